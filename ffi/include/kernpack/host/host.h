@@ -1,0 +1,180 @@
+/* libkernpack's C API: what an embedder or a language binding calls. C99.
+ *
+ * Conventions: every function returning int returns 0, or -1 with an error raised in this thread (kp_error_take). Objects
+ * are borrowed as arguments and owned as results unless said otherwise. Strings are UTF-8. Any thread may call anything.
+ * Handles (KpLoadedModule, KpLoadedFunction, KpSignature) are never freed: nothing is ever unloaded.
+ */
+#ifndef KERNPACK_HOST_HOST_H_
+#define KERNPACK_HOST_HOST_H_
+
+#include <kernpack/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(KP_HOST_STATIC)
+#define KP_HOST_API
+#else
+#define KP_HOST_API KP_EXPORT_SYMBOL
+#endif
+
+/* The process's host table: what modules are given. Never NULL. */
+KP_HOST_API const KpHost* kp_host(void);
+/* "1.0.0"; static. */
+KP_HOST_API const char* kp_version(void);
+/* For embedders and leak tests: drops storage, globals and pooled workspaces. No module may be called afterwards. */
+KP_HOST_API int kp_host_shutdown(void);
+/* Number of live objects of this library's making; for leak tests. */
+KP_HOST_API int64_t kp_live_objects(void);
+
+/* ---- errors (kernpack/host: ffi/src/error) ---- */
+/* Moves this thread's error out: our slot first, else the slot of a loaded libtvm_ffi; clears both. *out is an ERROR. When
+ * neither holds one, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
+KP_HOST_API void kp_error_take(const char* who, int rc, KpAny* out);
+/* Whether this thread has an error in our slot. */
+KP_HOST_API int kp_error_pending(void);
+KP_HOST_API void kp_error_clear(void);
+/* Raises; always returns -1. `format` is printf-like. */
+KP_HOST_API int kp_raise(const char* kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- objects (ffi/src/object) ---- */
+KP_HOST_API int kp_string_new(KpBytes text, KpAny* out);  /* SMALL_STR up to 7 bytes, else STR */
+KP_HOST_API int kp_bytes_new(KpBytes data, KpAny* out);
+KP_HOST_API int kp_shape_new(const int64_t* items, size_t count, KpAny* out);
+KP_HOST_API int kp_array_new(const KpAny* items, size_t count, KpAny* out); /* retains items; borrowed forms are copied */
+KP_HOST_API int kp_map_new(const KpAny* keys_and_values, size_t pairs, KpAny* out); /* insertion order; later keys replace */
+KP_HOST_API int kp_map_get(const KpMapObject* map, const KpAny* key, KpAny* out, int32_t* out_found);
+/* Steps through a map: start with *cursor 0; returns 1 and borrowed key and value, or 0 at the end. */
+KP_HOST_API int kp_map_next(const KpMapObject* map, uint64_t* cursor, KpAny* key, KpAny* value);
+KP_HOST_API int kp_error_new(KpBytes kind, KpBytes message, KpBytes backtrace, KpAny* out);
+/* A function calling `call` with self = context; `deleter` (nullable) runs when the last reference goes, on any thread. */
+KP_HOST_API int kp_function_new(void* context, KpSafeCall call, void (*deleter)(void* context), KpAny* out);
+/* Wraps a foreign pointer; type_index is OPAQUE_PY_OBJECT or one from type_index(). deleter nullable. */
+KP_HOST_API int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(void* handle), KpAny* out);
+/* Calls a FUNCTION object. On failure the error stays raised. */
+KP_HOST_API int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, KpAny* result);
+/* An owned value from a borrowed one: RAW_STR -> STR, DLTENSOR_PTR is a TypeError, objects retained. */
+KP_HOST_API int kp_any_own(const KpAny* borrowed, KpAny* out);
+/* "Tensor", "str", "my_pkg.Plan", ...; static or interned; never NULL. */
+KP_HOST_API const char* kp_type_name(int32_t type_index);
+
+/* ---- tensors and DLPack (ffi/src/tensor) ---- */
+typedef struct KpDLPackVersion {
+  uint32_t major;
+  uint32_t minor;
+} KpDLPackVersion;
+typedef struct KpDLManagedTensor { /* the unversioned protocol */
+  KpDLTensor tensor;
+  void* manager;
+  void (*deleter)(struct KpDLManagedTensor* self); /* nullable */
+} KpDLManagedTensor;
+typedef struct KpDLManagedTensorVersioned {
+  KpDLPackVersion version;
+  void* manager;
+  void (*deleter)(struct KpDLManagedTensorVersioned* self); /* nullable */
+  uint64_t flags;                                           /* bit 0 read-only, bit 1 copied, bit 2 sub-byte padded */
+  KpDLTensor tensor;
+} KpDLManagedTensorVersioned;
+/* Refuses what no consumer could survive (negative or huge ndim, NULL shape with ndim > 0, negative extents, products or
+ * offsets that overflow, zero bits or lanes, unknown device types, NULL data with elements) with a ValueError whose text starts with
+ * `what`. CPU pointers are not dereferenced. */
+KP_HOST_API int kp_dltensor_validate(const KpDLTensor* tensor, const char* what);
+/* Takes ownership of `managed` on success (its deleter runs with the TENSOR's last reference). Validates first. */
+KP_HOST_API int kp_tensor_from_dlpack(KpDLManagedTensor* managed, KpAny* out);
+KP_HOST_API int kp_tensor_from_dlpack_versioned(KpDLManagedTensorVersioned* managed, KpAny* out);
+KP_HOST_API int kp_tensor_to_dlpack(KpObject* tensor, KpDLManagedTensor** out);
+KP_HOST_API int kp_tensor_to_dlpack_versioned(KpObject* tensor, KpDLManagedTensorVersioned** out);
+/* Our own CPU allocation (256-byte aligned, not zeroed), whatever the call context says. */
+KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
+/* A TENSOR over memory that `deleter(context)` releases; shape and strides are copied. */
+KP_HOST_API int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void* context), KpAny* out);
+KP_HOST_API int kp_dtype_from_name(KpBytes name, KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
+KP_HOST_API const char* kp_dtype_name(KpDLDataType dtype);           /* "f32"; interned */
+KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out);  /* "cpu", "cuda:1" */
+KP_HOST_API const char* kp_device_type_name(int32_t device_type);    /* "cuda"; "device_type(99)" when unknown; interned */
+
+/* ---- the context of one call (ffi/src/call) ---- */
+/* What a binding tells the host about the call in progress on this thread. Zero-initialise; live on the caller's stack. */
+typedef struct KpCallContext {
+  KpDLDevice device; /* device_type 0: none */
+  void* stream;      /* of `device` */
+  /* The calling framework's allocator; NULL: kp_tensor_new on CPU, else an error. */
+  int (*tensor_alloc)(void* context, const KpDLTensor* prototype, KpAny* out);
+  void* tensor_alloc_context;
+  /* The framework's thread pool; NULL: the process's OpenMP runtime, else our own pool. */
+  int (*parallel_for)(void* context, int64_t n, int64_t grain, KpParallelBody body, void* body_context);
+  void* parallel_context;
+  int32_t parallel_threads; /* width of that pool */
+  int (*check_interrupts)(void); /* nullable */
+  struct KpCallContext* outer; /* set by enter */
+} KpCallContext;
+KP_HOST_API void kp_call_enter(KpCallContext* context);
+KP_HOST_API void kp_call_leave(KpCallContext* context);
+
+/* ---- signatures (ffi/src/signature; kernpack/signature/ *.h) ---- */
+/* A compiled contract. Immortal and interned by text. */
+typedef struct KpSignature KpSignature;
+/* Compiles text. On failure a ValueError naming position and reason. `name` (nullable): what the text's optional name must be. */
+KP_HOST_API int kp_signature_parse(KpBytes text, const char* name, const KpSignature** out);
+/* The same contract as JSON: names, kinds, dtypes, shapes as terms, defaults, conditions, properties (docs/signature.md). STR. */
+KP_HOST_API int kp_signature_json(const KpSignature* signature, KpAny* out);
+KP_HOST_API const char* kp_signature_text(const KpSignature* signature);
+KP_HOST_API const uint32_t* kp_signature_program(const KpSignature* signature);
+
+/* ---- modules (ffi/src/module, ffi/src/loader) ---- */
+typedef struct KpLoadedModule KpLoadedModule;
+typedef struct KpLoadedFunction { /* read-only; immortal */
+  const char* name;
+  const char* module_name;
+  const KpSignature* signature; /* NULL: untyped */
+  const uint32_t* program;      /* of signature, or NULL */
+  KpSafeCall cpu_call;          /* the variant picked for this CPU; NULL: none runs on CPU */
+  void* cpu_self;
+  const char* doc;       /* nullable */
+  const char* cxx_types; /* nullable */
+  const KpLoadedModule* module;
+} KpLoadedFunction;
+
+enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child process first */ };
+
+/* Loads shared objects (length count; merged by function name: the variants of one op may be spread over them) as one module.
+ * Each file is opened once, checked (ELF, architecture, truncation), hashed and keyed by digest; loading the same content
+ * twice gives the same instance. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
+ * FileNotFoundError, OSError, ValueError, ImportError with the file, what was expected, what was found, what to do. */
+KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out);
+/* A module embedded in the program (KP_STATIC_NAME). */
+KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** out);
+KP_HOST_API const char* kp_module_name(const KpLoadedModule* module);
+KP_HOST_API const char* kp_module_version(const KpLoadedModule* module);
+KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module);
+KP_HOST_API const char* kp_module_path(const KpLoadedModule* module);   /* of the first file; "" when embedded */
+KP_HOST_API const char* kp_module_digest(const KpLoadedModule* module); /* hex; of all files */
+KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module);
+KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
+KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name); /* NULL: none */
+/* The variant for a device: most specific whose target the device satisfies. RuntimeError listing the variants when none. */
+KP_HOST_API int kp_function_resolve(const KpLoadedFunction* function, KpDLDevice device, KpSafeCall* call, void** self);
+/* STR: JSON list of {target, module_path, chosen, reason}. */
+KP_HOST_API int kp_function_variants(const KpLoadedFunction* function, KpAny* out);
+/* The module's KP_GRAD declarations as a JSON list of [forward, backward]. STR. */
+KP_HOST_API int kp_module_gradients(const KpLoadedModule* module, KpAny* out);
+
+/* Checked call, for C programs and foreign hosts: args has the parameters in order (trailing ones with defaults may be left out);
+ * with exactly params + results given, the last ones are destinations and *result is NONE; otherwise the results are
+ * allocated and returned: one TENSOR, or an ARRAY of them. */
+KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int32_t num_args, KpAny* result);
+
+/* ---- registries, storage, threads ---- */
+KP_HOST_API int kp_global_names(KpAny* out);                 /* ARRAY of STR, sorted */
+KP_HOST_API int kp_global_remove(KpBytes name);
+KP_HOST_API int kp_storage_stats(KpAny* out);                /* STR: JSON, per module, scope, device: keys, bytes, workspaces */
+KP_HOST_API int kp_storage_reset_device(KpDLDevice device);  /* drops what is scoped to that device or its streams */
+KP_HOST_API int kp_extension_register(KpBytes name, uint32_t version, const void* table); /* `table` lives for ever */
+KP_HOST_API int kp_set_num_threads(int32_t n);               /* of our own pool; ValueError below 1 */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KERNPACK_HOST_HOST_H_ */
