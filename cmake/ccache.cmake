@@ -1,0 +1,10 @@
+# Compile through ccache when it is there and nobody chose a launcher.
+find_program(KERNPACK_CCACHE ccache)
+mark_as_advanced(KERNPACK_CCACHE)
+if(KERNPACK_CCACHE)
+  foreach(language IN ITEMS C CXX)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${KERNPACK_CCACHE})
+    endif()
+  endforeach()
+endif()
