@@ -1,0 +1,130 @@
+# kernpack_add_module(<target>
+#   SOURCES <file>...              C, C++ or CUDA sources of the module
+#   [VARIANT_SOURCES <file>...]    compiled once for each of VARIANTS ...
+#   [VARIANTS <level>...]          ... e.g. x86-64-v2 x86-64-v3 x86-64-v4, ascending; the first one is the baseline
+#   [OUTPUT_NAME <name>]           file name without .so; default: <target>
+#   [DESTINATION <folder>]         install there; in a wheel, the package's folder
+#   [INCLUDE_DIRECTORIES <dir>...] [DEFINITIONS <x=y>...] [COMPILE_OPTIONS <option>...] [LIBRARIES <library>...]
+#   [GLIBC <version>]              the build names each symbol that needs a newer C library; default 2.28 (manylinux_2_28)
+# )
+#
+# Adds <target>, a shared object that exports the query symbol and the function aliases and nothing else. Variant sources see
+# KP_VARIANT (x86_64_v3) and, except for the baseline, KP_TARGET ("llvm -mcpu=x86-64-v3"), which KP_EXPORT_FOR takes.
+function(kernpack_add_module target)
+  cmake_parse_arguments(PARSE_ARGV 1 KP "" "OUTPUT_NAME;DESTINATION;GLIBC"
+                        "SOURCES;VARIANT_SOURCES;VARIANTS;INCLUDE_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LIBRARIES")
+  if(KP_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kernpack_add_module(${target}): unknown argument '${KP_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT KP_SOURCES)
+    message(FATAL_ERROR "kernpack_add_module(${target}): SOURCES is empty; list the file that holds KP_MODULE(...)")
+  endif()
+  if(KP_VARIANT_SOURCES AND NOT KP_VARIANTS)
+    message(FATAL_ERROR "kernpack_add_module(${target}): VARIANT_SOURCES needs VARIANTS, for example x86-64-v2 x86-64-v3")
+  endif()
+
+  add_library(${target} MODULE ${KP_SOURCES})
+  kernpack_module_settings_(${target})
+  kernpack_variants_(${target})
+  kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES})
+
+  target_link_options(${target} PRIVATE ${KERNPACK_LINK_FLAGS})
+  set(name ${target})
+  if(KP_OUTPUT_NAME)
+    set(name ${KP_OUTPUT_NAME})
+  endif()
+  set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
+                                             LINK_DEPENDS "${KERNPACK_CMAKE_DIR}/kernpack_module.map")
+  kernpack_check_module_(${target})
+  if(KP_DESTINATION)
+    install(TARGETS ${target} LIBRARY DESTINATION ${KP_DESTINATION})
+  endif()
+endfunction()
+
+# What a module's own objects and those of its variants are compiled with. Reads the caller's KP_ arguments.
+function(kernpack_module_settings_ target)
+  target_link_libraries(${target} PRIVATE kernpack::headers ${KP_LIBRARIES})
+  target_include_directories(${target} PRIVATE ${KP_INCLUDE_DIRECTORIES})
+  target_compile_definitions(${target} PRIVATE ${KP_DEFINITIONS})
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(CXX IN_LIST languages)
+    target_compile_features(${target} PRIVATE cxx_std_17)
+  endif()
+  set(cxx $<COMPILE_LANGUAGE:CXX>)
+  set(host $<COMPILE_LANGUAGE:C,CXX>)
+  target_compile_options(
+    ${target}
+    PRIVATE "$<${host}:${KERNPACK_COMPILE_FLAGS}>"
+            "$<${cxx}:${KERNPACK_CXX_COMPILE_FLAGS}>"
+            "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${KERNPACK_GNU_COMPILE_FLAGS}>"
+            "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC,-fvisibility=hidden>"
+            ${KP_COMPILE_OPTIONS})
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    target_compile_options(${target} PRIVATE "SHELL:$<${cxx}:${KERNPACK_GLIBC_COMPAT_FLAGS}>")
+  endif()
+endfunction()
+
+# The objects of each variant follow the module's own, in ascending order. Order matters: of an inline function compiled in
+# several of them the linker keeps the first copy, so a wider instruction set's copy never serves a narrower one.
+function(kernpack_variants_ target)
+  set(baseline TRUE)
+  foreach(level IN LISTS KP_VARIANTS)
+    string(MAKE_C_IDENTIFIER ${level} id)
+    set(objects ${target}_${id})
+    add_library(${objects} OBJECT ${KP_VARIANT_SOURCES})
+    kernpack_module_settings_(${objects})
+    target_compile_options(${objects} PRIVATE -march=${level})
+    target_compile_definitions(${objects} PRIVATE KP_VARIANT=${id})
+    if(NOT baseline)
+      target_compile_definitions(${objects} PRIVATE "KP_TARGET=\"llvm -mcpu=${level}\"")
+    endif()
+    set(baseline FALSE)
+    target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:${objects}>) # after the target's own objects
+  endforeach()
+endfunction()
+
+# Links a digest of the sources in, as the symbol that the module's table picks up.
+function(kernpack_content_hash_ target)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_content_hash.c)
+  if(CXX IN_LIST languages)
+    set(output ${output}c)
+  endif()
+  set(sources "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(path ${source} ABSOLUTE)
+    list(APPEND sources ${path})
+  endforeach()
+  list(REMOVE_DUPLICATES sources)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} "-DSOURCES=${sources}" -DOUTPUT=${output} -P ${KERNPACK_CMAKE_DIR}/kernpack_content_hash.cmake
+    DEPENDS ${sources} ${KERNPACK_CMAKE_DIR}/kernpack_content_hash.cmake
+    COMMENT "Hashing the sources of ${target}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
+# After each link: exports, needed libraries, floating-point start-up code, symbol versions.
+function(kernpack_check_module_ target)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_READELF OR NOT CMAKE_NM)
+    return()
+  endif()
+  set(glibc 2.28)
+  if(KP_GLIBC)
+    set(glibc ${KP_GLIBC})
+  endif()
+  set(objects "$<TARGET_OBJECTS:${target}>")
+  foreach(level IN LISTS KP_VARIANTS)
+    string(MAKE_C_IDENTIFIER ${level} id)
+    list(APPEND objects "$<TARGET_OBJECTS:${target}_${id}>")
+  endforeach()
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}_objects_$<CONFIG>.txt)
+  file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:${objects},\n>\n")
+  add_custom_command(
+    TARGET ${target}
+    POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -DMODULE=$<TARGET_FILE:${target}> -DOBJECTS=${list} -DGLIBC=${glibc}
+            -DREADELF=${CMAKE_READELF} -DNM=${CMAKE_NM} -P ${KERNPACK_CMAKE_DIR}/kernpack_check_module.cmake
+    VERBATIM)
+endfunction()

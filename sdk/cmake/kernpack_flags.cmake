@@ -1,0 +1,28 @@
+# The flags a kernel module is compiled and linked with: the only place where they are written down. `kernpack config` and
+# load_inline read this file.
+set(KERNPACK_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
+
+# fno-gnu-unique: otherwise two modules share one copy of an inline variable, whatever RTLD_LOCAL says.
+set(KERNPACK_COMPILE_FLAGS -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections)
+set(KERNPACK_CXX_COMPILE_FLAGS -fvisibility-inlines-hidden)
+set(KERNPACK_GNU_COMPILE_FLAGS -fno-gnu-unique)
+
+# O2 and the no- forms: a -ffast-math or -Ofast that reached the link line would bring crtfastmath.o, which changes the
+# floating-point state of the whole process that loads the module.
+set(KERNPACK_LINK_FLAGS
+    -O2
+    -fno-fast-math
+    -fno-unsafe-math-optimizations
+    -Wl,-z,now
+    -Wl,-z,relro
+    -Wl,-z,nodelete
+    -Wl,-z,start-stop-visibility=hidden
+    -Wl,--build-id=sha1
+    -Wl,--as-needed
+    -Wl,--gc-sections
+    -Wl,--no-undefined
+    -Wl,--exclude-libs,ALL
+    "-Wl,--version-script=${KERNPACK_CMAKE_DIR}/kernpack_module.map")
+
+# Pins symbols that have a newer version in the build machine's C library to their oldest one.
+set(KERNPACK_GLIBC_COMPAT_FLAGS "-include kernpack/glibc_compat.h")
