@@ -1,0 +1,76 @@
+// What the call in progress on this thread belongs to: the module instance and, through it, the host.
+#ifndef KERNPACK_CALL_H_
+#define KERNPACK_CALL_H_
+
+#include <kernpack/config.h>
+#include <kernpack/error.h>
+
+extern "C" {
+// The instance whose function runs on this thread, or NULL. One per module (KpInstance*), never shared between modules.
+KP_HIDDEN inline thread_local KpInstance* KP_PER_MODULE(kp_current_instance) = nullptr;
+// Defined by KP_MODULE.
+extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table);
+}
+
+KP_NAMESPACE_BEGIN
+namespace detail {
+
+struct ForeignState;
+
+// What KpInstance points to: a module as one host sees it.
+struct Instance {
+  const KpHost* host;
+  KpBytes module_name;
+  ForeignState* foreign;  // of the alias's instance (foreign.h); NULL under a Kernpack host
+
+  static Instance* from(void* self) { return static_cast<Instance*>(self); }
+};
+
+inline Instance* current_or_null() { return reinterpret_cast<Instance*>(KP_PER_MODULE(kp_current_instance)); }
+
+[[noreturn]] KP_COLD inline void throw_outside_call() {
+  KP_THROW(RuntimeError) << "kernpack: the host's services (stream, storage, workspace, allocation, threads) can only be "
+                            "used while a function of this module is being called, on the calling thread or inside "
+                            "kp::parallel_for";
+}
+
+// Throws RuntimeError outside a call.
+inline Instance& current() {
+  Instance* instance = current_or_null();
+  if (KP_UNLIKELY(!instance)) throw_outside_call();
+  return *instance;
+}
+inline const KpHost* host() { return current().host; }
+
+// Makes an instance the current one of this thread for as long as it lives.
+class CallScope {
+ public:
+  explicit CallScope(void* self) : slot_(KP_PER_MODULE(kp_current_instance)), outer_(slot_) {
+    slot_ = static_cast<KpInstance*>(self);
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  ~CallScope() { slot_ = outer_; }
+
+ private:
+  KpInstance*& slot_;  // one look-up of the thread-local a call, not two
+  KpInstance* outer_;
+};
+
+// Throws what the host has raised: after a service or a callback returned non-zero.
+[[noreturn]] KP_COLD inline void throw_raised() {
+  KpAny error = kp_none();
+  const KpHost* h = host();
+  h->take_error(h, &error);
+  if (error.type_index == KP_TYPE_ERROR) throw Error(reinterpret_cast<KpErrorObject*>(error.v.v_obj));
+  kp_any_release(&error);
+  KP_THROW(InternalError) << "a host service failed without an error";
+}
+inline void check_host(int rc) {
+  if (KP_UNLIKELY(rc != 0)) throw_raised();
+}
+
+}  // namespace detail
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_CALL_H_

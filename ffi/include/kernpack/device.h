@@ -1,0 +1,59 @@
+// Devices: a type and a number.
+#ifndef KERNPACK_DEVICE_H_
+#define KERNPACK_DEVICE_H_
+
+#include <kernpack/config.h>
+#include <kernpack/text.h>
+
+KP_NAMESPACE_BEGIN
+
+// Converts both ways to KpDLDevice.
+struct Device {
+  int32_t type = KP_DEVICE_CPU;  // KpDeviceType, or a value the host allotted
+  int32_t id = 0;
+
+  constexpr Device() = default;
+  constexpr Device(int32_t type_, int32_t id_) : type(type_), id(id_) {}
+  constexpr Device(KpDLDevice d) : type(d.device_type), id(d.device_id) {}
+  constexpr operator KpDLDevice() const { return {type, id}; }
+
+  static constexpr Device cpu() { return {KP_DEVICE_CPU, 0}; }
+  static constexpr Device cuda(int32_t id = 0) { return {KP_DEVICE_CUDA, id}; }
+  static constexpr Device opencl(int32_t id = 0) { return {KP_DEVICE_OPENCL, id}; }
+
+  constexpr bool is_cpu() const { return type == KP_DEVICE_CPU; }
+  constexpr bool is_cuda() const { return type == KP_DEVICE_CUDA; }
+
+  friend constexpr bool operator==(Device a, Device b) { return a.type == b.type && a.id == b.id; }
+  friend constexpr bool operator!=(Device a, Device b) { return !(a == b); }
+};
+
+// "cpu", "cuda:1"; "device_type(99):0" when the type has no name here.
+KP_COLD inline Text& operator<<(Text& text, Device d) {
+  const char* name = nullptr;
+  switch (d.type) {
+    case KP_DEVICE_CPU: return text << "cpu";
+    case KP_DEVICE_CUDA: name = "cuda"; break;
+    case KP_DEVICE_CUDA_HOST: name = "cuda_host"; break;
+    case KP_DEVICE_OPENCL: name = "opencl"; break;
+    case KP_DEVICE_VULKAN: name = "vulkan"; break;
+    case KP_DEVICE_METAL: name = "metal"; break;
+    case KP_DEVICE_ROCM: name = "rocm"; break;
+    case KP_DEVICE_ROCM_HOST: name = "rocm_host"; break;
+    case KP_DEVICE_CUDA_MANAGED: name = "cuda_managed"; break;
+    case KP_DEVICE_ONEAPI: name = "oneapi"; break;
+    case KP_DEVICE_WEBGPU: name = "webgpu"; break;
+    case KP_DEVICE_HEXAGON: name = "hexagon"; break;
+    default: break;
+  }
+  if (name)
+    text << name;
+  else
+    text << "device_type(" << d.type << ')';
+  return text << ':' << d.id;
+}
+inline Text& operator<<(Text& text, KpDLDevice d) { return text << Device(d); }
+
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_DEVICE_H_

@@ -1,0 +1,83 @@
+// KP_EXPORT and its kin: which functions a module offers, under which contract, for which target.
+#ifndef KERNPACK_EXPORT_H_
+#define KERNPACK_EXPORT_H_
+
+#include <kernpack/module.h>
+
+KP_NAMESPACE_BEGIN
+namespace detail {
+
+// [a-z_][a-z0-9_]*
+constexpr bool is_function_name(const char* name) {
+  for (const char* c = name; *c; ++c) {
+    if (!((*c >= 'a' && *c <= 'z') || *c == '_' || (c != name && *c >= '0' && *c <= '9'))) return false;
+  }
+  return *name != 0;
+}
+
+}  // namespace detail
+KP_NAMESPACE_END
+
+#define KP_DOC_SYMBOL_(name) KP_PER_MODULE(KP_CAT(kp_doc_, name))
+
+// KP_DOC(name, "text"): what help() shows for an exported function. Anywhere in the module, once a function.
+#define KP_DOC(name, text)                                    \
+  extern "C" {                                                \
+  extern KP_HIDDEN const char KP_DOC_SYMBOL_(name)[] = text;  \
+  }                                                           \
+  static_assert(true, "")
+
+#define KP_EXPORT_DEF_(id, name, fn, target, signature, types)                                                         \
+  static_assert(::kernpack::detail::is_function_name(#name), "KP_EXPORT: a name is [a-z_][a-z0-9_]*: " #name);         \
+  extern "C" {                                                                                                         \
+  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                                            \
+  }                                                                                                                    \
+  namespace {                                                                                                          \
+  struct KP_CAT(kp_tag_, id) {                                                                                         \
+    static constexpr ::kernpack::detail::Names names() { return {#name, nullptr}; }                                    \
+  };                                                                                                                   \
+  const KpFunctionDef KP_CAT(kp_def_, id) = {sizeof(KpFunctionDef),                                                    \
+                                             KP_DEF_FUNCTION,                                                          \
+                                             #name,                                                                    \
+                                             target,                                                                   \
+                                             signature,                                                                \
+                                             nullptr,                                                                  \
+                                             0,                                                                        \
+                                             0,                                                                        \
+                                             &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>,                      \
+                                             KP_DOC_SYMBOL_(name),                                                     \
+                                             types,                                                                    \
+                                             {nullptr, nullptr}};                                                      \
+  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);                              \
+  }                                                                                                                    \
+  static_assert(true, "")
+
+#define KP_EXPORT_UNTYPED_(id, name, fn) \
+  KP_EXPORT_DEF_(id, name, fn, nullptr, nullptr, ::kernpack::detail::TypesOf<&fn>::value.data)
+#define KP_EXPORT_SIGNED_(id, name, fn, signature) KP_EXPORT_DEF_(id, name, fn, nullptr, signature, nullptr)
+#define KP_EXPORT_PICK_(a, b, c, macro, ...) macro
+
+// KP_EXPORT(name, Function, "signature"): a function under a contract; the C++ parameters are the signature's, in order, then
+// the results, then the workspace (a u8 TensorView) if there is one.
+// KP_EXPORT(name, Function): without a contract: called positionally, types deduced from the C++ function.
+#define KP_EXPORT(...)                                                                                         \
+  KP_EXPORT_PICK_(__VA_ARGS__, KP_EXPORT_SIGNED_, KP_EXPORT_UNTYPED_, ~, ~)                                       \
+  (KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), __VA_ARGS__)
+
+// KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Function, "signature"): another implementation of an op that KP_EXPORT
+// declares, for the devices that satisfy the target. The signature's text must be the same.
+#define KP_EXPORT_FOR(target, name, fn, signature) \
+  KP_EXPORT_DEF_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), name, fn, target, signature, nullptr)
+
+// KP_GRAD(forward, backward): the op `backward` computes gradients of the op `forward`; arguments meet by name.
+#define KP_GRAD(forward, backward) KP_GRAD_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), forward, backward)
+#define KP_GRAD_(id, forward, backward)                                                                          \
+  namespace {                                                                                                    \
+  const KpFunctionDef KP_CAT(kp_def_, id) = {sizeof(KpFunctionDef), KP_DEF_GRADIENT, #forward, #backward,        \
+                                             nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr,                  \
+                                             {nullptr, nullptr}};                                                \
+  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);                        \
+  }                                                                                                              \
+  static_assert(true, "")
+
+#endif  // KERNPACK_EXPORT_H_

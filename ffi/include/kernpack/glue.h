@@ -1,0 +1,247 @@
+// Between the C calling convention and a C++ function: arguments in, result out, every exception caught.
+#ifndef KERNPACK_GLUE_H_
+#define KERNPACK_GLUE_H_
+
+#include <kernpack/any.h>
+#include <kernpack/call.h>
+#include <kernpack/string.h>
+#include <kernpack/tensor.h>
+
+#include <utility>
+
+KP_NAMESPACE_BEGIN
+namespace detail {
+
+// ---- compact copies of tensors that came without strides ----
+
+// Tensors of foreign callers may lack strides; kernels may rely on them. Freed when the call ends.
+class FilledStrides {
+ public:
+  FilledStrides() = default;
+  FilledStrides(const FilledStrides&) = delete;
+  FilledStrides& operator=(const FilledStrides&) = delete;
+  ~FilledStrides() {
+    while (KP_UNLIKELY(head_ != nullptr)) {
+      Copy* next = head_->next;
+      ::operator delete(head_);
+      head_ = next;
+    }
+  }
+  void fill(TensorView* view) {
+    if (KP_UNLIKELY(view->defined() && !view->raw().strides && view->raw().ndim > 0)) fill_slow(view);
+  }
+  template <class T>
+  void fill(T*) {}
+  void fill(std::optional<TensorView>* view) {
+    if (*view) fill(&**view);
+  }
+
+ private:
+  struct Copy {
+    Copy* next;
+    KpDLTensor tensor;
+  };
+  KP_COLD void fill_slow(TensorView* view) {
+    const KpDLTensor& t = view->raw();
+    const size_t n = static_cast<size_t>(t.ndim);
+    Copy* copy = static_cast<Copy*>(::operator new(sizeof(Copy) + n * sizeof(int64_t)));
+    int64_t* strides = reinterpret_cast<int64_t*>(copy + 1);
+    for (size_t d = 0; d < n; ++d) strides[d] = view->stride(static_cast<int64_t>(d));
+    copy->next = head_;
+    copy->tensor = t;
+    copy->tensor.strides = strides;
+    head_ = copy;
+    *view = TensorView(&copy->tensor);
+  }
+
+  Copy* head_ = nullptr;
+};
+
+// ---- arguments ----
+
+template <size_t I, class T>
+struct Slot {
+  T value{};
+};
+template <class Indices, class... T>
+struct Slots;
+template <size_t... I, class... T>
+struct Slots<std::index_sequence<I...>, T...> : Slot<I, T>... {};
+
+// What messages call a function and its arguments. `parameters` is nullable.
+struct Names {
+  const char* function;
+  const char* const* parameters;
+};
+
+KP_COLD inline void name_argument(Text& text, const Names& names, size_t index) {
+  text << names.function << ": ";
+  if (names.parameters)
+    text << names.parameters[index];
+  else
+    text << "argument " << index;
+  text << ": ";
+}
+
+template <class T>
+[[noreturn]] KP_COLD void throw_bad_argument(const Names& names, size_t index, Read failure, const KpAny& got) {
+  Text text;
+  name_argument(text, names, index);
+  describe_mismatch<T>(text, failure, got);
+  if (failure == Read::kOutOfRange) KP_THROW(ValueError) << text.bytes();
+  KP_THROW(TypeError) << text.bytes();
+}
+
+[[noreturn]] KP_COLD inline void throw_bad_count(const char* function, size_t expected, int32_t got) {
+  KP_THROW(TypeError) << function << ": expected " << expected << (expected == 1 ? " argument, got " : " arguments, got ")
+                      << got;
+}
+
+template <class T>
+void load(T* out, const KpAny& a, const Names& names, size_t index, FilledStrides& strides) {
+  const Read r = Traits<T>::read(a, out);
+  if (KP_UNLIKELY(r != Read::kOk)) throw_bad_argument<T>(names, index, r, a);
+  strides.fill(out);
+}
+
+// ---- exceptions ----
+
+// The kind Python knows for what the standard library throws.
+KP_COLD inline const char* kind_of(const std::exception& e) {
+#if defined(__GXX_RTTI) || defined(__cpp_rtti)
+  struct Row {
+    const char* type;
+    const char* kind;
+  };
+  constexpr Row rows[] = {{"St9bad_alloc", "MemoryError"},        {"St20bad_array_new_length", "MemoryError"},
+                          {"St16invalid_argument", "ValueError"}, {"St12domain_error", "ValueError"},
+                          {"St12length_error", "ValueError"},     {"St12out_of_range", "IndexError"},
+                          {"St11range_error", "ValueError"},      {"St14overflow_error", "OverflowError"}};
+  for (const Row& row : rows) {
+    if (!__builtin_strcmp(typeid(e).name(), row.type)) return row.kind;
+  }
+#endif
+  (void)e;
+  return "RuntimeError";
+}
+
+KP_COLD inline int raise_std(const KpHost* host, const std::exception& e) {
+  return host->raise(host, kp_bytes(kind_of(e)), kp_bytes(e.what()), KpBytes{});
+}
+
+KP_COLD inline int raise_unknown(const KpHost* host, const char* function) {
+  Text text;
+  text << function << ": threw something that is not a std::exception";
+  return host->raise(host, kp_bytes("InternalError"), text.bytes(), KpBytes{});
+}
+
+// ---- the call ----
+
+template <class Fn>
+struct FunctionType;
+
+template <class R, class... A>
+struct FunctionType<R (*)(A...)> {
+  using Result = Bare<R>;
+  using Indices = std::index_sequence_for<A...>;
+  using Arguments = Slots<Indices, Bare<A>...>;
+  static constexpr size_t kArity = sizeof...(A);
+
+  // Tells the author, in words, which parameter type cannot cross.
+  template <class T>
+  static constexpr bool check_parameter() {
+    static_assert(sizeof(decltype(&Traits<T>::read)) > 0,
+                  "KP_EXPORT: this parameter type cannot be passed from other languages; use kp::TensorView, an integer, a "
+                  "float, bool, kp::StringView, kp::DType, kp::Device, std::optional of one, kp::ListView, kp::Function, "
+                  "kp::AnyView");
+    return true;
+  }
+
+  template <class Fn, size_t... I>
+  static void apply(Fn&& fn, const Names& names, const KpAny* args, int32_t n, KpAny* result, std::index_sequence<I...>) {
+    static_assert((check_parameter<Bare<A>>() && ... && true), "");
+    if (KP_UNLIKELY(n != static_cast<int32_t>(kArity))) throw_bad_count(names.function, kArity, n);
+    FilledStrides strides;
+    Arguments slots;
+    (load(&static_cast<Slot<I, Bare<A>>&>(slots).value, args[I], names, I, strides), ...);
+    (void)args;
+    (void)strides;
+    (void)slots;
+    if constexpr (std::is_void_v<R>)
+      fn(static_cast<Bare<A>&&>(static_cast<Slot<I, Bare<A>>&>(slots).value)...);
+    else
+      *result = Traits<Result>::own(fn(static_cast<Bare<A>&&>(static_cast<Slot<I, Bare<A>>&>(slots).value)...));
+    (void)result;
+  }
+};
+template <class R, class... A>
+struct FunctionType<R (*)(A...) noexcept> : FunctionType<R (*)(A...)> {};
+
+// A KpSafeCall around Fn. Tag::names() is what messages call it.
+template <class Tag, auto Fn>
+int call(void* self, const KpAny* args, int32_t n, KpAny* result) noexcept {
+  using Type = FunctionType<decltype(Fn)>;
+  const KpHost* host = Instance::from(self)->host;
+  try {
+    CallScope scope(self);
+    Type::apply(Fn, Tag::names(), args, n, result, typename Type::Indices());
+    return 0;
+  } catch (const Error& e) {
+    return e.raise(host);
+  } catch (const std::exception& e) {
+    return raise_std(host, e);
+  } catch (...) {
+    return raise_unknown(host, Tag::names().function);
+  }
+}
+
+// ---- "(int, Tensor) -> None", made at compile time ----
+
+struct ConstantText {
+  char data[1024] = {};
+  size_t size = 0;
+  constexpr ConstantText& operator<<(const char* text) {
+    while (*text && size + 1 < sizeof(data)) data[size++] = *text++;
+    return *this;
+  }
+};
+
+template <class R, class... A>
+constexpr ConstantText write_types(R (*)(A...)) {
+  ConstantText s;
+  bool first = true;
+  s << "(";
+  ((s << (first ? "" : ", "), first = false, Traits<Bare<A>>::name(s)), ...);
+  (void)first;
+  s << ") -> ";
+  if constexpr (std::is_void_v<R>)
+    s << "None";
+  else
+    Traits<Bare<R>>::name(s);
+  return s;
+}
+template <class R, class... A>
+constexpr ConstantText write_types(R (*fn)(A...) noexcept) {
+  return write_types(static_cast<R (*)(A...)>(fn));
+}
+
+template <size_t N>
+struct ConstantString {
+  char data[N + 1];
+};
+
+template <auto Fn>
+struct TypesOf {
+  static constexpr auto make() {
+    constexpr ConstantText text = write_types(Fn);
+    ConstantString<text.size> s = {};
+    for (size_t i = 0; i < text.size; ++i) s.data[i] = text.data[i];
+    return s;
+  }
+  static constexpr auto value = make();
+};
+
+}  // namespace detail
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_GLUE_H_

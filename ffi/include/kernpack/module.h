@@ -1,0 +1,83 @@
+// KP_MODULE: what makes a shared object a Kernpack module. Once a module, in any one of its source files.
+#ifndef KERNPACK_MODULE_H_
+#define KERNPACK_MODULE_H_
+
+#include <kernpack/glue.h>
+
+#define KP_SDK_VERSION "0.1.0"
+
+// Exported functions gather in this section as pointers; the linker bounds it with the two symbols below.
+#define KP_DEFS_SECTION KP_STRINGIFY(KP_PER_MODULE(kp_defs))
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define KP_RETAIN_ retain,
+#endif
+#endif
+#ifndef KP_RETAIN_
+#define KP_RETAIN_
+#endif
+#define KP_DEFS_ENTRY_ __attribute__((KP_RETAIN_ used, section(KP_DEFS_SECTION)))
+
+extern "C" {
+extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__start_, KP_PER_MODULE(kp_defs))[];
+extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__stop_, KP_PER_MODULE(kp_defs))[];
+// Defined by KP_MODULE_INIT, if the module has one.
+extern KP_HIDDEN __attribute__((weak)) void KP_PER_MODULE(kp_module_init)(void);
+}
+
+KP_NAMESPACE_BEGIN
+namespace detail {
+
+inline void destroy_instance(KpInstance* instance) { delete reinterpret_cast<Instance*>(instance); }
+
+// KpModule::create.
+inline int create_instance(const KpHost* host, KpInstance** out) noexcept {
+  try {
+    Instance* instance = new Instance{host, kp_bytes(KP_PER_MODULE(kp_module_table).name), nullptr};
+    KpInstance* self = reinterpret_cast<KpInstance*>(instance);
+    *out = self;
+    if (&KP_PER_MODULE(kp_module_init)) {
+      CallScope scope(self);
+      KP_PER_MODULE(kp_module_init)();
+    }
+    return 0;
+  } catch (const Error& e) {
+    return e.raise(host);
+  } catch (const std::exception& e) {
+    return raise_std(host, e);
+  } catch (...) {
+    return raise_unknown(host, "KP_MODULE_INIT");
+  }
+}
+
+}  // namespace detail
+KP_NAMESPACE_END
+
+// KP_MODULE("my_kernels", "1.2.0"): name and version as the module's users see them.
+#define KP_MODULE(name, version)                                                                                     \
+  extern "C" {                                                                                                       \
+  extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table) = {                                                 \
+      sizeof(KpModule),                                                                                              \
+      KP_ABI_VERSION,                                                                                                \
+      static_cast<uint32_t>(KP_ABI_MAJOR) << 16,                                                                     \
+      0,                                                                                                             \
+      name,                                                                                                          \
+      version,                                                                                                       \
+      KP_SDK_VERSION,                                                                                                \
+      nullptr,                                                                                                       \
+      KP_CAT(__start_, KP_PER_MODULE(kp_defs)),                                                                      \
+      KP_CAT(__stop_, KP_PER_MODULE(kp_defs)),                                                                       \
+      &::kernpack::detail::create_instance,                                                                          \
+      &::kernpack::detail::destroy_instance,                                                                         \
+      {nullptr, nullptr, nullptr, nullptr}};                                                                         \
+  KP_EXPORT_SYMBOL const KpModule* KP_PER_MODULE(kp_module_v1)(void) { return &KP_PER_MODULE(kp_module_table); }     \
+  }                                                                                                                  \
+  static_assert(true, "")
+
+// KP_MODULE_INIT(Init): `void Init()` runs once for each host that loads the module, inside a call: it may use the host's
+// services, and an exception it throws is the load's error.
+#define KP_MODULE_INIT(fn)                                                       \
+  extern "C" KP_HIDDEN void KP_PER_MODULE(kp_module_init)(void) { fn(); }        \
+  static_assert(true, "")
+
+#endif  // KERNPACK_MODULE_H_

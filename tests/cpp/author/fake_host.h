@@ -1,0 +1,133 @@
+// A host of a few lines, so that the authors' headers are tested without libkernpack.
+#ifndef KERNPACK_TESTS_CPP_AUTHOR_FAKE_HOST_H_
+#define KERNPACK_TESTS_CPP_AUTHOR_FAKE_HOST_H_
+
+#include <kernpack/abi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+struct Host {
+  KpHost table = {};  // first: a service's `host` argument is this object
+  std::string kind, message, backtrace;
+  KpObject* raised = nullptr;
+  std::vector<std::string> log;
+  int tensors = 0;
+
+  static Host* From(const KpHost* h) { return reinterpret_cast<Host*>(const_cast<KpHost*>(h)); }
+  static std::string Str(KpBytes b) { return b.size ? std::string(b.data, b.size) : std::string(); }
+
+  Host() {
+    table.struct_size = sizeof(KpHost);
+    table.abi_version = KP_ABI_VERSION;
+    table.raise = [](const KpHost* h, KpBytes kind, KpBytes message, KpBytes backtrace) {
+      From(h)->kind = Str(kind);
+      From(h)->message = Str(message);
+      From(h)->backtrace = Str(backtrace);
+      return -1;
+    };
+    table.raise_object = [](const KpHost* h, KpObject* error) {
+      kp_retain(error);
+      From(h)->raised = error;
+      return -1;
+    };
+    table.take_error = [](const KpHost* h, KpAny* out) {
+      *out = kp_none();
+      if (KpObject* e = From(h)->raised) {
+        out->type_index = KP_TYPE_ERROR;
+        out->v.v_obj = e;
+        From(h)->raised = nullptr;
+      }
+      return 0;
+    };
+    table.tensor_alloc = [](const KpHost* h, const KpDLTensor* prototype, KpAny* out) {
+      const size_t n = static_cast<size_t>(prototype->ndim);
+      size_t bytes = static_cast<size_t>(prototype->dtype.bits) / 8;
+      for (size_t i = 0; i < n; ++i) bytes *= static_cast<size_t>(prototype->shape[i]);
+      auto* object = static_cast<KpTensorObject*>(std::calloc(1, sizeof(KpTensorObject) + 2 * n * 8 + bytes));
+      object->header.counts = 1 | static_cast<uint64_t>(1) << 32;
+      object->header.type_index = KP_TYPE_TENSOR;
+      object->header.deleter = [](void* o, int flags) {
+        if (flags & KP_DELETE_WEAK) std::free(o);
+      };
+      auto* shape = reinterpret_cast<int64_t*>(object + 1);
+      int64_t stride = 1;
+      for (size_t i = n; i-- > 0;) {
+        shape[i] = prototype->shape[i];
+        shape[n + i] = stride;
+        stride *= shape[i];
+      }
+      object->tensor = *prototype;
+      object->tensor.shape = shape;
+      object->tensor.strides = shape + n;
+      object->tensor.data = shape + 2 * n;
+      out->type_index = KP_TYPE_TENSOR;
+      out->v.v_obj = &object->header;
+      ++From(h)->tensors;
+      return 0;
+    };
+    table.log = [](const KpHost* h, int32_t, KpBytes line) {
+      From(h)->log.push_back(Str(line));
+      return 0;
+    };
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+};
+
+// One host's instance of an embedded module, and calls by name.
+struct Loaded {
+  const KpModule* module;
+  Host* host;
+  KpInstance* self = nullptr;
+  int rc = 0;
+
+  Loaded(const KpModule* m, Host* h) : module(m), host(h) { rc = m->create(&h->table, &self); }
+  ~Loaded() {
+    if (rc == 0) module->destroy(self);
+  }
+  const KpFunctionDef* Find(const char* name, const char* target = nullptr) const {
+    for (auto p = module->functions; p != module->functions_end; ++p) {
+      const bool same_target = target ? (*p)->target && !std::strcmp((*p)->target, target) : !(*p)->target;
+      if ((*p)->kind == KP_DEF_FUNCTION && !std::strcmp((*p)->name, name) && same_target) return *p;
+    }
+    return nullptr;
+  }
+  int Call(const char* name, std::vector<KpAny> args, KpAny* result) const {
+    *result = kp_none();
+    return Find(name)->call(self, args.data(), static_cast<int32_t>(args.size()), result);
+  }
+};
+
+inline KpAny Int(int64_t v) {
+  KpAny a = kp_none();
+  a.type_index = KP_TYPE_INT;
+  a.v.v_int = v;
+  return a;
+}
+inline KpAny Float(double v) {
+  KpAny a = kp_none();
+  a.type_index = KP_TYPE_FLOAT;
+  a.v.v_float = v;
+  return a;
+}
+inline KpAny Str(const char* v) {
+  KpAny a = kp_none();
+  a.type_index = KP_TYPE_RAW_STR;
+  a.v.v_c_str = v;
+  return a;
+}
+inline KpAny TensorPtr(KpDLTensor* t) {
+  KpAny a = kp_none();
+  a.type_index = KP_TYPE_DLTENSOR_PTR;
+  a.v.v_tensor = t;
+  return a;
+}
+
+}  // namespace fake
+
+#endif  // KERNPACK_TESTS_CPP_AUTHOR_FAKE_HOST_H_
