@@ -29,8 +29,8 @@ KP_HOST_API int kp_host_shutdown(void);
 KP_HOST_API int64_t kp_live_objects(void);
 
 /* ---- errors (kernpack/host: ffi/src/error) ---- */
-/* Moves this thread's error out: our slot first, else the slot of a loaded libtvm_ffi; clears both. *out is an ERROR. When
- * neither holds one, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
+/* Moves this thread's error out: of our slot and that of a loaded libtvm_ffi the one raised last; clears both. *out is an
+ * ERROR. When neither holds one, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
 KP_HOST_API void kp_error_take(const char* who, int rc, KpAny* out);
 /* Whether this thread has an error in our slot. */
 KP_HOST_API int kp_error_pending(void);
@@ -80,7 +80,8 @@ typedef struct KpDLManagedTensorVersioned {
  * offsets that overflow, zero bits or lanes, unknown device types, NULL data with elements) with a ValueError whose text starts with
  * `what`. CPU pointers are not dereferenced. */
 KP_HOST_API int kp_dltensor_validate(const KpDLTensor* tensor, const char* what);
-/* Takes ownership of `managed` on success (its deleter runs with the TENSOR's last reference). Validates first. */
+/* Takes ownership of `managed` on success (its deleter, which may be NULL, runs with the TENSOR's last reference). On failure,
+ * another DLPack major version included, the caller still owns it and calls its deleter. Validates first. */
 KP_HOST_API int kp_tensor_from_dlpack(KpDLManagedTensor* managed, KpAny* out);
 KP_HOST_API int kp_tensor_from_dlpack_versioned(KpDLManagedTensorVersioned* managed, KpAny* out);
 KP_HOST_API int kp_tensor_to_dlpack(KpObject* tensor, KpDLManagedTensor** out);
@@ -89,6 +90,8 @@ KP_HOST_API int kp_tensor_to_dlpack_versioned(KpObject* tensor, KpDLManagedTenso
 KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
 /* A TENSOR over memory that `deleter(context)` releases; shape and strides are copied. */
 KP_HOST_API int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void* context), KpAny* out);
+/* DLPack's flags of a TENSOR: bit 0 read-only. 0 when it was made elsewhere. */
+KP_HOST_API uint64_t kp_tensor_flags(const KpObject* tensor);
 KP_HOST_API int kp_dtype_from_name(KpBytes name, KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
 KP_HOST_API const char* kp_dtype_name(KpDLDataType dtype);           /* "f32"; interned */
 KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out);  /* "cpu", "cuda:1" */

@@ -1,0 +1,64 @@
+#include "base/fork.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace kernpack::host {
+
+struct ForkHandlers {
+  static constexpr int kMaxHandlers = 8;
+  inline static constinit std::mutex list_mutex;
+  inline static constinit ForkMutex* list = nullptr;  // sorted by rank
+  using Handler = void (*)();
+  inline static constinit Handler handlers[kMaxHandlers] = {};
+  inline static constinit std::atomic<bool> forked{false};
+
+  static void Prepare() {
+    list_mutex.lock();
+    for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.lock();
+  }
+  static void Release() {
+    for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.unlock();
+    list_mutex.unlock();
+  }
+  static void Child() {
+    Release();
+    forked.store(true, std::memory_order_relaxed);
+    for (const Handler handler : handlers) {
+      if (handler != nullptr) handler();
+    }
+  }
+  static void Add(ForkMutex* added) {
+    std::lock_guard lock(list_mutex);
+    ForkMutex** place = &list;
+    while (*place != nullptr && (*place)->rank_ <= added->rank_) place = &(*place)->next_;
+    added->next_ = *place;
+    *place = added;
+  }
+};
+
+namespace {
+
+// At load, because a fork before the first use must be seen as well.
+__attribute__((constructor)) void Install() {
+  pthread_atfork(ForkHandlers::Prepare, ForkHandlers::Release, ForkHandlers::Child);
+}
+
+}  // namespace
+
+ForkMutex::ForkMutex(LockRank rank) : rank_(rank) { ForkHandlers::Add(this); }
+
+bool InForkedChild() noexcept { return ForkHandlers::forked.load(std::memory_order_relaxed); }
+
+void OnForkedChild(void (*handler)()) {
+  std::lock_guard lock(ForkHandlers::list_mutex);
+  for (ForkHandlers::Handler& slot : ForkHandlers::handlers) {
+    if (slot == nullptr || slot == handler) {
+      slot = handler;
+      return;
+    }
+  }
+}
+
+}  // namespace kernpack::host

@@ -1,0 +1,37 @@
+// Locks that are free, and guard consistent data, in a forked child: fork() waits for every one of them.
+#ifndef KERNPACK_SRC_BASE_FORK_H_
+#define KERNPACK_SRC_BASE_FORK_H_
+
+#include <mutex>
+
+namespace kernpack::host {
+
+// The order in which locks may be taken while others are held; fork takes all of them in this order.
+enum class LockRank { kHostState, kFlight, kStorage, kWorkspace, kRegistry, kPool, kNames };
+
+// A std::mutex that takes part in fork(). Never destroyed (its owners are leaked globals).
+class ForkMutex {
+ public:
+  explicit ForkMutex(LockRank rank);
+  ForkMutex(const ForkMutex&) = delete;
+  ForkMutex& operator=(const ForkMutex&) = delete;
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+  std::mutex& native() { return mutex_; }
+
+ private:
+  friend struct ForkHandlers;
+  std::mutex mutex_;
+  LockRank rank_;
+  ForkMutex* next_ = nullptr;
+};
+
+// Whether this process is a child of the one that loaded the library: threads of the parent are gone, and OpenMP runtimes
+// that the parent used hang.
+bool InForkedChild() noexcept;
+// Runs `handler` in every child, after the locks are free again. At most 8 handlers.
+void OnForkedChild(void (*handler)());
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_BASE_FORK_H_

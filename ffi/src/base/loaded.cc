@@ -1,0 +1,44 @@
+#include "base/loaded.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <string>
+
+namespace kernpack::host {
+
+unsigned long long LoadCount() noexcept {
+  unsigned long long adds = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        *static_cast<unsigned long long*>(out) = info->dlpi_adds;
+        return 1;
+      },
+      &adds);
+  return adds;
+}
+
+void* FindLoaded(std::string_view prefix) noexcept {
+  struct Search {
+    std::string_view prefix;
+    std::string path;
+  } search{prefix, {}};
+  const auto visit = [](dl_phdr_info* info, size_t, void* data) {
+    auto* wanted = static_cast<Search*>(data);
+    const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    if (!file.starts_with(wanted->prefix)) return 0;
+    wanted->path = path;
+    return 1;
+  };
+  try {
+    if (dl_iterate_phdr(visit, &search) == 0) return nullptr;
+  } catch (...) {
+    return nullptr;  // no memory for a path
+  }
+  void* handle = dlopen(search.path.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  if (handle == nullptr) dlerror();  // clears the message, which would otherwise look like somebody else's
+  return handle;
+}
+
+}  // namespace kernpack::host

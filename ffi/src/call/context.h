@@ -1,0 +1,19 @@
+// The contexts of the calls in progress on this thread, innermost first.
+#ifndef KERNPACK_SRC_CALL_CONTEXT_H_
+#define KERNPACK_SRC_CALL_CONTEXT_H_
+
+#include <kernpack/host/host.h>
+
+namespace kernpack::host {
+
+// The innermost context; NULL outside any.
+KpCallContext* CurrentCall() noexcept;
+
+// The stream that the calls in progress use on that device; NULL when none named one.
+void* CurrentStream(KpDLDevice device) noexcept;
+
+inline bool SameDevice(KpDLDevice a, KpDLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_CALL_CONTEXT_H_

@@ -1,0 +1,21 @@
+// Giving everything back, for embedders and leak tests. Nothing of this runs at process exit.
+#include <kernpack/host/host.h>
+
+#include "base/guard.h"
+#include "parallel/pool.h"
+#include "registry/registry.h"
+#include "storage/table.h"
+#include "workspace/workspace.h"
+
+using namespace kernpack::host;
+
+int kp_host_shutdown(void) {
+  return Guard("kp_host_shutdown", [] {
+    StopPool();
+    StorageTable::Get().EraseIf([](const KeyView&) { return true; });
+    DropWorkspaces([](const KeyView&) { return true; });
+    DropGlobalFunctions();
+    kp_error_clear();
+    return 0;
+  });
+}

@@ -1,0 +1,3 @@
+#include <kernpack/host/host.h>
+
+const char* kp_version(void) { return KERNPACK_VERSION; }

@@ -1,0 +1,45 @@
+// An owned value from a borrowed one.
+#include <kernpack/host/host.h>
+
+#include "base/guard.h"
+#include "object/object.h"
+
+using namespace kernpack::host;
+
+int kp_any_own(const KpAny* borrowed, KpAny* out) {
+  switch (borrowed->type_index) {
+    case KP_TYPE_RAW_STR:
+      return kp_string_new(kp_bytes(borrowed->v.v_c_str), out);
+    case KP_TYPE_BYTE_ARRAY_PTR:
+      return kp_bytes_new(*static_cast<const KpBytes*>(borrowed->v.v_ptr), out);
+    case KP_TYPE_DLTENSOR_PTR:
+      return kp_raise("TypeError",
+                      "a borrowed tensor (DLTensor*) cannot be kept beyond the call; expected an owning Tensor. Make one "
+                      "with kp_tensor_from_dlpack or kp_tensor_wrap");
+    case KP_TYPE_RVALUE_REF: {
+      auto** source = static_cast<KpObject**>(borrowed->v.v_ptr);
+      if (*source == nullptr) {
+        *out = kp_none();
+      } else {
+        SetObject(out, *source);
+        *source = nullptr;
+      }
+      return 0;
+    }
+    default:
+      break;
+  }
+  const int32_t index = borrowed->type_index;
+  const bool plain = index >= KP_TYPE_NONE && index <= KP_TYPE_SMALL_BYTES;
+  const bool object = (index >= KP_TYPE_STATIC_OBJECT_BEGIN && index < KP_TYPE_STATIC_OBJECT_END) || index >= KP_TYPE_DYNAMIC;
+  if (!plain && !object) {
+    return kp_raise("TypeError", "a value with type index %d is not part of this ABI version; expected 0 to 12, 64 to 75, or 128 and up",
+                    index);
+  }
+  if (object && borrowed->v.v_obj == nullptr) {
+    return kp_raise("ValueError", "a value of type %s holds a NULL object", kp_type_name(index));
+  }
+  *out = *borrowed;
+  kp_any_retain(out);
+  return 0;
+}

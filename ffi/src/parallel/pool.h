@@ -1,0 +1,20 @@
+// Our own threads, for processes without an OpenMP runtime. Idle workers block; they never spin.
+#ifndef KERNPACK_SRC_PARALLEL_POOL_H_
+#define KERNPACK_SRC_PARALLEL_POOL_H_
+
+#include <cstdint>
+
+#include "parallel/job.h"
+
+namespace kernpack::host {
+
+// How many threads RunOnPool would use: the request, else one a CPU this process may run on.
+int32_t PoolWidth() noexcept;
+// Runs the job on this thread and up to width - 1 workers; returns when all came back.
+void RunOnPool(Job& job, int32_t width);
+// Ends and joins the workers; the next RunOnPool starts new ones. No job may be running.
+void StopPool();
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_PARALLEL_POOL_H_

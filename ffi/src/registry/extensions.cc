@@ -1,0 +1,56 @@
+// Tables that an embedder offers to modules by name and version.
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <kernpack/host/host.h>
+
+#include "base/bytes.h"
+#include "base/fork.h"
+#include "base/guard.h"
+#include "base/leaked.h"
+#include "host/services.h"
+
+namespace kernpack::host {
+namespace {
+
+struct Extensions {
+  ForkMutex mutex{LockRank::kRegistry};
+  std::map<std::pair<std::string, uint32_t>, const void*> tables;
+};
+
+}  // namespace
+}  // namespace kernpack::host
+
+using namespace kernpack::host;
+
+int kp_extension_register(KpBytes name, uint32_t version, const void* table) {
+  return Guard("kp_extension_register", [&] {
+    if (name.size == 0 || table == nullptr) {
+      return kp_raise("ValueError", "kp_extension_register: expected a name and a table, got %s",
+                      name.size == 0 ? "an empty name" : "a NULL table");
+    }
+    auto& extensions = Leaked<Extensions>();
+    std::lock_guard lock(extensions.mutex);
+    const auto [place, added] = extensions.tables.try_emplace({std::string(View(name)), version}, table);
+    if (!added && place->second != table) {
+      return kp_raise("ValueError", "kp_extension_register: '%s' version %u is registered already with another table",
+                      place->first.first.c_str(), version);
+    }
+    return 0;
+  });
+}
+
+namespace kernpack::host::service {
+
+int get_extension(const KpHost*, KpBytes name, uint32_t version, const void** out) noexcept {
+  return Guard("get_extension", [&] {
+    auto& extensions = Leaked<Extensions>();
+    std::lock_guard lock(extensions.mutex);
+    const auto place = extensions.tables.find({std::string(View(name)), version});
+    *out = place == extensions.tables.end() ? nullptr : place->second;
+    return 0;
+  });
+}
+
+}  // namespace kernpack::host::service

@@ -1,0 +1,37 @@
+// Arithmetic on DLTensors that has been checked against overflow.
+#ifndef KERNPACK_SRC_TENSOR_DLTENSOR_H_
+#define KERNPACK_SRC_TENSOR_DLTENSOR_H_
+
+#include <cstdint>
+
+#include <kernpack/abi.h>
+
+namespace kernpack::host {
+
+constexpr int32_t kMaxNdim = 64;
+
+inline int64_t ElementBits(KpDLDataType dtype) { return int64_t{dtype.bits} * dtype.lanes; }
+
+// Of a validated tensor.
+inline int64_t NumElements(const KpDLTensor& tensor) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < tensor.ndim; ++i) count *= tensor.shape[i];
+  return count;
+}
+inline int64_t NumBytes(const KpDLTensor& tensor) { return (NumElements(tensor) * ElementBits(tensor.dtype) + 7) / 8; }
+
+// Writes row-major strides, in elements; an empty dim counts as one.
+inline void FillCompactStrides(int32_t ndim, const int64_t* shape, int64_t* strides) {
+  int64_t step = 1;
+  for (int32_t i = ndim - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= shape[i] > 1 ? shape[i] : 1;
+  }
+}
+
+// Device types that DLPack defines, or that this host allotted.
+bool IsKnownDeviceType(int32_t device_type) noexcept;
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_TENSOR_DLTENSOR_H_

@@ -1,0 +1,199 @@
+// Names of dtypes: ours out, every framework's in.
+#include <cstdio>
+#include <string_view>
+
+#include <kernpack/host/host.h>
+
+#include "base/bytes.h"
+#include "base/guard.h"
+#include "base/intern.h"
+
+namespace kernpack::host {
+namespace {
+
+struct NamedDtype {
+  std::string_view name;
+  uint8_t code;
+  uint8_t bits;
+};
+
+// The canonical name of each dtype comes first, its other spellings behind it.
+constexpr NamedDtype kNames[] = {
+    {"bool", KP_DTYPE_BOOL, 8},
+    {"bool_", KP_DTYPE_BOOL, 8},
+    {"i8", KP_DTYPE_INT, 8},
+    {"int8", KP_DTYPE_INT, 8},
+    {"i16", KP_DTYPE_INT, 16},
+    {"int16", KP_DTYPE_INT, 16},
+    {"i32", KP_DTYPE_INT, 32},
+    {"int32", KP_DTYPE_INT, 32},
+    {"i64", KP_DTYPE_INT, 64},
+    {"int64", KP_DTYPE_INT, 64},
+    {"u8", KP_DTYPE_UINT, 8},
+    {"uint8", KP_DTYPE_UINT, 8},
+    {"u16", KP_DTYPE_UINT, 16},
+    {"uint16", KP_DTYPE_UINT, 16},
+    {"u32", KP_DTYPE_UINT, 32},
+    {"uint32", KP_DTYPE_UINT, 32},
+    {"u64", KP_DTYPE_UINT, 64},
+    {"uint64", KP_DTYPE_UINT, 64},
+    {"i2", KP_DTYPE_INT, 2},
+    {"int2", KP_DTYPE_INT, 2},
+    {"i4", KP_DTYPE_INT, 4},
+    {"int4", KP_DTYPE_INT, 4},
+    {"u2", KP_DTYPE_UINT, 2},
+    {"uint2", KP_DTYPE_UINT, 2},
+    {"u4", KP_DTYPE_UINT, 4},
+    {"uint4", KP_DTYPE_UINT, 4},
+    {"f16", KP_DTYPE_FLOAT, 16},
+    {"float16", KP_DTYPE_FLOAT, 16},
+    {"half", KP_DTYPE_FLOAT, 16},
+    {"bf16", KP_DTYPE_BFLOAT, 16},
+    {"bfloat16", KP_DTYPE_BFLOAT, 16},
+    {"f32", KP_DTYPE_FLOAT, 32},
+    {"float32", KP_DTYPE_FLOAT, 32},
+    {"single", KP_DTYPE_FLOAT, 32},
+    {"f64", KP_DTYPE_FLOAT, 64},
+    {"float64", KP_DTYPE_FLOAT, 64},
+    {"double", KP_DTYPE_FLOAT, 64},
+    {"c32", KP_DTYPE_COMPLEX, 32},
+    {"complex32", KP_DTYPE_COMPLEX, 32},
+    {"c64", KP_DTYPE_COMPLEX, 64},
+    {"complex64", KP_DTYPE_COMPLEX, 64},
+    {"c128", KP_DTYPE_COMPLEX, 128},
+    {"complex128", KP_DTYPE_COMPLEX, 128},
+    {"f8_e3m4", KP_DTYPE_FLOAT8_E3M4, 8},
+    {"float8_e3m4", KP_DTYPE_FLOAT8_E3M4, 8},
+    {"f8_e4m3", KP_DTYPE_FLOAT8_E4M3, 8},
+    {"float8_e4m3", KP_DTYPE_FLOAT8_E4M3, 8},
+    {"f8_e4m3b11fnuz", KP_DTYPE_FLOAT8_E4M3B11FNUZ, 8},
+    {"float8_e4m3b11fnuz", KP_DTYPE_FLOAT8_E4M3B11FNUZ, 8},
+    {"f8_e4m3fn", KP_DTYPE_FLOAT8_E4M3FN, 8},
+    {"float8_e4m3fn", KP_DTYPE_FLOAT8_E4M3FN, 8},
+    {"f8_e4m3fnuz", KP_DTYPE_FLOAT8_E4M3FNUZ, 8},
+    {"float8_e4m3fnuz", KP_DTYPE_FLOAT8_E4M3FNUZ, 8},
+    {"f8_e5m2", KP_DTYPE_FLOAT8_E5M2, 8},
+    {"float8_e5m2", KP_DTYPE_FLOAT8_E5M2, 8},
+    {"f8_e5m2fnuz", KP_DTYPE_FLOAT8_E5M2FNUZ, 8},
+    {"float8_e5m2fnuz", KP_DTYPE_FLOAT8_E5M2FNUZ, 8},
+    {"f8_e8m0fnu", KP_DTYPE_FLOAT8_E8M0FNU, 8},
+    {"float8_e8m0fnu", KP_DTYPE_FLOAT8_E8M0FNU, 8},
+    {"f6_e2m3fn", KP_DTYPE_FLOAT6_E2M3FN, 6},
+    {"float6_e2m3fn", KP_DTYPE_FLOAT6_E2M3FN, 6},
+    {"f6_e3m2fn", KP_DTYPE_FLOAT6_E3M2FN, 6},
+    {"float6_e3m2fn", KP_DTYPE_FLOAT6_E3M2FN, 6},
+    {"f4_e2m1fn", KP_DTYPE_FLOAT4_E2M1FN, 4},
+    {"float4_e2m1fn", KP_DTYPE_FLOAT4_E2M1FN, 4},
+};
+
+// Names that mean one thing to torch and another elsewhere: known only behind "torch.".
+constexpr NamedDtype kTorchNames[] = {
+    {"float", KP_DTYPE_FLOAT, 32},     {"int", KP_DTYPE_INT, 32},          {"long", KP_DTYPE_INT, 64},
+    {"short", KP_DTYPE_INT, 16},       {"cfloat", KP_DTYPE_COMPLEX, 64},   {"cdouble", KP_DTYPE_COMPLEX, 128},
+    {"chalf", KP_DTYPE_COMPLEX, 32},
+};
+
+// NumPy's array-protocol strings, "<f4": kind and size in bytes.
+constexpr NamedDtype kNumpyNames[] = {
+    {"b1", KP_DTYPE_BOOL, 8},    {"i1", KP_DTYPE_INT, 8},    {"i2", KP_DTYPE_INT, 16},     {"i4", KP_DTYPE_INT, 32},
+    {"i8", KP_DTYPE_INT, 64},    {"u1", KP_DTYPE_UINT, 8},   {"u2", KP_DTYPE_UINT, 16},    {"u4", KP_DTYPE_UINT, 32},
+    {"u8", KP_DTYPE_UINT, 64},   {"f2", KP_DTYPE_FLOAT, 16}, {"f4", KP_DTYPE_FLOAT, 32},   {"f8", KP_DTYPE_FLOAT, 64},
+    {"c8", KP_DTYPE_COMPLEX, 64}, {"c16", KP_DTYPE_COMPLEX, 128},
+};
+
+constexpr std::string_view kPrefixes[] = {"torch.", "numpy.", "np.", "jax.numpy.", "jnp.", "ml_dtypes.", "cupy."};
+
+template <size_t N>
+const NamedDtype* Find(const NamedDtype (&table)[N], std::string_view name) {
+  for (const NamedDtype& entry : table) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+// Splits "f32x4" into "f32" and 4; a name without lanes has 1. 0 when what follows the x is no lane count.
+std::string_view SplitLanes(std::string_view name, uint32_t* lanes) {
+  *lanes = 1;
+  const size_t at = name.rfind('x');
+  if (at == std::string_view::npos || at == 0 || at + 1 == name.size()) return name;
+  uint32_t count = 0;
+  for (char c : name.substr(at + 1)) {
+    if (c < '0' || c > '9') return name;
+    count = count * 10 + static_cast<uint32_t>(c - '0');
+    if (count > UINT16_MAX) count = UINT16_MAX + 1;
+  }
+  *lanes = count > UINT16_MAX ? 0 : count;
+  const std::string_view element = name.substr(0, at);
+  return element.ends_with('_') ? element.substr(0, element.size() - 1) : element;  // torch.float4_e2m1fn_x2
+}
+
+int Unknown(std::string_view name) {
+  return kp_raise("ValueError",
+                  "unknown dtype '%.*s'; expected a name such as f32, bf16, i64, u8, bool, c64, f8_e4m3fn, or a framework's: "
+                  "float32, torch.float32, <f4",
+                  PrintLength(name), name.data());
+}
+
+int Parse(std::string_view name, KpDLDataType* out) {
+  std::string_view rest = name;
+  bool torch = false;
+  for (std::string_view prefix : kPrefixes) {
+    if (rest.starts_with(prefix)) {
+      torch = prefix == "torch.";
+      rest.remove_prefix(prefix.size());
+      break;
+    }
+  }
+  uint32_t lanes = 1;
+  const NamedDtype* found = nullptr;
+  if (!rest.empty() && (rest[0] == '<' || rest[0] == '|' || rest[0] == '=')) {
+    found = Find(kNumpyNames, rest.substr(1));
+  } else if (!rest.empty() && rest[0] == '>' && Find(kNumpyNames, rest.substr(1)) != nullptr) {
+    return kp_raise("ValueError", "dtype '%.*s' is big-endian; expected native byte order. Convert with "
+                    "x.astype(x.dtype.newbyteorder('='))", PrintLength(name), name.data());
+  } else {
+    const std::string_view element = SplitLanes(rest, &lanes);
+    if (lanes == 0) {
+      return kp_raise("ValueError", "dtype '%.*s': lanes must be 1 to 65535", PrintLength(name), name.data());
+    }
+    found = Find(kNames, element);
+    if (found == nullptr && torch) found = Find(kTorchNames, element);
+  }
+  if (found == nullptr) return Unknown(name);
+  *out = KpDLDataType{found->code, found->bits, static_cast<uint16_t>(lanes)};
+  return 0;
+}
+
+constexpr const char* kCodeLetters[] = {"i", "u", "f", "opaque", "bf", "c", "b"};
+
+const char* MakeName(KpDLDataType dtype) {
+  char name[64];
+  for (const NamedDtype& entry : kNames) {
+    if (entry.code != dtype.code || entry.bits != dtype.bits) continue;
+    if (dtype.lanes == 1) return entry.name.data();
+    std::snprintf(name, sizeof name, "%sx%u", entry.name.data(), dtype.lanes);
+    return Intern(name);
+  }
+  if (dtype.code <= KP_DTYPE_BOOL && dtype.lanes != 0) {
+    std::snprintf(name, sizeof name, dtype.lanes == 1 ? "%s%u" : "%s%ux%u", kCodeLetters[dtype.code], dtype.bits, dtype.lanes);
+  } else {
+    std::snprintf(name, sizeof name, "dtype(code=%u, bits=%u, lanes=%u)", dtype.code, dtype.bits, dtype.lanes);
+  }
+  return Intern(name);
+}
+
+}  // namespace
+}  // namespace kernpack::host
+
+using namespace kernpack::host;
+
+int kp_dtype_from_name(KpBytes name, KpDLDataType* out) { return Parse(View(name), out); }
+
+const char* kp_dtype_name(KpDLDataType dtype) {
+  const char* name = "dtype";  // when there is no memory for the text of an unusual one
+  Guard("kp_dtype_name", [&] {
+    name = MakeName(dtype);
+    return 0;
+  });
+  return name;
+}

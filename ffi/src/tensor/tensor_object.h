@@ -1,0 +1,32 @@
+// Tensor objects of our making: the ABI's body, what owns the memory, and shape and strides behind it.
+#ifndef KERNPACK_SRC_TENSOR_TENSOR_OBJECT_H_
+#define KERNPACK_SRC_TENSOR_TENSOR_OBJECT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include <kernpack/abi.h>
+
+namespace kernpack::host {
+
+constexpr size_t kTensorAlignment = 256;
+
+struct TensorBody {
+  KpTensorObject base;
+  uint64_t flags;  // DLPack's: bit 0 read-only
+  void* context;
+  void (*release)(void* context);  // nullable; the DLTensor's memory goes with it
+};
+
+// A tensor over `source`'s memory (validated); shape and strides are copied, missing strides filled in. Takes no ownership
+// of anything yet: set context and release afterwards. Throws std::bad_alloc.
+TensorBody* NewTensor(const KpDLTensor& source);
+// As above with `bytes` of memory of its own, aligned, not zeroed.
+TensorBody* NewTensorWithData(const KpDLTensor& prototype, size_t bytes);
+
+// The DLPack flags of a tensor; 0 when it is not one of ours.
+uint64_t TensorFlags(const KpObject* tensor) noexcept;
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_TENSOR_TENSOR_OBJECT_H_

@@ -1,0 +1,198 @@
+#include "workspace/workspace.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include <kernpack/host/host.h>
+
+#include "base/bytes.h"
+#include "base/fork.h"
+#include "base/guard.h"
+#include "base/leaked.h"
+#include "call/context.h"
+#include "host/services.h"
+#include "object/object.h"
+#include "tensor/dltensor.h"
+#include "tensor/tensor_object.h"
+
+namespace kernpack::host {
+namespace {
+
+struct Buffer {
+  std::vector<KpAny> tensors;  // u8 tensors; the last is in use, earlier ones are kept alive
+  uint64_t bytes = 0;
+
+  void* data() const {
+    const KpDLTensor* tensor = kp_any_tensor(&tensors.back());
+    return static_cast<char*>(tensor->data) + tensor->byte_offset;
+  }
+};
+
+// The buffers of one owner: a thread on CPU, or all streams of the other devices.
+struct Pool {
+  std::unordered_map<StoredKey, Buffer, KeyHash, KeyEqual> buffers;
+};
+
+struct Pools {
+  ForkMutex mutex{LockRank::kWorkspace};
+  Pool streams;
+  std::vector<Pool*> threads;
+  pthread_key_t thread_key{};
+
+  Pools() { pthread_key_create(&thread_key, DropThread); }
+  static void DropThread(void* pool);
+};
+
+constinit thread_local Pool* t_pool = nullptr;
+
+void Release(std::vector<KpAny>& tensors) {
+  for (KpAny& tensor : tensors) kp_any_release(&tensor);
+  tensors.clear();
+}
+
+void Pools::DropThread(void* ended) {
+  auto* pool = static_cast<Pool*>(ended);
+  auto& pools = Leaked<Pools>();
+  {
+    std::lock_guard lock(pools.mutex);
+    std::erase(pools.threads, pool);
+  }
+  for (auto& [key, buffer] : pool->buffers) Release(buffer.tensors);
+  delete pool;
+  t_pool = nullptr;
+}
+
+Pool& ThreadPool(Pools& pools) {
+  if (t_pool == nullptr) {
+    auto* made = new Pool();
+    pools.threads.push_back(made);
+    t_pool = made;
+    pthread_setspecific(pools.thread_key, made);
+  }
+  return *t_pool;
+}
+
+int Allocate(const KeyView& key, uint64_t bytes, uint32_t flags, KpAny* out) {
+  const bool on_cpu = key.device.device_type == KP_DEVICE_CPU;
+  if ((flags & KP_WORKSPACE_ZEROED) && !on_cpu) {
+    return kp_raise("RuntimeError",
+                    "workspace: '%.*s' is to be zeroed on device %s:%d, for which no device backend is loaded; ask for it "
+                    "without kp::zeroed and clear it in the kernel",
+                    PrintLength(key.key), key.key.data(), kp_device_type_name(key.device.device_type), key.device.device_id);
+  }
+  int64_t shape = static_cast<int64_t>(bytes);
+  KpDLTensor wanted{nullptr, key.device, 1, {KP_DTYPE_UINT, 8, 1}, &shape, nullptr, 0};
+  OwnedAny made;
+  const int rc = on_cpu ? kp_tensor_new(&wanted, made.out()) : service::tensor_alloc(kp_host(), &wanted, made.out());
+  if (rc != 0) return -1;
+  const KpDLTensor* tensor = made.get().type_index == KP_TYPE_TENSOR ? kp_any_tensor(&made.get()) : nullptr;
+  if (tensor == nullptr || (reinterpret_cast<uintptr_t>(tensor->data) + tensor->byte_offset) % kTensorAlignment != 0) {
+    return kp_raise("RuntimeError", "workspace: '%.*s': the calling framework's allocator did not return a tensor aligned to "
+                    "%zu bytes",
+                    PrintLength(key.key), key.key.data(), kTensorAlignment);
+  }
+  if (flags & KP_WORKSPACE_ZEROED) std::memset(static_cast<char*>(tensor->data) + tensor->byte_offset, 0, bytes);
+  *out = made.Take();
+  return 0;
+}
+
+}  // namespace
+
+int GetWorkspace(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data) {
+  const bool on_cpu = key.device.device_type == KP_DEVICE_CPU;
+  auto& pools = Leaked<Pools>();
+  uint64_t grown = std::max<uint64_t>(bytes, kTensorAlignment);
+  {
+    std::lock_guard lock(pools.mutex);
+    Pool& pool = on_cpu ? ThreadPool(pools) : pools.streams;
+    const auto place = pool.buffers.find(key);
+    if (place != pool.buffers.end()) {
+      if (place->second.bytes >= bytes) {
+        *out_data = place->second.data();
+        return 0;
+      }
+      grown = std::max(grown, std::min<uint64_t>(place->second.bytes * 2, bytes * 2));
+    }
+  }
+  if (grown > static_cast<uint64_t>(INT64_MAX) - kTensorAlignment) {
+    return kp_raise("MemoryError", "workspace: '%.*s': %llu bytes cannot be allocated", PrintLength(key.key), key.key.data(),
+                    static_cast<unsigned long long>(bytes));
+  }
+  // Without the lock: the framework's allocator may take its own, or Python's.
+  OwnedAny made;
+  if (Allocate(key, grown, flags, made.out()) != 0) return -1;
+  std::vector<KpAny> dropped;
+  {
+    std::lock_guard lock(pools.mutex);
+    Pool& pool = on_cpu ? ThreadPool(pools) : pools.streams;
+    Buffer& buffer = pool.buffers.try_emplace(StoredKey(key)).first->second;
+    if (buffer.bytes < grown) {
+      buffer.tensors.reserve(buffer.tensors.size() + 1);
+      if (on_cpu) dropped.swap(buffer.tensors);
+      buffer.tensors.push_back(made.Take());
+      buffer.bytes = grown;
+    }
+    *out_data = buffer.data();
+  }
+  Release(dropped);
+  return 0;
+}
+
+void ForEachWorkspace(const std::function<void(const KeyView&, uint64_t)>& visit) {
+  auto& pools = Leaked<Pools>();
+  std::lock_guard lock(pools.mutex);
+  const auto visit_pool = [&](const Pool& pool) {
+    for (const auto& [key, buffer] : pool.buffers) visit(key.view(), buffer.bytes);
+  };
+  visit_pool(pools.streams);
+  for (const Pool* pool : pools.threads) visit_pool(*pool);
+}
+
+void DropWorkspaces(const std::function<bool(const KeyView&)>& match) {
+  auto& pools = Leaked<Pools>();
+  std::vector<KpAny> dropped;
+  {
+    std::lock_guard lock(pools.mutex);
+    const auto drop = [&](Pool& pool) {
+      for (auto place = pool.buffers.begin(); place != pool.buffers.end();) {
+        if (!match(place->first.view())) {
+          ++place;
+          continue;
+        }
+        auto& tensors = place->second.tensors;
+        dropped.insert(dropped.end(), tensors.begin(), tensors.end());
+        place = pool.buffers.erase(place);
+      }
+    };
+    drop(pools.streams);
+    for (Pool* pool : pools.threads) drop(*pool);
+  }
+  Release(dropped);
+}
+
+}  // namespace kernpack::host
+
+namespace kernpack::host::service {
+
+int workspace(const KpHost*, const KpStorageKey* key, uint64_t bytes, uint32_t flags, void** out_data) noexcept {
+  return Guard("workspace", [&] {
+    KeyView view;
+    *out_data = nullptr;
+    if (ReadKey(key, "workspace", &view) != 0) return -1;
+    if (flags & ~uint32_t{KP_WORKSPACE_ZEROED}) return kp_raise("ValueError", "workspace: unknown flags 0x%x", flags);
+    if (!IsKnownDeviceType(key->device.device_type)) {
+      return kp_raise("ValueError", "workspace: device type is %d; expected one of DLPack's", key->device.device_type);
+    }
+    view.scope = KP_SCOPE_STREAM;
+    view.device = key->device;
+    view.stream = key->stream != nullptr ? key->stream : CurrentStream(key->device);
+    return GetWorkspace(view, bytes, flags, out_data);
+  });
+}
+
+}  // namespace kernpack::host::service
