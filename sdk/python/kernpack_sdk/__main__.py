@@ -1,0 +1,5 @@
+import sys
+
+from kernpack_sdk.cli import main
+
+sys.exit(main())

@@ -1,0 +1,87 @@
+"""The build backend of a kernel wheel: scikit-build-core, then two things that need the compiled module.
+
+    [build-system]
+    requires = ["kernpack-sdk"]
+    build-backend = "kernpack_sdk.build"
+
+It writes `__init__.pyi` beside the modules of each package and tags the wheel `py3-none-manylinux_2_28_<arch>`, or with the newer
+tag that is true when the author's code needs one. Everything else is scikit-build-core's, settings included.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from scikit_build_core import build as _backend
+from scikit_build_core.build import (  # noqa: F401  (the rest of the build interface)
+    build_editable,
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+)
+
+from kernpack_sdk import check, elf, stubs, table
+
+OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
+
+_Settings = dict[str, Any] | None
+
+
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: _Settings = None) -> str:
+    return _backend.prepare_metadata_for_build_wheel(metadata_directory, _for_every_python(config_settings))
+
+
+def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None) -> str:
+    folder = Path(wheel_directory)
+    name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), metadata_directory)
+    _add_stubs(folder / name)
+    return _tag(folder / name).name
+
+
+def _for_every_python(config_settings: _Settings) -> dict[str, Any]:
+    return {"wheel.py-api": "py3", **(config_settings or {})}
+
+
+def _wheel_tool(*arguments: str | Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "wheel", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"wheel {arguments[0]}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def _add_stubs(wheel: Path) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        _wheel_tool("unpack", "--dest", temporary, wheel)
+        (tree,) = Path(temporary).iterdir()
+        packages: dict[Path, list[table.Function]] = {}
+        for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
+            machine = elf.read(module).machine
+            if machine != elf.read(Path(sys.executable).resolve()).machine:
+                print(f"kernpack: {module.name} is for {machine}, which cannot run here: no stubs for it", flush=True)
+                continue
+            packages.setdefault(module.parent, []).extend(table.read(module))
+        for package, functions in packages.items():
+            stub = package / "__init__.pyi"
+            if package != tree and not stub.exists():
+                stub.write_text(stubs.render(functions), encoding="utf-8")
+                (package / "py.typed").touch()
+        _wheel_tool("pack", "--dest-dir", wheel.parent, tree)
+
+
+def _tag(wheel: Path) -> Path:
+    true = check.platform_tag(wheel)
+    wanted = re.sub(r"^manylinux_\d+_\d+_", OLDEST_TAG, true)
+    tag = wanted if check.covers(wanted, true) else true
+    if tag != wanted or not tag.startswith("manylinux"):
+        print(f"kernpack: tagged {tag}: the warnings above name what needs it", flush=True)
+    name = _wheel_tool("tags", "--remove", "--platform-tag", tag, wheel).strip().splitlines()[-1]
+    return wheel.with_name(name)

@@ -1,0 +1,36 @@
+"""The flags a kernel module is compiled and linked with, read from the file that CMake reads: kernpack_flags.cmake."""
+
+import functools
+import re
+import shlex
+
+from kernpack_sdk import cmake_dir, include_dir
+
+_SET = re.compile(r"^set\((\w+)\s+(.*?)\)$", re.MULTILINE | re.DOTALL)
+
+
+@functools.cache
+def _variables() -> dict[str, list[str]]:
+    folder = str(cmake_dir())
+    text = (cmake_dir() / "kernpack_flags.cmake").read_text(encoding="utf-8")
+    text = re.sub(r"#.*", "", text)
+    return {
+        name: shlex.split(value.replace("${CMAKE_CURRENT_LIST_DIR}", folder).replace("${KERNPACK_CMAKE_DIR}", folder))
+        for name, value in _SET.findall(text)
+    }
+
+
+def compile_flags(language: str = "c++", *, gnu: bool = True) -> list[str]:
+    """Compiler options for a module's sources; `language` is "c" or "c++", `gnu` whether the compiler is GCC."""
+    v = _variables()
+    flags = [f"-I{include_dir()}", *v["KERNPACK_COMPILE_FLAGS"]]
+    if language == "c++":
+        flags += ["-std=c++17", *v["KERNPACK_CXX_COMPILE_FLAGS"]]
+        flags += v["KERNPACK_GNU_COMPILE_FLAGS"] if gnu else []
+        flags += shlex.split(v["KERNPACK_GLIBC_COMPAT_FLAGS"][0])
+    return flags
+
+
+def link_flags() -> list[str]:
+    """Options for linking a module's objects into a shared object."""
+    return ["-shared", *_variables()["KERNPACK_LINK_FLAGS"]]

@@ -1,0 +1,96 @@
+"""Reads the function table of a built module. Run as a program it prints the table as JSON; `read` does that in a child
+process, because loading a shared object runs its static constructors.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+class _FunctionDef(ctypes.Structure):  # KpFunctionDef of kernpack/abi.h, as far as it is read here
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("kind", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("target", ctypes.c_char_p),
+        ("signature", ctypes.c_char_p),
+        ("program", ctypes.c_void_p),
+        ("program_words", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("call", ctypes.c_void_p),
+        ("doc", ctypes.c_char_p),
+        ("cxx_types", ctypes.c_char_p),
+    ]
+
+
+class _Module(ctypes.Structure):  # KpModule, likewise
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("abi_version", ctypes.c_uint32),
+        ("min_host_abi", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("version", ctypes.c_char_p),
+        ("sdk_version", ctypes.c_char_p),
+        ("content_hash", ctypes.c_char_p),
+        ("functions", ctypes.POINTER(ctypes.POINTER(_FunctionDef))),
+        ("functions_end", ctypes.c_void_p),
+    ]
+
+
+_KIND_FUNCTION = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Function:
+    """One exported function, or one variant of it."""
+
+    name: str
+    target: str | None
+    signature: str | None
+    doc: str | None
+    cxx_types: str | None
+
+
+def read(path: Path) -> list[Function]:
+    """The functions of a module, in the table's order; ValueError when it cannot be loaded."""
+    child = subprocess.run(
+        [sys.executable, "-I", __file__, str(path)], capture_output=True, text=True, check=False, timeout=120
+    )
+    if child.returncode != 0:
+        reason = child.stderr.strip().splitlines()
+        raise ValueError(f"{path}: {reason[-1] if reason else f'loading it ended the process with {child.returncode}'}")
+    return [Function(**entry) for entry in json.loads(child.stdout)]
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8")
+
+
+def _load(path: str) -> list[dict[str, str | None]]:
+    query = ctypes.CDLL(path).kp_module_v1
+    query.restype = ctypes.POINTER(_Module)
+    module = query().contents
+    begin = ctypes.cast(module.functions, ctypes.c_void_p).value or 0
+    count = ((module.functions_end or 0) - begin) // ctypes.sizeof(ctypes.c_void_p)
+    defs = [module.functions[i].contents for i in range(count)]
+    return [
+        {
+            "name": _text(d.name),
+            "target": _text(d.target),
+            "signature": _text(d.signature),
+            "doc": _text(d.doc),
+            "cxx_types": _text(d.cxx_types),
+        }
+        for d in defs
+        if d.kind == _KIND_FUNCTION
+    ]
+
+
+if __name__ == "__main__":
+    print(json.dumps(_load(sys.argv[1])))
