@@ -23,6 +23,8 @@ extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__start
 extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__stop_, KP_PER_MODULE(kp_defs))[];
 // Defined by KP_MODULE_INIT, if the module has one.
 extern KP_HIDDEN __attribute__((weak)) void KP_PER_MODULE(kp_module_init)(void);
+// Linked in by kernpack_add_module(): a digest of the module's sources.
+extern KP_HIDDEN __attribute__((weak)) const char KP_PER_MODULE(kp_content_hash)[];
 }
 
 KP_NAMESPACE_BEGIN
@@ -64,7 +66,7 @@ KP_NAMESPACE_END
       name,                                                                                                          \
       version,                                                                                                       \
       KP_SDK_VERSION,                                                                                                \
-      nullptr,                                                                                                       \
+      KP_PER_MODULE(kp_content_hash),                                                                                \
       KP_CAT(__start_, KP_PER_MODULE(kp_defs)),                                                                      \
       KP_CAT(__stop_, KP_PER_MODULE(kp_defs)),                                                                       \
       &::kernpack::detail::create_instance,                                                                          \
