@@ -352,9 +352,10 @@ typedef struct KpModule {
   const char* content_hash; /* nullable: set by the build; the host hashes the file otherwise */
   const KpFunctionDef* const* functions; /* [functions, functions_end); entries are never NULL */
   const KpFunctionDef* const* functions_end;
-  /* Makes this host's instance; may run the author's KP_MODULE_INIT. 0, or -1 with an error raised through `host`. */
+  /* Makes this host's instance; may run the author's KP_MODULE_INIT. 0, or -1 with an error raised through `host`.
+   * NULL: the module keeps nothing for its hosts, and its functions get self = NULL. */
   int (*create)(const KpHost* host, KpInstance** out);
-  void (*destroy)(KpInstance* instance);
+  void (*destroy)(KpInstance* instance); /* nullable */
   const void* spare[4]; /* zero */
 } KpModule;
 

@@ -146,6 +146,9 @@ enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child pro
  * twice gives the same instance. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
  * FileNotFoundError, OSError, ValueError, ImportError with the file, what was expected, what was found, what to do. */
 KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out);
+/* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
+ * KERNPACK_TVM_FFI_LIB is not set. NULL or "": unknown. Bindings call it; the file is opened only when needed. */
+KP_HOST_API int kp_peer_set_library(const char* path);
 /* A module embedded in the program (KP_STATIC_NAME). */
 KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** out);
 KP_HOST_API const char* kp_module_name(const KpLoadedModule* module);

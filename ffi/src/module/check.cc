@@ -1,0 +1,126 @@
+#include "module/check.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <kernpack/host/host.h>
+
+namespace kernpack::host {
+namespace {
+
+constexpr const char* kUpgrade = "run `pip install -U kernpack`";
+
+std::string VersionText(uint32_t version) {
+  return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
+}
+
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool IsModuleName(std::string_view name) {
+  return !name.empty() && (IsLower(name[0]) || IsUpper(name[0]) || name[0] == '_') &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsLower(c) || IsUpper(c) || IsDigit(c) || c == '_' || c == '.'; });
+}
+
+bool IsFunctionName(std::string_view name) {
+  return !name.empty() && (IsLower(name[0]) || name[0] == '_') &&
+         std::all_of(name.begin(), name.end(), [](char c) { return IsLower(c) || IsDigit(c) || c == '_'; });
+}
+
+int RefuseVersion(const KpModule* module, const char* where) {
+  const std::string host = VersionText(KP_ABI_VERSION);
+  if (module->min_host_abi > KP_ABI_VERSION) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s' needs a host of ABI %s or newer, this is kernpack %s with ABI %s; %s", where,
+                    VersionText(module->min_host_abi).c_str(), kp_version(), host.c_str(), kUpgrade);
+  }
+  if (module->abi_version >> 16 != KP_ABI_MAJOR) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s' was built for ABI %s, this is kernpack %s with ABI %s, which loads every %d.x; rebuild "
+                    "the module with kernpack-sdk %d.x",
+                    where, VersionText(module->abi_version).c_str(), kp_version(), host.c_str(), KP_ABI_MAJOR,
+                    KP_ABI_MAJOR);
+  }
+  return 0;
+}
+
+int RefuseField(const char* where, const char* field) {
+  return kp_raise("ImportError",
+                  "kernpack.load: '%s' sets the reserved field %s, which ABI %s wants to be zero; %s, or rebuild the module",
+                  where, field, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
+}
+
+bool AllZero(const void* const* begin, const void* const* end) {
+  return std::all_of(begin, end, [](const void* spare) { return spare == nullptr; });
+}
+
+}  // namespace
+
+int CheckModule(const KpModule* module, const char* where) {
+  if (!module) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': " KP_MODULE_QUERY_SYMBOL " returned NULL, expected the module's table; declare it with "
+                    "KP_MODULE", where);
+  }
+  if (RefuseVersion(module, where) != 0) return -1;
+  if (module->struct_size < sizeof(KpModule)) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': expected a module table of at least %zu bytes, got %u; set struct_size to "
+                    "sizeof(KpModule)", where, sizeof(KpModule), module->struct_size);
+  }
+  if (module->reserved != 0) return RefuseField(where, "KpModule.reserved");
+  if (!AllZero(std::begin(module->spare), std::end(module->spare))) return RefuseField(where, "KpModule.spare");
+  if (!module->name || !IsModuleName(module->name)) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': expected a module name of letters, digits, '_' and '.', got '%.100s'", where,
+                    module->name ? module->name : "(null)");
+  }
+  if (!module->version || !module->sdk_version) {
+    return kp_raise("ImportError", "kernpack.load: '%s': module %s has no %s", where, module->name,
+                    module->version ? "sdk_version" : "version");
+  }
+  if (module->functions_end < module->functions || (!module->functions && module->functions_end)) {
+    return kp_raise("ImportError", "kernpack.load: '%s': module %s has a function table that ends before it begins", where,
+                    module->name);
+  }
+  return 0;
+}
+
+int CheckDefinition(const KpFunctionDef* definition, const char* where) {
+  if (!definition) {
+    return kp_raise("ImportError", "kernpack.load: '%s': its function table has a NULL entry; export with KP_EXPORT", where);
+  }
+  if (definition->struct_size < sizeof(KpFunctionDef)) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': expected function entries of at least %zu bytes, got %u; set struct_size to "
+                    "sizeof(KpFunctionDef)", where, sizeof(KpFunctionDef), definition->struct_size);
+  }
+  if (!definition->name || !IsFunctionName(definition->name)) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': expected a function name of lower-case letters, digits and '_', got '%.100s'", where,
+                    definition->name ? definition->name : "(null)");
+  }
+  const char* name = definition->name;
+  if (definition->flags != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());
+  if (!AllZero(std::begin(definition->spare), std::end(definition->spare))) {
+    return RefuseField(where, (std::string(name) + ".spare").c_str());
+  }
+  if (definition->kind == KP_DEF_GRADIENT) {
+    if (definition->target && IsFunctionName(definition->target)) return 0;
+    return kp_raise("ImportError", "kernpack.load: '%s': the gradient of %s names no backward function", where, name);
+  }
+  if (definition->kind != KP_DEF_FUNCTION) {
+    return kp_raise("ImportError", "kernpack.load: '%s': %s is of kind %u, which ABI %s does not have; %s", where, name,
+                    definition->kind, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
+  }
+  if (!definition->call) {
+    return kp_raise("ImportError", "kernpack.load: '%s': %s has no code to call (call is NULL)", where, name);
+  }
+  return 0;
+}
+
+}  // namespace kernpack::host

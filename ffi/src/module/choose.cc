@@ -1,0 +1,70 @@
+// Choosing the variant of a function for a device.
+#include <mutex>
+
+#include "module/loaded_module.h"
+#include "target/device_arch.h"
+#include "target/target_match.h"
+
+namespace kernpack::host {
+namespace {
+
+#pragma weak kp_signature_parse
+#pragma weak kp_signature_program
+
+int32_t BaselineDeviceType(const Function&) { return KP_DEVICE_CPU; }
+
+int Fill(const KpLoadedModule& module, Function& function) {
+  const Description& described = function.description;
+  if (described.signature) {
+    if (kp_signature_parse(kp_bytes(described.signature), function.name, &function.signature) != 0) return -1;
+    function.program = kp_signature_program(function.signature);
+  }
+  function.doc = described.doc;
+  function.cxx_types = described.cxx_types;
+  const uint32_t chosen = ChooseVariant(module, function, KpDLDevice{KP_DEVICE_CPU, 0});
+  if (chosen != NameIndex::kNone) {
+    function.cpu_call = module.variants[chosen].call;
+    function.cpu_self = module.variants[chosen].self;
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Function* Ready(const KpLoadedModule* module, uint32_t number) {
+  Function& function = module->functions[number];
+  if (function.ready.load(std::memory_order_acquire)) return &function;
+  const std::lock_guard lock(module->mutex);
+  if (!function.ready.load(std::memory_order_relaxed)) {
+    if (Fill(*module, function) != 0) return nullptr;
+    function.ready.store(true, std::memory_order_release);
+  }
+  return &function;
+}
+
+Suitability Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device) {
+  if (function.any_device) return {0, "it looks after its device itself"};
+  if (variant.target) {
+    const auto arch = device.device_type == KP_DEVICE_CPU ? std::nullopt : DeviceArch(device);
+    TargetMatch match = MatchTarget(variant.target, device, module.cpu_level, arch ? arch->c_str() : nullptr);
+    return {match.rank, std::move(match.reason)};
+  }
+  const int32_t type = BaselineDeviceType(function);
+  if (type == device.device_type) return {0, std::string("baseline for ") + kp_device_type_name(type)};
+  return {-1, std::string("the baseline is for ") + kp_device_type_name(type)};
+}
+
+uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device) {
+  uint32_t best = NameIndex::kNone;
+  int best_rank = -1;
+  for (uint32_t i = function.first_variant; i != NameIndex::kNone; i = module.variants[i].next) {
+    const int rank = Suits(module, function, module.variants[i], device).rank;
+    if (rank > best_rank) {
+      best = i;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+}  // namespace kernpack::host

@@ -1,0 +1,152 @@
+#include "module/registry.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/guard.h"
+#include "base/leaked.h"
+#include "loader/digest.h"
+#include "loader/float_environment.h"
+#include "loader/platform.h"
+#include "module/check.h"
+#include "peer/peer_module.h"
+#include "target/cpu_level.h"
+
+namespace kernpack::host {
+namespace {
+
+struct Registry {
+  // Held through a whole load: one at a time in a process. Recursive, because start-up code may load other modules.
+  std::recursive_mutex loading;
+  std::unordered_map<const KpModule*, KpInstance*> instances;  // guarded by loading
+
+  std::mutex mutex;  // guards the map; never held while a module's code runs
+  std::unordered_map<std::string, std::unique_ptr<KpLoadedModule>> by_digest;
+
+  const KpLoadedModule* Find(const std::string& digest) {
+    const std::lock_guard lock(mutex);
+    const auto found = by_digest.find(digest);
+    return found == by_digest.end() ? nullptr : found->second.get();
+  }
+  const KpLoadedModule* Publish(std::unique_ptr<KpLoadedModule> module) {
+    const std::lock_guard lock(mutex);
+    return by_digest.emplace(module->digest, std::move(module)).first->second.get();
+  }
+};
+
+// Raises this thread's error again with `where` in front of its message.
+int RaiseWithContext(const char* where) {
+  KpAny error = kp_none();
+  kp_error_take("KpModule.create", -1, &error);
+  const auto* body = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
+  kp_raise(body->kind.data, "kernpack.load: initialising '%s' failed: %s", where, body->message.data);
+  kp_any_release(&error);
+  return -1;
+}
+
+// This host's instance of the module; made once.
+int Instantiate(const KpModule* table, const char* where, KpInstance** out) {
+  auto& instances = Leaked<Registry>().instances;
+  if (const auto found = instances.find(table); found != instances.end()) {
+    *out = found->second;
+    return 0;
+  }
+  KpInstance* instance = nullptr;
+  if (table->create) {
+    const KeepFloatEnvironment keep;
+    kp_error_clear();
+    if (Guard("KP_MODULE_INIT", [&] { return table->create(kp_host(), &instance); }) != 0) return RaiseWithContext(where);
+  }
+  instances.emplace(table, instance);
+  *out = instance;
+  return 0;
+}
+
+int MakePart(const KpModule* table, const char* path, Part* out) {
+  *out = Part{table, nullptr, path};
+  return CheckModule(table, path) != 0 ? -1 : Instantiate(table, path, &out->instance);
+}
+
+int MakeOwnModule(const std::vector<const Library*>& libraries, KpLoadedModule* out) {
+  std::vector<Part> parts(libraries.size());
+  for (size_t i = 0; i < libraries.size(); ++i) {
+    const Library& library = *libraries[i];
+    if (!library.symbols.has_query) {
+      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself", library.path.c_str());
+    }
+    const auto query = reinterpret_cast<KpModuleQuery>(platform::LibrarySymbol(library.handle, KP_MODULE_QUERY_SYMBOL));
+    if (!query) {
+      return kp_raise("ImportError", "kernpack.load: '%s' hides " KP_MODULE_QUERY_SYMBOL "; keep it visible",
+                      library.path.c_str());
+    }
+    const KeepFloatEnvironment keep;
+    if (MakePart(query(), library.path.c_str(), &parts[i]) != 0) return -1;
+  }
+  return BuildModule(parts, out);
+}
+
+std::string DigestOfAll(const std::vector<const Library*>& libraries) {
+  if (libraries.size() == 1) return libraries[0]->digest;
+  std::string all;
+  for (const Library* library : libraries) all += library->digest;
+  return Digest(all);
+}
+
+int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out) {
+  if (!paths || count < 1) return kp_raise("ValueError", "kernpack.load: expected at least one path, got %d", count);
+  Registry& registry = Leaked<Registry>();
+  const std::lock_guard lock(registry.loading);
+  std::vector<const Library*> libraries;
+  for (int32_t i = 0; i < count; ++i) {
+    if (!paths[i] || !*paths[i]) return kp_raise("ValueError", "kernpack.load: path %d is empty", i);
+    const Library* library = nullptr;
+    if (LoadLibraryFile(paths[i], flags, &library) != 0) return -1;
+    if (std::find(libraries.begin(), libraries.end(), library) == libraries.end()) libraries.push_back(library);
+  }
+  const std::string digest = DigestOfAll(libraries);
+  if ((*out = registry.Find(digest))) return 0;
+  auto module = std::make_unique<KpLoadedModule>();
+  module->digest = digest;
+  if (CappedCpuLevel(&module->cpu_level) != 0) return -1;
+  const bool peer = libraries.size() == 1 && !libraries[0]->symbols.has_query;
+  if ((peer ? BuildPeerModule(*libraries[0], module.get()) : MakeOwnModule(libraries, module.get())) != 0) return -1;
+  *out = registry.Publish(std::move(module));
+  return 0;
+}
+
+int Adopt(const KpModule* table, const KpLoadedModule** out) {
+  Registry& registry = Leaked<Registry>();
+  const std::lock_guard lock(registry.loading);
+  // An embedded module has no file to hash: it is the program's own, so its address names it.
+  const std::string digest = Digest(std::string_view(reinterpret_cast<const char*>(&table), sizeof table));
+  if ((*out = registry.Find(digest))) return 0;
+  auto module = std::make_unique<KpLoadedModule>();
+  module->digest = digest;
+  if (CappedCpuLevel(&module->cpu_level) != 0) return -1;
+  std::vector<Part> parts(1);
+  if (MakePart(table, "<embedded>", &parts[0]) != 0 || BuildModule(parts, module.get()) != 0) return -1;
+  module->path.clear();
+  *out = registry.Publish(std::move(module));
+  return 0;
+}
+
+}  // namespace
+
+const KpLoadedModule* FindModule(std::string_view name, std::string_view digest) {
+  const KpLoadedModule* module = Leaked<Registry>().Find(std::string(digest));
+  return module && module->name == name ? module : nullptr;
+}
+
+}  // namespace kernpack::host
+
+using namespace kernpack::host;
+
+extern "C" int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out) {
+  *out = nullptr;
+  return Guard("kp_module_load", [&] { return Load(paths, count, flags, out); });
+}
+
+extern "C" int kp_module_adopt(const KpModule* module, const KpLoadedModule** out) {
+  *out = nullptr;
+  return Guard("kp_module_adopt", [&] { return Adopt(module, out); });
+}

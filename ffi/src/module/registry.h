@@ -1,0 +1,16 @@
+// The modules of this process.
+#ifndef KERNPACK_SRC_MODULE_REGISTRY_H_
+#define KERNPACK_SRC_MODULE_REGISTRY_H_
+
+#include <string_view>
+
+#include "module/loaded_module.h"
+
+namespace kernpack::host {
+
+// The module of that name and digest, or NULL.
+const KpLoadedModule* FindModule(std::string_view name, std::string_view digest);
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_MODULE_REGISTRY_H_

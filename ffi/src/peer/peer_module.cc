@@ -1,0 +1,85 @@
+#include "peer/peer_module.h"
+
+#include <string_view>
+
+#include "loader/platform.h"
+#include "peer/peer_call.h"
+#include "peer/type_schema.h"
+
+namespace kernpack::host {
+namespace {
+
+constexpr std::string_view kMetadata = "_metadata_";
+constexpr std::string_view kDoc = "_doc_";
+
+// "/a/libkernels.so.1" -> "kernels"
+std::string NameFromPath(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (const size_t dot = name.find('.'); dot != std::string::npos) name.resize(dot);
+  if (name.starts_with("lib") && name.size() > 3) name.erase(0, 3);
+  return name;
+}
+
+KpSafeCall Symbol(const Library& library, const std::string& alias) {
+  return reinterpret_cast<KpSafeCall>(platform::LibrarySymbol(library.handle, (KP_ALIAS_PREFIX + alias).c_str()));
+}
+
+// What a `__tvm_ffi__metadata_` or `__tvm_ffi__doc_` function returns; empty when it fails or is no string.
+std::string Text(KpSafeCall describe) {
+  KpAny value = kp_none();
+  KpBytes text{nullptr, 0};
+  std::string copy;
+  if (describe(nullptr, nullptr, 0, &value) != 0) {
+    KpAny error = kp_none();
+    kp_error_take(nullptr, -1, &error);
+    kp_any_release(&error);
+  } else if (kp_any_str(&value, &text)) {
+    copy.assign(text.data, text.size);
+  }
+  kp_any_release(&value);
+  return copy;
+}
+
+bool IsFunction(std::string_view alias) { return !alias.starts_with(kMetadata) && !alias.starts_with(kDoc); }
+
+}  // namespace
+
+int BuildPeerModule(const Library& library, KpLoadedModule* out) {
+  out->name = NameFromPath(library.path);
+  out->sdk_version = "apache-tvm-ffi";
+  out->path = library.path;
+  const std::vector<std::string>& aliases = library.symbols.aliases;
+  out->functions = std::make_unique<Function[]>(aliases.size());
+  out->index = NameIndex(aliases.size());
+  for (const std::string& alias : aliases) {
+    const KpSafeCall symbol = Symbol(library, alias);
+    if (!IsFunction(alias) || !symbol) continue;
+    Function& function = out->functions[out->function_count];
+    function.name = alias.c_str();
+    function.module_name = out->name.c_str();
+    function.module = out;
+    function.any_device = true;
+    function.first_variant = static_cast<uint32_t>(out->variants.size());
+    if (library.symbols.peer_environment) {
+      out->variants.push_back({&PeerCall, reinterpret_cast<void*>(symbol), nullptr, library.path.c_str(), NameIndex::kNone});
+    } else {
+      out->variants.push_back({symbol, nullptr, nullptr, library.path.c_str(), NameIndex::kNone});
+    }
+    out->index.FindOrAdd(alias, out->function_count++);
+  }
+  for (const std::string& alias : aliases) {
+    const bool metadata = alias.starts_with(kMetadata);
+    if (!metadata && !alias.starts_with(kDoc)) continue;
+    const uint32_t number = out->index.Find(std::string_view(alias).substr(metadata ? kMetadata.size() : kDoc.size()));
+    const KpSafeCall describe = Symbol(library, alias);
+    if (number == NameIndex::kNone || !describe) continue;
+    const std::string text = metadata ? DescribeTypeSchema(Text(describe)) : Text(describe);
+    if (text.empty()) continue;
+    out->strings.push_back(text);
+    Description& description = out->functions[number].description;
+    (metadata ? description.cxx_types : description.doc) = out->strings.back().c_str();
+  }
+  return 0;
+}
+
+}  // namespace kernpack::host

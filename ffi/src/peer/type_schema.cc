@@ -1,0 +1,38 @@
+#include "peer/type_schema.h"
+
+#include <nlohmann/json.hpp>
+
+namespace kernpack::host {
+namespace {
+
+constexpr int kMaxDepth = 16;
+
+// Throws nlohmann's exceptions where the schema is not shaped as expected.
+std::string TypeName(const nlohmann::json& schema, int depth = 0) {
+  if (depth > kMaxDepth) return "...";
+  std::string name = schema.at("type").get<std::string>();
+  if (const size_t dot = name.rfind('.'); dot != std::string::npos) name.erase(0, dot + 1);
+  const auto args = schema.find("args");
+  if (args == schema.end() || args->empty()) return name;
+  std::string list;
+  for (const auto& arg : *args) list += (list.empty() ? "" : ", ") + TypeName(arg, depth + 1);
+  return name + "[" + list + "]";
+}
+
+}  // namespace
+
+std::string DescribeTypeSchema(std::string_view metadata) {
+  try {
+    const auto outer = nlohmann::json::parse(metadata);
+    const auto schema = nlohmann::json::parse(outer.at("type_schema").get<std::string>());
+    const auto& args = schema.at("args");
+    if (schema.at("type") != "ffi.Function" || args.empty()) return {};
+    std::string list;
+    for (size_t i = 1; i < args.size(); ++i) list += (i == 1 ? "" : ", ") + TypeName(args[i]);
+    return "(" + list + ") -> " + TypeName(args[0]);
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+}
+
+}  // namespace kernpack::host
