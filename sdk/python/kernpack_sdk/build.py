@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,10 @@ def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadat
 
 
 def _for_every_python(config_settings: _Settings) -> dict[str, Any]:
-    return {"wheel.py-api": "py3", **(config_settings or {})}
+    """A kernel module does not know Python: unless the project says otherwise its wheel is for all of them."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+    stated = project.get("tool", {}).get("scikit-build", {}).get("wheel", {}).get("py-api")
+    return {**({} if stated else {"wheel.py-api": "py3"}), **(config_settings or {})}
 
 
 def _wheel_tool(*arguments: str | Path) -> str:
