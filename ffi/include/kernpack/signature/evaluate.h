@@ -1,0 +1,147 @@
+// Runs the code of an expression over what a check bound.
+#ifndef KERNPACK_SIGNATURE_EVALUATE_H_
+#define KERNPACK_SIGNATURE_EVALUATE_H_
+
+#include <kernpack/signature/program.h>
+
+KP_NAMESPACE_BEGIN
+namespace signature {
+
+enum class Value { kOk, kUnbound, kOverflow, kZeroDivisor };
+
+// Floor semantics, as in Python. b is not 0; INT64_MIN / -1 overflows.
+inline Value FloorDivide(int64_t a, int64_t b, int64_t* out) {
+  if (b == -1) return __builtin_sub_overflow(int64_t{0}, a, out) ? Value::kOverflow : Value::kOk;
+  *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+  return Value::kOk;
+}
+
+inline int64_t FloorModulo(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Smallest integer not below a / b.
+inline Value CeilDivide(int64_t a, int64_t b, int64_t* out) {
+  if (b == -1) return FloorDivide(a, b, out);
+  *out = a / b + (a % b != 0 && (a < 0) == (b < 0));
+  return Value::kOk;
+}
+
+// Elements of a tensor whose extents are not negative.
+inline Value Numel(const KpDLTensor* t, int64_t* out) {
+  int64_t n = 1;
+  for (int32_t i = 0; i < t->ndim; ++i) {
+    if (t->shape[i] == 0) {
+      *out = 0;
+      return Value::kOk;
+    }
+  }
+  for (int32_t i = 0; i < t->ndim; ++i) {
+    if (__builtin_mul_overflow(n, t->shape[i], &n)) return Value::kOverflow;
+  }
+  *out = n;
+  return Value::kOk;
+}
+
+inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
+  switch (op) {
+    case Op::kAdd:
+      return __builtin_add_overflow(a, b, out) ? Value::kOverflow : Value::kOk;
+    case Op::kSubtract:
+      return __builtin_sub_overflow(a, b, out) ? Value::kOverflow : Value::kOk;
+    case Op::kMultiply:
+      return __builtin_mul_overflow(a, b, out) ? Value::kOverflow : Value::kOk;
+    case Op::kMin:
+      *out = a < b ? a : b;
+      return Value::kOk;
+    case Op::kMax:
+      *out = a < b ? b : a;
+      return Value::kOk;
+    default:
+      break;
+  }
+  if (b == 0) return Value::kZeroDivisor;
+  if (op == Op::kFloorDivide) return FloorDivide(a, b, out);
+  if (op == Op::kCeilDivide) return CeilDivide(a, b, out);
+  *out = FloorModulo(a, b);
+  return Value::kOk;
+}
+
+// Evaluates the code at *code and moves *code behind its end, also when the value has none.
+inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* out) {
+  int64_t stack[kMaxStack + 1];
+  int n = 0;
+  Value status = Value::kOk;
+  const uint32_t* at = *code;
+  for (; static_cast<Op>(*at & 0xff) != Op::kEnd; ++at) {
+    const Op op = static_cast<Op>(*at & 0xff);
+    const uint32_t operand = Operand(*at);
+    Value now = Value::kOk;
+    switch (op) {
+      case Op::kConst:
+        stack[n++] = operand;
+        break;
+      case Op::kWide:
+        stack[n++] = static_cast<int64_t>(at[1] | static_cast<uint64_t>(at[2]) << 32);
+        at += 2;
+        break;
+      case Op::kDim:
+        if (!(frame.bound >> operand & 1)) {
+          now = Value::kUnbound;
+          stack[n] = 1;
+        } else {
+          stack[n] = frame.dims[operand];
+        }
+        ++n;
+        break;
+      case Op::kInt:
+        stack[n++] = frame.args[View{frame.program}.IntParam(operand)].v.v_int;
+        break;
+      case Op::kNumel: {
+        const KpDLTensor* t = kp_any_tensor(&frame.args[operand]);
+        stack[n] = 1;  // a number stands for a rank-0 tensor
+        if (t) now = Numel(t, &stack[n]);
+        ++n;
+        break;
+      }
+      case Op::kItemSize:
+        stack[n++] = (frame.dtypes[operand].bits * frame.dtypes[operand].lanes + 7) / 8;
+        break;
+      case Op::kNegate:
+        now = Apply(Op::kSubtract, 0, stack[n - 1], &stack[n - 1]);
+        break;
+      default:
+        --n;
+        now = Apply(op, stack[n - 1], stack[n], &stack[n - 1]);
+    }
+    if (now != Value::kOk && (status == Value::kOk || now == Value::kUnbound)) status = now;
+    if (now != Value::kOk && now != Value::kUnbound) stack[n - 1] = 1;
+  }
+  *code = at + 1;
+  *out = stack[0];
+  return status;
+}
+
+inline bool Holds(Relation relation, int64_t a, int64_t b) {
+  switch (relation) {
+    case Relation::kLess:
+      return a < b;
+    case Relation::kLessEqual:
+      return a <= b;
+    case Relation::kGreater:
+      return a > b;
+    case Relation::kGreaterEqual:
+      return a >= b;
+    case Relation::kEqual:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+}  // namespace signature
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_SIGNATURE_EVALUATE_H_
