@@ -3,8 +3,8 @@
 #ifndef KERNPACK_SIGNATURE_CHECK_H_
 #define KERNPACK_SIGNATURE_CHECK_H_
 
-#include <kernpack/signature/complain.h>
 #include <kernpack/signature/memory.h>
+#include <kernpack/signature/result.h>
 
 KP_NAMESPACE_BEGIN
 namespace signature {
@@ -48,7 +48,7 @@ class Checker {
     const uint32_t flags = FlagsOf(param);
     if (a.type_index == KP_TYPE_NONE && (flags & KP_PARAM_OPTIONAL)) return 0;
     if (!(flags & KP_PARAM_LIST)) return CheckItem(Subject{i, -1, false}, param, a, again);
-    if (a.type_index != KP_TYPE_ARRAY && a.type_index != KP_TYPE_LIST) return say_.Type(Subject{i, -1, false}, "a list", a);
+    if (a.type_index != KP_TYPE_ARRAY && a.type_index != KP_TYPE_LIST) return WrongType(Subject{i, -1, false}, "a list", a);
     const auto* list = reinterpret_cast<const KpSequenceObject*>(a.v.v_obj);
     for (int64_t j = 0; j < list->size; ++j) {
       if (CheckItem(Subject{i, j, false}, param, list->data[j], again)) return -1;
@@ -69,24 +69,24 @@ class Checker {
                       : kind == KP_PARAM_BOOL  ? a.type_index == KP_TYPE_BOOL
                       : kind == KP_PARAM_DTYPE ? a.type_index == KP_TYPE_DTYPE
                                                : a.type_index == KP_TYPE_DEVICE;
-    return KP_LIKELY(fits) ? 0 : say_.Type(who, KindName(kind), a);
+    return KP_LIKELY(fits) ? 0 : WrongType(who, kKindNames[kind], a);
   }
 
   int NotATensor(const Subject& who, const uint32_t* param, const KpAny& a) {
     const bool number = a.type_index == KP_TYPE_INT || a.type_index == KP_TYPE_FLOAT || a.type_index == KP_TYPE_BOOL;
     if (number && (FlagsOf(param) & KP_PARAM_SCALAR_OK)) return 0;
-    return say_.NotATensor(who, param, a);
+    return Unlike(who, param, a);
   }
 
   int CheckString(const Subject& who, const uint32_t* param, const KpAny& a) {
     KpBytes text;
-    if (!kp_any_str(&a, &text)) return say_.Type(who, "str", a);
+    if (!kp_any_str(&a, &text)) return WrongType(who, "str", a);
     if (!param[2]) return 0;
     const uint32_t* choices = p_.words + param[2];
     for (uint32_t i = 0; i < *choices; ++i) {
       if (SameText(text, p_.Text(choices[1 + i]))) return 0;
     }
-    return say_.Choice(who, choices, text);
+    return WrongChoice(who, choices, text);
   }
 
   static bool SameText(KpBytes text, const char* word) {
@@ -101,14 +101,14 @@ class Checker {
     const uint32_t* shape = p_.words + record[2];
     if (CheckDType(who, record, t) || CheckShape(who, shape, t, again)) return -1;
     if (abstract_) return 0;
-    if (KP_UNLIKELY(!(flags & KP_PARAM_STRIDED) && !IsContiguous(t))) return say_.Contiguous(who, t);
+    if (KP_UNLIKELY(!(flags & KP_PARAM_STRIDED) && !IsContiguous(t))) return NotContiguous(who, t);
     if (flags & KP_PARAM_ON_CPU) {
-      if (t.device.device_type != KP_DEVICE_CPU) return say_.OnCpu(who, t);
+      if (t.device.device_type != KP_DEVICE_CPU) return NotOnCpu(who, t);
     } else if (!f_.device.device_type) {
       f_.device = t.device;
       device_from_ = who;
     } else if (KP_UNLIKELY(t.device.device_type != f_.device.device_type || t.device.device_id != f_.device.device_id)) {
-      return say_.Device(who, t, device_from_);
+      return WrongDevice(who, t);
     }
     return CheckMemory(who, t);
   }
@@ -116,19 +116,19 @@ class Checker {
   int CheckDType(const Subject& who, const uint32_t* record, const KpDLTensor& t) {
     const uint32_t want = record[1];
     const uint32_t got = PackDType(t.dtype);
-    if (KP_UNLIKELY(t.dtype.lanes != 1)) return say_.DType(who, record, t.dtype);
-    if (FormOf(want) == DTypeForm::kFixed) return KP_LIKELY(want == got) ? 0 : say_.DType(who, record, t.dtype);
+    if (KP_UNLIKELY(t.dtype.lanes != 1)) return WrongDType(who, record, t.dtype);
+    if (FormOf(want) == DTypeForm::kFixed) return KP_LIKELY(want == got) ? 0 : WrongDType(who, record, t.dtype);
     if (who.result) {
       const KpDLDataType expected = ResultDType(f_, want);
-      return KP_LIKELY(PackDType(expected) == got) ? 0 : say_.ResultDType(who, expected, t.dtype);
+      return KP_LIKELY(PackDType(expected) == got) ? 0 : WrongResultDType(who, expected, t.dtype);
     }
     KpDLDataType& bound = f_.dtypes[want & 0xff];
-    if (bound.lanes) return KP_LIKELY(PackDType(bound) == got) ? 0 : say_.DType(who, record, t.dtype);
+    if (bound.lanes) return KP_LIKELY(PackDType(bound) == got) ? 0 : WrongDType(who, record, t.dtype);
     const uint32_t* set = p_.DTypeSet(static_cast<int>(want & 0xff));
     const uint32_t count = *set >> 16;
     bool found = count == 0;
     for (uint32_t i = 1; i <= count && !found; ++i) found = set[i] == got;
-    if (!found) return say_.DType(who, record, t.dtype);
+    if (!found) return WrongDType(who, record, t.dtype);
     bound = t.dtype;
     return 0;
   }
@@ -139,22 +139,22 @@ class Checker {
     const int star = StarOf(shape);
     const Batch batch = BatchOf(shape);
     const int32_t spare = t.ndim - fixed + (star >= 0);  // dims of the batch or of the dims tuple
-    if (KP_UNLIKELY(t.ndim < 0 || t.ndim > KP_MAX_NDIM || (t.ndim && !t.shape))) return say_.Malformed(who, t);
+    if (KP_UNLIKELY(t.ndim < 0 || t.ndim > KP_MAX_NDIM || (t.ndim && !t.shape))) return Malformed(who, t);
     int32_t lead = 0;
     if (batch != Batch::kNone) {
       // A result may have both; its dims tuple is bound by then.
       lead = star >= 0 ? spare - f_.star_ndim[Operand(DimsOf(shape)[star])] : spare;
-      if (KP_UNLIKELY(lead < 0)) return say_.Rank(who, shape, t);
+      if (KP_UNLIKELY(lead < 0)) return WrongRank(who, shape, t);
       if (batch == Batch::kBroadcast) {
         *again = true;
       } else if (f_.batch_ndim < 0) {
         f_.batch_ndim = lead;
         f_.batch_shape = t.shape;
       } else if (KP_UNLIKELY(!SameBatch(t, lead))) {
-        return say_.Batch(who, shape, t);
+        return WrongBatch(who, shape, t);
       }
     } else if (KP_UNLIKELY(star >= 0 ? spare < 0 : spare != 0)) {
-      return say_.Rank(who, shape, t);
+      return WrongRank(who, shape, t);
     }
     const uint32_t* dims = DimsOf(shape);
     const int64_t* at = t.shape + lead;
@@ -175,7 +175,7 @@ class Checker {
           break;
         case DimOp::kStar: {
           const int32_t width = spare - lead;
-          if (!CheckStar(operand, at, width)) return say_.Star(who, shape, t, operand);
+          if (!CheckStar(operand, at, width)) return WrongStar(who, shape, t, operand);
           at += width;
           continue;
         }
@@ -187,7 +187,7 @@ class Checker {
           ++at;
           continue;
       }
-      if (KP_UNLIKELY(*at != want)) return say_.Dim(who, shape, t, dims[i], want);
+      if (KP_UNLIKELY(*at != want)) return WrongDim(who, shape, t, i, want);
       ++at;
     }
     return 0;
@@ -242,7 +242,7 @@ class Checker {
     if (BatchOf(shape) == Batch::kBroadcast && f_.batch_ndim >= 0) {
       bool fits = lead == f_.batch_ndim;
       for (int32_t i = 0; i < lead && fits; ++i) fits = t.shape[i] == 1 || t.shape[i] == f_.batch_shape[i];
-      if (!fits) return say_.Batch(who, shape, t);
+      if (!fits) return WrongBatch(who, shape, t);
     }
     const int64_t* at = t.shape + lead;
     for (int32_t i = 0; i < fixed; ++i) {
@@ -259,11 +259,11 @@ class Checker {
         const uint32_t* code = p_.words + Operand(dim);
         const Value value = Evaluate(f_, &code, &want);
         if (value == Value::kUnbound) continue;  // an optional parameter that would bind it is absent
-        if (value != Value::kOk) return say_.NoValue(who, shape, dim, value);
+        if (value != Value::kOk) return NoValue(who, shape, dim, value);
       } else {
         continue;
       }
-      if (KP_UNLIKELY(got != want)) return say_.Dim(who, shape, t, dim, want);
+      if (KP_UNLIKELY(got != want)) return WrongDim(who, shape, t, i, want);
     }
     return 0;
   }
@@ -273,18 +273,18 @@ class Checker {
       for (int32_t i = 0; i < t.ndim; ++i) {
         if (t.shape[i] == 0) return 0;
       }
-      return say_.NoMemory(who);
+      return NoMemory(who);
     }
     if (t.device.device_type != KP_DEVICE_CPU) return 0;
     const uint32_t unit = Alignment(t.dtype);
     const uint64_t address = reinterpret_cast<uintptr_t>(t.data) + t.byte_offset;
-    return KP_LIKELY((address & (unit - 1)) == 0) ? 0 : say_.Aligned(who, unit);
+    return KP_LIKELY((address & (unit - 1)) == 0) ? 0 : NotAligned(who, unit);
   }
 
   // Without a tensor, a device parameter or `on` says where the results live.
   int CheckDevice() {
     const int32_t on = p_.OnDeviceType();
-    if (on && f_.device.device_type && f_.device.device_type != on && !abstract_) return say_.On(on);
+    if (on && f_.device.device_type && f_.device.device_type != on && !abstract_) return NotOn();
     if (f_.device.device_type) return 0;
     for (int i = 0; i < p_.NumParams() && !f_.device.device_type; ++i) {
       const uint32_t* param = p_.Param(i);
@@ -292,7 +292,7 @@ class Checker {
       if (single && f_.args[i].type_index == KP_TYPE_DEVICE) f_.device = f_.args[i].v.v_device;
     }
     if (on && !f_.device.device_type) f_.device = KpDLDevice{on, 0};
-    return on && f_.device.device_type != on && !abstract_ ? say_.On(on) : 0;
+    return on && f_.device.device_type != on && !abstract_ ? NotOn() : 0;
   }
 
   // An empty list, or a number for a rank-0 tensor, may leave something unbound that a result needs.
@@ -302,8 +302,8 @@ class Checker {
       const uint32_t* shape = p_.words + result[2];
       const DTypeForm form = FormOf(result[1]);
       const bool of_var = form != DTypeForm::kFixed && form != DTypeForm::kParam;
-      if (of_var && !f_.dtypes[result[1] & 0xff].lanes) return say_.NeedsItem(i);
-      if (BatchOf(shape) == Batch::kSame && f_.batch_ndim < 0) return say_.NeedsItem(i);
+      if (of_var && !f_.dtypes[result[1] & 0xff].lanes) return NeedsItem(i);
+      if (BatchOf(shape) == Batch::kSame && f_.batch_ndim < 0) return NeedsItem(i);
       for (uint32_t j = 0; j < NumDimsOf(shape); ++j) {
         int64_t ignored = 0;
         const uint32_t dim = DimsOf(shape)[j];
@@ -312,7 +312,7 @@ class Checker {
                              : DimOpOf(dim) == DimOp::kStar ? f_.star_ndim[Operand(dim)] < 0
                              : DimOpOf(dim) == DimOp::kCode ? Evaluate(f_, &code, &ignored) == Value::kUnbound
                                                             : false;
-        if (unbound) return say_.NeedsItem(i);
+        if (unbound) return NeedsItem(i);
       }
     }
     return 0;
@@ -325,14 +325,14 @@ class Checker {
     Value value = Evaluate(f_, &code, &left);
     for (uint32_t n = *record >> 16; n; --n) {
       if (value == Value::kUnbound) return 0;
-      if (value != Value::kOk) return say_.Condition(record, value);
+      if (value != Value::kOk) return WrongCondition(record, value);
       const Relation relation = static_cast<Relation>(*code++);
       int64_t right = 0;
       value = Evaluate(f_, &code, &right);
-      if (value == Value::kOk && !Holds(relation, left, right)) return say_.Condition(record, value);
+      if (value == Value::kOk && !Holds(relation, left, right)) return WrongCondition(record, value);
       left = right;
     }
-    return value == Value::kOk || value == Value::kUnbound ? 0 : say_.Condition(record, value);
+    return value == Value::kOk || value == Value::kUnbound ? 0 : WrongCondition(record, value);
   }
 
   int CheckResults(const KpAny* results) {
@@ -342,7 +342,7 @@ class Checker {
       const Subject who{i, -1, true};
       const KpDLTensor* t = kp_any_tensor(&results[i]);
       bool again = false;
-      if (!t) return say_.NotATensor(who, record, results[i]);
+      if (!t) return Unlike(who, record, results[i]);
       if (CheckTensor(who, record, *t, &again)) return -1;
       if (again && CheckValues(who, p_.words + record[2], *t)) return -1;
     }
@@ -356,7 +356,7 @@ class Checker {
       if (!(FlagsOf(p_.Param(i)) & KP_PARAM_MUTATED)) continue;
       const KpDLTensor* written = kp_any_tensor(&f_.args[i]);
       if (!written) continue;
-      if (OverlapsItself(*written)) return say_.Overlap(Subject{i, -1, false}, Subject{i, -1, false});
+      if (OverlapsItself(*written)) return Overlap(Subject{i, -1, false}, Subject{i, -1, false});
       if (CheckOverlapsParams(Subject{i, -1, false}, *written)) return -1;
     }
     for (int i = 0; results && i < p_.NumResults(); ++i) {
@@ -365,7 +365,7 @@ class Checker {
       if (CheckOverlapsParams(Subject{i, -1, true}, *written)) return -1;
       for (int j = 0; j < i; ++j) {
         const KpDLTensor* other = kp_any_tensor(&results[j]);
-        if (other && Overlaps(*written, *other)) return say_.Overlap(Subject{i, -1, true}, Subject{j, -1, true});
+        if (other && Overlaps(*written, *other)) return Overlap(Subject{i, -1, true}, Subject{j, -1, true});
       }
     }
     return 0;
@@ -377,16 +377,120 @@ class Checker {
       if (KindOf(param) != KP_PARAM_TENSOR || (!who.result && who.index == i)) continue;
       if (!(FlagsOf(param) & KP_PARAM_LIST)) {
         const KpDLTensor* t = kp_any_tensor(&f_.args[i]);
-        if (t && KP_UNLIKELY(Overlaps(written, *t))) return say_.Overlap(who, Subject{i, -1, false});
+        if (t && KP_UNLIKELY(Overlaps(written, *t))) return Overlap(who, Subject{i, -1, false});
         continue;
       }
       const auto* list = reinterpret_cast<const KpSequenceObject*>(f_.args[i].v.v_obj);
       for (int64_t j = 0; j < list->size; ++j) {
         const KpDLTensor* t = kp_any_tensor(&list->data[j]);
-        if (t && Overlaps(written, *t)) return say_.Overlap(who, Subject{i, j, false});
+        if (t && Overlaps(written, *t)) return Overlap(who, Subject{i, j, false});
       }
     }
     return 0;
+  }
+
+  // ---- errors; each returns -1 ----
+
+  KP_COLD int WrongType(const Subject& who, const char* expected, const KpAny& got) const {
+    return say_.Raise("TypeError", "%S: expected %s, got %t", &who, expected, &got);
+  }
+  KP_COLD int Unlike(const Subject& who, const uint32_t* record, const KpAny& got) const {
+    return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t", &who, p_.words + record[2], &got);
+  }
+  KP_COLD int WrongChoice(const Subject& who, const uint32_t* choices, KpBytes got) const {
+    if (got.size > 64) got.size = 64;
+    return say_.Raise("ValueError", "%S: expected one of %c, got \"%q\"", &who, choices, &got);
+  }
+  KP_COLD int WrongDType(const Subject& who, const uint32_t* record, KpDLDataType got) const {
+    const uint32_t index = record[1] & 0xff;
+    if (FormOf(record[1]) == DTypeForm::kFixed) return WrongResultDType(who, ResultDType(f_, record[1]), got);
+    const uint32_t* set = p_.DTypeSet(static_cast<int>(index));
+    if (!f_.dtypes[index].lanes) return say_.Raise("TypeError", "%S: expected dtype %u, got %d", &who, set, got);
+    return say_.Raise("TypeError", "%S: expected dtype %s = %d%b, got %d", &who, p_.Text(*set), f_.dtypes[index],
+                      Bound::kDType, index, got);
+  }
+  KP_COLD int WrongResultDType(const Subject& who, KpDLDataType expected, KpDLDataType got) const {
+    return say_.Raise("TypeError", "%S: expected dtype %d, got %d", &who, expected, got);
+  }
+  KP_COLD int Malformed(const Subject& who, const KpDLTensor& t) const {
+    const bool shaped = t.ndim >= 0 && t.ndim <= KP_MAX_NDIM && t.shape;
+    return say_.Raise("ValueError", "%S: expected a tensor of at most 64 dims, none negative, whose size fits 64 bits, got %i "
+                      "dims of %l", &who, int64_t{t.ndim}, t.shape, shaped ? t.ndim : 0);
+  }
+  KP_COLD int WrongRank(const Subject& who, const uint32_t* shape, const KpDLTensor& t) const {
+    const bool open = BatchOf(shape) != Batch::kNone || StarOf(shape) >= 0;
+    return say_.Raise("ValueError", "%S: expected shape %h (%s%i dims), got %l (%i dims)", &who, shape,
+                      open ? "at least " : "", int64_t{NumDimsOf(shape)} - (StarOf(shape) >= 0), t.shape, t.ndim,
+                      int64_t{t.ndim});
+  }
+  KP_COLD int WrongDim(const Subject& who, const uint32_t* shape, const KpDLTensor& t, int32_t i, int64_t want) const {
+    const uint32_t dim = DimsOf(shape)[i];
+    const uint32_t operand = Operand(dim);
+    switch (DimOpOf(dim)) {
+      case DimOp::kVar:
+        return say_.Raise("ValueError", "%S: expected shape %h with %s = %i%b, got %l", &who, shape, p_.DimName(operand),
+                          want, Bound::kDim, operand, t.shape, t.ndim);
+      case DimOp::kInt:
+        return say_.Raise("ValueError", "%S: expected shape %h with %s = %i, got %l", &who, shape,
+                          p_.ParamName(p_.IntParam(operand)), want, t.shape, t.ndim);
+      case DimOp::kCode:
+        return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i where %v, got %l", &who, shape, want,
+                          int64_t{i} - NumDimsOf(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim);
+      default:
+        return say_.Raise("ValueError", "%S: expected shape %h, got %l", &who, shape, t.shape, t.ndim);
+    }
+  }
+  KP_COLD int WrongBatch(const Subject& who, const uint32_t* shape, const KpDLTensor& t) const {
+    const bool broadcast = BatchOf(shape) == Batch::kBroadcast;
+    return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", &who, shape, f_.batch_shape,
+                      f_.batch_ndim, Bound::kBatch, 0u, broadcast ? " or 1 in place of any of these" : "", t.shape, t.ndim);
+  }
+  KP_COLD int WrongStar(const Subject& who, const uint32_t* shape, const KpDLTensor& t, uint32_t star) const {
+    return say_.Raise("ValueError", "%S: expected shape %h with %s = %l%b, got %l", &who, shape, p_.StarName(star),
+                      f_.star_shape[star], f_.star_ndim[star], Bound::kStar, star, t.shape, t.ndim);
+  }
+  KP_COLD int NoValue(const Subject& who, const uint32_t* shape, uint32_t dim, Value value) const {
+    return say_.Raise("ValueError", "%S: expected shape %h, got %v", &who, shape, value, p_.words + Operand(dim), 1u);
+  }
+  KP_COLD int NotContiguous(const Subject& who, const KpDLTensor& t) const {
+    return say_.Raise("ValueError", "%S: expected a contiguous tensor, got shape %l with strides %l: %s", &who, t.shape,
+                      t.ndim, t.strides, t.ndim,
+                      who.result ? "pass a contiguous destination" : "call .contiguous() on it first");
+  }
+  KP_COLD int NotOnCpu(const Subject& who, const KpDLTensor& t) const {
+    return say_.Raise("ValueError", "%S: expected device cpu, got %D: call .cpu() on it first", &who, t.device);
+  }
+  KP_COLD int WrongDevice(const Subject& who, const KpDLTensor& t) const {
+    return say_.Raise("ValueError", "%S: expected device %D (that of %S), got %D: move one of them", &who, f_.device,
+                      &device_from_, t.device);
+  }
+  KP_COLD int NotOn() const {
+    return say_.Raise("ValueError", "expected tensors on %s, got %D: the function runs on %s only", p_.OnDeviceName(),
+                      f_.device, p_.OnDeviceName());
+  }
+  KP_COLD int NoMemory(const Subject& who) const {
+    return say_.Raise("ValueError", "%S: expected a tensor with memory, got one whose data is NULL (a fake or meta tensor?)",
+                      &who);
+  }
+  KP_COLD int NotAligned(const Subject& who, uint32_t unit) const {
+    return say_.Raise("ValueError", "%S: expected memory aligned to %i bytes, got an address that is not: pass a copy", &who,
+                      int64_t{unit});
+  }
+  KP_COLD int Overlap(const Subject& written, const Subject& other) const {
+    if (written.index == other.index && written.result == other.result) {
+      return say_.Raise("ValueError", "%S: expected memory of its own to write to, got a tensor that overlaps itself "
+                        "(stride 0): pass a copy", &written);
+    }
+    return say_.Raise("ValueError", "%S: expected memory of its own to write to, got a tensor that overlaps %S: pass a copy",
+                      &written, &other);
+  }
+  KP_COLD int NeedsItem(int result) const {
+    return say_.Raise("ValueError", "expected tensors that fix the shape %h and dtype of %s, got empty lists or numbers only",
+                      p_.words + p_.Result(result)[2], p_.ResultName(result));
+  }
+  // `value` is kOk when the condition was evaluated and does not hold.
+  KP_COLD int WrongCondition(const uint32_t* record, Value value) const {
+    return say_.Raise("ValueError", "expected %s, got %v", p_.Text(*record), value, record + 1, (*record >> 16) + 1);
   }
 
   View p_;

@@ -2,11 +2,24 @@
 #ifndef KERNPACK_SIGNATURE_CLAUSES_H_
 #define KERNPACK_SIGNATURE_CLAUSES_H_
 
-#include <kernpack/signature/device_names.h>
 #include <kernpack/signature/parameters.h>
 
 KP_NAMESPACE_BEGIN
 namespace signature {
+
+// DLPack's device types, as `on` names them.
+struct DeviceName {
+  char name[13];
+  int32_t type;
+};
+inline constexpr DeviceName kDeviceNames[] = {
+    {"cpu", KP_DEVICE_CPU},           {"cuda", KP_DEVICE_CUDA},       {"cuda_host", KP_DEVICE_CUDA_HOST},
+    {"opencl", KP_DEVICE_OPENCL},     {"vulkan", KP_DEVICE_VULKAN},   {"metal", KP_DEVICE_METAL},
+    {"vpi", KP_DEVICE_VPI},           {"rocm", KP_DEVICE_ROCM},       {"rocm_host", KP_DEVICE_ROCM_HOST},
+    {"ext_dev", KP_DEVICE_EXT},       {"cuda_managed", KP_DEVICE_CUDA_MANAGED},
+    {"oneapi", KP_DEVICE_ONEAPI},     {"webgpu", KP_DEVICE_WEBGPU},   {"hexagon", KP_DEVICE_HEXAGON},
+    {"maia", KP_DEVICE_MAIA},         {"trn", KP_DEVICE_TRN},
+};
 
 struct Clauses : Parameters {
   using Parameters::Parameters;
@@ -186,7 +199,7 @@ struct Clauses : Parameters {
       uint32_t i = 0;
       while (now.begin + i < string_end && text[now.begin + i] == device.name[i]) ++i;
       if (now.begin + i != string_end || device.name[i]) continue;
-      props |= static_cast<uint32_t>(device.type) << 8;
+      props |= static_cast<uint32_t>(device.type) << 8 | Intern(now.begin, string_end) << 16;
       Next();
       return true;
     }

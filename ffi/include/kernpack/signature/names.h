@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SIGNATURE_NAMES_H_
 #define KERNPACK_SIGNATURE_NAMES_H_
 
-#include <kernpack/signature/dtypes.h>
+#include <kernpack/dtype.h>
 #include <kernpack/signature/emit.h>
 
 KP_NAMESPACE_BEGIN
@@ -83,7 +83,7 @@ struct Names : Emitter {
   // The packed dtype that the name at hand spells, or kNotFound.
   constexpr uint32_t FindDType() const {
     for (const DTypeName& t : kDTypeNames) {
-      if (Spelled(now, t.name)) return PackDType(t.code, t.bits);
+      if (Spelled(now, t.name)) return PackDType(t.dtype);
     }
     return kNotFound;
   }

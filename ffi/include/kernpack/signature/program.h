@@ -5,7 +5,7 @@
 //          1            length of the program in words
 //          2            params | positional << 8 | results << 16 | dtype variables << 24
 //          3            dims | stars << 8 | int references << 16 | conditions << 24
-//          4            KpSigProps | device type of `on` << 8 (0: none)
+//          4            KpSigProps | device type of `on` << 8 (0: none) | its name << 16
 //          5 params     4 words each: name | kind << 16 | flags << 24; dtype; shape or choices; default
 //          6 results    4 words each: name | flags << 24; dtype; shape; 0
 //          7 dims       1 word each: name
@@ -120,7 +120,8 @@ struct View {
   constexpr int NumInts() const { return static_cast<int>(words[kHeadMoreCounts] >> 16 & 0xff); }
   constexpr int NumConditions() const { return static_cast<int>(words[kHeadMoreCounts] >> 24); }
   constexpr uint32_t Props() const { return words[kHeadProps] & 0xff; }
-  constexpr int32_t OnDeviceType() const { return static_cast<int32_t>(words[kHeadProps] >> 8); }
+  constexpr int32_t OnDeviceType() const { return static_cast<int32_t>(words[kHeadProps] >> 8 & 0xff); }
+  const char* OnDeviceName() const { return Text(words[kHeadProps] >> 16); }
   constexpr bool HasWorkspace() const { return words[kHeadWorkspace] != 0; }
 
   constexpr const uint32_t* Param(int i) const {
@@ -145,6 +146,9 @@ struct View {
   const char* DimName(uint32_t i) const { return Text(words[words[kHeadDims] + i]); }
   const char* StarName(uint32_t i) const { return Text(words[words[kHeadStars] + i]); }
 };
+
+// A dtype of one lane as one word: code | bits << 8.
+constexpr uint32_t PackDType(KpDLDataType t) { return t.code | static_cast<uint32_t>(t.bits) << 8; }
 
 constexpr uint32_t KindOf(const uint32_t* param) { return param[0] >> 16 & 0xff; }
 constexpr uint32_t FlagsOf(const uint32_t* record) { return record[0] >> 24; }

@@ -7,6 +7,32 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
+inline KpDLDataType ResultDType(const KpSigFrame& frame, uint32_t dtype) {
+  const uint32_t index = dtype & 0xff;
+  if (FormOf(dtype) == DTypeForm::kFixed) {
+    return KpDLDataType{static_cast<uint8_t>(index), static_cast<uint8_t>(dtype >> 8 & 0xff), 1};
+  }
+  if (FormOf(dtype) == DTypeForm::kParam) return frame.args[index].v.v_dtype;
+  KpDLDataType t = frame.dtypes[index];
+  if (FormOf(dtype) == DTypeForm::kRealOf && t.code == KP_DTYPE_COMPLEX) {
+    t.code = KP_DTYPE_FLOAT;
+    t.bits = static_cast<uint8_t>(t.bits / 2);
+  } else if (FormOf(dtype) == DTypeForm::kComplexOf && t.code == KP_DTYPE_FLOAT) {
+    t.code = KP_DTYPE_COMPLEX;
+    t.bits = static_cast<uint8_t>(t.bits * 2);
+  }
+  return t;
+}
+
+KP_COLD inline int BadSize(const Complain& say, int index, Value value, int64_t size) {
+  const uint32_t* shape = say.p.words + say.p.Result(index)[2];
+  const char* name = say.p.ResultName(index);
+  if (value == Value::kOk) {
+    return say.Raise("ValueError", "%s: expected shape %h with no negative dim, got %i", name, shape, size);
+  }
+  return say.Raise("ValueError", "%s: expected shape %h whose size fits 64 bits, got %v", name, shape, value, nullptr, 0u);
+}
+
 // See kp_sig_result_prototype.
 inline int ResultPrototype(const KpSigFrame& frame, const char* function, int index, const Raiser& raiser, int64_t* shape,
                            KpDLTensor* out) {
@@ -27,7 +53,7 @@ inline int ResultPrototype(const KpSigFrame& frame, const char* function, int in
   };
   if (BatchOf(contract) == Batch::kSame) {
     for (int32_t i = 0; i < frame.batch_ndim; ++i) {
-      if (!add(frame.batch_shape[i])) return say.Result(index, Value::kOverflow, 0);
+      if (!add(frame.batch_shape[i])) return BadSize(say, index, Value::kOverflow, 0);
     }
   }
   for (uint32_t i = 0; i < NumDimsOf(contract); ++i) {
@@ -36,7 +62,7 @@ inline int ResultPrototype(const KpSigFrame& frame, const char* function, int in
     int64_t size = operand;
     if (DimOpOf(dim) == DimOp::kStar) {
       for (int32_t j = 0; j < frame.star_ndim[operand]; ++j) {
-        if (!add(frame.star_shape[operand][j])) return say.Result(index, Value::kOverflow, 0);
+        if (!add(frame.star_shape[operand][j])) return BadSize(say, index, Value::kOverflow, 0);
       }
       continue;
     }
@@ -45,14 +71,14 @@ inline int ResultPrototype(const KpSigFrame& frame, const char* function, int in
     if (DimOpOf(dim) == DimOp::kCode) {
       const uint32_t* code = p.words + operand;
       const Value status = Evaluate(frame, &code, &size);
-      if (status != Value::kOk) return say.Result(index, status, 0);
+      if (status != Value::kOk) return BadSize(say, index, status, 0);
     }
-    if (!add(size)) return say.Result(index, Value::kOk, size);
+    if (!add(size)) return BadSize(say, index, Value::kOk, size);
   }
   out->dtype = ResultDType(frame, record[1]);
   int64_t bits = 0;
   if (__builtin_mul_overflow(elements, int64_t{out->dtype.bits} * out->dtype.lanes, &bits)) value = Value::kOverflow;
-  if (value != Value::kOk && !empty) return say.Result(index, value, 0);
+  if (value != Value::kOk && !empty) return BadSize(say, index, value, 0);
   out->data = nullptr;
   out->device = frame.device.device_type ? frame.device : KpDLDevice{KP_DEVICE_CPU, 0};
   out->ndim = n;
@@ -70,7 +96,11 @@ inline int WorkspaceBytes(const KpSigFrame& frame, const char* function, const R
   const uint32_t* code = p.words + p.words[kHeadWorkspace] + 1;
   int64_t bytes = 0;
   const Value value = Evaluate(frame, &code, &bytes);
-  if (value != Value::kOk || bytes < 0) return Complain{p, function, raiser, frame}.Workspace(value, bytes);
+  if (value != Value::kOk || bytes < 0) {
+    const uint32_t* record = p.words + p.words[kHeadWorkspace];
+    return Complain{p, function, raiser, frame}.Raise("ValueError", "expected workspace = %s from 0, got %i: %v",
+                                                      p.Text(*record), bytes, value, record + 1, 1u);
+  }
   *out = static_cast<uint64_t>(bytes);
   return 0;
 }

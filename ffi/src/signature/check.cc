@@ -1,0 +1,21 @@
+// host/signature.h: checking a call and what it needs allocated.
+#include <kernpack/signature/check.h>
+#include <kernpack/signature/result.h>
+
+#include "signature/signature.h"
+
+using namespace kernpack;
+using kernpack::host::kHostRaiser;
+
+int kp_sig_check(const uint32_t* program, const char* function, const KpAny* args, const KpAny* results, uint32_t flags,
+                 KpSigFrame* frame) {
+  return signature::Check(program, function, args, results, flags, kHostRaiser, frame);
+}
+
+int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape, KpDLTensor* out) {
+  return signature::ResultPrototype(*frame, function, index, kHostRaiser, shape, out);
+}
+
+int kp_sig_workspace_bytes(const KpSigFrame* frame, const char* function, uint64_t* out) {
+  return signature::WorkspaceBytes(*frame, function, kHostRaiser, out);
+}
