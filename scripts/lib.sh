@@ -1,0 +1,61 @@
+# shellcheck shell=bash disable=SC2034
+# Shared by the scripts of this folder: where things are, phases with timings, what a fresh machine needs.
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+VENV=${KERNPACK_VENV:-$ROOT/.venv}
+DIST=$ROOT/dist
+LOGS=$ROOT/build/logs
+PYTHON=$VENV/bin/python
+PHASES=()
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1
+# Wheels of this repository come from dist/, in isolated builds too.
+export PIP_FIND_LINKS="$DIST${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
+
+# phase <name> <command>...: runs it, shows its output and keeps it in build/logs/<name>.log; a failure ends the script.
+phase() {
+  local name=$1 start=$SECONDS
+  shift
+  mkdir -p "$LOGS"
+  printf '\n==== %s ====\n' "$name"
+  if ! "$@" 2>&1 | tee "$LOGS/$name.log"; then
+    printf '==== %s FAILED after %d s (log: build/logs/%s.log) ====\n' "$name" $((SECONDS - start)) "$name"
+    phases
+    exit 1
+  fi
+  PHASES+=("$(printf '%6d s  %s' $((SECONDS - start)) "$name")")
+  printf '==== %s: %d s ====\n' "$name" $((SECONDS - start))
+}
+
+phases() {
+  printf '\n'
+  [ ${#PHASES[@]} -eq 0 ] || printf '%s\n' "${PHASES[@]}"
+  printf '%6d s  in all\n' "$SECONDS"
+}
+
+# need_debian <package>...: installs what is missing when run as root; otherwise says how to.
+need_debian() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    printf 'Missing Debian packages. Install them, then run this again:\n  sudo apt-get install -y %s\n' "${missing[*]}" >&2
+    return 1
+  fi
+  printf 'Installing Debian packages: %s\n' "${missing[*]}"
+  apt-get update -q
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# need_venv <folder> <requirements file> [<pip option>...]: a virtual environment with exactly these requirements installed;
+# nothing to do when an earlier call did it.
+need_venv() {
+  local venv=$1 requirements=$2 stamp
+  shift 2
+  [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+  stamp=$venv/installed-$(basename "$requirements")
+  if ! cat "$ROOT"/requirements/*.txt | cmp -s - "$stamp"; then
+    "$venv/bin/python" -m pip install --progress-bar on "$@" -r "$requirements"
+    cat "$ROOT"/requirements/*.txt >"$stamp"
+  fi
+}
