@@ -60,7 +60,7 @@ function(kernpack_module_settings_ target)
             "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC,-fvisibility=hidden>"
             ${KP_COMPILE_OPTIONS})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    target_compile_options(${target} PRIVATE "SHELL:$<${cxx}:${KERNPACK_GLIBC_COMPAT_FLAGS}>")
+    target_compile_options(${target} PRIVATE "SHELL:$<${host}:${KERNPACK_GLIBC_COMPAT_FLAGS}>")
   endif()
 endfunction()
 

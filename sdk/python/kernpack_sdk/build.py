@@ -4,8 +4,9 @@
     requires = ["kernpack-sdk"]
     build-backend = "kernpack_sdk.build"
 
-It writes `__init__.pyi` beside the modules of each package and tags the wheel `py3-none-manylinux_2_28_<arch>`, or with the newer
-tag that is true when the author's code needs one. Everything else is scikit-build-core's, settings included.
+It writes `__init__.pyi` beside the modules of each package (and a small `__init__.py` where there is none), and tags the
+wheel `py3-none-manylinux_2_28_<arch>`, or with the newer tag that is true when the author's code needs one. Everything else is
+scikit-build-core's, settings included.
 """
 
 from __future__ import annotations
@@ -32,6 +33,19 @@ from kernpack_sdk import check, elf, stubs, table
 
 OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
 
+# For a package without an __init__.py: makes `import my_kernels; my_kernels.rms_norm(x)` do what the stub says.
+_INIT = '''\
+from kernpack import load as _load
+
+
+def __getattr__(name):
+    return getattr(_load(__name__), name)
+
+
+def __dir__():
+    return dir(_load(__name__))
+'''
+
 _Settings = dict[str, Any] | None
 
 
@@ -42,7 +56,7 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: _
 def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None) -> str:
     folder = Path(wheel_directory)
     name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), metadata_directory)
-    _add_stubs(folder / name)
+    _add_python_files(folder / name)
     return _tag(folder / name).name
 
 
@@ -62,7 +76,12 @@ def _wheel_tool(*arguments: str | Path) -> str:
     return done.stdout
 
 
-def _add_stubs(wheel: Path) -> None:
+def _write_new(path: Path, text: str) -> None:
+    if not path.exists():  # the author's own file stays
+        path.write_text(text, encoding="utf-8")
+
+
+def _add_python_files(wheel: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         _wheel_tool("unpack", "--dest", temporary, wheel)
         (tree,) = Path(temporary).iterdir()
@@ -74,10 +93,11 @@ def _add_stubs(wheel: Path) -> None:
                 continue
             packages.setdefault(module.parent, []).extend(table.read(module))
         for package, functions in packages.items():
-            stub = package / "__init__.pyi"
-            if package != tree and not stub.exists():
-                stub.write_text(stubs.render(functions), encoding="utf-8")
-                (package / "py.typed").touch()
+            if package == tree:
+                continue  # a module outside any package has no place for a stub
+            _write_new(package / "__init__.py", _INIT)
+            _write_new(package / "__init__.pyi", stubs.render(functions))
+            _write_new(package / "py.typed", "")
         _wheel_tool("pack", "--dest-dir", wheel.parent, tree)
 
 

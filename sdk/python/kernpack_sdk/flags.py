@@ -23,11 +23,10 @@ def _variables() -> dict[str, list[str]]:
 def compile_flags(language: str = "c++", *, gnu: bool = True) -> list[str]:
     """Compiler options for a module's sources; `language` is "c" or "c++", `gnu` whether the compiler is GCC."""
     v = _variables()
-    flags = [f"-I{include_dir()}", *v["KERNPACK_COMPILE_FLAGS"]]
+    flags = [f"-I{include_dir()}", *v["KERNPACK_COMPILE_FLAGS"], *shlex.split(v["KERNPACK_GLIBC_COMPAT_FLAGS"][0])]
     if language == "c++":
         flags += ["-std=c++17", *v["KERNPACK_CXX_COMPILE_FLAGS"]]
         flags += v["KERNPACK_GNU_COMPILE_FLAGS"] if gnu else []
-        flags += shlex.split(v["KERNPACK_GLIBC_COMPAT_FLAGS"][0])
     return flags
 
 
