@@ -1,0 +1,15 @@
+// Running a call site: buffers become tensors on the stack, the signature is checked once, the function is called.
+#ifndef KERNPACK_SRC_XLA_EXECUTE_H_
+#define KERNPACK_SRC_XLA_EXECUTE_H_
+
+#include "xla/call_site.h"
+#include "xla/xla_ffi_abi.h"
+
+namespace kernpack::xla {
+
+// 0, or -1 with an error raised. `context` is entered for the call.
+int Execute(const CallFrame* frame, CallSite* site, KpSafeCall call, void* self, KpCallContext* context);
+
+}  // namespace kernpack::xla
+
+#endif  // KERNPACK_SRC_XLA_EXECUTE_H_
