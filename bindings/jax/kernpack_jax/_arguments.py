@@ -1,0 +1,77 @@
+"""From a Python call to (which program, which arrays)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from . import _statics
+from ._function import Function, Parameter
+
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything about a call that is fixed when its program is compiled, but shapes and dtypes.
+
+    `slots` has one key a parameter: a static argument's, ("none", None), ("tensor", 1), or ("tensors", length).
+    """
+
+    function: Function
+    slots: tuple[_statics.Key, ...]
+
+
+def bind(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
+    """One value a parameter, defaults filled in."""
+    values: list[object] = list(args)
+    positional = sum(not parameter.keyword_only for parameter in function.parameters)
+    if len(values) > positional:
+        raise TypeError(f"{function.name}: expected at most {positional} positional arguments, got {len(values)}")
+    given = dict(kwargs)
+    for index, parameter in enumerate(function.parameters):
+        if index < len(values):
+            if parameter.name in given:
+                raise TypeError(f"{function.name}: {parameter.name}: given twice")
+        elif parameter.name in given:
+            values.append(given.pop(parameter.name))
+        elif parameter.has_default:
+            values.append(parameter.default)
+        else:
+            raise TypeError(f"{function.name}: {parameter.name}: missing argument")
+    if given:
+        raise TypeError(f"{function.name}: got an unexpected keyword argument '{next(iter(given))}'")
+    return values
+
+
+def split(function: Function, values: Sequence[object]) -> tuple[Config, list[object]]:
+    """Separates what is static from the arrays, which keep the order of the parameters."""
+    slots: list[_statics.Key] = []
+    arrays: list[object] = []
+    for parameter, value in zip(function.parameters, values):
+        if value is None:
+            slots.append(_statics.NONE)
+        elif not parameter.is_tensor:
+            slots.append(_statics.key(function, parameter, value))
+        elif parameter.is_list:
+            if not isinstance(value, (list, tuple)):
+                raise TypeError(f"{function.name}: {parameter.name}: expected a list, got {type(value).__name__}")
+            arrays += [_array(function, parameter, item) for item in value]
+            slots.append(("tensors", len(value)))
+        else:
+            arrays.append(_array(function, parameter, value))
+            slots.append(("tensor", 1))
+    return Config(function, tuple(slots)), arrays
+
+
+def _array(function: Function, parameter: Parameter, value: object) -> object:
+    if isinstance(value, _ARRAYS):
+        return value
+    if parameter.scalar_ok and isinstance(value, (bool, int, float)):
+        return value
+    raise TypeError(
+        f"{function.name}: {parameter.name}: expected a JAX array like the other arguments, got {type(value).__name__}"
+    )

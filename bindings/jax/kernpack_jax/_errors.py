@@ -1,0 +1,37 @@
+"""Errors of kernels, given back their Python types."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import re
+from collections.abc import Iterator
+
+import jax
+
+# What the handler writes: "[ValueError] rms_norm: weight: expected ...", maybe behind XLA's own words.
+_TAGGED = re.compile(r"\[([A-Za-z_][A-Za-z0-9_]*)\] (.*)", re.DOTALL)
+
+
+def exception(kind: str, message: str) -> Exception:
+    """An exception of the built-in type `kind`; RuntimeError naming the kind where Python has no such type."""
+    found = getattr(builtins, kind, None)
+    if isinstance(found, type) and issubclass(found, Exception):
+        return found(message)
+    return RuntimeError(f"{kind}: {message}")
+
+
+@contextlib.contextmanager
+def errors() -> Iterator[None]:
+    """Inside this context a kernel's error that JAX reports as JaxRuntimeError is raised as TypeError, ValueError, ... again.
+
+    Eager calls do it by themselves. Under jax.jit the program, not the kernel's binding, reports errors, so wrap the
+    place where the result is awaited: ``with kernpack.jax.errors(): step(x).block_until_ready()``.
+    """
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        tagged = _TAGGED.search(str(error))
+        if tagged is None:
+            raise
+        raise exception(tagged[1], tagged[2]) from None

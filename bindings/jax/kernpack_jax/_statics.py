@@ -1,0 +1,139 @@
+"""Static arguments in three forms: what Python gives, a hashable key that distinguishes -0.0 and NaN, XLA's attribute.
+
+A key is a pair (tag, value). Floats are kept as the integer that their bits make, because equal keys must mean the same
+program, and 0.0 == -0.0 while nan != nan.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import struct
+from typing import Any
+
+import jax
+import numpy as np
+
+from . import _c, _dtypes
+from ._function import BOOL, DEVICE, DTYPE, FLOAT, INT, STR, Function, Parameter
+
+Key = tuple[str, Any]
+NONE: Key = ("none", None)
+
+_INT64 = range(-(2**63), 2**63)
+_LIST_KEY = "i{:08d}"  # a dictionary's entries arrive sorted by name
+
+
+def key(function: Function, parameter: Parameter, value: object) -> Key:
+    """The key of one static argument. A value of a wrong type keeps its own tag; the signature check then names it."""
+    if parameter.is_list:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"{function.name}: {parameter.name}: expected a list, got {type(value).__name__}")
+        return ("list", tuple(_scalar(function, parameter, item) for item in value))
+    return _scalar(function, parameter, value)
+
+
+def _scalar(function: Function, parameter: Parameter, value: object) -> Key:
+    where = f"{function.name}: {parameter.name}"
+    if isinstance(value, jax.core.Tracer):
+        raise TypeError(
+            f"{where}: expected {_NAMES[parameter.kind]}, got a value that JAX is tracing; it decides how the program is "
+            "compiled, so pass a Python value (jax.jit: static_argnames)"
+        )
+    if parameter.kind == DTYPE:
+        return ("dtype", _dtype_name(where, value))
+    if parameter.kind == DEVICE:
+        return ("device", _device_name(where, value))
+    if isinstance(value, (bool, np.bool_)):
+        return ("bool", bool(value))
+    if isinstance(value, (float, np.floating)) or type(value).__module__ == "ml_dtypes":
+        return _float(float(value))  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return ("str", str(value))
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{where}: expected {_NAMES[parameter.kind]}, got {type(value).__name__}") from None
+    if number not in _INT64:
+        raise OverflowError(f"{where}: expected an int of 64 bits, got {number}")
+    return _float(float(number)) if parameter.kind == FLOAT else ("int", number)
+
+
+_NAMES = {INT: "int", FLOAT: "float", BOOL: "bool", DTYPE: "dtype", DEVICE: "device", STR: "str"}
+
+
+def _float(value: float) -> Key:
+    return ("float", struct.unpack("<q", struct.pack("<d", value))[0])
+
+
+def _dtype_name(where: str, value: object) -> str:
+    if isinstance(value, str):
+        raw = _c.DType()
+        _c.check(_c.lib.kp_dtype_from_name(_c.text(value), ctypes.byref(raw)), where)
+        return _c.lib.kp_dtype_name(raw).decode()
+    try:
+        pair = _dtypes.to_dlpack(np.dtype(value))  # type: ignore[call-overload]
+    except TypeError:
+        pair = None
+    if pair is None:
+        return _dtype_name(where, str(value))
+    return _c.lib.kp_dtype_name(_c.DType(pair[0], pair[1], 1)).decode()
+
+
+def _device_name(where: str, value: object) -> str:
+    name = value if isinstance(value, str) else str(getattr(value, "device_kind", value))
+    raw = _c.Device()
+    _c.check(_c.lib.kp_device_from_name(_c.text(name), ctypes.byref(raw)), where)
+    return name
+
+
+def attribute(parameter: Parameter, static: Key) -> tuple[str, object]:
+    """The name and value of XLA's attribute, as ffi_call takes it (ffi/src/xla/attributes.h lists the encodings)."""
+    name = parameter.name
+    tag, value = static
+    if tag != "list":
+        return _attribute_name(name, tag), np.int64(value) if tag in ("int", "float") else value
+    item_tag = value[0][0] if value else "int"
+    items = [item[1] for item in value]
+    if parameter.kind in (STR, DTYPE, DEVICE):
+        return name, {_LIST_KEY.format(index): item for index, item in enumerate(items)}
+    return _attribute_name(name, item_tag), np.array(items, np.bool_ if item_tag == "bool" else np.int64)
+
+
+def _attribute_name(name: str, tag: str) -> str:
+    return f"{name}.bits" if tag == "float" else name
+
+
+def any_value(static: Key, keep: list[object]) -> _c.Any:
+    """The same as the C value, for the check at trace time; what it borrows is appended to `keep`."""
+    tag, value = static
+    out = _c.Any()
+    if tag == "int":
+        out.type, out.v.int = _c.TYPE_INT, value
+    elif tag == "bool":
+        out.type, out.v.int = _c.TYPE_BOOL, int(value)
+    elif tag == "float":
+        out.type, out.v.int = _c.TYPE_FLOAT, value
+    elif tag == "str":
+        encoded = ctypes.create_string_buffer(value.encode())
+        keep.append(encoded)
+        out.type, out.v.pointer = _c.TYPE_RAW_STR, ctypes.addressof(encoded)
+    elif tag == "dtype":
+        out.type = _c.TYPE_DTYPE
+        _c.check(_c.lib.kp_dtype_from_name(_c.text(value), ctypes.byref(out.v.dtype)), value)
+    elif tag == "device":
+        out.type = _c.TYPE_DEVICE
+        _c.check(_c.lib.kp_device_from_name(_c.text(value), ctypes.byref(out.v.device)), value)
+    elif tag == "list":
+        return array([any_value(item, keep) for item in value], keep)
+    return out
+
+
+def array(items: list[_c.Any], keep: list[object]) -> _c.Any:
+    """A borrowed ARRAY value."""
+    storage = (_c.Any * max(1, len(items)))(*items)
+    sequence = _c.Sequence(counts=1 | 1 << 32, type=_c.TYPE_ARRAY, data=storage, size=len(items), capacity=len(items))
+    keep += [storage, sequence]
+    out = _c.Any(type=_c.TYPE_ARRAY)
+    out.v.pointer = ctypes.addressof(sequence)
+    return out

@@ -1,0 +1,29 @@
+"""The one custom-call target that all functions share, registered with XLA once a process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+
+import jax
+
+from . import _c
+
+_STAGES = {"cpu": "kp_xla_ffi_execute_cpu", "CUDA": "kp_xla_ffi_execute_cuda"}
+
+
+@functools.cache
+def target_name() -> str:
+    """Registers on first use. The name holds a hash of the library, so two builds of it in one process do not meet."""
+    digest = hashlib.sha256(_c.LIBRARY_PATH.read_bytes()).hexdigest()[:12]
+    name = f"kernpack.call.v1.{digest}"
+    for platform, execute in _STAGES.items():
+        stages = {"instantiate": _capsule("kp_xla_ffi_instantiate"), "execute": _capsule(execute)}
+        # CUDA's is queued by JAX until, and unless, its plugin is loaded.
+        jax.ffi.register_ffi_target(name, stages, platform=platform, api_version=1)
+    return name
+
+
+def _capsule(symbol: str) -> object:
+    return jax.ffi.pycapsule(ctypes.cast(getattr(_c.lib, symbol), ctypes.c_void_p).value)
