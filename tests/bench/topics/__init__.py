@@ -1,0 +1,1 @@
+"""One module a topic. Each has `measure(kit) -> list[Row]`."""

@@ -1,0 +1,52 @@
+"""One node, two tensors and two attributes, in a jitted chain of 200 on JAX's CPU backend."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from harness import Snippet
+from kit import Kit
+from report import Row, timed_row
+
+LENGTH = 200
+
+
+def measure(kit: Kit) -> list[Row]:
+    x = jnp.ones(16, jnp.float32)
+    timings = kit.compare(
+        {
+            "ours": Snippet("f(x).block_until_ready()", {"f": _chain(_our_node(kit), x), "x": x}),
+            "theirs": Snippet("f(x).block_until_ready()", {"f": _chain(_their_node(kit), x), "x": x}),
+        }
+    )
+    for timing in timings.values():
+        timing.samples = [sample / LENGTH for sample in timing.samples]
+    return [timed_row("jax", f"JAX node, two attributes, chain of {LENGTH}", timings, 0.7, peer="jax-tvm-ffi")]
+
+
+def _chain(node, x):
+    def run(value):
+        for _ in range(LENGTH):
+            value = node(value)
+        return value
+
+    compiled = jax.jit(run)
+    compiled(x).block_until_ready()
+    return compiled
+
+
+def _our_node(kit: Kit):
+    return lambda value: kit.ours.node(value, k=3, s=0.5)
+
+
+def _their_node(kit: Kit):
+    import jax_tvm_ffi
+
+    jax_tvm_ffi.register_ffi_target("bench.node", kit.theirs.node, ["args", "rets", "attrs.k", "attrs.s"], platform="cpu")
+
+    def node(value):
+        call = jax.ffi.ffi_call("bench.node", jax.ShapeDtypeStruct(value.shape, value.dtype))
+        return call(value, k=np.int64(3), s=np.float64(0.5))
+
+    return node

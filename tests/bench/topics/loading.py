@@ -1,0 +1,85 @@
+"""Loading a module and looking one function up; also a module of 10,000 functions.
+
+Each sample loads a copy that this process has not seen: both loaders answer from memory the second time. The copies differ
+in bytes behind the end of the ELF image, so that a loader that goes by content cannot tell them apart either.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import build
+from harness import Timing
+from kit import Kit
+from report import Row, timed_row
+
+MANY = 10_000
+
+
+def measure(kit: Kit) -> list[Row]:
+    smallest = (
+        build.shared_object(build.HERE / "ours" / "smallest.cc", "smallest", kit.ours_flags),
+        build.shared_object(build.HERE / "peers" / "smallest_tvm.cc", "smallest_tvm", build.tvm_ffi_flags()),
+    )
+    many = (_many(kit, "ours", _our_source()), _many(kit, "theirs", _their_source()))
+    copies = max(5, kit.repetitions // 3)
+    return [
+        _row("load a module, look one function up", smallest, "add_one", copies),
+        _row(f"the same, module of {MANY:,} functions", many, f"f{MANY // 2}", max(3, copies // 4)),
+    ]
+
+
+def _row(name: str, modules: tuple[Path, Path], function: str, copies: int) -> Row:
+    import kernpack
+    import tvm_ffi
+
+    loaders: dict[str, Callable[[str], object]] = {"ours": kernpack.load, "theirs": tvm_ffi.load_module}
+    timings = {side: Timing() for side in loaders}
+    with tempfile.TemporaryDirectory() as folder:
+        for copy in range(copies):
+            for (side, load), module in zip(loaders.items(), modules):
+                path = Path(folder) / f"{side}{copy}.so"
+                path.write_bytes(module.read_bytes() + f"copy {copy}".encode())
+                start = time.perf_counter_ns()
+                getattr(load(str(path)), function)
+                timings[side].samples.append((time.perf_counter_ns() - start) / 1e3)
+    return timed_row("loading", name, timings, 0.6, unit="us")
+
+
+def _many(kit: Kit, side: str, text: str) -> Path:
+    source = build.CACHE / f"many_{side}.c"
+    source.write_text(text)
+    include = [f"-I{build.ROOT / 'ffi' / 'include'}"] if side == "ours" else []
+    return build.shared_object(source, f"many_{side}", (include, kit.ours_flags[1]), build.CC)
+
+
+def _our_source() -> str:
+    lines = [
+        "#include <kernpack/abi.h>",
+        "static int Call(void* s, const KpAny* a, int32_t n, KpAny* r) { (void)s, (void)a, (void)n, (void)r; return 0; }",
+        '#define DEF(i) static const KpFunctionDef d##i = {sizeof(KpFunctionDef), KP_DEF_FUNCTION, "f" #i, 0, 0, 0, 0, 0, '
+        "Call, 0, 0, {0, 0}};",
+    ]
+    lines += [f"DEF({i})" for i in range(MANY)]
+    lines.append("static const KpFunctionDef* const defs[] = {" + ",".join(f"&d{i}" for i in range(MANY)) + "};")
+    lines += [
+        "static int Create(const KpHost* host, KpInstance** out) { (void)host; *out = 0; return 0; }",
+        "static void Destroy(KpInstance* instance) { (void)instance; }",
+        'static const KpModule module = {sizeof(KpModule), KP_ABI_VERSION, KP_ABI_MAJOR << 16, 0, "many", "1.0.0", "0.1.0", 0, '
+        f"defs, defs + {MANY}, Create, Destroy, {{0, 0, 0, 0}}}};",
+        "KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void) { return &module; }",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _their_source() -> str:
+    lines = [
+        "#include <stdint.h>",
+        '#define DEF(i) __attribute__((visibility("default"))) int __tvm_ffi_f##i(void* s, const void* a, int32_t n, void* r) '
+        "{ (void)s, (void)a, (void)n, (void)r; return 0; }",
+    ]
+    lines += [f"DEF({i})" for i in range(MANY)]
+    return "\n".join(lines) + "\n"

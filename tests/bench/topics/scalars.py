@@ -1,0 +1,29 @@
+"""Calls without tensors: the cost of the call itself."""
+
+from __future__ import annotations
+
+from harness import Snippet
+from kit import Kit
+from report import Row, timed_row
+
+
+def measure(kit: Kit) -> list[Row]:
+    return [
+        _row(kit, "no arguments, GIL released", "f()", kit.ours.nothing, kit.theirs.nothing, 0.4),
+        _row(kit, "no arguments, GIL kept", "f()", kit.ours.nothing_quick, kit.theirs_keeping_gil("nothing"), 0.4),
+        _row(kit, "three ints, GIL released", "f(1, 2, 3)", kit.ours.three_ints, kit.theirs.three_ints, 0.35),
+        _row(kit, "three ints, GIL kept", "f(1, 2, 3)", kit.ours.three_ints_quick, kit.theirs_keeping_gil("three_ints"), 0.35),
+        _floor(kit),
+    ]
+
+
+def _row(kit: Kit, name: str, statement: str, ours: object, theirs: object, goal: float) -> Row:
+    timings = kit.compare({"ours": Snippet(statement, {"f": ours}), "theirs": Snippet(statement, {"f": theirs})})
+    return timed_row("scalars", name, timings, goal)
+
+
+def _floor(kit: Kit) -> Row:
+    timings = kit.compare(
+        {"ours": Snippet("f()", {"f": kit.ours.nothing_quick}), "theirs": Snippet("f()", {"f": kit.floor.nothing})}
+    )
+    return timed_row("scalars", "no arguments, GIL kept", timings, peer="empty METH_FASTCALL")
