@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include <kernpack/signature/sequence.h>
+
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
@@ -11,19 +13,8 @@
 namespace kernpack::host {
 namespace {
 
+using signature::ReadDefault;
 using signature::View;
-
-// `at`: tag, payload low, payload high.
-KpAny ReadDefault(View p, const uint32_t* at) {
-  KpAny a = kp_none();
-  a.type_index = static_cast<int32_t>(at[0]);
-  if (a.type_index == KP_TYPE_RAW_STR) {
-    a.v.v_c_str = p.Text(at[1]);
-  } else {
-    a.v.v_bits = at[1] | static_cast<uint64_t>(at[2]) << 32;
-  }
-  return a;
-}
 
 // Items of list defaults, made once a program and parameter.
 struct ListDefaults {

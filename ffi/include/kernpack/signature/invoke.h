@@ -1,0 +1,185 @@
+// A checked call from positional arguments: what an alias and kp_call do alike. Fills defaults, checks, allocates results that
+// were not given, adds the workspace, calls.
+#ifndef KERNPACK_SIGNATURE_INVOKE_H_
+#define KERNPACK_SIGNATURE_INVOKE_H_
+
+#include <kernpack/signature/check.h>
+#include <kernpack/signature/scalar.h>
+#include <kernpack/signature/sequence.h>
+
+KP_NAMESPACE_BEGIN
+namespace signature {
+
+// What the caller's side provides. Each function returns 0, or -1 with an error raised; `self` is passed to each.
+struct InvokePolicy {
+  void* self;
+  int (*raise)(void* self, const char* kind, KpBytes text);
+  // The implementation for tensors on that device, and the `self` it is called with.
+  int (*resolve)(void* self, KpDLDevice device, KpSafeCall* out_call, void** out_self);
+  // A new TENSOR, owned by the caller.
+  int (*alloc)(void* self, const KpDLTensor* prototype, KpAny* out);
+  // At least `bytes` (> 0) bytes, valid until the call returns.
+  int (*workspace)(void* self, KpDLDevice device, uint64_t bytes, void** out_data);
+};
+
+class Invocation {
+ public:
+  Invocation(const uint32_t* program, const char* function, const InvokePolicy& policy)
+      : p_{program}, function_(function), policy_(policy), raiser_{policy.self, policy.raise} {}
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+  ~Invocation() {
+    for (int i = 0; i < num_owned_; ++i) kp_any_release(&owned_[i]);
+  }
+
+  int Run(const KpAny* args, int32_t n, KpAny* result) {
+    const int params = p_.NumParams();
+    const int results = p_.NumResults();
+    const bool given = results && n == params + results;
+    if (KP_UNLIKELY(n < 0 || (n > params && !given))) return WrongCount(n);
+    for (int i = 0; i < params; ++i) {
+      if (KP_LIKELY(i < n)) {
+        args_[i] = args[i];
+      } else if (FillDefault(i, n)) {
+        return -1;
+      }
+    }
+    for (int i = 0; given && i < results; ++i) {
+      args_[params + i] = args[params + i];
+      if (args[params + i].type_index == KP_TYPE_NONE) {
+        return Raise("TypeError", "expected a tensor to write result %i (%s) to, got None", i, p_.ResultName(i), 0);
+      }
+    }
+    if (Check(p_.words, function_, args_, given ? args_ + params : nullptr, 0, raiser_, &frame_)) return -1;
+    for (int i = 0; i < params; ++i) {
+      if (KindOf(p_.Param(i)) == KP_PARAM_TENSOR && BoxNumber(i)) return -1;
+    }
+    for (int i = 0; i < results; ++i) {
+      if (!given && Allocate(i)) return -1;
+    }
+    if (Call(params + results)) return -1;
+    return given ? 0 : Return(result);
+  }
+
+ private:
+  KP_COLD int WrongCount(int32_t n) {
+    Text names;
+    for (int i = 0; i < p_.NumParams(); ++i) names << (i ? ", " : "") << p_.ParamName(i);
+    for (int i = 0; i < p_.NumResults(); ++i) names << (i ? ", " : "; or with its results: ") << p_.ResultName(i);
+    return Raise("TypeError", "expected at most %i arguments (%s), got %i", p_.NumParams(), names.c_str(), n);
+  }
+
+  KP_COLD int Raise(const char* kind, const char* format, int64_t a, const char* text, int64_t b) {
+    return Complain{p_, function_, raiser_, frame_}.Raise(kind, format, a, text, b);
+  }
+
+  KP_COLD int FillDefault(int i, int32_t n) {
+    const uint32_t* record = p_.Param(i);
+    if (!record[3]) {
+      return Raise("TypeError", "expected at least %i arguments (%s has no default), got %i", i + 1, p_.ParamName(i), n);
+    }
+    const uint32_t* at = p_.words + record[3];
+    if ((*at & 0xff) != kListDefault) {
+      args_[i] = ReadDefault(p_, at);
+      return 0;
+    }
+    const uint32_t count = Operand(*at);
+    if (MakeArray(count, &args_[i])) return Raise("MemoryError", "%i bytes for %s", count * 16, p_.ParamName(i), 0);
+    auto* list = reinterpret_cast<KpSequenceObject*>(args_[i].v.v_obj);
+    for (uint32_t j = 0; j < count; ++j) list->data[j] = ReadDefault(p_, at + 1 + 3 * j);
+    owned_[num_owned_++] = args_[i];
+    return 0;
+  }
+
+  // A number given for a rank-0 tensor becomes one, on the CPU.
+  int BoxNumber(int i) {
+    if (KP_LIKELY(args_[i].type_index == KP_TYPE_DLTENSOR_PTR || args_[i].type_index >= KP_TYPE_OBJECT)) return 0;
+    if (args_[i].type_index == KP_TYPE_NONE) return 0;
+    return BoxNumberSlow(i);
+  }
+  KP_COLD int BoxNumberSlow(int i) {
+    if (num_boxes_ == kMaxBoxes) return Raise("TypeError", "expected at most %i numbers for tensors%s, got %i", kMaxBoxes, "", i);
+    ScalarBox* box = &boxes_[num_boxes_++];
+    if (BoxScalar(frame_, i, Complain{p_, function_, raiser_, frame_}, box)) return -1;
+    args_[i].type_index = KP_TYPE_DLTENSOR_PTR;
+    args_[i].v.v_tensor = &box->tensor;
+    return 0;
+  }
+
+  int Allocate(int i) {
+    int64_t shape[KP_MAX_NDIM];
+    KpDLTensor prototype;
+    KpAny* out = &args_[p_.NumParams() + i];
+    *out = kp_none();
+    if (ResultPrototype(frame_, function_, i, raiser_, shape, &prototype)) return -1;
+    if (policy_.alloc(policy_.self, &prototype, out)) return -1;
+    owned_[num_owned_++] = *out;
+    return 0;
+  }
+
+  int Call(int n) {
+    KpDLTensor space;
+    int64_t bytes = 0;
+    int64_t stride = 1;
+    if (p_.HasWorkspace()) {
+      uint64_t need = 0;
+      if (WorkspaceBytes(frame_, function_, raiser_, &need)) return -1;
+      bytes = static_cast<int64_t>(need);
+      space = KpDLTensor{nullptr, Device(), 1, KpDLDataType{KP_DTYPE_UINT, 8, 1}, &bytes, &stride, 0};
+      if (need && policy_.workspace(policy_.self, space.device, need, &space.data)) return -1;
+      args_[n] = kp_none();
+      args_[n].type_index = KP_TYPE_DLTENSOR_PTR;
+      args_[n].v.v_tensor = &space;
+      ++n;
+    }
+    KpSafeCall call = nullptr;
+    void* self = nullptr;
+    if (policy_.resolve(policy_.self, Device(), &call, &self)) return -1;
+    KpAny nothing = kp_none();
+    const int rc = call(self, args_, n, &nothing);
+    kp_any_release(&nothing);
+    return rc;
+  }
+
+  KpDLDevice Device() const { return frame_.device.device_type ? frame_.device : KpDLDevice{KP_DEVICE_CPU, 0}; }
+
+  int Return(KpAny* result) {
+    const int results = p_.NumResults();
+    const KpAny* first = &args_[p_.NumParams()];
+    if (results == 0) return 0;
+    if (results == 1) {
+      *result = *first;
+    } else {
+      if (MakeArray(static_cast<uint32_t>(results), result)) return Raise("MemoryError", "%i results%s", results, "", 0);
+      auto* list = reinterpret_cast<KpSequenceObject*>(result->v.v_obj);
+      for (int i = 0; i < results; ++i) list->data[i] = first[i];
+    }
+    num_owned_ -= results;  // they are the last ones, and the caller's now
+    return 0;
+  }
+
+  static constexpr int kMaxBoxes = 16;
+
+  View p_;
+  const char* function_;
+  const InvokePolicy& policy_;
+  Raiser raiser_;
+  KpSigFrame frame_;
+  int num_owned_ = 0;
+  int num_boxes_ = 0;
+  KpAny args_[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS + 1];
+  KpAny owned_[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS];
+  ScalarBox boxes_[kMaxBoxes];
+};
+
+// args: the parameters in order, trailing ones with defaults left out at will; or all parameters and then a destination for each
+// result: then *result stays NONE. Else *result is the TENSOR, or an ARRAY of several.
+inline int Invoke(const uint32_t* program, const char* function, const KpAny* args, int32_t n, KpAny* result,
+                  const InvokePolicy& policy) {
+  return Invocation(program, function, policy).Run(args, n, result);
+}
+
+}  // namespace signature
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_SIGNATURE_INVOKE_H_
