@@ -62,6 +62,17 @@ struct Names : Emitter {
     return kNotFound;
   }
 
+  // Before its first use, which clang's constant evaluation asks for. `word` may be padded with NULs.
+  template <uint32_t N>
+  constexpr bool Spelled(const Token& t, const char (&word)[N]) const {
+    const uint32_t length = t.end - t.begin;
+    if (length > N) return false;
+    for (uint32_t i = 0; i < length; ++i) {
+      if (text[t.begin + i] != word[i]) return false;
+    }
+    return length == N || !word[length];
+  }
+
   // Finds or adds the variable at hand; false when it is something else already, or there are too many.
   constexpr bool AddVariable(Table* table, uint32_t limit, Reason too_many, uint32_t* out) {
     for (const auto& word : kReservedVars) {
@@ -114,18 +125,6 @@ struct Names : Emitter {
     }
     int_params[i] = p;
     return true;
-  }
-
- private:
-  // `word` may be padded with NULs.
-  template <uint32_t N>
-  constexpr bool Spelled(const Token& t, const char (&word)[N]) const {
-    const uint32_t length = t.end - t.begin;
-    if (length > N) return false;
-    for (uint32_t i = 0; i < length; ++i) {
-      if (text[t.begin + i] != word[i]) return false;
-    }
-    return length == N || !word[length];
   }
 };
 
