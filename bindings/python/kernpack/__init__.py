@@ -1,0 +1,69 @@
+"""Kernpack: kernels written once, called from NumPy, CuPy, PyTorch and JAX.
+
+    import kernpack
+    k = kernpack.load("my_kernels")      # an installed kernel package, or a path
+    y = k.rms_norm(x, w)                 # x: NumPy, torch, JAX, ...; y is of the same kind
+
+Importing this imports neither numpy nor torch nor jax.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from kernpack import storage
+from kernpack._core import Device, DType, Object, Tensor
+from kernpack._core import as_tensor as from_dlpack
+from kernpack._core import empty, get_num_threads, set_num_threads
+from kernpack._core import version as __version__
+from kernpack._errors import InternalError, KernelError, register_error
+from kernpack._function import FunctionInfo
+from kernpack._load import installed, load
+from kernpack._module import Module
+from kernpack._registry import get_func, list_funcs, register_func, remove_func
+
+if TYPE_CHECKING:
+    from kernpack._info import info
+    from kernpack._inline import load_inline
+
+device = Device
+dtype = DType
+
+__all__ = [
+    "DType",
+    "Device",
+    "FunctionInfo",
+    "InternalError",
+    "KernelError",
+    "Module",
+    "Object",
+    "Tensor",
+    "__version__",
+    "device",
+    "dtype",
+    "empty",
+    "from_dlpack",
+    "get_func",
+    "get_num_threads",
+    "info",
+    "installed",
+    "list_funcs",
+    "load",
+    "load_inline",
+    "register_error",
+    "register_func",
+    "remove_func",
+    "set_num_threads",
+    "storage",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs need is imported when it is asked for."""
+    if name == "info":
+        from kernpack._info import info
+
+        return info
+    if name == "load_inline":
+        from kernpack._inline import load_inline
+
+        return load_inline
+    raise AttributeError(f"module 'kernpack' has no attribute '{name}'")

@@ -1,0 +1,93 @@
+"""Rare paths of the call core that are better written in Python. Called from C only; frameworks are looked up among the
+modules already loaded, never imported."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from kernpack._core import Tensor
+from kernpack._numpy import (
+    describe_array,
+    numpy_dtype,
+    numpy_empty,
+    numpy_facts,
+    numpy_from_tensor,
+    numpy_samples,
+)
+from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
+
+__all__ = [
+    "describe_array",
+    "device_name",
+    "dlpack_of",
+    "dtype_name",
+    "empty_like_producer",
+    "hand_to_producer",
+    "jax_kind",
+    "numpy_dtype",
+    "numpy_empty",
+    "numpy_facts",
+    "numpy_from_tensor",
+    "numpy_samples",
+    "tensor_repr",
+]
+
+
+def dtype_name(spec: Any) -> str | None:
+    """The name of a framework's dtype object; None when `spec` is no dtype."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(spec, torch.dtype):
+        return str(spec).removeprefix("torch.")
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return None
+    dtype = spec if isinstance(spec, numpy.dtype) else _scalar_class_dtype(numpy, spec)
+    return dtype.name if dtype is not None and dtype.isnative else None
+
+
+def _scalar_class_dtype(numpy: Any, spec: Any) -> Any:
+    """np.float32, ml_dtypes.bfloat16 and jnp.float32 are classes, or act like them."""
+    if isinstance(spec, type) and (issubclass(spec, numpy.generic) or spec.__module__ == "ml_dtypes"):
+        return numpy.dtype(spec)
+    if callable(spec) and type(spec).__module__.startswith("jax."):
+        dtype = getattr(spec, "dtype", None)
+        return dtype if isinstance(dtype, numpy.dtype) else None
+    return None
+
+
+def device_name(spec: Any) -> str | None:
+    """The name of a framework's device object; None when `spec` is no device."""
+    kind = f"{type(spec).__module__.partition('.')[0]}.{type(spec).__name__}"
+    if kind == "torch.device":
+        return f"{spec.type}:{spec.index or 0}"
+    if kind in ("jaxlib.Device", "jax.Device"):
+        return f"{'cuda' if spec.platform == 'gpu' else spec.platform}:{spec.id}"
+    if kind == "cupy.Device":
+        return f"cuda:{spec.id}"
+    return None
+
+
+def jax_kind(value: Any) -> int:
+    """0: not JAX's, 1: an array, 2: a tracer. Brings in kernpack.jax, which registers JAX's own path."""
+    jax = sys.modules["jax"]
+    tracer = getattr(getattr(jax, "core", None), "Tracer", ())
+    kind = 2 if isinstance(value, tracer) else 1 if isinstance(value, getattr(jax, "Array", ())) else 0
+    if kind and "kernpack.jax" not in sys.modules and importlib.util.find_spec("kernpack.jax") is not None:
+        importlib.import_module("kernpack.jax")
+    return kind
+
+
+def tensor_repr(tensor: Tensor) -> str:
+    """Like NumPy's where NumPy is loaded and can read it."""
+    where = "" if tensor.device.type == "cpu" else f", device={str(tensor.device)!r}"
+    head = f"kernpack.Tensor(shape={tensor.shape}, dtype={str(tensor.dtype)!r}{where}"
+    numpy = sys.modules.get("numpy")
+    if numpy is None or tensor.device.type != "cpu":
+        return head + ")"
+    try:
+        values = numpy.array2string(numpy_from_tensor(tensor), threshold=20, separator=", ")
+    except (BufferError, TypeError, ValueError, RuntimeError):
+        return head + ")"
+    return f"{head},\n{values})"

@@ -1,0 +1,169 @@
+"""load_inline: C++ or CUDA source, compiled once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+from kernpack import _core
+from kernpack._load import load
+from kernpack._module import Module
+
+_PREAMBLE = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
+
+
+def cache_dir() -> Path:
+    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else ~/.cache/kernpack."""
+    named = os.environ.get("KERNPACK_CACHE_DIR")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernpack"
+
+
+def load_inline(
+    source: str,
+    functions: Mapping[str, str | None] | Iterable[str] | None = None,
+    *,
+    name: str | None = None,
+    language: Literal["c++", "cuda"] = "c++",
+    extra_flags: Sequence[str] = (),
+    extra_link_flags: Sequence[str] = (),
+    verbose: bool = False,
+) -> Module:
+    """Compiles source text into a module and loads it. Needs kernpack-sdk and a compiler (CXX, else g++; nvcc for CUDA).
+
+    functions: C++ functions of the source to export, with their signatures (None: untyped); or just their names. Leave it
+        out when the source has its own KP_MODULE and KP_EXPORT lines.
+    name: the module's name when the source does not say.
+
+    The result is kept in `cache_dir()` by content, compiler, flags and SDK version; two processes may do this at once.
+    Raises RuntimeError with the compiler's output when it does not compile.
+    """
+    sdk = _sdk()
+    text = _complete(source, functions, name)
+    compiler = _compiler(language)
+    compile_flags, link_flags = _flags(sdk, compiler, language, extra_flags, extra_link_flags)
+    key = _key(text, compiler, compile_flags, link_flags, sdk)
+    target = cache_dir() / "inline" / f"{_module_name(text)}_{key}.so"
+    if not target.exists():
+        _build(text, compiler, compile_flags, link_flags, target, language, verbose)
+    return load(target)
+
+
+def _sdk() -> ModuleType:
+    try:
+        import kernpack_sdk
+        import kernpack_sdk.flags
+    except ImportError as error:
+        raise ImportError("load_inline needs the headers: pip install kernpack-sdk") from error
+    return kernpack_sdk  # type: ignore[no-any-return]
+
+
+def _complete(source: str, functions: Mapping[str, str | None] | Iterable[str] | None, name: str | None) -> str:
+    """The source with the lines that its author left out."""
+    head = "" if "kernpack/kernel.h" in source else _PREAMBLE
+    tail = ""
+    if not re.search(r"^\s*KP_MODULE\s*\(", source, re.MULTILINE):
+        tail += f'\nKP_MODULE("{_checked_name(name or "inline_module")}", "0");\n'
+    elif name is not None:
+        raise ValueError("load_inline: the source has its own KP_MODULE line; leave out name=")
+    exports = functions.items() if isinstance(functions, Mapping) else [(f, None) for f in functions or ()]
+    for function, signature in exports:
+        if not re.fullmatch(r"[a-z_][a-z0-9_]*", function):
+            raise ValueError(f"load_inline: functions: expected a name of [a-z_][a-z0-9_]*, got {function!r}")
+        contract = "" if signature is None else f", {_literal(signature)}"
+        tail += f"KP_EXPORT({function}, {function}{contract});\n"
+    return f'{head}#line 1 "inline.cc"\n{source}{tail}'
+
+
+def _checked_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):
+        raise ValueError(f"load_inline: name: expected [A-Za-z_][A-Za-z0-9_.]*, got {name!r}")
+    return name
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return f'"{escaped}"'
+
+
+def _module_name(text: str) -> str:
+    found = re.search(r'^\s*KP_MODULE\s*\(\s*"([^"]*)"', text, re.MULTILINE)
+    return _checked_name(found[1]) if found else "inline_module"
+
+
+def _compiler(language: str) -> list[str]:
+    wanted = os.environ.get("NVCC", "nvcc") if language == "cuda" else os.environ.get("CXX", "g++")
+    command = wanted.split()
+    if not command or shutil.which(command[0]) is None:
+        variable = "NVCC" if language == "cuda" else "CXX"
+        raise RuntimeError(f"load_inline: no compiler '{wanted}' on the PATH; install one or set {variable}")
+    return command
+
+
+def _version_of(compiler: list[str]) -> str:
+    return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
+
+
+def _flags(
+    sdk: ModuleType, compiler: list[str], language: str, extra: Sequence[str], extra_link: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    gnu = "clang" not in Path(compiler[-1]).name
+    compile_flags = [*sdk.flags.compile_flags("c++", gnu=gnu), "-O2"]
+    link_flags = list(sdk.flags.link_flags())
+    if language == "cuda":
+        compile_flags, link_flags = _for_nvcc(compile_flags), _for_nvcc(link_flags)
+    return [*compile_flags, *extra], [*link_flags, *extra_link]
+
+
+def _for_nvcc(flags: list[str]) -> list[str]:
+    """nvcc knows -I, -std, -O and -shared; the rest goes to the host compiler, commas and all."""
+    result: list[str] = []
+    for flag in flags:
+        if flag.startswith(("-I", "-std=", "-O2", "-shared")):
+            result.append(flag)
+        elif flag.startswith("-Wl,"):
+            result += ["-Xlinker", flag.removeprefix("-Wl,")]
+        else:
+            result += ["-Xcompiler", flag]
+    return result
+
+
+def _key(text: str, compiler: list[str], compile_flags: list[str], link_flags: list[str], sdk: ModuleType) -> str:
+    parts = [text, " ".join(compiler), _version_of(compiler), *compile_flags, "|", *link_flags, sdk.__version__, _core.version]
+    parts.append(_headers_digest(sdk))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _headers_digest(sdk: ModuleType) -> str:
+    """Headers of a checkout change without a new version."""
+    files = sorted(Path(sdk.include_dir()).rglob("*.h"))
+    return ",".join(f"{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in files)
+
+
+def _build(
+    text: str, compiler: list[str], compile_flags: list[str], link_flags: list[str], target: Path, language: str, verbose: bool
+) -> None:
+    """Compiles beside the target and renames: readers see a whole file or none."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.stem}_", dir=target.parent) as folder:
+        source = Path(folder) / ("inline.cu" if language == "cuda" else "inline.cc")
+        library = Path(folder) / "inline.so"
+        source.write_text(text, encoding="utf-8")
+        command = [*compiler, *compile_flags, str(source), "-o", str(library), *link_flags]
+        if verbose:
+            print(" ".join(command))
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if verbose and run.stderr:
+            print(run.stderr)
+        if run.returncode != 0:
+            raise RuntimeError(f"load_inline: {compiler[0]} failed ({run.returncode}):\n{run.stderr or run.stdout}")
+        os.replace(library, target)

@@ -1,0 +1,104 @@
+"""Finding and loading kernel modules: by installed package, by path."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernpack import _core
+from kernpack._module import Module
+from kernpack._peer import announce_peer
+
+ENTRY_POINTS = "kernpack.modules"  # name: the module's; value: the Python package whose folder holds its shared objects
+_PROBE = 1
+_EXTENSION_MODULE = re.compile(r"\.(cpython-[^.]*|abi3)\.so$")
+
+
+def load(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, probe: bool = False) -> Module:
+    """Loads a kernel module.
+
+    source: the name of an installed kernel package, or the path of a shared object, or of a folder of them, or several
+        paths. Several objects become one module, merged by function name.
+    probe: load it in a child process first, so that an object that crashes while loading is an error.
+
+    Raises ImportError or FileNotFoundError when it is not found, OSError or ValueError when it is no sound module.
+    Loading the same content again gives the same functions.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        text = os.fspath(source)
+        if isinstance(source, str) and not _looks_like_path(text):
+            return _load_files(package_files(text), text, probe=probe, by_path=False)
+        return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
+    files = [file for part in source for file in path_files(Path(part))]
+    return _load_files(files, os.pathsep.join(map(str, files)), probe=probe, by_path=True)
+
+
+def _looks_like_path(text: str) -> bool:
+    return os.sep in text or text.endswith(".so") or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
+
+
+def _load_files(files: list[Path], source: str, *, probe: bool, by_path: bool) -> Module:
+    announce_peer()
+    source = os.pathsep.join(str(Path(part).absolute()) for part in source.split(os.pathsep)) if by_path else source
+    capsule = _core.load(tuple(str(file) for file in files), _PROBE if probe else 0)
+    return Module(capsule, source, by_path=by_path)
+
+
+def path_files(path: Path) -> list[Path]:
+    """The shared objects that a path stands for."""
+    if not path.is_dir():
+        return [path]
+    files = module_files(path)
+    if not files:
+        raise FileNotFoundError(f"kernpack.load: no kernel module (*.so) in the folder {path}")
+    return files
+
+
+def module_files(folder: Path) -> list[Path]:
+    """The shared objects of a folder, without Python's own extension modules."""
+    return sorted(file for file in folder.glob("*.so") if not _EXTENSION_MODULE.search(file.name))
+
+
+def package_files(name: str) -> list[Path]:
+    """The shared objects of an installed kernel package."""
+    package = _entry_points().get(name, name)
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError) as error:
+        raise ImportError(f"kernpack.load: cannot look for the package '{package}': {error}") from error
+    if spec is None:
+        known = ", ".join(sorted(_entry_points())) or "none"
+        raise ImportError(
+            f"kernpack.load: no package '{package}' is installed (pip install it, or pass a path such as "
+            f"'./{package}.so'); installed kernel packages: {known}"
+        )
+    folders = list(spec.submodule_search_locations or ([os.path.dirname(spec.origin)] if spec.origin else []))
+    files = [file for folder in folders for file in module_files(Path(folder))]
+    if not files:
+        raise ImportError(f"kernpack.load: the package '{package}' holds no kernel module (no *.so in {', '.join(folders)})")
+    return files
+
+
+def _entry_points() -> dict[str, str]:
+    import importlib.metadata  # slow to import, and not needed for paths
+
+    return {point.name: point.value for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+
+
+def installed() -> dict[str, str]:
+    """Installed kernel packages that announce themselves: name -> Python package."""
+    return _entry_points()
+
+
+def reload(source: str, by_path: bool, name: str, version: str, digest: str) -> Module:
+    """What a pickled module becomes: the same content or an error."""
+    module = load(source.split(os.pathsep)) if by_path else load(source)
+    if module.digest != digest:
+        raise ImportError(
+            f"kernpack: pickled with {name} {version} (content {digest[:12]}), but here '{source}' is {module.name} "
+            f"{module.version} (content {module.digest[:12]}); install the same build on both sides"
+        )
+    return module

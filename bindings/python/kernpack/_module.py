@@ -1,0 +1,117 @@
+"""A loaded kernel module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from kernpack import _core
+from kernpack._function import FunctionInfo
+
+
+class Functions(Mapping[str, FunctionInfo]):
+    """A module's functions by name. Each is made when first asked for."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    def __getitem__(self, name: str) -> FunctionInfo:
+        return self._module._function(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._module._names())
+
+    def __len__(self) -> int:
+        return len(self._module._names())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _core.module_has(self._module._handle(), name)
+
+    def __repr__(self) -> str:
+        return f"<functions of {self._module.name}: {', '.join(self)}>"
+
+
+class Module:
+    """Kernel functions, each an attribute: `k.rms_norm(x, w)`.
+
+    The code stays loaded for the life of the process; `close()` only forgets the names. Modules and their functions can be
+    pickled: the other process loads the same package or file and checks that its content is the same.
+    """
+
+    # An op may have any of these names: it is then reached through `functions`.
+    name: str
+    version: str
+    path: str
+    digest: str
+    functions: Functions
+
+    def __init__(self, capsule: object, source: str, *, by_path: bool) -> None:
+        facts = _core.module_info(capsule)
+        self._capsule: object | None = capsule
+        self._source = source
+        self._by_path = by_path
+        self._gradients: list[tuple[str, str]] = [(f, b) for f, b in json.loads(facts["gradients"])]
+        self.name = facts["name"]
+        self.version = facts["version"]
+        self.sdk_version: str = facts["sdk_version"]
+        self.path = facts["path"]
+        self.digest = facts["digest"]
+        self.functions = Functions(self)
+
+    def _handle(self) -> object:
+        if self._capsule is None:
+            raise ValueError(f"module {self.name} was closed; load it again")
+        return self._capsule
+
+    def _names(self) -> list[str]:
+        return _core.module_names(self._handle())
+
+    def _function(self, name: str) -> FunctionInfo:
+        info: FunctionInfo = _core.function(self._handle(), name, FunctionInfo)
+        if info._origin is None:
+            info._origin = self
+        return info
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__") or "_capsule" not in self.__dict__:
+            raise AttributeError(name)
+        try:
+            function = self._function(name).callable
+        except KeyError:
+            raise AttributeError(self._no_such_function(name)) from None
+        self.__dict__[name] = function
+        return function
+
+    def _no_such_function(self, name: str) -> str:
+        import difflib
+
+        close = difflib.get_close_matches(name, self._names(), 1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        return f"module '{self.name}' has no function '{name}'{hint}"
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(self._names() if self._capsule is not None else ())})
+
+    def close(self) -> None:
+        """Forgets the functions; calling through functions that were taken out before still works."""
+        if self._capsule is not None:
+            for name in self._names():
+                self.__dict__.pop(name, None)
+        self._capsule = None
+
+    def __repr__(self) -> str:
+        if self._capsule is None:
+            return f"<kernpack module {self.name} {self.version}, closed>"
+        return f"<kernpack module {self.name} {self.version}, {len(self.functions)} functions, from {self.path!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from kernpack._load import reload
+
+        return reload, (self._source, self._by_path, self.name, self.version, self.digest)
+
+    def __copy__(self) -> Module:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+        return self

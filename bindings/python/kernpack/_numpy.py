@@ -1,0 +1,112 @@
+"""What the call core asks NumPy when it first meets it, and when something is wrong."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from kernpack._core import Tensor
+
+
+def numpy_facts(array: Any) -> tuple[Any, ...]:
+    """What an array says of itself, to be compared with its fields in memory."""
+    interface = array.__array_interface__
+    flags, dtype = array.flags, array.dtype
+    data = interface["data"][0]
+    return data, array.shape, array.strides, flags.writeable, flags.aligned, dtype.kind, dtype.byteorder, dtype.num
+
+
+def numpy_samples() -> tuple[type, list[Any], Any]:
+    """(ndarray, arrays that differ in everything, the capsule of NumPy's C functions or None)."""
+    numpy = sys.modules["numpy"]
+    base = numpy.arange(24, dtype=numpy.int16).reshape(2, 3, 4)
+    frozen = numpy.ones((2, 2))
+    frozen.flags.writeable = False
+    swapped = numpy.zeros(3, dtype=numpy.dtype(numpy.float32).newbyteorder())
+    unaligned = numpy.zeros(9, dtype=numpy.uint8)[1:].view(numpy.float64)
+    samples = [base, base[:, ::-1, 1:], frozen, swapped, unaligned, numpy.array(1j), numpy.zeros((0, 5), dtype=bool)]
+    umath = sys.modules.get("numpy._core._multiarray_umath") or sys.modules.get("numpy.core._multiarray_umath")
+    return numpy.ndarray, samples, getattr(umath, "_ARRAY_API", None)
+
+
+def describe_array(array: Any) -> str:
+    """An array for an error message: dtype, shape, and what may be wrong with it."""
+    flags, dtype = array.flags, array.dtype
+    notes = [
+        note
+        for note, applies in (
+            ("read-only", not flags.writeable),
+            ("misaligned", not flags.aligned),
+            ("byte-swapped", not dtype.isnative),
+            (f"strides {array.strides} bytes", not flags.c_contiguous),
+        )
+        if applies
+    ]
+    shape = ", ".join(map(str, array.shape))
+    return f"{dtype.name}[{shape}]" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def numpy_dtype(name: str) -> Any:
+    """NumPy's dtype of a kernel dtype; those beyond NumPy's own need ml_dtypes, which is imported if it is installed."""
+    numpy = sys.modules["numpy"]
+    long = _LONG_NAMES.get(name, name)
+    try:
+        return numpy.dtype(long)
+    except TypeError:
+        pass
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError(f"NumPy has no dtype for {name} of its own; pip install ml_dtypes") from None
+    scalar = getattr(ml_dtypes, long, None)
+    if scalar is None:
+        raise TypeError(f"neither NumPy nor ml_dtypes has a dtype for {name}; pass out= in another framework")
+    return numpy.dtype(scalar)
+
+
+_LONG_NAMES = {
+    **{f"{short}{bits}": f"{long}{bits}" for short, long in (("i", "int"), ("u", "uint"), ("f", "float")) for bits in (8, 16, 32, 64)},
+    "c64": "complex64",
+    "c128": "complex128",
+    "bf16": "bfloat16",
+    "f8_e3m4": "float8_e3m4",
+    "f8_e4m3": "float8_e4m3",
+    "f8_e4m3b11fnuz": "float8_e4m3b11fnuz",
+    "f8_e4m3fn": "float8_e4m3fn",
+    "f8_e4m3fnuz": "float8_e4m3fnuz",
+    "f8_e5m2": "float8_e5m2",
+    "f8_e5m2fnuz": "float8_e5m2fnuz",
+    "f8_e8m0fnu": "float8_e8m0fnu",
+}
+
+
+def numpy_empty(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An uninitialised array."""
+    return sys.modules["numpy"].empty(shape, dtype)
+
+
+class _Bytes:
+    """A tensor's memory as NumPy's array interface, for dtypes that have no buffer format."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (*tensor.shape, tensor.dtype.itemsize),
+            "strides": (*(step * tensor.dtype.itemsize for step in tensor.strides), 1),
+            "typestr": "|u1",
+            "data": (tensor.data_ptr, False),
+        }
+
+
+def numpy_from_tensor(tensor: Tensor) -> Any:
+    """An array that shares the tensor's memory."""
+    import numpy
+
+    if tensor.device.type != "cpu":
+        raise BufferError(f"numpy(): the tensor is on {tensor.device}; copy it to the CPU first")
+    try:
+        return numpy.asarray(memoryview(tensor))  # type: ignore[arg-type]
+    except BufferError:
+        dtype = numpy_dtype(tensor.dtype.name)
+    return numpy.asarray(_Bytes(tensor)).view(dtype).reshape(tensor.shape)

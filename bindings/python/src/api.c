@@ -1,0 +1,108 @@
+/* The table of kernpack._core's functions, and the small ones. */
+#include "api.h"
+
+static PyObject* RegisterError(PyObject* module, PyObject* args) {
+  PyObject *kind, *type;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "OO:register_error", &kind, &type) || kpy_error_register(kind, type) != 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject* SetNumThreads(PyObject* module, PyObject* args) {
+  int n;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "i:set_num_threads", &n)) return NULL;
+  if (kp_set_num_threads(n) != 0) return kpy_raise_host("set_num_threads", -1);
+  Py_RETURN_NONE;
+}
+
+static PyObject* GetNumThreads(PyObject* module, PyObject* unused) {
+  int32_t n;
+  (void)module, (void)unused;
+  if (kp_host()->num_threads(kp_host(), &n) != 0) return kpy_raise_host("get_num_threads", -1);
+  return PyLong_FromLong(n);
+}
+
+static PyObject* SetPeerLibrary(PyObject* module, PyObject* args) {
+  const char* path;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "s:set_peer_library", &path)) return NULL;
+  if (kp_peer_set_library(path) != 0) return kpy_raise_host("set_peer_library", -1);
+  Py_RETURN_NONE;
+}
+
+static PyObject* LiveObjects(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  return PyLong_FromLongLong(kp_live_objects());
+}
+
+/* Any object as a kernpack.Tensor that shares its memory. */
+static PyObject* AsTensor(PyObject* module, PyObject* object) {
+  PyObject* tensor;
+  KpAny value;
+  (void)module;
+  if (kpy_to_any(object, &value) != 0) return NULL;
+  if (value.type_index != KP_TYPE_TENSOR) {
+    kp_any_release(&value);
+    return PyErr_Format(PyExc_TypeError, "from_dlpack: expected a tensor, got %R", (PyObject*)Py_TYPE(object));
+  }
+  tensor = kpy_tensor_from_object(value.v.v_obj);
+  kp_any_release(&value);
+  return tensor;
+}
+
+static PyObject* Empty(PyObject* module, PyObject* args) {
+  PyObject *shape, *dtype, *tuple, *tensor = NULL;
+  KpDLTensor prototype = {0};
+  int64_t dims[KP_MAX_NDIM];
+  Py_ssize_t i, count;
+  KpAny value;
+  int is;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "OO:empty", &shape, &dtype)) return NULL;
+  is = kpy_dtype_from(dtype, &prototype.dtype);
+  if (is == 0) PyErr_Format(PyExc_TypeError, "empty: dtype: expected a dtype, got %R", dtype);
+  if (is <= 0) return NULL;
+  tuple = PySequence_Tuple(shape);
+  if (tuple == NULL) return NULL;
+  count = PyTuple_Size(tuple);
+  if (count > KP_MAX_NDIM) PyErr_Format(PyExc_ValueError, "empty: at most %d dimensions, got %zd", KP_MAX_NDIM, count);
+  for (i = 0; !PyErr_Occurred() && i < count; ++i) dims[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+  Py_DECREF(tuple);
+  if (PyErr_Occurred()) return NULL;
+  prototype.device.device_type = KP_DEVICE_CPU;
+  prototype.ndim = (int32_t)count;
+  prototype.shape = dims;
+  if (kp_tensor_new(&prototype, &value) != 0) return kpy_raise_host("empty", -1);
+  tensor = kpy_tensor_from_object(value.v.v_obj);
+  kp_any_release(&value);
+  return tensor;
+}
+
+PyMethodDef kpy_api_methods[] = {
+    {"load", kpy_load, METH_VARARGS, "load(paths, flags) -> module capsule"},
+    {"module_info", kpy_module_info, METH_O, "module_info(capsule) -> dict"},
+    {"module_names", kpy_module_names, METH_O, "module_names(capsule) -> [function name]"},
+    {"module_has", kpy_module_has, METH_VARARGS, "module_has(capsule, name) -> bool"},
+    {"function", kpy_function_get, METH_VARARGS, "function(capsule, name, class) -> FunctionInfo"},
+    {"set_hook", kpy_set_hook, METH_VARARGS,
+     "set_hook(\"torch\" or \"jax\", callable or None): takes calls that the fast path must not; "
+     "callable(function, args, kwargs, why) -> result"},
+    {"register_error", RegisterError, METH_VARARGS, "register_error(kind, class)"},
+    {"set_peer_library", SetPeerLibrary, METH_VARARGS, "set_peer_library(path of libtvm_ffi)"},
+    {"global_set", kpy_global_set, METH_VARARGS, "global_set(name, callable, replace)"},
+    {"global_get", kpy_global_get, METH_O, "global_get(name) -> Object or None"},
+    {"global_list", kpy_global_list, METH_NOARGS, "global_list() -> [name]"},
+    {"global_drop", kpy_global_drop, METH_O, "global_drop(name)"},
+    {"storage_stats", kpy_storage_stats_json, METH_NOARGS, "storage_stats() -> JSON text"},
+    {"storage_get", kpy_storage_read, METH_VARARGS, "storage_get(module, key, scope, device, stream) -> (found, value)"},
+    {"storage_set", kpy_storage_write, METH_VARARGS, "storage_set(module, key, scope, device, stream, value)"},
+    {"storage_erase", kpy_storage_remove, METH_VARARGS, "storage_erase(module, key, scope, device, stream) -> bool"},
+    {"storage_list", kpy_storage_keys, METH_VARARGS, "storage_list(module, scope, device, stream) -> [key]"},
+    {"storage_reset_device", kpy_storage_drop_device, METH_O, "storage_reset_device(device)"},
+    {"set_num_threads", SetNumThreads, METH_VARARGS, "set_num_threads(n)"},
+    {"get_num_threads", GetNumThreads, METH_NOARGS, "get_num_threads() -> int"},
+    {"live_objects", LiveObjects, METH_NOARGS, "live_objects() -> int; for leak tests"},
+    {"as_tensor", AsTensor, METH_O, "as_tensor(object) -> Tensor that shares its memory"},
+    {"empty", Empty, METH_VARARGS, "empty(shape, dtype) -> uninitialised CPU Tensor"},
+    {NULL, NULL, 0, NULL}};

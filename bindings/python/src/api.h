@@ -1,0 +1,27 @@
+/* Module-level functions, by topic. */
+#ifndef KERNPACK_PYTHON_API_H_
+#define KERNPACK_PYTHON_API_H_
+
+#include "core.h"
+
+/* api_module.c */
+KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_module_info(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_module_names(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
+/* function.c */
+KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args);
+/* api_global.c */
+KPY_HIDDEN PyObject* kpy_global_set(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_global_get(PyObject* module, PyObject* name);
+KPY_HIDDEN PyObject* kpy_global_list(PyObject* module, PyObject* unused);
+KPY_HIDDEN PyObject* kpy_global_drop(PyObject* module, PyObject* name);
+/* api_storage.c */
+KPY_HIDDEN PyObject* kpy_storage_stats_json(PyObject* module, PyObject* unused);
+KPY_HIDDEN PyObject* kpy_storage_read(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_storage_write(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_storage_remove(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_storage_keys(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_storage_drop_device(PyObject* module, PyObject* device);
+
+#endif /* KERNPACK_PYTHON_API_H_ */

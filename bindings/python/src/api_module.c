@@ -1,0 +1,80 @@
+/* Loading modules and listing them. */
+#include "api.h"
+
+#define CAPSULE "kernpack.module"
+
+static const KpLoadedModule* ModuleOf(PyObject* capsule) {
+  return (const KpLoadedModule*)PyCapsule_GetPointer(capsule, CAPSULE);
+}
+
+PyObject* kpy_load(PyObject* module, PyObject* args) {
+  PyObject *list, *capsule = NULL;
+  unsigned int flags;
+  const KpLoadedModule* loaded;
+  const char** paths;
+  Py_ssize_t i, count;
+  int rc = 0;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "O!I:load", &PyTuple_Type, &list, &flags)) return NULL;
+  count = PyTuple_Size(list);
+  paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
+  if (paths == NULL) return PyErr_NoMemory();
+  for (i = 0; rc == 0 && i < count; ++i) {
+    paths[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(list, i), NULL);
+    if (paths[i] == NULL) rc = -1;
+  }
+  if (rc == 0) {
+    PyThreadState* thread = PyEval_SaveThread(); /* KP_MODULE_INIT may be slow, or call back into Python */
+    rc = kp_module_load(paths, (int32_t)count, flags, &loaded);
+    PyEval_RestoreThread(thread);
+    if (rc != 0) {
+      (void)kpy_raise_host("load", rc);
+    } else {
+      capsule = PyCapsule_New((void*)(uintptr_t)loaded, CAPSULE, NULL);
+    }
+  }
+  PyMem_Free(paths);
+  return capsule;
+}
+
+PyObject* kpy_module_info(PyObject* module, PyObject* capsule) {
+  const KpLoadedModule* loaded = ModuleOf(capsule);
+  PyObject* gradients_text;
+  KpAny gradients;
+  (void)module;
+  if (loaded == NULL) return NULL;
+  if (kp_module_gradients(loaded, &gradients) != 0) return kpy_raise_host("module_info", -1);
+  gradients_text = kpy_to_python(&gradients, NULL);
+  kp_any_release(&gradients);
+  if (gradients_text == NULL) return NULL;
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:i,s:N}", "name", kp_module_name(loaded), "version", kp_module_version(loaded),
+                       "sdk_version", kp_module_sdk_version(loaded), "path", kp_module_path(loaded), "digest",
+                       kp_module_digest(loaded), "function_count", (int)kp_module_function_count(loaded), "gradients",
+                       gradients_text);
+}
+
+PyObject* kpy_module_names(PyObject* module, PyObject* capsule) {
+  const KpLoadedModule* loaded = ModuleOf(capsule);
+  PyObject* names;
+  int32_t i, count;
+  (void)module;
+  if (loaded == NULL) return NULL;
+  count = kp_module_function_count(loaded);
+  names = PyList_New(count);
+  for (i = 0; names != NULL && i < count; ++i) {
+    PyList_SetItem(names, i, PyUnicode_FromString(kp_module_function_at(loaded, i)->name));
+  }
+  return names;
+}
+
+PyObject* kpy_module_has(PyObject* module, PyObject* args) {
+  PyObject* capsule;
+  KpBytes name;
+  Py_ssize_t size;
+  const KpLoadedModule* loaded;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "Os#:module_has", &capsule, &name.data, &size)) return NULL;
+  name.size = (size_t)size;
+  loaded = ModuleOf(capsule);
+  return loaded == NULL ? NULL : PyBool_FromLong(kp_module_function(loaded, name) != NULL);
+}

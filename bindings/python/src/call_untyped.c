@@ -1,0 +1,75 @@
+/* Functions without a signature: positional values in, one value out. */
+#include "call_context.h"
+#include "core.h"
+
+static KpDLDevice DeviceOf(const KpAny* values, Py_ssize_t count) {
+  KpDLDevice device = {0, 0};
+  Py_ssize_t i;
+  for (i = 0; i < count; ++i) {
+    const KpDLTensor* tensor = kp_any_tensor(&values[i]);
+    if (tensor != NULL && (device.device_type == 0 || device.device_type == KP_DEVICE_CPU)) device = tensor->device;
+  }
+  return device;
+}
+
+static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
+  Py_ssize_t i;
+  call->argument = NULL;
+  call->kind = KPY_KIND_ANY;
+  for (i = 0; i < nargs; ++i) {
+    int rc;
+    call->flags = KP_PARAM_MUTATED; /* no contract says that it only reads */
+    call->position = (int32_t)i;
+    call->own_tensors = i >= 64 || (int)((f->owned_tensors >> i) & 1);
+    if (i < KPY_INLINE_VALUES) {
+      rc = kpy_convert(call, &f->slots[i], args[i], &values[i]);
+    } else {
+      KpySlot slot;
+      if (kpy_resolve_type(args[i], KPY_KIND_ANY, &slot) < 0) return KPY_ERROR;
+      rc = slot.convert(call, &slot, args[i], &values[i]);
+    }
+    if (KPY_UNLIKELY(rc != KPY_OK)) return rc;
+  }
+  return KPY_OK;
+}
+
+static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
+  PyObject* answer;
+  KpAny result = kp_none();
+  if (KPY_UNLIKELY(ConvertAll(f, call, args, nargs, values) != KPY_OK)) return NULL;
+  if (KPY_UNLIKELY(kpy_invoke(call, DeviceOf(values, nargs), values, (int32_t)nargs, &result) != 0)) return NULL;
+  if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;
+  if (KPY_UNLIKELY(result.type_index >= KP_TYPE_DLTENSOR_PTR && result.type_index <= KP_TYPE_RVALUE_REF)) {
+    return PyErr_Format(PyExc_TypeError, "%s: returned a %s, which borrows memory; return an owned value", f->name,
+                        kp_type_name(result.type_index));
+  }
+  answer = kpy_to_python(&result, call->family);
+  kp_any_release(&result);
+  return answer;
+}
+
+PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  KpyFunction* f = (KpyFunction*)self;
+  KpAny inline_values[KPY_INLINE_VALUES];
+  KpAny* values = inline_values;
+  PyObject* answer;
+  KpyCall call;
+  Py_ssize_t i;
+  if (KPY_UNLIKELY(kwnames != NULL && PyTuple_Size(kwnames) > 0)) {
+    return PyErr_Format(PyExc_TypeError, "%s() takes no keyword arguments: it has no signature", f->name);
+  }
+  kpy_call_begin(&call, f);
+  if (KPY_UNLIKELY(nargs > KPY_INLINE_VALUES)) {
+    values = (KpAny*)PyMem_Malloc((size_t)nargs * sizeof(KpAny));
+    if (values == NULL) return PyErr_NoMemory();
+  }
+  for (i = 0; i < nargs; ++i) Py_INCREF(args[i]);
+  answer = CallConverted(f, &call, args, nargs, values);
+  if (KPY_UNLIKELY(answer == NULL) && call.divert != NULL && !PyErr_Occurred()) {
+    answer = kpy_diverted(&call, args, nargs, kwnames);
+  }
+  if (KPY_UNLIKELY(call.num_keeps > 0)) kpy_call_end(&call);
+  for (i = 0; i < nargs; ++i) Py_DECREF(args[i]);
+  if (KPY_UNLIKELY(values != inline_values)) PyMem_Free(values);
+  return answer;
+}

@@ -1,0 +1,113 @@
+/* Objects with __dlpack__ and no C table: CuPy and its like, JAX arrays outside jit, anybody's own. */
+#include <string.h>
+
+#include "core.h"
+#include "family_dlpack.h"
+
+#define VERSIONED "dltensor_versioned"
+#define UNVERSIONED "dltensor"
+
+static const char* Who(const KpyCall* call) { return call->function ? call->function->name : "kernpack"; }
+static const char* What(const KpyCall* call) { return call->argument ? call->argument : "argument"; }
+
+static int HostError(KpyCall* call) {
+  (void)kpy_raise_host(Who(call), -1);
+  return KPY_ERROR;
+}
+
+/* Moves a versioned capsule's tensor out, unless it is read-only where it may be written. */
+static int TakeVersioned(KpyCall* call, PyObject* capsule, KpAny* out) {
+  KpDLManagedTensorVersioned* managed = (KpDLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, VERSIONED);
+  if (managed == NULL) return KPY_ERROR;
+  if (managed->version.major != 1) {
+    PyErr_Format(PyExc_BufferError, "%s: %s: expected a DLPack 1.x capsule, got version %u.%u; upgrade kernpack", Who(call),
+                 What(call), managed->version.major, managed->version.minor);
+    return KPY_ERROR;
+  }
+  if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) {
+    PyErr_Format(PyExc_ValueError, "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
+                 Who(call), What(call));
+    return KPY_ERROR;
+  }
+  if (kp_tensor_from_dlpack_versioned(managed, out) != 0) return HostError(call);
+  (void)PyCapsule_SetName(capsule, "used_" VERSIONED);
+  return KPY_OK;
+}
+
+static int TakeUnversioned(KpyCall* call, PyObject* capsule, KpAny* out) {
+  KpDLManagedTensor* managed = (KpDLManagedTensor*)PyCapsule_GetPointer(capsule, UNVERSIONED);
+  if (managed == NULL) return KPY_ERROR;
+  if (kp_tensor_from_dlpack(managed, out) != 0) return HostError(call);
+  (void)PyCapsule_SetName(capsule, "used_" UNVERSIONED);
+  return KPY_OK;
+}
+
+/* Asks the producer; the helper offers DLPack 1.3 and falls back for producers of before 1.0. */
+static int Import(KpyCall* call, PyObject* object, KpAny* out) {
+  /* (capsule, device type, device id, stream or None) */
+  PyObject* answer = kpy_helper("dlpack_of", "OssiK", object, Who(call), What(call), call->has_stream,
+                                (unsigned long long)(uintptr_t)call->stream);
+  PyObject *capsule, *stream;
+  KpDLDevice device;
+  int rc;
+  if (answer == NULL) return KPY_ERROR;
+  if (!PyArg_ParseTuple(answer, "OiiO", &capsule, &device.device_type, &device.device_id, &stream)) {
+    Py_DECREF(answer);
+    return KPY_ERROR;
+  }
+  if (stream != Py_None && !call->has_stream) {
+    call->has_stream = 1;
+    call->device = device;
+    call->stream = PyLong_AsVoidPtr(stream);
+  }
+  rc = PyCapsule_IsValid(capsule, VERSIONED) ? TakeVersioned(call, capsule, out) : TakeUnversioned(call, capsule, out);
+  Py_DECREF(answer);
+  if (rc != KPY_OK) return rc;
+  return kpy_call_keep_any(call, out);
+}
+
+static int ConvertDlpack(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  const KpyFamily* family = slot->family;
+  int rc = Import(call, object, out);
+  if (rc == KPY_OK && call->family == NULL) call->family = family;
+  return rc;
+}
+
+/* JAX's own path knows tracers, jit and functional updates; kernpack.jax registers it when first needed. */
+static int ConvertJax(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  if (call->function == NULL) return ConvertDlpack(call, slot, object, out);
+  if (call->function->program == NULL) call->flags |= KP_PARAM_MUTATED; /* it may write to what is immutable */
+  if (kpy_hook("jax") == NULL || call->function->program == NULL) return ConvertDlpack(call, slot, object, out);
+  return kpy_divert(call, "jax", "a JAX array");
+}
+
+static int ConvertTracer(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  (void)slot, (void)object, (void)out;
+  return kpy_divert(call, "jax", "it is being traced by JAX; this needs kernpack.jax and a function with a signature");
+}
+
+int kpy_resolve_dlpack(PyObject* object, KpySlot* out) {
+  PyObject *answer, *jax = kpy_loaded_module("jax");
+  if (PyType_Check(object)) return 0;
+  if (jax != NULL) {
+    long kind;
+    answer = kpy_helper("jax_kind", "(O)", object); /* 0: not JAX's, 1: array, 2: tracer; registers the hook */
+    if (answer == NULL) return -1;
+    kind = PyLong_AsLong(answer);
+    Py_DECREF(answer);
+    if (kind != 0) {
+      out->convert = kind == 1 ? ConvertJax : ConvertTracer;
+      out->family = kpy_dlpack_family(Py_TYPE(object));
+      return out->family == NULL ? -1 : 1;
+    }
+  }
+  answer = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__dlpack__");
+  if (answer == NULL) {
+    PyErr_Clear();
+    return 0;
+  }
+  Py_DECREF(answer);
+  out->convert = ConvertDlpack;
+  out->family = kpy_dlpack_family(Py_TYPE(object));
+  return out->family == NULL ? -1 : 1;
+}

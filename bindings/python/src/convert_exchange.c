@@ -1,0 +1,135 @@
+/* Tensors of types that publish DLPack's C exchange table: read into the call frame, without a capsule. */
+#include <string.h>
+
+#include "core.h"
+#include "family_exchange.h"
+#include "guard_torch.h"
+
+static int ReadStream(KpyCall* call, const KpyExchangeApi* api, KpDLDevice device) {
+  void* stream = NULL;
+  if (device.device_type == KP_DEVICE_CPU) return 0;
+  if (api->current_work_stream(device.device_type, device.device_id, &stream) != 0) return -1;
+  if (call->has_stream && call->device.device_type == device.device_type && call->device.device_id == device.device_id &&
+      call->stream != stream) {
+    PyErr_Format(PyExc_ValueError, "%s: %s: its framework works on another stream than the arguments before it",
+                 call->function ? call->function->name : "kernpack", call->argument ? call->argument : "argument");
+    return -1;
+  }
+  if (!call->has_stream) {
+    call->has_stream = 1;
+    call->stream = stream;
+    call->device = device;
+  }
+  return 0;
+}
+
+/* The producer's arrays may change or go while the kernel runs without the GIL; the frame's do not. */
+static int CopyShape(KpyCall* call, KpDLTensor* view) {
+  const int32_t n = view->ndim;
+  int64_t* dims;
+  int32_t i;
+  if (KPY_UNLIKELY(n < 0 || n > KP_MAX_NDIM)) {
+    PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d", call->argument ? call->argument : "argument",
+                 KP_MAX_NDIM, n);
+    return -1;
+  }
+  dims = kpy_call_dims(call, 2 * n);
+  if (dims == NULL) return -1;
+  for (i = 0; i < n; ++i) dims[i] = view->shape[i];
+  if (view->strides != NULL) {
+    for (i = 0; i < n; ++i) dims[n + i] = view->strides[i];
+  } else {
+    int64_t stride = 1;
+    for (i = n; i-- > 0; stride *= dims[i]) dims[n + i] = stride;
+  }
+  view->shape = dims;
+  view->strides = dims + n;
+  return 0;
+}
+
+/* An owning TENSOR, for functions that keep what they get. */
+static int ConvertOwned(KpyCall* call, const KpyExchangeApi* api, PyObject* object, KpAny* out) {
+  KpDLManagedTensorVersioned* managed = NULL;
+  if (api->managed_from_object(object, &managed) != 0) return KPY_ERROR;
+  if (kp_tensor_from_dlpack_versioned(managed, out) != 0) {
+    if (managed->deleter != NULL) managed->deleter(managed);
+    (void)kpy_raise_host(call->function ? call->function->name : NULL, -1);
+    return KPY_ERROR;
+  }
+  return kpy_call_keep_any(call, out);
+}
+
+static inline int Finish(KpyCall* call, const KpySlot* slot, const KpyExchangeApi* api, KpDLTensor* view, PyObject* object,
+                         KpAny* out) {
+  if (KPY_UNLIKELY(view->device.device_type != KP_DEVICE_CPU) && ReadStream(call, api, view->device) != 0) return KPY_ERROR;
+  if (call->family == NULL) call->family = slot->family;
+  if (KPY_UNLIKELY(call->own_tensors)) return ConvertOwned(call, api, object, out);
+  if (CopyShape(call, view) != 0) return KPY_ERROR;
+  out->type_index = KP_TYPE_DLTENSOR_PTR;
+  out->small_len = 0;
+  out->v.v_tensor = view;
+  return KPY_OK;
+}
+
+static int ConvertExchange(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  const KpyExchangeApi* api = slot->family->api;
+  KpDLTensor* view = kpy_call_tensor(call);
+  if (view == NULL || api->view_from_object(object, view) != 0) return KPY_ERROR;
+  if (kp_dltensor_validate(view, call->argument ? call->argument : "argument") != 0) {
+    (void)kpy_raise_host(NULL, -1);
+    return KPY_ERROR;
+  }
+  return Finish(call, slot, api, view, object, out);
+}
+
+static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  const KpyExchangeApi* api = slot->family->api;
+  KpDLTensor* view = kpy_call_tensor(call);
+  int rc;
+  if (KPY_UNLIKELY(view == NULL)) return KPY_ERROR;
+  if (KPY_UNLIKELY(api->view_from_object(object, view) != 0)) {
+    PyErr_Clear(); /* functorch levels, sparse and quantised tensors land here */
+    return kpy_divert(call, "torch", "it is no plain strided tensor (a vmap or grad level, sparse or quantised)");
+  }
+  rc = kpy_torch_guard(call, object, view);
+  if (KPY_UNLIKELY(rc != KPY_OK)) return rc;
+  return Finish(call, slot, api, view, object, out);
+}
+
+static int ConvertTorchSubclass(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  (void)slot, (void)object, (void)out;
+  return kpy_divert(call, "torch", "it is a subclass of torch.Tensor; pass x.as_subclass(torch.Tensor) if it has plain memory");
+}
+
+/* The producer's table, the newest of a major version that we know; NULL when it has none (no error set). */
+static const KpyExchangeApi* TableOf(PyTypeObject* type) {
+  PyObject* capsule = PyObject_GetAttrString((PyObject*)type, KPY_EXCHANGE_ATTRIBUTE);
+  const KpyExchangeHeader* header = NULL;
+  if (capsule != NULL && PyCapsule_IsValid(capsule, KPY_EXCHANGE_CAPSULE)) {
+    header = (const KpyExchangeHeader*)PyCapsule_GetPointer(capsule, KPY_EXCHANGE_CAPSULE);
+  }
+  PyErr_Clear();
+  Py_XDECREF(capsule); /* the table lives as long as the process */
+  while (header != NULL && header->version.major > 1) header = header->previous;
+  return (const KpyExchangeApi*)(const void*)header;
+}
+
+int kpy_resolve_exchange(PyObject* object, KpySlot* out) {
+  PyTypeObject* type = Py_TYPE(object);
+  const KpyExchangeApi* api;
+  PyObject *torch, *base;
+  int is_torch;
+  if (PyType_Check(object)) return 0; /* the class, not an instance */
+  api = TableOf(type);
+  if (api == NULL || api->view_from_object == NULL || api->managed_from_object == NULL) return 0;
+  torch = kpy_loaded_module("torch");
+  base = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
+  is_torch = base == NULL ? 0 : PyObject_IsInstance(object, base);
+  Py_XDECREF(base);
+  if (base == NULL) PyErr_Clear();
+  if (is_torch < 0 || (is_torch && kpy_torch_init(torch) != 0)) return -1;
+  out->family = kpy_exchange_family(api, type, is_torch ? "torch" : "exchange");
+  if (out->family == NULL) return -1;
+  out->convert = !is_torch ? ConvertExchange : kpy_torch_is_plain(type) ? ConvertTorch : ConvertTorchSubclass;
+  return 1;
+}

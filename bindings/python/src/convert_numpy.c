@@ -1,0 +1,69 @@
+/* NumPy arrays as arguments: a peek at the fields, no Python call. */
+#include "numpy_layout.h"
+
+static int Refuse(KpyCall* call, const char* expected, PyObject* object) {
+  PyObject* got = kpy_helper("describe_array", "(O)", object);
+  if (got == NULL) return KPY_ERROR;
+  (void)kpy_argument_error(call, PyExc_ValueError, expected, got);
+  Py_DECREF(got);
+  return KPY_ERROR;
+}
+
+static int RefuseDType(KpyCall* call, PyObject* object) {
+  PyObject* got = kpy_helper("describe_array", "(O)", object);
+  if (got == NULL) return KPY_ERROR;
+  (void)kpy_argument_error(call, PyExc_TypeError, "an array of a native-endian kernel dtype (bool, ints, floats, complex)",
+                           got);
+  Py_DECREF(got);
+  return KPY_ERROR;
+}
+
+/* Copies shape and strides: the array may be reshaped in place while the kernel runs without the GIL. */
+static int ViewShape(KpyCall* call, const NpArray* array, KpDLTensor* view) {
+  int32_t n = array->ndim, i;
+  const int64_t itemsize = view->dtype.bits / 8;
+  int64_t* dims = kpy_call_dims(call, 2 * n);
+  if (dims == NULL) return -1;
+  view->shape = dims;
+  view->strides = dims + n;
+  for (i = 0; i < n; ++i) {
+    const int64_t stride = array->strides[i];
+    dims[i] = array->dims[i];
+    /* Element sizes are powers of two; a division costs more than the rest of this loop. */
+    dims[n + i] = stride >> __builtin_ctzll((unsigned long long)itemsize);
+    if (KPY_UNLIKELY((stride & (itemsize - 1)) != 0) && dims[i] > 1) return 1;
+  }
+  return 0;
+}
+
+static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  const NpArray* array = (const NpArray*)(const void*)object;
+  KpDLTensor* view = kpy_call_tensor(call);
+  int rc;
+  if (KPY_UNLIKELY(view == NULL)) return KPY_ERROR;
+  rc = kpy_numpy_dtype(array->descr, &view->dtype);
+  if (KPY_UNLIKELY(rc <= 0)) return rc < 0 ? KPY_ERROR : RefuseDType(call, object);
+  view->data = array->data;
+  view->device.device_type = KP_DEVICE_CPU;
+  view->device.device_id = 0;
+  view->ndim = array->ndim;
+  view->byte_offset = 0;
+  rc = ViewShape(call, array, view);
+  if (KPY_UNLIKELY(rc < 0)) return KPY_ERROR;
+  if (KPY_UNLIKELY(rc > 0)) return Refuse(call, "strides that are whole elements (pass a copy)", object);
+  if (KPY_UNLIKELY(!(array->flags & NP_ALIGNED))) {
+    return Refuse(call, "an aligned array (pass np.require(x, requirements='A'))", object);
+  }
+  if (KPY_UNLIKELY(!(array->flags & NP_WRITEABLE)) && (call->flags & KP_PARAM_MUTATED)) {
+    return Refuse(call, "a writeable array (it may be written to; pass a copy)", object);
+  }
+  if (call->family == NULL) call->family = slot->family;
+  return kpy_emit_tensor(call, view, object, out);
+}
+
+int kpy_resolve_numpy(PyObject* object, KpySlot* out) {
+  if (!kpy_numpy_ready() || !PyType_IsSubtype(Py_TYPE(object), kpy_numpy_array_type())) return 0;
+  out->convert = ConvertNumpy;
+  out->family = kpy_numpy_family();
+  return 1;
+}

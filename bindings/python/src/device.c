@@ -1,0 +1,154 @@
+/* kernpack.Device: (kind, index) as kernels see devices. */
+#include "core.h"
+
+typedef struct KpyDevice {
+  PyObject_HEAD
+  KpDLDevice device;
+} KpyDevice;
+
+static PyTypeObject* g_type;
+
+PyObject* kpy_device_new(KpDLDevice device) {
+  KpyDevice* self = (KpyDevice*)PyType_GenericAlloc(g_type, 0);
+  if (self != NULL) self->device = device;
+  return (PyObject*)self;
+}
+
+static int FromName(PyObject* text, KpDLDevice* out) {
+  KpBytes name;
+  Py_ssize_t size;
+  name.data = PyUnicode_AsUTF8AndSize(text, &size);
+  if (name.data == NULL) return -1;
+  name.size = (size_t)size;
+  if (kp_device_from_name(name, out) == 0) return 1;
+  (void)kpy_raise_host("kernpack.device", -1);
+  return -1;
+}
+
+/* DLPack's (type, index), or ("cuda", 1). */
+static int FromTuple(PyObject* tuple, KpDLDevice* out) {
+  PyObject *kind = PyTuple_Size(tuple) == 2 ? PyTuple_GetItem(tuple, 0) : NULL;
+  PyObject* index = kind == NULL ? NULL : PyTuple_GetItem(tuple, 1);
+  if (index == NULL || !PyLong_Check(index)) return 0;
+  if (PyUnicode_Check(kind)) {
+    if (FromName(kind, out) < 0) return -1;
+  } else if (PyLong_Check(kind)) {
+    out->device_type = (int32_t)PyLong_AsLong(kind);
+  } else {
+    return 0;
+  }
+  out->device_id = (int32_t)PyLong_AsLong(index);
+  return PyErr_Occurred() ? -1 : 1;
+}
+
+/* Frameworks' device objects: the helper names them once, the dict remembers. */
+static int FromForeign(PyObject* object, KpDLDevice* out) {
+  static PyObject* known; /* object -> Device or None */
+  PyObject *found, *name;
+  int is = -1;
+  if (PyTuple_Check(object)) return FromTuple(object, out);
+  if (known == NULL && (known = PyDict_New()) == NULL) return -1;
+  found = PyDict_GetItemWithError(known, object);
+  if (found != NULL) {
+    *out = ((KpyDevice*)found)->device;
+    return 1;
+  }
+  PyErr_Clear(); /* unhashable: the helper still looks */
+  name = kpy_helper("device_name", "(O)", object);
+  if (name == NULL) return -1;
+  if (name == Py_None) {
+    is = 0;
+  } else if (FromName(name, out) == 1) {
+    PyObject* device = kpy_device_new(*out);
+    is = device == NULL ? -1 : 1;
+    if (device != NULL && PyDict_SetItem(known, object, device) != 0) PyErr_Clear();
+    Py_XDECREF(device);
+  }
+  Py_DECREF(name);
+  return is;
+}
+
+int kpy_device_from(PyObject* object, KpDLDevice* out) {
+  if (Py_TYPE(object) == g_type) {
+    *out = ((KpyDevice*)object)->device;
+    return 1;
+  }
+  if (PyUnicode_Check(object)) return FromName(object, out);
+  return FromForeign(object, out);
+}
+
+static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"spec", "index", NULL};
+  PyObject* spec;
+  KpDLDevice device;
+  int index = -1, is;
+  (void)type;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|i:Device", names, &spec, &index)) return NULL;
+  is = kpy_device_from(spec, &device);
+  if (is < 0) return NULL;
+  if (is == 0) return PyErr_Format(PyExc_TypeError, "Device: expected a device, such as \"cuda:1\", got %R", spec);
+  if (index >= 0) device.device_id = index;
+  return kpy_device_new(device);
+}
+
+static PyObject* GetType(PyObject* self, void* unused) {
+  (void)unused;
+  return PyUnicode_FromString(kp_device_type_name(((KpyDevice*)self)->device.device_type));
+}
+
+static PyObject* GetIndex(PyObject* self, void* unused) {
+  (void)unused;
+  return PyLong_FromLong(((KpyDevice*)self)->device.device_id);
+}
+
+static PyObject* GetCode(PyObject* self, void* unused) {
+  (void)unused;
+  return PyLong_FromLong(((KpyDevice*)self)->device.device_type);
+}
+
+static PyObject* Str(PyObject* self) {
+  const KpDLDevice device = ((KpyDevice*)self)->device;
+  return PyUnicode_FromFormat("%s:%d", kp_device_type_name(device.device_type), (int)device.device_id);
+}
+
+static PyObject* Repr(PyObject* self) {
+  const KpDLDevice device = ((KpyDevice*)self)->device;
+  return PyUnicode_FromFormat("kernpack.device(\"%s\", %d)", kp_device_type_name(device.device_type), (int)device.device_id);
+}
+
+static Py_hash_t Hash(PyObject* self) {
+  const KpDLDevice device = ((KpyDevice*)self)->device;
+  return (Py_hash_t)device.device_type * 1000003 + device.device_id + 1;
+}
+
+static PyObject* Compare(PyObject* a, PyObject* b, int op) {
+  KpDLDevice other, self = ((KpyDevice*)a)->device;
+  int is, equal;
+  if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  is = kpy_device_from(b, &other);
+  if (is < 0) PyErr_Clear();
+  equal = is == 1 && self.device_type == other.device_type && self.device_id == other.device_id;
+  return PyBool_FromLong(equal == (op == Py_EQ));
+}
+
+static PyObject* Reduce(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return Py_BuildValue("O(N)", (PyObject*)g_type, Str(self));
+}
+
+static PyMethodDef kMethods[] = {{"__reduce__", Reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyGetSetDef kGetSet[] = {{"type", GetType, NULL, "The kind of device, \"cuda\".", NULL},
+                                {"index", GetIndex, NULL, "Which one, an int.", NULL},
+                                {"code", GetCode, NULL, "DLPack's number of the kind; never store it.", NULL},
+                                {NULL, NULL, NULL, NULL, NULL}};
+
+int kpy_device_init(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_new, (void*)New},         {Py_tp_repr, (void*)Repr},
+                         {Py_tp_str, (void*)Str},         {Py_tp_hash, (void*)Hash},
+                         {Py_tp_richcompare, (void*)Compare}, {Py_tp_methods, kMethods},
+                         {Py_tp_getset, kGetSet},         {Py_tp_doc, "Device(spec, index=None): where a tensor lives."},
+                         {0, NULL}};
+  PyType_Spec spec = {"kernpack.Device", sizeof(KpyDevice), 0, Py_TPFLAGS_DEFAULT, slots};
+  g_type = (PyTypeObject*)PyType_FromSpec(&spec);
+  return g_type == NULL ? -1 : PyModule_AddObjectRef(module, "Device", (PyObject*)g_type);
+}

@@ -1,0 +1,150 @@
+/* Errors across the border, both ways. A Python exception that passes through a kernel comes back as the same object: it
+ * rides in the Error's extra_context. */
+#include <string.h>
+
+#include "core.h"
+
+static PyObject* g_kinds; /* dict: kind -> exception class; "" is the class of unknown kinds */
+
+int kpy_errors_init(void) {
+  static const char* const kBuiltin[] = {
+      "ValueError",   "TypeError",         "RuntimeError",       "IndexError",        "KeyError",
+      "MemoryError",  "AttributeError",    "NotImplementedError", "OverflowError",    "ZeroDivisionError",
+      "BufferError",  "FileNotFoundError", "OSError",            "ImportError",       "ModuleNotFoundError",
+      "AssertionError", "KeyboardInterrupt", "TimeoutError",     "PermissionError",   "StopIteration",
+      "ArithmeticError", "LookupError",    "NameError",          "RecursionError",    "EOFError",
+      "FloatingPointError", "UnicodeError", "Exception",         "InterruptedError"};
+  PyObject* builtins = PyImport_ImportModule("builtins");
+  size_t i;
+  g_kinds = PyDict_New();
+  if (builtins == NULL || g_kinds == NULL) return -1;
+  for (i = 0; i < sizeof(kBuiltin) / sizeof(kBuiltin[0]); ++i) {
+    PyObject* type = PyObject_GetAttrString(builtins, kBuiltin[i]);
+    if (type == NULL || PyDict_SetItemString(g_kinds, kBuiltin[i], type) != 0) return -1;
+    Py_DECREF(type);
+  }
+  Py_DECREF(builtins);
+  return 0;
+}
+
+int kpy_error_register(PyObject* kind, PyObject* type) {
+  if (!PyUnicode_Check(kind) || !PyType_Check(type) ||
+      !PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)PyExc_BaseException)) {
+    PyErr_SetString(PyExc_TypeError, "register_error: expected a kind (str) and an exception class");
+    return -1;
+  }
+  return PyDict_SetItem(g_kinds, kind, type);
+}
+
+/* Ours is told from a foreign opaque by the deleter that our callbacks set. */
+static PyObject* CarriedException(const KpErrorObject* error) {
+  const KpOpaqueObject* opaque = (const KpOpaqueObject*)(const void*)error->extra_context;
+  PyObject* exception;
+  if (opaque == NULL || opaque->header.type_index != KP_TYPE_OPAQUE_PY_OBJECT) return NULL;
+  exception = (PyObject*)opaque->handle;
+  return PyExceptionInstance_Check(exception) ? exception : NULL;
+}
+
+/* Raises an instance, with a kind or backtrace attribute where the class alone does not tell. */
+static void RaiseDetailed(PyObject* type, PyObject* message, PyObject* kind, const KpBytes* backtrace, int tell_kind) {
+  PyObject* exception = PyObject_CallFunctionObjArgs(type, message, NULL);
+  PyObject* text;
+  if (exception == NULL) return;
+  if (tell_kind && PyObject_SetAttrString(exception, "kind", kind) != 0) PyErr_Clear();
+  if (backtrace->size > 0) {
+    text = PyUnicode_DecodeUTF8(backtrace->data, (Py_ssize_t)backtrace->size, "replace");
+    if (text == NULL || PyObject_SetAttrString(exception, "kernel_backtrace", text) != 0) PyErr_Clear();
+    Py_XDECREF(text);
+  }
+  PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
+  Py_DECREF(exception);
+}
+
+PyObject* kpy_raise_any(KpAny* owned_error) {
+  const KpErrorObject* error = (const KpErrorObject*)(const void*)owned_error->v.v_obj;
+  PyObject *carried, *kind, *message, *type;
+  if (owned_error->type_index != KP_TYPE_ERROR) {
+    kp_any_release(owned_error);
+    PyErr_SetString(PyExc_SystemError, "kernpack: a failed call left no error");
+    return NULL;
+  }
+  carried = CarriedException(error);
+  if (carried != NULL) {
+    Py_INCREF(carried);
+    kp_any_release(owned_error);
+    PyErr_SetObject((PyObject*)Py_TYPE(carried), carried);
+    Py_DECREF(carried);
+    return NULL;
+  }
+  if (error->kind.size == 18 && memcmp(error->kind.data, "EnvErrorAlreadySet", 18) == 0 && PyErr_Occurred()) {
+    kp_any_release(owned_error);
+    return NULL;
+  }
+  kind = PyUnicode_DecodeUTF8(error->kind.data, (Py_ssize_t)error->kind.size, "replace");
+  message = PyUnicode_DecodeUTF8(error->message.data, (Py_ssize_t)error->message.size, "replace");
+  if (kind != NULL && message != NULL) {
+    int known;
+    type = PyDict_GetItemWithError(g_kinds, kind);
+    known = type != NULL;
+    if (!known) type = PyDict_GetItemString(g_kinds, "");
+    if (type == NULL) type = PyExc_RuntimeError;
+    PyErr_Clear();
+    if (known && error->backtrace.size == 0) {
+      PyErr_SetObject(type, message);
+    } else {
+      RaiseDetailed(type, message, kind, &error->backtrace, !known);
+    }
+  }
+  Py_XDECREF(kind);
+  Py_XDECREF(message);
+  kp_any_release(owned_error);
+  return NULL;
+}
+
+PyObject* kpy_raise_host(const char* who, int rc) {
+  KpAny error;
+  kp_error_take(who, rc, &error);
+  return kpy_raise_any(&error);
+}
+
+int kpy_raise_from_python(void) {
+  PyObject *type, *value, *trace, *text = NULL, *name = NULL;
+  const char *kind = "RuntimeError", *message = "";
+  Py_ssize_t kind_size = 12, message_size = 0;
+  KpBytes kind_bytes, message_bytes, none = {NULL, 0};
+  KpAny error, carried;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != NULL) PyException_SetTraceback(value, trace);
+  name = PyObject_GetAttrString(type, "__name__");
+  if (name != NULL) kind = PyUnicode_AsUTF8AndSize(name, &kind_size);
+  text = PyObject_Str(value);
+  if (text != NULL) message = PyUnicode_AsUTF8AndSize(text, &message_size);
+  PyErr_Clear();
+  kind_bytes.data = kind ? kind : "RuntimeError";
+  kind_bytes.size = kind ? (size_t)kind_size : 12;
+  message_bytes.data = message ? message : "";
+  message_bytes.size = message ? (size_t)message_size : 0;
+  if (kp_error_new(kind_bytes, message_bytes, none, &error) == 0) {
+    Py_INCREF(value);
+    if (kp_opaque_new(value, KP_TYPE_OPAQUE_PY_OBJECT, kpy_release_object_any_thread, &carried) == 0) {
+      ((KpErrorObject*)(void*)error.v.v_obj)->extra_context = carried.v.v_obj;
+    } else {
+      Py_DECREF(value);
+    }
+    (void)kp_host()->raise_object(kp_host(), error.v.v_obj);
+    kp_any_release(&error);
+  }
+  Py_XDECREF(name);
+  Py_XDECREF(text);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return -1;
+}
+
+int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got) {
+  PyErr_Format(type, "%s: %s: expected %s, got %S", call->function ? call->function->name : "kernpack",
+               call->argument ? call->argument : "argument", expected, got);
+  return KPY_ERROR;
+}

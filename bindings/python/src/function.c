@@ -1,0 +1,141 @@
+/* kernpack.FunctionInfo's C half: one kernel function, its parameters, and the builtin closure that calls it. */
+#include <string.h>
+
+#include "core.h"
+#include "text_signature.h"
+
+static int ListDefault(const KpSigParam* param, KpAny* out) {
+  if (kp_array_new(param->list_default_items, (size_t)param->list_default_size, out) == 0) return 0;
+  (void)kpy_raise_host(NULL, -1);
+  return -1;
+}
+
+static int ReadParams(KpyFunction* f) {
+  int32_t i;
+  f->num_params = kp_sig_num_params(f->program);
+  f->num_positional = kp_sig_num_positional(f->program);
+  f->params = (KpyParam*)PyMem_Calloc((size_t)f->num_params + 1, sizeof(KpyParam));
+  if (f->params == NULL) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (i = 0; i < f->num_params; ++i) {
+    KpyParam* param = &f->params[i];
+    KpSigParam info;
+    if (kp_sig_param(f->program, i, &info) != 0) {
+      (void)kpy_raise_host(f->name, -1);
+      return -1;
+    }
+    param->c_name = info.name;
+    param->name = PyUnicode_InternFromString(info.name);
+    param->kind = info.kind;
+    param->flags = info.flags;
+    param->has_default = (info.flags & KP_PARAM_HAS_DEFAULT) != 0;
+    param->default_value = info.default_value;
+    if (param->name == NULL) return -1;
+    if (info.list_default_size >= 0 && param->has_default && ListDefault(&info, &param->default_value) != 0) return -1;
+  }
+  return 0;
+}
+
+static int ReadResults(KpyFunction* f) {
+  int32_t i;
+  f->num_results = kp_sig_num_results(f->program);
+  for (i = 0; i < f->num_results; ++i) {
+    KpSigResult info;
+    if (kp_sig_result(f->program, i, &info) != 0) {
+      (void)kpy_raise_host(f->name, -1);
+      return -1;
+    }
+    if (!(info.flags & KP_RESULT_AUX)) f->returned[f->num_returned++] = i;
+  }
+  return 0;
+}
+
+/* Which arguments of an untyped function must own their tensors. A module that does not say may keep any of them. */
+static uint64_t OwnedTensors(const char* cxx_types) {
+  uint64_t mask = 0;
+  int position = 0, depth = 0;
+  const char* begin;
+  const char* at;
+  if (cxx_types == NULL || cxx_types[0] != '(') return ~(uint64_t)0;
+  for (begin = at = cxx_types + 1; *at != 0 && position < 64; ++at) {
+    if (*at == '(' || *at == '[' || *at == '<') ++depth;
+    if (depth > 0 && (*at == ')' || *at == ']' || *at == '>')) {
+      --depth;
+    } else if (depth == 0 && (*at == ',' || *at == ')')) {
+      const char* found = strstr(begin, "owning");
+      if (found != NULL && found < at) mask |= (uint64_t)1 << position;
+      ++position;
+      begin = at + 1;
+      if (*at == ')') break;
+    }
+  }
+  return mask;
+}
+
+static int MakeCallable(KpyFunction* f) {
+  f->doc = kpy_text_signature(f);
+  if (f->doc == NULL) return -1;
+  f->method.ml_name = f->name;
+  f->method.ml_meth = (PyCFunction)(void (*)(void))(f->program != NULL ? kpy_call_typed : kpy_call_untyped);
+  f->method.ml_flags = METH_FASTCALL | METH_KEYWORDS;
+  f->method.ml_doc = f->doc;
+  f->callable = PyCFunction_NewEx(&f->method, (PyObject*)f, NULL);
+  return f->callable == NULL ? -1 : 0;
+}
+
+static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
+  int32_t slots = KPY_INLINE_VALUES;
+  f->loaded = loaded;
+  f->name = loaded->name;
+  f->program = loaded->program;
+  f->cpu_call = loaded->cpu_call;
+  f->cpu_self = loaded->cpu_self;
+  if (f->program != NULL) {
+    const uint32_t props = kp_sig_props(f->program);
+    f->quick = (props & KP_PROP_QUICK) != 0;
+    f->has_workspace = (props & KP_PROP_WORKSPACE) != 0;
+    if (ReadParams(f) != 0 || ReadResults(f) != 0) return -1;
+    slots = f->num_params + f->num_results;
+  } else {
+    f->owned_tensors = OwnedTensors(loaded->cxx_types);
+  }
+  f->slots = (KpySlots*)PyMem_Calloc((size_t)slots + 1, sizeof(KpySlots));
+  if (f->slots == NULL) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  return MakeCallable(f);
+}
+
+/* _core.function(module capsule, name, class) -> the interned FunctionInfo; KeyError when there is none. */
+KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args) {
+  static PyObject* interned; /* dict: address of the loaded function -> FunctionInfo */
+  PyObject *capsule, *key, *found;
+  PyTypeObject* type;
+  KpBytes name;
+  Py_ssize_t size;
+  const KpLoadedFunction* loaded;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "Os#O!:function", &capsule, &name.data, &size, &PyType_Type, &type)) return NULL;
+  name.size = (size_t)size;
+  loaded = kp_module_function((const KpLoadedModule*)PyCapsule_GetPointer(capsule, "kernpack.module"), name);
+  if (PyErr_Occurred()) return NULL;
+  if (loaded == NULL) return PyErr_Format(PyExc_KeyError, "%s", name.data);
+  if (!PyType_IsSubtype(type, kpy_function_type())) return PyErr_Format(PyExc_TypeError, "function: expected a subclass of FunctionBase");
+  if (interned == NULL && (interned = PyDict_New()) == NULL) return NULL;
+  key = PyLong_FromVoidPtr((void*)(uintptr_t)loaded);
+  found = key == NULL ? NULL : PyDict_GetItemWithError(interned, key);
+  if (found != NULL || PyErr_Occurred()) {
+    Py_XINCREF(found);
+  } else {
+    found = PyType_GenericAlloc(type, 0);
+    if (found != NULL && (Fill((KpyFunction*)found, loaded) != 0 || PyDict_SetItem(interned, key, found) != 0)) {
+      Py_DECREF(found);
+      found = NULL;
+    }
+  }
+  Py_XDECREF(key);
+  return found;
+}

@@ -1,0 +1,66 @@
+/* Calls that the fast path must not take go to a framework's own path: kernpack.torch and kernpack.jax register one each. */
+#include <string.h>
+
+#include "core.h"
+
+static PyObject* g_hooks; /* dict: "torch", "jax" -> callable(function, args, kwargs, why) */
+
+PyObject* kpy_hook(const char* name) {
+  PyObject* hook = g_hooks == NULL ? NULL : PyDict_GetItemString(g_hooks, name);
+  return hook;
+}
+
+PyObject* kpy_set_hook(PyObject* module, PyObject* args) {
+  const char* name;
+  PyObject* hook;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "sO:set_hook", &name, &hook)) return NULL;
+  if (g_hooks == NULL && (g_hooks = PyDict_New()) == NULL) return NULL;
+  if (hook == Py_None) {
+    if (PyDict_GetItemString(g_hooks, name) != NULL && PyDict_DelItemString(g_hooks, name) != 0) return NULL;
+  } else if (PyDict_SetItemString(g_hooks, name, hook) != 0) {
+    return NULL;
+  }
+  Py_RETURN_NONE;
+}
+
+int kpy_divert(KpyCall* call, const char* hook, const char* why) {
+  call->divert = why;
+  call->divert_hook = kpy_hook(hook);
+  return KPY_DIVERT;
+}
+
+/* Positional arguments as a tuple, keywords as a dict; both new references. */
+static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** tuple, PyObject** dict) {
+  Py_ssize_t i, keywords = kwnames == NULL ? 0 : PyTuple_Size(kwnames);
+  *tuple = PyTuple_New(nargs);
+  *dict = PyDict_New();
+  if (*tuple == NULL || *dict == NULL) return -1;
+  for (i = 0; i < nargs; ++i) {
+    Py_INCREF(args[i]);
+    if (PyTuple_SetItem(*tuple, i, args[i]) != 0) return -1;
+  }
+  for (i = 0; i < keywords; ++i) {
+    if (PyDict_SetItem(*dict, PyTuple_GetItem(kwnames, i), args[nargs + i]) != 0) return -1;
+  }
+  return 0;
+}
+
+PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject *tuple = NULL, *dict = NULL, *result = NULL, *hook = call->divert_hook;
+  if (hook == NULL) {
+    PyErr_Format(PyExc_TypeError, "%s: %s: cannot be given to a kernel directly: %s", call->function->name,
+                 call->argument ? call->argument : "argument", call->divert);
+    return NULL;
+  }
+  Py_INCREF(hook);
+  if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
+    PyObject* why = PyUnicode_FromString(call->divert);
+    if (why != NULL) result = PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
+    Py_XDECREF(why);
+  }
+  Py_XDECREF(tuple);
+  Py_XDECREF(dict);
+  Py_DECREF(hook);
+  return result;
+}

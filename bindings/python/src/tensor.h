@@ -1,0 +1,24 @@
+/* kernpack.Tensor, as the files that implement it see it. */
+#ifndef KERNPACK_PYTHON_TENSOR_H_
+#define KERNPACK_PYTHON_TENSOR_H_
+
+#include "core.h"
+
+typedef struct KpyTensor {
+  PyObject_HEAD
+  KpTensorObject* tensor; /* owned; NULL once a borrowed tensor has expired */
+  Py_ssize_t exports;     /* buffers and capsules in use */
+  int borrowed;           /* memory belongs to a caller who takes it back when a callback returns */
+} KpyTensor;
+
+KPY_HIDDEN PyTypeObject* kpy_tensor_type(void);
+/* The view, or NULL with an error when expired. */
+KPY_HIDDEN const KpDLTensor* kpy_tensor_view(PyObject* self);
+
+/* tensor_protocols.c */
+KPY_HIDDEN PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs);
+KPY_HIDDEN PyObject* kpy_tensor_dlpack_device(PyObject* self, PyObject* unused);
+KPY_HIDDEN int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags);
+KPY_HIDDEN void kpy_tensor_release_buffer(PyObject* self, Py_buffer* buffer);
+
+#endif /* KERNPACK_PYTHON_TENSOR_H_ */

@@ -1,0 +1,170 @@
+/* kernpack.Tensor as a producer: __dlpack__ capsules and the buffer protocol. */
+#include <string.h>
+
+#include "tensor.h"
+
+/* ---- DLPack ---- */
+
+static void FreeVersioned(PyObject* capsule) {
+  KpDLManagedTensorVersioned* managed;
+  if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) return; /* consumed */
+  managed = (KpDLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, "dltensor_versioned");
+  if (managed->deleter != NULL) managed->deleter(managed);
+}
+
+static void FreeUnversioned(PyObject* capsule) {
+  KpDLManagedTensor* managed;
+  if (!PyCapsule_IsValid(capsule, "dltensor")) return;
+  managed = (KpDLManagedTensor*)PyCapsule_GetPointer(capsule, "dltensor");
+  if (managed->deleter != NULL) managed->deleter(managed);
+}
+
+static PyObject* VersionedCapsule(KpObject* tensor) {
+  KpDLManagedTensorVersioned* managed;
+  PyObject* capsule;
+  if (kp_tensor_to_dlpack_versioned(tensor, &managed) != 0) return kpy_raise_host("kernpack.Tensor", -1);
+  capsule = PyCapsule_New(managed, "dltensor_versioned", FreeVersioned);
+  if (capsule == NULL && managed->deleter != NULL) managed->deleter(managed);
+  return capsule;
+}
+
+static PyObject* UnversionedCapsule(KpObject* tensor) {
+  KpDLManagedTensor* managed;
+  PyObject* capsule;
+  if (kp_tensor_to_dlpack(tensor, &managed) != 0) return kpy_raise_host("kernpack.Tensor", -1);
+  capsule = PyCapsule_New(managed, "dltensor", FreeUnversioned);
+  if (capsule == NULL && managed->deleter != NULL) managed->deleter(managed);
+  return capsule;
+}
+
+/* (major, minor) of a max_version argument: major, 0 for None, -1 on error. */
+static long MajorOf(PyObject* max_version) {
+  PyObject* item;
+  long major;
+  if (max_version == NULL || max_version == Py_None) return 0;
+  item = PySequence_GetItem(max_version, 0);
+  major = item == NULL ? -1 : PyLong_AsLong(item);
+  Py_XDECREF(item);
+  return PyErr_Occurred() ? -1 : major;
+}
+
+static int CheckDevice(const KpDLTensor* view, PyObject* wanted) {
+  int type, id;
+  if (wanted == NULL || wanted == Py_None) return 0;
+  if (!PyArg_ParseTuple(wanted, "ii", &type, &id)) return -1;
+  if (type == view->device.device_type && id == view->device.device_id) return 0;
+  PyErr_SetString(PyExc_BufferError, "kernpack.Tensor: __dlpack__ does not copy between devices");
+  return -1;
+}
+
+PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
+  PyObject *stream = NULL, *max_version = NULL, *device = NULL, *copy = NULL;
+  const KpDLTensor* view;
+  KpObject* tensor;
+  long major;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &max_version, &device, &copy)) {
+    return NULL;
+  }
+  view = kpy_tensor_view(self);
+  tensor = view == NULL ? NULL : kpy_tensor_object(self);
+  if (tensor == NULL || CheckDevice(view, device) != 0) return NULL;
+  if (copy == Py_True) {
+    PyErr_SetString(PyExc_BufferError, "kernpack.Tensor: __dlpack__ shares memory; copy=True is not supported");
+    return NULL;
+  }
+  major = MajorOf(max_version);
+  if (major < 0) return NULL;
+  if (((KpyTensor*)self)->borrowed) ++((KpyTensor*)self)->exports; /* cannot be taken back: the lender's call fails */
+  return major >= 1 ? VersionedCapsule(tensor) : UnversionedCapsule(tensor);
+}
+
+PyObject* kpy_tensor_dlpack_device(PyObject* self, PyObject* unused) {
+  const KpDLTensor* view = kpy_tensor_view(self);
+  (void)unused;
+  return view == NULL ? NULL : Py_BuildValue("(ii)", view->device.device_type, view->device.device_id);
+}
+
+/* ---- buffer ---- */
+
+typedef struct BufferShape {
+  Py_ssize_t shape[KP_MAX_NDIM];
+  Py_ssize_t strides[KP_MAX_NDIM]; /* bytes */
+} BufferShape;
+
+static const char* FormatOf(KpDLDataType dtype) {
+  if (dtype.lanes != 1) return NULL;
+  switch (dtype.code) {
+    case KP_DTYPE_BOOL:
+      return dtype.bits == 8 ? "?" : NULL;
+    case KP_DTYPE_INT:
+      return dtype.bits == 8 ? "b" : dtype.bits == 16 ? "h" : dtype.bits == 32 ? "i" : dtype.bits == 64 ? "q" : NULL;
+    case KP_DTYPE_UINT:
+      return dtype.bits == 8 ? "B" : dtype.bits == 16 ? "H" : dtype.bits == 32 ? "I" : dtype.bits == 64 ? "Q" : NULL;
+    case KP_DTYPE_FLOAT:
+      return dtype.bits == 16 ? "e" : dtype.bits == 32 ? "f" : dtype.bits == 64 ? "d" : NULL;
+    case KP_DTYPE_COMPLEX:
+      return dtype.bits == 64 ? "Zf" : dtype.bits == 128 ? "Zd" : NULL;
+    default:
+      return NULL;
+  }
+}
+
+/* Fills extents and byte steps; returns whether they are compact row-major. */
+static int FillShape(const KpDLTensor* view, Py_ssize_t itemsize, BufferShape* out) {
+  Py_ssize_t expected = itemsize;
+  int compact = 1;
+  int32_t i;
+  for (i = view->ndim; i-- > 0; expected *= out->shape[i]) {
+    out->shape[i] = (Py_ssize_t)view->shape[i];
+    out->strides[i] = view->strides == NULL ? expected : (Py_ssize_t)view->strides[i] * itemsize;
+    if (out->shape[i] != 1 && out->strides[i] != expected) compact = 0;
+  }
+  return compact;
+}
+
+static int BufferError(const char* why) {
+  PyErr_SetString(PyExc_BufferError, why);
+  return -1;
+}
+
+int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
+  const KpDLTensor* view = kpy_tensor_view(self);
+  const char* format;
+  BufferShape* shape;
+  Py_ssize_t count = 1;
+  int32_t i;
+  int compact;
+  buffer->obj = NULL;
+  if (view == NULL) return -1;
+  if (view->device.device_type != KP_DEVICE_CPU) return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory");
+  format = FormatOf(view->dtype);
+  if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");
+  shape = (BufferShape*)PyMem_Malloc(sizeof(BufferShape));
+  if (shape == NULL) return BufferError("kernpack.Tensor: out of memory");
+  compact = FillShape(view, view->dtype.bits / 8, shape);
+  if (!compact && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
+    PyMem_Free(shape);
+    return BufferError("kernpack.Tensor: not contiguous; ask for strides");
+  }
+  for (i = 0; i < view->ndim; ++i) count *= shape->shape[i];
+  buffer->buf = (char*)view->data + view->byte_offset;
+  buffer->itemsize = view->dtype.bits / 8;
+  buffer->len = count * buffer->itemsize;
+  buffer->readonly = 0;
+  buffer->ndim = view->ndim;
+  buffer->format = (flags & PyBUF_FORMAT) ? (char*)(void*)(uintptr_t)format : NULL;
+  buffer->shape = (flags & PyBUF_ND) ? shape->shape : NULL;
+  buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shape->strides : NULL;
+  buffer->suboffsets = NULL;
+  buffer->internal = shape;
+  buffer->obj = self;
+  Py_INCREF(self);
+  ++((KpyTensor*)self)->exports;
+  return 0;
+}
+
+void kpy_tensor_release_buffer(PyObject* self, Py_buffer* buffer) {
+  PyMem_Free(buffer->internal);
+  --((KpyTensor*)self)->exports;
+}

@@ -1,0 +1,107 @@
+/* From host values to Python objects. */
+#include "core.h"
+
+static PyObject* FromSequence(const KpSequenceObject* sequence, const KpyFamily* family) {
+  PyObject* list = PyList_New((Py_ssize_t)sequence->size);
+  int64_t i;
+  for (i = 0; list != NULL && i < sequence->size; ++i) {
+    PyObject* item = kpy_to_python(&sequence->data[i], family);
+    if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) != 0) {
+      Py_DECREF(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static PyObject* FromShape(const KpShapeObject* shape) {
+  PyObject* tuple = PyTuple_New((Py_ssize_t)shape->size);
+  size_t i;
+  for (i = 0; tuple != NULL && i < shape->size; ++i) {
+    PyTuple_SetItem(tuple, (Py_ssize_t)i, PyLong_FromLongLong(shape->data[i]));
+  }
+  return tuple;
+}
+
+static PyObject* FromMap(const KpMapObject* map, const KpyFamily* family) {
+  PyObject* dict = PyDict_New();
+  uint64_t cursor = 0;
+  KpAny key, value;
+  while (dict != NULL && kp_map_next(map, &cursor, &key, &value) == 1) {
+    PyObject* k = kpy_to_python(&key, family);
+    PyObject* v = k == NULL ? NULL : kpy_to_python(&value, family);
+    int rc = v == NULL ? -1 : PyDict_SetItem(dict, k, v);
+    Py_XDECREF(k);
+    Py_XDECREF(v);
+    if (rc != 0) {
+      Py_DECREF(dict);
+      return NULL;
+    }
+  }
+  return dict;
+}
+
+static PyObject* FromObject(const KpAny* value, const KpyFamily* family) {
+  KpObject* object = value->v.v_obj;
+  switch (value->type_index) {
+    case KP_TYPE_BYTES: {
+      const KpBytes bytes = ((const KpStrObject*)(const void*)object)->bytes;
+      return PyBytes_FromStringAndSize(bytes.data, (Py_ssize_t)bytes.size);
+    }
+    case KP_TYPE_SHAPE:
+      return FromShape((const KpShapeObject*)(const void*)object);
+    case KP_TYPE_TENSOR:
+      return family != NULL && family->wrap != NULL ? family->wrap(family, object) : kpy_tensor_from_object(object);
+    case KP_TYPE_ARRAY:
+    case KP_TYPE_LIST:
+      return FromSequence((const KpSequenceObject*)(const void*)object, family);
+    case KP_TYPE_MAP:
+      return FromMap((const KpMapObject*)(const void*)object, family);
+    case KP_TYPE_OPAQUE_PY_OBJECT: {
+      PyObject* python = (PyObject*)((const KpOpaqueObject*)(const void*)object)->handle;
+      Py_INCREF(python);
+      return python;
+    }
+    default:
+      return kpy_handle_new(object);
+  }
+}
+
+static PyObject* FromContainer(const KpAny* value, const KpyFamily* family) {
+  PyObject* result;
+  if (Py_EnterRecursiveCall(" while converting a kernel's result")) return NULL;
+  result = FromObject(value, family);
+  Py_LeaveRecursiveCall();
+  return result;
+}
+
+PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family) {
+  KpBytes text;
+  switch (value->type_index) {
+    case KP_TYPE_NONE:
+      Py_RETURN_NONE;
+    case KP_TYPE_INT:
+      return PyLong_FromLongLong(value->v.v_int);
+    case KP_TYPE_BOOL:
+      return PyBool_FromLong(value->v.v_int != 0);
+    case KP_TYPE_FLOAT:
+      return PyFloat_FromDouble(value->v.v_float);
+    case KP_TYPE_DTYPE:
+      return kpy_dtype_new(value->v.v_dtype);
+    case KP_TYPE_DEVICE:
+      return kpy_device_new(value->v.v_device);
+    case KP_TYPE_OPAQUE_PTR:
+      return PyLong_FromVoidPtr(value->v.v_ptr);
+    case KP_TYPE_SMALL_BYTES:
+      return PyBytes_FromStringAndSize(value->v.v_bytes, (Py_ssize_t)value->small_len);
+    case KP_TYPE_BYTE_ARRAY_PTR: {
+      const KpBytes* bytes = (const KpBytes*)value->v.v_ptr;
+      return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->size);
+    }
+    default:
+      break;
+  }
+  if (kp_any_str(value, &text)) return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "strict");
+  if (kp_is_object(value)) return FromContainer(value, family);
+  return PyErr_Format(PyExc_TypeError, "kernpack: cannot convert a %s to a Python object", kp_type_name(value->type_index));
+}
