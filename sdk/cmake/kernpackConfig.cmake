@@ -1,6 +1,9 @@
 # find_package(kernpack): the targets kernpack::headers and, where the host library is installed beside them,
 # kernpack::kernpack; the functions kernpack_add_module() and kernpack_embed().
 get_filename_component(KERNPACK_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../include" ABSOLUTE)
+if(NOT EXISTS "${KERNPACK_INCLUDE_DIR}/kernpack/abi.h") # in a checkout of the repository
+  get_filename_component(KERNPACK_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../../ffi/include" ABSOLUTE)
+endif()
 if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/kernpackTargets.cmake")
   include("${CMAKE_CURRENT_LIST_DIR}/kernpackTargets.cmake")
 elseif(NOT TARGET kernpack::headers)

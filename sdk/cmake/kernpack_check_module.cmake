@@ -22,20 +22,24 @@ endif()
 
 run(lines ${NM} -D --defined-only ${MODULE})
 foreach(line IN LISTS lines)
-  if(line MATCHES " ([^ ]+)$" AND NOT CMAKE_MATCH_1 MATCHES "^(kp_module_v1|__tvm_ffi_)")
-    message(FATAL_ERROR "${name}: exports '${CMAKE_MATCH_1}'. A module exports kp_module_v1 and __tvm_ffi_<name> only; drop the "
-                        "linker option that overrides kernpack_module.map.")
+  string(REGEX REPLACE "^.* " "" symbol "${line}")
+  if(symbol AND NOT symbol MATCHES "^(kp_module_v1|__tvm_ffi_)")
+    message(FATAL_ERROR "${name}: exports '${symbol}'. A module exports kp_module_v1 and __tvm_ffi_<name> only: drop the linker "
+                        "options that replace kernpack_module.map.")
   endif()
 endforeach()
 if(NOT lines MATCHES " kp_module_v1;")
   message(FATAL_ERROR "${name}: exports no kp_module_v1. One of its sources needs KP_MODULE(\"<name>\", \"<version>\").")
 endif()
 
+set(runtime_libraries "^(libc|libm|libdl|libpthread|librt|libstdc\\+\\+|libgcc_s|ld-linux-x86-64|ld-linux-aarch64)\\.so")
 run(lines ${READELF} -dW ${MODULE})
 foreach(line IN LISTS lines)
-  if(line MATCHES "\\(NEEDED\\).*library: +([^ ]+)"
-     AND NOT CMAKE_MATCH_1 MATCHES "^(libc|libm|libdl|libpthread|librt|libstdc\\+\\+|libgcc_s|ld-linux-x86-64|ld-linux-aarch64)\\.so")
-    message(WARNING "${name}: needs ${CMAKE_MATCH_1}, which must be installed wherever this module is loaded.")
+  if(line MATCHES "\\(NEEDED\\).*library: +([^ ]+)")
+    set(library ${CMAKE_MATCH_1})
+    if(NOT library MATCHES "${runtime_libraries}")
+      message(WARNING "${name}: needs ${library}, which must be installed wherever this module is loaded.")
+    endif()
   endif()
 endforeach()
 

@@ -25,11 +25,21 @@ def check_module(path: Path) -> list[str]:
         so = elf.read(path)
     except ValueError as error:
         return [str(error)]
-    problems = [f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only" for name in so.exports if not MODULE_EXPORTS.match(name)]
+    problems = [
+        f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only"
+        for name in so.exports
+        if not MODULE_EXPORTS.match(name)
+    ]
     if "kp_module_v1" not in so.exports:
         problems.append('does not export kp_module_v1; one source file needs KP_MODULE("<name>", "<version>")')
-    problems += [f"needs {name}, which is no C or C++ run-time library" for name in so.needed if not RUNTIME_LIBRARIES.match(name)]
-    problems += [f"has the run path {p}; expected none, or one under $ORIGIN" for p in so.runpath if not p.startswith("$ORIGIN")]
+    problems += [
+        f"needs {name}, which is no C or C++ run-time library"
+        for name in so.needed
+        if not RUNTIME_LIBRARIES.match(name)
+    ]
+    problems += [
+        f"has the run path {p}; expected none, or one under $ORIGIN" for p in so.runpath if not p.startswith("$ORIGIN")
+    ]
     if not so.full_relro:
         problems.append("is not linked with -z relro -z now")
     if so.executable_stack:

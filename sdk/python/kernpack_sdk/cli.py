@@ -80,5 +80,3 @@ def _stubs(options: argparse.Namespace) -> int:
     else:
         print(text, end="")
     return 0
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
@@ -46,7 +47,7 @@ def read(path: Path) -> SharedObject:
         symbols = elf.get_section_by_name(".dynsym")
         if dynamic is None or not isinstance(symbols, SymbolTableSection):
             raise ValueError(f"{path}: an ELF file, but no shared object (it has no dynamic section)")
-        tags = list(dynamic.iter_tags())
+        tags: list[Any] = list(dynamic.iter_tags())
         stack = segments.get("PT_GNU_STACK")
         return SharedObject(
             exports=tuple(sorted(_exports(symbols))),

@@ -1,11 +1,11 @@
-"""`kernpack stubs`: a .pyi file from the signatures inside a built module, so that editors and type checkers know its functions."""
+"""`kernpack stubs`: a .pyi file from the signatures inside a built module, for editors and type checkers."""
 
 from __future__ import annotations
 
 import ast
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from kernpack_sdk.table import Function
 

@@ -1,0 +1,136 @@
+"""kernpack_add_module(): what it links, what it refuses, and what it warns of."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from author_project import MODULE
+from kernpack_sdk import check, elf
+
+ADD = "kernpack_add_module(m SOURCES m.cc)\n"
+
+
+def test_a_plain_module_has_no_problem(build) -> None:
+    built = build(ADD, {"m.cc": MODULE})
+    assert built.ok, built.log
+    assert "warning" not in built.log.lower()
+    assert check.check(built.folder / "m.so") == []
+    assert elf.read(built.folder / "m.so").exports == ("__tvm_ffi_copy", "kp_module_v1")
+
+
+@pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
+def test_fast_math_for_the_compiler_does_not_reach_the_linker(build, flag: str) -> None:
+    built = build(ADD, {"m.cc": MODULE}, f"-DCMAKE_CXX_FLAGS={flag}")
+    assert built.ok, built.log
+
+
+def test_fast_math_for_the_linker_is_refused(build) -> None:
+    built = build(ADD + "target_link_options(m PRIVATE -ffast-math)\n", {"m.cc": MODULE})
+    assert not built.ok
+    assert "m.so: linked with -ffast-math or -Ofast: loading it would change floating-point results" in built.text
+
+
+def test_another_exported_symbol_is_refused(build) -> None:
+    leak = 'extern "C" __attribute__((visibility("default"))) int leak() { return 1; }\n'
+    options = "set_target_properties(m PROPERTIES LINK_OPTIONS -Wl,-z,start-stop-visibility=hidden)\n"
+    built = build(ADD + options, {"m.cc": MODULE + leak})
+    assert not built.ok
+    assert "m.so: exports 'leak'. A module exports kp_module_v1 and __tvm_ffi_<name> only" in built.text
+
+
+def test_a_module_without_kp_module_is_refused(build) -> None:
+    built = build(ADD, {"m.cc": MODULE.replace('KP_MODULE("m", "1.0.0");', "")})
+    assert not built.ok
+
+
+def test_a_newer_c_library_is_named_with_symbol_and_object(build) -> None:
+    user = "#include <stdlib.h>\nunsigned Random() { return arc4random(); }\n"  # new in glibc 2.36
+    built = build(
+        "kernpack_add_module(m SOURCES m.cc random.cc)\n",
+        {"m.cc": MODULE.replace("static void", "unsigned Random();\nstatic void").replace(
+            "int64_t i = 0", "int64_t i = Random() & 0"), "random.cc": user},
+    )  # fmt: skip
+    assert built.ok, built.log
+    assert "m.so: needs a newer system than glibc 2.28" in built.text
+    assert "arc4random@GLIBC_2.36, used by random.cc.o" in built.text
+
+
+def test_a_foreign_library_is_named(build) -> None:
+    use = '#include <kernpack/abi.h>\nextern "C" unsigned kp_other();\n'
+    other = "add_library(other SHARED other.cc)\ntarget_link_libraries(m PRIVATE other)\n"
+    built = build(
+        ADD + other,
+        {"m.cc": use + MODULE.replace("int64_t i = 0", "int64_t i = kp_other()"),
+         "other.cc": 'extern "C" unsigned kp_other() { return 0; }\n'},
+    )  # fmt: skip
+    assert built.ok, built.log
+    assert "m.so: needs libother.so, which must be installed wherever this module is loaded" in built.text
+
+
+def test_an_undefined_symbol_is_a_link_error(build) -> None:
+    built = build(
+        ADD, {"m.cc": "int64_t_missing();\n".replace("int64_t_", "int ") + MODULE.replace("= 0", "= missing()")}
+    )
+    assert not built.ok
+    assert "undefined reference to `missing()'" in built.log
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("kernpack_add_module(m)", "SOURCES is empty"),
+        ("kernpack_add_module(m SOURCE m.cc)", "unknown argument 'SOURCE"),
+        ("kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc)", "VARIANT_SOURCES needs VARIANTS"),
+        ("kernpack_embed(m NAME 1x SOURCES m.cc)", "NAME: expected a C identifier, got '1x'"),
+    ],
+)
+def test_wrong_calls_are_explained(build, call: str, message: str) -> None:
+    built = build(call + "\n", {"m.cc": MODULE})
+    assert not built.ok
+    assert message in built.text
+
+
+VARIANT = """\
+#define STRINGIFY_(x) #x
+#define STRINGIFY(x) STRINGIFY_(x)
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#ifndef KP_TARGET
+#define KP_TARGET "baseline"
+#endif
+extern const char* const CAT(target_, KP_VARIANT);
+const char* const CAT(target_, KP_VARIANT) = "target of " STRINGIFY(KP_VARIANT) " is " KP_TARGET;
+"""
+
+
+def test_variants_are_compiled_once_a_level(build) -> None:
+    use = "extern const char* const target_x86_64_v2;\nextern const char* const target_x86_64_v4;\n"
+    used = MODULE.replace("= 0", "= target_x86_64_v2 == target_x86_64_v4")
+    built = build(
+        "kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc VARIANTS x86-64-v2 x86-64-v4)\n",
+        {"m.cc": use + used, "v.cc": VARIANT},
+    )
+    assert built.ok, built.log
+    content = (built.folder / "m.so").read_bytes()
+    assert b"target of x86_64_v2 is baseline\0" in content
+    assert b"target of x86_64_v4 is llvm -mcpu=x86-64-v4\0" in content
+    ninja = (built.folder / "build.ninja").read_text()
+    link = next(line for line in ninja.splitlines() if line.startswith("build m.so:"))
+    order = [link.index(f"{part}.dir") for part in ("/m", "m_x86_64_v2", "m_x86_64_v4")]
+    assert order == sorted(order)  # inline functions come from the narrowest instruction set
+
+
+def test_the_content_hash_follows_the_sources(build) -> None:
+    def digest() -> bytes:
+        found = re.findall(rb"\0([0-9a-f]{64})\0", (built.folder / "m.so").read_bytes())
+        assert len(found) == 1
+        return found[0]
+
+    built = build(ADD, {"m.cc": MODULE})
+    first = digest()
+    built = build(ADD, {"m.cc": MODULE})
+    assert digest() == first
+    built = build(ADD, {"m.cc": MODULE.replace("1.0.0", "1.0.1")})
+    assert built.ok, built.log
+    assert digest() != first

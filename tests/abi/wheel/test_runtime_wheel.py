@@ -1,0 +1,78 @@
+"""The runtime wheel is what its tags say, exports the C API and nothing else, and is small."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kernpack_sdk import check, elf
+
+ROOT = Path(__file__).resolve().parents[3]
+SHARED_OBJECTS = ["libkernpack.so", "_core.abi3.so"]
+
+
+def test_tags(runtime_wheel: Path) -> None:
+    assert runtime_wheel.name.endswith("-cp311-abi3-manylinux_2_28_x86_64.whl")
+
+
+def test_platform_tag_is_true(runtime_wheel: Path) -> None:
+    assert check.covers("manylinux_2_28_x86_64", check.platform_tag(runtime_wheel))
+
+
+def test_abi3_tag_is_true(runtime_wheel: Path) -> None:
+    audit = subprocess.run(
+        [sys.executable, "-m", "abi3audit", "--strict", "--report", str(runtime_wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+    assert "_core.abi3.so" in audit.stdout  # it did look at the extension
+
+
+def test_size(runtime_wheel: Path) -> None:
+    assert runtime_wheel.stat().st_size < 2 * 1024 * 1024
+
+
+def test_library_exports_what_the_headers_declare(runtime: Path) -> None:
+    declared = set()
+    for header in (ROOT / "ffi/include/kernpack/host").glob("*.h"):
+        declared |= set(re.findall(r"^KP_HOST_API\b[^;]*?\b(kp_\w+)\s*\(", header.read_text(), re.MULTILINE))
+    assert len(declared) > 50
+    assert set(elf.read(runtime / "kernpack/libkernpack.so").exports) == declared
+
+
+def test_extension_exports_its_init_function(runtime: Path) -> None:
+    assert elf.read(runtime / "kernpack/_core.abi3.so").exports == ("PyInit__core",)
+
+
+@pytest.mark.parametrize("name", SHARED_OBJECTS)
+def test_needs_only_runtime_libraries(runtime: Path, name: str) -> None:
+    needed = elf.read(runtime / "kernpack" / name).needed
+    others = [n for n in needed if not check.RUNTIME_LIBRARIES.match(n) and n != "libkernpack.so"]
+    assert others == []
+    assert "libstdc++.so.6" not in needed  # the runtime brings its own C++ library, hidden
+
+
+@pytest.mark.parametrize("name", SHARED_OBJECTS)
+def test_is_hardened(runtime: Path, name: str) -> None:
+    so = elf.read(runtime / "kernpack" / name)
+    assert so.full_relro
+    assert not so.executable_stack
+    assert all(p == "$ORIGIN" for p in so.runpath)
+
+
+def test_metadata(runtime: Path) -> None:
+    (info,) = runtime.glob("*.dist-info")
+    metadata = (info / "METADATA").read_text()
+    assert "\nRequires-Dist:" not in metadata
+    assert "\nLicense-Expression: Apache-2.0" in metadata
+    assert "Apache License" in (info / "licenses/LICENSE").read_text()
+
+
+def test_holds_only_what_is_used_at_run_time(runtime: Path) -> None:
+    files = [p for p in runtime.glob("kernpack/**/*") if p.is_file()]
+    assert {p.name for p in files if p.suffix not in (".py", ".pyi")} == {*SHARED_OBJECTS, "py.typed"}
