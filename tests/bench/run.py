@@ -52,7 +52,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--verbose", action="store_true", help="tracebacks of topics that fail")
     parser.add_argument("--only", nargs="+", choices=TOPICS, help="measure these topics")
-    output = build.ROOT / "build-bench"
+    output = build.ROOT / "build" / "bench"
     parser.add_argument("--json", type=Path, default=output / "bench.json")
     parser.add_argument("--plot", type=Path, default=output / "bench.png")
     return parser.parse_args()
