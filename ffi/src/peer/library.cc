@@ -43,13 +43,16 @@ class KeepSignalHandlers {
 };
 
 // Opens the library for everybody: modules built with its SDK may name it as a dependency or may not.
-void* Open(const std::string& path) {
+void* Open(const std::string& path, std::string* why) {
   if (void* loaded = dlopen(kName, RTLD_LAZY | RTLD_GLOBAL | RTLD_NOLOAD)) return loaded;
+  (void)dlerror();
+  const char* named = std::getenv("KERNPACK_TVM_FFI_LIB");
+  if (!named || !*named) named = path.c_str();
+  if (!*named) return nullptr;
   const KeepSignalHandlers keep;
-  if (const char* named = std::getenv("KERNPACK_TVM_FFI_LIB"); named && *named) {
-    return dlopen(named, RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
-  }
-  return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
+  void* handle = dlopen(named, RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
+  if (!handle) *why = std::string(" (") + dlerror() + ")";
+  return handle;
 }
 
 template <class F>
@@ -64,14 +67,13 @@ int PeerRequire(const char* path) {
   PeerState& state = Leaked<PeerState>();
   const std::lock_guard lock(state.mutex);
   if (state.ready) return 0;
-  (void)dlerror();
-  void* handle = Open(state.path);
+  std::string why;
+  void* handle = Open(state.path, &why);
   if (!handle) {
-    const char* reason = dlerror();
     return kp_raise("ImportError",
-                    "kernpack.load: '%s' was built with apache-tvm-ffi and needs its library %s, which was not found%s%s; run "
+                    "kernpack.load: '%s' was built with apache-tvm-ffi and needs its library %s, which was not found%s; run "
                     "`pip install apache-tvm-ffi`, or set KERNPACK_TVM_FFI_LIB to the library's path",
-                    path, kName, reason ? ": " : "", reason ? reason : "");
+                    path, kName, why.c_str());
   }
   if (!Find(handle, "TVMFFIEnvSetStream", &state.library.set_stream) ||
       !Find(handle, "TVMFFIEnvSetDLPackManagedTensorAllocator", &state.library.set_allocator)) {

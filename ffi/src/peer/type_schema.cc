@@ -25,11 +25,18 @@ std::string DescribeTypeSchema(std::string_view metadata) {
   try {
     const auto outer = nlohmann::json::parse(metadata);
     const auto schema = nlohmann::json::parse(outer.at("type_schema").get<std::string>());
-    const auto& args = schema.at("args");
-    if (schema.at("type") != "ffi.Function" || args.empty()) return {};
+    if (schema.at("type") != "ffi.Function") return {};
+    nlohmann::json params = schema.contains("named_args") ? schema["named_args"].at("params") : schema.at("args");
+    nlohmann::json result;
+    if (schema.contains("named_args")) {
+      result = schema["named_args"].at("return").at(0);
+    } else {  // before 0.1.15: the result first, then the parameters
+      result = params.at(0);
+      params.erase(0);
+    }
     std::string list;
-    for (size_t i = 1; i < args.size(); ++i) list += (i == 1 ? "" : ", ") + TypeName(args[i]);
-    return "(" + list + ") -> " + TypeName(args[0]);
+    for (const auto& param : params) list += (list.empty() ? "" : ", ") + TypeName(param);
+    return "(" + list + ") -> " + TypeName(result);
   } catch (const nlohmann::json::exception&) {
     return {};
   }

@@ -7,8 +7,7 @@
 
 namespace kernpack::host {
 
-// {"type_schema": "{\"type\": \"ffi.Function\", \"args\": [...]}"} -> "(int, Tensor) -> None"; empty when it is anything
-// else.
+// {"type_schema": "{\"type\": \"ffi.Function\", ...}"} -> "(int, Tensor) -> None"; empty when it is anything else.
 std::string DescribeTypeSchema(std::string_view metadata);
 
 }  // namespace kernpack::host
