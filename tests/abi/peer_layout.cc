@@ -4,16 +4,12 @@
 #include <kernpack/host/host.h>
 #include <tvm/ffi/c_api.h>
 
-#define SAME_SIZE(ours, theirs) static_assert(sizeof(ours) == sizeof(theirs), #ours " against " #theirs);
-#define SAME(ours, field, theirs, their_field)                                                       \
-  static_assert(offsetof(ours, field) == offsetof(theirs, their_field) &&                            \
-                    sizeof(((ours*)nullptr)->field) == sizeof(((theirs*)nullptr)->their_field),      \
-                #ours "." #field " against " #theirs "." #their_field);
+#include "pin_macros.h"
+
 // The body behind an object's 24-byte header.
 #define SAME_BODY(ours, field, theirs, their_field) \
   static_assert(offsetof(ours, field) == sizeof(TVMFFIObject) + offsetof(theirs, their_field), \
                 #ours "." #field " against " #theirs "." #their_field);
-#define SAME_VALUE(ours, theirs) static_assert(int(ours) == int(theirs), #ours " against " #theirs);
 
 SAME_SIZE(KpAny, TVMFFIAny)
 SAME(KpAny, type_index, TVMFFIAny, type_index)

@@ -34,9 +34,9 @@ std::string Incomplete(const char* part, uint64_t end, uint64_t size) {
          std::to_string(size) + "; copy or download it again";
 }
 
-std::string Damaged(const std::string& part) { return "is damaged: " + part + "; copy or download it again"; }
-
 }  // namespace
+
+std::string Damaged(const std::string& part) { return "is damaged: " + part + "; copy or download it again"; }
 
 std::string ElfView::Check() {
   std::string problem = CheckIdentification();
@@ -116,13 +116,14 @@ std::string ElfView::CheckSegments() {
   return {};
 }
 
-std::string ElfView::CheckSections() const {
-  if (header_.e_shoff == 0) return {};
+std::string ElfView::CheckSections() {
+  if (header_.e_shoff == 0 || header_.e_shnum == 0) return {};
   if (header_.e_shentsize != sizeof(Elf64_Shdr)) return Damaged("its section headers have an unknown size");
   const uint64_t table = uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr);
   if (!Inside(header_.e_shoff, table)) return Incomplete("section headers", header_.e_shoff + table, content_.size());
-  for (size_t i = 0; i < header_.e_shnum; ++i) {
-    Elf64_Shdr section;
+  sections_.resize(header_.e_shnum);
+  for (size_t i = 0; i < sections_.size(); ++i) {
+    Elf64_Shdr& section = sections_[i];
     Read(header_.e_shoff + i * sizeof section, &section);
     if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
     if (!Inside(section.sh_offset, section.sh_size)) {
@@ -143,9 +144,9 @@ bool ElfView::FileOffset(uint64_t address, uint64_t size, uint64_t* offset) cons
   return false;
 }
 
-bool ElfView::Mapped(uint64_t address, uint64_t size) const {
+bool ElfView::Mapped(uint64_t address, uint64_t size, uint32_t flags) const {
   return std::any_of(segments_.begin(), segments_.end(), [&](const Elf64_Phdr& segment) {
-    if (segment.p_type != PT_LOAD || address < segment.p_vaddr) return false;
+    if (segment.p_type != PT_LOAD || address < segment.p_vaddr || (segment.p_flags & flags) != flags) return false;
     const uint64_t into = address - segment.p_vaddr;
     return into <= segment.p_memsz && size <= segment.p_memsz - into;
   });
@@ -167,22 +168,6 @@ std::string ElfView::CheckDynamic() {
     if (entry.d_tag == DT_NULL) break;
     dynamic_.push_back(entry);
   }
-  // {where, how long}: 0 where the length is not told.
-  static constexpr int64_t kTables[][2] = {{DT_STRTAB, DT_STRSZ},       {DT_SYMTAB, 0},
-                                           {DT_RELA, DT_RELASZ},        {DT_JMPREL, DT_PLTRELSZ},
-                                           {DT_RELR, DT_RELRSZ},        {DT_INIT_ARRAY, DT_INIT_ARRAYSZ},
-                                           {DT_FINI_ARRAY, DT_FINI_ARRAYSZ}, {DT_GNU_HASH, 0},
-                                           {DT_HASH, 0},                {DT_VERSYM, 0},
-                                           {DT_VERNEED, 0},             {DT_VERDEF, 0},
-                                           {DT_INIT, 0},                {DT_FINI, 0},
-                                           {DT_PLTGOT, 0}};
-  for (const auto& [where, length] : kTables) {
-    const auto is_there = [tag = where](const Elf64_Dyn& entry) { return entry.d_tag == tag; };
-    if (std::none_of(dynamic_.begin(), dynamic_.end(), is_there)) continue;
-    if (!Mapped(DynamicValue(where), length ? DynamicValue(length) : 1)) {
-      return Damaged("its dynamic section names addresses outside the image");
-    }
-  }
   uint64_t strings = 0;
   if (!FileOffset(DynamicValue(DT_STRTAB), DynamicValue(DT_STRSZ), &strings) || DynamicValue(DT_SYMTAB) == 0) {
     return Damaged("it has no dynamic symbols");
@@ -197,7 +182,7 @@ std::string ElfView::CheckDynamic() {
       return Damaged("its dynamic section names a string outside the string table");
     }
   }
-  return {};
+  return CheckTables();
 }
 
 uint64_t ElfView::DynamicValue(int64_t tag) const {
@@ -213,12 +198,8 @@ std::string_view ElfView::DynamicString(uint64_t offset) const {
 }
 
 std::span<const char> ElfView::DynamicSymbols() const {
-  for (size_t i = 0; i < header_.e_shnum; ++i) {
-    Elf64_Shdr section;
-    if (!Read(header_.e_shoff + i * sizeof section, &section)) break;
-    if (section.sh_type == SHT_DYNSYM && Inside(section.sh_offset, section.sh_size)) {
-      return content_.subspan(section.sh_offset, section.sh_size);
-    }
+  for (const Elf64_Shdr& section : sections_) {
+    if (section.sh_type == SHT_DYNSYM) return content_.subspan(section.sh_offset, section.sh_size);
   }
   return {};
 }

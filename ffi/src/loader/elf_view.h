@@ -13,6 +13,9 @@
 
 namespace kernpack::host {
 
+// "is damaged: <part>; ..."
+std::string Damaged(const std::string& part);
+
 // The file is untrusted: every accessor checks, nothing is read in place (no alignment is assumed).
 class ElfView {
  public:
@@ -41,17 +44,25 @@ class ElfView {
   bool Inside(uint64_t offset, uint64_t size) const { return offset <= content_.size() && size <= content_.size() - offset; }
   // File offset of `size` bytes at a virtual address, or false when no segment holds them in the file.
   bool FileOffset(uint64_t address, uint64_t size, uint64_t* offset) const;
-  // Whether some segment holds these bytes in memory.
-  bool Mapped(uint64_t address, uint64_t size) const;
+  // Whether some segment with all these flags (PF_*) holds the bytes in memory.
+  bool Mapped(uint64_t address, uint64_t size, uint32_t flags = 0) const;
 
   std::string CheckIdentification() const;
   std::string CheckSegments();
-  std::string CheckSections() const;
+  std::string CheckSections();
   std::string CheckDynamic();
+  // elf_consistency.cc: what the dynamic linker would trust blindly.
+  std::string CheckEntries() const;
+  std::string CheckTables() const;
+  std::string CheckAgainstSections() const;
+  std::string CheckRelocations(int64_t where, int64_t length) const;
+  bool HasDynamic(int64_t tag) const;
+  bool HasSection(uint32_t type, uint64_t address, uint64_t size) const;
 
   std::span<const char> content_;
   Elf64_Ehdr header_{};
   std::vector<Elf64_Phdr> segments_;
+  std::vector<Elf64_Shdr> sections_;  // empty in a file stripped of them
   std::vector<Elf64_Dyn> dynamic_;
   std::string_view strings_;  // the dynamic string table
 };

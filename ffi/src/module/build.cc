@@ -62,7 +62,8 @@ class Builder {
     function.name = definition->name;
     function.module_name = out_.name.c_str();
     function.module = &out_;
-    function.description = {definition->signature, definition->program, definition->doc, definition->cxx_types};
+    function.description = {definition->signature, definition->program, definition->program_words, definition->doc,
+                            definition->cxx_types};
     function.first_variant = variant;
     return 0;
   }

@@ -120,7 +120,9 @@ int CheckDefinition(const KpFunctionDef* definition, const char* where) {
   if (!definition->call) {
     return kp_raise("ImportError", "kernpack.load: '%s': %s has no code to call (call is NULL)", where, name);
   }
-  return 0;
+  if (!definition->signature || definition->program) return 0;
+  const KpSignature* signature = nullptr;
+  return kp_signature_parse(kp_bytes(definition->signature), name, &signature);
 }
 
 }  // namespace kernpack::host

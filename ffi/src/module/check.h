@@ -9,8 +9,8 @@ namespace kernpack::host {
 // `where` names the module in messages: its file, or "<embedded>". Each returns 0, or -1 with ImportError raised.
 // Reads nothing beyond the frozen first fields until versions and size are known to agree.
 int CheckModule(const KpModule* module, const char* where);
-// One entry of its table. A contract without a program, or with one of a format this host does not know, is compiled
-// here, so that one that does not parse is refused at load.
+// One entry of its table. A contract that no compiler has seen (no program) is compiled here, so that one that does not parse
+// is refused at load; ValueError then.
 int CheckDefinition(const KpFunctionDef* definition, const char* where);
 
 }  // namespace kernpack::host

@@ -1,22 +1,28 @@
 // Choosing the variant of a function for a device.
 #include <mutex>
 
+#include "base/leaked.h"
 #include "module/loaded_module.h"
+#include "signature/signature.h"
 #include "target/device_arch.h"
 #include "target/target_match.h"
 
 namespace kernpack::host {
 namespace {
 
-#pragma weak kp_signature_parse
-#pragma weak kp_signature_program
-
-int32_t BaselineDeviceType(const Function&) { return KP_DEVICE_CPU; }
+// The device type that a baseline runs on: what `with on "..."` says, else the CPU.
+int32_t BaselineDeviceType(const Function& function) {
+  const int32_t on = function.program ? signature::View{function.program}.OnDeviceType() : 0;
+  return on != 0 ? on : static_cast<int32_t>(KP_DEVICE_CPU);
+}
 
 int Fill(const KpLoadedModule& module, Function& function) {
   const Description& described = function.description;
   if (described.signature) {
-    if (kp_signature_parse(kp_bytes(described.signature), function.name, &function.signature) != 0) return -1;
+    if (SignatureFromProgram(described.program, described.program_words, described.signature, function.name,
+                             &function.signature) != 0) {
+      return -1;
+    }
     function.program = kp_signature_program(function.signature);
   }
   function.doc = described.doc;
@@ -31,10 +37,17 @@ int Fill(const KpLoadedModule& module, Function& function) {
 
 }  // namespace
 
+ForkMutex& ModulesMutex() {
+  struct Holder {
+    ForkMutex mutex{LockRank::kModules};
+  };
+  return Leaked<Holder>().mutex;
+}
+
 const Function* Ready(const KpLoadedModule* module, uint32_t number) {
   Function& function = module->functions[number];
   if (function.ready.load(std::memory_order_acquire)) return &function;
-  const std::lock_guard lock(module->mutex);
+  const std::lock_guard lock(ModulesMutex());
   if (!function.ready.load(std::memory_order_relaxed)) {
     if (Fill(*module, function) != 0) return nullptr;
     function.ready.store(true, std::memory_order_release);

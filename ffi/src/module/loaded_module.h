@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/fork.h"
 #include "loader/library.h"
 #include "module/name_index.h"
 
@@ -31,7 +31,8 @@ struct Variant {
 // What a function is apart from its code; the same for all its variants.
 struct Description {
   const char* signature;    // NULL: untyped
-  const uint32_t* program;  // NULL: compile the text
+  const uint32_t* program;  // nullable: the text compiled by the module's compiler
+  uint32_t program_words;
   const char* doc;
   const char* cxx_types;
 };
@@ -52,7 +53,7 @@ struct Part {
 
 }  // namespace kernpack::host
 
-// Immortal. Immutable once published, but for what `mutex` guards.
+// Immortal. Immutable once published, but for what ModulesMutex() guards: the mutable members and functions not yet ready.
 struct KpLoadedModule {
   std::string name;
   std::string version;
@@ -68,12 +69,14 @@ struct KpLoadedModule {
   std::vector<std::pair<const char*, const char*>> gradients;  // forward, backward
   std::deque<std::string> strings;                             // what a peer module's functions point to
 
-  mutable std::mutex mutex;
   mutable std::vector<uint32_t> by_name;  // function numbers in name order; empty until asked for
   mutable std::map<std::pair<const kernpack::host::Function*, std::pair<int32_t, int32_t>>, uint32_t> chosen;
 };
 
 namespace kernpack::host {
+
+// One for all modules: it is held for a moment only, and fork() has to know it.
+ForkMutex& ModulesMutex();
 
 // Makes one module of the parts (at least one, checked tables). Returns 0, or -1 raised.
 int BuildModule(const std::vector<Part>& parts, KpLoadedModule* out);

@@ -14,7 +14,7 @@ using namespace kernpack::host;
 namespace {
 
 uint32_t NumberInNameOrder(const KpLoadedModule& module, int32_t index) {
-  const std::lock_guard lock(module.mutex);
+  const std::lock_guard lock(ModulesMutex());
   if (module.by_name.empty()) {
     module.by_name.resize(module.function_count);
     std::iota(module.by_name.begin(), module.by_name.end(), 0U);

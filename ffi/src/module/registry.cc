@@ -1,6 +1,8 @@
 #include "module/registry.h"
 
 #include <algorithm>
+#include <mutex>
+#include <new>
 #include <unordered_map>
 
 #include "base/guard.h"
@@ -16,12 +18,18 @@ namespace kernpack::host {
 namespace {
 
 struct Registry {
-  // Held through a whole load: one at a time in a process. Recursive, because start-up code may load other modules.
+  // Held through a whole load: one at a time in a process. Recursive, because start-up code may load other modules. No
+  // ForkMutex: that code may fork.
   std::recursive_mutex loading;
   std::unordered_map<const KpModule*, KpInstance*> instances;  // guarded by loading
 
-  std::mutex mutex;  // guards the map; never held while a module's code runs
+  ForkMutex mutex{LockRank::kModules};  // guards the map; never held while a module's code runs
   std::unordered_map<std::string, std::unique_ptr<KpLoadedModule>> by_digest;
+
+  // A load that another thread had begun is lost in a forked child, and must not hold up the child's own.
+  Registry() {
+    OnForkedChild([] { new (&Leaked<Registry>().loading) std::recursive_mutex; });
+  }
 
   const KpLoadedModule* Find(const std::string& digest) {
     const std::lock_guard lock(mutex);

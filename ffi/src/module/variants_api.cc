@@ -33,7 +33,7 @@ int Resolve(const Function& function, KpDLDevice device, KpSafeCall* call, void*
     *self = function.cpu_self;
     return 0;
   }
-  const std::lock_guard lock(module.mutex);
+  const std::lock_guard lock(ModulesMutex());
   const auto key = std::make_pair(&function, std::make_pair(device.device_type, device.device_id));
   auto found = module.chosen.find(key);
   if (found == module.chosen.end()) {
