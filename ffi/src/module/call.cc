@@ -1,0 +1,63 @@
+// kp_call: the checked call for C programs and other hosts.
+#include <string>
+
+#include <kernpack/signature/invoke.h>
+
+#include "base/guard.h"
+#include "module/loaded_module.h"
+
+namespace kernpack::host {
+namespace {
+
+int Raise(void*, const char* kind, KpBytes text) {
+  return kp_raise(kind, "%.*s", static_cast<int>(text.size), text.data);
+}
+
+int Resolve(void* function, KpDLDevice device, KpSafeCall* out_call, void** out_self) {
+  return kp_function_resolve(static_cast<const KpLoadedFunction*>(function), device, out_call, out_self);
+}
+
+int Allocate(void*, const KpDLTensor* prototype, KpAny* out) { return kp_host()->tensor_alloc(kp_host(), prototype, out); }
+
+// One buffer a function, kept between calls.
+int Workspace(void* self, KpDLDevice device, uint64_t bytes, void** out_data) {
+  const auto* function = static_cast<const KpLoadedFunction*>(self);
+  const std::string name = std::string("kp_call.") + function->name;
+  const KpStorageKey key{kp_bytes(function->module_name), KpBytes{name.data(), name.size()}, KP_SCOPE_STREAM, 0, device,
+                         nullptr};
+  return kp_host()->workspace(kp_host(), &key, bytes, 0, out_data);
+}
+
+// An untyped function runs on its first tensor's device; one that does not look after its device refuses others there.
+KpDLDevice DeviceOf(const KpAny* args, int32_t num_args) {
+  for (int32_t i = 0; i < num_args; ++i) {
+    if (const KpDLTensor* tensor = kp_any_tensor(&args[i])) return tensor->device;
+  }
+  return KpDLDevice{KP_DEVICE_CPU, 0};
+}
+
+int CallUntyped(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {
+  KpSafeCall call = nullptr;
+  void* self = nullptr;
+  if (kp_function_resolve(&function, DeviceOf(args, num_args), &call, &self) != 0) return -1;
+  return call(self, args, num_args, result);
+}
+
+int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {
+  *result = kp_none();
+  if (num_args < 0 || (num_args > 0 && !args)) {
+    return kp_raise("ValueError", "kp_call: %s: expected %d arguments behind args, got NULL or a negative count", function.name,
+                    num_args);
+  }
+  if (!function.program) return CallUntyped(function, args, num_args, result);
+  const signature::InvokePolicy policy{const_cast<KpLoadedFunction*>(&function), &Raise, &Resolve, &Allocate, &Workspace};
+  return signature::Invoke(function.program, function.name, args, num_args, result, policy);
+}
+
+}  // namespace
+}  // namespace kernpack::host
+
+int kp_call(const KpLoadedFunction* function, const KpAny* args, int32_t num_args, KpAny* result) {
+  using namespace kernpack::host;
+  return Guard(function->name, [&] { return Call(*function, args, num_args, result); });
+}
