@@ -6,7 +6,7 @@ explicitly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import kernpack._core as _core
@@ -24,13 +24,13 @@ class Ops:
         self._module = module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        info = getattr(self._module, name).__self__
+        function = _function.of(getattr(self._module, name))
 
         def op(*args: object, **kwargs: object) -> object:
-            return _op.call(_function.find(info.qualified_name), args, kwargs)
+            return _op.call(function, args, kwargs)
 
         op.__name__ = op.__qualname__ = name
-        op.__doc__ = info.__doc__
+        op.__doc__ = function.info.callable.__doc__
         setattr(self, name, op)
         return op
 
@@ -43,8 +43,10 @@ def ops(module: Any) -> Ops:
     return Ops(module)
 
 
-def _hook(callable_: Any, args: Sequence[object], kwargs: Mapping[str, object], why: str) -> object:
-    return _op.call(_function.find(callable_.__self__.qualified_name), args, kwargs)
+def _hook(callable_: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object], why: str) -> object:
+    """What the call core hands over when it meets a JAX array."""
+    del why
+    return _op.call(_function.of(callable_), args, kwargs)
 
 
 _core.set_hook("jax", _hook)

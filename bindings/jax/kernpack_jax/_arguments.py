@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
@@ -23,28 +23,6 @@ class Config:
 
     function: Function
     slots: tuple[_statics.Key, ...]
-
-
-def bind(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
-    """One value a parameter, defaults filled in."""
-    values: list[object] = list(args)
-    positional = sum(not parameter.keyword_only for parameter in function.parameters)
-    if len(values) > positional:
-        raise TypeError(f"{function.name}: expected at most {positional} positional arguments, got {len(values)}")
-    given = dict(kwargs)
-    for index, parameter in enumerate(function.parameters):
-        if index < len(values):
-            if parameter.name in given:
-                raise TypeError(f"{function.name}: {parameter.name}: given twice")
-        elif parameter.name in given:
-            values.append(given.pop(parameter.name))
-        elif parameter.has_default:
-            values.append(parameter.default)
-        else:
-            raise TypeError(f"{function.name}: {parameter.name}: missing argument")
-    if given:
-        raise TypeError(f"{function.name}: got an unexpected keyword argument '{next(iter(given))}'")
-    return values
 
 
 def split(function: Function, values: Sequence[object]) -> tuple[Config, list[object]]:

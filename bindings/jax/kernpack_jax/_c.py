@@ -122,7 +122,6 @@ class LoadedFunction(Structure):
 
 _PROTOTYPES = {
     "kp_error_take": (None, [c_char_p, c_int, POINTER(Any)]),
-    "kp_function_find": (c_int, [Bytes, POINTER(POINTER(LoadedFunction))]),
     "kp_dtype_name": (c_char_p, [DType]),
     "kp_dtype_from_name": (c_int, [Bytes, POINTER(DType)]),
     "kp_device_from_name": (c_int, [Bytes, POINTER(Device)]),

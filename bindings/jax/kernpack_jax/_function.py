@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from kernpack import FunctionInfo
 
 from . import _c
 
@@ -53,13 +57,13 @@ class Parameter:
 
 
 class Function:
-    """Interned by qualified name, and immortal like what it describes."""
+    """One of a callable; see `of`. Immortal like what it describes."""
 
-    def __init__(self, qualified_name: str) -> None:
-        loaded = ctypes.POINTER(_c.LoadedFunction)()
-        _c.check(_c.lib.kp_function_find(_c.text(qualified_name), ctypes.byref(loaded)), qualified_name)
-        self.qualified_name = qualified_name
-        self.name: str = loaded.contents.name.decode()
+    def __init__(self, info: FunctionInfo) -> None:
+        loaded = ctypes.cast(info.handle, ctypes.POINTER(_c.LoadedFunction))
+        self.info = info
+        self.qualified_name = f"{info.module_name}@{info.digest}/{info.name}"  # what a compiled program stores
+        self.name: str = info.name
         self.program = loaded.contents.program
         if not self.program:
             raise TypeError(
@@ -90,9 +94,9 @@ class Function:
 
 
 @functools.cache
-def find(qualified_name: str) -> Function:
-    """The one Function of that name."""
-    return Function(qualified_name)
+def of(callable_: Callable[..., Any]) -> Function:
+    """The Function behind `k.rms_norm`, which is a builtin whose `__self__` is its FunctionInfo."""
+    return Function(callable_.__self__)  # type: ignore[attr-defined]
 
 
 def _default(raw: _c.Parameter) -> object:

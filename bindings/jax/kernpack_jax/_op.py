@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import jax
 
@@ -24,13 +24,13 @@ def _program(config: Config) -> Callable[..., tuple[jax.Array, ...]]:
     return jax.jit(call, inline=True)
 
 
-def call(function: Function, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """What the NumPy path gives for the same arguments: None, one array, or a tuple.
 
     Parameters written in place come back as new values, before the results; only inside jax.jit and its like, because an
     eager JAX array cannot change.
     """
-    config, arrays = _arguments.split(function, _arguments.bind(function, args, kwargs))
+    config, arrays = _arguments.split(function, function.info._bind(args, kwargs))
     tracing = any(isinstance(array, jax.core.Tracer) for array in arrays)
     if tracing:
         outputs = _program(config)(*arrays)

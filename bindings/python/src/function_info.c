@@ -93,6 +93,50 @@ static PyObject* GetParameters(PyObject* self, void* unused) {
   return tuple;
 }
 
+/* _bind(args tuple, kwargs dict): one value a parameter, defaults filled in, as the call itself would bind them. For the
+ * frameworks' own paths (kernpack.jax), which have no destinations. */
+static PyObject* Bind(PyObject* self, PyObject* arguments) {
+  KpyFunction* f = (KpyFunction*)self;
+  PyObject *args, *kwargs, *out = NULL, *list = NULL;
+  PyObject* given[2 * KP_SIG_MAX_PARAMS];
+  PyObject* values[KP_SIG_MAX_PARAMS];
+  Py_ssize_t nargs, keywords, i, cursor = 0, n = 0;
+  PyObject* names;
+  if (!PyArg_ParseTuple(arguments, "O!O!:_bind", &PyTuple_Type, &args, &PyDict_Type, &kwargs)) return NULL;
+  nargs = PyTuple_Size(args);
+  keywords = PyDict_Size(kwargs);
+  if (nargs > KP_SIG_MAX_PARAMS || keywords > KP_SIG_MAX_PARAMS) {
+    return PyErr_Format(PyExc_TypeError, "%s: too many arguments", f->name);
+  }
+  names = PyTuple_New(keywords);
+  if (names == NULL) return NULL;
+  for (i = 0; i < nargs; ++i) given[n++] = PyTuple_GetItem(args, i);
+  for (i = 0; i < keywords; ++i) {
+    PyObject* name;
+    PyDict_Next(kwargs, &cursor, &name, &given[n++]);
+    Py_INCREF(name);
+    PyTuple_SetItem(names, i, name);
+  }
+  if (kpy_bind(f, given, nargs, names, values, &out) != 0) goto done;
+  if (out != NULL) {
+    PyErr_Format(PyExc_TypeError, "%s: out: is not for arrays that cannot be written to; use what the call returns", f->name);
+    goto done;
+  }
+  list = PyList_New(f->num_params);
+  for (i = 0; list != NULL && i < f->num_params; ++i) {
+    PyObject* value = values[i];
+    if (value == NULL) {
+      value = kpy_to_python(&f->params[i].default_value, NULL);
+    } else {
+      Py_INCREF(value);
+    }
+    if (value == NULL || PyList_SetItem(list, i, value) != 0) Py_CLEAR(list);
+  }
+done:
+  Py_DECREF(names);
+  return list;
+}
+
 /* pickle reduces a builtin to getattr(info, name): an op's own name always finds the op. */
 static PyObject* GetAttribute(PyObject* self, PyObject* name) {
   KpyFunction* f = (KpyFunction*)self;
@@ -105,6 +149,7 @@ static PyObject* GetAttribute(PyObject* self, PyObject* name) {
 
 static PyMethodDef kMethods[] = {{"_signature_json", SignatureJson, METH_NOARGS, NULL},
                                  {"_variants_json", VariantsJson, METH_NOARGS, NULL},
+                                 {"_bind", Bind, METH_VARARGS, NULL},
                                  {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef kGetSet[] = {
