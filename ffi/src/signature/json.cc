@@ -17,7 +17,7 @@ using signature::DTypeForm;
 using signature::View;
 
 std::string DTypeText(uint32_t packed) {
-  return kp_dtype_name(KpDLDataType{static_cast<uint8_t>(packed & 0xff), static_cast<uint8_t>(packed >> 8 & 0xff), 1});
+  return kp_dtype_name(signature::UnpackDType(packed));
 }
 
 Json DTypeJson(View p, uint32_t dtype) {

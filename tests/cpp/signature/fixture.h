@@ -41,11 +41,6 @@ class Call {
     }
     program = kp_signature_program(signature);
   }
-  ~Call() {
-    for (KpAny& owned : owned_) kp_any_release(&owned);
-  }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
 
   Call& Add(KpAny value) {
     args.push_back(value);
@@ -159,7 +154,6 @@ class Call {
   std::deque<std::vector<int64_t>> vectors_;
   std::deque<KpDLTensor> tensors_;
   std::deque<BuiltList> lists_;
-  std::vector<KpAny> owned_;
   uintptr_t next_address_ = uintptr_t{1} << 41;
 };
 

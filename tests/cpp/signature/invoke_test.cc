@@ -151,7 +151,7 @@ TEST_F(InvokeTest, TurnsNumbersIntoTensors) {
   EXPECT_EQ(seen.numbers[0], 2.5f);
   EXPECT_EQ(seen.tensors[2].dtype.bits, 8);
   call.args[2].v.v_int = 128;
-  EXPECT_EQ(Run(call), "TypeError: f: k: expected a number that dtype i8 holds, got int: pass a tensor");
+  EXPECT_EQ(Run(call), "TypeError: f: k: expected a number that dtype i8 on cpu holds, got int: pass a tensor");
 }
 
 }  // namespace

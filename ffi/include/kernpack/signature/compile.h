@@ -72,7 +72,7 @@ struct Compiler : Clauses {
     words[kHeadWords] = used;
     words[kHeadCounts] = num_params | num_positional << 8 | num_results << 16 | dtypes.size << 24;
     words[kHeadMoreCounts] = dims.size | stars.size << 8 | ints.size << 16 | num_conditions << 24;
-    words[kHeadProps] = props;
+    words[kHeadProps] = props | (mutates ? kWrites : 0);
     words[kHeadWorkspace] = workspace;
     words[kHeadIndependent] = independent;
     words[kHeadNondiff] = nondiff;

@@ -7,45 +7,25 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
-enum class Value { kOk, kUnbound, kOverflow, kZeroDivisor };
+enum class Value { kOk, kUnbound, kOverflow, kZeroDivisor, kNegative };
 
-// Floor semantics, as in Python. b is not 0; INT64_MIN / -1 overflows.
-inline Value FloorDivide(int64_t a, int64_t b, int64_t* out) {
+// Floor or ceiling of a / b, as Python's // and -(-a // b). b is not 0; INT64_MIN / -1 overflows.
+inline Value Divide(int64_t a, int64_t b, bool ceiling, int64_t* out) {
   if (b == -1) return __builtin_sub_overflow(int64_t{0}, a, out) ? Value::kOverflow : Value::kOk;
-  *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+  const bool same_sign = (a < 0) == (b < 0);
+  *out = a / b;
+  if (a % b != 0 && same_sign == ceiling) *out += ceiling ? 1 : -1;
   return Value::kOk;
 }
 
-inline int64_t FloorModulo(int64_t a, int64_t b) {
-  if (b == -1) return 0;
-  const int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-// Smallest integer not below a / b.
-inline Value CeilDivide(int64_t a, int64_t b, int64_t* out) {
-  if (b == -1) return FloorDivide(a, b, out);
-  *out = a / b + (a % b != 0 && (a < 0) == (b < 0));
-  return Value::kOk;
-}
-
-// Elements of a tensor whose extents are not negative.
-inline Value Numel(const KpDLTensor* t, int64_t* out) {
+// Elements of a tensor that LayoutOf found sane.
+inline int64_t Numel(const KpDLTensor* t) {
   int64_t n = 1;
-  for (int32_t i = 0; i < t->ndim; ++i) {
-    if (t->shape[i] == 0) {
-      *out = 0;
-      return Value::kOk;
-    }
-  }
-  for (int32_t i = 0; i < t->ndim; ++i) {
-    if (__builtin_mul_overflow(n, t->shape[i], &n)) return Value::kOverflow;
-  }
-  *out = n;
-  return Value::kOk;
+  for (int32_t i = 0; i < t->ndim; ++i) n *= t->shape[i];
+  return n;
 }
 
-inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
+KP_COLD inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
   switch (op) {
     case Op::kAdd:
       return __builtin_add_overflow(a, b, out) ? Value::kOverflow : Value::kOk;
@@ -63,14 +43,14 @@ inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
       break;
   }
   if (b == 0) return Value::kZeroDivisor;
-  if (op == Op::kFloorDivide) return FloorDivide(a, b, out);
-  if (op == Op::kCeilDivide) return CeilDivide(a, b, out);
-  *out = FloorModulo(a, b);
+  if (op != Op::kModulo) return Divide(a, b, op == Op::kCeilDivide, out);
+  const int64_t rest = b == -1 ? 0 : a % b;
+  *out = rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   return Value::kOk;
 }
 
 // Evaluates the code at *code and moves *code behind its end, also when the value has none.
-inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* out) {
+KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* out) {
   int64_t stack[kMaxStack + 1];
   int n = 0;
   Value status = Value::kOk;
@@ -101,9 +81,7 @@ inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* o
         break;
       case Op::kNumel: {
         const KpDLTensor* t = kp_any_tensor(&frame.args[operand]);
-        stack[n] = 1;  // a number stands for a rank-0 tensor
-        if (t) now = Numel(t, &stack[n]);
-        ++n;
+        stack[n++] = t ? Numel(t) : 1;  // a number stands for a rank-0 tensor
         break;
       }
       case Op::kItemSize:
@@ -124,7 +102,7 @@ inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* o
   return status;
 }
 
-inline bool Holds(Relation relation, int64_t a, int64_t b) {
+KP_COLD inline bool Holds(Relation relation, int64_t a, int64_t b) {
   switch (relation) {
     case Relation::kLess:
       return a < b;

@@ -1,4 +1,4 @@
-// Facts about a tensor's memory: is it compact, aligned, does it overlap another's.
+// Facts about a tensor's memory: is it compact, aligned, which bytes does it reach.
 #ifndef KERNPACK_SIGNATURE_MEMORY_H_
 #define KERNPACK_SIGNATURE_MEMORY_H_
 
@@ -7,22 +7,24 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
-inline bool IsEmpty(const KpDLTensor& t) {
-  for (int32_t i = 0; i < t.ndim; ++i) {
-    if (t.shape[i] == 0) return true;
-  }
-  return false;
-}
+struct Layout {
+  bool sane;        // no negative extent, and the size in bytes fits 63 bits
+  bool contiguous;  // row-major and compact; NULL strides say so
+  bool empty;
+};
 
-// Row-major and compact; NULL strides say so.
-inline bool IsContiguous(const KpDLTensor& t) {
-  if (!t.strides) return true;
-  int64_t expected = 1;
+inline Layout LayoutOf(const KpDLTensor& t) {
+  Layout out{true, true, false};
+  int64_t elements = 1;
   for (int32_t i = t.ndim; i-- > 0;) {
-    if (KP_UNLIKELY(t.shape[i] != 1 && t.strides[i] != expected)) return IsEmpty(t);
-    expected *= t.shape[i];
+    const int64_t size = t.shape[i];
+    if (t.strides && size != 1 && t.strides[i] != elements) out.contiguous = false;
+    if (KP_UNLIKELY(size < 0 || __builtin_mul_overflow(elements, size, &elements))) out.sane = false;
   }
-  return true;
+  out.empty = elements == 0;
+  out.contiguous |= out.empty;
+  out.sane &= elements >> 56 == 0;  // the widest element has 16 bytes
+  return out;
 }
 
 // Bytes an element's address must be a multiple of; a power of two.
@@ -31,45 +33,42 @@ inline uint32_t Alignment(KpDLDataType t) {
   return bits >= 64 ? 8 : bits >= 32 ? 4 : bits >= 16 ? 2 : 1;
 }
 
-// Where an API's data pointer is a handle, two views meet only if they have the same one.
+// The bytes a tensor reaches: [begin, end), empty when it has no elements. Wraps for shapes that are not sane.
+struct Range {
+  uint64_t begin;
+  uint64_t end;
+};
+
+inline Range RangeOf(const KpDLTensor& t) {
+  uint64_t low = 0;
+  uint64_t high = 1;
+  uint64_t compact = 1;
+  for (int32_t i = t.ndim; i-- > 0;) {
+    const uint64_t size = static_cast<uint64_t>(t.shape[i]);
+    const uint64_t reach = (size - 1) * (t.strides ? static_cast<uint64_t>(t.strides[i]) : compact);
+    if (size == 0) return Range{0, 0};
+    (static_cast<int64_t>(reach) < 0 ? low : high) += reach;
+    compact *= size;
+  }
+  // A device whose data is a handle has small offsets from it: two views of one buffer have the same handle, and handles of
+  // different buffers are compared by the caller.
+  const uint64_t origin = reinterpret_cast<uintptr_t>(t.data) + t.byte_offset;
+  const uint64_t bits = static_cast<uint64_t>(t.dtype.bits) * t.dtype.lanes;
+  return Range{origin - (0 - low * bits + 7) / 8, origin + (high * bits + 7) / 8};
+}
+
+// Where an API's data pointer is a handle, not an address.
 inline bool DataIsHandle(int32_t device_type) {
   return device_type == KP_DEVICE_OPENCL || device_type == KP_DEVICE_VULKAN || device_type == KP_DEVICE_METAL ||
          device_type == KP_DEVICE_WEBGPU || device_type > 0x1000;
 }
 
-// The bytes a tensor reaches, relative to `data`: [begin, end).
-struct Extent {
-  int64_t begin;
-  int64_t end;
-};
-
-inline Extent ExtentOf(const KpDLTensor& t) {
-  int64_t low = 0;
-  int64_t high = 0;
-  int64_t compact = 1;
-  for (int32_t i = t.ndim; i-- > 0;) {
-    if (t.shape[i] == 0) return Extent{0, 0};
-    const int64_t reach = (t.shape[i] - 1) * (t.strides ? t.strides[i] : compact);
-    (reach < 0 ? low : high) += reach;
-    compact *= t.shape[i];
-  }
-  const int64_t bits = int64_t{t.dtype.bits} * t.dtype.lanes;
-  const int64_t offset = static_cast<int64_t>(t.byte_offset);
-  return Extent{offset + (low * bits - (low ? 7 : 0)) / 8, offset + ((high + 1) * bits + 7) / 8};
-}
-
-// Whether two tensors may share a byte. Interleaved strided views count as overlapping.
-inline bool Overlaps(const KpDLTensor& a, const KpDLTensor& b) {
+// Whether two tensors may share a byte, `a` reaching `a_range`. Interleaved strided views count as overlapping.
+inline bool Overlaps(const KpDLTensor& a, const Range& a_range, const KpDLTensor& b) {
   if (a.device.device_type != b.device.device_type || a.device.device_id != b.device.device_id) return false;
-  const bool handle = DataIsHandle(a.device.device_type);
-  if (handle && a.data != b.data) return false;
-  const Extent x = ExtentOf(a);
-  const Extent y = ExtentOf(b);
-  if (x.begin == x.end || y.begin == y.end) return false;
-  const uint64_t from_x = handle ? 0 : reinterpret_cast<uintptr_t>(a.data);
-  const uint64_t from_y = handle ? 0 : reinterpret_cast<uintptr_t>(b.data);
-  return from_x + static_cast<uint64_t>(x.begin) < from_y + static_cast<uint64_t>(y.end) &&
-         from_y + static_cast<uint64_t>(y.begin) < from_x + static_cast<uint64_t>(x.end);
+  if (a.data != b.data && DataIsHandle(a.device.device_type)) return false;
+  const Range b_range = RangeOf(b);
+  return a_range.begin < b_range.end && b_range.begin < a_range.end && a_range.begin != a_range.end;
 }
 
 // A broadcast dim: several indices reach one element.

@@ -10,6 +10,8 @@ namespace signature {
 struct Parameters : Defaults {
   using Defaults::Defaults;
 
+  bool mutates = false;  // some parameter is marked '!'
+
   constexpr bool ReadParameters() {
     if (!Expect('(', Reason::kExpectedOpeningParenthesis)) return false;
     bool keyword_only = false;
@@ -58,6 +60,7 @@ struct Parameters : Defaults {
     Next();
     const Token mark = now;
     if (Accept('!')) flags |= KP_PARAM_MUTATED;
+    mutates |= (flags & KP_PARAM_MUTATED) != 0;
     if (!Expect(':', Reason::kExpectedColon)) return false;
     uint32_t kind = 0;
     uint32_t where = 0;

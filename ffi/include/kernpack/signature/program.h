@@ -5,7 +5,7 @@
 //          1            length of the program in words
 //          2            params | positional << 8 | results << 16 | dtype variables << 24
 //          3            dims | stars << 8 | int references << 16 | conditions << 24
-//          4            KpSigProps | device type of `on` << 8 (0: none) | its name << 16
+//          4            KpSigProps, kWrites | device type of `on` << 8 (0: none) | its name << 16
 //          5 params     4 words each: name | kind << 16 | flags << 24; dtype; shape or choices; default
 //          6 results    4 words each: name | flags << 24; dtype; shape; 0
 //          7 dims       1 word each: name
@@ -44,6 +44,7 @@ constexpr uint32_t kRecord = 4;        // words of a parameter or result
 constexpr uint32_t kMaxStars = 8;      // KpSigFrame::star_ndim
 constexpr uint32_t kMaxStack = 16;     // values an expression may need at once
 constexpr uint32_t kMaxText = 1 << 14;  // bytes of a signature, so that 16 bits address the pool
+constexpr uint32_t kWrites = 0x80;
 constexpr uint32_t kListDefault = 0xff;
 
 enum Header : uint32_t {
@@ -119,9 +120,11 @@ struct View {
   constexpr int NumStars() const { return static_cast<int>(words[kHeadMoreCounts] >> 8 & 0xff); }
   constexpr int NumInts() const { return static_cast<int>(words[kHeadMoreCounts] >> 16 & 0xff); }
   constexpr int NumConditions() const { return static_cast<int>(words[kHeadMoreCounts] >> 24); }
-  constexpr uint32_t Props() const { return words[kHeadProps] & 0xff; }
+  constexpr uint32_t Props() const { return words[kHeadProps] & (kWrites - 1); }
   constexpr int32_t OnDeviceType() const { return static_cast<int32_t>(words[kHeadProps] >> 8 & 0xff); }
   const char* OnDeviceName() const { return Text(words[kHeadProps] >> 16); }
+  // Whether some parameter is mutated.
+  constexpr bool Writes() const { return (words[kHeadProps] & kWrites) != 0; }
   constexpr bool HasWorkspace() const { return words[kHeadWorkspace] != 0; }
 
   constexpr const uint32_t* Param(int i) const {
@@ -149,6 +152,10 @@ struct View {
 
 // A dtype of one lane as one word: code | bits << 8.
 constexpr uint32_t PackDType(KpDLDataType t) { return t.code | static_cast<uint32_t>(t.bits) << 8; }
+
+constexpr KpDLDataType UnpackDType(uint32_t dtype) {
+  return KpDLDataType{static_cast<uint8_t>(dtype & 0xff), static_cast<uint8_t>(dtype >> 8 & 0xff), 1};
+}
 
 constexpr uint32_t KindOf(const uint32_t* param) { return param[0] >> 16 & 0xff; }
 constexpr uint32_t FlagsOf(const uint32_t* record) { return record[0] >> 24; }

@@ -7,81 +7,106 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
+// lanes is 0 where a variable has no dtype yet.
 inline KpDLDataType ResultDType(const KpSigFrame& frame, uint32_t dtype) {
   const uint32_t index = dtype & 0xff;
-  if (FormOf(dtype) == DTypeForm::kFixed) {
-    return KpDLDataType{static_cast<uint8_t>(index), static_cast<uint8_t>(dtype >> 8 & 0xff), 1};
-  }
-  if (FormOf(dtype) == DTypeForm::kParam) return frame.args[index].v.v_dtype;
+  const DTypeForm form = FormOf(dtype);
+  if (form == DTypeForm::kFixed) return UnpackDType(dtype);
+  if (form == DTypeForm::kParam) return frame.args[index].v.v_dtype;
   KpDLDataType t = frame.dtypes[index];
-  if (FormOf(dtype) == DTypeForm::kRealOf && t.code == KP_DTYPE_COMPLEX) {
+  if (form == DTypeForm::kRealOf && t.code == KP_DTYPE_COMPLEX) {
     t.code = KP_DTYPE_FLOAT;
     t.bits = static_cast<uint8_t>(t.bits / 2);
-  } else if (FormOf(dtype) == DTypeForm::kComplexOf && t.code == KP_DTYPE_FLOAT) {
+  } else if (form == DTypeForm::kComplexOf && t.code == KP_DTYPE_FLOAT) {
     t.code = KP_DTYPE_COMPLEX;
     t.bits = static_cast<uint8_t>(t.bits * 2);
   }
   return t;
 }
 
-KP_COLD inline int BadSize(const Complain& say, int index, Value value, int64_t size) {
-  const uint32_t* shape = say.p.words + say.p.Result(index)[2];
-  const char* name = say.p.ResultName(index);
-  if (value == Value::kOk) {
-    return say.Raise("ValueError", "%s: expected shape %h with no negative dim, got %i", name, shape, size);
+// The value of a dim that is one size: neither _ nor a dims tuple.
+inline Value DimValue(const KpSigFrame& frame, uint32_t dim, int64_t* out) {
+  const View p{frame.program};
+  const uint32_t operand = Operand(dim);
+  switch (DimOpOf(dim)) {
+    case DimOp::kVar:
+      *out = frame.dims[operand];
+      return frame.bound >> operand & 1 ? Value::kOk : Value::kUnbound;
+    case DimOp::kInt:
+      *out = frame.args[p.IntParam(operand)].v.v_int;
+      return Value::kOk;
+    case DimOp::kCode: {
+      const uint32_t* code = p.words + operand;
+      return Evaluate(frame, &code, out);
+    }
+    default:
+      *out = operand;
+      return Value::kOk;
   }
-  return say.Raise("ValueError", "%s: expected shape %h whose size fits 64 bits, got %v", name, shape, value, nullptr, 0u);
+}
+
+// Builds a result's shape.
+class ShapeBuilder {
+ public:
+  explicit ShapeBuilder(int64_t* shape) : shape_(shape) {}
+  int32_t ndim() const { return ndim_; }
+
+  // A batch or dims tuple; count < 0: nothing bound it.
+  Value Add(const int64_t* sizes, int32_t count) {
+    if (count < 0) return Value::kUnbound;
+    for (int32_t i = 0; i < count; ++i) {
+      const int64_t size = sizes[i];
+      if (size < 0) return Value::kNegative;
+      if (ndim_ == KP_MAX_NDIM || __builtin_mul_overflow(elements_, size, &elements_) || elements_ >> 56) return Value::kOverflow;
+      shape_[ndim_++] = size;
+    }
+    return Value::kOk;
+  }
+
+ private:
+  int64_t* shape_;
+  int32_t ndim_ = 0;
+  int64_t elements_ = 1;
+};
+
+KP_COLD inline int BadResult(Complain say, int index, const uint32_t* shape, uint32_t dim, Value value) {
+  say.who = say.p.NumParams() + index;
+  if (value == Value::kUnbound) {
+    return say.Raise("ValueError", "%S: expected arguments that fix its shape %h and dtype, got only empty lists or numbers",
+                     shape);
+  }
+  if (value == Value::kNegative) return say.Raise("ValueError", "%S: expected shape %h, got a negative size", shape);
+  const bool code = DimOpOf(dim) == DimOp::kCode;
+  return say.Raise("ValueError", "%S: expected shape %h, got %v", shape, value,
+                   code ? say.p.words + Operand(dim) : say.p.words, code ? 1u : 0u);
 }
 
 // See kp_sig_result_prototype.
-inline int ResultPrototype(const KpSigFrame& frame, const char* function, int index, const Raiser& raiser, int64_t* shape,
-                           KpDLTensor* out) {
+KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function, int index, const Raiser& raiser,
+                                   int64_t* shape, KpDLTensor* out) {
   const View p{frame.program};
-  const Complain say{p, function, raiser, frame};
   const uint32_t* record = p.Result(index);
   const uint32_t* contract = p.words + record[2];
-  int32_t n = 0;
-  int64_t elements = 1;
-  bool empty = false;
+  ShapeBuilder builder(shape);
   Value value = Value::kOk;
-  auto add = [&](int64_t size) {
-    if (n == KP_MAX_NDIM || size < 0) return false;
-    shape[n++] = size;
-    if (size == 0) empty = true;
-    if (size && __builtin_mul_overflow(elements, size, &elements)) value = Value::kOverflow;
-    return true;
-  };
-  if (BatchOf(contract) == Batch::kSame) {
-    for (int32_t i = 0; i < frame.batch_ndim; ++i) {
-      if (!add(frame.batch_shape[i])) return BadSize(say, index, Value::kOverflow, 0);
-    }
-  }
-  for (uint32_t i = 0; i < NumDimsOf(contract); ++i) {
-    const uint32_t dim = DimsOf(contract)[i];
-    const uint32_t operand = Operand(dim);
-    int64_t size = operand;
+  uint32_t dim = 0;
+  out->dtype = ResultDType(frame, record[1]);
+  if (!out->dtype.lanes) value = Value::kUnbound;
+  if (value == Value::kOk && BatchOf(contract) == Batch::kSame) value = builder.Add(frame.batch_shape, frame.batch_ndim);
+  for (uint32_t i = 0; i < NumDimsOf(contract) && value == Value::kOk; ++i) {
+    dim = DimsOf(contract)[i];
     if (DimOpOf(dim) == DimOp::kStar) {
-      for (int32_t j = 0; j < frame.star_ndim[operand]; ++j) {
-        if (!add(frame.star_shape[operand][j])) return BadSize(say, index, Value::kOverflow, 0);
-      }
+      value = builder.Add(frame.star_shape[Operand(dim)], frame.star_ndim[Operand(dim)]);
       continue;
     }
-    if (DimOpOf(dim) == DimOp::kVar) size = frame.dims[operand];
-    if (DimOpOf(dim) == DimOp::kInt) size = frame.args[p.IntParam(operand)].v.v_int;
-    if (DimOpOf(dim) == DimOp::kCode) {
-      const uint32_t* code = p.words + operand;
-      const Value status = Evaluate(frame, &code, &size);
-      if (status != Value::kOk) return BadSize(say, index, status, 0);
-    }
-    if (!add(size)) return BadSize(say, index, Value::kOk, size);
+    int64_t size = 0;
+    value = DimValue(frame, dim, &size);
+    if (value == Value::kOk) value = builder.Add(&size, 1);
   }
-  out->dtype = ResultDType(frame, record[1]);
-  int64_t bits = 0;
-  if (__builtin_mul_overflow(elements, int64_t{out->dtype.bits} * out->dtype.lanes, &bits)) value = Value::kOverflow;
-  if (value != Value::kOk && !empty) return BadSize(say, index, value, 0);
+  if (value != Value::kOk) return BadResult(Complain{p, function, raiser, frame}, index, contract, dim, value);
   out->data = nullptr;
   out->device = frame.device.device_type ? frame.device : KpDLDevice{KP_DEVICE_CPU, 0};
-  out->ndim = n;
+  out->ndim = builder.ndim();
   out->shape = shape;
   out->strides = nullptr;
   out->byte_offset = 0;
@@ -89,20 +114,20 @@ inline int ResultPrototype(const KpSigFrame& frame, const char* function, int in
 }
 
 // See kp_sig_workspace_bytes.
-inline int WorkspaceBytes(const KpSigFrame& frame, const char* function, const Raiser& raiser, uint64_t* out) {
+KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function, const Raiser& raiser, uint64_t* out) {
   const View p{frame.program};
   *out = 0;
   if (!p.HasWorkspace()) return 0;
-  const uint32_t* code = p.words + p.words[kHeadWorkspace] + 1;
+  const uint32_t* record = p.words + p.words[kHeadWorkspace];
+  const uint32_t* code = record + 1;
   int64_t bytes = 0;
-  const Value value = Evaluate(frame, &code, &bytes);
-  if (value != Value::kOk || bytes < 0) {
-    const uint32_t* record = p.words + p.words[kHeadWorkspace];
-    return Complain{p, function, raiser, frame}.Raise("ValueError", "expected workspace = %s from 0, got %i: %v",
-                                                      p.Text(*record), bytes, value, record + 1, 1u);
+  Value value = Evaluate(frame, &code, &bytes);
+  if (value == Value::kOk && bytes >= 0) {
+    *out = static_cast<uint64_t>(bytes);
+    return 0;
   }
-  *out = static_cast<uint64_t>(bytes);
-  return 0;
+  return Complain{p, function, raiser, frame}.Raise("ValueError", "expected workspace = %s to be bytes from 0, got %i: %v",
+                                                    p.Text(*record), bytes, value, record + 1, 1u);
 }
 
 }  // namespace signature

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SIGNATURE_SCALAR_H_
 #define KERNPACK_SIGNATURE_SCALAR_H_
 
-#include <kernpack/signature/complain.h>
+#include <kernpack/signature/result.h>
 
 KP_NAMESPACE_BEGIN
 namespace signature {
@@ -77,29 +77,17 @@ KP_COLD inline bool StoreNumber(const KpAny& a, KpDLDataType t, void* out) {
   return true;
 }
 
-// Makes parameter `index` of a checked call, whose argument is a number, a rank-0 tensor on the CPU in *box. Refused where the
-// tensors of the call live elsewhere, unless the parameter is @cpu.
-KP_COLD inline int BoxScalar(const KpSigFrame& frame, int index, const Complain& say, ScalarBox* box) {
+// Makes the argument of parameter `index`, a number, a rank-0 tensor on the CPU in *box. Refused where the tensors of the call
+// live elsewhere, unless the parameter is @cpu, and where nothing tells the dtype or it does not hold the number.
+KP_COLD inline int BoxScalar(const KpSigFrame& frame, int index, Complain say, ScalarBox* box) {
   const uint32_t* record = say.p.Param(index);
-  const KpAny& number = frame.args[index];
-  const uint32_t var = record[1] & 0xff;
-  const bool of_var = FormOf(record[1]) == DTypeForm::kVar;
-  const Subject who{index, -1, false};
-  const KpDLDataType dtype = of_var ? frame.dtypes[var]
-                                    : KpDLDataType{static_cast<uint8_t>(var), static_cast<uint8_t>(record[1] >> 8 & 0xff), 1};
-  const bool elsewhere = frame.device.device_type && frame.device.device_type != KP_DEVICE_CPU;
-  if (elsewhere && !(FlagsOf(record) & KP_PARAM_ON_CPU)) {
-    return say.Raise("TypeError", "%S: expected a tensor on %D, got %t: pass a tensor", &who, frame.device, &number);
-  }
-  if (!dtype.lanes) {
-    return say.Raise("TypeError", "%S: expected dtype %u, got %t, which has none: pass a tensor", &who,
-                     say.p.DTypeSet(static_cast<int>(var)), &number);
-  }
-  if (!StoreNumber(number, dtype, box->data)) {
-    return say.Raise("TypeError", "%S: expected a number that dtype %d holds, got %t: pass a tensor", &who, dtype, &number);
-  }
+  const KpDLDataType dtype = ResultDType(frame, record[1]);
+  const bool on_cpu = frame.device.device_type <= KP_DEVICE_CPU || (FlagsOf(record) & KP_PARAM_ON_CPU);
   box->tensor = KpDLTensor{box->data, KpDLDevice{KP_DEVICE_CPU, 0}, 0, dtype, nullptr, nullptr, 0};
-  return 0;
+  if (on_cpu && dtype.lanes && StoreNumber(frame.args[index], dtype, box->data)) return 0;
+  say.who = index;
+  return say.Raise("TypeError", "%S: expected a number that dtype %d on cpu holds, got %t: pass a tensor", dtype,
+                   &frame.args[index]);
 }
 
 }  // namespace signature
