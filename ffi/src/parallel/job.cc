@@ -20,6 +20,7 @@ Job::Job(int64_t n, int64_t grain, int32_t width, KpParallelBody body, void* con
     : n_(n), body_(body), context_(context), call_(CurrentCall()) {
   const int64_t pieces = width > 1 ? width * kChunksPerThread : 1;
   chunk_ = std::max(grain, n / pieces + (n % pieces != 0));
+  chunks_ = n / chunk_ + (n % chunk_ != 0);
 }
 
 void Job::Work() noexcept {
@@ -42,8 +43,9 @@ void Job::Work() noexcept {
 
 void Job::RunChunks() noexcept {
   while (!failed_.load(std::memory_order_relaxed)) {
-    const int64_t begin = next_.load(std::memory_order_relaxed) < n_ ? next_.fetch_add(chunk_, std::memory_order_relaxed) : n_;
-    if (begin >= n_) break;
+    const int64_t index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= chunks_) break;
+    const int64_t begin = index * chunk_;
     const int64_t end = n_ - begin > chunk_ ? begin + chunk_ : n_;
     if (Guard("parallel_for", [&] { return body_(context_, begin, end); }) != 0) Fail();
   }

@@ -28,10 +28,11 @@ class Job {
 
   int64_t n_;
   int64_t chunk_;
+  int64_t chunks_;
   KpParallelBody body_;
   void* context_;
   const KpCallContext* call_;  // of the thread that made the job
-  std::atomic<int64_t> next_{0};
+  std::atomic<int64_t> next_{0};  // chunk; counting chunks, not items, cannot overflow
   std::atomic<bool> failed_{false};
   KpAny error_ = kp_none();  // written by the thread that set failed_
 };

@@ -111,7 +111,7 @@ const NamedDtype* Find(const NamedDtype (&table)[N], std::string_view name) {
   return nullptr;
 }
 
-// Splits "f32x4" into "f32" and 4; a name without lanes has 1. 0 when what follows the x is no lane count.
+// Splits "f32x4" into "f32" and 4; a name without lanes has 1. 0 when the count is out of range.
 std::string_view SplitLanes(std::string_view name, uint32_t* lanes) {
   *lanes = 1;
   const size_t at = name.rfind('x');
@@ -125,6 +125,11 @@ std::string_view SplitLanes(std::string_view name, uint32_t* lanes) {
   *lanes = count > UINT16_MAX ? 0 : count;
   const std::string_view element = name.substr(0, at);
   return element.ends_with('_') ? element.substr(0, element.size() - 1) : element;  // torch.float4_e2m1fn_x2
+}
+
+const NamedDtype* FindElement(std::string_view name, bool torch) {
+  const NamedDtype* found = Find(kNames, name);
+  return found == nullptr && torch ? Find(kTorchNames, name) : found;
 }
 
 int Unknown(std::string_view name) {
@@ -152,12 +157,11 @@ int Parse(std::string_view name, KpDLDataType* out) {
     return kp_raise("ValueError", "dtype '%.*s' is big-endian; expected native byte order. Convert with "
                     "x.astype(x.dtype.newbyteorder('='))", PrintLength(name), name.data());
   } else {
-    const std::string_view element = SplitLanes(rest, &lanes);
-    if (lanes == 0) {
+    found = FindElement(rest, torch);  // first as a whole: the x of "complex64" stands before no lane count
+    if (found == nullptr) found = FindElement(SplitLanes(rest, &lanes), torch);
+    if (found != nullptr && lanes == 0) {
       return kp_raise("ValueError", "dtype '%.*s': lanes must be 1 to 65535", PrintLength(name), name.data());
     }
-    found = Find(kNames, element);
-    if (found == nullptr && torch) found = Find(kTorchNames, element);
   }
   if (found == nullptr) return Unknown(name);
   *out = KpDLDataType{found->code, found->bits, static_cast<uint16_t>(lanes)};

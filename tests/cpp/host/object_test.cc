@@ -1,0 +1,227 @@
+// Strings, bytes, shapes, arrays, functions, opaque handles, and owning borrowed values.
+#include "support.h"
+
+namespace kernpack_test {
+namespace {
+
+class ObjectTest : public HostTest {};
+
+TEST_F(ObjectTest, StringsUpToSevenBytesLiveInTheValue) {
+  for (size_t size = 0; size < 20; ++size) {
+    const std::string text(size, 'a');
+    Value value;
+    ASSERT_EQ(kp_string_new(AsBytes(text), value.out()), 0);
+    EXPECT_EQ(value->type_index, size <= 7 ? KP_TYPE_SMALL_STR : KP_TYPE_STR);
+    EXPECT_EQ(Str(value.get()), text);
+  }
+}
+
+TEST_F(ObjectTest, UnusedBytesOfASmallStringAreZero) {
+  Value value;
+  ASSERT_EQ(kp_string_new(kp_bytes("ab"), value.out()), 0);
+  EXPECT_EQ(value->v.v_bits, uint64_t{'a'} | uint64_t{'b'} << 8);
+  EXPECT_EQ(value->small_len, 2u);
+}
+
+TEST_F(ObjectTest, LongStringsAreNulTerminatedAndMayHoldAnything) {
+  std::string text = "\xe2\x82\xac gr\xc3\xbc\xc3\x9f";
+  text += std::string("\0tail", 5) + std::string(10 << 20, 'x');
+  Value value;
+  ASSERT_EQ(kp_string_new(AsBytes(text), value.out()), 0);
+  EXPECT_EQ(Str(value.get()), text);
+  EXPECT_EQ(reinterpret_cast<KpStrObject*>(value.object())->bytes.data[text.size()], '\0');
+}
+
+TEST_F(ObjectTest, BytesAreATypeOfTheirOwn) {
+  Value small;
+  Value large;
+  ASSERT_EQ(kp_bytes_new(kp_bytes("abc"), small.out()), 0);
+  ASSERT_EQ(kp_bytes_new(kp_bytes("abcdefghij"), large.out()), 0);
+  EXPECT_EQ(small->type_index, KP_TYPE_SMALL_BYTES);
+  EXPECT_EQ(large->type_index, KP_TYPE_BYTES);
+}
+
+TEST_F(ObjectTest, NullTextWithASizeIsAnError) {
+  KpAny out;
+  EXPECT_EQ(kp_string_new(KpBytes{nullptr, 3}, &out), -1);
+  EXPECT_EQ(TakeError(), "ValueError: kp_string_new: data is NULL but size is 3");
+}
+
+TEST_F(ObjectTest, ShapeHoldsACopy) {
+  int64_t items[] = {2, 3, 5};
+  Value value;
+  ASSERT_EQ(kp_shape_new(items, 3, value.out()), 0);
+  items[0] = 9;
+  const auto* shape = reinterpret_cast<KpShapeObject*>(value.object());
+  EXPECT_EQ(std::vector<int64_t>(shape->data, shape->data + shape->size), (std::vector<int64_t>{2, 3, 5}));
+}
+
+TEST_F(ObjectTest, SizesThatOverflowAreMemoryErrors) {
+  const int64_t one = 1;
+  KpAny out;
+  EXPECT_EQ(kp_shape_new(&one, SIZE_MAX / 4, &out), -1);
+  EXPECT_EQ(TakeError(), "MemoryError: kp_shape_new: out of memory");
+  const KpAny item = Int(1);
+  EXPECT_EQ(kp_array_new(&item, SIZE_MAX / 8, &out), -1);
+  EXPECT_EQ(TakeError(), "MemoryError: kp_array_new: out of memory");
+}
+
+TEST_F(ObjectTest, ArrayRetainsItemsAndOwnsBorrowedText) {
+  Value shape;
+  ASSERT_EQ(kp_shape_new(nullptr, 0, shape.out()), 0);
+  std::string text = "a string of some length";
+  const KpAny items[] = {shape.get(), RawStr(text.c_str()), Int(7)};
+  Value array;
+  ASSERT_EQ(kp_array_new(items, 3, array.out()), 0);
+  text = "overwritten............";
+  const auto* sequence = reinterpret_cast<KpSequenceObject*>(array.object());
+  ASSERT_EQ(sequence->size, 3);
+  EXPECT_EQ(sequence->data[0].v.v_obj, shape.object());
+  EXPECT_EQ(Str(sequence->data[1]), "a string of some length");
+  EXPECT_EQ(sequence->data[2].v.v_int, 7);
+  EXPECT_EQ(shape.object()->counts & 0xffffffff, 2u);
+}
+
+TEST_F(ObjectTest, AFailureHalfwayThroughAnArrayLeaksNothing) {
+  Value shape;
+  ASSERT_EQ(kp_shape_new(nullptr, 0, shape.out()), 0);
+  KpDLTensor tensor{};
+  KpAny borrowed = kp_none();
+  borrowed.type_index = KP_TYPE_DLTENSOR_PTR;
+  borrowed.v.v_tensor = &tensor;
+  const KpAny items[] = {shape.get(), borrowed};
+  KpAny out;
+  EXPECT_EQ(kp_array_new(items, 2, &out), -1);
+  EXPECT_NE(TakeError().find("TypeError: a borrowed tensor"), std::string::npos);
+  EXPECT_EQ(shape.object()->counts & 0xffffffff, 1u);
+}
+
+TEST_F(ObjectTest, OwnMovesAnRvalueReferenceOut) {
+  Value shape;
+  ASSERT_EQ(kp_shape_new(nullptr, 0, shape.out()), 0);
+  KpObject* source = shape.object();
+  kp_retain(source);
+  KpAny reference = kp_none();
+  reference.type_index = KP_TYPE_RVALUE_REF;
+  reference.v.v_ptr = &source;
+  Value owned;
+  ASSERT_EQ(kp_any_own(&reference, owned.out()), 0);
+  EXPECT_EQ(owned.object(), shape.object());
+  EXPECT_EQ(source, nullptr);
+}
+
+TEST_F(ObjectTest, OwnRefusesIndicesThatAreNotOfThisVersion) {
+  for (int32_t index : {-1, 13, 63, 76, 78, 127}) {
+    KpAny odd = kp_none();
+    odd.type_index = index;
+    KpAny out;
+    EXPECT_EQ(kp_any_own(&odd, &out), -1) << index;
+    EXPECT_EQ(TakeError().find("TypeError: a value with type index " + std::to_string(index)), 0u);
+  }
+  KpAny null_object = kp_none();
+  null_object.type_index = KP_TYPE_SHAPE;
+  KpAny out;
+  EXPECT_EQ(kp_any_own(&null_object, &out), -1);
+  EXPECT_EQ(TakeError(), "ValueError: a value of type Shape holds a NULL object");
+}
+
+int AddOne(void* self, const KpAny* args, int32_t n, KpAny* result) {
+  ++*static_cast<int*>(self);
+  if (n != 1) return kp_raise("TypeError", "add_one: expected 1 argument, got %d", n);
+  *result = Int(args[0].v.v_int + 1);
+  return 0;
+}
+
+TEST_F(ObjectTest, FunctionCallsWithItsContextAndDeletesItOnce) {
+  int calls = 0;
+  {
+    Value function;
+    ASSERT_EQ(kp_function_new(&calls, AddOne, [](void* context) { *static_cast<int*>(context) += 100; }, function.out()), 0);
+    const KpAny arg = Int(41);
+    Value result;
+    ASSERT_EQ(kp_function_call(function.object(), &arg, 1, result.out()), 0);
+    EXPECT_EQ(result->v.v_int, 42);
+    EXPECT_EQ(kp_function_call(function.object(), &arg, 0, result.out()), -1);
+    EXPECT_EQ(TakeError(), "TypeError: add_one: expected 1 argument, got 0");
+    EXPECT_EQ(calls, 2);
+  }
+  EXPECT_EQ(calls, 102);
+}
+
+TEST_F(ObjectTest, WhatACallbackThrowsIsAnError) {
+  Value function;
+  ASSERT_EQ(kp_function_new(nullptr, [](void*, const KpAny*, int32_t, KpAny*) -> int { throw 42; }, nullptr, function.out()), 0);
+  KpAny result;
+  EXPECT_EQ(kp_function_call(function.object(), nullptr, 0, &result), -1);
+  EXPECT_EQ(TakeError(), "InternalError: callback: an exception that is no std::exception was thrown");
+}
+
+TEST_F(ObjectTest, ABorrowedResultIsRefused) {
+  Value function;
+  ASSERT_EQ(kp_function_new(
+                nullptr,
+                [](void*, const KpAny*, int32_t, KpAny* result) {
+                  *result = RawStr("dangling");
+                  return 0;
+                },
+                nullptr, function.out()),
+            0);
+  KpAny result;
+  EXPECT_EQ(kp_function_call(function.object(), nullptr, 0, &result), -1);
+  EXPECT_EQ(result.type_index, KP_TYPE_NONE);
+  EXPECT_NE(TakeError().find("returned a borrowed str"), std::string::npos);
+}
+
+TEST_F(ObjectTest, CallingWhatIsNoFunctionIsATypeError) {
+  KpAny result;
+  EXPECT_EQ(kp_function_call(nullptr, nullptr, 0, &result), -1);
+  EXPECT_EQ(TakeError(), "TypeError: kp_function_call: expected a Function, got NULL");
+  Value function;
+  ASSERT_EQ(kp_function_new(nullptr, AddOne, nullptr, function.out()), 0);
+  EXPECT_EQ(kp_function_call(function.object(), nullptr, 2, &result), -1);
+  EXPECT_EQ(TakeError(), "ValueError: kp_function_call: num_args is 2 and args is NULL");
+}
+
+TEST_F(ObjectTest, OpaqueHandleIsGivenBackOnce) {
+  int deleted = 0;
+  {
+    Value opaque;
+    ASSERT_EQ(kp_opaque_new(&deleted, KP_TYPE_OPAQUE_PY_OBJECT, [](void* handle) { ++*static_cast<int*>(handle); }, opaque.out()), 0);
+    EXPECT_EQ(reinterpret_cast<KpOpaqueObject*>(opaque.object())->handle, &deleted);
+    KpAny again;
+    ASSERT_EQ(kp_any_own(&opaque.get(), &again), 0);
+    kp_any_release(&again);
+    EXPECT_EQ(deleted, 0);
+  }
+  EXPECT_EQ(deleted, 1);
+  KpAny out;
+  EXPECT_EQ(kp_opaque_new(nullptr, KP_TYPE_TENSOR, nullptr, &out), -1);
+  EXPECT_NE(TakeError().find("ValueError: kp_opaque_new: type_index"), std::string::npos);
+}
+
+TEST_F(ObjectTest, WeakReferencesKeepOnlyTheMemory) {
+  int deleted = 0;
+  KpAny opaque;
+  ASSERT_EQ(kp_opaque_new(&deleted, KP_TYPE_OPAQUE_PY_OBJECT, [](void* handle) { ++*static_cast<int*>(handle); }, &opaque), 0);
+  KpObject* object = opaque.v.v_obj;
+  object->counts += uint64_t{1} << 32;
+  kp_any_release(&opaque);
+  EXPECT_EQ(deleted, 1);
+  EXPECT_EQ(object->counts, uint64_t{1} << 32);
+  object->deleter(object, KP_DELETE_WEAK);
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST_F(ObjectTest, TypeNames) {
+  EXPECT_STREQ(kp_type_name(KP_TYPE_NONE), "None");
+  EXPECT_STREQ(kp_type_name(KP_TYPE_SMALL_STR), "str");
+  EXPECT_STREQ(kp_type_name(KP_TYPE_DLTENSOR_PTR), "Tensor");
+  EXPECT_STREQ(kp_type_name(KP_TYPE_TENSOR), "Tensor");
+  EXPECT_STREQ(kp_type_name(KP_TYPE_LIST), "List");
+  EXPECT_STREQ(kp_type_name(76), "unknown type");
+  EXPECT_STREQ(kp_type_name(-5), "unknown type");
+  EXPECT_STREQ(kp_type_name(200), "foreign object");
+}
+
+}  // namespace
+}  // namespace kernpack_test
