@@ -81,7 +81,10 @@ def header_bytes(content: bytes) -> list[int]:
     for i in range(phnum):
         kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", content, phoff + 56 * i)
         if kind == 2:
-            offsets += range(offset, offset + size)
+            for entry in range(offset, offset + size, 16):
+                # The address of start-up code may be any function's: a wrong one is wrong code.
+                start_up = struct.unpack_from("<q", content, entry)[0] in (12, 13)
+                offsets += range(entry, entry + (8 if start_up else 16))
     return offsets
 
 
