@@ -1,0 +1,88 @@
+// LayerNorm of rows, and its gradient.
+#include <cmath>
+
+#include "row.h"
+#include "rows.h"
+
+namespace kk {
+namespace {
+
+template <class T>
+struct Moments {
+  ComputeType<T> mean, inverse_deviation;
+};
+
+// One pass of distances from a pivot. Where the pivot was so far from the mean that the difference of squares would lose
+// digits, a second pass takes the mean itself.
+template <class T>
+Moments<T> RowMoments(const T* x, int64_t width, double eps) {
+  using S = ComputeType<T>;
+  S pivot = Get(x, Part{1})[0];
+  for (bool again = true;;) {
+    const auto sums = RowSums<2, T>(width, [&](int64_t i, auto extent, auto* sum) {
+      const auto distance = Get(x + i, extent, pivot) - pivot;
+      sum[0] += distance;
+      sum[1] += distance * distance;
+    });
+    const double to_mean = sums.value[0] / width;
+    const double variance = sums.value[1] / width - to_mean * to_mean;
+    const S mean = static_cast<S>(pivot + to_mean);
+    if (!again || to_mean * to_mean <= 4 * variance) {
+      return {mean, static_cast<S>(1 / std::sqrt((variance < 0 ? 0 : variance) + eps))};
+    }
+    again = false;
+    pivot = mean;
+  }
+}
+
+}  // namespace
+
+template <class Level, class T>
+void LayerNormRows(const NormArgs<T>& args, int64_t begin, int64_t end) {
+  const int64_t width = args.width;
+  for (int64_t row = begin; row < end; ++row) {
+    const T* x = args.x + row * width;
+    T* out = args.out + row * width;
+    const auto [mean, scale] = RowMoments(x, width, args.eps);
+    const auto normal = [&, mean = mean, scale = scale](int64_t i, auto extent) {
+      return (Get(x + i, extent) - mean) * scale * Get(args.weight + i, extent);
+    };
+    if (args.bias) {
+      ForRow<T>(width, [&](int64_t i, auto extent) { Put(out + i, extent, normal(i, extent) + Get(args.bias + i, extent)); });
+    } else {
+      ForRow<T>(width, [&](int64_t i, auto extent) { Put(out + i, extent, normal(i, extent)); });
+    }
+  }
+}
+
+template <class Level, class T>
+void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t end) {
+  using S = ComputeType<T>;
+  const int64_t width = args.width;
+  for (int64_t at = begin * width; at < end * width; at += width) {
+    const T *d_out = args.d_out + at, *x = args.x + at;
+    const auto [mean, scale] = RowMoments(x, width, args.eps);
+    const auto normal = [&, mean = mean, scale = scale](int64_t i, auto extent) {
+      return (Get(x + i, extent, mean) - mean) * scale;
+    };
+    const auto sums = RowSums<2, T>(width, [&](int64_t i, auto extent, auto* sum) {
+      const auto g = Get(d_out + i, extent) * Get(args.weight + i, extent);
+      sum[0] += g;
+      sum[1] += g * normal(i, extent);
+    });
+    const S level = static_cast<S>(sums.value[0] / width), along = static_cast<S>(sums.value[1] / width);
+    ForRow<T>(width, [&, scale = scale](int64_t i, auto extent) {
+      const auto d = Get(d_out + i, extent), unit = normal(i, extent);
+      Put(args.d_x + at + i, extent, (d * Get(args.weight + i, extent) - level - unit * along) * scale);
+      Put(args.d_weight + i, extent, Get(args.d_weight + i, extent) + d * unit);
+      Put(args.d_bias + i, extent, Get(args.d_bias + i, extent) + d);
+    });
+  }
+}
+
+#define KK_INSTANTIATE(T)                                                             \
+  template void LayerNormRows<KP_VARIANT, T>(const NormArgs<T>&, int64_t, int64_t); \
+  template void LayerNormBackwardRows<KP_VARIANT, T>(const NormBackwardArgs<T>&, int64_t, int64_t);
+KK_FLOAT_TYPES(KK_INSTANTIATE)
+
+}  // namespace kk

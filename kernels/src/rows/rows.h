@@ -1,0 +1,63 @@
+// The inner loops: plain pointers, a range of rows, no allocation unless said so. Level is x86_64_v2, _v3 or _v4; each function is
+// compiled once per level. T is float, double, Bf16 or F16. Tensors are contiguous; a row is the last dimension.
+#pragma once
+
+#include "types.h"
+
+namespace kk {
+
+template <class T>
+struct NormArgs {
+  const T* x;       // [rows, width]
+  const T* weight;  // [width]
+  const T* bias;    // [width]; nullable
+  T* out;           // [rows, width]
+  int64_t width;
+  double eps;
+};
+
+template <class Level, class T>
+void LayerNormRows(const NormArgs<T>& args, int64_t begin, int64_t end);
+template <class Level, class T>
+void RmsNormRows(const NormArgs<T>& args, int64_t begin, int64_t end);
+
+template <class T>
+struct NormBackwardArgs {
+  const T* d_out;     // [rows, width]
+  const T* x;         // [rows, width]
+  const T* weight;    // [width]
+  T* d_x;             // [rows, width]
+  ComputeType<T>* d_weight;  // [width], added to
+  ComputeType<T>* d_bias;    // [width], added to; not read by rms_norm
+  int64_t width;
+  double eps;
+};
+
+template <class Level, class T>
+void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t end);
+template <class Level, class T>
+void RmsNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t end);
+
+// Mask is uint8_t (0: left out), T or ComputeType<T> (added), or void (none). Scratch has `width` items, and may be `out`.
+template <class Level, class T, class Mask>
+void SoftmaxRow(const T* x, const Mask* mask, T* out, ComputeType<T>* scratch, int64_t width);
+template <class Level, class T>
+void SoftmaxBackwardRows(const T* d_out, const T* out, T* d_x, int64_t width, int64_t begin, int64_t end);
+
+enum class GeluKind { kErf, kTanh };
+
+template <class Level, class T>
+void Gelu(GeluKind kind, const T* x, T* out, int64_t count);
+template <class Level, class T>
+void GeluBackward(GeluKind kind, const T* d_out, const T* x, T* d_x, int64_t count);
+
+template <class Level, class T>
+void L2NormalizeRows(const T* x, T* out, int64_t width, double eps, int64_t begin, int64_t end);
+template <class Level, class T>
+void L2NormalizeBackwardRows(const T* d_out, const T* x, T* d_x, int64_t width, double eps, int64_t begin, int64_t end);
+
+// out[d] = the mean of x[s, d] over the tokens listed in `kept`; zeros when none is.
+template <class Level, class T>
+void MeanOfTokens(const T* x, const int64_t* kept, int64_t count, T* out, int64_t width);
+
+}  // namespace kk

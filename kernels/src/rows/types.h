@@ -1,0 +1,35 @@
+// The storage types of the kernels, and the CPU levels they are compiled for. No code.
+#pragma once
+
+#include <cstdint>
+
+namespace kk {
+
+struct Bf16 {
+  uint16_t bits;
+};
+struct F16 {
+  uint16_t bits;
+};
+
+// What values of a storage type are computed in.
+template <class T>
+struct Compute {
+  using Type = float;
+};
+template <>
+struct Compute<double> {
+  using Type = double;
+};
+template <class T>
+using ComputeType = typename Compute<T>::Type;
+
+// CPU levels, spelled as the build's KP_VARIANT. They only name instantiations: LayerNormRows<x86_64_v3, float>.
+struct x86_64_v2;
+struct x86_64_v3;
+struct x86_64_v4;
+
+// X(type): every storage type of the floating-point kernels.
+#define KK_FLOAT_TYPES(X) X(float) X(double) X(Bf16) X(F16)
+
+}  // namespace kk
