@@ -56,8 +56,8 @@ void L2NormalizeRows(const T* x, T* out, int64_t width, double eps, int64_t begi
 template <class Level, class T>
 void L2NormalizeBackwardRows(const T* d_out, const T* x, T* d_x, int64_t width, double eps, int64_t begin, int64_t end);
 
-// out[d] = the mean of x[s, d] over the tokens listed in `kept`; zeros when none is.
-template <class Level, class T>
-void MeanOfTokens(const T* x, const int64_t* kept, int64_t count, T* out, int64_t width);
+// out[j] = scale * sum over k of x[rows[k], j]. In is Out or ComputeType<Out>. `rows` has `count` items.
+template <class Level, class In, class Out>
+void SumRows(const In* x, const int64_t* rows, int64_t count, double scale, Out* out, int64_t width);
 
 }  // namespace kk

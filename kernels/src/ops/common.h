@@ -1,0 +1,67 @@
+// What the ops share: storage types, how much work a thread should get, exports at every CPU level.
+#pragma once
+
+#include <kernpack/kernel.h>
+
+#include <algorithm>
+
+#include "../rows/rows.h"
+
+namespace kp = kernpack;
+
+namespace kk {
+
+template <class T>
+struct Storage {
+  using Type = T;
+};
+template <>
+struct Storage<kp::half> {
+  using Type = F16;
+};
+template <>
+struct Storage<kp::bfloat16> {
+  using Type = Bf16;
+};
+
+template <class T>
+struct Tag {
+  using Type = T;
+};
+
+// f(Tag<T>) with the type the kernels store `dtype` as.
+template <class F>
+void DispatchFloat(kp::DType dtype, F f) {
+  kp::dispatch<float, double, kp::half, kp::bfloat16>(
+      dtype, [&](auto t) { f(Tag<typename Storage<typename decltype(t)::type>::Type>()); });
+}
+
+template <class T>
+T* Data(kp::TensorView tensor) {
+  return static_cast<T*>(tensor.data_ptr());
+}
+
+inline int64_t LastDim(kp::TensorView x) { return x.size(-1); }
+inline int64_t Rows(kp::TensorView x) { return x.numel() / std::max<int64_t>(x.size(-1), 1); }
+
+// Waking a second thread costs about as much as this many elements of a cheap op.
+constexpr int64_t kElementsPerThread = 1 << 15;
+
+// f(begin, end) over rows, in parallel where there is enough to do.
+template <class F>
+void ForRows(int64_t rows, int64_t width, F f) {
+  const int64_t grain = std::max<int64_t>(1, kElementsPerThread / std::max<int64_t>(width, 1));
+  if (rows <= grain) {
+    f(int64_t{0}, rows);
+  } else {
+    kp::parallel_for(rows, grain, f);
+  }
+}
+
+}  // namespace kk
+
+// Fn is a template over the CPU level. The host picks the best one that the machine has.
+#define KK_EXPORT(name, Fn, signature)                                          \
+  KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                              \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Fn<::kk::x86_64_v3>, signature);  \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v4", name, Fn<::kk::x86_64_v4>, signature)
