@@ -18,7 +18,7 @@ template <class V>
 V ExpMinus2u(V x) {
   using S = decltype(x[0] + 0);
   const V minus_2u = x * (x * x * static_cast<S>(-0.071354816272600241) + static_cast<S>(-1.5957691216057307118));
-  return Exp(Min(Splat(S{88}), minus_2u));
+  return Exp(Min(Splat(S{89}), minus_2u));
 }
 
 template <class V>

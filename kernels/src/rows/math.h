@@ -24,7 +24,7 @@ constexpr float kShifter = 0x1.8p23f + 127;
 // 2^n where shifted = n + kShifter, -127 <= n < 128. n = -127 gives 0.
 inline VF PowerOfTwo(VF shifted) { return (VF)((VI)shifted << 23); }
 
-// Within 2 ulp on its domain, x <= 88. Results below 2^-126.5 are 0, and so is exp(-inf); a NaN stays one.
+// Within 2.2 ulp on its domain, x <= 89; inf from 88.4 on. Below 2^-126.5 the result is 0, and so is exp(-inf); a NaN stays one.
 inline VF Exp(VF x) {
   x = Max(Splat(-88.0f), x);
   const VF shifted = x * 0x1.715476p0f + kShifter;
