@@ -2,7 +2,10 @@
 #ifndef KERNPACK_KERNEL_H_
 #define KERNPACK_KERNEL_H_
 
+#include <kernpack/dispatch.h>
 #include <kernpack/export.h>
+#include <kernpack/half.h>
+#include <kernpack/parallel.h>
 #include <kernpack/tensor.h>
 
 #endif  // KERNPACK_KERNEL_H_

@@ -1,0 +1,30 @@
+// From a dtype known at run time to a C++ type.
+#ifndef KERNPACK_DISPATCH_H_
+#define KERNPACK_DISPATCH_H_
+
+#include <kernpack/error.h>
+#include <kernpack/half.h>
+
+KP_NAMESPACE_BEGIN
+
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+
+// Calls f(TypeTag<T>()) for the one of T... that `dtype` stores. TypeError when it stores none of them.
+//   kp::dispatch<float, kp::half>(x.dtype(), [&](auto t) { using T = typename decltype(t)::type; ... });
+template <class... T, class F>
+void dispatch(DType dtype, F&& f) {
+  const bool found = ((dtype == dtype_of<T> && (f(TypeTag<T>()), true)) || ...);
+  if (KP_LIKELY(found)) return;
+  Text expected;
+  bool first = true;
+  ((expected << (first ? "" : ", ") << dtype_of<T>, first = false), ...);
+  (void)first;
+  KP_THROW(TypeError) << "dispatch: the kernel has no code for dtype " << dtype << " (it has " << expected.bytes() << ')';
+}
+
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_DISPATCH_H_

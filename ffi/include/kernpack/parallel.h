@@ -1,0 +1,53 @@
+// kp::parallel_for: work on the threads that the host has for this call.
+#ifndef KERNPACK_PARALLEL_H_
+#define KERNPACK_PARALLEL_H_
+
+#include <kernpack/glue.h>
+
+KP_NAMESPACE_BEGIN
+
+// How many threads parallel_for may use in this call; at least 1.
+inline int32_t num_threads() {
+  int32_t n = 1;
+  const KpHost* h = detail::host();
+  detail::check_host(h->num_threads(h, &n));
+  return n;
+}
+
+// Runs f(begin, end) over [0, n), in chunks of at least `grain` items, and returns when all ran. The first chunk that throws
+// ends the call with its error. Inside f the host's services work as outside; nested calls run serially.
+template <class F>
+void parallel_for(int64_t n, int64_t grain, F&& f) {
+  if (n <= 0) return;
+  if (n <= grain) {
+    f(int64_t{0}, n);
+    return;
+  }
+  using Body = std::remove_reference_t<F>;
+  struct Context {
+    Body* body;
+    detail::Instance* instance;
+    static int run(void* self, int64_t begin, int64_t end) {
+      Context* context = static_cast<Context*>(self);
+      const KpHost* host = context->instance->host;
+      try {
+        detail::CallScope scope(context->instance);
+        (*context->body)(begin, end);
+        return 0;
+      } catch (const Error& e) {
+        return e.raise(host);
+      } catch (const std::exception& e) {
+        return detail::raise_std(host, e);
+      } catch (...) {
+        return detail::raise_unknown(host, "parallel_for");
+      }
+    }
+  };
+  Context context{&f, &detail::current()};
+  const KpHost* h = context.instance->host;
+  detail::check_host(h->parallel_for(h, n, grain, &Context::run, &context));
+}
+
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_PARALLEL_H_
