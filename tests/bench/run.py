@@ -13,10 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import build  # noqa: E402
-import machine  # noqa: E402
-import report  # noqa: E402
-from kit import Kit  # noqa: E402
+import build
+import machine
+import report
+from kit import Kit
 
 TOPICS = ("scalars", "arrays", "torch_tensors", "errors", "building", "loading", "jax_nodes", "storage", "kernels", "wheels")
 
