@@ -1,0 +1,63 @@
+"""Every code block of README.md and docs/ does what it shows, or says above it why it is not run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from blocks import RUNNABLE, TEXT, Block, all_blocks
+from kernpack_sdk import check, flags
+
+BLOCKS = all_blocks()
+
+
+def _run(command: list[str], folder: Path) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def _compile(block: Block, folder: Path) -> None:
+    """A module is linked and checked; anything else is compiled."""
+    language = {"cpp": "c++", "c": "c"}[block.language]
+    source = folder / f"block.{block.language}"
+    source.write_text(block.text)
+    compiler = {"c++": "g++", "c": "gcc"}[language]
+    options = [*flags.compile_flags(language), "-O1", "-Wall", "-Werror"]
+    if "kp_module_v1" in block.text or "KP_MODULE(" in block.text:
+        module = folder / "block.so"
+        _run([compiler, *options, str(source), *flags.link_flags(), "-o", str(module)], folder)
+        assert check.check(module) == []
+    else:
+        _run([compiler, *options, "-c", str(source), "-o", str(folder / "block.o")], folder)
+
+
+def test_every_block_runs_or_says_why_not() -> None:
+    unexplained = [str(b) for b in BLOCKS if b.no_run is None and b.language not in (*RUNNABLE, *TEXT)]
+    assert unexplained == [], "add `<!-- no-run: reason -->` above the block, or make it run"
+    shown = [b for b in BLOCKS if not b.runs]
+    print(f"\n{len(BLOCKS) - len(shown)} blocks run, {len(shown)} shown only:")
+    for block in shown:
+        print(f"  {block}: {block.no_run or 'plain text'}")
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if b.runs], ids=str)
+def test_block(block: Block, tmp_path: Path) -> None:
+    if block.language == "python":
+        (tmp_path / "block.py").write_text(block.text)
+        _run([sys.executable, "block.py"], tmp_path)
+    elif block.language == "bash":
+        _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+    elif block.language == "json":
+        json.loads(block.text)
+    else:
+        _compile(block, tmp_path)
