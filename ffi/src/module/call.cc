@@ -49,6 +49,10 @@ int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, 
     return kp_raise("ValueError", "kp_call: %s: expected %d arguments behind args, got NULL or a negative count", function.name,
                     num_args);
   }
+  for (int32_t i = 0; i < num_args; ++i) {
+    const KpDLTensor* tensor = kp_any_tensor(&args[i]);
+    if (tensor && kp_dltensor_validate(tensor, function.name) != 0) return -1;
+  }
   if (!function.program) return CallUntyped(function, args, num_args, result);
   const signature::InvokePolicy policy{const_cast<KpLoadedFunction*>(&function), &Raise, &Resolve, &Allocate, &Workspace};
   return signature::Invoke(function.program, function.name, args, num_args, result, policy);
