@@ -1,0 +1,63 @@
+"""Each folder of examples/ is copied away, built as an outsider would, and run.
+
+pyproject.toml: `pip wheel` in build isolation, then main.py against the wheel. CMakeLists.txt alone: configured with the
+installed CMake package, built, and its tests run by ctest. main.py alone: run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.name != "minilm")  # make quickstart's
+
+
+def _run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
+    environment = {**os.environ, "PIP_FIND_LINKS": f"{ROOT / 'dist'} {os.environ.get('PIP_FIND_LINKS', '')}"}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def _wheel(project: Path, site: Path) -> None:
+    pip = (sys.executable, "-m", "pip")
+    _run(*pip, "wheel", "--no-deps", "--no-cache-dir", "-w", project / "dist", project, cwd=project)
+    (wheel,) = (project / "dist").glob("*.whl")
+    assert wheel.name.endswith("-py3-none-manylinux_2_28_x86_64.whl")
+    _run(*pip, "install", "--no-deps", "--no-index", "--target", site, wheel, cwd=project)
+
+
+def _cmake(project: Path) -> None:
+    prefix = ROOT / "build/install"
+    if not prefix.is_dir():
+        pytest.fail("build/install is missing: cmake --preset release, build, cmake --install build/release")
+    _run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+    _run("cmake", "--build", "build", cwd=project)
+    _run("ctest", "--test-dir", "build", "--output-on-failure", "--no-tests=error", cwd=project)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
+def test_example(example: Path, tmp_path: Path) -> None:
+    project, site = tmp_path / example.name, tmp_path / "site"
+    shutil.copytree(example, project)
+    assert (project / "README.md").is_file(), f"examples/{example.name} has no README.md"
+    main = project / "main.py"
+    if (project / "pyproject.toml").is_file():
+        _wheel(project, site)
+    elif (project / "CMakeLists.txt").is_file():
+        _cmake(project)
+    else:
+        assert main.is_file(), f"examples/{example.name}: expected pyproject.toml, CMakeLists.txt or main.py"
+    if main.is_file():
+        assert _run(sys.executable, main, cwd=tmp_path, path=site).strip()
