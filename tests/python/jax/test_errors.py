@@ -53,7 +53,7 @@ def test_a_kernels_own_error_under_jit(k):
 
 
 def test_tracer_as_static_argument(k):
-    with pytest.raises(TypeError, match="axpb: a: expected int, got a value that JAX is tracing.*static_argnames"):
+    with pytest.raises(TypeError, match=r"axpb: a: expected int, got a value that JAX is tracing.*static_argnames"):
         jax.jit(lambda x, a: k.axpb(x, a=a))(jnp.ones(2), 3)
     scaled = jax.jit(lambda x, a: k.axpb(x, a=a, b=0.0), static_argnames="a")
     np.testing.assert_array_equal(scaled(jnp.ones(2), a=7), [7, 7])
