@@ -21,6 +21,11 @@ class FunctionInfo(_core.FunctionBase):
     _origin: Module | None = None  # the Module it was first reached through: how a pickle finds it again
 
     @property
+    def qualified_name(self) -> str:
+        """"<module>@<digest>/<function>": what a compiled program stores of it."""
+        return f"{self.module_name}@{self.digest}/{self.name}"
+
+    @property
     def typed(self) -> dict[str, Any] | None:
         """The contract taken apart: parameters, results, conditions, properties. None without a contract."""
         text = self._signature_json()

@@ -160,6 +160,52 @@ static void DiscardResults(KpyFunction* f, TypedCall* t) {
   }
 }
 
+/* ---- a number given for a tensor of rank 0: the host makes a tensor of it ---- */
+
+static int GivesNumbers(const KpyFunction* f, const TypedCall* t) {
+  int32_t i;
+  for (i = 0; i < f->num_params; ++i) {
+    const int32_t type = t->values[i].type_index;
+    if (!(f->params[i].flags & KP_PARAM_SCALAR_OK)) continue;
+    if (type == KP_TYPE_INT || type == KP_TYPE_FLOAT || type == KP_TYPE_BOOL) return 1;
+  }
+  return 0;
+}
+
+static int HostCall(void* self, const KpAny* args, int32_t count, KpAny* result) {
+  return kp_call((const KpLoadedFunction*)self, args, count, result);
+}
+
+/* Puts what the host allocated where FinishResults looks. */
+static PyObject* ResultsOf(KpyFunction* f, TypedCall* t, const KpAny* result) {
+  const KpSequenceObject* several = (const KpSequenceObject*)(const void*)result->v.v_obj;
+  PyObject* tuple;
+  int32_t i;
+  if (f->num_returned == 0) Py_RETURN_NONE;
+  if (f->num_results == 1) return kpy_to_python(result, t->call.family);
+  if (f->num_returned == 1) return kpy_to_python(&several->data[f->returned[0]], t->call.family);
+  tuple = PyTuple_New(f->num_returned);
+  for (i = 0; tuple != NULL && i < f->num_returned; ++i) {
+    PyObject* one = kpy_to_python(&several->data[f->returned[i]], t->call.family);
+    if (one == NULL || PyTuple_SetItem(tuple, i, one) != 0) {
+      Py_DECREF(tuple);
+      return NULL;
+    }
+  }
+  return tuple;
+}
+
+static PyObject* CallThroughHost(KpyFunction* f, TypedCall* t, PyObject* out) {
+  KpAny result = kp_none();
+  PyObject* answer = NULL;
+  int rc = kpy_run_in_context(&t->call, HostCall, (void*)(uintptr_t)f->loaded, t->values,
+                              f->num_params + (out != NULL ? f->num_results : 0), &result);
+  if (rc != 0) return kpy_raise_host(f->name, rc);
+  answer = out != NULL ? FinishResults(f, t) : ResultsOf(f, t, &result);
+  kp_any_release(&result);
+  return answer;
+}
+
 static PyObject* CallBound(KpyFunction* f, TypedCall* t, PyObject* const* given, PyObject* out) {
   const int32_t count = f->num_params + f->num_results + f->has_workspace;
   PyObject* answer = NULL;
@@ -170,9 +216,10 @@ static PyObject* CallBound(KpyFunction* f, TypedCall* t, PyObject* const* given,
     rc = ConvertDestinations(f, t);
   }
   if (KPY_UNLIKELY(rc != KPY_OK)) return NULL;
+  if (KPY_UNLIKELY(f->takes_numbers) && GivesNumbers(f, t)) return CallThroughHost(f, t, out);
   if (KPY_LIKELY(CheckAndAllocate(f, t, out != NULL) == 0)) {
     result = kp_none();
-    if (KPY_LIKELY(kpy_invoke(&t->call, t->frame.device, t->values, count, &result) == 0)) answer = FinishResults(f, t);
+    if (KPY_LIKELY(kpy_invoke(&t->call, t->frame.device, 0, t->values, count, &result) == 0)) answer = FinishResults(f, t);
     kp_any_release(&result);
   }
   if (KPY_UNLIKELY(t->allocated != 0)) DiscardResults(f, t);

@@ -13,11 +13,15 @@ static KpDLDevice DeviceOf(const KpAny* values, Py_ssize_t count) {
 }
 
 static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
+  static const char* const kPositions[KPY_INLINE_VALUES + 1] = {
+      "argument 0",  "argument 1",  "argument 2",  "argument 3",  "argument 4",  "argument 5",
+      "argument 6",  "argument 7",  "argument 8",  "argument 9",  "argument 10", "argument 11",
+      "argument 12", "argument 13", "argument 14", "argument 15", "an argument after 15"};
   Py_ssize_t i;
-  call->argument = NULL;
   call->kind = KPY_KIND_ANY;
   for (i = 0; i < nargs; ++i) {
     int rc;
+    call->argument = kPositions[i < KPY_INLINE_VALUES ? i : KPY_INLINE_VALUES];
     call->flags = KP_PARAM_MUTATED; /* no contract says that it only reads */
     call->position = (int32_t)i;
     call->own_tensors = i >= 64 || (int)((f->owned_tensors >> i) & 1);
@@ -37,7 +41,7 @@ static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* a
   PyObject* answer;
   KpAny result = kp_none();
   if (KPY_UNLIKELY(ConvertAll(f, call, args, nargs, values) != KPY_OK)) return NULL;
-  if (KPY_UNLIKELY(kpy_invoke(call, DeviceOf(values, nargs), values, (int32_t)nargs, &result) != 0)) return NULL;
+  if (KPY_UNLIKELY(kpy_invoke(call, DeviceOf(values, nargs), 1, values, (int32_t)nargs, &result) != 0)) return NULL;
   if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;
   if (KPY_UNLIKELY(result.type_index >= KP_TYPE_DLTENSOR_PTR && result.type_index <= KP_TYPE_RVALUE_REF)) {
     return PyErr_Format(PyExc_TypeError, "%s: returned a %s, which borrows memory; return an owned value", f->name,

@@ -80,6 +80,7 @@ struct KpyFunction {
   int32_t num_returned;             /* results that are not aux; they come first in `returned` */
   int32_t returned[KP_SIG_MAX_RESULTS]; /* result indices handed to the caller, in order */
   int32_t has_workspace;
+  int32_t takes_numbers;  /* some tensor parameter accepts a number */
   int32_t quick;          /* keep the GIL */
   uint64_t owned_tensors; /* untyped: bit i: argument i wants an owning TENSOR */
   PyMethodDef method;
@@ -121,12 +122,29 @@ struct KpyCall {
 
 #define KPY_KIND_ANY 0xffu
 
+static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
+  call->function = function;
+  call->family = NULL;
+  call->num_tensors = 0;
+  call->num_dims = 0;
+  call->num_keeps = 0;
+  call->own_tensors = 0;
+  call->torch_checked = 0;
+  call->has_stream = 0;
+  call->device.device_type = 0;
+  call->device.device_id = 0;
+  call->stream = NULL;
+  call->keeps_more = NULL;
+  call->keeps_capacity = 0;
+  call->divert = NULL;
+  call->divert_hook = NULL;
+}
+
 /* call.c */
 KPY_HIDDEN PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 KPY_HIDDEN PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
 /* frame.c */
-KPY_HIDDEN void kpy_call_begin(KpyCall* call, KpyFunction* function);
 KPY_HIDDEN void kpy_call_end(KpyCall* call);
 /* Runs release(what) when the call ends; on failure runs it at once. */
 KPY_HIDDEN int kpy_call_keep(KpyCall* call, void* what, void (*release)(void* what));

@@ -1,24 +1,6 @@
 /* The memory of one call: inline arrays on the C stack, the heap only beyond them. */
 #include "core.h"
 
-void kpy_call_begin(KpyCall* call, KpyFunction* function) {
-  call->function = function;
-  call->family = NULL;
-  call->num_tensors = 0;
-  call->num_dims = 0;
-  call->num_keeps = 0;
-  call->own_tensors = 0;
-  call->torch_checked = 0;
-  call->has_stream = 0;
-  call->device.device_type = 0;
-  call->device.device_id = 0;
-  call->stream = NULL;
-  call->keeps_more = NULL;
-  call->keeps_capacity = 0;
-  call->divert = NULL;
-  call->divert_hook = NULL;
-}
-
 void kpy_call_end(KpyCall* call) {
   while (call->num_keeps > 0) {
     int32_t i = --call->num_keeps;

@@ -30,6 +30,7 @@ static int ReadParams(KpyFunction* f) {
     param->name = PyUnicode_InternFromString(info.name);
     param->kind = info.kind;
     param->flags = info.flags;
+    if (info.flags & KP_PARAM_SCALAR_OK) f->takes_numbers = 1;
     param->has_default = (info.flags & KP_PARAM_HAS_DEFAULT) != 0;
     param->default_value = info.default_value;
     if (param->name == NULL) return -1;

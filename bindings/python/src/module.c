@@ -1,4 +1,5 @@
 /* kernpack._core: the extension module. One per process; it holds C state that is never torn down. */
+#include "call_context.h"
 #include "core.h"
 
 PyMODINIT_FUNC PyInit__core(void);
@@ -15,5 +16,6 @@ PyMODINIT_FUNC PyInit__core(void) {
     Py_DECREF(module);
     return NULL;
   }
+  kpy_watch_interrupts();
   return module;
 }

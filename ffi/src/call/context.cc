@@ -1,11 +1,19 @@
 #include "call/context.h"
 
+#include <atomic>
+
 #include "host/services.h"
 
 namespace kernpack::host {
 namespace {
 
 constinit thread_local KpCallContext* t_call = nullptr;
+constinit std::atomic<int (*)()> g_interrupt_check = nullptr;
+
+int Interrupted(int (*check)()) noexcept {
+  if (check == nullptr || check() == 0) return 0;
+  return kp_error_pending() ? -1 : kp_raise("KeyboardInterrupt", "interrupted");
+}
 
 }  // namespace
 
@@ -28,6 +36,8 @@ void kp_call_enter(KpCallContext* context) {
 }
 
 void kp_call_leave(KpCallContext* context) { t_call = context->outer; }
+
+void kp_set_interrupt_check(int (*check)()) { g_interrupt_check.store(check, std::memory_order_relaxed); }
 
 namespace kernpack::host::service {
 
@@ -52,11 +62,9 @@ int tensor_alloc(const KpHost*, const KpDLTensor* prototype, KpAny* out) noexcep
 
 int check_interrupts(const KpHost*) noexcept {
   for (const KpCallContext* call = t_call; call != nullptr; call = call->outer) {
-    if (call->check_interrupts == nullptr) continue;
-    if (call->check_interrupts() == 0) return 0;
-    return kp_error_pending() ? -1 : kp_raise("KeyboardInterrupt", "interrupted");
+    if (call->check_interrupts != nullptr) return Interrupted(call->check_interrupts);
   }
-  return 0;
+  return Interrupted(g_interrupt_check.load(std::memory_order_relaxed));
 }
 
 }  // namespace kernpack::host::service

@@ -114,6 +114,8 @@ typedef struct KpCallContext {
 } KpCallContext;
 KP_HOST_API void kp_call_enter(KpCallContext* context);
 KP_HOST_API void kp_call_leave(KpCallContext* context);
+/* What check_interrupts asks in calls without a context that says so. As KpCallContext.check_interrupts; NULL: nothing. */
+KP_HOST_API void kp_set_interrupt_check(int (*check)(void));
 
 /* ---- signatures (ffi/src/signature; kernpack/signature/ *.h) ---- */
 /* A compiled contract. Immortal and interned by text. */
