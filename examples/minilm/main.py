@@ -38,7 +38,7 @@ def main():
     for name, make in EMBEDDERS.items():
         found, seconds = run(name, make(k, weights), batches, len(token_ids))
         error = np.abs(found - expected).max()
-        cosine = (found * expected).sum(-1).min() / np.linalg.norm(found, axis=-1).max()
+        cosine = ((found * expected).sum(-1) / np.linalg.norm(found.astype(np.float64), axis=-1)).min()
         nearest = sentences[np.argmax(found[:-1] @ found[-1])]
         ok = ok and bool(cosine >= LEAST_COSINE)  # a NaN is not
         lines.append(f"{name:<9} {error:>14.1e} {cosine:>12.8f} {seconds * 1e3:>10.0f} ms  {nearest}")
