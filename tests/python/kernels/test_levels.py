@@ -1,0 +1,23 @@
+"""The same tests under a CPU level below the machine's own, one process each: the level is read once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FILES = ("test_norms.py", "test_softmax.py", "test_gelu.py", "test_embedding.py", "test_gradients.py")
+
+
+@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
+def test_level(level):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *(str(HERE / f) for f in FILES)],
+        env=os.environ | {"KERNPACK_CPU": level},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
