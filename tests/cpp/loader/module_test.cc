@@ -1,0 +1,153 @@
+// Adopted modules: looking functions up, calling them checked, errors.
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "loader/table.h"
+
+namespace loader_test {
+namespace {
+
+int Twice(void*, const KpAny* args, int32_t num_args, KpAny*) {
+  if (num_args != 3) return kp_raise("InternalError", "expected 3 values, got %d", num_args);
+  const KpDLTensor* x = kp_any_tensor(&args[0]);
+  const KpDLTensor* out = kp_any_tensor(&args[2]);
+  for (int64_t i = 0; i < x->shape[0]; ++i) {
+    static_cast<float*>(out->data)[i] = static_cast<float>(args[1].v.v_float) * static_cast<const float*>(x->data)[i];
+  }
+  return 0;
+}
+
+const KpLoadedModule* Load() {
+  static const KpLoadedModule* module = [] {
+    Table& table = NewTable();
+    table.Add("twice", &Twice).signature = "(x: f32[N], factor: float = 2.0) -> (out: f32[N])";
+    table.Add("answer", &Answer<42>).doc = "the answer";
+    const KpLoadedModule* loaded = nullptr;
+    EXPECT_EQ(kp_module_adopt(table.Finish("adopted"), &loaded), 0) << TakeError();
+    return loaded;
+  }();
+  return module;
+}
+
+struct Vector {
+  explicit Vector(int64_t n) : data(static_cast<size_t>(n), 1.5F), size(n) {
+    view = {data.data(), {KP_DEVICE_CPU, 0}, 1, {KP_DTYPE_FLOAT, 32, 1}, &size, nullptr, 0};
+  }
+  std::vector<float> data;
+  int64_t size;
+  KpDLTensor view;
+};
+
+TEST(Module, FunctionsAreListedInNameOrder) {
+  ASSERT_EQ(kp_module_function_count(Load()), 2);
+  EXPECT_STREQ(kp_module_function_at(Load(), 0)->name, "answer");
+  EXPECT_STREQ(kp_module_function_at(Load(), 1)->name, "twice");
+  EXPECT_EQ(kp_module_function_at(Load(), 0), kp_module_function(Load(), kp_bytes("answer")));
+  EXPECT_EQ(kp_module_function(Load(), kp_bytes("missing")), nullptr);
+  EXPECT_EQ(kp_error_pending(), 0);
+  EXPECT_EQ(kp_module_function_at(Load(), 2), nullptr);
+  EXPECT_NE(TakeError().find("IndexError"), std::string::npos);
+}
+
+TEST(Module, AdoptingTwiceGivesTheSameModule) {
+  Table& table = NewTable();
+  table.Add("f", &Answer<1>);
+  const KpModule* made = table.Finish("twice_adopted");
+  const KpLoadedModule* first = nullptr;
+  const KpLoadedModule* second = nullptr;
+  ASSERT_EQ(kp_module_adopt(made, &first), 0);
+  ASSERT_EQ(kp_module_adopt(made, &second), 0);
+  EXPECT_EQ(first, second);
+  EXPECT_STREQ(kp_module_path(first), "");
+}
+
+TEST(Module, CallAllocatesResults) {
+  Vector x(4);
+  const KpAny args[] = {TensorValue(&x.view)};
+  KpAny result = kp_none();
+  ASSERT_EQ(kp_call(kp_module_function(Load(), kp_bytes("twice")), args, 1, &result), 0) << TakeError();
+  const KpDLTensor* out = kp_any_tensor(&result);
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(out->shape[0], 4);
+  EXPECT_FLOAT_EQ(static_cast<float*>(out->data)[3], 3.0F);
+  kp_any_release(&result);
+}
+
+TEST(Module, CallWritesDestinations) {
+  Vector x(3);
+  Vector out(3);
+  KpAny factor = kp_none();
+  factor.type_index = KP_TYPE_FLOAT;
+  factor.v.v_float = 10;
+  const KpAny args[] = {TensorValue(&x.view), factor, TensorValue(&out.view)};
+  KpAny result = kp_none();
+  ASSERT_EQ(kp_call(kp_module_function(Load(), kp_bytes("twice")), args, 3, &result), 0) << TakeError();
+  EXPECT_EQ(result.type_index, KP_TYPE_NONE);
+  EXPECT_FLOAT_EQ(out.data[2], 15.0F);
+}
+
+TEST(Module, CallRefusesWhatDoesNotFit) {
+  const KpLoadedFunction* twice = kp_module_function(Load(), kp_bytes("twice"));
+  KpAny result = kp_none();
+  EXPECT_EQ(kp_call(twice, nullptr, 0, &result), -1);
+  EXPECT_NE(TakeError().find("TypeError: twice: expected at least 1 arguments (x has no default), got 0"), std::string::npos);
+  EXPECT_EQ(kp_call(twice, nullptr, 2, &result), -1);
+  EXPECT_NE(TakeError().find("ValueError"), std::string::npos);
+  Vector x(3);
+  x.size = -3;
+  const KpAny args[] = {TensorValue(&x.view)};
+  EXPECT_EQ(kp_call(twice, args, 1, &result), -1);
+  EXPECT_NE(TakeError().find("ValueError: twice"), std::string::npos);
+  Vector out(2);
+  x.size = 3;
+  const KpAny mixed[] = {TensorValue(&x.view), TensorValue(&out.view), TensorValue(&out.view)};
+  EXPECT_EQ(kp_call(twice, mixed, 3, &result), -1);
+  EXPECT_NE(TakeError().find("twice: factor: expected"), std::string::npos);
+}
+
+TEST(Module, FunctionsAreFoundByQualifiedName) {
+  const std::string name = std::string("adopted@") + kp_module_digest(Load()) + "/answer";
+  const KpLoadedFunction* found = nullptr;
+  ASSERT_EQ(kp_function_find(kp_bytes(name.c_str()), &found), 0) << TakeError();
+  EXPECT_EQ(found, kp_module_function(Load(), kp_bytes("answer")));
+  EXPECT_EQ(kp_function_find(kp_bytes((name + "s").c_str()), &found), -1);
+  EXPECT_EQ(TakeError(), "AttributeError: module adopted has no function answers");
+  EXPECT_EQ(kp_function_find(kp_bytes("gone@00/f"), &found), -1);
+  EXPECT_NE(TakeError().find("ImportError: f of module gone"), std::string::npos);
+  EXPECT_EQ(kp_function_find(kp_bytes("nothing"), &found), -1);
+  EXPECT_NE(TakeError().find("ValueError"), std::string::npos);
+}
+
+TEST(Module, GradientsAreListed) {
+  Table& table = NewTable();
+  table.Add("f", &Answer<1>).signature = "(x: f32[N]) -> (y: f32[N])";
+  table.Add("f_backward", &Answer<2>).signature = "(d_y: f32[N]) -> (d_x: f32[N])";
+  KpFunctionDef& gradient = table.Add("f", nullptr);
+  gradient.kind = KP_DEF_GRADIENT;
+  gradient.target = "f_backward";
+  const KpLoadedModule* module = nullptr;
+  ASSERT_EQ(kp_module_adopt(table.Finish("with_gradient"), &module), 0) << TakeError();
+  KpAny text = kp_none();
+  ASSERT_EQ(kp_module_gradients(module, &text), 0);
+  EXPECT_EQ(TakeText(&text), R"([["f","f_backward"]])");
+}
+
+TEST(Module, TenThousandFunctions) {
+  Table& table = NewTable();
+  static std::deque<std::string> names;
+  for (int i = 0; i < 10000; ++i) names.push_back("function_" + std::to_string(i));
+  for (const std::string& name : names) table.Add(name.c_str(), &Answer<1>);
+  const KpLoadedModule* module = nullptr;
+  ASSERT_EQ(kp_module_adopt(table.Finish("large"), &module), 0) << TakeError();
+  EXPECT_EQ(kp_module_function_count(module), 10000);
+  for (const std::string& name : names) {
+    const KpLoadedFunction* function = kp_module_function(module, kp_bytes(name.c_str()));
+    ASSERT_NE(function, nullptr);
+    ASSERT_STREQ(function->name, name.c_str());
+  }
+  EXPECT_EQ(kp_module_function(module, kp_bytes("function_10000")), nullptr);
+}
+
+}  // namespace
+}  // namespace loader_test
