@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "loader/table.h"
+#include "table.h"
 
 namespace loader_test {
 namespace {
@@ -39,7 +39,7 @@ struct Vector {
   KpDLTensor view;
 };
 
-TEST(Module, FunctionsAreListedInNameOrder) {
+TEST(LoadedModule, FunctionsAreListedInNameOrder) {
   ASSERT_EQ(kp_module_function_count(Load()), 2);
   EXPECT_STREQ(kp_module_function_at(Load(), 0)->name, "answer");
   EXPECT_STREQ(kp_module_function_at(Load(), 1)->name, "twice");
@@ -50,7 +50,7 @@ TEST(Module, FunctionsAreListedInNameOrder) {
   EXPECT_NE(TakeError().find("IndexError"), std::string::npos);
 }
 
-TEST(Module, AdoptingTwiceGivesTheSameModule) {
+TEST(LoadedModule, AdoptingTwiceGivesTheSameModule) {
   Table& table = NewTable();
   table.Add("f", &Answer<1>);
   const KpModule* made = table.Finish("twice_adopted");
@@ -62,7 +62,7 @@ TEST(Module, AdoptingTwiceGivesTheSameModule) {
   EXPECT_STREQ(kp_module_path(first), "");
 }
 
-TEST(Module, CallAllocatesResults) {
+TEST(LoadedModule, CallAllocatesResults) {
   Vector x(4);
   const KpAny args[] = {TensorValue(&x.view)};
   KpAny result = kp_none();
@@ -74,7 +74,7 @@ TEST(Module, CallAllocatesResults) {
   kp_any_release(&result);
 }
 
-TEST(Module, CallWritesDestinations) {
+TEST(LoadedModule, CallWritesDestinations) {
   Vector x(3);
   Vector out(3);
   KpAny factor = kp_none();
@@ -87,7 +87,7 @@ TEST(Module, CallWritesDestinations) {
   EXPECT_FLOAT_EQ(out.data[2], 15.0F);
 }
 
-TEST(Module, CallRefusesWhatDoesNotFit) {
+TEST(LoadedModule, CallRefusesWhatDoesNotFit) {
   const KpLoadedFunction* twice = kp_module_function(Load(), kp_bytes("twice"));
   KpAny result = kp_none();
   EXPECT_EQ(kp_call(twice, nullptr, 0, &result), -1);
@@ -106,7 +106,7 @@ TEST(Module, CallRefusesWhatDoesNotFit) {
   EXPECT_NE(TakeError().find("twice: factor: expected"), std::string::npos);
 }
 
-TEST(Module, FunctionsAreFoundByQualifiedName) {
+TEST(LoadedModule, FunctionsAreFoundByQualifiedName) {
   const std::string name = std::string("adopted@") + kp_module_digest(Load()) + "/answer";
   const KpLoadedFunction* found = nullptr;
   ASSERT_EQ(kp_function_find(kp_bytes(name.c_str()), &found), 0) << TakeError();
@@ -119,7 +119,7 @@ TEST(Module, FunctionsAreFoundByQualifiedName) {
   EXPECT_NE(TakeError().find("ValueError"), std::string::npos);
 }
 
-TEST(Module, GradientsAreListed) {
+TEST(LoadedModule, GradientsAreListed) {
   Table& table = NewTable();
   table.Add("f", &Answer<1>).signature = "(x: f32[N]) -> (y: f32[N])";
   table.Add("f_backward", &Answer<2>).signature = "(d_y: f32[N]) -> (d_x: f32[N])";
@@ -133,7 +133,7 @@ TEST(Module, GradientsAreListed) {
   EXPECT_EQ(TakeText(&text), R"([["f","f_backward"]])");
 }
 
-TEST(Module, TenThousandFunctions) {
+TEST(LoadedModule, TenThousandFunctions) {
   Table& table = NewTable();
   static std::deque<std::string> names;
   for (int i = 0; i < 10000; ++i) names.push_back("function_" + std::to_string(i));

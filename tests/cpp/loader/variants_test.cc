@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "loader/table.h"
+#include "table.h"
 
 namespace loader_test {
 namespace {
@@ -49,7 +49,7 @@ int64_t AnswerOn(KpDLDevice device) {
   return result.v.v_int;
 }
 
-TEST(Variants, MostSpecificForTheProcessor) {
+TEST(LoadedVariants, MostSpecificForTheProcessor) {
 #if defined(__x86_64__)
   EXPECT_EQ(AnswerOn({KP_DEVICE_CPU, 0}), 2);
 #else
@@ -57,14 +57,14 @@ TEST(Variants, MostSpecificForTheProcessor) {
 #endif
 }
 
-TEST(Variants, MostSpecificForTheDevice) {
+TEST(LoadedVariants, MostSpecificForTheDevice) {
   EXPECT_EQ(AnswerOn({KP_DEVICE_CUDA, 0}), 4);  // sm_80 runs no sm_86 code
   EXPECT_EQ(AnswerOn({KP_DEVICE_CUDA, 1}), 6);
   EXPECT_EQ(AnswerOn({KP_DEVICE_CUDA, 2}), 4);
   EXPECT_EQ(AnswerOn({KP_DEVICE_CUDA, 1}), 6);  // the remembered choice
 }
 
-TEST(Variants, NoneIsAnErrorThatListsThemAll) {
+TEST(LoadedVariants, NoneIsAnErrorThatListsThemAll) {
   EXPECT_EQ(AnswerOn({KP_DEVICE_VULKAN, 0}), -1);
   const std::string error = TakeError();
   EXPECT_NE(error.find("RuntimeError: op: no variant runs on vulkan:0"), std::string::npos) << error;
@@ -72,7 +72,7 @@ TEST(Variants, NoneIsAnErrorThatListsThemAll) {
   EXPECT_NE(error.find("nonsense -x=y: target kind nonsense is not known"), std::string::npos) << error;
 }
 
-TEST(Variants, ReasonsAreTold) {
+TEST(LoadedVariants, ReasonsAreTold) {
   KpAny text = kp_none();
   ASSERT_EQ(kp_function_variants(Load(), &text), 0) << TakeError();
   const std::string json = TakeText(&text);
@@ -80,7 +80,7 @@ TEST(Variants, ReasonsAreTold) {
   EXPECT_NE(json.find("it is for cuda"), std::string::npos) << json;
 }
 
-TEST(Variants, AFunctionForAnotherDeviceHasNoCpuCode) {
+TEST(LoadedVariants, AFunctionForAnotherDeviceHasNoCpuCode) {
   Table& table = NewTable();
   table.Add("only_cuda", &Answer<1>).target = "cuda";
   const KpLoadedModule* module = nullptr;
@@ -88,7 +88,7 @@ TEST(Variants, AFunctionForAnotherDeviceHasNoCpuCode) {
   EXPECT_EQ(kp_module_function(module, kp_bytes("only_cuda"))->cpu_call, nullptr);
 }
 
-TEST(Variants, AnotherSignatureIsRefused) {
+TEST(LoadedVariants, AnotherSignatureIsRefused) {
   Table& table = NewTable();
   table.Add("op", &Answer<1>).signature = "(x: f32[N]) -> (y: f32[N])";
   KpFunctionDef& other = table.Add("op", &Answer<2>);
