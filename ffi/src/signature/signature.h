@@ -16,9 +16,9 @@ struct KpSignature {
 
 namespace kernpack::host {
 
-// The contract of a module's function. `program` (nullable, `words` long) is what the module's compiler wrote: it is kept only
-// if this host would have written the same, so a newer, older or damaged program costs nothing but the text's compilation.
-// `name` (nullable) is what the text's optional name must be. 0, or -1 with a ValueError raised.
+// The contract of a module's function, compiled from its text. The module's own `program` (nullable, `words` long) is not read:
+// it may be newer, older or damaged, and compiling the text takes microseconds, once. `name` (nullable) is what the text's
+// optional name must be. 0, or -1 with a ValueError raised.
 int SignatureFromProgram(const uint32_t* program, uint32_t words, const char* text, const char* name,
                          const KpSignature** out);
 

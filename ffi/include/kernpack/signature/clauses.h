@@ -203,7 +203,7 @@ struct Clauses : Parameters {
       Next();
       return true;
     }
-    return Fail(Reason::kUnknownDevice, now.begin);
+    return Fail(Reason::kUnknownDevice);
   }
 
   constexpr bool IndexList(uint32_t* where, bool of_dims) {

@@ -49,7 +49,7 @@ struct Defaults : Shapes {
   }
 
   constexpr bool Item(uint32_t kind, uint32_t flags, uint32_t choices, uint32_t* out) {
-    const uint32_t begin = now.begin;
+    const uint32_t begin = Here();
     const bool number = now.kind == Tok::kNumber || Is('-') || IsWord("inf") || IsWord("nan");
     if (number) {
       if (kind == KP_PARAM_INT) return Int(out);

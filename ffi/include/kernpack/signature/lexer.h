@@ -52,7 +52,9 @@ struct Lexer {
     }
     return false;
   }
-  constexpr bool Fail(Reason why) { return Fail(why, now.begin); }
+  // Where the token at hand starts, its quote included.
+  constexpr uint32_t Here() const { return now.begin - (now.kind == Tok::kString ? 1 : 0); }
+  constexpr bool Fail(Reason why) { return Fail(why, Here()); }
 
   constexpr void Next() {
     previous_end = now.end;

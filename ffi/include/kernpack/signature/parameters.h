@@ -128,7 +128,7 @@ struct Parameters : Defaults {
     uint32_t found[64]{};
     uint32_t count = 0;
     do {
-      const uint32_t begin = now.begin;
+      const uint32_t begin = Here();
       uint32_t offset = 0;
       if (!TakeString(&offset)) return false;
       for (uint32_t i = 0; i < count; ++i) {
