@@ -16,8 +16,9 @@
 namespace kernpack::xla {
 namespace {
 
-// XLA refuses a handler whose reported version is newer than its own, and every runtime understands older ones.
-int32_t SharedMinor(const Api* api) { return std::min<int32_t>(kApiMinor, api->version.minor); }
+// XLA refuses a handler whose reported version is newer than its own, and every runtime understands older ones. Runtimes of
+// 0.1 ask without showing their table.
+int32_t SharedMinor(const Api* api) { return api ? std::min<int32_t>(kApiMinor, api->version.minor) : 1; }
 
 void DeleteCallSite(void* site) { delete static_cast<CallSite*>(site); }
 
@@ -97,7 +98,7 @@ bool AnswerMetadata(CallFrame* frame, bool stateful) {
     TypeId* id = nullptr;
     if (metadata->struct_size >= sizeof(Metadata)) {
       metadata->state_type = {0};
-      if (stateful && !StateTypeOf(frame->api, &id)) metadata->state_type = *id;
+      if (stateful && frame->api && !StateTypeOf(frame->api, &id)) metadata->state_type = *id;
     }
     return true;
   }

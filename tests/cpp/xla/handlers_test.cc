@@ -137,6 +137,17 @@ TEST_P(EachMinor, ReportsTheOlderOfBothVersions) {
   EXPECT_EQ(xla.Probe(kp_xla_ffi_execute_cuda), expected);
 }
 
+TEST(XlaHandlers, AnswersARuntimeThatShowsNoTable) {
+  Metadata metadata{offsetof(Metadata, state_type), {sizeof(ApiVersion), nullptr, -1, -1}, 99, {-1}};
+  MetadataExtension extension{{sizeof(MetadataExtension), kMetadataExtension, nullptr}, &metadata};
+  CallFrame frame{};
+  frame.struct_size = kCallFrameSize;
+  frame.extension = &extension.base;
+  EXPECT_EQ(kp_xla_ffi_instantiate(&frame), nullptr);
+  EXPECT_EQ(metadata.api_version.minor, 1);
+  EXPECT_EQ(metadata.state_type.value, -1);  // behind the end of that runtime's struct
+}
+
 TEST(XlaHandlers, FloatBitsKeepNegativeZero) {
   ScaleCall call;
   FakeXla xla;
