@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from support.host import INCLUDE
 
 FAKE = Path(__file__).parent / "fake" / "module.c"
@@ -19,8 +18,20 @@ def compile_fake(tmp_path: Path) -> Callable[..., Path]:
         out = tmp_path / f"{name}.so"
         defines = [f"-D{key}={value}" for key, value in macros.items()]
         subprocess.run(
-            ["gcc", "-std=c99", "-Wall", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{INCLUDE}", *defines, *flags,
-             str(FAKE), "-o", str(out)],
+            [
+                "gcc",
+                "-std=c99",
+                "-Wall",
+                "-shared",
+                "-fPIC",
+                "-fvisibility=hidden",
+                f"-I{INCLUDE}",
+                *defines,
+                *flags,
+                str(FAKE),
+                "-o",
+                str(out),
+            ],
             check=True,
         )
         return out

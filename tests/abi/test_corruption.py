@@ -39,7 +39,7 @@ def outcomes_in_child(paths: list[Path]) -> list[str]:
         if child == 0:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
             with os.fdopen(writer, "w", buffering=1) as out:
-                for path in paths[len(results):]:
+                for path in paths[len(results) :]:
                     out.write(outcome(path).replace("\n", " ") + "\n")
             os._exit(0)
         os.close(writer)
@@ -59,8 +59,9 @@ def check(contents: Iterator[tuple[str, bytes]], folder: Path) -> Counter[str]:
         paths.append(path)
         labels.append(label)
     results = outcomes_in_child(paths)
-    wrong = [f"{label}: {result}" for label, result in zip(labels, results, strict=True)
-             if result not in ("good", "refused")]
+    wrong = [
+        f"{label}: {result}" for label, result in zip(labels, results, strict=True) if result not in ("good", "refused")
+    ]
     assert not wrong, f"{len(wrong)} of {len(results)}: {wrong[:10]}"
     return Counter(results)
 

@@ -24,16 +24,19 @@ def test_the_manual_lists_every_service_in_order() -> None:
 
 def test_the_header_describes_every_service() -> None:
     comment = HEADER.split("/* Every service in ABI order")[1].split("*/")[0]
-    described = [word for word in re.findall(r"^ \*  (\w+) {2,}|^ \*  (\w+) [a-z*]", comment, re.MULTILINE)]
+    described = list(re.findall(r"^ \*  (\w+) {2,}|^ \*  (\w+) [a-z*]", comment, re.MULTILINE))
     names = [first or second for first, second in described]
-    assert [name for name in names if name in dict((n, m) for m, n in services())] == [name for _, name in services()]
+    assert [name for name in names if name in {n: m for m, n in services()}] == [name for _, name in services()]
 
 
 def test_the_manual_lists_every_type_index() -> None:
     block = HEADER.split("enum KpTypeIndex {")[1].split("};")[0]
-    declared = {name: value for name, value in re.findall(r"(KP_TYPE_\w+) = (\d+)", block)
-                if "STATIC_OBJECT" not in name and "DYNAMIC" not in name}
-    listed = dict((name, value) for value, name in re.findall(r"^\| (\d+) \| `(KP_TYPE_\w+)` \|", MANUAL, re.MULTILINE))
+    declared = {
+        name: value
+        for name, value in re.findall(r"(KP_TYPE_\w+) = (\d+)", block)
+        if "STATIC_OBJECT" not in name and "DYNAMIC" not in name
+    }
+    listed = {name: value for value, name in re.findall(r"^\| (\d+) \| `(KP_TYPE_\w+)` \|", MANUAL, re.MULTILINE)}
     assert listed == declared
 
 

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from support.host import ROOT
 
 # The release build's installation (scripts/test), else any build folder can be installed.
@@ -27,7 +26,16 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(example: str, prefix: Path, folder: Path) -> Path:
-    configure = ["cmake", "-S", ROOT / "examples" / example, "-B", folder, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    configure = [
+        "cmake",
+        "-S",
+        ROOT / "examples" / example,
+        "-B",
+        folder,
+        "-G",
+        "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+    ]
     for command in (configure, ["cmake", "--build", folder]):
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stdout + ran.stderr

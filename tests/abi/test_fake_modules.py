@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from support import host
 
 UPGRADE = "run `pip install -U kernpack`"
@@ -229,7 +228,10 @@ def test_no_permission(compile_fake: Callable[..., Path]) -> None:
             if folder.owner() == Path.home().owner() and "pytest" in str(folder):
                 folder.chmod(0o755)
         ran = subprocess.run(
-            [sys.executable, "-c", code, str(path), str(host.ROOT / "tests")], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code, str(path), str(host.ROOT / "tests")],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert ran.stdout.startswith("OSError: kernpack.load: no permission to read")
     else:

@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from support.host import INCLUDE
 
 HERE = Path(__file__).parent
@@ -22,14 +21,17 @@ def compile_only(*command: str) -> subprocess.CompletedProcess[str]:
 
 def package_folder(name: str) -> Path:
     spec = importlib.util.find_spec(name)
-    assert spec and spec.origin, f"{name} is not installed; pip install -r requirements/test.txt"
+    assert spec is not None, f"{name} is not installed; pip install -r requirements/test.txt"
+    assert spec.origin is not None
     return Path(spec.origin).parent
 
 
 @pytest.mark.parametrize("compiler", C_COMPILERS)
 @pytest.mark.parametrize("standard", ["c99", "c11"])
 def test_pins_in_c(compiler: str, standard: str) -> None:
-    ran = compile_only(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(HERE / "layout_pins.c"))
+    ran = compile_only(
+        compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(HERE / "layout_pins.c")
+    )
     assert ran.returncode == 0, ran.stderr
 
 
@@ -48,7 +50,9 @@ def test_a_moved_field_fails_the_pins(tmp_path: Path) -> None:
     (tmp_path / "kernpack" / "abi.h").write_text(moved)
     ran = subprocess.run(
         ["g++", "-std=c++17", "-fsyntax-only", f"-I{tmp_path}", str(HERE / "layout_pins.cc")],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "KpModule.name moved" in ran.stderr
 

@@ -8,8 +8,9 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-import build
 from harness import Snippet, Timing, interleave
+
+import build
 
 
 @dataclass
@@ -26,7 +27,9 @@ class Kit:
     def ours(self) -> Any:
         import kernpack
 
-        return kernpack.load(str(build.shared_object(build.HERE / "ours" / "our_bench.cc", "our_bench", self.ours_flags)))
+        return kernpack.load(
+            str(build.shared_object(build.HERE / "ours" / "our_bench.cc", "our_bench", self.ours_flags))
+        )
 
     @cached_property
     def theirs(self) -> Any:
@@ -57,7 +60,8 @@ class Kit:
 def _extension(name: str, source: str, flags: tuple[list[str], list[str]], compiler: str = build.CXX) -> ModuleType:
     path = build.shared_object(build.HERE / source, name, flags, compiler)
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

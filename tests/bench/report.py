@@ -38,7 +38,9 @@ class Row:
 def timed_row(topic: str, name: str, timings: dict[str, Timing], goal: float | None = None, **more: object) -> Row:
     """A row from the candidates "ours" and "theirs", compared by their best repetition."""
     ours, theirs = timings["ours"], timings["theirs"]
-    return Row(topic, name, ours.best, theirs.best, goal=goal, ours_median=ours.median, theirs_median=theirs.median, **more)
+    return Row(
+        topic, name, ours.best, theirs.best, goal=goal, ours_median=ours.median, theirs_median=theirs.median, **more
+    )
 
 
 def table(rows: list[Row]) -> str:
@@ -46,7 +48,10 @@ def table(rows: list[Row]) -> str:
     header = ("what", "ours", "theirs", "unit", "ratio", "goal", "", "peer, note")
     lines = [header] + [_cells(row) for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    text = ["  ".join(_align(cell, width, i) for i, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines]
+    text = [
+        "  ".join(_align(cell, width, i) for i, (cell, width) in enumerate(zip(line, widths, strict=False))).rstrip()
+        for line in lines
+    ]
     text.insert(1, "-" * max(map(len, text)))
     return "\n".join(text)
 

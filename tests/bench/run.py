@@ -1,6 +1,6 @@
 """`make bench`: measures everything in one process, prints a table, writes JSON and a plot. Asserts no time.
 
-    python tests/bench/run.py [--quick] [--only TOPIC ...] [--json FILE] [--plot FILE]
+python tests/bench/run.py [--quick] [--only TOPIC ...] [--json FILE] [--plot FILE]
 """
 
 from __future__ import annotations
@@ -13,12 +13,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import build
 import machine
 import report
 from kit import Kit
 
-TOPICS = ("scalars", "arrays", "torch_tensors", "errors", "building", "loading", "jax_nodes", "storage", "kernels", "wheels")
+import build
+
+TOPICS = (
+    "scalars",
+    "arrays",
+    "torch_tensors",
+    "errors",
+    "building",
+    "loading",
+    "jax_nodes",
+    "storage",
+    "kernels",
+    "wheels",
+)
 
 
 def main() -> int:

@@ -4,15 +4,25 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from support.host import INCLUDE
 
 SOURCES = Path(__file__).parent / "src"
 
 
 def compile_module(source: Path, out: Path, *flags: str) -> Path:
-    command = ["g++", "-std=c++17", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", *flags,
-               str(source), "-o", str(out)]
+    command = [
+        "g++",
+        "-std=c++17",
+        "-O1",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-gnu-unique",
+        *flags,
+        str(source),
+        "-o",
+        str(out),
+    ]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return out
@@ -21,7 +31,9 @@ def compile_module(source: Path, out: Path, *flags: str) -> Path:
 @pytest.fixture(scope="session")
 def our_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """interop_ours.so, built with Kernpack's headers only."""
-    return compile_module(SOURCES / "our_module.cc", tmp_path_factory.mktemp("ours") / "interop_ours.so", f"-I{INCLUDE}")
+    return compile_module(
+        SOURCES / "our_module.cc", tmp_path_factory.mktemp("ours") / "interop_ours.so", f"-I{INCLUDE}"
+    )
 
 
 @pytest.fixture(scope="session")

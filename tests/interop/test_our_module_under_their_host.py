@@ -8,12 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
+import kernpack
 import numpy as np
 import pytest
 import torch
 import tvm_ffi
-
-import kernpack
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +69,9 @@ def test_every_order_in_a_fresh_process(order: str, our_path: Path) -> None:
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, order, str(our_path), ":".join([str(Path(__file__).parent), *sys.path])],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr
 

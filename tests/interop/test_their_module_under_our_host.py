@@ -7,10 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import kernpack
 import numpy as np
 import pytest
-
-import kernpack
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +19,15 @@ def theirs(peer_path: Path) -> kernpack.Module:
 
 def test_functions_are_listed_with_their_types(theirs: kernpack.Module) -> None:
     assert sorted(theirs.functions) == [
-        "add", "add_one", "call_back", "doubled", "fail", "greet", "iota", "lookup", "product",
+        "add",
+        "add_one",
+        "call_back",
+        "doubled",
+        "fail",
+        "greet",
+        "iota",
+        "lookup",
+        "product",
     ]
 
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from support import host
 
 CODE = """
@@ -27,7 +26,10 @@ def test_absent(peer_path: Path, library: str) -> None:
     environment = {**os.environ, "KERNPACK_TVM_FFI_LIB": library, "KERNPACK_LIBRARY": str(host.library_path())}
     ran = subprocess.run(
         [sys.executable, "-c", CODE, str(peer_path), str(host.ROOT / "tests")],
-        capture_output=True, text=True, check=True, env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     why = f" ({library}: cannot open shared object file: No such file or directory)" if library else ""
     assert ran.stdout == (

@@ -58,10 +58,15 @@ def library_path() -> Path:
     """KERNPACK_LIBRARY, else the newest libkernpack of the build folders."""
     if named := os.environ.get("KERNPACK_LIBRARY"):
         return Path(named)
-    built = [p for pattern in ("build*/ffi/libkernpack.so", "build*/python/kernpack/libkernpack.so")
-             for p in ROOT.glob(pattern)]
+    built = [
+        p
+        for pattern in ("build*/ffi/libkernpack.so", "build*/python/kernpack/libkernpack.so")
+        for p in ROOT.glob(pattern)
+    ]
     if not built:
-        raise FileNotFoundError("no libkernpack.so under build*/; build it with `cmake --build`, or set KERNPACK_LIBRARY")
+        raise FileNotFoundError(
+            "no libkernpack.so under build*/; build it with `cmake --build`, or set KERNPACK_LIBRARY"
+        )
     return max(built, key=lambda p: p.stat().st_mtime)
 
 

@@ -66,7 +66,7 @@ def _result(function: Function, frame: _c.Frame, index: int) -> jax.ShapeDtypeSt
         function.name,
     )
     dtype = _dtypes.to_numpy(prototype.dtype.code, prototype.dtype.bits)
-    if dtype is None or (dtype in _dtypes.NEEDS_X64 and not jax.config.jax_enable_x64):
+    if dtype is None or (dtype in _dtypes.NEEDS_X64 and not jax.config.jax_enable_x64):  # type: ignore[attr-defined]
         name = _c.lib.kp_dtype_name(prototype.dtype).decode()
         advice = "this JAX has no such dtype"
         if dtype is not None:

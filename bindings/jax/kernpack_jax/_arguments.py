@@ -29,7 +29,7 @@ def split(function: Function, values: Sequence[object]) -> tuple[Config, list[ob
     """Separates what is static from the arrays, which keep the order of the parameters."""
     slots: list[_statics.Key] = []
     arrays: list[object] = []
-    for parameter, value in zip(function.parameters, values):
+    for parameter, value in zip(function.parameters, values, strict=False):
         if value is None:
             slots.append(_statics.NONE)
         elif not parameter.is_tensor:

@@ -23,7 +23,16 @@ from pathlib import Path
 
 import kernpack._core as _core
 
-TYPE_NONE, TYPE_INT, TYPE_BOOL, TYPE_FLOAT, TYPE_DTYPE, TYPE_DEVICE, TYPE_TENSOR_VIEW, TYPE_RAW_STR = 0, 1, 2, 3, 5, 6, 7, 8
+TYPE_NONE, TYPE_INT, TYPE_BOOL, TYPE_FLOAT, TYPE_DTYPE, TYPE_DEVICE, TYPE_TENSOR_VIEW, TYPE_RAW_STR = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    6,
+    7,
+    8,
+)
 TYPE_ARRAY = 71
 SIG_ABSTRACT = 1
 MAX_NDIM = 64

@@ -43,7 +43,7 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
 
 
 def _refuse_mutation(config: Config) -> None:
-    for parameter, slot in zip(config.function.parameters, config.slots):
+    for parameter, slot in zip(config.function.parameters, config.slots, strict=False):
         if parameter.mutated and slot[0] in ("tensor", "tensors"):
             raise TypeError(
                 f"{config.function.name}: {parameter.name}: is written in place, and JAX arrays are immutable; call it "

@@ -32,7 +32,7 @@ def raw_call(config: Config, arrays: Sequence[jax.Array]) -> tuple[jax.Array, ..
 def _mutated_operands(config: Config) -> list[int]:
     found: list[int] = []
     operand = 0
-    for parameter, (tag, length) in zip(config.function.parameters, config.slots):
+    for parameter, (tag, length) in zip(config.function.parameters, config.slots, strict=False):
         if tag not in ("tensor", "tensors"):
             continue
         if parameter.mutated:
@@ -44,7 +44,7 @@ def _mutated_operands(config: Config) -> list[int]:
 def _attributes(config: Config) -> dict[str, object]:
     attributes: dict[str, object] = {"kp.fn": config.function.qualified_name}
     absent = []
-    for parameter, slot in zip(config.function.parameters, config.slots):
+    for parameter, slot in zip(config.function.parameters, config.slots, strict=False):
         if slot == _statics.NONE:
             absent.append(parameter.name)
         elif slot[0] == "tensors":

@@ -10,9 +10,8 @@ Importing this imports neither numpy nor torch nor jax.
 from typing import TYPE_CHECKING, Any
 
 from kernpack import storage
-from kernpack._core import Device, DType, Object, Tensor
+from kernpack._core import Device, DType, Object, Tensor, empty, get_num_threads, set_num_threads
 from kernpack._core import as_tensor as from_dlpack
-from kernpack._core import empty, get_num_threads, set_num_threads
 from kernpack._core import version as __version__
 from kernpack._errors import InternalError, KernelError, register_error
 from kernpack._function import FunctionInfo

@@ -3,7 +3,7 @@ modules already loaded, never imported."""
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from typing import Any
 

@@ -22,7 +22,7 @@ class FunctionInfo(_core.FunctionBase):
 
     @property
     def qualified_name(self) -> str:
-        """"<module>@<digest>/<function>": what a compiled program stores of it."""
+        """ "<module>@<digest>/<function>": what a compiled program stores of it."""
         return f"{self.module_name}@{self.digest}/{self.name}"
 
     @property

@@ -34,5 +34,5 @@ def info() -> dict[str, Any]:
         "inline_cache": str(cache_dir()),
         "peer_library": str(peer) if peer else "not installed",
         "frameworks": {name: _version(name) for name in _FRAMEWORKS},
-        "kernel_packages": {name: package for name, package in sorted(installed().items())},
+        "kernel_packages": dict(sorted(installed().items())),
     }

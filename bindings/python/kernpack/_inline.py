@@ -64,7 +64,7 @@ def _sdk() -> ModuleType:
         import kernpack_sdk.flags
     except ImportError as error:
         raise ImportError("load_inline needs the headers: pip install kernpack-sdk") from error
-    return kernpack_sdk  # type: ignore[no-any-return]
+    return kernpack_sdk
 
 
 def _complete(source: str, functions: Mapping[str, str | None] | Iterable[str] | None, name: str | None) -> str:
@@ -138,7 +138,16 @@ def _for_nvcc(flags: list[str]) -> list[str]:
 
 
 def _key(text: str, compiler: list[str], compile_flags: list[str], link_flags: list[str], sdk: ModuleType) -> str:
-    parts = [text, " ".join(compiler), _version_of(compiler), *compile_flags, "|", *link_flags, sdk.__version__, _core.version]
+    parts = [
+        text,
+        " ".join(compiler),
+        _version_of(compiler),
+        *compile_flags,
+        "|",
+        *link_flags,
+        sdk.__version__,
+        _core.version,
+    ]
     parts.append(_headers_digest(sdk))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -150,7 +159,13 @@ def _headers_digest(sdk: ModuleType) -> str:
 
 
 def _build(
-    text: str, compiler: list[str], compile_flags: list[str], link_flags: list[str], target: Path, language: str, verbose: bool
+    text: str,
+    compiler: list[str],
+    compile_flags: list[str],
+    link_flags: list[str],
+    target: Path,
+    language: str,
+    verbose: bool,
 ) -> None:
     """Compiles beside the target and renames: readers see a whole file or none."""
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,9 @@ def package_files(name: str) -> list[Path]:
     folders = list(spec.submodule_search_locations or ([os.path.dirname(spec.origin)] if spec.origin else []))
     files = [file for folder in folders for file in module_files(Path(folder))]
     if not files:
-        raise ImportError(f"kernpack.load: the package '{package}' holds no kernel module (no *.so in {', '.join(folders)})")
+        raise ImportError(
+            f"kernpack.load: the package '{package}' holds no kernel module (no *.so in {', '.join(folders)})"
+        )
     return files
 
 

@@ -65,7 +65,11 @@ def numpy_dtype(name: str) -> Any:
 
 
 _LONG_NAMES = {
-    **{f"{short}{bits}": f"{long}{bits}" for short, long in (("i", "int"), ("u", "uint"), ("f", "float")) for bits in (8, 16, 32, 64)},
+    **{
+        f"{short}{bits}": f"{long}{bits}"
+        for short, long in (("i", "int"), ("u", "uint"), ("f", "float"))
+        for bits in (8, 16, 32, 64)
+    },
     "c64": "complex64",
     "c128": "complex128",
     "bf16": "bfloat16",
@@ -106,7 +110,7 @@ def numpy_from_tensor(tensor: Tensor) -> Any:
     if tensor.device.type != "cpu":
         raise BufferError(f"numpy(): the tensor is on {tensor.device}; copy it to the CPU first")
     try:
-        return numpy.asarray(memoryview(tensor))  # type: ignore[arg-type]
+        return numpy.asarray(memoryview(tensor))
     except BufferError:
         dtype = numpy_dtype(tensor.dtype.name)
     return numpy.asarray(_Bytes(tensor)).view(dtype).reshape(tensor.shape)

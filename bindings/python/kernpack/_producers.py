@@ -11,7 +11,9 @@ _STREAM_DEVICES = {2: 1, 13: 1, 10: 0}  # CUDA, CUDA managed, ROCm: DLPack's num
 _MAX_VERSION = (1, 3)
 
 
-def dlpack_of(value: Any, function: str, argument: str, has_stream: bool, stream: int) -> tuple[Any, int, int, int | None]:
+def dlpack_of(
+    value: Any, function: str, argument: str, has_stream: bool, stream: int
+) -> tuple[Any, int, int, int | None]:
     """(capsule, device type, device id, the stream its data is ready on or None)."""
     who = f"{function}: {argument}"
     kind, index = _device_of(value, who)

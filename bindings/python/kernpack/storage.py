@@ -35,7 +35,7 @@ def get(module: str, key: str, *, device: Any = None, stream: int | None = None)
     return value
 
 
-def set(module: str, key: str, value: Any, *, device: Any = None, stream: int | None = None) -> None:  # noqa: A001
+def set(module: str, key: str, value: Any, *, device: Any = None, stream: int | None = None) -> None:
     """Stores a value, replacing what was there."""
     _core.storage_set(module, key, _scope(device, stream), device, stream or 0, value)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 
-import build
 import numpy as np
 from harness import Snippet
 from kit import Kit
 from report import Row, timed_row
+
+import build
 
 
 def _arrays() -> dict[str, object]:
@@ -18,9 +19,14 @@ def _arrays() -> dict[str, object]:
 def measure(kit: Kit) -> list[Row]:
     ours = Snippet("f(a, b, c)", _arrays() | {"f": kit.ours.three_checked})
     theirs = Snippet("f(a, b, c)", _arrays() | {"f": kit.theirs.three_checked})
-    rows = [timed_row("arrays", "three NumPy arrays, full signature", kit.compare({"ours": ours, "theirs": theirs}), 0.2)]
+    rows = [
+        timed_row("arrays", "three NumPy arrays, full signature", kit.compare({"ours": ours, "theirs": theirs}), 0.2)
+    ]
     rows.append(_own_tensors(kit))
-    for peer, function in (("pybind11 (py::array_t)", kit.pybind11.three), ("nanobind (nb::ndarray)", kit.nanobind.three)):
+    for peer, function in (
+        ("pybind11 (py::array_t)", kit.pybind11.three),
+        ("nanobind (nb::ndarray)", kit.nanobind.three),
+    ):
         timings = kit.compare({"ours": ours, "theirs": Snippet("f(a, b, c)", _arrays() | {"f": function})})
         rows.append(timed_row("arrays", "three NumPy arrays, full signature", timings, peer=peer))
     rows.append(_ctypes(kit, ours))
@@ -48,4 +54,6 @@ def _ctypes(kit: Kit, ours: Snippet) -> Row:
     library.three.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_long]
     statement = "f(a.ctypes.data, b.ctypes.data, c.ctypes.data, 32)"
     timings = kit.compare({"ours": ours, "theirs": Snippet(statement, _arrays() | {"f": library.three})})
-    return timed_row("arrays", "three NumPy arrays, full signature", timings, peer="ctypes", note="ctypes checks nothing")
+    return timed_row(
+        "arrays", "three NumPy arrays, full signature", timings, peer="ctypes", note="ctypes checks nothing"
+    )

@@ -43,7 +43,9 @@ def _our_node(kit: Kit):
 def _their_node(kit: Kit):
     import jax_tvm_ffi
 
-    jax_tvm_ffi.register_ffi_target("bench.node", kit.theirs.node, ["args", "rets", "attrs.k", "attrs.s"], platform="cpu")
+    jax_tvm_ffi.register_ffi_target(
+        "bench.node", kit.theirs.node, ["args", "rets", "attrs.k", "attrs.s"], platform="cpu"
+    )
 
     def node(value):
         call = jax.ffi.ffi_call("bench.node", jax.ShapeDtypeStruct(value.shape, value.dtype))

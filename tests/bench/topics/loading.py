@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import build
 from harness import Timing
 from kit import Kit
 from report import Row, timed_row
+
+import build
 
 MANY = 10_000
 
@@ -40,7 +41,7 @@ def _row(name: str, modules: tuple[Path, Path], function: str, copies: int) -> R
     timings = {side: Timing() for side in loaders}
     with tempfile.TemporaryDirectory() as folder:
         for copy in range(copies):
-            for (side, load), module in zip(loaders.items(), modules):
+            for (side, load), module in zip(loaders.items(), modules, strict=False):
                 path = Path(folder) / f"{side}{copy}.so"
                 path.write_bytes(module.read_bytes() + f"copy {copy}".encode())
                 start = time.perf_counter_ns()

@@ -12,7 +12,14 @@ def measure(kit: Kit) -> list[Row]:
         _row(kit, "no arguments, GIL released", "f()", kit.ours.nothing, kit.theirs.nothing, 0.4),
         _row(kit, "no arguments, GIL kept", "f()", kit.ours.nothing_quick, kit.theirs_keeping_gil("nothing"), 0.4),
         _row(kit, "three ints, GIL released", "f(1, 2, 3)", kit.ours.three_ints, kit.theirs.three_ints, 0.35),
-        _row(kit, "three ints, GIL kept", "f(1, 2, 3)", kit.ours.three_ints_quick, kit.theirs_keeping_gil("three_ints"), 0.35),
+        _row(
+            kit,
+            "three ints, GIL kept",
+            "f(1, 2, 3)",
+            kit.ours.three_ints_quick,
+            kit.theirs_keeping_gil("three_ints"),
+            0.35,
+        ),
         _floor(kit),
     ]
 

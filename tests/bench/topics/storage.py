@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import build
 from kit import Kit
 from report import Row
+
+import build
 
 CALLS = 200_000
 
@@ -20,6 +21,12 @@ def measure(kit: Kit) -> list[Row]:
         for threads, found in samples.items():
             found.append(module.run(threads, CALLS))
     return [
-        Row("storage", f"storage_get, {threads} thread{'s' * (threads > 1)}", min(found), None, note="a call, in each thread")
+        Row(
+            "storage",
+            f"storage_get, {threads} thread{'s' * (threads > 1)}",
+            min(found),
+            None,
+            note="a call, in each thread",
+        )
         for threads, found in samples.items()
     ]

@@ -34,7 +34,9 @@ def _parameters(kit: Kit) -> Row:
     parameters = {name: torch.nn.Parameter(tensor) for name, tensor in plain.items()}
     f = {"f": kit.ours.three_checked}
     with torch.no_grad():
-        timings = kit.compare({"ours": Snippet("f(a, b, c)", parameters | f), "theirs": Snippet("f(a, b, c)", plain | f)})
+        timings = kit.compare(
+            {"ours": Snippet("f(a, b, c)", parameters | f), "theirs": Snippet("f(a, b, c)", plain | f)}
+        )
     return timed_row("torch", "three Parameters under no_grad", timings, 1.1, peer="ours, three plain tensors")
 
 
@@ -43,6 +45,9 @@ def _new_result(kit: Kit) -> Row:
     for f in (kit.ours.new_like, kit.theirs.new_like):
         assert isinstance(f(x), torch.Tensor)
     timings = kit.compare(
-        {"ours": Snippet("f(x)", {"f": kit.ours.new_like, "x": x}), "theirs": Snippet("f(x)", {"f": kit.theirs.new_like, "x": x})}
+        {
+            "ours": Snippet("f(x)", {"f": kit.ours.new_like, "x": x}),
+            "theirs": Snippet("f(x)", {"f": kit.theirs.new_like, "x": x}),
+        }
     )
     return timed_row("torch", "torch in, new torch result out", timings, 0.6)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import build
 from kit import Kit
 from report import Row
+
+import build
 
 RUNTIME_GOAL_KIB = 2048
 
@@ -18,5 +19,7 @@ def measure(kit: Kit) -> list[Row]:
     for wheel in wheels:
         runtime = wheel.name.startswith("kernpack-")
         note = f"goal: under {RUNTIME_GOAL_KIB} KiB" if runtime else ""
-        rows.append(Row("wheels", "-".join(wheel.name.split("-")[:2]), wheel.stat().st_size / 1024, None, unit="KiB", note=note))
+        rows.append(
+            Row("wheels", "-".join(wheel.name.split("-")[:2]), wheel.stat().st_size / 1024, None, unit="KiB", note=note)
+        )
     return rows

@@ -37,7 +37,7 @@ def test_reads_like_the_numpy_path(k, call):
 
 
 def test_a_kernels_own_error_is_a_valueerror_eagerly(k):
-    with pytest.raises(ValueError, match="^positive: x: expected no negative item, got one at 1$"):
+    with pytest.raises(ValueError, match=r"^positive: x: expected no negative item, got one at 1$"):
         k.positive(jnp.array([1.0, -1.0]))
 
 
@@ -47,7 +47,7 @@ def test_a_kernels_own_error_under_jit(k):
     step = jax.jit(k.positive)
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"\[ValueError\] positive: x: expected no negative"):
         jax.block_until_ready(step(jnp.array([-1.0])))
-    with pytest.raises(ValueError, match="^positive: x: expected no negative"), kernpack.jax.errors():
+    with pytest.raises(ValueError, match=r"^positive: x: expected no negative"), kernpack.jax.errors():
         jax.block_until_ready(step(jnp.array([-1.0])))
     np.testing.assert_array_equal(step(jnp.array([3.0])), [3])
 

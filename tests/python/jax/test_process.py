@@ -30,7 +30,9 @@ def test_64_bit_results_need_x64(module_path):
 
 
 def test_jax_is_not_imported_by_kernpack(module_path):
-    code = "import sys, kernpack; kernpack.load(sys.argv[1])\nprint('jax' in sys.modules, 'kernpack.jax' in sys.modules)"
+    code = (
+        "import sys, kernpack; kernpack.load(sys.argv[1])\nprint('jax' in sys.modules, 'kernpack.jax' in sys.modules)"
+    )
     assert run_python(code, str(module_path)) == "False False\n"
 
 
