@@ -60,7 +60,15 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
     call->device = device;
     call->stream = PyLong_AsVoidPtr(stream);
   }
-  rc = PyCapsule_IsValid(capsule, VERSIONED) ? TakeVersioned(call, capsule, out) : TakeUnversioned(call, capsule, out);
+  if (PyCapsule_IsValid(capsule, VERSIONED)) {
+    rc = TakeVersioned(call, capsule, out);
+  } else if (PyCapsule_IsValid(capsule, UNVERSIONED)) {
+    rc = TakeUnversioned(call, capsule, out);
+  } else {
+    PyErr_Format(PyExc_BufferError, "%s: %s: expected a fresh DLPack capsule, got one that is used up or of another kind",
+                 Who(call), What(call));
+    rc = KPY_ERROR;
+  }
   Py_DECREF(answer);
   if (rc != KPY_OK) return rc;
   return kpy_call_keep_any(call, out);

@@ -1,0 +1,82 @@
+"""What Python shows of a function, and how it travels to other processes."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+
+import kernpack
+import numpy as np
+import pytest
+
+
+def test_help_and_signature(k):
+    assert str(inspect.signature(k.scale)) == "(x, *, f=2.0, out=None)"
+    assert "where T in {f32}" in k.scale.__doc__
+    assert k.scale.__name__ == "scale"
+    assert {"scale", "functions", "version"} <= set(dir(k))
+
+
+def test_function_info(k):
+    info = k.functions["scale"]
+    assert info is k.scale.__self__ and info.callable is k.scale
+    assert info.text.startswith("(x: T[*S]") and info.targets == [None]
+    assert info.typed is not None
+    assert len(k.functions) == len(list(k.functions)) and "nothing" not in k.functions
+
+
+def test_functions_are_interned(k):
+    again = kernpack.load(k.path)
+    assert again.digest == k.digest and again.scale is k.scale
+
+
+def test_pickle_and_deepcopy(k):
+    assert pickle.loads(pickle.dumps(k.scale)) is k.scale
+    assert pickle.loads(pickle.dumps(k)).digest == k.digest
+    assert pickle.loads(pickle.dumps(k.functions["scale"])) is k.functions["scale"]
+    assert copy.deepcopy(k.scale) is k.scale and copy.deepcopy(k) is k
+
+
+def test_spawned_workers(k):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        result = pool.apply(k.scale, (np.ones(3, dtype=np.float32),))
+    np.testing.assert_array_equal(result, [2, 2, 2])
+
+
+def test_closed_modules_say_so(k):
+    module = kernpack.load(k.path)
+    module.close()
+    with pytest.raises(ValueError, match="was closed"):
+        module.scale  # noqa: B018
+
+
+def test_importing_kernpack_imports_no_framework():
+    script = "import kernpack, sys; print([m for m in ('numpy', 'torch', 'jax') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, check=True)
+    assert run.stdout.strip() == "[]" and run.stderr == ""
+
+
+def test_info_lists_versions_and_caches():
+    facts = kernpack.info()
+    assert facts["kernpack"] == kernpack.__version__ and facts["threads"] >= 1
+
+
+def test_inline_results_are_cached(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path))
+    source = "int seven() { return 7; }"
+    first = kernpack.load_inline(source, ["seven"])
+    stamp = os.stat(first.path).st_mtime_ns
+    assert kernpack.load_inline(source, ["seven"]).seven() == 7
+    assert os.stat(first.path).st_mtime_ns == stamp
+    assert [file.suffix for file in (tmp_path / "inline").iterdir()] == [".so"]
+
+
+def test_inline_errors_show_the_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"inline\.cc:1"):
+        kernpack.load_inline("int broken( { }", ["broken"])

@@ -1,0 +1,137 @@
+"""Arrays of each framework in, results of the same framework out."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+
+import kernpack
+import numpy as np
+import pytest
+import torch
+
+
+def test_numpy(k):
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    y = k.scale(x, f=3)
+    assert type(y) is np.ndarray
+    np.testing.assert_array_equal(y, 3 * x)
+
+
+def test_torch(k):
+    x = torch.arange(6, dtype=torch.float32).reshape(2, 3)
+    y = k.scale(x)
+    assert type(y) is torch.Tensor and torch.equal(y, 2 * x)
+    low, high = k.split(x)
+    assert torch.equal(low, x - 1) and torch.equal(high, x + 1)
+
+
+def test_own_tensors(k):
+    x = kernpack.from_dlpack(np.ones((2, 3), dtype=np.float32))
+    y = k.scale(x)
+    assert type(y) is kernpack.Tensor and y.shape == (2, 3) and str(y.dtype) == "f32"
+    np.testing.assert_array_equal(y.numpy(), 2 * np.ones((2, 3)))
+    assert torch.equal(torch.from_dlpack(y), torch.full((2, 3), 2.0))
+    assert memoryview(y).shape == (2, 3)
+
+
+class Producer:
+    """Speaks __dlpack__ only, as CuPy does."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **arguments: object) -> object:
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def test_a_producer_of_dlpack_only(k):
+    y = k.scale(Producer(np.ones(3, dtype=np.float32)))
+    np.testing.assert_array_equal(np.from_dlpack(y), [2, 2, 2])
+
+
+def test_a_read_only_producer_is_not_written_to(k):
+    frozen = np.zeros(3, dtype=np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        k.bump(Producer(frozen))
+
+
+def test_out_takes_one_tensor_or_a_tuple(k):
+    x = np.arange(3, dtype=np.float32)
+    out = np.empty(3, dtype=np.float32)
+    assert k.scale(x, out=out) is out
+    np.testing.assert_array_equal(out, 2 * x)
+    low, high = np.empty(3, np.float32), np.empty(3, np.float32)
+    assert k.split(x, out=(low, high))[1] is high
+    np.testing.assert_array_equal(high, x + 1)
+
+
+def test_buffers_are_tensors(k):
+    data = bytearray(12)
+    k.bump(memoryview(data).cast("f"))
+    assert list(memoryview(data).cast("f")) == [1.0, 1.0, 1.0]
+
+
+def test_zero_size_is_legal(k):
+    assert k.scale(np.empty((0, 4), dtype=np.float32)).shape == (0, 4)
+    assert k.scale(torch.empty(0, 4)).shape == (0, 4)
+
+
+def test_arguments_are_not_leaked(k):
+    x, t = np.ones(3, dtype=np.float32), torch.ones(3)
+    before = sys.getrefcount(x), sys.getrefcount(t), kernpack._core.live_objects()
+    for _ in range(200):
+        k.scale(x), k.scale(t), k.echo([x, t])
+    gc.collect()
+    assert (sys.getrefcount(x), sys.getrefcount(t), kernpack._core.live_objects()) == before
+
+
+def test_eight_threads(k):
+    wrong = []
+
+    def work(value: int) -> None:
+        x = np.full(64, value, dtype=np.float32)
+        wrong.extend(i for i in range(200) if k.scale(x)[0] != 2 * value)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_parameters_are_fast_under_no_grad_and_refused_otherwise(k):
+    weight = torch.nn.Parameter(torch.ones(3))
+    with torch.no_grad():
+        assert torch.equal(k.scale(weight), torch.full((3,), 2.0))
+    with pytest.raises(TypeError, match=r"scale: x: .*requires a gradient.*detach"):
+        k.scale(weight)
+
+
+def _fake() -> torch.Tensor:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        return torch.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: torch.ones(4, dtype=torch.complex64).conj(), "conjugated"),
+        (lambda: torch.ones(4, dtype=torch.complex64).conj().imag, "negated"),
+        (_fake, "subclass"),
+        (lambda: torch.ones(3, device="meta"), "no memory|no plain"),
+        (lambda: torch.ones(3).to_sparse(), "no plain"),
+    ],
+    ids=["conj", "neg", "fake", "meta", "sparse"],
+)
+def test_torch_tensors_without_plain_memory_are_refused(k, make, why):
+    with pytest.raises(TypeError, match=why):
+        k.touch(make())
