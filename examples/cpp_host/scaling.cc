@@ -4,7 +4,8 @@
 namespace kp = kernpack;
 
 static void Scale(kp::TensorView x, double factor, kp::TensorView out) {
-  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = static_cast<float>(factor) * x.data_ptr<float>()[i];
+  for (int64_t i = 0; i < x.numel(); ++i)
+    out.data_ptr<float>()[i] = static_cast<float>(factor) * x.data_ptr<float>()[i];
 }
 
 KP_MODULE("scaling", "1.0.0");

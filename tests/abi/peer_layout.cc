@@ -7,7 +7,7 @@
 #include "pin_macros.h"
 
 // The body behind an object's 24-byte header.
-#define SAME_BODY(ours, field, theirs, their_field) \
+#define SAME_BODY(ours, field, theirs, their_field)                                            \
   static_assert(offsetof(ours, field) == sizeof(TVMFFIObject) + offsetof(theirs, their_field), \
                 #ours "." #field " against " #theirs "." #their_field);
 

@@ -23,16 +23,21 @@ struct Arguments {
 
   KpAny Make(int slot) {
     static constexpr int64_t kSizes[] = {0, 1, 2, 3, 4, 8, -1, INT64_MAX};
-    static constexpr KpDLDataType kDTypes[] = {{KP_DTYPE_FLOAT, 32, 1}, {KP_DTYPE_FLOAT, 16, 1}, {KP_DTYPE_INT, 64, 1},
-                                               {KP_DTYPE_COMPLEX, 64, 1}};
+    static constexpr KpDLDataType kDTypes[] = {
+        {KP_DTYPE_FLOAT, 32, 1}, {KP_DTYPE_FLOAT, 16, 1}, {KP_DTYPE_INT, 64, 1}, {KP_DTYPE_COMPLEX, 64, 1}};
     KpAny a = kp_none();
     const uint8_t choice = Next();
     a.type_index = choice % 8;
     a.v.v_int = Next();
     if (a.type_index == KP_TYPE_DLTENSOR_PTR) {
       KpDLTensor& t = tensors[slot];
-      t = KpDLTensor{reinterpret_cast<void*>(uintptr_t{4096} * (Next() + 1u)), {KP_DEVICE_CPU, 0}, choice / 8 % 5,
-                     kDTypes[Next() % 4], shapes[slot], nullptr, 0};
+      t = KpDLTensor{reinterpret_cast<void*>(uintptr_t{4096} * (Next() + 1u)),
+                     {KP_DEVICE_CPU, 0},
+                     choice / 8 % 5,
+                     kDTypes[Next() % 4],
+                     shapes[slot],
+                     nullptr,
+                     0};
       for (int64_t& size : shapes[slot]) size = kSizes[Next() % 8];
       a.v.v_tensor = &t;
     }

@@ -219,7 +219,8 @@ static PyObject* CallBound(KpyFunction* f, TypedCall* t, PyObject* const* given,
   if (KPY_UNLIKELY(f->takes_numbers) && GivesNumbers(f, t)) return CallThroughHost(f, t, out);
   if (KPY_LIKELY(CheckAndAllocate(f, t, out != NULL) == 0)) {
     result = kp_none();
-    if (KPY_LIKELY(kpy_invoke(&t->call, t->frame.device, 0, t->values, count, &result) == 0)) answer = FinishResults(f, t);
+    if (KPY_LIKELY(kpy_invoke(&t->call, t->frame.device, 0, t->values, count, &result) == 0))
+      answer = FinishResults(f, t);
     kp_any_release(&result);
   }
   if (KPY_UNLIKELY(t->allocated != 0)) DiscardResults(f, t);

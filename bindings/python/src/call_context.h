@@ -5,8 +5,8 @@
 #include "core.h"
 
 /* Runs `function` in a context that tells the host of the call's stream and allocator. Returns what it returns. */
-KPY_HIDDEN int kpy_run_in_context(const KpyCall* call, KpSafeCall function, void* self, const KpAny* values, int32_t count,
-                                  KpAny* result);
+KPY_HIDDEN int kpy_run_in_context(const KpyCall* call, KpSafeCall function, void* self, const KpAny* values,
+                                  int32_t count, KpAny* result);
 /* The implementation for a device that is not the CPU, or an error when there is none. */
 KPY_HIDDEN int kpy_resolve_device(KpyFunction* f, KpDLDevice device, KpSafeCall* function, void** self);
 /* Ctrl-C reaches kernels that ask for it. */

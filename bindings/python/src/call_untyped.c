@@ -14,8 +14,8 @@ static KpDLDevice DeviceOf(const KpAny* values, Py_ssize_t count) {
 
 static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
   static const char* const kPositions[KPY_INLINE_VALUES + 1] = {
-      "argument 0",  "argument 1",  "argument 2",  "argument 3",  "argument 4",  "argument 5",
-      "argument 6",  "argument 7",  "argument 8",  "argument 9",  "argument 10", "argument 11",
+      "argument 0",  "argument 1",  "argument 2",  "argument 3",  "argument 4",          "argument 5",
+      "argument 6",  "argument 7",  "argument 8",  "argument 9",  "argument 10",         "argument 11",
       "argument 12", "argument 13", "argument 14", "argument 15", "an argument after 15"};
   Py_ssize_t i;
   call->kind = KPY_KIND_ANY;

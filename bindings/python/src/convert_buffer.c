@@ -13,10 +13,10 @@ static int DTypeOfFormat(const char* format, Py_ssize_t itemsize, KpDLDataType* 
   static const struct {
     char letter;
     uint8_t code;
-  } kLetters[] = {{'?', KP_DTYPE_BOOL}, {'b', KP_DTYPE_INT},  {'B', KP_DTYPE_UINT}, {'h', KP_DTYPE_INT},   {'H', KP_DTYPE_UINT},
-                  {'i', KP_DTYPE_INT},  {'I', KP_DTYPE_UINT}, {'l', KP_DTYPE_INT},  {'L', KP_DTYPE_UINT},  {'q', KP_DTYPE_INT},
-                  {'Q', KP_DTYPE_UINT}, {'n', KP_DTYPE_INT},  {'N', KP_DTYPE_UINT}, {'e', KP_DTYPE_FLOAT}, {'f', KP_DTYPE_FLOAT},
-                  {'d', KP_DTYPE_FLOAT}};
+  } kLetters[] = {{'?', KP_DTYPE_BOOL}, {'b', KP_DTYPE_INT},   {'B', KP_DTYPE_UINT},  {'h', KP_DTYPE_INT},
+                  {'H', KP_DTYPE_UINT}, {'i', KP_DTYPE_INT},   {'I', KP_DTYPE_UINT},  {'l', KP_DTYPE_INT},
+                  {'L', KP_DTYPE_UINT}, {'q', KP_DTYPE_INT},   {'Q', KP_DTYPE_UINT},  {'n', KP_DTYPE_INT},
+                  {'N', KP_DTYPE_UINT}, {'e', KP_DTYPE_FLOAT}, {'f', KP_DTYPE_FLOAT}, {'d', KP_DTYPE_FLOAT}};
   const int complex_number = format != NULL && format[0] == 'Z';
   size_t i;
   if (format == NULL) format = "B";

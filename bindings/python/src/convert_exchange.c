@@ -9,8 +9,8 @@ static int ReadStream(KpyCall* call, const KpyExchangeApi* api, KpDLDevice devic
   void* stream = NULL;
   if (device.device_type == KP_DEVICE_CPU) return 0;
   if (api->current_work_stream(device.device_type, device.device_id, &stream) != 0) return -1;
-  if (call->has_stream && call->device.device_type == device.device_type && call->device.device_id == device.device_id &&
-      call->stream != stream) {
+  if (call->has_stream && call->device.device_type == device.device_type &&
+      call->device.device_id == device.device_id && call->stream != stream) {
     PyErr_Format(PyExc_ValueError, "%s: %s: its framework works on another stream than the arguments before it",
                  call->function ? call->function->name : "kernpack", call->argument ? call->argument : "argument");
     return -1;
@@ -29,8 +29,8 @@ static int CopyShape(KpyCall* call, KpDLTensor* view) {
   int64_t* dims;
   int32_t i;
   if (KPY_UNLIKELY(n < 0 || n > KP_MAX_NDIM)) {
-    PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d", call->argument ? call->argument : "argument",
-                 KP_MAX_NDIM, n);
+    PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d",
+                 call->argument ? call->argument : "argument", KP_MAX_NDIM, n);
     return -1;
   }
   dims = kpy_call_dims(call, 2 * n);
@@ -59,9 +59,10 @@ static int ConvertOwned(KpyCall* call, const KpyExchangeApi* api, PyObject* obje
   return kpy_call_keep_any(call, out);
 }
 
-static inline int Finish(KpyCall* call, const KpySlot* slot, const KpyExchangeApi* api, KpDLTensor* view, PyObject* object,
-                         KpAny* out) {
-  if (KPY_UNLIKELY(view->device.device_type != KP_DEVICE_CPU) && ReadStream(call, api, view->device) != 0) return KPY_ERROR;
+static inline int Finish(KpyCall* call, const KpySlot* slot, const KpyExchangeApi* api, KpDLTensor* view,
+                         PyObject* object, KpAny* out) {
+  if (KPY_UNLIKELY(view->device.device_type != KP_DEVICE_CPU) && ReadStream(call, api, view->device) != 0)
+    return KPY_ERROR;
   if (call->family == NULL) call->family = slot->family;
   if (KPY_UNLIKELY(call->own_tensors)) return ConvertOwned(call, api, object, out);
   if (CopyShape(call, view) != 0) return KPY_ERROR;
@@ -98,7 +99,8 @@ static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
 
 static int ConvertTorchSubclass(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   (void)slot, (void)object, (void)out;
-  return kpy_divert(call, "torch", "it is a subclass of torch.Tensor; pass x.as_subclass(torch.Tensor) if it has plain memory");
+  return kpy_divert(call, "torch",
+                    "it is a subclass of torch.Tensor; pass x.as_subclass(torch.Tensor) if it has plain memory");
 }
 
 /* The producer's table, the newest of a major version that we know; NULL when it has none (no error set). */

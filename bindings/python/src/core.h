@@ -29,7 +29,7 @@ struct KpySlot {
   PyTypeObject* type; /* strong; NULL: empty */
   KpyConvert convert;
   const KpyFamily* family; /* NULL: no tensor */
-  const void* data;        /* the converter's own */
+  const void* data; /* the converter's own */
 };
 
 /* A framework as the receiver of results. Immortal. */
@@ -46,13 +46,13 @@ struct KpyFamily {
   /* What kernels get from tensor_alloc during the call; NULL: the host's own. Called without the GIL. */
   int (*tensor_alloc)(void* family, const KpDLTensor* prototype, KpAny* out);
   const KpyExchangeApi* api; /* of exchange families */
-  PyTypeObject* type;        /* strong; of families that know one */
+  PyTypeObject* type; /* strong; of families that know one */
 };
 
 typedef struct KpyParam {
-  PyObject* name;     /* interned str */
+  PyObject* name; /* interned str */
   const char* c_name;
-  uint32_t kind;  /* KpParamKind */
+  uint32_t kind; /* KpParamKind */
   uint32_t flags; /* KpParamFlags */
   int32_t has_default;
   KpAny default_value; /* owned */
@@ -66,22 +66,21 @@ typedef struct KpySlots {
 
 /* One kernel function; what Python sees as FunctionInfo. Immortal: interned by the loaded function. */
 struct KpyFunction {
-  PyObject_HEAD
-  const KpLoadedFunction* loaded;
+  PyObject_HEAD const KpLoadedFunction* loaded;
   const uint32_t* program; /* NULL: untyped */
   const char* name;
   KpSafeCall cpu_call;
   void* cpu_self;
-  KpyParam* params;  /* length num_params */
-  KpySlots* slots;   /* length num_params + num_results; of an untyped function KPY_INLINE_VALUES */
+  KpyParam* params; /* length num_params */
+  KpySlots* slots; /* length num_params + num_results; of an untyped function KPY_INLINE_VALUES */
   int32_t num_params;
   int32_t num_positional;
   int32_t num_results;
-  int32_t num_returned;             /* results that are not aux; they come first in `returned` */
+  int32_t num_returned; /* results that are not aux; they come first in `returned` */
   int32_t returned[KP_SIG_MAX_RESULTS]; /* result indices handed to the caller, in order */
   int32_t has_workspace;
-  int32_t takes_numbers;  /* some tensor parameter accepts a number */
-  int32_t quick;          /* keep the GIL */
+  int32_t takes_numbers; /* some tensor parameter accepts a number */
+  int32_t quick; /* keep the GIL */
   uint64_t owned_tensors; /* untyped: bit i: argument i wants an owning TENSOR */
   PyMethodDef method;
   char* doc;
@@ -98,22 +97,22 @@ typedef struct KpyKeep {
 struct KpyCall {
   KpyFunction* function;
   const KpyFamily* family; /* of the first tensor argument; NULL: none yet */
-  const char* argument;    /* name of what is being converted */
-  uint32_t flags;          /* KpParamFlags of what is being converted */
-  uint32_t kind;           /* KpParamKind, or KPY_KIND_ANY */
-  int32_t position;        /* of what is being converted */
+  const char* argument; /* name of what is being converted */
+  uint32_t flags; /* KpParamFlags of what is being converted */
+  uint32_t kind; /* KpParamKind, or KPY_KIND_ANY */
+  int32_t position; /* of what is being converted */
   int32_t num_tensors;
   int32_t num_dims;
   int32_t num_keeps;
-  int32_t own_tensors;     /* tensors must be owning TENSOR objects */
-  int32_t torch_checked;   /* the per-call guards ran: 0 no, 1 grad mode off, 2 grad mode on */
+  int32_t own_tensors; /* tensors must be owning TENSOR objects */
+  int32_t torch_checked; /* the per-call guards ran: 0 no, 1 grad mode off, 2 grad mode on */
   int32_t has_stream;
-  KpDLDevice device;       /* of stream */
+  KpDLDevice device; /* of stream */
   void* stream;
-  KpyKeep* keeps_more;     /* heap, when the inline ones ran out; capacity keeps_capacity */
+  KpyKeep* keeps_more; /* heap, when the inline ones ran out; capacity keeps_capacity */
   int32_t keeps_capacity;
-  const char* divert;      /* why the fast path must not take the call */
-  PyObject* divert_hook;   /* borrowed: who takes it; NULL: nobody */
+  const char* divert; /* why the fast path must not take the call */
+  PyObject* divert_hook; /* borrowed: who takes it; NULL: nobody */
   void* results[KP_SIG_MAX_RESULTS]; /* the family's own */
   KpDLTensor tensors[KPY_INLINE_VALUES];
   KpyKeep keeps[KPY_INLINE_VALUES];
@@ -198,7 +197,7 @@ KPY_HIDDEN int kpy_to_any(PyObject* object, KpAny* out);
 /* own.c: gives the value a tensor view ended up as: the view itself, or an owning TENSOR when the call wants those.
  * `object` is kept alive by the TENSOR. */
 KPY_HIDDEN int kpy_emit_tensor(KpyCall* call, KpDLTensor* view, PyObject* object, KpAny* out);
-KPY_HIDDEN void kpy_release_object(void* object);          /* Py_DECREF */
+KPY_HIDDEN void kpy_release_object(void* object); /* Py_DECREF */
 KPY_HIDDEN void kpy_release_object_any_thread(void* object); /* takes the GIL; leaks after interpreter exit */
 
 /* to_python.c: a new reference; `value` is borrowed. `family` (nullable) receives tensors. */
@@ -206,7 +205,7 @@ KPY_HIDDEN PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family);
 
 /* errors.c */
 KPY_HIDDEN PyObject* kpy_raise_host(const char* who, int rc); /* the host's pending error as a Python one; NULL */
-KPY_HIDDEN PyObject* kpy_raise_any(KpAny* owned_error);       /* consumes; NULL */
+KPY_HIDDEN PyObject* kpy_raise_any(KpAny* owned_error); /* consumes; NULL */
 KPY_HIDDEN int kpy_raise_from_python(void); /* the Python exception in flight as the host's error; -1 */
 KPY_HIDDEN int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got);
 KPY_HIDDEN int kpy_error_register(PyObject* kind, PyObject* type);

@@ -2,8 +2,7 @@
 #include "core.h"
 
 typedef struct KpyDevice {
-  PyObject_HEAD
-  KpDLDevice device;
+  PyObject_HEAD KpDLDevice device;
 } KpyDevice;
 
 static PyTypeObject* g_type;
@@ -27,7 +26,7 @@ static int FromName(PyObject* text, KpDLDevice* out) {
 
 /* DLPack's (type, index), or ("cuda", 1). */
 static int FromTuple(PyObject* tuple, KpDLDevice* out) {
-  PyObject *kind = PyTuple_Size(tuple) == 2 ? PyTuple_GetItem(tuple, 0) : NULL;
+  PyObject* kind = PyTuple_Size(tuple) == 2 ? PyTuple_GetItem(tuple, 0) : NULL;
   PyObject* index = kind == NULL ? NULL : PyTuple_GetItem(tuple, 1);
   if (index == NULL || !PyLong_Check(index)) return 0;
   if (PyUnicode_Check(kind)) {
@@ -113,7 +112,8 @@ static PyObject* Str(PyObject* self) {
 
 static PyObject* Repr(PyObject* self) {
   const KpDLDevice device = ((KpyDevice*)self)->device;
-  return PyUnicode_FromFormat("kernpack.device(\"%s\", %d)", kp_device_type_name(device.device_type), (int)device.device_id);
+  return PyUnicode_FromFormat("kernpack.device(\"%s\", %d)", kp_device_type_name(device.device_type),
+                              (int)device.device_id);
 }
 
 static Py_hash_t Hash(PyObject* self) {
@@ -143,10 +143,14 @@ static PyGetSetDef kGetSet[] = {{"type", GetType, NULL, "The kind of device, \"c
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 int kpy_device_init(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, (void*)New},         {Py_tp_repr, (void*)Repr},
-                         {Py_tp_str, (void*)Str},         {Py_tp_hash, (void*)Hash},
-                         {Py_tp_richcompare, (void*)Compare}, {Py_tp_methods, kMethods},
-                         {Py_tp_getset, kGetSet},         {Py_tp_doc, "Device(spec, index=None): where a tensor lives."},
+  PyType_Slot slots[] = {{Py_tp_new, (void*)New},
+                         {Py_tp_repr, (void*)Repr},
+                         {Py_tp_str, (void*)Str},
+                         {Py_tp_hash, (void*)Hash},
+                         {Py_tp_richcompare, (void*)Compare},
+                         {Py_tp_methods, kMethods},
+                         {Py_tp_getset, kGetSet},
+                         {Py_tp_doc, "Device(spec, index=None): where a tensor lives."},
                          {0, NULL}};
   PyType_Spec spec = {"kernpack.Device", sizeof(KpyDevice), 0, Py_TPFLAGS_DEFAULT, slots};
   g_type = (PyTypeObject*)PyType_FromSpec(&spec);

@@ -2,8 +2,7 @@
 #include "core.h"
 
 typedef struct KpyDType {
-  PyObject_HEAD
-  KpDLDataType dtype;
+  PyObject_HEAD KpDLDataType dtype;
 } KpyDType;
 
 static PyTypeObject* g_type;
@@ -120,10 +119,14 @@ static PyGetSetDef kGetSet[] = {{"name", GetName, NULL, "As signatures spell it,
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 int kpy_dtype_init(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, (void*)New},         {Py_tp_repr, (void*)Repr},
-                         {Py_tp_str, (void*)Str},         {Py_tp_hash, (void*)Hash},
-                         {Py_tp_richcompare, (void*)Compare}, {Py_tp_methods, kMethods},
-                         {Py_tp_getset, kGetSet},         {Py_tp_doc, "DType(spec): an element type, \"f32\" or any framework's."},
+  PyType_Slot slots[] = {{Py_tp_new, (void*)New},
+                         {Py_tp_repr, (void*)Repr},
+                         {Py_tp_str, (void*)Str},
+                         {Py_tp_hash, (void*)Hash},
+                         {Py_tp_richcompare, (void*)Compare},
+                         {Py_tp_methods, kMethods},
+                         {Py_tp_getset, kGetSet},
+                         {Py_tp_doc, "DType(spec): an element type, \"f32\" or any framework's."},
                          {0, NULL}};
   PyType_Spec spec = {"kernpack.DType", sizeof(KpyDType), 0, Py_TPFLAGS_DEFAULT, slots};
   g_type = (PyTypeObject*)PyType_FromSpec(&spec);

@@ -8,12 +8,14 @@ static PyObject* g_kinds; /* dict: kind -> exception class; "" is the class of u
 
 int kpy_errors_init(void) {
   static const char* const kBuiltin[] = {
-      "ValueError",   "TypeError",         "RuntimeError",       "IndexError",        "KeyError",
-      "MemoryError",  "AttributeError",    "NotImplementedError", "OverflowError",    "ZeroDivisionError",
-      "BufferError",  "FileNotFoundError", "OSError",            "ImportError",       "ModuleNotFoundError",
-      "AssertionError", "KeyboardInterrupt", "TimeoutError",     "PermissionError",   "StopIteration",
-      "ArithmeticError", "LookupError",    "NameError",          "RecursionError",    "EOFError",
-      "FloatingPointError", "UnicodeError", "Exception",         "InterruptedError"};
+      "ValueError",        "TypeError",          "RuntimeError",        "IndexError",
+      "KeyError",          "MemoryError",        "AttributeError",      "NotImplementedError",
+      "OverflowError",     "ZeroDivisionError",  "BufferError",         "FileNotFoundError",
+      "OSError",           "ImportError",        "ModuleNotFoundError", "AssertionError",
+      "KeyboardInterrupt", "TimeoutError",       "PermissionError",     "StopIteration",
+      "ArithmeticError",   "LookupError",        "NameError",           "RecursionError",
+      "EOFError",          "FloatingPointError", "UnicodeError",        "Exception",
+      "InterruptedError"};
   PyObject* builtins = PyImport_ImportModule("builtins");
   size_t i;
   g_kinds = PyDict_New();

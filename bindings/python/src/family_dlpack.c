@@ -18,7 +18,8 @@ static int ReadBack(KpyCall* call, PyObject* array, KpAny* out) {
   call->argument = "result";
   call->flags = KP_PARAM_MUTATED;
   rc = slot.convert(call, &slot, array, out);
-  if (rc == KPY_DIVERT) PyErr_SetString(PyExc_TypeError, "kernpack: the framework's empty() gave an array that is not plain");
+  if (rc == KPY_DIVERT)
+    PyErr_SetString(PyExc_TypeError, "kernpack: the framework's empty() gave an array that is not plain");
   return rc == KPY_OK ? 0 : -1;
 }
 

@@ -23,7 +23,8 @@ static int Allocate(KpyCall* call, const KpyFamily* family, const KpDLTensor* pr
   AllocError error = {"MemoryError", "allocation failed"};
   if (family->api->allocate(&copy, &managed, &error, NoteError) != 0 || managed == NULL) {
     PyErr_Clear();
-    (void)kp_raise(error.kind, "%s: cannot allocate a result in %s: %s", call->function->name, family->name, error.message);
+    (void)kp_raise(error.kind, "%s: cannot allocate a result in %s: %s", call->function->name, family->name,
+                   error.message);
     (void)kpy_raise_host(NULL, -1);
     return -1;
   }

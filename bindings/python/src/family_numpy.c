@@ -48,8 +48,8 @@ static PyObject* NewArray(const KpDLTensor* prototype) {
   int i;
   if (descr == NULL) return NULL;
   if (new_from_descr != NULL) {
-    return new_from_descr(kpy_numpy_array_type(), descr, prototype->ndim, (const Py_ssize_t*)prototype->shape, NULL, NULL, 0,
-                          NULL);
+    return new_from_descr(kpy_numpy_array_type(), descr, prototype->ndim, (const Py_ssize_t*)prototype->shape, NULL,
+                          NULL, 0, NULL);
   }
   shape = PyTuple_New(prototype->ndim);
   for (i = 0; shape != NULL && i < prototype->ndim; ++i) {

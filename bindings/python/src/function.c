@@ -124,7 +124,8 @@ KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args) {
   loaded = kp_module_function((const KpLoadedModule*)PyCapsule_GetPointer(capsule, "kernpack.module"), name);
   if (PyErr_Occurred()) return NULL;
   if (loaded == NULL) return PyErr_Format(PyExc_KeyError, "%s", name.data);
-  if (!PyType_IsSubtype(type, kpy_function_type())) return PyErr_Format(PyExc_TypeError, "function: expected a subclass of FunctionBase");
+  if (!PyType_IsSubtype(type, kpy_function_type()))
+    return PyErr_Format(PyExc_TypeError, "function: expected a subclass of FunctionBase");
   if (interned == NULL && (interned = PyDict_New()) == NULL) return NULL;
   key = PyLong_FromVoidPtr((void*)(uintptr_t)loaded);
   found = key == NULL ? NULL : PyDict_GetItemWithError(interned, key);

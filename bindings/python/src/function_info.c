@@ -83,8 +83,9 @@ static PyObject* GetParameters(PyObject* self, void* unused) {
   for (i = 0; tuple != NULL && i < f->num_params; ++i) {
     const KpyParam* param = &f->params[i];
     PyObject* value = kpy_to_python(&param->default_value, NULL);
-    PyObject* row = value == NULL ? NULL : Py_BuildValue("(OIIiN)", param->name, param->kind, param->flags,
-                                                         (int)param->has_default, value);
+    PyObject* row = value == NULL ? NULL
+                                  : Py_BuildValue("(OIIiN)", param->name, param->kind, param->flags,
+                                                  (int)param->has_default, value);
     if (row == NULL || PyTuple_SetItem(tuple, i, row) != 0) {
       Py_DECREF(tuple);
       return NULL;
@@ -119,7 +120,8 @@ static PyObject* Bind(PyObject* self, PyObject* arguments) {
   }
   if (kpy_bind(f, given, nargs, names, values, &out) != 0) goto done;
   if (out != NULL) {
-    PyErr_Format(PyExc_TypeError, "%s: out: is not for arrays that cannot be written to; use what the call returns", f->name);
+    PyErr_Format(PyExc_TypeError, "%s: out: is not for arrays that cannot be written to; use what the call returns",
+                 f->name);
     goto done;
   }
   list = PyList_New(f->num_params);

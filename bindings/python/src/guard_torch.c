@@ -87,7 +87,8 @@ static int CheckModes(KpyCall* call) {
   const int function = dispatch == 0 ? Truth(g_function_modes(g_module, NULL)) : 0;
   if (dispatch < 0 || function < 0) return KPY_ERROR;
   call->torch_checked = 1;
-  if (dispatch) return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
+  if (dispatch)
+    return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
   if (function && kpy_hook("torch") != NULL) return Divert(call, "a torch function mode is active; leave it first");
   return KPY_OK;
@@ -136,7 +137,8 @@ int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
     rc = Truth(requires_grad);
     if (rc > 0) rc = Truth(g_is_grad_enabled(g_module, NULL));
     if (rc < 0) return KPY_ERROR;
-    if (rc > 0) return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
+    if (rc > 0)
+      return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
   } else {
     Py_DECREF(requires_grad);
   }

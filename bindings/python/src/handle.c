@@ -2,8 +2,7 @@
 #include "core.h"
 
 typedef struct KpyHandle {
-  PyObject_HEAD
-  KpObject* object; /* owned */
+  PyObject_HEAD KpObject* object; /* owned */
 } KpyHandle;
 
 static PyTypeObject* g_type;
@@ -73,7 +72,8 @@ static PyObject* Call(PyObject* self, PyObject* args, PyObject* kwargs) {
   PyObject* answer;
   KpAny result;
   if (object->type_index != KP_TYPE_FUNCTION) {
-    return PyErr_Format(PyExc_TypeError, "a kernpack.Object of type %s cannot be called", kp_type_name(object->type_index));
+    return PyErr_Format(PyExc_TypeError, "a kernpack.Object of type %s cannot be called",
+                        kp_type_name(object->type_index));
   }
   if (kwargs != NULL && PyDict_Size(kwargs) > 0) {
     PyErr_SetString(PyExc_TypeError, "a function value takes no keyword arguments");
@@ -88,10 +88,14 @@ static PyObject* Call(PyObject* self, PyObject* args, PyObject* kwargs) {
 int kpy_handle_init(PyObject* module) {
   static PyGetSetDef getset[] = {{"type_name", GetTypeName, NULL, "The host's name of the object's type.", NULL},
                                  {NULL, NULL, NULL, NULL, NULL}};
-  PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc}, {Py_tp_repr, (void*)Repr}, {Py_tp_call, (void*)Call},
-                         {Py_tp_getset, getset},          {Py_tp_doc, "A host object; functions among them can be called."},
+  PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc},
+                         {Py_tp_repr, (void*)Repr},
+                         {Py_tp_call, (void*)Call},
+                         {Py_tp_getset, getset},
+                         {Py_tp_doc, "A host object; functions among them can be called."},
                          {0, NULL}};
-  PyType_Spec spec = {"kernpack.Object", sizeof(KpyHandle), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec = {"kernpack.Object", sizeof(KpyHandle), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots};
   g_type = (PyTypeObject*)PyType_FromSpec(&spec);
   return g_type == NULL ? -1 : PyModule_AddObjectRef(module, "Object", (PyObject*)g_type);
 }

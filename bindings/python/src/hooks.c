@@ -31,7 +31,8 @@ int kpy_divert(KpyCall* call, const char* hook, const char* why) {
 }
 
 /* Positional arguments as a tuple, keywords as a dict; both new references. */
-static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** tuple, PyObject** dict) {
+static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** tuple,
+                         PyObject** dict) {
   Py_ssize_t i, keywords = kwnames == NULL ? 0 : PyTuple_Size(kwnames);
   *tuple = PyTuple_New(nargs);
   *dict = PyDict_New();

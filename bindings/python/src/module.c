@@ -5,13 +5,14 @@
 PyMODINIT_FUNC PyInit__core(void);
 
 PyMODINIT_FUNC PyInit__core(void) {
-  static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", -1, NULL, NULL, NULL, NULL, NULL};
+  static struct PyModuleDef def = {
+      PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", -1, NULL, NULL, NULL, NULL, NULL};
   PyObject* module;
   def.m_methods = kpy_api_methods;
   module = PyModule_Create(&def);
   if (module == NULL) return NULL;
-  if (kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 || kpy_tensor_init(module) != 0 ||
-      kpy_handle_init(module) != 0 || kpy_function_init(module) != 0 ||
+  if (kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 ||
+      kpy_tensor_init(module) != 0 || kpy_handle_init(module) != 0 || kpy_function_init(module) != 0 ||
       PyModule_AddStringConstant(module, "version", kp_version()) != 0) {
     Py_DECREF(module);
     return NULL;

@@ -10,7 +10,8 @@ static void** g_api;
 /* Compares the fields of one array with what its own attributes say. */
 static int LayoutHolds(PyObject* array) {
   const NpArray* fields = (const NpArray*)(const void*)array;
-  PyObject* facts = kpy_helper("numpy_facts", "(O)", array); /* (data, shape, strides, writeable, aligned, char, order, num) */
+  PyObject* facts =
+      kpy_helper("numpy_facts", "(O)", array); /* (data, shape, strides, writeable, aligned, char, order, num) */
   long long data;
   PyObject *shape, *strides;
   int writeable, aligned, kind, order, num, good;
@@ -69,10 +70,22 @@ void* kpy_numpy_api(int index) { return g_api == NULL ? NULL : g_api[index]; }
 #define UINT_OF(type) {KP_DTYPE_UINT, 8 * sizeof(type), 1}
 
 int kpy_numpy_dtype(const NpDescr* descr, KpDLDataType* out) {
-  static const KpDLDataType kByNumber[] = {
-      {KP_DTYPE_BOOL, 8, 1}, INT_OF(char), UINT_OF(char), INT_OF(short), UINT_OF(short), INT_OF(int), UINT_OF(int),
-      INT_OF(long), UINT_OF(long), INT_OF(long long), UINT_OF(long long), {KP_DTYPE_FLOAT, 32, 1}, {KP_DTYPE_FLOAT, 64, 1},
-      {0, 0, 0}, {KP_DTYPE_COMPLEX, 64, 1}, {KP_DTYPE_COMPLEX, 128, 1}};
+  static const KpDLDataType kByNumber[] = {{KP_DTYPE_BOOL, 8, 1},
+                                           INT_OF(char),
+                                           UINT_OF(char),
+                                           INT_OF(short),
+                                           UINT_OF(short),
+                                           INT_OF(int),
+                                           UINT_OF(int),
+                                           INT_OF(long),
+                                           UINT_OF(long),
+                                           INT_OF(long long),
+                                           UINT_OF(long long),
+                                           {KP_DTYPE_FLOAT, 32, 1},
+                                           {KP_DTYPE_FLOAT, 64, 1},
+                                           {0, 0, 0},
+                                           {KP_DTYPE_COMPLEX, 64, 1},
+                                           {KP_DTYPE_COMPLEX, 128, 1}};
   const int kHalf = 23;
   int is;
   if (descr->byte_order == (PY_BIG_ENDIAN ? '<' : '>')) return 0;

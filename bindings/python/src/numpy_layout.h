@@ -6,8 +6,7 @@
 #include "core.h"
 
 typedef struct NpDescr {
-  PyObject_HEAD
-  PyTypeObject* scalar_type;
+  PyObject_HEAD PyTypeObject* scalar_type;
   char kind;
   char type;
   char byte_order; /* '=' native, '<', '>', '|' does not apply */
@@ -16,8 +15,7 @@ typedef struct NpDescr {
 } NpDescr;
 
 typedef struct NpArray {
-  PyObject_HEAD
-  char* data;
+  PyObject_HEAD char* data;
   int ndim;
   Py_ssize_t* dims;
   Py_ssize_t* strides; /* bytes */

@@ -7,8 +7,8 @@ int kpy_resolve_type(PyObject* object, uint32_t kind, KpySlot* out) {
   out->convert = NULL;
   out->family = NULL;
   out->data = NULL;
-#define KPY_TRY(expression)      \
-  found = (expression);          \
+#define KPY_TRY(expression) \
+  found = (expression);     \
   if (found != 0) return found
   KPY_TRY(kpy_resolve_kind(object, kind, out));
   KPY_TRY(kpy_resolve_scalar(object, out));

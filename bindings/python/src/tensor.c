@@ -42,7 +42,8 @@ int kpy_tensor_expire(PyObject* tensor) {
   KpyTensor* self = (KpyTensor*)tensor;
   if (Py_TYPE(tensor) != g_type || !self->borrowed) return 0;
   if (self->exports > 0) {
-    PyErr_SetString(PyExc_BufferError, "a callback kept a view of a tensor that was lent to it for the call; keep a copy");
+    PyErr_SetString(PyExc_BufferError,
+                    "a callback kept a view of a tensor that was lent to it for the call; keep a copy");
     return -1;
   }
   kp_release(&self->tensor->header);
@@ -214,18 +215,18 @@ static PyMethodDef kMethods[] = {
     {"__dlpack__", (PyCFunction)(void (*)(void))kpy_tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A DLPack capsule that shares this tensor's memory."},
-    {"__dlpack_device__", kpy_tensor_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n(device type, device id)"},
+    {"__dlpack_device__", kpy_tensor_dlpack_device, METH_NOARGS,
+     "__dlpack_device__($self)\n--\n\n(device type, device id)"},
     {"numpy", Numpy, METH_NOARGS, "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory; CPU only."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef kGetSet[] = {
-    {"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
-    {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
-    {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
-    {"device", GetDevice, NULL, "Where the memory is, a kernpack.Device.", NULL},
-    {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
-    {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef kGetSet[] = {{"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
+                                {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
+                                {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
+                                {"device", GetDevice, NULL, "Where the memory is, a kernpack.Device.", NULL},
+                                {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
+                                {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
+                                {NULL, NULL, NULL, NULL, NULL}};
 
 int kpy_tensor_init(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc},
@@ -237,7 +238,8 @@ int kpy_tensor_init(PyObject* module) {
                          {Py_bf_releasebuffer, (void*)kpy_tensor_release_buffer},
                          {Py_tp_doc, "A tensor of the host's own: NumPy, PyTorch and JAX take it without a copy."},
                          {0, NULL}};
-  PyType_Spec spec = {"kernpack.Tensor", sizeof(KpyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec = {"kernpack.Tensor", sizeof(KpyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots};
   PyObject* capsule;
   g_type = (PyTypeObject*)PyType_FromSpec(&spec);
   if (g_type == NULL) return -1;

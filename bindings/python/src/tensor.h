@@ -5,8 +5,7 @@
 #include "core.h"
 
 typedef struct KpyTensor {
-  PyObject_HEAD
-  KpTensorObject* tensor; /* owned; NULL once a borrowed tensor has expired */
+  PyObject_HEAD KpTensorObject* tensor; /* owned; NULL once a borrowed tensor has expired */
   Py_ssize_t exports;     /* buffers and capsules in use */
   int borrowed;           /* memory belongs to a caller who takes it back when a callback returns */
 } KpyTensor;

@@ -59,7 +59,7 @@ static int CurrentWorkStream(int32_t device_type, int32_t device_id, void** out)
 }
 
 PyObject* kpy_tensor_exchange_capsule(void) {
-  static KpyExchangeApi api = {
-      {{1, 3}, NULL}, Allocate, ManagedFromObject, ManagedToObject, ViewFromObject, CurrentWorkStream};
+  static KpyExchangeApi api = {{{1, 3}, NULL},  Allocate,       ManagedFromObject,
+                               ManagedToObject, ViewFromObject, CurrentWorkStream};
   return PyCapsule_New(&api, KPY_EXCHANGE_CAPSULE, NULL);
 }

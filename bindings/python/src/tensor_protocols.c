@@ -137,7 +137,8 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   int compact;
   buffer->obj = NULL;
   if (view == NULL) return -1;
-  if (view->device.device_type != KP_DEVICE_CPU) return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory");
+  if (view->device.device_type != KP_DEVICE_CPU)
+    return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory");
   format = FormatOf(view->dtype);
   if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");
   shape = (BufferShape*)PyMem_Malloc(sizeof(BufferShape));

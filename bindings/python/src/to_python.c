@@ -103,5 +103,6 @@ PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family) {
   }
   if (kp_any_str(value, &text)) return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "strict");
   if (kp_is_object(value)) return FromContainer(value, family);
-  return PyErr_Format(PyExc_TypeError, "kernpack: cannot convert a %s to a Python object", kp_type_name(value->type_index));
+  return PyErr_Format(PyExc_TypeError, "kernpack: cannot convert a %s to a Python object",
+                      kp_type_name(value->type_index));
 }

@@ -61,7 +61,8 @@ typedef struct KpDLTensor {
   uint64_t byte_offset; /* added to data */
 } KpDLTensor;
 
-enum KpDeviceType { /* DLPack's values; file formats and text store names, never these numbers */
+/* DLPack's values; file formats and text store names, never these numbers */
+enum KpDeviceType {
   KP_DEVICE_CPU = 1,
   KP_DEVICE_CUDA = 2,
   KP_DEVICE_CUDA_HOST = 3,
@@ -80,7 +81,8 @@ enum KpDeviceType { /* DLPack's values; file formats and text store names, never
   KP_DEVICE_TRN = 18
 };
 
-enum KpDTypeCode { /* DLPack's values */
+/* DLPack's values */
+enum KpDTypeCode {
   KP_DTYPE_INT = 0,
   KP_DTYPE_UINT = 1,
   KP_DTYPE_FLOAT = 2,
@@ -153,8 +155,11 @@ typedef struct KpObject {
   void (*deleter)(void* object, int flags); /* NULL: immortal. flags: KP_DELETE_* */
 } KpObject;
 
-enum { KP_DELETE_STRONG = 1, /* run the destructor, keep the memory */ KP_DELETE_WEAK = 2, /* free the memory */
-       KP_DELETE_BOTH = 3 };
+enum KpDeleteFlags {
+  KP_DELETE_STRONG = 1, /* run the destructor, keep the memory */
+  KP_DELETE_WEAK = 2,   /* free the memory */
+  KP_DELETE_BOTH = 3
+};
 
 /* A tagged value of 16 bytes. Bytes of `v` that the tag does not use are zero (values are compared byte-wise). */
 typedef struct KpAny {
@@ -252,7 +257,9 @@ typedef struct KpStorageKey {
 } KpStorageKey;
 
 enum KpStorageScope { KP_SCOPE_PROCESS = 0, KP_SCOPE_DEVICE = 1, KP_SCOPE_STREAM = 2 };
-enum KpWorkspaceFlags { KP_WORKSPACE_ZEROED = 1 /* zeroed when allocated or grown, then kept as the kernel leaves it */ };
+enum KpWorkspaceFlags {
+  KP_WORKSPACE_ZEROED = 1 /* zeroed when allocated or grown, then kept as the kernel leaves it */
+};
 enum KpLogLevel { KP_LOG_DEBUG = 0, KP_LOG_INFO = 1, KP_LOG_WARNING = 2, KP_LOG_ERROR = 3 };
 
 /* Runs items [begin, end). Returns 0, or -1 with an error raised in the host. */
@@ -286,26 +293,26 @@ typedef int (*KpStorageFactory)(void* context, KpAny* out);
  *  check_interrupts   -1 with KeyboardInterrupt raised when the user pressed Ctrl-C.
  *  get_extension      *out is a table registered under name and version by an embedder, or NULL.
  */
-#define KP_HOST_SERVICES(X)                                                                                            \
-  X(0, raise, (const KpHost* host, KpBytes kind, KpBytes message, KpBytes backtrace))                                  \
-  X(0, raise_object, (const KpHost* host, KpObject* error))                                                            \
-  X(0, take_error, (const KpHost* host, KpAny* out))                                                                   \
-  X(0, tensor_alloc, (const KpHost* host, const KpDLTensor* prototype, KpAny* out))                                    \
-  X(0, current_stream, (const KpHost* host, KpDLDevice device, void** out))                                            \
-  X(0, workspace, (const KpHost* host, const KpStorageKey* key, uint64_t bytes, uint32_t flags, void** out_data))      \
-  X(0, storage_get, (const KpHost* host, const KpStorageKey* key, KpAny* out, int32_t* out_found))                     \
-  X(0, storage_set, (const KpHost* host, const KpStorageKey* key, const KpAny* value))                                 \
-  X(0, storage_get_or_init,                                                                                            \
-    (const KpHost* host, const KpStorageKey* key, KpStorageFactory factory, void* context, KpAny* out))                \
-  X(0, storage_erase, (const KpHost* host, const KpStorageKey* key, int32_t* out_erased))                              \
-  X(0, storage_list, (const KpHost* host, const KpStorageKey* key, KpAny* out))                                        \
-  X(0, global_get, (const KpHost* host, KpBytes name, KpAny* out))                                                     \
-  X(0, global_set, (const KpHost* host, KpBytes name, KpObject* function, int32_t replace))                            \
-  X(0, type_index, (const KpHost* host, KpBytes type_key, int32_t* out))                                               \
-  X(0, parallel_for, (const KpHost* host, int64_t n, int64_t grain, KpParallelBody body, void* context))               \
-  X(0, num_threads, (const KpHost* host, int32_t* out))                                                                \
-  X(0, log, (const KpHost* host, int32_t level, KpBytes line))                                                         \
-  X(0, check_interrupts, (const KpHost* host))                                                                         \
+#define KP_HOST_SERVICES(X)                                                                                       \
+  X(0, raise, (const KpHost* host, KpBytes kind, KpBytes message, KpBytes backtrace))                             \
+  X(0, raise_object, (const KpHost* host, KpObject* error))                                                       \
+  X(0, take_error, (const KpHost* host, KpAny* out))                                                              \
+  X(0, tensor_alloc, (const KpHost* host, const KpDLTensor* prototype, KpAny* out))                               \
+  X(0, current_stream, (const KpHost* host, KpDLDevice device, void** out))                                       \
+  X(0, workspace, (const KpHost* host, const KpStorageKey* key, uint64_t bytes, uint32_t flags, void** out_data)) \
+  X(0, storage_get, (const KpHost* host, const KpStorageKey* key, KpAny* out, int32_t* out_found))                \
+  X(0, storage_set, (const KpHost* host, const KpStorageKey* key, const KpAny* value))                            \
+  X(0, storage_get_or_init,                                                                                       \
+    (const KpHost* host, const KpStorageKey* key, KpStorageFactory factory, void* context, KpAny* out))           \
+  X(0, storage_erase, (const KpHost* host, const KpStorageKey* key, int32_t* out_erased))                         \
+  X(0, storage_list, (const KpHost* host, const KpStorageKey* key, KpAny* out))                                   \
+  X(0, global_get, (const KpHost* host, KpBytes name, KpAny* out))                                                \
+  X(0, global_set, (const KpHost* host, KpBytes name, KpObject* function, int32_t replace))                       \
+  X(0, type_index, (const KpHost* host, KpBytes type_key, int32_t* out))                                          \
+  X(0, parallel_for, (const KpHost* host, int64_t n, int64_t grain, KpParallelBody body, void* context))          \
+  X(0, num_threads, (const KpHost* host, int32_t* out))                                                           \
+  X(0, log, (const KpHost* host, int32_t level, KpBytes line))                                                    \
+  X(0, check_interrupts, (const KpHost* host))                                                                    \
   X(0, get_extension, (const KpHost* host, KpBytes name, uint32_t version, const void** out))
 
 #define KP_HOST_DECLARE_SERVICE_(version, name, parameters) int(*name) parameters;
@@ -326,28 +333,28 @@ enum KpDefKind {
 /* One exported function, or one variant of it. Everything it points to is immutable and lives as long as the process. */
 typedef struct KpFunctionDef {
   uint32_t struct_size;
-  uint32_t kind;             /* KpDefKind */
-  const char* name;          /* [a-z_][a-z0-9_]* */
-  const char* target;        /* NULL: the baseline; else a target string this variant is for ("llvm -mcpu=x86-64-v3") */
-  const char* signature;     /* the contract's text; NULL: untyped, positional only */
-  const uint32_t* program;   /* the compiled contract (kernpack/signature/program.h); NULL: the host compiles the text */
-  uint32_t program_words;    /* length of program */
-  uint32_t flags;            /* zero */
-  KpSafeCall call;           /* called with self = the KpInstance of the calling host */
-  const char* doc;           /* nullable, UTF-8 */
-  const char* cxx_types;     /* nullable: deduced C++ parameter types of an untyped function, "(int, Tensor) -> None" */
-  const void* spare[2];      /* zero */
+  uint32_t kind; /* KpDefKind */
+  const char* name; /* [a-z_][a-z0-9_]* */
+  const char* target; /* NULL: the baseline; else a target string this variant is for ("llvm -mcpu=x86-64-v3") */
+  const char* signature; /* the contract's text; NULL: untyped, positional only */
+  const uint32_t* program; /* the compiled contract (kernpack/signature/program.h); NULL: the host compiles the text */
+  uint32_t program_words; /* length of program */
+  uint32_t flags; /* zero */
+  KpSafeCall call; /* called with self = the KpInstance of the calling host */
+  const char* doc; /* nullable, UTF-8 */
+  const char* cxx_types; /* nullable: deduced C++ parameter types of an untyped function, "(int, Tensor) -> None" */
+  const void* spare[2]; /* zero */
 } KpFunctionDef;
 
 /* What the one query symbol returns: the same immutable, constant-initialised table for every caller, any number of hosts,
  * any thread. The query stores nothing. */
 typedef struct KpModule {
   uint32_t struct_size;
-  uint32_t abi_version;  /* of the headers it was compiled with */
+  uint32_t abi_version; /* of the headers it was compiled with */
   uint32_t min_host_abi; /* the oldest host it runs on */
-  uint32_t reserved;     /* zero */
-  const char* name;      /* [A-Za-z_][A-Za-z0-9_.]* */
-  const char* version;   /* the module's own, as its author writes it */
+  uint32_t reserved; /* zero */
+  const char* name; /* [A-Za-z_][A-Za-z0-9_.]* */
+  const char* version; /* the module's own, as its author writes it */
   const char* sdk_version;
   const char* content_hash; /* nullable: set by the build; the host hashes the file otherwise */
   const KpFunctionDef* const* functions; /* [functions, functions_end); entries are never NULL */

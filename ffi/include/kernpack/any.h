@@ -27,29 +27,46 @@ struct Traits {
 // "int", "Tensor f32[2, 3]" without the shape, "str": what a value is, for messages.
 KP_COLD inline const char* type_name(int32_t type_index) {
   switch (type_index) {
-    case KP_TYPE_NONE: return "None";
-    case KP_TYPE_INT: return "int";
-    case KP_TYPE_BOOL: return "bool";
-    case KP_TYPE_FLOAT: return "float";
-    case KP_TYPE_OPAQUE_PTR: return "pointer";
-    case KP_TYPE_DTYPE: return "dtype";
-    case KP_TYPE_DEVICE: return "device";
+    case KP_TYPE_NONE:
+      return "None";
+    case KP_TYPE_INT:
+      return "int";
+    case KP_TYPE_BOOL:
+      return "bool";
+    case KP_TYPE_FLOAT:
+      return "float";
+    case KP_TYPE_OPAQUE_PTR:
+      return "pointer";
+    case KP_TYPE_DTYPE:
+      return "dtype";
+    case KP_TYPE_DEVICE:
+      return "device";
     case KP_TYPE_DLTENSOR_PTR:
-    case KP_TYPE_TENSOR: return "Tensor";
+    case KP_TYPE_TENSOR:
+      return "Tensor";
     case KP_TYPE_RAW_STR:
     case KP_TYPE_SMALL_STR:
-    case KP_TYPE_STR: return "str";
+    case KP_TYPE_STR:
+      return "str";
     case KP_TYPE_BYTE_ARRAY_PTR:
     case KP_TYPE_SMALL_BYTES:
-    case KP_TYPE_BYTES: return "bytes";
-    case KP_TYPE_ERROR: return "Error";
-    case KP_TYPE_FUNCTION: return "Function";
-    case KP_TYPE_SHAPE: return "Shape";
+    case KP_TYPE_BYTES:
+      return "bytes";
+    case KP_TYPE_ERROR:
+      return "Error";
+    case KP_TYPE_FUNCTION:
+      return "Function";
+    case KP_TYPE_SHAPE:
+      return "Shape";
     case KP_TYPE_ARRAY:
-    case KP_TYPE_LIST: return "list";
-    case KP_TYPE_MAP: return "dict";
-    case KP_TYPE_MODULE: return "Module";
-    default: return "object";
+    case KP_TYPE_LIST:
+      return "list";
+    case KP_TYPE_MAP:
+      return "dict";
+    case KP_TYPE_MODULE:
+      return "Module";
+    default:
+      return "object";
   }
 }
 

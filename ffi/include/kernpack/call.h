@@ -29,9 +29,10 @@ struct Instance {
 inline Instance* current_or_null() { return reinterpret_cast<Instance*>(KP_PER_MODULE(kp_current_instance)); }
 
 [[noreturn]] KP_COLD inline void throw_outside_call() {
-  KP_THROW(RuntimeError) << "kernpack: the host's services (stream, storage, workspace, allocation, threads) can only be "
-                            "used while a function of this module is being called, on the calling thread or inside "
-                            "kp::parallel_for";
+  KP_THROW(RuntimeError)
+      << "kernpack: the host's services (stream, storage, workspace, allocation, threads) can only be "
+         "used while a function of this module is being called, on the calling thread or inside "
+         "kp::parallel_for";
 }
 
 // Throws RuntimeError outside a call.

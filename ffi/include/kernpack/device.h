@@ -32,19 +32,43 @@ struct Device {
 KP_COLD inline Text& operator<<(Text& text, Device d) {
   const char* name = nullptr;
   switch (d.type) {
-    case KP_DEVICE_CPU: return text << "cpu";
-    case KP_DEVICE_CUDA: name = "cuda"; break;
-    case KP_DEVICE_CUDA_HOST: name = "cuda_host"; break;
-    case KP_DEVICE_OPENCL: name = "opencl"; break;
-    case KP_DEVICE_VULKAN: name = "vulkan"; break;
-    case KP_DEVICE_METAL: name = "metal"; break;
-    case KP_DEVICE_ROCM: name = "rocm"; break;
-    case KP_DEVICE_ROCM_HOST: name = "rocm_host"; break;
-    case KP_DEVICE_CUDA_MANAGED: name = "cuda_managed"; break;
-    case KP_DEVICE_ONEAPI: name = "oneapi"; break;
-    case KP_DEVICE_WEBGPU: name = "webgpu"; break;
-    case KP_DEVICE_HEXAGON: name = "hexagon"; break;
-    default: break;
+    case KP_DEVICE_CPU:
+      return text << "cpu";
+    case KP_DEVICE_CUDA:
+      name = "cuda";
+      break;
+    case KP_DEVICE_CUDA_HOST:
+      name = "cuda_host";
+      break;
+    case KP_DEVICE_OPENCL:
+      name = "opencl";
+      break;
+    case KP_DEVICE_VULKAN:
+      name = "vulkan";
+      break;
+    case KP_DEVICE_METAL:
+      name = "metal";
+      break;
+    case KP_DEVICE_ROCM:
+      name = "rocm";
+      break;
+    case KP_DEVICE_ROCM_HOST:
+      name = "rocm_host";
+      break;
+    case KP_DEVICE_CUDA_MANAGED:
+      name = "cuda_managed";
+      break;
+    case KP_DEVICE_ONEAPI:
+      name = "oneapi";
+      break;
+    case KP_DEVICE_WEBGPU:
+      name = "webgpu";
+      break;
+    case KP_DEVICE_HEXAGON:
+      name = "hexagon";
+      break;
+    default:
+      break;
   }
   if (name)
     text << name;

@@ -22,7 +22,8 @@ void dispatch(DType dtype, F&& f) {
   bool first = true;
   ((expected << (first ? "" : ", ") << dtype_of<T>, first = false), ...);
   (void)first;
-  KP_THROW(TypeError) << "dispatch: the kernel has no code for dtype " << dtype << " (it has " << expected.bytes() << ')';
+  KP_THROW(TypeError) << "dispatch: the kernel has no code for dtype " << dtype << " (it has " << expected.bytes()
+                      << ')';
 }
 
 KP_NAMESPACE_END

@@ -103,10 +103,10 @@ template <class T>
 struct DTypeOf;  // no definition: T is not an element type
 template <class T>
 struct DTypeOf<const T> : DTypeOf<T> {};
-#define KP_DTYPE_OF_(type, constant)          \
-  template <>                                 \
-  struct DTypeOf<type> {                      \
-    static constexpr DType value = constant;  \
+#define KP_DTYPE_OF_(type, constant)         \
+  template <>                                \
+  struct DTypeOf<type> {                     \
+    static constexpr DType value = constant; \
   };
 KP_DTYPE_OF_(bool, bool_)
 KP_DTYPE_OF_(signed char, i8)

@@ -12,7 +12,9 @@ KpCallContext* CurrentCall() noexcept;
 // The stream that the calls in progress use on that device; NULL when none named one.
 void* CurrentStream(KpDLDevice device) noexcept;
 
-inline bool SameDevice(KpDLDevice a, KpDLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
+inline bool SameDevice(KpDLDevice a, KpDLDevice b) {
+  return a.device_type == b.device_type && a.device_id == b.device_id;
+}
 
 }  // namespace kernpack::host
 

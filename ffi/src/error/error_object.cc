@@ -33,8 +33,13 @@ void DeleteError(void* object, int flags) noexcept {
 }
 
 // Nothing can be raised when there is no memory left for an error but this. Immortal: its deleter is NULL.
-constinit KpErrorObject g_out_of_memory = {
-    {kOneStrongOneWeak, KP_TYPE_ERROR, 0, nullptr}, {"MemoryError", 11}, {"out of memory", 13}, {"", 0}, nullptr, nullptr, nullptr};
+constinit KpErrorObject g_out_of_memory = {{kOneStrongOneWeak, KP_TYPE_ERROR, 0, nullptr},
+                                           {"MemoryError", 11},
+                                           {"out of memory", 13},
+                                           {"", 0},
+                                           nullptr,
+                                           nullptr,
+                                           nullptr};
 
 void UpdateBacktrace(void* self, const KpBytes* text, int32_t mode) {
   auto* error = static_cast<ErrorBody*>(self);

@@ -44,14 +44,22 @@ constexpr uint32_t kNone = R_AARCH64_NONE;
 #endif
 
 // {an entry, what must be there with it}
-constexpr int64_t kPairs[][2] = {{DT_RELA, DT_RELASZ},     {DT_RELA, DT_RELAENT},
-                                 {DT_RELASZ, DT_RELA},     {DT_JMPREL, DT_PLTRELSZ},
-                                 {DT_JMPREL, DT_PLTREL},   {DT_PLTRELSZ, DT_JMPREL},
-                                 {DT_RELR, DT_RELRSZ},     {DT_RELR, DT_RELRENT},
-                                 {DT_RELRSZ, DT_RELR},     {DT_INIT_ARRAY, DT_INIT_ARRAYSZ},
-                                 {DT_INIT_ARRAYSZ, DT_INIT_ARRAY}, {DT_FINI_ARRAY, DT_FINI_ARRAYSZ},
-                                 {DT_FINI_ARRAYSZ, DT_FINI_ARRAY}, {DT_SYMTAB, DT_SYMENT},
-                                 {DT_STRTAB, DT_STRSZ},    {DT_VERNEED, DT_VERNEEDNUM},
+constexpr int64_t kPairs[][2] = {{DT_RELA, DT_RELASZ},
+                                 {DT_RELA, DT_RELAENT},
+                                 {DT_RELASZ, DT_RELA},
+                                 {DT_JMPREL, DT_PLTRELSZ},
+                                 {DT_JMPREL, DT_PLTREL},
+                                 {DT_PLTRELSZ, DT_JMPREL},
+                                 {DT_RELR, DT_RELRSZ},
+                                 {DT_RELR, DT_RELRENT},
+                                 {DT_RELRSZ, DT_RELR},
+                                 {DT_INIT_ARRAY, DT_INIT_ARRAYSZ},
+                                 {DT_INIT_ARRAYSZ, DT_INIT_ARRAY},
+                                 {DT_FINI_ARRAY, DT_FINI_ARRAYSZ},
+                                 {DT_FINI_ARRAYSZ, DT_FINI_ARRAY},
+                                 {DT_SYMTAB, DT_SYMENT},
+                                 {DT_STRTAB, DT_STRSZ},
+                                 {DT_VERNEED, DT_VERNEEDNUM},
                                  {DT_VERDEF, DT_VERDEFNUM}};
 
 }  // namespace
@@ -67,7 +75,8 @@ std::string ElfView::CheckEntries() const {
     if (entry.d_tag != DT_NEEDED) tags.push_back(entry.d_tag);
   }
   std::sort(tags.begin(), tags.end());
-  if (std::adjacent_find(tags.begin(), tags.end()) != tags.end()) return Damaged("its dynamic section repeats an entry");
+  if (std::adjacent_find(tags.begin(), tags.end()) != tags.end())
+    return Damaged("its dynamic section repeats an entry");
   for (const auto& [entry, companion] : kPairs) {
     if (HasDynamic(entry) && !HasDynamic(companion)) return Damaged("its dynamic section lacks an entry");
   }
@@ -115,7 +124,8 @@ std::string ElfView::CheckAgainstSections() const {
         section.sh_type == SHT_NULL || section.sh_size == 0) {
       continue;
     }
-    const uint32_t flags = ((section.sh_flags & SHF_WRITE) ? PF_W : 0U) | ((section.sh_flags & SHF_EXECINSTR) ? PF_X : 0U);
+    const uint32_t flags =
+        ((section.sh_flags & SHF_WRITE) ? PF_W : 0U) | ((section.sh_flags & SHF_EXECINSTR) ? PF_X : 0U);
     uint64_t offset = 0;
     if (!FileOffset(section.sh_addr, section.sh_size, &offset) || offset != section.sh_offset ||
         !Mapped(section.sh_addr, section.sh_size, flags)) {

@@ -17,15 +17,24 @@ constexpr const char* kMachineName = "aarch64";
 
 std::string MachineName(uint16_t machine) {
   switch (machine) {
-    case EM_X86_64: return "x86-64";
-    case EM_386: return "i386";
-    case EM_AARCH64: return "aarch64";
-    case EM_ARM: return "arm";
-    case EM_RISCV: return "riscv";
-    case EM_PPC64: return "ppc64";
-    case EM_S390: return "s390";
-    case EM_CUDA: return "cuda";
-    default: return "machine number " + std::to_string(machine);
+    case EM_X86_64:
+      return "x86-64";
+    case EM_386:
+      return "i386";
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_ARM:
+      return "arm";
+    case EM_RISCV:
+      return "riscv";
+    case EM_PPC64:
+      return "ppc64";
+    case EM_S390:
+      return "s390";
+    case EM_CUDA:
+      return "cuda";
+    default:
+      return "machine number " + std::to_string(machine);
   }
 }
 
@@ -62,9 +71,11 @@ std::string ElfView::CheckIdentification() const {
   const size_t known = std::min<size_t>(content_.size(), SELFMAG);
   if (std::memcmp(content_.data(), ELFMAG, known) != 0) return "is no ELF shared object";
   if (content_.size() < EI_NIDENT) return Incomplete("ELF header", sizeof header_, content_.size());
-  if (content_[EI_CLASS] == ELFCLASS32) return "is a 32-bit object, this process is 64-bit; install the build for this machine";
+  if (content_[EI_CLASS] == ELFCLASS32)
+    return "is a 32-bit object, this process is 64-bit; install the build for this machine";
   if (content_[EI_CLASS] != ELFCLASS64) return Damaged("the ELF header names an unknown class");
-  if (content_[EI_DATA] == ELFDATA2MSB) return "is big-endian, this machine is little-endian; install the build for this machine";
+  if (content_[EI_DATA] == ELFDATA2MSB)
+    return "is big-endian, this machine is little-endian; install the build for this machine";
   if (content_[EI_DATA] != ELFDATA2LSB) return Damaged("the ELF header names an unknown byte order");
   if (content_[EI_VERSION] != EV_CURRENT) return Damaged("the ELF header names an unknown version");
   if (content_[EI_OSABI] != ELFOSABI_NONE && content_[EI_OSABI] != ELFOSABI_GNU) {
@@ -107,9 +118,9 @@ std::string ElfView::CheckSegments() {
         return Damaged("a program header names addresses outside the image");
       }
     }
-    if (segment.p_type == PT_TLS && (segment.p_filesz > segment.p_memsz || segment.p_memsz > (uint64_t{1} << 32) ||
-                                     segment.p_align > (uint64_t{1} << 20) ||
-                                     (segment.p_align & (segment.p_align - 1)) != 0)) {
+    if (segment.p_type == PT_TLS &&
+        (segment.p_filesz > segment.p_memsz || segment.p_memsz > (uint64_t{1} << 32) ||
+         segment.p_align > (uint64_t{1} << 20) || (segment.p_align & (segment.p_align - 1)) != 0)) {
       return Damaged("its thread-local segment contradicts itself");
     }
   }
@@ -177,7 +188,8 @@ std::string ElfView::CheckDynamic() {
     return "has relocations in its code; compile it with -fPIC";
   }
   for (const Elf64_Dyn& entry : dynamic_) {
-    if ((entry.d_tag == DT_NEEDED || entry.d_tag == DT_SONAME || entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH) &&
+    if ((entry.d_tag == DT_NEEDED || entry.d_tag == DT_SONAME || entry.d_tag == DT_RUNPATH ||
+         entry.d_tag == DT_RPATH) &&
         entry.d_un.d_val >= strings_.size()) {
       return Damaged("its dynamic section names a string outside the string table");
     }

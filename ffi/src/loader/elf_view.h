@@ -41,7 +41,9 @@ class ElfView {
     std::memcpy(out, content_.data() + offset, sizeof(T));
     return true;
   }
-  bool Inside(uint64_t offset, uint64_t size) const { return offset <= content_.size() && size <= content_.size() - offset; }
+  bool Inside(uint64_t offset, uint64_t size) const {
+    return offset <= content_.size() && size <= content_.size() - offset;
+  }
   // File offset of `size` bytes at a virtual address, or false when no segment holds them in the file.
   bool FileOffset(uint64_t address, uint64_t size, uint64_t* offset) const;
   // Whether some segment with all these flags (PF_*) holds the bytes in memory.

@@ -55,10 +55,11 @@ int InspectImage(const char* path, std::span<const char> content, Image* out) {
   out->uses_origin = FindsNeighboursByOrigin(elf);
   ReadSymbols(elf, &out->symbols);
   if (!out->symbols.has_query && out->symbols.aliases.empty()) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s' is a shared object but no kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL
-                    " nor any " KP_ALIAS_PREFIX " function; declare KP_MODULE and KP_EXPORT, and keep the symbols visible",
-                    path);
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s' is a shared object but no kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL
+        " nor any " KP_ALIAS_PREFIX " function; declare KP_MODULE and KP_EXPORT, and keep the symbols visible",
+        path);
   }
   return 0;
 }

@@ -17,7 +17,8 @@ class Builder {
     if (CheckParts() != 0) return -1;
     size_t most = 0;
     for (const Part& part : parts_) most += static_cast<size_t>(part.table->functions_end - part.table->functions);
-    if (most >= NameIndex::kNone) return kp_raise("ImportError", "kernpack.load: '%s' has too many functions", Where(0));
+    if (most >= NameIndex::kNone)
+      return kp_raise("ImportError", "kernpack.load: '%s' has too many functions", Where(0));
     out_.functions = std::make_unique<Function[]>(most);
     out_.index = NameIndex(most);
     out_.variants.reserve(most);
@@ -40,9 +41,11 @@ class Builder {
     for (size_t i = 1; i < parts_.size(); ++i) {
       const KpModule& other = *parts_[i].table;
       if (std::strcmp(first.name, other.name) == 0 && std::strcmp(first.version, other.version) == 0) continue;
-      return kp_raise("ValueError",
-                      "kernpack.load: '%s' is module %s %s, '%s' is %s %s; load different modules one by one, and install the "
-                      "files of one module together", Where(0), first.name, first.version, Where(i), other.name, other.version);
+      return kp_raise(
+          "ValueError",
+          "kernpack.load: '%s' is module %s %s, '%s' is %s %s; load different modules one by one, and install the "
+          "files of one module together",
+          Where(0), first.name, first.version, Where(i), other.name, other.version);
     }
     return 0;
   }
@@ -54,8 +57,7 @@ class Builder {
       return 0;
     }
     const uint32_t variant = static_cast<uint32_t>(out_.variants.size());
-    out_.variants.push_back(
-        {definition->call, part.instance, definition->target, part.path, NameIndex::kNone});
+    out_.variants.push_back({definition->call, part.instance, definition->target, part.path, NameIndex::kNone});
     const uint32_t found = out_.index.FindOrAdd(definition->name, out_.function_count);
     if (found != NameIndex::kNone) return AddVariant(out_.functions[found], variant, definition, part);
     Function& function = out_.functions[out_.function_count++];
@@ -70,19 +72,23 @@ class Builder {
 
   int AddVariant(Function& function, uint32_t number, const KpFunctionDef* definition, const Part& part) {
     if (!SameText(function.description.signature, definition->signature)) {
-      return kp_raise("ValueError",
-                      "kernpack.load: '%s': %s has another signature than its variant in '%s': '%s' against '%s'; variants of "
-                      "one function share one signature", part.path, definition->name,
-                      out_.variants[function.first_variant].path, definition->signature ? definition->signature : "(none)",
-                      function.description.signature ? function.description.signature : "(none)");
+      return kp_raise(
+          "ValueError",
+          "kernpack.load: '%s': %s has another signature than its variant in '%s': '%s' against '%s'; variants of "
+          "one function share one signature",
+          part.path, definition->name, out_.variants[function.first_variant].path,
+          definition->signature ? definition->signature : "(none)",
+          function.description.signature ? function.description.signature : "(none)");
     }
     uint32_t last = function.first_variant;
     for (uint32_t i = last; i != NameIndex::kNone; i = out_.variants[i].next) {
       if (SameText(out_.variants[i].target, definition->target)) {
-        return kp_raise("ValueError",
-                        "kernpack.load: %s is exported twice for %s, by '%s' and by '%s'; give one of them another name or "
-                        "target", definition->name, definition->target ? definition->target : "the baseline",
-                        out_.variants[i].path, part.path);
+        return kp_raise(
+            "ValueError",
+            "kernpack.load: %s is exported twice for %s, by '%s' and by '%s'; give one of them another name or "
+            "target",
+            definition->name, definition->target ? definition->target : "the baseline", out_.variants[i].path,
+            part.path);
       }
       last = i;
     }
@@ -99,9 +105,11 @@ class Builder {
       if (std::strncmp(variant.target, "llvm", 4) == 0 || SameText(variant.target, "c")) for_cpu = &variant;
     }
     if (!for_cpu) return 0;
-    return kp_raise("ValueError",
-                    "kernpack.load: '%s': %s has a CPU variant for '%s' but no baseline; add KP_EXPORT(%s, ...) without a "
-                    "target, which runs where no variant does", for_cpu->path, function.name, for_cpu->target, function.name);
+    return kp_raise(
+        "ValueError",
+        "kernpack.load: '%s': %s has a CPU variant for '%s' but no baseline; add KP_EXPORT(%s, ...) without a "
+        "target, which runs where no variant does",
+        for_cpu->path, function.name, for_cpu->target, function.name);
   }
 
   int CheckGradients() const {
@@ -109,9 +117,11 @@ class Builder {
       for (const char* name : {forward, backward}) {
         const uint32_t number = out_.index.Find(name);
         if (number != NameIndex::kNone && out_.functions[number].description.signature) continue;
-        return kp_raise("ValueError",
-                        "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "
-                        "or correct the name", Where(0), forward, backward, name);
+        return kp_raise(
+            "ValueError",
+            "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "
+            "or correct the name",
+            Where(0), forward, backward, name);
       }
     }
     return 0;

@@ -17,14 +17,16 @@ int Resolve(void* function, KpDLDevice device, KpSafeCall* out_call, void** out_
   return kp_function_resolve(static_cast<const KpLoadedFunction*>(function), device, out_call, out_self);
 }
 
-int Allocate(void*, const KpDLTensor* prototype, KpAny* out) { return kp_host()->tensor_alloc(kp_host(), prototype, out); }
+int Allocate(void*, const KpDLTensor* prototype, KpAny* out) {
+  return kp_host()->tensor_alloc(kp_host(), prototype, out);
+}
 
 // One buffer a function, kept between calls.
 int Workspace(void* self, KpDLDevice device, uint64_t bytes, void** out_data) {
   const auto* function = static_cast<const KpLoadedFunction*>(self);
   const std::string name = std::string("kp_call.") + function->name;
-  const KpStorageKey key{kp_bytes(function->module_name), KpBytes{name.data(), name.size()}, KP_SCOPE_STREAM, 0, device,
-                         nullptr};
+  const KpStorageKey key{
+      kp_bytes(function->module_name), KpBytes{name.data(), name.size()}, KP_SCOPE_STREAM, 0, device, nullptr};
   return kp_host()->workspace(kp_host(), &key, bytes, 0, out_data);
 }
 
@@ -46,15 +48,16 @@ int CallUntyped(const KpLoadedFunction& function, const KpAny* args, int32_t num
 int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {
   *result = kp_none();
   if (num_args < 0 || (num_args > 0 && !args)) {
-    return kp_raise("ValueError", "kp_call: %s: expected %d arguments behind args, got NULL or a negative count", function.name,
-                    num_args);
+    return kp_raise("ValueError", "kp_call: %s: expected %d arguments behind args, got NULL or a negative count",
+                    function.name, num_args);
   }
   for (int32_t i = 0; i < num_args; ++i) {
     const KpDLTensor* tensor = kp_any_tensor(&args[i]);
     if (tensor && kp_dltensor_validate(tensor, function.name) != 0) return -1;
   }
   if (!function.program) return CallUntyped(function, args, num_args, result);
-  const signature::InvokePolicy policy{const_cast<KpLoadedFunction*>(&function), &Raise, &Resolve, &Allocate, &Workspace};
+  const signature::InvokePolicy policy{const_cast<KpLoadedFunction*>(&function), &Raise, &Resolve, &Allocate,
+                                       &Workspace};
   return signature::Invoke(function.program, function.name, args, num_args, result, policy);
 }
 

@@ -39,19 +39,20 @@ int RefuseVersion(const KpModule* module, const char* where) {
                     VersionText(module->min_host_abi).c_str(), kp_version(), host.c_str(), kUpgrade);
   }
   if (module->abi_version >> 16 != KP_ABI_MAJOR) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s' was built for ABI %s, this is kernpack %s with ABI %s, which loads every %d.x; rebuild "
-                    "the module with kernpack-sdk %d.x",
-                    where, VersionText(module->abi_version).c_str(), kp_version(), host.c_str(), KP_ABI_MAJOR,
-                    KP_ABI_MAJOR);
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s' was built for ABI %s, this is kernpack %s with ABI %s, which loads every %d.x; rebuild "
+        "the module with kernpack-sdk %d.x",
+        where, VersionText(module->abi_version).c_str(), kp_version(), host.c_str(), KP_ABI_MAJOR, KP_ABI_MAJOR);
   }
   return 0;
 }
 
 int RefuseField(const char* where, const char* field) {
-  return kp_raise("ImportError",
-                  "kernpack.load: '%s' sets the reserved field %s, which ABI %s wants to be zero; %s, or rebuild the module",
-                  where, field, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
+  return kp_raise(
+      "ImportError",
+      "kernpack.load: '%s' sets the reserved field %s, which ABI %s wants to be zero; %s, or rebuild the module", where,
+      field, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
 }
 
 bool AllZero(const void* const* begin, const void* const* end) {
@@ -63,14 +64,17 @@ bool AllZero(const void* const* begin, const void* const* end) {
 int CheckModule(const KpModule* module, const char* where) {
   if (!module) {
     return kp_raise("ImportError",
-                    "kernpack.load: '%s': " KP_MODULE_QUERY_SYMBOL " returned NULL, expected the module's table; declare it with "
-                    "KP_MODULE", where);
+                    "kernpack.load: '%s': " KP_MODULE_QUERY_SYMBOL
+                    " returned NULL, expected the module's table; declare it with "
+                    "KP_MODULE",
+                    where);
   }
   if (RefuseVersion(module, where) != 0) return -1;
   if (module->struct_size < sizeof(KpModule)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s': expected a module table of at least %zu bytes, got %u; set struct_size to "
-                    "sizeof(KpModule)", where, sizeof(KpModule), module->struct_size);
+                    "sizeof(KpModule)",
+                    where, sizeof(KpModule), module->struct_size);
   }
   if (module->reserved != 0) return RefuseField(where, "KpModule.reserved");
   if (!AllZero(std::begin(module->spare), std::end(module->spare))) return RefuseField(where, "KpModule.spare");
@@ -84,25 +88,27 @@ int CheckModule(const KpModule* module, const char* where) {
                     module->version ? "sdk_version" : "version");
   }
   if (module->functions_end < module->functions || (!module->functions && module->functions_end)) {
-    return kp_raise("ImportError", "kernpack.load: '%s': module %s has a function table that ends before it begins", where,
-                    module->name);
+    return kp_raise("ImportError", "kernpack.load: '%s': module %s has a function table that ends before it begins",
+                    where, module->name);
   }
   return 0;
 }
 
 int CheckDefinition(const KpFunctionDef* definition, const char* where) {
   if (!definition) {
-    return kp_raise("ImportError", "kernpack.load: '%s': its function table has a NULL entry; export with KP_EXPORT", where);
+    return kp_raise("ImportError", "kernpack.load: '%s': its function table has a NULL entry; export with KP_EXPORT",
+                    where);
   }
   if (definition->struct_size < sizeof(KpFunctionDef)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s': expected function entries of at least %zu bytes, got %u; set struct_size to "
-                    "sizeof(KpFunctionDef)", where, sizeof(KpFunctionDef), definition->struct_size);
+                    "sizeof(KpFunctionDef)",
+                    where, sizeof(KpFunctionDef), definition->struct_size);
   }
   if (!definition->name || !IsFunctionName(definition->name)) {
     return kp_raise("ImportError",
-                    "kernpack.load: '%s': expected a function name of lower-case letters, digits and '_', got '%.100s'", where,
-                    definition->name ? definition->name : "(null)");
+                    "kernpack.load: '%s': expected a function name of lower-case letters, digits and '_', got '%.100s'",
+                    where, definition->name ? definition->name : "(null)");
   }
   const char* name = definition->name;
   if (definition->flags != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());

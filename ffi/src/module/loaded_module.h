@@ -67,7 +67,7 @@ struct KpLoadedModule {
   kernpack::host::NameIndex index;
   std::vector<kernpack::host::Variant> variants;
   std::vector<std::pair<const char*, const char*>> gradients;  // forward, backward
-  std::deque<std::string> strings;                             // what a peer module's functions point to
+  std::deque<std::string> strings;  // what a peer module's functions point to
 
   mutable std::vector<uint32_t> by_name;  // function numbers in name order; empty until asked for
   mutable std::map<std::pair<const kernpack::host::Function*, std::pair<int32_t, int32_t>>, uint32_t> chosen;

@@ -37,10 +37,11 @@ int Find(std::string_view qualified, const KpLoadedFunction** out) {
   const std::string function(qualified.substr(slash + 1));
   const KpLoadedModule* module = FindModule(name, digest);
   if (!module) {
-    return kp_raise("ImportError",
-                    "%.200s of module %.200s with digest %.64s is needed, and that module is not loaded in this process; call "
-                    "kernpack.load(\"%.200s\") first, with the same version installed",
-                    function.c_str(), name.c_str(), digest.c_str(), name.c_str());
+    return kp_raise(
+        "ImportError",
+        "%.200s of module %.200s with digest %.64s is needed, and that module is not loaded in this process; call "
+        "kernpack.load(\"%.200s\") first, with the same version installed",
+        function.c_str(), name.c_str(), digest.c_str(), name.c_str());
   }
   kp_error_clear();
   if ((*out = kp_module_function(module, Bytes(function)))) return 0;
@@ -69,8 +70,8 @@ const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int3
   const KpLoadedFunction* function = nullptr;
   Guard("kp_module_function_at", [&] {
     if (index < 0 || static_cast<uint32_t>(index) >= module->function_count) {
-      return kp_raise("IndexError", "kp_module_function_at: expected an index from 0 to %u, got %d", module->function_count - 1,
-                      index);
+      return kp_raise("IndexError", "kp_module_function_at: expected an index from 0 to %u, got %d",
+                      module->function_count - 1, index);
     }
     function = Ready(module, NumberInNameOrder(*module, index));
     return 0;

@@ -15,7 +15,8 @@ const NameIndex::Slot& NameIndex::Probe(std::string_view name, uint64_t hash) co
   for (size_t at = hash & mask;; at = (at + 1) & mask) {
     const Slot& slot = slots_[at];
     if (!slot.name) return slot;
-    if (slot.hash == hash && slot.size == name.size() && std::memcmp(slot.name, name.data(), name.size()) == 0) return slot;
+    if (slot.hash == hash && slot.size == name.size() && std::memcmp(slot.name, name.data(), name.size()) == 0)
+      return slot;
   }
 }
 
@@ -27,6 +28,8 @@ uint32_t NameIndex::FindOrAdd(std::string_view name, uint32_t number) {
   return kNone;
 }
 
-uint32_t NameIndex::Find(std::string_view name) const { return Probe(name, XXH3_64bits(name.data(), name.size())).number; }
+uint32_t NameIndex::Find(std::string_view name) const {
+  return Probe(name, XXH3_64bits(name.data(), name.size())).number;
+}
 
 }  // namespace kernpack::host

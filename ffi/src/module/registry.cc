@@ -63,7 +63,8 @@ int Instantiate(const KpModule* table, const char* where, KpInstance** out) {
   if (table->create) {
     const KeepFloatEnvironment keep;
     kp_error_clear();
-    if (Guard("KP_MODULE_INIT", [&] { return table->create(kp_host(), &instance); }) != 0) return RaiseWithContext(where);
+    if (Guard("KP_MODULE_INIT", [&] { return table->create(kp_host(), &instance); }) != 0)
+      return RaiseWithContext(where);
   }
   instances.emplace(table, instance);
   *out = instance;
@@ -80,7 +81,8 @@ int MakeOwnModule(const std::vector<const Library*>& libraries, KpLoadedModule* 
   for (size_t i = 0; i < libraries.size(); ++i) {
     const Library& library = *libraries[i];
     if (!library.symbols.has_query) {
-      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself", library.path.c_str());
+      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself",
+                      library.path.c_str());
     }
     const auto query = reinterpret_cast<KpModuleQuery>(platform::LibrarySymbol(library.handle, KP_MODULE_QUERY_SYMBOL));
     if (!query) {

@@ -12,7 +12,8 @@ namespace {
 template <class Visit>
 void ForEachVariant(const Function& function, Visit&& visit) {
   const KpLoadedModule& module = *function.module;
-  for (uint32_t i = function.first_variant; i != NameIndex::kNone; i = module.variants[i].next) visit(i, module.variants[i]);
+  for (uint32_t i = function.first_variant; i != NameIndex::kNone; i = module.variants[i].next)
+    visit(i, module.variants[i]);
 }
 
 int RaiseNoVariant(const Function& function, KpDLDevice device) {
@@ -22,7 +23,8 @@ int RaiseNoVariant(const Function& function, KpDLDevice device) {
     list += variant.target ? variant.target : "baseline";
     list += ": " + Suits(*function.module, function, variant, device).reason;
   });
-  return kp_raise("RuntimeError", "%s: no variant runs on %s:%d (%s); move the tensors, or install a build for that device",
+  return kp_raise("RuntimeError",
+                  "%s: no variant runs on %s:%d (%s); move the tensors, or install a build for that device",
                   function.name, kp_device_type_name(device.device_type), device.device_id, list.c_str());
 }
 

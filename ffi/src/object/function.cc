@@ -61,7 +61,8 @@ int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, Kp
     if (result->type_index >= KP_TYPE_DLTENSOR_PTR && result->type_index <= KP_TYPE_RVALUE_REF) {
       const int32_t index = result->type_index;
       *result = kp_none();
-      return kp_raise("TypeError", "a function returned a borrowed %s, which dangles after the call; it must return an owned value",
+      return kp_raise("TypeError",
+                      "a function returned a borrowed %s, which dangles after the call; it must return an owned value",
                       kp_type_name(index));
     }
     return 0;

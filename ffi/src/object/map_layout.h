@@ -51,7 +51,8 @@ struct MapBlock {
 };
 
 static_assert(sizeof(KpMapObject) == 56);
-static_assert(sizeof(DenseMapObject) == 80 && offsetof(DenseMapObject, shift) == 56 && offsetof(DenseMapObject, first) == 64);
+static_assert(sizeof(DenseMapObject) == 80 && offsetof(DenseMapObject, shift) == 56 &&
+              offsetof(DenseMapObject, first) == 64);
 static_assert(sizeof(MapItem) == 48 && sizeof(MapBlock) == 16 * 49);
 
 inline bool IsFlat(const KpMapObject& map) { return (map.slots & kFlatMap) != 0; }

@@ -99,7 +99,8 @@ void Append(DenseMapObject* map, uint64_t slot, uint8_t tag, const MapPair& pair
 
 // The end of the chain that begins at `slot`.
 uint64_t ChainEnd(const DenseMapObject* map, uint64_t slot) {
-  while (const uint8_t jump = TagAt(map->base.data, slot) & kJumpMask) slot = (slot + kProbeDistances[jump]) % map->base.slots;
+  while (const uint8_t jump = TagAt(map->base.data, slot) & kJumpMask)
+    slot = (slot + kProbeDistances[jump]) % map->base.slots;
   return slot;
 }
 

@@ -26,9 +26,10 @@ using namespace kernpack::host;
 int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(void* handle), KpAny* out) {
   return Guard("kp_opaque_new", [&] {
     if (type_index != KP_TYPE_OPAQUE_PY_OBJECT && type_index < KP_TYPE_DYNAMIC_OURS) {
-      return kp_raise("ValueError",
-                      "kp_opaque_new: type_index: expected OPAQUE_PY_OBJECT (74) or one allotted by type_index(), got %d",
-                      type_index);
+      return kp_raise(
+          "ValueError",
+          "kp_opaque_new: type_index: expected OPAQUE_PY_OBJECT (74) or one allotted by type_index(), got %d",
+          type_index);
     }
     auto* opaque = NewObject<OpaqueBody>(type_index, DeleteOpaque);
     opaque->base.handle = handle;

@@ -13,9 +13,10 @@ int kp_any_own(const KpAny* borrowed, KpAny* out) {
     case KP_TYPE_BYTE_ARRAY_PTR:
       return kp_bytes_new(*static_cast<const KpBytes*>(borrowed->v.v_ptr), out);
     case KP_TYPE_DLTENSOR_PTR:
-      return kp_raise("TypeError",
-                      "a borrowed tensor (DLTensor*) cannot be kept beyond the call; expected an owning Tensor. Make one "
-                      "with kp_tensor_from_dlpack or kp_tensor_wrap");
+      return kp_raise(
+          "TypeError",
+          "a borrowed tensor (DLTensor*) cannot be kept beyond the call; expected an owning Tensor. Make one "
+          "with kp_tensor_from_dlpack or kp_tensor_wrap");
     case KP_TYPE_RVALUE_REF: {
       auto** source = static_cast<KpObject**>(borrowed->v.v_ptr);
       if (*source == nullptr) {
@@ -31,10 +32,12 @@ int kp_any_own(const KpAny* borrowed, KpAny* out) {
   }
   const int32_t index = borrowed->type_index;
   const bool plain = index >= KP_TYPE_NONE && index <= KP_TYPE_SMALL_BYTES;
-  const bool object = (index >= KP_TYPE_STATIC_OBJECT_BEGIN && index < KP_TYPE_STATIC_OBJECT_END) || index >= KP_TYPE_DYNAMIC;
+  const bool object =
+      (index >= KP_TYPE_STATIC_OBJECT_BEGIN && index < KP_TYPE_STATIC_OBJECT_END) || index >= KP_TYPE_DYNAMIC;
   if (!plain && !object) {
-    return kp_raise("TypeError", "a value with type index %d is not part of this ABI version; expected 0 to 12, 64 to 75, or 128 and up",
-                    index);
+    return kp_raise(
+        "TypeError",
+        "a value with type index %d is not part of this ABI version; expected 0 to 12, 64 to 75, or 128 and up", index);
   }
   if (object && borrowed->v.v_obj == nullptr) {
     return kp_raise("ValueError", "a value of type %s holds a NULL object", kp_type_name(index));

@@ -70,15 +70,17 @@ int PeerRequire(const char* path) {
   std::string why;
   void* handle = Open(state.path, &why);
   if (!handle) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s' was built with apache-tvm-ffi and needs its library %s, which was not found%s; run "
-                    "`pip install apache-tvm-ffi`, or set KERNPACK_TVM_FFI_LIB to the library's path",
-                    path, kName, why.c_str());
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s' was built with apache-tvm-ffi and needs its library %s, which was not found%s; run "
+        "`pip install apache-tvm-ffi`, or set KERNPACK_TVM_FFI_LIB to the library's path",
+        path, kName, why.c_str());
   }
   if (!Find(handle, "TVMFFIEnvSetStream", &state.library.set_stream) ||
       !Find(handle, "TVMFFIEnvSetDLPackManagedTensorAllocator", &state.library.set_allocator)) {
     return kp_raise("ImportError",
-                    "kernpack.load: '%s' needs apache-tvm-ffi 0.1.5 or newer; run `pip install -U apache-tvm-ffi`", path);
+                    "kernpack.load: '%s' needs apache-tvm-ffi 0.1.5 or newer; run `pip install -U apache-tvm-ffi`",
+                    path);
   }
   state.ready = true;
   return 0;

@@ -61,7 +61,8 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
     function.any_device = true;
     function.first_variant = static_cast<uint32_t>(out->variants.size());
     if (library.symbols.peer_environment) {
-      out->variants.push_back({&PeerCall, reinterpret_cast<void*>(symbol), nullptr, library.path.c_str(), NameIndex::kNone});
+      out->variants.push_back(
+          {&PeerCall, reinterpret_cast<void*>(symbol), nullptr, library.path.c_str(), NameIndex::kNone});
     } else {
       out->variants.push_back({symbol, nullptr, nullptr, library.path.c_str(), NameIndex::kNone});
     }

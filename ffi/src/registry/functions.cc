@@ -86,7 +86,8 @@ int kp_global_remove(KpBytes name) {
       }
     }
     if (removed == nullptr) {
-      return kp_raise("ValueError", "kp_global_remove: no function named '%.*s'", PrintLength(View(name)), View(name).data());
+      return kp_raise("ValueError", "kp_global_remove: no function named '%.*s'", PrintLength(View(name)),
+                      View(name).data());
     }
     kp_release(removed);
     return 0;

@@ -23,10 +23,10 @@ struct Types {
   std::vector<const char*> names;                         // of index KP_TYPE_DYNAMIC_OURS + i
 };
 
-constexpr const char* kPlainNames[] = {"None",  "int",   "bool",   "float",       "void*", "dtype", "Device",
-                                       "Tensor", "str",   "bytes",  "rvalue ref", "str",   "bytes"};
-constexpr const char* kObjectNames[] = {"Object", "str",   "bytes",  "Error",  "Function", "Shape",
-                                        "Tensor", "Array", "Map",    "Module", "object",   "List"};
+constexpr const char* kPlainNames[] = {"None",   "int", "bool",  "float",      "void*", "dtype", "Device",
+                                       "Tensor", "str", "bytes", "rvalue ref", "str",   "bytes"};
+constexpr const char* kObjectNames[] = {"Object", "str",   "bytes", "Error",  "Function", "Shape",
+                                        "Tensor", "Array", "Map",   "Module", "object",   "List"};
 
 }  // namespace
 
@@ -55,7 +55,8 @@ namespace kernpack::host::service {
 
 int type_index(const KpHost*, KpBytes type_key, int32_t* out) noexcept {
   return Guard("type_index", [&] {
-    if (type_key.size == 0) return kp_raise("ValueError", "type_index: the type key is empty; expected \"my_pkg.Type\"");
+    if (type_key.size == 0)
+      return kp_raise("ValueError", "type_index: the type key is empty; expected \"my_pkg.Type\"");
     const char* name = Intern(View(type_key));
     auto& types = Leaked<Types>();
     std::lock_guard lock(types.mutex);

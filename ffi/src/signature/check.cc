@@ -12,7 +12,8 @@ int kp_sig_check(const uint32_t* program, const char* function, const KpAny* arg
   return signature::Check(program, function, args, results, flags, kHostRaiser, frame);
 }
 
-int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape, KpDLTensor* out) {
+int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape,
+                            KpDLTensor* out) {
   return signature::ResultPrototype(*frame, function, index, kHostRaiser, shape, out);
 }
 

@@ -27,7 +27,8 @@ const KpAny* ListItems(View p, const uint32_t* record) {
   const std::lock_guard lock(lists.mutex);
   auto [found, fresh] = lists.items.try_emplace(record);
   if (fresh) {
-    for (uint32_t i = 0; i < signature::Operand(*record); ++i) found->second.push_back(ReadDefault(p, record + 1 + 3 * i));
+    for (uint32_t i = 0; i < signature::Operand(*record); ++i)
+      found->second.push_back(ReadDefault(p, record + 1 + 3 * i));
   }
   return found->second.data();
 }

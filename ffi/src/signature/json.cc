@@ -16,9 +16,7 @@ using signature::Batch;
 using signature::DTypeForm;
 using signature::View;
 
-std::string DTypeText(uint32_t packed) {
-  return kp_dtype_name(signature::UnpackDType(packed));
-}
+std::string DTypeText(uint32_t packed) { return kp_dtype_name(signature::UnpackDType(packed)); }
 
 Json DTypeJson(View p, uint32_t dtype) {
   const int index = static_cast<int>(dtype & 0xff);
@@ -84,7 +82,8 @@ Json ParamJson(View p, int index) {
   out["default"] = ValueJson(param.default_value);
   if (param.list_default_size >= 0) {
     out["default"] = Json::array();
-    for (int32_t i = 0; i < param.list_default_size; ++i) out["default"].push_back(ValueJson(param.list_default_items[i]));
+    for (int32_t i = 0; i < param.list_default_size; ++i)
+      out["default"].push_back(ValueJson(param.list_default_items[i]));
   }
   if (param.kind == KP_PARAM_STR && record[2]) {
     const uint32_t* choices = p.words + record[2];

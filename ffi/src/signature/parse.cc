@@ -34,8 +34,8 @@ std::string Near(std::string_view text, uint32_t position) {
 }
 
 int RaiseStatus(const signature::Status& status, std::string_view text, const char* name) {
-  return kp_raise("ValueError", "%s%ssignature, position %u: %s: %s", name ? name : "", name ? ": " : "", status.position,
-                  kSentences[static_cast<size_t>(status.reason)], Near(text, status.position).c_str());
+  return kp_raise("ValueError", "%s%ssignature, position %u: %s: %s", name ? name : "", name ? ": " : "",
+                  status.position, kSentences[static_cast<size_t>(status.reason)], Near(text, status.position).c_str());
 }
 
 const KpSignature* Find(std::string_view text) {

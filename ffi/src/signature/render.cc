@@ -17,7 +17,9 @@ struct Piece {
 };
 enum { kSum = 1, kProduct = 2, kSign = 3, kAtom = 4 };
 
-std::string Wrap(const Piece& piece, int at_least) { return piece.binds < at_least ? "(" + piece.text + ")" : piece.text; }
+std::string Wrap(const Piece& piece, int at_least) {
+  return piece.binds < at_least ? "(" + piece.text + ")" : piece.text;
+}
 
 Piece Infix(const Piece& a, const char* op, const Piece& b, int binds) {
   // Left-associative: the right side needs parentheses at equal strength.

@@ -20,8 +20,9 @@ struct KeyView {
   void* stream;
 
   friend bool operator==(const KeyView& a, const KeyView& b) {
-    return a.key == b.key && a.module == b.module && a.scope == b.scope && a.device.device_type == b.device.device_type &&
-           a.device.device_id == b.device.device_id && a.stream == b.stream;
+    return a.key == b.key && a.module == b.module && a.scope == b.scope &&
+           a.device.device_type == b.device.device_type && a.device.device_id == b.device.device_id &&
+           a.stream == b.stream;
   }
 };
 
@@ -54,7 +55,8 @@ struct KeyHash {
   template <class Key>
   size_t operator()(const Key& any) const noexcept {
     const KeyView key = AsView(any);
-    uint64_t mixed = key.scope * 0x9e3779b97f4a7c15u + static_cast<uint32_t>(key.device.device_type) * 0xff51afd7ed558ccdu +
+    uint64_t mixed = key.scope * 0x9e3779b97f4a7c15u +
+                     static_cast<uint32_t>(key.device.device_type) * 0xff51afd7ed558ccdu +
                      static_cast<uint32_t>(key.device.device_id);
     mixed = (mixed ^ (mixed >> 29)) * 0xc4ceb9fe1a85ec53u + reinterpret_cast<uintptr_t>(key.stream);
     mixed = mixed * 31 + std::hash<std::string_view>()(key.module);

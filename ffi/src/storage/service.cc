@@ -36,7 +36,8 @@ int storage_set(const KpHost*, const KpStorageKey* key, const KpAny* value) noex
   });
 }
 
-int storage_get_or_init(const KpHost*, const KpStorageKey* key, KpStorageFactory factory, void* context, KpAny* out) noexcept {
+int storage_get_or_init(const KpHost*, const KpStorageKey* key, KpStorageFactory factory, void* context,
+                        KpAny* out) noexcept {
   return Guard("storage_get_or_init", [&] {
     KeyView view;
     *out = kp_none();

@@ -61,10 +61,11 @@ bool WouldWaitForSelf(const Flight* flight) {
 }
 
 int RaiseCircle(const KeyView& key) {
-  return kp_raise("RuntimeError",
-                  "storage_get_or_init: key '%.*s': its factory asks, directly or through another thread, for the key it is "
-                  "making; ask for other keys before get_or_init",
-                  PrintLength(key.key), key.key.data());
+  return kp_raise(
+      "RuntimeError",
+      "storage_get_or_init: key '%.*s': its factory asks, directly or through another thread, for the key it is "
+      "making; ask for other keys before get_or_init",
+      PrintLength(key.key), key.key.data());
 }
 
 int RunFactory(const KeyView& key, KpStorageFactory factory, void* context, KpAny* out) {

@@ -47,7 +47,8 @@ int ReadLevel() {
   constexpr uint32_t kCmpxchg16b = 1U << 13;
   constexpr uint32_t kLahf = 1U << 0;
   constexpr uint32_t kLzcnt = 1U << 5;
-  if (!Has(f.basic_c, bit_SSE3 | bit_SSSE3 | kCmpxchg16b | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT) || !Has(f.amd_c, kLahf)) {
+  if (!Has(f.basic_c, bit_SSE3 | bit_SSSE3 | kCmpxchg16b | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT) ||
+      !Has(f.amd_c, kLahf)) {
     return 1;
   }
   constexpr uint64_t kAvxState = 0x6;
@@ -88,8 +89,9 @@ int CappedCpuLevel(int* out) {
   if (!cap || !*cap || *out == 0) return 0;
   const int level = CpuLevelFromName(cap);
   if (level == 0) {
-    return kp_raise("ValueError",
-                    "KERNPACK_CPU: expected x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got '%.100s'; correct or unset it", cap);
+    return kp_raise(
+        "ValueError",
+        "KERNPACK_CPU: expected x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got '%.100s'; correct or unset it", cap);
   }
   *out = std::min(*out, level);
   return 0;

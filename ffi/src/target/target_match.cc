@@ -91,9 +91,10 @@ TargetMatch MatchTarget(std::string_view target, KpDLDevice device, int cpu_leve
     const size_t equals = std::min(words[i].find('='), words[i].size());
     const std::string_view option = words[i].substr(0, equals);
     const std::string_view value = equals < words[i].size() ? words[i].substr(equals + 1) : std::string_view();
-    TargetMatch match = type == KP_DEVICE_CPU    ? MatchCpu(option, value, cpu_level)
-                        : type == KP_DEVICE_CUDA ? MatchCuda(option, value, device_arch)
-                                                 : No("option " + std::string(option) + " is not known to this version");
+    TargetMatch match = type == KP_DEVICE_CPU ? MatchCpu(option, value, cpu_level)
+                        : type == KP_DEVICE_CUDA
+                            ? MatchCuda(option, value, device_arch)
+                            : No("option " + std::string(option) + " is not known to this version");
     if (match.rank < 0) return match;
     best = std::move(match);
   }

@@ -63,7 +63,8 @@ int Parse(std::string_view name, KpDLDevice* out) {
     *out = KpDLDevice{entry.type, static_cast<int32_t>(id)};
     return 0;
   }
-  return kp_raise("ValueError", "unknown device '%.*s'; expected a device type (cpu, cuda, rocm, opencl, metal, ...) and "
+  return kp_raise("ValueError",
+                  "unknown device '%.*s'; expected a device type (cpu, cuda, rocm, opencl, metal, ...) and "
                   "optionally an index: cuda:1",
                   PrintLength(name), name.data());
 }

@@ -51,7 +51,8 @@ Managed* Export(KpObject* tensor) {
 
 int CheckTensor(const KpObject* tensor, const char* who) {
   if (tensor != nullptr && tensor->type_index == KP_TYPE_TENSOR) return 0;
-  return kp_raise("TypeError", "%s: expected a Tensor, got %s", who, tensor ? kp_type_name(tensor->type_index) : "NULL");
+  return kp_raise("TypeError", "%s: expected a Tensor, got %s", who,
+                  tensor ? kp_type_name(tensor->type_index) : "NULL");
 }
 
 }  // namespace
@@ -84,8 +85,9 @@ int kp_tensor_to_dlpack(KpObject* tensor, KpDLManagedTensor** out) {
   return Guard("kp_tensor_to_dlpack", [&] {
     if (CheckTensor(tensor, "kp_tensor_to_dlpack") != 0) return -1;
     if (TensorFlags(tensor) & kReadOnly) {
-      return kp_raise("BufferError", "the tensor is read-only, which the unversioned DLPack protocol cannot say; ask with "
-                                     "max_version=(1, 0) or newer, or copy it");
+      return kp_raise("BufferError",
+                      "the tensor is read-only, which the unversioned DLPack protocol cannot say; ask with "
+                      "max_version=(1, 0) or newer, or copy it");
     }
     *out = Export<KpDLManagedTensor>(tensor);
     return 0;

@@ -88,16 +88,17 @@ constexpr NamedDtype kNames[] = {
 
 // Names that mean one thing to torch and another elsewhere: known only behind "torch.".
 constexpr NamedDtype kTorchNames[] = {
-    {"float", KP_DTYPE_FLOAT, 32},     {"int", KP_DTYPE_INT, 32},          {"long", KP_DTYPE_INT, 64},
-    {"short", KP_DTYPE_INT, 16},       {"cfloat", KP_DTYPE_COMPLEX, 64},   {"cdouble", KP_DTYPE_COMPLEX, 128},
+    {"float", KP_DTYPE_FLOAT, 32},   {"int", KP_DTYPE_INT, 32},        {"long", KP_DTYPE_INT, 64},
+    {"short", KP_DTYPE_INT, 16},     {"cfloat", KP_DTYPE_COMPLEX, 64}, {"cdouble", KP_DTYPE_COMPLEX, 128},
     {"chalf", KP_DTYPE_COMPLEX, 32},
 };
 
 // NumPy's array-protocol strings, "<f4": kind and size in bytes.
 constexpr NamedDtype kNumpyNames[] = {
-    {"b1", KP_DTYPE_BOOL, 8},    {"i1", KP_DTYPE_INT, 8},    {"i2", KP_DTYPE_INT, 16},     {"i4", KP_DTYPE_INT, 32},
-    {"i8", KP_DTYPE_INT, 64},    {"u1", KP_DTYPE_UINT, 8},   {"u2", KP_DTYPE_UINT, 16},    {"u4", KP_DTYPE_UINT, 32},
-    {"u8", KP_DTYPE_UINT, 64},   {"f2", KP_DTYPE_FLOAT, 16}, {"f4", KP_DTYPE_FLOAT, 32},   {"f8", KP_DTYPE_FLOAT, 64},
+    {"b1", KP_DTYPE_BOOL, 8},     {"i1", KP_DTYPE_INT, 8},        {"i2", KP_DTYPE_INT, 16},
+    {"i4", KP_DTYPE_INT, 32},     {"i8", KP_DTYPE_INT, 64},       {"u1", KP_DTYPE_UINT, 8},
+    {"u2", KP_DTYPE_UINT, 16},    {"u4", KP_DTYPE_UINT, 32},      {"u8", KP_DTYPE_UINT, 64},
+    {"f2", KP_DTYPE_FLOAT, 16},   {"f4", KP_DTYPE_FLOAT, 32},     {"f8", KP_DTYPE_FLOAT, 64},
     {"c8", KP_DTYPE_COMPLEX, 64}, {"c16", KP_DTYPE_COMPLEX, 128},
 };
 
@@ -133,10 +134,11 @@ const NamedDtype* FindElement(std::string_view name, bool torch) {
 }
 
 int Unknown(std::string_view name) {
-  return kp_raise("ValueError",
-                  "unknown dtype '%.*s'; expected a name such as f32, bf16, i64, u8, bool, c64, f8_e4m3fn, or a framework's: "
-                  "float32, torch.float32, <f4",
-                  PrintLength(name), name.data());
+  return kp_raise(
+      "ValueError",
+      "unknown dtype '%.*s'; expected a name such as f32, bf16, i64, u8, bool, c64, f8_e4m3fn, or a framework's: "
+      "float32, torch.float32, <f4",
+      PrintLength(name), name.data());
 }
 
 int Parse(std::string_view name, KpDLDataType* out) {
@@ -154,8 +156,10 @@ int Parse(std::string_view name, KpDLDataType* out) {
   if (!rest.empty() && (rest[0] == '<' || rest[0] == '|' || rest[0] == '=')) {
     found = Find(kNumpyNames, rest.substr(1));
   } else if (!rest.empty() && rest[0] == '>' && Find(kNumpyNames, rest.substr(1)) != nullptr) {
-    return kp_raise("ValueError", "dtype '%.*s' is big-endian; expected native byte order. Convert with "
-                    "x.astype(x.dtype.newbyteorder('='))", PrintLength(name), name.data());
+    return kp_raise("ValueError",
+                    "dtype '%.*s' is big-endian; expected native byte order. Convert with "
+                    "x.astype(x.dtype.newbyteorder('='))",
+                    PrintLength(name), name.data());
   } else {
     found = FindElement(rest, torch);  // first as a whole: the x of "complex64" stands before no lane count
     if (found == nullptr) found = FindElement(SplitLanes(rest, &lanes), torch);
@@ -179,7 +183,8 @@ const char* MakeName(KpDLDataType dtype) {
     return Intern(name);
   }
   if (dtype.code <= KP_DTYPE_BOOL && dtype.lanes != 0) {
-    std::snprintf(name, sizeof name, dtype.lanes == 1 ? "%s%u" : "%s%ux%u", kCodeLetters[dtype.code], dtype.bits, dtype.lanes);
+    std::snprintf(name, sizeof name, dtype.lanes == 1 ? "%s%u" : "%s%ux%u", kCodeLetters[dtype.code], dtype.bits,
+                  dtype.lanes);
   } else {
     std::snprintf(name, sizeof name, "dtype(code=%u, bits=%u, lanes=%u)", dtype.code, dtype.bits, dtype.lanes);
   }

@@ -44,7 +44,8 @@ TensorBody* NewTensor(const KpDLTensor& source) {
 }
 
 TensorBody* NewTensorWithData(const KpDLTensor& prototype, size_t bytes) {
-  const size_t head = (sizeof(TensorBody) + ShapeBytes(prototype) + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  const size_t head =
+      (sizeof(TensorBody) + ShapeBytes(prototype) + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   size_t extra = 0;
   if (__builtin_add_overflow(head - sizeof(TensorBody), bytes, &extra)) throw std::bad_alloc();
   auto* tensor = NewObject<TensorBody>(KP_TYPE_TENSOR, DeleteTensor, extra, kTensorAlignment);
@@ -73,7 +74,8 @@ int kp_tensor_new(const KpDLTensor* prototype, KpAny* out) {
     wanted.byte_offset = 0;
     if (kp_dltensor_validate(&wanted, "kp_tensor_new") != 0) return -1;
     if (wanted.device.device_type != KP_DEVICE_CPU) {
-      return kp_raise("ValueError", "kp_tensor_new: expected device cpu, got %s:%d; tensors of another device come from its "
+      return kp_raise("ValueError",
+                      "kp_tensor_new: expected device cpu, got %s:%d; tensors of another device come from its "
                       "framework or its backend",
                       kp_device_type_name(wanted.device.device_type), wanted.device.device_id);
     }

@@ -31,13 +31,14 @@ int CheckExtents(const KpDLTensor& tensor, const char* what, bool* out_empty) {
     if (extent == 0) {
       *out_empty = true;
     } else if (__builtin_mul_overflow(count, extent, &count)) {
-      return kp_raise("ValueError", "%s: the product of its shape overflows 64 bits at shape[%d] = %" PRId64, what, i, extent);
+      return kp_raise("ValueError", "%s: the product of its shape overflows 64 bits at shape[%d] = %" PRId64, what, i,
+                      extent);
     }
   }
   int64_t bits = 0;
   if (__builtin_mul_overflow(count, ElementBits(tensor.dtype), &bits)) {
-    return kp_raise("ValueError", "%s: %" PRId64 " elements of %" PRId64 " bits overflow the address space", what, count,
-                    ElementBits(tensor.dtype));
+    return kp_raise("ValueError", "%s: %" PRId64 " elements of %" PRId64 " bits overflow the address space", what,
+                    count, ElementBits(tensor.dtype));
   }
   return 0;
 }
@@ -52,8 +53,8 @@ int CheckStrides(const KpDLTensor& tensor, const char* what, int64_t* out_low, i
     if (tensor.shape[i] > 1 && (__builtin_mul_overflow(tensor.strides[i], tensor.shape[i] - 1, &reach) ||
                                 __builtin_mul_overflow(reach, element, &reach) ||
                                 __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))) {
-      return kp_raise("ValueError", "%s: strides[%d] = %" PRId64 " with shape[%d] = %" PRId64 " overflows 64 bits", what, i,
-                      tensor.strides[i], i, tensor.shape[i]);
+      return kp_raise("ValueError", "%s: strides[%d] = %" PRId64 " with shape[%d] = %" PRId64 " overflows 64 bits",
+                      what, i, tensor.strides[i], i, tensor.shape[i]);
     }
   }
   *out_low = low;
@@ -79,7 +80,8 @@ int kp_dltensor_validate(const KpDLTensor* tensor, const char* what) {
   }
   if (CheckDtype(tensor->dtype, what) != 0) return -1;
   if (!IsKnownDeviceType(tensor->device.device_type)) {
-    return kp_raise("ValueError", "%s: device type %d is unknown; expected one that DLPack defines (1 is cpu, 2 is cuda)", what,
+    return kp_raise("ValueError",
+                    "%s: device type %d is unknown; expected one that DLPack defines (1 is cpu, 2 is cuda)", what,
                     tensor->device.device_type);
   }
   if (tensor->device.device_id < 0) {
@@ -88,7 +90,8 @@ int kp_dltensor_validate(const KpDLTensor* tensor, const char* what) {
   bool empty = false;
   if (CheckExtents(*tensor, what, &empty) != 0) return -1;
   if (tensor->byte_offset > static_cast<uint64_t>(kMaxBytes)) {
-    return kp_raise("ValueError", "%s: byte_offset is %" PRIu64 ", more than half the address space", what, tensor->byte_offset);
+    return kp_raise("ValueError", "%s: byte_offset is %" PRIu64 ", more than half the address space", what,
+                    tensor->byte_offset);
   }
   if (empty) return 0;
   if (tensor->data == nullptr) {

@@ -82,10 +82,11 @@ Pool& ThreadPool(Pools& pools) {
 int Allocate(const KeyView& key, uint64_t bytes, uint32_t flags, KpAny* out) {
   const bool on_cpu = key.device.device_type == KP_DEVICE_CPU;
   if ((flags & KP_WORKSPACE_ZEROED) && !on_cpu) {
-    return kp_raise("RuntimeError",
-                    "workspace: '%.*s' is to be zeroed on device %s:%d, for which no device backend is loaded; ask for it "
-                    "without kp::zeroed and clear it in the kernel",
-                    PrintLength(key.key), key.key.data(), kp_device_type_name(key.device.device_type), key.device.device_id);
+    return kp_raise(
+        "RuntimeError",
+        "workspace: '%.*s' is to be zeroed on device %s:%d, for which no device backend is loaded; ask for it "
+        "without kp::zeroed and clear it in the kernel",
+        PrintLength(key.key), key.key.data(), kp_device_type_name(key.device.device_type), key.device.device_id);
   }
   int64_t shape = static_cast<int64_t>(bytes);
   KpDLTensor wanted{nullptr, key.device, 1, {KP_DTYPE_UINT, 8, 1}, &shape, nullptr, 0};
@@ -94,7 +95,8 @@ int Allocate(const KeyView& key, uint64_t bytes, uint32_t flags, KpAny* out) {
   if (rc != 0) return -1;
   const KpDLTensor* tensor = made.get().type_index == KP_TYPE_TENSOR ? kp_any_tensor(&made.get()) : nullptr;
   if (tensor == nullptr || (reinterpret_cast<uintptr_t>(tensor->data) + tensor->byte_offset) % kTensorAlignment != 0) {
-    return kp_raise("RuntimeError", "workspace: '%.*s': the calling framework's allocator did not return a tensor aligned to "
+    return kp_raise("RuntimeError",
+                    "workspace: '%.*s': the calling framework's allocator did not return a tensor aligned to "
                     "%zu bytes",
                     PrintLength(key.key), key.key.data(), kTensorAlignment);
   }
@@ -122,8 +124,8 @@ int GetWorkspace(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_
     }
   }
   if (grown >= kMaxBytes) {
-    return kp_raise("MemoryError", "workspace: '%.*s': %llu bytes cannot be allocated", PrintLength(key.key), key.key.data(),
-                    static_cast<unsigned long long>(bytes));
+    return kp_raise("MemoryError", "workspace: '%.*s': %llu bytes cannot be allocated", PrintLength(key.key),
+                    key.key.data(), static_cast<unsigned long long>(bytes));
   }
   // Without the lock: the framework's allocator may take its own, or Python's.
   OwnedAny made;

@@ -61,7 +61,7 @@ void ForRows(int64_t rows, int64_t width, F f) {
 }  // namespace kk
 
 // Fn is a template over the CPU level. The host picks the best one that the machine has.
-#define KK_EXPORT(name, Fn, signature)                                          \
-  KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                              \
-  KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Fn<::kk::x86_64_v3>, signature);  \
+#define KK_EXPORT(name, Fn, signature)                                         \
+  KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                             \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Fn<::kk::x86_64_v3>, signature); \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v4", name, Fn<::kk::x86_64_v4>, signature)

@@ -18,8 +18,8 @@ template <class I>
 void CheckIndices(const char* op, const I* indices, int64_t count, int64_t table_rows) {
   for (int64_t i = 0; i < count; ++i) {
     KP_CHECK(indices[i] >= 0 && indices[i] < table_rows, IndexError)
-        << op << ": indices: element " << i << " is " << static_cast<int64_t>(indices[i]) << ", out of range for a table of "
-        << table_rows << " rows (expected 0 to " << table_rows - 1 << ')';
+        << op << ": indices: element " << i << " is " << static_cast<int64_t>(indices[i])
+        << ", out of range for a table of " << table_rows << " rows (expected 0 to " << table_rows - 1 << ')';
   }
 }
 
@@ -35,7 +35,8 @@ void Embedding(kp::TensorView table, kp::TensorView indices, kp::TensorView out)
     char* to = Data<char>(out);
     ForRows(indices.numel(), width, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        std::memcpy(to + static_cast<size_t>(i) * row_bytes, from + static_cast<size_t>(rows[i]) * row_bytes, row_bytes);
+        std::memcpy(to + static_cast<size_t>(i) * row_bytes, from + static_cast<size_t>(rows[i]) * row_bytes,
+                    row_bytes);
       }
     });
   });

@@ -60,8 +60,8 @@ void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::TensorView 
     std::memset(d_x.data_ptr(), 0, static_cast<size_t>(d_x.nbytes()));
     ForBatches(mask, width, [&](int64_t b, const std::vector<int64_t>& kept) {
       for (const int64_t s : kept) {
-        SumRows<Level, T, T>(Data<T>(d_out) + b * width, &first, 1, Share(kept), Data<T>(d_x) + (b * tokens + s) * width,
-                             width);
+        SumRows<Level, T, T>(Data<T>(d_out) + b * width, &first, 1, Share(kept),
+                             Data<T>(d_x) + (b * tokens + s) * width, width);
       }
     });
   });
@@ -70,7 +70,8 @@ void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::TensorView 
 }  // namespace
 }  // namespace kk
 
-KP_DOC(mean_pool, "The mean over the second-to-last dimension of what the mask keeps (is not 0); zeros if it keeps nothing.");
+KP_DOC(mean_pool,
+       "The mean over the second-to-last dimension of what the mask keeps (is not 0); zeros if it keeps nothing.");
 KK_EXPORT(mean_pool, kk::MeanPool,
           "(x: T[..., S, D], mask: M[..., S]) -> (out: T[..., D]) "
           "where T in {f32, f64, f16, bf16}, M in {bool, u8, i32, i64}");

@@ -5,7 +5,8 @@ namespace kk {
 namespace {
 
 template <class Level>
-void LayerNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorView> bias, double eps, kp::TensorView out) {
+void LayerNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorView> bias, double eps,
+               kp::TensorView out) {
   if (x.numel() == 0) return;
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;

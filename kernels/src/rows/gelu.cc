@@ -73,7 +73,7 @@ void GeluBackward(GeluKind kind, const T* d_out, const T* x, T* d_x, int64_t cou
   }
 }
 
-#define KK_INSTANTIATE(T)                                              \
+#define KK_INSTANTIATE(T)                                             \
   template void Gelu<KP_VARIANT, T>(GeluKind, const T*, T*, int64_t); \
   template void GeluBackward<KP_VARIANT, T>(GeluKind, const T*, const T*, T*, int64_t);
 KK_FLOAT_TYPES(KK_INSTANTIATE)

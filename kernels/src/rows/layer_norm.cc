@@ -48,7 +48,8 @@ void LayerNormRows(const NormArgs<T>& args, int64_t begin, int64_t end) {
       return (Get(x + i, extent) - mean) * scale * Get(args.weight + i, extent);
     };
     if (args.bias) {
-      ForRow<T>(width, [&](int64_t i, auto extent) { Put(out + i, extent, normal(i, extent) + Get(args.bias + i, extent)); });
+      ForRow<T>(width,
+                [&](int64_t i, auto extent) { Put(out + i, extent, normal(i, extent) + Get(args.bias + i, extent)); });
     } else {
       ForRow<T>(width, [&](int64_t i, auto extent) { Put(out + i, extent, normal(i, extent)); });
     }
@@ -80,7 +81,7 @@ void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64
   }
 }
 
-#define KK_INSTANTIATE(T)                                                             \
+#define KK_INSTANTIATE(T)                                                           \
   template void LayerNormRows<KP_VARIANT, T>(const NormArgs<T>&, int64_t, int64_t); \
   template void LayerNormBackwardRows<KP_VARIANT, T>(const NormBackwardArgs<T>&, int64_t, int64_t);
 KK_FLOAT_TYPES(KK_INSTANTIATE)

@@ -50,8 +50,8 @@ struct NormalTail {
                             7.47358538459e-3f, -5.27822719124e-2f, -4.59116797306e-1f, -1.15111470672f, -1.0f);
     const VF shifted = y + kShifter;
     const VF r = y - (shifted - kShifter);
-    return PowerOfTwo(shifted) * Polynomial(r, 1.32647270536e-3f, 9.67151226806e-3f, 5.5507337399e-2f, 2.40222420977e-1f,
-                                            6.93146977613e-1f, 1.0f);
+    return PowerOfTwo(shifted) * Polynomial(r, 1.32647270536e-3f, 9.67151226806e-3f, 5.5507337399e-2f,
+                                            2.40222420977e-1f, 6.93146977613e-1f, 1.0f);
   }
 };
 

@@ -40,7 +40,7 @@ void RmsNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t
   }
 }
 
-#define KK_INSTANTIATE(T)                                                           \
+#define KK_INSTANTIATE(T)                                                         \
   template void RmsNormRows<KP_VARIANT, T>(const NormArgs<T>&, int64_t, int64_t); \
   template void RmsNormBackwardRows<KP_VARIANT, T>(const NormBackwardArgs<T>&, int64_t, int64_t);
 KK_FLOAT_TYPES(KK_INSTANTIATE)

@@ -8,10 +8,10 @@ namespace kk {
 
 template <class T>
 struct NormArgs {
-  const T* x;       // [rows, width]
+  const T* x;  // [rows, width]
   const T* weight;  // [width]
-  const T* bias;    // [width]; nullable
-  T* out;           // [rows, width]
+  const T* bias;  // [width]; nullable
+  T* out;  // [rows, width]
   int64_t width;
   double eps;
 };
@@ -23,12 +23,12 @@ void RmsNormRows(const NormArgs<T>& args, int64_t begin, int64_t end);
 
 template <class T>
 struct NormBackwardArgs {
-  const T* d_out;     // [rows, width]
-  const T* x;         // [rows, width]
-  const T* weight;    // [width]
-  T* d_x;             // [rows, width]
+  const T* d_out;  // [rows, width]
+  const T* x;  // [rows, width]
+  const T* weight;  // [width]
+  T* d_x;  // [rows, width]
   ComputeType<T>* d_weight;  // [width], added to
-  ComputeType<T>* d_bias;    // [width], added to; not read by rms_norm
+  ComputeType<T>* d_bias;  // [width], added to; not read by rms_norm
   int64_t width;
   double eps;
 };

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <utility>
 
-
 namespace kk {
 namespace {
 

@@ -67,14 +67,15 @@ static int fail_silently(const KpHost* host, KpInstance** out) {
 __attribute__((constructor)) static void start(void) { FAKE_CONSTRUCTOR; }
 #endif
 
-static const KpFunctionDef first_def = {.struct_size = sizeof(KpFunctionDef), .name = "add", .call = add, .doc = "a + b"};
+static const KpFunctionDef first_def = {
+    .struct_size = sizeof(KpFunctionDef), .name = "add", .call = add, .doc = "a + b"};
 static const KpFunctionDef second_def = {.struct_size = sizeof(KpFunctionDef), .call = add, FAKE_FUNCTION};
 static const KpFunctionDef* const functions[] = {&first_def, &second_def, NULL};
 
 /* Some fakes leave these unused. */
 extern const void* const fake_uses[];
-__attribute__((visibility("hidden"))) const void* const fake_uses[] = {(const void*)refuse_create,
-                                                                       (const void*)fail_silently};
+__attribute__((visibility("hidden")))
+const void* const fake_uses[] = {(const void*)refuse_create, (const void*)fail_silently};
 
 static const KpModule module = {.struct_size = FAKE_STRUCT_SIZE,
                                 .abi_version = FAKE_ABI,

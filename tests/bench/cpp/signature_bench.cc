@@ -10,7 +10,8 @@ constexpr const char* kText =
 
 void Check(benchmark::State& state, bool destination) {
   const KpSignature* signature = nullptr;
-  if (kp_signature_parse(kp_bytes(kText), nullptr, &signature)) return state.SkipWithError("the signature does not parse");
+  if (kp_signature_parse(kp_bytes(kText), nullptr, &signature))
+    return state.SkipWithError("the signature does not parse");
   static float memory[4][512];
   int64_t shape[] = {1, 512};
   int64_t strides[] = {512, 1};
@@ -18,8 +19,13 @@ void Check(benchmark::State& state, bool destination) {
   KpAny values[5] = {kp_none(), kp_none(), kp_none(), kp_none(), kp_none()};
   for (int i = 0; i < 4; ++i) {
     const bool row = i == 1 || i == 2;
-    tensors[i] = KpDLTensor{memory[i],         {KP_DEVICE_CPU, 0}, row ? 1 : 2, {KP_DTYPE_FLOAT, 32, 1}, row ? shape + 1 : shape,
-                            row ? strides + 1 : strides, 0};
+    tensors[i] = KpDLTensor{memory[i],
+                            {KP_DEVICE_CPU, 0},
+                            row ? 1 : 2,
+                            {KP_DTYPE_FLOAT, 32, 1},
+                            row ? shape + 1 : shape,
+                            row ? strides + 1 : strides,
+                            0};
     KpAny& value = values[i < 3 ? i : 4];
     value.type_index = KP_TYPE_DLTENSOR_PTR;
     value.v.v_tensor = &tensors[i];
@@ -45,7 +51,8 @@ void Prototype(benchmark::State& state) {
   n.type_index = KP_TYPE_INT;
   n.v.v_int = 8;
   KpSigFrame frame;
-  if (kp_sig_check(kp_signature_program(signature), "f", &n, nullptr, 0, &frame)) return state.SkipWithError("the check fails");
+  if (kp_sig_check(kp_signature_program(signature), "f", &n, nullptr, 0, &frame))
+    return state.SkipWithError("the check fails");
   int64_t shape[KP_MAX_NDIM];
   KpDLTensor prototype;
   for (auto _ : state) {

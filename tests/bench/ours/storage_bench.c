@@ -48,14 +48,16 @@ static int Run(void* self, const KpAny* args, int32_t n, KpAny* result) {
   KpAny one = kp_none();
   int64_t start, i, count = n == 2 ? args[0].v.v_int : 0;
   int failed = 0;
-  if (count < 1 || count > MAX_THREADS) return host->raise(host, kp_bytes("ValueError"), kp_bytes("run: threads: 1 to 16"), kp_bytes(""));
+  if (count < 1 || count > MAX_THREADS)
+    return host->raise(host, kp_bytes("ValueError"), kp_bytes("run: threads: 1 to 16"), kp_bytes(""));
   one.type_index = KP_TYPE_INT;
   one.v.v_int = 1;
   if (host->storage_set(host, &key, &one)) return -1;
   start = Now();
   for (i = 0; i < count; ++i) {
     work[i].host = host, work[i].calls = args[1].v.v_int, work[i].failed = 0;
-    if (pthread_create(&threads[i], 0, Loop, &work[i])) return host->raise(host, kp_bytes("OSError"), kp_bytes("run: no thread"), kp_bytes(""));
+    if (pthread_create(&threads[i], 0, Loop, &work[i]))
+      return host->raise(host, kp_bytes("OSError"), kp_bytes("run: no thread"), kp_bytes(""));
   }
   for (i = 0; i < count; ++i) pthread_join(threads[i], 0), failed |= work[i].failed;
   result->type_index = KP_TYPE_FLOAT;
@@ -71,8 +73,10 @@ static int Create(const KpHost* host, KpInstance** out) {
 }
 static void Destroy(KpInstance* instance) { (void)instance; }
 
-static const KpFunctionDef run = {sizeof(KpFunctionDef), KP_DEF_FUNCTION, "run", 0, 0, 0, 0, 0, Run, 0, "(int, int) -> float", {0, 0}};
+static const KpFunctionDef run = {sizeof(KpFunctionDef), KP_DEF_FUNCTION, "run", 0, 0, 0, 0, 0, Run, 0,
+                                  "(int, int) -> float", {0, 0}};
 static const KpFunctionDef* const defs[] = {&run};
-static const KpModule module = {sizeof(KpModule), KP_ABI_VERSION, KP_ABI_MAJOR << 16, 0, "storage_bench", "1.0.0", "0.1.0", 0,
-                                defs, defs + 1, Create, Destroy, {0, 0, 0, 0}};
+static const KpModule module = {
+    sizeof(KpModule), KP_ABI_VERSION, KP_ABI_MAJOR << 16, 0, "storage_bench", "1.0.0", "0.1.0", 0, defs, defs + 1,
+    Create,           Destroy,        {0, 0, 0, 0}};
 KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void) { return &module; }

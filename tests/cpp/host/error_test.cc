@@ -21,7 +21,8 @@ TEST_F(ErrorTest, EmptySlotIsAnInternalErrorNamingTheFunction) {
   EXPECT_EQ(TakeError("my_kernel"), "InternalError: my_kernel returned -1 without an error");
   Value taken;
   kp_error_take(nullptr, 7, taken.out());
-  EXPECT_EQ(Text(reinterpret_cast<KpErrorObject*>(taken.object())->message), "the function returned 7 without an error");
+  EXPECT_EQ(Text(reinterpret_cast<KpErrorObject*>(taken.object())->message),
+            "the function returned 7 without an error");
 }
 
 TEST_F(ErrorTest, LongMessagesAreNotCut) {

@@ -110,7 +110,8 @@ TEST_F(MapTest, RandomMapsMatchAModel) {
     texts.reserve(count);
     std::vector<KpAny> items;
     for (int i = 0; i < count; ++i) {
-      texts.push_back(std::string(random() % 12, static_cast<char>('a' + random() % 3)) + std::to_string(random() % 300));
+      texts.push_back(std::string(random() % 12, static_cast<char>('a' + random() % 3)) +
+                      std::to_string(random() % 300));
       items.push_back(RawStr(texts.back().c_str()));
       items.push_back(Int(i));
       model[texts.back()] = i;

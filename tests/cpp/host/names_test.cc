@@ -1,7 +1,6 @@
 // Names of dtypes and devices, in every framework's spelling.
 #include "support.h"
 
-
 namespace kernpack_test {
 namespace {
 
@@ -19,29 +18,53 @@ class NamesTest : public HostTest {
 };
 
 TEST_F(NamesTest, CanonicalNamesComeBack) {
-  const char* names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64", "c128",
-                         "f8_e3m4", "f8_e4m3", "f8_e4m3b11fnuz", "f8_e4m3fn", "f8_e4m3fnuz", "f8_e5m2", "f8_e5m2fnuz",
-                         "f8_e8m0fnu", "f6_e2m3fn", "f6_e3m2fn", "f4_e2m1fn", "i4", "u4", "i2", "u2", "c32", "f32x4", "u8x16"};
+  const char* names[] = {"bool",      "i8",          "i16",     "i32",         "i64",        "u8",
+                         "u16",       "u32",         "u64",     "f16",         "bf16",       "f32",
+                         "f64",       "c64",         "c128",    "f8_e3m4",     "f8_e4m3",    "f8_e4m3b11fnuz",
+                         "f8_e4m3fn", "f8_e4m3fnuz", "f8_e5m2", "f8_e5m2fnuz", "f8_e8m0fnu", "f6_e2m3fn",
+                         "f6_e3m2fn", "f4_e2m1fn",   "i4",      "u4",          "i2",         "u2",
+                         "c32",       "f32x4",       "u8x16"};
   for (const char* name : names) EXPECT_EQ(Dtype(name), name);
 }
 
 TEST_F(NamesTest, FrameworkSpellings) {
   const std::pair<const char*, const char*> pairs[] = {
-      {"float32", "f32"},       {"torch.float32", "f32"},        {"torch.float", "f32"},    {"torch.long", "i64"},
-      {"torch.int", "i32"},     {"torch.half", "f16"},           {"double", "f64"},         {"numpy.uint16", "u16"},
-      {"np.bool_", "bool"},     {"jax.numpy.bfloat16", "bf16"},  {"jnp.int4", "i4"},        {"bfloat16", "bf16"},
-      {"<f4", "f32"},           {"<i8", "i64"},                  {"|b1", "bool"},           {"|u1", "u8"},
-      {"=f8", "f64"},           {"<c16", "c128"},                {"<f2", "f16"},            {"float8_e4m3fn", "f8_e4m3fn"},
-      {"complex64", "c64"},     {"ml_dtypes.float8_e5m2", "f8_e5m2"}, {"torch.float4_e2m1fn_x2", "f4_e2m1fnx2"},
-      {"torch.cfloat", "c64"},  {"float32x4", "f32x4"},          {"i8", "i8"},              {"torch.uint8", "u8"},
+      {"float32", "f32"},
+      {"torch.float32", "f32"},
+      {"torch.float", "f32"},
+      {"torch.long", "i64"},
+      {"torch.int", "i32"},
+      {"torch.half", "f16"},
+      {"double", "f64"},
+      {"numpy.uint16", "u16"},
+      {"np.bool_", "bool"},
+      {"jax.numpy.bfloat16", "bf16"},
+      {"jnp.int4", "i4"},
+      {"bfloat16", "bf16"},
+      {"<f4", "f32"},
+      {"<i8", "i64"},
+      {"|b1", "bool"},
+      {"|u1", "u8"},
+      {"=f8", "f64"},
+      {"<c16", "c128"},
+      {"<f2", "f16"},
+      {"float8_e4m3fn", "f8_e4m3fn"},
+      {"complex64", "c64"},
+      {"ml_dtypes.float8_e5m2", "f8_e5m2"},
+      {"torch.float4_e2m1fn_x2", "f4_e2m1fnx2"},
+      {"torch.cfloat", "c64"},
+      {"float32x4", "f32x4"},
+      {"i8", "i8"},
+      {"torch.uint8", "u8"},
   };
   for (const auto& [name, wanted] : pairs) EXPECT_EQ(Dtype(name), wanted) << name;
 }
 
 TEST_F(NamesTest, UnknownDtypesAreValueErrors) {
-  for (const char* name : {"", "float", "int", "f4", "f8", "float31", "F32", "torch.", "torch.dtype", "<f3", "<", "<V2", "x4", "f32x",
-                           "f32x0x", "O", "object", "datetime64[ns]"}) {
-    EXPECT_EQ(Dtype(name).find("ValueError: unknown dtype '" + std::string(name) + "'"), 0u) << name << " gave " << Dtype(name);
+  for (const char* name : {"", "float", "int", "f4", "f8", "float31", "F32", "torch.", "torch.dtype", "<f3", "<", "<V2",
+                           "x4", "f32x", "f32x0x", "O", "object", "datetime64[ns]"}) {
+    EXPECT_EQ(Dtype(name).find("ValueError: unknown dtype '" + std::string(name) + "'"), 0u)
+        << name << " gave " << Dtype(name);
   }
   EXPECT_EQ(Dtype(">f4").find("ValueError: dtype '>f4' is big-endian"), 0u);
   EXPECT_EQ(Dtype("f32x70000").find("ValueError: dtype 'f32x70000': lanes must be 1 to 65535"), 0u);
@@ -59,14 +82,16 @@ TEST_F(NamesTest, EveryDtypeHasANameThatStays) {
 }
 
 TEST_F(NamesTest, Devices) {
-  const std::pair<const char*, const char*> pairs[] = {{"cpu", "cpu:0"},     {"cuda", "cuda:0"},   {"cuda:1", "cuda:1"},
-                                                       {"gpu:3", "cuda:3"},  {"hip:0", "rocm:0"},  {"mps", "metal:0"},
-                                                       {"xpu:2", "oneapi:2"}, {"trn:15", "trn:15"}, {"cuda_managed", "cuda_managed:0"}};
+  const std::pair<const char*, const char*> pairs[] = {
+      {"cpu", "cpu:0"},      {"cuda", "cuda:0"},   {"cuda:1", "cuda:1"},
+      {"gpu:3", "cuda:3"},   {"hip:0", "rocm:0"},  {"mps", "metal:0"},
+      {"xpu:2", "oneapi:2"}, {"trn:15", "trn:15"}, {"cuda_managed", "cuda_managed:0"}};
   for (const auto& [name, wanted] : pairs) EXPECT_EQ(Device(name), wanted) << name;
   EXPECT_EQ(Device("tpu").find("ValueError: unknown device 'tpu'"), 0u);
   EXPECT_EQ(Device("").find("ValueError: unknown device ''"), 0u);
   for (const char* name : {"cuda:", "cuda:x", "cuda:-1", "cuda:1:2", "cuda:99999999999", "cuda: 1"}) {
-    EXPECT_EQ(Device(name).find("ValueError: device '" + std::string(name) + "': expected a number"), 0u) << Device(name);
+    EXPECT_EQ(Device(name).find("ValueError: device '" + std::string(name) + "': expected a number"), 0u)
+        << Device(name);
   }
 }
 

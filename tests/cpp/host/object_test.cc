@@ -136,7 +136,8 @@ TEST_F(ObjectTest, FunctionCallsWithItsContextAndDeletesItOnce) {
   int calls = 0;
   {
     Value function;
-    ASSERT_EQ(kp_function_new(&calls, AddOne, [](void* context) { *static_cast<int*>(context) += 100; }, function.out()), 0);
+    ASSERT_EQ(
+        kp_function_new(&calls, AddOne, [](void* context) { *static_cast<int*>(context) += 100; }, function.out()), 0);
     const KpAny arg = Int(41);
     Value result;
     ASSERT_EQ(kp_function_call(function.object(), &arg, 1, result.out()), 0);
@@ -150,7 +151,9 @@ TEST_F(ObjectTest, FunctionCallsWithItsContextAndDeletesItOnce) {
 
 TEST_F(ObjectTest, WhatACallbackThrowsIsAnError) {
   Value function;
-  ASSERT_EQ(kp_function_new(nullptr, [](void*, const KpAny*, int32_t, KpAny*) -> int { throw 42; }, nullptr, function.out()), 0);
+  ASSERT_EQ(kp_function_new(
+                nullptr, [](void*, const KpAny*, int32_t, KpAny*) -> int { throw 42; }, nullptr, function.out()),
+            0);
   KpAny result;
   EXPECT_EQ(kp_function_call(function.object(), nullptr, 0, &result), -1);
   EXPECT_EQ(TakeError(), "InternalError: callback: an exception that is no std::exception was thrown");
@@ -186,7 +189,9 @@ TEST_F(ObjectTest, OpaqueHandleIsGivenBackOnce) {
   int deleted = 0;
   {
     Value opaque;
-    ASSERT_EQ(kp_opaque_new(&deleted, KP_TYPE_OPAQUE_PY_OBJECT, [](void* handle) { ++*static_cast<int*>(handle); }, opaque.out()), 0);
+    ASSERT_EQ(kp_opaque_new(
+                  &deleted, KP_TYPE_OPAQUE_PY_OBJECT, [](void* handle) { ++*static_cast<int*>(handle); }, opaque.out()),
+              0);
     EXPECT_EQ(reinterpret_cast<KpOpaqueObject*>(opaque.object())->handle, &deleted);
     KpAny again;
     ASSERT_EQ(kp_any_own(&opaque.get(), &again), 0);
@@ -202,7 +207,9 @@ TEST_F(ObjectTest, OpaqueHandleIsGivenBackOnce) {
 TEST_F(ObjectTest, WeakReferencesKeepOnlyTheMemory) {
   int deleted = 0;
   KpAny opaque;
-  ASSERT_EQ(kp_opaque_new(&deleted, KP_TYPE_OPAQUE_PY_OBJECT, [](void* handle) { ++*static_cast<int*>(handle); }, &opaque), 0);
+  ASSERT_EQ(kp_opaque_new(
+                &deleted, KP_TYPE_OPAQUE_PY_OBJECT, [](void* handle) { ++*static_cast<int*>(handle); }, &opaque),
+            0);
   KpObject* object = opaque.v.v_obj;
   object->counts += uint64_t{1} << 32;
   kp_any_release(&opaque);

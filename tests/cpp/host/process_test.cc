@@ -162,7 +162,8 @@ TEST_F(ProcessTest, NumThreadsFromTheEnvironment) {
           sched_getaffinity(0, sizeof cpus, &cpus);
           std::exit(ThreadsWith(bad) == CPU_COUNT(&cpus) && ParallelWorks() ? 0 : 1);
         },
-        testing::ExitedWithCode(0), "kernpack: warning: KERNPACK_NUM_THREADS: expected a whole number from 1 to 1024, got '.*'");
+        testing::ExitedWithCode(0),
+        "kernpack: warning: KERNPACK_NUM_THREADS: expected a whole number from 1 to 1024, got '.*'");
   }
 }
 

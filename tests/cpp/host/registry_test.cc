@@ -114,7 +114,9 @@ TEST_F(RegistryTest, Extensions) {
   ASSERT_EQ(host->get_extension(host, name, 2, &got), 0);
   EXPECT_EQ(got, nullptr);
   EXPECT_EQ(kp_extension_register(name, 1, &other), -1);
-  EXPECT_EQ(TakeError(), "ValueError: kp_extension_register: 'registry_test.ext' version 1 is registered already with another table");
+  EXPECT_EQ(
+      TakeError(),
+      "ValueError: kp_extension_register: 'registry_test.ext' version 1 is registered already with another table");
   EXPECT_EQ(kp_extension_register(name, 1, nullptr), -1);
   EXPECT_EQ(TakeError(), "ValueError: kp_extension_register: expected a name and a table, got a NULL table");
 }

@@ -189,7 +189,8 @@ TEST_F(StorageTest, AFailingFactoryStoresNothingAndTheNextOneRuns) {
         ++*static_cast<std::atomic<int>*>(context);
         return kp_raise("ValueError", "no luck");
       };
-      if (host->storage_get_or_init(host, &key, factory, &runs, &out) == -1 && TakeError() == "ValueError: no luck") ++failures;
+      if (host->storage_get_or_init(host, &key, factory, &runs, &out) == -1 && TakeError() == "ValueError: no luck")
+        ++failures;
     });
   }
   for (auto& thread : threads) thread.join();
@@ -232,7 +233,8 @@ TEST_F(StorageTest, AFactoryMayAskForOtherKeys) {
       *made = Int(20);
       return 0;
     };
-    if (kp_host()->storage_get_or_init(kp_host(), static_cast<KpStorageKey*>(context), make, nullptr, out) != 0) return -1;
+    if (kp_host()->storage_get_or_init(kp_host(), static_cast<KpStorageKey*>(context), make, nullptr, out) != 0)
+      return -1;
     out->v.v_int += 1;
     return 0;
   };
@@ -347,7 +349,8 @@ TEST_F(StorageTest, StatsAreJsonWithOneRowAGroup) {
   Value stats;
   ASSERT_EQ(kp_storage_stats(stats.out()), 0);
   const std::string json = Str(stats.get());
-  EXPECT_NE(json.find("\"module\":\"stats \\\"quoted\\\" \xef\xbf\xbd\",\"scope\":\"device\",\"device\":\"cuda:1\",\"keys\":1,\"bytes\":40,"
+  EXPECT_NE(json.find("\"module\":\"stats \\\"quoted\\\" "
+                      "\xef\xbf\xbd\",\"scope\":\"device\",\"device\":\"cuda:1\",\"keys\":1,\"bytes\":40,"
                       "\"workspaces\":0,\"workspace_bytes\":0"),
             std::string::npos)
       << json;

@@ -68,7 +68,8 @@ TEST_F(TensorTest, WrapCopiesShapeFillsStridesAndReleasesOnce) {
   int released = 0;
   {
     Value tensor;
-    ASSERT_EQ(kp_tensor_wrap(&source, &released, [](void* context) { ++*static_cast<int*>(context); }, tensor.out()), 0);
+    ASSERT_EQ(
+        kp_tensor_wrap(&source, &released, [](void* context) { ++*static_cast<int*>(context); }, tensor.out()), 0);
     EXPECT_NE(tensor.tensor().shape, shape);
     EXPECT_EQ(tensor.tensor().strides[0], 3);
     EXPECT_EQ(tensor.tensor().data, data);

@@ -45,7 +45,8 @@ const Case kCases[] = {
     {"null shape", [](Sample& s) { s.tensor.shape = nullptr; }, "shape is NULL but ndim is 2"},
     {"negative extent", [](Sample& s) { s.shape[1] = -3; }, "shape[1] is -3; expected 0 or more"},
     {"extent INT64_MIN", [](Sample& s) { s.shape[0] = INT64_MIN; }, "shape[0] is -9223372036854775808"},
-    {"product overflows", [](Sample& s) { s.shape[0] = s.shape[1] = int64_t{1} << 32; }, "product of its shape overflows"},
+    {"product overflows", [](Sample& s) { s.shape[0] = s.shape[1] = int64_t{1} << 32; },
+     "product of its shape overflows"},
     {"product overflows, one extent empty",
      [](Sample& s) { s.tensor.ndim = 3, s.shape[0] = s.shape[1] = int64_t{1} << 40, s.shape[2] = 0; },
      "product of its shape overflows"},
@@ -53,13 +54,20 @@ const Case kCases[] = {
     {"data plus extent wraps",
      [](Sample& s) { s.tensor.data = reinterpret_cast<void*>(UINTPTR_MAX - 8), s.tensor.strides = nullptr; },
      "leave the address space"},
-    {"byte offset 2^63", [](Sample& s) { s.tensor.byte_offset = uint64_t{1} << 63; }, "byte_offset is 9223372036854775808"},
+    {"byte offset 2^63", [](Sample& s) { s.tensor.byte_offset = uint64_t{1} << 63; },
+     "byte_offset is 9223372036854775808"},
     {"byte offset all ones", [](Sample& s) { s.tensor.byte_offset = UINT64_MAX; }, "byte_offset is"},
     {"byte offset 2^63 of an empty tensor", [](Sample& s) { s.shape[0] = 0, s.tensor.byte_offset = uint64_t{1} << 63; },
      "byte_offset is"},
-    {"stride overflows", [](Sample& s) { s.strides[0] = INT64_MAX; s.shape[0] = 3; }, "strides[0] = 9223372036854775807"},
+    {"stride overflows",
+     [](Sample& s) {
+       s.strides[0] = INT64_MAX;
+       s.shape[0] = 3;
+     },
+     "strides[0] = 9223372036854775807"},
     {"stride INT64_MIN", [](Sample& s) { s.strides[1] = INT64_MIN; }, "strides[1] = -9223372036854775808"},
-    {"strides overflow together", [](Sample& s) { s.strides[0] = s.strides[1] = INT64_MAX / 8 + 1; }, "overflows 64 bits"},
+    {"strides overflow together", [](Sample& s) { s.strides[0] = s.strides[1] = INT64_MAX / 8 + 1; },
+     "overflows 64 bits"},
     {"stride below zero", [](Sample& s) { s.strides[0] = -(int64_t{1} << 58), s.tensor.data = s.data; },
      "leave the address space"},
     {"zero bits", [](Sample& s) { s.tensor.dtype.bits = 0; }, "dtype has 0 bits"},
@@ -105,13 +113,18 @@ TEST_F(ValidateTest, EveryCaseThroughBothDLPackProtocols) {
     Sample sample;
     each.change(sample);
     int deleted = 0;
-    KpDLManagedTensor legacy{sample.tensor, &deleted, [](KpDLManagedTensor* self) { ++*static_cast<int*>(self->manager); }};
-    KpDLManagedTensorVersioned versioned{
-        {1, 0}, &deleted, [](KpDLManagedTensorVersioned* self) { ++*static_cast<int*>(self->manager); }, 0, sample.tensor};
+    KpDLManagedTensor legacy{sample.tensor, &deleted,
+                             [](KpDLManagedTensor* self) { ++*static_cast<int*>(self->manager); }};
+    KpDLManagedTensorVersioned versioned{{1, 0},
+                                         &deleted,
+                                         [](KpDLManagedTensorVersioned* self) { ++*static_cast<int*>(self->manager); },
+                                         0,
+                                         sample.tensor};
     for (int protocol = 0; protocol < 2; ++protocol) {
       const int deleted_before = deleted;
       Value out;
-      const int rc = protocol == 0 ? kp_tensor_from_dlpack(&legacy, out.out()) : kp_tensor_from_dlpack_versioned(&versioned, out.out());
+      const int rc = protocol == 0 ? kp_tensor_from_dlpack(&legacy, out.out())
+                                   : kp_tensor_from_dlpack_versioned(&versioned, out.out());
       EXPECT_EQ(rc, each.error == nullptr ? 0 : -1);
       if (rc != 0) {
         EXPECT_EQ(TakeError().find("ValueError: DLPack: "), 0u);

@@ -91,7 +91,8 @@ TEST(LoadedModule, CallRefusesWhatDoesNotFit) {
   const KpLoadedFunction* twice = kp_module_function(Load(), kp_bytes("twice"));
   KpAny result = kp_none();
   EXPECT_EQ(kp_call(twice, nullptr, 0, &result), -1);
-  EXPECT_NE(TakeError().find("TypeError: twice: expected at least 1 arguments (x has no default), got 0"), std::string::npos);
+  EXPECT_NE(TakeError().find("TypeError: twice: expected at least 1 arguments (x has no default), got 0"),
+            std::string::npos);
   EXPECT_EQ(kp_call(twice, nullptr, 2, &result), -1);
   EXPECT_NE(TakeError().find("ValueError"), std::string::npos);
   Vector x(3);

@@ -7,7 +7,8 @@ constexpr const char* kRmsNorm =
     "(x: T[..., D], weight: T[D], *, eps: float = 1e-6) -> (out: T[..., D]) where T in {f32, f16, bf16}";
 constexpr const char* kMatmul =
     "(a: T[..., M, K], b: T[~..., K, N], bias: T[N]? = None) -> (out: T[..., M, N]) where T in {f32, f64}";
-constexpr const char* kTopk = "(x: f32[..., N], *, k: int) -> (values: f32[..., k], indices: i32[..., k]) where 0 < k <= N";
+constexpr const char* kTopk =
+    "(x: f32[..., N], *, k: int) -> (values: f32[..., k], indices: i32[..., k]) where 0 < k <= N";
 
 TEST(Check, BindsDimsAndDTypes) {
   Call call(kRmsNorm);
@@ -51,7 +52,8 @@ TEST(Check, Expressions) {
             "ValueError: f: y: expected shape [2 * N + k] with 7 at dim -1 for N = 3, k = 1, got [8]");
   EXPECT_EQ(Call("(x: f32[k], *, k: int) -> ()").Tensor({3}).Int(4).Check(),
             "ValueError: f: x: expected shape [k] with k = 4, got [3]");
-  EXPECT_EQ(Call("(y: f32[N + 1], x: f32[N]) -> ()").Tensor({4}).Tensor({3}).Check(), "") << "bound by a later parameter";
+  EXPECT_EQ(Call("(y: f32[N + 1], x: f32[N]) -> ()").Tensor({4}).Tensor({3}).Check(), "")
+      << "bound by a later parameter";
   EXPECT_EQ(Call("(x: f32[N], y: f32[N // k], *, k: int) -> ()").Tensor({3}).Tensor({3}).Int(0).Check(),
             "ValueError: f: y: expected shape [N // k], got a division by zero for N = 3, k = 0");
 }
@@ -65,9 +67,11 @@ TEST(Check, FloorSemanticsAndOverflow) {
   EXPECT_EQ(holds("ceildiv(a, b) == 4", 7, 2), "");
   EXPECT_EQ(holds("ceildiv(a, b) == -3", -7, 2), "");
   EXPECT_EQ(holds("min(a, b) == 2, max(a, b) == 7, a - b == 5, -a < b", 7, 2), "");
-  EXPECT_EQ(holds("a + b > 0", INT64_MAX, 1),
-            "ValueError: f: expected a + b > 0, got a value that does not fit 64 bits for a = 9223372036854775807, b = 1");
-  EXPECT_EQ(holds("a // b > 0", INT64_MIN, -1).find("ValueError: f: expected a // b > 0, got a value that does not fit"), 0u);
+  EXPECT_EQ(
+      holds("a + b > 0", INT64_MAX, 1),
+      "ValueError: f: expected a + b > 0, got a value that does not fit 64 bits for a = 9223372036854775807, b = 1");
+  EXPECT_EQ(
+      holds("a // b > 0", INT64_MIN, -1).find("ValueError: f: expected a // b > 0, got a value that does not fit"), 0u);
   EXPECT_EQ(holds("a % b == 0", INT64_MIN, -1), "");
   EXPECT_EQ(holds("a % b == 0", 1, 0), "ValueError: f: expected a % b == 0, got a division by zero for a = 1, b = 0");
   EXPECT_EQ(holds("a < b < 3", 1, 5), "ValueError: f: expected a < b < 3, got a = 1, b = 5");
@@ -83,10 +87,12 @@ TEST(Check, Batches) {
   EXPECT_EQ(Call("(x: f32[..., D], y: f32[...]) -> ()").Tensor({2, 3, 4}).Tensor({2, 4}).Check(),
             "ValueError: f: y: expected shape [...] with ... = [2, 3] (bound by x), got [2, 4]");
   EXPECT_EQ(Call(kMatmul).Tensor({2, 3, 4, 5}).Tensor({1, 3, 5, 6}).None().Check(), "");
-  EXPECT_EQ(Call(kMatmul).Tensor({2, 3, 4, 5}).Tensor({4, 3, 5, 6}).None().Check(),
-            "ValueError: f: b: expected shape [~..., K, N] with ... = [2, 3] (bound by a) or 1 in place of any of these, got "
-            "[4, 3, 5, 6]");
-  EXPECT_EQ(Call(kMatmul).Tensor({2, 4, 5}).Tensor({5, 6}).None().Check().find("ValueError: f: b: expected shape [~..."), 0u)
+  EXPECT_EQ(
+      Call(kMatmul).Tensor({2, 3, 4, 5}).Tensor({4, 3, 5, 6}).None().Check(),
+      "ValueError: f: b: expected shape [~..., K, N] with ... = [2, 3] (bound by a) or 1 in place of any of these, got "
+      "[4, 3, 5, 6]");
+  EXPECT_EQ(
+      Call(kMatmul).Tensor({2, 4, 5}).Tensor({5, 6}).None().Check().find("ValueError: f: b: expected shape [~..."), 0u)
       << "ranks are aligned";
 }
 
@@ -109,7 +115,8 @@ TEST(Check, Scalars) {
   EXPECT_EQ(Call("(k: device) -> ()").None().Check(), "TypeError: f: k: expected device, got None");
   EXPECT_EQ(Call("(k: int?) -> ()").None().Check(), "");
   EXPECT_EQ(Call("(m: str in {'a', 'b'}) -> ()").Str("b").Check(), "");
-  EXPECT_EQ(Call("(m: str in {'a', 'b'}) -> ()").Str("c").Check(), "ValueError: f: m: expected one of \"a\", \"b\", got \"c\"");
+  EXPECT_EQ(Call("(m: str in {'a', 'b'}) -> ()").Str("c").Check(),
+            "ValueError: f: m: expected one of \"a\", \"b\", got \"c\"");
   EXPECT_EQ(Call("(x: f32[]) -> ()").Float(1).Check(), "");
   EXPECT_EQ(Call("(x: f32[N]) -> ()").Float(1).Check(), "TypeError: f: x: expected a tensor of shape [N], got float");
 }
@@ -120,7 +127,8 @@ TEST(Check, Lists) {
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({3}).List(2).Check(),
             "ValueError: f: xs[1]: expected shape [N] with N = 2 (bound by xs), got [3]");
   EXPECT_EQ(Call(text).Tensor({2}).Check(), "TypeError: f: xs: expected a list, got Tensor");
-  EXPECT_EQ(Call(text).Tensor({2}).Int(3).List(2).Check(), "TypeError: f: xs[1]: expected a tensor of shape [N], got int");
+  EXPECT_EQ(Call(text).Tensor({2}).Int(3).List(2).Check(),
+            "TypeError: f: xs[1]: expected a tensor of shape [N], got int");
   Call empty(text);
   ASSERT_EQ(empty.List(0).Check(), "");
   EXPECT_EQ(empty.ResultError(0),
@@ -142,10 +150,12 @@ TEST(Check, Devices) {
 }
 
 TEST(Check, Memory) {
-  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(),
-            "ValueError: f: x: expected a contiguous tensor, got shape [2, 3] with strides [1, 2]: call .contiguous() first");
+  EXPECT_EQ(
+      Call("(x: f32[M, N]) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(),
+      "ValueError: f: x: expected a contiguous tensor, got shape [2, 3] with strides [1, 2]: call .contiguous() first");
   EXPECT_EQ(Call("(x: f32[M, N] strided) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(), "");
-  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({1, 3}).Strides({77, 1}).Check(), "") << "extent 1: its stride is irrelevant";
+  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({1, 3}).Strides({77, 1}).Check(), "")
+      << "extent 1: its stride is irrelevant";
   EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({0, 3}).Strides({5, 5}).Check(), "") << "no elements";
   Call fake("(x: f32[N]) -> ()");
   fake.Tensor({3}).At(0).data = nullptr;
@@ -154,10 +164,12 @@ TEST(Check, Memory) {
   EXPECT_EQ(fake.Check("f", KP_SIG_ABSTRACT), "");
   Call odd("(x: f32[N]) -> ()");
   odd.Tensor({3}).At(0).byte_offset = 2;
-  EXPECT_EQ(odd.Check(), "ValueError: f: x: expected memory aligned to 4 bytes, got an address that is not: pass a copy");
+  EXPECT_EQ(odd.Check(),
+            "ValueError: f: x: expected memory aligned to 4 bytes, got an address that is not: pass a copy");
   EXPECT_EQ(Call("(x: f32[N]) -> ()").Tensor({-1}).Check(),
             "ValueError: f: x: expected sizes from 0 whose product fits 64 bits, got [-1]");
-  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({INT64_MAX, 3}).Check().find("ValueError: f: x: expected sizes from 0"), 0u);
+  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({INT64_MAX, 3}).Check().find("ValueError: f: x: expected sizes from 0"),
+            0u);
   Call junk("(x: f32[N]) -> ()");
   junk.Tensor({3}).At(0).ndim = -2;
   EXPECT_EQ(junk.Check(), "ValueError: f: x: expected a tensor of 0 to 64 dims with a shape, got -2 dims");
@@ -197,8 +209,9 @@ TEST(Check, Overlaps) {
   EXPECT_EQ(overlap(call.At(0), call.At(2), 0), "") << "two inputs may";
   Call itself("(y!: f32[N] strided) -> ()");
   itself.Tensor({4}).Strides({0});
-  EXPECT_EQ(itself.Check(),
-            "ValueError: f: y: expected memory of its own to write to, got a tensor that overlaps itself, y: pass a copy");
+  EXPECT_EQ(
+      itself.Check(),
+      "ValueError: f: y: expected memory of its own to write to, got a tensor that overlaps itself, y: pass a copy");
 }
 
 TEST(Check, ResultForms) {

@@ -20,7 +20,9 @@ nlohmann::json Json(const char* text) {
 }
 
 TEST(Describe, Parameters) {
-  Call call("f(x!: f32[N], l: list[int] = [1, -2], *, e: float = -inf, s: str? = None, m: str = 'hello world') -> (y: f32[N] sum)");
+  Call call(
+      "f(x!: f32[N], l: list[int] = [1, -2], *, e: float = -inf, s: str? = None, m: str = 'hello world') -> (y: f32[N] "
+      "sum)");
   EXPECT_EQ(kp_sig_num_params(call.program), 5);
   EXPECT_EQ(kp_sig_num_positional(call.program), 2);
   EXPECT_EQ(kp_sig_num_results(call.program), 1);

@@ -16,7 +16,8 @@ inline std::string TakeError() {
   KpAny error = kp_none();
   kp_error_take("test", -1, &error);
   const auto* body = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
-  std::string text = std::string(body->kind.data, body->kind.size) + ": " + std::string(body->message.data, body->message.size);
+  std::string text =
+      std::string(body->kind.data, body->kind.size) + ": " + std::string(body->message.data, body->message.size);
   kp_any_release(&error);
   return text;
 }
@@ -106,8 +107,9 @@ class Call {
 
   // "" or "<kind>: <message>".
   std::string Check(const char* function = "f", uint32_t flags = 0) {
-    return kp_sig_check(program, function, args.data(), results.empty() ? nullptr : results.data(), flags, &frame) ? TakeError()
-                                                                                                              : "";
+    return kp_sig_check(program, function, args.data(), results.empty() ? nullptr : results.data(), flags, &frame)
+               ? TakeError()
+               : "";
   }
   std::vector<int64_t> ResultShape(int i) {
     EXPECT_EQ(ResultError(i), "");

@@ -108,7 +108,8 @@ TEST_F(InvokeTest, WritesToDestinations) {
 }
 
 TEST_F(InvokeTest, FillsDefaults) {
-  Call call("(x: f32[N], sizes: list[int] = [3, -4], mode: str = \"a\", *, eps: float = 0.5, flag: bool? = None) -> ()");
+  Call call(
+      "(x: f32[N], sizes: list[int] = [3, -4], mode: str = \"a\", *, eps: float = 0.5, flag: bool? = None) -> ()");
   call.Tensor({3});
   ASSERT_EQ(Run(call), "");
   EXPECT_EQ(seen.list, (std::vector<int64_t>{3, -4}));

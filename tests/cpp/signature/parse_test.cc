@@ -23,7 +23,8 @@ kernpack::signature::Status Compile(const std::string& text) {
 TEST(Parse, AcceptsTheDesignsExamples) {
   for (const char* text : {
            "rms_norm(x: T[..., D], weight: T[D], *, eps: float = 1e-6) -> (out: T[..., D]) where T in {f32, f16, bf16}",
-           "matmul(a: T[..., M, K], b: T[~..., K, N], bias: T[N]? = None) -> (out: T[..., M, N]) where T in {f32, bf16}",
+           "matmul(a: T[..., M, K], b: T[~..., K, N], bias: T[N]? = None) -> (out: T[..., M, N]) where T in {f32, "
+           "bf16}",
            "topk(x: f32[..., N], *, k: int) -> (values: f32[..., k], indices: i32[..., k]) where 0 < k <= N",
            "quantize(x: T[N, D], *, group: int = 128) -> (q: i8[N, D], scale: f32[N, D // group]) "
            "where T in {f32, f16}, D % group == 0",

@@ -39,11 +39,13 @@ KP_HOST_API void kp_error_clear(void);
 KP_HOST_API int kp_raise(const char* kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- objects (ffi/src/object) ---- */
-KP_HOST_API int kp_string_new(KpBytes text, KpAny* out);  /* SMALL_STR up to 7 bytes, else STR */
+KP_HOST_API int kp_string_new(KpBytes text, KpAny* out); /* SMALL_STR up to 7 bytes, else STR */
 KP_HOST_API int kp_bytes_new(KpBytes data, KpAny* out);
 KP_HOST_API int kp_shape_new(const int64_t* items, size_t count, KpAny* out);
-KP_HOST_API int kp_array_new(const KpAny* items, size_t count, KpAny* out); /* retains items; borrowed forms are copied */
-KP_HOST_API int kp_map_new(const KpAny* keys_and_values, size_t pairs, KpAny* out); /* insertion order; later keys replace */
+KP_HOST_API int kp_array_new(const KpAny* items, size_t count,
+                             KpAny* out); /* retains items; borrowed forms are copied */
+KP_HOST_API int kp_map_new(const KpAny* keys_and_values, size_t pairs,
+                           KpAny* out); /* insertion order; later keys replace */
 KP_HOST_API int kp_map_get(const KpMapObject* map, const KpAny* key, KpAny* out, int32_t* out_found);
 /* Steps through a map: start with *cursor 0; returns 1 and borrowed key and value, or 0 at the end. */
 KP_HOST_API int kp_map_next(const KpMapObject* map, uint64_t* cursor, KpAny* key, KpAny* value);
@@ -73,7 +75,7 @@ typedef struct KpDLManagedTensorVersioned {
   KpDLPackVersion version;
   void* manager;
   void (*deleter)(struct KpDLManagedTensorVersioned* self); /* nullable */
-  uint64_t flags;                                           /* bit 0 read-only, bit 1 copied, bit 2 sub-byte padded */
+  uint64_t flags; /* bit 0 read-only, bit 1 copied, bit 2 sub-byte padded */
   KpDLTensor tensor;
 } KpDLManagedTensorVersioned;
 /* Refuses what no consumer could survive (negative or huge ndim, NULL shape with ndim > 0, negative extents, products or
@@ -92,16 +94,17 @@ KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
 KP_HOST_API int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void* context), KpAny* out);
 /* DLPack's flags of a TENSOR: bit 0 read-only. 0 when it was made elsewhere. */
 KP_HOST_API uint64_t kp_tensor_flags(const KpObject* tensor);
-KP_HOST_API int kp_dtype_from_name(KpBytes name, KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
-KP_HOST_API const char* kp_dtype_name(KpDLDataType dtype);           /* "f32"; interned */
-KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out);  /* "cpu", "cuda:1" */
-KP_HOST_API const char* kp_device_type_name(int32_t device_type);    /* "cuda"; "device_type(99)" when unknown; interned */
+KP_HOST_API int kp_dtype_from_name(KpBytes name,
+                                   KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
+KP_HOST_API const char* kp_dtype_name(KpDLDataType dtype); /* "f32"; interned */
+KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out); /* "cpu", "cuda:1" */
+KP_HOST_API const char* kp_device_type_name(int32_t device_type); /* "cuda"; "device_type(99)" when unknown; interned */
 
 /* ---- the context of one call (ffi/src/call) ---- */
 /* What a binding tells the host about the call in progress on this thread. Zero-initialise; live on the caller's stack. */
 typedef struct KpCallContext {
   KpDLDevice device; /* device_type 0: none */
-  void* stream;      /* of `device` */
+  void* stream; /* of `device` */
   /* The calling framework's allocator; NULL: kp_tensor_new on CPU, else an error. */
   int (*tensor_alloc)(void* context, const KpDLTensor* prototype, KpAny* out);
   void* tensor_alloc_context;
@@ -133,10 +136,10 @@ typedef struct KpLoadedFunction { /* read-only; immortal */
   const char* name;
   const char* module_name;
   const KpSignature* signature; /* NULL: untyped */
-  const uint32_t* program;      /* of signature, or NULL */
-  KpSafeCall cpu_call;          /* the variant picked for this CPU; NULL: none runs on CPU */
+  const uint32_t* program; /* of signature, or NULL */
+  KpSafeCall cpu_call; /* the variant picked for this CPU; NULL: none runs on CPU */
   void* cpu_self;
-  const char* doc;       /* nullable */
+  const char* doc; /* nullable */
   const char* cxx_types; /* nullable */
   const KpLoadedModule* module;
 } KpLoadedFunction;
@@ -156,7 +159,7 @@ KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** o
 KP_HOST_API const char* kp_module_name(const KpLoadedModule* module);
 KP_HOST_API const char* kp_module_version(const KpLoadedModule* module);
 KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module);
-KP_HOST_API const char* kp_module_path(const KpLoadedModule* module);   /* of the first file; "" when embedded */
+KP_HOST_API const char* kp_module_path(const KpLoadedModule* module); /* of the first file; "" when embedded */
 KP_HOST_API const char* kp_module_digest(const KpLoadedModule* module); /* hex; of all files */
 KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module);
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
@@ -177,12 +180,12 @@ KP_HOST_API int kp_module_gradients(const KpLoadedModule* module, KpAny* out);
 KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int32_t num_args, KpAny* result);
 
 /* ---- registries, storage, threads ---- */
-KP_HOST_API int kp_global_names(KpAny* out);                 /* ARRAY of STR, sorted */
+KP_HOST_API int kp_global_names(KpAny* out); /* ARRAY of STR, sorted */
 KP_HOST_API int kp_global_remove(KpBytes name);
-KP_HOST_API int kp_storage_stats(KpAny* out);                /* STR: JSON, per module, scope, device: keys, bytes, workspaces */
-KP_HOST_API int kp_storage_reset_device(KpDLDevice device);  /* drops what is scoped to that device or its streams */
+KP_HOST_API int kp_storage_stats(KpAny* out); /* STR: JSON, per module, scope, device: keys, bytes, workspaces */
+KP_HOST_API int kp_storage_reset_device(KpDLDevice device); /* drops what is scoped to that device or its streams */
 KP_HOST_API int kp_extension_register(KpBytes name, uint32_t version, const void* table); /* `table` lives for ever */
-KP_HOST_API int kp_set_num_threads(int32_t n);               /* of our own pool; ValueError below 1 */
+KP_HOST_API int kp_set_num_threads(int32_t n); /* of our own pool; ValueError below 1 */
 
 #ifdef __cplusplus
 }

@@ -38,8 +38,9 @@ typedef struct KpSigParam {
   const char* name; /* NUL-terminated, lives as long as the program */
   uint32_t kind;    /* KpParamKind */
   uint32_t flags;   /* KpParamFlags */
-  KpAny default_value; /* borrowed: NONE, INT, FLOAT, BOOL, DTYPE or RAW_STR. A list default is NONE here with is_list_default */
-  int32_t list_default_size;       /* -1: the default is no list */
+  KpAny
+      default_value; /* borrowed: NONE, INT, FLOAT, BOOL, DTYPE or RAW_STR. A list default is NONE here with is_list_default */
+  int32_t list_default_size; /* -1: the default is no list */
   const KpAny* list_default_items; /* length list_default_size */
 } KpSigParam;
 
@@ -50,8 +51,8 @@ typedef struct KpSigResult {
 
 /* What a check bound. On the caller's stack; no initialisation needed; valid as long as the arguments are. */
 typedef struct KpSigFrame {
-  KpDLDevice device;   /* the call's device; device_type 0 when no tensor fixed it (then CPU) */
-  int32_t batch_ndim;  /* of the "..." dims; -1: none */
+  KpDLDevice device; /* the call's device; device_type 0 when no tensor fixed it (then CPU) */
+  int32_t batch_ndim; /* of the "..." dims; -1: none */
   const int64_t* batch_shape;
   uint64_t bound; /* bit i: dims[i] is bound */
   int64_t dims[KP_SIG_MAX_DIMS];

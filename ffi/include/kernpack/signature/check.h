@@ -13,7 +13,10 @@ class Checker {
  public:
   Checker(const uint32_t* program, const char* function, const KpAny* args, const KpAny* results, uint32_t flags,
           const Raiser& raiser, KpSigFrame* frame)
-      : p_{program}, f_(*frame), results_(results), abstract_((flags & KP_SIG_ABSTRACT) != 0),
+      : p_{program},
+        f_(*frame),
+        results_(results),
+        abstract_((flags & KP_SIG_ABSTRACT) != 0),
         say_{p_, function, raiser, *frame} {
     f_.device = KpDLDevice{0, 0};
     f_.batch_ndim = -1;
@@ -135,7 +138,8 @@ class Checker {
   int CheckTensor(const uint32_t* param, const KpDLTensor& t) {
     if (CheckDType(param[1], t.dtype)) return -1;
     if (KP_UNLIKELY(t.ndim < 0 || t.ndim > KP_MAX_NDIM || (t.ndim && !t.shape))) {
-      return say_.Raise("ValueError", "%S: expected a tensor of 0 to 64 dims with a shape, got %i dims", int64_t{t.ndim});
+      return say_.Raise("ValueError", "%S: expected a tensor of 0 to 64 dims with a shape, got %i dims",
+                        int64_t{t.ndim});
     }
     return CheckShape(p_.words + param[2], t) || CheckMemory(FlagsOf(param), t) ? -1 : 0;
   }
@@ -156,7 +160,8 @@ class Checker {
     const uint32_t count = *set >> 16;
     bool found = count == 0;
     for (uint32_t i = 1; i <= count && !found; ++i) found = set[i] == packed;
-    if (KP_UNLIKELY(!found || got.lanes != 1)) return say_.Raise("TypeError", "%S: expected dtype %u, got %d", set, got);
+    if (KP_UNLIKELY(!found || got.lanes != 1))
+      return say_.Raise("TypeError", "%S: expected dtype %u, got %d", set, got);
     bound = got;
     return 0;
   }
@@ -257,8 +262,9 @@ class Checker {
 
   KP_COLD int WrongRank(const uint32_t* shape, const KpDLTensor& t) const {
     const bool open = BatchOf(shape) != Batch::kNone || StarOf(shape) >= 0;
-    return say_.Raise("ValueError", "%S: expected shape %h (%s%i dims), got %l (%i dims)", shape, open ? "at least " : kNoText,
-                      int64_t{NumDimsOf(shape)} - (StarOf(shape) >= 0), t.shape, t.ndim, int64_t{t.ndim});
+    return say_.Raise("ValueError", "%S: expected shape %h (%s%i dims), got %l (%i dims)", shape,
+                      open ? "at least " : kNoText, int64_t{NumDimsOf(shape)} - (StarOf(shape) >= 0), t.shape, t.ndim,
+                      int64_t{t.ndim});
   }
   KP_COLD int WrongDim(const uint32_t* shape, const KpDLTensor& t, uint32_t i, int64_t want) const {
     const uint32_t dim = DimsOf(shape)[i];
@@ -274,9 +280,10 @@ class Checker {
                       op == DimOp::kVar ? dim : 0u, t.shape, t.ndim);
   }
   KP_COLD int WrongBatch(const uint32_t* shape, const KpDLTensor& t) const {
-    return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", shape, f_.batch_shape, f_.batch_ndim,
-                      Complain::kBatchBinder, BatchOf(shape) == Batch::kBroadcast ? " or 1 in place of any of these" : kNoText,
-                      t.shape, t.ndim);
+    return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", shape, f_.batch_shape,
+                      f_.batch_ndim, Complain::kBatchBinder,
+                      BatchOf(shape) == Batch::kBroadcast ? " or 1 in place of any of these" : kNoText, t.shape,
+                      t.ndim);
   }
   KP_COLD int WrongStar(const uint32_t* shape, const KpDLTensor& t, uint32_t dim) const {
     const uint32_t star = Operand(dim);
@@ -291,7 +298,8 @@ class Checker {
     }
     if (abstract_) return 0;
     if (KP_UNLIKELY(!layout.contiguous && !(flags & KP_PARAM_STRIDED))) {
-      return say_.Raise("ValueError", "%S: expected a contiguous tensor, got shape %l with strides %l: call .contiguous() first",
+      return say_.Raise("ValueError",
+                        "%S: expected a contiguous tensor, got shape %l with strides %l: call .contiguous() first",
                         t.shape, t.ndim, t.strides, t.ndim);
     }
     if (flags & KP_PARAM_ON_CPU) {
@@ -301,17 +309,20 @@ class Checker {
     } else if (!f_.device.device_type) {
       f_.device = t.device;
       device_from_ = say_.who;
-    } else if (KP_UNLIKELY(t.device.device_type != f_.device.device_type || t.device.device_id != f_.device.device_id)) {
-      return say_.Raise("ValueError", "%S: expected device %D (that of %n), got %D: move one of them", f_.device, device_from_,
-                        t.device);
+    } else if (KP_UNLIKELY(t.device.device_type != f_.device.device_type ||
+                           t.device.device_id != f_.device.device_id)) {
+      return say_.Raise("ValueError", "%S: expected device %D (that of %n), got %D: move one of them", f_.device,
+                        device_from_, t.device);
     }
     if (KP_UNLIKELY(!t.data && !layout.empty)) {
-      return say_.Raise("ValueError", "%S: expected a tensor with memory, got one whose data is NULL (a fake or meta tensor?)");
+      return say_.Raise("ValueError",
+                        "%S: expected a tensor with memory, got one whose data is NULL (a fake or meta tensor?)");
     }
     const uint32_t unit = Alignment(t.dtype);
     const bool address = t.device.device_type == KP_DEVICE_CPU;
     if (KP_UNLIKELY(address && ((reinterpret_cast<uintptr_t>(t.data) + t.byte_offset) & (unit - 1)) != 0)) {
-      return say_.Raise("ValueError", "%S: expected memory aligned to %i bytes, got an address that is not: pass a copy",
+      return say_.Raise("ValueError",
+                        "%S: expected memory aligned to %i bytes, got an address that is not: pass a copy",
                         int64_t{unit});
     }
     return 0;
@@ -353,15 +364,16 @@ class Checker {
     say_.item = -1;
     const KpDLTensor* t = kp_any_tensor(&results_[i]);
     if (!t) {
-      return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t", p_.words + p_.Result(i)[2], &results_[i]);
+      return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t", p_.words + p_.Result(i)[2],
+                        &results_[i]);
     }
     if (ResultPrototype(f_, say_.function, i, say_.raiser, shape, &want)) return -1;
     if (PackDType(t->dtype) != PackDType(want.dtype) || t->dtype.lanes != 1) {
       return say_.Raise("TypeError", "%S: expected dtype %d, got %d", want.dtype, t->dtype);
     }
     if (t->ndim < 0 || (t->ndim && !t->shape) || !SameSizes(t->shape, t->ndim, shape, want.ndim)) {
-      return say_.Raise("ValueError", "%S: expected shape %h = %l, got %l", p_.words + p_.Result(i)[2], shape, want.ndim,
-                        t->shape, t->shape && t->ndim > 0 && t->ndim <= KP_MAX_NDIM ? t->ndim : 0);
+      return say_.Raise("ValueError", "%S: expected shape %h = %l, got %l", p_.words + p_.Result(i)[2], shape,
+                        want.ndim, t->shape, t->shape && t->ndim > 0 && t->ndim <= KP_MAX_NDIM ? t->ndim : 0);
     }
     return CheckMemory(0, *t);
   }
@@ -372,7 +384,7 @@ class Checker {
     const int all = params + (results_ ? p_.NumResults() : 0);
     say_.item = -1;
     for (int i = 0; i < all; ++i) {
-      const KpDLTensor* written = i >= params ? kp_any_tensor(&results_[i - params])
+      const KpDLTensor* written = i >= params                               ? kp_any_tensor(&results_[i - params])
                                   : FlagsOf(p_.Param(i)) & KP_PARAM_MUTATED ? kp_any_tensor(&f_.args[i])
                                                                             : nullptr;
       if (!written) continue;
@@ -392,7 +404,8 @@ class Checker {
   }
 
   KP_COLD int WrongMemory(int other) const {
-    return say_.Raise("ValueError", "%S: expected memory of its own to write to, got a tensor that overlaps %s%n: pass a copy",
+    return say_.Raise("ValueError",
+                      "%S: expected memory of its own to write to, got a tensor that overlaps %s%n: pass a copy",
                       other == say_.who ? "itself, " : kNoText, other);
   }
 

@@ -19,8 +19,8 @@ struct Raiser {
 };
 
 inline constexpr char kKindNames[][7] = {"tensor", "int", "float", "bool", "dtype", "device", "str"};
-inline constexpr char kPlainTypes[][8] = {"None",   "int",    "bool", "float", "pointer", "dtype", "device",
-                                          "Tensor", "str",    "bytes", "rvalue", "str",    "bytes"};
+inline constexpr char kPlainTypes[][8] = {"None",   "int", "bool",  "float",  "pointer", "dtype", "device",
+                                          "Tensor", "str", "bytes", "rvalue", "str",     "bytes"};
 inline constexpr char kObjectTypes[][9] = {"object", "str",   "bytes", "Error",  "Function", "Shape",
                                            "Tensor", "Array", "Map",   "Module", "object",   "List"};
 inline constexpr char kNoText[] = "";
@@ -31,7 +31,7 @@ struct Complain {
   const char* function;
   const Raiser& raiser;
   const KpSigFrame& frame;
-  int who = 0;        // the parameter at hand, or number of parameters + the result
+  int who = 0;  // the parameter at hand, or number of parameters + the result
   int64_t item = -1;  // of a list parameter
 
   // Raises "<function>: " and the format; returns -1. The format's directives and their arguments:

@@ -76,7 +76,8 @@ class Invocation {
   KP_COLD int FillDefault(int i, int32_t n) {
     const uint32_t* record = p_.Param(i);
     if (!record[3]) {
-      return Raise("TypeError", "expected at least %i arguments (%s has no default), got %i", i + 1, p_.ParamName(i), n);
+      return Raise("TypeError", "expected at least %i arguments (%s has no default), got %i", i + 1, p_.ParamName(i),
+                   n);
     }
     const uint32_t* at = p_.words + record[3];
     if ((*at & 0xff) != kListDefault) {
@@ -98,7 +99,8 @@ class Invocation {
     return BoxNumberSlow(i);
   }
   KP_COLD int BoxNumberSlow(int i) {
-    if (num_boxes_ == kMaxBoxes) return Raise("TypeError", "expected at most %i numbers for tensors%s, got %i", kMaxBoxes, "", i);
+    if (num_boxes_ == kMaxBoxes)
+      return Raise("TypeError", "expected at most %i numbers for tensors%s, got %i", kMaxBoxes, "", i);
     ScalarBox* box = &boxes_[num_boxes_++];
     if (BoxScalar(frame_, i, Complain{p_, function_, raiser_, frame_}, box)) return -1;
     args_[i].type_index = KP_TYPE_DLTENSOR_PTR;
@@ -150,7 +152,8 @@ class Invocation {
     if (results == 1) {
       *result = *first;
     } else {
-      if (MakeArray(static_cast<uint32_t>(results), result)) return Raise("MemoryError", "%i results%s", results, "", 0);
+      if (MakeArray(static_cast<uint32_t>(results), result))
+        return Raise("MemoryError", "%i results%s", results, "", 0);
       auto* list = reinterpret_cast<KpSequenceObject*>(result->v.v_obj);
       for (int i = 0; i < results; ++i) list->data[i] = first[i];
     }

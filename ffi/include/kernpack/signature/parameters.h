@@ -101,8 +101,8 @@ struct Parameters : Defaults {
       char name[7];
       uint32_t kind;
     };
-    constexpr Word kScalars[] = {{"int", KP_PARAM_INT},       {"float", KP_PARAM_FLOAT},   {"dtype", KP_PARAM_DTYPE},
-                                 {"device", KP_PARAM_DEVICE}, {"str", KP_PARAM_STR}, {"bool", KP_PARAM_BOOL}};
+    constexpr Word kScalars[] = {{"int", KP_PARAM_INT},       {"float", KP_PARAM_FLOAT}, {"dtype", KP_PARAM_DTYPE},
+                                 {"device", KP_PARAM_DEVICE}, {"str", KP_PARAM_STR},     {"bool", KP_PARAM_BOOL}};
     if (now.kind != Tok::kName && now.kind != Tok::kVar) return Fail(Reason::kExpectedType);
     for (const Word& word : kScalars) {
       if (!SpellsPadded(word.name)) continue;

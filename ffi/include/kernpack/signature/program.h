@@ -133,7 +133,9 @@ struct View {
   constexpr const uint32_t* Result(int i) const {
     return words + words[kHeadResults] + kRecord * static_cast<uint32_t>(i);
   }
-  constexpr const uint32_t* DTypeSet(int i) const { return words + words[words[kHeadDTypes] + static_cast<uint32_t>(i)]; }
+  constexpr const uint32_t* DTypeSet(int i) const {
+    return words + words[words[kHeadDTypes] + static_cast<uint32_t>(i)];
+  }
   constexpr const uint32_t* Condition(int i) const {
     return words + words[words[kHeadConditions] + static_cast<uint32_t>(i)];
   }

@@ -57,7 +57,8 @@ class ShapeBuilder {
     for (int32_t i = 0; i < count; ++i) {
       const int64_t size = sizes[i];
       if (size < 0) return Value::kNegative;
-      if (ndim_ == KP_MAX_NDIM || __builtin_mul_overflow(elements_, size, &elements_) || elements_ >> 56) return Value::kOverflow;
+      if (ndim_ == KP_MAX_NDIM || __builtin_mul_overflow(elements_, size, &elements_) || elements_ >> 56)
+        return Value::kOverflow;
       shape_[ndim_++] = size;
     }
     return Value::kOk;
@@ -72,8 +73,8 @@ class ShapeBuilder {
 KP_COLD inline int BadResult(Complain say, int index, const uint32_t* shape, uint32_t dim, Value value) {
   say.who = say.p.NumParams() + index;
   if (value == Value::kUnbound) {
-    return say.Raise("ValueError", "%S: expected arguments that fix its shape %h and dtype, got only empty lists or numbers",
-                     shape);
+    return say.Raise("ValueError",
+                     "%S: expected arguments that fix its shape %h and dtype, got only empty lists or numbers", shape);
   }
   if (value == Value::kNegative) return say.Raise("ValueError", "%S: expected shape %h, got a negative size", shape);
   const bool code = DimOpOf(dim) == DimOp::kCode;
@@ -92,7 +93,8 @@ KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function
   uint32_t dim = 0;
   out->dtype = ResultDType(frame, record[1]);
   if (!out->dtype.lanes) value = Value::kUnbound;
-  if (value == Value::kOk && BatchOf(contract) == Batch::kSame) value = builder.Add(frame.batch_shape, frame.batch_ndim);
+  if (value == Value::kOk && BatchOf(contract) == Batch::kSame)
+    value = builder.Add(frame.batch_shape, frame.batch_ndim);
   for (uint32_t i = 0; i < NumDimsOf(contract) && value == Value::kOk; ++i) {
     dim = DimsOf(contract)[i];
     if (DimOpOf(dim) == DimOp::kStar) {
@@ -126,7 +128,8 @@ KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function,
     *out = static_cast<uint64_t>(bytes);
     return 0;
   }
-  return Complain{p, function, raiser, frame}.Raise("ValueError", "expected workspace = %s to be bytes from 0, got %i: %v",
+  return Complain{p, function, raiser, frame}.Raise("ValueError",
+                                                    "expected workspace = %s to be bytes from 0, got %i: %v",
                                                     p.Text(*record), bytes, value, record + 1, 1u);
 }
 

@@ -100,10 +100,11 @@ std::string ChooseName(const char* path, std::span<const char> content, const st
     if (!name.empty()) return name;
   }
   if (path_is_free) return real;
-  kp_raise("ImportError",
-           "kernpack.load: '%s' was replaced after its first load, and this system offers no memory file to load the new "
-           "content from; restart the process to use it",
-           path);
+  kp_raise(
+      "ImportError",
+      "kernpack.load: '%s' was replaced after its first load, and this system offers no memory file to load the new "
+      "content from; restart the process to use it",
+      path);
   return {};
 }
 
@@ -124,10 +125,11 @@ int OpenLibrary(const char* path, std::span<const char> content, const std::stri
   // A path may name an object that this process had before, a snapshot's cannot: there the first page is check enough.
   const size_t most = name.starts_with("/proc/") ? 4096 : SIZE_MAX;
   if (!ImageHolds(*handle, content, most)) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
-                    "process already; load it again, or restart the process",
-                    path);
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
+        "process already; load it again, or restart the process",
+        path);
   }
   return 0;
 }

@@ -27,7 +27,8 @@ constexpr char kGood = '\x01';
 bool ReadAll(int fd, std::string* text) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd wait{fd, POLLIN, 0};
     const int ready = left.count() > 0 ? poll(&wait, 1, static_cast<int>(left.count())) : 0;
     if (ready < 0 && errno == EINTR) continue;
@@ -72,7 +73,8 @@ int TryInChild(const char* path, int (*attempt)(void* context, std::string* erro
   Descriptor reader(ends[0]);
   Descriptor writer(ends[1]);
   const pid_t child = fork();
-  if (child < 0) return kp_raise("OSError", "kernpack.load: probing '%s': no child process: %s", path, std::strerror(errno));
+  if (child < 0)
+    return kp_raise("OSError", "kernpack.load: probing '%s': no child process: %s", path, std::strerror(errno));
   if (child == 0) RunChild(writer.get(), attempt, context);
   close(writer.Release());
   std::string text;
@@ -82,16 +84,17 @@ int TryInChild(const char* path, int (*attempt)(void* context, std::string* erro
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!finished) {
-    return kp_raise("ImportError", "kernpack.load: '%s' did not finish loading within %d s in a child process (probe)", path,
-                    static_cast<int>(kPatience.count()));
+    return kp_raise("ImportError", "kernpack.load: '%s' did not finish loading within %d s in a child process (probe)",
+                    path, static_cast<int>(kPatience.count()));
   }
   if (!text.empty() && text.back() == kGood) return 0;
   if (!text.empty() && text.front() == kRefused) return kp_raise("ImportError", "%s", text.c_str() + 1);
   const std::string said = text.empty() ? std::string() : ": " + Trim(text);
   if (WIFSIGNALED(status)) {
-    return kp_raise("ImportError",
-                    "kernpack.load: loading '%s' kills the process (probe: signal %d, %s)%s; look at its static constructors",
-                    path, WTERMSIG(status), strsignal(WTERMSIG(status)), said.c_str());
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: loading '%s' kills the process (probe: signal %d, %s)%s; look at its static constructors", path,
+        WTERMSIG(status), strsignal(WTERMSIG(status)), said.c_str());
   }
   return kp_raise("ImportError", "kernpack.load: loading '%s' ends the process (probe: exit status %d)%s", path,
                   WEXITSTATUS(status), said.c_str());
