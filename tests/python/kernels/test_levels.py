@@ -14,7 +14,17 @@ FILES = ("test_norms.py", "test_softmax.py", "test_gelu.py", "test_embedding.py"
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
 def test_level(level):
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *(str(HERE / f) for f in FILES)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            *(str(HERE / f) for f in FILES),
+        ],
         env=os.environ | {"KERNPACK_CPU": level},
         capture_output=True,
         text=True,
