@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test wheels bench fuzz soak lint format clean
+.PHONY: quickstart test wheels bench exhaustive fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -12,6 +12,10 @@ wheels: ## every wheel, into dist/
 
 bench: ## the figures against the peers: a table, JSON and a plot in build/bench/
 	scripts/bench
+
+exhaustive: ## GELU on every f32, both forms, against float64; needs the wheels that `make test` installs
+	.venv/bin/python tests/python/kernels/exhaustive.py none
+	.venv/bin/python tests/python/kernels/exhaustive.py tanh
 
 fuzz: ## every fuzz target, SECONDS=60 each
 	scripts/fuzz $(or $(SECONDS),60)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 from harness import Snippet
 from kit import Kit
 from report import Row, timed_row
@@ -20,11 +20,11 @@ def _pairs(k: Any, x: torch.Tensor) -> dict[str, tuple[Callable[[], object], Cal
     width = x.shape[-1:]
     weight, bias = torch.randn(width).to(x.dtype), torch.randn(width).to(x.dtype)
     return {
-        "layer_norm": (lambda: k.layer_norm(x, weight, bias), lambda: F.layer_norm(x, width, weight, bias)),
-        "rms_norm": (lambda: k.rms_norm(x, weight), lambda: F.rms_norm(x, width, weight, 1e-6)),
+        "layer_norm": (lambda: k.layer_norm(x, weight, bias), lambda: functional.layer_norm(x, width, weight, bias)),
+        "rms_norm": (lambda: k.rms_norm(x, weight), lambda: functional.rms_norm(x, width, weight, 1e-6)),
         "softmax": (lambda: k.softmax(x), lambda: torch.softmax(x, -1)),
-        "gelu": (lambda: k.gelu(x), lambda: F.gelu(x)),
-        "gelu tanh": (lambda: k.gelu(x, approximate="tanh"), lambda: F.gelu(x, approximate="tanh")),
+        "gelu": (lambda: k.gelu(x), lambda: functional.gelu(x)),
+        "gelu tanh": (lambda: k.gelu(x, approximate="tanh"), lambda: functional.gelu(x, approximate="tanh")),
     }
 
 

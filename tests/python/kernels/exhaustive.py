@@ -1,4 +1,4 @@
-"""GELU on every f32, a progress line every 2^26 values: python tests/python/kernels/exhaustive.py [none|tanh]. Takes minutes."""
+"""GELU on every f32, a progress line every 2^26 values: python tests/python/kernels/exhaustive.py [none|tanh]. Minutes."""
 
 import sys
 
