@@ -18,7 +18,19 @@ ABIDW = ["abidw", "--no-corpus-path", "--no-comp-dir-path", "--short-locs", "--n
 def compile_anchor(folder: Path, include: Path = INCLUDE) -> Path:
     out = folder / "libanchor.so"
     subprocess.run(
-        ["gcc", "-std=c99", "-g", "-O0", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{include}", HERE / "anchor.c", "-o", out],
+        [
+            "gcc",
+            "-std=c99",
+            "-g",
+            "-O0",
+            "-shared",
+            "-fPIC",
+            "-fvisibility=hidden",
+            f"-I{include}",
+            HERE / "anchor.c",
+            "-o",
+            out,
+        ],
         check=True,
     )
     return out
@@ -48,4 +60,6 @@ def test_a_changed_table_is_noticed(tmp_path: Path) -> None:
 
 if __name__ == "__main__":
     BASELINE.parent.mkdir(exist_ok=True)
-    subprocess.run([*ABIDW, "--out-file", BASELINE, compile_anchor(Path(sys.argv[1] if len(sys.argv) > 1 else "/tmp"))], check=True)
+    subprocess.run(
+        [*ABIDW, "--out-file", BASELINE, compile_anchor(Path(sys.argv[1] if len(sys.argv) > 1 else "/tmp"))], check=True
+    )

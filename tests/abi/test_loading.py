@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from support import host
 
 
@@ -57,7 +56,11 @@ def test_a_module_that_finds_its_neighbours_through_origin(
     neighbour = tmp_path / f"libneighbour{round_}.so"
     subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", neighbour], check=True)
     path = compile_fake(
-        "origin", f"-L{tmp_path}", f"-lneighbour{round_}", "-Wl,-rpath,$ORIGIN", FAKE_UNDEFINED="1",
+        "origin",
+        f"-L{tmp_path}",
+        f"-lneighbour{round_}",
+        "-Wl,-rpath,$ORIGIN",
+        FAKE_UNDEFINED="1",
         FAKE_VERSION=f'"origin-{round_}"',
     )
     module = host.load(path)
@@ -88,7 +91,10 @@ def test_the_processor_can_be_capped(cap: str, chosen: str | None, compile_fake:
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, path, host.ROOT / "tests"],
-        capture_output=True, text=True, check=False, env={**os.environ, "KERNPACK_CPU": cap},
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "KERNPACK_CPU": cap},
     )
     assert ran.returncode == 0, ran.stderr
     variants = json.loads(ran.stdout)
@@ -104,6 +110,9 @@ def test_a_cap_that_is_no_level(compile_fake: Callable[..., Path]) -> None:
     code = "import sys; sys.path.insert(0, sys.argv[2])\nfrom support import host\nhost.load(sys.argv[1])\n"
     ran = subprocess.run(
         [sys.executable, "-c", code, path, host.ROOT / "tests"],
-        capture_output=True, text=True, check=False, env={**os.environ, "KERNPACK_CPU": "fast"},
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "KERNPACK_CPU": "fast"},
     )
     assert "ValueError: KERNPACK_CPU: expected x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got 'fast'" in ran.stderr
