@@ -9,7 +9,9 @@
 
 // Throws kp::Error of that kind ("ValueError", "TypeError", "RuntimeError", ...: any identifier; Python raises the built-in
 // class of that name, else RuntimeError). The message is what is streamed into it: text, numbers, dtypes, devices, shapes.
-#define KP_THROW(kind) ::kernpack::detail::Throw{__FILE__, __func__, __LINE__} & ::kernpack::ErrorText(#kind)
+#define KP_THROW(kind)        \
+  ::kernpack::detail::Throw() & \
+      ::kernpack::detail::ErrorText{::kernpack::Error::make(kp_bytes(#kind), __FILE__, __func__, __LINE__)}
 // Throws unless the condition holds. The condition is evaluated once, the message only on failure.
 #define KP_CHECK(condition, kind)         \
   KP_LIKELY(static_cast<bool>(condition)) \
@@ -17,78 +19,86 @@
 
 KP_NAMESPACE_BEGIN
 
-// What a kernel throws and what a failed call into the host throws. Copying is cheap; what() is the message.
+namespace detail {
+
+// What an Error carries. On the heap and counted, so that throwing copies a pointer, and so that the function that builds the
+// message has nothing to clean up: each clean-up on the way would add half a microsecond to a raise.
+struct ErrorBody {
+  KpBytes kind;
+  const char* file;
+  const char* function;
+  int line;
+  int32_t count;
+  KpErrorObject* object;  // owned, nullable: of an error that came from the host
+  Text message;
+};
+
+}  // namespace detail
+
+// What a kernel throws and what a failed call into the host throws. Copies share; what() is the message.
 class Error : public std::exception {
  public:
-  Error(const char* kind, const Text& message, const char* file = nullptr, const char* function = nullptr, int line = 0)
-      : kind_(kp_bytes(kind)), message_(message), file_(file), function_(function), line_(line) {}
-  // From an Error object, e.g. one a callback raised; takes over the reference.
-  explicit Error(KpErrorObject* object) : kind_(object->kind), object_(object) { message_ << object->message; }
-  Error(const Error& other)
-      : std::exception(other),
-        kind_(other.kind_),
-        message_(other.message_),
-        object_(other.object_),
-        file_(other.file_),
-        function_(other.function_),
-        line_(other.line_) {
-    if (object_) kp_retain(&object_->header);
+  Error(const char* kind, KpBytes message) : body_(make(kp_bytes(kind))) { body_->message << message; }
+  // From an Error object, e.g. one that a callback raised; takes over the reference.
+  explicit Error(KpErrorObject* object) : body_(make(object->kind)) {
+    body_->object = object;
+    body_->message << object->message;
+  }
+  explicit Error(detail::ErrorBody* owned) noexcept : body_(owned) {}
+  Error(const Error& other) noexcept : std::exception(other), body_(other.body_) {
+    __atomic_fetch_add(&body_->count, 1, __ATOMIC_RELAXED);
   }
   Error& operator=(const Error&) = delete;
-  ~Error() override {
-    if (object_) kp_release(&object_->header);
-  }
+  ~Error() override { drop(body_); }
 
-  const char* what() const noexcept override { return message_.c_str(); }
-  KpBytes kind() const { return kind_; }
-  KpBytes message() const { return message_.bytes(); }
+  const char* what() const noexcept override { return body_->message.c_str(); }
+  KpBytes kind() const { return body_->kind; }
+  KpBytes message() const { return body_->message.bytes(); }
   bool is(const char* kind) const {
     const KpBytes k = kp_bytes(kind);
-    return k.size == kind_.size && !__builtin_memcmp(k.data, kind_.data, k.size);
+    return k.size == body_->kind.size && !__builtin_memcmp(k.data, body_->kind.data, k.size);
   }
 
   // Leaves it raised in the host, and returns -1: how it crosses the C boundary.
   KP_COLD int raise(const KpHost* host) const {
-    if (object_) return host->raise_object(host, &object_->header);
+    const detail::ErrorBody& b = *body_;
+    if (b.object) return host->raise_object(host, &b.object->header);
     Text where;
-    if (file_) where << "  File \"" << file_ << "\", line " << line_ << ", in " << function_ << '\n';
-    return host->raise(host, kind_, message_.bytes(), where.bytes());
+    if (b.file) where << "  File \"" << b.file << "\", line " << b.line << ", in " << b.function << '\n';
+    return host->raise(host, b.kind, b.message.bytes(), where.bytes());
+  }
+
+  // A body with one reference; std::bad_alloc.
+  static KP_COLD detail::ErrorBody* make(KpBytes kind, const char* file = nullptr, const char* function = nullptr,
+                                         int line = 0) {
+    return new detail::ErrorBody{kind, file, function, line, 1, nullptr, Text()};
   }
 
  private:
-  KpBytes kind_;
-  Text message_;
-  KpErrorObject* object_ = nullptr;
-  const char* file_ = nullptr;
-  const char* function_ = nullptr;
-  int line_ = 0;
-};
-
-// The message under construction.
-class ErrorText {
- public:
-  explicit ErrorText(const char* kind) : kind_(kind) {}
-  template <class T>
-  ErrorText& operator<<(const T& value) {
-    text_ << value;
-    return *this;
+  static KP_COLD void drop(detail::ErrorBody* body) {
+    if (__atomic_sub_fetch(&body->count, 1, __ATOMIC_ACQ_REL)) return;
+    if (body->object) kp_release(&body->object->header);
+    delete body;
   }
-  const char* kind() const { return kind_; }
-  const Text& text() const { return text_; }
 
- private:
-  const char* kind_;
-  Text text_;
+  detail::ErrorBody* body_;
 };
 
 namespace detail {
 
+// The message under construction; Throw takes the body over.
+struct ErrorText {
+  ErrorBody* body;
+  template <class T>
+  const ErrorText& operator<<(const T& value) const {
+    body->message << value;
+    return *this;
+  }
+};
+
 // `&` binds looser than `<<`: the message is complete when this throws, and the compiler knows that it never returns.
 struct Throw {
-  const char* file;
-  const char* function;
-  int line;
-  [[noreturn]] KP_COLD void operator&(const ErrorText& e) const { throw Error(e.kind(), e.text(), file, function, line); }
+  [[noreturn]] void operator&(const ErrorText& e) const { throw Error(e.body); }
 };
 
 [[noreturn]] KP_COLD inline void throw_bad_dim(int64_t i, int64_t n) {

@@ -3,7 +3,8 @@
 #define KERNPACK_GLUE_H_
 
 #include <kernpack/any.h>
-#include <kernpack/call.h>
+#include <kernpack/guard.h>
+#include <kernpack/signature/program.h>
 #include <kernpack/string.h>
 #include <kernpack/tensor.h>
 
@@ -68,18 +69,24 @@ struct Slots;
 template <size_t... I, class... T>
 struct Slots<std::index_sequence<I...>, T...> : Slot<I, T>... {};
 
-// What messages call a function and its arguments. `parameters` is nullable.
+// What messages call a function and its arguments: a signature's program knows the names; it is nullable.
 struct Names {
   const char* function;
-  const char* const* parameters;
+  const uint32_t* program;
 };
 
 KP_COLD inline void name_argument(Text& text, const Names& names, size_t index) {
   text << names.function << ": ";
-  if (names.parameters)
-    text << names.parameters[index];
-  else
+  const signature::View program{names.program};
+  const int i = static_cast<int>(index);
+  if (!names.program || i > program.NumParams() + program.NumResults())
     text << "argument " << index;
+  else if (i < program.NumParams())
+    text << program.ParamName(i);
+  else if (i < program.NumParams() + program.NumResults())
+    text << program.ResultName(i - program.NumParams());
+  else
+    text << "workspace";
   text << ": ";
 }
 
@@ -102,37 +109,6 @@ void load(T* out, const KpAny& a, const Names& names, size_t index, FilledStride
   const Read r = Traits<T>::read(a, out);
   if (KP_UNLIKELY(r != Read::kOk)) throw_bad_argument<T>(names, index, r, a);
   strides.fill(out);
-}
-
-// ---- exceptions ----
-
-// The kind Python knows for what the standard library throws.
-KP_COLD inline const char* kind_of(const std::exception& e) {
-#if defined(__GXX_RTTI) || defined(__cpp_rtti)
-  struct Row {
-    const char* type;
-    const char* kind;
-  };
-  constexpr Row rows[] = {{"St9bad_alloc", "MemoryError"},        {"St20bad_array_new_length", "MemoryError"},
-                          {"St16invalid_argument", "ValueError"}, {"St12domain_error", "ValueError"},
-                          {"St12length_error", "ValueError"},     {"St12out_of_range", "IndexError"},
-                          {"St11range_error", "ValueError"},      {"St14overflow_error", "OverflowError"}};
-  for (const Row& row : rows) {
-    if (!__builtin_strcmp(typeid(e).name(), row.type)) return row.kind;
-  }
-#endif
-  (void)e;
-  return "RuntimeError";
-}
-
-KP_COLD inline int raise_std(const KpHost* host, const std::exception& e) {
-  return host->raise(host, kp_bytes(kind_of(e)), kp_bytes(e.what()), KpBytes{});
-}
-
-KP_COLD inline int raise_unknown(const KpHost* host, const char* function) {
-  Text text;
-  text << function << ": threw something that is not a std::exception";
-  return host->raise(host, kp_bytes("InternalError"), text.bytes(), KpBytes{});
 }
 
 // ---- the call ----
@@ -177,22 +153,14 @@ struct FunctionType<R (*)(A...)> {
 template <class R, class... A>
 struct FunctionType<R (*)(A...) noexcept> : FunctionType<R (*)(A...)> {};
 
-// A KpSafeCall around Fn. Tag::names() is what messages call it.
+// A KpSafeCall around Fn. Tag has what messages call it: function() and program().
 template <class Tag, auto Fn>
 int call(void* self, const KpAny* args, int32_t n, KpAny* result) noexcept {
   using Type = FunctionType<decltype(Fn)>;
-  const KpHost* host = Instance::from(self)->host;
-  try {
+  return guarded(Instance::from(self)->host, Tag::function(), [&] {
     CallScope scope(self);
-    Type::apply(Fn, Tag::names(), args, n, result, typename Type::Indices());
-    return 0;
-  } catch (const Error& e) {
-    return e.raise(host);
-  } catch (const std::exception& e) {
-    return raise_std(host, e);
-  } catch (...) {
-    return raise_unknown(host, Tag::names().function);
-  }
+    Type::apply(Fn, Names{Tag::function(), Tag::program()}, args, n, result, typename Type::Indices());
+  });
 }
 
 // ---- "(int, Tensor) -> None", made at compile time ----

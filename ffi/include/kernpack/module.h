@@ -32,24 +32,24 @@ namespace detail {
 
 inline void destroy_instance(KpInstance* instance) { delete reinterpret_cast<Instance*>(instance); }
 
+// An instance for a host, KP_MODULE_INIT run in it. 0, or -1 with an error raised.
+inline int make_instance(const KpHost* host, ForeignState* foreign, KpInstance** out) noexcept {
+  Instance* instance = new (std::nothrow) Instance{host, kp_bytes(KP_PER_MODULE(kp_module_table).name), foreign};
+  if (!instance) return host->raise(host, kp_bytes("MemoryError"), kp_bytes("out of memory"), KpBytes{nullptr, 0});
+  KpInstance* self = reinterpret_cast<KpInstance*>(instance);
+  *out = self;
+  if (!&KP_PER_MODULE(kp_module_init)) return 0;
+  const int rc = guarded(host, "KP_MODULE_INIT", [self] {
+    CallScope scope(self);
+    KP_PER_MODULE(kp_module_init)();
+  });
+  if (rc) destroy_instance(self);
+  return rc;
+}
+
 // KpModule::create.
 inline int create_instance(const KpHost* host, KpInstance** out) noexcept {
-  try {
-    Instance* instance = new Instance{host, kp_bytes(KP_PER_MODULE(kp_module_table).name), nullptr};
-    KpInstance* self = reinterpret_cast<KpInstance*>(instance);
-    *out = self;
-    if (&KP_PER_MODULE(kp_module_init)) {
-      CallScope scope(self);
-      KP_PER_MODULE(kp_module_init)();
-    }
-    return 0;
-  } catch (const Error& e) {
-    return e.raise(host);
-  } catch (const std::exception& e) {
-    return raise_std(host, e);
-  } catch (...) {
-    return raise_unknown(host, "KP_MODULE_INIT");
-  }
+  return make_instance(host, nullptr, out);
 }
 
 }  // namespace detail

@@ -1,9 +1,8 @@
-// A borrowed list of dimensions.
+// Lists of dimensions: ShapeView (borrowed) and Shape (owning).
 #ifndef KERNPACK_SHAPE_H_
 #define KERNPACK_SHAPE_H_
 
-#include <kernpack/config.h>
-#include <kernpack/error.h>
+#include <kernpack/any.h>
 
 KP_NAMESPACE_BEGIN
 
@@ -53,6 +52,89 @@ KP_COLD inline Text& operator<<(Text& text, ShapeView shape) {
   for (size_t i = 0; i < shape.size(); ++i) (i ? text << ", " : text) << shape[i];
   return text << ']';
 }
+
+// An owned shape; copies share. Immutable.
+class Shape {
+ public:
+  Shape() : Shape(ShapeView()) {}
+  Shape(ShapeView items)
+      : object_(detail::new_object<KpShapeObject>(KP_TYPE_SHAPE, items.size() * sizeof(int64_t))) {
+    int64_t* copy = reinterpret_cast<int64_t*>(object_.get() + 1);
+    if (items.size()) __builtin_memcpy(copy, items.data(), items.size() * sizeof(int64_t));
+    object_->data = copy;
+    object_->size = items.size();
+  }
+  template <size_t N>
+  Shape(const int64_t (&items)[N]) : Shape(ShapeView(items)) {}
+  explicit Shape(detail::Ref<KpShapeObject> object) : object_(static_cast<detail::Ref<KpShapeObject>&&>(object)) {}
+
+  operator ShapeView() const { return {object_->data, object_->size}; }
+  size_t size() const { return object_->size; }
+  int64_t operator[](size_t i) const { return object_->data[i]; }  // unchecked
+  int64_t at(int64_t i) const { return ShapeView(*this).at(i); }
+  const detail::Ref<KpShapeObject>& object() const { return object_; }
+
+ private:
+  detail::Ref<KpShapeObject> object_;
+};
+inline Text& operator<<(Text& text, const Shape& shape) { return text << ShapeView(shape); }
+
+template <>
+struct Traits<ShapeView> {
+  static Read read(const KpAny& a, ShapeView* out) {
+    if (a.type_index != KP_TYPE_SHAPE) return Read::kWrongType;
+    const KpShapeObject* shape = reinterpret_cast<const KpShapeObject*>(a.v.v_obj);
+    *out = ShapeView(shape->data, shape->size);
+    return Read::kOk;
+  }
+  static KpAny own(ShapeView value);  // below
+  template <class Sink>
+  static constexpr void name(Sink& s) {
+    s << "Shape";
+  }
+};
+
+// A list of ints is read as a Shape too.
+template <>
+struct Traits<Shape> {
+  static Read read(const KpAny& a, Shape* out) {
+    if (a.type_index == KP_TYPE_SHAPE) {
+      kp_retain(a.v.v_obj);
+      *out = Shape(detail::Ref<KpShapeObject>(reinterpret_cast<KpShapeObject*>(a.v.v_obj)));
+      return Read::kOk;
+    }
+    if (a.type_index != KP_TYPE_ARRAY && a.type_index != KP_TYPE_LIST) return Read::kWrongType;
+    const KpSequenceObject* list = reinterpret_cast<const KpSequenceObject*>(a.v.v_obj);
+    detail::Ref<KpShapeObject> shape(
+        detail::new_object<KpShapeObject>(KP_TYPE_SHAPE, static_cast<size_t>(list->size) * sizeof(int64_t)));
+    int64_t* items = reinterpret_cast<int64_t*>(shape.get() + 1);
+    for (int64_t i = 0; i < list->size; ++i) {
+      if (list->data[i].type_index != KP_TYPE_INT) return Read::kWrongType;
+      items[i] = list->data[i].v.v_int;
+    }
+    shape->data = items;
+    shape->size = static_cast<size_t>(list->size);
+    *out = Shape(static_cast<detail::Ref<KpShapeObject>&&>(shape));
+    return Read::kOk;
+  }
+  static KpAny view(const Shape& value) {
+    KpAny a = kp_none();
+    a.type_index = KP_TYPE_SHAPE;
+    a.v.v_obj = value.object().object();
+    return a;
+  }
+  static KpAny own(Shape value) {
+    const KpAny a = view(value);
+    kp_any_retain(&a);
+    return a;
+  }
+  template <class Sink>
+  static constexpr void name(Sink& s) {
+    s << "Shape";
+  }
+};
+
+inline KpAny Traits<ShapeView>::own(ShapeView value) { return Traits<Shape>::own(Shape(value)); }
 
 KP_NAMESPACE_END
 
