@@ -2,6 +2,7 @@
 #ifndef KERNPACK_ALIAS_H_
 #define KERNPACK_ALIAS_H_
 
+#include <kernpack/foreign/cpu_level.h>
 #include <kernpack/foreign/host.h>
 #include <kernpack/foreign/workspace.h>
 #include <kernpack/module.h>
@@ -45,13 +46,13 @@ KP_COLD inline KpInstance* foreign_instance_slow() {
 // kind's plain name ("cuda"); a Kernpack host knows every target.
 KP_COLD inline int target_rank(const char* target, int32_t device_type) {
   if (!target) return 0;
-#if defined(__x86_64__)
+  constexpr char kLevel[] = "llvm -mcpu=x86-64-v";
+  constexpr size_t kPrefix = sizeof(kLevel) - 1;
   if (device_type == KP_DEVICE_CPU) {
-    if (!__builtin_strcmp(target, "llvm -mcpu=x86-64-v2")) return (device_type==2) ? 2 : -1;
-    if (!__builtin_strcmp(target, "llvm -mcpu=x86-64-v3")) return (device_type==2) ? 3 : -1;
-    if (!__builtin_strcmp(target, "llvm -mcpu=x86-64-v4")) return (device_type==2) ? 4 : -1;
+    if (__builtin_strncmp(target, kLevel, kPrefix) || target[kPrefix] < '2' || target[kPrefix] > '4') return -1;
+    const int level = target[kPrefix] - '0';
+    return target[kPrefix + 1] == 0 && level <= cpu_level() ? level : -1;
   }
-#endif
   if (device_type == KP_DEVICE_CUDA && !__builtin_strcmp(target, "cuda")) return 1;
   if (device_type == KP_DEVICE_OPENCL && !__builtin_strcmp(target, "opencl")) return 1;
   if (device_type == KP_DEVICE_ROCM && !__builtin_strcmp(target, "rocm")) return 1;
@@ -138,7 +139,7 @@ int call_alias(Alias* alias, const KpAny* args, int32_t n, KpAny* result) noexce
   KpInstance* self = foreign_instance();
   if (KP_UNLIKELY(!self)) return -1;
   AliasCall call{alias, self};
-  if constexpr (Tag::kSigned) {
+  if constexpr (Tag::program() != nullptr) {
     signature::InvokePolicy policy = {&call, &AliasCall::raise, &AliasCall::resolve, &AliasCall::alloc, nullptr};
     if constexpr (signature::View{Tag::program()}.HasWorkspace()) policy.workspace = &AliasCall::workspace;
     return signature::Invoke(Tag::program(), alias->name, args, n, result, policy);

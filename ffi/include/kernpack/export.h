@@ -55,7 +55,6 @@ KP_NAMESPACE_END
 #define KP_EXPORT_UNTYPED_(id, name, fn)                                                                         \
   namespace {                                                                                                    \
   struct KP_CAT(kp_tag_, id) {                                                                                   \
-    static constexpr bool kSigned = false;                                                                       \
     static constexpr const char* function() { return #name; }                                                    \
     static constexpr const uint32_t* program() { return nullptr; }                                               \
   };                                                                                                             \
@@ -70,7 +69,6 @@ KP_NAMESPACE_END
     static constexpr uint32_t kSize = sizeof(signature_text) - 1;                                                \
   };                                                                                                             \
   struct KP_CAT(kp_tag_, id) : ::kernpack::signature::Compiled<KP_CAT(kp_text_, id)> {                           \
-    static constexpr bool kSigned = true;                                                                        \
     static constexpr const char* function() { return #name; }                                                    \
     static constexpr const uint32_t* program() { return Program(); }                                             \
   };                                                                                                             \

@@ -4,8 +4,12 @@
 
 #include <kernpack/dispatch.h>
 #include <kernpack/export.h>
+#include <kernpack/function.h>
 #include <kernpack/half.h>
 #include <kernpack/parallel.h>
+#include <kernpack/storage.h>
+#include <kernpack/stream.h>
 #include <kernpack/tensor.h>
+#include <kernpack/workspace.h>
 
 #endif  // KERNPACK_KERNEL_H_

@@ -2,15 +2,17 @@
 #ifndef KERNPACK_PARALLEL_H_
 #define KERNPACK_PARALLEL_H_
 
-#include <kernpack/glue.h>
+#include <kernpack/foreign/parallel.h>
+#include <kernpack/guard.h>
 
 KP_NAMESPACE_BEGIN
 
 // How many threads parallel_for may use in this call; at least 1.
 inline int32_t num_threads() {
   int32_t n = 1;
-  const KpHost* h = detail::host();
-  detail::check_host(h->num_threads(h, &n));
+  const detail::Instance& instance = detail::current();
+  if (instance.foreign) return detail::foreign_num_threads();
+  detail::check_host(instance.host->num_threads(instance.host, &n));
   return n;
 }
 
@@ -29,23 +31,16 @@ void parallel_for(int64_t n, int64_t grain, F&& f) {
     detail::Instance* instance;
     static int run(void* self, int64_t begin, int64_t end) {
       Context* context = static_cast<Context*>(self);
-      const KpHost* host = context->instance->host;
-      try {
+      return detail::guarded(context->instance->host, "parallel_for", [&] {
         detail::CallScope scope(context->instance);
         (*context->body)(begin, end);
-        return 0;
-      } catch (const Error& e) {
-        return e.raise(host);
-      } catch (const std::exception& e) {
-        return detail::raise_std(host, e);
-      } catch (...) {
-        return detail::raise_unknown(host, "parallel_for");
-      }
+      });
     }
   };
   Context context{&f, &detail::current()};
   const KpHost* h = context.instance->host;
-  detail::check_host(h->parallel_for(h, n, grain, &Context::run, &context));
+  detail::check_host(context.instance->foreign ? detail::foreign_parallel_for(h, n, grain, &Context::run, &context)
+                                               : h->parallel_for(h, n, grain, &Context::run, &context));
 }
 
 KP_NAMESPACE_END

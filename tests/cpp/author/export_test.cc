@@ -140,7 +140,7 @@ TEST_F(Export, WrongArgumentsAreNamed) {
        "add: argument 1: expected int that fits in 8 bits, got 300"},
       {"overflowing", {fake::Int(-1)}, "ValueError",
        "overflowing: argument 0: expected int that is not negative and fits in 64 bits, got -1"},
-      {"add_one", {fake::Int(1), fake::Int(2)}, "TypeError", "add_one: argument 0: expected Tensor, got int"},
+      {"add_one", {fake::Int(1), fake::Int(2)}, "TypeError", "add_one: x: expected Tensor, got int"},
       {"maybe", {fake::Str("x")}, "TypeError", "maybe: argument 0: expected int or None, got str"},
   };
   for (const Row& row : rows) {

@@ -1,0 +1,91 @@
+// Keyed storage: what a module keeps between calls.
+#ifndef KERNPACK_STORAGE_H_
+#define KERNPACK_STORAGE_H_
+
+#include <kernpack/foreign/storage.h>
+#include <kernpack/guard.h>
+#include <kernpack/stream.h>
+#include <kernpack/string.h>
+
+KP_NAMESPACE_BEGIN
+
+// To what a key belongs: the process, a device, or the current stream of a device.
+struct StorageScope {
+  uint32_t scope = KP_SCOPE_PROCESS;
+  Device device;
+  void* stream = nullptr;
+};
+inline StorageScope device_scope(Device device) { return {KP_SCOPE_DEVICE, device, nullptr}; }
+inline StorageScope stream_scope(Device device) { return {KP_SCOPE_STREAM, device, stream(device)}; }
+
+namespace detail {
+
+inline KpStorageKey storage_key(StringView key, const StorageScope& scope) {
+  return {current().module_name, key, scope.scope, 0, scope.device, scope.stream};
+}
+
+// A factory for the C interface: runs a callable that returns something an Any can hold.
+template <class F>
+int make_stored(void* context, KpAny* out) {
+  return guarded(host(), "storage_get_or_init", [&] { *out = Any((*static_cast<F*>(context))()).release(); });
+}
+
+}  // namespace detail
+
+// The value under a key, or nothing. Keys belong to this module, unless they begin with "::".
+inline std::optional<Any> storage_get(StringView key, const StorageScope& scope = {}) {
+  const detail::Instance& instance = detail::current();
+  const KpStorageKey k = detail::storage_key(key, scope);
+  Any value;
+  int32_t found = 0;
+  detail::check_host(instance.foreign ? detail::foreign_storage_get(instance.host, &k, value.out(), &found)
+                                      : instance.host->storage_get(instance.host, &k, value.out(), &found));
+  if (!found) return std::nullopt;
+  return value;
+}
+
+// Stores or replaces.
+inline void storage_set(StringView key, const Any& value, const StorageScope& scope = {}) {
+  const detail::Instance& instance = detail::current();
+  const KpStorageKey k = detail::storage_key(key, scope);
+  detail::check_host(instance.foreign ? detail::foreign_storage_set(instance.host, &k, &value.raw())
+                                      : instance.host->storage_set(instance.host, &k, &value.raw()));
+}
+
+// The value under a key; when there is none, the one that factory() makes. However many threads ask, one runs the factory and
+// the others wait. If it throws, nothing is stored and the exception is the caller's error.
+template <class Factory>
+Any storage_get_or_init(StringView key, Factory factory, const StorageScope& scope = {}) {
+  const detail::Instance& instance = detail::current();
+  const KpStorageKey k = detail::storage_key(key, scope);
+  Any value;
+  detail::check_host(
+      instance.foreign
+          ? detail::foreign_storage_get_or_init(instance.host, &k, &detail::make_stored<Factory>, &factory, value.out())
+          : instance.host->storage_get_or_init(instance.host, &k, &detail::make_stored<Factory>, &factory, value.out()));
+  return value;
+}
+
+// Whether there was a value to drop.
+inline bool storage_erase(StringView key, const StorageScope& scope = {}) {
+  const detail::Instance& instance = detail::current();
+  const KpStorageKey k = detail::storage_key(key, scope);
+  int32_t erased = 0;
+  detail::check_host(instance.foreign ? detail::foreign_storage_erase(instance.host, &k, &erased)
+                                      : instance.host->storage_erase(instance.host, &k, &erased));
+  return erased != 0;
+}
+
+// This module's keys in that scope, sorted: an Array of strings.
+inline Array storage_keys(const StorageScope& scope = {}) {
+  const detail::Instance& instance = detail::current();
+  const KpStorageKey k = detail::storage_key(StringView(), scope);
+  Any keys;
+  detail::check_host(instance.foreign ? detail::foreign_storage_list(instance.host, &k, keys.out())
+                                      : instance.host->storage_list(instance.host, &k, keys.out()));
+  return keys.cast<Array>();
+}
+
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_STORAGE_H_

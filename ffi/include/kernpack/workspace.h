@@ -1,0 +1,41 @@
+// Scratch memory that is kept between calls.
+#ifndef KERNPACK_WORKSPACE_H_
+#define KERNPACK_WORKSPACE_H_
+
+#include <kernpack/foreign/workspace.h>
+#include <kernpack/storage.h>
+
+KP_NAMESPACE_BEGIN
+
+enum WorkspaceInit : uint32_t {
+  uninitialized = 0,
+  zeroed = KP_WORKSPACE_ZEROED,  // when it is first made or grows; after that it is as the kernel left it
+};
+
+// At least `bytes` bytes on a device, 256-byte aligned, the same ones at every call with this key, ordered against reuse on
+// another stream. On the CPU each thread has its own. Valid until the call returns.
+class Workspace {
+ public:
+  Workspace(Device device, StringView key, uint64_t bytes, WorkspaceInit init = uninitialized) : bytes_(bytes) {
+    const detail::Instance& instance = detail::current();
+    const KpStorageKey k = detail::storage_key(key, device_scope(device));
+    detail::check_host(instance.foreign
+                           ? detail::foreign_workspace(instance.host, key, device, bytes, init, &data_)
+                           : instance.host->workspace(instance.host, &k, bytes, init, &data_));
+  }
+
+  void* data() const { return data_; }
+  template <class T>
+  T* data_as() const {
+    return static_cast<T*>(data_);
+  }
+  uint64_t size() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  uint64_t bytes_;
+};
+
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_WORKSPACE_H_
