@@ -38,15 +38,11 @@ static void AddBias(kp::TensorView x, std::optional<kp::TensorView> bias, kp::Te
 }
 
 // Lists come as ARRAY values, borrowed for the call.
-static const KpSequenceObject& Items(kp::AnyView list) {
-  return *static_cast<const KpSequenceObject*>(list.raw().v.v_ptr);
-}
-
-static void WeightedSum(kp::AnyView xs, kp::AnyView weights, int64_t n, kp::TensorView out) {
+static void WeightedSum(kp::ListView<kp::TensorView> xs, kp::ListView<double> weights, int64_t n, kp::TensorView out) {
   for (int64_t i = 0; i < n; ++i) out.data_ptr<float>()[i] = 0;
-  for (int64_t j = 0; j < Items(xs).size; ++j) {
-    const auto x = kp::AnyView(Items(xs).data[j]).cast<kp::TensorView>();
-    const auto w = kp::AnyView(Items(weights).data[j]).cast<double>();
+  for (size_t j = 0; j < xs.size(); ++j) {
+    const auto x = xs[j];
+    const auto w = weights[j];
     for (int64_t i = 0; i < n; ++i) out.data_ptr<float>()[i] += static_cast<float>(w) * x.data_ptr<float>()[i];
   }
 }
