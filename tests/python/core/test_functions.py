@@ -24,22 +24,27 @@ def test_help_and_signature(k):
 
 def test_function_info(k):
     info = k.functions["scale"]
-    assert info is k.scale.__self__ and info.callable is k.scale
-    assert info.text.startswith("(x: T[*S]") and info.targets == [None]
+    assert info is k.scale.__self__
+    assert info.callable is k.scale
+    assert info.text.startswith("(x: T[*S]")
+    assert info.targets == [None]
     assert info.typed is not None
-    assert len(k.functions) == len(list(k.functions)) and "nothing" not in k.functions
+    assert len(k.functions) == len(list(k.functions))
+    assert "nothing" not in k.functions
 
 
 def test_functions_are_interned(k):
     again = kernpack.load(k.path)
-    assert again.digest == k.digest and again.scale is k.scale
+    assert again.digest == k.digest
+    assert again.scale is k.scale
 
 
 def test_pickle_and_deepcopy(k):
     assert pickle.loads(pickle.dumps(k.scale)) is k.scale
     assert pickle.loads(pickle.dumps(k)).digest == k.digest
     assert pickle.loads(pickle.dumps(k.functions["scale"])) is k.functions["scale"]
-    assert copy.deepcopy(k.scale) is k.scale and copy.deepcopy(k) is k
+    assert copy.deepcopy(k.scale) is k.scale
+    assert copy.deepcopy(k) is k
 
 
 def test_spawned_workers(k):
@@ -58,12 +63,14 @@ def test_closed_modules_say_so(k):
 def test_importing_kernpack_imports_no_framework():
     script = "import kernpack, sys; print([m for m in ('numpy', 'torch', 'jax') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, check=True)
-    assert run.stdout.strip() == "[]" and run.stderr == ""
+    assert run.stdout.strip() == "[]"
+    assert run.stderr == ""
 
 
 def test_info_lists_versions_and_caches():
     facts = kernpack.info()
-    assert facts["kernpack"] == kernpack.__version__ and facts["threads"] >= 1
+    assert facts["kernpack"] == kernpack.__version__
+    assert facts["threads"] >= 1
 
 
 def test_inline_results_are_cached(tmp_path, monkeypatch):

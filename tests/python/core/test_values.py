@@ -12,12 +12,29 @@ import pytest
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, False, 0, -1, 2**63 - 1, -(2**63), 2.5, float("inf"), "", "short", "longer than seven", "é\0x", b"", b"\0" * 9],
+    [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        2**63 - 1,
+        -(2**63),
+        2.5,
+        float("inf"),
+        "",
+        "short",
+        "longer than seven",
+        "é\0x",
+        b"",
+        b"\0" * 9,
+    ],
     ids=repr,
 )
 def test_scalars_come_back(k, value):
     result = k.echo(value)
-    assert result == value and type(result) is type(value)
+    assert result == value
+    assert type(result) is type(value)
 
 
 def test_containers_come_back(k):
@@ -85,7 +102,7 @@ def test_global_functions_are_reentrant_and_recursive():
 
     assert kernpack.get_func(name)(10) == 3628800
     assert name in kernpack.list_funcs()
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=name):
         kernpack.register_func(name, factorial)
     kernpack.remove_func(name)
     with pytest.raises(KeyError):
