@@ -17,7 +17,7 @@ INSTALLED = ROOT / "build" / "install"
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if INSTALLED.is_dir():
         return INSTALLED
-    builds = [p.parent for p in ROOT.glob("build*/cmake_install.cmake")]
+    builds = [p.parent for p in (*ROOT.glob("build/*/cmake_install.cmake"), *ROOT.glob("build-*/cmake_install.cmake"))]
     assert builds, "build the project first: cmake --preset release && cmake --build --preset release"
     folder = tmp_path_factory.mktemp("prefix")
     newest = max(builds, key=lambda p: p.stat().st_mtime)

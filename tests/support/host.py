@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import os
 from pathlib import Path
 
@@ -55,19 +56,19 @@ class Raised(Exception):
 
 
 def library_path() -> Path:
-    """KERNPACK_LIBRARY, else the newest libkernpack of the build folders."""
+    """KERNPACK_LIBRARY; else the one of the kernpack package that would be imported; else that of a plain build."""
     if named := os.environ.get("KERNPACK_LIBRARY"):
         return Path(named)
-    built = [
-        p
-        for pattern in ("build*/ffi/libkernpack.so", "build*/python/kernpack/libkernpack.so")
-        for p in ROOT.glob(pattern)
-    ]
+    spec = importlib.util.find_spec("kernpack")
+    if spec and spec.origin and (packaged := Path(spec.origin).parent / "libkernpack.so").exists():
+        return packaged
+    folders = (ROOT / "build" / "release", ROOT / "build" / "dev", *ROOT.glob("build-*"))
+    built = [path for folder in folders if (path := folder / "ffi" / "libkernpack.so").exists()]
     if not built:
         raise FileNotFoundError(
-            "no libkernpack.so under build*/; build it with `cmake --build`, or set KERNPACK_LIBRARY"
+            "no libkernpack.so: install the kernpack wheel, build a preset, or set KERNPACK_LIBRARY"
         )
-    return max(built, key=lambda p: p.stat().st_mtime)
+    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 @functools.cache
