@@ -21,7 +21,7 @@ EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.n
 def _run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
     environment = {**os.environ, "PIP_FIND_LINKS": f"{ROOT / 'dist'} {os.environ.get('PIP_FIND_LINKS', '')}"}
     if path is not None:
-        environment["PYTHONPATH"] = str(path)
+        environment["PYTHONPATH"] = f"{path}:{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(
         list(map(str, command)), cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False,
