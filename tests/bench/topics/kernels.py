@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.nn import functional
 from harness import Snippet
 from kit import Kit
 from report import Row, timed_row
+from torch.nn import functional
 
 SHAPES = ((1, 384), (512, 384), (1024, 1024))
 GOAL = 1.0
