@@ -8,9 +8,8 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from harness import Snippet, Timing, interleave
-
 import build
+from harness import Snippet, Timing, interleave
 
 
 @dataclass

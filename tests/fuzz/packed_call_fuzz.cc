@@ -96,7 +96,8 @@ class Maker {
     const int count = Byte() % 40 * (map ? 2 : 1);
     for (int i = 0; i < count; ++i) items.push_back(Make(depth + 1));
     KpAny out = kp_none();
-    const int rc = map ? kp_map_new(items.data(), items.size() / 2, &out) : kp_array_new(items.data(), items.size(), &out);
+    const int rc =
+        map ? kp_map_new(items.data(), items.size() / 2, &out) : kp_array_new(items.data(), items.size(), &out);
     if (rc != 0) {
       RequireError();
       out = kp_none();

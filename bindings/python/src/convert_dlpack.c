@@ -20,12 +20,13 @@ static int TakeVersioned(KpyCall* call, PyObject* capsule, KpAny* out) {
   KpDLManagedTensorVersioned* managed = (KpDLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, VERSIONED);
   if (managed == NULL) return KPY_ERROR;
   if (managed->version.major != 1) {
-    PyErr_Format(PyExc_BufferError, "%s: %s: expected a DLPack 1.x capsule, got version %u.%u; upgrade kernpack", Who(call),
-                 What(call), managed->version.major, managed->version.minor);
+    PyErr_Format(PyExc_BufferError, "%s: %s: expected a DLPack 1.x capsule, got version %u.%u; upgrade kernpack",
+                 Who(call), What(call), managed->version.major, managed->version.minor);
     return KPY_ERROR;
   }
   if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) {
-    PyErr_Format(PyExc_ValueError, "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
+    PyErr_Format(PyExc_ValueError,
+                 "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
                  Who(call), What(call));
     return KPY_ERROR;
   }
@@ -65,8 +66,9 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
   } else if (PyCapsule_IsValid(capsule, UNVERSIONED)) {
     rc = TakeUnversioned(call, capsule, out);
   } else {
-    PyErr_Format(PyExc_BufferError, "%s: %s: expected a fresh DLPack capsule, got one that is used up or of another kind",
-                 Who(call), What(call));
+    PyErr_Format(PyExc_BufferError,
+                 "%s: %s: expected a fresh DLPack capsule, got one that is used up or of another kind", Who(call),
+                 What(call));
     rc = KPY_ERROR;
   }
   Py_DECREF(answer);

@@ -26,7 +26,8 @@ KP_COLD inline KpInstance* make_foreign_instance() {
   pthread_mutex_init(&state->lock, nullptr);
   pthread_cond_init(&state->made, nullptr);
   KpInstance* self = nullptr;
-  if (make_instance(&state->table, state, &self)) return nullptr;  // KP_MODULE_INIT has raised; the next call tries again
+  if (make_instance(&state->table, state, &self))
+    return nullptr;  // KP_MODULE_INIT has raised; the next call tries again
   return self;
 }
 

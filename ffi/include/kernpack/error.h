@@ -9,9 +9,10 @@
 
 // Throws kp::Error of that kind ("ValueError", "TypeError", "RuntimeError", ...: any identifier; Python raises the built-in
 // class of that name, else RuntimeError). The message is what is streamed into it: text, numbers, dtypes, devices, shapes.
-#define KP_THROW(kind)        \
-  ::kernpack::detail::Throw() & \
-      ::kernpack::detail::ErrorText{::kernpack::Error::make(kp_bytes(#kind), __FILE__, __func__, __LINE__)}
+#define KP_THROW(kind)                                                     \
+  ::kernpack::detail::Throw() & ::kernpack::detail::ErrorText {            \
+    ::kernpack::Error::make(kp_bytes(#kind), __FILE__, __func__, __LINE__) \
+  }
 // Throws unless the condition holds. The condition is evaluated once, the message only on failure.
 #define KP_CHECK(condition, kind)         \
   KP_LIKELY(static_cast<bool>(condition)) \

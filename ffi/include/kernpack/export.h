@@ -24,60 +24,61 @@ KP_NAMESPACE_END
 #define KP_DOC_SYMBOL_(name) KP_PER_MODULE(KP_CAT(kp_doc_, name))
 
 // KP_DOC(name, "text"): what help() shows for an exported function. Anywhere in the module, once a function.
-#define KP_DOC(name, text)                                    \
-  extern "C" {                                                \
-  extern KP_HIDDEN const char KP_DOC_SYMBOL_(name)[] = text;  \
-  }                                                           \
+#define KP_DOC(name, text)                                   \
+  extern "C" {                                               \
+  extern KP_HIDDEN const char KP_DOC_SYMBOL_(name)[] = text; \
+  }                                                          \
   static_assert(true, "")
 
 // What KP_EXPORT leaves behind: a tag type that carries the names, a constant definition, a pointer to it in the section.
-#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                                   \
-  extern "C" {                                                                                                   \
-  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                                      \
-  }                                                                                                              \
-  namespace {                                                                                                    \
-  const KpFunctionDef KP_CAT(kp_def_, id) = {sizeof(KpFunctionDef),                                              \
-                                             KP_DEF_FUNCTION,                                                    \
-                                             #name,                                                              \
-                                             target,                                                             \
-                                             signature,                                                          \
-                                             program,                                                            \
-                                             words,                                                              \
-                                             0,                                                                  \
-                                             &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>,                \
-                                             KP_DOC_SYMBOL_(name),                                               \
-                                             types,                                                              \
-                                             {nullptr, nullptr}};                                                \
-  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);                        \
-  }                                                                                                              \
+#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                    \
+  extern "C" {                                                                                    \
+  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                       \
+  }                                                                                               \
+  namespace {                                                                                     \
+  const KpFunctionDef KP_CAT(kp_def_, id) = {sizeof(KpFunctionDef),                               \
+                                             KP_DEF_FUNCTION,                                     \
+                                             #name,                                               \
+                                             target,                                              \
+                                             signature,                                           \
+                                             program,                                             \
+                                             words,                                               \
+                                             0,                                                   \
+                                             &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, \
+                                             KP_DOC_SYMBOL_(name),                                \
+                                             types,                                               \
+                                             {nullptr, nullptr}};                                 \
+  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);         \
+  }                                                                                               \
   static_assert(::kernpack::detail::is_function_name(#name), "KP_EXPORT: a name is [a-z_][a-z0-9_]*: " #name)
 
-#define KP_EXPORT_UNTYPED_(id, name, fn)                                                                         \
-  namespace {                                                                                                    \
-  struct KP_CAT(kp_tag_, id) {                                                                                   \
-    static constexpr const char* function() { return #name; }                                                    \
-    static constexpr const uint32_t* program() { return nullptr; }                                               \
-  };                                                                                                             \
-  }                                                                                                              \
-  KP_ALIAS_(name, KP_CAT(kp_tag_, id))                                                                           \
+#define KP_EXPORT_UNTYPED_(id, name, fn)                           \
+  namespace {                                                      \
+  struct KP_CAT(kp_tag_, id) {                                     \
+    static constexpr const char* function() { return #name; }      \
+    static constexpr const uint32_t* program() { return nullptr; } \
+  };                                                               \
+  }                                                                \
+  KP_ALIAS_(name, KP_CAT(kp_tag_, id))                             \
   KP_EXPORT_DEF_(id, name, fn, nullptr, nullptr, nullptr, 0, ::kernpack::detail::TypesOf<&fn>::value.data)
 
-#define KP_EXPORT_SIGNED_FOR_(id, target, name, fn, signature_text)                                              \
-  namespace {                                                                                                    \
-  struct KP_CAT(kp_text_, id) {                                                                                  \
-    static constexpr const char* kText = signature_text;                                                         \
-    static constexpr uint32_t kSize = sizeof(signature_text) - 1;                                                \
-  };                                                                                                             \
-  struct KP_CAT(kp_tag_, id) : ::kernpack::signature::Compiled<KP_CAT(kp_text_, id)> {                           \
-    static constexpr const char* function() { return #name; }                                                    \
-    static constexpr const uint32_t* program() { return Program(); }                                             \
-  };                                                                                                             \
-  static_assert(::kernpack::detail::Fits<KP_CAT(kp_tag_, id), decltype(&fn)>::value(),                           \
-                "KP_EXPORT: " #fn " does not fit the signature of " #name);                                      \
-  }                                                                                                              \
-  KP_EXPORT_DEF_(id, name, fn, target, signature_text, KP_CAT(kp_tag_, id)::Program(), KP_CAT(kp_tag_, id)::kWords, nullptr)
+#define KP_EXPORT_SIGNED_FOR_(id, target, name, fn, signature_text)                                                 \
+  namespace {                                                                                                       \
+  struct KP_CAT(kp_text_, id) {                                                                                     \
+    static constexpr const char* kText = signature_text;                                                            \
+    static constexpr uint32_t kSize = sizeof(signature_text) - 1;                                                   \
+  };                                                                                                                \
+  struct KP_CAT(kp_tag_, id) : ::kernpack::signature::Compiled<KP_CAT(kp_text_, id)> {                              \
+    static constexpr const char* function() { return #name; }                                                       \
+    static constexpr const uint32_t* program() { return Program(); }                                                \
+  };                                                                                                                \
+  static_assert(::kernpack::detail::Fits<KP_CAT(kp_tag_, id), decltype(&fn)>::value(),                              \
+                "KP_EXPORT: " #fn " does not fit the signature of " #name);                                         \
+  }                                                                                                                 \
+  KP_EXPORT_DEF_(id, name, fn, target, signature_text, KP_CAT(kp_tag_, id)::Program(), KP_CAT(kp_tag_, id)::kWords, \
+                 nullptr)
 
-#define KP_EXPORT_SIGNED_(id, name, fn, signature)        \
+#define KP_EXPORT_SIGNED_(id, name, fn, signature)         \
   KP_EXPORT_SIGNED_FOR_(id, nullptr, name, fn, signature); \
   KP_ALIAS_(name, KP_CAT(kp_tag_, id))                     \
   static_assert(true, "")
@@ -88,8 +89,8 @@ KP_NAMESPACE_END
 // the results, then the workspace (a u8 TensorView) if there is one. A text that does not compile, or a function that does
 // not fit it, is a compile error.
 // KP_EXPORT(name, Function): without a contract: called positionally, types deduced from the C++ function.
-#define KP_EXPORT(...)                                                       \
-  KP_EXPORT_PICK_(__VA_ARGS__, KP_EXPORT_SIGNED_, KP_EXPORT_UNTYPED_, ~, ~)  \
+#define KP_EXPORT(...)                                                      \
+  KP_EXPORT_PICK_(__VA_ARGS__, KP_EXPORT_SIGNED_, KP_EXPORT_UNTYPED_, ~, ~) \
   (KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), __VA_ARGS__)
 
 // KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Function, "signature"): another implementation of an op that KP_EXPORT
@@ -99,13 +100,13 @@ KP_NAMESPACE_END
 
 // KP_GRAD(forward, backward): the op `backward` computes gradients of the op `forward`; arguments meet by name.
 #define KP_GRAD(forward, backward) KP_GRAD_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), forward, backward)
-#define KP_GRAD_(id, forward, backward)                                                                          \
-  namespace {                                                                                                    \
-  const KpFunctionDef KP_CAT(kp_def_, id) = {sizeof(KpFunctionDef), KP_DEF_GRADIENT, #forward, #backward,        \
-                                             nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr,                  \
-                                             {nullptr, nullptr}};                                                \
-  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);                        \
-  }                                                                                                              \
+#define KP_GRAD_(id, forward, backward)                                                                               \
+  namespace {                                                                                                         \
+  const KpFunctionDef KP_CAT(kp_def_, id) = {                                                                         \
+      sizeof(KpFunctionDef), KP_DEF_GRADIENT, #forward, #backward, nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr, \
+      {nullptr, nullptr}};                                                                                            \
+  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);                             \
+  }                                                                                                                   \
   static_assert(true, "")
 
 #endif  // KERNPACK_EXPORT_H_

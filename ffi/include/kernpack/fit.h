@@ -79,9 +79,10 @@ struct ParameterFits {
 // The results and the workspace, which follow the parameters.
 template <size_t position, class T>
 struct ResultFits {
-  static_assert(std::is_same_v<T, TensorView>,
-                "KP_EXPORT: after the signature's parameters come its results, then its workspace if it has one: each a "
-                "kp::TensorView, which the function writes");
+  static_assert(
+      std::is_same_v<T, TensorView>,
+      "KP_EXPORT: after the signature's parameters come its results, then its workspace if it has one: each a "
+      "kp::TensorView, which the function writes");
   static constexpr bool value = true;
 };
 
@@ -103,8 +104,9 @@ struct Fits<Compiled, R (*)(A...)> {
   static constexpr signature::View kProgram{Compiled::Program()};
   static constexpr size_t kExpected =
       static_cast<size_t>(kProgram.NumParams() + kProgram.NumResults() + (kProgram.HasWorkspace() ? 1 : 0));
-  static_assert(std::is_void_v<R>,
-                "KP_EXPORT: a function with a signature returns void: its results are the kp::TensorViews after its parameters");
+  static_assert(
+      std::is_void_v<R>,
+      "KP_EXPORT: a function with a signature returns void: its results are the kp::TensorViews after its parameters");
   static_assert(sizeof...(A) == kExpected,
                 "KP_EXPORT: the C++ function must have one parameter for each of the signature's parameters, then one "
                 "kp::TensorView for each result, then one for the workspace if the signature has one");

@@ -17,7 +17,8 @@
 
 /* 2.29 */
 KP_PIN_(exp)
-KP_PIN_(exp2) KP_PIN_(log) KP_PIN_(log2) KP_PIN_(pow)
+KP_PIN_(exp2)
+KP_PIN_(log) KP_PIN_(log2) KP_PIN_(pow)
     /* 2.34: libdl and libpthread became part of libc */
     KP_PIN_(dlopen) KP_PIN_(dlsym) KP_PIN_(dlclose) KP_PIN_(dlerror) KP_PIN_(dladdr) KP_PIN_(pthread_once)
         KP_PIN_(pthread_create) KP_PIN_(pthread_join) KP_PIN_(pthread_detach) KP_PIN_(pthread_key_create)

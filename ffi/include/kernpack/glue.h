@@ -100,8 +100,8 @@ template <class T>
 }
 
 [[noreturn]] KP_COLD inline void throw_bad_count(const char* function, size_t expected, int32_t got) {
-  KP_THROW(TypeError) << function << ": expected " << expected << (expected == 1 ? " argument, got " : " arguments, got ")
-                      << got;
+  KP_THROW(TypeError) << function << ": expected " << expected
+                      << (expected == 1 ? " argument, got " : " arguments, got ") << got;
 }
 
 template <class T>
@@ -126,15 +126,17 @@ struct FunctionType<R (*)(A...)> {
   // Tells the author, in words, which parameter type cannot cross.
   template <class T>
   static constexpr bool check_parameter() {
-    static_assert(sizeof(decltype(&Traits<T>::read)) > 0,
-                  "KP_EXPORT: this parameter type cannot be passed from other languages; use kp::TensorView, an integer, a "
-                  "float, bool, kp::StringView, kp::DType, kp::Device, std::optional of one, kp::ListView, kp::Function, "
-                  "kp::AnyView");
+    static_assert(
+        sizeof(decltype(&Traits<T>::read)) > 0,
+        "KP_EXPORT: this parameter type cannot be passed from other languages; use kp::TensorView, an integer, a "
+        "float, bool, kp::StringView, kp::DType, kp::Device, std::optional of one, kp::ListView, kp::Function, "
+        "kp::AnyView");
     return true;
   }
 
   template <class Fn, size_t... I>
-  static void apply(Fn&& fn, const Names& names, const KpAny* args, int32_t n, KpAny* result, std::index_sequence<I...>) {
+  static void apply(Fn&& fn, const Names& names, const KpAny* args, int32_t n, KpAny* result,
+                    std::index_sequence<I...>) {
     static_assert((check_parameter<Bare<A>>() && ... && true), "");
     if (KP_UNLIKELY(n != static_cast<int32_t>(kArity))) throw_bad_count(names.function, kArity, n);
     FilledStrides strides;

@@ -48,38 +48,35 @@ inline int make_instance(const KpHost* host, ForeignState* foreign, KpInstance**
 }
 
 // KpModule::create.
-inline int create_instance(const KpHost* host, KpInstance** out) noexcept {
-  return make_instance(host, nullptr, out);
-}
+inline int create_instance(const KpHost* host, KpInstance** out) noexcept { return make_instance(host, nullptr, out); }
 
 }  // namespace detail
 KP_NAMESPACE_END
 
 // KP_MODULE("my_kernels", "1.2.0"): name and version as the module's users see them.
-#define KP_MODULE(name, version)                                                                                     \
-  extern "C" {                                                                                                       \
-  extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table) = {                                                 \
-      sizeof(KpModule),                                                                                              \
-      KP_ABI_VERSION,                                                                                                \
-      static_cast<uint32_t>(KP_ABI_MAJOR) << 16,                                                                     \
-      0,                                                                                                             \
-      name,                                                                                                          \
-      version,                                                                                                       \
-      KP_SDK_VERSION,                                                                                                \
-      KP_PER_MODULE(kp_content_hash),                                                                                \
-      KP_CAT(__start_, KP_PER_MODULE(kp_defs)),                                                                      \
-      KP_CAT(__stop_, KP_PER_MODULE(kp_defs)),                                                                       \
-      &::kernpack::detail::create_instance,                                                                          \
-      &::kernpack::detail::destroy_instance,                                                                         \
-      {nullptr, nullptr, nullptr, nullptr}};                                                                         \
-  KP_EXPORT_SYMBOL const KpModule* KP_PER_MODULE(kp_module_v1)(void) { return &KP_PER_MODULE(kp_module_table); }     \
-  }                                                                                                                  \
+#define KP_MODULE(name, version)                                                                                 \
+  extern "C" {                                                                                                   \
+  extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table) = {sizeof(KpModule),                            \
+                                                                    KP_ABI_VERSION,                              \
+                                                                    static_cast<uint32_t>(KP_ABI_MAJOR) << 16,   \
+                                                                    0,                                           \
+                                                                    name,                                        \
+                                                                    version,                                     \
+                                                                    KP_SDK_VERSION,                              \
+                                                                    KP_PER_MODULE(kp_content_hash),              \
+                                                                    KP_CAT(__start_, KP_PER_MODULE(kp_defs)),    \
+                                                                    KP_CAT(__stop_, KP_PER_MODULE(kp_defs)),     \
+                                                                    &::kernpack::detail::create_instance,        \
+                                                                    &::kernpack::detail::destroy_instance,       \
+                                                                    {nullptr, nullptr, nullptr, nullptr}};       \
+  KP_EXPORT_SYMBOL const KpModule* KP_PER_MODULE(kp_module_v1)(void) { return &KP_PER_MODULE(kp_module_table); } \
+  }                                                                                                              \
   static_assert(true, "")
 
 // KP_MODULE_INIT(Init): `void Init()` runs once for each host that loads the module, inside a call: it may use the host's
 // services, and an exception it throws is the load's error.
-#define KP_MODULE_INIT(fn)                                                       \
-  extern "C" KP_HIDDEN void KP_PER_MODULE(kp_module_init)(void) { fn(); }        \
+#define KP_MODULE_INIT(fn)                                                \
+  extern "C" KP_HIDDEN void KP_PER_MODULE(kp_module_init)(void) { fn(); } \
   static_assert(true, "")
 
 #endif  // KERNPACK_MODULE_H_

@@ -57,8 +57,7 @@ KP_COLD inline Text& operator<<(Text& text, ShapeView shape) {
 class Shape {
  public:
   Shape() : Shape(ShapeView()) {}
-  Shape(ShapeView items)
-      : object_(detail::new_object<KpShapeObject>(KP_TYPE_SHAPE, items.size() * sizeof(int64_t))) {
+  Shape(ShapeView items) : object_(detail::new_object<KpShapeObject>(KP_TYPE_SHAPE, items.size() * sizeof(int64_t))) {
     int64_t* copy = reinterpret_cast<int64_t*>(object_.get() + 1);
     if (items.size()) __builtin_memcpy(copy, items.data(), items.size() * sizeof(int64_t));
     object_->data = copy;

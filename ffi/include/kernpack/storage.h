@@ -59,10 +59,10 @@ Any storage_get_or_init(StringView key, Factory factory, const StorageScope& sco
   const detail::Instance& instance = detail::current();
   const KpStorageKey k = detail::storage_key(key, scope);
   Any value;
-  detail::check_host(
-      instance.foreign
-          ? detail::foreign_storage_get_or_init(instance.host, &k, &detail::make_stored<Factory>, &factory, value.out())
-          : instance.host->storage_get_or_init(instance.host, &k, &detail::make_stored<Factory>, &factory, value.out()));
+  detail::check_host(instance.foreign ? detail::foreign_storage_get_or_init(
+                                            instance.host, &k, &detail::make_stored<Factory>, &factory, value.out())
+                                      : instance.host->storage_get_or_init(
+                                            instance.host, &k, &detail::make_stored<Factory>, &factory, value.out()));
   return value;
 }
 

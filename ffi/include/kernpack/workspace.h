@@ -19,9 +19,8 @@ class Workspace {
   Workspace(Device device, StringView key, uint64_t bytes, WorkspaceInit init = uninitialized) : bytes_(bytes) {
     const detail::Instance& instance = detail::current();
     const KpStorageKey k = detail::storage_key(key, device_scope(device));
-    detail::check_host(instance.foreign
-                           ? detail::foreign_workspace(instance.host, key, device, bytes, init, &data_)
-                           : instance.host->workspace(instance.host, &k, bytes, init, &data_));
+    detail::check_host(instance.foreign ? detail::foreign_workspace(instance.host, key, device, bytes, init, &data_)
+                                        : instance.host->workspace(instance.host, &k, bytes, init, &data_));
   }
 
   void* data() const { return data_; }

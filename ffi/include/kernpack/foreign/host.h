@@ -19,7 +19,7 @@ struct ForeignState {
   KpHost table;  // first: a service finds the rest behind its `host` argument
   Peer peer;
   pthread_mutex_t lock;  // guards `stored` and what it leads to
-  pthread_cond_t made;   // a storage factory has ended
+  pthread_cond_t made;  // a storage factory has ended
   StoredValue* stored;
 
   static ForeignState& of(const KpHost* host) { return *reinterpret_cast<ForeignState*>(const_cast<KpHost*>(host)); }
@@ -105,15 +105,16 @@ KP_COLD inline int foreign_tensor_alloc(const KpHost* host, const KpDLTensor* pr
     return 0;
   }
   if (prototype->device.device_type == KP_DEVICE_CPU) return foreign_cpu_alloc(host, prototype, out);
-  return foreign_fail(host, "RuntimeError",
-                      "kp::Tensor::Empty: this caller has set no tensor allocator for the device; pass a tensor of a framework "
-                      "that has one, or load the module with Kernpack");
+  return foreign_fail(
+      host, "RuntimeError",
+      "kp::Tensor::Empty: this caller has set no tensor allocator for the device; pass a tensor of a framework "
+      "that has one, or load the module with Kernpack");
 }
 
 inline int foreign_current_stream(const KpHost* host, KpDLDevice device, void** out) {
   const Peer& peer = ForeignState::of(host).peer;
   *out = peer.get_stream && device.device_type != KP_DEVICE_CPU ? peer.get_stream(device.device_type, device.device_id)
-                                                                 : nullptr;
+                                                                : nullptr;
   return 0;
 }
 

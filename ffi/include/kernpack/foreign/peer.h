@@ -9,16 +9,16 @@ KP_NAMESPACE_BEGIN
 namespace detail {
 
 // X(field, symbol, result, parameters)
-#define KP_PEER_FUNCTIONS_(X)                                                                                     \
-  X(set_raised, "TVMFFIErrorSetRaised", void, (KpObject * error))                                                 \
-  X(move_raised, "TVMFFIErrorMoveFromRaised", void, (KpObject * *out))                                            \
-  X(get_stream, "TVMFFIEnvGetStream", void*, (int32_t device_type, int32_t device_id))                            \
-  X(get_allocator, "TVMFFIEnvGetDLPackManagedTensorAllocator", void*, ())                                         \
-  X(tensor_alloc, "TVMFFIEnvTensorAlloc", int, (KpDLTensor * prototype, KpObject * *out))                         \
-  X(check_signals, "TVMFFIEnvCheckSignals", int, ())                                                              \
-  X(get_global, "TVMFFIFunctionGetGlobal", int, (const KpBytes* name, KpObject** out))                            \
-  X(set_global, "TVMFFIFunctionSetGlobal", int, (const KpBytes* name, KpObject* function, int replace))           \
-  X(type_index, "TVMFFITypeGetOrAllocIndex", int32_t,                                                             \
+#define KP_PEER_FUNCTIONS_(X)                                                                           \
+  X(set_raised, "TVMFFIErrorSetRaised", void, (KpObject * error))                                       \
+  X(move_raised, "TVMFFIErrorMoveFromRaised", void, (KpObject * *out))                                  \
+  X(get_stream, "TVMFFIEnvGetStream", void*, (int32_t device_type, int32_t device_id))                  \
+  X(get_allocator, "TVMFFIEnvGetDLPackManagedTensorAllocator", void*, ())                               \
+  X(tensor_alloc, "TVMFFIEnvTensorAlloc", int, (KpDLTensor * prototype, KpObject * *out))               \
+  X(check_signals, "TVMFFIEnvCheckSignals", int, ())                                                    \
+  X(get_global, "TVMFFIFunctionGetGlobal", int, (const KpBytes* name, KpObject** out))                  \
+  X(set_global, "TVMFFIFunctionSetGlobal", int, (const KpBytes* name, KpObject* function, int replace)) \
+  X(type_index, "TVMFFITypeGetOrAllocIndex", int32_t,                                                   \
     (const KpBytes* key, int32_t static_index, int32_t depth, int32_t slots, int32_t overflow, int32_t parent))
 
 // Any of them may be NULL.

@@ -85,14 +85,15 @@ inline int foreign_storage_set(const KpHost* host, const KpStorageKey* key, cons
   return stored ? 0 : foreign_fail(host, "MemoryError", "storage_set: out of memory");
 }
 
-inline int foreign_storage_get_or_init(const KpHost* host, const KpStorageKey* key, KpStorageFactory factory, void* context,
-                                       KpAny* out) {
+inline int foreign_storage_get_or_init(const KpHost* host, const KpStorageKey* key, KpStorageFactory factory,
+                                       void* context, KpAny* out) {
   ForeignState& state = ForeignState::of(host);
   *out = kp_none();
   pthread_mutex_lock(&state.lock);
   StoredValue* v = stored_value(state, *key, true);
   const pthread_t me = pthread_self();
-  while (v && v->state == StoredState::kMaking && !pthread_equal(v->maker, me)) pthread_cond_wait(&state.made, &state.lock);
+  while (v && v->state == StoredState::kMaking && !pthread_equal(v->maker, me))
+    pthread_cond_wait(&state.made, &state.lock);
   if (v && v->state == StoredState::kReady) {
     *out = v->value;
     kp_any_retain(out);
@@ -106,7 +107,8 @@ inline int foreign_storage_get_or_init(const KpHost* host, const KpStorageKey* k
   }
   pthread_mutex_unlock(&state.lock);
   if (!v) return foreign_fail(host, "MemoryError", "storage_get_or_init: out of memory");
-  if (again) return foreign_fail(host, "RuntimeError", "storage_get_or_init: the factory asks for the key it is making");
+  if (again)
+    return foreign_fail(host, "RuntimeError", "storage_get_or_init: the factory asks for the key it is making");
 
   KpAny made = kp_none();
   const int rc = factory(context, &made);
