@@ -13,25 +13,44 @@
 #endif
 
 #ifdef KP_OLDEST_GLIBC_
-#define KP_PIN_(symbol) __asm__(".symver " #symbol "," #symbol "@" KP_OLDEST_GLIBC_);
+#define KP_PIN_(symbol) __asm__(".symver " #symbol "," #symbol "@" KP_OLDEST_GLIBC_)
 
 /* 2.29 */
-KP_PIN_(exp)
-KP_PIN_(exp2)
-KP_PIN_(log) KP_PIN_(log2) KP_PIN_(pow)
-    /* 2.34: libdl and libpthread became part of libc */
-    KP_PIN_(dlopen) KP_PIN_(dlsym) KP_PIN_(dlclose) KP_PIN_(dlerror) KP_PIN_(dladdr) KP_PIN_(pthread_once)
-        KP_PIN_(pthread_create) KP_PIN_(pthread_join) KP_PIN_(pthread_detach) KP_PIN_(pthread_key_create)
-            KP_PIN_(pthread_key_delete) KP_PIN_(pthread_getspecific) KP_PIN_(pthread_setspecific)
-                KP_PIN_(pthread_mutex_trylock) KP_PIN_(pthread_mutexattr_init) KP_PIN_(pthread_mutexattr_settype)
-                    KP_PIN_(pthread_mutexattr_destroy) KP_PIN_(pthread_rwlock_rdlock) KP_PIN_(pthread_rwlock_wrlock)
-                        KP_PIN_(pthread_rwlock_unlock) KP_PIN_(sem_init) KP_PIN_(sem_post) KP_PIN_(sem_wait)
-                            KP_PIN_(sem_destroy)
+KP_PIN_(exp);
+KP_PIN_(exp2);
+KP_PIN_(log);
+KP_PIN_(log2);
+KP_PIN_(pow);
+/* 2.34: libdl and libpthread became part of libc */
+KP_PIN_(dlopen);
+KP_PIN_(dlsym);
+KP_PIN_(dlclose);
+KP_PIN_(dlerror);
+KP_PIN_(dladdr);
+KP_PIN_(pthread_once);
+KP_PIN_(pthread_create);
+KP_PIN_(pthread_join);
+KP_PIN_(pthread_detach);
+KP_PIN_(pthread_key_create);
+KP_PIN_(pthread_key_delete);
+KP_PIN_(pthread_getspecific);
+KP_PIN_(pthread_setspecific);
+KP_PIN_(pthread_mutex_trylock);
+KP_PIN_(pthread_mutexattr_init);
+KP_PIN_(pthread_mutexattr_settype);
+KP_PIN_(pthread_mutexattr_destroy);
+KP_PIN_(pthread_rwlock_rdlock);
+KP_PIN_(pthread_rwlock_wrlock);
+KP_PIN_(pthread_rwlock_unlock);
+KP_PIN_(sem_init);
+KP_PIN_(sem_post);
+KP_PIN_(sem_wait);
+KP_PIN_(sem_destroy);
 /* 2.32: libstdc++'s shared_ptr asks this before it counts without atomics. 0 is always right: "there may be threads". */
 #ifdef __cplusplus
-                                extern "C" {
+extern "C" {
 #endif
-  __attribute__((weak, visibility("hidden"))) char __libc_single_threaded = 0;
+__attribute__((weak, visibility("hidden"))) char __libc_single_threaded = 0;
 #ifdef __cplusplus
 }
 #endif
