@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/read_once.h"
+
 namespace kernpack::host {
 namespace {
 
@@ -20,15 +22,14 @@ std::string Demangle(const char* symbol) {
   return status == 0 && text ? text.get() : symbol;
 }
 
+bool ReadWanted() noexcept {
+  const char* value = std::getenv("KERNPACK_BACKTRACE");
+  return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+}
+
 }  // namespace
 
-bool BacktraceWanted() noexcept {
-  static const bool wanted = [] {
-    const char* value = std::getenv("KERNPACK_BACKTRACE");
-    return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
-  }();
-  return wanted;
-}
+bool BacktraceWanted() noexcept { return ReadOnce<ReadWanted>(); }
 
 int CaptureFrames(void** frames) noexcept {
   void* all[kMaxFrames + kOwnFrames];

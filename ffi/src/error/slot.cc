@@ -22,17 +22,20 @@ constinit thread_local bool t_watched = false;
 
 // A thread that ends with an error pending must not leak it. A pthread key does that without a destructor that would also
 // run in the main thread at process exit.
+pthread_key_t MakeKey() noexcept {
+  pthread_key_t made{};
+  pthread_key_create(&made, [](void*) {
+    kp_release(t_error);
+    t_error = nullptr;
+    t_watched = false;
+  });
+  return made;
+}
+
+const pthread_key_t g_key = MakeKey();
+
 void WatchThread() noexcept {
-  static const pthread_key_t key = [] {
-    pthread_key_t made{};
-    pthread_key_create(&made, [](void*) {
-      kp_release(t_error);
-      t_error = nullptr;
-      t_watched = false;
-    });
-    return made;
-  }();
-  pthread_setspecific(key, &t_watched);
+  pthread_setspecific(g_key, &t_watched);
   t_watched = true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
+#include "base/read_once.h"
 #include "host/services.h"
 #include "log/log.h"
 
@@ -18,17 +19,16 @@ constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 constexpr int32_t kSilent = KP_LOG_ERROR + 1;
 
 // KERNPACK_LOG: a level's name; any other text but "" and "0" means info. Read once.
-int32_t Threshold() noexcept {
-  static const int32_t threshold = [] {
-    const char* value = std::getenv("KERNPACK_LOG");
-    if (value == nullptr || *value == '\0' || std::strcmp(value, "0") == 0) return kSilent;
-    for (int32_t level = KP_LOG_DEBUG; level <= KP_LOG_ERROR; ++level) {
-      if (std::strcmp(value, kLevels[level]) == 0) return level;
-    }
-    return static_cast<int32_t>(KP_LOG_INFO);
-  }();
-  return threshold;
+int32_t ReadThreshold() noexcept {
+  const char* value = std::getenv("KERNPACK_LOG");
+  if (value == nullptr || *value == '\0' || std::strcmp(value, "0") == 0) return kSilent;
+  for (int32_t level = KP_LOG_DEBUG; level <= KP_LOG_ERROR; ++level) {
+    if (std::strcmp(value, kLevels[level]) == 0) return level;
+  }
+  return static_cast<int32_t>(KP_LOG_INFO);
 }
+
+int32_t Threshold() noexcept { return ReadOnce<ReadThreshold>(); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <new>
 
 #include "base/fork.h"
 #include "base/loaded.h"
@@ -41,9 +42,12 @@ const OpenMp* FindOpenMp() noexcept {
     g_absent_at.store(loads, std::memory_order_relaxed);
     return nullptr;
   }
-  static const OpenMp kept = found;
-  g_found.store(&kept, std::memory_order_release);
-  return &kept;
+  const OpenMp* none = nullptr;
+  const auto* kept = new (std::nothrow) OpenMp(found);  // for ever; threads that race here agree on the first
+  if (kept == nullptr) return nullptr;
+  if (g_found.compare_exchange_strong(none, kept, std::memory_order_acq_rel)) return kept;
+  delete kept;
+  return none;
 }
 
 }  // namespace kernpack::host

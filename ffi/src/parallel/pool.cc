@@ -15,6 +15,7 @@
 
 #include "base/fork.h"
 #include "base/leaked.h"
+#include "base/read_once.h"
 #include "log/log.h"
 #include "parallel/width.h"
 
@@ -95,8 +96,7 @@ void EnsureWorkers(Pool& pool, size_t wanted) {
 int32_t PoolWidth() noexcept {
   const int32_t requested = RequestedThreads();
   if (requested > 0) return requested;
-  static const int32_t cpus = AvailableCpus();
-  return cpus;
+  return ReadOnce<AvailableCpus>();
 }
 
 void RunOnPool(Job& job, int32_t width) {

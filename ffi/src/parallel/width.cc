@@ -10,6 +10,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/read_once.h"
 #include "log/log.h"
 
 namespace kernpack::host {
@@ -18,24 +19,23 @@ namespace {
 constexpr int32_t kMaxThreads = 1024;
 constinit std::atomic<int32_t> g_set{0};
 
-int32_t FromEnvironment() noexcept {
-  static const int32_t threads = []() -> int32_t {
-    const char* text = std::getenv("KERNPACK_NUM_THREADS");
-    if (text == nullptr || *text == '\0') return 0;
-    int32_t value = 0;
-    const char* end = text + std::strlen(text);
-    const auto parsed = std::from_chars(text, end, value);
-    if (parsed.ec == std::errc() && parsed.ptr == end && value >= 1 && value <= kMaxThreads) return value;
-    try {
-      Log(KP_LOG_WARNING, std::string("KERNPACK_NUM_THREADS: expected a whole number from 1 to 1024, got '") + text +
-                              "'; using one thread a CPU");
-    } catch (...) {
+int32_t ReadEnvironment() noexcept {
+  const char* text = std::getenv("KERNPACK_NUM_THREADS");
+  if (text == nullptr || *text == '\0') return 0;
+  int32_t value = 0;
+  const char* end = text + std::strlen(text);
+  const auto parsed = std::from_chars(text, end, value);
+  if (parsed.ec == std::errc() && parsed.ptr == end && value >= 1 && value <= kMaxThreads) return value;
+  try {
+    Log(KP_LOG_WARNING, std::string("KERNPACK_NUM_THREADS: expected a whole number from 1 to 1024, got '") + text +
+                            "'; using one thread a CPU");
+  } catch (...) {
       // No memory for the warning: the value is ignored all the same.
-    }
-    return 0;
-  }();
-  return threads;
+  }
+  return 0;
 }
+
+int32_t FromEnvironment() noexcept { return ReadOnce<ReadEnvironment>(); }
 
 }  // namespace
 

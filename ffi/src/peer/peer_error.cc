@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <new>
 
 #include "base/loaded.h"
 #include "object/object.h"
@@ -33,9 +34,12 @@ const ErrorSlot* Lookup() noexcept {
     g_absent_at.store(loads, std::memory_order_relaxed);
     return nullptr;
   }
-  static const ErrorSlot slot = found;
-  g_slot.store(&slot, std::memory_order_release);
-  return &slot;
+  const ErrorSlot* none = nullptr;
+  const auto* kept = new (std::nothrow) ErrorSlot(found);  // for ever; threads that race here agree on the first
+  if (kept == nullptr) return nullptr;
+  if (g_slot.compare_exchange_strong(none, kept, std::memory_order_acq_rel)) return kept;
+  delete kept;
+  return none;
 }
 
 }  // namespace

@@ -4,14 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/leaked.h"
 #include "object/object.h"
 
 namespace kernpack::host {
 
-StorageTable& StorageTable::Get() {
-  static StorageTable* const table = new StorageTable();  // leaked on purpose
-  return *table;
-}
+StorageTable& StorageTable::Get() { return Leaked<StorageTable>(); }
 
 bool StorageTable::Find(const KeyView& key, KpAny* out) {
   const auto lock = lock_.Read();

@@ -6,6 +6,8 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/read_once.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -69,10 +71,7 @@ int ReadLevel() { return 0; }
 
 }  // namespace
 
-int CpuLevel() {
-  static const int level = ReadLevel();
-  return level;
-}
+int CpuLevel() { return ReadOnce<ReadLevel>(); }
 
 int CpuLevelFromName(std::string_view name) {
   for (int level = 1; level < static_cast<int>(std::size(kNames)); ++level) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/leaked.h"
 #include "xla/call_site.h"
 
 namespace kernpack::xla {
@@ -29,10 +30,7 @@ struct StateType {
   TypeId id{0};
 };
 
-std::array<StateType, 16>& StateTypes() {
-  static auto* types = new std::array<StateType, 16>();
-  return *types;
-}
+std::array<StateType, 16>& StateTypes() { return host::Leaked<std::array<StateType, 16>>(); }
 
 TypeId* FindStateType(const Api* api) {
   for (StateType& type : StateTypes()) {
@@ -44,9 +42,9 @@ TypeId* FindStateType(const Api* api) {
 }
 
 Error* RegisterStateType(const Api* api, TypeId** out) {
-  static auto* mutex = new std::mutex;
+  static constinit std::mutex mutex;
   static constexpr TypeInfo kInfo = {sizeof(TypeInfo), nullptr, DeleteCallSite};
-  const std::lock_guard<std::mutex> lock(*mutex);
+  const std::lock_guard<std::mutex> lock(mutex);
   if ((*out = FindStateType(api))) return nullptr;
   for (StateType& type : StateTypes()) {
     if (type.api.load(std::memory_order_relaxed)) continue;

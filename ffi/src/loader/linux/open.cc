@@ -13,6 +13,7 @@
 #include <map>
 
 #include "kernpack/host/host.h"
+#include "base/leaked.h"
 #include "loader/linux/descriptor.h"
 #include "loader/platform.h"
 
@@ -22,8 +23,8 @@ namespace {
 // glibc knows an object by its path string: under which string did which content go to dlopen? Loads are serialised by
 // the loader's lock. Leaked, as everything loaded is.
 std::map<std::string, std::string>& PathsInUse() {
-  static auto& paths = *new std::map<std::string, std::string>;
-  return paths;
+  struct Paths : std::map<std::string, std::string> {};
+  return host::Leaked<Paths>();
 }
 
 bool WriteAll(int fd, std::span<const char> content) {
