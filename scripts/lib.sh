@@ -7,7 +7,8 @@ LOGS=$ROOT/build/logs
 PYTHON=$VENV/bin/python
 PHASES=()
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1
-# Wheels of this repository come from dist/, in isolated builds too.
+# Wheels of this repository come from dist/, in isolated builds too; pip warns where the folder does not exist yet.
+mkdir -p "$DIST"
 export PIP_FIND_LINKS="$DIST${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
 
 # phase <name> <command>...: runs it, shows its output and keeps it in build/logs/<name>.log; a failure ends the script.
