@@ -8,8 +8,9 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-import build
 from harness import Snippet, Timing, interleave
+
+import build
 
 
 @dataclass

@@ -13,10 +13,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import build
 import machine
 import report
 from kit import Kit
+
+import build
 
 TOPICS = (
     "scalars",

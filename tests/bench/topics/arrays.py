@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 
-import build
 import numpy as np
 from harness import Snippet
 from kit import Kit
 from report import Row, timed_row
+
+import build
 
 
 def _arrays() -> dict[str, object]:

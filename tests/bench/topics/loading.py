@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import build
 from harness import Timing
 from kit import Kit
 from report import Row, timed_row
+
+import build
 
 MANY = 10_000
 

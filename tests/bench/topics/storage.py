@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import build
 from kit import Kit
 from report import Row
+
+import build
 
 CALLS = 200_000
 
