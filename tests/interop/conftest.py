@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kernpack_sdk import flags, support
 from support.host import INCLUDE
 
 SOURCES = Path(__file__).parent / "src"
@@ -28,12 +29,14 @@ def compile_module(source: Path, out: Path, *flags: str) -> Path:
     return out
 
 
-@pytest.fixture(scope="session")
-def our_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """interop_ours.so, built with Kernpack's headers only."""
-    return compile_module(
-        SOURCES / "our_module.cc", tmp_path_factory.mktemp("ours") / "interop_ours.so", f"-I{INCLUDE}"
-    )
+@pytest.fixture(scope="session", params=["inline", "linked"])
+def our_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """interop_ours.so, built with Kernpack's headers only, or with the support library as kernpack_add_module() does."""
+    folder = tmp_path_factory.mktemp("ours")
+    extra = []
+    if request.param == "linked":
+        extra = [flags.support_definition(), *map(str, support.objects(folder))]
+    return compile_module(SOURCES / "our_module.cc", folder / "interop_ours.so", f"-I{INCLUDE}", *extra)
 
 
 @pytest.fixture(scope="session")

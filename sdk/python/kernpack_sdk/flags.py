@@ -33,3 +33,14 @@ def compile_flags(language: str = "c++", *, gnu: bool = True) -> list[str]:
 def link_flags() -> list[str]:
     """Options for linking a module's objects into a shared object."""
     return ["-shared", *_variables()["KERNPACK_LINK_FLAGS"]]
+
+
+def support_definition() -> str:
+    """The compiler option for a module's sources that are linked with the support library."""
+    return f"-D{_variables()['KERNPACK_SUPPORT_DEFINITION'][0]}"
+
+
+def support_flags(part: str, *, gnu: bool = True) -> list[str]:
+    """Compiler options for one source of the support library, by its name without .cc."""
+    v = _variables()
+    return [*compile_flags(gnu=gnu), *v["KERNPACK_SUPPORT_FLAGS"], *v.get(f"KERNPACK_SUPPORT_{part.upper()}_FLAGS", [])]

@@ -4,23 +4,12 @@
 #define KERNPACK_SIGNATURE_INVOKE_H_
 
 #include <kernpack/signature/check.h>
+#include <kernpack/signature/policy.h>
 #include <kernpack/signature/scalar.h>
 #include <kernpack/signature/sequence.h>
 
 KP_NAMESPACE_BEGIN
 namespace signature {
-
-// What the caller's side provides. Each function returns 0, or -1 with an error raised; `self` is passed to each.
-struct InvokePolicy {
-  void* self;
-  int (*raise)(void* self, const char* kind, KpBytes text);
-  // The implementation for tensors on that device, and the `self` it is called with.
-  int (*resolve)(void* self, KpDLDevice device, KpSafeCall* out_call, void** out_self);
-  // A new TENSOR, owned by the caller.
-  int (*alloc)(void* self, const KpDLTensor* prototype, KpAny* out);
-  // At least `bytes` (> 0) bytes, valid until the call returns.
-  int (*workspace)(void* self, KpDLDevice device, uint64_t bytes, void** out_data);
-};
 
 class Invocation {
  public:

@@ -1,0 +1,163 @@
+// What answers a call of an alias: the module's instance for foreign hosts, the choice of a variant, the checks.
+#ifndef KERNPACK_FOREIGN_SERVE_H_
+#define KERNPACK_FOREIGN_SERVE_H_
+
+#include <kernpack/foreign/alias.h>
+#include <kernpack/foreign/cpu_level.h>
+#include <kernpack/foreign/host.h>
+#include <kernpack/foreign/workspace.h>
+#include <kernpack/module.h>
+#include <kernpack/signature/policy.h>
+
+extern "C" {
+// The instance that serves every alias of this module, made by the first call of any.
+KP_HIDDEN inline KpInstance* KP_PER_MODULE(kp_foreign_instance) = nullptr;
+KP_HIDDEN inline pthread_mutex_t KP_PER_MODULE(kp_foreign_lock) = PTHREAD_MUTEX_INITIALIZER;
+}
+
+KP_NAMESPACE_BEGIN
+namespace detail {
+
+KP_COLD inline KpInstance* make_foreign_instance() {
+  ForeignState* state = static_cast<ForeignState*>(::operator new(sizeof(ForeignState), std::nothrow));
+  if (!state) return nullptr;
+  __builtin_memset(static_cast<void*>(state), 0, sizeof(ForeignState));
+  fill_foreign_table(&state->table);
+  state->peer.find();
+  pthread_mutex_init(&state->lock, nullptr);
+  pthread_cond_init(&state->made, nullptr);
+  KpInstance* self = nullptr;
+  if (make_instance(&state->table, state, &self))
+    return nullptr;  // KP_MODULE_INIT has raised; the next call tries again
+  return self;
+}
+
+// NULL when KP_MODULE_INIT failed, its error raised.
+KP_COLD inline KpInstance* foreign_instance_slow() {
+  pthread_mutex_lock(&KP_PER_MODULE(kp_foreign_lock));
+  KpInstance* self = KP_PER_MODULE(kp_foreign_instance);
+  if (!self) {
+    self = make_foreign_instance();
+    __atomic_store_n(&KP_PER_MODULE(kp_foreign_instance), self, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&KP_PER_MODULE(kp_foreign_lock));
+  return self;
+}
+
+// How well a variant's target fits: -1 not at all, else higher is more specific. An alias knows the CPU levels and a device
+// kind's plain name ("cuda"); a Kernpack host knows every target.
+KP_COLD inline int target_rank(const char* target, int32_t device_type) {
+  if (!target) return 0;
+  constexpr char kLevel[] = "llvm -mcpu=x86-64-v";
+  constexpr size_t kPrefix = sizeof(kLevel) - 1;
+  if (device_type == KP_DEVICE_CPU) {
+    if (__builtin_strncmp(target, kLevel, kPrefix) || target[kPrefix] < '2' || target[kPrefix] > '4') return -1;
+    const int level = target[kPrefix] - '0';
+    return target[kPrefix + 1] == 0 && level <= cpu_level() ? level : -1;
+  }
+  if (device_type == KP_DEVICE_CUDA && !__builtin_strcmp(target, "cuda")) return 1;
+  if (device_type == KP_DEVICE_OPENCL && !__builtin_strcmp(target, "opencl")) return 1;
+  if (device_type == KP_DEVICE_ROCM && !__builtin_strcmp(target, "rocm")) return 1;
+  return -1;
+}
+
+KP_COLD inline const KpFunctionDef* pick_variant(const char* name, int32_t device_type) {
+  const KpFunctionDef* best = nullptr;
+  int best_rank = -1;
+  const KpModule& module = KP_PER_MODULE(kp_module_table);
+  for (const KpFunctionDef* const* p = module.functions; p != module.functions_end; ++p) {
+    if ((*p)->kind != KP_DEF_FUNCTION || __builtin_strcmp((*p)->name, name)) continue;
+    const int rank = target_rank((*p)->target, device_type);
+    if (rank > best_rank) {
+      best = *p;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+// The variant for a device, or NULL when none fits.
+inline const KpFunctionDef* variant_of(KpAlias* alias, int32_t device_type) {
+  if (device_type != KP_DEVICE_CPU) return pick_variant(alias->name, device_type);
+  const KpFunctionDef* def = __atomic_load_n(&alias->on_cpu, __ATOMIC_RELAXED);
+  if (KP_UNLIKELY(!def)) {
+    def = pick_variant(alias->name, device_type);
+    __atomic_store_n(&alias->on_cpu, def, __ATOMIC_RELAXED);
+  }
+  return def;
+}
+
+// The instance that serves the aliases, or NULL with an error raised.
+inline KpInstance* foreign_instance() {
+  KpInstance* self = __atomic_load_n(&KP_PER_MODULE(kp_foreign_instance), __ATOMIC_ACQUIRE);
+  return KP_LIKELY(self != nullptr) ? self : foreign_instance_slow();
+}
+
+// What a checked call (signature/invoke.h) asks of an alias.
+struct AliasCall {
+  KpAlias* alias;
+  KpInstance* instance;
+
+  const KpHost* host() const { return Instance::from(instance)->host; }
+  static AliasCall& of(void* self) { return *static_cast<AliasCall*>(self); }
+
+  static KP_COLD int raise(void* self, const char* kind, KpBytes text) {
+    const KpHost* host = of(self).host();
+    return host->raise(host, kp_bytes(kind), text, KpBytes{nullptr, 0});
+  }
+  static int resolve(void* self, KpDLDevice device, KpSafeCall* out_call, void** out_self) {
+    AliasCall& call = of(self);
+    const KpFunctionDef* def = variant_of(call.alias, device.device_type);
+    if (KP_UNLIKELY(!def)) return no_variant(call, device);
+    *out_call = def->call;
+    *out_self = call.instance;
+    return 0;
+  }
+  static KP_COLD int no_variant(const AliasCall& call, KpDLDevice device) {
+    Text text;
+    text << call.alias->name << ": this module has no variant for device " << device;
+    return raise(const_cast<AliasCall*>(&call), "RuntimeError", text.bytes());
+  }
+  static int alloc(void* self, const KpDLTensor* prototype, KpAny* out) {
+    return foreign_tensor_alloc(of(self).host(), prototype, out);
+  }
+};
+
+// The workspace that a signature asks for.
+inline int alias_workspace(void* self, KpDLDevice device, uint64_t bytes, void** out_data) {
+  AliasCall& call = AliasCall::of(self);
+  Text key;
+  key << "::signature::" << call.alias->name;
+  return foreign_workspace(call.host(), key.bytes(), device, bytes, 0, out_data);
+}
+
+// A call under the alias's signature; `invoke` is signature::Invoke.
+inline int serve_signed(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result,
+                        signature::InvokeFunction* invoke) noexcept {
+  KpInstance* self = foreign_instance();
+  if (KP_UNLIKELY(!self)) return -1;
+  AliasCall call{alias, self};
+  const signature::InvokePolicy policy = {&call, &AliasCall::raise, &AliasCall::resolve, &AliasCall::alloc,
+                                          alias->workspace};
+  return invoke(alias->program, alias->name, args, n, result, policy);
+}
+
+// A call of a function without one.
+inline int serve_untyped(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result) noexcept {
+  KpInstance* self = foreign_instance();
+  if (KP_UNLIKELY(!self)) return -1;
+  AliasCall call{alias, self};
+  KpDLDevice device = {KP_DEVICE_CPU, 0};  // the first tensor's that is not on the CPU
+  for (int32_t i = 0; i < n && device.device_type == KP_DEVICE_CPU; ++i) {
+    if (const KpDLTensor* t = kp_any_tensor(&args[i])) device = t->device;
+  }
+  KpSafeCall function = nullptr;
+  void* instance = nullptr;
+  if (AliasCall::resolve(&call, device, &function, &instance)) return -1;
+  return function(instance, args, n, result);
+}
+
+}  // namespace detail
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_FOREIGN_SERVE_H_
