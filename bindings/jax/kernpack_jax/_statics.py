@@ -55,7 +55,7 @@ def _scalar(function: Function, parameter: Parameter, value: object) -> Key:
     except TypeError:
         raise TypeError(f"{where}: expected {_NAMES[parameter.kind]}, got {type(value).__name__}") from None
     if number not in _INT64:
-        raise OverflowError(f"{where}: expected an int of 64 bits, got {number}")
+        raise OverflowError(f"{where}: expected an int of 64 bits (-2**63 to 2**63 - 1), got {number}")
     return _float(float(number)) if parameter.kind == FLOAT else ("int", number)
 
 

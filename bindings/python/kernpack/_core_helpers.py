@@ -31,7 +31,9 @@ __all__ = [
     "numpy_facts",
     "numpy_from_tensor",
     "numpy_samples",
+    "shown",
     "tensor_repr",
+    "unexpected_keyword",
 ]
 
 
@@ -91,3 +93,23 @@ def tensor_repr(tensor: Tensor) -> str:
     except (BufferError, TypeError, ValueError, RuntimeError):
         return head + ")"
     return f"{head},\n{values})"
+
+
+_SHOWN = 80  # characters of a value in a message
+
+
+def shown(value: Any) -> str:
+    """A value in an error message: short whatever it is, and always printable."""
+    if isinstance(value, int) and value.bit_length() > 4 * _SHOWN:
+        return f"{'a negative int' if value < 0 else 'an int'} of {value.bit_length()} bits"
+    text = str(value[:_SHOWN] if isinstance(value, str) else value).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 3 * _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def unexpected_keyword(name: str, names: tuple[str, ...]) -> str:
+    """ "got an unexpected keyword argument 'epss' (did you mean 'eps'?)"."""
+    import difflib
+
+    close = difflib.get_close_matches(name[:_SHOWN], [*names, "out"], n=1)
+    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    return f"got an unexpected keyword argument '{shown(name)}'{hint}"

@@ -47,6 +47,7 @@ def load_inline(
     The result is kept in `cache_dir()` by content, compiler, flags and SDK version; two processes may do this at once.
     Raises RuntimeError with the compiler's output when it does not compile.
     """
+    _check_arguments(source, functions, language)
     sdk = _sdk()
     text = _complete(source, functions, name)
     compiler = _compiler(language)
@@ -56,6 +57,22 @@ def load_inline(
     if not target.exists():
         _build(text, compiler, compile_flags, link_flags, target, language, verbose)
     return load(target)
+
+
+def _check_arguments(source: object, functions: object, language: str) -> None:
+    if not isinstance(source, str):
+        raise TypeError(f"load_inline: source: expected str, got {type(source).__name__}")
+    if isinstance(functions, (str, bytes)) or not isinstance(functions, (Mapping, Iterable, type(None))):
+        raise TypeError(
+            f"load_inline: functions: expected names, or a dict of names and signatures, got {type(functions).__name__} "
+            f"{str(functions)[:80]!r}"
+        )
+    if language not in ("c++", "cuda"):
+        raise ValueError(f"load_inline: language: expected 'c++' or 'cuda', got {language!r}")
+    if not functions and "KP_EXPORT" not in source:
+        raise ValueError(
+            "load_inline: nothing is exported; name functions of the source in functions=, or use KP_EXPORT"
+        )
 
 
 def _sdk() -> ModuleType:
@@ -77,7 +94,7 @@ def _complete(source: str, functions: Mapping[str, str | None] | Iterable[str] |
         raise ValueError("load_inline: the source has its own KP_MODULE line; leave out name=")
     exports = functions.items() if isinstance(functions, Mapping) else [(f, None) for f in functions or ()]
     for function, signature in exports:
-        if not re.fullmatch(r"[a-z_][a-z0-9_]*", function):
+        if not isinstance(function, str) or not re.fullmatch(r"[a-z_][a-z0-9_]*", function):
             raise ValueError(f"load_inline: functions: expected a name of [a-z_][a-z0-9_]*, got {function!r}")
         contract = "" if signature is None else f", {_literal(signature)}"
         tail += f"KP_EXPORT({function}, {function}{contract});\n"
@@ -125,10 +142,10 @@ def _flags(
 
 
 def _for_nvcc(flags: list[str]) -> list[str]:
-    """nvcc knows -I, -std, -O and -shared; the rest goes to the host compiler, commas and all."""
+    """nvcc knows -I, -std, -O, -include and -shared; the rest goes to the host compiler, commas and all."""
     result: list[str] = []
-    for flag in flags:
-        if flag.startswith(("-I", "-std=", "-O2", "-shared")):
+    for before, flag in zip(["", *flags], flags, strict=False):
+        if flag.startswith(("-I", "-std=", "-O2", "-include", "-shared")) or before == "-include":
             result.append(flag)
         elif flag.startswith("-Wl,"):
             result += ["-Xlinker", flag.removeprefix("-Wl,")]

@@ -27,13 +27,26 @@ def load(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, p
     Raises ImportError or FileNotFoundError when it is not found, OSError or ValueError when it is no sound module.
     Loading the same content again gives the same functions.
     """
+    if isinstance(source, str) and not _looks_like_path(source):
+        return _load_files(package_files(source), source, probe=probe, by_path=False)
     if isinstance(source, (str, os.PathLike)):
-        text = os.fspath(source)
-        if isinstance(source, str) and not _looks_like_path(text):
-            return _load_files(package_files(text), text, probe=probe, by_path=False)
+        text = _checked_path(source)
         return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
-    files = [file for part in source for file in path_files(Path(part))]
+    if isinstance(source, bytes) or not isinstance(source, Sequence):
+        raise TypeError(f"kernpack.load: expected a package name, a path or several paths, got {type(source).__name__}")
+    if not source:
+        raise ValueError("kernpack.load: expected a package name, a path or several paths, got none")
+    files = [file for part in source for file in path_files(Path(_checked_path(part)))]
     return _load_files(files, os.pathsep.join(map(str, files)), probe=probe, by_path=True)
+
+
+def _checked_path(path: object) -> str:
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise TypeError(f"kernpack.load: expected a path (str or os.PathLike), got {type(path).__name__}")
+    if not text or "\0" in text:
+        raise ValueError(f"kernpack.load: expected the path of a shared object or folder, got {text[:80]!r}")
+    return text
 
 
 def _looks_like_path(text: str) -> bool:

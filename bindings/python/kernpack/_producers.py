@@ -27,6 +27,8 @@ def dlpack_of(
             capsule = value.__dlpack__(max_version=_MAX_VERSION, **arguments)
         except TypeError:  # producers of before DLPack 1.0 know no max_version
             capsule = value.__dlpack__(**arguments)
+    except RecursionError:  # a producer that calls kernels on itself: one message, not one a level
+        raise
     except Exception as error:
         raise BufferError(
             f"{who}: __dlpack__ of {type(value).__name__} failed: {type(error).__name__}: {error}"

@@ -41,7 +41,7 @@ static PyObject* AsTensor(PyObject* module, PyObject* object) {
   PyObject* tensor;
   KpAny value;
   (void)module;
-  if (kpy_to_any(object, &value) != 0) return NULL;
+  if (kpy_to_any(object, "value", &value) != 0) return NULL;
   if (value.type_index != KP_TYPE_TENSOR) {
     kp_any_release(&value);
     return PyErr_Format(PyExc_TypeError, "from_dlpack: expected a tensor, got %R", (PyObject*)Py_TYPE(object));

@@ -20,7 +20,7 @@ PyObject* kpy_global_set(PyObject* module, PyObject* args) {
   int replace, rc;
   (void)module;
   if (!PyArg_ParseTuple(args, "OOp:global_set", &name_object, &callable, &replace)) return NULL;
-  if (NameOf(name_object, &name) != 0 || kpy_to_any(callable, &function) != 0) return NULL;
+  if (NameOf(name_object, &name) != 0 || kpy_to_any(callable, "function", &function) != 0) return NULL;
   if (function.type_index != KP_TYPE_FUNCTION) {
     kp_any_release(&function);
     return PyErr_Format(PyExc_TypeError, "register_func: expected a callable, got %R", (PyObject*)Py_TYPE(callable));

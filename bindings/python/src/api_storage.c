@@ -50,7 +50,8 @@ PyObject* kpy_storage_write(PyObject* module, PyObject* args) {
   KpAny value;
   int rc;
   (void)module;
-  if (ParseKey(args, "s#s#IOKO:storage_set", &key, &object) != 0 || kpy_to_any(object, &value) != 0) return NULL;
+  if (ParseKey(args, "s#s#IOKO:storage_set", &key, &object) != 0 || kpy_to_any(object, "value", &value) != 0)
+    return NULL;
   rc = kp_host()->storage_set(kp_host(), &key, &value);
   kp_any_release(&value);
   if (rc != 0) return kpy_raise_host("storage.set", rc);

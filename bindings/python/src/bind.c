@@ -39,6 +39,20 @@ static int32_t FindParam(KpyFunction* f, PyObject* name) {
   return -1;
 }
 
+/* Names the parameter that may have been meant. */
+static int Unexpected(KpyFunction* f, PyObject* name) {
+  PyObject* names = PyTuple_New(f->num_params);
+  PyObject* what;
+  int32_t i;
+  for (i = 0; names != NULL && i < f->num_params; ++i) {
+    Py_INCREF(f->params[i].name);
+    PyTuple_SetItem(names, i, f->params[i].name);
+  }
+  what = names == NULL ? NULL : kpy_helper("unexpected_keyword", "(OO)", name, names);
+  Py_XDECREF(names);
+  return Refuse(f, what);
+}
+
 static int BindKeyword(KpyFunction* f, PyObject* name, PyObject* value, PyObject** values, PyObject** out) {
   int32_t i = FindParam(f, name);
   if (i < 0) {
@@ -46,7 +60,7 @@ static int BindKeyword(KpyFunction* f, PyObject* name, PyObject* value, PyObject
       *out = value == Py_None ? NULL : value;
       return 0;
     }
-    return Refuse(f, PyUnicode_FromFormat("got an unexpected keyword argument '%U'", name));
+    return Unexpected(f, name);
   }
   if (values[i] != NULL) return Refuse(f, PyUnicode_FromFormat("got multiple values for argument '%U'", name));
   values[i] = value;
@@ -109,8 +123,12 @@ int kpy_bind_destinations(KpyFunction* f, PyObject* out, PyObject** destinations
       destinations[f->returned[0]] = out;
       return 0;
     }
-    PyErr_Format(PyExc_TypeError, "%s: out: expected a tuple of %d tensors, got %R", f->name, (int)f->num_returned,
-                 (PyObject*)Py_TYPE(out));
+    PyObject* type = PyType_GetName(Py_TYPE(out));
+    if (type != NULL) {
+      PyErr_Format(PyExc_TypeError, "%s: out: expected a tuple of %d tensors, got %U", f->name, (int)f->num_returned,
+                   type);
+    }
+    Py_XDECREF(type);
     return -1;
   }
   count = PyTuple_Size(out);

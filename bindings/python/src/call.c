@@ -109,12 +109,32 @@ static int AllocateWorkspace(KpyFunction* f, TypedCall* t) {
   return kpy_call_keep(call, out->v.v_obj, ReleaseHostObject);
 }
 
+/* After a failed check: no parameter takes an opaque handle, and only here is the name of its type known. */
+static void NameOpaque(KpyFunction* f, TypedCall* t) {
+  static const char* const kExpected[] = {"a tensor", "int", "float", "bool", "dtype", "device", "str"};
+  int32_t i;
+  for (i = 0; i < f->num_params; ++i) {
+    PyObject* type;
+    if (t->values[i].type_index != KP_TYPE_OPAQUE_PY_OBJECT) continue;
+    type = PyType_GetName(Py_TYPE((PyObject*)((const KpOpaqueObject*)(const void*)t->values[i].v.v_obj)->handle));
+    PyErr_Clear();
+    t->call.argument = f->params[i].c_name;
+    if (type != NULL) {
+      const char* list = f->params[i].flags & KP_PARAM_LIST ? "a list" : kExpected[f->params[i].kind];
+      (void)kpy_argument_error(&t->call, PyExc_TypeError, list, type);
+    }
+    Py_XDECREF(type);
+    return;
+  }
+}
+
 static int CheckAndAllocate(KpyFunction* f, TypedCall* t, int given_out) {
   const KpyFamily* family = t->call.family != NULL ? t->call.family : kpy_own_family();
   int32_t i;
   if (KPY_UNLIKELY(kp_sig_check(f->program, f->name, t->values, given_out ? &t->values[f->num_params] : NULL, 0,
                                 &t->frame) != 0)) {
     (void)kpy_raise_host(f->name, -1);
+    NameOpaque(f, t);
     return -1;
   }
   for (i = 0; i < f->num_results; ++i) {

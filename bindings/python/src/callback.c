@@ -31,7 +31,7 @@ static int RunCallable(PyObject* callable, const KpAny* args, int32_t count, KpA
     }
   }
   answer = PyObject_CallObject(callable, tuple);
-  if (answer != NULL) rc = kpy_to_any(answer, result);
+  if (answer != NULL) rc = kpy_to_any(answer, "what a callback returned", result);
   Py_XDECREF(answer);
   if (rc == 0 && ExpireBorrowed(tuple, args, count) != 0) {
     kp_any_release(result);

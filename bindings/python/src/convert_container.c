@@ -110,19 +110,19 @@ int kpy_resolve_container(PyObject* object, uint32_t kind, KpySlot* out) {
   return 1;
 }
 
-int kpy_to_any(PyObject* object, KpAny* out) {
+int kpy_to_any(PyObject* object, const char* what, KpAny* out) {
   KpyCall call;
   KpySlots slots = {{{0}}};
   KpAny borrowed;
   int rc;
   kpy_call_begin(&call, NULL);
-  call.argument = "value";
+  call.argument = what;
   call.flags = 0;
   call.kind = KPY_KIND_ANY;
   call.own_tensors = 1;
   rc = kpy_convert(&call, &slots, object, &borrowed);
   if (rc == KPY_DIVERT) {
-    PyErr_Format(PyExc_TypeError, "kernpack: %s", call.divert);
+    PyErr_Format(PyExc_TypeError, "kernpack: %s: %s", what, call.divert);
   } else if (rc == KPY_OK && kp_any_own(&borrowed, out) != 0) {
     rc = HostError(&call);
   }

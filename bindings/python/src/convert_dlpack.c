@@ -86,8 +86,15 @@ static int ConvertDlpack(KpyCall* call, const KpySlot* slot, PyObject* object, K
 /* JAX's own path knows tracers, jit and functional updates; kernpack.jax registers it when first needed. */
 static int ConvertJax(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   if (call->function == NULL) return ConvertDlpack(call, slot, object, out);
-  if (call->function->program == NULL) call->flags |= KP_PARAM_MUTATED; /* it may write to what is immutable */
-  if (kpy_hook("jax") == NULL || call->function->program == NULL) return ConvertDlpack(call, slot, object, out);
+  if (call->function->program == NULL) {
+    PyErr_Format(
+        PyExc_ValueError,
+        "%s: %s: expected a writeable tensor (a function without a signature may write to it; pass a NumPy copy), "
+        "got a JAX array, which is immutable",
+        Who(call), What(call));
+    return KPY_ERROR;
+  }
+  if (kpy_hook("jax") == NULL) return ConvertDlpack(call, slot, object, out);
   return kpy_divert(call, "jax", "a JAX array");
 }
 

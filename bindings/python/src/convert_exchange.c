@@ -90,7 +90,9 @@ static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   if (KPY_UNLIKELY(view == NULL)) return KPY_ERROR;
   if (KPY_UNLIKELY(api->view_from_object(object, view) != 0)) {
     PyErr_Clear(); /* functorch levels, sparse and quantised tensors land here */
-    return kpy_divert(call, "torch", "it is no plain strided tensor (a vmap or grad level, sparse or quantised)");
+    return kpy_divert(
+        call, "torch",
+        "it is no plain tensor in memory (meta, sparse, quantised, nested, or inside vmap or torch.func.grad)");
   }
   rc = kpy_torch_guard(call, object, view);
   if (KPY_UNLIKELY(rc != KPY_OK)) return rc;

@@ -19,7 +19,7 @@ static int ConvertDType(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   int is = kpy_dtype_from(object, &dtype);
   (void)slot;
   if (is == 0) return kpy_argument_error(call, PyExc_ValueError, "a dtype", object);
-  if (is < 0) return KPY_ERROR;
+  if (is < 0) return kpy_name_argument(call);
   SetDType(out, dtype);
   return KPY_OK;
 }
@@ -28,7 +28,7 @@ static int ConvertDType(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
 static int ConvertClass(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   KpDLDataType dtype;
   int is = kpy_dtype_from(object, &dtype);
-  if (is < 0) return KPY_ERROR;
+  if (is < 0) return kpy_name_argument(call);
   if (is == 0) return kpy_convert_callable(call, slot, object, out);
   SetDType(out, dtype);
   return KPY_OK;
@@ -39,7 +39,7 @@ static int ConvertDevice(KpyCall* call, const KpySlot* slot, PyObject* object, K
   int is = kpy_device_from(object, &device);
   (void)slot;
   if (is == 0) return kpy_argument_error(call, PyExc_ValueError, "a device", object);
-  if (is < 0) return KPY_ERROR;
+  if (is < 0) return kpy_name_argument(call);
   SetDevice(out, device);
   return KPY_OK;
 }

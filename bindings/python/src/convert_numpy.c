@@ -12,8 +12,9 @@ static int Refuse(KpyCall* call, const char* expected, PyObject* object) {
 static int RefuseDType(KpyCall* call, PyObject* object) {
   PyObject* got = kpy_helper("describe_array", "(O)", object);
   if (got == NULL) return KPY_ERROR;
-  (void)kpy_argument_error(call, PyExc_TypeError,
-                           "an array of a native-endian kernel dtype (bool, ints, floats, complex)", got);
+  (void)kpy_argument_error(
+      call, PyExc_TypeError,
+      "an array of bools, ints, floats or complex numbers in native byte order (convert it with .astype())", got);
   Py_DECREF(got);
   return KPY_ERROR;
 }

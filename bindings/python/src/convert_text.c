@@ -20,7 +20,11 @@ static int ConvertStr(KpyCall* call, const KpySlot* slot, PyObject* object, KpAn
   const char* data = PyUnicode_AsUTF8AndSize(object, &size);
   KpBytes text;
   (void)slot;
-  if (data == NULL) return KPY_ERROR;
+  if (data == NULL) {
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return KPY_ERROR;
+    PyErr_Clear();
+    return kpy_argument_error(call, PyExc_ValueError, "a str that can be encoded as UTF-8", object);
+  }
   if (size <= 7) {
     SetSmall(out, KP_TYPE_SMALL_STR, data, size);
     return KPY_OK;

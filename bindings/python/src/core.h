@@ -191,8 +191,8 @@ KPY_HIDDEN int kpy_resolve_handle(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_convert_opaque(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 KPY_HIDDEN int kpy_convert_callable(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 
-/* An owned host value from any Python object, outside a call (callback results, list items, global functions). */
-KPY_HIDDEN int kpy_to_any(PyObject* object, KpAny* out);
+/* An owned host value from any Python object, outside a call (callback results, global functions); errors speak of `what`. */
+KPY_HIDDEN int kpy_to_any(PyObject* object, const char* what, KpAny* out);
 
 /* own.c: gives the value a tensor view ended up as: the view itself, or an owning TENSOR when the call wants those.
  * `object` is kept alive by the TENSOR. */
@@ -208,6 +208,7 @@ KPY_HIDDEN PyObject* kpy_raise_host(const char* who, int rc); /* the host's pend
 KPY_HIDDEN PyObject* kpy_raise_any(KpAny* owned_error); /* consumes; NULL */
 KPY_HIDDEN int kpy_raise_from_python(void); /* the Python exception in flight as the host's error; -1 */
 KPY_HIDDEN int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got);
+KPY_HIDDEN int kpy_name_argument(KpyCall* call); /* puts function and argument before the error in flight; KPY_ERROR */
 KPY_HIDDEN int kpy_error_register(PyObject* kind, PyObject* type);
 KPY_HIDDEN int kpy_errors_init(void);
 

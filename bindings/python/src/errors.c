@@ -146,7 +146,26 @@ int kpy_raise_from_python(void) {
 }
 
 int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got) {
-  PyErr_Format(type, "%s: %s: expected %s, got %S", call->function ? call->function->name : "kernpack",
-               call->argument ? call->argument : "argument", expected, got);
+  PyObject* shown = kpy_helper("shown", "(O)", got);
+  if (shown != NULL) {
+    PyErr_Format(type, "%s: %s: expected %s, got %U", call->function ? call->function->name : "kernpack",
+                 call->argument ? call->argument : "argument", expected, shown);
+    Py_DECREF(shown);
+  }
+  return KPY_ERROR;
+}
+
+int kpy_name_argument(KpyCall* call) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  if (value != NULL && (type == PyExc_ValueError || type == PyExc_TypeError)) {
+    PyErr_Format(type, "%s: %s: %S", call->function ? call->function->name : "kernpack",
+                 call->argument ? call->argument : "argument", value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+  } else {
+    PyErr_Restore(type, value, trace);
+  }
   return KPY_ERROR;
 }

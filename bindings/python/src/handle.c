@@ -54,7 +54,7 @@ static int CallFunction(KpObject* function, PyObject* args, KpAny* result) {
     PyErr_NoMemory();
     return -1;
   }
-  for (i = 0; rc == 0 && i < count; ++i) rc = kpy_to_any(PyTuple_GetItem(args, i), &values[i]);
+  for (i = 0; rc == 0 && i < count; ++i) rc = kpy_to_any(PyTuple_GetItem(args, i), "argument", &values[i]);
   if (rc == 0) {
     *result = kp_none();
     thread = PyEval_SaveThread();

@@ -150,9 +150,9 @@ TEST(Check, Devices) {
 }
 
 TEST(Check, Memory) {
-  EXPECT_EQ(
-      Call("(x: f32[M, N]) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(),
-      "ValueError: f: x: expected a contiguous tensor, got shape [2, 3] with strides [1, 2]: call .contiguous() first");
+  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(),
+            "ValueError: f: x: expected a contiguous tensor, got shape [2, 3] with strides [1, 2]: pass a contiguous "
+            "one (torch: x.contiguous(), NumPy: np.ascontiguousarray(x))");
   EXPECT_EQ(Call("(x: f32[M, N] strided) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(), "");
   EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({1, 3}).Strides({77, 1}).Check(), "")
       << "extent 1: its stride is irrelevant";

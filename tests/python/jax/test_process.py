@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jax
 import jax.numpy as jnp
 import numpy as np
-from conftest import compile_module, run_python
+from jax_modules import compile_module, run_python
 
 X64 = """
 import sys, jax, jax.numpy as jnp, kernpack

@@ -299,7 +299,8 @@ class Checker {
     if (abstract_) return 0;
     if (KP_UNLIKELY(!layout.contiguous && !(flags & KP_PARAM_STRIDED))) {
       return say_.Raise("ValueError",
-                        "%S: expected a contiguous tensor, got shape %l with strides %l: call .contiguous() first",
+                        "%S: expected a contiguous tensor, got shape %l with strides %l: pass a contiguous one (torch: "
+                        "x.contiguous(), NumPy: np.ascontiguousarray(x))",
                         t.shape, t.ndim, t.strides, t.ndim);
     }
     if (flags & KP_PARAM_ON_CPU) {

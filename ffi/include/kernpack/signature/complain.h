@@ -21,8 +21,8 @@ struct Raiser {
 inline constexpr char kKindNames[][7] = {"tensor", "int", "float", "bool", "dtype", "device", "str"};
 inline constexpr char kPlainTypes[][8] = {"None",   "int", "bool",  "float",  "pointer", "dtype", "device",
                                           "Tensor", "str", "bytes", "rvalue", "str",     "bytes"};
-inline constexpr char kObjectTypes[][9] = {"object", "str",   "bytes", "Error",  "Function", "Shape",
-                                           "Tensor", "Array", "Map",   "Module", "object",   "List"};
+inline constexpr char kObjectTypes[][9] = {"object", "str",  "bytes", "Error",  "Function", "Shape",
+                                           "Tensor", "list", "dict",  "Module", "object",   "list"};
 inline constexpr char kNoText[] = "";
 
 // A checked call as its errors speak of it.
