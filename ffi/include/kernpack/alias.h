@@ -36,7 +36,10 @@ constexpr KpAlias kAlias = {Tag::function(), Tag::program(), has_workspace<Tag>(
 
 template <class Tag>
 int call_alias(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result) {
-  return (Tag::program() ? kp_alias_call_signed : kp_alias_call_untyped)(alias, args, n, result);
+  if constexpr (Tag::program() != nullptr)
+    return kp_alias_call_signed(alias, args, n, result);
+  else
+    return kp_alias_call_untyped(alias, args, n, result);
 }
 #else
 template <class Tag>

@@ -4,8 +4,11 @@
 
 #include <kernpack/dispatch.h>
 #include <kernpack/export.h>
+#include <kernpack/float8.h>
 #include <kernpack/function.h>
 #include <kernpack/half.h>
+#include <kernpack/log.h>
+#include <kernpack/map.h>
 #include <kernpack/parallel.h>
 #include <kernpack/storage.h>
 #include <kernpack/stream.h>

@@ -16,7 +16,7 @@
 #ifndef KP_RETAIN_
 #define KP_RETAIN_
 #endif
-#define KP_DEFS_ENTRY_ __attribute__((KP_RETAIN_ used, section(KP_DEFS_SECTION)))
+#define KP_DEFS_ENTRY_ __attribute__((KP_RETAIN_ used, unused, section(KP_DEFS_SECTION)))
 
 extern "C" {
 extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__start_, KP_PER_MODULE(kp_defs))[];

@@ -20,9 +20,9 @@ struct Emitter : Lexer {
   uint32_t starts[kMaxStrings]{};  // of the strings in the pool
   uint32_t num_strings = 0;
 
-  constexpr Emitter(const char* text, uint32_t size, uint32_t* words_, uint32_t capacity_, char* pool_,
+  constexpr Emitter(const char* text_, uint32_t size_, uint32_t* words_, uint32_t capacity_, char* pool_,
                     uint32_t pool_capacity_)
-      : Lexer{text, size}, words(words_), capacity(capacity_), pool(pool_), pool_capacity(pool_capacity_) {}
+      : Lexer{text_, size_}, words(words_), capacity(capacity_), pool(pool_), pool_capacity(pool_capacity_) {}
 
   constexpr void Emit(uint32_t word) {
     if (used == capacity) {

@@ -1,0 +1,53 @@
+"""The smallest author's file and a wide one, through every compiler and standard at hand, without a warning."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from author_project import MODULE
+from kernpack_sdk import include_dir
+
+WIDE = Path(__file__).with_name("wide.cc")
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def _compiler(*names: str) -> str:
+    for name in names:
+        if shutil.which(name):
+            return name
+    pytest.skip(f"no {' or '.join(names)} on PATH")
+
+
+def _source(name: str, folder: Path, suffix: str) -> Path:
+    path = folder / f"{name}{suffix}"
+    path.write_text(MODULE if name == "smallest" else WIDE.read_text())
+    return path
+
+
+def _compile(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["inline", "linked"])
+@pytest.mark.parametrize("source", ["smallest", "wide"])
+@pytest.mark.parametrize("standard", ["c++17", "c++20", "c++23"])
+@pytest.mark.parametrize("compilers", [("g++",), ("clang++", "clang++-19")], ids=lambda names: names[0])
+def test_host_compilers(compilers: tuple[str, ...], standard: str, source: str, linked: bool, tmp_path: Path) -> None:
+    compiler = _compiler(*compilers)
+    spelled = "c++2b" if standard == "c++23" and compiler == "g++" else standard  # gcc 10 knows no other name
+    options = [f"-std={spelled}", *WARNINGS, f"-I{include_dir()}", "-fPIC", "-c", "-o", "/dev/null"]
+    options += ["-DKP_SUPPORT_LINKED"] if linked else []
+    _compile([compiler, *options, str(_source(source, tmp_path, ".cc"))])
+
+
+@pytest.mark.parametrize("source", ["smallest", "wide"])
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+def test_nvcc(standard: str, source: str, tmp_path: Path) -> None:
+    compiler = _compiler("nvcc")
+    options = [f"-std={standard}", f"-I{include_dir()}", "-Xcompiler=-fPIC", "-Werror", "all-warnings"]
+    _compile([compiler, *options, "-c", str(_source(source, tmp_path, ".cu")), "-o", str(tmp_path / "out.o")])
