@@ -76,6 +76,7 @@ def lib() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library_path()))
     for name in ("name", "version", "sdk_version", "path", "digest"):
         getattr(loaded, f"kp_module_{name}").restype = ctypes.c_char_p
+    loaded.kp_module_function_name.restype = ctypes.c_char_p
     for name in ("kp_module_function_at", "kp_module_function"):
         getattr(loaded, name).restype = ctypes.POINTER(LoadedFunction)
     loaded.kp_module_function.argtypes = (ctypes.c_void_p, Bytes)
@@ -138,6 +139,8 @@ def load(*paths: str | os.PathLike[str], probe: bool = False) -> ctypes.c_void_p
 
 def function(module: ctypes.c_void_p, name: str) -> LoadedFunction:
     found = lib().kp_module_function(module, Bytes(name.encode(), len(name)))
+    if not found and lib().kp_error_pending():
+        raise take_error()
     if not found:
         raise KeyError(name)
     return found.contents
@@ -145,7 +148,7 @@ def function(module: ctypes.c_void_p, name: str) -> LoadedFunction:
 
 def names(module: ctypes.c_void_p) -> list[str]:
     count = lib().kp_module_function_count(module)
-    return [lib().kp_module_function_at(module, i).contents.name.decode() for i in range(count)]
+    return [lib().kp_module_function_name(module, i).decode() for i in range(count)]
 
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)

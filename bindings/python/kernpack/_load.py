@@ -31,7 +31,8 @@ def load(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, p
         return _load_files(package_files(source), source, probe=probe, by_path=False)
     if isinstance(source, (str, os.PathLike)):
         text = _checked_path(source)
-        return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
+        files = [text] if text.endswith(".so") and os.path.isfile(text) else path_files(Path(text))
+        return _load_files(files, text, probe=probe, by_path=True)
     if isinstance(source, bytes) or not isinstance(source, Sequence):
         raise TypeError(f"kernpack.load: expected a package name, a path or several paths, got {type(source).__name__}")
     if not source:
@@ -53,10 +54,10 @@ def _looks_like_path(text: str) -> bool:
     return os.sep in text or text.endswith(".so") or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
 
 
-def _load_files(files: list[Path], source: str, *, probe: bool, by_path: bool) -> Module:
+def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: bool, by_path: bool) -> Module:
     announce_peer()
-    source = os.pathsep.join(str(Path(part).absolute()) for part in source.split(os.pathsep)) if by_path else source
-    capsule = _core.load(tuple(str(file) for file in files), _PROBE if probe else 0)
+    source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep))) if by_path else source
+    capsule = _core.load(tuple(map(str, files)), _PROBE if probe else 0)
     return Module(capsule, source, by_path=by_path)
 
 

@@ -121,8 +121,10 @@ KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args) {
   (void)module;
   if (!PyArg_ParseTuple(args, "Os#O!:function", &capsule, &name.data, &size, &PyType_Type, &type)) return NULL;
   name.size = (size_t)size;
+  kp_error_clear();
   loaded = kp_module_function((const KpLoadedModule*)PyCapsule_GetPointer(capsule, "kernpack.module"), name);
   if (PyErr_Occurred()) return NULL;
+  if (loaded == NULL && kp_error_pending()) return kpy_raise_host(name.data, -1);
   if (loaded == NULL) return PyErr_Format(PyExc_KeyError, "%s", name.data);
   if (!PyType_IsSubtype(type, kpy_function_type()))
     return PyErr_Format(PyExc_TypeError, "function: expected a subclass of FunctionBase");

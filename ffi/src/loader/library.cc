@@ -48,8 +48,9 @@ int Try(void* context, std::string* error) {
 }  // namespace
 
 int LoadLibraryFile(const char* path, uint32_t flags, const Library** out) {
-  std::vector<char> content;
-  if (platform::ReadRegularFile(path, &content) != 0) return -1;
+  platform::FileContent file;
+  if (platform::ReadRegularFile(path, &file) != 0) return -1;
+  const std::span<const char> content = file.bytes();
   std::string digest = Digest(content);
   auto& known = Leaked<Libraries>().by_digest;
   if (const auto found = known.find(digest); found != known.end()) {

@@ -2,14 +2,21 @@
 #ifndef KERNPACK_SRC_LOADER_PLATFORM_H_
 #define KERNPACK_SRC_LOADER_PLATFORM_H_
 
+#include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace kernpack::platform {
 
+struct FileContent {
+  std::unique_ptr<char[]> data;
+  size_t size = 0;
+  std::span<const char> bytes() const { return {data.get(), size}; }
+};
+
 // Reads a whole regular file through one descriptor. Returns 0, or -1 with FileNotFoundError or OSError raised.
-int ReadRegularFile(const char* path, std::vector<char>* content);
+int ReadRegularFile(const char* path, FileContent* out);
 
 enum class OpenFrom {
   kSnapshot,  // a sealed copy of the bytes: what was checked is what is loaded, whatever happens to the file

@@ -19,18 +19,20 @@ class Builder {
     for (const Part& part : parts_) most += static_cast<size_t>(part.table->functions_end - part.table->functions);
     if (most >= NameIndex::kNone)
       return kp_raise("ImportError", "kernpack.load: '%s' has too many functions", Where(0));
-    out_.functions = std::make_unique<Function[]>(most);
     out_.index = NameIndex(most);
     out_.variants.reserve(most);
+    out_.first_variants.reserve(most);
     for (const Part& part : parts_) {
       for (auto entry = part.table->functions; entry != part.table->functions_end; ++entry) {
         if (Add(part, *entry) != 0) return -1;
       }
     }
-    for (uint32_t i = 0; i < out_.function_count; ++i) {
-      if (CheckBaseline(out_.functions[i]) != 0) return -1;
+    for (const uint32_t first : out_.first_variants) {
+      if (CheckBaseline(first) != 0) return -1;
     }
-    return CheckGradients();
+    if (CheckGradients() != 0) return -1;
+    FinishFunctions(&out_);
+    return 0;
   }
 
  private:
@@ -56,33 +58,24 @@ class Builder {
       out_.gradients.emplace_back(definition->name, definition->target);
       return 0;
     }
-    const uint32_t variant = static_cast<uint32_t>(out_.variants.size());
-    out_.variants.push_back({definition->call, part.instance, definition->target, part.path, NameIndex::kNone});
-    const uint32_t found = out_.index.FindOrAdd(definition->name, out_.function_count);
-    if (found != NameIndex::kNone) return AddVariant(out_.functions[found], variant, definition, part);
-    Function& function = out_.functions[out_.function_count++];
-    function.name = definition->name;
-    function.module_name = out_.name.c_str();
-    function.module = &out_;
-    function.description = {definition->signature, definition->program, definition->program_words, definition->doc,
-                            definition->cxx_types};
-    function.first_variant = variant;
-    return 0;
+    const uint32_t found = AddFunction(&out_, {definition, part.instance, part.path, NameIndex::kNone});
+    return found == NameIndex::kNone ? 0 : AddVariant(out_.first_variants[found], definition, part);
   }
 
-  int AddVariant(Function& function, uint32_t number, const KpFunctionDef* definition, const Part& part) {
-    if (!SameText(function.description.signature, definition->signature)) {
+  // The newest variant is one more of the function whose first is `first`.
+  int AddVariant(uint32_t first, const KpFunctionDef* definition, const Part& part) {
+    const char* signature = out_.variants[first].definition->signature;
+    if (!SameText(signature, definition->signature)) {
       return kp_raise(
           "ValueError",
           "kernpack.load: '%s': %s has another signature than its variant in '%s': '%s' against '%s'; variants of "
           "one function share one signature",
-          part.path, definition->name, out_.variants[function.first_variant].path,
-          definition->signature ? definition->signature : "(none)",
-          function.description.signature ? function.description.signature : "(none)");
+          part.path, definition->name, out_.variants[first].path,
+          definition->signature ? definition->signature : "(none)", signature ? signature : "(none)");
     }
-    uint32_t last = function.first_variant;
+    uint32_t last = first;
     for (uint32_t i = last; i != NameIndex::kNone; i = out_.variants[i].next) {
-      if (SameText(out_.variants[i].target, definition->target)) {
+      if (SameText(out_.variants[i].definition->target, definition->target)) {
         return kp_raise(
             "ValueError",
             "kernpack.load: %s is exported twice for %s, by '%s' and by '%s'; give one of them another name or "
@@ -92,31 +85,30 @@ class Builder {
       }
       last = i;
     }
-    out_.variants[last].next = number;
-    if (!function.description.doc) function.description.doc = definition->doc;
+    out_.variants[last].next = static_cast<uint32_t>(out_.variants.size() - 1);
     return 0;
   }
 
-  int CheckBaseline(const Function& function) const {
+  int CheckBaseline(uint32_t first) const {
     const Variant* for_cpu = nullptr;
-    for (uint32_t i = function.first_variant; i != NameIndex::kNone; i = out_.variants[i].next) {
-      const Variant& variant = out_.variants[i];
-      if (!variant.target) return 0;
-      if (std::strncmp(variant.target, "llvm", 4) == 0 || SameText(variant.target, "c")) for_cpu = &variant;
+    for (uint32_t i = first; i != NameIndex::kNone; i = out_.variants[i].next) {
+      const char* target = out_.variants[i].definition->target;
+      if (!target) return 0;
+      if (std::strncmp(target, "llvm", 4) == 0 || SameText(target, "c")) for_cpu = &out_.variants[i];
     }
     if (!for_cpu) return 0;
     return kp_raise(
         "ValueError",
         "kernpack.load: '%s': %s has a CPU variant for '%s' but no baseline; add KP_EXPORT(%s, ...) without a "
         "target, which runs where no variant does",
-        for_cpu->path, function.name, for_cpu->target, function.name);
+        for_cpu->path, for_cpu->definition->name, for_cpu->definition->target, for_cpu->definition->name);
   }
 
   int CheckGradients() const {
     for (const auto& [forward, backward] : out_.gradients) {
       for (const char* name : {forward, backward}) {
-        const uint32_t number = out_.index.Find(name);
-        if (number != NameIndex::kNone && out_.functions[number].description.signature) continue;
+        const uint32_t number = FindFunction(out_, name);
+        if (number != NameIndex::kNone && out_.variants[out_.first_variants[number]].definition->signature) continue;
         return kp_raise(
             "ValueError",
             "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "
@@ -132,6 +124,23 @@ class Builder {
 };
 
 }  // namespace
+
+uint32_t FindFunction(const KpLoadedModule& module, std::string_view name) {
+  return module.index.Find(name, [&module](uint32_t number) { return module.NameOf(number); });
+}
+
+uint32_t AddFunction(KpLoadedModule* module, const Variant& variant) {
+  module->variants.push_back(variant);
+  const uint32_t found =
+      module->index.FindOrAdd(variant.definition->name, static_cast<uint32_t>(module->first_variants.size()),
+                              [module](uint32_t number) { return module->NameOf(number); });
+  if (found == NameIndex::kNone) module->first_variants.push_back(static_cast<uint32_t>(module->variants.size() - 1));
+  return found;
+}
+
+void FinishFunctions(KpLoadedModule* module) {
+  module->made = std::make_unique<std::atomic<const Function*>[]>(module->first_variants.size());
+}
 
 int BuildModule(const std::vector<Part>& parts, KpLoadedModule* out) {
   const KpModule& first = *parts[0].table;

@@ -126,9 +126,7 @@ int CheckDefinition(const KpFunctionDef* definition, const char* where) {
   if (!definition->call) {
     return kp_raise("ImportError", "kernpack.load: '%s': %s has no code to call (call is NULL)", where, name);
   }
-  if (!definition->signature || definition->program) return 0;
-  const KpSignature* signature = nullptr;
-  return kp_signature_parse(kp_bytes(definition->signature), name, &signature);
+  return 0;
 }
 
 }  // namespace kernpack::host

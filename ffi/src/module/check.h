@@ -9,8 +9,7 @@ namespace kernpack::host {
 // `where` names the module in messages: its file, or "<embedded>". Each returns 0, or -1 with ImportError raised.
 // Reads nothing beyond the frozen first fields until versions and size are known to agree.
 int CheckModule(const KpModule* module, const char* where);
-// One entry of its table. A contract that no compiler has seen (no program) is compiled here, so that one that does not parse
-// is refused at load; ValueError then.
+// One entry of its table. Its contract is compiled when the function is first asked for.
 int CheckDefinition(const KpFunctionDef* definition, const char* where);
 
 }  // namespace kernpack::host

@@ -1,4 +1,5 @@
 // Choosing the variant of a function for a device.
+#include <memory>
 #include <mutex>
 
 #include "base/leaked.h"
@@ -16,23 +17,35 @@ int32_t BaselineDeviceType(const Function& function) {
   return on != 0 ? on : static_cast<int32_t>(KP_DEVICE_CPU);
 }
 
-int Fill(const KpLoadedModule& module, Function& function) {
-  const Description& described = function.description;
-  if (described.signature) {
-    if (SignatureFromProgram(described.program, described.program_words, described.signature, function.name,
-                             &function.signature) != 0) {
-      return -1;
+const char* Doc(const KpLoadedModule& module, uint32_t first_variant) {
+  for (uint32_t i = first_variant; i != NameIndex::kNone; i = module.variants[i].next) {
+    if (module.variants[i].definition->doc) return module.variants[i].definition->doc;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<const Function> Make(const KpLoadedModule& module, uint32_t first_variant) {
+  const KpFunctionDef& definition = *module.variants[first_variant].definition;
+  auto function = std::make_unique<Function>();
+  function->name = definition.name;
+  function->module_name = module.name.c_str();
+  function->module = &module;
+  function->first_variant = first_variant;
+  if (definition.signature) {
+    if (SignatureFromProgram(definition.program, definition.program_words, definition.signature, definition.name,
+                             &function->signature) != 0) {
+      return nullptr;
     }
-    function.program = kp_signature_program(function.signature);
+    function->program = kp_signature_program(function->signature);
   }
-  function.doc = described.doc;
-  function.cxx_types = described.cxx_types;
-  const uint32_t chosen = ChooseVariant(module, function, KpDLDevice{KP_DEVICE_CPU, 0});
+  function->doc = Doc(module, first_variant);
+  function->cxx_types = definition.cxx_types;
+  const uint32_t chosen = ChooseVariant(module, *function, KpDLDevice{KP_DEVICE_CPU, 0});
   if (chosen != NameIndex::kNone) {
-    function.cpu_call = module.variants[chosen].call;
-    function.cpu_self = module.variants[chosen].self;
+    function->cpu_call = module.variants[chosen].definition->call;
+    function->cpu_self = module.variants[chosen].self;
   }
-  return 0;
+  return function;
 }
 
 }  // namespace
@@ -44,22 +57,21 @@ ForkMutex& ModulesMutex() {
   return Leaked<Holder>().mutex;
 }
 
-const Function* Ready(const KpLoadedModule* module, uint32_t number) {
-  Function& function = module->functions[number];
-  if (function.ready.load(std::memory_order_acquire)) return &function;
+const Function* GetFunction(const KpLoadedModule* module, uint32_t number) {
+  std::atomic<const Function*>& made = module->made[number];
+  if (const Function* function = made.load(std::memory_order_acquire)) return function;
   const std::lock_guard lock(ModulesMutex());
-  if (!function.ready.load(std::memory_order_relaxed)) {
-    if (Fill(*module, function) != 0) return nullptr;
-    function.ready.store(true, std::memory_order_release);
-  }
-  return &function;
+  if (const Function* function = made.load(std::memory_order_relaxed)) return function;
+  const Function* function = Make(*module, module->first_variants[number]).release();  // for ever
+  made.store(function, std::memory_order_release);
+  return function;
 }
 
 Suitability Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device) {
-  if (function.any_device) return {0, "it looks after its device itself"};
-  if (variant.target) {
+  if (module.any_device) return {0, "it looks after its device itself"};
+  if (const char* target = variant.definition->target) {
     const auto arch = device.device_type == KP_DEVICE_CPU ? std::nullopt : DeviceArch(device);
-    TargetMatch match = MatchTarget(variant.target, device, module.cpu_level, arch ? arch->c_str() : nullptr);
+    TargetMatch match = MatchTarget(target, device, module.cpu_level, arch ? arch->c_str() : nullptr);
     return {match.rank, std::move(match.reason)};
   }
   const int32_t type = BaselineDeviceType(function);

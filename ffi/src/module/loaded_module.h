@@ -21,27 +21,14 @@ namespace kernpack::host {
 
 // One implementation of a function.
 struct Variant {
-  KpSafeCall call;
+  const KpFunctionDef* definition;
   void* self;
-  const char* target;  // NULL: the baseline
-  const char* path;    // of the file it came from
-  uint32_t next;       // variant of the same function, or NameIndex::kNone
-};
-
-// What a function is apart from its code; the same for all its variants.
-struct Description {
-  const char* signature;    // NULL: untyped
-  const uint32_t* program;  // nullable: the text compiled by the module's compiler
-  uint32_t program_words;
-  const char* doc;
-  const char* cxx_types;
+  const char* path;  // of the file it came from
+  uint32_t next;     // variant of the same function, or NameIndex::kNone
 };
 
 struct Function : KpLoadedFunction {
-  Description description;
   uint32_t first_variant;
-  bool any_device;          // looks after its device itself (functions of the peer's modules)
-  std::atomic<bool> ready;  // the public fields other than name, module_name and module are filled
 };
 
 // One file's part in a module: its table and the instance made of it.
@@ -53,7 +40,8 @@ struct Part {
 
 }  // namespace kernpack::host
 
-// Immortal. Immutable once published, but for what ModulesMutex() guards: the mutable members and functions not yet ready.
+// Immortal. Immutable once published, but for the mutable members, which ModulesMutex() guards. A function is a number, and
+// costs a few words, until somebody asks for it: a generated module may have thousands.
 struct KpLoadedModule {
   std::string name;
   std::string version;
@@ -62,13 +50,17 @@ struct KpLoadedModule {
   std::string digest;
   int cpu_level = 0;
 
-  std::unique_ptr<kernpack::host::Function[]> functions;
-  uint32_t function_count = 0;
-  kernpack::host::NameIndex index;
+  std::vector<uint32_t> first_variants;  // of each function
+  kernpack::host::NameIndex index;  // of the functions
   std::vector<kernpack::host::Variant> variants;
   std::vector<std::pair<const char*, const char*>> gradients;  // forward, backward
-  std::deque<std::string> strings;  // what a peer module's functions point to
+  bool any_device = false;  // its functions look after their device themselves (modules built with the peer's SDK)
+  std::deque<KpFunctionDef> definitions;  // those, and what they point to, of a module that has no table
+  std::deque<std::string> strings;
 
+  const char* NameOf(uint32_t number) const { return variants[first_variants[number]].definition->name; }
+
+  mutable std::unique_ptr<std::atomic<const kernpack::host::Function*>[]> made;  // one a function; NULL until asked for
   mutable std::vector<uint32_t> by_name;  // function numbers in name order; empty until asked for
   mutable std::map<std::pair<const kernpack::host::Function*, std::pair<int32_t, int32_t>>, uint32_t> chosen;
 };
@@ -81,8 +73,17 @@ ForkMutex& ModulesMutex();
 // Makes one module of the parts (at least one, checked tables). Returns 0, or -1 raised.
 int BuildModule(const std::vector<Part>& parts, KpLoadedModule* out);
 
-// The function, its public fields filled; NULL with an error raised when its contract does not compile.
-const Function* Ready(const KpLoadedModule* module, uint32_t number);
+// Adds a variant to a module under construction (its index has room). A new function of its own: returns kNone; else the
+// number of the function that has its name already, to which the caller chains it.
+uint32_t AddFunction(KpLoadedModule* module, const Variant& variant);
+// The last step of construction.
+void FinishFunctions(KpLoadedModule* module);
+
+// The number of the function of that name, or kNone.
+uint32_t FindFunction(const KpLoadedModule& module, std::string_view name);
+
+// The function of that number; NULL with an error raised when its contract does not compile.
+const Function* GetFunction(const KpLoadedModule* module, uint32_t number);
 
 // The number of the variant to run on the device, or kNone. `device` of type KP_DEVICE_CPU has id 0.
 uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device);

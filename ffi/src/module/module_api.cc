@@ -16,13 +16,19 @@ namespace {
 uint32_t NumberInNameOrder(const KpLoadedModule& module, int32_t index) {
   const std::lock_guard lock(ModulesMutex());
   if (module.by_name.empty()) {
-    module.by_name.resize(module.function_count);
+    module.by_name.resize(module.first_variants.size());
     std::iota(module.by_name.begin(), module.by_name.end(), 0U);
-    std::sort(module.by_name.begin(), module.by_name.end(), [&](uint32_t a, uint32_t b) {
-      return std::strcmp(module.functions[a].name, module.functions[b].name) < 0;
-    });
+    std::sort(module.by_name.begin(), module.by_name.end(),
+              [&](uint32_t a, uint32_t b) { return std::strcmp(module.NameOf(a), module.NameOf(b)) < 0; });
   }
   return module.by_name[static_cast<size_t>(index)];
+}
+
+int CheckIndex(const KpLoadedModule& module, const char* function, int32_t index) {
+  const size_t count = module.first_variants.size();
+  if (index >= 0 && static_cast<size_t>(index) < count) return 0;
+  return kp_raise("IndexError", "%s: expected an index below the module's %zu functions, got %d", function, count,
+                  index);
 }
 
 int Find(std::string_view qualified, const KpLoadedFunction** out) {
@@ -64,16 +70,25 @@ const char* kp_module_version(const KpLoadedModule* module) { return module->ver
 const char* kp_module_sdk_version(const KpLoadedModule* module) { return module->sdk_version.c_str(); }
 const char* kp_module_path(const KpLoadedModule* module) { return module->path.c_str(); }
 const char* kp_module_digest(const KpLoadedModule* module) { return module->digest.c_str(); }
-int32_t kp_module_function_count(const KpLoadedModule* module) { return static_cast<int32_t>(module->function_count); }
+int32_t kp_module_function_count(const KpLoadedModule* module) {
+  return static_cast<int32_t>(module->first_variants.size());
+}
+
+const char* kp_module_function_name(const KpLoadedModule* module, int32_t index) {
+  const char* name = nullptr;
+  Guard("kp_module_function_name", [&] {
+    if (CheckIndex(*module, "kp_module_function_name", index) != 0) return -1;
+    name = module->NameOf(NumberInNameOrder(*module, index));
+    return 0;
+  });
+  return name;
+}
 
 const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index) {
   const KpLoadedFunction* function = nullptr;
   Guard("kp_module_function_at", [&] {
-    if (index < 0 || static_cast<uint32_t>(index) >= module->function_count) {
-      return kp_raise("IndexError", "kp_module_function_at: expected an index from 0 to %u, got %d",
-                      module->function_count - 1, index);
-    }
-    function = Ready(module, NumberInNameOrder(*module, index));
+    if (CheckIndex(*module, "kp_module_function_at", index) != 0) return -1;
+    function = GetFunction(module, NumberInNameOrder(*module, index));
     return 0;
   });
   return function;
@@ -82,8 +97,8 @@ const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int3
 const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name) {
   const KpLoadedFunction* function = nullptr;
   Guard("kp_module_function", [&] {
-    const uint32_t number = module->index.Find(View(name));
-    if (number != NameIndex::kNone) function = Ready(module, number);
+    const uint32_t number = FindFunction(*module, View(name));
+    if (number != NameIndex::kNone) function = GetFunction(module, number);
     return 0;
   });
   return function;

@@ -1,10 +1,11 @@
-// Finds one of many names: open addressing over numbers, two machine words a name, no allocation a name.
+// Finds one of many names: open addressing over numbers, one machine word a slot, no allocation a name.
 #ifndef KERNPACK_SRC_MODULE_NAME_INDEX_H_
 #define KERNPACK_SRC_MODULE_NAME_INDEX_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
-#include <vector>
 
 namespace kernpack::host {
 
@@ -12,22 +13,41 @@ class NameIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Room for `count` names. The names live elsewhere, as long as this.
-  explicit NameIndex(size_t count = 0);
+  NameIndex() = default;
+  // Room for `count` names, which live elsewhere: the callers below say what a number's name is.
+  explicit NameIndex(size_t count);
+
   // The number under which `name` is known; when it is new, adds it under `number` and returns kNone.
-  uint32_t FindOrAdd(std::string_view name, uint32_t number);
-  uint32_t Find(std::string_view name) const;
+  template <class NameOf>
+  uint32_t FindOrAdd(std::string_view name, uint32_t number, const NameOf& name_of) {
+    const uint32_t hash = Hash(name);
+    Slot& slot = slots_[Probe(name, hash, name_of)];
+    if (slot.number_plus_1 != 0) return slot.number_plus_1 - 1;
+    slot = Slot{hash, number + 1};
+    return kNone;
+  }
+  template <class NameOf>
+  uint32_t Find(std::string_view name, const NameOf& name_of) const {
+    return slots_ ? slots_[Probe(name, Hash(name), name_of)].number_plus_1 - 1 : kNone;
+  }
 
  private:
   struct Slot {
-    const char* name;
-    uint32_t size;
-    uint32_t number;
-    uint64_t hash;
+    uint32_t hash;
+    uint32_t number_plus_1;  // 0: free
   };
-  const Slot& Probe(std::string_view name, uint64_t hash) const;
+  static uint32_t Hash(std::string_view name);
 
-  std::vector<Slot> slots_;  // a power of two; at least half of them free
+  template <class NameOf>
+  size_t Probe(std::string_view name, uint32_t hash, const NameOf& name_of) const {
+    for (size_t at = hash & mask_;; at = (at + 1) & mask_) {
+      const Slot& slot = slots_[at];
+      if (slot.number_plus_1 == 0 || (slot.hash == hash && name == name_of(slot.number_plus_1 - 1))) return at;
+    }
+  }
+
+  std::unique_ptr<Slot[]> slots_;  // a power of two; at least half of them free
+  size_t mask_ = 0;
 };
 
 }  // namespace kernpack::host

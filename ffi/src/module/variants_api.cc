@@ -20,7 +20,7 @@ int RaiseNoVariant(const Function& function, KpDLDevice device) {
   std::string list;
   ForEachVariant(function, [&](uint32_t, const Variant& variant) {
     list += list.empty() ? "" : "; ";
-    list += variant.target ? variant.target : "baseline";
+    list += variant.definition->target ? variant.definition->target : "baseline";
     list += ": " + Suits(*function.module, function, variant, device).reason;
   });
   return kp_raise("RuntimeError",
@@ -43,7 +43,7 @@ int Resolve(const Function& function, KpDLDevice device, KpSafeCall* call, void*
     if (chosen == NameIndex::kNone) return RaiseNoVariant(function, device);
     found = module.chosen.emplace(key, chosen).first;
   }
-  *call = module.variants[found->second].call;
+  *call = module.variants[found->second].definition->call;
   *self = module.variants[found->second].self;
   return 0;
 }
@@ -54,7 +54,8 @@ int List(const Function& function, KpAny* out) {
   nlohmann::json list = nlohmann::json::array();
   ForEachVariant(function, [&](uint32_t number, const Variant& variant) {
     nlohmann::json item;
-    item["target"] = variant.target ? nlohmann::json(variant.target) : nlohmann::json(nullptr);
+    const char* target = variant.definition->target;
+    item["target"] = target ? nlohmann::json(target) : nlohmann::json(nullptr);
     item["module_path"] = variant.path;
     item["chosen"] = number == chosen;
     item["reason"] = Suits(*function.module, function, variant, cpu).reason;

@@ -49,37 +49,32 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
   out->sdk_version = "apache-tvm-ffi";
   out->path = library.path;
   const std::vector<std::string>& aliases = library.symbols.aliases;
-  out->functions = std::make_unique<Function[]>(aliases.size());
+  out->any_device = true;
   out->index = NameIndex(aliases.size());
   for (const std::string& alias : aliases) {
     const KpSafeCall symbol = Symbol(library, alias);
-    if (!IsFunction(alias) || !symbol) continue;
-    Function& function = out->functions[out->function_count];
-    function.name = alias.c_str();
-    function.module_name = out->name.c_str();
-    function.module = out;
-    function.any_device = true;
-    function.first_variant = static_cast<uint32_t>(out->variants.size());
-    if (library.symbols.peer_environment) {
-      out->variants.push_back(
-          {&PeerCall, reinterpret_cast<void*>(symbol), nullptr, library.path.c_str(), NameIndex::kNone});
-    } else {
-      out->variants.push_back({symbol, nullptr, nullptr, library.path.c_str(), NameIndex::kNone});
-    }
-    out->index.FindOrAdd(alias, out->function_count++);
+    if (!IsFunction(alias) || !symbol || FindFunction(*out, alias) != NameIndex::kNone) continue;
+    KpFunctionDef& definition = out->definitions.emplace_back(KpFunctionDef{});
+    definition.struct_size = sizeof definition;
+    definition.name = alias.c_str();
+    definition.call = library.symbols.peer_environment ? &PeerCall : symbol;
+    void* self = library.symbols.peer_environment ? reinterpret_cast<void*>(symbol) : nullptr;
+    AddFunction(out, {&definition, self, library.path.c_str(), NameIndex::kNone});
   }
   for (const std::string& alias : aliases) {
     const bool metadata = alias.starts_with(kMetadata);
     if (!metadata && !alias.starts_with(kDoc)) continue;
-    const uint32_t number = out->index.Find(std::string_view(alias).substr(metadata ? kMetadata.size() : kDoc.size()));
+    const uint32_t number =
+        FindFunction(*out, std::string_view(alias).substr(metadata ? kMetadata.size() : kDoc.size()));
     const KpSafeCall describe = Symbol(library, alias);
     if (number == NameIndex::kNone || !describe) continue;
     const std::string text = metadata ? DescribeTypeSchema(Text(describe)) : Text(describe);
     if (text.empty()) continue;
     out->strings.push_back(text);
-    Description& description = out->functions[number].description;
-    (metadata ? description.cxx_types : description.doc) = out->strings.back().c_str();
+    KpFunctionDef& definition = out->definitions[number];
+    (metadata ? definition.cxx_types : definition.doc) = out->strings.back().c_str();
   }
+  FinishFunctions(out);
   return 0;
 }
 

@@ -162,8 +162,12 @@ KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module);
 KP_HOST_API const char* kp_module_path(const KpLoadedModule* module); /* of the first file; "" when embedded */
 KP_HOST_API const char* kp_module_digest(const KpLoadedModule* module); /* hex; of all files */
 KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module);
+/* In name order; NULL with an IndexError raised beyond the last. Nothing is compiled. */
+KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, int32_t index);
+/* A function's contract is compiled when it is first asked for. NULL with no error raised: there is none of that name; NULL
+ * with a ValueError: its contract does not compile (IndexError: the index is out of range). */
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
-KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name); /* NULL: none */
+KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name);
 /* "<module>@<digest>/<function>" among the modules loaded in this process: what a compiled program stores instead of a
  * pointer. ImportError naming the module to load when it is not loaded, AttributeError when it has no such function. */
 KP_HOST_API int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out);

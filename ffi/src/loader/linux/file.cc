@@ -25,7 +25,7 @@ int RaiseOpen(const char* path, int error) {
 
 }  // namespace
 
-int ReadRegularFile(const char* path, std::vector<char>* content) {
+int ReadRegularFile(const char* path, FileContent* out) {
   // Non-blocking: opening a pipe must not wait for a writer.
   Descriptor file(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return RaiseOpen(path, errno);
@@ -37,16 +37,16 @@ int ReadRegularFile(const char* path, std::vector<char>* content) {
   if (!S_ISREG(info.st_mode)) {
     return kp_raise("OSError", "kernpack.load: expected a shared object, got '%s', which is no regular file", path);
   }
-  content->resize(static_cast<size_t>(info.st_size));
-  size_t done = 0;
-  while (done < content->size()) {
-    const ssize_t got = read(file.get(), content->data() + done, content->size() - done);
+  const auto expected = static_cast<size_t>(info.st_size);
+  out->data = std::make_unique_for_overwrite<char[]>(expected);
+  out->size = 0;
+  while (out->size < expected) {
+    const ssize_t got = read(file.get(), out->data.get() + out->size, expected - out->size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return RaiseOpen(path, errno);
     if (got == 0) break;  // it shrank meanwhile; the format check refuses what is missing
-    done += static_cast<size_t>(got);
+    out->size += static_cast<size_t>(got);
   }
-  content->resize(done);
   return 0;
 }
 

@@ -51,12 +51,27 @@ int MakeSnapshot(const char* path, std::span<const char> content) {
   return file.Release();
 }
 
-// A path string for the descriptor that was never given to dlopen. The process's number, rather than "self", lets a
-// debugger or profiler in another process open it too. A number comes back when somebody closed our descriptor: skip it.
+// The folder of our descriptors. The process's number, rather than "self", lets a debugger or profiler in another process
+// open them too.
+const std::string& DescriptorFolder() {
+  struct Folder {
+    pid_t process = 0;  // a forked child has another
+    std::string path;
+  };
+  Folder& known = host::Leaked<Folder>();
+  if (known.process != getpid()) {
+    known.path = "/proc/" + std::to_string(getpid()) + "/fd/";
+    if (access(known.path.c_str(), R_OK) != 0) known.path = "/proc/self/fd/";
+    known.process = getpid();
+  }
+  return known.path;
+}
+
+// A path string for the descriptor that was never given to dlopen. A number comes back when somebody closed our
+// descriptor: skip it.
 std::string NameSnapshot(int* fd) {
   for (;;) {
-    std::string name = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(*fd);
-    if (access(name.c_str(), R_OK) != 0) name = "/proc/self/fd/" + std::to_string(*fd);
+    std::string name = DescriptorFolder() + std::to_string(*fd);
     if (!PathsInUse().contains(name)) return name;
     const int next = fcntl(*fd, F_DUPFD_CLOEXEC, *fd + 1);
     if (next < 0) return {};
@@ -64,9 +79,8 @@ std::string NameSnapshot(int* fd) {
   }
 }
 
-// Whether what the dynamic linker mapped is `content`: the first `most` bytes of every segment that is never written
-// (build-id included).
-bool ImageHolds(void* handle, std::span<const char> content, size_t most) {
+// Whether what the dynamic linker mapped is `content`: every segment that is never written.
+bool ImageHolds(void* handle, std::span<const char> content) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map) return false;
   ElfW(Ehdr) header;
@@ -76,8 +90,7 @@ bool ImageHolds(void* handle, std::span<const char> content, size_t most) {
     std::memcpy(&segment, content.data() + header.e_phoff + i * sizeof segment, sizeof segment);
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) || !(segment.p_flags & PF_R)) continue;
     const char* loaded = reinterpret_cast<const char*>(map->l_addr + segment.p_vaddr);
-    const size_t size = std::min<size_t>(segment.p_filesz, most);
-    if (std::memcmp(loaded, content.data() + segment.p_offset, size) != 0) return false;
+    if (std::memcmp(loaded, content.data() + segment.p_offset, segment.p_filesz) != 0) return false;
   }
   return true;
 }
@@ -89,18 +102,23 @@ std::string RealPath(const char* path) {
   return text;
 }
 
+// The name of a snapshot of `content`, which stays open for life; empty where the system does not allow one.
+std::string OpenSnapshot(const char* path, std::span<const char> content) {
+  int fd = MakeSnapshot(path, content);
+  return fd < 0 ? std::string() : NameSnapshot(&fd);
+}
+
 // The string to open `content` under; empty with an error raised when there is none left.
 std::string ChooseName(const char* path, std::span<const char> content, const std::string& digest, OpenFrom from) {
-  const std::string real = RealPath(path);
-  const auto used = PathsInUse().find(real);
-  const bool path_is_free = used == PathsInUse().end() || used->second == digest;
-  if (from == OpenFrom::kPath && path_is_free) return real;
-  int fd = MakeSnapshot(path, content);
-  if (fd >= 0) {
-    std::string name = NameSnapshot(&fd);  // stays open for life
-    if (!name.empty()) return name;
+  if (from == OpenFrom::kSnapshot) {
+    if (std::string name = OpenSnapshot(path, content); !name.empty()) return name;
   }
-  if (path_is_free) return real;
+  std::string real = RealPath(path);
+  const auto used = PathsInUse().find(real);
+  if (used == PathsInUse().end() || used->second == digest) return real;
+  if (from == OpenFrom::kPath) {
+    if (std::string name = OpenSnapshot(path, content); !name.empty()) return name;
+  }
   kp_raise(
       "ImportError",
       "kernpack.load: '%s' was replaced after its first load, and this system offers no memory file to load the new "
@@ -123,9 +141,8 @@ int OpenLibrary(const char* path, std::span<const char> content, const std::stri
     if (text.starts_with(name + ": ")) text.erase(0, name.size() + 2);
     return kp_raise("ImportError", "kernpack.load: the dynamic linker refuses '%s': %s", path, text.c_str());
   }
-  // A path may name an object that this process had before, a snapshot's cannot: there the first page is check enough.
-  const size_t most = name.starts_with("/proc/") ? 4096 : SIZE_MAX;
-  if (!ImageHolds(*handle, content, most)) {
+  // A path may name an object that this process had before; a snapshot, new under a new name and sealed, cannot.
+  if (!name.starts_with(DescriptorFolder()) && !ImageHolds(*handle, content)) {
     return kp_raise(
         "ImportError",
         "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
