@@ -19,6 +19,8 @@ int Interrupted(int (*check)()) noexcept {
 
 KpCallContext* CurrentCall() noexcept { return t_call; }
 
+KpCallContext** CallSlot() noexcept { return &t_call; }
+
 void* CurrentStream(KpDLDevice device) noexcept {
   for (const KpCallContext* call = t_call; call != nullptr; call = call->outer) {
     if (SameDevice(call->device, device)) return call->stream;

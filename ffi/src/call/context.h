@@ -9,6 +9,25 @@ namespace kernpack::host {
 // The innermost context; NULL outside any.
 KpCallContext* CurrentCall() noexcept;
 
+// Where this thread keeps the innermost context.
+KpCallContext** CallSlot() noexcept;
+
+// kp_call_enter and kp_call_leave with one look-up of the thread's slot between them.
+class CallScope {
+ public:
+  explicit CallScope(KpCallContext* context) noexcept : slot_(CallSlot()), outer_(*slot_) {
+    context->outer = outer_;
+    *slot_ = context;
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  ~CallScope() { *slot_ = outer_; }
+
+ private:
+  KpCallContext** slot_;
+  KpCallContext* outer_;
+};
+
 // The stream that the calls in progress use on that device; NULL when none named one.
 void* CurrentStream(KpDLDevice device) noexcept;
 

@@ -5,6 +5,7 @@
 #include <kernpack/abi.h>
 
 #include <array>
+#include <cstddef>
 
 #include "xla/xla_ffi_abi.h"
 
@@ -55,6 +56,9 @@ inline KpDLDataType ToDLPack(DataType dtype) {
   const auto index = static_cast<uint32_t>(dtype);
   return index < kDataTypes.size() ? kDataTypes[index] : KpDLDataType{};
 }
+
+// Of one item of an array or scalar attribute, where every item takes whole bytes.
+inline size_t ByteSize(DataType dtype) { return (ToDLPack(dtype).bits + size_t{7}) / 8; }
 
 }  // namespace kernpack::xla
 

@@ -1,4 +1,4 @@
-// Running a call site: buffers become tensors on the stack, the signature is checked once, the function is called.
+// Running a call site: its plan's tensors get their addresses, on the stack, and the function is called.
 #ifndef KERNPACK_SRC_XLA_EXECUTE_H_
 #define KERNPACK_SRC_XLA_EXECUTE_H_
 
@@ -7,8 +7,9 @@
 
 namespace kernpack::xla {
 
-// 0, or -1 with an error raised. `context` is entered for the call.
-int Execute(const CallFrame* frame, CallSite* site, KpSafeCall call, void* self, KpCallContext* context);
+// 0, or -1 with an error raised. `device` is where the buffers are; `context` is entered for the call.
+int Execute(const CallFrame& frame, CallSite* site, KpDLDevice device, KpSafeCall call, void* self,
+            KpCallContext* context);
 
 }  // namespace kernpack::xla
 

@@ -26,30 +26,31 @@ Error* Guarded(const CallFrame* frame, Body body) noexcept {
 
 Error* Instantiate(const CallFrame* frame) {
   if (Error* error = CheckRuntime(frame)) return error;
-  std::unique_ptr<CallSite> site;
-  if (CallSite::Make(frame->attributes, &site)) return TakeRaised(frame->api, "kernpack: XLA instantiate", -1);
+  auto site = std::make_unique<CallSite>();
+  if (StaticCall::Find(frame->attributes, &site->call)) return TakeRaised(frame->api, "kernpack: XLA instantiate", -1);
   return SetCallSite(frame, site.release());
 }
 
 Error* ExecuteOnCpu(const CallFrame* frame) {
   CallSite* site = nullptr;
   if (Error* error = GetCallSite(frame, &site)) return error;
-  const KpLoadedFunction& function = *site->function;
-  int32_t width = site->pool_width.load(std::memory_order_relaxed);
+  const KpLoadedFunction& function = *site->call->function;
+  int32_t width = site->call->pool_width.load(std::memory_order_relaxed);
   if (width == 0) {
     width = PoolWidth(frame);
-    site->pool_width.store(width, std::memory_order_relaxed);
+    site->call->pool_width.store(width, std::memory_order_relaxed);
   }
+  constexpr KpDLDevice kCpu = {KP_DEVICE_CPU, 0};
   KpCallContext context = {};
-  context.device = {KP_DEVICE_CPU, 0};
+  context.device = kCpu;
   context.parallel_for = ParallelFor;
   context.parallel_context = const_cast<CallFrame*>(frame);
   context.parallel_threads = width;
   KpSafeCall call = function.cpu_call;
   void* self = function.cpu_self;
   int rc = 0;
-  if (!call) rc = kp_function_resolve(&function, context.device, &call, &self);
-  if (!rc) rc = Execute(frame, site, call, self, &context);
+  if (!call) rc = kp_function_resolve(&function, kCpu, &call, &self);
+  if (!rc) rc = Execute(*frame, site, kCpu, call, self, &context);
   return rc ? TakeRaised(frame->api, function.name, rc) : nullptr;
 }
 
@@ -61,14 +62,15 @@ Error* ExecuteOnCuda(const CallFrame* frame) {
   if (Error* error = api->device_ordinal_get(&ordinal)) return error;
   StreamGetArgs stream = {sizeof stream, nullptr, frame->context, nullptr};
   if (Error* error = api->stream_get(&stream)) return error;
+  const KpDLDevice device = {KP_DEVICE_CUDA, ordinal.ordinal};
   KpCallContext context = {};
-  context.device = {KP_DEVICE_CUDA, ordinal.ordinal};
+  context.device = device;
   context.stream = stream.stream;
   KpSafeCall call = nullptr;
   void* self = nullptr;
-  int rc = kp_function_resolve(site->function, context.device, &call, &self);
-  if (!rc) rc = Execute(frame, site, call, self, &context);
-  return rc ? TakeRaised(api, site->function->name, rc) : nullptr;
+  int rc = kp_function_resolve(site->call->function, device, &call, &self);
+  if (!rc) rc = Execute(*frame, site, device, call, self, &context);
+  return rc ? TakeRaised(api, site->call->function->name, rc) : nullptr;
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/leaked.h"
 #include "xla/call_site.h"
 
 namespace kernpack::xla {
@@ -30,10 +29,10 @@ struct StateType {
   TypeId id{0};
 };
 
-std::array<StateType, 16>& StateTypes() { return host::Leaked<std::array<StateType, 16>>(); }
+constinit std::array<StateType, 16> g_state_types;
 
 TypeId* FindStateType(const Api* api) {
-  for (StateType& type : StateTypes()) {
+  for (StateType& type : g_state_types) {
     const Api* known = type.api.load(std::memory_order_acquire);
     if (known == api) return &type.id;
     if (!known) return nullptr;
@@ -46,7 +45,7 @@ Error* RegisterStateType(const Api* api, TypeId** out) {
   static constexpr TypeInfo kInfo = {sizeof(TypeInfo), nullptr, DeleteCallSite};
   const std::lock_guard<std::mutex> lock(mutex);
   if ((*out = FindStateType(api))) return nullptr;
-  for (StateType& type : StateTypes()) {
+  for (StateType& type : g_state_types) {
     if (type.api.load(std::memory_order_relaxed)) continue;
     // The address sets two copies of this library in one process apart.
     char name[64];

@@ -8,7 +8,7 @@
 
 namespace kernpack::xla {
 
-class CallSite;
+struct CallSite;
 
 // If XLA only asks what the handler is, answers and returns true. `stateful` names the state type in the answer.
 bool AnswerMetadata(CallFrame* frame, bool stateful);

@@ -193,21 +193,33 @@ TEST(XlaHandlers, RefusesNoneWhereTheSignatureDoes) {
   EXPECT_NE(xla.Instantiate().find("'kp.none' names no parameter"), std::string::npos);
 }
 
-TEST(XlaHandlers, ChecksShapesAgainWhenTheyChange) {
+TEST(XlaHandlers, ChecksTheShapesThatEachCallSiteFirstSees) {
   ScaleCall call;
   ASSERT_EQ(call.xla.Run(), "");
   ASSERT_EQ(call.xla.Execute(), "");
   call.xla.ClearBuffers();
+  EXPECT_NE(call.xla.Execute().find("expected 1 operands and 1 results"), std::string::npos);
   call.xla.Argument(DataType::kF32, call.in, {3}).Result(DataType::kF32, call.out, {2});
-  EXPECT_NE(call.xla.Execute().find("[ValueError] scale: out: expected"), std::string::npos);
+  EXPECT_NE(call.xla.Run().find("[ValueError] scale: out: expected"), std::string::npos);
   call.xla.ClearBuffers();
   call.xla.Argument(DataType::kF16, call.in, {3}).Result(DataType::kF32, call.out, {3});
-  EXPECT_NE(call.xla.Execute().find("[TypeError] scale: x: expected dtype f32"), std::string::npos);
+  EXPECT_NE(call.xla.Run().find("[TypeError] scale: x: expected dtype f32"), std::string::npos);
   call.xla.ClearBuffers();
   call.xla.Argument(DataType::kToken, nullptr, {}).Result(DataType::kF32, call.out, {3});
-  EXPECT_NE(call.xla.Execute().find("is no tensor"), std::string::npos);
-  call.xla.ClearBuffers();
-  EXPECT_NE(call.xla.Execute().find("expected 1 operands and 1 results"), std::string::npos);
+  EXPECT_NE(call.xla.Run().find("is no tensor"), std::string::npos);
+}
+
+TEST(XlaHandlers, CallSitesThatSayTheSameKeepTheirOwnShapesAndAddresses) {
+  ScaleCall first, second, other;
+  second.xla.ClearBuffers();
+  second.xla.Argument(DataType::kF32, second.in, {2}).Result(DataType::kF32, second.out, {2});
+  other.xla.Int("k", 3);
+  for (ScaleCall* call : {&first, &second, &other}) ASSERT_EQ(call->xla.Run(), "");
+  for (ScaleCall* call : {&second, &first, &other}) ASSERT_EQ(call->xla.Execute(), "");
+  EXPECT_EQ(first.out[2], 6.5f);
+  EXPECT_EQ(second.out[1], 4.5f);
+  EXPECT_EQ(second.out[2], 0.0f);  // beyond its two items
+  EXPECT_EQ(other.out[2], 9.5f);
 }
 
 TEST(XlaHandlers, ErrorsKeepTheirKind) {
@@ -257,7 +269,7 @@ TEST(XlaHandlers, WritesInPlaceAndTakesItsWorkspace) {
   xla.ClearBuffers();
   xla.Argument(DataType::kF32, cache, {2}).Argument(DataType::kF32, x, {2});
   xla.Result(DataType::kF32, cache, {2}).Result(DataType::kU8, scratch, {7});
-  EXPECT_NE(xla.Execute().find("expected a workspace of 8 bytes"), std::string::npos);
+  EXPECT_NE(xla.Run().find("expected a workspace of 8 bytes"), std::string::npos);
 }
 
 class ParallelFor : public testing::Test {
