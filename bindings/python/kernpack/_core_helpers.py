@@ -17,6 +17,7 @@ from kernpack._numpy import (
     numpy_samples,
 )
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
+from kernpack._torch_facts import torch_has_tangent, torch_samples
 
 __all__ = [
     "describe_array",
@@ -33,6 +34,8 @@ __all__ = [
     "numpy_samples",
     "shown",
     "tensor_repr",
+    "torch_has_tangent",
+    "torch_samples",
     "unexpected_keyword",
 ]
 

@@ -63,9 +63,10 @@ static int AllocateResult(KpyFunction* f, TypedCall* t, const KpyFamily* family,
   }
   dims = kpy_call_dims(call, 2 * prototype.ndim);
   if (dims == NULL) return -1;
-  for (i = prototype.ndim; i-- > 0; stride *= shape[i]) {
+  for (i = prototype.ndim; i-- > 0;) {
     dims[i] = shape[i];
     dims[prototype.ndim + i] = stride;
+    if (shape[i] > 1) stride *= shape[i]; /* as the frameworks count where an extent is 0 */
   }
   prototype.shape = dims;
   prototype.strides = dims + prototype.ndim;

@@ -86,16 +86,20 @@ static int ConvertExchange(KpyCall* call, const KpySlot* slot, PyObject* object,
 static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   const KpyExchangeApi* api = slot->family->api;
   KpDLTensor* view = kpy_call_tensor(call);
-  int rc;
+  int rc, plain;
   if (KPY_UNLIKELY(view == NULL)) return KPY_ERROR;
+  if (!call->torch_checked && KPY_UNLIKELY((rc = kpy_torch_guard_call(call)) != KPY_OK)) return rc;
+  plain = kpy_torch_looks_plain(call, object);
   if (KPY_UNLIKELY(api->view_from_object(object, view) != 0)) {
     PyErr_Clear(); /* functorch levels, sparse and quantised tensors land here */
     return kpy_divert(
         call, "torch",
         "it is no plain tensor in memory (meta, sparse, quantised, nested, or inside vmap or torch.func.grad)");
   }
-  rc = kpy_torch_guard(call, object, view);
-  if (KPY_UNLIKELY(rc != KPY_OK)) return rc;
+  if (KPY_UNLIKELY(!plain) || KPY_UNLIKELY(view->data == NULL)) {
+    rc = kpy_torch_guard(call, object, view);
+    if (rc != KPY_OK) return rc;
+  }
   return Finish(call, slot, api, view, object, out);
 }
 
@@ -132,7 +136,8 @@ int kpy_resolve_exchange(PyObject* object, KpySlot* out) {
   Py_XDECREF(base);
   if (base == NULL) PyErr_Clear();
   if (is_torch < 0 || (is_torch && kpy_torch_init(torch) != 0)) return -1;
-  out->family = kpy_exchange_family(api, type, is_torch ? "torch" : "exchange");
+  out->family = is_torch ? kpy_exchange_family(api, kpy_torch_tensor_type(), "torch")
+                         : kpy_exchange_family(api, type, "exchange");
   if (out->family == NULL) return -1;
   out->convert = !is_torch ? ConvertExchange : kpy_torch_is_plain(type) ? ConvertTorch : ConvertTorchSubclass;
   return 1;

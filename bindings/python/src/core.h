@@ -105,7 +105,10 @@ struct KpyCall {
   int32_t num_dims;
   int32_t num_keeps;
   int32_t own_tensors; /* tensors must be owning TENSOR objects */
-  int32_t torch_checked; /* the per-call guards ran: 0 no, 1 grad mode off, 2 grad mode on */
+  uint8_t torch_checked; /* the guards of the call as a whole ran */
+  uint8_t torch_autograd_asked; /* the two below are known */
+  uint8_t torch_grad_mode;
+  uint8_t torch_forward_level; /* forward-mode AD is in progress */
   int32_t has_stream;
   KpDLDevice device; /* of stream */
   void* stream;
@@ -129,6 +132,7 @@ static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->num_keeps = 0;
   call->own_tensors = 0;
   call->torch_checked = 0;
+  call->torch_autograd_asked = 0;
   call->has_stream = 0;
   call->device.device_type = 0;
   call->device.device_id = 0;

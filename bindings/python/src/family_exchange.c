@@ -2,6 +2,9 @@
 #include "family_exchange.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "family_torch.h"
 
 static KpyFamily* g_families[16];
 static int g_count;
@@ -87,6 +90,7 @@ const KpyFamily* kpy_exchange_family(const KpyExchangeApi* api, PyTypeObject* ty
     family->discard = Discard;
     family->wrap = Wrap;
     family->tensor_alloc = TensorAlloc;
+    if (strcmp(name, "torch") == 0) kpy_torch_family_init(family);
   } else { /* a table that only reads: results are ours */
     const KpyFamily* own = kpy_own_family();
     family->allocate = own->allocate;

@@ -1,13 +1,20 @@
-/* Guards of the fast path for torch tensors. torch's exchange table checks none of this. Each guard is a C function of
- * torch's own Python layer, found once and called without CPython's call machinery. */
+/* Guards of the fast path for torch tensors: torch's exchange table checks none of this. Most tensors are settled by the
+ * fields of torch_layout.h; the rest, and every tensor of a torch whose fields are not known, by torch's own functions, found
+ * once and called without CPython's call machinery. */
 #include "guard_torch.h"
 
 #include <string.h>
+
+#include "torch_symbols.h"
 
 static getter g_requires_grad;
 static void* g_requires_grad_closure;
 static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_dispatch_modes, g_function_modes;
 static PyObject* g_module; /* torch._C: the self of its functions */
+static int64_t (*g_dispatch_depth)(void); /* these three are nullable: then the functions above are asked */
+static int64_t (*g_function_depth)(void);
+static _Bool (*g_grad_mode)(void);
+static PyObject *g_forward_ad, *g_level_name, *g_no_level; /* torch.autograd.forward_ad's dict, "_current_level", -1 */
 static PyTypeObject *g_tensor, *g_parameter;
 static int g_ready;
 
@@ -39,9 +46,31 @@ static void FindRequiresGrad(PyTypeObject* base) {
   }
 }
 
+/* The first two are C++ functions without parameters, whose names have stood since torch 2.0. */
+static void FindQuickQuestions(void) {
+  g_dispatch_depth = (int64_t(*)(void))kpy_torch_symbol("_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
+  g_function_depth = (int64_t(*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
+  g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
+}
+
+/* Forward-mode AD keeps its level in a Python variable. */
+static int FindForwardAd(void) {
+  PyObject* module = PyImport_ImportModule("torch.autograd.forward_ad");
+  if (module == NULL) return -1;
+  g_forward_ad = PyModule_GetDict(module);
+  Py_XINCREF(g_forward_ad);
+  Py_DECREF(module);
+  g_level_name = PyUnicode_InternFromString("_current_level");
+  g_no_level = PyLong_FromLong(-1);
+  return g_forward_ad && g_level_name && g_no_level && PyDict_GetItemWithError(g_forward_ad, g_level_name) ? 0 : -1;
+}
+
 int kpy_torch_init(PyObject* torch) {
   PyObject *base, *nn;
-  if (g_ready) return 0;
+  if (g_ready) {
+    kpy_torch_layout_init();
+    return 0;
+  }
   g_module = PyObject_GetAttrString(torch, "_C");
   g_tensor = (PyTypeObject*)PyObject_GetAttrString(torch, "Tensor");
   nn = PyObject_GetAttrString(torch, "nn");
@@ -56,14 +85,18 @@ int kpy_torch_init(PyObject* torch) {
   g_dispatch_modes = FunctionOf(g_module, "_len_torch_dispatch_stack");
   g_function_modes = FunctionOf(g_module, "_len_torch_function_stack");
   Py_DECREF(base);
-  if (!g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled || !g_dispatch_modes || !g_function_modes) {
-    PyErr_SetString(PyExc_ImportError, "kernpack: this torch is not supported; it needs torch >= 2.10");
+  if (!g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled || !g_dispatch_modes || !g_function_modes ||
+      FindForwardAd() != 0) {
+    PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
+  FindQuickQuestions();
+  kpy_torch_layout_init();
   g_ready = 1;
   return 0;
 }
 
+PyTypeObject* kpy_torch_tensor_type(void) { return g_tensor; }
 int kpy_torch_is_plain(PyTypeObject* type) { return type == g_tensor || type == g_parameter; }
 
 /* The truth of a bool or int that one of the functions gave; -1 on error. */
@@ -81,41 +114,61 @@ static int Truth(PyObject* answer) {
 
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
-/* Modes see every operator; a kernel called behind their back would be missed. Once a call. */
-static int CheckModes(KpyCall* call) {
-  const int dispatch = Truth(g_dispatch_modes(g_module, NULL));
-  const int function = dispatch == 0 ? Truth(g_function_modes(g_module, NULL)) : 0;
-  if (dispatch < 0 || function < 0) return KPY_ERROR;
+static int64_t DispatchDepth(void) {
+  return KPY_LIKELY(g_dispatch_depth != NULL) ? g_dispatch_depth() : Truth(g_dispatch_modes(g_module, NULL));
+}
+static int64_t FunctionDepth(void) {
+  return KPY_LIKELY(g_function_depth != NULL) ? g_function_depth() : Truth(g_function_modes(g_module, NULL));
+}
+
+/* Modes see every operator; a kernel called behind their back would be missed. */
+int kpy_torch_guard_call(KpyCall* call) {
+  const int64_t dispatch = DispatchDepth();
+  const int64_t function = dispatch == 0 ? FunctionDepth() : 0;
+  if (KPY_UNLIKELY(dispatch < 0 || function < 0)) return KPY_ERROR;
   call->torch_checked = 1;
+  if (KPY_LIKELY(dispatch == 0 && function == 0)) return KPY_OK;
   if (dispatch)
     return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
-  if (function && kpy_hook("torch") != NULL) return Divert(call, "a torch function mode is active; leave it first");
+  if (kpy_hook("torch") != NULL) return Divert(call, "a torch function mode is active; leave it first");
   return KPY_OK;
 }
 
-static int IsContiguous(const KpDLTensor* view) {
-  int64_t expected = 1;
-  int32_t i;
-  if (view->strides == NULL) return 1;
-  for (i = view->ndim; i-- > 0;) {
-    if (view->shape[i] == 1) continue;
-    if (view->strides[i] != expected) return 0;
-    expected *= view->shape[i];
-  }
-  return expected != 1; /* one element: its strides tell nothing */
+void kpy_torch_ask_autograd(KpyCall* call) {
+  call->torch_grad_mode =
+      KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(g_is_grad_enabled(g_module, NULL)) != 0;
+  /* An int of that size is one object; were it another, the tensors would just be looked at closely. */
+  call->torch_forward_level = PyDict_GetItemWithError(g_forward_ad, g_level_name) != g_no_level;
+  call->torch_autograd_asked = 1;
+  PyErr_Clear();
 }
 
-/* Lazy bits: conj only on complex tensors, neg on real ones only as the imaginary part of such (stride 2). */
+/* Gradients and tangents would be lost. */
+static int CheckAutograd(KpyCall* call, PyObject* tensor) {
+  int rc = 0;
+  if (!kpy_torch_autograd_matters(call)) return KPY_OK;
+  if (call->torch_grad_mode) rc = Truth(g_requires_grad(tensor, g_requires_grad_closure));
+  if (rc < 0) return KPY_ERROR;
+  if (rc > 0)
+    return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
+  if (call->torch_forward_level) {
+    PyObject* answer = kpy_helper("torch_has_tangent", "(O)", tensor);
+    rc = Truth(answer);
+    if (rc < 0) return KPY_ERROR;
+    if (rc > 0) return Divert(call, "it carries a forward-mode tangent; pass unpack_dual(x).primal");
+  }
+  return KPY_OK;
+}
+
+/* Lazy bits: conj on complex tensors only, neg on any. */
 static int CheckBits(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
   int bit = 0;
   if (view->dtype.code == KP_DTYPE_COMPLEX) {
     bit = Truth(g_is_conj(tensor, NULL));
     if (bit > 0) return Divert(call, "it is lazily conjugated; pass x.resolve_conj()");
-    if (bit == 0) bit = Truth(g_is_neg(tensor, NULL));
-  } else if (view->dtype.code == KP_DTYPE_FLOAT && !IsContiguous(view)) {
-    bit = Truth(g_is_neg(tensor, NULL));
   }
+  if (bit == 0) bit = Truth(g_is_neg(tensor, NULL));
   if (bit < 0) return KPY_ERROR;
   return bit ? Divert(call, "it is lazily negated; pass x.resolve_neg()") : KPY_OK;
 }
@@ -128,22 +181,18 @@ static int HasElements(const KpDLTensor* view) {
   return 1;
 }
 
+/* Keys that none of the questions above explains: functionalised tensors and whatever else torch thinks up. */
+static int CheckKeys(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
+  const int ours = view->device.device_type == KP_DEVICE_CPU || view->device.device_type == KP_DEVICE_CUDA;
+  if (!kpy_torch_layout.known || !ours || kpy_torch_has_plain_keys(tensor)) return KPY_OK;
+  return Divert(call, "it is no plain tensor (a functionalised or wrapped one)");
+}
+
 int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
-  PyObject* requires_grad;
-  int rc;
-  if (!call->torch_checked && (rc = CheckModes(call)) != KPY_OK) return rc;
-  requires_grad = g_requires_grad(tensor, g_requires_grad_closure);
-  if (KPY_UNLIKELY(requires_grad != Py_False)) {
-    rc = Truth(requires_grad);
-    if (rc > 0) rc = Truth(g_is_grad_enabled(g_module, NULL));
-    if (rc < 0) return KPY_ERROR;
-    if (rc > 0)
-      return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
-  } else {
-    Py_DECREF(requires_grad);
+  int rc = CheckAutograd(call, tensor);
+  if (rc == KPY_OK) rc = CheckBits(call, tensor, view);
+  if (rc == KPY_OK && view->data == NULL && HasElements(view)) {
+    rc = Divert(call, "it has no memory of its own (a fake, meta or wrapper tensor); pass a real tensor");
   }
-  if (KPY_UNLIKELY(view->data == NULL) && HasElements(view)) {
-    return Divert(call, "it has no memory of its own (a fake, meta or wrapper tensor); pass a real tensor");
-  }
-  return CheckBits(call, tensor, view);
+  return rc == KPY_OK ? CheckKeys(call, tensor, view) : rc;
 }

@@ -3,12 +3,31 @@
 #define KERNPACK_PYTHON_GUARD_TORCH_H_
 
 #include "core.h"
+#include "torch_layout.h"
 
 /* Looks up torch's own C functions, once. 0, or -1 with an error: this torch lacks one of them. */
 KPY_HIDDEN int kpy_torch_init(PyObject* torch);
+/* torch.Tensor, borrowed; after kpy_torch_init. */
+KPY_HIDDEN PyTypeObject* kpy_torch_tensor_type(void);
 /* 1 when type is exactly torch.Tensor or torch.nn.Parameter. */
 KPY_HIDDEN int kpy_torch_is_plain(PyTypeObject* type);
-/* KPY_OK, or KPY_DIVERT with the reason noted. `view` is what the exchange table said of `tensor`. */
+/* The guards of the call as a whole. KPY_OK, or KPY_DIVERT with the reason noted. */
+KPY_HIDDEN int kpy_torch_guard_call(KpyCall* call);
+/* The guards of one tensor, all asked of torch. `view` is what the exchange table said of `tensor`. KPY_OK, or KPY_DIVERT
+ * with the reason noted. */
 KPY_HIDDEN int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view);
+
+/* Whether a gradient or a tangent could matter in this call; asked of torch once a call. */
+KPY_HIDDEN void kpy_torch_ask_autograd(KpyCall* call);
+static inline int kpy_torch_autograd_matters(KpyCall* call) {
+  if (!call->torch_autograd_asked) kpy_torch_ask_autograd(call);
+  return call->torch_grad_mode || call->torch_forward_level;
+}
+
+/* 1: surely plain, for a few loads and compares; 0: ask kpy_torch_guard. Memory is still to be checked. */
+static inline int kpy_torch_looks_plain(KpyCall* call, PyObject* tensor) {
+  if (KPY_UNLIKELY(!kpy_torch_layout.known) || KPY_UNLIKELY(!kpy_torch_has_plain_keys(tensor))) return 0;
+  return KPY_LIKELY(!kpy_torch_has_autograd(tensor)) || !kpy_torch_autograd_matters(call);
+}
 
 #endif /* KERNPACK_PYTHON_GUARD_TORCH_H_ */

@@ -1,0 +1,51 @@
+"""What the call core asks of a loaded torch: samples to find fields with, and the guards' rare questions."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+_PLAIN_KEYS = ("CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA")
+
+
+def torch_samples() -> tuple[list[tuple[Any, int, int, int]], int, int]:
+    """([(tensor, address of its C++ half, its dispatch keys, whether autograd keeps a record of it; -1: not said)], the keys
+    of plain tensors, bytes of the Python object). Raises where this torch does not tell."""
+    torch = sys.modules["torch"]
+    binding = torch._C
+    plain = 0
+    for name in _PLAIN_KEYS:
+        plain |= binding.DispatchKeySet(getattr(binding.DispatchKey, name)).raw_repr()
+    without_modes = importlib.import_module("torch.utils._python_dispatch")._disable_current_modes
+    with without_modes(), binding.DisableTorchFunction(), torch.inference_mode(False), torch.enable_grad():
+        rows = [_row(binding, tensor, gradient) for tensor, gradient in _sample_tensors(torch)]
+    return rows, plain, torch.Tensor.__basicsize__
+
+
+def _sample_tensors(torch: Any) -> list[tuple[Any, int]]:
+    weight = torch.empty(3, device="cpu").requires_grad_()
+    number = torch.empty(2, dtype=torch.complex64, device="cpu")
+    return [
+        (torch.empty(2, 3, device="cpu", dtype=torch.float32), 0),
+        (torch.empty(0, device="cpu", dtype=torch.int64), 0),
+        (torch.empty((), device="cpu", dtype=torch.float64), 0),
+        (torch.empty(1, 2, 3, 4, 5, 6, 7, device="cpu", dtype=torch.float16), 0),
+        (weight, 1),
+        (torch.nn.Parameter(torch.empty(2, 2, device="cpu")), 1),
+        (weight.reshape(1, 3), 1),
+        (number, 0),
+        (number.conj(), -1),
+        (torch._neg_view(torch.empty(2, device="cpu")), -1),
+        (torch.empty(3, device="meta"), 0),
+    ]
+
+
+def _row(binding: Any, tensor: Any, gradient: int) -> tuple[Any, int, int, int]:
+    return tensor, tensor._cdata, binding._dispatch_keys(tensor).raw_repr(), gradient
+
+
+def torch_has_tangent(tensor: Any) -> bool:
+    """Whether forward-mode AD follows this tensor at the current level."""
+    forward_ad = sys.modules["torch"].autograd.forward_ad
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None

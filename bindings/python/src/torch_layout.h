@@ -1,0 +1,33 @@
+/* Two fields inside torch's tensors that tell at a glance that a tensor is plain: its dispatch keys, and the record that
+ * autograd keeps of it. torch promises no layout, so the offsets are found anew in each process by comparing samples with
+ * what torch's own Python functions say of them; where that is not conclusive, the fields are not used. */
+#ifndef KERNPACK_PYTHON_TORCH_LAYOUT_H_
+#define KERNPACK_PYTHON_TORCH_LAYOUT_H_
+
+#include "core.h"
+
+typedef struct KpyTorchLayout {
+  int known;
+  Py_ssize_t impl; /* in the Python object: pointer to the C++ tensor */
+  Py_ssize_t keys; /* in the C++ tensor: dispatch keys, 64 bits */
+  Py_ssize_t autograd; /* in the C++ tensor: pointer, NULL: neither a gradient nor a tangent */
+  uint64_t plain; /* keys of dense tensors on a real device; any other key asks for care */
+} KpyTorchLayout;
+
+KPY_HIDDEN extern KpyTorchLayout kpy_torch_layout;
+
+/* Leaves `known` 0 where nothing is sure. */
+KPY_HIDDEN void kpy_torch_layout_init(void);
+
+static inline const char* kpy_torch_impl(PyObject* tensor) {
+  return *(const char* const*)(const void*)((const char*)tensor + kpy_torch_layout.impl);
+}
+static inline int kpy_torch_has_plain_keys(PyObject* tensor) {
+  const uint64_t keys = *(const uint64_t*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.keys);
+  return (keys & ~kpy_torch_layout.plain) == 0;
+}
+static inline int kpy_torch_has_autograd(PyObject* tensor) {
+  return *(void* const*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.autograd) != NULL;
+}
+
+#endif /* KERNPACK_PYTHON_TORCH_LAYOUT_H_ */

@@ -1,0 +1,17 @@
+/* Finds entries of torch's libraries. Nothing is loaded that is not there already. */
+#include "torch_symbols.h"
+
+#include <dlfcn.h>
+
+void* kpy_torch_symbol(const char* name) {
+  static const char* const kLibraries[] = {"libtorch_cpu.so", "libtorch_python.so", "libc10.so"};
+  static void* handles[sizeof(kLibraries) / sizeof(kLibraries[0])];
+  size_t i;
+  for (i = 0; i < sizeof(kLibraries) / sizeof(kLibraries[0]); ++i) {
+    void* found;
+    if (handles[i] == NULL) handles[i] = dlopen(kLibraries[i], RTLD_LAZY | RTLD_NOLOAD);
+    found = handles[i] == NULL ? NULL : dlsym(handles[i], name);
+    if (found != NULL) return found;
+  }
+  return NULL;
+}
