@@ -1,17 +1,8 @@
 /* The hot path: Python arguments to values, checks, results, the kernel. */
-#include "call_context.h"
-#include "core.h"
+#include "call_numbers.h"
+#include "call_typed.h"
 
-/* Everything one typed call works on. */
-typedef struct TypedCall {
-  KpyCall call;
-  KpAny values[KPY_MAX_VALUES]; /* parameters, results, workspace */
-  PyObject* destinations[KP_SIG_MAX_RESULTS]; /* given in out=, borrowed; NULL: ours to allocate */
-  KpSigFrame frame;
-  uint32_t allocated; /* bit i: call.results[i] is ours */
-} TypedCall;
-
-static int ConvertArguments(KpyFunction* f, TypedCall* t, PyObject* const* given) {
+static int ConvertArguments(KpyFunction* f, KpyTypedCall* t, PyObject* const* given) {
   KpyCall* call = &t->call;
   int32_t i;
   for (i = 0; i < f->num_params; ++i) {
@@ -31,7 +22,7 @@ static int ConvertArguments(KpyFunction* f, TypedCall* t, PyObject* const* given
   return KPY_OK;
 }
 
-static int ConvertDestinations(KpyFunction* f, TypedCall* t) {
+static int ConvertDestinations(KpyFunction* f, KpyTypedCall* t) {
   KpyCall* call = &t->call;
   int32_t i;
   call->argument = "out";
@@ -51,67 +42,8 @@ static int ConvertDestinations(KpyFunction* f, TypedCall* t) {
   return KPY_OK;
 }
 
-static int AllocateResult(KpyFunction* f, TypedCall* t, const KpyFamily* family, int32_t index) {
-  KpyCall* call = &t->call;
-  int64_t shape[KP_MAX_NDIM], stride = 1;
-  int64_t* dims;
-  KpDLTensor prototype;
-  int32_t i;
-  if (kp_sig_result_prototype(&t->frame, f->name, index, shape, &prototype) != 0) {
-    (void)kpy_raise_host(f->name, -1);
-    return -1;
-  }
-  dims = kpy_call_dims(call, 2 * prototype.ndim);
-  if (dims == NULL) return -1;
-  for (i = prototype.ndim; i-- > 0;) {
-    dims[i] = shape[i];
-    dims[prototype.ndim + i] = stride;
-    if (shape[i] > 1) stride *= shape[i]; /* as the frameworks count where an extent is 0 */
-  }
-  prototype.shape = dims;
-  prototype.strides = dims + prototype.ndim;
-  if (family->allocate(call, family, &prototype, index, &t->values[f->num_params + index]) != 0) return -1;
-  t->allocated |= 1u << index;
-  return 0;
-}
-
-static void ReleaseHostObject(void* object) { kp_release((KpObject*)object); }
-
-/* Scratch memory: a fresh tensor of the framework's where kernels get one from there, else of the host's. */
-static int AllocateWorkspace(KpyFunction* f, TypedCall* t) {
-  KpyCall* call = &t->call;
-  KpAny* out = &t->values[f->num_params + f->num_results];
-  KpDLTensor prototype = {0};
-  uint64_t bytes;
-  int64_t extent, one = 1;
-  int rc;
-  if (kp_sig_workspace_bytes(&t->frame, f->name, &bytes) != 0) {
-    (void)kpy_raise_host(f->name, -1);
-    return -1;
-  }
-  extent = (int64_t)bytes;
-  prototype.device = t->frame.device;
-  if (prototype.device.device_type == 0) prototype.device.device_type = KP_DEVICE_CPU;
-  prototype.ndim = 1;
-  prototype.dtype.code = KP_DTYPE_UINT;
-  prototype.dtype.bits = 8;
-  prototype.dtype.lanes = 1;
-  prototype.shape = &extent;
-  prototype.strides = &one;
-  if (prototype.device.device_type != KP_DEVICE_CPU && call->family != NULL && call->family->tensor_alloc != NULL) {
-    rc = call->family->tensor_alloc((void*)(uintptr_t)call->family, &prototype, out);
-  } else {
-    rc = kp_tensor_new(&prototype, out);
-  }
-  if (rc != 0) {
-    (void)kpy_raise_host(f->name, rc);
-    return -1;
-  }
-  return kpy_call_keep(call, out->v.v_obj, ReleaseHostObject);
-}
-
 /* After a failed check: no parameter takes an opaque handle, and only here is the name of its type known. */
-static void NameOpaque(KpyFunction* f, TypedCall* t) {
+static void NameOpaque(KpyFunction* f, KpyTypedCall* t) {
   static const char* const kExpected[] = {"a tensor", "int", "float", "bool", "dtype", "device", "str"};
   int32_t i;
   for (i = 0; i < f->num_params; ++i) {
@@ -129,61 +61,25 @@ static void NameOpaque(KpyFunction* f, TypedCall* t) {
   }
 }
 
-static int CheckAndAllocate(KpyFunction* f, TypedCall* t, int given_out) {
-  const KpyFamily* family = t->call.family != NULL ? t->call.family : kpy_own_family();
-  int32_t i;
-  if (KPY_UNLIKELY(kp_sig_check(f->program, f->name, t->values, given_out ? &t->values[f->num_params] : NULL, 0,
-                                &t->frame) != 0)) {
-    (void)kpy_raise_host(f->name, -1);
-    NameOpaque(f, t);
-    return -1;
-  }
-  for (i = 0; i < f->num_results; ++i) {
-    if (given_out && t->destinations[i] != NULL) continue;
-    if (AllocateResult(f, t, family, i) != 0) return -1;
-  }
-  if (KPY_UNLIKELY(f->has_workspace)) return AllocateWorkspace(f, t);
-  return 0;
-}
-
-/* The result objects in the caller's hands: None, one, or a tuple. */
-static PyObject* FinishOne(TypedCall* t, const KpyFamily* family, int32_t index) {
-  if (t->allocated & (1u << index)) {
-    t->allocated &= ~(1u << index);
-    return family->finish(&t->call, family, index);
-  }
-  Py_INCREF(t->destinations[index]);
-  return t->destinations[index];
-}
-
-static PyObject* FinishResults(KpyFunction* f, TypedCall* t) {
-  const KpyFamily* family = t->call.family != NULL ? t->call.family : kpy_own_family();
-  PyObject* tuple;
-  int32_t i;
-  if (f->num_returned == 0) Py_RETURN_NONE;
-  if (f->num_returned == 1) return FinishOne(t, family, f->returned[0]);
-  tuple = PyTuple_New(f->num_returned);
-  for (i = 0; tuple != NULL && i < f->num_returned; ++i) {
-    PyObject* one = FinishOne(t, family, f->returned[i]);
-    if (one == NULL || PyTuple_SetItem(tuple, i, one) != 0) {
-      Py_DECREF(tuple);
-      return NULL;
+/* Whether the call fits the signature, and memory for what it returns. */
+static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
+  if (f->memo == NULL || given_out || !kpy_memo_recall(f, t)) {
+    if (KPY_UNLIKELY(kp_sig_check(f->program, f->name, t->values, given_out ? &t->values[f->num_params] : NULL, 0,
+                                  &t->frame) != 0)) {
+      (void)kpy_raise_host(f->name, -1);
+      return -1;
     }
+    t->device = t->frame.device;
+    if (f->num_results > 0 && kpy_plan_results(f, t, given_out) != 0) return -1;
+    if (f->memo != NULL && !given_out) kpy_memo_note(f, t);
   }
-  return tuple;
-}
-
-static void DiscardResults(KpyFunction* f, TypedCall* t) {
-  const KpyFamily* family = t->call.family != NULL ? t->call.family : kpy_own_family();
-  int32_t i;
-  for (i = 0; i < f->num_results; ++i) {
-    if (t->allocated & (1u << i)) family->discard(&t->call, i);
-  }
+  if (f->num_results > 0 && kpy_allocate_results(f, t, given_out) != 0) return -1;
+  return KPY_UNLIKELY(f->has_workspace) ? kpy_allocate_workspace(f, t) : 0;
 }
 
 /* ---- a number given for a tensor of rank 0: the host makes a tensor of it ---- */
 
-static int GivesNumbers(const KpyFunction* f, const TypedCall* t) {
+static int GivesNumbers(const KpyFunction* f, const KpyTypedCall* t) {
   int32_t i;
   for (i = 0; i < f->num_params; ++i) {
     const int32_t type = t->values[i].type_index;
@@ -197,37 +93,18 @@ static int HostCall(void* self, const KpAny* args, int32_t count, KpAny* result)
   return kp_call((const KpLoadedFunction*)self, args, count, result);
 }
 
-/* Puts what the host allocated where FinishResults looks. */
-static PyObject* ResultsOf(KpyFunction* f, TypedCall* t, const KpAny* result) {
-  const KpSequenceObject* several = (const KpSequenceObject*)(const void*)result->v.v_obj;
-  PyObject* tuple;
-  int32_t i;
-  if (f->num_returned == 0) Py_RETURN_NONE;
-  if (f->num_results == 1) return kpy_to_python(result, t->call.family);
-  if (f->num_returned == 1) return kpy_to_python(&several->data[f->returned[0]], t->call.family);
-  tuple = PyTuple_New(f->num_returned);
-  for (i = 0; tuple != NULL && i < f->num_returned; ++i) {
-    PyObject* one = kpy_to_python(&several->data[f->returned[i]], t->call.family);
-    if (one == NULL || PyTuple_SetItem(tuple, i, one) != 0) {
-      Py_DECREF(tuple);
-      return NULL;
-    }
-  }
-  return tuple;
-}
-
-static PyObject* CallThroughHost(KpyFunction* f, TypedCall* t, PyObject* out) {
+static PyObject* CallThroughHost(KpyFunction* f, KpyTypedCall* t, PyObject* out) {
   KpAny result = kp_none();
   PyObject* answer = NULL;
   int rc = kpy_run_in_context(&t->call, HostCall, (void*)(uintptr_t)f->loaded, t->values,
                               f->num_params + (out != NULL ? f->num_results : 0), &result);
   if (rc != 0) return kpy_raise_host(f->name, rc);
-  answer = out != NULL ? FinishResults(f, t) : ResultsOf(f, t, &result);
+  answer = out != NULL ? kpy_finish_results(f, t) : kpy_host_results(f, t, &result);
   kp_any_release(&result);
   return answer;
 }
 
-static PyObject* CallBound(KpyFunction* f, TypedCall* t, PyObject* const* given, PyObject* out) {
+static PyObject* CallBound(KpyFunction* f, KpyTypedCall* t, PyObject* const* given, PyObject* out) {
   const int32_t count = f->num_params + f->num_results + f->has_workspace;
   PyObject* answer = NULL;
   KpAny result;
@@ -240,19 +117,25 @@ static PyObject* CallBound(KpyFunction* f, TypedCall* t, PyObject* const* given,
   if (KPY_UNLIKELY(f->takes_numbers) && GivesNumbers(f, t)) return CallThroughHost(f, t, out);
   if (KPY_LIKELY(CheckAndAllocate(f, t, out != NULL) == 0)) {
     result = kp_none();
-    if (KPY_LIKELY(kpy_invoke(&t->call, t->frame.device, 0, t->values, count, &result) == 0))
-      answer = FinishResults(f, t);
-    kp_any_release(&result);
+    if (KPY_LIKELY(kpy_invoke(&t->call, t->device, 0, t->values, count, &result) == 0)) {
+      if (f->num_returned > 0) {
+        answer = kpy_finish_results(f, t);
+      } else {
+        answer = Py_None;
+        Py_INCREF(answer);
+      }
+    }
+    if (KPY_UNLIKELY(result.type_index != KP_TYPE_NONE)) kp_any_release(&result);
   }
-  if (KPY_UNLIKELY(t->allocated != 0)) DiscardResults(f, t);
+  if (KPY_UNLIKELY(t->allocated != 0)) kpy_discard_results(f, t);
   return answer;
 }
 
-PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  KpyFunction* f = (KpyFunction*)self;
+static PyObject* __attribute__((noinline))
+CallTyped(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject *bound[KP_SIG_MAX_PARAMS], *out = NULL, *answer;
   PyObject* const* given = args;
-  TypedCall t;
+  KpyTypedCall t;
   int32_t i;
   kpy_call_begin(&t.call, f);
   t.allocated = 0;
@@ -271,4 +154,22 @@ PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs
   for (i = 0; i < f->num_params; ++i) Py_XDECREF(given[i]);
   Py_XDECREF(out);
   return answer;
+}
+
+/* Whether every argument is of the one type that needs no further check. */
+static int ConvertNumbers(const KpyFunction* f, PyObject* const* args, KpAny* out) {
+  int32_t i;
+  for (i = 0; i < f->num_params; ++i) {
+    if (!kpy_number(args[i], &out[i]) || out[i].type_index != f->params[i].number_type) return 0;
+  }
+  return 1;
+}
+
+PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  KpyFunction* f = (KpyFunction*)self;
+  if (f->numbers_only && kwnames == NULL && nargs == f->num_params) {
+    KpAny numbers[KPY_FEW_NUMBERS];
+    if (ConvertNumbers(f, args, numbers)) return kpy_call_numbers(f, numbers, (int32_t)nargs);
+  }
+  return CallTyped(f, args, nargs, kwnames);
 }

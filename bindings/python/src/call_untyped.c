@@ -1,5 +1,5 @@
 /* Functions without a signature: positional values in, one value out. */
-#include "call_context.h"
+#include "call_numbers.h"
 #include "core.h"
 
 static KpDLDevice DeviceOf(const KpAny* values, Py_ssize_t count) {
@@ -37,23 +37,27 @@ static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_s
   return KPY_OK;
 }
 
-static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
+PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const KpyFamily* family) {
   PyObject* answer;
+  if (KPY_UNLIKELY(result->type_index >= KP_TYPE_DLTENSOR_PTR && result->type_index <= KP_TYPE_RVALUE_REF)) {
+    return PyErr_Format(PyExc_TypeError, "%s: returned a %s, which borrows memory; return an owned value", f->name,
+                        kp_type_name(result->type_index));
+  }
+  answer = kpy_to_python(result, family);
+  kp_any_release(result);
+  return answer;
+}
+
+static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
   KpAny result = kp_none();
   if (KPY_UNLIKELY(ConvertAll(f, call, args, nargs, values) != KPY_OK)) return NULL;
   if (KPY_UNLIKELY(kpy_invoke(call, DeviceOf(values, nargs), 1, values, (int32_t)nargs, &result) != 0)) return NULL;
   if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;
-  if (KPY_UNLIKELY(result.type_index >= KP_TYPE_DLTENSOR_PTR && result.type_index <= KP_TYPE_RVALUE_REF)) {
-    return PyErr_Format(PyExc_TypeError, "%s: returned a %s, which borrows memory; return an owned value", f->name,
-                        kp_type_name(result.type_index));
-  }
-  answer = kpy_to_python(&result, call->family);
-  kp_any_release(&result);
-  return answer;
+  return kpy_take_result(f, &result, call->family);
 }
 
-PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  KpyFunction* f = (KpyFunction*)self;
+static PyObject* __attribute__((noinline))
+CallAnything(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   KpAny inline_values[KPY_INLINE_VALUES];
   KpAny* values = inline_values;
   PyObject* answer;
@@ -76,4 +80,15 @@ PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nar
   for (i = 0; i < nargs; ++i) Py_DECREF(args[i]);
   if (KPY_UNLIKELY(values != inline_values)) PyMem_Free(values);
   return answer;
+}
+
+PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  KpyFunction* f = (KpyFunction*)self;
+  if (KPY_LIKELY(kwnames == NULL && nargs <= KPY_FEW_NUMBERS && f->cpu_call != NULL)) {
+    KpAny numbers[KPY_FEW_NUMBERS];
+    Py_ssize_t i = 0;
+    while (i < nargs && kpy_number(args[i], &numbers[i])) ++i;
+    if (i == nargs) return kpy_call_numbers(f, numbers, (int32_t)nargs);
+  }
+  return CallAnything(f, args, nargs, kwnames);
 }

@@ -16,6 +16,7 @@
 typedef struct KpyCall KpyCall;
 typedef struct KpyFamily KpyFamily;
 typedef struct KpyFunction KpyFunction;
+typedef struct KpyMemo KpyMemo;
 typedef struct KpySlot KpySlot;
 
 /* What a converter answers. DIVERT: this call belongs to a framework's own path (autograd, tracing); see hooks.c. */
@@ -55,6 +56,7 @@ typedef struct KpyParam {
   uint32_t kind; /* KpParamKind */
   uint32_t flags; /* KpParamFlags */
   int32_t has_default;
+  int32_t number_type; /* the KpTypeIndex of a number that fits as it is; -1: none does */
   KpAny default_value; /* owned */
 } KpyParam;
 
@@ -72,6 +74,7 @@ struct KpyFunction {
   KpSafeCall cpu_call;
   void* cpu_self;
   KpyParam* params; /* length num_params */
+  KpyMemo* memo; /* NULL: each call is checked */
   KpySlots* slots; /* length num_params + num_results; of an untyped function KPY_INLINE_VALUES */
   int32_t num_params;
   int32_t num_positional;
@@ -81,6 +84,7 @@ struct KpyFunction {
   int32_t has_workspace;
   int32_t takes_numbers; /* some tensor parameter accepts a number */
   int32_t quick; /* keep the GIL */
+  int32_t numbers_only; /* positional numbers in, nothing out, no condition on them */
   uint64_t owned_tensors; /* untyped: bit i: argument i wants an owning TENSOR */
   PyMethodDef method;
   char* doc;
@@ -153,9 +157,20 @@ KPY_HIDDEN void kpy_call_end(KpyCall* call);
 KPY_HIDDEN int kpy_call_keep(KpyCall* call, void* what, void (*release)(void* what));
 KPY_HIDDEN int kpy_call_keep_object(KpyCall* call, PyObject* stolen);
 KPY_HIDDEN int kpy_call_keep_any(KpyCall* call, const KpAny* owned); /* a host value */
+KPY_HIDDEN void* kpy_call_memory(KpyCall* call, size_t bytes); /* from the heap, until the call ends; NULL on failure */
 /* Memory for a tensor view, or for `count` extents, until the call ends; NULL on failure. */
-KPY_HIDDEN KpDLTensor* kpy_call_tensor(KpyCall* call);
-KPY_HIDDEN int64_t* kpy_call_dims(KpyCall* call, int32_t count);
+static inline KpDLTensor* kpy_call_tensor(KpyCall* call) {
+  if (KPY_LIKELY(call->num_tensors < KPY_INLINE_VALUES)) return &call->tensors[call->num_tensors++];
+  return (KpDLTensor*)kpy_call_memory(call, sizeof(KpDLTensor));
+}
+static inline int64_t* kpy_call_dims(KpyCall* call, int32_t count) {
+  if (KPY_LIKELY(call->num_dims + count <= KPY_INLINE_VALUES * 8)) {
+    int64_t* dims = &call->dims[call->num_dims];
+    call->num_dims += count;
+    return dims;
+  }
+  return (int64_t*)kpy_call_memory(call, (size_t)count * sizeof(int64_t));
+}
 
 /* bind.c: spreads positional and keyword arguments over `values` (length num_params; NULL: the default) and `out`. */
 KPY_HIDDEN int kpy_bind(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values,

@@ -47,25 +47,11 @@ int kpy_call_keep_any(KpyCall* call, const KpAny* owned) {
 }
 
 /* Beyond the inline arrays, each piece is a heap block that the call frees at its end. */
-static void* HeapPiece(KpyCall* call, size_t bytes) {
+void* kpy_call_memory(KpyCall* call, size_t bytes) {
   void* piece = PyMem_Malloc(bytes);
   if (piece == NULL) {
     PyErr_NoMemory();
     return NULL;
   }
   return kpy_call_keep(call, piece, PyMem_Free) == 0 ? piece : NULL;
-}
-
-KpDLTensor* kpy_call_tensor(KpyCall* call) {
-  if (KPY_LIKELY(call->num_tensors < KPY_INLINE_VALUES)) return &call->tensors[call->num_tensors++];
-  return (KpDLTensor*)HeapPiece(call, sizeof(KpDLTensor));
-}
-
-int64_t* kpy_call_dims(KpyCall* call, int32_t count) {
-  if (KPY_LIKELY(call->num_dims + count <= KPY_INLINE_VALUES * 8)) {
-    int64_t* dims = &call->dims[call->num_dims];
-    call->num_dims += count;
-    return dims;
-  }
-  return (int64_t*)HeapPiece(call, (size_t)count * sizeof(int64_t));
 }

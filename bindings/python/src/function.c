@@ -1,6 +1,8 @@
 /* kernpack.FunctionInfo's C half: one kernel function, its parameters, and the builtin closure that calls it. */
 #include <string.h>
 
+#include "call_numbers.h"
+#include "call_typed.h"
 #include "core.h"
 #include "text_signature.h"
 
@@ -8,6 +10,32 @@ static int ListDefault(const KpSigParam* param, KpAny* out) {
   if (kp_array_new(param->list_default_items, (size_t)param->list_default_size, out) == 0) return 0;
   (void)kpy_raise_host(NULL, -1);
   return -1;
+}
+
+static int32_t NumberType(const KpSigParam* param) {
+  if (param->flags & KP_PARAM_LIST) return -1;
+  switch (param->kind) {
+    case KP_PARAM_INT:
+      return KP_TYPE_INT;
+    case KP_PARAM_FLOAT:
+      return KP_TYPE_FLOAT;
+    case KP_PARAM_BOOL:
+      return KP_TYPE_BOOL;
+    default:
+      return -1;
+  }
+}
+
+static int TakesNumbersOnly(const KpyFunction* f) {
+  int32_t i;
+  if (f->cpu_call == NULL || f->num_results > 0 || f->has_workspace || f->num_params != f->num_positional ||
+      f->num_params > KPY_FEW_NUMBERS || !(kp_sig_props(f->program) & KP_PROP_UNCONDITIONAL)) {
+    return 0;
+  }
+  for (i = 0; i < f->num_params; ++i) {
+    if (f->params[i].number_type < 0) return 0;
+  }
+  return 1;
 }
 
 static int ReadParams(KpyFunction* f) {
@@ -30,6 +58,7 @@ static int ReadParams(KpyFunction* f) {
     param->name = PyUnicode_InternFromString(info.name);
     param->kind = info.kind;
     param->flags = info.flags;
+    param->number_type = NumberType(&info);
     if (info.flags & KP_PARAM_SCALAR_OK) f->takes_numbers = 1;
     param->has_default = (info.flags & KP_PARAM_HAS_DEFAULT) != 0;
     param->default_value = info.default_value;
@@ -98,6 +127,8 @@ static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
     f->quick = (props & KP_PROP_QUICK) != 0;
     f->has_workspace = (props & KP_PROP_WORKSPACE) != 0;
     if (ReadParams(f) != 0 || ReadResults(f) != 0) return -1;
+    f->numbers_only = TakesNumbersOnly(f);
+    if (!f->numbers_only && kpy_memo_init(f) != 0) return -1;
     slots = f->num_params + f->num_results;
   } else {
     f->owned_tensors = OwnedTensors(loaded->cxx_types);

@@ -138,10 +138,9 @@ int kpy_torch_guard_call(KpyCall* call) {
 void kpy_torch_ask_autograd(KpyCall* call) {
   call->torch_grad_mode =
       KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(g_is_grad_enabled(g_module, NULL)) != 0;
-  /* An int of that size is one object; were it another, the tensors would just be looked at closely. */
+  /* An int of that size is one object; were it another, or none, the tensors would just be looked at closely. */
   call->torch_forward_level = PyDict_GetItemWithError(g_forward_ad, g_level_name) != g_no_level;
   call->torch_autograd_asked = 1;
-  PyErr_Clear();
 }
 
 /* Gradients and tangents would be lost. */

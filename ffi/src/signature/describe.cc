@@ -45,7 +45,11 @@ using namespace kernpack::host;
 int32_t kp_sig_num_params(const uint32_t* program) { return View{program}.NumParams(); }
 int32_t kp_sig_num_positional(const uint32_t* program) { return View{program}.NumPositional(); }
 int32_t kp_sig_num_results(const uint32_t* program) { return View{program}.NumResults(); }
-uint32_t kp_sig_props(const uint32_t* program) { return View{program}.Props(); }
+uint32_t kp_sig_props(const uint32_t* program) {
+  const View view{program};
+  const bool unconditional = view.NumConditions() == 0 && view.OnDeviceType() == 0;
+  return view.Props() | (unconditional ? uint32_t{KP_PROP_UNCONDITIONAL} : 0u);
+}
 
 int kp_sig_param(const uint32_t* program, int32_t index, KpSigParam* out) {
   return Guard("kp_sig_param", [&] {

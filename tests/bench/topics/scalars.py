@@ -20,7 +20,8 @@ def measure(kit: Kit) -> list[Row]:
             kit.theirs_keeping_gil("three_ints"),
             0.35,
         ),
-        _floor(kit),
+        _floor(kit, "no arguments, GIL released", kit.ours.nothing, "nothing_released"),
+        _floor(kit, "no arguments, GIL kept", kit.ours.nothing_quick, "nothing"),
     ]
 
 
@@ -29,8 +30,8 @@ def _row(kit: Kit, name: str, statement: str, ours: object, theirs: object, goal
     return timed_row("scalars", name, timings, goal)
 
 
-def _floor(kit: Kit) -> Row:
+def _floor(kit: Kit, name: str, ours: object, empty: str) -> Row:
     timings = kit.compare(
-        {"ours": Snippet("f()", {"f": kit.ours.nothing_quick}), "theirs": Snippet("f()", {"f": kit.floor.nothing})}
+        {"ours": Snippet("f()", {"f": ours}), "theirs": Snippet("f()", {"f": getattr(kit.floor, empty)})}
     )
-    return timed_row("scalars", "no arguments, GIL kept", timings, peer="empty METH_FASTCALL")
+    return timed_row("scalars", name, timings, peer="empty METH_FASTCALL")

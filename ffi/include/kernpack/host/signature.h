@@ -32,7 +32,13 @@ enum KpParamFlags {
   KP_PARAM_SCALAR_OK = 128 /* rank 0: a number is accepted */
 };
 enum KpResultFlags { KP_RESULT_SUM = 1, KP_RESULT_AUX = 2 };
-enum KpSigProps { KP_PROP_QUICK = 1, KP_PROP_GRAPH_SAFE = 2, KP_PROP_DETERMINISTIC = 4, KP_PROP_WORKSPACE = 8 };
+enum KpSigProps {
+  KP_PROP_QUICK = 1,
+  KP_PROP_GRAPH_SAFE = 2,
+  KP_PROP_DETERMINISTIC = 4,
+  KP_PROP_WORKSPACE = 8,
+  KP_PROP_UNCONDITIONAL = 16 /* no `where` but dtype sets, and no `on`; derived, never in a program */
+};
 
 typedef struct KpSigParam {
   const char* name; /* NUL-terminated, lives as long as the program */

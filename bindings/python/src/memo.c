@@ -1,0 +1,130 @@
+/* The memo of a function's last good call. It holds whatever kp_sig_check reads of the arguments, apart from addresses, which
+ * are looked at each time; so it suits functions that write to no argument (no overlaps to check) and take neither lists nor
+ * strings nor a workspace. Read and written with the GIL held. */
+#include <string.h>
+
+#include "call_typed.h"
+
+enum { kMaxParams = 8, kMaxDims = 6 };
+
+typedef struct Remembered {
+  KpAny value; /* of what is no tensor */
+  int32_t is_tensor;
+  int32_t ndim;
+  KpDLDevice device;
+  KpDLDataType dtype;
+  int32_t empty; /* no elements: data may be NULL */
+  uintptr_t misaligned; /* address bits that must be 0 */
+  int64_t dims[2 * kMaxDims]; /* sizes, then strides */
+} Remembered;
+
+struct KpyMemo {
+  int filled;
+  KpDLDevice device;
+  Remembered params[kMaxParams];
+  KpDLTensor prototypes[KP_SIG_MAX_RESULTS]; /* extents in result_dims */
+  int64_t result_dims[KP_SIG_MAX_RESULTS][2 * kMaxDims];
+};
+
+int kpy_memo_init(KpyFunction* f) {
+  int32_t i;
+  if (f->num_params > kMaxParams || f->has_workspace) return 0;
+  for (i = 0; i < f->num_params; ++i) {
+    if (f->params[i].kind == KP_PARAM_STR || (f->params[i].flags & (KP_PARAM_LIST | KP_PARAM_MUTATED))) return 0;
+  }
+  f->memo = (KpyMemo*)PyMem_Calloc(1, sizeof(KpyMemo));
+  if (f->memo != NULL) return 0;
+  PyErr_NoMemory();
+  return -1;
+}
+
+static inline int SameTensor(const Remembered* known, const KpDLTensor* tensor) {
+  const int32_t n = tensor->ndim;
+  int32_t i;
+  if (n != known->ndim || tensor->strides == NULL || memcmp(&tensor->dtype, &known->dtype, sizeof(KpDLDataType)) != 0 ||
+      memcmp(&tensor->device, &known->device, sizeof(KpDLDevice)) != 0) {
+    return 0;
+  }
+  for (i = 0; i < n; ++i) {
+    if (tensor->shape[i] != known->dims[i] || tensor->strides[i] != known->dims[kMaxDims + i]) return 0;
+  }
+  if ((((uintptr_t)tensor->data + tensor->byte_offset) & known->misaligned) != 0) return 0;
+  return tensor->data != NULL || known->empty;
+}
+
+int kpy_memo_recall(const KpyFunction* f, KpyTypedCall* t) {
+  const KpyMemo* memo = f->memo;
+  int32_t i;
+  if (!memo->filled) return 0;
+  for (i = 0; i < f->num_params; ++i) {
+    const Remembered* known = &memo->params[i];
+    const KpAny* value = &t->values[i];
+    if (known->is_tensor) {
+      if (value->type_index != KP_TYPE_DLTENSOR_PTR || !SameTensor(known, value->v.v_tensor)) return 0;
+    } else if (memcmp(value, &known->value, sizeof(KpAny)) != 0) {
+      return 0;
+    }
+  }
+  t->device = memo->device;
+  for (i = 0; i < f->num_results; ++i) {
+    /* Copied: allocating a result may run Python, and so another call of this function. */
+    const int32_t n = memo->prototypes[i].ndim;
+    int64_t* dims = kpy_call_dims(&t->call, 2 * n);
+    if (dims == NULL) {
+      PyErr_Clear();
+      return 0;
+    }
+    memcpy(dims, memo->result_dims[i], (size_t)n * sizeof(int64_t));
+    memcpy(dims + n, memo->result_dims[i] + kMaxDims, (size_t)n * sizeof(int64_t));
+    t->prototypes[i] = memo->prototypes[i];
+    t->prototypes[i].shape = dims;
+    t->prototypes[i].strides = dims + n;
+  }
+  return 1;
+}
+
+/* Tensor values are remembered by what they look like; 0: too big for that. */
+static int Remember(Remembered* known, const KpAny* value) {
+  const KpDLTensor* tensor = kp_any_tensor(value);
+  uint32_t bits;
+  int32_t i;
+  known->is_tensor = tensor != NULL;
+  known->value = *value;
+  if (tensor == NULL) return !kp_is_object(value);
+  if (tensor->ndim > kMaxDims || tensor->strides == NULL) return 0;
+  bits = tensor->dtype.code == KP_DTYPE_COMPLEX ? tensor->dtype.bits / 2u : tensor->dtype.bits;
+  known->ndim = tensor->ndim;
+  known->device = tensor->device;
+  known->dtype = tensor->dtype;
+  /* The check asks for an element's natural alignment, at most 8, where data is an address. */
+  known->misaligned = tensor->device.device_type != KP_DEVICE_CPU ? 0
+                      : bits >= 64                                ? 7
+                      : bits >= 32                                ? 3
+                      : bits >= 16                                ? 1
+                                                                  : 0;
+  known->empty = 0;
+  for (i = 0; i < tensor->ndim; ++i) {
+    known->dims[i] = tensor->shape[i];
+    known->dims[kMaxDims + i] = tensor->strides[i];
+    if (tensor->shape[i] == 0) known->empty = 1;
+  }
+  return 1;
+}
+
+void kpy_memo_note(KpyFunction* f, const KpyTypedCall* t) {
+  KpyMemo* memo = f->memo;
+  int32_t i;
+  memo->filled = 0;
+  for (i = 0; i < f->num_params; ++i) {
+    if (!Remember(&memo->params[i], &t->values[i])) return;
+  }
+  for (i = 0; i < f->num_results; ++i) {
+    const KpDLTensor* prototype = &t->prototypes[i];
+    if (prototype->ndim > kMaxDims) return;
+    memo->prototypes[i] = *prototype;
+    memcpy(memo->result_dims[i], prototype->shape, (size_t)prototype->ndim * sizeof(int64_t));
+    memcpy(memo->result_dims[i] + kMaxDims, prototype->strides, (size_t)prototype->ndim * sizeof(int64_t));
+  }
+  memo->device = t->device;
+  memo->filled = 1;
+}
