@@ -131,8 +131,8 @@ static PyObject* CallBound(KpyFunction* f, KpyTypedCall* t, PyObject* const* giv
   return answer;
 }
 
-static PyObject* __attribute__((noinline))
-CallTyped(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+static PyObject* __attribute__((noinline)) CallTyped(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs,
+                                                     PyObject* kwnames) {
   PyObject *bound[KP_SIG_MAX_PARAMS], *out = NULL, *answer;
   PyObject* const* given = args;
   KpyTypedCall t;

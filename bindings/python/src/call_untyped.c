@@ -56,8 +56,8 @@ static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* a
   return kpy_take_result(f, &result, call->family);
 }
 
-static PyObject* __attribute__((noinline))
-CallAnything(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+static PyObject* __attribute__((noinline)) CallAnything(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs,
+                                                        PyObject* kwnames) {
   KpAny inline_values[KPY_INLINE_VALUES];
   KpAny* values = inline_values;
   PyObject* answer;

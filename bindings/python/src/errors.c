@@ -5,6 +5,14 @@
 #include "core.h"
 
 static PyObject* g_kinds; /* dict: kind -> exception class; "" is the class of unknown kinds */
+static PyObject *g_kind_name, *g_backtrace_name; /* attributes of exceptions, interned */
+
+/* The kind asked for last: kernels that raise tend to raise the same one again. */
+static struct {
+  char kind[32];
+  size_t size; /* 0: none */
+  PyObject* type; /* borrowed from g_kinds */
+} g_last;
 
 int kpy_errors_init(void) {
   static const char* const kBuiltin[] = {
@@ -19,7 +27,9 @@ int kpy_errors_init(void) {
   PyObject* builtins = PyImport_ImportModule("builtins");
   size_t i;
   g_kinds = PyDict_New();
-  if (builtins == NULL || g_kinds == NULL) return -1;
+  g_kind_name = PyUnicode_InternFromString("kind");
+  g_backtrace_name = PyUnicode_InternFromString("kernel_backtrace");
+  if (builtins == NULL || g_kinds == NULL || g_kind_name == NULL || g_backtrace_name == NULL) return -1;
   for (i = 0; i < sizeof(kBuiltin) / sizeof(kBuiltin[0]); ++i) {
     PyObject* type = PyObject_GetAttrString(builtins, kBuiltin[i]);
     if (type == NULL || PyDict_SetItemString(g_kinds, kBuiltin[i], type) != 0) return -1;
@@ -35,7 +45,25 @@ int kpy_error_register(PyObject* kind, PyObject* type) {
     PyErr_SetString(PyExc_TypeError, "register_error: expected a kind (str) and an exception class");
     return -1;
   }
+  g_last.size = 0;
   return PyDict_SetItem(g_kinds, kind, type);
+}
+
+/* The class of a kind, borrowed; NULL when it is not known, with no error set. */
+static PyObject* FindClass(KpBytes kind) {
+  PyObject *name, *type;
+  if (kind.size == g_last.size && memcmp(kind.data, g_last.kind, kind.size) == 0 && kind.size > 0) return g_last.type;
+  name = PyUnicode_DecodeUTF8(kind.data, (Py_ssize_t)kind.size, "replace");
+  type = name == NULL ? NULL : PyDict_GetItemWithError(g_kinds, name);
+  Py_XDECREF(name);
+  if (type == NULL) {
+    PyErr_Clear();
+  } else if (kind.size <= sizeof(g_last.kind)) {
+    memcpy(g_last.kind, kind.data, kind.size);
+    g_last.size = kind.size;
+    g_last.type = type;
+  }
+  return type;
 }
 
 /* Ours is told from a foreign opaque by the deleter that our callbacks set. */
@@ -47,24 +75,25 @@ static PyObject* CarriedException(const KpErrorObject* error) {
   return PyExceptionInstance_Check(exception) ? exception : NULL;
 }
 
+static void SetText(PyObject* exception, PyObject* name, KpBytes text) {
+  PyObject* value = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace");
+  if (value == NULL || PyObject_SetAttr(exception, name, value) != 0) PyErr_Clear();
+  Py_XDECREF(value);
+}
+
 /* Raises an instance, with a kind or backtrace attribute where the class alone does not tell. */
-static void RaiseDetailed(PyObject* type, PyObject* message, PyObject* kind, const KpBytes* backtrace, int tell_kind) {
+static void RaiseDetailed(PyObject* type, PyObject* message, const KpErrorObject* error, int tell_kind) {
   PyObject* exception = PyObject_CallFunctionObjArgs(type, message, NULL);
-  PyObject* text;
   if (exception == NULL) return;
-  if (tell_kind && PyObject_SetAttrString(exception, "kind", kind) != 0) PyErr_Clear();
-  if (backtrace->size > 0) {
-    text = PyUnicode_DecodeUTF8(backtrace->data, (Py_ssize_t)backtrace->size, "replace");
-    if (text == NULL || PyObject_SetAttrString(exception, "kernel_backtrace", text) != 0) PyErr_Clear();
-    Py_XDECREF(text);
-  }
+  if (tell_kind) SetText(exception, g_kind_name, error->kind);
+  if (error->backtrace.size > 0) SetText(exception, g_backtrace_name, error->backtrace);
   PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
   Py_DECREF(exception);
 }
 
 PyObject* kpy_raise_any(KpAny* owned_error) {
   const KpErrorObject* error = (const KpErrorObject*)(const void*)owned_error->v.v_obj;
-  PyObject *carried, *kind, *message, *type;
+  PyObject *carried, *message, *type;
   if (owned_error->type_index != KP_TYPE_ERROR) {
     kp_any_release(owned_error);
     PyErr_SetString(PyExc_SystemError, "kernpack: a failed call left no error");
@@ -82,23 +111,18 @@ PyObject* kpy_raise_any(KpAny* owned_error) {
     kp_any_release(owned_error);
     return NULL;
   }
-  kind = PyUnicode_DecodeUTF8(error->kind.data, (Py_ssize_t)error->kind.size, "replace");
   message = PyUnicode_DecodeUTF8(error->message.data, (Py_ssize_t)error->message.size, "replace");
-  if (kind != NULL && message != NULL) {
-    int known;
-    type = PyDict_GetItemWithError(g_kinds, kind);
-    known = type != NULL;
+  if (message != NULL) {
+    const int known = (type = FindClass(error->kind)) != NULL;
     if (!known) type = PyDict_GetItemString(g_kinds, "");
     if (type == NULL) type = PyExc_RuntimeError;
-    PyErr_Clear();
     if (known && error->backtrace.size == 0) {
       PyErr_SetObject(type, message);
     } else {
-      RaiseDetailed(type, message, kind, &error->backtrace, !known);
+      RaiseDetailed(type, message, error, !known);
     }
+    Py_DECREF(message);
   }
-  Py_XDECREF(kind);
-  Py_XDECREF(message);
   kp_any_release(owned_error);
   return NULL;
 }

@@ -17,19 +17,26 @@ static int32_t g_cpu, g_cuda; /* torch's numbers of device types */
 static const struct {
   uint8_t code, bits;
   const char* getter;
-} kDTypes[] = {{KP_DTYPE_FLOAT, 32, "aoti_torch_dtype_float32"},     {KP_DTYPE_FLOAT, 16, "aoti_torch_dtype_float16"},
-               {KP_DTYPE_BFLOAT, 16, "aoti_torch_dtype_bfloat16"},   {KP_DTYPE_INT, 64, "aoti_torch_dtype_int64"},
-               {KP_DTYPE_INT, 32, "aoti_torch_dtype_int32"},         {KP_DTYPE_FLOAT, 64, "aoti_torch_dtype_float64"},
-               {KP_DTYPE_BOOL, 8, "aoti_torch_dtype_bool"},          {KP_DTYPE_UINT, 8, "aoti_torch_dtype_uint8"},
-               {KP_DTYPE_INT, 8, "aoti_torch_dtype_int8"},           {KP_DTYPE_INT, 16, "aoti_torch_dtype_int16"},
-               {KP_DTYPE_UINT, 16, "aoti_torch_dtype_uint16"},       {KP_DTYPE_UINT, 32, "aoti_torch_dtype_uint32"},
-               {KP_DTYPE_UINT, 64, "aoti_torch_dtype_uint64"},       {KP_DTYPE_COMPLEX, 64, "aoti_torch_dtype_complex64"},
+} kDTypes[] = {{KP_DTYPE_FLOAT, 32, "aoti_torch_dtype_float32"},
+               {KP_DTYPE_FLOAT, 16, "aoti_torch_dtype_float16"},
+               {KP_DTYPE_BFLOAT, 16, "aoti_torch_dtype_bfloat16"},
+               {KP_DTYPE_INT, 64, "aoti_torch_dtype_int64"},
+               {KP_DTYPE_INT, 32, "aoti_torch_dtype_int32"},
+               {KP_DTYPE_FLOAT, 64, "aoti_torch_dtype_float64"},
+               {KP_DTYPE_BOOL, 8, "aoti_torch_dtype_bool"},
+               {KP_DTYPE_UINT, 8, "aoti_torch_dtype_uint8"},
+               {KP_DTYPE_INT, 8, "aoti_torch_dtype_int8"},
+               {KP_DTYPE_INT, 16, "aoti_torch_dtype_int16"},
+               {KP_DTYPE_UINT, 16, "aoti_torch_dtype_uint16"},
+               {KP_DTYPE_UINT, 32, "aoti_torch_dtype_uint32"},
+               {KP_DTYPE_UINT, 64, "aoti_torch_dtype_uint64"},
+               {KP_DTYPE_COMPLEX, 64, "aoti_torch_dtype_complex64"},
                {KP_DTYPE_COMPLEX, 128, "aoti_torch_dtype_complex128"}};
 enum { kNumDTypes = sizeof(kDTypes) / sizeof(kDTypes[0]) };
 static int32_t g_numbers[kNumDTypes]; /* torch's numbers; -1: it has none */
 
 static int32_t NumberOf(const char* getter) {
-  int32_t (*get)(void) = (int32_t(*)(void))kpy_torch_symbol(getter);
+  int32_t (*get)(void) = (int32_t (*)(void))kpy_torch_symbol(getter);
   return get == NULL ? -1 : get();
 }
 
@@ -52,8 +59,8 @@ static PyObject* NewByShim(const KpDLTensor* prototype, void** data) {
   Handle* handle;
   PyObject* tensor;
   if (dtype < 0 || device < 0) return NULL;
-  if (g_empty_strided(prototype->ndim, prototype->shape, prototype->strides, dtype, device,
-                      prototype->device.device_id, &handle) != 0) {
+  if (g_empty_strided(prototype->ndim, prototype->shape, prototype->strides, dtype, device, prototype->device.device_id,
+                      &handle) != 0) {
     return NULL; /* the other way says why */
   }
   tensor = g_get_data_ptr(handle, data) == 0 ? g_wrap(handle) : NULL;
@@ -139,10 +146,10 @@ static int Works(const KpyFamily* family) {
 
 void kpy_torch_family_init(KpyFamily* family) {
   int i;
-  g_empty_strided = (int32_t(*)(int64_t, const int64_t*, const int64_t*, int32_t, int32_t, int32_t,
-                                Handle**))kpy_torch_symbol("aoti_torch_empty_strided");
-  g_get_data_ptr = (int32_t(*)(Handle*, void**))kpy_torch_symbol("aoti_torch_get_data_ptr");
-  g_delete = (int32_t(*)(Handle*))kpy_torch_symbol("aoti_torch_delete_tensor_object");
+  g_empty_strided = (int32_t (*)(int64_t, const int64_t*, const int64_t*, int32_t, int32_t, int32_t,
+                                 Handle**))kpy_torch_symbol("aoti_torch_empty_strided");
+  g_get_data_ptr = (int32_t (*)(Handle*, void**))kpy_torch_symbol("aoti_torch_get_data_ptr");
+  g_delete = (int32_t (*)(Handle*))kpy_torch_symbol("aoti_torch_delete_tensor_object");
   g_wrap = (PyObject * (*)(const Handle*)) kpy_torch_symbol("_Z16THPVariable_WrapRKN2at10TensorBaseE");
   if (g_empty_strided == NULL || g_get_data_ptr == NULL || g_delete == NULL || g_wrap == NULL) return;
   g_cpu = NumberOf("aoti_torch_device_type_cpu");

@@ -48,8 +48,8 @@ static void FindRequiresGrad(PyTypeObject* base) {
 
 /* The first two are C++ functions without parameters, whose names have stood since torch 2.0. */
 static void FindQuickQuestions(void) {
-  g_dispatch_depth = (int64_t(*)(void))kpy_torch_symbol("_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
-  g_function_depth = (int64_t(*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
+  g_dispatch_depth = (int64_t (*)(void))kpy_torch_symbol("_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
+  g_function_depth = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
   g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
 }
 

@@ -14,10 +14,9 @@ static PyObject* NothingReleased(PyObject* self, PyObject* const* args, Py_ssize
   Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
-    {"nothing", (PyCFunction)(void (*)(void))Nothing, METH_FASTCALL, ""},
-    {"nothing_released", (PyCFunction)(void (*)(void))NothingReleased, METH_FASTCALL, ""},
-    {0}};
+static PyMethodDef methods[] = {{"nothing", (PyCFunction)(void (*)(void))Nothing, METH_FASTCALL, ""},
+                                {"nothing_released", (PyCFunction)(void (*)(void))NothingReleased, METH_FASTCALL, ""},
+                                {0}};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "floor_bench", "", -1, methods, 0, 0, 0, 0};
 
 PyMODINIT_FUNC PyInit_floor_bench(void) { return PyModule_Create(&module); }
