@@ -67,6 +67,7 @@ static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
     if (KPY_UNLIKELY(kp_sig_check(f->program, f->name, t->values, given_out ? &t->values[f->num_params] : NULL, 0,
                                   &t->frame) != 0)) {
       (void)kpy_raise_host(f->name, -1);
+      NameOpaque(f, t);
       return -1;
     }
     t->device = t->frame.device;
