@@ -11,4 +11,5 @@ endfunction()
 get_filename_component(SOURCE ${SOURCE} ABSOLUTE)
 file(REMOVE_RECURSE ${TREE}) # a deleted source file must not linger
 link_package(${SOURCE}/python/kernpack ${TREE})
+link_package(${SOURCE}/torch/kernpack_torch ${TREE}/torch)
 link_package(${SOURCE}/jax/kernpack_jax ${TREE}/jax)

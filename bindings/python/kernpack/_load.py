@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernpack import _core
+from kernpack._imports import when_imported
 from kernpack._module import Module
 from kernpack._peer import announce_peer
 
@@ -58,7 +60,21 @@ def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: 
     announce_peer()
     source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep))) if by_path else source
     capsule = _core.load(tuple(map(str, files)), _PROBE if probe else 0)
-    return Module(capsule, source, by_path=by_path)
+    module = Module(capsule, source, by_path=by_path)
+    when_imported("torch", functools.partial(_register_with_torch, module))
+    return module
+
+
+def _register_with_torch(module: Module) -> None:
+    try:
+        from kernpack.torch import ops
+    except ImportError:  # an older torch: the first of its tensors that meets a kernel says so
+        return
+    if module._capsule is None:  # closed before torch came
+        return
+    ops(module)
+    for name in module.functions:
+        getattr(module, name)  # torch.compile reads attributes that are there, but not how one is made
 
 
 def path_files(path: Path) -> list[Path]:

@@ -84,6 +84,8 @@ PyMethodDef kpy_api_methods[] = {
     {"module_info", kpy_module_info, METH_O, "module_info(capsule) -> dict"},
     {"module_names", kpy_module_names, METH_O, "module_names(capsule) -> [function name]"},
     {"module_has", kpy_module_has, METH_VARARGS, "module_has(capsule, name) -> bool"},
+    {"torch_register", kpy_torch_register, METH_O,
+     "torch_register(capsule) -> namespace of the module's torch operators"},
     {"function", kpy_function_get, METH_VARARGS, "function(capsule, name, class) -> FunctionInfo"},
     {"set_hook", kpy_set_hook, METH_VARARGS,
      "set_hook(\"torch\" or \"jax\", callable or None): takes calls that the fast path must not; "

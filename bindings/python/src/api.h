@@ -9,6 +9,7 @@ KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_module_info(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_names(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_torch_register(PyObject* module, PyObject* capsule);
 /* function.c */
 KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args);
 /* api_global.c */

@@ -1,6 +1,8 @@
 /* Loading modules and listing them. */
 #include "api.h"
 
+#include <kernpack/host/torch.h>
+
 #define CAPSULE "kernpack.module"
 
 static const KpLoadedModule* ModuleOf(PyObject* capsule) {
@@ -83,4 +85,16 @@ PyObject* kpy_module_has(PyObject* module, PyObject* args) {
       kp_module_function(loaded, name) != NULL || kp_error_pending(); /* its contract may not compile: it is there */
   kp_error_clear();
   return PyBool_FromLong(found);
+}
+
+PyObject* kpy_torch_register(PyObject* module, PyObject* capsule) {
+  const KpLoadedModule* loaded = ModuleOf(capsule);
+  PyObject* name;
+  KpAny value = kp_none();
+  (void)module;
+  if (loaded == NULL) return NULL;
+  if (kp_torch_register(loaded, &value) != 0) return kpy_raise_host("torch_register", -1);
+  name = kpy_to_python(&value, NULL);
+  kp_any_release(&value);
+  return name;
 }

@@ -1,0 +1,61 @@
+"""Doing something when a framework has been imported, whoever imports it, without importing it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+_waiting: dict[str, list[Callable[[], None]]] = {}
+
+
+def when_imported(name: str, action: Callable[[], None]) -> None:
+    """Runs `action` now if the module `name` is imported completely, else when its import ends."""
+    module = sys.modules.get(name)
+    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        action()
+        return
+    if not _waiting:
+        sys.meta_path.insert(0, _Finder())
+    _waiting.setdefault(name, []).append(action)
+
+
+class _Finder:
+    """Finds nothing by itself: it only wraps what the others find."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in _waiting:
+            return None
+        for finder in sys.meta_path:
+            if isinstance(finder, _Finder) or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class _Loader:
+    """The module's own loader, with something to do afterwards."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec = module.__spec__
+        if spec is not None:
+            spec.loader = self._loader  # what the module sees is its own loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        for action in _waiting.pop(module.__name__, ()):
+            action()

@@ -1,0 +1,40 @@
+"""Kernpack functions in PyTorch programs: ``k.rms_norm(x, w)`` on torch tensors, eagerly and under autograd,
+``torch.compile``, ``torch.func``, ``torch.export`` and DTensor.
+
+Importing this package is not needed: loading a module after torch, or importing torch after that, does it. ``ops(k)`` gives
+the registered operators explicitly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from kernpack import _core
+
+if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 10):
+    raise ImportError(f"kernpack.torch: expected torch >= 2.10, got {torch.__version__}; run `pip install -U torch`")
+
+from . import _late
+from ._registry import Operators, of, operators
+
+__all__ = ["Operators", "ops"]
+
+
+def ops(module: Any) -> Operators:
+    """The functions of a loaded module as torch calls them: `ops(k).rms_norm(x, w)` goes through torch's dispatcher always.
+
+    `ops(k).namespace` is where the operators are: `torch.ops.<namespace>.rms_norm`, with the overloads `default`, `out` and,
+    for a function with a gradient, `ad`.
+    """
+    return operators(module)
+
+
+def _hook(callable_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
+    """What the call core hands over when it meets a tensor that it must not read directly."""
+    del why
+    return of(callable_).call(*args, **kwargs)
+
+
+_core.set_hook("torch", _hook)
+_late.watch()

@@ -1,0 +1,81 @@
+"""DTensor's sharding rule of each operator: along the "..." dims and those the signature calls independent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.distributed.tensor import Partial, Replicate, Shard
+from torch.distributed.tensor.experimental import register_sharding
+
+from ._spec import Form, Spec
+
+
+def declare(operators: Any) -> None:
+    for function in operators:
+        for op in (function.op, function.ad):
+            if op is not None:
+                register_sharding(op)(_rule(function))
+
+
+def _rule(function: Any) -> Any:
+    spec: Spec = function.spec
+
+    def rule(*args: Any, **kwargs: Any) -> list[tuple[list[Any], list[Any]]]:
+        """Ways to lay out one mesh dim: (placements of the results, placements of the positional arguments, lists opened)."""
+        call = _Call(spec, args)
+        ways = [call.way(lambda form, rank, sizes: Replicate())]
+        ways += [way for dim in range(call.batch_rank) if (way := call.batch_way(dim)) is not None]
+        ways += [call.independent_way(name) for name in spec.independent]
+        return ways
+
+    return rule
+
+
+class _Call:
+    """The layouts of one call. `values`: DTensor's descriptions of the tensors, with `shape`."""
+
+    def __init__(self, spec: Spec, values: Any) -> None:
+        self.spec = spec
+        self.values = values
+        self.batch_rank = 0
+        for param, value in zip(spec.params, values, strict=False):
+            if param.form is not None and param.form.batch == "..." and value is not None:
+                first = value[0] if param.is_list and len(value) else value
+                self.batch_rank = len(first.shape) - len(param.form.shape)
+                break
+
+    def way(self, place: Any) -> tuple[list[Any], list[Any]]:
+        arguments: list[Any] = []
+        for param, value in zip(self.spec.params, self.values, strict=False):
+            if param.form is None or value is None:
+                arguments.append(None)
+            else:
+                items = value if param.is_list else (value,)
+                arguments += [place(param.form, len(item.shape), item.shape) for item in items]
+        results = [
+            place(r.form, len(r.form.shape) + (self.batch_rank if r.form.batch else 0), None) for r in self.spec.results
+        ]
+        return results, arguments
+
+    def batch_way(self, dim: int) -> tuple[list[Any], list[Any]] | None:
+        """Split along one of the "..." dims; None where a result is neither split nor a sum."""
+
+        def place(form: Form, rank: int, sizes: Any) -> Any:
+            split = form.batch == "..." or (form.batch == "~..." and sizes[dim] != 1)
+            return Shard(dim) if split else Replicate()
+
+        results, arguments = self.way(place)
+        for i, result in enumerate(self.spec.results):
+            if result.form.batch is None:
+                if not result.sum:
+                    return None
+                results[i] = Partial()
+        return results, arguments
+
+    def independent_way(self, name: str) -> tuple[list[Any], list[Any]]:
+        """Split where the dim stands."""
+
+        def place(form: Form, rank: int, sizes: Any) -> Any:
+            return Shard(rank - len(form.shape) + form.shape.index(name)) if name in form.shape else Replicate()
+
+        return self.way(place)

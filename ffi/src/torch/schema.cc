@@ -1,0 +1,105 @@
+// torch's schema of a kernel function.
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <kernpack/host/signature.h>
+
+#include "torch/op.h"
+
+namespace kernpack::torch {
+namespace {
+
+const char* const kTypes[] = {"Tensor", "SymInt", "float", "bool", "ScalarType", "Device", "str"};  // by KpParamKind
+
+std::string TypeOf(const Op::Param& param, int index) {
+  std::string type = kTypes[param.kind];
+  if (param.flags & KP_PARAM_MUTATED) type.append("(m").append(std::to_string(index)).append("!)");
+  if (param.flags & KP_PARAM_LIST) type += "[]";
+  if (param.flags & KP_PARAM_OPTIONAL) type += "?";
+  return type;
+}
+
+std::string Quoted(const char* text) {
+  std::string out = "\"";
+  for (; *text; ++text) {
+    if (*text == '"' || *text == '\\') out += '\\';
+    out += *text;
+  }
+  return out + '"';
+}
+
+// As torch's schema parser reads it; nothing for what it cannot read, which the callers then always give.
+std::optional<std::string> Literal(const KpAny& value) {
+  char digits[40];
+  switch (value.type_index) {
+    case KP_TYPE_NONE:
+      return "None";
+    case KP_TYPE_INT:
+      return std::to_string(value.v.v_int);
+    case KP_TYPE_BOOL:
+      return value.v.v_int ? "True" : "False";
+    case KP_TYPE_FLOAT: {
+      if (!std::isfinite(value.v.v_float)) return std::nullopt;
+      std::string text(digits, std::to_chars(digits, digits + sizeof(digits), value.v.v_float).ptr);
+      return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+    }
+    case KP_TYPE_RAW_STR:
+      return Quoted(value.v.v_c_str);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::string> Default(const KpSigParam& param) {
+  if (!(param.flags & KP_PARAM_HAS_DEFAULT)) return std::nullopt;
+  if (param.list_default_size < 0) return Literal(param.default_value);
+  std::string list = "[";
+  for (int32_t i = 0; i < param.list_default_size; ++i) {
+    const std::optional<std::string> item = Literal(param.list_default_items[i]);
+    if (!item) return std::nullopt;
+    list.append(i ? ", " : "").append(*item);
+  }
+  return list + "]";
+}
+
+std::string Parameters(const Op& op, bool out) {
+  std::string text;
+  const uint32_t* program = op.function->program;
+  const int positional = kp_sig_num_positional(program);
+  const int count = static_cast<int>(op.params.size());
+  const auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
+  for (int i = 0; i < count; ++i) {
+    KpSigParam param;
+    kp_sig_param(program, i, &param);
+    if (i == positional) add("*");
+    const std::optional<std::string> value = Default(param);
+    add(TypeOf(op.params[static_cast<size_t>(i)], i) + " " + param.name + (value ? "=" + *value : ""));
+  }
+  if (!out) return text;
+  if (positional == count) add("*");
+  for (int i = 0; i < op.num_results; ++i) {
+    KpSigResult result;
+    kp_sig_result(program, i, &result);
+    add("Tensor(r" + std::to_string(i) + "!) " + result.name);
+  }
+  return text;
+}
+
+std::string Results(const Op& op, bool out) {
+  if (out || op.num_results == 0) return "()";
+  if (op.num_results == 1) return "Tensor";
+  std::string text = "(Tensor";
+  for (int i = 1; i < op.num_results; ++i) text += ", Tensor";
+  return text + ")";
+}
+
+}  // namespace
+
+std::string SchemaOf(const Op& op, const char* overload) {
+  const bool out = std::string_view(overload) == "out";
+  const std::string name = op.function->name + (*overload ? std::string(".") + overload : std::string());
+  return name + "(" + Parameters(op, out) + ") -> " + Results(op, out);
+}
+
+}  // namespace kernpack::torch

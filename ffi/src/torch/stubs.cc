@@ -1,0 +1,82 @@
+// torch's boxed kernels carry no pointer of their own, so each operator gets a function of its own from this pool.
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "torch/op.h"
+
+namespace kernpack::torch {
+namespace {
+
+constexpr size_t kStubs = 2048;
+std::atomic<const Op*> g_ops[kStubs];
+std::atomic<size_t> g_taken{0};
+
+using Throw = void (*)(const char*);
+
+Throw FindThrow(const char* symbol) {
+  void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);  // libtorch needs it: it is loaded
+  return library == nullptr ? nullptr : reinterpret_cast<Throw>(dlsym(library, symbol));
+}
+
+struct Raised {
+  Throw thrower;
+  const char* text;  // valid until the next error of this thread
+};
+
+Raised TakeRaised(const char* who) noexcept {
+  static thread_local char text[4096];
+  KpAny error = kp_none();
+  kp_error_take(who, -1, &error);
+  const auto* object = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
+  const bool value_error = std::strcmp(object->kind.data, "ValueError") == 0;
+  if (value_error) {
+    std::snprintf(text, sizeof(text), "%s", object->message.data);
+  } else {
+    std::snprintf(text, sizeof(text), "%s: %s", object->kind.data, object->message.data);
+  }
+  kp_any_release(&error);
+  // std::invalid_argument and std::runtime_error of the C++ library that torch itself uses, whatever ours is.
+  return {FindThrow(value_error ? "_ZSt24__throw_invalid_argumentPKc" : "_ZSt21__throw_runtime_errorPKc"), text};
+}
+
+// No destructor may be pending here or in a stub: the exception is not one of our own runtime library's.
+void Run(size_t slot, Value* stack, uint64_t num_inputs, uint64_t num_outputs) {
+  const Op* op = g_ops[slot].load(std::memory_order_acquire);
+  if (__builtin_expect(CallOp(*op, stack, num_inputs, num_outputs) == 0, 1)) return;
+  const Raised raised = TakeRaised(op->function->name);
+  raised.thrower(raised.text);
+}
+
+template <size_t kSlot>
+void Stub(Value* stack, uint64_t num_inputs, uint64_t num_outputs) {
+  Run(kSlot, stack, num_inputs, num_outputs);
+}
+
+template <size_t... kSlots>
+constexpr std::array<BoxedKernel, sizeof...(kSlots)> MakeStubs(std::index_sequence<kSlots...>) {
+  return {&Stub<kSlots>...};
+}
+
+constexpr auto kTable = MakeStubs(std::make_index_sequence<kStubs>());
+
+}  // namespace
+
+BoxedKernel TakeStub(const Op* op) {
+  const size_t slot = g_taken.fetch_add(1, std::memory_order_relaxed);
+  if (slot >= kStubs) {
+    kp_raise("RuntimeError",
+             "%s: cannot become a torch operator: this process has registered %zu kernel functions with torch already, "
+             "which is the limit",
+             op->function->name, kStubs);
+    return nullptr;
+  }
+  g_ops[slot].store(op, std::memory_order_release);
+  return kTable[slot];
+}
+
+}  // namespace kernpack::torch

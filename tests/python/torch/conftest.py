@@ -1,0 +1,120 @@
+"""The installed kernel wheel and a module of small kernels, for the torch tests."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+import kernpack
+import torch
+
+SOURCE = r"""
+template <class F> void each(kp::TensorView x, kp::TensorView out, F f) {
+  kp::dispatch<float, double>(x.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] = static_cast<T>(f(x.data_ptr<T>()[i]));
+  });
+}
+void scale(kp::TensorView x, double f, kp::TensorView out) { each(x, out, [&](auto v) { return v * f; }); }
+void plain(kp::TensorView x, kp::TensorView out) { each(x, out, [&](auto v) { return v + 1; }); }
+void bump(kp::TensorView x) { each(x, x, [&](auto v) { return v + 1; }); }
+void top(kp::TensorView x, int64_t k, kp::TensorView values, kp::TensorView indices) {
+  const int64_t n = x.size(-1), rows = n ? x.numel() / n : 0;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < k; ++i) {
+      values.data_ptr<float>()[r * k + i] = x.data_ptr<float>()[r * n + i];
+      indices.data_ptr<int32_t>()[r * k + i] = static_cast<int32_t>(i);
+    }
+}
+void kinds(kp::TensorView x, kp::StringView mode, bool flag, int64_t n, kp::TensorView out) {
+  each(x, out, [&](auto v) { return v * (mode == "double" ? 2 : 1) + (flag ? 100 : 0) + n; });
+}
+void cast(kp::TensorView x, kp::DType dtype, kp::TensorView out) {
+  kp::dispatch<float, double>(out.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] = static_cast<T>(x.data_ptr<float>()[i]);
+  });
+}
+void total(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
+  each(out, out, [](auto) { return 0; });
+  for (kp::TensorView x : xs)
+    kp::dispatch<float, double>(x.dtype(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] += x.data_ptr<T>()[i];
+    });
+}
+void square(kp::TensorView x, kp::TensorView out, kp::TensorView twice) {
+  each(x, out, [](auto v) { return v * v; });
+  each(x, twice, [](auto v) { return 2 * v; });
+}
+void product(kp::TensorView a, kp::TensorView b, kp::TensorView out) {
+  kp::dispatch<float, double>(a.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    for (int64_t i = 0; i < a.numel(); ++i) out.data_ptr<T>()[i] = a.data_ptr<T>()[i] * b.data_ptr<T>()[i];
+  });
+}
+void square_backward(kp::TensorView d_out, kp::TensorView twice, kp::TensorView d_x) { product(d_out, twice, d_x); }
+void cube(kp::TensorView x, kp::TensorView out) { each(x, out, [](auto v) { return v * v * v; }); }
+void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::TensorView d_x) {
+  each(x, d_x, [](auto v) { return 3 * v * v; });
+  product(d_out, d_x, d_x);
+}
+void cube_second(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::TensorView d_d_out,
+                 kp::TensorView d_x) {
+  each(x, d_d_out, [](auto v) { return 3 * v * v; });
+  product(d_d_x, d_d_out, d_d_out);
+  each(x, d_x, [](auto v) { return 6 * v; });
+  product(d_out, d_x, d_x);
+  product(d_d_x, d_x, d_x);
+}
+void where_add(kp::TensorView x, std::optional<kp::TensorView> y, kp::TensorView out) {
+  each(x, out, [](auto v) { return v; });
+  if (y)
+    kp::dispatch<float, double>(x.dtype(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] += y->data_ptr<T>()[i];
+    });
+}
+void kernel_memory(kp::TensorView x, kp::TensorView out, kp::TensorView work) {
+  each(x, out, [&](auto v) { return v + static_cast<float>(work.numel()); });
+}
+void refuse(kp::TensorView x, kp::TensorView out) { KP_THROW(IndexError) << "not today"; }
+KP_GRAD(square, square_backward);
+KP_GRAD(cube, cube_backward);
+KP_GRAD(cube_backward, cube_second);
+"""
+
+BOTH = "where T in {f32, f64}"
+FUNCTIONS = {
+    "scale": f"(x: T[*S], *, f: float = 2.0) -> (out: T[*S]) {BOTH}",
+    "plain": f"(x: T[...]) -> (out: T[...]) {BOTH}",
+    "bump": f"(x!: T[...]) -> () {BOTH}",
+    "top": "(x: f32[..., N], *, k: int) -> (values: f32[..., k], indices: i32[..., k]) where 0 < k <= N",
+    "kinds": '(x: f32[N], *, mode: str in {"single", "double"} = "single", flag: bool = False, n: int = 0) -> (out: f32[N])',
+    "cast": "(x: f32[N], *, dtype: dtype) -> (out: dtype[N])",
+    "total": f"(xs: list[T[N]]) -> (out: T[N]) {BOTH}",
+    "square": f"(x: T[...]) -> (out: T[...], twice: T[...] aux) {BOTH}",
+    "square_backward": f"(d_out: T[...], twice: T[...]) -> (d_x: T[...]) {BOTH}",
+    "cube": f"(x: T[...]) -> (out: T[...]) {BOTH}",
+    "cube_backward": f"(d_out: T[...], x: T[...]) -> (d_x: T[...]) {BOTH}",
+    "cube_second": f"(d_d_x: T[...], d_out: T[...], x: T[...]) -> (d_d_out: T[...], d_x: T[...]) {BOTH}",
+    "where_add": f"(x: T[N], y: T[N]? = None) -> (out: T[N]) {BOTH}",
+    "kernel_memory": "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N",
+    "refuse": "(x: f32[N]) -> (out: f32[N])",
+}
+
+
+@pytest.fixture(scope="session")
+def k() -> kernpack.Module:
+    return kernpack.load_inline(SOURCE, FUNCTIONS, name="torch_tests")
+
+
+@pytest.fixture(scope="session")
+def kernels() -> kernpack.Module:
+    return kernpack.load("kernpack_kernels")
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers() -> None:
+    torch.manual_seed(0)

@@ -1,0 +1,212 @@
+"""torch.compile, opcheck, torch.export."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch._dynamo.testing import CompileCounterWithBackend
+
+
+def compiled(function, dynamic=None):
+    counter = CompileCounterWithBackend("aot_eager")
+    return torch.compile(function, fullgraph=True, dynamic=dynamic, backend=counter), counter
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    torch._dynamo.reset()
+
+
+def test_inference(kernels):
+    def f(x, w, b):
+        y = kernels.layer_norm(x, w, b, eps=1e-6)
+        return kernels.softmax(kernels.gelu(y, approximate="tanh"))
+
+    arguments = torch.randn(4, 8), torch.randn(8), torch.randn(8)
+    g, counter = compiled(f)
+    torch.testing.assert_close(g(*arguments), f(*arguments))
+    assert counter.frame_count == 1
+
+
+def test_dynamic_shapes(kernels):
+    def f(x, w):
+        return kernels.rms_norm(x, w) * 2
+
+    g, counter = compiled(f, dynamic=True)
+    for rows in (3, 5, 9):
+        x, w = torch.randn(rows, 8), torch.randn(8)
+        torch.testing.assert_close(g(x, w), f(x, w))
+    assert counter.frame_count == 1
+
+
+def test_an_int_that_changes(k):
+    def f(x, n):
+        return k.top(x, k=n)[0]
+
+    g, counter = compiled(f)
+    for n in range(2, 8):
+        torch.testing.assert_close(g(torch.arange(9.0), n), torch.arange(float(n)))
+    assert counter.frame_count <= 2
+
+
+def test_training(kernels):
+    def f(x, w):
+        return kernels.gelu(kernels.rms_norm(x, w)).square().sum()
+
+    g, _ = compiled(f)
+    x, w = torch.randn(4, 8, requires_grad=True), torch.randn(8, requires_grad=True)
+    for a, e in zip(torch.autograd.grad(g(x, w), (x, w)), torch.autograd.grad(f(x, w), (x, w)), strict=True):
+        torch.testing.assert_close(a, e)
+
+
+def test_the_graph_holds_the_operator(kernels):
+    """Below autograd there is only `default`, in the forward and in the backward."""
+    from functorch.compile import make_boxed_func
+    from torch._dynamo.backends.common import aot_autograd
+
+    seen = set()
+
+    def look(graph, _):
+        seen.update(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return make_boxed_func(graph.forward)
+
+    g = torch.compile(kernels.gelu, fullgraph=True, backend=aot_autograd(fw_compiler=look))
+    g(torch.randn(3, requires_grad=True)).sum().backward()
+    ours = {name for name in seen if "kernpack" in name}
+    assert ours == {"kernpack_kernpack_kernels.gelu.default", "kernpack_kernpack_kernels.gelu_backward.default"}
+
+
+def test_mutation(k):
+    def f(x):
+        y = x * 1
+        k.bump(y)
+        k.bump(x)
+        return y + x
+
+    g, _ = compiled(f)
+    a, b = torch.zeros(3), torch.zeros(3)
+    torch.testing.assert_close(g(a), f(b))
+    torch.testing.assert_close(a, b)
+
+
+def test_out(k):
+    def f(x):
+        out = torch.empty_like(x)
+        k.scale(x, f=3.0, out=out)
+        return out + 1
+
+    g, _ = compiled(f)
+    torch.testing.assert_close(g(torch.ones(3)), torch.full((3,), 4.0))
+
+
+def test_every_kind_of_argument(k):
+    def f(x):
+        y = k.kinds(x, mode="double", flag=True, n=x.shape[0])
+        z = k.cast(y, dtype=torch.float64)
+        return k.total([z, z]), k.where_add(x, None), k.where_add(x, y), k.kernel_memory(x)
+
+    g, _ = compiled(f)
+    x = torch.arange(4.0)
+    for a, e in zip(g(x), f(x), strict=True):
+        torch.testing.assert_close(a, e)
+
+
+def test_requires_grad_without_a_gradient(k):
+    g, _ = compiled(lambda x: k.plain(x))
+    with pytest.raises(Exception, match="declares none"):
+        g(torch.ones(3, requires_grad=True))
+
+
+def test_inductor(kernels):
+    def f(x, w):
+        return kernels.rms_norm(x.transpose(0, 1).contiguous() + 1, w).sum(-1)
+
+    g = torch.compile(f, fullgraph=True)
+    x, w = torch.randn(4, 6, 8), torch.randn(8)
+    torch.testing.assert_close(g(x, w), f(x, w))
+
+
+def samples(kernels):
+    x, w, b = torch.randn(3, 8), torch.randn(8), torch.randn(8)
+    d = torch.randn(3, 8)
+    mask = torch.tensor([[True, False, True], [True, True, True]])
+    return {
+        "layer_norm": ((x, w, b), {"eps": 1e-5}),
+        "layer_norm_backward": ((d, x, w), {"eps": 1e-5}),
+        "rms_norm": ((x, w), {"eps": 1e-5}),
+        "rms_norm_backward": ((d, x, w), {"eps": 1e-5}),
+        "softmax": ((x, torch.ones(1, 8, dtype=torch.bool)), {}),
+        "softmax_backward": ((d, x.softmax(-1)), {}),
+        "gelu": ((x,), {"approximate": "tanh"}),
+        "gelu_backward": ((d, x), {"approximate": "none"}),
+        "l2_normalize": ((x,), {"eps": 1e-12}),
+        "l2_normalize_backward": ((d, x), {"eps": 1e-12}),
+        "mean_pool": ((torch.randn(2, 3, 4), mask), {}),
+        "mean_pool_backward": ((torch.randn(2, 4), mask), {}),
+        "embedding": ((torch.randn(5, 4), torch.tensor([1, 4])), {}),
+        "embedding_backward": ((torch.randn(2, 4), torch.randn(5, 4), torch.tensor([1, 4])), {}),
+    }
+
+
+def test_opcheck_covers_every_op(kernels):
+    assert set(samples(kernels)) == set(kernels.functions)
+
+
+@pytest.mark.parametrize("overload", ["default", "ad", "out"])
+@pytest.mark.parametrize("name", sorted(samples(None)))
+def test_opcheck(kernels, name, overload):
+    packet = getattr(torch.ops.kernpack_kernpack_kernels, name)
+    if overload not in packet.overloads():
+        assert overload == "ad"
+        assert name not in {forward for forward, _ in kernels._gradients}
+        return
+    args, kwargs = samples(kernels)[name]
+    if overload == "out":
+        found = packet(*args, **kwargs)
+        found = found if isinstance(found, tuple) else (found,)
+        names = [
+            a.name
+            for a in packet.out._schema.arguments
+            if a.name not in {b.name for b in packet.default._schema.arguments}
+        ]
+        kwargs = kwargs | dict(zip(names, map(torch.empty_like, found), strict=True))
+    if overload == "ad":
+        args = tuple(a.requires_grad_() if a.is_floating_point() else a for a in args)
+    torch.library.opcheck(getattr(packet, overload), args, kwargs)
+
+
+def test_opcheck_of_what_mutates(k):
+    ops = torch.ops.kernpack_torch_tests
+    torch.library.opcheck(ops.bump.default, (torch.zeros(3),))
+    torch.library.opcheck(ops.total.default, ([torch.zeros(3), torch.ones(3)],))
+
+
+class Block(torch.nn.Module):
+    def __init__(self, kernels):
+        super().__init__()
+        self.kernels = kernels
+        self.weight = torch.nn.Parameter(torch.randn(8))
+
+    def forward(self, x):
+        return self.kernels.gelu(self.kernels.rms_norm(x, self.weight))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_export_keeps_gradients(kernels, strict):
+    block = Block(kernels)
+    rows = torch.export.Dim("rows", min=2, max=64)
+    program = torch.export.export(block, (torch.randn(4, 8),), dynamic_shapes=({0: rows},), strict=strict)
+    back = program.module()
+    x = torch.randn(7, 8)
+    torch.testing.assert_close(back(x), block(x))
+    back(x).square().sum().backward()
+    block(x).square().sum().backward()
+    (weight,) = back.parameters()
+    torch.testing.assert_close(weight.grad, block.weight.grad)
+
+
+def test_export_to_a_file(kernels, tmp_path):
+    block = Block(kernels).requires_grad_(False)
+    torch.export.save(torch.export.export(block, (torch.randn(4, 8),)), tmp_path / "block.pt2")
+    x = torch.randn(4, 8)
+    torch.testing.assert_close(torch.export.load(tmp_path / "block.pt2").module()(x), block(x))

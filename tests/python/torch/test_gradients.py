@@ -1,0 +1,149 @@
+"""Autograd from KP_GRAD."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import kernpack
+import kernpack.torch
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+
+def leaf(*shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+MASK = torch.tensor([[True, False, True, True], [False, False, False, False]])
+CASES = {
+    "layer_norm": lambda k: (lambda x, w, b: k.layer_norm(x, w, b), (leaf(3, 5), leaf(5), leaf(5))),
+    "layer_norm without bias": lambda k: (lambda x, w: k.layer_norm(x, w), (leaf(2, 3, 5), leaf(5))),
+    "rms_norm": lambda k: (lambda x, w: k.rms_norm(x, w, eps=1e-3), (leaf(3, 5), leaf(5))),
+    "softmax": lambda k: (lambda x: k.softmax(x), (leaf(3, 5),)),
+    "softmax with mask": lambda k: (lambda x: k.softmax(x, torch.ones(1, 5, dtype=torch.bool)), (leaf(3, 5),)),
+    "gelu": lambda k: (lambda x: k.gelu(x), (leaf(7),)),
+    "gelu tanh": lambda k: (lambda x: k.gelu(x, approximate="tanh"), (leaf(7),)),
+    "l2_normalize": lambda k: (lambda x: k.l2_normalize(x), (leaf(3, 5),)),
+    "mean_pool": lambda k: (lambda x: k.mean_pool(x, MASK), (leaf(2, 4, 3),)),
+    "embedding": lambda k: (lambda t: k.embedding(t, torch.tensor([[4, 0], [4, 1]])), (leaf(5, 3),)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradcheck(kernels, name):
+    function, inputs = CASES[name](kernels)
+    assert gradcheck(function, inputs)
+
+
+def test_every_op_with_a_gradient_is_checked(kernels):
+    assert {forward for forward, _ in kernels._gradients} == {name.split()[0] for name in CASES}
+
+
+def test_aux_results_are_saved_not_returned(k):
+    x = leaf(4)
+    out = k.square(x)
+    assert isinstance(out, torch.Tensor)
+    assert gradcheck(k.square, (x,))
+
+
+def test_second_order_where_declared(k):
+    assert gradgradcheck(k.cube, (leaf(4),))
+
+
+def test_second_order_where_not_declared(kernels):
+    x = leaf(3, 5)
+    (first,) = torch.autograd.grad(kernels.gelu(x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"gelu_backward: .*declares no gradient .*KP_GRAD\(gelu_backward, "):
+        first.sum().backward()
+
+
+def test_no_gradient_declared(k):
+    with pytest.raises(RuntimeError, match=r"plain: .*torch_tests declares none .*KP_GRAD\(plain, "):
+        k.plain(leaf(3))
+    with torch.no_grad():
+        k.plain(leaf(3))
+    k.plain(leaf(3).detach())
+
+
+def test_frozen_weights_cost_nothing(kernels):
+    """Nothing is recorded without need, and only the backward's own arguments are kept."""
+    x, w = torch.randn(3, 5), torch.randn(5)
+    assert kernels.rms_norm(x, w).grad_fn is None
+    live = torch.randn(3, 5, requires_grad=True)
+    probs = kernels.softmax(live * 1)
+    kept = weakref.ref(live)
+    del live
+    gc.collect()
+    probs.sum().backward()
+    assert kept() is None or kept().grad is not None
+
+
+def test_inputs_are_freed_where_the_backward_does_not_want_them(kernels):
+    source = torch.randn(3, 5, requires_grad=True)
+    x = source * 2
+    gone = weakref.ref(x)
+    probs = kernels.softmax(x)  # its backward wants the result only
+    del x
+    gc.collect()
+    assert gone() is None
+    probs.sum().backward()
+    assert source.grad is not None
+
+
+def test_modified_in_place_is_noticed(kernels, k):
+    x = torch.randn(3, 5, requires_grad=True)
+    y = x * 1
+    out = kernels.gelu(y)
+    with torch.no_grad():
+        kernpack.torch.ops(k).bump(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
+def test_expanded_cotangents(kernels):
+    x = torch.randn(3, 5, requires_grad=True)
+    kernels.gelu(x).sum().backward()
+    torch.testing.assert_close(x.grad, torch.autograd.grad(torch.nn.functional.gelu(x).sum(), x)[0])
+
+
+def test_same_as_torch(kernels):
+    x, w, b = (torch.randn(*s, requires_grad=True) for s in ((4, 8), (8,), (8,)))
+    ours = torch.autograd.grad(kernels.layer_norm(x, w, b).square().sum(), (x, w, b))
+    theirs = torch.autograd.grad(torch.nn.functional.layer_norm(x, (8,), w, b).square().sum(), (x, w, b))
+    for a, e in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, e, rtol=1e-4, atol=1e-5)
+
+
+def test_checkpoint_and_hooks(kernels):
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.randn(3, 5, requires_grad=True)
+    checkpoint(lambda v: kernels.gelu(v).sum(), x, use_reentrant=False).backward()
+    assert x.grad is not None
+
+
+BAD = {
+    "names": (
+        "(d_out: f32[N], y: f32[N]) -> (d_x: f32[N])",
+        r"f_backward: y: expected the name of a parameter or result",
+    ),
+    "result": (
+        "(d_out: f32[N]) -> (d_y: f32[N])",
+        r"f_backward: result d_y: expected the gradient of a parameter of f",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_backward_that_does_not_fit_is_refused_at_load(name):
+    signature, message = BAD[name]
+    count = signature.split("->")[0].count(":")
+    arguments = ", ".join(f"kp::TensorView a{i}" for i in range(count + 1))
+    source = (
+        f"void f(kp::TensorView x, kp::TensorView out) {{}}\nvoid f_backward({arguments}) {{}}\nKP_GRAD(f, f_backward);"
+    )
+    functions = {"f": "(x: f32[N]) -> (out: f32[N])", "f_backward": signature}
+    with pytest.raises(ValueError, match=message):
+        kernpack.load_inline(source, functions, name=f"bad_gradient_{name}")

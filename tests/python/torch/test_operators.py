@@ -1,0 +1,146 @@
+"""The operators themselves: schemas, arguments of every kind, errors."""
+
+from __future__ import annotations
+
+import kernpack.torch
+import pytest
+import torch
+
+
+@pytest.fixture
+def ops(k):
+    return getattr(torch.ops, kernpack.torch.ops(k).namespace)
+
+
+def test_the_namespace_is_the_module(k, ops):
+    assert kernpack.torch.ops(k).namespace == "kernpack_torch_tests"
+    assert kernpack.torch.ops(k) is kernpack.torch.ops(k)
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("scale", "scale(Tensor x, *, float f=2.) -> Tensor"),
+        ("bump", "bump(Tensor(m0!) x) -> ()"),
+        ("top", "top(Tensor x, *, SymInt k) -> (Tensor, Tensor)"),
+        ("kinds", 'kinds(Tensor x, *, str mode="single", bool flag=False, SymInt n=0) -> Tensor'),
+        ("cast", "cast(Tensor x, *, ScalarType dtype) -> Tensor"),
+        ("total", "total(Tensor[] xs) -> Tensor"),
+        ("where_add", "where_add(Tensor x, Tensor? y=None) -> Tensor"),
+    ],
+)
+def test_schema(ops, name, schema):
+    assert str(getattr(ops, name).default._schema) == f"kernpack_torch_tests::{schema}"
+
+
+def test_out_variant(ops):
+    assert str(ops.scale.out._schema).endswith("scale.out(Tensor x, *, float f=2., Tensor(r0!) out) -> ()")
+    out = torch.empty(3)
+    assert ops.scale.out(torch.ones(3), out=out) is None
+    assert out.tolist() == [2, 2, 2]
+
+
+def test_tags(ops):
+    assert torch.Tag.pt2_compliant_tag in ops.scale.default.tags
+    assert torch.Tag.needs_exact_strides in ops.scale.default.tags
+    assert torch.Tag.cudagraph_unsafe in ops.scale.default.tags  # it does not say graph_safe
+
+
+def test_arguments_of_every_kind(k, ops):
+    x = torch.arange(3.0)
+    assert ops.kinds(x, mode="double", flag=True, n=5).tolist() == [105, 107, 109]
+    assert ops.cast(x, dtype=torch.float64).dtype == torch.float64
+    assert ops.total([x, x, x]).tolist() == [0, 3, 6]
+    assert ops.where_add(x).tolist() == [0, 1, 2]
+    assert ops.where_add(x, x).tolist() == [0, 2, 4]
+    assert ops.kernel_memory(x).tolist() == [12, 13, 14]
+    values, indices = ops.top(x, k=2)
+    assert values.tolist() == [0, 1]
+    assert indices.dtype == torch.int32
+
+
+def test_zero_size(ops):
+    assert ops.scale(torch.empty(0, 4)).shape == (0, 4)
+
+
+def test_errors_keep_their_words(ops):
+    with pytest.raises(ValueError, match=r"^top: expected 0 < k <= N, got k = 9, N = 3$"):
+        ops.top(torch.ones(3), k=9)
+    with pytest.raises(RuntimeError, match=r"^TypeError: scale: x: expected dtype T in \{f32, f64\}, got i64$"):
+        ops.scale(torch.ones(3, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"scale: x: expected a contiguous tensor"):
+        ops.scale(torch.ones(3, 2).t())
+    with pytest.raises(RuntimeError, match=r"IndexError: not today"):
+        ops.refuse(torch.ones(3))
+
+
+def test_errors_release_what_they_were_given(ops):
+    x = torch.ones(3, dtype=torch.int64)
+    before = torch._C._storage_Use_Count(x.untyped_storage()._cdata)
+    for _ in range(10):
+        with pytest.raises(RuntimeError):
+            ops.scale(x)
+    assert torch._C._storage_Use_Count(x.untyped_storage()._cdata) == before
+
+
+def test_version_counter(k, ops):
+    x = torch.zeros(3)
+    ops.bump(x)
+    assert x._version == 1
+    ops.scale.out(torch.ones(3), out=x)
+    assert x._version == 2
+
+
+def test_every_dtype_number(k):
+    """The table in ffi/src/torch/dtype.cc against the torch at hand."""
+    source = "void same(kp::TensorView x, kp::TensorView out) {}"
+    names = [
+        "bool",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "f16",
+        "bf16",
+        "f32",
+        "f64",
+        "c64",
+        "c128",
+        "f8_e4m3fn",
+        "f8_e5m2",
+        "f8_e8m0fnu",
+    ]
+    module = kernpack.load_inline(source, {"same": "(x: T[N]) -> (out: T[N]) where T in any"}, name="torch_dtypes")
+    same = kernpack.torch.ops(module).same
+    from kernpack.torch._dtypes import TO_TORCH
+
+    for name in names:
+        x = torch.empty(2, dtype=TO_TORCH[name])
+        assert same(x).dtype == x.dtype
+        assert kernpack.DType(x.dtype).name == name
+
+
+def test_two_versions_of_a_module(k, tmp_path):
+    """The second content of a name gets a namespace with its digest."""
+    one = kernpack.load_inline("void f(kp::TensorView x) {}", {"f": "(x: f32[N]) -> ()"}, name="twice_there")
+    two = kernpack.load_inline("void f(kp::TensorView x) { }", {"f": "(x: f32[M]) -> ()"}, name="twice_there")
+    assert kernpack.torch.ops(one).namespace == "kernpack_twice_there"
+    assert kernpack.torch.ops(two).namespace == f"kernpack_twice_there_{two.digest[:8]}"
+
+
+def test_memory_does_not_grow(ops):
+    import resource
+
+    x = torch.arange(64.0)
+    for rounds in (2000, 20000):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(rounds):
+            ops.kinds(x, mode="double", flag=True, n=5)
+            ops.total([x, x])
+            ops.where_add(x, x)
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 512  # KiB
