@@ -191,7 +191,19 @@ def check(rc: int, who: str) -> None:
     lib.kp_error_take(who.encode(), rc, ctypes.byref(taken))
     error = ctypes.cast(taken.v.pointer, POINTER(Error)).contents
     kind, message = _decode(error.kind), _decode(error.message)
+    _release(taken.v.pointer)
     raise exception(kind, message)
+
+
+_Deleter = ctypes.CFUNCTYPE(None, c_void_p, ctypes.c_int)
+
+
+def _release(address: int) -> None:
+    """Ends an object that nobody else holds: both of its counts go, through its own deleter."""
+    deleter = c_void_p.from_address(address + 16).value  # KpObject: counts, type_index, deleter
+    ctypes.c_uint64.from_address(address).value -= 1
+    if deleter:
+        _Deleter(deleter)(address, 3)
 
 
 def _decode(value: Bytes) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from kernpack._core_helpers import shown
 
 from . import _c, _dtypes
 from ._function import BOOL, DEVICE, DTYPE, FLOAT, INT, STR, Function, Parameter
@@ -49,13 +50,13 @@ def _scalar(function: Function, parameter: Parameter, value: object) -> Key:
     if isinstance(value, (float, np.floating)) or type(value).__module__ == "ml_dtypes":
         return _float(float(value))  # type: ignore[arg-type]
     if isinstance(value, str):
-        return ("str", str(value))
+        return ("str", _encodable(where, value))
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{where}: expected {_NAMES[parameter.kind]}, got {type(value).__name__}") from None
     if number not in _INT64:
-        raise OverflowError(f"{where}: expected an int of 64 bits (-2**63 to 2**63 - 1), got {number}")
+        raise OverflowError(f"{where}: expected an int of 64 bits (-2**63 to 2**63 - 1), got {shown(number)}")
     return _float(float(number)) if parameter.kind == FLOAT else ("int", number)
 
 
@@ -66,10 +67,25 @@ def _float(value: float) -> Key:
     return ("float", struct.unpack("<q", struct.pack("<d", value))[0])
 
 
+def _encodable(where: str, value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{where}: expected a str that can be encoded as UTF-8, got {shown(value)}") from None
+    return str(value)
+
+
+def _named(where: str, rc: int) -> None:
+    try:
+        _c.check(rc, where)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
 def _dtype_name(where: str, value: object) -> str:
     if isinstance(value, str):
         raw = _c.DType()
-        _c.check(_c.lib.kp_dtype_from_name(_c.text(value), ctypes.byref(raw)), where)
+        _named(where, _c.lib.kp_dtype_from_name(_c.text(_encodable(where, value)), ctypes.byref(raw)))
         return _c.lib.kp_dtype_name(raw).decode()
     try:
         pair = _dtypes.to_dlpack(np.dtype(value))  # type: ignore[call-overload]
@@ -83,7 +99,7 @@ def _dtype_name(where: str, value: object) -> str:
 def _device_name(where: str, value: object) -> str:
     name = value if isinstance(value, str) else str(getattr(value, "device_kind", value))
     raw = _c.Device()
-    _c.check(_c.lib.kp_device_from_name(_c.text(name), ctypes.byref(raw)), where)
+    _named(where, _c.lib.kp_device_from_name(_c.text(_encodable(where, name)), ctypes.byref(raw)))
     return name
 
 

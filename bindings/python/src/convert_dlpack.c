@@ -12,7 +12,7 @@ static const char* What(const KpyCall* call) { return call->argument ? call->arg
 
 static int HostError(KpyCall* call) {
   (void)kpy_raise_host(Who(call), -1);
-  return KPY_ERROR;
+  return kpy_name_argument(call);
 }
 
 /* Moves a versioned capsule's tensor out, unless it is read-only where it may be written. */
@@ -48,7 +48,7 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
   /* (capsule, device type, device id, stream or None) */
   PyObject* answer = kpy_helper("dlpack_of", "OssiK", object, Who(call), What(call), call->has_stream,
                                 (unsigned long long)(uintptr_t)call->stream);
-  PyObject *capsule, *stream;
+  PyObject *capsule, *stream, *type, *value, *trace;
   KpDLDevice device;
   int rc;
   if (answer == NULL) return KPY_ERROR;
@@ -71,7 +71,9 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
                  What(call));
     rc = KPY_ERROR;
   }
+  PyErr_Fetch(&type, &value, &trace); /* the destructor of a capsule that was not taken may be Python */
   Py_DECREF(answer);
+  PyErr_Restore(type, value, trace);
   if (rc != KPY_OK) return rc;
   return kpy_call_keep_any(call, out);
 }

@@ -2,12 +2,16 @@
 #include "core.h"
 
 void kpy_call_end(KpyCall* call) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value,
+              &trace); /* a producer's deleter may be Python, which does not run with an error in flight */
   while (call->num_keeps > 0) {
     int32_t i = --call->num_keeps;
     KpyKeep* keep = i < KPY_INLINE_VALUES ? &call->keeps[i] : &call->keeps_more[i - KPY_INLINE_VALUES];
     keep->release(keep->what);
   }
   if (call->keeps_more != NULL) PyMem_Free(call->keeps_more);
+  PyErr_Restore(type, value, trace);
 }
 
 int kpy_call_keep(KpyCall* call, void* what, void (*release)(void* what)) {

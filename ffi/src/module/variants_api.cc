@@ -20,8 +20,8 @@ int RaiseNoVariant(const Function& function, KpDLDevice device) {
   std::string list;
   ForEachVariant(function, [&](uint32_t, const Variant& variant) {
     list += list.empty() ? "" : "; ";
-    list += variant.definition->target ? variant.definition->target : "baseline";
-    list += ": " + Suits(*function.module, function, variant, device).reason;
+    if (variant.definition->target) list += std::string(variant.definition->target) + ": ";
+    list += Suits(*function.module, function, variant, device).reason;
   });
   return kp_raise("RuntimeError",
                   "%s: no variant runs on %s:%d (%s); move the tensors, or install a build for that device",
