@@ -53,6 +53,23 @@ FUNCTIONS: dict[str, str | None] = {
     "fill_ones": "(x: f32[..., N]) -> (out: f32[..., N])",
     "typed_throw": "(x: f32[N]) -> (out: f32[N])",
     **dict.fromkeys(
-        ["add", "narrow", "half", "flip", "echo", "length", "touch", "apply", "throw_int", "throw_text", "throw_std", "throw_range", "throw_memory", "throw_kind", "throw_odd", "check"]
+        [
+            "add",
+            "narrow",
+            "half",
+            "flip",
+            "echo",
+            "length",
+            "touch",
+            "apply",
+            "throw_int",
+            "throw_text",
+            "throw_std",
+            "throw_range",
+            "throw_memory",
+            "throw_kind",
+            "throw_odd",
+            "check",
+        ]
     ),
 }

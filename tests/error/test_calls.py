@@ -12,7 +12,9 @@ from support.refusal import refused
 ROWS = "it takes (a, w, *, n=1, out=None)"
 RANGE = "expected an int of 64 bits (-2**63 to 2**63 - 1)"
 KINDS = "it takes (x, *, i=1, f=1.0, b=False, s='add', t='f32', d=None, out=None)"
-DTYPES = "expected a name such as f32, bf16, i64, u8, bool, c64, f8_e4m3fn, or a framework's: float32, torch.float32, <f4"
+DTYPES = (
+    "expected a name such as f32, bf16, i64, u8, bool, c64, f8_e4m3fn, or a framework's: float32, torch.float32, <f4"
+)
 
 # name: (call(k, new), exception, message); new(*shape, dtype=) makes an array of the caller's framework.
 BINDING = {
@@ -101,8 +103,16 @@ TENSORS = {
     ),
 }
 SCALARS = {
-    "nan_for_int": (lambda k, new: k.rows(new(4, 8), new(8), n=math.nan), TypeError, "rows: n: expected int, got float"),
-    "inf_for_int": (lambda k, new: k.rows(new(4, 8), new(8), n=math.inf), TypeError, "rows: n: expected int, got float"),
+    "nan_for_int": (
+        lambda k, new: k.rows(new(4, 8), new(8), n=math.nan),
+        TypeError,
+        "rows: n: expected int, got float",
+    ),
+    "inf_for_int": (
+        lambda k, new: k.rows(new(4, 8), new(8), n=math.inf),
+        TypeError,
+        "rows: n: expected int, got float",
+    ),
     "whole_float_for_int": (
         lambda k, new: k.rows(new(4, 8), new(8), n=1.0),
         TypeError,

@@ -256,9 +256,11 @@ def test_torch_tensors_never_reach_the_kernel_without_memory(k, call) -> None:
     try:
         result = call(k)
     except (TypeError, RuntimeError, NotImplementedError) as error:
-        assert "rows" in str(error)
+        refusal = str(error)
     else:
+        refusal = ""
         assert result.is_meta or type(result).__name__ == "FakeTensor"
+    assert refusal == "" or "rows" in refusal
 
 
 GPU = Offer(shape=(8,), device_type=2)
