@@ -134,7 +134,7 @@ struct Parameters : Defaults {
       for (uint32_t i = 0; i < count; ++i) {
         if (found[i] == offset) return Fail(Reason::kDuplicateChoice, begin);
       }
-      if (count == 64) return Fail(Reason::kTooManyItems, begin);
+      if (count == 64) return Fail(Reason::kTooManyChoices, begin);
       found[count++] = offset;
     } while (Accept(','));
     *where = used;

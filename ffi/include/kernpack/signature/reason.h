@@ -50,7 +50,7 @@
   X(kTooManyShapeDims, "at most 64 dims in a shape")                                                                   \
   X(kTooManyIntReferences, "at most 32 int parameters in expressions")                                                 \
   X(kTooManyConditions, "at most 32 conditions")                                                                       \
-  X(kTooManyItems, "too many items")                                                                                   \
+  X(kTooManyChoices, "at most 64 strings in a set")                                                                    \
   X(kBatchMustComeFirst, "'...' and '~...' stand first in a shape, once")                                              \
   X(kBroadcastBatchInResult, "'~...' is for parameters; a result has '...'")                                           \
   X(kBroadcastBatchWithoutBatch, "'~...' needs a parameter that has '...'")                                            \
