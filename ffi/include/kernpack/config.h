@@ -46,6 +46,11 @@
 
 #define KP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define KP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+// noclone: a copy made for one caller would be in every object file, where the function itself is linked once.
+#if defined(__GNUC__) && !defined(__clang__)
+#define KP_COLD __attribute__((cold, noinline, noclone))
+#else
 #define KP_COLD __attribute__((cold, noinline))
+#endif
 
 #endif  // KERNPACK_CONFIG_H_
