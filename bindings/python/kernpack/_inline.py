@@ -133,8 +133,7 @@ def _version_of(compiler: list[str]) -> str:
 def _flags(
     sdk: ModuleType, compiler: list[str], language: str, extra: Sequence[str], extra_link: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    gnu = "clang" not in Path(compiler[-1]).name
-    compile_flags = [*sdk.flags.compile_flags("c++", gnu=gnu), "-O2"]
+    compile_flags = [*sdk.flags.compile_flags("c++", gnu=_is_gnu(compiler)), "-O2"]
     link_flags = list(sdk.flags.link_flags())
     if language == "cuda":
         compile_flags, link_flags = _for_nvcc(compile_flags), _for_nvcc(link_flags)
@@ -190,7 +189,8 @@ def _build(
         source = Path(folder) / ("inline.cu" if language == "cuda" else "inline.cc")
         library = Path(folder) / "inline.so"
         source.write_text(text, encoding="utf-8")
-        command = [*compiler, *compile_flags, str(source), "-o", str(library), *link_flags]
+        definitions, objects = _support(compiler) if language == "c++" else ([], [])
+        command = [*compiler, *compile_flags, *definitions, str(source), "-o", str(library), *objects, *link_flags]
         if verbose:
             print(" ".join(command))
         run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -199,3 +199,18 @@ def _build(
         if run.returncode != 0:
             raise RuntimeError(f"load_inline: {compiler[0]} failed ({run.returncode}):\n{run.stderr or run.stdout}")
         os.replace(library, target)
+
+
+def _support(compiler: list[str]) -> tuple[list[str], list[str]]:
+    """The option and the objects that spare each source the code behind the aliases; compiled by the first call."""
+    from kernpack_sdk import flags, support
+
+    try:
+        objects = support.objects(cache_dir() / "support", compiler, gnu=_is_gnu(compiler))
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(f"load_inline: {compiler[0]} failed ({error.returncode}):\n{error.stderr}") from error
+    return [flags.support_definition()], [str(path) for path in objects]
+
+
+def _is_gnu(compiler: list[str]) -> bool:
+    return "clang" not in Path(compiler[-1]).name
