@@ -41,26 +41,14 @@ def plain(value: Any) -> Any:
     return value
 
 
+TEXTS = ["", "a", "seven77", "eight888", "ü€😀", "x" * 100_000]
+MANY = {str(i): i for i in range(200)}
+BYTES = [b"", b"\0\xff", b"1234567", b"12345678", b"\0" * 10_000]
+
+
 @pytest.mark.parametrize(
     "value",
-    [
-        None,
-        True,
-        False,
-        0,
-        -1,
-        2**63 - 1,
-        -(2**63),
-        0.5,
-        math.inf,
-        "",
-        "a",
-        "seven77",
-        "eight888",
-        "ü€😀",
-        "x" * 100_000,
-    ]
-    + [b"", b"\0\xff", b"1234567", b"12345678", b"\0" * 10_000],
+    [None, True, False, 0, -1, 2**63 - 1, -(2**63), 0.5, math.inf, *TEXTS, *BYTES],
     ids=lambda value: f"{type(value).__name__}-{str(value)[:8]!r}",
 )
 def test_plain_values_come_back(value: Any, host: SimpleNamespace) -> None:
@@ -71,8 +59,16 @@ def test_plain_values_come_back(value: Any, host: SimpleNamespace) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [[], [1, 2, 3], ["a", "b" * 50], [None, 1.5, [True, ["deep"]]], {}, {"a": 1}, {str(i): i for i in range(200)}]
-    + [{1: "one", "two": [2, {"three": 3}]}],
+    [
+        [],
+        [1, 2, 3],
+        ["a", "b" * 50],
+        [None, 1.5, [True, ["deep"]]],
+        {},
+        {"a": 1},
+        MANY,
+        {1: "one", "two": [2, {"three": 3}]},
+    ],
     ids=lambda value: str(value)[:24],
 )
 def test_containers_come_back(value: Any, host: SimpleNamespace) -> None:

@@ -308,6 +308,10 @@ class Checker {
         return say_.Raise("ValueError", "%S: expected device cpu, got %D: call .cpu() first", t.device);
       }
     } else if (!f_.device.device_type) {
+      if (KP_UNLIKELY(t.device.device_type <= 0)) {
+        return say_.Raise("ValueError", "%S: expected a device, got device type %i, which is none",
+                          int64_t{t.device.device_type});
+      }
       f_.device = t.device;
       device_from_ = say_.who;
     } else if (KP_UNLIKELY(t.device.device_type != f_.device.device_type ||
@@ -319,9 +323,14 @@ class Checker {
       return say_.Raise("ValueError",
                         "%S: expected a tensor with memory, got one whose data is NULL (a fake or meta tensor?)");
     }
+    if (t.device.device_type != KP_DEVICE_CPU) return 0;
     const uint32_t unit = Alignment(t.dtype);
-    const bool address = t.device.device_type == KP_DEVICE_CPU;
-    if (KP_UNLIKELY(address && ((reinterpret_cast<uintptr_t>(t.data) + t.byte_offset) & (unit - 1)) != 0)) {
+    uint64_t address = 0;
+    if (KP_UNLIKELY(__builtin_add_overflow(reinterpret_cast<uintptr_t>(t.data), t.byte_offset, &address))) {
+      return say_.Raise("ValueError", "%S: expected a byte_offset from 0 that stays in memory, got %i",
+                        static_cast<int64_t>(t.byte_offset));
+    }
+    if (KP_UNLIKELY((address & (unit - 1)) != 0)) {
       return say_.Raise("ValueError",
                         "%S: expected memory aligned to %i bytes, got an address that is not: pass a copy",
                         int64_t{unit});
