@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from author_project import MODULE
-from kernpack_sdk import include_dir
+from kernpack_sdk import cmake_dir, flags, include_dir
 
 WIDE = Path(__file__).with_name("wide.cc")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
@@ -43,6 +43,14 @@ def test_host_compilers(compilers: tuple[str, ...], standard: str, source: str, 
     options = [f"-std={spelled}", *WARNINGS, f"-I{include_dir()}", "-fPIC", "-c", "-o", "/dev/null"]
     options += ["-DKP_SUPPORT_LINKED"] if linked else []
     _compile([compiler, *options, str(_source(source, tmp_path, ".cc"))])
+
+
+@pytest.mark.parametrize("part", ["aliases", "check"])
+@pytest.mark.parametrize("compilers", [("g++",), ("clang++", "clang++-19")], ids=lambda names: names[0])
+def test_support_library(compilers: tuple[str, ...], part: str) -> None:
+    compiler = _compiler(*compilers)
+    options = [*flags.support_flags(part, gnu=compiler == "g++"), *WARNINGS, "-c", "-o", "/dev/null"]
+    _compile([compiler, *options, str(cmake_dir() / "support" / f"{part}.cc")])
 
 
 @pytest.mark.parametrize("source", ["smallest", "wide"])

@@ -20,8 +20,10 @@ def test_holds_every_header(sdk: Path) -> None:
 
 def test_holds_the_cmake_package(sdk: Path) -> None:
     folder = sdk / "kernpack_sdk/lib/cmake/kernpack"
-    for path in (ROOT / "sdk/cmake").iterdir():
-        assert (folder / path.name).read_bytes() == path.read_bytes()
+    sources = [path for path in (ROOT / "sdk/cmake").rglob("*") if path.is_file()]
+    assert sources
+    for path in sources:
+        assert (folder / path.relative_to(ROOT / "sdk/cmake")).read_bytes() == path.read_bytes()
     assert (folder / "kernpackConfigVersion.cmake").is_file()
 
 
