@@ -48,10 +48,16 @@ def test_every_block_runs_or_says_why_not() -> None:
         print(f"  {block}: {block.no_run or 'plain text'}")
 
 
+def _program(block: Block) -> str:
+    """A reader types a page's Python from top to bottom, so each block follows those above it."""
+    above = [b for b in BLOCKS if b.runs and b.language == "python" and b.page == block.page and b.line < block.line]
+    return "".join(b.text for b in (*above, block))
+
+
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.runs], ids=str)
 def test_block(block: Block, tmp_path: Path) -> None:
     if block.language == "python":
-        (tmp_path / "block.py").write_text(block.text)
+        (tmp_path / "block.py").write_text(_program(block))
         _run([sys.executable, "block.py"], tmp_path)
     elif block.language == "bash":
         _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
