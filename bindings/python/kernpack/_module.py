@@ -91,7 +91,8 @@ class Module:
         return f"module '{self.name}' has no function '{name}'{hint}"
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *(self._names() if self._capsule is not None else ())})
+        """The functions, without those whose names begin with an underscore."""
+        return [] if self._capsule is None else sorted(name for name in self._names() if not name.startswith("_"))
 
     def close(self) -> None:
         """Forgets the functions; calling through functions that were taken out before still works."""

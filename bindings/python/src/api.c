@@ -1,5 +1,6 @@
 /* The table of kernpack._core's functions, and the small ones. */
 #include "api.h"
+#include "torch_layout.h"
 
 static PyObject* RegisterError(PyObject* module, PyObject* args) {
   PyObject *kind, *type;
@@ -79,6 +80,14 @@ static PyObject* Empty(PyObject* module, PyObject* args) {
   return tensor;
 }
 
+/* Whether torch's fields are read; before and after what is asked for. */
+static PyObject* UseTorchFields(PyObject* module, PyObject* on) {
+  const int before = kpy_torch_layout.known;
+  (void)module;
+  kpy_torch_layout.known = kpy_torch_layout.found && on == Py_True;
+  return PyBool_FromLong(before);
+}
+
 PyMethodDef kpy_api_methods[] = {
     {"load", kpy_load, METH_VARARGS, "load(paths, flags) -> module capsule"},
     {"module_info", kpy_module_info, METH_O, "module_info(capsule) -> dict"},
@@ -103,6 +112,10 @@ PyMethodDef kpy_api_methods[] = {
     {"storage_erase", kpy_storage_remove, METH_VARARGS, "storage_erase(module, key, scope, device, stream) -> bool"},
     {"storage_list", kpy_storage_keys, METH_VARARGS, "storage_list(module, scope, device, stream) -> [key]"},
     {"storage_reset_device", kpy_storage_drop_device, METH_O, "storage_reset_device(device)"},
+    {"use_torch_fields", UseTorchFields, METH_O,
+     "use_torch_fields(bool) -> whether they were in use; False: ask torch's own functions of each tensor, as where "
+     "the "
+     "fields could not be verified"},
     {"set_num_threads", SetNumThreads, METH_VARARGS, "set_num_threads(n)"},
     {"get_num_threads", GetNumThreads, METH_NOARGS, "get_num_threads() -> int"},
     {"live_objects", LiveObjects, METH_NOARGS, "live_objects() -> int; for leak tests"},

@@ -26,7 +26,8 @@ PyObject* kpy_set_hook(PyObject* module, PyObject* args) {
 
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   call->divert = why;
-  call->divert_hook = kpy_hook(hook);
+  /* What has no signature cannot be traced, batched or differentiated by anybody. */
+  call->divert_hook = call->function != NULL && call->function->program != NULL ? kpy_hook(hook) : NULL;
   return KPY_DIVERT;
 }
 

@@ -58,6 +58,36 @@ const KpDLTensor* kpy_tensor_view(PyObject* self) {
   return NULL;
 }
 
+/* The consumer of a lent tensor is done with it. On any thread. */
+static void EndLoan(void* lent) {
+  PyGILState_STATE state;
+  if (!Py_IsInitialized()) return;
+  state = PyGILState_Ensure();
+  --((KpyTensor*)lent)->exports;
+  Py_DECREF((PyObject*)lent);
+  PyGILState_Release(state);
+}
+
+int kpy_tensor_export(PyObject* tensor, KpAny* out) {
+  KpyTensor* self = (KpyTensor*)tensor;
+  KpObject* object = kpy_tensor_object(tensor);
+  if (object == NULL) return -1;
+  if (self->borrowed) {
+    if (kp_tensor_wrap(&self->tensor->tensor, tensor, EndLoan, out) != 0) {
+      (void)kpy_raise_host("kernpack.Tensor", -1);
+      return -1;
+    }
+    ++self->exports;
+    Py_INCREF(tensor);
+    return 0;
+  }
+  out->type_index = KP_TYPE_TENSOR;
+  out->small_len = 0;
+  out->v.v_obj = object;
+  kp_retain(object);
+  return 0;
+}
+
 KpObject* kpy_tensor_object(PyObject* tensor) {
   if (Py_TYPE(tensor) != g_type) {
     PyErr_SetString(PyExc_TypeError, "expected a kernpack.Tensor");

@@ -13,6 +13,9 @@ typedef struct KpyTensor {
 KPY_HIDDEN PyTypeObject* kpy_tensor_type(void);
 /* The view, or NULL with an error when expired. */
 KPY_HIDDEN const KpDLTensor* kpy_tensor_view(PyObject* self);
+/* An owned TENSOR to hand to another library: the tensor itself, or, of a borrowed one, a stand-in that counts as an export
+ * until it is released. 0, or -1 with a Python exception set. */
+KPY_HIDDEN int kpy_tensor_export(PyObject* self, KpAny* out);
 
 /* tensor_protocols.c */
 KPY_HIDDEN PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs);

@@ -22,10 +22,12 @@ static int Allocate(KpDLTensor* prototype, KpDLManagedTensorVersioned** out, voi
 }
 
 static int ManagedFromObject(void* object, KpDLManagedTensorVersioned** out) {
-  KpObject* tensor = kpy_tensor_object((PyObject*)object);
-  if (tensor == NULL) return -1;
-  if (((KpyTensor*)object)->borrowed) ++((KpyTensor*)object)->exports;
-  if (kp_tensor_to_dlpack_versioned(tensor, out) == 0) return 0;
+  KpAny tensor;
+  int rc;
+  if (kpy_tensor_export((PyObject*)object, &tensor) != 0) return -1;
+  rc = kp_tensor_to_dlpack_versioned(tensor.v.v_obj, out);
+  kp_any_release(&tensor);
+  if (rc == 0) return 0;
   (void)kpy_raise_host("kernpack.Tensor", -1);
   return -1;
 }

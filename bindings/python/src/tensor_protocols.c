@@ -61,22 +61,23 @@ PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
   static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
   PyObject *stream = NULL, *max_version = NULL, *device = NULL, *copy = NULL;
   const KpDLTensor* view;
-  KpObject* tensor;
+  PyObject* capsule;
+  KpAny tensor;
   long major;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &max_version, &device, &copy)) {
     return NULL;
   }
   view = kpy_tensor_view(self);
-  tensor = view == NULL ? NULL : kpy_tensor_object(self);
-  if (tensor == NULL || CheckDevice(view, device) != 0) return NULL;
+  if (view == NULL || CheckDevice(view, device) != 0) return NULL;
   if (copy == Py_True) {
     PyErr_SetString(PyExc_BufferError, "kernpack.Tensor: __dlpack__ shares memory; copy=True is not supported");
     return NULL;
   }
   major = MajorOf(max_version);
-  if (major < 0) return NULL;
-  if (((KpyTensor*)self)->borrowed) ++((KpyTensor*)self)->exports; /* cannot be taken back: the lender's call fails */
-  return major >= 1 ? VersionedCapsule(tensor) : UnversionedCapsule(tensor);
+  if (major < 0 || kpy_tensor_export(self, &tensor) != 0) return NULL;
+  capsule = major >= 1 ? VersionedCapsule(tensor.v.v_obj) : UnversionedCapsule(tensor.v.v_obj);
+  kp_any_release(&tensor);
+  return capsule;
 }
 
 PyObject* kpy_tensor_dlpack_device(PyObject* self, PyObject* unused) {

@@ -66,7 +66,7 @@ static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_by
   layout->keys = Find(samples, count, 0, 8, bytes, IsKeys);
   layout->autograd = Find(samples, count, 0, 8, bytes, IsAutograd);
   layout->plain = plain;
-  layout->known = layout->keys >= 0 && layout->autograd >= 0;
+  layout->known = layout->found = layout->keys >= 0 && layout->autograd >= 0;
 }
 
 static int ReadSample(PyObject* row, Sample* out) {
@@ -85,7 +85,7 @@ void kpy_torch_layout_init(void) {
   unsigned long long plain;
   Py_ssize_t i, count, object_bytes;
   int good;
-  if (kpy_torch_layout.known || attempts_left-- <= 0) return;
+  if (kpy_torch_layout.found || attempts_left-- <= 0) return;
   answer = kpy_helper("torch_samples", NULL);
   good = answer != NULL && PyArg_ParseTuple(answer, "O!Kn", &PyList_Type, &rows, &plain, &object_bytes);
   count = good ? PyList_Size(rows) : 0;

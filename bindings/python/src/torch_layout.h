@@ -7,7 +7,8 @@
 #include "core.h"
 
 typedef struct KpyTorchLayout {
-  int known;
+  int known; /* the fields may be read */
+  int found; /* the offsets are sure */
   Py_ssize_t impl; /* in the Python object: pointer to the C++ tensor */
   Py_ssize_t keys; /* in the C++ tensor: dispatch keys, 64 bits */
   Py_ssize_t autograd; /* in the C++ tensor: pointer, NULL: neither a gradient nor a tangent */

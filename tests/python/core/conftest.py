@@ -6,6 +6,9 @@ import kernpack
 import pytest
 
 SOURCE = r"""
+#include <chrono>
+#include <thread>
+
 void nop() {}
 int add(int a, int b) { return a + b; }
 kp::Any echo(kp::Any x) { return x; }
@@ -26,6 +29,29 @@ void bump(kp::TensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
 }
 void rows(kp::TensorView a, kp::TensorView w) {}
+
+void scratch(kp::TensorView x, kp::TensorView out, kp::TensorView workspace) {
+  if (workspace.dtype() != kp::u8) KP_THROW(TypeError) << "workspace is " << workspace.dtype();
+  for (int64_t i = 0; i < workspace.numel(); ++i) workspace.data_ptr<uint8_t>()[i] = 0xff;
+  *out.data_ptr<int64_t>() = workspace.numel();
+}
+void shift(kp::TensorView x, kp::TensorView by, kp::TensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i] + *by.data_ptr<float>();
+}
+void slow_shape(kp::TensorView x, double seconds, kp::TensorView out) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  float sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data_ptr<float>()[i];
+  out.data_ptr<float>()[0] = static_cast<float>(x.size(0));
+  out.data_ptr<float>()[1] = sum;
+}
+void spin(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < end) kp::check_interrupts();
+}
+kp::Any apply(kp::Function f, kp::Any x) { return f(x); }
+int64_t count_down(kp::Function f, int64_t n) { return n == 0 ? 0 : 1 + f(n - 1).cast<int64_t>(); }
+float lend(kp::Function f, kp::TensorView x) { return static_cast<float>(f(x).cast<double>()); }
 """
 
 FUNCTIONS = {
@@ -40,6 +66,13 @@ FUNCTIONS = {
     "split": "(x: T[*S]) -> (low: T[*S], high: T[*S]) where T in {f32}",
     "bump": "(x!: f32[N]) -> () with quick",
     "rows": "(a: T[N, D], w: T[D]) -> () where T in {f32, f64}",
+    "scratch": "(x: f32[N]) -> (out: i64[]) with workspace = 4 * N + 3",
+    "shift": "(x: f32[N], by: f32[]) -> (out: f32[N])",
+    "slow_shape": "(x: f32[N], seconds: float) -> (out: f32[2])",
+    "spin": None,
+    "apply": None,
+    "count_down": None,
+    "lend": None,
 }
 
 

@@ -7,6 +7,7 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import pydoc
 import subprocess
 import sys
 
@@ -19,7 +20,12 @@ def test_help_and_signature(k):
     assert str(inspect.signature(k.scale)) == "(x, *, f=2.0, out=None)"
     assert "where T in {f32}" in k.scale.__doc__
     assert k.scale.__name__ == "scale"
-    assert {"scale", "functions", "version"} <= set(dir(k))
+    assert dir(k) == sorted(k.functions)
+    shown = pydoc.render_doc(k.scale, renderer=pydoc.plaintext)
+    assert "scale(x, *, f=2.0, out=None)" in shown
+    assert "scale(x: T[*S], *, f: float = 2.0) -> (out: T[*S]) where T in {f32}" in shown
+    assert str(inspect.signature(k.add)) == "(*args)"
+    assert "add(int, int) -> int" in pydoc.render_doc(k.add, renderer=pydoc.plaintext)
 
 
 def test_function_info(k):
