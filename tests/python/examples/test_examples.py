@@ -42,7 +42,8 @@ def _cmake(project: Path) -> None:
     prefix = ROOT / "build/install"
     if not prefix.is_dir():
         pytest.fail("build/install is missing: cmake --preset release, build, cmake --install build/release")
-    _run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=project)
+    python = f"-DPython_EXECUTABLE={sys.executable}"
+    _run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", python, cwd=project)
     _run("cmake", "--build", "build", cwd=project)
     _run("ctest", "--test-dir", "build", "--output-on-failure", "--no-tests=error", cwd=project)
 
