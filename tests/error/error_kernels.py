@@ -21,7 +21,7 @@ void fill_ones(kp::TensorView x, kp::TensorView out) {
 
 int add(int a, int b) { return a + b; }
 int64_t narrow(int8_t a, uint8_t b, int16_t c, uint16_t d, int32_t e, uint32_t f, uint64_t g) {
-  return a + b + c + d + e + f + static_cast<int64_t>(g);
+  return int64_t{a} + b + c + d + e + f + static_cast<int64_t>(g);
 }
 double half(double x) { return x / 2; }
 bool flip(bool x) { return !x; }

@@ -31,7 +31,7 @@ def dlpack_of(
         raise
     except Exception as error:
         raise BufferError(
-            f"{who}: __dlpack__ of {type(value).__name__} failed: {type(error).__name__}: {error}"
+            f"{who}: __dlpack__ of {type(value).__name__} failed: {type(error).__name__}: {_short(error)}"
         ) from error
     if type(capsule).__name__ != "PyCapsule":
         raise BufferError(
@@ -40,13 +40,20 @@ def dlpack_of(
     return capsule, kind, index, used
 
 
+def _short(error: Exception) -> str:
+    text = str(error)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
 def _device_of(value: Any, who: str) -> tuple[int, int]:
     try:
         kind, index = value.__dlpack_device__()
+        for number in (int(kind), int(index)):
+            number.to_bytes(4, "little", signed=True)  # OverflowError: no int32
         return int(kind), int(index)
     except Exception as error:
         raise BufferError(
-            f"{who}: __dlpack_device__ of {type(value).__name__} gave no (type, index): {type(error).__name__}: {error}"
+            f"{who}: __dlpack_device__ of {type(value).__name__} gave no (type, index): {type(error).__name__}: {_short(error)}"
         ) from error
 
 
