@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -58,4 +59,7 @@ class _Loader:
         module.__loader__ = self._loader
         self._loader.exec_module(module)
         for action in _waiting.pop(module.__name__, ()):
-            action()
+            try:
+                action()
+            except Exception as error:  # importing a framework does not fail because of a kernel module
+                warnings.warn(f"kernpack, after importing {module.__name__}: {error}", RuntimeWarning, stacklevel=2)
