@@ -100,6 +100,7 @@ static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
     rc = kpy_torch_guard(call, object, view);
     if (rc != KPY_OK) return rc;
   }
+  if (KPY_UNLIKELY(call->flags & KP_PARAM_MUTATED) && kpy_torch_note_write(object) != 0) return KPY_ERROR;
   return Finish(call, slot, api, view, object, out);
 }
 

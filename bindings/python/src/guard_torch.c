@@ -9,7 +9,7 @@
 
 static getter g_requires_grad;
 static void* g_requires_grad_closure;
-static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_dispatch_modes, g_function_modes;
+static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_dispatch_modes, g_function_modes, g_increment_version;
 static PyObject* g_module; /* torch._C: the self of its functions */
 static int64_t (*g_dispatch_depth)(void); /* these three are nullable: then the functions above are asked */
 static int64_t (*g_function_depth)(void);
@@ -26,10 +26,10 @@ static PyCFunction MethodOf(PyTypeObject* type, const char* name) {
   return NULL;
 }
 
-static PyCFunction FunctionOf(PyObject* module, const char* name) {
+static PyCFunction FunctionOf(PyObject* module, const char* name, int form) {
   PyObject* function = PyObject_GetAttrString(module, name);
   PyCFunction pointer = NULL;
-  if (function != NULL && PyCFunction_Check(function) && (PyCFunction_GetFlags(function) & METH_NOARGS)) {
+  if (function != NULL && PyCFunction_Check(function) && (PyCFunction_GetFlags(function) & form)) {
     pointer = PyCFunction_GetFunction(function);
   }
   PyErr_Clear();
@@ -81,12 +81,13 @@ int kpy_torch_init(PyObject* torch) {
   FindRequiresGrad((PyTypeObject*)base);
   g_is_neg = MethodOf((PyTypeObject*)base, "is_neg");
   g_is_conj = MethodOf((PyTypeObject*)base, "is_conj");
-  g_is_grad_enabled = FunctionOf(g_module, "is_grad_enabled");
-  g_dispatch_modes = FunctionOf(g_module, "_len_torch_dispatch_stack");
-  g_function_modes = FunctionOf(g_module, "_len_torch_function_stack");
+  g_is_grad_enabled = FunctionOf(g_module, "is_grad_enabled", METH_NOARGS);
+  g_dispatch_modes = FunctionOf(g_module, "_len_torch_dispatch_stack", METH_NOARGS);
+  g_function_modes = FunctionOf(g_module, "_len_torch_function_stack", METH_NOARGS);
+  g_increment_version = FunctionOf(g_module, "_increment_version", METH_O);
   Py_DECREF(base);
-  if (!g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled || !g_dispatch_modes || !g_function_modes ||
-      FindForwardAd() != 0) {
+  if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled || !g_dispatch_modes ||
+      !g_function_modes || FindForwardAd() != 0) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
@@ -194,4 +195,12 @@ int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
     rc = Divert(call, "it has no memory of its own (a fake, meta or wrapper tensor); pass a real tensor");
   }
   return rc == KPY_OK ? CheckKeys(call, tensor, view) : rc;
+}
+
+int kpy_torch_note_write(PyObject* tensor) {
+  PyObject* tensors = PyTuple_Pack(1, tensor);
+  PyObject* answer = tensors == NULL ? NULL : g_increment_version(g_module, tensors);
+  Py_XDECREF(tensors);
+  Py_XDECREF(answer);
+  return answer == NULL ? -1 : 0;
 }

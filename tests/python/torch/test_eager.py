@@ -101,6 +101,17 @@ def test_numbers_and_dtypes_on_the_slow_path(k):
         assert k.cast(torch.ones(3), dtype=torch.float32).dtype == torch.float32
 
 
+def test_writes_are_noted(k):
+    x, out = torch.zeros(3), torch.zeros(3)
+    k.bump(x)
+    k.scale(x, out=out)
+    assert (x._version, out._version) == (1, 1)
+    with torch.inference_mode():
+        counted_by_nobody = torch.zeros(3)
+        k.bump(counted_by_nobody)
+    assert counted_by_nobody.tolist() == [1, 1, 1]
+
+
 def test_autocast_changes_nothing(k):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert k.scale(torch.ones(3)).dtype == torch.float32

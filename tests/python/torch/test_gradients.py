@@ -92,12 +92,14 @@ def test_inputs_are_freed_where_the_backward_does_not_want_them(kernels):
     assert source.grad is not None
 
 
-def test_modified_in_place_is_noticed(kernels, k):
+@pytest.mark.parametrize("path", ["direct", "operator"])
+def test_modified_in_place_is_noticed(kernels, k, path):
+    bump = k.bump if path == "direct" else kernpack.torch.ops(k).bump
     x = torch.randn(3, 5, requires_grad=True)
     y = x * 1
     out = kernels.gelu(y)
     with torch.no_grad():
-        kernpack.torch.ops(k).bump(y)
+        bump(y)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.sum().backward()
 
