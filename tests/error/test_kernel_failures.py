@@ -188,7 +188,9 @@ def test_a_list_that_holds_itself(k) -> None:
         k.echo(loop)
 
 
-@pytest.mark.parametrize("text", ["é" * 5_000_000, "\0" * 10_000_000, "a" * 10_000_000], ids=["unicode", "nul", "ascii"])
+@pytest.mark.parametrize(
+    "text", ["é" * 5_000_000, "\0" * 10_000_000, "a" * 10_000_000], ids=["unicode", "nul", "ascii"]
+)
 def test_10_mb_of_text_both_ways(k, text: str) -> None:
     assert k.length(text) == 10_000_000
     assert k.echo(text) == text
@@ -204,4 +206,6 @@ def test_10_mb_of_text_in_an_error(k) -> None:
 def test_results_of_a_failed_call_are_let_go(k) -> None:
     given = np.zeros(8, np.float32)
     out = np.zeros(8, np.float32)
-    refused(lambda: k.typed_throw(given, out=out), kernpack.InternalError, f"typed_throw: {STRANGE}", watch=[given, out])
+    refused(
+        lambda: k.typed_throw(given, out=out), kernpack.InternalError, f"typed_throw: {STRANGE}", watch=[given, out]
+    )

@@ -73,7 +73,11 @@ def test_packages_that_are_none() -> None:
         "kernpack.load: no package 'no_such_package' is installed (pip install it, or pass a path such as "
         f"'./no_such_package.so'); installed kernel packages: {known}",
     )
-    refused(lambda: kernpack.load("json"), ImportError, "kernpack.load: the package 'json' holds no kernel module (no *.so...")
+    refused(
+        lambda: kernpack.load("json"),
+        ImportError,
+        "kernpack.load: the package 'json' holds no kernel module (no *.so...",
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,7 +187,10 @@ SIGNATURES = {
     "does_not_parse": ('"(x: f32[N) -> ()"', "second: signature, position 9: ..."),
     "not_utf8": (r'"(x: f32[\377]) -> ()"', "second: signature, position 8: ..."),
     "empty": ('""', "second: signature, position 0: ..."),
-    "names_another_function": ('"third(x: f32[N]) -> ()"', "second: signature: expected the name second or none, got third"),
+    "names_another_function": (
+        '"third(x: f32[N]) -> ()"',
+        "second: signature: expected the name second or none, got third",
+    ),
 }
 
 

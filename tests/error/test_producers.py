@@ -55,7 +55,10 @@ NO_DEVICE = "gave no (type, index)"
 JUNK: dict[str, tuple[Any, str]] = {
     "raises": (Producer(RuntimeError("no")), "__dlpack__ of Producer failed: RuntimeError: no"),
     "raises_out_of_memory": (Producer(MemoryError("huge")), "__dlpack__ of Producer failed: MemoryError: huge"),
-    "raises_a_long_text": (Producer(RuntimeError("x" * 100_000)), f"__dlpack__ of Producer failed: RuntimeError: {'x' * 200}..."),
+    "raises_a_long_text": (
+        Producer(RuntimeError("x" * 100_000)),
+        f"__dlpack__ of Producer failed: RuntimeError: {'x' * 200}...",
+    ),
     "gives_an_int": (Producer(17), "expected a DLPack capsule from __dlpack__ of Producer, got int"),
     "gives_none": (Producer(None), "expected a DLPack capsule from __dlpack__ of Producer, got NoneType"),
     "gives_itself": (Producer(lambda: Producer), "expected a DLPack capsule from __dlpack__ of Producer, got type"),
@@ -72,7 +75,10 @@ JUNK: dict[str, tuple[Any, str]] = {
         NoDevice(),
         f"__dlpack_device__ of NoDevice {NO_DEVICE}: AttributeError: 'NoDevice' object has no attribute '__dlpack_device__'",
     ),
-    "device_beyond_int": (Producer(W.__dlpack__, (2**40, 0)), f"__dlpack_device__ of Producer {NO_DEVICE}: OverflowError: int too big to convert"),
+    "device_beyond_int": (
+        Producer(W.__dlpack__, (2**40, 0)),
+        f"__dlpack_device__ of Producer {NO_DEVICE}: OverflowError: int too big to convert",
+    ),
     "not_callable": (
         NotCallable(),
         f"__dlpack_device__ of NotCallable {NO_DEVICE}: TypeError: 'int' object is not callable",
