@@ -128,7 +128,8 @@ int Adopt(const KpModule* table, const KpLoadedModule** out) {
   Registry& registry = Leaked<Registry>();
   const std::lock_guard lock(registry.loading);
   // An embedded module has no file to hash: it is the program's own, so its address names it.
-  const std::string digest = Digest(std::string_view(reinterpret_cast<const char*>(&table), sizeof table));
+  const auto address = reinterpret_cast<uintptr_t>(table);
+  const std::string digest = Digest({reinterpret_cast<const char*>(&address), sizeof address});
   if ((*out = registry.Find(digest))) return 0;
   auto module = std::make_unique<KpLoadedModule>();
   module->digest = digest;

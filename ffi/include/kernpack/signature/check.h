@@ -381,10 +381,12 @@ class Checker {
     if (PackDType(t->dtype) != PackDType(want.dtype) || t->dtype.lanes != 1) {
       return say_.Raise("TypeError", "%S: expected dtype %d, got %d", want.dtype, t->dtype);
     }
+    // NOLINTBEGIN(clang-analyzer-core.CallAndMessage): ResultPrototype has filled `want` and `shape`
     if (t->ndim < 0 || (t->ndim && !t->shape) || !SameSizes(t->shape, t->ndim, shape, want.ndim)) {
       return say_.Raise("ValueError", "%S: expected shape %h = %l, got %l", p_.words + p_.Result(i)[2], shape,
                         want.ndim, t->shape, t->shape && t->ndim > 0 && t->ndim <= KP_MAX_NDIM ? t->ndim : 0);
     }
+    // NOLINTEND(clang-analyzer-core.CallAndMessage)
     return CheckMemory(0, *t);
   }
 

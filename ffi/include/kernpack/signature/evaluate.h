@@ -87,6 +87,7 @@ KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, in
       case Op::kItemSize:
         stack[n++] = (frame.dtypes[operand].bits * frame.dtypes[operand].lanes + 7) / 8;
         break;
+      // NOLINTBEGIN(clang-analyzer-core.*): a compiled program has operands before their operator
       case Op::kNegate:
         now = Apply(Op::kSubtract, 0, stack[n - 1], &stack[n - 1]);
         break;
@@ -99,6 +100,7 @@ KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, in
   }
   *code = at + 1;
   *out = stack[0];
+  // NOLINTEND(clang-analyzer-core.*)
   return status;
 }
 

@@ -125,6 +125,7 @@ class Invocation {
     }
     KpSafeCall call = nullptr;
     void* self = nullptr;
+    // NOLINTNEXTLINE(clang-analyzer-core.StackAddressEscape): args_, which points at `space`, is not read after this call
     if (policy_.resolve(policy_.self, Device(), &call, &self)) return -1;
     KpAny nothing = kp_none();
     const int rc = call(self, args_, n, &nothing);

@@ -89,7 +89,7 @@ bool ImageHolds(void* handle, std::span<const char> content) {
     ElfW(Phdr) segment;
     std::memcpy(&segment, content.data() + header.e_phoff + i * sizeof segment, sizeof segment);
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) || !(segment.p_flags & PF_R)) continue;
-    const char* loaded = reinterpret_cast<const char*>(map->l_addr + segment.p_vaddr);
+    const auto* loaded = reinterpret_cast<const char*>(map->l_addr + segment.p_vaddr);  // NOLINT(*-no-int-to-ptr)
     if (std::memcmp(loaded, content.data() + segment.p_offset, segment.p_filesz) != 0) return false;
   }
   return true;
