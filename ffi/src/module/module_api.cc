@@ -36,7 +36,7 @@ int Find(std::string_view qualified, const KpLoadedFunction** out) {
   const size_t at = qualified.rfind('@', slash);
   if (slash == std::string_view::npos || at == std::string_view::npos) {
     return kp_raise("ValueError", "kp_function_find: expected '<module>@<digest>/<function>', got '%.*s'",
-                    PrintLength(qualified), qualified.data());  // NOLINT(bugprone-suspicious-stringview-data-usage)
+                    PrintLength(qualified), qualified.data());
   }
   const std::string name(qualified.substr(0, at));
   const std::string digest(qualified.substr(at + 1, slash - at - 1));
