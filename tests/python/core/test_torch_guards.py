@@ -41,9 +41,9 @@ ROWS: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
 @pytest.fixture(params=["fields", "functions"])
 def looked_at(request) -> Iterator[str]:
     """Both ways to tell: by the verified fields, and by torch's own functions where the fields are not known."""
-    before = kernpack._core.use_torch_fields(request.param == "fields")
+    kernpack._core.use_torch_fields(request.param == "fields")
     yield request.param
-    kernpack._core.use_torch_fields(before)
+    kernpack._core.use_torch_fields(True)
 
 
 @pytest.mark.parametrize("row", ROWS)
