@@ -1,4 +1,4 @@
-"""The fenced code blocks of the manual."""
+"""The fenced code blocks of the manual and of the other pages that a reader follows."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ class Block:
     language: str
     text: str
     no_run: str | None  # the reason in `<!-- no-run: reason -->` on the line above
+
+    @property
+    def folder(self) -> Path | None:
+        """The example that the page belongs to: its blocks run in a copy of it, one after the other."""
+        return ROOT / Path(self.page).parent if self.page.startswith("examples/") else None
 
     @property
     def runs(self) -> bool:
@@ -50,5 +55,6 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def all_blocks() -> list[Block]:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages += [*sorted((ROOT / "examples").glob("*/README.md")), ROOT / "kernels/README.md", ROOT / "sdk/README.md"]
     return [block for page in pages for block in blocks_of(page)]

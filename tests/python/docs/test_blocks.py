@@ -1,16 +1,19 @@
-"""Every code block of README.md and docs/ does what it shows, or says above it why it is not run."""
+"""Every code block of the manual, README.md and the examples does what it shows, or says above it why it is not run.
+
+`$KERNPACK` in an example's commands is where Kernpack was installed with `cmake --install`: build/install here."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-from blocks import RUNNABLE, TEXT, Block, all_blocks
+from blocks import ROOT, RUNNABLE, TEXT, Block, all_blocks
 from kernpack_sdk import check, flags
 
 BLOCKS = all_blocks()
@@ -18,6 +21,7 @@ BLOCKS = all_blocks()
 
 def _run(command: list[str], folder: Path) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment["KERNPACK"] = str(ROOT / "build/install")
     done = subprocess.run(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
@@ -54,9 +58,19 @@ def _program(block: Block) -> str:
     return "".join(b.text for b in (*above, block))
 
 
+def _follow(block: Block, folder: Path) -> None:
+    """The commands and programs of an example's page up to this one, in a copy of the example."""
+    shutil.copytree(block.folder or folder, folder, dirs_exist_ok=True)
+    for step in [b for b in BLOCKS if b.runs and b.page == block.page and b.line <= block.line]:
+        interpreter = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[step.language]
+        _run([*interpreter, step.text], folder)
+
+
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.runs], ids=str)
 def test_block(block: Block, tmp_path: Path) -> None:
-    if block.language == "python":
+    if block.folder is not None:
+        _follow(block, tmp_path)
+    elif block.language == "python":
         (tmp_path / "block.py").write_text(_program(block))
         _run([sys.executable, "block.py"], tmp_path)
     elif block.language == "bash":
