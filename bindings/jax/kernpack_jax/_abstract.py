@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import jax
-import numpy as np
 
-from . import _c, _dtypes, _statics
+from . import _c, _dtypes, _statics, _symbolic
 from ._arguments import Config
 from ._function import Function
 
+Shape = tuple[Any, ...]  # of ints, or of jax.export's symbolic dims
 
-def results(config: Config, operands: Sequence[jax.Array]) -> tuple[list[jax.ShapeDtypeStruct], int | None]:
+
+def results(config: Config, operands: Sequence[Any]) -> tuple[tuple[jax.ShapeDtypeStruct, ...], Any]:
     """The shape and dtype of each result, and the size of the workspace in bytes (None: the function has none).
 
-    Raises what the NumPy path raises for the same shapes: TypeError or ValueError naming function and parameter.
+    Raises what the NumPy path raises for the same shapes: TypeError or ValueError naming function and parameter. Where dims
+    are symbolic, what cannot be decided now is checked when the program runs.
     """
+    described = tuple((tuple(operand.shape), operand.dtype) for operand in operands)
+    if any(not isinstance(dim, int) for shape, _ in described for dim in shape):
+        return _symbolic.results(config, described)
+    return _checked(config, described, bool(jax.config.jax_enable_x64))  # type: ignore[attr-defined]
+
+
+@functools.lru_cache(maxsize=8192)
+def _checked(
+    config: Config, described: tuple[tuple[Shape, Any], ...], x64: bool
+) -> tuple[tuple[jax.ShapeDtypeStruct, ...], int | None]:
+    del x64  # part of the key: which dtypes there are depends on it
     function = config.function
     keep: list[object] = []
     frame = _c.Frame()
-    values = _values(config, iter([_view(function, operand, keep) for operand in operands]), keep)
+    values = _values(config, iter([_view(function, shape, dtype, keep) for shape, dtype in described]), keep)
     _c.check(
         _c.lib.kp_sig_check(function.program, function.c_name, values, None, _c.SIG_ABSTRACT, ctypes.byref(frame)),
         function.name,
     )
-    found = [_result(function, frame, index) for index in range(function.num_results)]
+    found = tuple(_result(function, frame, index) for index in range(function.num_results))
     if not function.has_workspace:
         return found, None
     size = ctypes.c_uint64()
@@ -46,13 +61,11 @@ def _values(config: Config, views, keep: list[object]):
     return out
 
 
-def _view(function: Function, operand: jax.Array, keep: list[object]) -> _c.Any:
-    pair = _dtypes.to_dlpack(np.dtype(operand.dtype)) if isinstance(operand.dtype, np.dtype) else None
-    if pair is None:
-        raise TypeError(f"{function.name}: arrays of JAX dtype {operand.dtype} cannot be given to a kernel")
-    shape = (ctypes.c_int64 * max(1, operand.ndim))(*operand.shape)
-    view = _c.Tensor(device=_c.Device(1, 0), ndim=operand.ndim, dtype=_c.DType(*pair, 1), shape=shape)
-    keep += [shape, view]
+def _view(function: Function, shape: Shape, dtype: Any, keep: list[object]) -> _c.Any:
+    pair = _dtypes.of_jax(function.name, dtype)
+    dims = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+    view = _c.Tensor(device=_c.Device(1, 0), ndim=len(shape), dtype=_c.DType(*pair, 1), shape=dims)
+    keep += [dims, view]
     out = _c.Any(type=_c.TYPE_TENSOR_VIEW)
     out.v.pointer = ctypes.addressof(view)
     return out
@@ -65,11 +78,5 @@ def _result(function: Function, frame: _c.Frame, index: int) -> jax.ShapeDtypeSt
         _c.lib.kp_sig_result_prototype(ctypes.byref(frame), function.c_name, index, shape, ctypes.byref(prototype)),
         function.name,
     )
-    dtype = _dtypes.to_numpy(prototype.dtype.code, prototype.dtype.bits)
-    if dtype is None or (dtype in _dtypes.NEEDS_X64 and not jax.config.jax_enable_x64):  # type: ignore[attr-defined]
-        name = _c.lib.kp_dtype_name(prototype.dtype).decode()
-        advice = "this JAX has no such dtype"
-        if dtype is not None:
-            advice = "JAX's 64-bit types are off; jax.config.update('jax_enable_x64', True) turns them on"
-        raise TypeError(f"{function.name}: result {index} is {name}: {advice}")
+    dtype = _dtypes.of_result(f"{function.name}: result {index}", prototype.dtype.code, prototype.dtype.bits)
     return jax.ShapeDtypeStruct(tuple(shape[: prototype.ndim]), dtype)

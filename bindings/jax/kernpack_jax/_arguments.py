@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,12 @@ import jax
 import numpy as np
 
 from . import _statics
-from ._function import Function, Parameter
+from ._function import Dims, Function, Parameter
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Config:
     """Everything about a call that is fixed when its program is compiled, but shapes and dtypes.
 
@@ -24,12 +25,42 @@ class Config:
     function: Function
     slots: tuple[_statics.Key, ...]
 
+    @functools.cached_property
+    def operands(self) -> tuple[Parameter, ...]:
+        """The parameter that each array belongs to."""
+        found: list[Parameter] = []
+        for parameter, (tag, length) in zip(self.function.parameters, self.slots, strict=True):
+            if tag in ("tensor", "tensors"):
+                found += [parameter] * length
+        return tuple(found)
+
+    @functools.cached_property
+    def mutated(self) -> tuple[int, ...]:
+        """The arrays that are written in place; their new values come before the results."""
+        return tuple(index for index, parameter in enumerate(self.operands) if parameter.mutated)
+
+    @functools.cached_property
+    def outputs(self) -> tuple[Dims, ...]:
+        """The contract's words for each output: new values, then all results."""
+        new_values = [self.operands[index].dims for index in self.mutated]
+        return tuple(dims for dims in new_values if dims) + tuple(result.dims for result in self.function.results)
+
+    def slot(self, name: str) -> _statics.Key | None:
+        """The slot of the parameter of that name; None when there is no such parameter."""
+        for parameter, slot in zip(self.function.parameters, self.slots, strict=True):
+            if parameter.name == name:
+                return slot
+        return None
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
 
 def split(function: Function, values: Sequence[object]) -> tuple[Config, list[object]]:
     """Separates what is static from the arrays, which keep the order of the parameters."""
     slots: list[_statics.Key] = []
     arrays: list[object] = []
-    for parameter, value in zip(function.parameters, values, strict=False):
+    for parameter, value in zip(function.parameters, values, strict=True):
         if value is None:
             slots.append(_statics.NONE)
         elif not parameter.is_tensor:

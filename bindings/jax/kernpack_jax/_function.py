@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,21 @@ from . import _c
 
 TENSOR, INT, FLOAT, BOOL, DTYPE, DEVICE, STR = range(7)
 _OPTIONAL, _LIST, _KEYWORD_ONLY, _MUTATED, _HAS_DEFAULT, _SCALAR_OK = 1, 2, 4, 8, 16, 128
-_RESULT_AUX = 2
 _HAS_WORKSPACE = 8
+
+
+@dataclass(frozen=True)
+class Dims:
+    """A tensor's dtype and shape as the contract writes them: the dtype's form, the batch form, the other terms."""
+
+    dtype: tuple[str, str]  # ("fixed", "f32"), ("var", "T"), ("param", "to"), ("real", "T") or ("complex", "T")
+    batch: str | None  # "...", "~..." or None
+    terms: tuple[str, ...]
+
+    @property
+    def has_tuple(self) -> bool:
+        """Whether one term stands for any number of dims."""
+        return any(term.startswith("*") for term in self.terms)
 
 
 @dataclass(frozen=True)
@@ -26,6 +40,7 @@ class Parameter:
     kind: int
     flags: int
     default: object
+    dims: Dims | None  # of a tensor, or of each tensor of a list
 
     @property
     def is_tensor(self) -> bool:
@@ -56,6 +71,16 @@ class Parameter:
         return bool(self.flags & _SCALAR_OK)
 
 
+@dataclass(frozen=True)
+class Result:
+    """One result; `sum`: partial results add up; `aux`: saved for the backward, not returned."""
+
+    name: str
+    dims: Dims
+    sum: bool
+    aux: bool
+
+
 class Function:
     """One of a callable; see `of`. Immortal like what it describes."""
 
@@ -70,33 +95,47 @@ class Function:
                 f"{self.name}: has no signature, so JAX cannot know its results; give KP_EXPORT one in the kernel's source"
             )
         self.c_name = self.name.encode()
+        self.typed: dict[str, Any] = json.loads(info._signature_json() or "{}")
         self.parameters = tuple(self._parameters())
         self.mutates = any(parameter.mutated for parameter in self.parameters)
-        self.num_results: int = _c.lib.kp_sig_num_results(self.program)
-        self.returned = tuple(i for i in range(self.num_results) if not self._result_flags(i) & _RESULT_AUX)
+        self.results = tuple(Result(r["name"], _dims(r), r["sum"], r["aux"]) for r in self.typed["results"])
+        self.num_results = len(self.results)
+        self.returned = tuple(i for i, result in enumerate(self.results) if not result.aux)
+        self.independent = frozenset(self.typed["props"]["independent"])
+        self.nondiff = frozenset(self.typed["props"]["nondiff"])
         self.has_workspace = bool(_c.lib.kp_sig_props(self.program) & _HAS_WORKSPACE)
 
     def _parameters(self) -> list[Parameter]:
         found = []
-        for index in range(_c.lib.kp_sig_num_params(self.program)):
+        for index, typed in enumerate(self.typed["params"]):
             raw = _c.Parameter()
             _c.check(_c.lib.kp_sig_param(self.program, index, ctypes.byref(raw)), self.name)
-            found.append(Parameter(raw.name.decode(), raw.kind, raw.flags, _default(raw)))
+            dims = _dims(typed) if raw.kind == TENSOR else None
+            found.append(Parameter(raw.name.decode(), raw.kind, raw.flags, _default(raw), dims))
         return found
 
-    def _result_flags(self, index: int) -> int:
-        raw = _c.Result()
-        _c.check(_c.lib.kp_sig_result(self.program, index, ctypes.byref(raw)), self.name)
-        return raw.flags
+    @functools.cached_property
+    def backwards(self) -> tuple[Function, ...]:
+        """The functions that KP_GRAD declares to compute gradients of this one."""
+        module = self.info._origin
+        if module is None:
+            return ()
+        names = [backward for forward, backward in module._gradients if forward == self.name]
+        return tuple(of(module.functions[name].callable) for name in names)
 
     def __repr__(self) -> str:
-        return f"<kernpack function {self.qualified_name}>"
+        return f"<{self.info.module_name}.{self.name}>"
 
 
 @functools.cache
 def of(callable_: Callable[..., Any]) -> Function:
     """The Function behind `k.rms_norm`, which is a builtin whose `__self__` is its FunctionInfo."""
     return Function(callable_.__self__)  # type: ignore[attr-defined]
+
+
+def _dims(typed: dict[str, Any]) -> Dims:
+    ((form, name),) = typed["dtype"].items()
+    return Dims((form, name), typed["batch"], tuple(typed["shape"]))
 
 
 def _default(raw: _c.Parameter) -> object:

@@ -1,8 +1,9 @@
-"""The innermost layer: one XLA custom call. Every other layer (jit cache; later batching, sharding, gradients) wraps it."""
+"""The innermost layer: one XLA custom call. Every other layer (gradients, batching, sharding) wraps it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,46 +13,40 @@ from ._arguments import Config
 from ._target import target_name
 
 
-def raw_call(config: Config, arrays: Sequence[jax.Array]) -> tuple[jax.Array, ...]:
-    """Emits the call. Gives the parameters written in place, as new values, then all results, aux ones included."""
-    results, workspace = _abstract.results(config, arrays)
-    mutated = _mutated_operands(config)
-    outputs = [jax.ShapeDtypeStruct(arrays[index].shape, arrays[index].dtype) for index in mutated] + results
+def lower(ctx: Any, operands: Sequence[Any], config: Config) -> Sequence[Any]:
+    """Emits the call into the program that is being lowered. Gives new values, then all results."""
+    _, workspace = _abstract.results(config, ctx.avals_in)
+    avals_out = list(ctx.avals_out)
     if workspace is not None:
-        outputs.append(jax.ShapeDtypeStruct((workspace,), np.uint8))
-    call = jax.ffi.ffi_call(
+        avals_out.append(jax.core.ShapedArray((workspace,), np.uint8))
+    rule = jax.ffi.ffi_lowering(
         target_name(),
-        outputs,
-        has_side_effect=not outputs,  # else XLA would drop a call that gives nothing
-        input_output_aliases={operand: position for position, operand in enumerate(mutated)},
+        operand_output_aliases={operand: position for position, operand in enumerate(config.mutated)},
     )
-    given = call(*arrays, **_attributes(config))
-    return tuple(given[: len(mutated) + len(results)])
+    outputs = rule(ctx.replace(avals_out=avals_out), *operands, **attributes(config))
+    return list(outputs)[: len(ctx.avals_out)]
 
 
-def _mutated_operands(config: Config) -> list[int]:
-    found: list[int] = []
-    operand = 0
-    for parameter, (tag, length) in zip(config.function.parameters, config.slots, strict=False):
-        if tag not in ("tensor", "tensors"):
-            continue
-        if parameter.mutated:
-            found += range(operand, operand + length)
-        operand += length
-    return found
+def without_outputs(config: Config, arrays: Sequence[Any]) -> list[Any]:
+    """A call that gives nothing: kept in the program for what it does."""
+    _abstract.results(config, arrays)
+    call = jax.ffi.ffi_call(target_name(), (), has_side_effect=True, vmap_method="sequential")
+    call(*arrays, **attributes(config))
+    return []
 
 
-def _attributes(config: Config) -> dict[str, object]:
-    attributes: dict[str, object] = {"kp.fn": config.function.qualified_name}
+def attributes(config: Config) -> dict[str, object]:
+    """What the handler reads (ffi/src/xla/attributes.h)."""
+    found: dict[str, object] = {"kp.fn": config.function.qualified_name}
     absent = []
-    for parameter, slot in zip(config.function.parameters, config.slots, strict=False):
+    for parameter, slot in zip(config.function.parameters, config.slots, strict=True):
         if slot == _statics.NONE:
             absent.append(parameter.name)
         elif slot[0] == "tensors":
-            attributes[parameter.name] = np.int64(slot[1])
+            found[parameter.name] = np.int64(slot[1])
         elif slot[0] != "tensor":
             name, value = _statics.attribute(parameter, slot)
-            attributes[name] = value
+            found[name] = value
     if absent:
-        attributes["kp.none"] = ",".join(absent)
-    return attributes
+        found["kp.none"] = ",".join(absent)
+    return found

@@ -12,6 +12,7 @@ import struct
 from typing import Any
 
 import jax
+import jax.export
 import numpy as np
 from kernpack._core_helpers import shown
 
@@ -51,6 +52,11 @@ def _scalar(function: Function, parameter: Parameter, value: object) -> Key:
         return _float(float(value))  # type: ignore[arg-type]
     if isinstance(value, str):
         return ("str", _encodable(where, value))
+    if jax.export.is_symbolic_dim(value):  # type: ignore[arg-type]
+        raise TypeError(
+            f"{where}: expected {_NAMES[parameter.kind]}, got the symbolic dim {value}; a static argument is fixed when the "
+            "program is exported"
+        )
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

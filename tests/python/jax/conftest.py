@@ -9,6 +9,7 @@ import pytest
 from jax_modules import compile_module
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 pytest.importorskip("jax", reason="jax is not installed")
 
 
@@ -22,3 +23,38 @@ def k(module_path: Path):
     import kernpack
 
     return kernpack.load(str(module_path))
+
+
+@pytest.fixture(scope="session")
+def gradients_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_module(tmp_path_factory.mktemp("jax") / "jax_gradients.so", source="gradients.cc")
+
+
+@pytest.fixture(scope="session")
+def g(gradients_path: Path):
+    """Kernels with declared gradients."""
+    import kernpack
+
+    return kernpack.load(str(gradients_path))
+
+
+@pytest.fixture
+def x64():
+    """JAX's 64-bit types, for one test."""
+    import jax
+
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+@pytest.fixture(scope="session")
+def devices():
+    """Eight devices of the CPU backend."""
+    import jax
+
+    found = jax.devices()
+    if len(found) < 8:
+        pytest.skip("JAX's CPU backend was started with fewer than 8 devices")
+    return found[:8]

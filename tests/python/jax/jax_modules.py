@@ -11,10 +11,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 
 
-def compile_module(target: Path, *flags: str) -> Path:
-    """kernels.cc as a module."""
+def compile_module(target: Path, *flags: str, source: str = "kernels.cc") -> Path:
+    """A source file of this folder as a module."""
     command = [os.environ.get("CXX", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", *flags]
-    command += [f"-I{ROOT / 'ffi' / 'include'}", str(HERE / "kernels.cc"), "-o", str(target)]
+    command += [f"-I{ROOT / 'ffi' / 'include'}", str(HERE / source), "-o", str(target)]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return target
 

@@ -1,0 +1,111 @@
+"""Splitting a call over the devices of a mesh whose axes XLA places (Auto): each device calls the kernel on its share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.experimental.custom_partitioning import custom_partitioning
+from jax.sharding import NamedSharding
+
+from . import _sharding
+from ._arguments import Config
+
+_bind: Callable[..., list[Any]]
+
+
+def set_bind(bind: Callable[..., list[Any]]) -> None:
+    """Names what emits a call; this module is below the primitive."""
+    global _bind
+    _bind = bind
+
+
+def needs_devices(primitive: Any) -> None:
+    """Makes JAX say, when it lowers the primitive, for how many devices it does."""
+    from jax._src import dispatch  # custom_partitioning itself has no other way
+
+    dispatch.prim_requires_devices_during_lowering.add(primitive)
+
+
+def is_needed(ctx: Any) -> bool:
+    """Whether the program that is being lowered may be split by XLA's partitioner."""
+    module = ctx.module_context
+    if getattr(module.lowering_parameters, "for_export", False):
+        return False  # the callback into this process cannot be exported
+    axes = module.axis_context
+    if getattr(axes, "manual_axes", None):
+        return False
+    return (getattr(axes, "num_devices", None) or 1) > 1
+
+
+@functools.lru_cache(maxsize=4096)
+def partitioned(config: Config) -> Callable[..., list[Any]]:
+    """The call as a function of arrays that XLA may have sharded in any way."""
+
+    def call(*arrays: Any) -> list[Any]:
+        return _bind(config, arrays, local=True)
+
+    wrapped = custom_partitioning(call)
+    wrapped.def_partition(
+        partition=functools.partial(_partition, config),
+        infer_sharding_from_operands=functools.partial(_infer, config),
+        sharding_rule=functools.partial(_rule, config),
+    )
+    return wrapped
+
+
+def _split(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> _sharding.Split:
+    return _sharding.choose(
+        config,
+        [a.shape for a in arguments],
+        [_sharding.spec_of(a.sharding, len(a.shape)) for a in arguments],
+        [r.shape for r in results],
+        [_sharding.spec_of(getattr(r, "sharding", None), len(r.shape)) for r in results],
+        dict(mesh.shape),
+    )
+
+
+def _named(mesh: Any, specs: Sequence[_sharding.Spec]) -> list[NamedSharding]:
+    return [NamedSharding(mesh, _sharding.partition_spec(spec)) for spec in specs]
+
+
+def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
+    split = _split(config, mesh, arguments, results)
+
+    def share(*arrays: Any) -> list[Any]:
+        outputs = _bind(config, arrays, local=True)
+        return [
+            jax.lax.psum(output, split.axes) if partial and split.axes else output
+            for output, partial in zip(outputs, _sharding.summed(config), strict=True)
+        ]
+
+    return mesh, share, _named(mesh, split.outputs), tuple(_named(mesh, split.operands))
+
+
+def _infer(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> list[NamedSharding]:
+    whole = [jax.ShapeDtypeStruct(r.shape, r.dtype) for r in results]
+    return _named(mesh, _split(config, mesh, arguments, whole).outputs)
+
+
+def _rule(config: Config, mesh: Any, operand_types: Sequence[Any], result_types: Sequence[Any]) -> Any:
+    """Shardy's rule: dims of one factor are split alike; a factor of one dim only is whole."""
+    del mesh
+    independent = config.function.independent
+    lone: list[str] = []
+    sizes: dict[str, int] = {}
+
+    def mapping(dims: Any, ranked: Any) -> str:
+        names = []
+        for name, size in zip(_sharding.factors(dims, len(ranked.shape), independent), ranked.shape, strict=True):
+            if name is None or sizes.setdefault(name, size) != size:
+                lone.append(f"whole{len(lone)}")
+                names.append(lone[-1])
+            else:
+                names.append(name.replace("...", "batch"))
+        return " ".join(names)
+
+    operands = [mapping(parameter.dims, kind) for parameter, kind in zip(config.operands, operand_types, strict=True)]
+    results = [mapping(dims, kind) for dims, kind in zip(config.outputs, result_types, strict=True)]
+    return f"{', '.join(operands)} -> {', '.join(results)}", {"need_replication_factors": tuple(lone)}

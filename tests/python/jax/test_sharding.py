@@ -1,0 +1,138 @@
+"""Eight CPU devices: each calls the kernel on its share, and the numbers are those of one device."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+from wide import close, normal
+
+pytestmark = pytest.mark.usefixtures("x64", "devices")
+X, W = normal(8, 6, 4), normal(4)
+
+
+def mesh(kind=AxisType.Auto):
+    return jax.make_mesh((4, 2), ("data", "model"), axis_types=(kind, kind))
+
+
+def placed(value, spec, on):
+    return jax.device_put(value, NamedSharding(on, spec))
+
+
+def compiled(function, *args):
+    return jax.jit(function).lower(*args).compile().as_text()
+
+
+def loss(g):
+    return lambda x, w: jnp.sin(g.scale(x, w)).sum()
+
+
+def expected_gradients(x=X):
+    return jax.grad(lambda x, w: jnp.sin(x * w).sum(), (0, 1))(x, W)
+
+
+@pytest.mark.parametrize("spec", [P("data"), P("data", "model"), P(("data", "model")), P(None, "model")])
+def test_batch_dims_stay_sharded(g, spec):
+    x = placed(X, spec, mesh())
+    out = jax.jit(g.scale)(x, W)
+    assert out.sharding.is_equivalent_to(x.sharding, X.ndim)
+    close(out, X * W)
+    program = compiled(g.scale, x, W)
+    assert "all-gather" not in program
+    assert f"f64[{','.join(map(str, x.sharding.shard_shape(X.shape)))}]" in program
+
+
+def test_other_dims_are_made_whole(g):
+    x = placed(X, P("data", None, "model"), mesh())
+    close(jax.jit(g.scale)(x, W), X * W)
+
+
+def test_gradients_add_up_over_devices(g):
+    x = placed(X, P("data"), mesh())
+    close(jax.jit(jax.grad(loss(g), (0, 1)))(x, W), expected_gradients())
+    program = compiled(jax.grad(loss(g), (0, 1)), x, W)
+    assert "all-gather" not in program
+    assert "all-reduce" in program
+
+
+def test_results_that_reduce(g):
+    x = placed(X, P("data"), mesh())
+    close(jax.jit(g.row_sums)(x), X.sum((0, 1)))
+    assert "all-gather" not in compiled(g.row_sums, x)
+    close(jax.jit(g.whole_sums)(x), X.sum((0, 1)))  # not marked `sum`: one call on all of it
+    assert "all-gather" in compiled(g.whole_sums, x)
+
+
+def test_six_rows_on_four_devices(g):
+    on = NamedSharding(mesh(), P("data"))
+
+    def constrained(x, w):
+        return loss(g)(jax.lax.with_sharding_constraint(x, on), w)
+
+    close(jax.jit(jax.grad(constrained, (0, 1)))(X[:6], W), expected_gradients(X[:6]))
+
+
+def test_broadcast_operand(g):
+    x, mask = placed(X, P("data"), mesh()), normal(1, 6, 4)
+    call = lambda x, m: g.mixed(x, m, [W])  # noqa: E731
+    close(jax.jit(call)(x, mask), X + mask + W)
+    assert "all-gather" not in compiled(call, x, mask)
+
+
+def test_vmap_of_a_sharded_batch(g):
+    x = placed(X, P("data"), mesh())
+    call = jax.vmap(g.scale, (0, None))
+    close(jax.jit(call)(x, W), X * W)
+    assert "all-gather" not in compiled(call, x, W)
+
+
+@pytest.mark.parametrize("spec", [P("data"), P("data", "model"), P("data", None, "model")])
+def test_explicit_axes(g, spec):
+    on = mesh(AxisType.Explicit)
+    with jax.set_mesh(on):
+        x, w = placed(X, spec, on), placed(W, P(), on)
+        batch = P(*(*spec, None, None)[:2], None)
+        assert jax.eval_shape(g.scale, x, w).sharding.spec == batch
+        close(np.asarray(jax.jit(g.scale)(x, w)), X * W)
+        for wrap in (jax.jit, lambda f: f):
+            got = wrap(jax.grad(loss(g), (0, 1)))(x, w)
+            assert got[0].sharding.spec == P(*spec, *(None,) * (3 - len(spec)))
+            close(tuple(np.asarray(value) for value in got), expected_gradients())
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_shard_map(g, check_vma):
+    def mapped(function, out_specs, **more):
+        specs = {"in_specs": (P("data"), P()), "out_specs": out_specs}
+        return jax.jit(jax.shard_map(function, mesh=mesh(), check_vma=check_vma, **specs, **more))
+
+    call = mapped(g.scale, P("data"))
+    close(call(X, W), X * W)
+    assert "all-gather" not in call.lower(X, W).compile().as_text()
+    close(jax.grad(lambda x, w: jnp.sin(call(x, w)).sum(), (0, 1))(X, W), expected_gradients())
+    of_x = mapped(lambda x, w: jax.grad(loss(g))(x, w), P("data"))
+    close(of_x(X, W), expected_gradients()[0])
+    partly = mapped(g.scale, P("data"), axis_names={"data"})
+    close(partly(X, W), X * W)
+
+
+def test_gradient_of_a_replicated_value_inside_shard_map(g):
+    inside = jax.shard_map(
+        lambda x, w: jax.grad(loss(g), 1)(x, w), mesh=mesh(), in_specs=(P("data"), P()), out_specs=P()
+    )
+    close(jax.jit(inside)(X, W), expected_gradients()[1])
+
+
+def test_scan_over_a_sharded_carry(g):
+    x = placed(X, P("data"), mesh())
+    call = lambda x: jax.lax.scan(lambda c, _: (g.scale(c, W), None), x, length=3)[0]  # noqa: E731
+    close(jax.jit(call)(x), X * W**3)
+    assert "all-gather" not in compiled(call, x)
+
+
+def test_mutated_parameter(k):
+    cache = placed(jnp.zeros((8,), jnp.float32), P("data"), mesh())
+    close(jax.jit(k.accumulate, donate_argnums=0)(cache, jnp.ones(8, jnp.float32)), np.ones(8))
