@@ -116,7 +116,7 @@ constexpr uint64_t DoubleBits(const Decimal& d) {
   int last = top - 52;  // exponent of the last bit kept; fixed for subnormals
   if (last < -1074) last = -1074;
   uint64_t mantissa = 0;
-  for (int i = n.BitLength(); i-- > 0 && i + shift >= last;) mantissa = mantissa << 1 | n.Bit(i);
+  for (int i = n.BitLength() - 1; i >= 0 && i + shift >= last; --i) mantissa = mantissa << 1 | n.Bit(i);
   if (shift > last) mantissa <<= shift - last;  // fewer bits than a double keeps
   const int half = last - 1 - shift;
   if (half >= 0 && half < n.BitLength() && n.Bit(half)) {
