@@ -70,7 +70,7 @@ def _register_with_torch(module: Module) -> None:
         from kernpack.torch import ops
     except ImportError:  # an older torch: the first of its tensors that meets a kernel says so
         return
-    if module._capsule is None:  # closed before torch came
+    if module._capsule is None or module._signature_count == 0:  # closed before torch came, or nothing to register
         return
     ops(module)
     for name in module.functions:

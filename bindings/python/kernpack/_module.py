@@ -57,6 +57,7 @@ class Module:
         self.sdk_version: str = facts["sdk_version"]
         self.path = facts["path"]
         self.digest = facts["digest"]
+        self._signature_count: int = facts["signature_count"]
         self.functions = Functions(self)
 
     def _handle(self) -> object:

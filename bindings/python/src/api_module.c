@@ -49,10 +49,11 @@ PyObject* kpy_module_info(PyObject* module, PyObject* capsule) {
   gradients_text = kpy_to_python(&gradients, NULL);
   kp_any_release(&gradients);
   if (gradients_text == NULL) return NULL;
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:i,s:N}", "name", kp_module_name(loaded), "version",
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:N}", "name", kp_module_name(loaded), "version",
                        kp_module_version(loaded), "sdk_version", kp_module_sdk_version(loaded), "path",
                        kp_module_path(loaded), "digest", kp_module_digest(loaded), "function_count",
-                       (int)kp_module_function_count(loaded), "gradients", gradients_text);
+                       (int)kp_module_function_count(loaded), "signature_count", (int)kp_module_signature_count(loaded),
+                       "gradients", gradients_text);
 }
 
 PyObject* kpy_module_names(PyObject* module, PyObject* capsule) {

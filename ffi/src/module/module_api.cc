@@ -74,6 +74,12 @@ int32_t kp_module_function_count(const KpLoadedModule* module) {
   return static_cast<int32_t>(module->first_variants.size());
 }
 
+int32_t kp_module_signature_count(const KpLoadedModule* module) {
+  return static_cast<int32_t>(
+      std::count_if(module->first_variants.begin(), module->first_variants.end(),
+                    [&](uint32_t i) { return module->variants[i].definition->signature != nullptr; }));
+}
+
 const char* kp_module_function_name(const KpLoadedModule* module, int32_t index) {
   const char* name = nullptr;
   Guard("kp_module_function_name", [&] {

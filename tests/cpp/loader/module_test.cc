@@ -41,6 +41,7 @@ struct Vector {
 
 TEST(LoadedModule, FunctionsAreListedInNameOrder) {
   ASSERT_EQ(kp_module_function_count(Load()), 2);
+  EXPECT_EQ(kp_module_signature_count(Load()), 1);
   EXPECT_STREQ(kp_module_function_at(Load(), 0)->name, "answer");
   EXPECT_STREQ(kp_module_function_at(Load(), 1)->name, "twice");
   EXPECT_EQ(kp_module_function_at(Load(), 0), kp_module_function(Load(), kp_bytes("answer")));

@@ -162,6 +162,7 @@ KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module);
 KP_HOST_API const char* kp_module_path(const KpLoadedModule* module); /* of the first file; "" when embedded */
 KP_HOST_API const char* kp_module_digest(const KpLoadedModule* module); /* hex; of all files */
 KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module);
+KP_HOST_API int32_t kp_module_signature_count(const KpLoadedModule* module); /* functions that have a signature */
 /* In name order; NULL with an IndexError raised beyond the last. Nothing is compiled. */
 KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, int32_t index);
 /* A function's contract is compiled when it is first asked for. NULL with no error raised: there is none of that name; NULL
