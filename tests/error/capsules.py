@@ -36,12 +36,15 @@ class ManagedVersioned(ctypes.Structure):
     )
 
 
-_new = ctypes.pythonapi.PyCapsule_New
+_python = ctypes.PyDLL(
+    None
+)  # functions of our own: those of ctypes.pythonapi are shared, and jax.ffi declares them anew
+_new = _python.PyCapsule_New
 _new.restype = ctypes.py_object
 _Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # a dying capsule: no object to hold
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, _Destructor)
-_name = ctypes.pythonapi.PyCapsule_GetName
+_name = _python.PyCapsule_GetName
 _name.restype = ctypes.c_char_p
 _name.argtypes = (ctypes.c_void_p,)
 

@@ -25,9 +25,10 @@ PyObject* kpy_set_hook(PyObject* module, PyObject* args) {
 }
 
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
+  /* torch has no operator of what has no signature: then the reason itself says more than its path could. */
+  const int helpless = strcmp(hook, "torch") == 0 && (call->function == NULL || call->function->program == NULL);
   call->divert = why;
-  /* What has no signature cannot be traced, batched or differentiated by anybody. */
-  call->divert_hook = call->function != NULL && call->function->program != NULL ? kpy_hook(hook) : NULL;
+  call->divert_hook = helpless ? NULL : kpy_hook(hook);
   return KPY_DIVERT;
 }
 
