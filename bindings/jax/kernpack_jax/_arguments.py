@@ -26,13 +26,15 @@ class Config:
     slots: tuple[_statics.Key, ...]
 
     @functools.cached_property
+    def owners(self) -> tuple[int, ...]:
+        """The number of the parameter that each array belongs to."""
+        lengths = (length if tag in ("tensor", "tensors") else 0 for tag, length in self.slots)
+        return tuple(index for index, length in enumerate(lengths) for _ in range(length))
+
+    @functools.cached_property
     def operands(self) -> tuple[Parameter, ...]:
         """The parameter that each array belongs to."""
-        found: list[Parameter] = []
-        for parameter, (tag, length) in zip(self.function.parameters, self.slots, strict=True):
-            if tag in ("tensor", "tensors"):
-                found += [parameter] * length
-        return tuple(found)
+        return tuple(self.function.parameters[index] for index in self.owners)
 
     @functools.cached_property
     def mutated(self) -> tuple[int, ...]:
@@ -44,13 +46,6 @@ class Config:
         """The contract's words for each output: new values, then all results."""
         new_values = [self.operands[index].dims for index in self.mutated]
         return tuple(dims for dims in new_values if dims) + tuple(result.dims for result in self.function.results)
-
-    def slot(self, name: str) -> _statics.Key | None:
-        """The slot of the parameter of that name; None when there is no such parameter."""
-        for parameter, slot in zip(self.function.parameters, self.slots, strict=True):
-            if parameter.name == name:
-                return slot
-        return None
 
     def __repr__(self) -> str:
         return repr(self.function)

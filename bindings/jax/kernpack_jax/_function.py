@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kernpack import FunctionInfo
+from kernpack import FunctionInfo, _gradients
 
 from . import _c
 
@@ -115,13 +115,15 @@ class Function:
         return found
 
     @functools.cached_property
-    def backwards(self) -> tuple[Function, ...]:
-        """The functions that KP_GRAD declares to compute gradients of this one."""
+    def backwards(self) -> tuple[tuple[Function, _gradients.Backward], ...]:
+        """The functions that KP_GRAD declares to compute gradients of this one, and how its arguments reach them."""
         module = self.info._origin
         if module is None:
             return ()
-        names = [backward for forward, backward in module._gradients if forward == self.name]
-        return tuple(of(module.functions[name].callable) for name in names)
+        names = {name for pair in module._gradients if pair[0] == self.name for name in pair}
+        typed = {name: module.functions[name].typed or {} for name in names}
+        steps = _gradients.plan(self.name, module._gradients, typed) if names else ()
+        return tuple((of(module.functions[step.name].callable), step) for step in steps)
 
     def __repr__(self) -> str:
         return f"<{self.info.module_name}.{self.name}>"

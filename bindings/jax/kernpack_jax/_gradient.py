@@ -15,14 +15,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
+from kernpack._gradients import Backward
 
 from . import _statics, _varying
 from ._arguments import Config
-from ._function import Function, Parameter
+from ._function import Function
 from ._primitive import bind
-
-_PREFIX = "d_"
-
 
 Shardings = tuple[Any, ...]  # of each operand, where its type says so; else None
 
@@ -53,118 +51,108 @@ def _plain(config: Config, *arrays: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class _Saved:
-    """What a backward pass needs. The lists have one item an operand."""
+    """What a backward pass needs."""
 
-    read: dict[str, list[Any]]  # by the name of a parameter or result; no elements where nobody reads it
-    markers: list[Any]  # one element where a gradient is wanted, else none; dtype and varying axes are the operand's
+    read: dict[str, list[Any]]  # by _key; arrays without elements where nobody reads them
+    markers: list[Any]  # one an operand, with an element where a gradient is wanted; dtype and varying axes are its own
 
 
 jax.tree_util.register_dataclass(_Saved, data_fields=["read", "markers"], meta_fields=[])
 
 
+def _key(source: tuple[str, int]) -> str:
+    return f"{source[0]}{source[1]}"
+
+
 def _forward(config: Config, *primals: Any) -> tuple[tuple[Any, ...], _Saved]:
-    arrays = [primal.value for primal in primals]
     function = config.function
+    arrays = [primal.value for primal in primals]
     markers = []
-    names = set()
-    for parameter, primal in zip(config.operands, primals, strict=True):
+    wanted = set()
+    for owner, primal in zip(config.owners, primals, strict=True):
         inexact = jnp.issubdtype(primal.value.dtype, jnp.inexact)
-        wanted = primal.perturbed and inexact and parameter.name not in function.nondiff
-        if wanted:
-            _check_has_gradient(config, parameter)
-            names.add(parameter.name)
-        markers.append(_varying.like(jnp.zeros(int(wanted), primal.value.dtype if inexact else bool), primal.value))
+        is_wanted = primal.perturbed and inexact and function.parameters[owner].name not in function.nondiff
+        if is_wanted:
+            _check_has_gradient(config, owner)
+            wanted.add(owner)
+        markers.append(_varying.like(jnp.zeros(int(is_wanted), primal.value.dtype if inexact else bool), primal.value))
     outputs = call(config, arrays)  # itself differentiable: second order goes through here
     known: dict[str, list[Any]] = {}
-    for parameter, array in zip(config.operands, arrays, strict=True):
-        known.setdefault(parameter.name, []).append(array)
-    for result, output in zip(function.results, outputs[len(config.mutated) :], strict=True):
-        known[result.name] = [output]
-    readable = {p.name for backward in function.backwards for p in backward.parameters}
-    read = {p.name for backward in _needed(function, names) for p in backward.parameters}
+    for owner, array in zip(config.owners, arrays, strict=True):
+        known.setdefault(_key(("param", owner)), []).append(array)
+    for index, output in enumerate(outputs[len(config.mutated) :]):
+        known[_key(("result", index))] = [output]
+    readable = {_key(source) for _, step in function.backwards for source in step.sources}
+    read = {_key(source) for _, step in _needed(function, wanted) for source in step.sources}
     nothing = jnp.zeros(0, bool)
-    saved = {name: v if name in read else [nothing] * len(v) for name, v in known.items() if name in readable}
+    saved = {key: v if key in read else [nothing] * len(v) for key, v in known.items() if key in readable}
     return outputs, _Saved(saved, markers)
 
 
-def _check_has_gradient(config: Config, parameter: Parameter) -> None:
+def _check_has_gradient(config: Config, owner: int) -> None:
     function = config.function
-    where = f"{function.name}: {parameter.name}: cannot be differentiated"
+    where = f"{function.name}: {function.parameters[owner].name}: cannot be differentiated"
     if config.mutated:
         written = config.operands[config.mutated[0]].name
         raise TypeError(f"{where}: {written} is written in place; use jax.lax.stop_gradient on the arguments")
-    if parameter.is_list:
+    if function.parameters[owner].is_list:
         raise TypeError(f"{where}: lists have no gradient; use jax.lax.stop_gradient on its items")
-    if not any(_PREFIX + parameter.name == result.name for b in function.backwards for result in b.results):
-        names = " and ".join(backward.name for backward in function.backwards)
-        raise TypeError(f"{where}: {names} gives no result {_PREFIX}{parameter.name}; add one, or list it as nondiff")
 
 
-def _needed(function: Function, wanted: set[str]) -> list[Function]:
-    return [b for b in function.backwards if any(result.name.removeprefix(_PREFIX) in wanted for result in b.results)]
+def _needed(function: Function, wanted: set[int]) -> list[tuple[Function, Backward]]:
+    return [(backward, step) for backward, step in function.backwards if wanted.intersection(step.targets)]
 
 
 def _backward(config: Config, shardings: Shardings, saved: _Saved, cotangents: Sequence[Any]) -> tuple[Any, ...]:
-    function = config.function
-    wanted = [index for index, marker in enumerate(saved.markers) if marker.shape[0]]
-    names = {config.operands[index].name: index for index in wanted}
-    given = {r.name: c for r, c in zip(function.results, cotangents[len(config.mutated) :], strict=True)}
-    _check_all_are_taken(function, given)
+    wanted = {config.owners[index]: index for index, marker in enumerate(saved.markers) if marker.shape[0]}
+    given = list(cotangents[len(config.mutated) :])
+    _check_all_are_taken(config.function, given)
     gradients: list[Any] = [None] * len(config.operands)
-    for backward in _needed(function, set(names)):
-        slots, arrays = _arguments(config, backward, saved.read, given)
+    for backward, step in _needed(config.function, set(wanted)):
+        slots, arrays = _arguments(config, backward, step, saved.read, given)
         results = call(Config(backward, slots), arrays)
-        for result, value in zip(backward.results, results[len(results) - backward.num_results :], strict=True):
-            index = names.get(result.name.removeprefix(_PREFIX))
-            if index is not None:
+        for target, value in zip(step.targets, results[len(results) - backward.num_results :], strict=True):
+            if target in wanted:
+                index = wanted[target]
                 gradients[index] = _as_gradient(value, saved.markers[index], shardings[index])
     return tuple(gradients)
 
 
-def _check_all_are_taken(function: Function, given: dict[str, Any]) -> None:
-    taken = {parameter.name for backward in function.backwards for parameter in backward.parameters}
-    for name, cotangent in given.items():
-        if _PREFIX + name in taken or isinstance(cotangent, SymbolicZero) or cotangent.dtype == jax.dtypes.float0:
+def _check_all_are_taken(function: Function, given: Sequence[Any]) -> None:
+    taken = {index for _, step in function.backwards for kind, index in step.sources if kind == "cotangent"}
+    for index, cotangent in enumerate(given):
+        if index in taken or isinstance(cotangent, SymbolicZero) or cotangent.dtype == jax.dtypes.float0:
             continue
-        backwards = " and ".join(backward.name for backward in function.backwards)
+        name = function.results[index].name
+        backwards = " and ".join(backward.name for backward, _ in function.backwards)
         raise TypeError(
-            f"{function.name}: {name}: cannot be differentiated: {backwards} takes no parameter {_PREFIX}{name}; add one "
-            "(for a result marked aux it is needed from the second order on), or use jax.lax.stop_gradient on the result"
+            f"{function.name}: {name}: cannot be differentiated: {backwards} takes no parameter d_{name}; add one (for a "
+            "result marked aux it is needed from the second order on), or use jax.lax.stop_gradient on the result"
         )
 
 
 def _arguments(
-    config: Config, backward: Function, read: dict[str, Any], given: dict[str, Any]
+    config: Config, backward: Function, step: Backward, read: dict[str, list[Any]], given: Sequence[Any]
 ) -> tuple[tuple[_statics.Key, ...], list[Any]]:
     slots: list[_statics.Key] = []
     arrays: list[Any] = []
-    for parameter in backward.parameters:
-        cotangent = given.get(parameter.name.removeprefix(_PREFIX)) if parameter.name.startswith(_PREFIX) else None
-        if cotangent is not None:
-            if isinstance(cotangent, SymbolicZero) and parameter.optional:
+    for parameter, source in zip(backward.parameters, step.sources, strict=True):
+        kind, index = source
+        if kind == "cotangent":
+            if isinstance(given[index], SymbolicZero) and parameter.optional:
                 slots.append(_statics.NONE)
                 continue
             slots.append(("tensor", 1))
-            arrays.append(_conjugate(_instantiated(cotangent)))
-        elif parameter.name in read:
-            values = read[parameter.name]
+            arrays.append(_conjugate(_instantiated(given[index])))
+        elif _key(source) in read:
+            values = read[_key(source)]
             slots.append(("tensors", len(values)) if parameter.is_list else ("tensor", 1))
             arrays += values
+        elif kind == "param":  # static, None, or an empty list
+            slots.append(config.slots[index])
         else:
-            slots.append(_static(config, backward, parameter))
+            slots.append(_statics.key(backward, parameter, parameter.default))
     return tuple(slots), arrays
-
-
-def _static(config: Config, backward: Function, parameter: Parameter) -> _statics.Key:
-    slot = config.slot(parameter.name)
-    if slot is not None:
-        return slot
-    if parameter.has_default:
-        return _statics.NONE if parameter.default is None else _statics.key(backward, parameter, parameter.default)
-    raise TypeError(
-        f"{backward.name}: {parameter.name}: is neither a parameter nor a result of {config.function.name}, nor the gradient "
-        "of a result"
-    )
 
 
 def _instantiated(cotangent: Any) -> Any:

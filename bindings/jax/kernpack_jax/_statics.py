@@ -28,6 +28,8 @@ _LIST_KEY = "i{:08d}"  # a dictionary's entries arrive sorted by name
 
 def key(function: Function, parameter: Parameter, value: object) -> Key:
     """The key of one static argument. A value of a wrong type keeps its own tag; the signature check then names it."""
+    if value is None and parameter.optional:
+        return NONE
     if parameter.is_list:
         if not isinstance(value, (list, tuple)):
             raise TypeError(f"{function.name}: {parameter.name}: expected a list, got {type(value).__name__}")

@@ -181,7 +181,7 @@ KP_EXPORT(complex_square_backward, ComplexSquareBackward, "(d_out: c128[...], x:
 KP_GRAD(complex_square, complex_square_backward);
 KP_EXPORT(mixed, Mixed,
           "(x: T[..., D], mask: T[~..., D], more: list[T[D]]) -> (out: T[..., D]) where T in {f32, f64} "
-          "with nondiff(mask)");
+          "with nondiff(mask, more)");
 KP_EXPORT(mixed_backward, MixedBackward, "(d_out: T[...]) -> (d_x: T[...])" FLOATS);
 KP_GRAD(mixed, mixed_backward);
 KP_EXPORT(plain, Plain, "(x: T[N]) -> (out: T[N])" FLOATS);
