@@ -23,6 +23,7 @@ TOPICS = (
     "scalars",
     "arrays",
     "torch_tensors",
+    "torch_ops",
     "errors",
     "building",
     "loading",

@@ -16,7 +16,7 @@ if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 10):
     raise ImportError(f"kernpack.torch: expected torch >= 2.10, got {torch.__version__}; run `pip install -U torch`")
 
 from . import _late
-from ._registry import Operators, of, operators
+from ._registry import Operators, by_callable, of, operators
 
 __all__ = ["Operators", "ops"]
 
@@ -33,7 +33,8 @@ def ops(module: Any) -> Operators:
 def _hook(callable_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
     """What the call core hands over when it meets a tensor that it must not read directly."""
     del why
-    return of(callable_).call(*args, **kwargs)
+    function = by_callable.get(callable_) or of(callable_)
+    return function.call(*args, **kwargs)
 
 
 _core.set_hook("torch", _hook)

@@ -1,18 +1,23 @@
-"""Python functions with a signature's own parameters, written as text: calling one binds as Python binds, and torch.compile can
-read it."""
+"""Python functions with a signature's own parameters, written as text: calling one binds as Python binds, costs no loop over the
+parameters, and torch.compile can read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._spec import Spec
+from ._spec import Param, Spec
 
 
-def bind(spec: Spec, call: Callable[..., Any], call_out: Callable[..., Any]) -> Callable[..., Any]:
-    """def rms_norm(x, weight, *, eps=…, out=None): call(x, weight, eps), or call_out(out, x, weight, eps)."""
+def bind(
+    spec: Spec, call: Callable[..., Any], call_out: Callable[..., Any], shortcut: str = "", **names: Any
+) -> Callable[..., Any]:
+    """def rms_norm(x, weight, *, eps=…, out=None): call(x, weight, eps), or call_out(out, x, weight, eps).
+
+    shortcut: statements of the function that come first, and may return; they see the parameters, `out` and `names`.
+    """
+    scope: dict[str, Any] = {"_call": call, "_call_out": call_out, **names}
     parameters: list[str] = []
-    scope: dict[str, Any] = {"_call": call, "_call_out": call_out}
     for i, param in enumerate(spec.params):
         if i == spec.num_positional:
             parameters.append("*")
@@ -23,24 +28,51 @@ def bind(spec: Spec, call: Callable[..., Any], call_out: Callable[..., Any]) -> 
             parameters.append(param.name)
     if spec.num_positional == len(spec.params):
         parameters.append("*")
-    parameters.append("out=None")
-    names = ", ".join(param.name for param in spec.params)
-    body = f"    return _call({names}) if out is None else _call_out(out{', ' if names else ''}{names})"
-    return _define(spec.name, f"def {spec.name}({', '.join(parameters)}):\n{body}\n", scope)
+    given = ", ".join(param.name for param in spec.params)
+    body = f"{shortcut}return _call({given}) if out is None else _call_out(out, {given})"
+    return define(spec.name, f"def {spec.name}({', '.join([*parameters, 'out=None'])}):\n{_indent(body)}\n", scope)
 
 
 def forward_to(spec: Spec, op: Any, with_results: bool = False) -> Callable[..., Any]:
     """A function of one value a parameter (and result) that calls `op`, keyword-only ones by keyword."""
     names = [param.name for param in spec.params]
-    positional, keywords = names[: spec.num_positional], names[spec.num_positional :]
-    if with_results:
-        keywords = keywords + [result.name for result in spec.results]
-        names = names + [result.name for result in spec.results]
-    given = ", ".join(positional + [f"{name}={name}" for name in keywords])
-    return _define(spec.name, f"def {spec.name}({', '.join(names)}):\n    return _op({given})\n", {"_op": op})
+    results = [result.name for result in spec.results] if with_results else []
+    given = ", ".join([arguments(spec, names), *(f"{name}={name}" for name in results)])
+    return define(spec.name, f"def {spec.name}({', '.join(names + results)}):\n    return _op({given})\n", {"_op": op})
 
 
-def _define(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
+def arguments(spec: Spec, values: Iterable[str]) -> str:
+    """How `values`, one expression a parameter, are passed."""
+    pairs = zip(spec.params, values, strict=True)
+    return ", ".join(f"{param.name}={value}" if param.keyword_only else value for param, value in pairs)
+
+
+def is_simple(spec: Spec) -> bool:
+    """Whether every argument can go to an operator as the caller wrote it, if tensors are what it has to be."""
+    return bool(spec.params) and all(_is_simple(param) for param in spec.params)
+
+
+def _is_simple(param: Param) -> bool:
+    if param.form is None:
+        return not param.is_list and param.kind in ("int", "float", "bool", "str")
+    return not param.is_list and bool(param.form.shape or param.form.batch)  # of rank 0 it may be a number
+
+
+def wants_gradient(spec: Spec) -> str:
+    """An expression: whether one of the tensors requires a gradient. AttributeError where it is no tensor at all."""
+    found = []
+    for param in spec.params:
+        if param.is_tensor and param.name not in spec.nondiff:
+            one = f"{param.name}.requires_grad"
+            found.append(f"({param.name} is not None and {one})" if param.optional else one)
+    return " or ".join(found) or "False"
+
+
+def define(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
     exec(compile(source, f"<kernpack {name}>", "exec"), scope)
     function: Callable[..., Any] = scope[name]
     return function
+
+
+def _indent(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines())

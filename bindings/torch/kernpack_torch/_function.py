@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,9 +10,24 @@ from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
 from . import _spec, _values, _vmap
-from ._binder import bind, forward_to
+from ._binder import bind, forward_to, wants_gradient
 from ._gradient import Gradient
 from ._shapes import Rules
+
+_SHORTCUT = """
+try:
+    _live = out is None and _grad_mode() and ({wants})
+except AttributeError:
+    _live = False
+if _live and not _transforms() and not _exporting() and _forward_ad._current_level < 0:
+    return _apply({values})
+"""
+_QUESTIONS = {
+    "_grad_mode": torch.is_grad_enabled,
+    "_transforms": torch._C._are_functorch_transforms_active,
+    "_exporting": torch.compiler.is_exporting,
+    "_forward_ad": forward_ad,
+}
 
 
 class Function:
@@ -32,7 +47,7 @@ class Function:
         self.run_out = forward_to(self.spec, self.out, with_results=True) if self.out else None
         self.run_ad = forward_to(self.spec, self.ad) if self.ad else None
         self.gradient = Gradient(self, steps)
-        self.call = bind(self.spec, self._call, self._call_out)
+        self.call: Callable[..., Any] = bind(self.spec, self._call, self._call_out)
 
     # -------------------------------------------------------------- calls
 
@@ -98,6 +113,21 @@ class Function:
         return tuple(outputs[i] for i in returned) if returned else None
 
     # -------------------------------------------------------------- registration
+
+    def shorten(self) -> None:
+        """Takes the way from a plain autograd call to its node out of all loops. Needs the module's other functions."""
+        node = self.gradient.node() if self.ad is not None else None
+        if node is not None:
+            self.call = bind(
+                self.spec,
+                self._call,
+                self._call_out,
+                _SHORTCUT.format(
+                    wants=wants_gradient(self.spec), values=", ".join(param.name for param in self.spec.params)
+                ),
+                _apply=node,
+                **_QUESTIONS,
+            )
 
     def register(self, library: torch.library.Library) -> None:
         space = self.operators.namespace

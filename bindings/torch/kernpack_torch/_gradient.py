@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from . import _node
 from ._spec import Spec
 
 
@@ -110,15 +111,18 @@ def _backward(ctx: Any, needed: Sequence[bool], cotangents: Sequence[torch.Tenso
     for step in plan.steps:
         if not call.needs(step, needed):
             continue
+        function = plan.backward_function(step)
         arguments = []
-        for source, index in step.sources:
+        for param, (source, index) in zip(function.spec.params, step.sources, strict=True):
             if source == "param":
                 arguments.append(values[index])
             elif source == "result":
                 arguments.append(results[index])
             elif source == "cotangent":
                 arguments.append(_cotangent(ctx, step, index, cotangents[index]))
-        outputs = _run_backward(plan.backward_function(step), step, arguments)
+            else:
+                arguments.append(param.default)
+        outputs = _run_backward(function, arguments)
         for target, gradient in zip(step.targets, outputs, strict=True):
             place = call.places[target]
             if isinstance(place, int) and needed[place]:
@@ -147,18 +151,14 @@ def _cotangent(ctx: Any, step: Any, index: int, cotangent: torch.Tensor | None) 
     return torch.zeros(shape, dtype=dtype, device=device)
 
 
-def _run_backward(function: Any, step: Any, arguments: Sequence[Any]) -> tuple[torch.Tensor, ...]:
-    given = iter(arguments)
-    values = [
-        param.default if source == "default" else next(given)
-        for param, (source, _) in zip(function.spec.params, step.sources, strict=True)
-    ]
-    if torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in arguments):
+def _run_backward(function: Any, arguments: Sequence[Any]) -> tuple[torch.Tensor, ...]:
+    values = tuple(arguments)
+    if torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in values):
         if function.ad is not None:
-            outputs: tuple[torch.Tensor, ...] = function.gradient.apply(tuple(values))
+            outputs: tuple[torch.Tensor, ...] = function.gradient.apply(values)
             return outputs
         outputs = function.outputs(function.run(*values))
-        anchor = next(v for v in arguments if isinstance(v, torch.Tensor) and v.requires_grad)
+        anchor = next(v for v in values if isinstance(v, torch.Tensor) and v.requires_grad)
         return tuple(_NoSecondOrder.apply(function.no_second_order(), anchor, output) for output in outputs)
     return function.outputs(function.run(*values))  # type: ignore[no-any-return]
 
@@ -219,6 +219,13 @@ class Gradient:
 
     def __init__(self, function: Any, steps: Sequence[Any]) -> None:
         self._plan = Plan(function, steps)
+
+    def node(self) -> Callable[..., Any] | None:
+        """`record` for plain autograd alone, of positional values and for the one result; None where there are more, or lists."""
+        plan = self._plan
+        return _node.make(
+            plan.function, plan.steps, lambda step, values: _run_backward(plan.backward_function(step), values)
+        )
 
     def apply(self, values: Sequence[Any]) -> tuple[torch.Tensor, ...]:
         """All results, recorded; inside torch.func's transforms too."""

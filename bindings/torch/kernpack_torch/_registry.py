@@ -12,7 +12,7 @@ from . import _late
 from ._function import Function
 
 _by_digest: dict[str, Operators] = {}
-_by_callable: dict[Any, Function] = {}
+by_callable: dict[Any, Function] = {}
 
 
 class Operators:
@@ -30,6 +30,7 @@ class Operators:
             self._functions[name] = Function(self, infos[name], typed[name], steps)
         for function in self._functions.values():
             function.register(self._library)
+            function.shorten()
 
     def function(self, name: str) -> Function:
         return self._functions[name]
@@ -55,14 +56,14 @@ def operators(module: Any) -> Operators:
     if found is None:
         found = _by_digest[module.digest] = Operators(module)
         for function in found:
-            _by_callable[function.info.callable] = function
+            by_callable[function.info.callable] = function
         _late.add(found)
     return found
 
 
 def of(callable_: Any) -> Function:
     """The Function behind `k.rms_norm`."""
-    function = _by_callable.get(callable_)
+    function = by_callable.get(callable_)
     if function is None:
         info = callable_.__self__
         if info.text is None:
@@ -71,5 +72,5 @@ def of(callable_: Any) -> Function:
                 "KP_EXPORT, or pass plain tensors outside torch.compile and torch.func, under torch.no_grad()"
             )
         operators(info._origin)
-        function = _by_callable[callable_]
+        function = by_callable[callable_]
     return function

@@ -1,0 +1,110 @@
+"""The autograd node of the usual function: one result, no lists. The same as _gradient.py does for every function, written out
+for one, because in eager programs each Python statement costs as much as a small kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ._binder import arguments, define, is_simple
+
+_FORWARD = """
+def forward(ctx, {params}):
+    _out = _run({run})
+    ctx.save_for_backward({saved})
+    ctx.statics = ({statics})
+    ctx.set_materialize_grads(False)
+    return _out
+"""
+
+_BACKWARD = """
+def backward(ctx, _d):
+    if _d is None:
+        return {nothing}
+    _d = _d.contiguous()
+    {saved} = ctx.saved_tensors
+    {statics} = ctx.statics
+    _needed = ctx.needs_input_grad
+    {made} = {nothing}
+{steps}
+    return {given}
+"""
+
+_STEP = """
+    if {needed}:
+        {targets} = _slow_{i}({plain}) if _grad_mode() else {fast}
+"""
+
+
+def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Callable[..., Any] | None:
+    """`apply` of one value a parameter, giving the result; None where the function is not of the usual kind.
+
+    slow(step, arguments): runs a backward op so that its result can be differentiated again.
+    """
+    spec = function.spec
+    if not is_simple(spec) or len(spec.results) != 1 or spec.results[0].aux or spec.mutates:
+        return None
+    names = [f"_{i}" for i in range(len(spec.params))]
+    tensors = [i for i, param in enumerate(spec.params) if param.is_tensor]
+    wanted = {index for step in steps for kind, index in step.sources if kind == "param"}
+    saved = [names[i] for i in tensors if i in wanted]
+    if any(kind == "result" for step in steps for kind, _ in step.sources):
+        saved.append("_out")
+    statics = [names[i] for i in range(len(names)) if i not in tensors and i in wanted]
+    scope: dict[str, Any] = {"_run": function.info.callable, "_grad_mode": torch.is_grad_enabled}
+    text = [_step(function, step, i, names, scope, slow) for i, step in enumerate(steps)]
+    forward = _FORWARD.format(
+        params=", ".join(names), run=arguments(spec, names), saved=", ".join(saved), statics=_row(statics)
+    )
+    backward = _BACKWARD.format(
+        nothing=_row(["None"] * len(names)),
+        saved=_targets(saved),
+        statics=_targets(statics),
+        made=_row([f"_g{i}" if i in tensors else "_" for i in range(len(names))]),
+        given=_row(
+            [
+                "None" if i not in tensors else f"_g{i} if _needed[{i}] else None" if param.optional else f"_g{i}"
+                for i, param in enumerate(spec.params)
+            ]
+        ),
+        steps="".join(text),
+    )
+    members = {
+        "forward": staticmethod(define("forward", forward, dict(scope))),
+        "backward": staticmethod(define("backward", backward, dict(scope))),
+    }
+    node = type(f"{spec.name}_gradient", (torch.autograd.Function,), members)
+    # torch's own apply, below the one that looks for torch.func's transforms: callers have looked.
+    apply: Callable[..., Any] = super(torch.autograd.Function, node).apply
+    return apply
+
+
+def _row(items: Sequence[str]) -> str:
+    return "".join(f"{item}, " for item in items)
+
+
+def _targets(items: Sequence[str]) -> str:
+    return f"({_row(items)})" if items else "_"
+
+
+def _step(
+    function: Any, step: Any, index: int, names: Sequence[str], scope: dict[str, Any], slow: Callable[..., Any]
+) -> str:
+    backward = function.operators.function(step.name)
+    values = []
+    for param, (source, i) in zip(backward.spec.params, step.sources, strict=True):
+        scope[f"_default_{index}_{i}"] = param.default
+        values.append({"param": names[i], "result": "_out", "cotangent": "_d"}.get(source, f"_default_{index}_{i}"))
+    scope[f"_fast_{index}"] = backward.info.callable
+    scope[f"_slow_{index}"] = lambda *given: slow(step, given)
+    targets = _row([f"_g{target}" for target in step.targets])
+    fast = f"_fast_{index}({arguments(backward.spec, values)})"
+    return _STEP.format(
+        needed=" or ".join(f"_needed[{target}]" for target in step.targets),
+        targets=targets,
+        i=index,
+        plain=", ".join(values),
+        fast=fast if len(step.targets) > 1 else f"({fast},)",
+    )
