@@ -9,9 +9,9 @@ from typing import Any
 _PLAIN_KEYS = ("CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA")
 
 
-def torch_samples() -> tuple[list[tuple[Any, int, int, int]], int, int]:
+def torch_samples() -> tuple[list[tuple[Any, int, int, int]], int, int, int]:
     """([(tensor, address of its C++ half, its dispatch keys, whether autograd keeps a record of it; -1: not said)], the keys
-    of plain tensors, bytes of the Python object). Raises where this torch does not tell."""
+    of plain tensors, those of tensors with a version counter, bytes of the Python object). Raises where this torch does not tell."""
     torch = sys.modules["torch"]
     binding = torch._C
     plain = 0
@@ -20,7 +20,8 @@ def torch_samples() -> tuple[list[tuple[Any, int, int, int]], int, int]:
     without_modes = importlib.import_module("torch.utils._python_dispatch")._disable_current_modes
     with without_modes(), binding.DisableTorchFunction(), torch.inference_mode(False), torch.enable_grad():
         rows = [_row(binding, tensor, gradient) for tensor, gradient in _sample_tensors(torch)]
-    return rows, plain, torch.Tensor.__basicsize__
+    counted = binding.DispatchKeySet(binding.DispatchKey.ADInplaceOrView).raw_repr()
+    return rows, plain, counted, torch.Tensor.__basicsize__
 
 
 def _sample_tensors(torch: Any) -> list[tuple[Any, int]]:

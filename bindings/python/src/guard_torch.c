@@ -198,8 +198,10 @@ int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
 }
 
 int kpy_torch_note_write(PyObject* tensor) {
-  PyObject* tensors = PyTuple_Pack(1, tensor);
-  PyObject* answer = tensors == NULL ? NULL : g_increment_version(g_module, tensors);
+  PyObject *tensors, *answer;
+  if (KPY_LIKELY(kpy_torch_bump(tensor))) return 0;
+  tensors = PyTuple_Pack(1, tensor);
+  answer = tensors == NULL ? NULL : g_increment_version(g_module, tensors);
   Py_XDECREF(tensors);
   Py_XDECREF(answer);
   return answer == NULL ? -1 : 0;

@@ -3,6 +3,8 @@
 
 #include <malloc.h>
 
+#include "torch_symbols.h"
+
 KpyTorchLayout kpy_torch_layout;
 
 enum { kMaxSamples = 16, kMaxBytes = 512 };
@@ -57,6 +59,23 @@ static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count) {
   return (Py_ssize_t)least;
 }
 
+static long VersionOf(PyObject* tensor) {
+  PyObject* version = PyObject_GetAttrString(tensor, "_version");
+  const long value = version == NULL ? -1 : PyLong_AsLong(version);
+  Py_XDECREF(version);
+  return value;
+}
+
+/* Keeps the shorter way to the version counter if it does what is expected. */
+static void FindBump(PyObject* tensor, uint64_t counted) {
+  KpyTorchLayout* layout = &kpy_torch_layout;
+  long before;
+  layout->counted = counted;
+  layout->bump = (void (*)(const void*))kpy_torch_symbol("_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE");
+  before = VersionOf(tensor);
+  if (!kpy_torch_bump(tensor) || before < 0 || VersionOf(tensor) != before + 1) layout->bump = NULL;
+}
+
 static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_bytes, uint64_t plain) {
   KpyTorchLayout* layout = &kpy_torch_layout;
   Py_ssize_t bytes;
@@ -79,19 +98,20 @@ static int ReadSample(PyObject* row, Sample* out) {
 
 void kpy_torch_layout_init(void) {
   static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
-  /* ([(tensor, address, keys, gradient)], plain keys, bytes of the Python object) */
+  /* ([(tensor, address, keys, gradient)], plain keys, keys of what is counted, bytes of the Python object) */
   PyObject *answer, *rows;
   Sample samples[kMaxSamples];
-  unsigned long long plain;
+  unsigned long long plain, counted;
   Py_ssize_t i, count, object_bytes;
   int good;
   if (kpy_torch_layout.found || attempts_left-- <= 0) return;
   answer = kpy_helper("torch_samples", NULL);
-  good = answer != NULL && PyArg_ParseTuple(answer, "O!Kn", &PyList_Type, &rows, &plain, &object_bytes);
+  good = answer != NULL && PyArg_ParseTuple(answer, "O!KKn", &PyList_Type, &rows, &plain, &counted, &object_bytes);
   count = good ? PyList_Size(rows) : 0;
   if (count > kMaxSamples) count = kMaxSamples;
   for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
   if (good && count > 0 && plain != 0) Search(samples, count, object_bytes, plain);
+  if (kpy_torch_layout.found) FindBump(samples[0].tensor, counted);
   PyErr_Clear();
   Py_XDECREF(answer);
 }

@@ -12,6 +12,8 @@ typedef struct KpyTorchLayout {
   Py_ssize_t impl; /* in the Python object: pointer to the C++ tensor */
   Py_ssize_t keys; /* in the C++ tensor: dispatch keys, 64 bits */
   Py_ssize_t autograd; /* in the C++ tensor: pointer, NULL: neither a gradient nor a tangent */
+  void (*bump)(const void* tensor); /* torch::autograd::impl::bump_version(const at::Tensor&); nullable */
+  uint64_t counted; /* keys of tensors that have a version counter */
   uint64_t plain; /* keys of dense tensors on a real device; any other key asks for care */
 } KpyTorchLayout;
 
@@ -23,9 +25,18 @@ KPY_HIDDEN void kpy_torch_layout_init(void);
 static inline const char* kpy_torch_impl(PyObject* tensor) {
   return *(const char* const*)(const void*)((const char*)tensor + kpy_torch_layout.impl);
 }
+static inline uint64_t kpy_torch_keys(PyObject* tensor) {
+  return *(const uint64_t*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.keys);
+}
 static inline int kpy_torch_has_plain_keys(PyObject* tensor) {
-  const uint64_t keys = *(const uint64_t*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.keys);
-  return (keys & ~kpy_torch_layout.plain) == 0;
+  return (kpy_torch_keys(tensor) & ~kpy_torch_layout.plain) == 0;
+}
+/* Counts a write to the tensor in its version counter: 1; 0: not this way. */
+static inline int kpy_torch_bump(PyObject* tensor) {
+  if (!kpy_torch_layout.known || kpy_torch_layout.bump == NULL) return 0;
+  if ((kpy_torch_keys(tensor) & kpy_torch_layout.counted) == 0) return 0;
+  kpy_torch_layout.bump((const char*)tensor + kpy_torch_layout.impl); /* an at::Tensor is that one pointer */
+  return 1;
 }
 static inline int kpy_torch_has_autograd(PyObject* tensor) {
   return *(void* const*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.autograd) != NULL;

@@ -100,6 +100,20 @@ def test_modes(k, looked_at):
         assert torch.equal(k.scale(torch.ones(3)), 2 * x)
 
 
+def test_writes_are_counted(k, looked_at):
+    x = torch.ones(3)
+    k.bump(x)
+    k.scale(x)
+    assert x._version == 1
+    k.touch(x)  # without a signature it may have written
+    assert x._version == 2
+    with torch.inference_mode():
+        uncounted = torch.ones(3)
+        k.bump(uncounted)
+    k.bump(uncounted)
+    assert torch.equal(uncounted, torch.full((3,), 3.0))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.uint16])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0, 3), (2, 3, 4)])
 def test_results_look_like_torchs_own(same, dtype, shape):
