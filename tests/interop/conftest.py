@@ -1,32 +1,11 @@
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from kernpack_sdk import flags, support
 from support.host import INCLUDE
-
-SOURCES = Path(__file__).parent / "src"
-
-
-def compile_module(source: Path, out: Path, *flags: str) -> Path:
-    command = [
-        "g++",
-        "-std=c++17",
-        "-O1",
-        "-shared",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-fno-gnu-unique",
-        *flags,
-        str(source),
-        "-o",
-        str(out),
-    ]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return out
+from support.interop import SOURCES, compile_module
 
 
 @pytest.fixture(scope="session", params=["inline", "linked"])

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SOURCES, compile_module
 from support.host import INCLUDE, ROOT
+from support.interop import SOURCES, compile_module
 
 
 @pytest.fixture(scope="module", params=["2 copies", "one copy"])

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SOURCES, compile_module
 from support.host import INCLUDE, ROOT
+from support.interop import SOURCES, compile_module
 
 PREAMBLE = """
 import ctypes, os, sys

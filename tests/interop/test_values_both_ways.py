@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import torch
 import tvm_ffi
-from conftest import SOURCES, compile_module
 from support.host import INCLUDE
+from support.interop import SOURCES, compile_module
 
 
 @pytest.fixture(scope="module")
