@@ -22,13 +22,14 @@ namespace detail {
 
 template <class Tag>
 constexpr bool has_workspace() {
-  if constexpr (Tag::program() == nullptr)
-    return false;
-  else
+  if constexpr (Tag::kSigned)
     return signature::View{Tag::program()}.HasWorkspace();
+  else
+    return false;
 }
 
-// An alias's body. Tag has the signature's program; what a module's signatures do not need is not linked into it.
+// An alias's body. Tag has the signature's program, and kSigned says whether there is one: under UBSan GCC compares no
+// address with nullptr at compile time. What a module's signatures do not need is not linked into it.
 #if defined(KP_SUPPORT_LINKED)
 template <class Tag>
 constexpr KpAlias kAlias = {Tag::function(), Tag::program(), has_workspace<Tag>() ? &kp_alias_workspace : nullptr,
@@ -36,7 +37,7 @@ constexpr KpAlias kAlias = {Tag::function(), Tag::program(), has_workspace<Tag>(
 
 template <class Tag>
 int call_alias(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result) {
-  if constexpr (Tag::program() != nullptr)
+  if constexpr (Tag::kSigned)
     return kp_alias_call_signed(alias, args, n, result);
   else
     return kp_alias_call_untyped(alias, args, n, result);
@@ -48,7 +49,7 @@ constexpr KpAlias kAlias = {Tag::function(), Tag::program(), has_workspace<Tag>(
 
 template <class Tag>
 int call_alias(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result) {
-  if constexpr (Tag::program() != nullptr)
+  if constexpr (Tag::kSigned)
     return serve_signed(alias, args, n, result, &signature::Invoke);
   else
     return serve_untyped(alias, args, n, result);
