@@ -23,6 +23,7 @@ void FillTensors(const Plan& plan, const CallFrame& frame, KpDLTensor* tensors) 
 
 int CheckAliases(const Plan& plan, const KpDLTensor* tensors) {
   for (uint32_t i = 0; i < plan.num_aliases; ++i) {
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): aliases are among the tensors just filled
     if (tensors[plan.aliases[i].operand].data == tensors[plan.aliases[i].result].data) continue;
     return kp_raise("TypeError",
                     "%s: a parameter written in place needs input_output_aliases in the XLA call; call the function "
