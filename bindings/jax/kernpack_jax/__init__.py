@@ -13,8 +13,9 @@ import kernpack._core as _core
 
 from . import _function, _op
 from ._errors import errors
+from ._export import deserialize, export
 
-__all__ = ["errors", "ops"]
+__all__ = ["deserialize", "errors", "export", "ops"]
 
 
 class Ops:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from . import _statics
+from . import _dtypes, _statics
 from ._function import Dims, Function, Parameter
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
@@ -68,7 +70,37 @@ def split(function: Function, values: Sequence[object]) -> tuple[Config, list[ob
         else:
             arrays.append(_array(function, parameter, value))
             slots.append(("tensor", 1))
-    return Config(function, tuple(slots)), arrays
+    config = Config(function, tuple(slots))
+    for index, value in enumerate(arrays):
+        if config.operands[index].scalar_ok and _has_no_dtype(value):
+            arrays[index] = _with_dtype(value, _wanted_dtype(config, index, arrays))
+    return config, arrays
+
+
+def _has_no_dtype(value: object) -> bool:
+    """Whether the value is a plain number, or came from one: JAX calls its dtype weak."""
+    if isinstance(value, jax.Array):
+        return value.ndim == 0 and bool(getattr(jax.typeof(value), "weak_type", False))
+    return isinstance(value, (bool, int, float))
+
+
+def _wanted_dtype(config: Config, index: int, arrays: Sequence[object]) -> np.dtype | None:
+    dims = config.operands[index].dims
+    assert dims is not None
+    form, name = dims.dtype
+    if form == "fixed":
+        return _dtypes.from_name(name)
+    for other, array in zip(config.operands, arrays, strict=True):
+        if other.dims is not None and other.dims.dtype == dims.dtype and not _has_no_dtype(array):
+            return np.dtype(array.dtype)  # type: ignore[attr-defined]
+    return None
+
+
+def _with_dtype(value: Any, dtype: np.dtype | None) -> Any:
+    """The number as a rank-0 array; one that would lose its fraction stays as it is, for the check to refuse."""
+    if dtype is None or (jnp.issubdtype(dtype, jnp.integer) and jnp.issubdtype(jnp.result_type(value), jnp.inexact)):
+        return value
+    return jax.lax.convert_element_type(value, dtype) if isinstance(value, jax.Array) else np.asarray(value, dtype)
 
 
 def _array(function: Function, parameter: Parameter, value: object) -> object:

@@ -88,6 +88,9 @@ class Function:
         loaded = ctypes.cast(info.handle, ctypes.POINTER(_c.LoadedFunction))
         self.info = info
         self.qualified_name = f"{info.module_name}@{info.digest}/{info.name}"  # what a compiled program stores
+        major = info._origin.version.partition(".")[0] if info._origin is not None else ""
+        # What an exported program stores, which is to run with later builds of the module too.
+        self.exported_name = f"{info.module_name}@v{major}/{info.name}" if major else self.qualified_name
         self.name: str = info.name
         self.program = loaded.contents.program
         if not self.program:

@@ -39,11 +39,21 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
             _refuse_mutation(config)
         with errors():
             outputs = _program(config)(*arrays)
-            for output in outputs:
-                output.block_until_ready()
+            if _waits(function):
+                for output in outputs:
+                    output.block_until_ready()
     if not outputs:
         return None
     return outputs[0] if len(outputs) == 1 else outputs
+
+
+@functools.cache
+def _waits(function: Function) -> bool:
+    """Whether an eager call waits for its result, so that an error that the kernel raises belongs to the call.
+
+    A kernel that may be captured in a graph raises nothing while it runs, and elsewhere than on the CPU none can.
+    """
+    return not function.typed["props"]["graph_safe"] and jax.default_backend() == "cpu"
 
 
 def _refuse_mutation(config: Config) -> None:

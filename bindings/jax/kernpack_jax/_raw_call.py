@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abstract, _statics
 from ._arguments import Config
-from ._target import target_name
+from ._target import EXPORTED, target_name
 
 
 def lower(ctx: Any, operands: Sequence[Any], config: Config) -> Sequence[Any]:
@@ -19,11 +19,13 @@ def lower(ctx: Any, operands: Sequence[Any], config: Config) -> Sequence[Any]:
     avals_out = list(ctx.avals_out)
     if workspace is not None:
         avals_out.append(jax.core.ShapedArray((workspace,), np.uint8))
+    exported = getattr(ctx.module_context.lowering_parameters, "for_export", False)
+    registered = target_name()
     rule = jax.ffi.ffi_lowering(
-        target_name(),
+        EXPORTED if exported else registered,
         operand_output_aliases={operand: position for position, operand in enumerate(config.mutated)},
     )
-    outputs = rule(ctx.replace(avals_out=avals_out), *operands, **attributes(config))
+    outputs = rule(ctx.replace(avals_out=avals_out), *operands, **attributes(config, exported=exported))
     return list(outputs)[: len(ctx.avals_out)]
 
 
@@ -35,9 +37,10 @@ def without_outputs(config: Config, arrays: Sequence[Any]) -> list[Any]:
     return []
 
 
-def attributes(config: Config) -> dict[str, object]:
+def attributes(config: Config, *, exported: bool = False) -> dict[str, object]:
     """What the handler reads (ffi/src/xla/attributes.h)."""
-    found: dict[str, object] = {"kp.fn": config.function.qualified_name}
+    function = config.function
+    found: dict[str, object] = {"kp.fn": function.exported_name if exported else function.qualified_name}
     absent = []
     for parameter, slot in zip(config.function.parameters, config.slots, strict=True):
         if slot == _statics.NONE:

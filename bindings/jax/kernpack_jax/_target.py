@@ -1,4 +1,4 @@
-"""The one custom-call target that all functions share, registered with XLA once a process."""
+"""The custom-call target that all functions share, registered with XLA once a process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from . import _c
 _STAGES = {"cpu": "kp_xla_ffi_execute_cpu", "CUDA": "kp_xla_ffi_execute_cuda"}
 
 
+# In programs that jax.export writes; every version of this library answers to it.
+EXPORTED = "kernpack.call.v1"
+
+
 @functools.cache
 def target_name() -> str:
     """Registers on first use. The name holds a hash of the library, so two builds of it in one process do not meet."""
     digest = hashlib.sha256(_c.LIBRARY_PATH.read_bytes()).hexdigest()[:12]
-    name = f"kernpack.call.v1.{digest}"
-    for platform, execute in _STAGES.items():
-        stages = {"instantiate": _capsule("kp_xla_ffi_instantiate"), "execute": _capsule(execute)}
-        # CUDA's is queued by JAX until, and unless, its plugin is loaded.
-        jax.ffi.register_ffi_target(name, stages, platform=platform, api_version=1)
+    name = f"{EXPORTED}.{digest}"
+    for target in (name, EXPORTED):
+        for platform, execute in _STAGES.items():
+            stages = {"instantiate": _capsule("kp_xla_ffi_instantiate"), "execute": _capsule(execute)}
+            # CUDA's is queued by JAX until, and unless, its plugin is loaded.
+            jax.ffi.register_ffi_target(target, stages, platform=platform, api_version=1)
     return name
 
 

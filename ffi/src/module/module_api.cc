@@ -42,12 +42,19 @@ int Find(std::string_view qualified, const KpLoadedFunction** out) {
   const std::string digest(qualified.substr(at + 1, slash - at - 1));
   const std::string function(qualified.substr(slash + 1));
   const KpLoadedModule* module = FindModule(name, digest);
+  if (digest.starts_with('v') && CountModulesOfMajor(name, std::string_view(digest).substr(1), &module) > 1) {
+    return kp_raise(
+        "ImportError",
+        "%.200s of module %.200s, any version %.64s, is needed, and several such versions are loaded in this "
+        "process; load only one of them",
+        function.c_str(), name.c_str(), digest.c_str() + 1);
+  }
   if (!module) {
     return kp_raise(
         "ImportError",
-        "%.200s of module %.200s with digest %.64s is needed, and that module is not loaded in this process; call "
+        "%.200s of module %.200s with %s %.64s is needed, and that module is not loaded in this process; call "
         "kernpack.load(\"%.200s\") first, with the same version installed",
-        function.c_str(), name.c_str(), digest.c_str(), name.c_str());
+        function.c_str(), name.c_str(), digest.starts_with('v') ? "version" : "digest", digest.c_str(), name.c_str());
   }
   kp_error_clear();
   if ((*out = kp_module_function(module, Bytes(function)))) return 0;

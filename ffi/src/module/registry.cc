@@ -36,6 +36,18 @@ struct Registry {
     const auto found = by_digest.find(digest);
     return found == by_digest.end() ? nullptr : found->second.get();
   }
+  // How many loaded modules of that name have this major version; *out is the last of them.
+  int CountMajor(std::string_view name, std::string_view major, const KpLoadedModule** out) {
+    const std::lock_guard lock(mutex);
+    int count = 0;
+    for (const auto& [digest, module] : by_digest) {
+      const std::string_view version = module->version;
+      if (module->name != name || version.substr(0, version.find('.')) != major) continue;
+      *out = module.get();
+      ++count;
+    }
+    return count;
+  }
   const KpLoadedModule* Publish(std::unique_ptr<KpLoadedModule> module) {
     const std::lock_guard lock(mutex);
     return by_digest.emplace(module->digest, std::move(module)).first->second.get();
@@ -146,6 +158,10 @@ int Adopt(const KpModule* table, const KpLoadedModule** out) {
 const KpLoadedModule* FindModule(std::string_view name, std::string_view digest) {
   const KpLoadedModule* module = Leaked<Registry>().Find(std::string(digest));
   return module && module->name == name ? module : nullptr;
+}
+
+int CountModulesOfMajor(std::string_view name, std::string_view major, const KpLoadedModule** out) {
+  return Leaked<Registry>().CountMajor(name, major, out);
 }
 
 }  // namespace kernpack::host

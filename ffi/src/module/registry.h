@@ -11,6 +11,9 @@ namespace kernpack::host {
 // The module of that name and digest, or NULL.
 const KpLoadedModule* FindModule(std::string_view name, std::string_view digest);
 
+// How many modules of that name and major version ("1") are loaded; *out is one of them when there are any.
+int CountModulesOfMajor(std::string_view name, std::string_view major, const KpLoadedModule** out);
+
 }  // namespace kernpack::host
 
 #endif  // KERNPACK_SRC_MODULE_REGISTRY_H_

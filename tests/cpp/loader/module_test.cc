@@ -113,6 +113,11 @@ TEST(LoadedModule, FunctionsAreFoundByQualifiedName) {
   const KpLoadedFunction* found = nullptr;
   ASSERT_EQ(kp_function_find(kp_bytes(name.c_str()), &found), 0) << TakeError();
   EXPECT_EQ(found, kp_module_function(Load(), kp_bytes("answer")));
+  found = nullptr;
+  ASSERT_EQ(kp_function_find(kp_bytes("adopted@v1/answer"), &found), 0) << TakeError();
+  EXPECT_EQ(found, kp_module_function(Load(), kp_bytes("answer")));
+  EXPECT_EQ(kp_function_find(kp_bytes("adopted@v9/answer"), &found), -1);
+  EXPECT_NE(TakeError().find("ImportError: answer of module adopted with version v9"), std::string::npos);
   EXPECT_EQ(kp_function_find(kp_bytes((name + "s").c_str()), &found), -1);
   EXPECT_EQ(TakeError(), "AttributeError: module adopted has no function answers");
   EXPECT_EQ(kp_function_find(kp_bytes("gone@00/f"), &found), -1);

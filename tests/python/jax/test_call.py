@@ -121,3 +121,19 @@ def test_explicit_ops(k):
     assert "axpb" in dir(ops)
     with pytest.raises(AttributeError):
         _ = ops.nothing_like_it
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
+def test_numbers_as_rank_0_tensors(k, dtype):
+    x = jnp.ones(2, dtype)
+    for by in (2, 2.0, True, jnp.asarray(2, dtype)):
+        assert k.shifted(x, by).dtype == dtype
+    np.testing.assert_array_equal(k.shifted(x, 2.0), k.shifted(x, jnp.asarray(2, dtype)))
+    traced = jax.jit(k.shifted)(x, 2.0)  # JAX calls its dtype weak
+    assert traced.dtype == dtype
+    np.testing.assert_array_equal(traced, k.shifted(x, 2.0))
+    with pytest.raises(TypeError, match="shifted: by: expected dtype"):
+        k.shifted(x, jnp.ones((), jnp.float16))
+    assert k.counted(x, 3).dtype == jnp.int32
+    with pytest.raises(TypeError, match="counted: n: expected dtype i32"):
+        k.counted(x, 2.5)

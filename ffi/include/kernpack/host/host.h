@@ -170,7 +170,8 @@ KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, in
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
 KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name);
 /* "<module>@<digest>/<function>" among the modules loaded in this process: what a compiled program stores instead of a
- * pointer. ImportError naming the module to load when it is not loaded, AttributeError when it has no such function. */
+ * pointer. "<module>@v<major>/<function>", in what outlives the process, means the one loaded module of that major version.
+ * ImportError naming the module to load when it is not loaded, AttributeError when it has no such function. */
 KP_HOST_API int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out);
 /* The variant for a device: most specific whose target the device satisfies. RuntimeError listing the variants when none. */
 KP_HOST_API int kp_function_resolve(const KpLoadedFunction* function, KpDLDevice device, KpSafeCall* call, void** self);

@@ -3,7 +3,7 @@
  * One pair serves every function of every loaded module: register `instantiate` and one `execute` as the stages of a
  * custom call target, under a name of your choice, then emit calls whose attributes name the function:
  *
- *   kp.fn      "<module>@<digest>/<function>", as kp_function_find takes it
+ *   kp.fn      "<module>@<digest>/<function>" or "<module>@v<major>/<function>", as kp_function_find takes it
  *   kp.none    optional: the optional parameters that are None, separated by commas
  *   <name>     each other static parameter (docs/jax.md lists the encodings)
  *
