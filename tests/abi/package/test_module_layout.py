@@ -49,7 +49,15 @@ def test_only_listed_symbols(wide: Path) -> None:
     assert described.exports == EXPORTS
     needed = subprocess.run(["readelf", "-dW", wide], check=True, capture_output=True, text=True).stdout
     libraries = set(re.findall(r"\(NEEDED\).*\[([^\]]+?)\.so", needed))
-    assert libraries <= {"libc", "libm", "libstdc++", "libgcc_s", "libdl", "libpthread", "ld-linux-x86-64"}  # the last: TLS
+    assert libraries <= {
+        "libc",
+        "libm",
+        "libstdc++",
+        "libgcc_s",
+        "libdl",
+        "libpthread",
+        "ld-linux-x86-64",
+    }  # the last: TLS
 
 
 def test_full_relro(wide: Path) -> None:

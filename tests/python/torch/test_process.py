@@ -1,0 +1,110 @@
+"""What depends on the order of imports, on threads and on forks: each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_torch_imported_after_the_module():
+    run("""
+import sys
+import kernpack
+
+k = kernpack.load("kernpack_kernels")
+assert "torch" not in sys.modules
+import torch
+
+x = torch.ones(3, requires_grad=True)
+assert torch.ops.kernpack_kernpack_kernels.gelu.default(x.detach()).shape == (3,)
+k.gelu(x).sum().backward()
+assert "torch._dynamo" not in sys.modules  # nothing large came along
+assert torch.compile(k.gelu, fullgraph=True, backend="eager")(torch.ones(3)).shape == (3,)
+""")
+
+
+def test_an_older_torch_is_a_clear_error_and_no_obstacle():
+    run("""
+import sys, types
+old = types.ModuleType("torch")
+old.__version__ = "2.9.1"
+sys.modules["torch"] = old
+import kernpack, numpy
+k = kernpack.load("kernpack_kernels")
+assert k.gelu(numpy.ones(3, numpy.float32)).shape == (3,)
+try:
+    import kernpack.torch
+except ImportError as error:
+    assert "expected torch >= 2.10, got 2.9.1" in str(error), error
+else:
+    raise AssertionError("imported")
+""")
+
+
+def test_forked_child_and_threads():
+    run("""
+import os, threading
+import kernpack, torch
+
+k = kernpack.load("kernpack_kernels")
+expected = torch.nn.functional.gelu(torch.ones(4))
+wrong = []
+
+def work():
+    for _ in range(200):
+        x = torch.ones(4, requires_grad=True)
+        out = k.gelu(x)
+        out.sum().backward()
+        if not torch.allclose(out.detach(), expected) or x.grad is None:
+            wrong.append(out)
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert not wrong
+child = os.fork()
+if child == 0:
+    os._exit(0 if torch.allclose(torch.ops.kernpack_kernpack_kernels.gelu(torch.ones(4)), expected) else 1)
+assert os.waitpid(child, 0)[1] == 0
+""")
+
+
+def test_a_call_at_exit():
+    run("""
+import atexit
+import kernpack, torch
+
+k = kernpack.load("kernpack_kernels")
+x = torch.ones(4, requires_grad=True)
+atexit.register(lambda: k.gelu(x).sum().backward())
+""")
+
+
+def test_no_signature():
+    run("""
+import kernpack, torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+k = kernpack.load_inline("void touch(kp::TensorView x) {}", ["touch"], name="torch_untyped")
+k.touch(torch.ones(3))
+with FakeTensorMode():
+    try:
+        k.touch(torch.empty(3))
+    except TypeError as error:
+        assert str(error).startswith("touch: argument 0: cannot be given to a kernel directly: "), error
+    else:
+        raise AssertionError("a fake tensor has no memory to touch")
+""")
