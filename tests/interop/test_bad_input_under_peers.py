@@ -163,7 +163,7 @@ def take_peer_error() -> str:
         {"byte_offset": (1 << 64) - 8},
         {"byte_offset": 2},
     ],
-    ids=str,
+    ids=lambda wrong: ",".join(f"{key}={list(v) if isinstance(v, ctypes.Array) else v}" for key, v in wrong.items()),
 )
 def test_malformed_tensors(wrong: dict[str, Any], k: tvm_ffi.Module) -> None:
     x, weight = np.ones((2, 4), np.float32), np.ones(4, np.float32)

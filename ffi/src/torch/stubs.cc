@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "torch/op.h"
@@ -49,6 +50,7 @@ void Run(size_t slot, Value* stack, uint64_t num_inputs, uint64_t num_outputs) {
   const Op* op = g_ops[slot].load(std::memory_order_acquire);
   if (__builtin_expect(CallOp(*op, stack, num_inputs, num_outputs) == 0, 1)) return;
   const Raised raised = TakeRaised(op->function->name);
+  if (raised.thrower == nullptr) throw std::runtime_error(raised.text);  // no libstdc++: torch is built with ours
   raised.thrower(raised.text);
 }
 

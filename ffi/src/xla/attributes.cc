@@ -53,7 +53,7 @@ T Load(const void* items, size_t index) {
 bool LoadInt(DataType dtype, const void* items, size_t index, int64_t* out) {
   switch (dtype) {
     case DataType::kS8:
-      *out = Load<int8_t>(items, index);
+      *out = Load<int8_t>(items, index);  // NOLINT(bugprone-signed-char-misuse): a number, not a character
       return true;
     case DataType::kS16:
       *out = Load<int16_t>(items, index);
