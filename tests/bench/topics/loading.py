@@ -22,15 +22,18 @@ from report import Row, timed_row
 
 import build
 
+sys.path.insert(0, str(build.ROOT / "sdk" / "python"))
+from kernpack_sdk import flags, support
+
 MANY = 10_000
 
 
 def measure(kit: Kit) -> list[Row]:
     smallest = (
-        build.shared_object(build.HERE / "ours" / "smallest.cc", "smallest", kit.ours_flags),
+        build.shared_object(build.HERE / "ours" / "smallest.cc", "smallest_linked", _our_flags()),
         build.shared_object(build.HERE / "peers" / "smallest_tvm.cc", "smallest_tvm", build.tvm_ffi_flags()),
     )
-    many = (_many(kit, "ours", _our_source()), _many(kit, "theirs", _their_source()))
+    many = (_many("ours", _our_source()), _many("theirs", _their_source()))
     copies = max(5, kit.repetitions // 3)
     return [
         _row("load a module, look one function up", smallest, "add_one", copies),
@@ -66,11 +69,19 @@ def _row(name: str, modules: tuple[Path, Path], function: str, copies: int) -> R
     return timed_row("loading", name, timings, 0.6, unit="us")
 
 
-def _many(kit: Kit, side: str, text: str) -> Path:
+def _our_flags() -> tuple[list[str], list[str]]:
+    """As kernpack_add_module() builds a module."""
+    folder = build.CACHE / "support"
+    folder.mkdir(parents=True, exist_ok=True)
+    objects = [str(path) for path in support.objects(folder)]
+    return [*flags.compile_flags(), flags.support_definition()], [*objects, *flags.link_flags()]
+
+
+def _many(side: str, text: str) -> Path:
     source = build.CACHE / f"many_{side}.c"
     source.write_text(text)
-    include = [f"-I{build.ROOT / 'ffi' / 'include'}"] if side == "ours" else []
-    return build.shared_object(source, f"many_{side}", (include, kit.ours_flags[1]), build.CC)
+    options = flags.compile_flags("c") if side == "ours" else []
+    return build.shared_object(source, f"many_{side}", (options, flags.link_flags()), build.CC)
 
 
 def _our_source() -> str:
