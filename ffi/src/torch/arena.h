@@ -15,6 +15,7 @@ class Arena {
   template <typename T>
   T* Take(size_t count) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may well be a pointer
     const size_t bytes = (count * sizeof(T) + 15) & ~size_t{15};
     if (bytes <= sizeof(inline_) - used_) {
       std::byte* place = inline_ + used_;
