@@ -11,7 +11,7 @@ from typing import Any
 
 import kernpack._core as _core
 
-from . import _function, _op
+from . import _eager, _function
 from ._errors import errors
 from ._export import deserialize, export
 
@@ -28,7 +28,7 @@ class Ops:
         function = _function.of(getattr(self._module, name))
 
         def op(*args: object, **kwargs: object) -> object:
-            return _op.call(function, args, kwargs)
+            return _eager.call(function, args, kwargs)
 
         op.__name__ = op.__qualname__ = name
         op.__doc__ = function.info.callable.__doc__
@@ -47,7 +47,7 @@ def ops(module: Any) -> Ops:
 def _hook(callable_: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object], why: str) -> object:
     """What the call core hands over when it meets a JAX array."""
     del why
-    return _op.call(_function.of(callable_), args, kwargs)
+    return _eager.call(_function.of(callable_), args, kwargs)
 
 
 _core.set_hook("jax", _hook)

@@ -31,7 +31,10 @@ def errors() -> Iterator[None]:
     try:
         yield
     except jax.errors.JaxRuntimeError as error:
-        tagged = _TAGGED.search(str(error))
-        if tagged is None:
-            raise
-        raise exception(tagged[1], tagged[2]) from None
+        raise restored(error) from None
+
+
+def restored(error: jax.errors.JaxRuntimeError) -> Exception:
+    """The kernel's error behind JAX's; any other error of the runtime as it is."""
+    tagged = _TAGGED.search(str(error))
+    return error if tagged is None else exception(tagged[1], tagged[2])

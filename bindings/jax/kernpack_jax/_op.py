@@ -14,8 +14,9 @@ from ._function import Function
 
 
 @functools.lru_cache(maxsize=4096)
-def _program(config: Config) -> Callable[..., tuple[jax.Array, ...]]:
-    # Inlined where a program is being traced; run eagerly, it is compiled once a shape.
+def program(config: Config) -> Callable[..., tuple[jax.Array, ...]]:
+    """The call as a jitted function: inlined where a program is being traced; run eagerly, compiled once a shape."""
+
     def call(*arrays: jax.Array) -> tuple[jax.Array, ...]:
         outputs = _gradient.call(config, arrays)
         new_values = len(config.mutated)
@@ -33,22 +34,33 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
     """
     config, arrays = _arguments.split(function, function.info._bind(args, kwargs))
     if any(isinstance(array, jax.core.Tracer) for array in arrays):
-        outputs = _program(config)(*arrays)
+        outputs = program(config)(*arrays)
     else:
         if function.mutates:
             _refuse_mutation(config)
         with errors():
-            outputs = _program(config)(*arrays)
-            if _waits(function):
-                for output in outputs:
-                    output.block_until_ready()
+            outputs = program(config)(*arrays)
+            if waits(function):
+                wait(outputs)
+    return result_of(outputs)
+
+
+def wait(outputs: tuple[jax.Array, ...]) -> None:
+    """Until they are there. What is being traced, constants of an outer program included, never is."""
+    for output in outputs:
+        if not isinstance(output, jax.core.Tracer):
+            output.block_until_ready()
+
+
+def result_of(outputs: tuple[jax.Array, ...]) -> object:
+    """None, one array, or the tuple."""
     if not outputs:
         return None
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 @functools.cache
-def _waits(function: Function) -> bool:
+def waits(function: Function) -> bool:
     """Whether an eager call waits for its result, so that an error that the kernel raises belongs to the call.
 
     A kernel that may be captured in a graph raises nothing while it runs, and elsewhere than on the CPU none can.

@@ -22,8 +22,11 @@ def set_bind(bind: Callable[..., list[Any]]) -> None:
     _bind = bind
 
 
+@functools.cache
 def needs_devices(primitive: Any) -> None:
-    """Makes JAX say, when it lowers the primitive, for how many devices it does."""
+    """Makes JAX say, when it lowers the primitive, for how many devices it does; where there is one it is not asked."""
+    if jax.device_count() == 1:
+        return
     from jax._src import dispatch  # custom_partitioning itself has no other way
 
     dispatch.prim_requires_devices_during_lowering.add(primitive)

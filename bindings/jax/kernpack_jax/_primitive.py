@@ -25,6 +25,7 @@ def bind(config: Config, arrays: Sequence[Any], *, local: bool = False) -> list[
     """Emits the call where JAX is tracing, runs it where not."""
     if not config.outputs:
         return _raw_call.without_outputs(config, arrays)
+    _partition.needs_devices(call_p)
     return call_p.bind(*_varying.alike(arrays), config=config, local=local)
 
 
@@ -100,5 +101,4 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, loc
 mlir.register_lowering(call_p, _lower)
 ad.primitive_jvps[call_p] = _jvp
 batching.primitive_batchers[call_p] = _batching.rule(bind)
-_partition.needs_devices(call_p)
 _partition.set_bind(bind)

@@ -33,9 +33,9 @@ def test_nan_as_static_argument_does_not_compile_again(k):
     from kernpack.jax import _op
 
     k.axpb(jnp.asarray(X), b=float("nan"))
-    before = _op._program.cache_info().misses
+    before = _op.program.cache_info().misses
     k.axpb(jnp.asarray(X), b=float("nan"))
-    assert _op._program.cache_info().misses == before
+    assert _op.program.cache_info().misses == before
 
 
 def test_several_results(k):
@@ -137,3 +137,9 @@ def test_numbers_as_rank_0_tensors(k, dtype):
     assert k.counted(x, 3).dtype == jnp.int32
     with pytest.raises(TypeError, match="counted: n: expected dtype i32"):
         k.counted(x, 2.5)
+
+
+def test_constants_of_a_program_that_is_being_traced(k):
+    x = jnp.ones(2)
+    for _ in range(2):
+        np.testing.assert_array_equal(jax.jit(lambda y: y + k.axpb(x, a=3, b=0.0))(x), [4, 4])
