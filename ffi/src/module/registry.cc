@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/guard.h"
+#include "base/intern.h"
 #include "base/leaked.h"
 #include "loader/digest.h"
 #include "loader/float_environment.h"
@@ -88,21 +89,21 @@ int MakePart(const KpModule* table, const char* path, Part* out) {
   return CheckModule(table, path) != 0 ? -1 : Instantiate(table, path, &out->instance);
 }
 
-int MakeOwnModule(const std::vector<const Library*>& libraries, KpLoadedModule* out) {
+// `paths` are what the caller asked for: a library may have been opened before, under another name.
+int MakeOwnModule(const std::vector<const Library*>& libraries, const std::vector<const char*>& paths,
+                  KpLoadedModule* out) {
   std::vector<Part> parts(libraries.size());
   for (size_t i = 0; i < libraries.size(); ++i) {
     const Library& library = *libraries[i];
     if (!library.symbols.has_query) {
-      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself",
-                      library.path.c_str());
+      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself", paths[i]);
     }
     const auto query = reinterpret_cast<KpModuleQuery>(platform::LibrarySymbol(library.handle, KP_MODULE_QUERY_SYMBOL));
     if (!query) {
-      return kp_raise("ImportError", "kernpack.load: '%s' hides " KP_MODULE_QUERY_SYMBOL "; keep it visible",
-                      library.path.c_str());
+      return kp_raise("ImportError", "kernpack.load: '%s' hides " KP_MODULE_QUERY_SYMBOL "; keep it visible", paths[i]);
     }
     const KeepFloatEnvironment keep;
-    if (MakePart(query(), library.path.c_str(), &parts[i]) != 0) return -1;
+    if (MakePart(query(), paths[i], &parts[i]) != 0) return -1;
   }
   return BuildModule(parts, out);
 }
@@ -119,11 +120,14 @@ int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoaded
   Registry& registry = Leaked<Registry>();
   const std::lock_guard lock(registry.loading);
   std::vector<const Library*> libraries;
+  std::vector<const char*> files;
   for (int32_t i = 0; i < count; ++i) {
     if (!paths[i] || !*paths[i]) return kp_raise("ValueError", "kernpack.load: path %d is empty", i);
     const Library* library = nullptr;
     if (LoadLibraryFile(paths[i], flags, &library) != 0) return -1;
-    if (std::find(libraries.begin(), libraries.end(), library) == libraries.end()) libraries.push_back(library);
+    if (std::find(libraries.begin(), libraries.end(), library) != libraries.end()) continue;
+    libraries.push_back(library);
+    files.push_back(Intern(paths[i]));
   }
   const std::string digest = DigestOfAll(libraries);
   if ((*out = registry.Find(digest))) return 0;
@@ -131,7 +135,8 @@ int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoaded
   module->digest = digest;
   if (CappedCpuLevel(&module->cpu_level) != 0) return -1;
   const bool peer = libraries.size() == 1 && !libraries[0]->symbols.has_query;
-  if ((peer ? BuildPeerModule(*libraries[0], module.get()) : MakeOwnModule(libraries, module.get())) != 0) return -1;
+  if ((peer ? BuildPeerModule(*libraries[0], module.get()) : MakeOwnModule(libraries, files, module.get())) != 0)
+    return -1;
   *out = registry.Publish(std::move(module));
   return 0;
 }
