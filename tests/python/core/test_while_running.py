@@ -71,6 +71,7 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import kernpack
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with SIGINT ignored
 k = kernpack.load(sys.argv[1])
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 start = time.monotonic()
