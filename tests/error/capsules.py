@@ -5,20 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-
-class DLTensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
+from support.dlpack import DLTensor
 
 
 class Managed(ctypes.Structure):  # before DLPack 1.0
@@ -36,9 +23,8 @@ class ManagedVersioned(ctypes.Structure):
     )
 
 
-_python = ctypes.PyDLL(
-    None
-)  # functions of our own: those of ctypes.pythonapi are shared, and jax.ffi declares them anew
+# Functions of our own: those of ctypes.pythonapi are shared, and jax.ffi declares them anew.
+_python = ctypes.PyDLL(None)
 _new = _python.PyCapsule_New
 _new.restype = ctypes.py_object
 _Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # a dying capsule: no object to hold

@@ -18,6 +18,7 @@ import pytest
 import torch
 import tvm_ffi
 from support import host
+from support.dlpack import DLTensor
 from tvm_ffi import libinfo
 
 spec = importlib.util.find_spec("kernpack_kernels")
@@ -84,21 +85,6 @@ OUT = torch.zeros(2, 4)
 def test_wrong_calls(call: Callable[[Any], Any], kind: Any, text: str, k: tvm_ffi.Module) -> None:
     with pytest.raises(kind, match=text):
         call(k)
-
-
-class DLTensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    )
 
 
 def extents(*items: int) -> Any:

@@ -2,17 +2,14 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
-#include <new>
-
 #include "base/fork.h"
 #include "base/loaded.h"
+#include "base/looked_up.h"
 
 namespace kernpack::host {
 namespace {
 
-constinit std::atomic<const OpenMp*> g_found{nullptr};
-constinit std::atomic<unsigned long long> g_absent_at{0};
+constinit LookedUp<OpenMp> g_openmp;
 
 bool Bind(void* library, OpenMp* out) {
   out->parallel = reinterpret_cast<decltype(out->parallel)>(dlsym(library, "GOMP_parallel"));
@@ -32,22 +29,6 @@ bool Search(OpenMp* out) {
 
 }  // namespace
 
-const OpenMp* FindOpenMp() noexcept {
-  if (InForkedChild()) return nullptr;
-  if (const OpenMp* found = g_found.load(std::memory_order_acquire)) return found;
-  const unsigned long long loads = LoadCount();
-  if (g_absent_at.load(std::memory_order_relaxed) == loads) return nullptr;
-  OpenMp found{};
-  if (!Search(&found)) {
-    g_absent_at.store(loads, std::memory_order_relaxed);
-    return nullptr;
-  }
-  const OpenMp* none = nullptr;
-  const auto* kept = new (std::nothrow) OpenMp(found);  // for ever; threads that race here agree on the first
-  if (kept == nullptr) return nullptr;
-  if (g_found.compare_exchange_strong(none, kept, std::memory_order_acq_rel)) return kept;
-  delete kept;
-  return none;
-}
+const OpenMp* FindOpenMp() noexcept { return InForkedChild() ? nullptr : g_openmp.Get(Search); }
 
 }  // namespace kernpack::host

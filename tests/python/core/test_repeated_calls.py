@@ -10,6 +10,7 @@ import kernpack
 import numpy as np
 import pytest
 import torch
+from producer import Producer
 
 A = np.ones((4, 8), dtype=np.float32)
 W = np.ones(8, dtype=np.float32)
@@ -76,15 +77,8 @@ def test_a_call_inside_the_allocation_of_a_result(k, monkeypatch):
     """The allocator is Python here, and calls the same function with another shape."""
     module = types.ModuleType("nested_framework")
 
-    class Array:
-        def __init__(self, array: np.ndarray) -> None:
-            self.array = array
-
-        def __dlpack__(self, **arguments: object) -> object:
-            return self.array.__dlpack__(**arguments)
-
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return self.array.__dlpack_device__()
+    class Array(Producer):
+        pass
 
     def empty(shape: tuple[int, ...], dtype: object) -> Array:
         assert k.scale(np.ones((5, 7), dtype=np.float32)).shape == (5, 7)

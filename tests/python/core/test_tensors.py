@@ -10,6 +10,7 @@ import kernpack
 import numpy as np
 import pytest
 import torch
+from producer import Producer
 
 
 def test_numpy(k):
@@ -38,19 +39,6 @@ def test_own_tensors(k):
     np.testing.assert_array_equal(y.numpy(), 2 * np.ones((2, 3)))
     assert torch.equal(torch.from_dlpack(y), torch.full((2, 3), 2.0))
     assert memoryview(y).shape == (2, 3)
-
-
-class Producer:
-    """Speaks __dlpack__ only, as CuPy does."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-
-    def __dlpack__(self, **arguments: object) -> object:
-        return self.array.__dlpack__(**arguments)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
 
 
 def test_a_producer_of_dlpack_only(k):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from recorder import Recorder
 from torch.func import grad, jacrev, vjp, vmap
 
 
@@ -13,21 +14,11 @@ def loop(function, *arguments):
 
 def test_batch_dims_are_merged(kernels):
     x, w = torch.randn(5, 3, 8), torch.randn(8)
-    calls = Counting()
+    calls = Recorder()
     with calls:
         got = vmap(kernels.rms_norm, in_dims=(0, None))(x, w)
     torch.testing.assert_close(got, kernels.rms_norm(x, w))
     assert calls.seen.count("kernpack_kernpack_kernels.rms_norm.default") == 1
-
-
-class Counting(torch.utils._python_dispatch.TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.seen = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.seen.append(str(func))
-        return func(*args, **(kwargs or {}))
 
 
 def test_any_dim(kernels):
