@@ -18,11 +18,12 @@ using kernpack_test::Str;
 using kernpack_test::Value;
 
 enum class Caller { kOurHost, kAlias };
+const char* Name(Caller caller) { return caller == Caller::kAlias ? "Alias" : "OurHost"; }
+void PrintTo(Caller caller, std::ostream* out) { *out << Name(caller); }
 
 class Services : public testing::TestWithParam<Caller> {
  protected:
   void SetUp() override {
-    if (!*AUTHOR_MODULE) GTEST_SKIP() << "sanitizer builds have no module: its link line allows no undefined symbols";
     const char* path = AUTHOR_MODULE;
     ASSERT_EQ(kp_module_load(&path, 1, 0, &loaded_), 0) << kernpack_test::TakeError();
   }
@@ -157,6 +158,13 @@ TEST_P(Services, ASignatureAllocatesResultAndWorkspace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Author, Services, testing::Values(Caller::kOurHost, Caller::kAlias),
-                         [](const auto& info) { return info.param == Caller::kAlias ? "Alias" : "OurHost"; });
+                         [](const auto& info) { return Name(info.param); });
 
 }  // namespace
+
+#ifdef __SANITIZE_ADDRESS__
+// Under a foreign host an outgrown workspace stays for ever, since a kernel may still hold it (foreign/workspace.h).
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:foreign_block\n";
+}
+#endif

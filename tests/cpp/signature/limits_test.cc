@@ -70,6 +70,8 @@ const Limit kLimits[] = {
      "the text is too long (at most 16384 bytes)"},
 };
 
+void PrintTo(const Limit& limit, std::ostream* out) { *out << limit.name; }
+
 class Limits : public testing::TestWithParam<Limit> {};
 
 TEST_P(Limits, TheLastIsAcceptedAndTheNextIsNot) {
