@@ -2,6 +2,7 @@
 #ifndef KERNPACK_KERNEL_H_
 #define KERNPACK_KERNEL_H_
 
+#include <kernpack/class.h>
 #include <kernpack/dispatch.h>
 #include <kernpack/export.h>
 #include <kernpack/float8.h>
