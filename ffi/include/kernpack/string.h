@@ -26,6 +26,12 @@ class BasicView {
   constexpr const char* end() const { return data_ + size_; }
   constexpr char operator[](size_t i) const { return data_[i]; }
   constexpr operator KpBytes() const { return {data_, size_}; }
+  // To std::string and std::string_view: std::string(view).
+  template <class S, class = decltype(std::declval<const S&>().data()),
+            class = std::enable_if_t<std::is_constructible_v<S, const char*, size_t>>>
+  explicit constexpr operator S() const {
+    return S(data_ ? data_ : "", size_);
+  }
 
   friend bool operator==(BasicView a, BasicView b) {
     return a.size_ == b.size_ && (a.size_ == 0 || !__builtin_memcmp(a.data_, b.data_, a.size_));

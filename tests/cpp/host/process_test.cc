@@ -45,8 +45,9 @@ bool StorageWorks(const char* name) {
 // Forks while other threads hold every lock there is as often as they can; the child must work all the same.
 TEST_F(ProcessTest, AForkedChildWorks) {
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "AddressSanitizer's own allocator keeps the locks that other threads held at fork, so a child hangs in "
-                  "its malloc; the other builds run this test";
+  GTEST_SKIP()
+      << "AddressSanitizer's own allocator keeps the locks that other threads held at fork, so a child hangs in "
+         "its malloc; the other builds run this test";
 #endif
   ASSERT_EQ(kp_set_num_threads(3), 0);
   ASSERT_TRUE(ParallelWorks());
