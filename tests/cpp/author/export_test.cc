@@ -8,8 +8,11 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace kp = kernpack;
+
+static_assert(std::string_view(kp::StringView("abc")) == "abc" && std::string_view(kp::StringView()).empty());
 
 static void AddOne(kp::TensorView x, kp::TensorView y) {
   const float* in = x.data_ptr<float>();
