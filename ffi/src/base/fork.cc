@@ -12,7 +12,7 @@ struct ForkHandlers {
   inline static constinit ForkMutex* list = nullptr;  // sorted by rank
   using Handler = void (*)();
   inline static constinit Handler handlers[kMaxHandlers] = {};
-  inline static constinit std::atomic<bool> forked{false};
+  inline static constinit std::atomic<uint32_t> generation{0};
 
   static void Prepare() {
     list_mutex.lock();
@@ -24,7 +24,7 @@ struct ForkHandlers {
   }
   static void Child() {
     Release();
-    forked.store(true, std::memory_order_relaxed);
+    generation.fetch_add(1, std::memory_order_relaxed);
     for (const Handler handler : handlers) {
       if (handler != nullptr) handler();
     }
@@ -49,7 +49,9 @@ __attribute__((constructor)) void Install() {
 
 ForkMutex::ForkMutex(LockRank rank) : rank_(rank) { ForkHandlers::Add(this); }
 
-bool InForkedChild() noexcept { return ForkHandlers::forked.load(std::memory_order_relaxed); }
+uint32_t ForkGeneration() noexcept { return ForkHandlers::generation.load(std::memory_order_relaxed); }
+
+bool InForkedChild() noexcept { return ForkGeneration() != 0; }
 
 void OnForkedChild(void (*handler)()) {
   std::lock_guard lock(ForkHandlers::list_mutex);

@@ -2,12 +2,13 @@
 #ifndef KERNPACK_SRC_BASE_FORK_H_
 #define KERNPACK_SRC_BASE_FORK_H_
 
+#include <cstdint>
 #include <mutex>
 
 namespace kernpack::host {
 
 // The order in which locks may be taken while others are held; fork takes all of them in this order.
-enum class LockRank { kHostState, kFlight, kStorage, kWorkspace, kModules, kRegistry, kPool, kNames };
+enum class LockRank { kHostState, kFlight, kDevices, kStorage, kWorkspace, kModules, kRegistry, kPool, kNames };
 
 // A std::mutex that takes part in fork(). Never destroyed (its owners are leaked globals).
 class ForkMutex {
@@ -29,6 +30,9 @@ class ForkMutex {
 // Whether this process is a child of the one that loaded the library: threads of the parent are gone, and OpenMP runtimes
 // that the parent used hang.
 bool InForkedChild() noexcept;
+// How many forks lie between this process and the one that loaded the library: what was opened at another number belongs to
+// an ancestor.
+uint32_t ForkGeneration() noexcept;
 // Runs `handler` in every child, after the locks are free again. At most 8 handlers.
 void OnForkedChild(void (*handler)());
 

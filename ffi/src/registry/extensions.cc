@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "device/names.h"
 #include "host/services.h"
 
 namespace kernpack::host {
@@ -45,10 +46,12 @@ namespace kernpack::host::service {
 
 int get_extension(const KpHost*, KpBytes name, uint32_t version, const void** out) noexcept {
   return Guard("get_extension", [&] {
+    *out = nullptr;
+    if (View(name).starts_with(kDeviceApiPrefix)) return DeviceApiExtension(View(name), version, out);
     auto& extensions = Leaked<Extensions>();
     std::lock_guard lock(extensions.mutex);
     const auto place = extensions.tables.find({std::string(View(name)), version});
-    *out = place == extensions.tables.end() ? nullptr : place->second;
+    if (place != extensions.tables.end()) *out = place->second;
     return 0;
   });
 }

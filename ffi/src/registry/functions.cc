@@ -11,6 +11,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "device/names.h"
 #include "host/services.h"
 #include "object/object.h"
 #include "registry/registry.h"
@@ -100,12 +101,16 @@ int global_get(const KpHost*, KpBytes name, KpAny* out) noexcept {
   return Guard("global_get", [&] {
     *out = kp_none();
     auto& globals = Leaked<Globals>();
-    std::lock_guard lock(globals.mutex);
-    const auto place = globals.functions.find(View(name));
-    if (place == globals.functions.end()) return 0;
-    kp_retain(place->second);
-    SetObject(out, place->second);
-    return 0;
+    {
+      const std::lock_guard lock(globals.mutex);
+      const auto place = globals.functions.find(View(name));
+      if (place != globals.functions.end()) {
+        kp_retain(place->second);
+        SetObject(out, place->second);
+        return 0;
+      }
+    }
+    return DeviceApiFunction(View(name), out);
   });
 }
 

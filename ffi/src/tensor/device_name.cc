@@ -1,4 +1,4 @@
-// Names of devices. Files and text store names only; the numbers are DLPack's.
+// Names of devices. Files and text store names only; the numbers are DLPack's, or allotted in this process.
 #include <cstdio>
 #include <string_view>
 
@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/intern.h"
+#include "device/names.h"
+#include "device/registry.h"
 #include "tensor/dltensor.h"
 
 namespace kernpack::host {
@@ -41,6 +43,15 @@ constexpr NamedDevice kDevices[] = {
     {"trn", KP_DEVICE_TRN},
 };
 
+// Type 0: there is none of that name.
+NamedDevice FindName(std::string_view name) {
+  for (const NamedDevice& entry : kDevices) {
+    if (entry.name == name) return entry;
+  }
+  const Backend* backend = name.empty() ? nullptr : FindBackend(name);
+  return backend != nullptr ? NamedDevice{backend->definition->name, backend->type} : NamedDevice{{}, 0};
+}
+
 int Parse(std::string_view name, KpDLDevice* out) {
   const size_t colon = name.find(':');
   const std::string_view type = name.substr(0, colon);
@@ -54,19 +65,19 @@ int Parse(std::string_view name, KpDLDevice* out) {
       id = good_id ? id * 10 + (c - '0') : 0;
     }
   }
-  for (const NamedDevice& entry : kDevices) {
-    if (entry.name != type) continue;
-    if (!good_id) {
-      return kp_raise("ValueError", "device '%.*s': expected a number of up to 9 digits behind the colon, such as %s:0",
-                      PrintLength(name), name.data(), entry.name.data());
-    }
-    *out = KpDLDevice{entry.type, static_cast<int32_t>(id)};
-    return 0;
+  const NamedDevice found = FindName(type);
+  if (found.type == 0) {
+    return kp_raise("ValueError",
+                    "unknown device '%.*s'; expected a device type (cpu, cuda, rocm, opencl, metal, ...) and "
+                    "optionally an index: cuda:1",
+                    PrintLength(name), name.data());
   }
-  return kp_raise("ValueError",
-                  "unknown device '%.*s'; expected a device type (cpu, cuda, rocm, opencl, metal, ...) and "
-                  "optionally an index: cuda:1",
-                  PrintLength(name), name.data());
+  if (!good_id) {
+    return kp_raise("ValueError", "device '%.*s': expected a number of up to 9 digits behind the colon, such as %s:0",
+                    PrintLength(name), name.data(), found.name.data());
+  }
+  *out = KpDLDevice{found.type, static_cast<int32_t>(id)};
+  return 0;
 }
 
 const NamedDevice* FindType(int32_t type) {
@@ -78,16 +89,28 @@ const NamedDevice* FindType(int32_t type) {
 
 }  // namespace
 
-bool IsKnownDeviceType(int32_t device_type) noexcept { return FindType(device_type) != nullptr; }
+bool IsKnownDeviceType(int32_t device_type) noexcept {
+  return FindType(device_type) != nullptr || KnownBackend(device_type) != nullptr;
+}
+
+int32_t StaticDeviceType(std::string_view name) noexcept {
+  for (const NamedDevice& entry : kDevices) {
+    if (entry.name == name) return FindType(entry.type)->name == name ? entry.type : -1;
+  }
+  return 0;
+}
 
 }  // namespace kernpack::host
 
 using namespace kernpack::host;
 
-int kp_device_from_name(KpBytes name, KpDLDevice* out) { return Parse(View(name), out); }
+int kp_device_from_name(KpBytes name, KpDLDevice* out) {
+  return Guard("kp_device_from_name", [&] { return Parse(View(name), out); });
+}
 
 const char* kp_device_type_name(int32_t device_type) {
   if (const NamedDevice* device = FindType(device_type)) return device->name.data();
+  if (const Backend* backend = KnownBackend(device_type)) return backend->definition->name;
   const char* name = "device_type";  // when there is no memory for the text of an unknown one
   Guard("kp_device_type_name", [&] {
     char text[32];

@@ -1,0 +1,104 @@
+// Backends from shared objects: the runtime's own, which lie beside the library, and those that KERNPACK_BACKENDS names.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include <kernpack/host/device.h>
+
+#include "base/bytes.h"
+#include "base/fork.h"
+#include "base/guard.h"
+#include "base/leaked.h"
+#include "device/registry.h"
+#include "log/log.h"
+#include "object/object.h"
+
+namespace kernpack::host {
+namespace {
+
+constexpr const char* kOwnPlugins[] = {"libkernpack_opencl.so", "libkernpack_cuda.so"};
+
+// Not the registry's lock: plugins' static constructors run under it.
+struct Discovery {
+  ForkMutex mutex{LockRank::kHostState};
+  std::atomic<bool> done{false};
+};
+
+void Try(const std::string& path) {
+  if (LoadPlugin(path.c_str()) == 0) return;
+  OwnedAny error;
+  kp_error_take("kp_backend_load", -1, error.out());
+  const auto* object = reinterpret_cast<const KpErrorObject*>(error.get().v.v_obj);
+  const std::string reason(View(object->message));
+  Log(KP_LOG_WARNING, reason);
+  NoteFailedPlugin({path, reason});
+}
+
+std::string OwnFolder() {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&kp_backend_load), &self) == 0 || self.dli_fname == nullptr) return {};
+  const std::string_view path = self.dli_fname;
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash + 1));
+}
+
+void LoadAll() {
+  const std::string folder = OwnFolder();
+  for (const char* name : kOwnPlugins) {
+    const std::string path = folder + name;
+    if (!folder.empty() && access(path.c_str(), F_OK) == 0) Try(path);
+  }
+  const char* listed = std::getenv("KERNPACK_BACKENDS");
+  std::string_view rest = listed != nullptr ? listed : "";
+  while (!rest.empty()) {
+    const std::string_view path = rest.substr(0, rest.find(':'));
+    if (!path.empty()) Try(std::string(path));
+    rest.remove_prefix(std::min(path.size() + 1, rest.size()));
+  }
+}
+
+}  // namespace
+
+int LoadPlugin(const char* path) {
+  if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    const char* why = dlerror();
+    return kp_raise("OSError", "kp_backend_load: '%s' cannot be loaded: %s", path, why ? why : "unknown reason");
+  }
+  const auto query = reinterpret_cast<KpBackendQuery>(dlsym(library, KP_BACKEND_QUERY_SYMBOL));
+  if (query == nullptr) {
+    dlerror();
+    return kp_raise("ValueError",
+                    "kp_backend_load: '%s' is no backend plugin: it does not export " KP_BACKEND_QUERY_SYMBOL
+                    " (kernpack/device_api.h)",
+                    path);
+  }
+  int32_t index = 0;
+  for (; const KpBackend* backend = query(index); ++index) {
+    if (RegisterBackend(backend, path) != 0) return -1;
+  }
+  return index != 0 ? 0 : kp_raise("ValueError", "kp_backend_load: '%s' offers no backend", path);
+}
+
+void DiscoverPlugins() {
+  auto& discovery = Leaked<Discovery>();
+  if (discovery.done.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(discovery.mutex);
+  if (discovery.done.load(std::memory_order_relaxed)) return;
+  LoadAll();
+  discovery.done.store(true, std::memory_order_release);
+}
+
+}  // namespace kernpack::host
+
+using namespace kernpack::host;
+
+int kp_backend_load(const char* path) {
+  return Guard("kp_backend_load", [&] { return LoadPlugin(path); });
+}
