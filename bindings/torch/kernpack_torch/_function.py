@@ -135,6 +135,7 @@ class Function:
         for overload, op in overloads:
             if op is None:
                 continue
+            op.tags.extend(tag for tag in self._tags() if tag not in op.tags)
             name = f"{space}::{self.name}.{overload}" if overload != "default" else f"{space}::{self.name}"
             fake = self._fake_out if overload == "out" else self._fake
             torch.library.register_fake(name, fake, lib=library)
@@ -144,6 +145,15 @@ class Function:
         torch.library.register_vmap(f"{space}::{self.name}", self._vmap, lib=library)
         if self.ad is not None:
             library.impl(f"{self.name}.ad", self._autograd, "Autograd", with_keyset=True)
+
+    def _tags(self) -> list[Any]:
+        """What ffi/src/torch/register.cc says where torch's C functions can say it: from 2.12."""
+        return [
+            torch.Tag.pt2_compliant_tag,
+            torch.Tag.needs_exact_strides,
+            *([] if self.spec.graph_safe else [torch.Tag.cudagraph_unsafe]),
+            *([] if self.spec.deterministic else [torch.Tag.nondeterministic_bitwise]),
+        ]
 
     def _mutated(self, with_results: bool) -> list[str]:
         names = [param.name for param in self.spec.params if param.mutated]

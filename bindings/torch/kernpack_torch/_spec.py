@@ -59,6 +59,8 @@ class Spec:
     on: str | None
     independent: tuple[str, ...]
     nondiff: frozenset[str]
+    graph_safe: bool
+    deterministic: bool
 
     @property
     def returned(self) -> tuple[int, ...]:
@@ -85,6 +87,8 @@ def read(name: str, typed: dict[str, Any]) -> Spec:
         typed["props"]["on"],
         tuple(typed["props"]["independent"]),
         frozenset(typed["props"]["nondiff"]),
+        typed["props"]["graph_safe"],
+        typed["props"]["deterministic"],
     )
 
 
