@@ -17,32 +17,27 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 from kernpack._gradients import Backward
 
-from . import _statics, _varying
+from . import _sharding, _statics, _varying
 from ._arguments import Config
 from ._function import Function
 from ._primitive import bind
 
-Shardings = tuple[Any, ...]  # of each operand, where its type says so; else None
+Types = tuple[Any, ...]  # JAX's, of each operand
 
 
 def call(config: Config, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """The call, differentiable where its gradients are declared: new values, then all results."""
     if not config.function.backwards or not config.outputs:
         return _plain(config, *arrays)
-    return _differentiable(config, tuple(_explicit_sharding(array) for array in arrays))(*arrays)
+    return _differentiable(config, tuple(jax.typeof(array) for array in arrays))(*arrays)
 
 
 @functools.lru_cache(maxsize=4096)
-def _differentiable(config: Config, shardings: Shardings) -> Callable[..., tuple[Any, ...]]:
+def _differentiable(config: Config, types: Types) -> Callable[..., tuple[Any, ...]]:
     found = jax.custom_vjp(functools.partial(_plain, config))
-    backward = functools.partial(_backward, config, shardings)
+    backward = functools.partial(_backward, config, types)
     found.defvjp(functools.partial(_forward, config), backward, symbolic_zeros=True)
     return found
-
-
-def _explicit_sharding(array: Any) -> Any:
-    sharding = getattr(jax.typeof(array), "sharding", None)
-    return sharding if sharding is not None and any(sharding.spec) else None
 
 
 def _plain(config: Config, *arrays: Any) -> tuple[Any, ...]:
@@ -103,18 +98,18 @@ def _needed(function: Function, wanted: set[int]) -> list[tuple[Function, Backwa
     return [(backward, step) for backward, step in function.backwards if wanted.intersection(step.targets)]
 
 
-def _backward(config: Config, shardings: Shardings, saved: _Saved, cotangents: Sequence[Any]) -> tuple[Any, ...]:
+def _backward(config: Config, types: Types, saved: _Saved, cotangents: Sequence[Any]) -> tuple[Any, ...]:
     wanted = {config.owners[index]: index for index, marker in enumerate(saved.markers) if marker.shape[0]}
     given = list(cotangents[len(config.mutated) :])
     _check_all_are_taken(config.function, given)
-    gradients: list[Any] = [None] * len(config.operands)
+    gradients = [_zero(kind) for kind in types]
     for backward, step in _needed(config.function, set(wanted)):
         slots, arrays = _arguments(config, backward, step, saved.read, given)
         results = call(Config(backward, slots), arrays)
         for target, value in zip(step.targets, results[len(results) - backward.num_results :], strict=True):
             if target in wanted:
                 index = wanted[target]
-                gradients[index] = _as_gradient(value, saved.markers[index], shardings[index])
+                gradients[index] = _as_gradient(value, saved.markers[index], types[index])
     return tuple(gradients)
 
 
@@ -164,6 +159,12 @@ def _conjugate(value: Any) -> Any:
     return jnp.conj(value) if jnp.issubdtype(value.dtype, jnp.complexfloating) else value
 
 
-def _as_gradient(value: Any, marker: Any, sharding: Any) -> Any:
+def _as_gradient(value: Any, marker: Any, kind: Any) -> Any:
     gradient = _varying.sum_like(_conjugate(value).astype(marker.dtype), marker)
-    return gradient if sharding is None else jax.sharding.reshard(gradient, sharding)
+    sharding = getattr(kind, "sharding", None)
+    return gradient if sharding is None or not any(sharding.spec) else _sharding.reshard(gradient, sharding)
+
+
+def _zero(kind: Any) -> Any:
+    """No gradient. JAX 0.6 wants one tree of a backward whichever gradients are asked of it, so it cannot be None."""
+    return SymbolicZero(kind.to_ct_aval() if hasattr(kind, "to_ct_aval") else kind.to_tangent_aval())

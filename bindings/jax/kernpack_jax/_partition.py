@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 from jax.experimental.custom_partitioning import custom_partitioning
-from jax.sharding import NamedSharding
+from jax.sharding import AxisType, NamedSharding
 
 from . import _sharding
 from ._arguments import Config
@@ -32,15 +32,26 @@ def needs_devices(primitive: Any) -> None:
     dispatch.prim_requires_devices_during_lowering.add(primitive)
 
 
-def is_needed(ctx: Any) -> bool:
+def is_needed(ctx: Any, config: Config) -> bool:
     """Whether the program that is being lowered may be split by XLA's partitioner."""
     module = ctx.module_context
     if getattr(module.lowering_parameters, "for_export", False):
         return False  # the callback into this process cannot be exported
     axes = module.axis_context
-    if getattr(axes, "manual_axes", None):
+    if manual := getattr(axes, "manual_axes", None):
+        _refuse_gspmd(config, axes.mesh, manual)
         return False
     return (getattr(axes, "num_devices", None) or 1) > 1
+
+
+def _refuse_gspmd(config: Config, mesh: Any, manual: frozenset[str]) -> None:
+    """XLA's older partitioner ends the process where it meets a custom call and the mesh is partly manual."""
+    partly = any(size > 1 and axis not in manual for axis, size in mesh.shape.items())
+    if partly and not jax.config.jax_use_shardy_partitioner:  # type: ignore[attr-defined]
+        raise NotImplementedError(
+            f"{config.function.name}: shard_map over some axes of a mesh needs XLA's partitioner Shardy; turn it on with "
+            "jax.config.update('jax_use_shardy_partitioner', True), or name all axes"
+        )
 
 
 @functools.lru_cache(maxsize=4096)
@@ -80,11 +91,19 @@ def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Seq
     def share(*arrays: Any) -> list[Any]:
         outputs = _bind(config, arrays, local=True)
         return [
-            jax.lax.psum(output, split.axes) if partial and split.axes else output
+            _added_up(output, split.axes) if partial and split.axes else output
             for output, partial in zip(outputs, _sharding.summed(config), strict=True)
         ]
 
     return mesh, share, _named(mesh, split.outputs), tuple(_named(mesh, split.operands))
+
+
+def _added_up(partial: Any, axes: _sharding.Axes) -> Any:
+    mesh = jax.sharding.get_abstract_mesh()
+    if jax.__version_info__ < (0, 10) and AxisType.Explicit in mesh.axis_types:
+        # There psum's addition says how it is sharded, and XLA knows no such reduction.
+        return jax.lax.all_gather(partial, axes).sum(0)
+    return jax.lax.psum(partial, axes)
 
 
 def _infer(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> list[NamedSharding]:
@@ -111,4 +130,7 @@ def _rule(config: Config, mesh: Any, operand_types: Sequence[Any], result_types:
 
     operands = [mapping(parameter.dims, kind) for parameter, kind in zip(config.operands, operand_types, strict=True)]
     results = [mapping(dims, kind) for dims, kind in zip(config.outputs, result_types, strict=True)]
-    return f"{', '.join(operands)} -> {', '.join(results)}", {"need_replication_factors": tuple(lone)}
+    rule = f"{', '.join(operands)} -> {', '.join(results)}"
+    if jax.__version_info__ < (0, 8):
+        return rule  # more it does not take; _partition still has the operands made whole
+    return rule, {"need_replication_factors": tuple(lone)}

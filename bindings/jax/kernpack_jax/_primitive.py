@@ -77,7 +77,7 @@ def _impl(*arrays: Any, config: Config, local: bool) -> list[Any]:
 
 
 def _lower(ctx: Any, *operands: Any, config: Config, local: bool) -> Any:
-    if local or not _partition.is_needed(ctx):
+    if local or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
     return mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)
 
@@ -102,3 +102,4 @@ mlir.register_lowering(call_p, _lower)
 ad.primitive_jvps[call_p] = _jvp
 batching.primitive_batchers[call_p] = _batching.rule(bind)
 _partition.set_bind(bind)
+_varying.register(call_p)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+
 from ._arguments import Config
 from ._function import Dims
 
@@ -108,3 +110,12 @@ def partition_spec(spec: Spec) -> Any:
     from jax.sharding import PartitionSpec
 
     return PartitionSpec(*(None if not axes else axes[0] if len(axes) == 1 else axes for axes in spec))
+
+
+def reshard(array: Any, sharding: Any) -> Any:
+    """jax.sharding.reshard, from where this JAX has it."""
+    if hasattr(jax.sharding, "reshard"):
+        return jax.sharding.reshard(array, sharding)
+    from jax.experimental.shard import reshard as experimental
+
+    return experimental(array, sharding)

@@ -41,3 +41,14 @@ def _vary(array: Any, axes: tuple[str, ...]) -> Any:
     if hasattr(jax.lax, "pcast"):
         return jax.lax.pcast(array, axes, to="varying")
     return jax.lax.pvary(array, axes)  # type: ignore[attr-defined]
+
+
+def register(primitive: Any) -> None:
+    """Tells a JAX whose shard_map is experimental still, and knows no types that vary, that outputs vary as operands do."""
+    if hasattr(jax, "shard_map"):
+        return
+    from jax.experimental import shard_map as module
+
+    shard_map: Any = module
+    shard_map.register_standard_check(primitive)
+    shard_map.register_standard_rewrite(primitive)

@@ -16,6 +16,7 @@ rank, port, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 jax.distributed.initialize(f"localhost:{port}", 2, rank)
 import jax.numpy as jnp, numpy as np, kernpack
 from jax.sharding import NamedSharding, PartitionSpec as P
+from meshes import shard_map
 g = kernpack.load(path)
 mesh = jax.make_mesh((8,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
 whole = np.arange(64, dtype=np.float32).reshape(16, 4)
@@ -25,7 +26,7 @@ loss = lambda x, w: (g.scale(x, w) ** 2).sum()
 step = jax.jit(jax.value_and_grad(loss, 1))
 assert "all-gather" not in step.lower(x, w).compile().as_text()
 value, d_w = step(x, w)
-mapped = jax.jit(jax.shard_map(g.scale, mesh=mesh, in_specs=(P("data"), P()), out_specs=P("data")))(x, w)
+mapped = jax.jit(shard_map(g.scale, mesh=mesh, in_specs=(P("data"), P()), out_specs=P("data")))(x, w)
 local = np.concatenate([np.asarray(shard.data) for shard in mapped.addressable_shards])
 print(len(jax.devices()), len(jax.local_devices()), float(value), np.asarray(d_w).tolist(), float(local.sum()))
 """
