@@ -69,7 +69,10 @@ def test_against_torch() -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("header", ["abi.h", "host/host.h", "host/signature.h", "host/xla.h", "host/torch.h", "device_api.h", "host/device.h"])
+@pytest.mark.parametrize(
+    "header",
+    ["abi.h", "host/host.h", "host/signature.h", "host/xla.h", "host/torch.h", "device_api.h", "host/device.h"],
+)
 def test_c_headers_compile_alone(header: str, tmp_path: Path) -> None:
     source = tmp_path / "alone.c"
     source.write_text(f"#include <kernpack/{header}>\ntypedef int unit_is_not_empty;\n")

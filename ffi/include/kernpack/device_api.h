@@ -130,8 +130,8 @@ typedef struct KpDeviceApi KpDeviceApi;
  *  free_async      returns memory of alloc_async once what is queued on `stream` now is done.
  *  workspace_alloc, workspace_free  memory for intermediate values, copied only within the device. NULL: alloc, free.
  *  copy            host to device, device to host, within a device, and what can_copy allows; queued on `stream`, of the
- *                  device (of from's, where both are devices). Host memory, pinned or not, is free for reuse on return: to
- *                  host, it returns when the data has landed. Ranges do not overlap.
+ *                  backend's device (of from's, where both are its own). Host memory, pinned or not, is free for reuse on
+ *                  return: to host, it returns when the data has landed. Ranges do not overlap.
  *  can_copy        whether copy takes this pair: two ids of its own, or one of its own and another backend's.
  *  copy_strided    as copy; *done is 0 when it cannot do this one, and nothing happened.
  *  copy_async      as copy, but host memory must stay as it is until *event, the caller's to free, is reached.

@@ -2,7 +2,11 @@
 
 #include <atomic>
 
+#include <kernpack/host/device.h>
+
+#include "device/streams.h"
 #include "host/services.h"
+#include "object/object.h"
 
 namespace kernpack::host {
 namespace {
@@ -24,6 +28,13 @@ KpCallContext** CallSlot() noexcept { return &t_call; }
 void* CurrentStream(KpDLDevice device) noexcept {
   for (const KpCallContext* call = t_call; call != nullptr; call = call->outer) {
     if (SameDevice(call->device, device)) return call->stream;
+  }
+  return ThreadStream(device);
+}
+
+void** CallStream(KpDLDevice device) noexcept {
+  for (KpCallContext* call = t_call; call != nullptr; call = call->outer) {
+    if (SameDevice(call->device, device)) return &call->stream;
   }
   return nullptr;
 }
@@ -53,13 +64,18 @@ int tensor_alloc(const KpHost*, const KpDLTensor* prototype, KpAny* out) noexcep
   for (const KpCallContext* call = t_call; call != nullptr; call = call->outer) {
     if (call->tensor_alloc != nullptr) return call->tensor_alloc(call->tensor_alloc_context, prototype, out);
   }
-  if (prototype != nullptr && prototype->device.device_type != KP_DEVICE_CPU) {
-    return kp_raise("RuntimeError",
-                    "no allocator for device %s:%d in this call; pass a tensor of a framework on that device, or the "
-                    "destination itself (out=)",
-                    kp_device_type_name(prototype->device.device_type), prototype->device.device_id);
-  }
-  return kp_tensor_new(prototype, out);
+  if (prototype == nullptr || prototype->device.device_type == KP_DEVICE_CPU) return kp_tensor_new(prototype, out);
+  const KpDLDevice device = prototype->device;
+  OwnedAny reason;
+  int32_t count = 0;
+  if (kp_device_count(device.device_type, &count, reason.out()) != 0) return -1;
+  if (count > 0) return kp_tensor_alloc(prototype, KpBytes{nullptr, 0}, out);
+  KpBytes why{};
+  kp_any_str(&reason.get(), &why);
+  return kp_raise("RuntimeError",
+                  "no allocator for device %s:%d in this call; pass a tensor of a framework on that device, or the "
+                  "destination itself (out=): %.*s",
+                  kp_device_type_name(device.device_type), device.device_id, static_cast<int>(why.size), why.data);
 }
 
 int check_interrupts(const KpHost*) noexcept {

@@ -28,8 +28,10 @@ class CallScope {
   KpCallContext* outer_;
 };
 
-// The stream that the calls in progress use on that device; NULL when none named one.
+// The stream that the calls in progress use on that device, else what this thread has set; NULL when none named one.
 void* CurrentStream(KpDLDevice device) noexcept;
+// Where the innermost call that names a stream of that device keeps it; NULL when none does.
+void** CallStream(KpDLDevice device) noexcept;
 
 inline bool SameDevice(KpDLDevice a, KpDLDevice b) {
   return a.device_type == b.device_type && a.device_id == b.device_id;

@@ -44,8 +44,8 @@ int match_target(const KpDeviceApi* api, KpDLDevice device, KpBytes target, int3
     const std::string_view kind = NextWord(&rest);
     *rank = -1;
     if (!IsKind(backend, kind)) {
-      return Say(reason, "devices of type " + std::string(backend.name) + " do not run code of kind " +
-                             std::string(kind));
+      return Say(reason,
+                 "devices of type " + std::string(backend.name) + " do not run code of kind " + std::string(kind));
     }
     int matched = kAnyDevice;
     for (std::string_view option = NextWord(&rest); !option.empty(); option = NextWord(&rest)) {
@@ -60,7 +60,8 @@ int match_target(const KpDeviceApi* api, KpDLDevice device, KpBytes target, int3
       matched = kThisArch;
     }
     *rank = matched;
-    return Say(reason, matched == kThisArch ? "the device is of that architecture" : "any " + std::string(backend.name));
+    return Say(reason,
+               matched == kThisArch ? "the device is of that architecture" : "any " + std::string(backend.name));
   });
 }
 

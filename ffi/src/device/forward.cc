@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "device/fallback.h"
+#include "device/streams.h"
 
 namespace kernpack::host {
 namespace {
@@ -60,6 +61,17 @@ struct Forward<Member, int (*KpDeviceApi::*)(const KpDeviceApi*, Args...)> {
   }
 };
 
+// What the host does instead, behind the same checks.
+template <auto Function, class Type = decltype(Function)>
+struct Replace;
+template <auto Function, class... Args>
+struct Replace<Function, int (*)(const KpDeviceApi*, Args...) noexcept> {
+  static int Call(const KpDeviceApi* table, Args... args) noexcept {
+    const ForwardingApi& api = Forwarding(table);
+    return MayEnter(api) && (Check(api, args) && ...) ? Function(table, args...) : -1;
+  }
+};
+
 // Those that have more to it.
 int Count(const KpDeviceApi* table, int32_t* count, KpAny* reason) noexcept {
   *count = Forwarding(table).count;
@@ -107,12 +119,45 @@ int CanCopy(const KpDeviceApi* table, KpDLDevice from, KpDLDevice to, int32_t* c
   return api.inner->can_copy(api.inner, from, to, can);
 }
 
+int StreamFree(const KpDeviceApi* table, KpDLDevice device, void* stream) noexcept {
+  if (stream == nullptr) return 0;
+  return Guard("stream_free", [&] {
+    if (MayEnter(Forwarding(table))) ForgetStream(device, stream);
+    return Forward<&KpDeviceApi::stream_free>::Call(table, device, stream);
+  });
+}
+
 int Launch(const KpDeviceApi* table, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) noexcept {
   if (launch == nullptr) return kp_raise("ValueError", "launch: the description of the launch is NULL");
   for (const uint32_t blocks : launch->grid) {
     if (blocks == 0) return 0;
   }
   return Forward<&KpDeviceApi::launch>::Call(table, device, kernel, launch, stream);
+}
+
+using Table = KpDeviceApi;
+template <auto Member>
+constexpr auto kServe = Forward<Member>::Call;
+template <>
+constexpr auto kServe<&Table::count> = Count;
+template <>
+constexpr auto kServe<&Table::get_attr> = GetAttr;
+template <>
+constexpr auto kServe<&Table::copy> = Copy;
+template <>
+constexpr auto kServe<&Table::can_copy> = CanCopy;
+template <>
+constexpr auto kServe<&Table::copy_async> = CopyAsync;
+template <>
+constexpr auto kServe<&Table::fill> = Fill;
+template <>
+constexpr auto kServe<&Table::stream_free> = StreamFree;
+template <>
+constexpr auto kServe<&Table::launch> = Launch;
+
+// A flag that is not set means that the service is not called, even if it is there.
+bool Has(const KpDeviceApi& inner, uint32_t needs, bool given) {
+  return given && (needs == 0 || needs == KP_DEVICE_OPTIONAL || (inner.flags & needs) != 0);
 }
 
 }  // namespace
@@ -149,7 +194,7 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
   if ((table->flags & KP_DEVICE_ASYNC_COPY) && !(table->flags & KP_DEVICE_EVENTS)) {
     return fail("says KP_DEVICE_ASYNC_COPY without KP_DEVICE_EVENTS");
   }
-#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                                         \
+#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                                          \
   if (table->name == nullptr && (needs) != KP_DEVICE_OPTIONAL && ((needs) == 0 || (table->flags & (needs)) != 0)) \
     return fail("lacks the service " #name);
   KP_DEVICE_SERVICES(KP_CHECK_SERVICE)
@@ -168,21 +213,11 @@ void MakeForwarding(const KpDeviceApi* inner, ForwardingApi* api) {
   table.scopes = inner->scopes;
   table.properties = inner->properties;
   table.context = nullptr;
-  // A flag that is not set means that the service is not called, even if it is there.
-#define KP_FORWARD_SERVICE(minor, needs, name, parameters)                                                            \
-  table.name =                                                                                                        \
-      inner->name != nullptr && ((needs) == 0 || (needs) == KP_DEVICE_OPTIONAL || (inner->flags & (needs)) != 0) \
-          ? Forward<&KpDeviceApi::name>::Call                                                                         \
-          : fallback::name;
+#define KP_FORWARD_SERVICE(minor, needs, name, parameters) \
+  table.name = Has(*inner, needs, inner->name != nullptr) ? kServe<&KpDeviceApi::name> : Replace<fallback::name>::Call;
   KP_DEVICE_SERVICES(KP_FORWARD_SERVICE)
 #undef KP_FORWARD_SERVICE
-  table.count = Count;
-  table.get_attr = GetAttr;
-  table.copy = Copy;
-  table.fill = Fill;
-  table.launch = table.launch == fallback::launch ? fallback::launch : Launch;
-  table.can_copy = table.can_copy == fallback::can_copy ? fallback::can_copy : CanCopy;
-  table.copy_async = table.copy_async == fallback::copy_async ? fallback::copy_async : CopyAsync;
+  if ((inner->flags & KP_DEVICE_PEER_COPY) == 0) table.can_copy = fallback::can_copy;  // of any two devices
 }
 
 }  // namespace kernpack::host

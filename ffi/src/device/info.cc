@@ -50,8 +50,12 @@ int WriteInfo(bool open, KpAny* out) {
   Json rows = Json::array();
   for (Backend* backend : AllBackends()) rows.push_back(Describe(backend, open));
   for (const FailedPlugin& plugin : FailedPlugins()) {
-    rows.push_back({{"name", nullptr}, {"path", plugin.path}, {"target_kinds", Json::array()}, {"state", "failed"},
-                    {"devices", nullptr}, {"reason", plugin.reason}});
+    rows.push_back({{"name", nullptr},
+                    {"path", plugin.path},
+                    {"target_kinds", Json::array()},
+                    {"state", "failed"},
+                    {"devices", nullptr},
+                    {"reason", plugin.reason}});
   }
   return kp_string_new(Bytes(rows.dump(-1, ' ', false, Json::error_handler_t::replace)), out);
 }

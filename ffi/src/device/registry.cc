@@ -68,9 +68,10 @@ int Refuse(const KpBackend& backend, const char* why) {
 int CheckDefinition(const KpBackend& backend) {
   if (backend.struct_size < sizeof(KpBackend)) return Refuse(backend, "struct_size is smaller than version 1's");
   if (backend.abi_version >> 16 != KP_DEVICE_ABI_MAJOR) {
-    return kp_raise("ValueError", "kp_backend_register: the backend is built for version %u of device_api.h, this host "
-                    "for version %d; rebuild it against this version's headers", backend.abi_version >> 16,
-                    KP_DEVICE_ABI_MAJOR);
+    return kp_raise("ValueError",
+                    "kp_backend_register: the backend is built for version %u of device_api.h, this host "
+                    "for version %d; rebuild it against this version's headers",
+                    backend.abi_version >> 16, KP_DEVICE_ABI_MAJOR);
   }
   if (!IsIdentifier(backend.name)) return Refuse(backend, "its name must be [a-z][a-z0-9_]*");
   if (backend.reserved != 0) return Refuse(backend, "its reserved field must be 0");
@@ -80,10 +81,10 @@ int CheckDefinition(const KpBackend& backend) {
   if (backend.open == nullptr) return Refuse(backend, "open is NULL");
   const int32_t named = StaticDeviceType(backend.name);
   if (named != backend.device_type) {
-    return kp_raise("ValueError",
-                    "kp_backend_register: backend '%s' has device type %d; expected %d, %s", backend.name,
-                    backend.device_type, named,
-                    named != 0 ? "which DLPack gives that name" : "for the host to allot one, as DLPack has no such name");
+    return kp_raise(
+        "ValueError", "kp_backend_register: backend '%s' has device type %d; expected %d, %s", backend.name,
+        backend.device_type, named,
+        named != 0 ? "which DLPack gives that name" : "for the host to allot one, as DLPack has no such name");
   }
   if ((backend.build != nullptr || backend.load != nullptr) &&
       (backend.target_kinds == nullptr || backend.target_kinds[0] == nullptr)) {
@@ -154,8 +155,8 @@ int RegisterBackend(const KpBackend* definition, std::string_view path) {
   Registry& registry = TheRegistry();
   {
     const std::lock_guard lock(registry.mutex);
-    const Backend* same = registry.Find(
-        [&](const Backend& known) { return std::strcmp(known.definition->name, definition->name) == 0; });
+    const Backend* same =
+        registry.Find([&](const Backend& known) { return std::strcmp(known.definition->name, definition->name) == 0; });
     if (same != nullptr && same->definition == definition) return 0;
     if (same != nullptr) {
       return kp_raise("ValueError", "kp_backend_register: a backend for device type %s is registered already%s%s",

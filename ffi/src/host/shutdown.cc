@@ -2,6 +2,7 @@
 #include <kernpack/host/host.h>
 
 #include "base/guard.h"
+#include "device/pool.h"
 #include "parallel/pool.h"
 #include "registry/registry.h"
 #include "storage/table.h"
@@ -14,6 +15,7 @@ int kp_host_shutdown(void) {
     StopPool();
     StorageTable::Get().EraseIf([](const KeyView&) { return true; });
     DropWorkspaces([](const KeyView&) { return true; });
+    DropPools();
     DropGlobalFunctions();
     kp_error_clear();
     return 0;

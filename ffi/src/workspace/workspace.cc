@@ -8,13 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include <kernpack/host/host.h>
+#include <kernpack/host/device.h>
 
 #include "base/bytes.h"
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "call/context.h"
+#include "device/registry.h"
 #include "host/services.h"
 #include "object/object.h"
 #include "tensor/dltensor.h"
@@ -79,28 +80,53 @@ Pool& ThreadPool(Pools& pools) {
   return *t_pool;
 }
 
-int Allocate(const KeyView& key, uint64_t bytes, uint32_t flags, KpAny* out) {
-  const bool on_cpu = key.device.device_type == KP_DEVICE_CPU;
-  if ((flags & KP_WORKSPACE_ZEROED) && !on_cpu) {
+int Clear(const KeyView& key, const KpDLTensor& tensor, uint64_t bytes) {
+  if (key.device.device_type == KP_DEVICE_CPU) {
+    std::memset(static_cast<char*>(tensor.data) + tensor.byte_offset, 0, bytes);
+    return 0;
+  }
+  int32_t devices = 0;
+  OwnedAny reason;
+  KpBytes why{};
+  if (kp_device_count(key.device.device_type, &devices, reason.out()) != 0) return -1;
+  if (kp_any_str(&reason.get(), &why)) {
     return kp_raise(
         "RuntimeError",
-        "workspace: '%.*s' is to be zeroed on device %s:%d, for which no device backend is loaded; ask for it "
-        "without kp::zeroed and clear it in the kernel",
-        PrintLength(key.key), key.key.data(), kp_device_type_name(key.device.device_type), key.device.device_id);
+        "workspace: '%.*s' is to be zeroed on device %s:%d: %.*s; ask for it without kp::zeroed and clear it "
+        "in the kernel",
+        PrintLength(key.key), key.key.data(), kp_device_type_name(key.device.device_type), key.device.device_id,
+        static_cast<int>(why.size), why.data);
   }
+  const KpDeviceApi* api = nullptr;
+  if (kp_device_api(key.device.device_type, &api) != 0) return -1;
+  const KpMemory place{tensor.data, tensor.byte_offset, key.device};
+  return api->fill(api, &place, bytes, 0, key.stream);
+}
+
+// Whether the kernel can be given one pointer: an aligned address, or a handle as it is.
+bool IsUsable(const KpDLTensor& tensor) {
+  const Backend* backend = KnownBackend(tensor.device.device_type);
+  const bool opaque = backend != nullptr && backend->state.load(std::memory_order_acquire) == Backend::kOpen &&
+                      (backend->api.table.flags & KP_DEVICE_ADDRESSES) == 0;
+  if (opaque) return tensor.byte_offset == 0;
+  return (reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset) % kTensorAlignment == 0;
+}
+
+int Allocate(const KeyView& key, uint64_t bytes, uint32_t flags, KpAny* out) {
   int64_t shape = static_cast<int64_t>(bytes);
   KpDLTensor wanted{nullptr, key.device, 1, {KP_DTYPE_UINT, 8, 1}, &shape, nullptr, 0};
   OwnedAny made;
+  const bool on_cpu = key.device.device_type == KP_DEVICE_CPU;
   const int rc = on_cpu ? kp_tensor_new(&wanted, made.out()) : service::tensor_alloc(kp_host(), &wanted, made.out());
   if (rc != 0) return -1;
   const KpDLTensor* tensor = made.get().type_index == KP_TYPE_TENSOR ? kp_any_tensor(&made.get()) : nullptr;
-  if (tensor == nullptr || (reinterpret_cast<uintptr_t>(tensor->data) + tensor->byte_offset) % kTensorAlignment != 0) {
+  if (tensor == nullptr || !IsUsable(*tensor)) {
     return kp_raise("RuntimeError",
                     "workspace: '%.*s': the calling framework's allocator did not return a tensor aligned to "
                     "%zu bytes",
                     PrintLength(key.key), key.key.data(), kTensorAlignment);
   }
-  if (flags & KP_WORKSPACE_ZEROED) std::memset(static_cast<char*>(tensor->data) + tensor->byte_offset, 0, bytes);
+  if ((flags & KP_WORKSPACE_ZEROED) && Clear(key, *tensor, bytes) != 0) return -1;
   *out = made.Take();
   return 0;
 }

@@ -9,13 +9,13 @@ namespace kernpack_test {
 namespace {
 
 constexpr KpDLDevice kCpu{KP_DEVICE_CPU, 0};
-constexpr KpDLDevice kCuda{KP_DEVICE_CUDA, 0};
+constexpr KpDLDevice kMaia{KP_DEVICE_MAIA, 0};  // a type without backend
 
 class WorkspaceTest : public HostTest {
  protected:
   void TearDown() override {
     kp_storage_reset_device(kCpu);
-    kp_storage_reset_device(kCuda);
+    kp_storage_reset_device(kMaia);
     HostTest::TearDown();
   }
   unsigned char* Get(const char* name, uint64_t bytes, uint32_t flags = KP_WORKSPACE_ZEROED, KpDLDevice device = kCpu,
@@ -62,7 +62,7 @@ TEST_F(WorkspaceTest, EachThreadHasItsOwnOnCpuAndGivesItBack) {
   EXPECT_EQ(kp_live_objects(), live);
 }
 
-// Stands for a framework's allocator on a device: host memory that claims to be CUDA's.
+// Stands for a framework's allocator on a device: host memory that claims to be another device's.
 int FakeAlloc(void* context, const KpDLTensor* prototype, KpAny* out) {
   ++*static_cast<int*>(context);
   KpDLTensor tensor = *prototype;
@@ -74,35 +74,45 @@ TEST_F(WorkspaceTest, OnADeviceOneAStreamFromTheFrameworkKeptWhenReplaced) {
   int allocations = 0;
   int streams[2];
   KpCallContext call{};
-  call.device = kCuda;
+  call.device = kMaia;
   call.stream = &streams[0];
   call.tensor_alloc = FakeAlloc;
   call.tensor_alloc_context = &allocations;
   kp_call_enter(&call);
-  unsigned char* first = Get("w", 512, 0, kCuda);
+  unsigned char* first = Get("w", 512, 0, kMaia);
   ASSERT_NE(first, nullptr);
-  EXPECT_EQ(Get("w", 512, 0, kCuda, &streams[0]), first) << "the call's stream is the default";
-  EXPECT_NE(Get("w", 512, 0, kCuda, &streams[1]), first);
+  EXPECT_EQ(Get("w", 512, 0, kMaia, &streams[0]), first) << "the call's stream is the default";
+  EXPECT_NE(Get("w", 512, 0, kMaia, &streams[1]), first);
   unsigned char* from_thread = nullptr;
   std::thread([&] {
     KpCallContext same = call;
     kp_call_enter(&same);
-    from_thread = Get("w", 512, 0, kCuda);
+    from_thread = Get("w", 512, 0, kMaia);
     kp_call_leave(&same);
   }).join();
   EXPECT_EQ(from_thread, first) << "the stream orders two threads";
   const int64_t live = kp_live_objects();
-  EXPECT_NE(Get("w", 5000, 0, kCuda), first);
+  EXPECT_NE(Get("w", 5000, 0, kMaia), first);
   EXPECT_EQ(kp_live_objects(), live + 1) << "queued work may still use the smaller buffer";
   EXPECT_EQ(allocations, 3);
   kp_call_leave(&call);
 }
 
+TEST_F(WorkspaceTest, ZeroingNeedsABackend) {
+  int allocations = 0;
+  KpCallContext call{};
+  call.device = kMaia;
+  call.tensor_alloc = FakeAlloc;
+  call.tensor_alloc_context = &allocations;
+  kp_call_enter(&call);
+  EXPECT_EQ(Get("w", 64, KP_WORKSPACE_ZEROED, kMaia), nullptr);
+  EXPECT_EQ(TakeError().find("RuntimeError: workspace: 'w' is to be zeroed on device maia:0: "), 0u);
+  kp_call_leave(&call);
+}
+
 TEST_F(WorkspaceTest, ErrorsSayWhatToDo) {
-  EXPECT_EQ(Get("w", 64, 0, kCuda), nullptr);
-  EXPECT_EQ(TakeError().find("RuntimeError: no allocator for device cuda:0 in this call"), 0u);
-  EXPECT_EQ(Get("w", 64, KP_WORKSPACE_ZEROED, kCuda), nullptr);
-  EXPECT_EQ(TakeError().find("RuntimeError: workspace: 'w' is to be zeroed on device cuda:0"), 0u);
+  EXPECT_EQ(Get("w", 64, 0, kMaia), nullptr);
+  EXPECT_EQ(TakeError().find("RuntimeError: no allocator for device maia:0 in this call"), 0u);
   EXPECT_EQ(Get("w", 64, 8), nullptr);
   EXPECT_EQ(TakeError(), "ValueError: workspace: unknown flags 0x8");
   EXPECT_EQ(Get("w", 64, 0, {0, 0}), nullptr);

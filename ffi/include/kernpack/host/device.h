@@ -36,6 +36,37 @@ KP_HOST_API int kp_device_api(int32_t device_type, const KpDeviceApi** out);
 /* As get_attr and get_property of the table, but EXIST is FALSE, not an error, where there is no device, backend or driver. */
 KP_HOST_API int kp_device_get_attr(KpDLDevice device, int32_t kind, KpAny* out);
 KP_HOST_API int kp_device_get_property(KpDLDevice device, KpBytes name, KpAny* out);
+/* Gives back what the host keeps for a device: values stored and workspaces kept under its name or its streams', pooled memory,
+ * and what the backend itself keeps. Tensors and streams stay. Nothing that uses the workspaces may be running. */
+KP_HOST_API int kp_device_reset(KpDLDevice device);
+
+/* ---- streams ---- */
+/* The stream that this thread queues work for the device on: that of the call in progress, else what was set; NULL: the
+ * default. Setting gives what was there, to be set again by the same thread (nullable). The stream is borrowed. */
+KP_HOST_API void* kp_stream_get(KpDLDevice device);
+KP_HOST_API int kp_stream_set(KpDLDevice device, void* stream, void** previous);
+
+/* ---- memory ---- */
+/* A TENSOR with the prototype's shape, dtype and device, compact, not zeroed, in memory of `scope` ({NULL, 0}: the default), at
+ * least 64-byte aligned. It keeps no backend object alive and goes when its last reference does, on any thread; in a forked
+ * child, or while the driver refuses, the memory is leaked. */
+KP_HOST_API int kp_tensor_alloc(const KpDLTensor* prototype, KpBytes scope, KpAny* out);
+/* Copies elements between two tensors of one shape and dtype: any devices, any strides, elements or none. Queued on the current
+ * stream of the device (of both, where there are two: later work there waits). Host memory is free for reuse on return, and
+ * has its data. */
+KP_HOST_API int kp_copy(const KpDLTensor* from, const KpDLTensor* to);
+/* Sets all bytes of a compact tensor, queued on the device's current stream. */
+KP_HOST_API int kp_fill(const KpDLTensor* to, int32_t value);
+
+/* ---- workspaces: memory for a moment, pooled by device and stream (ffi/src/device/pool) ---- */
+/* At least `bytes` (0 is fine), 64-byte aligned, for work on `stream`, until it is freed; reused by later work on that stream
+ * without waiting. Frees that come in reverse order are the fastest; any thread may free. ValueError: `handle` is not in use. */
+KP_HOST_API int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out);
+KP_HOST_API int kp_workspace_free(KpDLDevice device, void* handle, void* stream);
+/* Gives the pooled memory that is not in use back to the backend; *out_bytes (nullable) is how much. */
+KP_HOST_API int kp_workspace_trim(KpDLDevice device, uint64_t* out_bytes);
+/* STR: a JSON list, one object a device and stream: device, stream, pools, held, in_use, high_water (bytes), allocations, reused. */
+KP_HOST_API int kp_workspace_stats(KpAny* out);
 
 #ifdef __cplusplus
 }

@@ -44,8 +44,7 @@ struct Box {
 
 int CopyStrided(const KpDeviceApi*, const KpMemory* from, const KpMemory* to, const KpStridedCopy* box, void*,
                 int32_t* done) noexcept {
-  Box{*box}.Copy(0, static_cast<const char*>(from->handle) + from->offset,
-                 static_cast<char*>(to->handle) + to->offset);
+  Box{*box}.Copy(0, static_cast<const char*>(from->handle) + from->offset, static_cast<char*>(to->handle) + to->offset);
   *done = 1;
   return 0;
 }

@@ -1,0 +1,307 @@
+#include "device/pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include <kernpack/host/device.h>
+
+#include "base/fork.h"
+#include "base/guard.h"
+#include "base/leaked.h"
+#include "base/spin_lock.h"
+#include "call/context.h"
+#include "device/forward.h"
+#include "device/memory.h"
+#include "device/registry.h"
+
+namespace kernpack::host {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+
+struct Block {
+  void* handle;
+  uint64_t bytes;
+};
+
+bool OnCpu(KpDLDevice device) { return device.device_type == KP_DEVICE_CPU; }
+
+class Pool {
+ public:
+  Pool(KpDLDevice device, void* stream) : usage_{device, stream, 0, 0, 0, 0, 0} {}
+
+  KpDLDevice device() const { return usage_.device; }
+  void* stream() const { return usage_.stream; }
+  bool Serves(KpDLDevice device, void* stream) const {
+    return usage_.stream == stream && SameDevice(device, usage_.device);
+  }
+  // No longer found by its stream, which is gone.
+  void Forget() { forgotten_.store(true, std::memory_order_relaxed); }
+  bool forgotten() const { return forgotten_.load(std::memory_order_relaxed); }
+
+  // A block that was freed before, the smallest that fits; NULL when there is none.
+  void* Reuse(uint64_t bytes) {
+    const std::lock_guard lock(lock_);
+    ++usage_.allocations;
+    if (free_.empty()) return nullptr;
+    size_t best = free_.size() - 1;
+    if (free_[best].bytes != bytes) {
+      for (size_t i = free_.size(); i-- > 0;) {
+        const bool better = free_[best].bytes < bytes || free_[i].bytes < free_[best].bytes;
+        if (free_[i].bytes >= bytes && better) best = i;
+      }
+      if (free_[best].bytes < bytes) return nullptr;
+    }
+    const Block block = free_[best];
+    used_.push_back(block);
+    free_.erase(free_.begin() + static_cast<ptrdiff_t>(best));
+    ++usage_.reused;
+    Use(block.bytes);
+    return block.handle;
+  }
+
+  // A new block is in use. The largest free one, too small, comes back in *out to be released.
+  void Add(const Block& block, Block* out) {
+    const std::lock_guard lock(lock_);
+    used_.push_back(block);
+    usage_.held += block.bytes;
+    Use(block.bytes);
+    const auto largest =
+        std::max_element(free_.begin(), free_.end(), [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
+    if (largest == free_.end()) return;
+    *out = *largest;
+    usage_.held -= largest->bytes;
+    free_.erase(largest);
+  }
+
+  // False when the block is not in use here.
+  bool Free(void* handle) {
+    const std::lock_guard lock(lock_);
+    size_t i = used_.size();
+    do {
+      if (i == 0) return false;
+    } while (used_[--i].handle != handle);
+    free_.push_back(used_[i]);
+    usage_.in_use -= used_[i].bytes;
+    used_.erase(used_.begin() + static_cast<ptrdiff_t>(i));
+    return true;
+  }
+
+  // What is not in use, to be released by the caller.
+  std::vector<Block> TakeFree() {
+    const std::lock_guard lock(lock_);
+    for (const Block& block : free_) usage_.held -= block.bytes;
+    return std::exchange(free_, {});
+  }
+
+  PoolUsage usage() {
+    const std::lock_guard lock(lock_);
+    return usage_;
+  }
+  // In a forked child: a thread of the parent was in the midst of a change.
+  bool broken() const { return lock_.held(); }
+
+ private:
+  void Use(uint64_t bytes) {
+    usage_.in_use += bytes;
+    usage_.high_water = std::max(usage_.high_water, usage_.in_use);
+  }
+
+  SpinLock lock_;
+  std::atomic<bool> forgotten_{false};
+  PoolUsage usage_;
+  std::vector<Block> used_;  // in order of allocation
+  std::vector<Block> free_;  // the last freed at the end
+};
+
+// Every pool; pools live for ever, as a thread may still hold one's address.
+struct Pools {
+  ForkMutex mutex{LockRank::kWorkspace};
+  std::vector<Pool*> all;
+  std::vector<Pool*> threadless;  // of the CPU, for the next thread that needs one
+  pthread_key_t thread_key{};
+
+  Pools() {
+    pthread_key_create(&thread_key, EndThread);
+    OnForkedChild(ForgetParents);
+  }
+  static void EndThread(void* pool);
+  static void ForgetParents();
+};
+
+constinit thread_local Pool* t_cpu = nullptr;   // this thread's own
+constinit thread_local Pool* t_last = nullptr;  // of another device, asked for last
+
+Pools& ThePools() { return Leaked<Pools>(); }
+
+void Release(const KpDeviceApi* api, const Pool& pool, const Block& block) {
+  const ErrorKeeper keeper;
+  api->workspace_free(api, pool.device(), block.handle, pool.stream());
+}
+
+uint64_t Trim(const KpDeviceApi* api, Pool* pool) {
+  uint64_t bytes = 0;
+  for (const Block& block : pool->TakeFree()) {
+    Release(api, *pool, block);
+    bytes += block.bytes;
+  }
+  return bytes;
+}
+
+void Pools::EndThread(void* ended) {
+  auto* pool = static_cast<Pool*>(ended);
+  Trim(DeviceApi(KP_DEVICE_CPU), pool);
+  t_cpu = nullptr;
+  auto& pools = ThePools();
+  const std::lock_guard lock(pools.mutex);
+  pools.threadless.push_back(pool);
+}
+
+// Other threads' pools are nobody's now, and those that were being changed are lost.
+void Pools::ForgetParents() {
+  auto& pools = ThePools();
+  pools.threadless.clear();
+  std::erase_if(pools.all, [](const Pool* pool) { return pool->broken(); });
+  for (Pool* pool : pools.all) {
+    if (OnCpu(pool->device()) && pool != t_cpu) pools.threadless.push_back(pool);
+  }
+}
+
+Pool* CpuPool(KpDLDevice device) {
+  if (t_cpu != nullptr) return t_cpu;
+  auto& pools = ThePools();
+  const std::lock_guard lock(pools.mutex);
+  if (!pools.threadless.empty()) {
+    t_cpu = pools.threadless.back();
+    pools.threadless.pop_back();
+  } else {
+    pools.all.push_back(nullptr);
+    t_cpu = pools.all.back() = new Pool(device, nullptr);
+  }
+  pthread_setspecific(pools.thread_key, t_cpu);
+  return t_cpu;
+}
+
+// The pool of a device and stream, made when it is not there.
+Pool* PoolOf(KpDLDevice device, void* stream) {
+  if (OnCpu(device)) return CpuPool(device);
+  if (t_last != nullptr && t_last->Serves(device, stream) && !t_last->forgotten()) return t_last;
+  auto& pools = ThePools();
+  const std::lock_guard lock(pools.mutex);
+  const auto found = std::find_if(pools.all.begin(), pools.all.end(),
+                                  [&](const Pool* pool) { return pool->Serves(device, stream) && !pool->forgotten(); });
+  if (found != pools.all.end()) return t_last = *found;
+  pools.all.push_back(nullptr);
+  return t_last = pools.all.back() = new Pool(device, stream);
+}
+
+// The table of a device that this process may use; NULL with an error raised.
+const KpDeviceApi* Enter(KpDLDevice device) {
+  const KpDeviceApi* api = DeviceApi(device.device_type);
+  return api != nullptr && MayEnter(Forwarding(api)) ? api : nullptr;
+}
+
+int AllocNew(const KpDeviceApi* api, Pool* pool, uint64_t bytes, void** out) {
+  Block block{nullptr, bytes};
+  if (WithReserve(api, pool->device(), [&] {
+        return api->workspace_alloc(api, pool->device(), bytes, pool->stream(), &block.handle);
+      }) != 0) {
+    return -1;
+  }
+  Block dropped{nullptr, 0};
+  pool->Add(block, &dropped);
+  if (dropped.handle != nullptr) Release(api, *pool, dropped);
+  *out = block.handle;
+  return 0;
+}
+
+// Freed by a thread other than the one that allocated, or for work on another stream.
+int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void* stream) {
+  auto& pools = ThePools();
+  const std::lock_guard lock(pools.mutex);
+  for (Pool* pool : pools.all) {
+    if (!SameDevice(pool->device(), device)) continue;
+    // Later work on the pool's stream may get the block as soon as it is free.
+    const bool waits = pool->stream() != stream && !pool->forgotten();
+    if (!pool->Free(handle)) continue;
+    if (pool->forgotten()) Trim(api, pool);
+    return waits ? api->stream_wait_stream(api, device, pool->stream(), stream) : 0;
+  }
+  return kp_raise("ValueError", "kp_workspace_free: %p on device %s:%d is no workspace in use", handle,
+                  kp_device_type_name(device.device_type), device.device_id);
+}
+
+}  // namespace
+
+int TrimPools(KpDLDevice device, void* const* stream, bool forget, uint64_t* out_bytes) {
+  const KpDeviceApi* api = Enter(device);
+  if (api == nullptr) return -1;
+  auto& pools = ThePools();
+  std::vector<Pool*> mine;
+  {
+    const std::lock_guard lock(pools.mutex);
+    for (Pool* pool : pools.all) {
+      if (!SameDevice(pool->device(), device) || (stream != nullptr && pool->stream() != *stream)) continue;
+      mine.push_back(pool);
+    }
+  }
+  uint64_t bytes = 0;
+  for (Pool* pool : mine) {
+    if (forget) pool->Forget();
+    bytes += Trim(api, pool);
+  }
+  if (out_bytes != nullptr) *out_bytes = bytes;
+  return 0;
+}
+
+void ForEachPool(const std::function<void(const PoolUsage&)>& visit) {
+  auto& pools = ThePools();
+  const std::lock_guard lock(pools.mutex);
+  for (Pool* pool : pools.all) visit(pool->usage());
+}
+
+void DropPools() {
+  std::vector<KpDLDevice> devices;
+  ForEachPool([&](const PoolUsage& usage) { devices.push_back(usage.device); });
+  for (const KpDLDevice device : devices) {
+    if (TrimPools(device, nullptr, false) != 0) kp_error_clear();  // a child's, of its parent's driver
+  }
+}
+
+}  // namespace kernpack::host
+
+using namespace kernpack::host;
+
+int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out) {
+  return Guard("kp_workspace_alloc", [&] {
+    const uint64_t rounded = std::max((bytes + kPage - 1) / kPage * kPage, kPage);
+    if (bytes > kMaxBytes) {
+      return kp_raise("MemoryError", "kp_workspace_alloc: %llu bytes cannot be allocated",
+                      static_cast<unsigned long long>(bytes));
+    }
+    const KpDeviceApi* api = Enter(device);
+    if (api == nullptr) return -1;
+    Pool* pool = PoolOf(device, stream);
+    *out = pool->Reuse(rounded);
+    return *out != nullptr ? 0 : AllocNew(api, pool, rounded, out);
+  });
+}
+
+int kp_workspace_free(KpDLDevice device, void* handle, void* stream) {
+  return Guard("kp_workspace_free", [&] {
+    const KpDeviceApi* api = Enter(device);
+    if (api == nullptr) return -1;
+    Pool* pool = PoolOf(device, stream);
+    return pool->Free(handle) ? 0 : FreeElsewhere(api, device, handle, stream);
+  });
+}
+
+int kp_workspace_trim(KpDLDevice device, uint64_t* out_bytes) {
+  return Guard("kp_workspace_trim", [&] { return TrimPools(device, nullptr, false, out_bytes); });
+}
