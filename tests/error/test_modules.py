@@ -56,13 +56,13 @@ def test_missing_and_no_modules(tmp_path: Path) -> None:
         OSError,
         "kernpack.load: expected a shared object, got '/dev/null', which is no regular file",
     )
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    refused(
-        lambda: kernpack.load(folder),
-        FileNotFoundError,
-        f"kernpack.load: no kernel module (*.so) in the folder {folder}",
-    )
+    for folder in (tmp_path / "folder", tmp_path / "folder.so"):
+        folder.mkdir()
+        refused(
+            lambda folder=folder: kernpack.load(folder),
+            FileNotFoundError,
+            f"kernpack.load: no kernel module (*.so) in the folder {folder}",
+        )
 
 
 def test_packages_that_are_none() -> None:

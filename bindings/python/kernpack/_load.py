@@ -32,9 +32,7 @@ def load(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, p
     if isinstance(source, str) and not _looks_like_path(source):
         return _load_files(package_files(source), source, probe=probe, by_path=False)
     if isinstance(source, (str, os.PathLike)):
-        text = _checked_path(source)
-        files = [text] if text.endswith(".so") and os.path.isfile(text) else path_files(Path(text))
-        return _load_files(files, text, probe=probe, by_path=True)
+        return _load_path(_checked_path(source), probe=probe)
     if isinstance(source, bytes) or not isinstance(source, Sequence):
         raise TypeError(f"kernpack.load: expected a package name, a path or several paths, got {type(source).__name__}")
     if not source:
@@ -52,13 +50,27 @@ def _checked_path(path: object) -> str:
     return text
 
 
+def _load_path(text: str, *, probe: bool) -> Module:
+    if not text.endswith(".so"):
+        return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
+    try:
+        return _load_files(
+            [text], text, probe=probe, by_path=True
+        )  # without asking first: a question costs microseconds
+    except OSError:
+        if not os.path.isdir(text):
+            raise
+    return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
+
+
 def _looks_like_path(text: str) -> bool:
     return os.sep in text or text.endswith(".so") or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
 
 
 def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: bool, by_path: bool) -> Module:
     announce_peer()
-    source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep))) if by_path else source
+    if by_path and (not source.startswith(os.sep) or os.pathsep in source):
+        source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
     capsule = _core.load(tuple(map(str, files)), _PROBE if probe else 0)
     module = Module(capsule, source, by_path=by_path)
     when_imported("torch", functools.partial(_register_with_torch, module))
@@ -70,7 +82,7 @@ def _register_with_torch(module: Module) -> None:
         from kernpack.torch import ops
     except ImportError:  # an older torch: the first of its tensors that meets a kernel says so
         return
-    if module._capsule is None or module._signature_count == 0:  # closed before torch came, or nothing to register
+    if module._capsule is None or not _core.module_has_signatures(module._capsule):  # closed before, or nothing to do
         return
     ops(module)
     for name in module.functions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -44,21 +45,21 @@ class Module:
     version: str
     path: str
     digest: str
+    sdk_version: str
     functions: Functions
 
     def __init__(self, capsule: object, source: str, *, by_path: bool) -> None:
-        facts = _core.module_info(capsule)
+        self._loaded = capsule  # for ever, as the code is
         self._capsule: object | None = capsule
         self._source = source
         self._by_path = by_path
-        self._gradients: list[tuple[str, str]] = [(f, b) for f, b in json.loads(facts["gradients"])]
-        self.name = facts["name"]
-        self.version = facts["version"]
-        self.sdk_version: str = facts["sdk_version"]
-        self.path = facts["path"]
-        self.digest = facts["digest"]
-        self._signature_count: int = facts["signature_count"]
+        self.name, self.version, self.path, self.digest, self.sdk_version = _core.module_facts(capsule)
         self.functions = Functions(self)
+
+    @functools.cached_property
+    def _gradients(self) -> list[tuple[str, str]]:
+        """(forward, backward) names."""
+        return [(forward, backward) for forward, backward in json.loads(_core.module_gradients(self._loaded))]
 
     def _handle(self) -> object:
         if self._capsule is None:

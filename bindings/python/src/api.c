@@ -90,7 +90,9 @@ static PyObject* UseTorchFields(PyObject* module, PyObject* on) {
 
 PyMethodDef kpy_api_methods[] = {
     {"load", kpy_load, METH_VARARGS, "load(paths, flags) -> module capsule"},
-    {"module_info", kpy_module_info, METH_O, "module_info(capsule) -> dict"},
+    {"module_facts", kpy_module_facts, METH_O, "module_facts(capsule) -> (name, version, path, digest, sdk_version)"},
+    {"module_gradients", kpy_module_gradients, METH_O, "module_gradients(capsule) -> JSON text"},
+    {"module_has_signatures", kpy_module_has_signatures, METH_O, "module_has_signatures(capsule) -> bool"},
     {"module_names", kpy_module_names, METH_O, "module_names(capsule) -> [function name]"},
     {"module_has", kpy_module_has, METH_VARARGS, "module_has(capsule, name) -> bool"},
     {"torch_register", kpy_torch_register, METH_O,

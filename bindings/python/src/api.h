@@ -6,7 +6,9 @@
 
 /* api_module.c */
 KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_module_info(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_module_facts(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_names(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_torch_register(PyObject* module, PyObject* capsule);

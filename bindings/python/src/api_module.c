@@ -39,21 +39,30 @@ PyObject* kpy_load(PyObject* module, PyObject* args) {
   return capsule;
 }
 
-PyObject* kpy_module_info(PyObject* module, PyObject* capsule) {
+PyObject* kpy_module_facts(PyObject* module, PyObject* capsule) {
   const KpLoadedModule* loaded = ModuleOf(capsule);
-  PyObject* gradients_text;
-  KpAny gradients;
   (void)module;
   if (loaded == NULL) return NULL;
-  if (kp_module_gradients(loaded, &gradients) != 0) return kpy_raise_host("module_info", -1);
-  gradients_text = kpy_to_python(&gradients, NULL);
+  return Py_BuildValue("(sssss)", kp_module_name(loaded), kp_module_version(loaded), kp_module_path(loaded),
+                       kp_module_digest(loaded), kp_module_sdk_version(loaded));
+}
+
+PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule) {
+  const KpLoadedModule* loaded = ModuleOf(capsule);
+  PyObject* text;
+  KpAny gradients = kp_none();
+  (void)module;
+  if (loaded == NULL) return NULL;
+  if (kp_module_gradients(loaded, &gradients) != 0) return kpy_raise_host("module_gradients", -1);
+  text = kpy_to_python(&gradients, NULL);
   kp_any_release(&gradients);
-  if (gradients_text == NULL) return NULL;
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:N}", "name", kp_module_name(loaded), "version",
-                       kp_module_version(loaded), "sdk_version", kp_module_sdk_version(loaded), "path",
-                       kp_module_path(loaded), "digest", kp_module_digest(loaded), "function_count",
-                       (int)kp_module_function_count(loaded), "signature_count", (int)kp_module_signature_count(loaded),
-                       "gradients", gradients_text);
+  return text;
+}
+
+PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule) {
+  const KpLoadedModule* loaded = ModuleOf(capsule);
+  (void)module;
+  return loaded == NULL ? NULL : PyBool_FromLong(kp_module_signature_count(loaded) != 0);
 }
 
 PyObject* kpy_module_names(PyObject* module, PyObject* capsule) {

@@ -146,17 +146,18 @@ std::string ElfView::CheckRelocations(int64_t where, int64_t length) const {
   const uint64_t relative = where == DT_RELA ? DynamicValue(DT_RELACOUNT) : 0;
   const uint64_t count = size / sizeof(Elf64_Rela);
   if (relative > count) return Damaged("it counts more relocations than it has");
-  const Elf64_Phdr* segment = nullptr;  // the one that held the last target: nearly always the next one's too
+  const Elf64_Phdr* segment = nullptr;  // the one that held the last target
   for (uint64_t i = 0; i < count; ++i) {
     Elf64_Rela entry;
     std::memcpy(&entry, content_.data() + table + i * sizeof entry, sizeof entry);
+    // Nearly all of a large table: relative, and where the last one was.
+    if (entry.r_info == kRelative && segment && entry.r_offset - segment->p_vaddr < segment->p_memsz) continue;
     const uint32_t type = ELF64_R_TYPE(entry.r_info);
     if (i < relative && type != kRelative) return Damaged("its relocations are not sorted as it says");
     if (type == kNone) continue;
     if (!sections_.empty() && ELF64_R_SYM(entry.r_info) >= std::max<uint64_t>(symbols, 1)) {
       return Damaged("a relocation names a symbol that is not there");
     }
-    if (segment && entry.r_offset >= segment->p_vaddr && entry.r_offset - segment->p_vaddr < segment->p_memsz) continue;
     const auto holds = [&entry](const Elf64_Phdr& candidate) {
       return candidate.p_type == PT_LOAD && (candidate.p_flags & PF_W) != 0 && entry.r_offset >= candidate.p_vaddr &&
              entry.r_offset - candidate.p_vaddr < candidate.p_memsz;

@@ -8,7 +8,7 @@
 namespace kernpack::host {
 
 NameIndex::NameIndex(size_t count) {
-  const size_t slots = std::bit_ceil(2 * count + 1);
+  const size_t slots = std::bit_ceil(count + count / 4 + 1);
   slots_ = std::make_unique<Slot[]>(slots);
   mask_ = slots - 1;
 }

@@ -46,7 +46,7 @@ class NameIndex {
     }
   }
 
-  std::unique_ptr<Slot[]> slots_;  // a power of two; at least half of them free
+  std::unique_ptr<Slot[]> slots_;  // a power of two; at least a fifth of them free
   size_t mask_ = 0;
 };
 

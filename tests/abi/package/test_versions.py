@@ -36,4 +36,4 @@ def test_the_packages_have_it_too() -> None:
 
 def test_a_module_says_which_sdk_built_it() -> None:
     module = kernpack.load_inline("int seven() { return 7; }", ["seven"], name="version_test")
-    assert kernpack._core.module_info(module._handle())["sdk_version"] == VERSION
+    assert module.sdk_version == VERSION
