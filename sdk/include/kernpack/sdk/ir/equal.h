@@ -1,0 +1,20 @@
+// Structural equality and the hash that agrees with it. Names of what is bound inside do not count; names of functions,
+// parameters and persistent memory, and everything else that a caller can see, do. Positions never count.
+#ifndef KERNPACK_SDK_IR_EQUAL_H_
+#define KERNPACK_SDK_IR_EQUAL_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+
+namespace kernpack::sdk::ir {
+
+bool Equal(const IRModule& a, const IRModule& b);
+bool Equal(const FuncNode& a, const FuncNode& b);
+// Free variables are equal when they are the same variable.
+bool Equal(const Expr& a, const Expr& b);
+
+uint64_t Hash(const IRModule& module);
+uint64_t Hash(const FuncNode& function);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_IR_EQUAL_H_
