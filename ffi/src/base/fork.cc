@@ -7,7 +7,7 @@
 namespace kernpack::host {
 
 struct ForkHandlers {
-  static constexpr int kMaxHandlers = 8;
+  static constexpr int kMaxHandlers = 16;
   inline static constinit std::mutex list_mutex;
   inline static constinit ForkMutex* list = nullptr;  // sorted by rank
   using Handler = void (*)();

@@ -8,7 +8,7 @@
 namespace kernpack::host {
 
 // The order in which locks may be taken while others are held; fork takes all of them in this order.
-enum class LockRank { kHostState, kFlight, kDevices, kStorage, kWorkspace, kModules, kRegistry, kPool, kNames };
+enum class LockRank { kHostState, kFlight, kStorage, kWorkspace, kModules, kRegistry, kPool, kDevices, kNames };
 
 // A std::mutex that takes part in fork(). Never destroyed (its owners are leaked globals).
 class ForkMutex {
@@ -33,7 +33,7 @@ bool InForkedChild() noexcept;
 // How many forks lie between this process and the one that loaded the library: what was opened at another number belongs to
 // an ancestor.
 uint32_t ForkGeneration() noexcept;
-// Runs `handler` in every child, after the locks are free again. At most 8 handlers.
+// Runs `handler` in every child, after the locks are free again. At most 16 handlers.
 void OnForkedChild(void (*handler)());
 
 }  // namespace kernpack::host

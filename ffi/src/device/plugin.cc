@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include <kernpack/host/device.h>
@@ -23,10 +24,19 @@ namespace {
 
 constexpr const char* kOwnPlugins[] = {"libkernpack_opencl.so", "libkernpack_cuda.so"};
 
-// Not the registry's lock: plugins' static constructors run under it.
+// Not a ForkMutex: it may be wanted while other locks are held, and plugins' static constructors run under it. A child that
+// was forked in the midst of it starts over.
 struct Discovery {
-  ForkMutex mutex{LockRank::kHostState};
+  std::recursive_mutex mutex;
   std::atomic<bool> done{false};
+  bool begun = false;
+
+  Discovery() { OnForkedChild(StartOver); }
+  static void StartOver() {
+    auto& discovery = Leaked<Discovery>();
+    new (&discovery.mutex) std::recursive_mutex;
+    discovery.begun = false;
+  }
 };
 
 void Try(const std::string& path) {
@@ -90,7 +100,8 @@ void DiscoverPlugins() {
   auto& discovery = Leaked<Discovery>();
   if (discovery.done.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(discovery.mutex);
-  if (discovery.done.load(std::memory_order_relaxed)) return;
+  if (discovery.begun || discovery.done.load(std::memory_order_relaxed)) return;  // a plugin's constructor asks
+  discovery.begun = true;
   LoadAll();
   discovery.done.store(true, std::memory_order_release);
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <kernpack/host/device.h>
@@ -78,6 +79,11 @@ class Pool {
     *out = *largest;
     usage_.held -= largest->bytes;
     free_.erase(largest);
+  }
+
+  bool Holds(void* handle) {
+    const std::lock_guard lock(lock_);
+    return std::any_of(used_.begin(), used_.end(), [&](const Block& block) { return block.handle == handle; });
   }
 
   // False when the block is not in use here.
@@ -221,20 +227,29 @@ int AllocNew(const KpDeviceApi* api, Pool* pool, uint64_t bytes, void** out) {
   return 0;
 }
 
-// Freed by a thread other than the one that allocated, or for work on another stream.
-int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void* stream) {
+// The pool in which a block is in use; NULL when there is none.
+Pool* FindHolder(KpDLDevice device, void* handle) {
   auto& pools = ThePools();
   const std::lock_guard lock(pools.mutex);
   for (Pool* pool : pools.all) {
-    if (!SameDevice(pool->device(), device)) continue;
-    // Later work on the pool's stream may get the block as soon as it is free.
-    const bool waits = pool->stream() != stream && !pool->forgotten();
-    if (!pool->Free(handle)) continue;
-    if (pool->forgotten()) Trim(api, pool);
-    return waits ? api->stream_wait_stream(api, device, pool->stream(), stream) : 0;
+    if (SameDevice(pool->device(), device) && pool->Holds(handle)) return pool;
   }
-  return kp_raise("ValueError", "kp_workspace_free: %p on device %s:%d is no workspace in use", handle,
-                  kp_device_type_name(device.device_type), device.device_id);
+  return nullptr;
+}
+
+// Freed by a thread other than the one that allocated, or for work on another stream.
+int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void* stream) {
+  Pool* pool = FindHolder(device, handle);
+  if (pool != nullptr && pool->stream() != stream && !pool->forgotten() &&
+      api->stream_wait_stream(api, device, pool->stream(), stream) != 0) {
+    return -1;  // later work on the pool's stream gets the block as soon as it is free
+  }
+  if (pool == nullptr || !pool->Free(handle)) {
+    return kp_raise("ValueError", "kp_workspace_free: %p on device %s:%d is no workspace in use", handle,
+                    kp_device_type_name(device.device_type), device.device_id);
+  }
+  if (pool->forgotten()) Trim(api, pool);
+  return 0;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "base/fork.h"
 #include "loader/library.h"
 #include "module/name_index.h"
+#include "target/target_match.h"
 
 namespace kernpack::host {
 
@@ -85,15 +86,12 @@ uint32_t FindFunction(const KpLoadedModule& module, std::string_view name);
 // The function of that number; NULL with an error raised when its contract does not compile.
 const Function* GetFunction(const KpLoadedModule* module, uint32_t number);
 
-// The number of the variant to run on the device, or kNone. `device` of type KP_DEVICE_CPU has id 0.
+// The number of the variant to run on the device, or kNone. `device` of type KP_DEVICE_CPU has id 0; of any other, hold no
+// lock.
 uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device);
 
-// Why variant `number` can or cannot run on the device; rank as TargetMatch, 0 for a baseline that can.
-struct Suitability {
-  int rank;
-  std::string reason;
-};
-Suitability Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device);
+// Why a variant can or cannot run on the device; rank 0 for a baseline that can. Asks the device's backend: hold no lock.
+TargetMatch Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device);
 
 inline const Function* Internal(const KpLoadedFunction* function) { return static_cast<const Function*>(function); }
 

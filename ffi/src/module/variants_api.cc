@@ -35,16 +35,21 @@ int Resolve(const Function& function, KpDLDevice device, KpSafeCall* call, void*
     *self = function.cpu_self;
     return 0;
   }
-  const std::lock_guard lock(ModulesMutex());
   const auto key = std::make_pair(&function, std::make_pair(device.device_type, device.device_id));
-  auto found = module.chosen.find(key);
-  if (found == module.chosen.end()) {
-    const uint32_t chosen = ChooseVariant(module, function, device);
-    if (chosen == NameIndex::kNone) return RaiseNoVariant(function, device);
-    found = module.chosen.emplace(key, chosen).first;
+  uint32_t chosen = NameIndex::kNone;
+  {
+    const std::lock_guard lock(ModulesMutex());
+    const auto found = module.chosen.find(key);
+    if (found != module.chosen.end()) chosen = found->second;
   }
-  *call = module.variants[found->second].definition->call;
-  *self = module.variants[found->second].self;
+  if (chosen == NameIndex::kNone) {
+    chosen = ChooseVariant(module, function, device);
+    if (chosen == NameIndex::kNone) return RaiseNoVariant(function, device);
+    const std::lock_guard lock(ModulesMutex());
+    module.chosen.emplace(key, chosen);
+  }
+  *call = module.variants[chosen].definition->call;
+  *self = module.variants[chosen].self;
   return 0;
 }
 
