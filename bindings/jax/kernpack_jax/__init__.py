@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import kernpack._core as _core
 
 from . import _eager, _function
@@ -28,6 +29,8 @@ class Ops:
         function = _function.of(getattr(self._module, name))
 
         def op(*args: object, **kwargs: object) -> object:
+            if args and isinstance(args[0], jax.Array):
+                return function.info.callable(*args, **kwargs)
             return _eager.call(function, args, kwargs)
 
         op.__name__ = op.__qualname__ = name

@@ -1,66 +1,36 @@
-"""Eager calls that were made before: from the arguments straight to the compiled program."""
+"""Eager calls: each distinct one is made here once; the call core makes those like it, straight to the compiled program."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import jax
 import jax.numpy as jnp
+import kernpack._core as _core
 
 from . import _arguments, _errors, _op
 from ._function import Function
 
-_ARRAY = type(jnp.zeros(()))  # of eager arrays; tracers are of other types
-_SELF_KEYED = frozenset((int, bool, str, type(None)))  # with their type, equal ones mean the same program
-_MOST = 4096
-
-_programs: dict[tuple[Any, ...], tuple[Callable[..., Any], bool]] = {}
+with jax.ensure_compile_time_eval():  # the first array that a kernel meets may be met while a program is traced
+    _ARRAY = type(jnp.zeros(()))
+_TOLD_APART = frozenset((_ARRAY, int, bool, float, str, type(None)))
+_core.jax_arrays(_ARRAY, _errors.restored)
 
 
 def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    """As _op.call."""
-    key: list[Any] = [function]
-    arrays = []
-    for value in args:
-        if type(value) is _ARRAY:
-            arrays.append(value)
-            key.append(None)
-        elif not _add(key, value):
-            return _op.call(function, args, kwargs)
-    for name, value in kwargs.items():
-        key.append(name)
-        if not _add(key, value):
-            return _op.call(function, args, kwargs)
-    found = _programs.get(tuple(key))
-    if found is None:
-        return _first(function, tuple(key), args, kwargs)
-    program, waits = found
-    try:
-        outputs = program(*arrays)
-        if waits:
-            _op.wait(outputs)
-    except jax.errors.JaxRuntimeError as error:
-        raise _errors.restored(error) from None
-    return _op.result_of(outputs)
-
-
-def _add(key: list[Any], value: object) -> bool:
-    kind = type(value)
-    if kind is float:
-        value = value.hex()  # type: ignore[attr-defined]  # tells -0.0 from 0.0, and NaN is equal to itself
-    elif kind not in _SELF_KEYED:
-        return False
-    key.append(kind)
-    key.append(value)
-    return True
-
-
-def _first(function: Function, key: tuple[Any, ...], args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """As _op.call; whatever else decides what is compiled, shapes and devices, the program itself looks at."""
     outputs = _op.call(function, args, kwargs)
-    config, _ = _arguments.split(function, function.info._bind(args, kwargs))
-    if not any(parameter.scalar_ok for parameter in config.operands):  # whose numbers are given a dtype first
-        if len(_programs) >= _MOST:
-            _programs.clear()
-        _programs[key] = (_op.program(config), _op.waits(function))
+    values = (*args, *kwargs.values())
+    if all(type(value) in _TOLD_APART for value in values):
+        _remember(function, args, kwargs, values)
     return outputs
+
+
+def _remember(
+    function: Function, args: tuple[object, ...], kwargs: dict[str, object], values: tuple[object, ...]
+) -> None:
+    config, _ = _arguments.split(function, function.info._bind(args, kwargs))
+    if any(parameter.scalar_ok for parameter in config.operands):  # whose numbers are given a dtype first
+        return
+    names = {name: len(args) + index for index, name in enumerate(kwargs)}
+    places = function.info._bind(tuple(range(len(args))), names)
+    order = tuple(places[owner] for owner in config.owners)
+    _core.jax_remember(function.info, values, tuple(kwargs), order, _op.program(config), _op.waits(function))

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 
 import jax
 
-# What the handler writes: "[ValueError] rms_norm: weight: expected ...", maybe behind XLA's own words.
-_TAGGED = re.compile(r"\[([A-Za-z_][A-Za-z0-9_]*)\] (.*)", re.DOTALL)
+# What the handler writes, "[ValueError] rms_norm: weight: expected ...", behind XLA's status and maybe more of its words.
+_TAGGED = re.compile(r"^[A-Z_]+: .*?\[([A-Za-z_][A-Za-z0-9_]*)\] (.*)", re.DOTALL)
+# A jitted function that ran before lets a ValueError out of its C++ where the first run wraps it in Python.
+_REPORTED = (jax.errors.JaxRuntimeError, ValueError)
 
 
 def exception(kind: str, message: str) -> Exception:
@@ -30,11 +32,14 @@ def errors() -> Iterator[None]:
     """
     try:
         yield
-    except jax.errors.JaxRuntimeError as error:
-        raise restored(error) from None
+    except _REPORTED as error:
+        kernels = restored(error)
+        if kernels is error:
+            raise
+        raise kernels from None
 
 
-def restored(error: jax.errors.JaxRuntimeError) -> Exception:
-    """The kernel's error behind JAX's; any other error of the runtime as it is."""
-    tagged = _TAGGED.search(str(error))
+def restored(error: BaseException) -> BaseException:
+    """The kernel's error behind JAX's; any other error as it is."""
+    tagged = _TAGGED.search(str(error)) if isinstance(error, _REPORTED) else None
     return error if tagged is None else exception(tagged[1], tagged[2])

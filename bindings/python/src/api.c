@@ -101,6 +101,11 @@ PyMethodDef kpy_api_methods[] = {
     {"set_hook", kpy_set_hook, METH_VARARGS,
      "set_hook(\"torch\" or \"jax\", callable or None): takes calls that the fast path must not; "
      "callable(function, args, kwargs, why) -> result"},
+    {"jax_arrays", kpy_jax_arrays, METH_VARARGS,
+     "jax_arrays(type, restored): the type of eager arrays; restored(exception) -> the exception to raise"},
+    {"jax_remember", kpy_jax_remember, METH_VARARGS,
+     "jax_remember(FunctionInfo, values, keyword names, order, program, waits) : calls with values like "
+     "these, each an array or int, bool, float, str, None, go to program(*(values[i] for i in order)) from now on"},
     {"register_error", RegisterError, METH_VARARGS, "register_error(kind, class)"},
     {"set_peer_library", SetPeerLibrary, METH_VARARGS, "set_peer_library(path of libtvm_ffi)"},
     {"global_set", kpy_global_set, METH_VARARGS, "global_set(name, callable, replace)"},

@@ -14,6 +14,9 @@ KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_torch_register(PyObject* module, PyObject* capsule);
 /* function.c */
 KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args);
+/* jax_programs.c */
+KPY_HIDDEN PyObject* kpy_jax_arrays(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_jax_remember(PyObject* module, PyObject* args);
 /* api_global.c */
 KPY_HIDDEN PyObject* kpy_global_set(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_global_get(PyObject* module, PyObject* name);

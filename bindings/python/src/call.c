@@ -1,6 +1,7 @@
 /* The hot path: Python arguments to values, checks, results, the kernel. */
 #include "call_numbers.h"
 #include "call_typed.h"
+#include "jax_programs.h"
 
 static int ConvertArguments(KpyFunction* f, KpyTypedCall* t, PyObject* const* given) {
   KpyCall* call = &t->call;
@@ -168,6 +169,8 @@ static int ConvertNumbers(const KpyFunction* f, PyObject* const* args, KpAny* ou
 
 PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   KpyFunction* f = (KpyFunction*)self;
+  PyObject* answer;
+  if (KPY_UNLIKELY(f->jax_programs != NULL) && kpy_jax_call(f, args, nargs, kwnames, &answer)) return answer;
   if (f->numbers_only && kwnames == NULL && nargs == f->num_params) {
     KpAny numbers[KPY_FEW_NUMBERS];
     if (ConvertNumbers(f, args, numbers)) return kpy_call_numbers(f, numbers, (int32_t)nargs);

@@ -16,6 +16,7 @@
 typedef struct KpyCall KpyCall;
 typedef struct KpyFamily KpyFamily;
 typedef struct KpyFunction KpyFunction;
+typedef struct KpyJaxProgram KpyJaxProgram;
 typedef struct KpyMemo KpyMemo;
 typedef struct KpySlot KpySlot;
 
@@ -75,6 +76,7 @@ struct KpyFunction {
   void* cpu_self;
   KpyParam* params; /* length num_params */
   KpyMemo* memo; /* NULL: each call is checked */
+  KpyJaxProgram* jax_programs; /* the newest first; NULL: no eager JAX call was made */
   KpySlots* slots; /* length num_params + num_results; of an untyped function KPY_INLINE_VALUES */
   int32_t num_params;
   int32_t num_positional;

@@ -47,8 +47,9 @@ def test_a_kernels_own_error_under_jit(k):
     step = jax.jit(k.positive)
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"\[ValueError\] positive: x: expected no negative"):
         jax.block_until_ready(step(jnp.array([-1.0])))
-    with pytest.raises(ValueError, match=r"^positive: x: expected no negative"), kernpack.jax.errors():
-        jax.block_until_ready(step(jnp.array([-1.0])))
+    for _ in range(3):
+        with pytest.raises(ValueError, match=r"^positive: x: expected no negative"), kernpack.jax.errors():
+            jax.block_until_ready(step(jnp.array([-1.0])))
     np.testing.assert_array_equal(step(jnp.array([3.0])), [3])
 
 
