@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from kernpack import storage
 from kernpack._core import Device, DType, Object, Tensor, empty, get_num_threads, set_num_threads
-from kernpack._core import as_tensor as from_dlpack
 from kernpack._core import version as __version__
+from kernpack._device import Stream, current_stream, devices, load_backend, stream
 from kernpack._errors import InternalError, KernelError, register_error
 from kernpack._function import FunctionInfo
 from kernpack._load import installed, load
 from kernpack._module import Module
 from kernpack._registry import get_func, list_funcs, register_func, remove_func
+from kernpack._tensor import from_dlpack, zeros
 
 if TYPE_CHECKING:
     from kernpack._info import info
@@ -34,9 +35,12 @@ __all__ = [
     "KernelError",
     "Module",
     "Object",
+    "Stream",
     "Tensor",
     "__version__",
+    "current_stream",
     "device",
+    "devices",
     "dtype",
     "empty",
     "from_dlpack",
@@ -46,12 +50,15 @@ __all__ = [
     "installed",
     "list_funcs",
     "load",
+    "load_backend",
     "load_inline",
     "register_error",
     "register_func",
     "remove_func",
     "set_num_threads",
     "storage",
+    "stream",
+    "zeros",
 ]
 
 

@@ -7,7 +7,16 @@ import importlib.util
 import sys
 from typing import Any
 
-from kernpack._core import Tensor
+from kernpack._device_facts import (
+    device_capabilities,
+    device_properties,
+    device_property,
+    device_reset,
+    device_scopes,
+    device_sync,
+    load_installed_backends,
+    thread_dimensions,
+)
 from kernpack._numpy import (
     describe_array,
     numpy_dtype,
@@ -17,23 +26,34 @@ from kernpack._numpy import (
     numpy_samples,
 )
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
+from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
 from kernpack._torch_facts import torch_has_tangent, torch_samples
 
 __all__ = [
     "describe_array",
+    "device_capabilities",
     "device_name",
+    "device_properties",
+    "device_property",
+    "device_reset",
+    "device_scopes",
+    "device_sync",
     "dlpack_of",
     "dtype_name",
     "empty_like_producer",
     "hand_to_producer",
     "jax_kind",
+    "load_installed_backends",
     "numpy_dtype",
     "numpy_empty",
     "numpy_facts",
     "numpy_from_tensor",
     "numpy_samples",
     "shown",
+    "tensor_copy",
     "tensor_repr",
+    "tensor_to",
+    "thread_dimensions",
     "torch_has_tangent",
     "torch_samples",
     "unexpected_keyword",
@@ -82,20 +102,6 @@ def jax_kind(value: Any) -> int:
     if kind and "kernpack.jax" not in sys.modules and importlib.util.find_spec("kernpack.jax") is not None:
         importlib.import_module("kernpack.jax")
     return kind
-
-
-def tensor_repr(tensor: Tensor) -> str:
-    """Like NumPy's where NumPy is loaded and can read it."""
-    where = "" if tensor.device.type == "cpu" else f", device={str(tensor.device)!r}"
-    head = f"kernpack.Tensor(shape={tensor.shape}, dtype={str(tensor.dtype)!r}{where}"
-    numpy = sys.modules.get("numpy")
-    if numpy is None or tensor.device.type != "cpu":
-        return head + ")"
-    try:
-        values = numpy.array2string(numpy_from_tensor(tensor), threshold=20, separator=", ")
-    except (BufferError, TypeError, ValueError, RuntimeError):
-        return head + ")"
-    return f"{head},\n{values})"
 
 
 _SHOWN = 80  # characters of a value in a message

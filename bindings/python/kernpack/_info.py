@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import platform
 from pathlib import Path
 from typing import Any
 
 from kernpack import _core
+from kernpack._core import Device
+from kernpack._device_facts import load_installed_backends
 from kernpack._inline import cache_dir
 from kernpack._load import installed
 from kernpack._peer import peer_library
@@ -22,8 +25,19 @@ def _version(distribution: str) -> str:
         return "not installed"
 
 
+def _devices() -> dict[str, str]:
+    """What each backend offers, or why it offers nothing. Opens drivers."""
+    load_installed_backends()
+    found = {}
+    for backend in json.loads(_core.backend_info(True)):
+        count = backend["devices"] or 0
+        names = [str(Device(backend["name"], index).device_name or "") for index in range(count)]
+        found[backend["name"] or backend["path"]] = ", ".join(filter(None, names)) or backend["reason"] or f"{count}"
+    return found
+
+
 def info() -> dict[str, Any]:
-    """Versions, threads, the cache folder and the installed kernel packages. Imports no framework."""
+    """Versions, threads, devices, the cache folder and the installed kernel packages. Imports no framework."""
     peer = peer_library()
     return {
         "kernpack": _core.version,
@@ -34,5 +48,6 @@ def info() -> dict[str, Any]:
         "inline_cache": str(cache_dir()),
         "peer_library": str(peer) if peer else "not installed",
         "frameworks": {name: _version(name) for name in _FRAMEWORKS},
+        "devices": _devices(),
         "kernel_packages": dict(sorted(installed().items())),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from kernpack import _core
 from kernpack._core import Tensor
 
 
@@ -108,7 +109,9 @@ def numpy_from_tensor(tensor: Tensor) -> Any:
     import numpy
 
     if tensor.device.type != "cpu":
-        raise BufferError(f"numpy(): the tensor is on {tensor.device}; copy it to the CPU first")
+        shared = _core.host_view(tensor)
+        _core.stream_sync(tensor.device, _core.stream_get(tensor.device))
+        tensor = shared
     try:
         return numpy.asarray(memoryview(tensor))
     except BufferError:

@@ -52,34 +52,6 @@ static PyObject* AsTensor(PyObject* module, PyObject* object) {
   return tensor;
 }
 
-static PyObject* Empty(PyObject* module, PyObject* args) {
-  PyObject *shape, *dtype, *tuple, *tensor = NULL;
-  KpDLTensor prototype = {0};
-  int64_t dims[KP_MAX_NDIM];
-  Py_ssize_t i, count;
-  KpAny value;
-  int is;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "OO:empty", &shape, &dtype)) return NULL;
-  is = kpy_dtype_from(dtype, &prototype.dtype);
-  if (is == 0) PyErr_Format(PyExc_TypeError, "empty: dtype: expected a dtype, got %R", dtype);
-  if (is <= 0) return NULL;
-  tuple = PySequence_Tuple(shape);
-  if (tuple == NULL) return NULL;
-  count = PyTuple_Size(tuple);
-  if (count > KP_MAX_NDIM) PyErr_Format(PyExc_ValueError, "empty: at most %d dimensions, got %zd", KP_MAX_NDIM, count);
-  for (i = 0; !PyErr_Occurred() && i < count; ++i) dims[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-  Py_DECREF(tuple);
-  if (PyErr_Occurred()) return NULL;
-  prototype.device.device_type = KP_DEVICE_CPU;
-  prototype.ndim = (int32_t)count;
-  prototype.shape = dims;
-  if (kp_tensor_new(&prototype, &value) != 0) return kpy_raise_host("empty", -1);
-  tensor = kpy_tensor_from_object(value.v.v_obj);
-  kp_any_release(&value);
-  return tensor;
-}
-
 /* Whether torch's fields are read; before and after what is asked for. */
 static PyObject* UseTorchFields(PyObject* module, PyObject* on) {
   const int before = kpy_torch_layout.known;
@@ -127,5 +99,25 @@ PyMethodDef kpy_api_methods[] = {
     {"get_num_threads", GetNumThreads, METH_NOARGS, "get_num_threads() -> int"},
     {"live_objects", LiveObjects, METH_NOARGS, "live_objects() -> int; for leak tests"},
     {"as_tensor", AsTensor, METH_O, "as_tensor(object) -> Tensor that shares its memory"},
-    {"empty", Empty, METH_VARARGS, "empty(shape, dtype) -> uninitialised CPU Tensor"},
+    {"empty", (PyCFunction)(void (*)(void))kpy_empty, METH_VARARGS | METH_KEYWORDS,
+     "empty($module, shape, dtype, device=\"cpu\", scope=\"\")\n--\n\nAn uninitialised Tensor on a device."},
+    {"backend_load", kpy_backend_load, METH_VARARGS, "backend_load(path)"},
+    {"backend_info", kpy_backend_info, METH_O, "backend_info(open: bool) -> JSON text"},
+    {"backend_names", kpy_backend_names, METH_NOARGS, "backend_names() -> [device type]"},
+    {"device_count", kpy_device_count, METH_O, "device_count(device) -> (count, reason or None)"},
+    {"device_facts", kpy_device_facts, METH_O, "device_facts(device) -> (flags, max_alignment, [scope], [property])"},
+    {"device_property", kpy_device_property, METH_VARARGS, "device_property(device, name) -> value or None"},
+    {"device_reset", kpy_device_reset, METH_O, "device_reset(device)"},
+    {"workspace_stats", kpy_workspace_stats, METH_NOARGS, "workspace_stats() -> JSON text"},
+    {"workspace_trim", kpy_workspace_trim, METH_O, "workspace_trim(device) -> bytes"},
+    {"stream_new", kpy_stream_new, METH_VARARGS, "stream_new(device, priority) -> handle"},
+    {"stream_free", kpy_stream_free, METH_VARARGS, "stream_free(device, handle)"},
+    {"stream_sync", kpy_stream_sync, METH_VARARGS, "stream_sync(device, handle)"},
+    {"stream_query", kpy_stream_query, METH_VARARGS, "stream_query(device, handle) -> bool"},
+    {"stream_wait", kpy_stream_wait, METH_VARARGS, "stream_wait(device, waiting, other)"},
+    {"stream_get", kpy_stream_get, METH_O, "stream_get(device) -> handle"},
+    {"stream_set", kpy_stream_set, METH_VARARGS, "stream_set(device, handle) -> previous handle"},
+    {"copy", kpy_tensor_copy, METH_VARARGS, "copy(from, to)"},
+    {"fill", kpy_tensor_fill, METH_VARARGS, "fill(tensor, byte)"},
+    {"host_view", kpy_tensor_host_view, METH_O, "host_view(tensor) -> CPU Tensor over the same memory"},
     {NULL, NULL, 0, NULL}};

@@ -29,5 +29,26 @@ KPY_HIDDEN PyObject* kpy_storage_write(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_storage_remove(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_storage_keys(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_storage_drop_device(PyObject* module, PyObject* device);
+/* api_device.c */
+KPY_HIDDEN PyObject* kpy_backend_load(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_backend_info(PyObject* module, PyObject* open);
+KPY_HIDDEN PyObject* kpy_backend_names(PyObject* module, PyObject* unused);
+KPY_HIDDEN PyObject* kpy_device_count(PyObject* module, PyObject* device);
+KPY_HIDDEN PyObject* kpy_device_facts(PyObject* module, PyObject* device);
+KPY_HIDDEN PyObject* kpy_device_property(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_device_reset(PyObject* module, PyObject* device);
+KPY_HIDDEN PyObject* kpy_workspace_stats(PyObject* module, PyObject* unused);
+KPY_HIDDEN PyObject* kpy_workspace_trim(PyObject* module, PyObject* device);
+KPY_HIDDEN PyObject* kpy_stream_new(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_stream_free(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_stream_sync(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_stream_query(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_stream_wait(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_stream_get(PyObject* module, PyObject* device);
+KPY_HIDDEN PyObject* kpy_stream_set(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_empty(PyObject* module, PyObject* args, PyObject* kwargs);
+KPY_HIDDEN PyObject* kpy_tensor_copy(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_tensor_fill(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_tensor_host_view(PyObject* module, PyObject* tensor);
 
 #endif /* KERNPACK_PYTHON_API_H_ */

@@ -1,4 +1,6 @@
-/* kernpack.Device: (kind, index) as kernels see devices. */
+/* kernpack.Device: (kind, index) as kernels see devices, and what its backend tells of it. */
+#include <kernpack/host/device.h>
+
 #include "core.h"
 
 typedef struct KpyDevice {
@@ -13,6 +15,15 @@ PyObject* kpy_device_new(KpDLDevice device) {
   return (PyObject*)self;
 }
 
+/* Backends that installed packages offer are looked up when a name is not known without them. Whether there were any. */
+static int LoadInstalledBackends(void) {
+  PyObject* loaded = kpy_helper("load_installed_backends", "()");
+  const int any = loaded == Py_True;
+  if (loaded == NULL) PyErr_Clear();
+  Py_XDECREF(loaded);
+  return any;
+}
+
 static int FromName(PyObject* text, KpDLDevice* out) {
   KpBytes name;
   Py_ssize_t size;
@@ -20,6 +31,10 @@ static int FromName(PyObject* text, KpDLDevice* out) {
   if (name.data == NULL) return -1;
   name.size = (size_t)size;
   if (kp_device_from_name(name, out) == 0) return 1;
+  if (LoadInstalledBackends()) {
+    kp_error_clear();
+    if (kp_device_from_name(name, out) == 0) return 1;
+  }
   (void)kpy_raise_host("kernpack.device", -1);
   return -1;
 }
@@ -136,10 +151,69 @@ static PyObject* Reduce(PyObject* self, PyObject* unused) {
   return Py_BuildValue("O(N)", (PyObject*)g_type, Str(self));
 }
 
-static PyMethodDef kMethods[] = {{"__reduce__", Reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+/* One property for each KpDeviceAttrKind, which is the getter's closure. */
+static PyObject* GetAttribute(PyObject* self, void* kind) {
+  const int32_t attribute = (int32_t)(intptr_t)kind;
+  PyObject* value;
+  KpAny answer;
+  if (kp_device_get_attr(((KpyDevice*)self)->device, attribute, &answer) != 0) {
+    return kpy_raise_host("kernpack.device", -1);
+  }
+  value = kpy_to_python(&answer, NULL);
+  kp_any_release(&answer);
+  if (value == NULL || value == Py_None || attribute != KP_ATTR_MAX_THREAD_DIMENSIONS) return value;
+  return kpy_helper("thread_dimensions", "(N)", value);
+}
+
+static PyObject* GetFact(PyObject* self, void* helper) { return kpy_helper((const char*)helper, "(O)", self); }
+
+static PyObject* GetProperty(PyObject* self, PyObject* name) {
+  return kpy_helper("device_property", "(OO)", self, name);
+}
+
+static PyObject* Sync(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return kpy_helper("device_sync", "(O)", self);
+}
+
+static PyObject* Reset(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return kpy_helper("device_reset", "(O)", self);
+}
+
+static PyMethodDef kMethods[] = {
+    {"__reduce__", Reduce, METH_NOARGS, NULL},
+    {"get_property", GetProperty, METH_O,
+     "get_property($self, name, /)\n--\n\nA fact of the backend's own (see `properties`); None when it has none."},
+    {"sync", Sync, METH_NOARGS, "sync($self)\n--\n\nWaits for the work queued on this thread's current stream."},
+    {"reset", Reset, METH_NOARGS,
+     "reset($self)\n--\n\nDrops what is stored, kept and pooled for the device. Tensors and streams stay."},
+    {NULL, NULL, 0, NULL}};
+#define ATTRIBUTE(name, kind, doc) {name, GetAttribute, NULL, doc, (void*)(intptr_t)(kind)}
+#define FACT(name, helper, doc) {name, GetFact, NULL, doc, (void*)(uintptr_t)(helper)}
 static PyGetSetDef kGetSet[] = {{"type", GetType, NULL, "The kind of device, \"cuda\".", NULL},
                                 {"index", GetIndex, NULL, "Which one, an int.", NULL},
                                 {"code", GetCode, NULL, "DLPack's number of the kind; never store it.", NULL},
+                                ATTRIBUTE("exists", KP_ATTR_EXIST, "Whether there is such a device, a bool."),
+                                ATTRIBUTE("max_threads_per_block", KP_ATTR_MAX_THREADS_PER_BLOCK, NULL),
+                                ATTRIBUTE("warp_size", KP_ATTR_WARP_SIZE, "Threads in lock step."),
+                                ATTRIBUTE("max_shared_memory_per_block", KP_ATTR_MAX_SHARED_MEMORY_PER_BLOCK, "Bytes."),
+                                ATTRIBUTE("compute_version", KP_ATTR_COMPUTE_VERSION, "\"9.0\"."),
+                                ATTRIBUTE("device_name", KP_ATTR_DEVICE_NAME, NULL),
+                                ATTRIBUTE("max_clock_rate", KP_ATTR_MAX_CLOCK_RATE, "kHz."),
+                                ATTRIBUTE("multi_processor_count", KP_ATTR_MULTI_PROCESSOR_COUNT, NULL),
+                                ATTRIBUTE("max_thread_dimensions", KP_ATTR_MAX_THREAD_DIMENSIONS, "(x, y, z)."),
+                                ATTRIBUTE("max_registers_per_block", KP_ATTR_MAX_REGISTERS_PER_BLOCK, "Of 32 bits."),
+                                ATTRIBUTE("gcn_arch", KP_ATTR_GCN_ARCH, NULL),
+                                ATTRIBUTE("api_version", KP_ATTR_API_VERSION, "12040 is CUDA 12.4; 300, OpenCL 3.0."),
+                                ATTRIBUTE("driver_version", KP_ATTR_DRIVER_VERSION, NULL),
+                                ATTRIBUTE("l2_cache_size_bytes", KP_ATTR_L2_CACHE_SIZE_BYTES, NULL),
+                                ATTRIBUTE("total_global_memory", KP_ATTR_TOTAL_GLOBAL_MEMORY, "Bytes."),
+                                ATTRIBUTE("available_global_memory", KP_ATTR_AVAILABLE_GLOBAL_MEMORY, "Bytes, now."),
+                                ATTRIBUTE("image_pitch_alignment", KP_ATTR_IMAGE_PITCH_ALIGNMENT, "Bytes."),
+                                FACT("memory_scopes", "device_scopes", "Names for `scope`; the first is the default."),
+                                FACT("properties", "device_properties", "Names that get_property knows."),
+                                FACT("capabilities", "device_capabilities", "What the backend can do, a frozenset."),
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 int kpy_device_init(PyObject* module) {

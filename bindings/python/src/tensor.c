@@ -1,6 +1,8 @@
 /* kernpack.Tensor: the host's own tensor as a Python object. */
 #include "tensor.h"
 
+#include <kernpack/host/device.h>
+
 static PyTypeObject* g_type;
 static const KpyFamily g_family;
 
@@ -88,6 +90,16 @@ int kpy_tensor_export(PyObject* tensor, KpAny* out) {
   return 0;
 }
 
+int kpy_tensor_keep(PyObject* tensor, KpAny* out) {
+  KpObject* object = kpy_tensor_object(tensor);
+  if (object == NULL) return -1;
+  *out = kp_none();
+  out->type_index = KP_TYPE_TENSOR;
+  out->v.v_obj = object;
+  kp_retain(object);
+  return 0;
+}
+
 KpObject* kpy_tensor_object(PyObject* tensor) {
   if (Py_TYPE(tensor) != g_type) {
     PyErr_SetString(PyExc_TypeError, "expected a kernpack.Tensor");
@@ -128,10 +140,11 @@ int kpy_resolve_tensor(PyObject* object, KpySlot* out) {
 /* ---- as a result ---- */
 
 static int Allocate(KpyCall* call, const KpyFamily* family, const KpDLTensor* prototype, int32_t index, KpAny* out) {
+  const KpBytes scope = {NULL, 0};
   KpAny owned;
   PyObject* tensor;
   (void)family;
-  if (kp_tensor_new(prototype, &owned) != 0) {
+  if (kp_tensor_alloc(prototype, scope, &owned) != 0) {
     (void)kpy_raise_host(call->function->name, -1);
     return -1;
   }
@@ -241,13 +254,28 @@ static Py_ssize_t Length(PyObject* self) {
   return (Py_ssize_t)view->shape[0];
 }
 
+static PyObject* To(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"device", "scope", NULL};
+  PyObject *device, *scope = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:to", names, &device, &scope)) return NULL;
+  return kpy_helper("tensor_to", "(OOO)", self, device, scope);
+}
+
+static PyObject* CopyFrom(PyObject* self, PyObject* source) { return kpy_helper("tensor_copy", "(OO)", self, source); }
+
 static PyMethodDef kMethods[] = {
+    {"to", (PyCFunction)(void (*)(void))To, METH_VARARGS | METH_KEYWORDS,
+     "to($self, device, scope=None)\n--\n\nThis tensor on a device: itself where it is there, else a compact copy."},
+    {"copy_", CopyFrom, METH_O,
+     "copy_($self, source, /)\n--\n\nCopies the elements of a tensor or array of the same shape and dtype, from any "
+     "device. Returns self."},
     {"__dlpack__", (PyCFunction)(void (*)(void))kpy_tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A DLPack capsule that shares this tensor's memory."},
     {"__dlpack_device__", kpy_tensor_dlpack_device, METH_NOARGS,
      "__dlpack_device__($self)\n--\n\n(device type, device id)"},
-    {"numpy", Numpy, METH_NOARGS, "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory; CPU only."},
+    {"numpy", Numpy, METH_NOARGS,
+     "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory, where that is the CPU's to read."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef kGetSet[] = {{"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},

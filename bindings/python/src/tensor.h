@@ -18,6 +18,8 @@ KPY_HIDDEN const KpDLTensor* kpy_tensor_view(PyObject* self);
 KPY_HIDDEN int kpy_tensor_export(PyObject* self, KpAny* out);
 
 /* tensor_protocols.c */
+/* Refuses handles that mean nothing outside; makes the consumer's stream (nullable) wait. 0, or -1 with an exception set. */
+KPY_HIDDEN int kpy_tensor_prepare_export(const KpDLTensor* view, PyObject* stream);
 KPY_HIDDEN PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs);
 KPY_HIDDEN PyObject* kpy_tensor_dlpack_device(PyObject* self, PyObject* unused);
 KPY_HIDDEN int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags);

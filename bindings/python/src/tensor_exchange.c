@@ -1,4 +1,5 @@
 /* kernpack.Tensor's own DLPack exchange table, for consumers such as torch and tvm-ffi. */
+#include <kernpack/host/device.h>
 #include <string.h>
 
 #include "tensor.h"
@@ -6,7 +7,7 @@
 static int Allocate(KpDLTensor* prototype, KpDLManagedTensorVersioned** out, void* error_context,
                     void (*set_error)(void* error_context, const char* kind, const char* message)) {
   KpAny tensor, error;
-  int rc = kp_tensor_new(prototype, &tensor);
+  int rc = kp_tensor_alloc(prototype, kp_bytes(NULL), &tensor);
   if (rc == 0) {
     rc = kp_tensor_to_dlpack_versioned(tensor.v.v_obj, out);
     kp_any_release(&tensor);
@@ -22,8 +23,10 @@ static int Allocate(KpDLTensor* prototype, KpDLManagedTensorVersioned** out, voi
 }
 
 static int ManagedFromObject(void* object, KpDLManagedTensorVersioned** out) {
+  const KpDLTensor* view = kpy_tensor_view((PyObject*)object);
   KpAny tensor;
   int rc;
+  if (view == NULL || kpy_tensor_prepare_export(view, NULL) != 0) return -1;
   if (kpy_tensor_export((PyObject*)object, &tensor) != 0) return -1;
   rc = kp_tensor_to_dlpack_versioned(tensor.v.v_obj, out);
   kp_any_release(&tensor);

@@ -1,4 +1,5 @@
 /* kernpack.Tensor as a producer: __dlpack__ capsules and the buffer protocol. */
+#include <kernpack/host/device.h>
 #include <string.h>
 
 #include "tensor.h"
@@ -48,13 +49,57 @@ static long MajorOf(PyObject* max_version) {
   return PyErr_Occurred() ? -1 : major;
 }
 
-static int CheckDevice(const KpDLTensor* view, PyObject* wanted) {
+/* Whether a consumer asks for the tensor on the CPU; -1 with an exception when it asks for it elsewhere. */
+static int WantsHost(const KpDLTensor* view, PyObject* wanted) {
   int type, id;
   if (wanted == NULL || wanted == Py_None) return 0;
   if (!PyArg_ParseTuple(wanted, "ii", &type, &id)) return -1;
   if (type == view->device.device_type && id == view->device.device_id) return 0;
-  PyErr_SetString(PyExc_BufferError, "kernpack.Tensor: __dlpack__ does not copy between devices");
+  if (type == KP_DEVICE_CPU) return 1;
+  PyErr_SetString(PyExc_BufferError, "kernpack.Tensor: __dlpack__ copies to the CPU only; use .to(device)");
   return -1;
+}
+
+/* Handles that are no addresses mean nothing outside. The consumer's stream is made to wait for what is queued on ours. */
+int kpy_tensor_prepare_export(const KpDLTensor* view, PyObject* stream) {
+  const KpDeviceApi* api;
+  unsigned long long handle = 1; /* by the protocol: the default stream */
+  if (view->device.device_type == KP_DEVICE_CPU) return 0;
+  if (kp_device_api(view->device.device_type, &api) != 0) {
+    kp_error_clear(); /* memory that another framework lent us, of a device we have no backend for */
+    return 0;
+  }
+  if (!(api->flags & KP_DEVICE_ADDRESSES)) {
+    PyErr_Format(PyExc_BufferError, "kernpack.Tensor: memory of %s:%d has no address to share; use .to(\"cpu\")",
+                 kp_device_type_name(view->device.device_type), (int)view->device.device_id);
+    return -1;
+  }
+  if (stream != NULL && stream != Py_None) {
+    if (PyLong_AsLong(stream) == -1) return PyErr_Occurred() ? -1 : 0; /* it wants no waiting */
+    handle = PyLong_AsUnsignedLongLong(stream);
+    if (PyErr_Occurred()) return -1;
+  }
+  if (handle == 1) handle = 0;
+  if (api->stream_wait_stream(api, view->device, (void*)(uintptr_t)handle, kp_stream_get(view->device)) == 0) return 0;
+  (void)kpy_raise_host("kernpack.Tensor", -1);
+  return -1;
+}
+
+/* A copy on the CPU. */
+static int CopyToHost(const KpDLTensor* view, KpAny* out) {
+  KpDLTensor prototype = *view;
+  int rc;
+  prototype.device.device_type = KP_DEVICE_CPU;
+  prototype.device.device_id = 0;
+  rc = kp_tensor_new(&prototype, out);
+  if (rc == 0) {
+    Py_BEGIN_ALLOW_THREADS;
+    rc = kp_copy(view, kp_any_tensor(out));
+    Py_END_ALLOW_THREADS;
+    if (rc != 0) kp_any_release(out);
+  }
+  if (rc != 0) (void)kpy_raise_host("kernpack.Tensor", rc);
+  return rc;
 }
 
 PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
@@ -64,17 +109,27 @@ PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
   PyObject* capsule;
   KpAny tensor;
   long major;
+  int to_host, rc;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &max_version, &device, &copy)) {
     return NULL;
   }
   view = kpy_tensor_view(self);
-  if (view == NULL || CheckDevice(view, device) != 0) return NULL;
-  if (copy == Py_True) {
-    PyErr_SetString(PyExc_BufferError, "kernpack.Tensor: __dlpack__ shares memory; copy=True is not supported");
+  to_host = view == NULL ? -1 : WantsHost(view, device);
+  if (to_host < 0) return NULL;
+  if (to_host ? copy == Py_False : copy == Py_True) {
+    PyErr_SetString(PyExc_BufferError, to_host
+                                           ? "kernpack.Tensor: the CPU gets a copy, but copy=False forbids one"
+                                           : "kernpack.Tensor: __dlpack__ shares memory; copy=True is not supported");
     return NULL;
   }
   major = MajorOf(max_version);
-  if (major < 0 || kpy_tensor_export(self, &tensor) != 0) return NULL;
+  if (major < 0) return NULL;
+  if (to_host) {
+    rc = CopyToHost(view, &tensor);
+  } else {
+    rc = kpy_tensor_prepare_export(view, stream) == 0 ? kpy_tensor_export(self, &tensor) : -1;
+  }
+  if (rc != 0) return NULL;
   capsule = major >= 1 ? VersionedCapsule(tensor.v.v_obj) : UnversionedCapsule(tensor.v.v_obj);
   kp_any_release(&tensor);
   return capsule;
@@ -139,7 +194,7 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   buffer->obj = NULL;
   if (view == NULL) return -1;
   if (view->device.device_type != KP_DEVICE_CPU)
-    return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory");
+    return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory; use .to(\"cpu\")");
   format = FormatOf(view->dtype);
   if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");
   shape = (BufferShape*)PyMem_Malloc(sizeof(BufferShape));
