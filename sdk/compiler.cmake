@@ -1,11 +1,19 @@
-# kernpack::sdk: the IR and its passes and generators. A static library over libkernpack's C table.
+# kernpack::sdk: targets, virtual devices, the IR with its passes and generators. A static library over libkernpack's C table.
 file(GLOB_RECURSE KERNPACK_SDK_SOURCES CONFIGURE_DEPENDS src/*.cc)
-add_library(kernpack_sdk STATIC ${KERNPACK_SDK_SOURCES})
+list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/host_linked\\.cc$")
+# Objects, for who brings a host of its own (the Python extension); with the linked host they make the library.
+add_library(kernpack_sdk_objects OBJECT ${KERNPACK_SDK_SOURCES})
+target_include_directories(kernpack_sdk_objects PRIVATE src PUBLIC include)
+target_link_libraries(kernpack_sdk_objects PUBLIC kernpack_headers)
+target_compile_features(kernpack_sdk_objects PUBLIC cxx_std_20)
+kernpack_warnings(kernpack_sdk_objects)
+
+add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_objects>)
 add_library(kernpack::sdk ALIAS kernpack_sdk)
 set_target_properties(kernpack_sdk PROPERTIES EXPORT_NAME sdk)
 target_include_directories(kernpack_sdk PRIVATE src PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                                            $<INSTALL_INTERFACE:include>)
-target_link_libraries(kernpack_sdk PUBLIC kernpack_headers)
+target_link_libraries(kernpack_sdk PUBLIC kernpack)
 target_compile_features(kernpack_sdk PUBLIC cxx_std_20)
 kernpack_warnings(kernpack_sdk)
 install(TARGETS kernpack_sdk EXPORT kernpackTargets ARCHIVE DESTINATION lib)

@@ -71,7 +71,16 @@ def test_against_torch() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["abi.h", "host/host.h", "host/signature.h", "host/xla.h", "host/torch.h", "device_api.h", "host/device.h"],
+    [
+        "abi.h",
+        "host/host.h",
+        "host/signature.h",
+        "host/target.h",
+        "host/xla.h",
+        "host/torch.h",
+        "device_api.h",
+        "host/device.h",
+    ],
 )
 def test_c_headers_compile_alone(header: str, tmp_path: Path) -> None:
     source = tmp_path / "alone.c"

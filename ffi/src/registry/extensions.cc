@@ -11,13 +11,15 @@
 #include "base/leaked.h"
 #include "device/names.h"
 #include "host/services.h"
+#include "target/target_api.h"
 
 namespace kernpack::host {
 namespace {
 
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
-  std::map<std::pair<std::string, uint32_t>, const void*> tables;
+  // What the host offers itself is there from the start.
+  std::map<std::pair<std::string, uint32_t>, const void*> tables{{{"kernpack.target", 1}, &kTargetApi}};
 };
 
 }  // namespace

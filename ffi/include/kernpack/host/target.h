@@ -1,0 +1,25 @@
+/* What the host knows about targets, for the SDK: the extension "kernpack.target", version 1, of every KpHost of libkernpack's
+ * making. A table, so that a copy of the SDK in a binary of its own (the Python extension of kernpack-compiler) serves the one
+ * host of the process without linking to it. C99; the conventions of host.h.
+ */
+#ifndef KERNPACK_HOST_TARGET_H_
+#define KERNPACK_HOST_TARGET_H_
+
+#include <kernpack/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A later minor adds at the end. */
+typedef struct KpTargetApi {
+  uint32_t struct_size;
+  int (*device_from_name)(KpBytes name, KpDLDevice* out); /* kp_device_from_name */
+  const char* (*device_type_name)(int32_t device_type); /* kp_device_type_name */
+} KpTargetApi;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KERNPACK_HOST_TARGET_H_ */

@@ -1,0 +1,144 @@
+// Kinds of targets: what code is generated for, which device runs it, which options it has.
+//
+//   KP_REGISTER_TARGET_KIND(npu, KP_DEVICE_EXT)
+//       .set_default_keys({"npu"})
+//       .add_attr_option<int64_t>("cores", {.default_value = 4, .doc = "cores used", .validate = AtLeast(1)})
+//       .set_target_parser([](TargetSpec& spec) { ... });
+//
+// Several kinds may share a device type: llvm and c are both for the CPU.
+#ifndef KERNPACK_SDK_TARGET_KIND_H_
+#define KERNPACK_SDK_TARGET_KIND_H_
+
+#include <kernpack/abi.h>
+#include <kernpack/sdk/target_value.h>
+
+#include <any>
+#include <functional>
+#include <initializer_list>
+#include <utility>
+
+namespace kernpack::sdk {
+
+// What is wrong with a value, or nothing; "must be at least 1" reads on behind the option's name.
+using OptionValidator = std::function<std::optional<std::string>(const AttrValue&)>;
+OptionValidator AtLeast(int64_t least);
+OptionValidator InRange(int64_t least, int64_t most);
+OptionValidator OneOf(std::vector<std::string> choices);
+
+struct OptionTraits {
+  AttrValue default_value = {};  // none: the attribute is absent unless given
+  std::string doc = {};
+  OptionValidator validate = {};
+  // What Target::FromDevice asks the device for: a DeviceAttrKind in lower case ("warp_size") or a property ("arch").
+  std::string from_device = {};
+  // Turns the device's answer into the option's value; none where it cannot.
+  std::function<AttrValue(const AttrValue&)> convert = {};
+};
+
+struct TargetOption {
+  std::string name;
+  OptionType type;
+  OptionTraits traits;
+};
+
+// A target under construction, as its kind's parser sees it: options checked and defaults filled in.
+struct TargetSpec {
+  AttrMap attrs;
+  std::vector<std::string> keys;
+  AttrMap given_features;  // what the user wrote as feature.<name>
+  AttrMap features;  // for the parser to fill: facts that follow from attrs; what the user gave wins
+};
+
+class TargetKind {
+ public:
+  const std::string& name() const { return name_; }
+  // A KpDeviceType, or what the host allotted to the name the kind was registered with; RuntimeError when the host knows no
+  // such device.
+  int32_t device_type() const;
+  const std::vector<std::string>& default_keys() const { return default_keys_; }
+  // In the order they were declared; those that every kind has come first.
+  const std::vector<TargetOption>& options() const { return options_; }
+  const TargetOption* FindOption(std::string_view name) const;  // NULL: none
+
+  // A fact about the kind itself, as set_attr left it.
+  template <class T>
+  std::optional<T> GetAttr(std::string_view key) const {
+    const auto found = meta_.find(key);
+    if (found == meta_.end()) return std::nullopt;
+    const T* value = std::any_cast<T>(&found->second);
+    return value ? std::optional<T>(*value) : std::nullopt;
+  }
+
+  // Brings `spec` into canonical form. Idempotent: parsing what it made changes nothing (checked at construction).
+  void Parse(TargetSpec& spec) const {
+    if (parser_) parser_(spec);
+  }
+
+  // Registered kinds live for ever. NULL: none of that name.
+  static const TargetKind* Find(std::string_view name);
+  // ValueError that lists the kinds and suggests the nearest.
+  static const TargetKind& Get(std::string_view name);
+  static std::vector<std::string> List();  // sorted
+
+ private:
+  friend class TargetKindBuilder;
+  std::string name_;
+  int32_t device_type_ = 0;
+  std::string device_name_;  // where the type is the host's to allot
+  std::vector<std::string> default_keys_;
+  std::vector<TargetOption> options_;
+  std::map<std::string, std::any, std::less<>> meta_;
+  std::function<void(TargetSpec&)> parser_;
+};
+
+// Collects a kind; Register makes it known. ValueError for a name or option given twice, and for a default that is not of
+// the option's type or that the validator refuses.
+class TargetKindBuilder {
+ public:
+  TargetKindBuilder(std::string name, int32_t device_type);
+  // For a backend of its own, whose device type the host allots: the device's name.
+  TargetKindBuilder(std::string name, const char* device_name);
+  TargetKindBuilder(const TargetKindBuilder&) = delete;
+  TargetKindBuilder& operator=(const TargetKindBuilder&) = delete;
+
+  template <class T>
+  TargetKindBuilder& add_attr_option(std::string name, OptionTraits traits = {}) {
+    return AddOption({std::move(name), OptionTypeOf<T>(), std::move(traits)});
+  }
+  TargetKindBuilder& set_default_keys(std::vector<std::string> keys) {
+    kind_->default_keys_ = std::move(keys);
+    return *this;
+  }
+  template <class T>
+  TargetKindBuilder& set_attr(std::string key, T value) {
+    kind_->meta_.insert_or_assign(std::move(key), std::any(std::move(value)));
+    return *this;
+  }
+  TargetKindBuilder& set_target_parser(std::function<void(TargetSpec&)> parser) {
+    kind_->parser_ = std::move(parser);
+    return *this;
+  }
+
+  const TargetKind& Register();
+
+ private:
+  TargetKindBuilder& AddOption(TargetOption option);
+  std::unique_ptr<TargetKind> kind_;
+};
+
+// What KP_REGISTER_TARGET_KIND declares.
+struct TargetKindRegistration {
+  TargetKindRegistration(TargetKindBuilder& builder) : kind(builder.Register()) {}
+  const TargetKind& kind;
+};
+
+}  // namespace kernpack::sdk
+
+#define KP_SDK_CONCAT_(a, b) a##b
+#define KP_SDK_UNIQUE_(prefix, line) KP_SDK_CONCAT_(prefix, line)
+// At namespace scope, followed by the builder's methods. `device`: a KpDeviceType, or the device's name as text.
+#define KP_REGISTER_TARGET_KIND(kind_name, device)                                                                     \
+  [[maybe_unused]] static const ::kernpack::sdk::TargetKindRegistration KP_SDK_UNIQUE_(kp_target_kind_, __COUNTER__) = \
+      ::kernpack::sdk::TargetKindBuilder(#kind_name, device).set_attr("registered_in", std::string(__FILE__))
+
+#endif  // KERNPACK_SDK_TARGET_KIND_H_
