@@ -1,0 +1,33 @@
+// What a code image says about itself before the driver sees it: for which architectures it is, and which kernels it has.
+#ifndef KERNPACK_SDK_SRC_DEVICE_CUDA_IMAGE_H_
+#define KERNPACK_SDK_SRC_DEVICE_CUDA_IMAGE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernpack::cuda {
+
+struct Arch {
+  int number = 0;  // 90
+  char suffix = 0;  // 'a': exactly this one; 'f': this family; 0
+  bool ptx = false;  // compiled by the driver for what it runs on
+
+  // Whether a device of this compute capability runs it.
+  bool RunsOn(int major, int minor) const;
+  std::string text() const;  // "sm_90a", "compute_90"
+};
+
+struct Image {
+  enum class Kind { kCubin, kFatbin, kPtx };
+  Kind kind = Kind::kCubin;
+  std::vector<Arch> archs;  // empty: it does not say in a way we know, and the driver decides
+  std::vector<std::string> kernels;  // as far as they can be read without unpacking
+};
+
+// `format` is "cubin", "fatbin", "ptx" or "" (told by the first bytes). False with *why when it is none of these, or cut off.
+bool ReadImage(std::string_view image, std::string_view format, Image* out, std::string* why);
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_SDK_SRC_DEVICE_CUDA_IMAGE_H_

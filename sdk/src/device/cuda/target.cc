@@ -1,0 +1,113 @@
+#include "device/cuda/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "device/cuda/image.h"
+#include "device/cuda/text.h"
+
+namespace kernpack::cuda {
+namespace {
+
+constexpr int32_t kAnyCuda = 1;
+constexpr int32_t kRefused = -1;
+
+// The next word; quotes keep spaces together, as around a nested host target.
+std::string_view NextWord(std::string_view* rest) {
+  rest->remove_prefix(std::min(rest->find_first_not_of(" \t"), rest->size()));
+  size_t end = 0;
+  for (char quote = 0; end < rest->size(); ++end) {
+    const char c = (*rest)[end];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == ' ' || c == '\t') {
+      break;
+    }
+  }
+  const std::string_view word = rest->substr(0, end);
+  rest->remove_prefix(end);
+  return word;
+}
+
+std::optional<int> Number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<Arch> ParseArch(std::string_view text) {
+  Arch arch;
+  arch.ptx = text.starts_with("compute_");
+  if (!arch.ptx && !text.starts_with("sm_")) return std::nullopt;
+  text.remove_prefix(arch.ptx ? 8 : 3);
+  if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) {
+    arch.suffix = text.back();
+    text.remove_suffix(1);
+  }
+  const std::optional<int> number = Number(text);
+  if (!number || *number < 10) return std::nullopt;
+  arch.number = *number;
+  return arch;
+}
+
+int32_t MatchArch(const Device& device, std::string_view value, std::string* reason) {
+  const std::optional<Arch> arch = ParseArch(value);
+  if (!arch) {
+    *reason = "architecture " + std::string(value) + " is not known to this version";
+    return kRefused;
+  }
+  *reason = "the device is " + device.arch();
+  if (!arch->RunsOn(device.limits.major, device.limits.minor)) return kRefused;
+  const int32_t kind = arch->ptx ? 1 : arch->suffix != 0 ? 3 : 2;
+  return kAnyCuda + arch->number * 4 + kind;
+}
+
+// What a device must have at least of; 0: an option that says nothing about the device.
+std::optional<int> LimitOf(const Device& device, std::string_view option) {
+  const Limits& limits = device.limits;
+  if (option == "-max_num_threads" || option == "-max_threads_per_block") return limits.max_threads_per_block;
+  if (option == "-max_shared_memory_per_block") return limits.max_shared_optin;
+  for (const char* silent : {"-host", "-keys", "-tag", "-model", "-device", "-libs", "-thread_warp_size",
+                             "-registers_per_block", "-l2_cache_size_bytes"}) {
+    if (option == silent) return 0;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int32_t MatchTarget(const Device& device, std::string_view target, std::string* reason) {
+  std::string_view rest = target;
+  if (const std::string_view kind = NextWord(&rest); kind != "cuda") {
+    *reason = kind.empty() ? "the target is empty" : "it is for " + std::string(kind);
+    return kRefused;
+  }
+  int32_t rank = kAnyCuda;
+  *reason = "any cuda";
+  for (std::string_view word = NextWord(&rest); !word.empty(); word = NextWord(&rest)) {
+    const size_t equals = std::min(word.find('='), word.size());
+    const std::string_view option = word.substr(0, equals);
+    const std::string_view value = word.substr(std::min(equals + 1, word.size()));
+    if (option == "-arch") {
+      rank = MatchArch(device, value, reason);
+      if (rank < 0) return rank;
+      continue;
+    }
+    const std::optional<int> has = LimitOf(device, option);
+    if (!has) {
+      *reason = "option " + std::string(option) + " is not known to this version";
+      return kRefused;
+    }
+    if (*has != 0 && Number(value).value_or(*has + 1) > *has) {
+      *reason = Format("%.*s of the device is %d", static_cast<int>(option.size()) - 1, option.data() + 1, *has);
+      return kRefused;
+    }
+  }
+  return rank;
+}
+
+}  // namespace kernpack::cuda

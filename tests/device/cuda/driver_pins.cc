@@ -1,0 +1,187 @@
+// Compile-only: every number, layout and function of driver_types.h and driver_entries.h against the toolkit's own headers.
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "device/cuda/driver_entries.h"
+#include "device/cuda/driver_types.h"
+
+namespace kernpack::cuda {
+namespace {
+
+// Parameters are the same to the calling convention: pointers are pointers, numbers have the same size.
+template <class Ours, class Theirs>
+constexpr bool kSameArgument =
+    std::is_pointer_v<Ours> ? std::is_pointer_v<Theirs> : !std::is_pointer_v<Theirs> && sizeof(Ours) == sizeof(Theirs);
+
+template <class Ours, class Theirs>
+struct SameFunction : std::false_type {};
+template <class R, class... Ours, class S, class... Theirs>
+struct SameFunction<R(Ours...), S(Theirs...)> {
+  static constexpr bool Check() {
+    if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
+      return sizeof(R) == sizeof(S) && (kSameArgument<Ours, Theirs> && ...);
+    }
+    return false;
+  }
+  static constexpr bool value = Check();
+};
+
+#define KP_PIN_ENTRY_(name, version, parameters)                                                        \
+  static_assert(SameFunction<Result parameters, std::remove_pointer_t<PFN_##name##_v##version>>::value, \
+                "parameters of " #name);
+KP_CUDA_ENTRIES(KP_PIN_ENTRY_)
+KP_CUDA_OPTIONAL_ENTRIES(KP_PIN_ENTRY_)
+#undef KP_PIN_ENTRY_
+
+#define KP_PIN(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #theirs)
+KP_PIN(kSuccess, CUDA_SUCCESS);
+KP_PIN(kInvalidValue, CUDA_ERROR_INVALID_VALUE);
+KP_PIN(kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+KP_PIN(kNotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+KP_PIN(kDeinitialized, CUDA_ERROR_DEINITIALIZED);
+KP_PIN(kStubLibrary, CUDA_ERROR_STUB_LIBRARY);
+KP_PIN(kDeviceUnavailable, CUDA_ERROR_DEVICE_UNAVAILABLE);
+KP_PIN(kNoDevice, CUDA_ERROR_NO_DEVICE);
+KP_PIN(kInvalidDevice, CUDA_ERROR_INVALID_DEVICE);
+KP_PIN(kInvalidImage, CUDA_ERROR_INVALID_IMAGE);
+KP_PIN(kInvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+KP_PIN(kNoBinaryForGpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
+KP_PIN(kEccUncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE);
+KP_PIN(kPeerAccessUnsupported, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+KP_PIN(kInvalidPtx, CUDA_ERROR_INVALID_PTX);
+KP_PIN(kNvlinkUncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE);
+KP_PIN(kUnsupportedPtxVersion, CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+KP_PIN(kInvalidHandle, CUDA_ERROR_INVALID_HANDLE);
+KP_PIN(kNotFound, CUDA_ERROR_NOT_FOUND);
+KP_PIN(kNotReady, CUDA_ERROR_NOT_READY);
+KP_PIN(kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+KP_PIN(kLaunchOutOfResources, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+KP_PIN(kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
+KP_PIN(kPeerAccessAlreadyEnabled, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+KP_PIN(kContextIsDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+KP_PIN(kAssert, CUDA_ERROR_ASSERT);
+KP_PIN(kTooManyPeers, CUDA_ERROR_TOO_MANY_PEERS);
+KP_PIN(kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
+KP_PIN(kIllegalInstruction, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+KP_PIN(kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
+KP_PIN(kInvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+KP_PIN(kInvalidPc, CUDA_ERROR_INVALID_PC);
+KP_PIN(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+KP_PIN(kNotSupported, CUDA_ERROR_NOT_SUPPORTED);
+KP_PIN(kSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+KP_PIN(kStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+KP_PIN(kStreamCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+KP_PIN(kStreamCaptureImplicit, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+KP_PIN(kCapturedEvent, CUDA_ERROR_CAPTURED_EVENT);
+KP_PIN(kExternalDevice, CUDA_ERROR_EXTERNAL_DEVICE);
+KP_PIN(kInvalidClusterSize, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+KP_PIN(kUnknown, CUDA_ERROR_UNKNOWN);
+#if CUDA_VERSION >= 13000
+KP_PIN(kContained, CUDA_ERROR_CONTAINED);
+KP_PIN(kTensorMemoryLeak, CUDA_ERROR_TENSOR_MEMORY_LEAK);
+#endif
+
+KP_PIN(kMaxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+KP_PIN(kMaxBlockDimX, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
+KP_PIN(kMaxBlockDimY, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
+KP_PIN(kMaxBlockDimZ, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
+KP_PIN(kMaxGridDimX, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+KP_PIN(kMaxGridDimY, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
+KP_PIN(kMaxGridDimZ, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
+KP_PIN(kMaxSharedMemoryPerBlock, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+KP_PIN(kWarpSize, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+KP_PIN(kMaxRegistersPerBlock, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+KP_PIN(kClockRate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+KP_PIN(kMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+KP_PIN(kL2CacheSize, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+KP_PIN(kComputeCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+KP_PIN(kComputeCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+KP_PIN(kManagedMemory, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
+KP_PIN(kConcurrentManagedAccess, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+KP_PIN(kMaxSharedMemoryPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+KP_PIN(kMemoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+KP_PIN(kClusterLaunch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+
+KP_PIN(kFuncMaxThreadsPerBlock, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+KP_PIN(kFuncSharedSizeBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+KP_PIN(kFuncMaxDynamicSharedSizeBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+KP_PIN(kFuncClusterSizeMustBeSet, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
+KP_PIN(kFuncNonPortableClusterSizeAllowed, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+KP_PIN(kPointerMemoryType, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+KP_PIN(kPointerIsManaged, CU_POINTER_ATTRIBUTE_IS_MANAGED);
+KP_PIN(kMemoryTypeHost, CU_MEMORYTYPE_HOST);
+KP_PIN(kMemoryTypeDevice, CU_MEMORYTYPE_DEVICE);
+KP_PIN(kMemoryTypeUnified, CU_MEMORYTYPE_UNIFIED);
+KP_PIN(kCaptureNone, CU_STREAM_CAPTURE_STATUS_NONE);
+KP_PIN(kCaptureActive, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+KP_PIN(kCaptureInvalidated, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+KP_PIN(kCaptureModeGlobal, CU_STREAM_CAPTURE_MODE_GLOBAL);
+KP_PIN(kCaptureModeThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+KP_PIN(kCaptureModeRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
+KP_PIN(kProcFound, CU_GET_PROC_ADDRESS_SUCCESS);
+KP_PIN(kProcNotFound, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+KP_PIN(kProcVersionNotSufficient, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+KP_PIN(kJitInfoLogBuffer, CU_JIT_INFO_LOG_BUFFER);
+KP_PIN(kJitInfoLogBufferSizeBytes, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+KP_PIN(kJitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER);
+KP_PIN(kJitErrorLogBufferSizeBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+KP_PIN(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
+KP_PIN(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
+KP_PIN(kMemHostAllocPortable, CU_MEMHOSTALLOC_PORTABLE);
+KP_PIN(kMemAttachGlobal, CU_MEM_ATTACH_GLOBAL);
+KP_PIN(kMemLocationDevice, CU_MEM_LOCATION_TYPE_DEVICE);
+KP_PIN(kMemAllocationPinned, CU_MEM_ALLOCATION_TYPE_PINNED);
+KP_PIN(kMemHandleNone, CU_MEM_HANDLE_TYPE_NONE);
+KP_PIN(kPoolReuseAllowInternalDependencies, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES);
+KP_PIN(kPoolReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+KP_PIN(kPoolReservedCurrent, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+KP_PIN(kPoolUsedCurrent, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+KP_PIN(kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+#undef KP_PIN
+
+#define KP_PIN_SIZE(ours, theirs) \
+  static_assert(sizeof(ours) == sizeof(theirs) && alignof(ours) == alignof(theirs), #theirs)
+#define KP_PIN_FIELD(ours, a, theirs, b) \
+  static_assert(offsetof(ours, a) == offsetof(theirs, b) && sizeof(ours::a) == sizeof(theirs::b), #theirs "." #b)
+static_assert(sizeof(DevicePtr) == sizeof(CUdeviceptr) && sizeof(DeviceHandle) == sizeof(CUdevice));
+KP_PIN_SIZE(Result, CUresult);
+KP_PIN_SIZE(MemPoolProps, CUmemPoolProps);
+KP_PIN_FIELD(MemPoolProps, alloc_type, CUmemPoolProps, allocType);
+KP_PIN_FIELD(MemPoolProps, handle_types, CUmemPoolProps, handleTypes);
+KP_PIN_FIELD(MemPoolProps, location, CUmemPoolProps, location);
+KP_PIN_FIELD(MemPoolProps, max_size, CUmemPoolProps, maxSize);
+KP_PIN_FIELD(MemLocation, type, CUmemLocation, type);
+KP_PIN_FIELD(MemLocation, id, CUmemLocation, id);
+KP_PIN_SIZE(LaunchConfig, CUlaunchConfig);
+KP_PIN_FIELD(LaunchConfig, grid_x, CUlaunchConfig, gridDimX);
+KP_PIN_FIELD(LaunchConfig, block_x, CUlaunchConfig, blockDimX);
+KP_PIN_FIELD(LaunchConfig, block_z, CUlaunchConfig, blockDimZ);
+KP_PIN_FIELD(LaunchConfig, shared_bytes, CUlaunchConfig, sharedMemBytes);
+KP_PIN_FIELD(LaunchConfig, stream, CUlaunchConfig, hStream);
+KP_PIN_FIELD(LaunchConfig, attributes, CUlaunchConfig, attrs);
+KP_PIN_FIELD(LaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
+KP_PIN_SIZE(LaunchAttribute, CUlaunchAttribute);
+KP_PIN_FIELD(LaunchAttribute, id, CUlaunchAttribute, id);
+KP_PIN_FIELD(LaunchAttribute, value, CUlaunchAttribute, value);
+KP_PIN_FIELD(LaunchAttributeValue, cluster, CUlaunchAttributeValue, clusterDim);
+KP_PIN_SIZE(Memcpy2D, CUDA_MEMCPY2D);
+KP_PIN_FIELD(Memcpy2D, from_x, CUDA_MEMCPY2D, srcXInBytes);
+KP_PIN_FIELD(Memcpy2D, from_type, CUDA_MEMCPY2D, srcMemoryType);
+KP_PIN_FIELD(Memcpy2D, from_host, CUDA_MEMCPY2D, srcHost);
+KP_PIN_FIELD(Memcpy2D, from_device, CUDA_MEMCPY2D, srcDevice);
+KP_PIN_FIELD(Memcpy2D, from_pitch, CUDA_MEMCPY2D, srcPitch);
+KP_PIN_FIELD(Memcpy2D, to_x, CUDA_MEMCPY2D, dstXInBytes);
+KP_PIN_FIELD(Memcpy2D, to_type, CUDA_MEMCPY2D, dstMemoryType);
+KP_PIN_FIELD(Memcpy2D, to_host, CUDA_MEMCPY2D, dstHost);
+KP_PIN_FIELD(Memcpy2D, to_device, CUDA_MEMCPY2D, dstDevice);
+KP_PIN_FIELD(Memcpy2D, to_pitch, CUDA_MEMCPY2D, dstPitch);
+KP_PIN_FIELD(Memcpy2D, width, CUDA_MEMCPY2D, WidthInBytes);
+KP_PIN_FIELD(Memcpy2D, height, CUDA_MEMCPY2D, Height);
+#undef KP_PIN_SIZE
+#undef KP_PIN_FIELD
+
+}  // namespace
+}  // namespace kernpack::cuda

@@ -1,0 +1,194 @@
+// Memory: device, pinned, managed, pools.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "machine.h"
+
+namespace kernpack::cuda {
+namespace {
+
+constexpr uint64_t kGranule = 512;
+
+uint64_t Rounded(uint64_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
+
+bool Fits(int device, uint64_t bytes) {
+  Machine& machine = Machine::Get();
+  const auto limit = static_cast<uint64_t>(machine.Setting("memory_bytes"));
+  return bytes <= limit && machine.used[device] + Rounded(bytes) <= limit;
+}
+
+// Memory is full of rubbish at first, as a GPU's is.
+uint8_t* Backing(uint64_t bytes) {
+  auto* memory = static_cast<uint8_t*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
+  if (memory != nullptr) std::memset(memory, 0xa5, bytes);
+  return memory;
+}
+
+// An address that the host cannot read, with a hole behind it, or the backing itself.
+Result Add(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out) {
+  Machine& machine = Machine::Get();
+  uint8_t* backing = Backing(bytes);
+  if (backing == nullptr) return kOutOfMemory;
+  uintptr_t address = reinterpret_cast<uintptr_t>(backing);
+  if (kind == BlockKind::kDevice || kind == BlockKind::kPool) {
+    address = machine.arena_next;
+    machine.arena_next += Rounded(bytes) + 4096;
+    if (machine.arena_next > machine.arena + kArenaBytes) std::abort();  // a test that allocates 64 GiB
+  }
+  if (kind != BlockKind::kHost) machine.used[device] += Rounded(bytes);
+  machine.blocks[address] = {kind, device, bytes, backing, usable, false, nullptr};
+  *out = address;
+  return kSuccess;
+}
+
+void Remove(std::map<uintptr_t, Block>::iterator found) {
+  Machine& machine = Machine::Get();
+  const Block& block = found->second;
+  if (block.kind != BlockKind::kHost) machine.used[block.device] -= Rounded(block.size);
+  std::free(block.backing);
+  machine.blocks.erase(found);
+}
+
+Result AllocateNow(BlockKind kind, uint64_t bytes, DevicePtr* out) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
+  if (bytes == 0) return kInvalidValue;
+  if (kind != BlockKind::kHost && !Fits(context->device, bytes)) return kOutOfMemory;
+  return Add(kind, context->device, bytes, true, out);
+}
+
+// Waits for all work of every context, as the driver does.
+Result FreeNow(DevicePtr pointer, bool host) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
+  Machine& machine = Machine::Get();
+  const auto found = machine.blocks.find(pointer);
+  if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool) return kInvalidValue;
+  if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;
+  for (const auto& owner : machine.contexts) RunAll(owner.get());
+  if (context->broken != kSuccess) return context->broken;
+  Remove(found);
+  return kSuccess;
+}
+
+}  // namespace
+
+Result cuMemGetInfo(size_t* free, size_t* total) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  Machine& machine = Machine::Get();
+  *total = static_cast<size_t>(machine.Setting("memory_bytes"));
+  *free = *total - machine.used[context->device];
+  return kSuccess;
+}
+
+Result cuMemAlloc(DevicePtr* pointer, size_t bytes) { return AllocateNow(BlockKind::kDevice, bytes, pointer); }
+Result cuMemFree(DevicePtr pointer) { return FreeNow(pointer, false); }
+
+Result cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  if ((flags & ~7U) != 0) return kInvalidValue;
+  DevicePtr address = 0;
+  const Result result = AllocateNow(BlockKind::kHost, bytes, &address);
+  if (result == kSuccess) *pointer = reinterpret_cast<void*>(address);
+  return result;
+}
+
+Result cuMemFreeHost(void* pointer) { return FreeNow(reinterpret_cast<uintptr_t>(pointer), true); }
+
+Result cuMemAllocManaged(DevicePtr* pointer, size_t bytes, unsigned flags) {
+  if (flags != kMemAttachGlobal) return kInvalidValue;
+  if (Machine::Get().Setting("managed") == 0) return kUnknown;
+  return AllocateNow(BlockKind::kManaged, bytes, pointer);
+}
+
+Result cuMemPoolCreate(Pool* pool, const MemPoolProps* properties) {
+  Machine& machine = Machine::Get();
+  if (properties->alloc_type != kMemAllocationPinned || properties->location.type != kMemLocationDevice) {
+    return kInvalidValue;
+  }
+  if (machine.Setting("pools") == 0) return kNotSupported;
+  *pool = new PoolOpaque();
+  (*pool)->device = properties->location.id;
+  machine.pools.insert(*pool);
+  return kSuccess;
+}
+
+Result cuMemPoolSetAttribute(Pool pool, MemPoolAttribute attribute, void* value) {
+  if (attribute != kPoolReleaseThreshold) return kInvalidValue;
+  std::memcpy(&pool->keep, value, sizeof pool->keep);
+  return kSuccess;
+}
+
+Result cuMemPoolGetAttribute(Pool pool, MemPoolAttribute attribute, void* value) {
+  const uint64_t bytes = pool->used + (attribute == kPoolReservedCurrent ? pool->cached : 0);
+  std::memcpy(value, &bytes, sizeof bytes);
+  return kSuccess;
+}
+
+Result cuMemPoolTrimTo(Pool pool, size_t bytes_to_keep) {
+  Machine& machine = Machine::Get();
+  const uint64_t kept = std::min<uint64_t>(pool->cached, bytes_to_keep);
+  machine.used[pool->device] -= pool->cached - kept;
+  pool->cached = kept;
+  return kSuccess;
+}
+
+Result cuMemAllocFromPoolAsync(DevicePtr* pointer, size_t bytes, Pool pool, Stream handle) {
+  StreamRef stream;
+  if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  Machine& machine = Machine::Get();
+  if (bytes == 0) return kInvalidValue;
+  const uint64_t reused = std::min(pool->cached, Rounded(bytes));
+  machine.used[pool->device] -= reused;
+  if (!Fits(pool->device, bytes)) {
+    machine.used[pool->device] += reused;
+    return kOutOfMemory;
+  }
+  pool->cached -= reused;
+  pool->used += Rounded(bytes);
+  if (const Result result = Add(BlockKind::kPool, pool->device, bytes, false, pointer); result != kSuccess)
+    return result;
+  const DevicePtr address = *pointer;
+  machine.blocks[address].pool = pool;
+  return Enqueue(stream, [address] {
+    Machine::Get().blocks[address].usable = true;
+    return kSuccess;
+  });
+}
+
+Result cuMemFreeAsync(DevicePtr pointer, Stream handle) {
+  StreamRef stream;
+  if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  Machine& machine = Machine::Get();
+  const auto found = machine.blocks.find(pointer);
+  if (found == machine.blocks.end() || found->second.kind != BlockKind::kPool || found->second.free_queued) {
+    return kInvalidValue;
+  }
+  found->second.free_queued = true;
+  return Enqueue(stream, [pointer] {
+    Machine& now = Machine::Get();
+    const auto block = now.blocks.find(pointer);
+    if (!block->second.usable) return kIllegalAddress;  // released before its own allocation: streams out of order
+    const uint64_t bytes = Rounded(block->second.size);
+    Pool pool = block->second.pool;
+    Remove(block);
+    now.used[pool->device] += bytes;
+    pool->used -= bytes;
+    pool->cached += bytes;
+    return kSuccess;
+  });
+}
+
+Result cuPointerGetAttribute(void* value, PointerAttribute attribute, DevicePtr pointer) {
+  const Block* block = FindBlock(pointer, 0);
+  if (block == nullptr) return kInvalidValue;
+  const unsigned type = block->kind == BlockKind::kHost ? kMemoryTypeHost : kMemoryTypeDevice;
+  const unsigned answer = attribute == kPointerMemoryType ? type : block->kind == BlockKind::kManaged;
+  std::memcpy(value, &answer, sizeof answer);
+  return kSuccess;
+}
+
+}  // namespace kernpack::cuda
