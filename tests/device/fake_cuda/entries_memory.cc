@@ -18,10 +18,10 @@ bool Fits(int device, uint64_t bytes) {
   return bytes <= limit && machine.used[device] + Rounded(bytes) <= limit;
 }
 
-// Memory is full of rubbish at first, as a GPU's is.
+// Memory begins with rubbish, as a GPU's is full of.
 uint8_t* Backing(uint64_t bytes) {
   auto* memory = static_cast<uint8_t*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
-  if (memory != nullptr) std::memset(memory, 0xa5, bytes);
+  if (memory != nullptr) std::memset(memory, 0xa5, std::min<uint64_t>(bytes, 1 << 16));
   return memory;
 }
 
@@ -34,7 +34,7 @@ Result Add(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* o
   if (kind == BlockKind::kDevice || kind == BlockKind::kPool) {
     address = machine.arena_next;
     machine.arena_next += Rounded(bytes) + 4096;
-    if (machine.arena_next > machine.arena + kArenaBytes) std::abort();  // a test that allocates 64 GiB
+    if (machine.arena_next > machine.arena + kArenaBytes) std::abort();  // a test that allocates 256 GiB
   }
   if (kind != BlockKind::kHost) machine.used[device] += Rounded(bytes);
   machine.blocks[address] = {kind, device, bytes, backing, usable, false, nullptr};

@@ -144,7 +144,7 @@ struct Machine {
   long Setting(const char* name) const { return settings.at(name); }
 };
 
-constexpr uintptr_t kArenaBytes = uintptr_t{1} << 36;
+constexpr uintptr_t kArenaBytes = uintptr_t{1} << 38;
 
 // The context on top of this thread's stack, or NULL; and the thread's capture mode.
 std::vector<Context>& ContextStack();

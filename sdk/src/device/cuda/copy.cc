@@ -14,8 +14,6 @@ namespace {
 // Pinned memory up to this size is copied aside rather than waited for: what the driver itself does with pageable memory.
 constexpr uint64_t kStageBytes = 64 << 10;
 
-constexpr const char* kCopying = "copying";
-
 DevicePtr Address(const KpMemory& memory) { return reinterpret_cast<uintptr_t>(memory.handle) + memory.offset; }
 
 bool IsHost(KpDLDevice device) {
@@ -186,13 +184,6 @@ int CopyAsync(const Device& device, const KpMemory& from, const KpMemory& to, ui
               Event* event) {
   const ActiveContext active(device);
   if (active.failed()) return -1;
-  for (const KpMemory* end : {&from, &to}) {
-    if (bytes == 0 || !IsHost(end->device) || IsPinned(device, *end)) continue;
-    return Raise(device.host(), "ValueError",
-                 Format("%s: an asynchronous copy needs pinned host memory, got pageable memory at %p; allocate it on "
-                        "cuda_host, or use the copy that waits",
-                        device.name().c_str(), reinterpret_cast<void*>(Address(*end))));
-  }
   Event made = nullptr;
   if (NewEvent(device, false, &made) != 0) return -1;
   if ((bytes != 0 && Queue(device, from, to, bytes, stream) != 0) || RecordEvent(device, made, stream) != 0) {

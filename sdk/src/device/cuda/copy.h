@@ -11,7 +11,7 @@ int Copy(const Device& device, const KpMemory& from, const KpMemory& to, uint64_
 // *done is 0, and nothing happened, where the box needs more than a few two-dimensional copies.
 int CopyStrided(const Device& device, const KpMemory& from, const KpMemory& to, const KpStridedCopy& box, Stream stream,
                 int32_t* done);
-// Host memory must be pinned: with other memory the driver would wait, or read it too late.
+// Returns at once where host memory is pinned; with other memory the driver waits as it likes.
 int CopyAsync(const Device& device, const KpMemory& from, const KpMemory& to, uint64_t bytes, Stream stream,
               Event* event);
 int Fill(const Device& device, const KpMemory& to, uint64_t bytes, unsigned char value, Stream stream);
