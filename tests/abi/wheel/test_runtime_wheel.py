@@ -11,7 +11,8 @@ import pytest
 from kernpack_sdk import check, elf
 
 ROOT = Path(__file__).resolve().parents[3]
-SHARED_OBJECTS = ["libkernpack.so", "_core.abi3.so"]
+PLUGINS = ["libkernpack_cuda.so", "libkernpack_opencl.so"]
+SHARED_OBJECTS = ["libkernpack.so", "_core.abi3.so", *PLUGINS]
 
 
 def test_tags(runtime_wheel: Path) -> None:
@@ -47,6 +48,11 @@ def test_library_exports_what_the_headers_declare(runtime: Path) -> None:
 
 def test_extension_exports_its_init_function(runtime: Path) -> None:
     assert elf.read(runtime / "kernpack/_core.abi3.so").exports == ("PyInit__core",)
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_plugins_export_their_query(runtime: Path, name: str) -> None:
+    assert elf.read(runtime / "kernpack" / name).exports == ("kp_backend_v1",)
 
 
 @pytest.mark.parametrize("name", SHARED_OBJECTS)

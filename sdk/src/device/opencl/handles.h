@@ -1,0 +1,62 @@
+// Objects that callers hold by pointer: a handle that was freed, or never was one, is an error, not a crash.
+#ifndef KERNPACK_SDK_DEVICE_OPENCL_HANDLES_H_
+#define KERNPACK_SDK_DEVICE_OPENCL_HANDLES_H_
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "backend.h"
+#include "error.h"
+
+namespace kernpack::opencl {
+
+// The live objects of one class, each of which has a member `const Device* device` and a static `kWhat`, what messages call
+// one ("stream"). Any thread; whoever finds an object keeps it while another thread frees it.
+template <class T>
+class Handles {
+ public:
+  static Handles& Get() {
+    static Handles* const handles = new Handles();
+    return *handles;
+  }
+
+  void* Add(std::shared_ptr<T> object) {
+    void* handle = object.get();
+    const std::unique_lock lock(mutex_);
+    live_.emplace(handle, std::move(object));
+    return handle;
+  }
+
+  // ValueError when it is no live handle of this device.
+  std::shared_ptr<T> Find(const char* function, const Device& device, const void* handle) const {
+    const std::shared_lock lock(mutex_);
+    const auto at = live_.find(handle);
+    if (at == live_.end() || at->second->device != &device) Refuse(function, device, handle);
+    return at->second;
+  }
+
+  // The same; later searches do not find it.
+  std::shared_ptr<T> Remove(const char* function, const Device& device, const void* handle) {
+    const std::unique_lock lock(mutex_);
+    const auto at = live_.find(handle);
+    if (at == live_.end() || at->second->device != &device) Refuse(function, device, handle);
+    std::shared_ptr<T> object = std::move(at->second);
+    live_.erase(at);
+    return object;
+  }
+
+ private:
+  [[noreturn]] static void Refuse(const char* function, const Device& device, const void* handle) {
+    KP_THROW(ValueError) << function << ": " << handle << " is no " << T::kWhat << " of " << NameOf(device.index)
+                         << ": it was freed, or belongs to another device";
+  }
+
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<const void*, std::shared_ptr<T>> live_;
+};
+
+}  // namespace kernpack::opencl
+
+#endif  // KERNPACK_SDK_DEVICE_OPENCL_HANDLES_H_
