@@ -5,6 +5,10 @@
 #include <kernpack/config.h>
 #include <kernpack/text.h>
 
+#if defined(KP_NAMES_OF_DEVICES)
+#include <kernpack/host/host.h>
+#endif
+
 KP_NAMESPACE_BEGIN
 
 // Converts both ways to KpDLDevice.
@@ -68,6 +72,9 @@ KP_COLD inline Text& operator<<(Text& text, Device d) {
       name = "hexagon";
       break;
     default:
+#if defined(KP_NAMES_OF_DEVICES)
+      name = kp_device_type_name(d.type);  // the host also knows those that it allotted
+#endif
       break;
   }
   if (name)

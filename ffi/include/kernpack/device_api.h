@@ -234,6 +234,15 @@ typedef struct KpBackend {
   const void* spare[4]; /* zero */
 } KpBackend;
 
+/* What modules get as the extension KP_DEVICES_EXTENSION, version 1 (KpHost.get_extension). */
+typedef struct KpDevices {
+  uint32_t struct_size;
+  uint32_t reserved; /* zero */
+  /* The host's table of a device type, opened; valid for ever. -1 with a RuntimeError that says why there is none. */
+  int (*api)(int32_t device_type, const KpDeviceApi** out);
+} KpDevices;
+#define KP_DEVICES_EXTENSION "kernpack.devices"
+
 typedef const KpBackend* (*KpBackendQuery)(int32_t index);
 #define KP_BACKEND_QUERY_SYMBOL "kp_backend_v1"
 

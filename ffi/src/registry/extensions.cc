@@ -3,7 +3,7 @@
 #include <mutex>
 #include <string>
 
-#include <kernpack/host/host.h>
+#include <kernpack/host/device.h>
 
 #include "base/bytes.h"
 #include "base/fork.h"
@@ -15,6 +15,12 @@
 
 namespace kernpack::host {
 namespace {
+
+// The one that is always there.
+constexpr struct {
+  uint32_t version;
+  KpDevices table;
+} kDevices{1, {sizeof(KpDevices), 0, kp_device_api}};
 
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
@@ -50,6 +56,10 @@ int get_extension(const KpHost*, KpBytes name, uint32_t version, const void** ou
   return Guard("get_extension", [&] {
     *out = nullptr;
     if (View(name).starts_with(kDeviceApiPrefix)) return DeviceApiExtension(View(name), version, out);
+    if (View(name) == KP_DEVICES_EXTENSION && version == kDevices.version) {
+      *out = &kDevices.table;
+      return 0;
+    }
     auto& extensions = Leaked<Extensions>();
     std::lock_guard lock(extensions.mutex);
     const auto place = extensions.tables.find({std::string(View(name)), version});

@@ -1,0 +1,48 @@
+"""The toy accelerator of examples/custom_device, from the build that holds the package under test, else compiled here."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import kernpack
+import pytest
+from kernpack_sdk import flags
+from support.host import INCLUDE, ROOT
+
+EXAMPLE = ROOT / "examples" / "custom_device"
+
+
+def _built(name: str) -> Path | None:
+    path = Path(kernpack.__file__).resolve().parents[2] / "tests" / "device" / name
+    return path if path.is_file() else None
+
+
+@pytest.fixture(scope="session")
+def toy_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if built := _built("libtoy_backend.so"):
+        return built
+    out = tmp_path_factory.mktemp("toy") / "libtoy_backend.so"
+    sources = sorted((EXAMPLE / "toy").glob("*.cc"))
+    command = ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-I{INCLUDE}", *sources, "-o", out, "-pthread"]
+    subprocess.run(command, check=True)
+    return out
+
+
+@pytest.fixture(scope="session")
+def toy(toy_plugin: Path) -> kernpack.Device:
+    kernpack.load_backend(toy_plugin)
+    return kernpack.device("toy", 0)
+
+
+@pytest.fixture(scope="session")
+def toy_kernels(tmp_path_factory: pytest.TempPathFactory, toy: kernpack.Device) -> Any:
+    built = _built("toy_kernels.so")
+    if built is None:
+        built = tmp_path_factory.mktemp("toy_kernels") / "toy_kernels.so"
+        subprocess.run(
+            ["g++", *flags.compile_flags(), "-O1", EXAMPLE / "kernels" / "axpy.cc", *flags.link_flags(), "-o", built],
+            check=True,
+        )
+    return kernpack.load(built)
