@@ -1,6 +1,7 @@
 # kernpack::sdk: targets, virtual devices, the IR with its passes and generators. A static library over libkernpack's C table.
 file(GLOB_RECURSE KERNPACK_SDK_SOURCES CONFIGURE_DEPENDS src/*.cc)
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/host_linked\\.cc$")
+list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/device/") # plugins of their own
 # Objects, for who brings a host of its own (the Python extension); with the linked host they make the library.
 add_library(kernpack_sdk_objects OBJECT ${KERNPACK_SDK_SOURCES})
 target_include_directories(kernpack_sdk_objects PRIVATE src PUBLIC include)

@@ -234,12 +234,23 @@ typedef struct KpBackend {
   const void* spare[4]; /* zero */
 } KpBackend;
 
-/* What modules get as the extension KP_DEVICES_EXTENSION, version 1 (KpHost.get_extension). */
+/* What modules and the SDK get as the extension KP_DEVICES_EXTENSION, version 1 (KpHost.get_extension). Each is the function of
+ * kernpack/host/device.h with its name behind kp_. */
 typedef struct KpDevices {
   uint32_t struct_size;
   uint32_t reserved; /* zero */
   /* The host's table of a device type, opened; valid for ever. -1 with a RuntimeError that says why there is none. */
-  int (*api)(int32_t device_type, const KpDeviceApi** out);
+  int (*device_api)(int32_t device_type, const KpDeviceApi** out);
+  int (*device_count)(int32_t device_type, int32_t* out, KpAny* reason);
+  int (*device_get_attr)(KpDLDevice device, int32_t kind, KpAny* out);
+  int (*device_get_property)(KpDLDevice device, KpBytes name, KpAny* out);
+  int (*backend_register)(const KpBackend* backend);
+  void* (*stream_get)(KpDLDevice device);
+  int (*stream_set)(KpDLDevice device, void* stream, void** previous);
+  int (*workspace_alloc)(KpDLDevice device, uint64_t bytes, void* stream, void** out);
+  int (*workspace_free)(KpDLDevice device, void* handle, void* stream);
+  int (*tensor_alloc)(const KpDLTensor* prototype, KpBytes scope, KpAny* out);
+  int (*copy)(const KpDLTensor* from, const KpDLTensor* to);
 } KpDevices;
 #define KP_DEVICES_EXTENSION "kernpack.devices"
 

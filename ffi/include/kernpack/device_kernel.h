@@ -51,7 +51,7 @@ inline const KpDeviceApi& device_api(Device device) {
   detail::check_host(h->get_extension(h, kp_bytes(KP_DEVICES_EXTENSION), 1, &table));
   if (KP_UNLIKELY(!table)) KP_THROW(RuntimeError) << "this host offers no device tables, so nothing runs on " << device;
   const KpDeviceApi* api = nullptr;
-  detail::check_host(static_cast<const KpDevices*>(table)->api(device.type, &api));
+  detail::check_host(static_cast<const KpDevices*>(table)->device_api(device.type, &api));
   return *api;
 }
 

@@ -20,7 +20,10 @@ namespace {
 constexpr struct {
   uint32_t version;
   KpDevices table;
-} kDevices{1, {sizeof(KpDevices), 0, kp_device_api}};
+} kDevices{1,
+           {sizeof(KpDevices), 0, kp_device_api, kp_device_count, kp_device_get_attr, kp_device_get_property,
+            kp_backend_register, kp_stream_get, kp_stream_set, kp_workspace_alloc, kp_workspace_free, kp_tensor_alloc,
+            kp_copy}};
 
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
