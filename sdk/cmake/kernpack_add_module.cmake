@@ -2,6 +2,7 @@
 #   SOURCES <file>...              C, C++ or CUDA sources of the module
 #   [VARIANT_SOURCES <file>...]    compiled once for each of VARIANTS ...
 #   [VARIANTS <level>...]          ... e.g. x86-64-v2 x86-64-v3 x86-64-v4, ascending; the first one is the baseline
+#   [DEVICE_CODE <file>...]        code for devices, rows.cl say, whose bytes sources get from "rows.cl.h" (device_code::rows_cl)
 #   [OUTPUT_NAME <name>]           file name without .so; default: <target>
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
 #   [INCLUDE_DIRECTORIES <dir>...] [DEFINITIONS <x=y>...] [COMPILE_OPTIONS <option>...] [LIBRARIES <library>...]
@@ -12,7 +13,7 @@
 # KP_VARIANT (x86_64_v3) and, except for the baseline, KP_TARGET ("llvm -mcpu=x86-64-v3"), which KP_EXPORT_FOR takes.
 function(kernpack_add_module target)
   cmake_parse_arguments(PARSE_ARGV 1 KP "" "OUTPUT_NAME;DESTINATION;GLIBC"
-                        "SOURCES;VARIANT_SOURCES;VARIANTS;INCLUDE_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LIBRARIES")
+                        "SOURCES;VARIANT_SOURCES;VARIANTS;DEVICE_CODE;INCLUDE_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LIBRARIES")
   if(KP_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernpack_add_module(${target}): unknown argument '${KP_UNPARSED_ARGUMENTS}'")
   endif()
@@ -25,9 +26,10 @@ function(kernpack_add_module target)
 
   add_library(${target} MODULE ${KP_SOURCES})
   kernpack_module_settings_(${target})
+  kernpack_device_code_(${target} ${KP_DEVICE_CODE})
   kernpack_variants_(${target})
   kernpack_support_(${target})
-  kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES})
+  kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE})
 
   target_link_options(${target} PRIVATE ${KERNPACK_LINK_FLAGS})
   set(name ${target})

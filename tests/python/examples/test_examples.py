@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-# minilm: make quickstart runs it; minilm_train: test_minilm_train.py
-EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and not p.name.startswith("minilm"))
+# minilm: make quickstart runs it; minilm_train: test_minilm_train.py; devices: test_devices.py
+ELSEWHERE = ("minilm", "minilm_train", "devices")
+EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.name not in ELSEWHERE)
 
 
 def _run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
