@@ -24,8 +24,8 @@ __all__ = ["Operators", "ops"]
 def ops(module: Any) -> Operators:
     """The functions of a loaded module as torch calls them: `ops(k).rms_norm(x, w)` goes through torch's dispatcher always.
 
-    `ops(k).namespace` is where the operators are: `torch.ops.<namespace>.rms_norm`, with the overloads `default`, `out` and,
-    for a function with a gradient, `ad`.
+    `ops(k).namespace` is where the operators are: `torch.ops.<namespace>.rms_norm`, with the overloads `default`, `out` and
+    `ad`, the one that autograd looks at.
     """
     return operators(module)
 

@@ -10,11 +10,17 @@ from ._spec import Param, Spec
 
 
 def bind(
-    spec: Spec, call: Callable[..., Any], call_out: Callable[..., Any], shortcut: str = "", **names: Any
+    spec: Spec,
+    call: Callable[..., Any],
+    call_out: Callable[..., Any],
+    shortcut: str = "",
+    keywords: bool = False,
+    **names: Any,
 ) -> Callable[..., Any]:
     """def rms_norm(x, weight, *, eps=…, out=None): call(x, weight, eps), or call_out(out, x, weight, eps).
 
     shortcut: statements of the function that come first, and may return; they see the parameters, `out` and `names`.
+    keywords: call(x, weight, eps=eps), as operators want it.
     """
     scope: dict[str, Any] = {"_call": call, "_call_out": call_out, **names}
     parameters: list[str] = []
@@ -29,7 +35,8 @@ def bind(
     if spec.num_positional == len(spec.params):
         parameters.append("*")
     given = ", ".join(param.name for param in spec.params)
-    body = f"{shortcut}return _call({given}) if out is None else _call_out(out, {given})"
+    called = arguments(spec, [param.name for param in spec.params]) if keywords else given
+    body = f"{shortcut}return _call({called}) if out is None else _call_out(out, {given})"
     return define(spec.name, f"def {spec.name}({', '.join([*parameters, 'out=None'])}):\n{_indent(body)}\n", scope)
 
 

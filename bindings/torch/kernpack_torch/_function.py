@@ -31,7 +31,8 @@ _QUESTIONS = {
 
 
 class Function:
-    """A function of a module. `op` is what runs it; `ad` stands for it where a gradient must survive a program's export."""
+    """A function of a module. `op` is what runs it; `ad` stands for it where autograd comes later than the call is written down:
+    in graphs and exported programs."""
 
     def __init__(self, operators: Any, info: Any, typed: dict[str, Any], steps: Sequence[Any]) -> None:
         self.operators = operators
@@ -39,13 +40,14 @@ class Function:
         self.name: str = info.name
         self.spec = _spec.read(self.name, typed)
         self.rules = Rules(self.spec)
-        packet = getattr(getattr(torch.ops, operators.namespace), self.name)
+        packet = operators.packet(self.name)
         self.op = packet.default
         self.out = packet.out if self.spec.results else None
-        self.ad = packet.ad if steps else None
+        self.ad = packet.ad
+        self.has_gradient = bool(steps)
         self.run = forward_to(self.spec, self.op)  # positional, one value a parameter
         self.run_out = forward_to(self.spec, self.out, with_results=True) if self.out else None
-        self.run_ad = forward_to(self.spec, self.ad) if self.ad else None
+        self.run_ad = forward_to(self.spec, self.ad)
         self.gradient = Gradient(self, steps)
         self.call: Callable[..., Any] = bind(self.spec, self._call, self._call_out)
 
@@ -58,6 +60,9 @@ class Function:
                 f"{self.name}: an argument carries a tangent: forward mode (torch.func.jvp, jacfwd, forward_ad) is not for "
                 "kernels, which declare reverse-mode gradients; use torch.func.vjp, jacrev or grad"
             )
+        transformed = torch._C._are_functorch_transforms_active()
+        if torch.compiler.is_exporting() and not transformed:
+            return self.pick(self.outputs(self.run_ad(*values)))
         if torch.is_grad_enabled() and _values.requires_grad(self.spec, values):
             return self.pick(self.differentiate(values))
         return self.pick(self.outputs(self.run(*values)))
@@ -72,18 +77,14 @@ class Function:
         if torch.is_grad_enabled() and (
             _values.requires_grad(self.spec, values) or any(tensor.requires_grad for tensor in given)
         ):
-            raise RuntimeError(
-                f"{self.name}: out: destinations cannot take part in a gradient; leave out= away or use torch.no_grad()"
-            )
+            raise RuntimeError(self.no_destination())
         self.run_out(*values, *given)
         return self.pick(given)
 
     def differentiate(self, values: tuple[Any, ...]) -> tuple[torch.Tensor, ...]:
         """All results, of a call that autograd must see."""
-        if self.ad is None:
+        if not self.has_gradient:
             raise RuntimeError(self.no_gradient())
-        if torch.compiler.is_exporting() and not torch._C._are_functorch_transforms_active():
-            return self.outputs(self.run_ad(*values))
         return self.gradient.apply(values)
 
     def no_gradient(self) -> str:
@@ -92,6 +93,9 @@ class Function:
             f"author adds KP_GRAD({self.name}, <backward op>), or nondiff(<parameter>) to the signature; or pass x.detach(), "
             "or call it under torch.no_grad()"
         )
+
+    def no_destination(self) -> str:
+        return f"{self.name}: out: destinations cannot take part in a gradient; leave out= away or use torch.no_grad()"
 
     def no_second_order(self) -> str:
         return (
@@ -116,7 +120,7 @@ class Function:
 
     def shorten(self) -> None:
         """Takes the way from a plain autograd call to its node out of all loops. Needs the module's other functions."""
-        node = self.gradient.node() if self.ad is not None else None
+        node = self.gradient.node() if self.has_gradient else None
         if node is not None:
             self.call = bind(
                 self.spec,
@@ -142,9 +146,9 @@ class Function:
             mutated = self._mutated(with_results=overload == "out")
             if mutated:
                 library.impl(name.partition("::")[2], _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
-        torch.library.register_vmap(f"{space}::{self.name}", self._vmap, lib=library)
-        if self.ad is not None:
-            library.impl(f"{self.name}.ad", self._autograd, "Autograd", with_keyset=True)
+        torch.library.register_vmap(f"{space}::{self.name}", self._vmap(self.run), lib=library)
+        torch.library.register_vmap(f"{space}::{self.name}.ad", self._vmap(self.run_ad), lib=library)
+        library.impl(f"{self.name}.ad", self._autograd, "Autograd", with_keyset=True)
 
     def _tags(self) -> list[Any]:
         """What ffi/src/torch/register.cc says where torch's C functions can say it: from 2.12."""
@@ -178,18 +182,24 @@ class Function:
     def _autograd(self, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """`ad` above autograd: becomes the operator itself, below an autograd node where there is something to record."""
         values = tuple(self._positions(args, kwargs))
-        if torch.is_grad_enabled() and _values.requires_grad(self.spec, values):
+        if torch.is_grad_enabled() and _values.requires_grad(self.spec, values, at_any_level=False):
+            if not self.has_gradient:
+                raise RuntimeError(self.no_gradient())
             outputs = self.gradient.record(values)
             return outputs[0] if len(outputs) == 1 else outputs
         with torch._C._AutoDispatchBelowAutograd():
-            return self.run(*values)
+            # Inside torch.func's transforms this is one level, and the next may have something to record.
+            return (self.run_ad if torch._C._are_functorch_transforms_active() else self.run)(*values)
 
-    def _vmap(self, info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
-        dims = list(in_dims) + [None] * (len(self.spec.params) - len(in_dims))
-        outputs, out_dims = _vmap.batched(self, info.batch_size, dims, self._positions(args, kwargs))
-        if not outputs:
-            return None, None
-        return (outputs[0], out_dims[0]) if len(outputs) == 1 else (tuple(outputs), tuple(out_dims))
+    def _vmap(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        def rule(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
+            dims = list(in_dims) + [None] * (len(self.spec.params) - len(in_dims))
+            outputs, out_dims = _vmap.batched(self, run, info.batch_size, dims, self._positions(args, kwargs))
+            if not outputs:
+                return None, None
+            return (outputs[0], out_dims[0]) if len(outputs) == 1 else (tuple(outputs), tuple(out_dims))
+
+        return rule
 
 
 def _bumping(op: Any, mutated: list[str]) -> Any:

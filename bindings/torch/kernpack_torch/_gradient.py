@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
 
 from . import _node
 from ._spec import Spec
@@ -78,9 +79,8 @@ class Call:
         return False
 
 
-def _forward(call: Call, row: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    function = call.plan.function
-    outputs: tuple[torch.Tensor, ...] = function.outputs(function.run(*call.complete(row)))
+def _forward(call: Call, row: Sequence[torch.Tensor], run: Callable[..., Any]) -> tuple[torch.Tensor, ...]:
+    outputs: tuple[torch.Tensor, ...] = call.plan.function.outputs(run(*call.complete(row)))
     return outputs
 
 
@@ -154,7 +154,7 @@ def _cotangent(ctx: Any, step: Any, index: int, cotangent: torch.Tensor | None) 
 def _run_backward(function: Any, arguments: Sequence[Any]) -> tuple[torch.Tensor, ...]:
     values = tuple(arguments)
     if torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in values):
-        if function.ad is not None:
+        if function.has_gradient:
             outputs: tuple[torch.Tensor, ...] = function.gradient.apply(values)
             return outputs
         outputs = function.outputs(function.run(*values))
@@ -182,11 +182,16 @@ class _NoSecondOrder(torch.autograd.Function):
 
 
 class _Plain(torch.autograd.Function):
-    """What eager autograd uses: no setup_context, which would cost each call."""
+    """What plain autograd uses, at one level: no setup_context, which would cost each call."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        outputs = _forward(call, row)
+        function = call.plan.function
+        if torch._C._are_functorch_transforms_active():  # the next level may have something to record too
+            with torch.enable_grad(), torch._C._AutoDispatchBelowAutograd():
+                outputs = _forward(call, row, function.run_ad)
+        else:
+            outputs = _forward(call, row, function.run)
         _keep(ctx, call, row, outputs)
         return outputs
 
@@ -202,7 +207,7 @@ class _Transformed(torch.autograd.Function):
 
     @staticmethod
     def forward(call: Call, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return _forward(call, row)
+        return _forward(call, row, call.plan.function.run)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
@@ -212,6 +217,10 @@ class _Transformed(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> Any:
         return None, *_backward(ctx, ctx.needs_input_grad[1:], cotangents)
+
+
+# torch's own apply, below the one that turns to torch.func's transforms: in them, this is for one level.
+_record: Callable[..., Any] = super(torch.autograd.Function, _Plain).apply
 
 
 class Gradient:
@@ -236,8 +245,13 @@ class Gradient:
         return outputs
 
     def record(self, values: Sequence[Any]) -> tuple[torch.Tensor, ...]:
-        """All results, with a node of plain autograd."""
+        """All results, with a node of plain autograd; inside torch.func's transforms, at the level that torch works at."""
         call = Call(self._plan, values)
-        outputs: tuple[torch.Tensor, ...] = _Plain.apply(call, *call.row)
+        outputs: tuple[torch.Tensor, ...]
+        if torch._C._are_functorch_transforms_active():
+            with enable_single_level_autograd_function():
+                outputs = _record(call, *call.row)
+        else:
+            outputs = _record(call, *call.row)
         call.row = [None] * len(call.row)  # type: ignore[list-item]  # only what was saved is kept
         return outputs

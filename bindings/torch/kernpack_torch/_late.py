@@ -9,28 +9,43 @@ from kernpack._imports import when_imported
 
 _COMPILER = "torch._dynamo"
 _SHARDING = "torch.distributed.tensor"
-_operators: list[Any] = []
-_steps: dict[str, Callable[[Any], None]] = {}
+_modules: list[Any] = []
+_functions: list[Any] = []
+_for_modules: list[Callable[[Any], None]] = []
+_for_functions: list[Callable[[Any], None]] = []
 
 
-def add(operators: Any) -> None:
+def add_module(operators: Any) -> None:
     """Does for a module's operators what is due, now or when its time comes."""
-    _operators.append(operators)
-    for step in _steps.values():
+    _modules.append(operators)
+    for step in _for_modules:
         step(operators)
+
+
+def add_function(function: Any) -> None:
+    """The same for one function."""
+    _functions.append(function)
+    for step in _for_functions:
+        step(function)
 
 
 def watch() -> None:
     """Called once."""
-    when_imported(_COMPILER, lambda: _start("compiler"))
-    when_imported(_SHARDING, lambda: _start("sharding"))
+    when_imported(_COMPILER, _compiler)
+    when_imported(_SHARDING, _sharding)
 
 
-def _start(name: str) -> None:
-    if name == "compiler":
-        from ._compiler import substitute as step
-    else:
-        from ._sharding import declare as step
-    _steps[name] = step
-    for operators in _operators:
-        step(operators)
+def _compiler() -> None:
+    from ._compiler import substitute
+
+    _for_modules.append(substitute)
+    for operators in _modules:
+        substitute(operators)
+
+
+def _sharding() -> None:
+    from ._sharding import declare
+
+    _for_functions.append(declare)
+    for function in _functions:
+        declare(function)

@@ -1,76 +1,136 @@
-"""A module's operators: registered once, found by module, by function, by callable."""
+"""A module's operators. torch gets their schemas and kernels when the module is loaded; everything written in Python comes with the
+first use of a function, by `k.op` or by name, because it costs a hundred times as much."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from kernpack import _core, _gradients
+from kernpack import FunctionInfo, _core, _gradients
 
 from . import _late
 from ._function import Function
 
 _by_digest: dict[str, Operators] = {}
 by_callable: dict[Any, Function] = {}
+_building = threading.RLock()
+
+
+def _after_fork() -> None:
+    global _building
+    _building = threading.RLock()  # a thread that is not here may have held it
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class Operators:
     """The functions of one module, for torch tensors. `namespace` is theirs under `torch.ops`."""
 
     def __init__(self, module: Any) -> None:
-        self.namespace: str = _core.torch_register(module._handle())
+        self._module = module._handle()  # its functions stay, whether or not the module is closed
+        self._gradients = module._gradients
+        self._typed = _Typed(self._module)
+        self._functions: dict[str, Function] = {}
+        self.namespace: str = _core.torch_register(self._module)
         # Kept: a Library takes its registrations back when it goes.
         self._library = torch.library.Library(self.namespace, "FRAGMENT")
-        infos = {name: module.functions[name] for name in module.functions}
-        typed = {name: info.typed for name, info in infos.items() if info.text is not None}
-        self._functions: dict[str, Function] = {}
-        for name in typed:
-            steps = _gradients.plan(name, module._gradients, typed)
-            self._functions[name] = Function(self, infos[name], typed[name], steps)
-        for function in self._functions.values():
-            function.register(self._library)
-            function.shorten()
+        self.packet = _complete_on_use(self)
+
+    def has(self, name: str) -> bool:
+        """Whether there is an operator of that name."""
+        return name in self._functions or (
+            _core.module_has(self._module, name) and _info(self._module, name).text is not None
+        )
 
     def function(self, name: str) -> Function:
-        return self._functions[name]
+        """Registered completely from now on."""
+        found = self._functions.get(name)
+        if found is None:
+            with _building:
+                found = self._functions.get(name) or self._build(name)
+        return found
 
-    def __iter__(self) -> Any:
-        return iter(self._functions.values())
+    def _build(self, name: str) -> Function:
+        steps = _gradients.plan(name, self._gradients, self._typed)
+        function = Function(self, _info(self._module, name), self._typed[name], steps)
+        self._functions[name] = function  # before its backward ops ask for it
+        function.register(self._library)
+        function.shorten()
+        by_callable[function.info.callable] = function
+        _late.add_function(function)
+        return function
+
+    def __iter__(self) -> Iterator[Function]:
+        return (self.function(name) for name in _core.module_names(self._module) if self.has(name))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        try:
-            function = self.__dict__["_functions"][name]
-        except KeyError:
-            raise AttributeError(f"no function '{name}' with a signature: it is no torch operator") from None
-        call: Callable[..., Any] = function.call
+        if name.startswith("_") or not self.has(name):
+            raise AttributeError(f"no function '{name}' with a signature: it is no torch operator")
+        call: Callable[..., Any] = self.function(name).call
         return call
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._functions]
+        return [*super().__dir__(), *(name for name in _core.module_names(self._module) if self.has(name))]
+
+
+class _Typed(dict[str, Any]):
+    """Signatures taken apart, by the function's name."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__()
+        self._module = module
+
+    def __missing__(self, name: str) -> Any:
+        typed = self[name] = _info(self._module, name).typed
+        return typed
+
+
+def _info(module: Any, name: str) -> Any:
+    return _core.function(module, name, FunctionInfo)
+
+
+def _complete_on_use(operators: Operators) -> Callable[[str], Any]:
+    """Makes `torch.ops.<namespace>.<name>`, which is how programs from elsewhere find an operator too, complete it first. Returns
+    what finds it without that."""
+    space: Any = getattr(torch.ops, operators.namespace)
+    base: Any = type(space)
+
+    class Namespace(base):
+        __module__ = base.__module__  # torch names operators by it
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and operators.has(name):
+                operators.function(name)
+            return super().__getattr__(name)
+
+    space.__class__ = Namespace
+    return functools.partial(base.__getattr__, space)
 
 
 def operators(module: Any) -> Operators:
     """Registers the module's functions with torch, once a content."""
     found = _by_digest.get(module.digest)
     if found is None:
-        found = _by_digest[module.digest] = Operators(module)
-        for function in found:
-            by_callable[function.info.callable] = function
-        _late.add(found)
+        with _building:
+            found = _by_digest.get(module.digest)
+            if found is None:
+                found = _by_digest[module.digest] = Operators(module)
+                _late.add_module(found)
     return found
 
 
 def of(callable_: Any) -> Function:
     """The Function behind `k.rms_norm`."""
-    function = by_callable.get(callable_)
-    if function is None:
-        info = callable_.__self__
-        if info.text is None:
-            raise TypeError(
-                f"{info.name}: has no signature, so that torch cannot trace, batch or differentiate it; give it one in "
-                "KP_EXPORT, or pass plain tensors outside torch.compile and torch.func, under torch.no_grad()"
-            )
-        operators(info._origin)
-        function = by_callable[callable_]
-    return function
+    info = callable_.__self__
+    if info.text is None:
+        raise TypeError(
+            f"{info.name}: has no signature, so that torch cannot trace, batch or differentiate it; give it one in "
+            "KP_EXPORT, or pass plain tensors outside torch.compile and torch.func, under torch.no_grad()"
+        )
+    found = _by_digest.get(info.digest)
+    return (operators(info._origin) if found is None else found).function(info.name)

@@ -10,11 +10,9 @@ from torch.distributed.tensor.experimental import register_sharding
 from ._spec import Form, Spec
 
 
-def declare(operators: Any) -> None:
-    for function in operators:
-        for op in (function.op, function.ad):
-            if op is not None:
-                register_sharding(op)(_rule(function))
+def declare(function: Any) -> None:
+    for op in (function.op, function.ad):
+        register_sharding(op)(_rule(function))
 
 
 def _rule(function: Any) -> Any:

@@ -76,9 +76,9 @@ def tensors(spec: Spec, values: Sequence[Any]) -> Iterator[tuple[Param, torch.Te
                 yield param, value
 
 
-def requires_grad(spec: Spec, values: Sequence[Any]) -> bool:
-    """Whether a tensor that a gradient could flow to wants one, at any level of torch.func's transforms."""
-    wants = _wants_at_any_level if torch._C._are_functorch_transforms_active() else _wants
+def requires_grad(spec: Spec, values: Sequence[Any], at_any_level: bool = True) -> bool:
+    """Whether a tensor that a gradient could flow to wants one. at_any_level: of torch.func's transforms, if there are any."""
+    wants = _wants_at_any_level if at_any_level and torch._C._are_functorch_transforms_active() else _wants
     for param, value in zip(spec.params, values, strict=True):
         if param.kind != "tensor" or value is None or param.name in spec.nondiff:
             continue

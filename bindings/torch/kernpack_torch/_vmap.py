@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 
-def batched(function: Any, size: int, dims: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
-    """All results and the dim that was added to each."""
-    spec = function.spec
-    if _can_merge(spec, dims):
-        return _merged(function, size, dims, values)
-    return _per_item(function, size, dims, values)
+def batched(
+    function: Any, run: Callable[..., Any], size: int, dims: Sequence[Any], values: Sequence[Any]
+) -> tuple[list[Any], list[int | None]]:
+    """All results and the dim that was added to each. run: which of the function's operators to call."""
+    make = _merged if _can_merge(function.spec, dims) else _per_item
+    return make(function, run, size, dims, values)
 
 
 def _any_dim(dims: Any) -> bool:
@@ -33,7 +33,9 @@ def _can_merge(spec: Any, dims: Sequence[Any]) -> bool:
     return True
 
 
-def _merged(function: Any, size: int, dims: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[int | None]]:
+def _merged(
+    function: Any, run: Callable[..., Any], size: int, dims: Sequence[Any], values: Sequence[Any]
+) -> tuple[list[Any], list[int | None]]:
     written: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def front(param: Any, value: Any, dim: Any) -> Any:
@@ -59,14 +61,14 @@ def _merged(function: Any, size: int, dims: Sequence[Any], values: Sequence[Any]
             arguments.append([front(param, item, d) for item, d in zip(value, item_dims, strict=True)])
         else:
             arguments.append(front(param, value, dim))
-    outputs = list(function.outputs(function.run(*arguments)))
+    outputs = list(function.outputs(run(*arguments)))
     for moved, whole in written:
         moved.copy_(whole)
     return outputs, [0] * len(outputs)
 
 
 def _per_item(
-    function: Any, size: int, dims: Sequence[Any], values: Sequence[Any]
+    function: Any, run: Callable[..., Any], size: int, dims: Sequence[Any], values: Sequence[Any]
 ) -> tuple[list[Any], list[int | None]]:
     spec = function.spec
     for param, dim in zip(spec.params, dims, strict=True):
@@ -79,7 +81,7 @@ def _per_item(
     for index in range(size):
         written: list[tuple[torch.Tensor, torch.Tensor]] = []
         arguments = [_item(p, v, d, index, written) for p, v, d in zip(spec.params, values, dims, strict=True)]
-        rows.append(function.outputs(function.run(*arguments)))
+        rows.append(function.outputs(run(*arguments)))
         for selected, whole in written:
             selected.copy_(whole)
     if not rows:

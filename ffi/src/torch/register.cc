@@ -3,7 +3,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <string_view>
 
 #include <kernpack/host/signature.h>
 #include <kernpack/host/torch.h>
@@ -11,7 +10,6 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "module/loaded_module.h"
 #include "torch/op.h"
 
 namespace kernpack::torch {
@@ -69,12 +67,7 @@ class Registration {
     if (stub == nullptr) return -1;
     if (Define(*op, "", stub) != 0) return -1;
     if (op->num_results > 0 && Define(*op, "out", stub) != 0) return -1;
-    return HasGradient(function->name) ? Define(*op, "ad", stub) : 0;
-  }
-
-  bool HasGradient(std::string_view name) const {
-    const auto& all = module_->gradients;
-    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return name == one.first; });
+    return Define(*op, "ad", stub);
   }
 
   int Define(const Op& op, const char* overload, BoxedKernel stub) {

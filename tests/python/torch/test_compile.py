@@ -156,10 +156,6 @@ def test_opcheck_covers_every_op(kernels):
 @pytest.mark.parametrize("name", sorted(samples(None)))
 def test_opcheck(kernels, name, overload):
     packet = getattr(torch.ops.kernpack_kernpack_kernels, name)
-    if overload not in packet.overloads():
-        assert overload == "ad"
-        assert name not in {forward for forward, _ in kernels._gradients}
-        return
     args, kwargs = samples(kernels)[name]
     if overload == "out":
         found = packet(*args, **kwargs)
@@ -170,7 +166,7 @@ def test_opcheck(kernels, name, overload):
             if a.name not in {b.name for b in packet.default._schema.arguments}
         ]
         kwargs = kwargs | dict(zip(names, map(torch.empty_like, found), strict=True))
-    if overload == "ad":
+    if overload == "ad" and name in {forward for forward, _ in kernels._gradients}:
         args = tuple(a.requires_grad_() if a.is_floating_point() else a for a in args)
     torch.library.opcheck(getattr(packet, overload), args, kwargs)
 

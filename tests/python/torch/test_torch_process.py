@@ -108,3 +108,48 @@ with FakeTensorMode():
     else:
         raise AssertionError("a fake tensor has no memory to touch")
 """)
+
+
+def test_an_operator_found_by_its_name_is_complete():
+    """Nothing written in Python is made for a function before it is asked for, however that is done."""
+    run("""
+import torch, kernpack, kernpack.torch
+
+k = kernpack.load("kernpack_kernels")
+operators = kernpack.torch.ops(k)
+assert not operators._functions
+k.gelu(torch.ones(3))
+assert not operators._functions
+space = getattr(torch.ops, operators.namespace)
+assert space.gelu(torch.empty(3, device="meta")).device.type == "meta"
+assert list(operators._functions) == ["gelu", "gelu_backward"], list(operators._functions)
+x = torch.ones(3, requires_grad=True)
+space.gelu.ad(x).sum().backward()
+assert x.grad is not None
+assert not hasattr(space, "nothing_of_that_name")
+taken = k.softmax
+k.close()
+taken(x).sum().backward()  # a function outlives its module's names
+""")
+
+
+def test_threads_that_ask_first_at_once():
+    run("""
+import threading
+import kernpack, torch
+
+k = kernpack.load("kernpack_kernels")
+start, wrong = threading.Barrier(8), []
+
+def work(name):
+    start.wait()
+    x = torch.ones(2, 3, requires_grad=True)
+    getattr(k, name)(x).sum().backward()
+    if x.grad is None:
+        wrong.append(name)
+
+threads = [threading.Thread(target=work, args=(name,)) for name in ("gelu", "softmax", "l2_normalize", "gelu") * 2]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert not wrong
+""")

@@ -6,7 +6,7 @@
  *
  *   <fn>        tensors in, fresh tensors out; aux results included; a parameter written in place is Tensor(m!)
  *   <fn>.out    the results are keyword arguments that are written to; returns nothing. Only where there are results
- *   <fn>.ad     as <fn>, for the binding to hang a gradient on. Only where the module declares one (KP_GRAD)
+ *   <fn>.ad     as <fn>, for the binding to hang a gradient on, or the error that there is none
  *
  * Each has CPU and CUDA kernels that check the call as every other host does and raise the same errors, as C++ exceptions
  * that torch understands (std::invalid_argument for ValueError, else std::runtime_error; both texts begin with the kind,
