@@ -35,15 +35,13 @@ static int Create(const KpHost* host, KpInstance** out) {
 
 static void Destroy(KpInstance* instance) { free(instance); }
 
-static const KpFunctionDef kSaxpy = {
-    .struct_size = sizeof(KpFunctionDef),
+static const KpFunctionInfo kSaxpy = {
+    .struct_size = sizeof(KpFunctionInfo),
     .kind = KP_DEF_FUNCTION,
-    .name = "saxpy",
     .signature = "(x: f32[N], y: f32[N], *, a: float) -> (out: f32[N])",
-    .call = Saxpy,
     .doc = "a * x + y",
 };
-static const KpFunctionDef* const kFunctions[] = {&kSaxpy};
+static const KpFunctionDef kFunctions[] = {{.name = "saxpy", .call = Saxpy, .info = &kSaxpy}};
 
 static const KpModule kModule = {
     .struct_size = sizeof(KpModule),

@@ -74,10 +74,16 @@ REFUSED = {
         "ImportError",
         ": module fake has a function table that ends before it begins",
     ),
-    "null_entry": (
+    "table_of_other_entries": (
+        {"FAKE_END": "(const KpFunctionDef*)(const void*)((const char*)functions + 16)"},
+        "ImportError",
+        ": module fake has a function table of 16 bytes, expected a multiple of 24; give the array of KpFunctionDef and "
+        "its end",
+    ),
+    "no_function_name": (
         {"FAKE_COUNT": "3"},
         "ImportError",
-        ": its function table has a NULL entry; export with KP_EXPORT",
+        ": expected a function name of lower-case letters, digits and '_', got '(null)'",
     ),
     "bad_function_name": (
         {"FAKE_FUNCTION": '.name="Add"'},
@@ -89,23 +95,23 @@ REFUSED = {
         "ImportError",
         ": second has no code to call (call is NULL)",
     ),
-    "small_entry": (
-        {"FAKE_FUNCTION": '.name="second",.struct_size=48'},
+    "small_info": (
+        {"FAKE_INFO": ".struct_size=48"},
         "ImportError",
-        ": expected function entries of at least 88 bytes, got 48; set struct_size to sizeof(KpFunctionDef)",
+        ": second: expected a KpFunctionInfo of at least 72 bytes, got 48; set struct_size to sizeof(KpFunctionInfo)",
     ),
     "unknown_kind": (
-        {"FAKE_FUNCTION": '.name="second",.kind=9'},
+        {"FAKE_INFO": ".kind=9"},
         "ImportError",
         f": second is of kind 9, which ABI 1.0 does not have; {UPGRADE}",
     ),
-    "entry_flags": (
-        {"FAKE_FUNCTION": '.name="second",.flags=1'},
+    "info_flags": (
+        {"FAKE_INFO": ".flags=1"},
         "ImportError",
         f" sets the reserved field second.flags, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
     ),
-    "entry_spare": (
-        {"FAKE_FUNCTION": '.name="second",.spare={"x"}'},
+    "info_spare": (
+        {"FAKE_INFO": '.spare={"x"}'},
         "ImportError",
         f" sets the reserved field second.spare, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
     ),
@@ -135,6 +141,13 @@ def test_good_module(compile_fake: Callable[..., Path]) -> None:
     assert host.function(module, "add").doc == b"a + b"
 
 
+def test_a_function_of_which_nothing_is_said(compile_fake: Callable[..., Path]) -> None:
+    module = host.load(compile_fake(FAKE_FUNCTION='.name="plain",.info=NULL'))
+    plain = host.function(module, "plain")
+    assert (plain.doc, plain.cxx_types, plain.program) == (None, None, None)
+    assert host.call(plain, host.integer(40), host.integer(2)).bits == 42
+
+
 def test_a_larger_table_from_a_later_minor_loads(compile_fake: Callable[..., Path]) -> None:
     path = compile_fake(FAKE_STRUCT_SIZE="sizeof(KpModule)+64", FAKE_ABI="0x10005")
     assert host.names(host.load(path)) == ["add", "second"]
@@ -151,7 +164,7 @@ def test_duplicate_function(compile_fake: Callable[..., Path]) -> None:
 
 
 def test_signature_that_does_not_parse(compile_fake: Callable[..., Path]) -> None:
-    module = host.load(compile_fake(FAKE_FUNCTION='.name="second",.signature="(x: f32[N) -> ()"'))
+    module = host.load(compile_fake(FAKE_INFO='.signature="(x: f32[N) -> ()"'))
     assert host.names(module) == ["add", "second"]  # a contract is compiled when its function is first asked for
     for _ in range(2):
         with pytest.raises(host.Raised, match="second: signature, position 9") as refused:
@@ -161,13 +174,13 @@ def test_signature_that_does_not_parse(compile_fake: Callable[..., Path]) -> Non
 
 
 def test_gradient_of_a_function_that_is_not_there(compile_fake: Callable[..., Path]) -> None:
-    error = refusal(compile_fake(FAKE_FUNCTION='.name="gone",.kind=1,.target="gone_backward"'))
+    error = refusal(compile_fake(FAKE_FUNCTION='.name="gone"', FAKE_INFO='.kind=1,.target="gone_backward"'))
     assert error.kind == "ValueError"
     assert "KP_GRAD(gone, gone_backward): the module exports no function gone with a signature" in error.message
 
 
 def test_cpu_variant_without_baseline(compile_fake: Callable[..., Path]) -> None:
-    path = compile_fake(FAKE_FUNCTION='.name="second",.target="llvm -mcpu=x86-64-v2"')
+    path = compile_fake(FAKE_INFO='.target="llvm -mcpu=x86-64-v2"')
     assert refusal(path).message == (
         f"kernpack.load: '{path}': second has a CPU variant for 'llvm -mcpu=x86-64-v2' but no baseline; add "
         "KP_EXPORT(second, ...) without a target, which runs where no variant does"

@@ -99,9 +99,12 @@ def test_a_gradient_may_be_in_another_file(build: Build) -> None:
         1,
         None,
         VERSION='"gradient"',
-        MORE='.name="op_backward",.call=answer,.signature="(d_y: f32[N]) -> (d_x: f32[N])"',
+        MORE='.name="op_backward",.call=answer',
+        INFO='.signature="(d_y: f32[N]) -> (d_x: f32[N])"',
     )
-    gradient = build(2, "cuda", VERSION='"gradient"', MORE='.name="op",.kind=KP_DEF_GRADIENT,.target="op_backward"')
+    gradient = build(
+        2, "cuda", VERSION='"gradient"', MORE='.name="op"', INFO='.kind=KP_DEF_GRADIENT,.target="op_backward"'
+    )
     module, text = host.load(base, gradient), host.Any()
     host.check(host.lib().kp_module_gradients(module, ctypes.byref(text)))
     assert json.loads(host.text_of(text)) == [["op", "op_backward"]]

@@ -197,7 +197,7 @@ SIGNATURES = {
 @pytest.mark.parametrize("row", SIGNATURES)
 def test_a_signature_that_does_not_parse(compile_fake: Callable[..., Path], row: str) -> None:
     text, message = SIGNATURES[row]
-    path = compile_fake(row, FAKE_FUNCTION=f'.name="second",.signature={text}')
+    path = compile_fake(row, FAKE_INFO=f".signature={text}")
     # A contract that the C++ compiler did not read is read when its function is asked for, or by torch at load.
     refused(lambda: kernpack.load(path).second, ValueError, message)
 

@@ -327,23 +327,30 @@ struct KpHost {
 
 enum KpDefKind {
   KP_DEF_FUNCTION = 0,
-  KP_DEF_GRADIENT = 1 /* `name` is the forward function, `target` the backward function's name; the rest is NULL */
+  KP_DEF_GRADIENT = 1 /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
 };
 
-/* One exported function, or one variant of it. Everything it points to is immutable and lives as long as the process. */
-typedef struct KpFunctionDef {
+/* What there is to say of an exported function besides its name and its code. */
+typedef struct KpFunctionInfo {
   uint32_t struct_size;
   uint32_t kind; /* KpDefKind */
-  const char* name; /* [a-z_][a-z0-9_]* */
   const char* target; /* NULL: the baseline; else a target string this variant is for ("llvm -mcpu=x86-64-v3") */
   const char* signature; /* the contract's text; NULL: untyped, positional only */
   const uint32_t* program; /* the compiled contract (kernpack/signature/program.h); NULL: the host compiles the text */
   uint32_t program_words; /* length of program */
   uint32_t flags; /* zero */
-  KpSafeCall call; /* called with self = the KpInstance of the calling host */
   const char* doc; /* nullable, UTF-8 */
   const char* cxx_types; /* nullable: deduced C++ parameter types of an untyped function, "(int, Tensor) -> None" */
   const void* spare[2]; /* zero */
+} KpFunctionInfo;
+
+/* One exported function, or one variant of it. Everything it points to is immutable and lives as long as the process.
+ * A module's functions are an array of these, so it never grows: what a later minor adds is in KpFunctionInfo. Small and
+ * dense, because the dynamic linker relocates each of them at load. */
+typedef struct KpFunctionDef {
+  const char* name; /* [a-z_][a-z0-9_]* */
+  KpSafeCall call; /* called with self = the KpInstance of the calling host; NULL for a gradient */
+  const KpFunctionInfo* info; /* NULL: an untyped baseline that is not described */
 } KpFunctionDef;
 
 /* What the one query symbol returns: the same immutable, constant-initialised table for every caller, any number of hosts,
@@ -357,8 +364,8 @@ typedef struct KpModule {
   const char* version; /* the module's own, as its author writes it */
   const char* sdk_version;
   const char* content_hash; /* nullable: set by the build; the host hashes the file otherwise */
-  const KpFunctionDef* const* functions; /* [functions, functions_end); entries are never NULL */
-  const KpFunctionDef* const* functions_end;
+  const KpFunctionDef* functions; /* [functions, functions_end) */
+  const KpFunctionDef* functions_end;
   /* Makes this host's instance; may run the author's KP_MODULE_INIT. 0, or -1 with an error raised through `host`.
    * NULL: the module keeps nothing for its hosts, and its functions get self = NULL. */
   int (*create)(const KpHost* host, KpInstance** out);

@@ -30,26 +30,19 @@ KP_NAMESPACE_END
   }                                                          \
   static_assert(true, "")
 
-// What KP_EXPORT leaves behind: a tag type that carries the names, a constant definition, a pointer to it in the section.
-#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                    \
-  extern "C" {                                                                                    \
-  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                       \
-  }                                                                                               \
-  namespace {                                                                                     \
-  const KpFunctionDef KP_CAT(kp_def_, id) = {sizeof(KpFunctionDef),                               \
-                                             KP_DEF_FUNCTION,                                     \
-                                             #name,                                               \
-                                             target,                                              \
-                                             signature,                                           \
-                                             program,                                             \
-                                             words,                                               \
-                                             0,                                                   \
-                                             &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, \
-                                             KP_DOC_SYMBOL_(name),                                \
-                                             types,                                               \
-                                             {nullptr, nullptr}};                                 \
-  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);         \
-  }                                                                                               \
+// What KP_EXPORT leaves behind: a tag type that carries the names, what there is to say of the function, an entry in the
+// section.
+#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                                    \
+  extern "C" {                                                                                                    \
+  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                                       \
+  }                                                                                                               \
+  namespace {                                                                                                     \
+  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                                   \
+      sizeof(KpFunctionInfo), KP_DEF_FUNCTION, target, signature, program, words, 0, KP_DOC_SYMBOL_(name), types, \
+      {nullptr, nullptr}};                                                                                        \
+  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {                                                      \
+      #name, &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, &KP_CAT(kp_info_, id)};                         \
+  }                                                                                                               \
   static_assert(::kernpack::detail::is_function_name(#name), "KP_EXPORT: a name is [a-z_][a-z0-9_]*: " #name)
 
 #define KP_EXPORT_UNTYPED_(id, name, fn)                           \
@@ -102,13 +95,13 @@ KP_NAMESPACE_END
 
 // KP_GRAD(forward, backward): the op `backward` computes gradients of the op `forward`; arguments meet by name.
 #define KP_GRAD(forward, backward) KP_GRAD_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), forward, backward)
-#define KP_GRAD_(id, forward, backward)                                                                               \
-  namespace {                                                                                                         \
-  const KpFunctionDef KP_CAT(kp_def_, id) = {                                                                         \
-      sizeof(KpFunctionDef), KP_DEF_GRADIENT, #forward, #backward, nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr, \
-      {nullptr, nullptr}};                                                                                            \
-  KP_DEFS_ENTRY_ const KpFunctionDef* const KP_CAT(kp_entry_, id) = &KP_CAT(kp_def_, id);                             \
-  }                                                                                                                   \
+#define KP_GRAD_(id, forward, backward)                                                                              \
+  namespace {                                                                                                        \
+  const KpFunctionInfo KP_CAT(                                                                                       \
+      kp_info_, id) = {sizeof(KpFunctionInfo), KP_DEF_GRADIENT, #backward, nullptr, nullptr, 0, 0, nullptr, nullptr, \
+                       {nullptr, nullptr}};                                                                          \
+  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {#forward, nullptr, &KP_CAT(kp_info_, id)};               \
+  }                                                                                                                  \
   static_assert(true, "")
 
 #endif  // KERNPACK_EXPORT_H_

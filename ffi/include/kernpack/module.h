@@ -6,7 +6,8 @@
 
 #define KP_SDK_VERSION "0.1.0"
 
-// Exported functions gather in this section as pointers; the linker bounds it with the two symbols below.
+// Exported functions gather in this section as an array; the linker bounds it with the two symbols below. The alignment is
+// said so that no compiler chooses a larger one, which would leave gaps.
 #define KP_DEFS_SECTION KP_STRINGIFY(KP_PER_MODULE(kp_defs))
 #if defined(__has_attribute)
 #if __has_attribute(retain)
@@ -16,11 +17,12 @@
 #ifndef KP_RETAIN_
 #define KP_RETAIN_
 #endif
-#define KP_DEFS_ENTRY_ __attribute__((KP_RETAIN_ used, unused, section(KP_DEFS_SECTION)))
+#define KP_DEFS_ENTRY_ \
+  __attribute__((KP_RETAIN_ used, unused, aligned(alignof(KpFunctionDef)), section(KP_DEFS_SECTION)))
 
 extern "C" {
-extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__start_, KP_PER_MODULE(kp_defs))[];
-extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef* const KP_CAT(__stop_, KP_PER_MODULE(kp_defs))[];
+extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef KP_CAT(__start_, KP_PER_MODULE(kp_defs))[];
+extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef KP_CAT(__stop_, KP_PER_MODULE(kp_defs))[];
 // Defined by KP_MODULE_INIT, if the module has one.
 extern KP_HIDDEN __attribute__((weak)) void KP_PER_MODULE(kp_module_init)(void);
 // Linked in by kernpack_add_module(): a digest of the module's sources.

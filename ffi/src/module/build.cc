@@ -24,7 +24,7 @@ class Builder {
     out_.first_variants.reserve(most);
     for (const Part& part : parts_) {
       for (auto entry = part.table->functions; entry != part.table->functions_end; ++entry) {
-        if (Add(part, *entry) != 0) return -1;
+        if (Add(part, entry) != 0) return -1;
       }
     }
     for (const uint32_t first : out_.first_variants) {
@@ -54,8 +54,8 @@ class Builder {
 
   int Add(const Part& part, const KpFunctionDef* definition) {
     if (CheckDefinition(definition, part.path) != 0) return -1;
-    if (definition->kind == KP_DEF_GRADIENT) {
-      out_.gradients.emplace_back(definition->name, definition->target);
+    if (InfoOf(*definition).kind == KP_DEF_GRADIENT) {
+      out_.gradients.emplace_back(definition->name, definition->info->target);
       return 0;
     }
     const uint32_t found = AddFunction(&out_, {definition, part.instance, part.path, NameIndex::kNone});
@@ -64,24 +64,24 @@ class Builder {
 
   // The newest variant is one more of the function whose first is `first`.
   int AddVariant(uint32_t first, const KpFunctionDef* definition, const Part& part) {
-    const char* signature = out_.variants[first].definition->signature;
-    if (!SameText(signature, definition->signature)) {
+    const KpFunctionInfo& info = InfoOf(*definition);
+    const char* signature = out_.variants[first].info().signature;
+    if (!SameText(signature, info.signature)) {
       return kp_raise(
           "ValueError",
           "kernpack.load: '%s': %s has another signature than its variant in '%s': '%s' against '%s'; variants of "
           "one function share one signature",
-          part.path, definition->name, out_.variants[first].path,
-          definition->signature ? definition->signature : "(none)", signature ? signature : "(none)");
+          part.path, definition->name, out_.variants[first].path, info.signature ? info.signature : "(none)",
+          signature ? signature : "(none)");
     }
     uint32_t last = first;
     for (uint32_t i = last; i != NameIndex::kNone; i = out_.variants[i].next) {
-      if (SameText(out_.variants[i].definition->target, definition->target)) {
+      if (SameText(out_.variants[i].info().target, info.target)) {
         return kp_raise(
             "ValueError",
             "kernpack.load: %s is exported twice for %s, by '%s' and by '%s'; give one of them another name or "
             "target",
-            definition->name, definition->target ? definition->target : "the baseline", out_.variants[i].path,
-            part.path);
+            definition->name, info.target ? info.target : "the baseline", out_.variants[i].path, part.path);
       }
       last = i;
     }
@@ -92,7 +92,7 @@ class Builder {
   int CheckBaseline(uint32_t first) const {
     const Variant* for_cpu = nullptr;
     for (uint32_t i = first; i != NameIndex::kNone; i = out_.variants[i].next) {
-      const char* target = out_.variants[i].definition->target;
+      const char* target = out_.variants[i].info().target;
       if (!target) return 0;
       if (std::strncmp(target, "llvm", 4) == 0 || SameText(target, "c")) for_cpu = &out_.variants[i];
     }
@@ -101,14 +101,14 @@ class Builder {
         "ValueError",
         "kernpack.load: '%s': %s has a CPU variant for '%s' but no baseline; add KP_EXPORT(%s, ...) without a "
         "target, which runs where no variant does",
-        for_cpu->path, for_cpu->definition->name, for_cpu->definition->target, for_cpu->definition->name);
+        for_cpu->path, for_cpu->definition->name, for_cpu->info().target, for_cpu->definition->name);
   }
 
   int CheckGradients() const {
     for (const auto& [forward, backward] : out_.gradients) {
       for (const char* name : {forward, backward}) {
         const uint32_t number = FindFunction(out_, name);
-        if (number != NameIndex::kNone && out_.variants[out_.first_variants[number]].definition->signature) continue;
+        if (number != NameIndex::kNone && out_.variants[out_.first_variants[number]].info().signature) continue;
         return kp_raise(
             "ValueError",
             "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "

@@ -59,6 +59,26 @@ bool AllZero(const void* const* begin, const void* const* end) {
   return std::all_of(begin, end, [](const void* spare) { return spare == nullptr; });
 }
 
+int CheckInfo(const char* name, const KpFunctionInfo& info, const char* where) {
+  if (info.struct_size < sizeof(KpFunctionInfo)) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': %s: expected a KpFunctionInfo of at least %zu bytes, got %u; set struct_size "
+                    "to sizeof(KpFunctionInfo)",
+                    where, name, sizeof(KpFunctionInfo), info.struct_size);
+  }
+  if (info.flags != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());
+  if (!AllZero(std::begin(info.spare), std::end(info.spare))) {
+    return RefuseField(where, (std::string(name) + ".spare").c_str());
+  }
+  if (info.kind == KP_DEF_GRADIENT) {
+    if (info.target && IsFunctionName(info.target)) return 0;
+    return kp_raise("ImportError", "kernpack.load: '%s': the gradient of %s names no backward function", where, name);
+  }
+  if (info.kind == KP_DEF_FUNCTION) return 0;
+  return kp_raise("ImportError", "kernpack.load: '%s': %s is of kind %u, which ABI %s does not have; %s", where, name,
+                  info.kind, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
+}
+
 }  // namespace
 
 int CheckModule(const KpModule* module, const char* where) {
@@ -91,37 +111,28 @@ int CheckModule(const KpModule* module, const char* where) {
     return kp_raise("ImportError", "kernpack.load: '%s': module %s has a function table that ends before it begins",
                     where, module->name);
   }
+  const auto bytes =
+      reinterpret_cast<uintptr_t>(module->functions_end) - reinterpret_cast<uintptr_t>(module->functions);
+  if (bytes % sizeof(KpFunctionDef) != 0) {
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s': module %s has a function table of %zu bytes, expected a multiple of %zu; give "
+        "the array of KpFunctionDef and its end",
+        where, module->name, static_cast<size_t>(bytes), sizeof(KpFunctionDef));
+  }
   return 0;
 }
 
 int CheckDefinition(const KpFunctionDef* definition, const char* where) {
-  if (!definition) {
-    return kp_raise("ImportError", "kernpack.load: '%s': its function table has a NULL entry; export with KP_EXPORT",
-                    where);
-  }
-  if (definition->struct_size < sizeof(KpFunctionDef)) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s': expected function entries of at least %zu bytes, got %u; set struct_size to "
-                    "sizeof(KpFunctionDef)",
-                    where, sizeof(KpFunctionDef), definition->struct_size);
-  }
   if (!definition->name || !IsFunctionName(definition->name)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s': expected a function name of lower-case letters, digits and '_', got '%.100s'",
                     where, definition->name ? definition->name : "(null)");
   }
   const char* name = definition->name;
-  if (definition->flags != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());
-  if (!AllZero(std::begin(definition->spare), std::end(definition->spare))) {
-    return RefuseField(where, (std::string(name) + ".spare").c_str());
-  }
-  if (definition->kind == KP_DEF_GRADIENT) {
-    if (definition->target && IsFunctionName(definition->target)) return 0;
-    return kp_raise("ImportError", "kernpack.load: '%s': the gradient of %s names no backward function", where, name);
-  }
-  if (definition->kind != KP_DEF_FUNCTION) {
-    return kp_raise("ImportError", "kernpack.load: '%s': %s is of kind %u, which ABI %s does not have; %s", where, name,
-                    definition->kind, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
+  if (const KpFunctionInfo* info = definition->info) {
+    if (CheckInfo(name, *info, where) != 0) return -1;
+    if (info->kind == KP_DEF_GRADIENT) return 0;
   }
   if (!definition->call) {
     return kp_raise("ImportError", "kernpack.load: '%s': %s has no code to call (call is NULL)", where, name);

@@ -19,27 +19,28 @@ int32_t BaselineDeviceType(const Function& function) {
 
 const char* Doc(const KpLoadedModule& module, uint32_t first_variant) {
   for (uint32_t i = first_variant; i != NameIndex::kNone; i = module.variants[i].next) {
-    if (module.variants[i].definition->doc) return module.variants[i].definition->doc;
+    if (const char* doc = module.variants[i].info().doc) return doc;
   }
   return nullptr;
 }
 
 std::unique_ptr<const Function> Make(const KpLoadedModule& module, uint32_t first_variant) {
   const KpFunctionDef& definition = *module.variants[first_variant].definition;
+  const KpFunctionInfo& info = InfoOf(definition);
   auto function = std::make_unique<Function>();
   function->name = definition.name;
   function->module_name = module.name.c_str();
   function->module = &module;
   function->first_variant = first_variant;
-  if (definition.signature) {
-    if (SignatureFromProgram(definition.program, definition.program_words, definition.signature, definition.name,
-                             &function->signature) != 0) {
+  if (info.signature) {
+    if (SignatureFromProgram(info.program, info.program_words, info.signature, definition.name, &function->signature) !=
+        0) {
       return nullptr;
     }
     function->program = kp_signature_program(function->signature);
   }
   function->doc = Doc(module, first_variant);
-  function->cxx_types = definition.cxx_types;
+  function->cxx_types = info.cxx_types;
   const uint32_t chosen = ChooseVariant(module, *function, KpDLDevice{KP_DEVICE_CPU, 0});
   if (chosen != NameIndex::kNone) {
     function->cpu_call = module.variants[chosen].definition->call;
@@ -69,7 +70,7 @@ const Function* GetFunction(const KpLoadedModule* module, uint32_t number) {
 
 TargetMatch Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device) {
   if (module.any_device) return {0, "it looks after its device itself"};
-  if (const char* target = variant.definition->target) {
+  if (const char* target = variant.info().target) {
     if (device.device_type == KP_DEVICE_CPU) return MatchTarget(target, device, module.cpu_level, nullptr);
     if (auto match = AskBackend(target, device)) return *std::move(match);
     const auto arch = DeviceArch(device);

@@ -20,9 +20,16 @@
 
 namespace kernpack::host {
 
+inline constexpr KpFunctionInfo kPlainFunction{
+    sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr, {nullptr, nullptr}};
+inline const KpFunctionInfo& InfoOf(const KpFunctionDef& definition) {
+  return definition.info ? *definition.info : kPlainFunction;
+}
+
 // One implementation of a function.
 struct Variant {
   const KpFunctionDef* definition;
+  const KpFunctionInfo& info() const { return InfoOf(*definition); }
   void* self;
   const char* path;  // of the file it came from
   uint32_t next;     // variant of the same function, or NameIndex::kNone
@@ -57,6 +64,7 @@ struct KpLoadedModule {
   std::vector<std::pair<const char*, const char*>> gradients;  // forward, backward
   bool any_device = false;  // its functions look after their device themselves (modules built with the peer's SDK)
   std::deque<KpFunctionDef> definitions;  // those, and what they point to, of a module that has no table
+  std::deque<KpFunctionInfo> infos;
   std::deque<std::string> strings;
 
   const char* NameOf(uint32_t number) const { return variants[first_variants[number]].definition->name; }

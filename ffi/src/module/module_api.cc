@@ -84,7 +84,7 @@ int32_t kp_module_function_count(const KpLoadedModule* module) {
 int32_t kp_module_signature_count(const KpLoadedModule* module) {
   return static_cast<int32_t>(
       std::count_if(module->first_variants.begin(), module->first_variants.end(),
-                    [&](uint32_t i) { return module->variants[i].definition->signature != nullptr; }));
+                    [&](uint32_t i) { return module->variants[i].info().signature != nullptr; }));
 }
 
 const char* kp_module_function_name(const KpLoadedModule* module, int32_t index) {

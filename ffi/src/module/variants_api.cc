@@ -20,7 +20,7 @@ int RaiseNoVariant(const Function& function, KpDLDevice device) {
   std::string list;
   ForEachVariant(function, [&](uint32_t, const Variant& variant) {
     list += list.empty() ? "" : "; ";
-    if (variant.definition->target) list += std::string(variant.definition->target) + ": ";
+    if (variant.info().target) list += std::string(variant.info().target) + ": ";
     list += Suits(*function.module, function, variant, device).reason;
   });
   return kp_raise("RuntimeError",
@@ -59,7 +59,7 @@ int List(const Function& function, KpAny* out) {
   nlohmann::json list = nlohmann::json::array();
   ForEachVariant(function, [&](uint32_t number, const Variant& variant) {
     nlohmann::json item;
-    const char* target = variant.definition->target;
+    const char* target = variant.info().target;
     item["target"] = target ? nlohmann::json(target) : nlohmann::json(nullptr);
     item["module_path"] = variant.path;
     item["chosen"] = number == chosen;

@@ -54,10 +54,9 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
   for (const std::string& alias : aliases) {
     const KpSafeCall symbol = Symbol(library, alias);
     if (!IsFunction(alias) || !symbol || FindFunction(*out, alias) != NameIndex::kNone) continue;
-    KpFunctionDef& definition = out->definitions.emplace_back(KpFunctionDef{});
-    definition.struct_size = sizeof definition;
-    definition.name = alias.c_str();
-    definition.call = library.symbols.peer_environment ? &PeerCall : symbol;
+    const KpFunctionInfo& info = out->infos.emplace_back(kPlainFunction);
+    const KpFunctionDef& definition = out->definitions.emplace_back(
+        KpFunctionDef{alias.c_str(), library.symbols.peer_environment ? &PeerCall : symbol, &info});
     void* self = library.symbols.peer_environment ? reinterpret_cast<void*>(symbol) : nullptr;
     AddFunction(out, {&definition, self, library.path.c_str(), NameIndex::kNone});
   }
@@ -71,8 +70,8 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
     const std::string text = metadata ? DescribeTypeSchema(Text(describe)) : Text(describe);
     if (text.empty()) continue;
     out->strings.push_back(text);
-    KpFunctionDef& definition = out->definitions[number];
-    (metadata ? definition.cxx_types : definition.doc) = out->strings.back().c_str();
+    KpFunctionInfo& info = out->infos[number];
+    (metadata ? info.cxx_types : info.doc) = out->strings.back().c_str();
   }
   FinishFunctions(out);
   return 0;

@@ -1,4 +1,4 @@
-// The peer's metadata in the words KpFunctionDef.cxx_types uses.
+// The peer's metadata in the words KpFunctionInfo.cxx_types uses.
 #ifndef KERNPACK_SRC_PEER_TYPE_SCHEMA_H_
 #define KERNPACK_SRC_PEER_TYPE_SCHEMA_H_
 

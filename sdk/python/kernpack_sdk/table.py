@@ -12,19 +12,25 @@ import sys
 from pathlib import Path
 
 
-class _FunctionDef(ctypes.Structure):  # KpFunctionDef of kernpack/abi.h, as far as it is read here
+class _FunctionInfo(ctypes.Structure):  # KpFunctionInfo of kernpack/abi.h, as far as it is read here
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
         ("kind", ctypes.c_uint32),
-        ("name", ctypes.c_char_p),
         ("target", ctypes.c_char_p),
         ("signature", ctypes.c_char_p),
         ("program", ctypes.c_void_p),
         ("program_words", ctypes.c_uint32),
         ("flags", ctypes.c_uint32),
-        ("call", ctypes.c_void_p),
         ("doc", ctypes.c_char_p),
         ("cxx_types", ctypes.c_char_p),
+    ]
+
+
+class _FunctionDef(ctypes.Structure):  # KpFunctionDef
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("call", ctypes.c_void_p),
+        ("info", ctypes.POINTER(_FunctionInfo)),
     ]
 
 
@@ -38,7 +44,7 @@ class _Module(ctypes.Structure):  # KpModule, likewise
         ("version", ctypes.c_char_p),
         ("sdk_version", ctypes.c_char_p),
         ("content_hash", ctypes.c_char_p),
-        ("functions", ctypes.POINTER(ctypes.POINTER(_FunctionDef))),
+        ("functions", ctypes.POINTER(_FunctionDef)),
         ("functions_end", ctypes.c_void_p),
     ]
 
@@ -77,18 +83,20 @@ def _load(path: str) -> list[dict[str, str | None]]:
     query.restype = ctypes.POINTER(_Module)
     module = query().contents
     begin = ctypes.cast(module.functions, ctypes.c_void_p).value or 0
-    count = ((module.functions_end or 0) - begin) // ctypes.sizeof(ctypes.c_void_p)
-    defs = [module.functions[i].contents for i in range(count)]
+    count = ((module.functions_end or 0) - begin) // ctypes.sizeof(_FunctionDef)
+    plain = _FunctionInfo()
+    defs = [module.functions[i] for i in range(count)]
+    described = [(d, d.info.contents if d.info else plain) for d in defs]
     return [
         {
             "name": _text(d.name),
-            "target": _text(d.target),
-            "signature": _text(d.signature),
-            "doc": _text(d.doc),
-            "cxx_types": _text(d.cxx_types),
+            "target": _text(info.target),
+            "signature": _text(info.signature),
+            "doc": _text(info.doc),
+            "cxx_types": _text(info.cxx_types),
         }
-        for d in defs
-        if d.kind == _KIND_FUNCTION
+        for d, info in described
+        if info.kind == _KIND_FUNCTION
     ]
 
 

@@ -25,6 +25,9 @@
 #ifndef FAKE_FUNCTION /* more fields of the second entry */
 #define FAKE_FUNCTION .name = "second"
 #endif
+#ifndef FAKE_INFO /* more of what is said of it */
+#define FAKE_INFO .doc = NULL
+#endif
 #ifndef FAKE_CREATE
 #define FAKE_CREATE NULL
 #endif
@@ -36,6 +39,9 @@
 #endif
 #ifndef FAKE_COUNT
 #define FAKE_COUNT 2
+#endif
+#ifndef FAKE_END
+#define FAKE_END (functions + FAKE_COUNT)
 #endif
 
 static int add(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
@@ -67,10 +73,11 @@ static int fail_silently(const KpHost* host, KpInstance** out) {
 __attribute__((constructor)) static void start(void) { FAKE_CONSTRUCTOR; }
 #endif
 
-static const KpFunctionDef first_def = {
-    .struct_size = sizeof(KpFunctionDef), .name = "add", .call = add, .doc = "a + b"};
-static const KpFunctionDef second_def = {.struct_size = sizeof(KpFunctionDef), .call = add, FAKE_FUNCTION};
-static const KpFunctionDef* const functions[] = {&first_def, &second_def, NULL};
+static const KpFunctionInfo first_info = {.struct_size = sizeof(KpFunctionInfo), .doc = "a + b"};
+static const KpFunctionInfo second_info = {.struct_size = sizeof(KpFunctionInfo), FAKE_INFO};
+static const KpFunctionDef functions[] = {{.name = "add", .call = add, .info = &first_info},
+                                          {.call = add, .info = &second_info, FAKE_FUNCTION},
+                                          {.name = NULL}};
 
 /* Some fakes leave these unused. */
 extern const void* const fake_uses[];
@@ -85,7 +92,7 @@ static const KpModule module = {.struct_size = FAKE_STRUCT_SIZE,
                                 .version = FAKE_VERSION,
                                 .sdk_version = "c",
                                 .functions = functions,
-                                .functions_end = functions + FAKE_COUNT,
+                                .functions_end = FAKE_END,
                                 .create = FAKE_CREATE,
                                 .spare = {(const void*)FAKE_SPARE}};
 

@@ -14,8 +14,9 @@
 #ifndef VARIANT_DOC
 #define VARIANT_DOC NULL
 #endif
-#ifndef VARIANT_MORE /* fields of one more entry */
+#ifndef VARIANT_MORE /* one more entry, and what is said of it */
 #define VARIANT_MORE .name = "unused", .call = answer
+#define VARIANT_INFO .doc = NULL
 #define VARIANT_COUNT 2
 #else
 #define VARIANT_COUNT 3
@@ -28,15 +29,13 @@ static int answer(void* self, const KpAny* args, int32_t num_args, KpAny* result
   return 0;
 }
 
-static const KpFunctionDef op = {.struct_size = sizeof(KpFunctionDef),
-                                 .name = "op",
-                                 .target = VARIANT_TARGET,
-                                 .signature = VARIANT_SIGNATURE,
-                                 .call = answer,
-                                 .doc = VARIANT_DOC};
-static const KpFunctionDef own = {.struct_size = sizeof(KpFunctionDef), .name = VARIANT_OWN, .call = answer};
-static const KpFunctionDef more = {.struct_size = sizeof(KpFunctionDef), VARIANT_MORE};
-static const KpFunctionDef* const functions[] = {&op, &own, &more};
+static const KpFunctionInfo op = {.struct_size = sizeof(KpFunctionInfo),
+                                  .target = VARIANT_TARGET,
+                                  .signature = VARIANT_SIGNATURE,
+                                  .doc = VARIANT_DOC};
+static const KpFunctionInfo more = {.struct_size = sizeof(KpFunctionInfo), VARIANT_INFO};
+static const KpFunctionDef functions[] = {
+    {.name = "op", .call = answer, .info = &op}, {.name = VARIANT_OWN, .call = answer}, {.info = &more, VARIANT_MORE}};
 
 static const KpModule module = {.struct_size = sizeof(KpModule),
                                 .abi_version = KP_ABI_VERSION,

@@ -39,7 +39,7 @@ def wide(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_only_the_toolchains_initialisers(wide: Path, tmp_path: Path) -> None:
     nothing = _sections(_link(tmp_path, "nothing", ""))
     sections = _sections(wide)
-    assert sections["kp_defs"] == 4 * 8
+    assert sections["kp_defs"] == 4 * 24
     for name in (".init_array", ".fini_array", ".ctors", ".preinit_array"):
         assert sections.get(name, 0) == nothing.get(name, 0), name
 

@@ -73,9 +73,9 @@ static int Create(const KpHost* host, KpInstance** out) {
 }
 static void Destroy(KpInstance* instance) { (void)instance; }
 
-static const KpFunctionDef run = {sizeof(KpFunctionDef), KP_DEF_FUNCTION, "run", 0, 0, 0, 0, 0, Run, 0,
-                                  "(int, int) -> float", {0, 0}};
-static const KpFunctionDef* const defs[] = {&run};
+static const KpFunctionInfo run = {sizeof(KpFunctionInfo), KP_DEF_FUNCTION, 0, 0, 0, 0, 0, 0,
+                                   "(int, int) -> float",  {0, 0}};
+static const KpFunctionDef defs[] = {{"run", Run, &run}};
 static const KpModule module = {
     sizeof(KpModule), KP_ABI_VERSION, KP_ABI_MAJOR << 16, 0, "storage_bench", "1.0.0", "0.1.0", 0, defs, defs + 1,
     Create,           Destroy,        {0, 0, 0, 0}};

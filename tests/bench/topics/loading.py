@@ -88,11 +88,8 @@ def _our_source() -> str:
     lines = [
         "#include <kernpack/abi.h>",
         "static int Call(void* s, const KpAny* a, int32_t n, KpAny* r) { (void)s, (void)a, (void)n, (void)r; return 0; }",
-        '#define DEF(i) static const KpFunctionDef d##i = {sizeof(KpFunctionDef), KP_DEF_FUNCTION, "f" #i, 0, 0, 0, 0, 0, '
-        "Call, 0, 0, {0, 0}};",
+        "static const KpFunctionDef defs[] = {" + ",".join(f'{{"f{i}", Call, 0}}' for i in range(MANY)) + "};",
     ]
-    lines += [f"DEF({i})" for i in range(MANY)]
-    lines.append("static const KpFunctionDef* const defs[] = {" + ",".join(f"&d{i}" for i in range(MANY)) + "};")
     lines += [
         "static int Create(const KpHost* host, KpInstance** out) { (void)host; *out = 0; return 0; }",
         "static void Destroy(KpInstance* instance) { (void)instance; }",

@@ -66,11 +66,11 @@ TEST_F(Export, TableSaysWhatTheModuleHolds) {
   EXPECT_STREQ(m->name, "author_export_test");
   EXPECT_STREQ(m->version, "1.2.0");
   EXPECT_EQ(m->functions_end - m->functions, 10);
-  EXPECT_STREQ(module.Find("add")->doc, "Adds two integers.");
-  EXPECT_EQ(module.Find("half")->doc, nullptr);
-  EXPECT_STREQ(module.Find("add")->cxx_types, "(int, int) -> int");
-  EXPECT_STREQ(module.Find("maybe")->cxx_types, "(int or None) -> int or None");
-  EXPECT_STREQ(module.Find("add_one")->signature, "(x: f32[N]) -> (y: f32[N])");
+  EXPECT_STREQ(module.Find("add")->info->doc, "Adds two integers.");
+  EXPECT_EQ(module.Find("half")->info->doc, nullptr);
+  EXPECT_STREQ(module.Find("add")->info->cxx_types, "(int, int) -> int");
+  EXPECT_STREQ(module.Find("maybe")->info->cxx_types, "(int or None) -> int or None");
+  EXPECT_STREQ(module.Find("add_one")->info->signature, "(x: f32[N]) -> (y: f32[N])");
   EXPECT_NE(module.Find("add_one", "llvm -mcpu=x86-64-v3"), nullptr);
   EXPECT_EQ(m, kp_module_v1_author_export_test());
 }

@@ -92,8 +92,9 @@ struct Loaded {
   }
   const KpFunctionDef* Find(const char* name, const char* target = nullptr) const {
     for (auto p = module->functions; p != module->functions_end; ++p) {
-      const bool same_target = target ? (*p)->target && !std::strcmp((*p)->target, target) : !(*p)->target;
-      if ((*p)->kind == KP_DEF_FUNCTION && !std::strcmp((*p)->name, name) && same_target) return *p;
+      const char* its = p->info->target;
+      const bool same_target = target ? its && !std::strcmp(its, target) : !its;
+      if (p->info->kind == KP_DEF_FUNCTION && !std::strcmp(p->name, name) && same_target) return p;
     }
     return nullptr;
   }

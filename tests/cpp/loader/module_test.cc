@@ -130,7 +130,7 @@ TEST(LoadedModule, GradientsAreListed) {
   Table& table = NewTable();
   table.Add("f", &Answer<1>).signature = "(x: f32[N]) -> (y: f32[N])";
   table.Add("f_backward", &Answer<2>).signature = "(d_y: f32[N]) -> (d_x: f32[N])";
-  KpFunctionDef& gradient = table.Add("f", nullptr);
+  KpFunctionInfo& gradient = table.Add("f", nullptr);
   gradient.kind = KP_DEF_GRADIENT;
   gradient.target = "f_backward";
   const KpLoadedModule* module = nullptr;

@@ -11,21 +11,18 @@ namespace loader_test {
 
 // Lives for ever, as an adopted module must.
 struct Table {
-  std::deque<KpFunctionDef> definitions;
-  std::vector<const KpFunctionDef*> entries;
+  std::deque<KpFunctionInfo> infos;
+  std::vector<KpFunctionDef> entries;
   KpModule module{};
 
-  KpFunctionDef& Add(const char* name, KpSafeCall call) {
-    KpFunctionDef definition{};
-    definition.struct_size = sizeof definition;
-    definition.name = name;
-    definition.call = call;
-    definitions.push_back(definition);
-    return definitions.back();
+  KpFunctionInfo& Add(const char* name, KpSafeCall call) {
+    KpFunctionInfo& info = infos.emplace_back(KpFunctionInfo{});
+    info.struct_size = sizeof info;
+    entries.push_back(KpFunctionDef{name, call, &info});
+    return info;
   }
 
   const KpModule* Finish(const char* name) {
-    for (const KpFunctionDef& definition : definitions) entries.push_back(&definition);
     module.struct_size = sizeof module;
     module.abi_version = KP_ABI_VERSION;
     module.min_host_abi = KP_ABI_MAJOR << 16;

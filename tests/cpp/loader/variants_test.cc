@@ -91,7 +91,7 @@ TEST(LoadedVariants, AFunctionForAnotherDeviceHasNoCpuCode) {
 TEST(LoadedVariants, AnotherSignatureIsRefused) {
   Table& table = NewTable();
   table.Add("op", &Answer<1>).signature = "(x: f32[N]) -> (y: f32[N])";
-  KpFunctionDef& other = table.Add("op", &Answer<2>);
+  KpFunctionInfo& other = table.Add("op", &Answer<2>);
   other.signature = "(x: f64[N]) -> (y: f64[N])";
   other.target = "llvm -mcpu=x86-64-v3";
   const KpLoadedModule* module = nullptr;

@@ -75,24 +75,24 @@ int Parallel(void*, const KpAny* args, int32_t, KpAny*) {
       const_cast<int64_t*>(&bad));
 }
 
-#define DEF(name, text, fn)                                                                             \
-  {                                                                                                     \
-    sizeof(KpFunctionDef), KP_DEF_FUNCTION, name, nullptr, text, nullptr, 0, 0, fn, nullptr, nullptr, { \
-      nullptr, nullptr                                                                                  \
-    }                                                                                                   \
-  }
+constexpr KpFunctionInfo Contract(const char* text) {
+  return {sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, text, nullptr, 0, 0, nullptr, nullptr, {nullptr, nullptr}};
+}
+constexpr KpFunctionInfo kScale = Contract("(x: f32[N], *, k: int, s: float) -> (out: f32[N])");
+constexpr KpFunctionInfo kOneToOne = Contract("(x: f32[N]) -> (out: f32[N])");
+constexpr KpFunctionInfo kCombine = Contract(
+    "(xs: list[f32[N]], bias: f32[N]? = None, *, names: list[str], ks: list[int], flag: bool) -> (out: f32[6])");
+constexpr KpFunctionInfo kAccumulate = Contract("(cache!: f32[N], x: f32[N]) -> () with workspace = N * 4");
+constexpr KpFunctionInfo kParallel = Contract("(n: int, bad: int) -> (out: f32[1])");
 const KpFunctionDef kDefs[] = {
-    DEF("scale", "(x: f32[N], *, k: int, s: float) -> (out: f32[N])", Scale),
-    DEF("fail", "(x: f32[N]) -> (out: f32[N])", Fail),
-    DEF("silent", "(x: f32[N]) -> (out: f32[N])", FailSilently),
-    DEF("combine",
-        "(xs: list[f32[N]], bias: f32[N]? = None, *, names: list[str], ks: list[int], flag: bool) -> (out: f32[6])",
-        Combine),
-    DEF("accumulate", "(cache!: f32[N], x: f32[N]) -> () with workspace = N * 4", Accumulate),
-    DEF("parallel", "(n: int, bad: int) -> (out: f32[1])", Parallel),
-    DEF("untyped", nullptr, Fail),
+    {"scale", Scale, &kScale},
+    {"fail", Fail, &kOneToOne},
+    {"silent", FailSilently, &kOneToOne},
+    {"combine", Combine, &kCombine},
+    {"accumulate", Accumulate, &kAccumulate},
+    {"parallel", Parallel, &kParallel},
+    {"untyped", Fail, nullptr},
 };
-const KpFunctionDef* const kEntries[] = {&kDefs[0], &kDefs[1], &kDefs[2], &kDefs[3], &kDefs[4], &kDefs[5], &kDefs[6]};
 
 int CreateInstance(const KpHost* host, KpInstance** out) {
   g_host = host;
@@ -101,8 +101,8 @@ int CreateInstance(const KpHost* host, KpInstance** out) {
 }
 void DestroyInstance(KpInstance*) {}
 const KpModule kModule = {
-    sizeof(KpModule), KP_ABI_VERSION, KP_ABI_MAJOR << 16, 0, "xla_test", "1.0.0", "0.1.0", nullptr, kEntries,
-    kEntries + 7,     CreateInstance, DestroyInstance,    {}};
+    sizeof(KpModule), KP_ABI_VERSION, KP_ABI_MAJOR << 16, 0, "xla_test", "1.0.0", "0.1.0", nullptr, kDefs,
+    std::end(kDefs),  CreateInstance, DestroyInstance,    {}};
 
 std::string Qualified(const char* function) {
   const KpLoadedModule* module = nullptr;

@@ -65,11 +65,11 @@ KP_COLD inline const KpFunctionDef* pick_variant(const char* name, int32_t devic
   const KpFunctionDef* best = nullptr;
   int best_rank = -1;
   const KpModule& module = KP_PER_MODULE(kp_module_table);
-  for (const KpFunctionDef* const* p = module.functions; p != module.functions_end; ++p) {
-    if ((*p)->kind != KP_DEF_FUNCTION || __builtin_strcmp((*p)->name, name)) continue;
-    const int rank = target_rank((*p)->target, device_type);
+  for (const KpFunctionDef* def = module.functions; def != module.functions_end; ++def) {
+    if (!def->call || __builtin_strcmp(def->name, name)) continue;
+    const int rank = target_rank(def->info ? def->info->target : nullptr, device_type);
     if (rank > best_rank) {
-      best = *p;
+      best = def;
       best_rank = rank;
     }
   }

@@ -1,6 +1,6 @@
 /* Reading and running a compiled contract, for bindings. C99. The same code runs inside every __tvm_ffi_ alias
  * (kernpack/signature/check.h), so that all hosts check alike. Nothing here allocates, except when an error is raised.
- * `program` is what KpFunctionDef.program and kp_signature_program hold. */
+ * `program` is what KpFunctionInfo.program and kp_signature_program hold. */
 #ifndef KERNPACK_HOST_SIGNATURE_H_
 #define KERNPACK_HOST_SIGNATURE_H_
 
