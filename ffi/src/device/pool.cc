@@ -14,10 +14,10 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "base/spin_lock.h"
 #include "call/context.h"
 #include "device/forward.h"
 #include "device/memory.h"
+#include "device/pool_blocks.h"
 #include "device/registry.h"
 
 namespace kernpack::host {
@@ -26,105 +26,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 
-struct Block {
-  void* handle;
-  uint64_t bytes;
-};
-
 bool OnCpu(KpDLDevice device) { return device.device_type == KP_DEVICE_CPU; }
-
-class Pool {
- public:
-  Pool(KpDLDevice device, void* stream) : usage_{device, stream, 0, 0, 0, 0, 0} {}
-
-  KpDLDevice device() const { return usage_.device; }
-  void* stream() const { return usage_.stream; }
-  bool Serves(KpDLDevice device, void* stream) const {
-    return usage_.stream == stream && SameDevice(device, usage_.device);
-  }
-  // No longer found by its stream, which is gone.
-  void Forget() { forgotten_.store(true, std::memory_order_relaxed); }
-  bool forgotten() const { return forgotten_.load(std::memory_order_relaxed); }
-
-  // A block that was freed before, the smallest that fits; NULL when there is none.
-  void* Reuse(uint64_t bytes) {
-    const std::lock_guard lock(lock_);
-    ++usage_.allocations;
-    if (free_.empty()) return nullptr;
-    size_t best = free_.size() - 1;
-    if (free_[best].bytes != bytes) {
-      for (size_t i = free_.size(); i-- > 0;) {
-        const bool better = free_[best].bytes < bytes || free_[i].bytes < free_[best].bytes;
-        if (free_[i].bytes >= bytes && better) best = i;
-      }
-      if (free_[best].bytes < bytes) return nullptr;
-    }
-    const Block block = free_[best];
-    used_.push_back(block);
-    free_.erase(free_.begin() + static_cast<ptrdiff_t>(best));
-    ++usage_.reused;
-    Use(block.bytes);
-    return block.handle;
-  }
-
-  // A new block is in use. The largest free one, too small, comes back in *out to be released.
-  void Add(const Block& block, Block* out) {
-    const std::lock_guard lock(lock_);
-    used_.push_back(block);
-    usage_.held += block.bytes;
-    Use(block.bytes);
-    const auto largest =
-        std::max_element(free_.begin(), free_.end(), [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
-    if (largest == free_.end()) return;
-    *out = *largest;
-    usage_.held -= largest->bytes;
-    free_.erase(largest);
-  }
-
-  bool Holds(void* handle) {
-    const std::lock_guard lock(lock_);
-    return std::any_of(used_.begin(), used_.end(), [&](const Block& block) { return block.handle == handle; });
-  }
-
-  // False when the block is not in use here.
-  bool Free(void* handle) {
-    const std::lock_guard lock(lock_);
-    size_t i = used_.size();
-    do {
-      if (i == 0) return false;
-    } while (used_[--i].handle != handle);
-    free_.push_back(used_[i]);
-    usage_.in_use -= used_[i].bytes;
-    used_.erase(used_.begin() + static_cast<ptrdiff_t>(i));
-    return true;
-  }
-
-  // What is not in use, to be released by the caller.
-  std::vector<Block> TakeFree() {
-    const std::lock_guard lock(lock_);
-    for (const Block& block : free_) usage_.held -= block.bytes;
-    return std::exchange(free_, {});
-  }
-
-  PoolUsage usage() {
-    const std::lock_guard lock(lock_);
-    return usage_;
-  }
-  // In a forked child: a thread of the parent was in the midst of a change.
-  bool broken() const { return lock_.held(); }
-
- private:
-  void Use(uint64_t bytes) {
-    usage_.in_use += bytes;
-    usage_.high_water = std::max(usage_.high_water, usage_.in_use);
-  }
-
-  SpinLock lock_;
-  std::atomic<bool> forgotten_{false};
-  PoolUsage usage_;
-  std::vector<Block> used_;  // in order of allocation
-  std::vector<Block> free_;  // the last freed at the end
-};
 
 // Every pool; pools live for ever, as a thread may still hold one's address.
 struct Pools {
@@ -153,7 +55,7 @@ void Release(const KpDeviceApi* api, const Pool& pool, const Block& block) {
 
 uint64_t Trim(const KpDeviceApi* api, Pool* pool) {
   uint64_t bytes = 0;
-  for (const Block& block : pool->TakeFree()) {
+  for (const Block& block : pool->TakeFree(pool == t_cpu || pool->ownerless())) {
     Release(api, *pool, block);
     bytes += block.bytes;
   }
@@ -162,6 +64,7 @@ uint64_t Trim(const KpDeviceApi* api, Pool* pool) {
 
 void Pools::EndThread(void* ended) {
   auto* pool = static_cast<Pool*>(ended);
+  pool->SetOwned(false);
   Trim(DeviceApi(KP_DEVICE_CPU), pool);
   t_cpu = nullptr;
   auto& pools = ThePools();
@@ -175,7 +78,9 @@ void Pools::ForgetParents() {
   pools.threadless.clear();
   std::erase_if(pools.all, [](const Pool* pool) { return pool->broken(); });
   for (Pool* pool : pools.all) {
-    if (OnCpu(pool->device()) && pool != t_cpu) pools.threadless.push_back(pool);
+    if (!OnCpu(pool->device()) || pool == t_cpu) continue;
+    pool->SetOwned(false);
+    pools.threadless.push_back(pool);
   }
 }
 
@@ -190,6 +95,7 @@ Pool* CpuPool(KpDLDevice device) {
     pools.all.push_back(nullptr);
     t_cpu = pools.all.back() = new Pool(device, nullptr);
   }
+  t_cpu->SetOwned(true);
   pthread_setspecific(pools.thread_key, t_cpu);
   return t_cpu;
 }
@@ -252,6 +158,33 @@ int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void*
   return 0;
 }
 
+// The slow halves are functions of their own: what they keep in registers costs the fast ones nothing.
+[[gnu::noinline]] int AllocFromLists(KpDLDevice device, uint64_t bytes, void* stream, void** out) noexcept {
+  return Guard("kp_workspace_alloc", [&] {
+    const uint64_t rounded = std::max((bytes + kPage - 1) / kPage * kPage, kPage);
+    if (bytes > kMaxBytes) {
+      return kp_raise("MemoryError", "kp_workspace_alloc: %llu bytes cannot be allocated",
+                      static_cast<unsigned long long>(bytes));
+    }
+    const KpDeviceApi* api = Enter(device);
+    if (api == nullptr) return -1;
+    Pool* pool = PoolOf(device, stream);
+    *out = pool->Reuse(rounded);
+    if (*out == nullptr && AllocNew(api, pool, rounded, out) != 0) return -1;
+    if (pool == t_cpu) pool->MakeHot(*out);
+    return 0;
+  });
+}
+
+[[gnu::noinline]] int FreeToLists(KpDLDevice device, void* handle, void* stream) noexcept {
+  return Guard("kp_workspace_free", [&] {
+    const KpDeviceApi* api = Enter(device);
+    if (api == nullptr) return -1;
+    Pool* pool = PoolOf(device, stream);
+    return pool->Free(handle) ? 0 : FreeElsewhere(api, device, handle, stream);
+  });
+}
+
 }  // namespace
 
 int TrimPools(KpDLDevice device, void* const* stream, bool forget, uint64_t* out_bytes) {
@@ -294,27 +227,18 @@ void DropPools() {
 using namespace kernpack::host;
 
 int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out) {
-  return Guard("kp_workspace_alloc", [&] {
-    const uint64_t rounded = std::max((bytes + kPage - 1) / kPage * kPage, kPage);
-    if (bytes > kMaxBytes) {
-      return kp_raise("MemoryError", "kp_workspace_alloc: %llu bytes cannot be allocated",
-                      static_cast<unsigned long long>(bytes));
+  if (OnCpu(device) && t_cpu != nullptr) {
+    if (void* hot = t_cpu->TakeHot(bytes)) {
+      *out = hot;
+      return 0;
     }
-    const KpDeviceApi* api = Enter(device);
-    if (api == nullptr) return -1;
-    Pool* pool = PoolOf(device, stream);
-    *out = pool->Reuse(rounded);
-    return *out != nullptr ? 0 : AllocNew(api, pool, rounded, out);
-  });
+  }
+  return AllocFromLists(device, bytes, stream, out);
 }
 
 int kp_workspace_free(KpDLDevice device, void* handle, void* stream) {
-  return Guard("kp_workspace_free", [&] {
-    const KpDeviceApi* api = Enter(device);
-    if (api == nullptr) return -1;
-    Pool* pool = PoolOf(device, stream);
-    return pool->Free(handle) ? 0 : FreeElsewhere(api, device, handle, stream);
-  });
+  if (OnCpu(device) && t_cpu != nullptr && t_cpu->FreeHot(handle)) return 0;
+  return FreeToLists(device, handle, stream);
 }
 
 int kp_workspace_trim(KpDLDevice device, uint64_t* out_bytes) {
