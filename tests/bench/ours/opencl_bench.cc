@@ -129,6 +129,7 @@ double Copy(bool ours, bool to_device, int64_t bytes, int64_t rounds) {
   return ours ? CopyOurs(to_device, bytes, rounds) : CopyRaw(to_device, bytes, rounds);
 }
 
+// Other arguments in each launch, as in a program: what is kept of the last ones does not help.
 double LaunchRaw(int64_t rounds) {
   Raw& raw = TheRaw();
   cl_int status = 0;
@@ -138,14 +139,14 @@ double LaunchRaw(int64_t rounds) {
   const auto enqueue = CL(clEnqueueNDRangeKernel);
   const auto finish = CL(clFinish);
   const cl_ulong zero = 0;
-  const float a = 2;
   const int n = 1;
   const size_t size[3] = {1, 1, 1};
   const double best = Fastest(rounds, [&] {
     for (int64_t i = 0; i < kBatch; ++i) {
-      set(raw.kernel, 0, sizeof y, &y);
+      const float a = static_cast<float>(i);
+      set(raw.kernel, 0, sizeof y, i % 2 ? &y : &x);
       set(raw.kernel, 1, sizeof zero, &zero);
-      set(raw.kernel, 2, sizeof x, &x);
+      set(raw.kernel, 2, sizeof x, i % 2 ? &x : &y);
       set(raw.kernel, 3, sizeof zero, &zero);
       set(raw.kernel, 4, sizeof a, &a);
       set(raw.kernel, 5, sizeof n, &n);
@@ -164,12 +165,12 @@ double LaunchOurs(int64_t rounds) {
   void* memory[2] = {};
   for (void*& handle : memory) kp::detail::check_host(api.alloc(&api, device, 64, 64, KpBytes{}, &handle));
   void* kernel = kp::device_kernel(device, kCode, "scale");
-  const float a = 2;
   const int n = 1;
   const double best = Fastest(rounds, [&] {
     for (int64_t i = 0; i < kBatch; ++i) {
-      const KpKernelArg args[] = {{KP_ARG_MEMORY, 4, memory[0], 0},
-                                  {KP_ARG_MEMORY, 4, memory[1], 0},
+      const float a = static_cast<float>(i);
+      const KpKernelArg args[] = {{KP_ARG_MEMORY, 4, memory[i % 2], 0},
+                                  {KP_ARG_MEMORY, 4, memory[1 - i % 2], 0},
                                   {KP_ARG_VALUE, sizeof a, &a, 0},
                                   {KP_ARG_VALUE, sizeof n, &n, 0}};
       const KpLaunch launch{sizeof launch, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, 4, args};

@@ -184,6 +184,26 @@ TEST_F(OpenclCodeTest, WorkGroupsMustFit) {
   Free(y);
 }
 
+TEST_F(OpenclCodeTest, ArgumentsAreThoseOfTheLaunch) {
+  void* scale = LoadSource(kScaleSource);
+  void* kernel = Kernel(scale, "scale");
+  void* y = Upload({0});
+  const int n = 1;
+  for (int round = 0; round < 50; ++round) {
+    void* x = Upload({static_cast<float>(round)});  // often at the address of the last round's
+    for (const float a : {1.0F, 2.0F, 2.0F}) {
+      ASSERT_EQ(Launch(kernel, 1, 1, {MemoryArg(y), MemoryArg(x), ValueArg(a), ValueArg(n)}), 0) << TakeError();
+      ASSERT_EQ(Download(y, 1), std::vector<float>{a * static_cast<float>(round)});
+    }
+    Free(x);
+    const float one = 1;
+    ExpectRefusal(Launch(kernel, 1, 1, {MemoryArg(y), MemoryArg(x), ValueArg(one), ValueArg(n)}),
+                  "is no allocation on");
+  }
+  Free(y);
+  Unload(scale);
+}
+
 TEST_F(OpenclCodeTest, SourceThatDoesNotCompileSaysWhy) {
   void* bad = nullptr;
   const KpBytes source = kp_bytes("__kernel void f(__global float* y) { y[0] = undeclared_name; }");

@@ -33,7 +33,10 @@ const DeviceFacts& Backend::Facts(const char* function, int32_t index) const {
 const Device& Backend::Open(const char* function, int32_t index) {
   Facts(function, index);
   Slot& slot = slots_[static_cast<size_t>(index)];
-  std::call_once(slot.once, [&] { OpenSlot(function, &slot.device, index); });
+  if (slot.open.load(std::memory_order_acquire)) return slot.device;
+  const std::lock_guard lock(slot.opening);
+  if (!slot.open.load(std::memory_order_relaxed)) OpenSlot(function, &slot.device, index);
+  slot.open.store(true, std::memory_order_release);
   return slot.device;
 }
 

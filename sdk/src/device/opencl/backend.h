@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SDK_DEVICE_OPENCL_BACKEND_H_
 #define KERNPACK_SDK_DEVICE_OPENCL_BACKEND_H_
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -46,7 +47,8 @@ class Backend {
 
  private:
   struct Slot {
-    std::once_flag once;
+    std::mutex opening;
+    std::atomic<bool> open{false};
     Device device;
   };
 

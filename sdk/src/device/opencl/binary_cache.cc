@@ -1,19 +1,16 @@
 #include "binary_cache.h"
 
 #define XXH_INLINE_ALL
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace kernpack::opencl {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "kernpack.opencl.1\n";  // a new number when what a key covers changes
 
@@ -31,15 +28,43 @@ std::string Hex(XXH128_hash_t digest) {
 }
 
 // Where kernpack.load_inline keeps what it compiles, too: KERNPACK_CACHE_DIR, else XDG_CACHE_HOME or ~/.cache. Empty: nowhere.
-fs::path Folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return fs::path(value != nullptr ? value : "");
+std::string Folder() {
+  const auto under = [](const char* variable, const char* below) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value != 0 ? std::string(value) + below : std::string();
   };
-  if (const fs::path named = variable("KERNPACK_CACHE_DIR"); !named.empty()) return named / "opencl";
-  if (const fs::path cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache / "kernpack/opencl";
-  if (const fs::path home = variable("HOME"); !home.empty()) return home / ".cache/kernpack/opencl";
-  return {};
+  if (std::string named = under("KERNPACK_CACHE_DIR", "/opencl"); !named.empty()) return named;
+  if (std::string cache = under("XDG_CACHE_HOME", "/kernpack/opencl"); !cache.empty()) return cache;
+  return under("HOME", "/.cache/kernpack/opencl");
+}
+
+// With the folders above it. What cannot be made shows when a file is opened there.
+void MakeFolder(const std::string& folder) {
+  for (size_t end = folder.find('/', 1); end != std::string::npos; end = folder.find('/', end + 1)) {
+    mkdir(folder.substr(0, end).c_str(), 0777);
+  }
+  mkdir(folder.c_str(), 0777);
+}
+
+// All of a file; "" when it cannot be read.
+std::string ReadFile(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return "";
+  std::string all;
+  char part[1 << 14];
+  ssize_t n = 0;
+  while ((n = read(descriptor, part, sizeof(part))) > 0) all.append(part, static_cast<size_t>(n));
+  close(descriptor);
+  return n == 0 ? all : "";
+}
+
+bool WriteAll(int descriptor, std::string_view all) {
+  while (!all.empty()) {
+    const ssize_t n = write(descriptor, all.data(), all.size());
+    if (n <= 0) return false;
+    all.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
 }
 
 }  // namespace
@@ -56,11 +81,9 @@ std::string CacheKey(const DeviceFacts& device, std::string_view source, std::st
 }
 
 std::vector<unsigned char> ReadCache(const std::string& key) {
-  const fs::path folder = Folder();
+  const std::string folder = Folder();
   if (folder.empty()) return {};
-  std::ifstream file(folder / (key + ".bin"), std::ios::binary);
-  if (!file) return {};
-  const std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string all = ReadFile(folder + "/" + key + ".bin");
   constexpr size_t kDigest = 32;
   const size_t head = kMagic.size() + kDigest;
   if (all.size() <= head || all.compare(0, kMagic.size(), kMagic) != 0) return {};
@@ -69,25 +92,18 @@ std::vector<unsigned char> ReadCache(const std::string& key) {
 }
 
 void WriteCache(const std::string& key, const std::vector<unsigned char>& program) {
-  const fs::path folder = Folder();
-  if (folder.empty()) return;
-  std::error_code ignored;
-  fs::create_directories(folder, ignored);
+  const std::string folder = Folder();
+  if (folder.empty() || program.empty()) return;
+  MakeFolder(folder);
   // A name of its own for each writer; renaming is what other processes see.
-  std::string partial = folder / (key + ".XXXXXX");
-  const int descriptor = mkstemp(partial.data());
+  std::string partial = folder + "/" + key + ".XXXXXX";
+  const int descriptor = mkostemp(partial.data(), O_CLOEXEC);
   if (descriptor < 0) return;
-  const std::string all =
-      std::string(kMagic) + Hex(Digest(program.data(), program.size())) + std::string(program.begin(), program.end());
-  size_t written = 0;
-  while (written < all.size()) {
-    const ssize_t n = write(descriptor, all.data() + written, all.size() - written);
-    if (n <= 0) break;
-    written += static_cast<size_t>(n);
-  }
+  const std::string head = std::string(kMagic) + Hex(Digest(program.data(), program.size()));
+  const bool written = WriteAll(descriptor, head) &&
+                       WriteAll(descriptor, {reinterpret_cast<const char*>(program.data()), program.size()});
   close(descriptor);
-  if (written == all.size()) fs::rename(partial, folder / (key + ".bin"), ignored);
-  if (written != all.size() || ignored) unlink(partial.c_str());
+  if (!written || std::rename(partial.c_str(), (folder + "/" + key + ".bin").c_str()) != 0) unlink(partial.c_str());
 }
 
 }  // namespace kernpack::opencl

@@ -51,6 +51,7 @@ void Buffers::Free(const char* function, const Device& device, void* handle) {
   const Buffer found = Find(function, device, handle, 0, 0);
   {
     const std::unique_lock lock(mutex_);
+    generation_.fetch_add(1, std::memory_order_release);
     if (live_.erase(handle) == 0) {
       KP_THROW(ValueError) << function << ": two threads freed " << static_cast<const void*>(handle) << " at once";
     }
@@ -62,24 +63,36 @@ void Buffers::Free(const char* function, const Device& device, void* handle) {
 
 Buffer Buffers::Find(const char* function, const Device& device, const void* handle, uint64_t offset,
                      uint64_t bytes) const {
-  Buffer found;
-  found.device = device.index;
-  if (handle != &zero_size_handle) {
-    const std::shared_lock lock(mutex_);
-    const auto at = live_.find(handle);
-    if (at == live_.end() || at->second.device != device.index) {
-      const std::string where =
-          at == live_.end() ? "it was freed, or not allocated here" : "it is on " + NameOf(at->second.device);
-      KP_THROW(ValueError) << function << ": " << handle << " is no allocation on " << NameOf(device.index) << ": "
-                           << where;
-    }
-    found = at->second;
+  // What this thread found before: a launch then takes no lock. Plain data, so that nothing runs when a thread ends.
+  struct Found {
+    const void* handle;
+    uint64_t generation;
+    Buffer buffer;
+  };
+  constexpr size_t kRemembered = 64;
+  thread_local Found remembered[kRemembered];
+  const uint64_t now = generation();
+  Found& found = remembered[reinterpret_cast<uintptr_t>(handle) / kRemembered % kRemembered];
+  if (found.handle != handle || found.generation != now || found.buffer.device != device.index) {
+    found = {handle, now, Search(function, device, handle)};
   }
-  if (offset > found.bytes || bytes > found.bytes - offset) {
+  const uint64_t size = found.buffer.bytes;
+  if (offset > size || bytes > size - offset) {
     KP_THROW(ValueError) << function << ": bytes " << offset << " to " << offset + bytes
-                         << " are outside the allocation of " << found.bytes << " bytes on " << NameOf(device.index);
+                         << " are outside the allocation of " << size << " bytes on " << NameOf(device.index);
   }
-  return found;
+  return found.buffer;
+}
+
+Buffer Buffers::Search(const char* function, const Device& device, const void* handle) const {
+  if (handle == &zero_size_handle) return {nullptr, 0, device.index, Scope::kGlobal};
+  const std::shared_lock lock(mutex_);
+  const auto at = live_.find(handle);
+  if (at != live_.end() && at->second.device == device.index) return at->second;
+  const std::string where =
+      at == live_.end() ? "it was freed, or not allocated here" : "it is on " + NameOf(at->second.device);
+  KP_THROW(ValueError) << function << ": " << handle << " is no allocation on " << NameOf(device.index) << ": "
+                       << where;
 }
 
 uint64_t Buffers::Allocated(int32_t device) const {

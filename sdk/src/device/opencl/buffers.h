@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SDK_DEVICE_OPENCL_BUFFERS_H_
 #define KERNPACK_SDK_DEVICE_OPENCL_BUFFERS_H_
 
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
@@ -35,10 +36,15 @@ class Buffers {
   void Free(const char* function, const Device& device, void* handle);
   // ValueError when [offset, offset + bytes) is not within a live allocation of this device.
   Buffer Find(const char* function, const Device& device, const void* handle, uint64_t offset, uint64_t bytes) const;
+  // Changes whenever an allocation goes: while it stands still, what Find() gave for a handle holds.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   // Bytes allocated on a device now.
   uint64_t Allocated(int32_t device) const;
 
  private:
+  Buffer Search(const char* function, const Device& device, const void* handle) const;
+
+  std::atomic<uint64_t> generation_{1};
   mutable std::shared_mutex mutex_;
   std::unordered_map<const void*, Buffer> live_;
   std::unordered_map<int32_t, uint64_t> allocated_;

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
 #include "backend.h"
@@ -24,14 +23,14 @@ class Handles {
 
   void* Add(std::shared_ptr<T> object) {
     void* handle = object.get();
-    const std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     live_.emplace(handle, std::move(object));
     return handle;
   }
 
   // ValueError when it is no live handle of this device.
   std::shared_ptr<T> Find(const char* function, const Device& device, const void* handle) const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto at = live_.find(handle);
     if (at == live_.end() || at->second->device != &device) Refuse(function, device, handle);
     return at->second;
@@ -39,7 +38,7 @@ class Handles {
 
   // The same; later searches do not find it.
   std::shared_ptr<T> Remove(const char* function, const Device& device, const void* handle) {
-    const std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto at = live_.find(handle);
     if (at == live_.end() || at->second->device != &device) Refuse(function, device, handle);
     std::shared_ptr<T> object = std::move(at->second);
@@ -53,7 +52,7 @@ class Handles {
                          << ": it was freed, or belongs to another device";
   }
 
-  mutable std::shared_mutex mutex_;
+  mutable std::mutex mutex_;  // a shared one costs more than the search
   std::unordered_map<const void*, std::shared_ptr<T>> live_;
 };
 

@@ -11,6 +11,7 @@ Kernel::Kernel(const char* function, const Device* of, cl_kernel kernel, std::st
   Check(cl.clGetKernelInfo(kernel_, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr), "clGetKernelInfo", function,
         device->index);
   parameters_.resize(count);
+  bound_.resize(count);
   ReadParameters();
   const auto group = [&](cl_kernel_work_group_info what, auto* out) {
     cl.clGetKernelWorkGroupInfo(kernel_, device->facts->id, what, sizeof(*out), out, nullptr);

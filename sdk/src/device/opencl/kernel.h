@@ -37,11 +37,22 @@ class Kernel {
     bool is_const = false;
   };
 
+  // What a parameter was set to last. OpenCL keeps arguments between launches: equal ones need not be set again.
+  struct Bound {
+    uint32_t size = UINT32_MAX;
+    unsigned char value[16] = {};  // of a value, where it fits
+    const void* handle = nullptr;  // of memory; in force as long as no allocation came or went
+    uint64_t offset = 0;
+    uint64_t generation = 0;
+  };
+
   void ReadParameters();
   void CheckSizes(const char* function, const KpLaunch& launch) const;
   void CheckItems(const char* function, const KpLaunch& launch) const;
   void CheckArgumentCount(const char* function, const KpLaunch& launch) const;
   void SetArguments(const char* function, const KpLaunch& launch);
+  void SetValue(const char* function, cl_uint index, const KpKernelArg& arg);
+  void SetLocal(const char* function, cl_uint index, const KpKernelArg& arg);
   void SetMemory(const char* function, cl_uint index, const KpKernelArg& arg);
   void Set(const char* function, cl_uint index, size_t size, const void* value);
   void ExpectSpace(const char* function, cl_uint index, bool fits, const char* given) const;
@@ -53,7 +64,8 @@ class Kernel {
   size_t max_group_ = 0;  // work items of a work group
   size_t required_group_[3] = {};  // reqd_work_group_size; zeros: none
   uint64_t static_local_ = 0;  // bytes of local memory that it declares itself
-  std::mutex launching_;  // clSetKernelArg may be called by one thread at a time
+  std::mutex launching_;  // clSetKernelArg may be called by one thread at a time; guards the rest
+  std::vector<Bound> bound_;  // a parameter each
 };
 
 }  // namespace kernpack::opencl

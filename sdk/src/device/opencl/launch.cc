@@ -1,4 +1,6 @@
 // Launches: sizes and arguments are checked, because drivers refuse them late, vaguely or not at all.
+#include <cstring>
+
 #include "error.h"
 #include "kernel.h"
 #include "stream.h"
@@ -101,28 +103,52 @@ void Kernel::SetArguments(const char* function, const KpLaunch& launch) {
   cl_uint index = 0;
   for (int32_t i = 0; i < launch.num_args; ++i) {
     const KpKernelArg& arg = launch.args[i];
-    const cl_kernel_arg_address_qualifier space = parameters_[index].space;
     switch (arg.kind) {
       case KP_ARG_VALUE:
-        ExpectSpace(function, index, space == 0 || space == CL_KERNEL_ARG_ADDRESS_PRIVATE, "a value");
-        Set(function, index, arg.size, arg.data);
+        SetValue(function, index++, arg);
         break;
       case KP_ARG_MEMORY:
-        SetMemory(function, index++, arg);
+        SetMemory(function, index, arg);
+        index += 2;
         break;
       case KP_ARG_LOCAL:
-        ExpectSpace(function, index, space == 0 || space == CL_KERNEL_ARG_ADDRESS_LOCAL, "local memory");
-        Set(function, index, arg.size, nullptr);
+        SetLocal(function, index++, arg);
         break;
       default:
         KP_THROW(ValueError) << function << ": " << name_ << ": argument " << i << " has an unknown kind, " << arg.kind;
     }
-    ++index;
   }
+}
+
+void Kernel::SetValue(const char* function, cl_uint index, const KpKernelArg& arg) {
+  Bound& bound = bound_[index];
+  const bool small = arg.size <= sizeof(bound.value);
+  if (small && bound.size == arg.size && std::memcmp(bound.value, arg.data, arg.size) == 0) return;
+  const cl_kernel_arg_address_qualifier space = parameters_[index].space;
+  ExpectSpace(function, index, space == 0 || space == CL_KERNEL_ARG_ADDRESS_PRIVATE, "a value");
+  Set(function, index, arg.size, arg.data);
+  bound.size = small ? arg.size : UINT32_MAX;
+  if (small) std::memcpy(bound.value, arg.data, arg.size);
+}
+
+void Kernel::SetLocal(const char* function, cl_uint index, const KpKernelArg& arg) {
+  Bound& bound = bound_[index];
+  if (bound.size == arg.size) return;
+  const cl_kernel_arg_address_qualifier space = parameters_[index].space;
+  ExpectSpace(function, index, space == 0 || space == CL_KERNEL_ARG_ADDRESS_LOCAL, "local memory");
+  Set(function, index, arg.size, nullptr);
+  bound.size = arg.size;
 }
 
 // The handle and, as the next parameter, the offset in elements.
 void Kernel::SetMemory(const char* function, cl_uint index, const KpKernelArg& arg) {
+  Bound& bound = bound_[index];
+  const uint64_t generation = Buffers::Get().generation();
+  if (bound.generation == generation && bound.handle == arg.data && bound.offset == arg.offset &&
+      bound.size == arg.size) {
+    return;
+  }
+  bound.generation = 0;  // should one of the two be refused
   const Parameter& parameter = parameters_[index];
   const bool constant_space = parameter.space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
   ExpectSpace(function, index,
@@ -146,6 +172,10 @@ void Kernel::SetMemory(const char* function, cl_uint index, const KpKernelArg& a
   Set(function, index, sizeof(buffer.memory), &buffer.memory);
   const cl_ulong elements = arg.offset / arg.size;
   Set(function, index + 1, sizeof(elements), &elements);
+  bound.size = arg.size;
+  bound.handle = arg.data;
+  bound.offset = arg.offset;
+  bound.generation = generation;
 }
 
 void Kernel::Set(const char* function, cl_uint index, size_t size, const void* value) {

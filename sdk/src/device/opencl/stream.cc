@@ -16,7 +16,8 @@ Stream::~Stream() {
 }
 
 std::shared_ptr<Stream> Stream::Find(const char* function, const Device& device, const void* handle) {
-  if (handle == nullptr) return device.default_stream;
+  // Lives for ever: nothing to count.
+  if (handle == nullptr) return {std::shared_ptr<void>(), device.default_stream.get()};
   return Handles<Stream>::Get().Find(function, device, handle);
 }
 
