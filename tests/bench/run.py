@@ -29,6 +29,7 @@ TOPICS = (
     "loading",
     "jax_nodes",
     "storage",
+    "devices",
     "opencl",
     "kernels",
     "wheels",

@@ -180,8 +180,9 @@ int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void*
   return Guard("kp_workspace_free", [&] {
     const KpDeviceApi* api = Enter(device);
     if (api == nullptr) return -1;
-    Pool* pool = PoolOf(device, stream);
-    return pool->Free(handle) ? 0 : FreeElsewhere(api, device, handle, stream);
+    Pool* pool = OnCpu(device) ? t_cpu : t_last;  // most often that one has it
+    const bool serves = pool != nullptr && pool->Serves(device, stream) && !pool->forgotten();
+    return serves && pool->Free(handle) ? 0 : FreeElsewhere(api, device, handle, stream);
   });
 }
 

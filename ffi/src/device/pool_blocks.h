@@ -40,22 +40,23 @@ class Pool {
   // frees it moves it back.
   void* TakeHot(uint64_t bytes) {
     if (flush_.load(std::memory_order_relaxed)) return nullptr;
-    for (unsigned i = 0; i < kHot; ++i) {
-      Hot& hot = hot_[(last_ + i) % kHot];
-      if (hot.block.bytes < bytes || hot.block.bytes / kWaste > bytes) continue;
-      if (hot.state.load(std::memory_order_acquire) != kFree) continue;
-      hot.state.store(kUsed, std::memory_order_relaxed);
+    Hot* hot = last_;
+    for (unsigned i = 0; i < kHot; ++i, hot = Next(hot)) {
+      if (hot->block.bytes < bytes || hot->block.bytes / kWaste > bytes) continue;
+      if (hot->state.load(std::memory_order_acquire) != kFree) continue;
+      hot->state.store(kUsed, std::memory_order_relaxed);
       taken_.store(taken_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      return hot.block.handle;
+      last_ = hot;
+      return hot->block.handle;
     }
     return nullptr;
   }
   bool FreeHot(void* handle) {
-    for (unsigned i = 0; i < kHot; ++i) {
-      Hot& hot = hot_[i];
-      if (hot.block.handle != handle || hot.state.load(std::memory_order_relaxed) != kUsed) continue;
-      hot.state.store(kFree, std::memory_order_release);
-      last_ = i;
+    Hot* hot = last_;
+    for (unsigned i = 0; i < kHot; ++i, hot = Next(hot)) {
+      if (hot->block.handle != handle || hot->state.load(std::memory_order_relaxed) != kUsed) continue;
+      hot->state.store(kFree, std::memory_order_release);
+      last_ = hot;
       return true;
     }
     return false;
@@ -75,40 +76,43 @@ class Pool {
   }
 
   // ---- by any thread ----
-  // A block that was freed before, the smallest that fits; NULL when there is none.
+  // A block that was freed before, the smallest that fits and is not far too large; NULL when there is none.
   void* Reuse(uint64_t bytes) {
     const std::lock_guard lock(lock_);
     ++usage_.allocations;
     if (owned_.load(std::memory_order_relaxed)) Flush();
-    if (free_.empty()) return nullptr;
-    size_t best = free_.size() - 1;
-    if (free_[best].bytes != bytes) {
-      for (size_t i = free_.size(); i-- > 0;) {
-        const bool better = free_[best].bytes < bytes || free_[i].bytes < free_[best].bytes;
-        if (free_[i].bytes >= bytes && better) best = i;
-      }
-      if (free_[best].bytes < bytes) return nullptr;
+    auto best = free_.end();
+    for (auto block = free_.end(); block != free_.begin();) {
+      --block;
+      const bool fits = block->bytes >= bytes && block->bytes / kWaste <= bytes;
+      if (fits && (best == free_.end() || block->bytes < best->bytes)) best = block;
+      if (fits && block->bytes == bytes) break;  // the last freed of that size
     }
-    const Block block = free_[best];
+    if (best == free_.end()) return nullptr;
+    const Block block = *best;
     used_.push_back(block);
-    free_.erase(free_.begin() + static_cast<ptrdiff_t>(best));
+    free_.erase(best);
     ++usage_.reused;
     Use(block.bytes);
     return block.handle;
   }
 
-  // A new block is in use. The largest free one, too small, comes back in *out to be released.
+  // A new block is in use. A free one that is a little smaller comes back in *out to be released: what grows step by step leaves
+  // no trail.
   void Add(const Block& block, Block* out) {
     const std::lock_guard lock(lock_);
     used_.push_back(block);
     usage_.held += block.bytes;
     Use(block.bytes);
-    const auto largest =
-        std::max_element(free_.begin(), free_.end(), [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
-    if (largest == free_.end()) return;
-    *out = *largest;
-    usage_.held -= largest->bytes;
-    free_.erase(largest);
+    auto outgrown = free_.end();
+    for (auto other = free_.begin(); other != free_.end(); ++other) {
+      const bool smaller = other->bytes < block.bytes && other->bytes >= block.bytes / kWaste;
+      if (smaller && (outgrown == free_.end() || other->bytes > outgrown->bytes)) outgrown = other;
+    }
+    if (outgrown == free_.end()) return;
+    *out = *outgrown;
+    usage_.held -= outgrown->bytes;
+    free_.erase(outgrown);
   }
 
   bool Holds(void* handle) {
@@ -159,13 +163,14 @@ class Pool {
 
  private:
   static constexpr unsigned kHot = 4;
-  static constexpr uint64_t kWaste = 4;  // a hot block is at most so many times larger than what is asked for
+  static constexpr uint64_t kWaste = 4;  // a block is at most so many times larger than what is asked for
   enum State : uint32_t { kEmpty, kFree, kUsed };
   struct Hot {
     Block block{};  // written under the lock, by the owner
     std::atomic<uint32_t> state{kEmpty};
   };
 
+  Hot* Next(Hot* hot) { return hot + 1 == hot_ + kHot ? hot_ : hot + 1; }
   void Use(uint64_t bytes) {
     usage_.in_use += bytes;
     usage_.high_water = std::max(usage_.high_water, usage_.in_use);
@@ -194,7 +199,7 @@ class Pool {
   }
 
   Hot hot_[kHot];
-  unsigned last_ = 0;  // the hot block that was freed last
+  Hot* last_ = hot_;  // the hot block that was taken or freed last
   std::atomic<bool> flush_{false};
   std::atomic<bool> owned_{false};
   std::atomic<uint64_t> taken_{0};  // hot blocks, by the owner

@@ -147,6 +147,17 @@ TEST_F(PoolTest, GrowingReplacesRatherThanAdds) {
   EXPECT_EQ(g_small.live.size(), 1u);
 }
 
+TEST_F(PoolTest, SizesFarApartDoNotTakeEachOthersPlace) {
+  for (int round = 0; round < 20; ++round) {
+    void* small = Get(8 << 10);
+    Give(small);
+    void* large = Get(512 << 10);
+    Give(large);
+    EXPECT_NE(small, large);
+  }
+  EXPECT_EQ(g_small.allocs, 2);
+}
+
 TEST_F(PoolTest, OutOfMemoryEmptiesThePoolsAndAsksAgain) {
   void* stream = nullptr;
   ASSERT_EQ(api->stream_new(api, device, 0, &stream), 0);
