@@ -12,6 +12,11 @@ import data  # noqa: E402
 
 BATCH = 8
 
+# Of the training, in every framework.
+RATE = 0.02
+SCALE = 3.0
+FROZEN = "embeddings.word_embeddings.weight"  # as usual in fine-tuning; it costs no gradient
+
 
 def batches():
     """The model's inputs, i32[16, tokens] each: the left sentences of 8 pairs, then the right ones."""

@@ -5,6 +5,7 @@ import itertools
 import sys
 
 import inputs
+import jax_step
 import matplotlib
 import torch_step
 from tqdm import tqdm
@@ -15,7 +16,7 @@ from matplotlib import pyplot
 STEPS = 30
 RELATIVE = 1e-4
 REFERENCE = "pure PyTorch"
-TRAINERS = {REFERENCE: torch_step.reference, "PyTorch": torch_step.ours}
+TRAINERS = {REFERENCE: torch_step.reference, "PyTorch": torch_step.ours, "JAX": jax_step.ours}
 
 
 def curve(name, trainer, weights, batches):

@@ -2,15 +2,11 @@
 
 import itertools
 
-import inputs  # noqa: F401  puts the model's folder on the path
 import kernpack
 import torch
+from inputs import FROZEN, RATE, SCALE  # puts the model's folder on the path
 from model import embed
 from torch.nn import functional
-
-RATE = 0.02
-SCALE = 3.0
-FROZEN = "embeddings.word_embeddings.weight"  # as usual in fine-tuning; it costs no gradient
 
 
 class Own:

@@ -10,9 +10,14 @@
 
 namespace kernpack::xla {
 
-struct CallSite {
+// All that an execution reads of it is here, in one line of the processor's cache: a program has many call sites.
+struct alignas(64) CallSite {
   // The call's plan for the shapes first seen here, which XLA never changes; NULL before.
   std::atomic<const Plan*> plan{nullptr};
+  KpSafeCall cpu_call = nullptr;  // the function's; NULL: none runs on CPU
+  void* cpu_self = nullptr;
+  // Width of XLA's pool; 0 before it was asked for.
+  std::atomic<int32_t> pool_width{0};
   std::shared_ptr<StaticCall> call;
 };
 

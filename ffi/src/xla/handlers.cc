@@ -28,17 +28,18 @@ Error* Instantiate(const CallFrame* frame) {
   if (Error* error = CheckRuntime(frame)) return error;
   auto site = std::make_unique<CallSite>();
   if (StaticCall::Find(frame->attributes, &site->call)) return TakeRaised(frame->api, "kernpack: XLA instantiate", -1);
+  site->cpu_call = site->call->function->cpu_call;
+  site->cpu_self = site->call->function->cpu_self;
   return SetCallSite(frame, site.release());
 }
 
 Error* ExecuteOnCpu(const CallFrame* frame) {
   CallSite* site = nullptr;
   if (Error* error = GetCallSite(frame, &site)) return error;
-  const KpLoadedFunction& function = *site->call->function;
-  int32_t width = site->call->pool_width.load(std::memory_order_relaxed);
+  int32_t width = site->pool_width.load(std::memory_order_relaxed);
   if (width == 0) {
     width = PoolWidth(frame);
-    site->call->pool_width.store(width, std::memory_order_relaxed);
+    site->pool_width.store(width, std::memory_order_relaxed);
   }
   constexpr KpDLDevice kCpu = {KP_DEVICE_CPU, 0};
   KpCallContext context = {};
@@ -46,12 +47,12 @@ Error* ExecuteOnCpu(const CallFrame* frame) {
   context.parallel_for = ParallelFor;
   context.parallel_context = const_cast<CallFrame*>(frame);
   context.parallel_threads = width;
-  KpSafeCall call = function.cpu_call;
-  void* self = function.cpu_self;
+  KpSafeCall call = site->cpu_call;
+  void* self = site->cpu_self;
   int rc = 0;
-  if (!call) rc = kp_function_resolve(&function, kCpu, &call, &self);
+  if (!call) rc = kp_function_resolve(site->call->function, kCpu, &call, &self);
   if (!rc) rc = Execute(*frame, site, kCpu, call, self, &context);
-  return rc ? TakeRaised(frame->api, function.name, rc) : nullptr;
+  return rc ? TakeRaised(frame->api, site->call->function->name, rc) : nullptr;
 }
 
 Error* ExecuteOnCuda(const CallFrame* frame) {
@@ -87,8 +88,9 @@ extern "C" void* kp_xla_ffi_instantiate(void* call_frame) {
 
 extern "C" void* kp_xla_ffi_execute_cpu(void* call_frame) {
   auto* frame = static_cast<CallFrame*>(call_frame);
-  return Guarded(frame,
-                 [frame] { return AnswerMetadata(frame, false) ? nullptr : kernpack::xla::ExecuteOnCpu(frame); });
+  return Guarded(frame, [frame] {
+    return frame->extension && AnswerMetadata(frame, false) ? nullptr : kernpack::xla::ExecuteOnCpu(frame);
+  });
 }
 
 extern "C" void* kp_xla_ffi_execute_cuda(void* call_frame) {

@@ -51,7 +51,7 @@ class Builder {
     const size_t parameters = call_.arguments.size();
     num_values_ = parameters + static_cast<size_t>(call_.num_results) + call_.has_workspace;
     values_.resize(num_values_);
-    tensor_values_.assign(tensors_.size(), Plan::kNoValue);
+    value_tensors_.assign(num_values_, Plan::kNoTensor);
     uint32_t next = 0;
     for (size_t i = 0; i < parameters; ++i) {
       const StaticCall::Argument& argument = call_.arguments[i];
@@ -140,7 +140,7 @@ class Builder {
 
   void AddTensor(size_t value, uint32_t tensor) {
     values_[value] = Tagged(KP_TYPE_DLTENSOR_PTR);
-    tensor_values_[tensor] = static_cast<uint32_t>(value);
+    value_tensors_[value] = tensor;
   }
 
   void AddList(size_t value, uint32_t first, int32_t count) {
@@ -150,6 +150,7 @@ class Builder {
     lists_.push_back(BorrowedList(count));
     for (int32_t i = 0; i < count; ++i) {
       values_.emplace_back();
+      value_tensors_.emplace_back();
       AddTensor(values_.size() - 1, first + static_cast<uint32_t>(i));
     }
   }
@@ -171,7 +172,7 @@ class Builder {
     KpDLTensor* tensors = block->Copy(tensors_);
     out.tensors = tensors;
     out.values = block->Copy(values_);
-    out.tensor_values = block->Copy(tensor_values_);
+    out.value_tensors = block->Copy(value_tensors_);
     out.dtypes = block->Copy(dtypes_);
     for (size_t i = 0; i < extents_.size(); ++i) {
       int64_t* shape = block->Copy(extents_[i]);
@@ -193,7 +194,7 @@ class Builder {
   size_t num_values_ = 0;
   std::vector<KpAny> values_;
   std::vector<KpDLTensor> tensors_;
-  std::vector<uint32_t> tensor_values_;
+  std::vector<uint32_t> value_tensors_;  // parallel to values_
   std::vector<DataType> dtypes_;
   std::vector<std::vector<int64_t>> extents_;  // of each tensor: shape, then strides
   std::vector<KpSequenceObject> lists_;

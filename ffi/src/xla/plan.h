@@ -17,7 +17,7 @@ namespace kernpack::xla {
 class StaticCall;
 
 struct Plan {
-  static constexpr uint32_t kNoValue = ~uint32_t{0};
+  static constexpr uint32_t kNoTensor = ~uint32_t{0};
   struct Alias {
     uint32_t operand;  // is written in place, and is also
     uint32_t result;  // both among the tensors
@@ -34,8 +34,7 @@ struct Plan {
   uint32_t num_aliases;
   const KpDLTensor* tensors;  // shapes and strides are in the same memory
   const KpAny* values;  // constants are borrowed from the call
-  const uint32_t*
-      tensor_values;  // which value a tensor is; kNoValue for the result that is an operand written in place
+  const uint32_t* value_tensors;  // which tensor a value is; kNoTensor for what is none
   const DataType* dtypes;
   const KpSequenceObject* lists;
   const uint32_t* list_values;  // which value the list is; parallel to lists
@@ -58,9 +57,9 @@ bool Fits(const Plan& plan, const CallFrame& frame, KpDLDevice device);
 inline KpAny* CopyValues(const Plan& plan, KpDLTensor* memory) {
   auto* values = reinterpret_cast<KpAny*>(memory + plan.num_tensors);
   // NOLINTBEGIN(clang-analyzer-core.*): a plan in use points at its values and lists
-  std::memcpy(values, plan.values, plan.num_all_values * sizeof(KpAny));
-  for (int64_t i = 0; i < plan.num_tensors; ++i) {
-    if (plan.tensor_values[i] != Plan::kNoValue) values[plan.tensor_values[i]].v.v_tensor = memory + i;
+  for (uint32_t i = 0; i < plan.num_all_values; ++i) {
+    values[i] = plan.values[i];
+    if (plan.value_tensors[i] != Plan::kNoTensor) values[i].v.v_tensor = memory + plan.value_tensors[i];
   }
   if (plan.num_lists == 0) return values;
   auto* lists = reinterpret_cast<KpSequenceObject*>(values + plan.num_all_values);

