@@ -1,6 +1,7 @@
 #include "module/check.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -26,9 +27,18 @@ bool IsModuleName(std::string_view name) {
                      [](char c) { return IsLower(c) || IsUpper(c) || IsDigit(c) || c == '_' || c == '.'; });
 }
 
-bool IsFunctionName(std::string_view name) {
-  return !name.empty() && (IsLower(name[0]) || name[0] == '_') &&
-         std::all_of(name.begin(), name.end(), [](char c) { return IsLower(c) || IsDigit(c) || c == '_'; });
+// A module may have thousands of these.
+constexpr auto kInFunctionName = [] {
+  std::array<bool, 256> in{};
+  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyz0123456789_"))
+    in[static_cast<unsigned char>(c)] = true;
+  return in;
+}();
+
+bool IsFunctionName(const char* name) {
+  const char* c = name;
+  while (kInFunctionName[static_cast<unsigned char>(*c)]) ++c;
+  return *c == 0 && c != name && !IsDigit(*name);
 }
 
 int RefuseVersion(const KpModule* module, const char* where) {
