@@ -1,8 +1,11 @@
 // Merging the tables of one or several files into one module.
 #include <cstring>
+#include <map>
 
 #include "module/check.h"
+#include "module/gradients.h"
 #include "module/loaded_module.h"
+#include "signature/signature.h"
 
 namespace kernpack::host {
 namespace {
@@ -104,18 +107,41 @@ class Builder {
         for_cpu->path, for_cpu->definition->name, for_cpu->info().target, for_cpu->definition->name);
   }
 
+  // Their contracts are compiled here, once more than those of other functions are at load: a gradient that is silently wrong
+  // would be worse than the microseconds.
   int CheckGradients() const {
+    std::map<std::string_view, std::vector<Contract>> backwards;  // by the forward op's name
+    std::vector<Contract> forwards;
     for (const auto& [forward, backward] : out_.gradients) {
-      for (const char* name : {forward, backward}) {
-        const uint32_t number = FindFunction(out_, name);
-        if (number != NameIndex::kNone && out_.variants[out_.first_variants[number]].info().signature) continue;
-        return kp_raise(
-            "ValueError",
-            "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "
-            "or correct the name",
-            Where(0), forward, backward, name);
+      Contract one{}, other{};
+      if (FindContract(forward, backward, forward, &one) != 0 ||
+          FindContract(forward, backward, backward, &other) != 0) {
+        return -1;
       }
+      std::vector<Contract>& all = backwards[forward];
+      if (all.empty()) forwards.push_back(one);
+      all.push_back(other);
     }
+    for (const Contract& forward : forwards) {
+      if (CheckGradient(forward, backwards[forward.name]) != 0) return -1;
+    }
+    return 0;
+  }
+
+  int FindContract(const char* forward, const char* backward, const char* name, Contract* out) const {
+    const uint32_t number = FindFunction(out_, name);
+    const KpFunctionInfo* found =
+        number == NameIndex::kNone ? nullptr : &out_.variants[out_.first_variants[number]].info();
+    if (!found || !found->signature) {
+      return kp_raise(
+          "ValueError",
+          "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "
+          "or correct the name",
+          Where(0), forward, backward, name);
+    }
+    const KpSignature* signature = nullptr;
+    if (SignatureFromProgram(found->program, found->program_words, found->signature, name, &signature) != 0) return -1;
+    *out = {name, signature::View{kp_signature_program(signature)}};
     return 0;
   }
 
