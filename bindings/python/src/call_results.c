@@ -1,4 +1,6 @@
 /* Results of a typed call: their shapes, their memory in the caller's framework, and how they are handed out. */
+#include <kernpack/host/device.h>
+
 #include "call_typed.h"
 
 static int PlanResult(KpyFunction* f, KpyTypedCall* t, int32_t index) {
@@ -67,6 +69,8 @@ int kpy_allocate_workspace(KpyFunction* f, KpyTypedCall* t) {
   prototype.strides = &one;
   if (prototype.device.device_type != KP_DEVICE_CPU && call->family != NULL && call->family->tensor_alloc != NULL) {
     rc = call->family->tensor_alloc((void*)(uintptr_t)call->family, &prototype, out);
+  } else if (prototype.device.device_type != KP_DEVICE_CPU) {
+    rc = kp_workspace_tensor(prototype.device, bytes, out);
   } else {
     rc = kp_tensor_new(&prototype, out);
   }

@@ -36,13 +36,20 @@ def toy(toy_plugin: Path) -> kernpack.Device:
     return kernpack.device("toy", 0)
 
 
+def _module(folder: Path, source: Path) -> Any:
+    out = folder / f"{source.stem}.so"
+    command = ["g++", *flags.compile_flags(), "-O1", source, *flags.link_flags(), "-o", out]
+    subprocess.run(command, check=True)
+    return kernpack.load(out)
+
+
+@pytest.fixture(scope="session")
+def with_workspace(tmp_path_factory: pytest.TempPathFactory, toy: kernpack.Device) -> Any:
+    return _module(tmp_path_factory.mktemp("with_workspace"), Path(__file__).parent / "with_workspace.cc")
+
+
 @pytest.fixture(scope="session")
 def toy_kernels(tmp_path_factory: pytest.TempPathFactory, toy: kernpack.Device) -> Any:
-    built = _built("toy_kernels.so")
-    if built is None:
-        built = tmp_path_factory.mktemp("toy_kernels") / "toy_kernels.so"
-        subprocess.run(
-            ["g++", *flags.compile_flags(), "-O1", EXAMPLE / "kernels" / "axpy.cc", *flags.link_flags(), "-o", built],
-            check=True,
-        )
-    return kernpack.load(built)
+    if built := _built("toy_kernels.so"):
+        return kernpack.load(built)
+    return _module(tmp_path_factory.mktemp("toy_kernels"), EXAMPLE / "kernels" / "axpy.cc")

@@ -175,6 +175,22 @@ def test_a_kernel_runs_where_its_tensors_are(toy: kernpack.Device, toy_kernels: 
     assert toy_kernels.axpy(empty, empty).shape == (0,)
 
 
+def test_workspaces_of_kernels(toy: kernpack.Device, with_workspace: Any) -> None:
+    x = np.arange(1000, dtype=np.float32)
+    for _ in range(3):
+        out = with_workspace.triple(kernpack.from_dlpack(x, toy))
+        np.testing.assert_array_equal(out.to("cpu").numpy(), 3 * x)
+    one = kernpack.from_dlpack(np.ones(1, np.float32), toy)
+    assert [with_workspace.count(one).to("cpu").numpy()[0] for _ in range(3)] == [1, 2, 3]
+    queue = kernpack.Stream(toy)
+    with kernpack.stream(queue):
+        assert with_workspace.count(one).to("cpu").numpy()[0] == 1, "a stream has a workspace of its own"
+    toy.reset()
+    assert with_workspace.count(one).to("cpu").numpy()[0] == 1
+    with pytest.raises(RuntimeError, match="triple: no variant runs on cpu:0"):
+        with_workspace.triple(kernpack.from_dlpack(x))
+
+
 def test_variants_are_listed(toy_kernels: Any) -> None:
     variants = json.loads(toy_kernels.functions["axpy"]._variants_json())
     assert {variant["target"]: variant["chosen"] for variant in variants} == {None: True, "toy": False}

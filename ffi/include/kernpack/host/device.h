@@ -63,6 +63,8 @@ KP_HOST_API int kp_fill(const KpDLTensor* to, int32_t value);
  * without waiting. Frees that come in reverse order are the fastest; any thread may free. ValueError: `handle` is not in use. */
 KP_HOST_API int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out);
 KP_HOST_API int kp_workspace_free(KpDLDevice device, void* handle, void* stream);
+/* The same as a TENSOR u8[bytes] for the current stream, which goes back to its pool with its last reference. */
+KP_HOST_API int kp_workspace_tensor(KpDLDevice device, uint64_t bytes, KpAny* out);
 /* Gives the pooled memory that is not in use back to the backend; *out_bytes (nullable) is how much. */
 KP_HOST_API int kp_workspace_trim(KpDLDevice device, uint64_t* out_bytes);
 /* STR: a JSON list, one object a device and stream: device, stream, pools, held, in_use, high_water (bytes), allocations, reused. */
