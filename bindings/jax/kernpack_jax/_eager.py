@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import jax
 import jax.numpy as jnp
 import kernpack._core as _core
@@ -14,9 +16,30 @@ with jax.ensure_compile_time_eval():  # the first array that a kernel meets may 
 _TOLD_APART = frozenset((_ARRAY, int, bool, float, str, type(None)))
 _core.jax_arrays(_ARRAY, _errors.restored)
 
+_forked = False
+
+
+def _after_fork() -> None:
+    """In the child: JAX's threads are gone, and whoever waits for them would wait for ever."""
+    global _forked
+    _forked = True
+    _core.jax_arrays(_Nothing, _errors.restored)  # so that the call core makes no call by itself
+
+
+class _Nothing:
+    """The type of no array."""
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
 
 def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """As _op.call; whatever else decides what is compiled, shapes and devices, the program itself looks at."""
+    if _forked:
+        raise RuntimeError(
+            f"{function.name}: JAX does not work in a process that was forked from one that used it; start such processes "
+            "with multiprocessing's 'spawn' method, or give the kernel NumPy arrays"
+        )
     outputs = _op.call(function, args, kwargs)
     values = (*args, *kwargs.values())
     if all(type(value) in _TOLD_APART for value in values):

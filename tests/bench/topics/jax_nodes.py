@@ -23,7 +23,7 @@ def measure(kit: Kit) -> list[Row]:
     for timing in timings.values():
         timing.samples = [sample / LENGTH for sample in timing.samples]
     title = f"JAX node, two attributes, chain of {LENGTH}"
-    return [timed_row("jax", title, timings, 0.7, peer="jax-tvm-ffi"), _eager(kit, x)]
+    return [timed_row("jax", title, timings, 0.65, peer="jax-tvm-ffi"), _eager(kit, x)]
 
 
 def _eager(kit: Kit, x) -> Row:

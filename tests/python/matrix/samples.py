@@ -1,0 +1,63 @@
+"""One call of each function of kernpack_kernels, as NumPy arrays: small, float64, valid under every transformation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+_RNG = np.random.default_rng(7)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`mapped`: which arguments get a leading axis under vmap; the others are the same for all items."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    mapped: tuple[int, ...] = (0,)
+
+    def floats(self) -> tuple[int, ...]:
+        """The arguments that can have a gradient."""
+        return tuple(i for i, value in enumerate(self.args) if value.dtype.kind == "f")
+
+    def stacked(self, times: int) -> tuple[Any, ...]:
+        """The arguments for vmap: the mapped ones as `times` different items."""
+        return tuple(
+            np.stack([value * (n + 1) if value.dtype.kind == "f" else value for n in range(times)])
+            if index in self.mapped
+            else value
+            for index, value in enumerate(self.args)
+        )
+
+    def item(self, stacked: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+        """The n-th item of such arguments."""
+        return tuple(value[n] if index in self.mapped else value for index, value in enumerate(stacked))
+
+
+def _normal(*shape: int) -> np.ndarray:
+    return _RNG.normal(size=shape)
+
+
+_X, _D, _W, _B = _normal(2, 3, 8), _normal(2, 3, 8), _normal(8), _normal(8)
+_PROBS = np.exp(_X) / np.exp(_X).sum(-1, keepdims=True)
+_TABLE, _INDICES = _normal(5, 8), np.array([[0, 2, 4], [2, 1, 0]], np.int32)
+_TOKENS = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
+
+SAMPLES = {
+    "embedding": Sample((_TABLE, _INDICES), mapped=(1,)),
+    "embedding_backward": Sample((_D, _TABLE, _INDICES)),
+    "gelu": Sample((_X,)),
+    "gelu_backward": Sample((_D, _X), {"approximate": "none"}, (0, 1)),
+    "l2_normalize": Sample((_X,)),
+    "l2_normalize_backward": Sample((_D, _X), {"eps": 1e-12}, (0, 1)),
+    "layer_norm": Sample((_X, _W, _B)),
+    "layer_norm_backward": Sample((_D, _X, _W), {"eps": 1e-5}, (0, 1)),
+    "mean_pool": Sample((_X, _TOKENS), mapped=(0, 1)),
+    "mean_pool_backward": Sample((_normal(2, 8), _TOKENS), mapped=(0, 1)),
+    "rms_norm": Sample((_X, _W)),
+    "rms_norm_backward": Sample((_D, _X, _W), {"eps": 1e-6}, (0, 1)),
+    "softmax": Sample((_X,)),
+    "softmax_backward": Sample((_D, _PROBS), mapped=(0, 1)),
+}
