@@ -45,3 +45,14 @@ def test_sizes_in_the_manual_are_the_pinned_ones() -> None:
     stated = re.findall(r"`(Kp\w+)` \((\d+) bytes\)", MANUAL)
     assert stated
     assert all(pins[name] == size for name, size in stated)
+
+
+def test_the_header_describes_every_device_service() -> None:
+    header = (INCLUDE / "kernpack" / "device_api.h").read_text()
+    table = header.split("#define KP_DEVICE_SERVICES(X)")[1].split("#define KP_DEVICE_DECLARE_SERVICE_")[0]
+    names = re.findall(r"\bX\(\d+, \w+, (\w+),", table)
+    comment = header.split("/* Every service in ABI order: X(minor, needs")[1].split("*/")[0]
+    heads = re.findall(r"^ \*  (\w+(?:, \w+)*) {2,}", comment, re.MULTILINE)
+    described = [name for head in heads for name in head.split(", ")]
+    assert len(names) > 30
+    assert described == names

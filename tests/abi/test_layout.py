@@ -28,10 +28,9 @@ def package_folder(name: str) -> Path:
 
 @pytest.mark.parametrize("compiler", C_COMPILERS)
 @pytest.mark.parametrize("standard", ["c99", "c11"])
-def test_pins_in_c(compiler: str, standard: str) -> None:
-    ran = compile_only(
-        compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(HERE / "layout_pins.c")
-    )
+@pytest.mark.parametrize("pins", ["layout_pins.c", "device_pins.c"])
+def test_pins_in_c(compiler: str, standard: str, pins: str) -> None:
+    ran = compile_only(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(HERE / pins))
     assert ran.returncode == 0, ran.stderr
 
 

@@ -144,8 +144,9 @@ typedef struct KpDeviceApi KpDeviceApi;
  *  event_new       `timing`: event_elapsed will be asked.
  *  event_record    moves the event to the present end of the stream.
  *  event_wait      later work on the stream waits for the event. One that was never recorded is reached.
- *  event_sync, event_query, event_free  the host waits; asks; frees (also before it is reached).
+ *  event_sync, event_query  the host waits; asks.
  *  event_elapsed   milliseconds between two reached events with timing.
+ *  event_free      also before it is reached.
  *  load_code       `image` in `format` ("cubin", "ptx", "cl", "spv", ...), compiled with `options`; a refusal carries the
  *                  compiler's log. The image may go after the call.
  *  unload_code     with all its kernels.
