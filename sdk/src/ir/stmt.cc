@@ -110,8 +110,22 @@ Stmt If(Expr condition, Block body, Block otherwise) {
   return Make(std::move(n));
 }
 
+const char* ErrorKind(std::string_view name) {
+  constexpr const char* kKinds[] = {"ValueError",        "TypeError",   "IndexError",
+                                    "RuntimeError",      "KeyError",    "OverflowError",
+                                    "ZeroDivisionError", "MemoryError", "NotImplementedError"};
+  for (const char* kind : kKinds) {
+    if (name == kind) return kind;
+  }
+  return nullptr;
+}
+
 Stmt Assert(Expr condition, std::string message, std::string error_kind) {
   CheckScalar(condition, kBool, "assert");
+  if (!ErrorKind(error_kind)) {
+    KP_THROW(ValueError) << "assert: expected ValueError, TypeError, IndexError, RuntimeError or the like, got '"
+                         << error_kind << '\'';
+  }
   StmtNode n = Of(StmtKind::kAssert);
   n.args = {std::move(condition)};
   n.text = std::move(message);

@@ -34,7 +34,7 @@ struct StmtNode {
   uint32_t depth = 1;  // of nested blocks
   std::vector<Expr>
       args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf, kAssert: condition. kLaunch: grid x y
-      // z, block x y z, bytes of dynamic shared memory. kCall: scalars in order. kEvaluate: value.
+  // z, block x y z, bytes of dynamic shared memory. kCall: scalars in order. kEvaluate: value.
   Expr mask;  // kStore, nullable: lanes that are false are not written
   Var var;  // kLet, kFor
   Buffer buffer;  // kStore, kAlloc
@@ -55,7 +55,10 @@ Stmt Alloc(Buffer buffer);
 Stmt For(Var var, Expr begin, Expr end, Block body, ForKind kind = ForKind::kSerial, int lanes = 0,
          Tail tail = Tail::kPeeled);
 Stmt If(Expr condition, Block body, Block otherwise = {});
+// error_kind: one that ErrorKind knows.
 Stmt Assert(Expr condition, std::string message, std::string error_kind = "ValueError");
+// The kind of that name with static storage (ValueError, TypeError, IndexError, RuntimeError, ...), or null.
+const char* ErrorKind(std::string_view name);
 Stmt Barrier();
 // Runs body once for every thread of every block; extents of 0: nothing runs.
 Stmt Launch(std::vector<Expr> grid, std::vector<Expr> block, Expr dynamic_shared, Block body);

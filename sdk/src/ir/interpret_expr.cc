@@ -1,0 +1,164 @@
+// Expressions in the interpreter.
+#include <kernpack/error.h>
+#include <kernpack/sdk/ir/text.h>
+
+#include "ir/machine.h"
+#include "ir/scalar.h"
+
+namespace kernpack::sdk::ir {
+
+void Machine::Step() {
+  if (options_.max_steps && ++steps_ > options_.max_steps) {
+    KP_THROW(RuntimeError) << "interpreter: gave up after " << options_.max_steps << " steps";
+  }
+}
+
+std::byte* Machine::Place(const Buffer& buffer, const std::vector<Value>& indices, int lane, Thread* t, Position at) {
+  const auto found = t->buffers.find(buffer.get());
+  if (found == t->buffers.end()) KP_THROW(NameError) << buffer->name << ": used where it does not live";
+  const Memory& m = found->second;
+  int64_t offset = 0;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const auto i = static_cast<int64_t>(indices[d].lane[indices[d].lanes == 1 ? 0 : lane]);
+    if (i < 0 || i >= m.shape[d]) {
+      KP_THROW(IndexError) << buffer->name << ": index " << i << " of dimension " << d
+                           << " is out of bounds for extent " << m.shape[d] << " (line " << at.line << ')';
+    }
+    offset = offset * m.shape[d] + i;
+  }
+  return m.data + offset * static_cast<int64_t>(buffer->element.bits / 8);
+}
+
+Value Machine::EvalLoad(const ExprNode& e, Thread* t) {
+  const bool masked = e.op == Op::kMaskedLoad;
+  const size_t rank = e.args.size() - (masked ? 2 : 0);
+  std::vector<Value> indices;
+  for (size_t d = 0; d < rank; ++d) indices.push_back(Eval(e.args[d], t));
+  Value mask, out;
+  if (masked) {
+    mask = Eval(e.args[rank], t);
+    out = Eval(e.args[rank + 1], t);
+  }
+  out.lanes = e.type.lanes;
+  for (int i = 0; i < out.lanes; ++i) {
+    if (!masked || mask.lane[i])
+      out.lane[i] = ReadLane(e.buffer()->element, Place(e.buffer(), indices, i, t, e.position));
+  }
+  return out;
+}
+
+namespace {
+
+// Halves are joined until one lane is left.
+uint64_t Tree(Op op, Type type, uint64_t* lane, int lanes) {
+  for (int half = lanes / 2; half; half /= 2) {
+    for (int i = 0; i < half; ++i) lane[i] = EvalBinary(op, type, lane[i], lane[i + half]);
+  }
+  return lane[0];
+}
+
+}  // namespace
+
+Value Machine::EvalReduce(const ExprNode& e, Thread* t) {
+  const Reduction& r = std::get<Reduction>(e.detail);
+  const int64_t begin = EvalInt(e.args[0], t), end = EvalInt(e.args[1], t);
+  const int lanes = r.lanes ? r.lanes : 1;
+  Value partial;
+  for (int i = 0; i < lanes; ++i) partial.lane[i] = IdentityOf(r.op, e.type);
+  Value index;
+  for (int64_t j = begin; j < end; ++j) {
+    Step();
+    index.lane[0] = static_cast<uint64_t>(j);
+    t->vars[r.var.get()] = index;
+    uint64_t& slot =
+        partial.lane[(static_cast<uint64_t>(j) - static_cast<uint64_t>(begin)) % static_cast<uint64_t>(lanes)];
+    slot = EvalBinary(r.op, e.type, slot, Eval(e.args[2], t).lane[0]);
+  }
+  partial.lane[0] = Tree(r.op, e.type, partial.lane, lanes);
+  partial.lanes = 1;
+  return partial;
+}
+
+Value Machine::EvalExtern(const ExprNode& e, Thread* t) {
+  const std::string& name = std::get<std::string>(e.detail);
+  const auto found = options_.externs.find(name);
+  if (found == options_.externs.end())
+    KP_THROW(NameError) << "extern \"" << name << "\": the interpreter was given no such function";
+  std::vector<double> args;
+  for (const Expr& a : e.args) {
+    args.push_back(DoubleFromLane(kF64, EvalCast(a->type, kF64, Eval(a, t).lane[0])));
+  }
+  Value out;
+  out.lane[0] = LaneFromDouble(e.type, found->second(args));
+  return out;
+}
+
+Value Machine::Eval(const Expr& e, Thread* t) {
+  Value out;
+  out.lanes = e->type.lanes;
+  switch (e->op) {
+    case Op::kConst:
+      out.lane[0] = e->bits();
+      return out;
+    case Op::kVar: {
+      const auto found = t->vars.find(e->var().get());
+      if (found == t->vars.end()) KP_THROW(NameError) << e->var()->name << ": used where it has no value";
+      return found->second;
+    }
+    case Op::kThreadIndex:
+      out.lane[0] = static_cast<uint64_t>(t->thread[e->bits()]);
+      return out;
+    case Op::kBlockIndex:
+      out.lane[0] = static_cast<uint64_t>(t->block[e->bits()]);
+      return out;
+    case Op::kLoad:
+    case Op::kMaskedLoad:
+      return EvalLoad(*e, t);
+    case Op::kReduce:
+      return EvalReduce(*e, t);
+    case Op::kExtern:
+      return EvalExtern(*e, t);
+    default:
+      break;
+  }
+  Value a = Eval(e->args[0], t), b, c;
+  if (e->args.size() > 1) b = Eval(e->args[1], t);
+  if (e->args.size() > 2) c = Eval(e->args[2], t);
+  const Type from = e->args[0]->type;
+  if (e->op == Op::kReduceLanes) {
+    out.lane[0] = Tree(std::get<Op>(e->detail), ElementOf(from), a.lane, from.lanes);
+    return out;
+  }
+  for (int i = 0; i < out.lanes; ++i) {
+    switch (e->op) {
+      case Op::kCast:
+        out.lane[i] = EvalCast(from, e->type, a.lane[i]);
+        break;
+      case Op::kBitcast:
+        out.lane[i] = EvalBitcast(from, e->type, a.lane[i]);
+        break;
+      case Op::kSelect:
+        out.lane[i] = a.lane[i] ? b.lane[i] : c.lane[i];
+        break;
+      case Op::kBroadcast:
+        out.lane[i] = a.lane[0];
+        break;
+      case Op::kRamp: {
+        const uint64_t step = EvalBinary(Op::kMul, from, b.lane[0], static_cast<uint64_t>(i));
+        out.lane[i] = EvalBinary(Op::kAdd, from, a.lane[0], step);
+        break;
+      }
+      case Op::kShuffle: {
+        const int chosen = std::get<std::vector<int>>(e->detail)[static_cast<size_t>(i)];
+        out.lane[i] = chosen < from.lanes ? a.lane[chosen] : b.lane[chosen - from.lanes];
+        break;
+      }
+      default:
+        out.lane[i] = HasTwoOperands(ClassOf(e->op)) ? EvalBinary(e->op, ElementOf(from), a.lane[i], b.lane[i])
+                                                     : EvalUnary(e->op, ElementOf(from), a.lane[i]);
+    }
+  }
+  return out;
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,68 @@
+// The interpreter's state.
+#ifndef KERNPACK_SDK_SRC_IR_MACHINE_H_
+#define KERNPACK_SDK_SRC_IR_MACHINE_H_
+
+#include <kernpack/sdk/ir/interpret.h>
+
+#include <unordered_map>
+
+namespace kernpack::sdk::ir {
+
+struct Value {
+  int lanes = 1;
+  uint64_t lane[kMaxLanes];  // the first `lanes` are meaningful
+};
+
+// A buffer while it lives.
+struct Memory {
+  std::byte* data = nullptr;
+  std::vector<int64_t> shape;
+  std::shared_ptr<std::vector<std::byte>> owned;  // null: the caller's or persistent
+};
+
+// One thread of execution: the host's, or one of a launched block.
+struct Thread {
+  std::unordered_map<const VarNode*, Value> vars;
+  std::unordered_map<const BufferNode*, Memory> buffers;
+  int64_t thread[3] = {0, 0, 0};
+  int64_t block[3] = {0, 0, 0};
+  bool returned = false;
+};
+using Threads = std::vector<Thread*>;
+
+class Machine {
+ public:
+  Machine(const IRModule& module, PersistentMemory* persistent, const InterpretOptions& options)
+      : module_(module), persistent_(persistent), options_(options) {}
+
+  void CallWith(const FuncNode& f, const std::vector<Memory>& tensors, const std::vector<Value>& scalars);
+
+ private:
+  const IRModule& module_;
+  PersistentMemory* persistent_;
+  const InterpretOptions& options_;
+  uint64_t steps_ = 0;
+  int calls_ = 0;
+
+  Value Eval(const Expr& e, Thread* t);
+  Value EvalLoad(const ExprNode& e, Thread* t);
+  Value EvalReduce(const ExprNode& e, Thread* t);
+  Value EvalExtern(const ExprNode& e, Thread* t);
+  int64_t EvalInt(const Expr& e, Thread* t) { return static_cast<int64_t>(Eval(e, t).lane[0]); }
+  std::byte* Place(const Buffer& buffer, const std::vector<Value>& indices, int lane, Thread* t, Position at);
+
+  // All threads run the block together; only where a statement holds a barrier do they go step by step.
+  void RunBlock(const Block& block, const Threads& threads);
+  void RunStmt(const StmtNode& s, const Threads& threads);
+  void RunAlone(const StmtNode& s, Thread* t);
+  void RunStore(const StmtNode& s, Thread* t);
+  void RunAlloc(const StmtNode& s, const Threads& threads);
+  void RunFor(const StmtNode& s, const Threads& threads);
+  void RunLaunch(const StmtNode& s, Thread* t);
+  void RunCall(const StmtNode& s, Thread* t);
+  void Step();
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_IR_MACHINE_H_
