@@ -18,13 +18,15 @@ from model import embed
 SENTENCES = ["Leaves catch sunlight.", "Plants turn light into food in their leaves.", "The river rises in the hills."]
 
 
-def test_compiled_without_a_graph_break_it_gives_the_same(kernels):
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compiled_without_a_graph_break_it_gives_the_same(kernels, backend):
     weights = {name: torch.from_numpy(array.copy()) for name, array in data.load_weights().items()}
     (batch,) = data.batches(data.tokenize(SENTENCES), len(SENTENCES))
     inputs = {name: torch.from_numpy(array) for name, array in batch.items()}
+    torch._dynamo.reset()
     run = functools.partial(embed, kernels, weights)
     with torch.no_grad():
         expected = run(inputs)
-        found = torch.compile(run, fullgraph=True, backend="aot_eager")(inputs)
+        found = torch.compile(run, fullgraph=True, backend=backend)(inputs)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
     assert (expected[0] @ expected[1]) > (expected[0] @ expected[2])
