@@ -94,7 +94,7 @@ def test_the_processor_can_be_capped(cap: str, chosen: str | None, compile_fake:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "KERNPACK_CPU": cap},
+        env={**os.environ, "KERNPACK_TARGET": cap and f"llvm -mcpu={cap}"},
     )
     assert ran.returncode == 0, ran.stderr
     variants = json.loads(ran.stdout)
@@ -105,7 +105,16 @@ def test_the_processor_can_be_capped(cap: str, chosen: str | None, compile_fake:
         assert picked == [chosen]
 
 
-def test_a_cap_that_is_no_level(compile_fake: Callable[..., Path]) -> None:
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("llvm -mcpu=fast", "processor fast is not known to this version"),
+        ("llvm -mcpu=cortex-a72", "this processor is x86_64"),
+        ("cuda -arch=sm_90", "it is no target for the CPU"),
+        ("llvm mcpu", "expected an option, got mcpu"),
+    ],
+)
+def test_a_cap_that_is_no_target_of_this_machine(target: str, problem: str, compile_fake: Callable[..., Path]) -> None:
     path = compile_fake("bad_cap", FAKE_VERSION='"bad-cap"')
     code = "import sys; sys.path.insert(0, sys.argv[2])\nfrom support import host\nhost.load(sys.argv[1])\n"
     ran = subprocess.run(
@@ -113,6 +122,7 @@ def test_a_cap_that_is_no_level(compile_fake: Callable[..., Path]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "KERNPACK_CPU": "fast"},
+        env={**os.environ, "KERNPACK_TARGET": target},
     )
-    assert "ValueError: KERNPACK_CPU: expected x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got 'fast'" in ran.stderr
+    expected = "KERNPACK_TARGET: expected a target for this processor, such as 'llvm -mcpu=x86-64-v2', got "
+    assert f"ValueError: {expected}'{target}': {problem}; correct or unset it" in ran.stderr

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 version: str
+host: object  # a capsule "kernpack.host": the process's KpHost
 
 class Device:
     def __init__(self, spec: Any, index: int = ...) -> None: ...

@@ -4,6 +4,14 @@
 
 PyMODINIT_FUNC PyInit__core(void);
 
+/* The process's host, for extensions that serve it without linking to libkernpack (kernpack_compiler). */
+static int AddHost(PyObject* module) {
+  PyObject* capsule = PyCapsule_New((void*)(uintptr_t)kp_host(), "kernpack.host", NULL);
+  const int rc = capsule == NULL ? -1 : PyModule_AddObjectRef(module, "host", capsule);
+  Py_XDECREF(capsule);
+  return rc;
+}
+
 PyMODINIT_FUNC PyInit__core(void) {
   static struct PyModuleDef def = {
       PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", -1, NULL, NULL, NULL, NULL, NULL};
@@ -13,7 +21,7 @@ PyMODINIT_FUNC PyInit__core(void) {
   if (module == NULL) return NULL;
   if (kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 ||
       kpy_tensor_init(module) != 0 || kpy_handle_init(module) != 0 || kpy_function_init(module) != 0 ||
-      PyModule_AddStringConstant(module, "version", kp_version()) != 0) {
+      AddHost(module) != 0 || PyModule_AddStringConstant(module, "version", kp_version()) != 0) {
     Py_DECREF(module);
     return NULL;
   }

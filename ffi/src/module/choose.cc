@@ -71,10 +71,10 @@ const Function* GetFunction(const KpLoadedModule* module, uint32_t number) {
 TargetMatch Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device) {
   if (module.any_device) return {0, "it looks after its device itself"};
   if (const char* target = variant.info().target) {
-    if (device.device_type == KP_DEVICE_CPU) return MatchTarget(target, device, module.cpu_level, nullptr);
+    if (device.device_type == KP_DEVICE_CPU) return MatchCpu(target, module.cpu);
     if (auto match = AskBackend(target, device)) return *std::move(match);
     const auto arch = DeviceArch(device);
-    return MatchTarget(target, device, module.cpu_level, arch ? arch->c_str() : nullptr);
+    return MatchDevice(target, device, arch ? arch->c_str() : nullptr);
   }
   const int32_t type = BaselineDeviceType(function);
   if (type == device.device_type) return {0, std::string("baseline for ") + kp_device_type_name(type)};

@@ -56,7 +56,7 @@ struct KpLoadedModule {
   std::string sdk_version;
   std::string path;
   std::string digest;
-  int cpu_level = 0;
+  kernpack::host::CpuSpec cpu;  // what its variants were chosen for
 
   std::vector<uint32_t> first_variants;  // of each function
   kernpack::host::NameIndex index;  // of the functions

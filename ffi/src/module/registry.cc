@@ -13,7 +13,7 @@
 #include "loader/platform.h"
 #include "module/check.h"
 #include "peer/peer_module.h"
-#include "target/cpu_level.h"
+#include "target/cpu_machine.h"
 
 namespace kernpack::host {
 namespace {
@@ -133,7 +133,7 @@ int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoaded
   if ((*out = registry.Find(digest))) return 0;
   auto module = std::make_unique<KpLoadedModule>();
   module->digest = digest;
-  if (CappedCpuLevel(&module->cpu_level) != 0) return -1;
+  if (MachineCpu(&module->cpu) != 0) return -1;
   const bool peer = libraries.size() == 1 && !libraries[0]->symbols.has_query;
   if ((peer ? BuildPeerModule(*libraries[0], module.get()) : MakeOwnModule(libraries, files, module.get())) != 0)
     return -1;
@@ -150,7 +150,7 @@ int Adopt(const KpModule* table, const KpLoadedModule** out) {
   if ((*out = registry.Find(digest))) return 0;
   auto module = std::make_unique<KpLoadedModule>();
   module->digest = digest;
-  if (CappedCpuLevel(&module->cpu_level) != 0) return -1;
+  if (MachineCpu(&module->cpu) != 0) return -1;
   std::vector<Part> parts(1);
   if (MakePart(table, "<embedded>", &parts[0]) != 0 || BuildModule(parts, module.get()) != 0) return -1;
   module->path.clear();

@@ -1,14 +1,111 @@
 // The extension "kernpack.target".
 #include "target/target_api.h"
 
-#include <kernpack/host/host.h>
+#include <kernpack/host/device.h>
+#include <kernpack/host/target_text.h>
+
+#include "base/bytes.h"
+#include "base/guard.h"
+#include "target/cpu_machine.h"
+#include "target/cpu_table.h"
+#include "target/target_match.h"
+#include "target/target_words.h"
 
 namespace kernpack::host {
+namespace {
+
+int Match(KpBytes code, KpBytes machine, int32_t* rank, KpAny* reason) {
+  return Guard("kernpack.target.match", [&] {
+    const TargetMatch match = MatchTargets(View(code), View(machine));
+    *rank = match.rank;
+    return kp_string_new(Bytes(match.reason), reason);
+  });
+}
+
+int CpuFeaturesOf(KpBytes triple, KpBytes cpu, KpBytes attributes, KpAny* out) {
+  return Guard("kernpack.target.cpu_features", [&] {
+    std::vector<std::string_view> list;
+    if (attributes.size != 0) SplitQuoted(View(attributes), ",", &list);
+    CpuSpec spec;
+    const std::string problem = ReadCpuSpec(View(triple), View(cpu), list, true, &spec);
+    if (!problem.empty()) return kp_raise("ValueError", "%s", problem.c_str());
+    std::string text(spec.arch ? spec.arch->name : "?");
+    if (!spec.features.Empty()) text += " " + spec.arch->Names(spec.features);
+    return kp_string_new(Bytes(text), out);
+  });
+}
+
+int CpuNames(KpBytes architecture, int32_t models, KpAny* out) {
+  return Guard("kernpack.target.cpu_names", [&] {
+    const CpuArch* arch = FindCpuArch(View(architecture));
+    if (!arch) {
+      std::string known;
+      for (const CpuArch* each : CpuArchs()) known.append(known.empty() ? "" : ", ").append(each->name);
+      return kp_raise("ValueError", "processor architecture '%.*s' is not known; known: %s",
+                      PrintLength(View(architecture)), architecture.data, known.c_str());
+    }
+    std::string text;
+    for (const CpuEntry& entry : models ? arch->models : arch->features) {
+      text.append(text.empty() ? "" : " ").append(entry.name);
+    }
+    return kp_string_new(Bytes(text), out);
+  });
+}
+
+struct NamedAttr {
+  std::string_view name;
+  KpDeviceAttrKind kind;
+};
+
+constexpr NamedAttr kAttrs[] = {
+    {"exist", KP_ATTR_EXIST},
+    {"max_threads_per_block", KP_ATTR_MAX_THREADS_PER_BLOCK},
+    {"warp_size", KP_ATTR_WARP_SIZE},
+    {"max_shared_memory_per_block", KP_ATTR_MAX_SHARED_MEMORY_PER_BLOCK},
+    {"compute_version", KP_ATTR_COMPUTE_VERSION},
+    {"device_name", KP_ATTR_DEVICE_NAME},
+    {"max_clock_rate", KP_ATTR_MAX_CLOCK_RATE},
+    {"multi_processor_count", KP_ATTR_MULTI_PROCESSOR_COUNT},
+    {"max_thread_dimensions", KP_ATTR_MAX_THREAD_DIMENSIONS},
+    {"max_registers_per_block", KP_ATTR_MAX_REGISTERS_PER_BLOCK},
+    {"gcn_arch", KP_ATTR_GCN_ARCH},
+    {"api_version", KP_ATTR_API_VERSION},
+    {"driver_version", KP_ATTR_DRIVER_VERSION},
+    {"l2_cache_size_bytes", KP_ATTR_L2_CACHE_SIZE_BYTES},
+    {"total_global_memory", KP_ATTR_TOTAL_GLOBAL_MEMORY},
+    {"available_global_memory", KP_ATTR_AVAILABLE_GLOBAL_MEMORY},
+    {"image_pitch_alignment", KP_ATTR_IMAGE_PITCH_ALIGNMENT},
+};
+static_assert(std::size(kAttrs) == KP_DEVICE_ATTR_COUNT);
+
+// The processor as a target, and what that says for the option; *out stays NONE where it says nothing.
+int ProcessorFact(std::string_view option, KpAny* out) {
+  CpuSpec cpu;
+  if (MachineCpu(&cpu) != 0) return -1;
+  const std::string text = CpuTarget(cpu);
+  TargetWords words;
+  ReadTargetWords(text, &words);
+  const TargetOption* found = words.Find(option);
+  return found ? kp_string_new(Bytes(found->raw), out) : 0;
+}
+
+int DeviceFact(KpDLDevice device, KpBytes name, KpAny* out) {
+  return Guard("kernpack.target.device_fact", [&] {
+    *out = kp_none();
+    const std::string_view wanted = View(name);
+    for (const NamedAttr& attr : kAttrs) {
+      if (attr.name == wanted) return kp_device_get_attr(device, attr.kind, out);
+    }
+    const bool processor = wanted == "mcpu" || wanted == "mattr" || wanted == "mtriple";
+    if (device.device_type == KP_DEVICE_CPU && processor) return ProcessorFact(wanted, out);
+    return kp_device_get_property(device, name, out);
+  });
+}
+
+}  // namespace
 
 const KpTargetApi kTargetApi = {
-    sizeof(KpTargetApi),
-    &kp_device_from_name,
-    &kp_device_type_name,
+    sizeof(KpTargetApi), &kp_device_from_name, &kp_device_type_name, &Match, &CpuFeaturesOf, &CpuNames, &DeviceFact,
 };
 
 }  // namespace kernpack::host

@@ -1,4 +1,5 @@
-// Chooses among the variants of an op: does a device satisfy a target string, how specific is that, and why.
+// May code that was built for one target run on what another describes, how specific is it, and why. The one rule: modules
+// choose their variants by it, backends and the SDK ask it through the extension "kernpack.target".
 #ifndef KERNPACK_SRC_TARGET_TARGET_MATCH_H_
 #define KERNPACK_SRC_TARGET_TARGET_MATCH_H_
 
@@ -7,17 +8,24 @@
 
 #include <kernpack/abi.h>
 
+#include "target/cpu_spec.h"
+
 namespace kernpack::host {
 
 struct TargetMatch {
-  int rank;            // below 0: not satisfied; else above 0, larger is more specific
+  int rank;  // below 0: not satisfied; else above 0, larger is more specific
   std::string reason;  // one sentence fragment, for people
 };
 
-// `target`: canonical command-line form, "llvm -mcpu=x86-64-v3", "cuda -arch=sm_90". `cpu_level` is what to take this
-// processor for. `device_arch` is the device's architecture as its backend names it ("sm_90"); NULL when no backend for
-// that device is loaded.
-TargetMatch MatchTarget(std::string_view target, KpDLDevice device, int cpu_level, const char* device_arch);
+// Both in command-line form. An option that only one side states decides nothing, but that a machine that does not tell its
+// architecture, or has no such feature, runs no code that needs one.
+TargetMatch MatchTargets(std::string_view code, std::string_view machine);
+
+// `machine` is this process's processor, or what stands for it.
+TargetMatch MatchCpu(std::string_view code, const CpuSpec& machine);
+
+// A device that is no CPU. `device_arch`: as its backend names it ("sm_90"); NULL when no backend for it is loaded.
+TargetMatch MatchDevice(std::string_view code, KpDLDevice device, const char* device_arch);
 
 }  // namespace kernpack::host
 

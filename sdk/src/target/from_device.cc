@@ -7,13 +7,32 @@
 
 namespace kernpack::sdk {
 
+namespace {
+
+AttrValue AskHost(KpDLDevice device, std::string_view name) {
+  HostValue answer;
+  Check(TargetApi().device_fact(device, BytesOf(name), answer.out()));
+  const KpAny& value = answer.get();
+  if (value.type_index == KP_TYPE_NONE) return {};
+  if (value.type_index == KP_TYPE_BOOL) return value.v.v_int != 0;
+  if (value.type_index == KP_TYPE_INT) return value.v.v_int;
+  if (value.type_index == KP_TYPE_FLOAT) return value.v.v_float;
+  return answer.str();
+}
+
+}  // namespace
+
 void AskDevice(const TargetKind& kind, int64_t device_id, const DeviceQuery& query, AttrMap* options) {
   if (!std::in_range<int32_t>(device_id)) KP_THROW(ValueError) << "from_device: " << device_id << " is no device id";
-  if (!query) KP_THROW(RuntimeError) << "from_device: nobody here can ask devices; pass a DeviceQuery";
   const KpDLDevice device{kind.device_type(), static_cast<int32_t>(device_id)};
+  const DeviceQuery ask = query ? query : DeviceQuery(AskHost);
+  if (ask(device, "exist") != AttrValue(true)) {
+    KP_THROW(RuntimeError) << "from_device: there is no device " << DeviceTypeName(device.device_type) << ':'
+                           << device.device_id << "; kernpack.info() tells which there are and why others are not";
+  }
   for (const TargetOption& option : kind.options()) {
     if (option.traits.from_device.empty() || options->contains(option.name)) continue;
-    AttrValue answer = query(device, option.traits.from_device);
+    AttrValue answer = ask(device, option.traits.from_device);
     if (option.traits.convert && !answer.is_none()) answer = option.traits.convert(answer);
     if (!answer.is_none()) options->emplace(option.name, CheckOption(kind, option, answer, Nesting{}));
   }
@@ -21,9 +40,17 @@ void AskDevice(const TargetKind& kind, int64_t device_id, const DeviceQuery& que
 
 Target Target::FromDevice(KpDLDevice device, const AttrMap& config, const DeviceQuery& query) {
   AttrMap whole = config;
-  if (!config.contains("kind") && !config.contains("tag")) whole.emplace("kind", DeviceTypeName(device.device_type));
+  if (!config.contains("kind") && !config.contains("tag")) {
+    const bool cpu = device.device_type == KP_DEVICE_CPU;
+    whole.emplace("kind", cpu ? "llvm" : DeviceTypeName(device.device_type));
+  }
   whole.insert_or_assign("from_device", device.device_id);
-  return BuildTarget(whole, Nesting{}, query);
+  Target target = BuildTarget(whole, Nesting{}, query);
+  if (target.kind().device_type() != device.device_type) {
+    KP_THROW(ValueError) << "Target::FromDevice: kind '" << target.kind().name() << "' is not for devices of type "
+                         << DeviceTypeName(device.device_type);
+  }
+  return target;
 }
 
 }  // namespace kernpack::sdk

@@ -28,9 +28,14 @@ void Check(int rc) {
   if (rc != 0) ThrowRaised();
 }
 
+std::string HostValue::str() const {
+  KpBytes text{};
+  return kp_any_str(&value_, &text) ? std::string(text.data, text.size) : std::string();
+}
+
 int32_t DeviceTypeFromName(const std::string& name) {
   KpDLDevice device{};
-  Check(TargetApi().device_from_name(KpBytes{name.data(), name.size()}, &device));
+  Check(TargetApi().device_from_name(BytesOf(name), &device));
   return device.device_type;
 }
 

@@ -5,6 +5,7 @@
 #include <kernpack/host/target.h>
 
 #include <string>
+#include <string_view>
 
 namespace kernpack::sdk {
 
@@ -14,6 +15,24 @@ const KpHost* Host();
 const KpTargetApi& TargetApi();
 // Throws what the host raised, unless rc is 0.
 void Check(int rc);
+
+inline KpBytes BytesOf(std::string_view text) { return {text.data(), text.size()}; }
+
+// A value that the host gives back, released with this.
+class HostValue {
+ public:
+  HostValue() : value_(kp_none()) {}
+  ~HostValue() { kp_any_release(&value_); }
+  HostValue(const HostValue&) = delete;
+  HostValue& operator=(const HostValue&) = delete;
+
+  KpAny* out() { return &value_; }
+  const KpAny& get() const { return value_; }
+  std::string str() const;  // of text; "" of anything else
+
+ private:
+  KpAny value_;
+};
 
 // The KpDeviceType that the host knows by that name; ValueError when it knows none.
 int32_t DeviceTypeFromName(const std::string& name);

@@ -1,6 +1,8 @@
-// What an error adds when a name is not known.
+// Text for messages.
 #ifndef KERNPACK_SDK_SRC_TARGET_SUGGEST_H_
 #define KERNPACK_SDK_SRC_TARGET_SUGGEST_H_
+
+#include <kernpack/host/suggest.h>
 
 #include <string>
 #include <string_view>
@@ -8,11 +10,7 @@
 
 namespace kernpack::sdk {
 
-// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
-size_t EditDistance(std::string_view a, std::string_view b);
-
-// "; did you mean 'arch'?", or "" when nothing known is near.
-std::string Suggest(std::string_view name, const std::vector<std::string>& known);
+using host::Suggest;
 
 // "a, b, c".
 std::string List(const std::vector<std::string>& names);

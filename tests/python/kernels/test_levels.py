@@ -25,7 +25,7 @@ def test_level(level):
             "no:xdist",
             *(str(HERE / f) for f in FILES),
         ],
-        env=os.environ | {"KERNPACK_CPU": level},
+        env=os.environ | {"KERNPACK_TARGET": f"llvm -mcpu={level}"},
         capture_output=True,
         text=True,
         check=False,

@@ -1,0 +1,43 @@
+"""Targets, virtual devices and compilation configurations: what code is compiled for and where a plan puts it."""
+
+import kernpack as _kernpack  # the one host of the process
+
+from ._native import (
+    BestMatch,
+    CompilationConfig,
+    Target,
+    TargetKind,
+    TargetMatch,
+    VirtualDevice,
+    add_tag,
+    cpu_features,
+    cpu_models,
+    list_tags,
+    match,
+    pick_best,
+    supports,
+    tag_definition,
+)
+
+__version__ = _kernpack.__version__
+
+__all__ = [
+    "BestMatch",
+    "CompilationConfig",
+    "Target",
+    "TargetKind",
+    "TargetMatch",
+    "VirtualDevice",
+    "add_tag",
+    "cpu_features",
+    "cpu_models",
+    "list_tags",
+    "match",
+    "pick_best",
+    "supports",
+    "tag_definition",
+]
+
+for _name in __all__:
+    globals()[_name].__module__ = __name__  # what pickles and help() say
+del _name

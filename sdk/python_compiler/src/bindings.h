@@ -1,0 +1,34 @@
+// What each file of this extension adds to the module, and what they share.
+#ifndef KERNPACK_PYTHON_COMPILER_BINDINGS_H_
+#define KERNPACK_PYTHON_COMPILER_BINDINGS_H_
+
+#include <kernpack/sdk/target.h>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace kernpack::compiler {
+
+namespace py = pybind11;
+
+void BindTarget(py::module_& module);
+void BindMatch(py::module_& module);
+void BindVirtualDevice(py::module_& module);
+void BindCompilationConfig(py::module_& module);
+
+// Attribute values, both ways. TypeError for what no attribute can be; OverflowError for integers beyond 64 bits.
+sdk::AttrValue FromPython(py::handle value);
+py::object ToPython(const sdk::AttrValue& value);
+py::dict ToPython(const sdk::AttrMap& map);
+
+// A Target, or what makes one: str or dict.
+sdk::Target ToTarget(py::handle value);
+// A device type's name.
+int32_t ToDeviceType(const std::string& name);
+std::string DeviceTypeName(int32_t device_type);
+// "cuda:1", or anything whose str() is such.
+KpDLDevice ToDevice(py::handle value);
+
+}  // namespace kernpack::compiler
+
+#endif  // KERNPACK_PYTHON_COMPILER_BINDINGS_H_
