@@ -65,8 +65,7 @@ class FakeDriver : public testing::Test {
 
   static KpDLDevice Cuda(int32_t id = 0) { return {KP_DEVICE_CUDA, id}; }
   static KpMemory On(KpDLDevice device, void* handle, uint64_t offset = 0) { return {handle, offset, device}; }
-  static KpMemory Host(void* address) { return {address, 0, {KP_DEVICE_CPU, 0}}; }
-  static KpMemory Host(const void* address) { return Host(const_cast<void*>(address)); }
+  static KpMemory Host(const void* address) { return {const_cast<void*>(address), 0, {KP_DEVICE_CPU, 0}}; }
 
   void* Alloc(uint64_t bytes, KpDLDevice device = {KP_DEVICE_CUDA, 0}, const char* scope = "") {
     void* handle = nullptr;

@@ -5,6 +5,11 @@
 
 namespace kernpack::cuda {
 
+bool IsCaptured(const Device& device, Stream stream) {
+  CaptureStatus status = kCaptureNone;
+  return device.driver().cuStreamIsCapturing(stream, &status) == kSuccess && status != kCaptureNone;
+}
+
 int RefuseCapture(const Device& device, Stream stream, const char* doing, const char* instead) {
   CaptureStatus status = kCaptureNone;
   const Result result = device.driver().cuStreamIsCapturing(stream, &status);

@@ -154,8 +154,7 @@ int FreeOn(const Device& device, void* handle, Stream stream) {
   Allocation allocation{};
   if (TakeRecord(device, handle, &allocation) != 0) return -1;
   if (allocation.kind != MemoryKind::kPool) return FreeNow(device, handle, allocation);
-  CaptureStatus status = kCaptureNone;
-  if (device.driver().cuStreamIsCapturing(stream, &status) == kSuccess && status != kCaptureNone) {
+  if (IsCaptured(device, stream)) {
     device.backend.allocations().Add(handle, allocation);
     return RefuseCapture(device, stream, "freeing memory",
                          "the graph would go on using it: free it after the graph's last run");

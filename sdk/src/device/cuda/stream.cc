@@ -21,7 +21,7 @@ int FreeStream(const Device& device, Stream stream) {
   if (stream == nullptr) return 0;  // the default stream stays
   const ActiveContext active(device);
   if (active.failed()) return -1;
-  if (RefuseCapture(device, stream, "freeing it", kAfterCapture) != 0) return -1;
+  if (IsCaptured(device, stream)) return RefuseCapture(device, stream, "freeing it", kAfterCapture);
   const Result result = device.driver().cuStreamDestroy(stream);
   return result == kSuccess ? 0 : FailToFree(device, result, "cuStreamDestroy", "freeing a stream");
 }
