@@ -14,7 +14,7 @@ void Put(std::string* bytes, size_t offset, T value) {
 }
 
 // The least that is a cubin: a header, section names, and their table.
-std::string Cubin(int sm, const std::vector<std::string>& kernels, bool accelerated = false, int abi = 8) {
+std::string Cubin(int sm, const std::vector<std::string>& kernels, int abi = 8) {
   std::string names("\0.shstrtab\0", 11);
   std::vector<uint32_t> offsets{0, 1};
   for (const std::string& kernel : kernels) {
@@ -28,7 +28,7 @@ std::string Cubin(int sm, const std::vector<std::string>& kernels, bool accelera
   Put<uint8_t>(&image, 8, static_cast<uint8_t>(abi));
   Put<uint16_t>(&image, 18, 190);
   const auto number = static_cast<uint32_t>(sm);
-  Put<uint32_t>(&image, 48, abi >= 8 ? number << 8 | (accelerated ? 8U : 0U) : number | (accelerated ? 0x800U : 0U));
+  Put<uint32_t>(&image, 48, abi >= 8 ? number << 8 : number);
   image.resize(64);
   const size_t table = (64 + names.size() + 7) / 8 * 8;
   Put<uint64_t>(&image, 40, table);
@@ -48,7 +48,7 @@ std::string Cubin(int sm, const std::vector<std::string>& kernels, bool accelera
 struct Entry {
   bool ptx;
   int sm;
-  bool accelerated;
+  char suffix = 0;
 };
 
 std::string Fatbin(const std::vector<Entry>& entries) {
@@ -60,7 +60,7 @@ std::string Fatbin(const std::vector<Entry>& entries) {
     Put<uint32_t>(&header, 4, 64);
     Put<uint64_t>(&header, 8, code.size());
     Put<uint32_t>(&header, 28, static_cast<uint32_t>(entry.sm));
-    Put<uint64_t>(&header, 40, entry.accelerated ? 0x100011 : 0x11);
+    Put<uint64_t>(&header, 40, entry.suffix == 'a' ? 0x100011 : entry.suffix == 'f' ? 0x1200011 : 0x11);
     body += header + code;
   }
   std::string image(16, '\0');
@@ -82,10 +82,9 @@ std::string Archs(const std::string& image, const std::string& format = "") {
 
 TEST(CudaImage, SaysWhatItIsFor) {
   EXPECT_EQ(Archs(Cubin(90, {})), "sm_90");
-  EXPECT_EQ(Archs(Cubin(90, {}, true)), "sm_90a");
-  EXPECT_EQ(Archs(Cubin(86, {}, false, 7)), "sm_86");
-  EXPECT_EQ(Archs(Cubin(90, {}, true, 7)), "sm_90a");
-  EXPECT_EQ(Archs(Fatbin({{false, 80, false}, {false, 90, true}, {true, 90, false}})), "sm_80 sm_90a compute_90");
+  EXPECT_EQ(Archs(Cubin(86, {}, 7)), "sm_86");
+  EXPECT_EQ(Archs(Fatbin({{false, 80}, {false, 90, 'a'}, {true, 90}})), "sm_80 sm_90a compute_90");
+  EXPECT_EQ(Archs(Fatbin({{false, 100, 'f'}})), "sm_100f");
   EXPECT_EQ(Archs(Ptx("sm_100a", {})), "compute_100a");
   EXPECT_EQ(Archs(Ptx("sm_75, texmode_independent", {})), "compute_75");
 }
@@ -120,8 +119,7 @@ TEST(CudaImage, WhatIsNone) {
 
 // Any beginning of any image is refused or read, never a crash; the same with each byte changed.
 TEST(CudaImage, CutOffOrChanged) {
-  for (const std::string& image :
-       {Cubin(90, {"kp_test_scale", "kp_test_add"}), Fatbin({{false, 80, false}, {true, 90, false}})}) {
+  for (const std::string& image : {Cubin(90, {"kp_test_scale", "kp_test_add"}), Fatbin({{false, 80}, {true, 90}})}) {
     for (size_t size = 0; size < image.size(); ++size) {
       EXPECT_SAYS(Archs(image.substr(0, size)), "refused: ") << size;
     }
@@ -146,12 +144,12 @@ TEST_F(Codes, OfTheDevicesArchitecture) {
   };
   EXPECT_EQ(load(Cubin(90, {"kp_test_add"}), 0), 0) << TakeError();
   EXPECT_EQ(load(Cubin(80, {"kp_test_add"}), 1), 0) << TakeError();
-  EXPECT_EQ(load(Fatbin({{false, 75, false}, {true, 75, false}}), 1), 0) << TakeError();
+  EXPECT_EQ(load(Fatbin({{false, 75}, {true, 75}}), 1), 0) << TakeError();
   EXPECT_EQ(load(Cubin(90, {}), 1), -1);
   EXPECT_EQ(TakeError(),
             "RuntimeError: cuda:1: the code is for sm_90, and the device is sm_80; build it with -arch=sm_80, or "
             "add PTX for an older architecture, which the driver compiles");
-  EXPECT_EQ(load(Fatbin({{false, 75, false}, {false, 90, true}, {true, 90, false}}), 1), -1);
+  EXPECT_EQ(load(Fatbin({{false, 75}, {false, 90, 'a'}, {true, 90}}), 1), -1);
   EXPECT_SAYS(TakeError(), "the code is for sm_75, sm_90a, compute_90, and");
   EXPECT_EQ(fake_cuda_calls("cuModuleLoadDataEx"), 3) << "the driver was asked about the wrong ones";
 }

@@ -78,20 +78,13 @@ TEST_F(Sharing, ThreadsAtOnce) {
   Unload(code);
 }
 
-// One process after another runs `body` and ends as programs do; its exit code.
-template <class F>
-int InAProcess(F body) {
-  std::fflush(nullptr);  // or the child prints it again
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("KERNPACK_CUDA_DRIVER", FAKE_DRIVER, 1);
-    fake_cuda_reset();
-    std::exit(body());
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+// Runs `body` in a fresh process of this program, which ends as programs do, with what it returns.
+#define EXPECT_PROCESS_RETURNS_0(body)                                                                  \
+  do {                                                                                                  \
+    GTEST_FLAG_SET(death_test_style, "threadsafe");                                                     \
+    EXPECT_EXIT(std::exit((setenv("KERNPACK_CUDA_DRIVER", FAKE_DRIVER, 1), fake_cuda_reset(), body())), \
+                testing::ExitedWithCode(0), "");                                                        \
+  } while (false)
 
 // Opens the plugin through the host.
 const KpDeviceApi* ThroughTheHost() {
@@ -104,74 +97,74 @@ const KpDeviceApi* ThroughTheHost() {
 }
 
 // The fake ends the process with 86 when it is called after main().
-TEST(CudaProcess, NothingIsCalledAtExit) {
-  EXPECT_EQ(InAProcess([] {
-              const KpDeviceApi* api = ThroughTheHost();
-              if (api == nullptr) return 1;
-              void* left[3] = {};  // a program that does not clean up
-              const KpDLDevice device{KP_DEVICE_CUDA, 0};
-              int bad = api->alloc(api, device, 1 << 20, 64, kp_bytes(""), &left[0]);
-              bad |= api->stream_new(api, device, 0, &left[1]);
-              bad |= api->workspace_alloc(api, device, 4096, left[1], &left[2]);
-              bad |= api->workspace_free(api, device, left[2], left[1]);
-              std::thread([&] { bad |= api->stream_sync(api, device, left[1]); }).join();
-              return bad == 0 ? 0 : 1;
-            }),
-            0);
+TEST(CudaProcessDeathTest, NothingIsCalledAtExit) {
+  const auto body = [] {
+    const KpDeviceApi* api = ThroughTheHost();
+    if (api == nullptr) return 1;
+    void* left[3] = {};  // a program that does not clean up
+    const KpDLDevice device{KP_DEVICE_CUDA, 0};
+    int bad = api->alloc(api, device, 1 << 20, 64, kp_bytes(""), &left[0]);
+    bad |= api->stream_new(api, device, 0, &left[1]);
+    bad |= api->workspace_alloc(api, device, 4096, left[1], &left[2]);
+    bad |= api->workspace_free(api, device, left[2], left[1]);
+    std::thread([&] { bad |= api->stream_sync(api, device, left[1]); }).join();
+    return bad == 0 ? 0 : 1;
+  };
+  EXPECT_PROCESS_RETURNS_0(body);
 }
 
-TEST(CudaProcess, AForkedChildIsToldAndTouchesNothing) {
-  EXPECT_EQ(InAProcess([] {
-              const KpDeviceApi* api = ThroughTheHost();
-              if (api == nullptr) return 1;
-              const pid_t child = fork();
-              if (child == 0) {
-                void* memory = nullptr;
-                const int result = api->alloc(api, {KP_DEVICE_CUDA, 0}, 16, 64, kp_bytes(""), &memory);
-                const std::string error = TakeError();
-                const bool told = result == -1 && Contains(error, "spawn or forkserver");
-                _exit(told && fake_cuda_calls_in_child() == 0 ? 0 : 2);
-              }
-              int status = 0;
-              waitpid(child, &status, 0);
-              void* memory = nullptr;
-              const int after = api->alloc(api, {KP_DEVICE_CUDA, 0}, 16, 64, kp_bytes(""), &memory);
-              return WIFEXITED(status) && after == 0 ? WEXITSTATUS(status) : 3;
-            }),
-            0);
+TEST(CudaProcessDeathTest, AForkedChildIsToldAndTouchesNothing) {
+  const auto body = [] {
+    const KpDeviceApi* api = ThroughTheHost();
+    if (api == nullptr) return 1;
+    const pid_t child = fork();
+    if (child == 0) {
+      void* memory = nullptr;
+      const int result = api->alloc(api, {KP_DEVICE_CUDA, 0}, 16, 64, kp_bytes(""), &memory);
+      const std::string error = TakeError();
+      const bool told = result == -1 && Contains(error, "spawn or forkserver");
+      _exit(told && fake_cuda_calls_in_child() == 0 ? 0 : 2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    void* memory = nullptr;
+    const int after = api->alloc(api, {KP_DEVICE_CUDA, 0}, 16, 64, kp_bytes(""), &memory);
+    return WIFEXITED(status) && after == 0 ? WEXITSTATUS(status) : 3;
+  };
+  EXPECT_PROCESS_RETURNS_0(body);
 }
 
-TEST(CudaProcess, NoDriverIsAReason) {
-  EXPECT_EQ(InAProcess([] {
-              setenv("KERNPACK_CUDA_DRIVER", FAKE_OLD_DRIVER, 1);
-              if (kp_backend_load(CUDA_PLUGIN) != 0) return 1;
-              for (const int32_t type : {KP_DEVICE_CUDA, KP_DEVICE_CUDA_HOST, KP_DEVICE_CUDA_MANAGED}) {
-                int32_t count = -1;
-                KpAny reason = kp_none();
-                if (kp_device_count(type, &count, &reason) != 0 || count != 0) return 2;
-                KpBytes text{};
-                if (!kp_any_str(&reason, &text)) return 3;
-                if (!Contains({text.data, text.size}, "supports CUDA 11.8; at least 12.0 is needed")) return 4;
-                kp_any_release(&reason);
-                KpAny exists = kp_none();
-                if (kp_device_get_attr({type, 0}, KP_ATTR_EXIST, &exists) != 0 || exists.v.v_int != 0) return 5;
-              }
-              return 0;
-            }),
-            0);
+TEST(CudaProcessDeathTest, NoDriverIsAReason) {
+  const auto body = [] {
+    setenv("KERNPACK_CUDA_DRIVER", FAKE_OLD_DRIVER, 1);
+    if (kp_backend_load(CUDA_PLUGIN) != 0) return 1;
+    for (const int32_t type : {KP_DEVICE_CUDA, KP_DEVICE_CUDA_HOST, KP_DEVICE_CUDA_MANAGED}) {
+      int32_t count = -1;
+      KpAny reason = kp_none();
+      if (kp_device_count(type, &count, &reason) != 0 || count != 0) return 2;
+      KpBytes text{};
+      if (!kp_any_str(&reason, &text)) return 3;
+      if (!Contains({text.data, text.size}, "supports CUDA 11.8; at least 12.0 is needed")) return 4;
+      kp_any_release(&reason);
+      KpAny exists = kp_none();
+      if (kp_device_get_attr({type, 0}, KP_ATTR_EXIST, &exists) != 0 || exists.v.v_int != 0) return 5;
+    }
+    return 0;
+  };
+  EXPECT_PROCESS_RETURNS_0(body);
 }
 
-TEST(CudaProcess, ExistIsNoForBadIds) {
-  EXPECT_EQ(InAProcess([] {
-              if (ThroughTheHost() == nullptr) return 1;
-              for (const int32_t id : {-1, 0, 1, 2, 1000000}) {
-                KpAny exists = kp_none();
-                if (kp_device_get_attr({KP_DEVICE_CUDA, id}, KP_ATTR_EXIST, &exists) != 0) return 2;
-                if ((exists.v.v_int != 0) != (id == 0 || id == 1)) return 3;
-              }
-              return 0;
-            }),
-            0);
+TEST(CudaProcessDeathTest, ExistIsNoForBadIds) {
+  const auto body = [] {
+    if (ThroughTheHost() == nullptr) return 1;
+    for (const int32_t id : {-1, 0, 1, 2, 1000000}) {
+      KpAny exists = kp_none();
+      if (kp_device_get_attr({KP_DEVICE_CUDA, id}, KP_ATTR_EXIST, &exists) != 0) return 2;
+      if ((exists.v.v_int != 0) != (id == 0 || id == 1)) return 3;
+    }
+    return 0;
+  };
+  EXPECT_PROCESS_RETURNS_0(body);
 }
 
 }  // namespace

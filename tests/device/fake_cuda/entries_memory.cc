@@ -1,4 +1,6 @@
 // Memory: device, pinned, managed, pools.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -18,11 +20,12 @@ bool Fits(int device, uint64_t bytes) {
   return bytes <= limit && machine.used[device] + Rounded(bytes) <= limit;
 }
 
-// Memory begins with rubbish, as a GPU's is full of.
+// Memory begins with rubbish, as a GPU's is full of. Pages of its own, which cost nothing until they are touched.
 uint8_t* Backing(uint64_t bytes) {
-  auto* memory = static_cast<uint8_t*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
-  if (memory != nullptr) std::memset(memory, 0xa5, std::min<uint64_t>(bytes, 1 << 16));
-  return memory;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  std::memset(memory, 0xa5, std::min<uint64_t>(bytes, 1 << 16));
+  return static_cast<uint8_t*>(memory);
 }
 
 // An address that the host cannot read, with a hole behind it, or the backing itself.
@@ -46,7 +49,7 @@ void Remove(std::map<uintptr_t, Block>::iterator found) {
   Machine& machine = Machine::Get();
   const Block& block = found->second;
   if (block.kind != BlockKind::kHost) machine.used[block.device] -= Rounded(block.size);
-  std::free(block.backing);
+  munmap(block.backing, block.size);
   machine.blocks.erase(found);
 }
 

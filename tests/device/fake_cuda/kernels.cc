@@ -1,4 +1,5 @@
 // The kernels that the fake can run, each as its CUDA source would (tests/device/cuda/kernels.cu).
+#include <algorithm>
 #include <cstring>
 
 #include "machine.h"
@@ -18,7 +19,9 @@ T Value(const Arguments& arguments, size_t i) {
 // Elements that the launch reaches of the n that the kernel was told of; NULL when they are not all there.
 template <class T>
 T* Elements(const Arguments& arguments, size_t i, uint64_t count) {
-  return reinterpret_cast<T*>(Access(Value<DevicePtr>(arguments, i), count * sizeof(T)));
+  const auto address = Value<DevicePtr>(arguments, i);
+  if (FindBlock(address, count * sizeof(T)) == nullptr) return nullptr;  // the host's memory is none to a kernel
+  return reinterpret_cast<T*>(Access(address, count * sizeof(T)));
 }
 
 uint64_t Reached(const KernelShape& shape, int32_t n) {

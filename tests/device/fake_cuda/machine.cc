@@ -18,7 +18,7 @@ Machine& Machine::Get() {
 }
 
 void Machine::Reset() {
-  for (auto& [address, block] : blocks) std::free(block.backing);
+  for (auto& [address, block] : blocks) munmap(block.backing, block.size);
   for (Event event : events) delete event;
   for (ModuleHandle module : modules) delete module;
   for (Pool pool : pools) delete pool;

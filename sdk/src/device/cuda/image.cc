@@ -14,6 +14,8 @@ constexpr uint32_t kFatbinMagic = 0xba55ed50;
 constexpr uint16_t kElfMachineCuda = 190;
 constexpr uint16_t kFatbinPtx = 1;
 constexpr uint16_t kFatbinElf = 2;
+constexpr uint64_t kFatbinExact = 0x100000;   // sm_90a
+constexpr uint64_t kFatbinFamily = 0x200000;  // sm_100f
 
 // Reads a little-endian number; 0 beyond the end.
 template <class T>
@@ -39,14 +41,12 @@ std::string_view Text(std::string_view data, uint64_t offset) {
   return rest.substr(0, rest.find('\0'));
 }
 
-// The architecture is in e_flags: bits 8 to 15 since version 8 of this ABI (CUDA 13), the lowest 8 before.
+// The architecture is in e_flags: bits 8 to 15 since version 8 of this ABI (CUDA 13), the lowest 8 before. Neither says
+// whether it is sm_90 or sm_90a; that is left to the driver.
 Arch CubinArch(std::string_view elf) {
   const auto flags = Read<uint32_t>(elf, 48);
-  const bool v8 = Read<uint8_t>(elf, 8) >= 8;
   Arch arch;
-  arch.number = static_cast<int>(v8 ? flags >> 8 & 0xff : flags & 0xff);
-  const uint32_t accelerated = v8 ? 0x8 : 0x800;
-  if ((flags & accelerated) != 0) arch.suffix = 'a';
+  arch.number = static_cast<int>(Read<uint8_t>(elf, 8) >= 8 ? flags >> 8 & 0xff : flags & 0xff);
   return arch;
 }
 
@@ -99,7 +99,9 @@ bool ReadFatbin(std::string_view image, Image* out, std::string* why) {
       Arch arch;
       arch.number = static_cast<int>(Read<uint32_t>(rest, 28));
       arch.ptx = kind == kFatbinPtx;
-      if ((Read<uint64_t>(rest, 40) & 0x100000) != 0) arch.suffix = 'a';
+      const auto flags = Read<uint64_t>(rest, 40);
+      if ((flags & kFatbinExact) != 0) arch.suffix = 'a';
+      if ((flags & kFatbinFamily) != 0) arch.suffix = 'f';
       out->archs.push_back(arch);
       const std::string_view code = rest.substr(entry_header, size);
       if (IsElf(code)) CubinKernels(code, &out->kernels);

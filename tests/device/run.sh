@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Runs the device tests on a machine with an NVIDIA GPU, from the working tree, with no network.
+#
+#   tests/device/run.sh                 builds and runs everything, under compute-sanitizer too where there is one
+#   tests/device/run.sh collect FOLDER  on a machine with Debian's packages: copies the headers that the build needs, and
+#                                       GoogleTest's sources, into FOLDER, to be carried to a machine that lacks them
+#
+# Environment: KERNPACK_DEVICE_DEPS=FOLDER   what collect made; default tests/device/deps
+#              KERNPACK_DEVICE_BUILD=FOLDER  where to build; default build/device
+#              PYTHON=python3                the one with torch, JAX and CuPy
+# Exit: 0 all that ran passed (what was skipped is listed, with its reason); 1 something failed; 77 there is no NVIDIA GPU, and
+# nothing was run; 2 the command line.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+deps=${KERNPACK_DEVICE_DEPS:-$root/tests/device/deps}
+build=${KERNPACK_DEVICE_BUILD:-$root/build/device}
+python=${PYTHON:-python3}
+failed=()
+skipped=()
+
+say() { printf '\n==== %s ====\n' "$*"; }
+
+# try <name> <command>...: runs it and goes on; the end tells.
+try() {
+  local name=$1
+  shift
+  say "$name"
+  "$@" || failed+=("$name (exit $?)")
+}
+
+skip() {
+  say "$1: skipped"
+  echo "$2"
+  skipped+=("$1: $2")
+}
+
+collect() {
+  local to=$1
+  mkdir -p "$to/include"
+  cp -r /usr/include/nlohmann /usr/include/xxhash.h "$to/include/"
+  [ ! -d /usr/include/CL ] || cp -r /usr/include/CL "$to/include/"
+  cp -r /usr/src/googletest "$to/googletest"
+  du -sh "$to"
+}
+
+need_gpu() {
+  local listed
+  if command -v nvidia-smi >/dev/null && listed=$(nvidia-smi -L 2>&1) && [[ $listed == GPU* ]]; then
+    echo "$listed"
+    return
+  fi
+  echo "tests/device/run.sh: there is no NVIDIA GPU here (${listed:-nvidia-smi is not installed}); nothing was run."
+  exit 77
+}
+
+# GoogleTest as the system has it, else built from what was collected.
+prepare() {
+  [ ! -d "$deps/include" ] || export CPATH=$deps/include${CPATH:+:$CPATH}
+  if [ -d "$deps/googletest" ]; then
+    cmake -S "$deps/googletest" -B "$build/googletest" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$build/prefix" \
+      -DCMAKE_INSTALL_LIBDIR=lib
+    cmake --build "$build/googletest" -j "$(nproc)" --target install
+  fi
+}
+
+configure() {
+  local options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_PREFIX_PATH="$build/prefix" -DOPENCL_INCLUDE_DIR="$deps/include")
+  [ -d "$deps/include/CL" ] || unset 'options[2]'
+  if [ "$with_python" = yes ]; then
+    options+=(-DKERNPACK_BUILD_PYTHON=ON -DPython_EXECUTABLE="$(command -v "$python")")
+  fi
+  cmake -S "$root" -B "$build" "${options[@]}"
+  cmake --build "$build" -j "$(nproc)" --target "${targets[@]}"
+}
+
+# kernels.cu for this machine's device, in each form that the backend loads.
+compile_kernels() {
+  local source=$root/tests/device/cuda/gpu/kernels.cu arch
+  arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d '. \n')
+  mkdir -p "$build/images"
+  nvcc -arch="sm_$arch" -cubin -o "$build/images/kernels.cubin" "$source"
+  nvcc -arch="compute_$arch" -ptx -o "$build/images/kernels.ptx" "$source"
+  nvcc -gencode "arch=compute_$arch,code=[sm_$arch,compute_$arch]" -fatbin -o "$build/images/kernels.fatbin" "$source"
+}
+
+conformance() { "$@" "$build/tests/device/kernpack_device_conformance" "--backend=$backend" --require; }
+
+kernels() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests"; }
+# Without the test whose kernel is meant to write outside its memory.
+kernels_checked() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests" --gtest_filter='-*Sticky*'; }
+
+tensors() {
+  PYTHONPATH=$build/python:$root/sdk/python "$python" "$root/tests/device/cuda/gpu/tensors.py"
+}
+
+case ${1:-} in
+  '') ;;
+  collect)
+    [ $# -eq 2 ] || { sed -n '2,8p' "$0"; exit 2; }
+    collect "$2"
+    exit
+    ;;
+  *)
+    sed -n '2,14p' "$0"
+    exit 2
+    ;;
+esac
+
+say "the machine"
+need_gpu
+with_python=no
+targets=(kernpack_cuda kernpack_device_conformance kernpack_cuda_tests kernpack_cuda_gpu_tests)
+if "$python" -c 'import pathlib, sysconfig; assert (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists()' 2>/dev/null; then
+  with_python=yes
+  targets+=(python_dev)
+fi
+say "building in $build"
+prepare
+configure
+
+export KERNPACK_BACKENDS=$build/sdk/src/device/cuda/libkernpack_cuda.so
+for backend in cuda cuda_host cuda_managed; do
+  try "conformance of $backend" conformance
+done
+try "the backend on the fake driver" "$build/tests/device/cuda/kernpack_cuda_tests" --gtest_brief=1
+if command -v nvcc >/dev/null; then
+  compile_kernels
+  export KERNPACK_CUDA_IMAGES=$build/images
+  try "kernels from cubin, fatbin and PTX" kernels
+else
+  skip "kernels from cubin, fatbin and PTX" "there is no nvcc"
+fi
+
+if command -v compute-sanitizer >/dev/null; then
+  # Errors that calls return are part of the tests; what the tool finds in memory is not.
+  check=(compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9)
+  for backend in cuda cuda_host cuda_managed; do
+    try "conformance of $backend under compute-sanitizer" conformance "${check[@]}"
+  done
+  [ -z "${KERNPACK_CUDA_IMAGES:-}" ] || try "kernels under compute-sanitizer" kernels_checked "${check[@]}"
+else
+  skip "compute-sanitizer" "there is none"
+fi
+
+if [ "$with_python" = yes ]; then
+  try "tensors of torch, CuPy and JAX" tensors
+else
+  skip "tensors of torch, CuPy and JAX" "$python has no Python.h to build the extension with"
+fi
+
+say "summary"
+[ ${#skipped[@]} -eq 0 ] || printf 'skipped: %s\n' "${skipped[@]}"
+if [ ${#failed[@]} -ne 0 ]; then
+  printf 'FAILED: %s\n' "${failed[@]}"
+  exit 1
+fi
+echo "all that ran passed"
