@@ -1,5 +1,7 @@
 """Targets, virtual devices and compilation configurations: what code is compiled for and where a plan puts it."""
 
+import copyreg as _copyreg
+
 import kernpack as _kernpack  # the one host of the process
 
 from ._native import (
@@ -38,6 +40,12 @@ __all__ = [
     "tag_definition",
 ]
 
+
+def _kind(name: str) -> TargetKind:
+    return TargetKind.get(name)
+
+
+_copyreg.pickle(TargetKind, lambda kind: (_kind, (kind.name,)))
 for _name in __all__:
     globals()[_name].__module__ = __name__  # what pickles and help() say
 del _name

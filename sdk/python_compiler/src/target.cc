@@ -60,10 +60,6 @@ void BindKind(py::module_& module) {
       .def(
           "__eq__", [](const TargetKind& a, const TargetKind& b) { return &a == &b; }, py::is_operator())
       .def("__hash__", [](const TargetKind& kind) { return std::hash<std::string>()(kind.name()); })
-      .def("__reduce__",
-           [](py::object self) {
-             return py::make_tuple(py::type::of(self).attr("get"), py::make_tuple(self.attr("name")));
-           })
       .def("__str__", &TargetKind::name)
       .def("__repr__", [](const TargetKind& kind) { return "TargetKind('" + kind.name() + "')"; });
 }
