@@ -53,3 +53,13 @@ def kernels_wheel() -> Path:
 @pytest.fixture(scope="session")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _unpacked("kernpack_kernels", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def compiler_wheel() -> Path:
+    return find_wheel("kernpack_compiler")
+
+
+@pytest.fixture(scope="session")
+def compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _unpacked("kernpack_compiler", tmp_path_factory)

@@ -43,7 +43,7 @@ def _wheel(project: Path, site: Path) -> None:
 def _cmake(project: Path) -> None:
     prefix = ROOT / "build/install"
     if not prefix.is_dir():
-        pytest.fail("build/install is missing: cmake --preset release, build, cmake --install build/release")
+        pytest.fail("build/install is missing: build the preset dev, cmake --install build/dev --prefix build/install")
     python = f"-DPython_EXECUTABLE={sys.executable}"
     _run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", python, cwd=project)
     _run("cmake", "--build", "build", cwd=project)
