@@ -1,4 +1,5 @@
-// The table of docs/ir.md, row by row: what an operation gives for given operands. The interpreter and every generator run it.
+// The table of docs/ir.md, row by row: what an operation gives for given operands. The interpreter runs it, and so
+// does every generator.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Expressions: immutable, shared trees. Every function here checks its operands and throws TypeError or ValueError, so that
-// an expression that exists is well typed.
+// Expressions: immutable, shared trees. Every function here checks its operands and throws TypeError or ValueError,
+// so that an expression that exists is well typed.
 #ifndef KERNPACK_SDK_IR_EXPR_H_
 #define KERNPACK_SDK_IR_EXPR_H_
 

@@ -18,10 +18,10 @@ struct InterpretOptions {
   uint64_t max_steps = 0;  // statements and iterations, then a RuntimeError; 0: no limit
 };
 
-// Runs a function of the module. args: the parameters in order, then the results: INT, BOOL and FLOAT values for scalars,
-// tensors of compact CPU memory (byte_offset is added). TypeError and ValueError for arguments that do not fit; IndexError
-// for an access out of bounds; what an `assert` raises. Parallel, vectorized and unrolled loops run in order; the threads of
-// a block run one after another between barriers.
+// Runs a function of the module. args: the parameters in order, then the results: INT, BOOL and FLOAT values for
+// scalars, tensors of compact CPU memory (byte_offset is added). TypeError and ValueError for arguments that do not
+// fit; IndexError for an access out of bounds; what an `assert` raises. Parallel, vectorized and unrolled loops run in
+// order; the threads of a block run one after another between barriers.
 void Interpret(const IRModule& module, std::string_view function, const std::vector<KpAny>& args,
                PersistentMemory* persistent = nullptr, const InterpretOptions& options = {});
 

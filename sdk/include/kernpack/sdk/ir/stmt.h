@@ -1,4 +1,5 @@
-// Statements, functions and modules: immutable and shared, as expressions are. Let and Alloc hold to the end of their block.
+// Statements, functions and modules: immutable and shared, as expressions are. Let and Alloc hold to the end of their
+// block.
 #ifndef KERNPACK_SDK_IR_STMT_H_
 #define KERNPACK_SDK_IR_STMT_H_
 

@@ -9,8 +9,8 @@
 
 namespace kernpack::sdk::ir {
 
-// bool, i8 ... i64, u8 ... u64, f32 and f64 are computed with. f16, bf16, f8_e4m3fn and f8_e5m2 are storage types: loaded,
-// stored, moved about and cast. Lanes: 1, or a power of two up to kMaxLanes.
+// bool, i8 ... i64, u8 ... u64, f32 and f64 are computed with. f16, bf16, f8_e4m3fn and f8_e5m2 are storage types:
+// loaded, stored, moved about and cast. Lanes: 1, or a power of two up to kMaxLanes.
 using Type = DType;
 inline constexpr int kMaxLanes = 64;
 

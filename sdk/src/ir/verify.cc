@@ -1,0 +1,341 @@
+#include <kernpack/error.h>
+#include <kernpack/sdk/ir/verify.h>
+#include <kernpack/sdk/ir/visitor.h>
+
+#include <algorithm>
+
+#include "ir/lexer.h"
+#include "ir/names.h"
+#include "ir/race.h"
+#include "ir/target_limits.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class Verifier : public Visitor {
+ public:
+  Verifier(const IRModule& module, const FuncNode& f)
+      : module_(module), f_(f), limits_(LimitsOf(f.target.empty() ? module.target : f.target)) {}
+
+  void Run() {
+    at_ = f_.position;
+    std::set<std::string> names;
+    for (const Var& v : ShapeVars(f_)) Define(v.get());
+    for (const Var& v : ShapeVars(f_)) facts_.non_negative.insert(v.get());
+    for (const Param& p : f_.params) {
+      at_ = p.position;
+      if (!IsIdentifier(p.name()) || IsReservedWord(p.name())) Fail("'" + p.name() + "' is no name for a parameter");
+      if (!names.insert(p.name()).second) Fail("parameter '" + p.name() + "' is there twice");
+      Define(p.buffer ? static_cast<const void*>(p.buffer.get()) : p.var.get());
+    }
+    for (const Param& p : f_.params) {
+      at_ = p.position;
+      if (!p.buffer) continue;
+      if (p.buffer->scope != Scope::kGlobal) Fail(p.name() + ": parameters are global memory");
+      for (const Expr& e : p.buffer->shape) {
+        in_extent_ = true;
+        VisitExpr(e);
+        in_extent_ = false;
+      }
+    }
+    VisitBlock(f_.body);
+  }
+
+ protected:
+  void VisitExpr(const Expr& e) override {
+    const Position outer = at_;
+    if (e->position.line) at_ = e->position;
+    switch (e->op) {
+      case Op::kVar:
+        if (!defined_.count(e->var().get())) Fail("variable '" + e->var()->name + "' has no value here");
+        break;
+      case Op::kThreadIndex:
+      case Op::kBlockIndex:
+        if (!in_launch_) Fail(std::string(OpName(e->op)) + " index outside a launch");
+        break;
+      case Op::kLoad:
+        CheckAccess(e->buffer(), {e->args.begin(), e->args.end()}, false);
+        break;
+      case Op::kMaskedLoad:
+        CheckAccess(e->buffer(), {e->args.begin(), e->args.end() - 2}, true);
+        break;
+      default:
+        break;
+    }
+    if (e->op == Op::kReduce) {
+      const Reduction& r = std::get<Reduction>(e->detail);
+      VisitExpr(e->args[0]);
+      VisitExpr(e->args[1]);
+      Counting(r.var, e->args[0], e->args[1], [&] { VisitExpr(e->args[2]); });
+    } else {
+      Visitor::VisitExpr(e);
+    }
+    at_ = outer;
+  }
+
+  void VisitBlock(const Block& block) override {
+    const std::set<const void*> outer = defined_;
+    for (const Stmt& s : block) VisitStmt(s);
+    defined_ = outer;
+  }
+
+  void VisitStmt(const Stmt& s) override {
+    if (s->position.line) at_ = s->position;
+    switch (s->kind) {
+      case StmtKind::kStore:
+        for (const Param& p : f_.params) {
+          if (p.buffer == s->buffer && p.role == Role::kInput) {
+            Fail("'" + s->buffer->name + "' is an input and is written to; declare it '" + s->buffer->name + "!:'");
+          }
+        }
+        CheckAccess(s->buffer, {s->args.begin(), s->args.end() - 1}, static_cast<bool>(s->mask));
+        break;
+      case StmtKind::kAlloc:
+        CheckAlloc(*s->buffer);
+        break;
+      case StmtKind::kFor:
+        return CheckFor(*s);
+      case StmtKind::kIf: {
+        VisitExpr(s->args[0]);
+        ++guards_;
+        VisitBlock(s->body);
+        VisitBlock(s->otherwise);
+        --guards_;
+        return;
+      }
+      case StmtKind::kBarrier:
+        if (!in_launch_) Fail("barrier outside a launch");
+        break;
+      case StmtKind::kLaunch:
+        return CheckLaunch(*s);
+      case StmtKind::kCall:
+        CheckCall(*s);
+        break;
+      case StmtKind::kReturn:
+        if (in_independent_ || in_launch_) Fail("return inside a parallel or vectorized loop or a launch");
+        break;
+      default:
+        break;
+    }
+    Visitor::VisitStmt(s);
+    if (s->kind == StmtKind::kLet) {
+      Define(s->var.get());
+      if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
+    }
+    if (s->kind == StmtKind::kAlloc) Define(s->buffer.get());
+  }
+
+ private:
+  const IRModule& module_;
+  const FuncNode& f_;
+  const TargetLimits limits_;
+  Position at_;
+  std::set<const void*> defined_;
+  Facts facts_;
+  int guards_ = 0;
+  int in_independent_ = 0;
+  bool in_launch_ = false;
+  bool in_extent_ = false;
+
+  [[noreturn]] void Fail(const std::string& message, const char* kind = "ValueError") const {
+    const std::string text = f_.name + ": " + message;
+    if (at_.line) FailAt(at_, text, kind);
+    throw Error(kind, KpBytes{text.data(), text.size()});
+  }
+
+  void Define(const void* node) {
+    if (!defined_.insert(node).second) Fail("a variable or buffer is defined twice");
+  }
+
+  template <class F>
+  void Counting(const Var& var, const Expr& begin, const Expr& end, F body) {
+    const std::set<const void*> outer = defined_;
+    const size_t counters = facts_.counters.size();
+    Define(var.get());
+    facts_.AddCounter(var, begin, end);
+    body();
+    facts_.counters.resize(counters);
+    defined_ = outer;
+  }
+
+  void CheckAccess(const Buffer& buffer, const std::vector<Expr>& indices, bool masked) {
+    if (in_extent_) Fail("an extent of a parameter reads memory");
+    if (!defined_.count(buffer.get())) Fail("buffer '" + buffer->name + "' does not live here");
+    if (limits_.is_device && !in_launch_ && buffer->scope == Scope::kGlobal) {
+      Fail("host code touches '" + buffer->name + "', which is memory of the device (" + limits_.kind +
+           "); put the access into a launch");
+    }
+    for (size_t d = 0; d < indices.size(); ++d) CheckBounds(*buffer, d, indices[d], masked || guards_);
+  }
+
+  // Out of bounds for every value of what is not known here, if the access runs at all.
+  void CheckBounds(const BufferNode& buffer, size_t d, const Expr& index, bool guarded) const {
+    const std::optional<Poly> extent = facts_.Of(buffer.shape[d]);
+    std::optional<Poly> first = facts_.Of(index->op == Op::kRamp ? index->args[0] : index), last = first;
+    int64_t stride = 0;
+    if (index->op == Op::kRamp && first) {
+      last = IsConstInt(index->args[1], &stride) && stride >= 0 && stride < (1 << 20)
+                 ? Poly::Add(*first, Poly(stride * (index->type.lanes - 1)))
+                 : std::nullopt;
+    }
+    if (!extent || !first || !last) return;
+    // Behind a condition only what is wrong for each of its values is surely wrong.
+    const std::optional<Poly> most = facts_.Extreme(*last, !guarded), least = facts_.Extreme(*first, guarded);
+    const std::optional<Poly> over = most ? Poly::Add(*most, *extent, -1) : std::nullopt;
+    const std::string where = "dimension " + std::to_string(d) + " of '" + buffer.name + "'";
+    if (over && over->IsNonNegative(facts_.non_negative)) {
+      Fail(
+          "access past the end of " + where + (over->Constant() ? ", by " + std::to_string(*over->Constant() + 1) : ""),
+          "IndexError");
+    }
+    if (least && least->IsNegative(facts_.non_negative)) Fail("access before the start of " + where, "IndexError");
+  }
+
+  void CheckAlloc(const BufferNode& b) {
+    if (b.scope == Scope::kShared && !in_launch_) Fail("'" + b.name + "': shared memory outside a launch");
+    if (b.scope == Scope::kPersistent && in_independent_) {
+      Fail("'" + b.name + "': persistent memory inside a parallel or vectorized loop; allocate it before the loop");
+    }
+    if ((b.scope == Scope::kPersistent || b.scope == Scope::kWorkspace) && in_launch_) {
+      Fail("'" + b.name + "': " + ScopeName(b.scope) + " memory inside a launch; allocate it before");
+    }
+    if (b.scope != Scope::kShared) return;
+    int64_t bytes = b.element.bits / 8;
+    for (const Expr& e : b.shape) {
+      int64_t extent = 0;
+      if (!IsConstInt(e, &extent)) Fail("'" + b.name + "': shared memory needs constant extents");
+      if (__builtin_mul_overflow(bytes, extent, &bytes)) Fail("'" + b.name + "': too large");
+    }
+    shared_bytes_ += bytes;
+    if (limits_.shared_bytes && shared_bytes_ > limits_.shared_bytes) {
+      Fail("the launch uses " + std::to_string(shared_bytes_) + " bytes of shared memory; the target has " +
+           std::to_string(limits_.shared_bytes));
+    }
+  }
+  int64_t shared_bytes_ = 0;
+
+  void CheckFor(const StmtNode& s) {
+    VisitExpr(s.args[0]);
+    VisitExpr(s.args[1]);
+    const bool independent = s.for_kind == ForKind::kParallel || s.for_kind == ForKind::kVectorized;
+    if (independent) {
+      if (s.for_kind == ForKind::kParallel && in_launch_) Fail("a parallel loop inside a launch");
+      if (const BufferNode* b = FindRace(module_, s, facts_)) {
+        Fail("iterations of the " + std::string(s.for_kind == ForKind::kParallel ? "parallel" : "vectorized") +
+             " loop over '" + s.var->name + "' may touch the same elements of '" + b->name +
+             "', and write them; make the loop serial, or index '" + b->name + "' with " + s.var->name +
+             " so that it shows that they do not");
+      }
+    }
+    in_independent_ += independent;
+    Counting(s.var, s.args[0], s.args[1], [&] { VisitBlock(s.body); });
+    in_independent_ -= independent;
+  }
+
+  void CheckLaunch(const StmtNode& s) {
+    if (in_launch_) Fail("a launch inside a launch");
+    for (const Expr& e : s.args) VisitExpr(e);
+    int64_t threads = 1, dynamic = 0;
+    for (size_t i = 0; i < 7; ++i) {
+      int64_t extent = 0;
+      if (!IsConstInt(s.args[i], &extent)) {
+        if (i >= 3 && i < 6) threads = 0;
+        continue;
+      }
+      if (extent < 0) Fail("launch: negative extent " + std::to_string(extent));
+      if (i >= 3 && i < 6) threads *= std::min<int64_t>(extent, 1 << 20);
+      if (i == 6) dynamic = extent;
+    }
+    if (limits_.threads && threads > limits_.threads) {
+      Fail("launch: " + std::to_string(threads) + " threads a block; the target has at most " +
+           std::to_string(limits_.threads));
+    }
+    in_launch_ = true;
+    shared_bytes_ = dynamic;
+    if (limits_.shared_bytes && dynamic > limits_.shared_bytes) {
+      Fail("the launch uses " + std::to_string(dynamic) + " bytes of shared memory; the target has " +
+           std::to_string(limits_.shared_bytes));
+    }
+    VisitBlock(s.body);
+    in_launch_ = false;
+  }
+
+  void CheckCall(const StmtNode& s) {
+    const FuncNode* callee = module_.Find(s.name);
+    if (!callee) Fail("call of '" + s.name + "', which the module does not have", "NameError");
+    size_t tensors = 0, scalars = 0;
+    for (const Param& p : callee->params) {
+      if (p.buffer) {
+        if (tensors == s.buffers.size())
+          Fail("call of '" + s.name + "': tensor '" + p.name() + "' is missing", "TypeError");
+        CheckTensorArgument(s, p, s.buffers[tensors++]);
+      } else {
+        if (scalars == s.args.size())
+          Fail("call of '" + s.name + "': scalar '" + p.name() + "' is missing", "TypeError");
+        const Type got = s.args[scalars++]->type;
+        if (got != p.var->type) {
+          Fail("call of '" + s.name + "': " + p.name() + ": expected " + TypeName(p.var->type) + ", got " +
+                   TypeName(got),
+               "TypeError");
+        }
+      }
+    }
+    if (tensors != s.buffers.size() || scalars != s.args.size())
+      Fail("call of '" + s.name + "': too many arguments", "TypeError");
+  }
+
+  void CheckTensorArgument(const StmtNode& s, const Param& p, const Buffer& given) const {
+    if (!defined_.count(given.get())) Fail("buffer '" + given->name + "' does not live here");
+    if (given->element != p.buffer->element || given->shape.size() != p.buffer->shape.size()) {
+      Fail("call of '" + s.name + "': " + p.name() + ": expected " + TypeName(p.buffer->element) + " with " +
+               std::to_string(p.buffer->shape.size()) + " dimensions, got " + TypeName(given->element) + " with " +
+               std::to_string(given->shape.size()),
+           "TypeError");
+    }
+    for (const Param& own : f_.params) {
+      if (own.buffer == given && own.role == Role::kInput && p.role != Role::kInput) {
+        Fail("call of '" + s.name + "' writes to '" + given->name + "', an input; declare it '" + given->name + "!:'");
+      }
+    }
+  }
+};
+
+// Generated code keeps scratch memory by function, which a second activation would share.
+class CallGraph : public Visitor {
+ public:
+  explicit CallGraph(const IRModule& module) : module_(module) {}
+  void Check(const FuncNode& f) {
+    if (done_.count(&f)) return;
+    if (!open_.insert(&f).second) {
+      const std::string text = f.name + ": calls itself, directly or through others; recursion is not supported";
+      throw Error("ValueError", KpBytes{text.data(), text.size()});
+    }
+    VisitBlock(f.body);
+    open_.erase(&f);
+    done_.insert(&f);
+  }
+  void VisitStmt(const Stmt& s) override {
+    if (s->kind == StmtKind::kCall) Check(*module_.Find(s->name));
+    Visitor::VisitStmt(s);
+  }
+
+ private:
+  const IRModule& module_;
+  std::set<const FuncNode*> open_, done_;
+};
+
+}  // namespace
+
+void Verify(const IRModule& module) {
+  std::set<std::string> names;
+  for (const PrimFunc& f : module.functions) {
+    if (!IsIdentifier(f->name) || IsReservedWord(f->name))
+      KP_THROW(ValueError) << "'" << f->name << "' is no name for a function";
+    if (!names.insert(f->name).second) KP_THROW(ValueError) << "function '" << f->name << "' is there twice";
+  }
+  for (const PrimFunc& f : module.functions) Verifier(module, *f).Run();
+  CallGraph graph(module);
+  for (const PrimFunc& f : module.functions) graph.Check(*f);
+}
+
+}  // namespace kernpack::sdk::ir
