@@ -80,7 +80,7 @@ def test_two_files_are_one_module(compile_fake: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(("cap", "chosen"), [("x86-64", None), ("x86-64-v2", "llvm -mcpu=x86-64-v2"), ("", "any")])
 def test_the_processor_can_be_capped(cap: str, chosen: str | None, compile_fake: Callable[..., Path]) -> None:
     # "add" has a baseline; its second entry is the variant.
-    path = compile_fake("capped", FAKE_FUNCTION='.name="add",.target="llvm -mcpu=x86-64-v2"')
+    path = compile_fake("capped", FAKE_FUNCTION='.name="add"', FAKE_INFO='.target="llvm -mcpu=x86-64-v2"')
     code = (
         "import ctypes, sys; sys.path.insert(0, sys.argv[2])\n"
         "from support import host\n"
