@@ -64,7 +64,7 @@ def _for_every_python(config_settings: _Settings) -> dict[str, Any]:
     """A kernel module does not know Python: unless the project says otherwise its wheel is for all of them."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
     stated = project.get("tool", {}).get("scikit-build", {}).get("wheel", {}).get("py-api")
-    return {**({} if stated else {"wheel.py-api": "py3"}), **(config_settings or {})}
+    return {**({"wheel.py-api": "py3"} if stated is None else {}), **(config_settings or {})}
 
 
 def _wheel_tool(*arguments: str | Path) -> str:
