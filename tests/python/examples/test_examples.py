@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-# minilm: make quickstart runs it; minilm_train: test_minilm_train.py; devices: test_devices.py
+# minilm: make quickstart runs it; minilm_train: test_minilm_train.py; devices: test_devices_example.py
 ELSEWHERE = ("minilm", "minilm_train", "devices")
 EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.name not in ELSEWHERE)
 
