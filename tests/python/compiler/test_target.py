@@ -46,7 +46,7 @@ def test_a_value_among_values() -> None:
         ({"kind": "cuda", "max_num_threads": "512"}, TypeError, "expected int, got str"),
         ({"kind": "cuda", "max_num_threads": 2**64}, OverflowError, ""),
         ({"kind": "cuda", 3: 4}, TypeError, "expected str as the keys"),
-        ({"kind": "cuda", "libs": object()}, TypeError, "got object"),
+        ({"kind": "cuda", "libs": [b"cublas"]}, TypeError, "got bytes"),
         (3, TypeError, "expected a Target, str or dict, got int"),
         ("llvm -mcpu=haswel", ValueError, "did you mean 'haswell'?"),
     ],
