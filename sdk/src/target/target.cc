@@ -21,7 +21,8 @@ std::shared_ptr<const TargetNode> Named(std::string_view text, Make&& make) {
   } catch (const Error& error) {
     Text message;
     message << "Target(" << Quoted(text) << "): " << error.message();
-    throw Error(error.kind().data, message.bytes());
+    Check(Host()->raise(Host(), error.kind(), message.bytes(), {}));  // the kind may be the caught error's own
+    throw;
   }
 }
 

@@ -17,7 +17,7 @@
 #ifdef __SANITIZE_ADDRESS__
 // A child that exits leaks on purpose: what it leaves in use, and what the library keeps.
 static bool g_leaks_on_purpose = false;
-extern "C" int __lsan_is_turned_off() { return g_leaks_on_purpose ? 1 : 0; }
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return g_leaks_on_purpose ? 1 : 0; }
 #endif
 
 namespace kernpack_test {
