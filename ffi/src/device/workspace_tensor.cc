@@ -38,7 +38,7 @@ int kp_workspace_tensor(KpDLDevice device, uint64_t bytes, KpAny* out) {
       GiveBack(lent.release());
       return -1;
     }
-    lent.release();
+    static_cast<void>(lent.release());  // the tensor's now
     return 0;
   });
 }

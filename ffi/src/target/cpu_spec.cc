@@ -46,7 +46,7 @@ std::string Advice(std::string_view name, std::span<const CpuEntry> entries) {
 }
 
 std::string UnknownModel(const CpuArch* arch, std::string_view cpu, bool advise) {
-  const std::string text = Unknown("processor", cpu);
+  std::string text = Unknown("processor", cpu);
   if (!advise) return text;
   if (arch) return text + " among those of " + std::string(arch->name) + Advice(cpu, arch->models);
   std::vector<CpuEntry> all;
@@ -85,7 +85,7 @@ std::string ReadCpuSpec(std::string_view triple, std::string_view cpu, const std
   for (const Change& change : changes) {
     const CpuEntry* feature = out->arch->FindFeature(change.feature);
     if (!feature) {
-      const std::string text = Unknown("processor feature", change.feature);
+      std::string text = Unknown("processor feature", change.feature);
       if (!advise) return text;
       return text + " among those of " + std::string(out->arch->name) + Advice(change.feature, out->arch->features);
     }

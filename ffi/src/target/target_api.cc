@@ -30,7 +30,7 @@ int CpuFeaturesOf(KpBytes triple, KpBytes cpu, KpBytes attributes, KpAny* out) {
     const std::string problem = ReadCpuSpec(View(triple), View(cpu), list, true, &spec);
     if (!problem.empty()) return kp_raise("ValueError", "%s", problem.c_str());
     std::string text(spec.arch ? spec.arch->name : "?");
-    if (!spec.features.Empty()) text += " " + spec.arch->Names(spec.features);
+    if (spec.arch && !spec.features.Empty()) text += " " + spec.arch->Names(spec.features);
     return kp_string_new(Bytes(text), out);
   });
 }
