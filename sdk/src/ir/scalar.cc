@@ -27,6 +27,24 @@ uint64_t Wrap(Type t, uint64_t v) {
 }
 
 template <class T>
+bool Compare(Op op, T a, T b) {
+  switch (op) {
+    case Op::kEq:
+      return a == b;
+    case Op::kNe:
+      return a != b;
+    case Op::kLt:
+      return a < b;
+    case Op::kLe:
+      return a <= b;
+    case Op::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
+template <class T>
 uint64_t FloatBinary(Op op, T a, T b) {
   switch (op) {
     case Op::kAdd:
@@ -47,18 +65,8 @@ uint64_t FloatBinary(Op op, T a, T b) {
       return ToBits(a > b || a != a ? a : b);
     case Op::kPow:
       return ToBits(static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b))));
-    case Op::kEq:
-      return a == b;
-    case Op::kNe:
-      return a != b;
-    case Op::kLt:
-      return a < b;
-    case Op::kLe:
-      return a <= b;
-    case Op::kGt:
-      return a > b;
     default:
-      return a >= b;
+      return Compare(op, a, b);
   }
 }
 
@@ -103,18 +111,8 @@ uint64_t IntBinary(Op op, Type type, T a, T b) {
       return ua << count;
     case Op::kShr:
       return static_cast<uint64_t>(a >> count);
-    case Op::kEq:
-      return a == b;
-    case Op::kNe:
-      return a != b;
-    case Op::kLt:
-      return a < b;
-    case Op::kLe:
-      return a <= b;
-    case Op::kGt:
-      return a > b;
     default:
-      return a >= b;
+      return Compare(op, a, b);
   }
 }
 
