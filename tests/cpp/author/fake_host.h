@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "../values.h"
+
 namespace fake {
 
 struct Host {
@@ -104,24 +106,9 @@ struct Loaded {
   }
 };
 
-inline KpAny Int(int64_t v) {
-  KpAny a = kp_none();
-  a.type_index = KP_TYPE_INT;
-  a.v.v_int = v;
-  return a;
-}
-inline KpAny Float(double v) {
-  KpAny a = kp_none();
-  a.type_index = KP_TYPE_FLOAT;
-  a.v.v_float = v;
-  return a;
-}
-inline KpAny Str(const char* v) {
-  KpAny a = kp_none();
-  a.type_index = KP_TYPE_RAW_STR;
-  a.v.v_c_str = v;
-  return a;
-}
+using kernpack_test::Float;
+using kernpack_test::Int;
+inline KpAny Str(const char* text) { return kernpack_test::RawStr(text); }
 inline KpAny TensorPtr(KpDLTensor* t) {
   KpAny a = kp_none();
   a.type_index = KP_TYPE_DLTENSOR_PTR;

@@ -11,6 +11,8 @@
 
 #include <kernpack/host/host.h>
 
+#include "../values.h"
+
 namespace kernpack_test {
 
 // One owned value.
@@ -43,20 +45,6 @@ inline KpBytes AsBytes(const std::string& text) { return KpBytes{text.data(), te
 inline std::string Str(const KpAny& any) {
   KpBytes bytes{};
   return kp_any_str(&any, &bytes) ? Text(bytes) : std::string("<no string>");
-}
-
-inline KpAny Int(int64_t value) {
-  KpAny any = kp_none();
-  any.type_index = KP_TYPE_INT;
-  any.v.v_int = value;
-  return any;
-}
-
-inline KpAny RawStr(const char* text) {
-  KpAny any = kp_none();
-  any.type_index = KP_TYPE_RAW_STR;
-  any.v.v_c_str = text;
-  return any;
 }
 
 // "Kind: message" of this thread's error, which is cleared.

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "../values.h"
+
 namespace ir_test {
 
 using namespace kernpack::sdk::ir;
@@ -45,18 +47,8 @@ struct Array {
   }
 };
 
-inline KpAny Int(int64_t v) {
-  KpAny a = kp_none();
-  a.type_index = KP_TYPE_INT;
-  a.v.v_int = v;
-  return a;
-}
-inline KpAny Float(double v) {
-  KpAny a = kp_none();
-  a.type_index = KP_TYPE_FLOAT;
-  a.v.v_float = v;
-  return a;
-}
+using kernpack_test::Float;
+using kernpack_test::Int;
 
 // What an error says; "" when f raises none.
 template <class F>
