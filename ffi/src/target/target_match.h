@@ -1,5 +1,6 @@
-// May code that was built for one target run on what another describes, how specific is it, and why. The one rule: modules
-// choose their variants by it, backends and the SDK ask it through the extension "kernpack.target".
+// May code that was built for one target run on what another describes, how specific is it, and why. CPU variants of modules are
+// chosen by it, and the SDK asks it through the extension "kernpack.target". Of other devices the backend is asked first
+// (match_target of device_api.h), then MatchDevice.
 #ifndef KERNPACK_SRC_TARGET_TARGET_MATCH_H_
 #define KERNPACK_SRC_TARGET_TARGET_MATCH_H_
 

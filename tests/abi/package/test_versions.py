@@ -30,6 +30,13 @@ def test_every_file_has_the_same_version(place: str) -> None:
     assert re.findall(PLACES[place], (ROOT / place).read_text(), re.MULTILINE)[:1] == [VERSION]
 
 
+def test_the_compiler_is_built_by_and_runs_with_the_same_version() -> None:
+    text = (ROOT / "sdk/python_compiler/pyproject.toml").read_text()
+    own = re.findall(r'^version = "([^"]+)"', text, re.MULTILINE)
+    others = re.findall(r'"kernpack(?:-sdk)?==([^"]+)"', text)
+    assert (own, others) == ([VERSION], [VERSION, VERSION])
+
+
 def test_the_packages_have_it_too() -> None:
     assert kernpack.__version__ == kernpack_sdk.__version__ == VERSION
 
