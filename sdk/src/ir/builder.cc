@@ -44,6 +44,10 @@ FunctionBuilder& FunctionBuilder::Signature(std::string text) {
   function_.signature = std::move(text);
   return *this;
 }
+FunctionBuilder& FunctionBuilder::Gradient(std::string function) {
+  function_.gradient = std::move(function);
+  return *this;
+}
 
 void FunctionBuilder::Add(Stmt statement) { open_.back().push_back(std::move(statement)); }
 

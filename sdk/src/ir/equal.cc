@@ -33,6 +33,7 @@ class Canon {
     Number(f.is_private);
     Text(f.target);
     Text(f.signature);
+    Text(f.gradient);
     Number(f.params.size());
     for (const Var& v : ShapeVars(f)) Bind(v.get());
     for (const Param& p : f.params) {

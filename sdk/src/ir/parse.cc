@@ -51,6 +51,7 @@ class Parser {
     CheckBound(*f);
     if (lex_.Accept("target")) f->target = lex_.TakeString();
     if (lex_.Accept("signature")) f->signature = lex_.TakeString();
+    if (lex_.Accept("grad")) f->gradient = lex_.TakeString();
     f->body = Body();
     exprs_.names.Leave();
     return f;

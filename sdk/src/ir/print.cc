@@ -19,6 +19,7 @@ class Printer {
     out_ = std::string(f.is_private ? "private " : "") + "func " + f.name + "(" + params + ") -> (" + results + ")";
     if (!f.target.empty()) out_ += " target " + Quote(f.target);
     if (!f.signature.empty()) out_ += " signature " + Quote(f.signature);
+    if (!f.gradient.empty()) out_ += " grad " + Quote(f.gradient);
     out_ += " ";
     Body(f.body);
     return out_ + "\n";

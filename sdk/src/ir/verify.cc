@@ -38,6 +38,7 @@ class Verifier : public Visitor {
         in_extent_ = false;
       }
     }
+    CheckGradient();
     VisitBlock(f_.body);
   }
 
@@ -141,6 +142,16 @@ class Verifier : public Visitor {
     const std::string text = f_.name + ": " + message;
     if (at_.line) FailAt(at_, text, kind);
     throw Error(kind, KpBytes{text.data(), text.size()});
+  }
+
+  // That the two functions' contracts fit together is checked when the module is loaded, as of hand-written ones.
+  void CheckGradient() {
+    if (f_.gradient.empty()) return;
+    at_ = f_.position;
+    const FuncNode* gradient = module_.Find(f_.gradient);
+    if (!gradient) Fail("its gradient '" + f_.gradient + "' is no function of this module");
+    if (gradient->is_private) Fail("its gradient '" + f_.gradient + "' is private; callers must reach it");
+    if (f_.is_private) Fail("a private function has no gradient: no caller reaches it");
   }
 
   void Define(const void* node) {

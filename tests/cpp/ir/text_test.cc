@@ -18,7 +18,10 @@ private func helper(x: f32[N], k: f64) -> (y: f32[N, 2]) {
   return
 }
 
-func main(x: f32[N, D], h: bf16[D], cache!: i32[N], k: f64, n: i32, on: bool) -> (out: f32[N, D], flag: bool[]) target "c -mcpu=x" signature "(...) -> ()" {
+func grad() -> () {
+}
+
+func main(x: f32[N, D], h: bf16[D], cache!: i32[N], k: f64, n: i32, on: bool) -> (out: f32[N, D], flag: bool[]) target "c -mcpu=x" signature "(...) -> ()" grad "grad" {
   let s: f32 = reduce(+, j in 0..D, any 16, x[0, j] * f32(h[j]))
   let m: f32 = reduce(max, j_1 in 0..D, sequential, x[0, j_1])
   alloc t: f32[4, D] local

@@ -51,6 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
              "ValueError: f: calls itself, directly or through others; recursion is not supported"},
         Case{"private func g(x: f32[N]) -> () { } func f(x: f64[2]) -> () { call g(x) }",
              "TypeError: line 1, column 63: f: call of 'g': x: expected f32 with 1 dimensions, got f64 with 1"},
+        Case{"func f() -> () grad \"g\" { }",
+             "ValueError: line 1, column 1: f: its gradient 'g' is no function of this module"},
+        Case{"private func g() -> () { } func f() -> () grad \"g\" { }",
+             "ValueError: line 1, column 28: f: its gradient 'g' is private; callers must reach it"},
+        Case{"func g() -> () { } private func f() -> () grad \"g\" { }",
+             "ValueError: line 1, column 28: f: a private function has no gradient: no caller reaches it"},
         Case{"func f() -> () { parallel i in 0..4 { return } }",
              "ValueError: line 1, column 39: f: return inside a parallel or vectorized loop or a launch"}));
 

@@ -29,6 +29,7 @@ class FunctionBuilder {
   FunctionBuilder& Private();
   FunctionBuilder& Target(std::string canonical);
   FunctionBuilder& Signature(std::string text);
+  FunctionBuilder& Gradient(std::string function);  // of the same module
 
   using Body = std::function<void(Expr)>;
   void For(std::string name, Expr begin, Expr end, const Body& body, ForKind kind = ForKind::kSerial, int lanes = 0,

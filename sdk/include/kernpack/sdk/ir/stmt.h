@@ -86,6 +86,7 @@ struct FuncNode {
   bool is_private = false;  // not reachable from outside the module
   std::string target;  // canonical text; empty: the module's, or the one it is built for
   std::string signature;  // empty: derived from the parameters
+  std::string gradient;  // the function of the module that computes this one's gradient; empty: it has none
   std::vector<Param> params;
   Block body;
   Position position;

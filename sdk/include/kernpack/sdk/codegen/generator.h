@@ -1,0 +1,49 @@
+// Code generators: packed functions of the host's registry, which C++, Python and plugins provide alike.
+//
+//   target.build.<kind>  (IRModule, Target) -> code that runs in this process: a `const KpModule*` (OPAQUE_PTR) that lives as
+//                        long as the process, or the path (STR) of a shared object to load
+//   target.export.<kind> (IRModule, Target, path: str) -> None; writes a shared object that needs nothing of this SDK
+//   target.source.<kind> (IRModule, Target) -> str; the code as a person would read it
+//
+// The last two are optional. A module comes verified and as it was written: a generator runs Lower() itself.
+#ifndef KERNPACK_SDK_CODEGEN_GENERATOR_H_
+#define KERNPACK_SDK_CODEGEN_GENERATOR_H_
+
+#include <kernpack/abi.h>
+#include <kernpack/sdk/ir/stmt.h>
+#include <kernpack/sdk/target.h>
+
+#include <functional>
+#include <optional>
+
+namespace kernpack::sdk {
+
+// What a generator made: one of the two.
+struct Generated {
+  const KpModule* table = nullptr;  // lives as long as the process
+  std::string library;  // path of a shared object to load
+};
+
+// What a kind offers. Errors are thrown (kp::Error or any std::exception). Called on any thread.
+struct Generator {
+  std::function<Generated(const ir::IRModule&, const Target&)> build;
+  std::function<void(const ir::IRModule&, const Target&, const std::string& path)> export_library;  // may be empty
+  std::function<std::string(const ir::IRModule&, const Target&)> source;  // may be empty
+};
+
+// Makes a generator known to the whole process, as packed functions. ValueError when the kind has one, unless `replace`.
+void RegisterGenerator(const std::string& kind, Generator generator, bool replace = false);
+// Says why this build has none for a kind: "built without LLVM; ..." Build() and Export() tell callers.
+void ExplainMissingGenerator(const std::string& kind, std::string why);
+// Kinds with a generator, sorted.
+std::vector<std::string> ListGenerators();
+
+// Verifies, then calls the generator of the target's kind. `target` empty: the module's own. ValueError when neither says;
+// RuntimeError for a kind without a generator, listing those there are and why others are not.
+Generated Build(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt);
+void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path);
+std::string Source(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt);
+
+}  // namespace kernpack::sdk
+
+#endif  // KERNPACK_SDK_CODEGEN_GENERATOR_H_

@@ -1,0 +1,15 @@
+#include "codegen/builtin.h"
+
+#include <kernpack/sdk/codegen/generator.h>
+
+#include <mutex>
+
+namespace kernpack::sdk {
+
+// One line a kind: the Register function of its folder, or ExplainMissingGenerator() where it is built without.
+void RegisterBuiltinGenerators() {
+  static std::once_flag once;
+  std::call_once(once, [] { ExplainMissingGenerator("composite", "each of its parts is built by itself"); });
+}
+
+}  // namespace kernpack::sdk

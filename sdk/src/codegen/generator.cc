@@ -1,0 +1,140 @@
+#include <kernpack/sdk/codegen/generator.h>
+#include <kernpack/sdk/ir/verify.h>
+#include <kernpack/sdk/object.h>
+#include <kernpack/string.h>
+
+#include <map>
+#include <mutex>
+
+#include "codegen/builtin.h"
+#include "codegen/packed.h"
+
+namespace kernpack::sdk {
+namespace {
+
+const char kBuild[] = "target.build.", kExport[] = "target.export.", kSource[] = "target.source.";
+
+// Why kinds have no generator here.
+class Missing {
+ public:
+  void Set(const std::string& kind, std::string why) {
+    const std::lock_guard lock(mutex_);
+    why_.insert_or_assign(kind, std::move(why));
+  }
+  // "; llvm: built without LLVM", of the kinds that have none.
+  std::string Text() const {
+    const std::lock_guard lock(mutex_);
+    std::string text;
+    for (const auto& [kind, why] : why_) {
+      if (!HasPacked(kBuild + kind)) text += "; " + kind + ": " + why;
+    }
+    return text;
+  }
+  static Missing& Get() {
+    static Missing& missing = *new Missing;
+    return missing;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> why_;
+};
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+Target TargetFor(const ir::IRModule& module, const std::optional<Target>& target) {
+  if (target) return *target;
+  if (module.target.empty()) {
+    KP_THROW(ValueError) << "build: module '" << module.name.c_str() << "' names no target; pass one";
+  }
+  return Target(module.target);
+}
+
+// Calls target.<service>.<kind> with the module, the target and `more`.
+Any CallGenerator(const char* service, const ir::IRModule& module, const Target& target, std::vector<Any> more = {}) {
+  RegisterBuiltinGenerators();
+  const std::string& kind = target.kind().name();
+  if (!HasPacked(kBuild + kind)) {
+    KP_THROW(RuntimeError) << "build: target kind '" << kind.c_str()
+                           << "' has no code generator; enabled: " << Joined(ListGenerators()).c_str()
+                           << Missing::Get().Text().c_str();
+  }
+  if (!HasPacked(service + kind)) {
+    KP_THROW(RuntimeError) << "build: the generator of target kind '" << kind.c_str() << "' has no " << service
+                           << kind.c_str();
+  }
+  ir::Verify(module);
+  std::vector<Any> args = {ToAny(module), ToAny(target)};
+  for (Any& value : more) args.push_back(std::move(value));
+  return CallPacked(service + kind, args);
+}
+
+Any FromGenerated(const Generated& made) {
+  if (made.table) return Any(static_cast<void*>(const_cast<KpModule*>(made.table)));
+  return Any(String(made.library));
+}
+
+Generated ToGenerated(const Any& made, const std::string& kind) {
+  if (made.type_index() == KP_TYPE_OPAQUE_PTR) return {static_cast<const KpModule*>(made.raw().v.v_ptr), {}};
+  KpBytes path{};
+  if (!kp_any_str(&made.raw(), &path)) {
+    KP_THROW(TypeError) << "target.build." << kind.c_str()
+                        << ": expected a pointer to a KpModule or the path of a shared object as the result, got "
+                        << type_name(made.type_index());
+  }
+  return {nullptr, std::string(path.data, path.size)};
+}
+
+}  // namespace
+
+void RegisterGenerator(const std::string& kind, Generator generator, bool replace) {
+  const auto add = [&](const char* service, int32_t num_args, PackedBody body) {
+    RegisterPacked(service + kind, num_args, std::move(body), replace);
+  };
+  add(kBuild, 2, [build = std::move(generator.build)](const KpAny* args) {
+    return FromGenerated(build(ToIRModule(args[0], "module"), ToTarget(args[1], "target")));
+  });
+  if (generator.export_library) {
+    add(kExport, 3, [write = std::move(generator.export_library)](const KpAny* args) {
+      write(ToIRModule(args[0], "module"), ToTarget(args[1], "target"),
+            std::string(AnyView(args[2]).cast<StringView>()));
+      return Any();
+    });
+  }
+  if (generator.source) {
+    add(kSource, 2, [source = std::move(generator.source)](const KpAny* args) {
+      return Any(String(source(ToIRModule(args[0], "module"), ToTarget(args[1], "target"))));
+    });
+  }
+}
+
+void ExplainMissingGenerator(const std::string& kind, std::string why) { Missing::Get().Set(kind, std::move(why)); }
+
+std::vector<std::string> ListGenerators() {
+  RegisterBuiltinGenerators();
+  std::vector<std::string> kinds;
+  for (const std::string& kind : TargetKind::List()) {
+    if (HasPacked(kBuild + kind)) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+Generated Build(const ir::IRModule& module, const std::optional<Target>& target) {
+  const Target chosen = TargetFor(module, target);
+  return ToGenerated(CallGenerator(kBuild, module, chosen), chosen.kind().name());
+}
+
+void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path) {
+  CallGenerator(kExport, module, TargetFor(module, target), {Any(String(path))});
+}
+
+std::string Source(const ir::IRModule& module, const std::optional<Target>& target) {
+  const Any source = CallGenerator(kSource, module, TargetFor(module, target));
+  return std::string(source.cast<StringView>());
+}
+
+}  // namespace kernpack::sdk
