@@ -2,17 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from torch.distributed.tensor import Partial, Replicate, Shard
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.experimental import register_sharding
 
 from ._spec import Form, Spec
 
 
 def declare(function: Any) -> None:
+    strategies = DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
     for op in (function.op, function.ad):
         register_sharding(op)(_rule(function))
+        if function.spec.mutates:
+            strategies[op] = _in_place(function.spec, strategies[op])
+    if function.out is not None:
+        register_sharding(function.out)(_no_destinations(function.name))
+
+
+def _no_destinations(name: str) -> Callable[..., Any]:
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{name}: out: a DTensor cannot be a destination; leave out= away and use what it returns")
+
+    return rule
+
+
+def _in_place(spec: Spec, strategy: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The strategy without the layouts that what is written to does not have already: DTensor would lay out a copy anew, let the
+    kernel write to that, and drop it."""
+
+    def kept(schema: Any) -> Any:
+        ways = strategy(schema)
+        own = [argument.strategies[0].output_spec.placements for argument in schema.args_strategy]
+        for name, at in _written(spec, schema.args_schema):
+            layouts = dict.fromkeys(way.input_specs[at].placements for way in ways.strategies)
+            ways.strategies = [way for way in ways.strategies if way.input_specs[at].placements == own[at]]
+            if not ways.strategies:
+                raise ValueError(
+                    f"{spec.name}: {name}: is written in place, so its layout stays as it is; expected "
+                    f"{' or '.join(map(str, layouts))}, got {own[at]}: call redistribute on it first"
+                )
+        return ways
+
+    return kept
+
+
+def _written(spec: Spec, values: Any) -> list[tuple[str, int]]:
+    """The tensors that are written to: the parameter's name, and the place in a row of all tensors, lists opened."""
+    found = []
+    place = 0
+    for param, value in zip(spec.params, values, strict=False):
+        if param.is_tensor and value is not None:
+            count = len(value.children) if param.is_list and hasattr(value, "children") else int(not param.is_list)
+            found += [(param.name, place + i) for i in range(count) if param.mutated]
+            place += count
+    return found
 
 
 def _rule(function: Any) -> Any:

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include <kernpack/host/signature.h>
 
@@ -63,17 +64,32 @@ std::optional<std::string> Default(const KpSigParam& param) {
   return list + "]";
 }
 
+// How many parameters may be passed by position. Up to the last tensor all may, also those that the signature wants by keyword:
+// torch batches no operator with keyword-only tensors, and DTensor does not lay them out anew.
+int NumPositional(const Op& op) {
+  int count = kp_sig_num_positional(op.function->program);
+  for (int i = count; i < static_cast<int>(op.params.size()); ++i) {
+    if (op.params[static_cast<size_t>(i)].kind == KP_PARAM_TENSOR) count = i + 1;
+  }
+  return count;
+}
+
 std::string Parameters(const Op& op, bool out) {
   std::string text;
   const uint32_t* program = op.function->program;
-  const int positional = kp_sig_num_positional(program);
+  const int positional = NumPositional(op);
   const int count = static_cast<int>(op.params.size());
   const auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
+  std::vector<KpSigParam> params(op.params.size());
+  int required = 0;  // what stands before a positional parameter without a default has none either
   for (int i = 0; i < count; ++i) {
-    KpSigParam param;
-    kp_sig_param(program, i, &param);
+    kp_sig_param(program, i, &params[static_cast<size_t>(i)]);
+    if (i < positional && !Default(params[static_cast<size_t>(i)])) required = i;
+  }
+  for (int i = 0; i < count; ++i) {
+    const KpSigParam& param = params[static_cast<size_t>(i)];
     if (i == positional) add("*");
-    const std::optional<std::string> value = Default(param);
+    const std::optional<std::string> value = i < required ? std::nullopt : Default(param);
     add(TypeOf(op.params[static_cast<size_t>(i)], i) + " " + param.name + (value ? "=" + *value : ""));
   }
   if (!out) return text;

@@ -76,11 +76,21 @@ void where_add(kp::TensorView x, std::optional<kp::TensorView> y, kp::TensorView
       for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] += y->data_ptr<T>()[i];
     });
 }
+void scale_by(kp::TensorView x, double factor, kp::TensorView w, kp::TensorView out) {
+  product(x, w, out);
+  each(out, out, [&](auto v) { return v * factor; });
+}
+void scale_by_backward(kp::TensorView d_out, kp::TensorView x, double factor, kp::TensorView w, kp::TensorView d_x,
+                       kp::TensorView d_w) {
+  scale_by(d_out, factor, w, d_x);
+  scale_by(d_out, factor, x, d_w);
+}
 void kernel_memory(kp::TensorView x, kp::TensorView out, kp::TensorView work) {
   each(x, out, [&](auto v) { return v + static_cast<float>(work.numel()); });
 }
 void refuse(kp::TensorView x, kp::TensorView out) { KP_THROW(IndexError) << "not today"; }
 KP_GRAD(square, square_backward);
+KP_GRAD(scale_by, scale_by_backward);
 KP_GRAD(cube, cube_backward);
 KP_GRAD(cube_backward, cube_second);
 """
@@ -100,6 +110,8 @@ FUNCTIONS = {
     "cube_backward": f"(d_out: T[...], x: T[...]) -> (d_x: T[...]) {BOTH}",
     "cube_second": f"(d_d_x: T[...], d_out: T[...], x: T[...]) -> (d_d_out: T[...], d_x: T[...]) {BOTH}",
     "where_add": f"(x: T[N], y: T[N]? = None) -> (out: T[N]) {BOTH}",
+    "scale_by": f"(x: T[...], *, factor: float = 2.0, w: T[...]) -> (out: T[...]) {BOTH}",
+    "scale_by_backward": f"(d_out: T[...], x: T[...], *, factor: float, w: T[...]) -> (d_x: T[...], d_w: T[...]) {BOTH}",
     "kernel_memory": "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N",
     "refuse": "(x: f32[N]) -> (out: f32[N])",
 }

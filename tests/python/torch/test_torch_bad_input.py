@@ -47,7 +47,7 @@ def test_two_versions_keep_apart():
         assert x.grad.tolist() == [n] * 3
 
 
-def test_keyword_only_and_optional_tensors_and_lists_in_transforms(k):
+def test_optional_tensors_and_lists_in_transforms(k):
     x, y = torch.randn(4, 5), torch.randn(4, 5)
     torch.testing.assert_close(torch.func.vmap(lambda a: k.where_add(a, None))(x), x)
     torch.testing.assert_close(torch.func.vmap(lambda a, b: k.where_add(a, y=b))(x, y), x + y)

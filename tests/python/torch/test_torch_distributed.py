@@ -12,6 +12,14 @@ import pytest
 
 WORKERS = {
     "distributed.py": ["data_parallel", "partial_sums", "other_dims_are_gathered", "uneven", "trained_alike"],
+    "sharding_ranks.py": [
+        "written_in_place",
+        "independent_dims_are_split",
+        "caches_split_by_head",
+        "layouts_that_would_lose_the_write_are_refused",
+        "tensors_by_keyword",
+        "destinations_are_refused",
+    ],
     "minilm_ranks.py": ["data_parallel", "tensor_parallel", "trained_alike"],
 }
 

@@ -97,3 +97,18 @@ def test_grad_of_grad(k):
 def test_forward_mode_is_a_clear_error(kernels):
     with pytest.raises(RuntimeError, match=r"gelu: .*forward mode"):
         torch.func.jvp(kernels.gelu, (torch.randn(3),), (torch.randn(3),))
+
+
+def test_tensors_passed_by_keyword(k):
+    """torch batches no operator with keyword-only tensors: in the operator's schema they are not."""
+    x, w = torch.randn(4, 5, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)
+    op = torch.ops.kernpack_torch_tests.scale_by
+    assert str(op.default._schema).endswith("scale_by(Tensor x, float factor, Tensor w) -> Tensor")
+    torch.testing.assert_close(op(x, w=w, factor=3.0), 3 * x * w)
+    torch.testing.assert_close(torch.func.vmap(lambda a, b: k.scale_by(a, w=b))(x, w), 2 * x * w)
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(lambda a, b: k.scale_by(a, w=b).sum()))(x, w), 2 * w)
+    assert torch.autograd.gradcheck(lambda a, b: k.scale_by(a, w=b), (x.requires_grad_(), w.requires_grad_()))
+    torch._dynamo.reset()
+    step = torch.compile(lambda a, b: k.scale_by(a, w=b, factor=0.5), fullgraph=True, backend="aot_eager")
+    step(x, w).sum().backward()
+    torch.testing.assert_close(w.grad, 0.5 * x.detach())
