@@ -1,0 +1,44 @@
+// Passes: an IRModule in, an IRModule out, each printable with Print(). The meaning stays what the interpreter says of
+// the module before it: integers and the order of float operations exactly, math functions within the error that
+// docs/ir.md states.
+#ifndef KERNPACK_SDK_IR_PASS_H_
+#define KERNPACK_SDK_IR_PASS_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+
+#include <functional>
+
+namespace kernpack::sdk::ir {
+
+struct Pass {
+  const char* name;
+  IRModule (*run)(const IRModule& module);
+};
+
+// Extents of allocated buffers become constants or variables, so that each is evaluated once.
+IRModule BindExtents(const IRModule& module);
+// Loops marked unrolled with constant bounds become their iterations; those that would give more than 16384 statements
+// become serial loops.
+IRModule Unroll(const IRModule& module);
+// `reduce` becomes loops: order any n keeps n partial results in a vector, order sequential one.
+IRModule LowerReductions(const IRModule& module);
+// Loops marked vectorized become vector code; what is left over a scalar loop (peeled) or one masked step. A body that
+// vectors cannot say (inner loops, calls, asserts, externs) becomes a serial loop.
+IRModule Vectorize(const IRModule& module);
+// exp, log, tanh, erf, sigmoid, pow, sin and cos of f32 become arithmetic. Reductions must be lowered (ValueError).
+// NotImplementedError for f64.
+IRModule ExpandMath(const IRModule& module);
+// Folds constants by the semantics table, drops what has no effect.
+IRModule Simplify(const IRModule& module);
+
+// What generators run, in order.
+const std::vector<Pass>& LoweringPasses();
+using PassObserver = std::function<void(const Pass& pass, const IRModule& after)>;
+// `observer` (nullable) sees the module after each pass.
+IRModule RunPasses(IRModule module, const std::vector<Pass>& passes, const PassObserver& observer = {});
+// Verify(), then LoweringPasses(). Errors: what either finds.
+IRModule Lower(const IRModule& module, const PassObserver& observer = {});
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_IR_PASS_H_

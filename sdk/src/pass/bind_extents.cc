@@ -1,0 +1,25 @@
+#include <kernpack/sdk/ir/pass.h>
+
+#include "pass/each.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class Binder : public Mutator {
+ public:
+  void MutateStmt(const Stmt& s, Block* out) override {
+    if (s->kind != StmtKind::kAlloc) return Mutator::MutateStmt(s, out);
+    const BufferNode& b = *s->buffer;
+    std::vector<Expr> shape;
+    for (const Expr& extent : MutateAll(b.shape)) shape.push_back(Bound(extent, b.name + "_extent", out));
+    const Buffer made = MakeBuffer(b.name, b.element, std::move(shape), b.scope, b.key, b.zeroed);
+    buffers_[s->buffer.get()] = made;
+    out->push_back(At(s->position, Alloc(made)));
+  }
+};
+
+}  // namespace
+
+IRModule BindExtents(const IRModule& module) { return RewriteEach<Binder>(module); }
+
+}  // namespace kernpack::sdk::ir

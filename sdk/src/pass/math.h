@@ -1,0 +1,30 @@
+// Functions of f32 as arithmetic: each takes and gives a value of f32, scalar or vector, and may bind parts of it.
+#ifndef KERNPACK_SDK_SRC_PASS_MATH_H_
+#define KERNPACK_SDK_SRC_PASS_MATH_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+
+#include <functional>
+
+namespace kernpack::sdk::ir {
+
+// Gives a value that is used more than once a name.
+using Binder = std::function<Expr(const char* name, const Expr& value)>;
+
+Expr ExpandExp(Expr x, const Binder& bind);
+Expr ExpandLog(Expr x, const Binder& bind);
+Expr ExpandTanh(Expr x, const Binder& bind);
+Expr ExpandErf(Expr x, const Binder& bind);
+Expr ExpandSigmoid(Expr x, const Binder& bind);
+Expr ExpandPow(Expr x, Expr y, const Binder& bind);
+Expr ExpandSin(Expr x, const Binder& bind);
+Expr ExpandCos(Expr x, const Binder& bind);
+
+// c[0] x^(n-1) + ... + c[n-1], in the type of x.
+Expr Polynomial(const Expr& x, std::initializer_list<double> coefficients);
+// A constant of the type and lanes of `like`.
+Expr Constant(const Expr& like, double value);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_PASS_MATH_H_
