@@ -1,9 +1,9 @@
 // Which targets a device runs, where its backend leaves that to its list of kinds and its architecture.
-#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include <kernpack/host/device.h>
+#include <kernpack/host/target_text.h>
 
 #include "base/bytes.h"
 #include "base/guard.h"
@@ -14,16 +14,8 @@
 namespace kernpack::host::fallback {
 namespace {
 
-constexpr std::string_view kSpaces = " \t";
 constexpr int kAnyDevice = 1;
 constexpr int kThisArch = 2;
-
-std::string_view NextWord(std::string_view* text) {
-  text->remove_prefix(std::min(text->find_first_not_of(kSpaces), text->size()));
-  const std::string_view word = text->substr(0, text->find_first_of(kSpaces));
-  text->remove_prefix(word.size());
-  return word;
-}
 
 bool IsKind(const KpBackend& backend, std::string_view kind) {
   if (kind == backend.name) return true;
@@ -40,23 +32,23 @@ int Say(KpAny* reason, const std::string& text) { return kp_string_new(Bytes(tex
 int match_target(const KpDeviceApi* api, KpDLDevice device, KpBytes target, int32_t* rank, KpAny* reason) noexcept {
   return Guard("match_target", [&] {
     const KpBackend& backend = *Forwarding(api).backend;
-    std::string_view rest = View(target);
-    const std::string_view kind = NextWord(&rest);
     *rank = -1;
-    if (!IsKind(backend, kind)) {
-      return Say(reason,
-                 "devices of type " + std::string(backend.name) + " do not run code of kind " + std::string(kind));
+    TargetWords words;
+    if (const std::string wrong = ReadTargetWords(View(target), &words); !wrong.empty()) return Say(reason, wrong);
+    if (!IsKind(backend, words.kind)) {
+      return Say(reason, "devices of type " + std::string(backend.name) + " do not run code of kind " +
+                             std::string(words.kind));
     }
     int matched = kAnyDevice;
-    for (std::string_view option = NextWord(&rest); !option.empty(); option = NextWord(&rest)) {
-      if (!option.starts_with("-arch=")) {
-        return Say(reason, "option " + std::string(option) + " is not known to this version");
+    for (const TargetOption& option : words.options) {
+      if (option.name != "arch") {
+        return Say(reason, "option -" + std::string(option.name) + " is not known to this version");
       }
       OwnedAny arch;
       if (api->get_property(api, device, kp_bytes("arch"), arch.out()) != 0) return -1;
       KpBytes name{};
       if (!kp_any_str(&arch.get(), &name)) return Say(reason, "the device does not tell its architecture");
-      if (View(name) != option.substr(6)) return Say(reason, "the device is " + std::string(View(name)));
+      if (View(name) != Unquote(option.raw)) return Say(reason, "the device is " + std::string(View(name)));
       matched = kThisArch;
     }
     *rank = matched;

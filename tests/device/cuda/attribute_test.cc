@@ -108,7 +108,7 @@ TEST_F(Facts, TargetsThatRun) {
   EXPECT_GT(Rank("cuda -arch=compute_75"), Rank("cuda"));
   Rank("cuda");
   EXPECT_EQ(why_, "any cuda");
-  EXPECT_GT(Rank("cuda -keys=cuda,gpu -arch=sm_90 -max_num_threads=1024 -host=\"llvm -mcpu=x86-64-v3\""), Rank("cuda"));
+  EXPECT_GT(Rank("cuda -keys=cuda,gpu -arch=sm_90 -max_num_threads=1024 -host='llvm -mcpu=x86-64-v3'"), Rank("cuda"));
 }
 
 TEST_F(Facts, TargetsThatDoNot) {
@@ -124,6 +124,8 @@ TEST_F(Facts, TargetsThatDoNot) {
       {"cuda -colour=red", "option -colour is not known to this version"},
       {"llvm", "it is for llvm"},
       {"", "the target is empty"},
+      {"cuda -host='llvm", "a quote ' is not closed"},
+      {"cuda arch=sm_90", "expected an option, got arch=sm_90"},
   };
   for (const auto& [target, words] : cases) {
     EXPECT_EQ(Rank(target), -1) << target;

@@ -42,6 +42,42 @@ inline const char* SplitWords(std::string_view text, std::vector<std::string_vie
   return wrong;
 }
 
+struct TargetOption {
+  std::string_view name;  // without its dashes
+  std::string_view raw;  // still quoted; "true" where only the name stands
+};
+
+// A target taken apart but not checked against any kind. Borrows the text.
+struct TargetWords {
+  std::string_view kind;
+  std::vector<TargetOption> options;
+
+  // NULL: not given.
+  const TargetOption* Find(std::string_view name) const {
+    for (const TargetOption& option : options) {
+      if (option.name == name) return &option;
+    }
+    return nullptr;
+  }
+};
+
+// "" and *out, or what is wrong.
+inline std::string ReadTargetWords(std::string_view text, TargetWords* out) {
+  std::vector<std::string_view> words;
+  if (const char* wrong = SplitWords(text, &words)) return wrong;
+  if (words.empty()) return "the target is empty";
+  out->kind = words[0];
+  for (size_t i = 1; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (word[0] != '-') return "expected an option, got " + std::string(word);
+    word.remove_prefix(word.substr(0, 2) == "--" ? 2 : 1);
+    const size_t equals = word.find('=');
+    const bool alone = equals == std::string_view::npos;
+    out->options.push_back({word.substr(0, equals), alone ? std::string_view("true") : word.substr(equals + 1)});
+  }
+  return "";
+}
+
 // Text that SplitQuoted found well-formed, without its quotes and backslashes.
 inline std::string Unquote(std::string_view text) {
   std::string out;

@@ -1,8 +1,9 @@
 #include "device/cuda/target.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
+
+#include <kernpack/host/target_text.h>
 
 #include "device/cuda/image.h"
 #include "device/cuda/text.h"
@@ -12,25 +13,6 @@ namespace {
 
 constexpr int32_t kAnyCuda = 1;
 constexpr int32_t kRefused = -1;
-
-// The next word; quotes keep spaces together, as around a nested host target.
-std::string_view NextWord(std::string_view* rest) {
-  rest->remove_prefix(std::min(rest->find_first_not_of(" \t"), rest->size()));
-  size_t end = 0;
-  for (char quote = 0; end < rest->size(); ++end) {
-    const char c = (*rest)[end];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == ' ' || c == '\t') {
-      break;
-    }
-  }
-  const std::string_view word = rest->substr(0, end);
-  rest->remove_prefix(end);
-  return word;
-}
 
 std::optional<int> Number(std::string_view text) {
   int value = 0;
@@ -69,10 +51,10 @@ int32_t MatchArch(const Device& device, std::string_view value, std::string* rea
 // What a device must have at least of; 0: an option that says nothing about the device.
 std::optional<int> LimitOf(const Device& device, std::string_view option) {
   const Limits& limits = device.limits;
-  if (option == "-max_num_threads" || option == "-max_threads_per_block") return limits.max_threads_per_block;
-  if (option == "-max_shared_memory_per_block") return limits.max_shared_optin;
-  for (const char* silent : {"-host", "-keys", "-tag", "-model", "-device", "-libs", "-thread_warp_size",
-                             "-registers_per_block", "-l2_cache_size_bytes"}) {
+  if (option == "max_num_threads" || option == "max_threads_per_block") return limits.max_threads_per_block;
+  if (option == "max_shared_memory_per_block") return limits.max_shared_optin;
+  for (const char* silent : {"host", "keys", "tag", "model", "device", "libs", "thread_warp_size",
+                             "registers_per_block", "l2_cache_size_bytes"}) {
     if (option == silent) return 0;
   }
   return std::nullopt;
@@ -81,29 +63,28 @@ std::optional<int> LimitOf(const Device& device, std::string_view option) {
 }  // namespace
 
 int32_t MatchTarget(const Device& device, std::string_view target, std::string* reason) {
-  std::string_view rest = target;
-  if (const std::string_view kind = NextWord(&rest); kind != "cuda") {
-    *reason = kind.empty() ? "the target is empty" : "it is for " + std::string(kind);
+  host::TargetWords words;
+  if (*reason = host::ReadTargetWords(target, &words); !reason->empty()) return kRefused;
+  if (words.kind != "cuda") {
+    *reason = "it is for " + std::string(words.kind);
     return kRefused;
   }
   int32_t rank = kAnyCuda;
   *reason = "any cuda";
-  for (std::string_view word = NextWord(&rest); !word.empty(); word = NextWord(&rest)) {
-    const size_t equals = std::min(word.find('='), word.size());
-    const std::string_view option = word.substr(0, equals);
-    const std::string_view value = word.substr(std::min(equals + 1, word.size()));
-    if (option == "-arch") {
+  for (const host::TargetOption& option : words.options) {
+    const std::string value = host::Unquote(option.raw);
+    if (option.name == "arch") {
       rank = MatchArch(device, value, reason);
       if (rank < 0) return rank;
       continue;
     }
-    const std::optional<int> has = LimitOf(device, option);
+    const std::optional<int> has = LimitOf(device, option.name);
     if (!has) {
-      *reason = "option " + std::string(option) + " is not known to this version";
+      *reason = "option -" + std::string(option.name) + " is not known to this version";
       return kRefused;
     }
     if (*has != 0 && Number(value).value_or(*has + 1) > *has) {
-      *reason = Format("%.*s of the device is %d", static_cast<int>(option.size()) - 1, option.data() + 1, *has);
+      *reason = Format("%.*s of the device is %d", static_cast<int>(option.name.size()), option.name.data(), *has);
       return kRefused;
     }
   }
