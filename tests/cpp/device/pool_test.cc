@@ -1,115 +1,52 @@
 // What the conformance suite cannot ask of every backend: one that runs out of memory, and one whose calls are counted.
-#include <kernpack/host/device.h>
-
 #include <set>
 #include <string>
 #include <thread>
 
-#include "host/support.h"
+#include "device/small_backend.h"
 
 namespace kernpack_test {
 namespace {
 
 // A device of 1 MiB, whose allocations and frees are counted.
-struct Small {
+class Small : public SmallBackend<Small> {
+ public:
+  int Alloc(uint64_t bytes, void** handle) {
+    if (used + bytes > kBytes) return kp_raise("MemoryError", "small: out of memory");
+    *handle = new char;
+    used += bytes;
+    ++allocs;
+    live.insert({*handle, bytes});
+    return 0;
+  }
+  int Free(void* handle) {
+    const auto place = live.lower_bound({handle, 0});
+    if (place == live.end() || place->first != handle) return kp_raise("ValueError", "small: no such memory");
+    used -= place->second;
+    ++frees;
+    live.erase(place);
+    delete static_cast<char*>(handle);
+    return 0;
+  }
+  void Wait() { ++waits; }
+
   uint64_t used = 0;
   int allocs = 0;
   int frees = 0;
   int waits = 0;
   std::set<std::pair<void*, uint64_t>> live;
-} g_small;
 
-constexpr uint64_t kSmallBytes = 1 << 20;
+ private:
+  static constexpr uint64_t kBytes = 1 << 20;
+};
 
-int Count(const KpDeviceApi*, int32_t* count, KpAny*) {
-  *count = 1;
-  return 0;
-}
-int GetAttr(const KpDeviceApi*, KpDLDevice, int32_t, KpAny*) { return 0; }
-int Alloc(const KpDeviceApi*, KpDLDevice, uint64_t bytes, uint64_t, KpBytes, void** handle) {
-  if (g_small.used + bytes > kSmallBytes) return kp_raise("MemoryError", "small: out of memory");
-  *handle = new char;
-  g_small.used += bytes;
-  ++g_small.allocs;
-  g_small.live.insert({*handle, bytes});
-  return 0;
-}
-int Free(const KpDeviceApi*, KpDLDevice, void* handle) {
-  const auto place = g_small.live.lower_bound({handle, 0});
-  if (place == g_small.live.end() || place->first != handle) return kp_raise("ValueError", "small: no such memory");
-  g_small.used -= place->second;
-  ++g_small.frees;
-  g_small.live.erase(place);
-  delete static_cast<char*>(handle);
-  return 0;
-}
-int Copy(const KpDeviceApi*, const KpMemory*, const KpMemory*, uint64_t, void*) { return 0; }
-int Fill(const KpDeviceApi*, const KpMemory*, uint64_t, int32_t, void*) { return 0; }
-int Sync(const KpDeviceApi*, KpDLDevice, void*) { return 0; }
-int NewStream(const KpDeviceApi*, KpDLDevice, int32_t, void** stream) {
-  *stream = new char;
-  return 0;
-}
-int FreeStream(const KpDeviceApi*, KpDLDevice, void* stream) {
-  delete static_cast<char*>(stream);
-  return 0;
-}
-int QueryStream(const KpDeviceApi*, KpDLDevice, void*, int32_t* done) {
-  *done = 1;
-  return 0;
-}
-int Wait(const KpDeviceApi*, KpDLDevice, void*, void*) {
-  ++g_small.waits;
-  return 0;
-}
-
-const char* const kScopes[] = {"global", nullptr};
-KpDeviceApi SmallApi() {
-  KpDeviceApi api{};
-  api.struct_size = sizeof api;
-  api.abi_version = KP_DEVICE_ABI_VERSION;
-  api.flags = KP_DEVICE_STREAMS;
-  api.max_alignment = 256;
-  api.scopes = kScopes;
-  api.count = Count;
-  api.get_attr = GetAttr;
-  api.alloc = Alloc;
-  api.free = Free;
-  api.copy = Copy;
-  api.fill = Fill;
-  api.stream_sync = Sync;
-  api.stream_new = NewStream;
-  api.stream_free = FreeStream;
-  api.stream_query = QueryStream;
-  api.stream_wait_stream = Wait;
-  return api;
-}
-int Open(const KpHost*, int32_t, const KpDeviceApi** out, KpAny*) {
-  static const KpDeviceApi api = SmallApi();
-  *out = &api;
-  return 0;
-}
-
-KpDLDevice SmallDevice() {
-  static const KpBackend backend = [] {
-    KpBackend made{};
-    made.struct_size = sizeof made;
-    made.abi_version = KP_DEVICE_ABI_VERSION;
-    made.name = "small";
-    made.open = Open;
-    return made;
-  }();
-  EXPECT_EQ(kp_backend_register(&backend), 0) << TakeError();
-  KpDLDevice device{};
-  EXPECT_EQ(kp_device_from_name(kp_bytes("small"), &device), 0) << TakeError();
-  return device;
-}
+Small& g_small = Small::The();
 
 class PoolTest : public HostTest {
  protected:
   void SetUp() override {
     HostTest::SetUp();
-    device = SmallDevice();
+    device = Small::Device("small");
     ASSERT_EQ(kp_device_api(device.device_type, &api), 0) << TakeError();
     g_small.allocs = g_small.frees = g_small.waits = 0;
   }

@@ -1,6 +1,4 @@
 // A thousand forks and five hundred exits, with devices in use and everything torn down in every order.
-#include <kernpack/host/device.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/support.h"
+#include "device/small_backend.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // A child that exits leaks on purpose: what it leaves in use, and what the library keeps.
@@ -25,103 +23,22 @@ namespace {
 
 constexpr KpDLDevice kCpu{KP_DEVICE_CPU, 0};
 
-// A backend that ends the process with a signal when a child enters it, or when it is entered at exit.
-struct Fragile {
-  pid_t owner = 0;
+// Ends the process with a signal when a child enters it, or when it is entered at exit. Under two names: one is opened by the
+// test's own process, the other only by its children.
+class Fragile : public SmallBackend<Fragile> {
+ public:
+  void Opened() { owner_ = getpid(); }
+  void Enter() const {
+    if (owner_ != getpid() || exiting) std::abort();
+  }
+
   std::atomic<bool> exiting{false};
-} g_fragile;
 
-void Enter() {
-  if (g_fragile.owner != getpid() || g_fragile.exiting) std::abort();
-}
-int Count(const KpDeviceApi*, int32_t* count, KpAny*) {
-  Enter();
-  *count = 1;
-  return 0;
-}
-int GetAttr(const KpDeviceApi*, KpDLDevice, int32_t, KpAny*) {
-  Enter();
-  return 0;
-}
-int Alloc(const KpDeviceApi*, KpDLDevice, uint64_t bytes, uint64_t, KpBytes, void** handle) {
-  Enter();
-  *handle = std::malloc(bytes + 1);
-  return 0;
-}
-int Free(const KpDeviceApi*, KpDLDevice, void* handle) {
-  Enter();
-  std::free(handle);
-  return 0;
-}
-int Copy(const KpDeviceApi*, const KpMemory*, const KpMemory*, uint64_t, void*) {
-  Enter();
-  return 0;
-}
-int Fill(const KpDeviceApi*, const KpMemory*, uint64_t, int32_t, void*) {
-  Enter();
-  return 0;
-}
-int Sync(const KpDeviceApi*, KpDLDevice, void*) {
-  Enter();
-  return 0;
-}
-int NewStream(const KpDeviceApi*, KpDLDevice, int32_t, void** stream) {
-  Enter();
-  *stream = new char;
-  return 0;
-}
-int FreeStream(const KpDeviceApi*, KpDLDevice, void* stream) {
-  Enter();
-  delete static_cast<char*>(stream);
-  return 0;
-}
-int Query(const KpDeviceApi*, KpDLDevice, void*, int32_t* done) {
-  Enter();
-  *done = 1;
-  return 0;
-}
-int Wait(const KpDeviceApi*, KpDLDevice, void*, void*) {
-  Enter();
-  return 0;
-}
+ private:
+  pid_t owner_ = 0;
+};
 
-const char* const kScopes[] = {"global", nullptr};
-int Open(const KpHost*, int32_t, const KpDeviceApi** out, KpAny*) {
-  static KpDeviceApi api{};
-  api.struct_size = sizeof api;
-  api.abi_version = KP_DEVICE_ABI_VERSION;
-  api.flags = KP_DEVICE_STREAMS;
-  api.max_alignment = 64;
-  api.scopes = kScopes;
-  api.count = Count;
-  api.get_attr = GetAttr;
-  api.alloc = Alloc;
-  api.free = Free;
-  api.copy = Copy;
-  api.fill = Fill;
-  api.stream_sync = Sync;
-  api.stream_new = NewStream;
-  api.stream_free = FreeStream;
-  api.stream_query = Query;
-  api.stream_wait_stream = Wait;
-  g_fragile.owner = getpid();
-  *out = &api;
-  return 0;
-}
-
-// Under two names: one is opened by the test's own process, the other only by its children.
-KpDLDevice FragileDevice(const char* name) {
-  static KpBackend backends[2];
-  KpBackend& backend = backends[std::string(name) == "fragile"];
-  backend.struct_size = sizeof backend;
-  backend.abi_version = KP_DEVICE_ABI_VERSION;
-  backend.name = name;
-  backend.open = Open;
-  KpDLDevice device{};
-  EXPECT_EQ(kp_backend_register(&backend), 0) << TakeError();
-  EXPECT_EQ(kp_device_from_name(kp_bytes(name), &device), 0) << TakeError();
-  return device;
-}
+Fragile& g_fragile = Fragile::The();
 
 KpAny NewTensor(KpDLDevice device) {
   int64_t shape = 100;
@@ -187,7 +104,7 @@ TEST_F(StormTest, AThousandForksWhileOthersWork) {
       << "AddressSanitizer's own allocator keeps the locks that other threads held at fork, so a child hangs in "
          "its malloc; the other builds run this test";
 #endif
-  Use use(FragileDevice("fragile"));
+  Use use(Fragile::Device("fragile"));
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
@@ -227,7 +144,7 @@ TEST_F(StormTest, AThousandForksWhileOthersWork) {
 #ifdef __SANITIZE_ADDRESS__
   g_leaks_on_purpose = true;
 #endif
-  Use use(FragileDevice("fragile_child"));
+  Use use(Fragile::Device("fragile_child"));
   static Use* const left_at_exit = new Use(use.device);
   std::atexit([] {
     kp_any_release(&left_at_exit->tensor);  // may come from any destructor; a driver is there until its own
