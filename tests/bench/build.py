@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -80,3 +81,14 @@ def shared_object(source: Path, name: str, flags: tuple[list[str], list[str]], c
         run([*base, *compile_flags, str(source), "-o", str(partial), *link_flags])
         partial.rename(target)
     return target
+
+
+def cpp_program(name: str) -> Path:
+    """A program of tests/bench/cpp, built by CMake against this tree; needs Google Benchmark (Debian: libbenchmark-dev)."""
+    folder = CACHE / "cpp"
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DKERNPACK_BUILD_TESTS=OFF", "-DKERNPACK_BUILD_BENCH=ON"]
+    if ccache := shutil.which("ccache"):
+        options += [f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}", f"-DCMAKE_C_COMPILER_LAUNCHER={ccache}"]
+    run(["cmake", "-S", str(ROOT), "-B", str(folder), *options])
+    run(["cmake", "--build", str(folder), "--target", name, "--parallel", str(os.cpu_count() or 1)])
+    return folder / "tests" / "bench" / "cpp" / name

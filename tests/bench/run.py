@@ -31,6 +31,7 @@ TOPICS = (
     "storage",
     "devices",
     "opencl",
+    "targets",
     "kernels",
     "wheels",
 )
