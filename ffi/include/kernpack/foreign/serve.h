@@ -44,8 +44,9 @@ KP_COLD inline KpInstance* foreign_instance_slow() {
   return self;
 }
 
-// How well a variant's target fits: -1 not at all, else higher is more specific. An alias knows the CPU levels and a device
-// kind's plain name ("cuda"); a Kernpack host knows every target.
+// How well a variant's target fits: -1 not at all, else higher is more specific. The matcher of targets is in the host library,
+// which is not there when an alias serves; an alias knows the CPU levels and a device kind's plain name ("cuda"), and no_variant
+// says so.
 KP_COLD inline int target_rank(const char* target, int32_t device_type) {
   if (!target) return 0;
   constexpr char kLevel[] = "llvm -mcpu=x86-64-v";
@@ -115,7 +116,9 @@ struct AliasCall {
   }
   static KP_COLD int no_variant(const AliasCall& call, KpDLDevice device) {
     Text text;
-    text << call.alias->name << ": this module has no variant for device " << device;
+    text << call.alias->name << ": this module has no variant for device " << device
+         << " that an alias can pick (no target, x86-64-v2 to v4, a device kind without options); kernpack.load knows "
+            "all";
     return raise(const_cast<AliasCall*>(&call), "RuntimeError", text.bytes());
   }
   static int alloc(void* self, const KpDLTensor* prototype, KpAny* out) {
