@@ -228,7 +228,10 @@ typedef struct KpBackend {
   /* Opens the driver. 0 with *out set; 0 with *out NULL and *reason text where there is no such driver; -1 with an error
    * raised. `device_type` is the one above or the allotted one, `host` lives for ever. Called once, by one thread. */
   int (*open)(const KpHost* host, int32_t device_type, const KpDeviceApi** out, KpAny* reason);
-  /* Nullable; become the global functions "target.build.<target_kinds[0]>" and "module.load.<target_kinds[0]>". */
+  /* Nullable; become the global functions "target.build.<target_kinds[0]>" (an IR module, a target; objects of the types
+   * kernpack.ir.IRModule and kernpack.Target, whose body is that of a KpStrObject: their text) and
+   * "module.load.<target_kinds[0]>" (the path of code that was built). Either gives a `const KpModule*` (OPAQUE_PTR) that lives as
+   * long as the process, or the path (STR) of a shared object to load. */
   KpSafeCall build;
   KpSafeCall load;
   void* self; /* of build and load */

@@ -20,7 +20,8 @@ namespace {
 
 const KpErrorObject& AsError(const KpAny& error) { return *reinterpret_cast<const KpErrorObject*>(error.v.v_obj); }
 
-// What a tensor's memory goes back to.
+// What a tensor's memory goes back to. By free, not free_async: any stream may have used a tensor without telling the host, and
+// the order of one stream is no promise about the others.
 struct DeviceMemory {
   KpDLDevice device;
   void* handle;
@@ -90,7 +91,7 @@ ErrorKeeper::~ErrorKeeper() {
     try {
       Log(KP_LOG_WARNING, View(AsError(raised).message));
     } catch (...) {
-        // No memory for the line: nobody could have handled the error either.
+      // No memory for the line: nobody could have handled the error either.
     }
     kp_any_release(&raised);
   }

@@ -73,11 +73,6 @@ Any CallGenerator(const char* service, const ir::IRModule& module, const Target&
   return CallPacked(service + kind, args);
 }
 
-Any FromGenerated(const Generated& made) {
-  if (made.table) return Any(static_cast<void*>(const_cast<KpModule*>(made.table)));
-  return Any(String(made.library));
-}
-
 Generated ToGenerated(const Any& made, const std::string& kind) {
   if (made.type_index() == KP_TYPE_OPAQUE_PTR) return {static_cast<const KpModule*>(made.raw().v.v_ptr), {}};
   KpBytes path{};
@@ -90,6 +85,11 @@ Generated ToGenerated(const Any& made, const std::string& kind) {
 }
 
 }  // namespace
+
+Any FromGenerated(const Generated& made) {
+  if (made.table) return Any(static_cast<void*>(const_cast<KpModule*>(made.table)));
+  return Any(String(made.library));
+}
 
 void RegisterGenerator(const std::string& kind, Generator generator, bool replace) {
   const auto add = [&](const char* service, int32_t num_args, PackedBody body) {

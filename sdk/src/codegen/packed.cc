@@ -17,7 +17,7 @@ struct Packed {
 
 int Call(void* self, const KpAny* args, int32_t n, KpAny* result) {
   const Packed& packed = *static_cast<const Packed*>(self);
-  return detail::guarded(Host(), packed.name.c_str(), [&] {
+  return kernpack::detail::guarded(Host(), packed.name.c_str(), [&] {
     if (n != packed.num_args) {
       KP_THROW(TypeError) << packed.name.c_str() << ": expected " << packed.num_args << " arguments, got " << n;
     }
@@ -42,7 +42,7 @@ void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, 
   packed->num_args = num_args;
   new (&packed->name) std::string(name);
   new (&packed->body) PackedBody(std::move(body));
-  const detail::Ref<KpFunctionObject> owned(&packed->object);
+  const kernpack::detail::Ref<KpFunctionObject> owned(&packed->object);
   Check(Host()->global_set(Host(), BytesOf(name), owned.object(), replace));
 }
 

@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_SRC_CODEGEN_PACKED_H_
 
 #include <kernpack/any.h>
+#include <kernpack/sdk/codegen/generator.h>
 
 #include <functional>
 #include <string>
@@ -19,6 +20,9 @@ void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, 
 bool HasPacked(const std::string& name);
 // Calls one; throws what it raises. RuntimeError when there is none.
 Any CallPacked(const std::string& name, const std::vector<Any>& args);
+
+// What target.build.<kind> and module.load.<kind> give.
+Any FromGenerated(const Generated& made);
 
 }  // namespace kernpack::sdk
 

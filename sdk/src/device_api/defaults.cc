@@ -22,6 +22,11 @@ bool IsCompact(const KpDLTensor& tensor) {
 }
 
 [[noreturn]] void ThrowNoCode(Device device) { KP_THROW(RuntimeError) << device << " runs no device code"; }
+[[noreturn]] void ThrowNoTiming(Device device) {
+  KP_THROW(RuntimeError) << device << " has no events that measure time";
+}
+
+char g_reached;  // the only event of a device without events
 
 }  // namespace
 
@@ -75,6 +80,19 @@ void DeviceAPI::CopyDataFromTo(const KpDLTensor& from, const KpDLTensor& to, Str
   CopyDataFromTo(from.data, from.byte_offset, to.data, to.byte_offset, bytes, from.device, to.device, stream);
 }
 
+EventHandle DeviceAPI::CopyDataFromToAsync(const KpMemory& from, const KpMemory& to, size_t nbytes,
+                                           StreamHandle stream) {
+  CopyDataFromTo(from.handle, from.offset, to.handle, to.offset, nbytes, from.device, to.device, stream);
+  const Device device = from.device.device_type == KP_DEVICE_CPU ? to.device : from.device;
+  const EventHandle event = CreateEvent(device);
+  RecordEvent(device, event, stream);
+  return event;
+}
+bool DeviceAPI::CopyStridedFromTo(const KpMemory&, const KpMemory&, const KpStridedCopy&, StreamHandle) {
+  return false;
+}
+bool DeviceAPI::CanCopy(Device, Device) { return false; }
+
 StreamHandle DeviceAPI::CreateStream(Device) { return nullptr; }
 void DeviceAPI::FreeStream(Device, StreamHandle) {}
 bool DeviceAPI::StreamQuery(Device device, StreamHandle stream) {
@@ -82,6 +100,18 @@ bool DeviceAPI::StreamQuery(Device device, StreamHandle stream) {
   return true;
 }
 void DeviceAPI::SyncStreamFromTo(Device, StreamHandle, StreamHandle) {}
+
+EventHandle DeviceAPI::CreateEvent(Device device, bool timing) {
+  if (timing) ThrowNoTiming(device);
+  return &g_reached;
+}
+void DeviceAPI::FreeEvent(Device, EventHandle) {}
+void DeviceAPI::RecordEvent(Device device, EventHandle, StreamHandle stream) { StreamSync(device, stream); }
+void DeviceAPI::StreamWaitEvent(Device, StreamHandle, EventHandle) {}
+void DeviceAPI::EventSync(Device, EventHandle) {}
+bool DeviceAPI::EventQuery(Device, EventHandle) { return true; }
+double DeviceAPI::EventElapsed(Device device, EventHandle, EventHandle) { ThrowNoTiming(device); }
+
 void DeviceAPI::SetStream(Device device, StreamHandle stream) {
   Check(HostDevices().stream_set(device, stream, nullptr));
 }

@@ -61,6 +61,23 @@ class TableDeviceAPI final : public DeviceAPI {
     const KpMemory target{to, to_offset, device_to};
     Check(api_->copy(api_, &source, &target, nbytes, stream));
   }
+  EventHandle CopyDataFromToAsync(const KpMemory& from, const KpMemory& to, size_t nbytes,
+                                  StreamHandle stream) override {
+    void* event = nullptr;
+    Check(api_->copy_async(api_, &from, &to, nbytes, stream, &event));
+    return event;
+  }
+  bool CopyStridedFromTo(const KpMemory& from, const KpMemory& to, const KpStridedCopy& box,
+                         StreamHandle stream) override {
+    int32_t done = 0;
+    Check(api_->copy_strided(api_, &from, &to, &box, stream, &done));
+    return done != 0;
+  }
+  bool CanCopy(Device from, Device to) override {
+    int32_t can = 0;
+    Check(api_->can_copy(api_, from, to, &can));
+    return can != 0;
+  }
   void Fill(Device device, void* to, size_t offset, size_t nbytes, uint8_t value, StreamHandle stream) override {
     const KpMemory target{to, offset, device};
     Check(api_->fill(api_, &target, nbytes, value, stream));
@@ -80,6 +97,30 @@ class TableDeviceAPI final : public DeviceAPI {
   }
   void SyncStreamFromTo(Device device, StreamHandle src, StreamHandle dst) override {
     Check(api_->stream_wait_stream(api_, device, dst, src));
+  }
+
+  EventHandle CreateEvent(Device device, bool timing) override {
+    void* event = nullptr;
+    Check(api_->event_new(api_, device, timing ? 1 : 0, &event));
+    return event;
+  }
+  void FreeEvent(Device device, EventHandle event) override { Check(api_->event_free(api_, device, event)); }
+  void RecordEvent(Device device, EventHandle event, StreamHandle stream) override {
+    Check(api_->event_record(api_, device, event, stream));
+  }
+  void StreamWaitEvent(Device device, StreamHandle stream, EventHandle event) override {
+    Check(api_->event_wait(api_, device, event, stream));
+  }
+  void EventSync(Device device, EventHandle event) override { Check(api_->event_sync(api_, device, event)); }
+  bool EventQuery(Device device, EventHandle event) override {
+    int32_t done = 0;
+    Check(api_->event_query(api_, device, event, &done));
+    return done != 0;
+  }
+  double EventElapsed(Device device, EventHandle begin, EventHandle end) override {
+    double milliseconds = 0;
+    Check(api_->event_elapsed(api_, device, begin, end, &milliseconds));
+    return milliseconds;
   }
 
   void* LoadCode(Device device, std::string_view image, std::string_view format, std::string_view options) override {

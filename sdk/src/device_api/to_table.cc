@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "codegen/packed.h"
 #include "device_api/devices.h"
 #include "target/host.h"
 
@@ -33,7 +34,7 @@ std::string_view View(KpBytes text) { return text.size != 0 ? std::string_view(t
 
 template <class Body>
 int Serve(Body body) {
-  return detail::guarded(Host(), "DeviceAPI", body);
+  return kernpack::detail::guarded(Host(), "DeviceAPI", body);
 }
 
 int Count(const KpDeviceApi* table, int32_t* count, KpAny* reason) {
@@ -68,6 +69,17 @@ int Copy(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uin
                              stream);
   });
 }
+int CopyAsync(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream,
+              void** event) {
+  return Serve([&] { *event = Of(table).CopyDataFromToAsync(*from, *to, bytes, stream); });
+}
+int CopyStrided(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, const KpStridedCopy* box,
+                void* stream, int32_t* done) {
+  return Serve([&] { *done = Of(table).CopyStridedFromTo(*from, *to, *box, stream) ? 1 : 0; });
+}
+int CanCopy(const KpDeviceApi* table, KpDLDevice from, KpDLDevice to, int32_t* can) {
+  return Serve([&] { *can = Of(table).CanCopy(from, to) ? 1 : 0; });
+}
 int Fill(const KpDeviceApi* table, const KpMemory* to, uint64_t bytes, int32_t value, void* stream) {
   return Serve([&] { Of(table).Fill(to->device, to->handle, to->offset, bytes, static_cast<uint8_t>(value), stream); });
 }
@@ -85,6 +97,27 @@ int StreamQuery(const KpDeviceApi* table, KpDLDevice device, void* stream, int32
 }
 int StreamWaitStream(const KpDeviceApi* table, KpDLDevice device, void* waiting, void* other) {
   return Serve([&] { Of(table).SyncStreamFromTo(device, other, waiting); });
+}
+int EventNew(const KpDeviceApi* table, KpDLDevice device, int32_t timing, void** event) {
+  return Serve([&] { *event = Of(table).CreateEvent(device, timing != 0); });
+}
+int EventRecord(const KpDeviceApi* table, KpDLDevice device, void* event, void* stream) {
+  return Serve([&] { Of(table).RecordEvent(device, event, stream); });
+}
+int EventWait(const KpDeviceApi* table, KpDLDevice device, void* event, void* stream) {
+  return Serve([&] { Of(table).StreamWaitEvent(device, stream, event); });
+}
+int EventSync(const KpDeviceApi* table, KpDLDevice device, void* event) {
+  return Serve([&] { Of(table).EventSync(device, event); });
+}
+int EventQuery(const KpDeviceApi* table, KpDLDevice device, void* event, int32_t* done) {
+  return Serve([&] { *done = Of(table).EventQuery(device, event) ? 1 : 0; });
+}
+int EventElapsed(const KpDeviceApi* table, KpDLDevice device, void* begin, void* end, double* milliseconds) {
+  return Serve([&] { *milliseconds = Of(table).EventElapsed(device, begin, end); });
+}
+int EventFree(const KpDeviceApi* table, KpDLDevice device, void* event) {
+  return Serve([&] { Of(table).FreeEvent(device, event); });
 }
 int LoadCode(const KpDeviceApi* table, KpDLDevice device, KpBytes image, KpBytes format, KpBytes options, void** code) {
   return Serve([&] { *code = Of(table).LoadCode(device, View(image), View(format), View(options)); });
@@ -107,10 +140,8 @@ void MakeTable(Backend* backend) {
   KpDeviceApi& table = backend->table;
   table.struct_size = sizeof table;
   table.abi_version = KP_DEVICE_ABI_VERSION;
-  // What the class has no methods for, the host makes from what it has.
-  constexpr uint32_t kServed =
-      KP_DEVICE_ADDRESSES | KP_DEVICE_HOST_ACCESS | KP_DEVICE_STREAMS | KP_DEVICE_CODE | KP_DEVICE_FORK_SAFE;
-  table.flags = api.flags() & kServed;
+  // What the class has no method for, the host makes from what it has.
+  table.flags = api.flags() & ~static_cast<uint32_t>(KP_DEVICE_ASYNC_ALLOC);
   table.max_alignment = api.MaxAlignment();
   table.scopes = backend->scope_names.data();
   table.context = &api;
@@ -122,12 +153,22 @@ void MakeTable(Backend* backend) {
   table.alloc = Alloc;
   table.free = Free;
   table.copy = Copy;
+  table.can_copy = CanCopy;
+  table.copy_strided = CopyStrided;
+  table.copy_async = CopyAsync;
   table.fill = Fill;
   table.stream_new = StreamNew;
   table.stream_free = StreamFree;
   table.stream_sync = StreamSync;
   table.stream_query = StreamQuery;
   table.stream_wait_stream = StreamWaitStream;
+  table.event_new = EventNew;
+  table.event_record = EventRecord;
+  table.event_wait = EventWait;
+  table.event_sync = EventSync;
+  table.event_query = EventQuery;
+  table.event_elapsed = EventElapsed;
+  table.event_free = EventFree;
   table.load_code = LoadCode;
   table.unload_code = UnloadCode;
   table.get_kernel = GetKernel;
@@ -168,6 +209,10 @@ int Open(const KpHost*, int32_t device_type, const KpDeviceApi** out, KpAny* rea
 
 void RegisterDeviceAPI(const DeviceBackendSpec& spec) {
   if (spec.open == nullptr) KP_THROW(ValueError) << "RegisterDeviceAPI: open is NULL";
+  const bool has_kind = spec.target_kinds != nullptr && spec.target_kinds[0] != nullptr;
+  if ((spec.generator || spec.load) && !has_kind) {
+    KP_THROW(ValueError) << "RegisterDeviceAPI: a generator or loader needs a target kind";
+  }
   Backends& backends = AllBackends();
   Backend* backend = nullptr;
   {
@@ -183,6 +228,15 @@ void RegisterDeviceAPI(const DeviceBackendSpec& spec) {
   definition.target_kinds = spec.target_kinds;
   definition.open = Open;
   Check(HostDevices().backend_register(&definition));
+  if (spec.generator) RegisterGenerator(spec.target_kinds[0], *spec.generator);
+  if (spec.load) {
+    RegisterPacked(
+        std::string("module.load.") + spec.target_kinds[0], 1,
+        [read = spec.load](const KpAny* args) {
+          return FromGenerated(read(std::string(AnyView(args[0]).cast<StringView>())));
+        },
+        /*replace=*/false);
+  }
 }
 
 }  // namespace kernpack::sdk

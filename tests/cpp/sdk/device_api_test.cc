@@ -187,6 +187,58 @@ TEST_F(DeviceApiTest, WhatAClassThrowsIsAnError) {
   g_minimal.broken = false;
 }
 
+TEST_F(DeviceApiTest, WhatAClassLeavesOutHasADefault) {
+  const Device device = Minimal();
+  const sdk::EventHandle event = g_minimal.CreateEvent(device);
+  g_minimal.RecordEvent(device, event, nullptr);
+  g_minimal.StreamWaitEvent(device, nullptr, event);
+  g_minimal.EventSync(device, event);
+  EXPECT_TRUE(g_minimal.EventQuery(device, event)) << "recording waits for the stream";
+  g_minimal.FreeEvent(device, event);
+  EXPECT_ERROR(g_minimal.CreateEvent(device, /*timing=*/true), "RuntimeError", "no events that measure time");
+  EXPECT_ERROR(g_minimal.EventElapsed(device, event, event), "RuntimeError", "no events that measure time");
+
+  char host[4] = {1, 2, 3, 4};
+  char back[4] = {};
+  void* memory = g_minimal.AllocDataSpace(device, 4, 64, "");
+  const KpMemory there{memory, 0, device};
+  const KpMemory from{host, 0, Device::cpu()};
+  const KpMemory to{back, 0, Device::cpu()};
+  g_minimal.FreeEvent(device, g_minimal.CopyDataFromToAsync(from, there, 4, nullptr));
+  g_minimal.FreeEvent(device, g_minimal.CopyDataFromToAsync(there, to, 4, nullptr));
+  EXPECT_EQ(back[3], 4);
+  EXPECT_FALSE(g_minimal.CopyStridedFromTo(from, there, KpStridedCopy{}, nullptr));
+  EXPECT_FALSE(g_minimal.CanCopy(device, {device.type, 1}));
+  g_minimal.FreeDataSpace(device, memory);
+}
+
+TEST_F(DeviceApiTest, TheGeneratorAndTheLoaderAreGlobalFunctions) {
+  static const char* const kKinds[] = {"planned", nullptr};
+  sdk::DeviceBackendSpec spec{};
+  spec.name = "planned";
+  spec.open = [](int32_t, std::string*) -> DeviceAPI* { return nullptr; };
+  spec.load = [](const std::string& path) { return sdk::Generated{nullptr, path + " loaded"}; };
+  EXPECT_ERROR(sdk::RegisterDeviceAPI(spec), "ValueError", "a generator or loader needs a target kind");
+  spec.target_kinds = kKinds;
+  spec.generator.emplace().build = [](const sdk::ir::IRModule& module, const sdk::Target& target) {
+    return sdk::Generated{nullptr, module.name + " for " + target.str()};
+  };
+  sdk::RegisterDeviceAPI(spec);
+  const auto call = [&](const char* name, std::vector<KpAny> args) {
+    Value function;
+    Value result;
+    EXPECT_EQ(host->global_get(host, kp_bytes(name), function.out()), 0);
+    EXPECT_EQ(kp_function_call(function.object(), args.data(), static_cast<int32_t>(args.size()), result.out()), 0)
+        << TakeError();
+    return Str(result.get());
+  };
+  EXPECT_EQ(call("target.build.planned", {RawStr("module \"m\""), RawStr("llvm")}), "m for llvm");
+  EXPECT_EQ(call("module.load.planned", {RawStr("a.bin")}), "a.bin loaded");
+  for (const char* name : {"target.build.planned", "module.load.planned"}) {
+    EXPECT_EQ(kp_global_remove(kp_bytes(name)), 0) << "for ever, but this test counts objects";
+  }
+}
+
 TEST_F(DeviceApiTest, RegisteringIsChecked) {
   sdk::DeviceBackendSpec spec{};
   spec.name = "Not A Name";

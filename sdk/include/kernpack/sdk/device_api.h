@@ -40,6 +40,7 @@ enum class DeviceAttrKind : int32_t {
 };
 
 using StreamHandle = void*;  // NULL: the device's default stream
+using EventHandle = void*;
 
 class DeviceAPI {
  public:
@@ -86,6 +87,14 @@ class DeviceAPI {
                               Device device_from, Device device_to, StreamHandle stream) = 0;
   // Between two compact tensors of as many bytes.
   void CopyDataFromTo(const KpDLTensor& from, const KpDLTensor& to, StreamHandle stream);
+  // As CopyDataFromTo, but host memory must stay as it is until the event, the caller's to free, is reached. By default a copy
+  // that is waited for.
+  virtual EventHandle CopyDataFromToAsync(const KpMemory& from, const KpMemory& to, size_t nbytes, StreamHandle stream);
+  // As CopyDataFromTo, of a box with gaps. False when it cannot do this one, and nothing happened; by default it can do none.
+  virtual bool CopyStridedFromTo(const KpMemory& from, const KpMemory& to, const KpStridedCopy& box,
+                                 StreamHandle stream);
+  // Whether CopyDataFromTo takes this pair of two devices, at least one of them of this type and none the CPU.
+  virtual bool CanCopy(Device from, Device to);
   virtual void Fill(Device device, void* to, size_t offset, size_t nbytes, uint8_t value, StreamHandle stream) = 0;
 
   // NULL where the device has one queue.
@@ -96,6 +105,19 @@ class DeviceAPI {
   virtual bool StreamQuery(Device device, StreamHandle stream);
   // Later work on `dst` waits for what is queued on `src` now.
   virtual void SyncStreamFromTo(Device device, StreamHandle src, StreamHandle dst);
+
+  // Points in a stream; with KP_DEVICE_EVENTS. Without, an event is reached when it is recorded, which waits for the stream, and
+  // none measures time.
+  virtual EventHandle CreateEvent(Device device, bool timing = false);
+  virtual void FreeEvent(Device device, EventHandle event);  // also before it is reached
+  virtual void RecordEvent(Device device, EventHandle event, StreamHandle stream);
+  // Later work on the stream waits for the event. One that was never recorded is reached.
+  virtual void StreamWaitEvent(Device device, StreamHandle stream, EventHandle event);
+  virtual void EventSync(Device device, EventHandle event);
+  virtual bool EventQuery(Device device, EventHandle event);
+  // Milliseconds between two reached events that measure time.
+  virtual double EventElapsed(Device device, EventHandle begin, EventHandle end);
+
   // The current stream of this thread and device.
   void SetStream(Device device, StreamHandle stream);
   StreamHandle GetCurrentStream(Device device);
