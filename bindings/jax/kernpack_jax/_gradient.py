@@ -56,7 +56,8 @@ jax.tree_util.register_dataclass(_Saved, data_fields=["read", "markers"], meta_f
 
 
 def _key(source: tuple[str, int]) -> str:
-    return f"{source[0]}{source[1]}"
+    kind, index = source
+    return f"{'param' if kind == 'item' else kind}{index}"
 
 
 def _forward(config: Config, *primals: Any) -> tuple[tuple[Any, ...], _Saved]:
@@ -85,13 +86,12 @@ def _forward(config: Config, *primals: Any) -> tuple[tuple[Any, ...], _Saved]:
 
 
 def _check_has_gradient(config: Config, owner: int) -> None:
-    function = config.function
-    where = f"{function.name}: {function.parameters[owner].name}: cannot be differentiated"
     if config.mutated:
-        written = config.operands[config.mutated[0]].name
-        raise TypeError(f"{where}: {written} is written in place; use jax.lax.stop_gradient on the arguments")
-    if function.parameters[owner].is_list:
-        raise TypeError(f"{where}: lists have no gradient; use jax.lax.stop_gradient on its items")
+        function = config.function
+        raise TypeError(
+            f"{function.name}: {function.parameters[owner].name}: cannot be differentiated: "
+            f"{config.operands[config.mutated[0]].name} is written in place; use jax.lax.stop_gradient on the arguments"
+        )
 
 
 def _needed(function: Function, wanted: set[int]) -> list[tuple[Function, Backward]]:
@@ -99,17 +99,22 @@ def _needed(function: Function, wanted: set[int]) -> list[tuple[Function, Backwa
 
 
 def _backward(config: Config, types: Types, saved: _Saved, cotangents: Sequence[Any]) -> tuple[Any, ...]:
-    wanted = {config.owners[index]: index for index, marker in enumerate(saved.markers) if marker.shape[0]}
+    wanted: dict[int, list[int]] = {}
+    for index, marker in enumerate(saved.markers):
+        if marker.shape[0]:
+            wanted.setdefault(config.owners[index], []).append(index)
     given = list(cotangents[len(config.mutated) :])
     _check_all_are_taken(config.function, given)
     gradients = [_zero(kind) for kind in types]
     for backward, step in _needed(config.function, set(wanted)):
-        slots, arrays = _arguments(config, backward, step, saved.read, given)
-        results = call(Config(backward, slots), arrays)
-        for target, value in zip(step.targets, results[len(results) - backward.num_results :], strict=True):
-            if target in wanted:
-                index = wanted[target]
-                gradients[index] = _as_gradient(value, saved.markers[index], types[index])
+        first = config.owners.index(step.targets[0]) if step.per_item else 0
+        for operand in wanted[step.targets[0]] if step.per_item else (first,):
+            slots, arrays = _arguments(config, backward, step, saved.read, given, operand - first)
+            results = call(Config(backward, slots), arrays)
+            for target, value in zip(step.targets, results[len(results) - backward.num_results :], strict=True):
+                if target in wanted:
+                    index = operand if step.per_item else wanted[target][0]
+                    gradients[index] = _as_gradient(value, saved.markers[index], types[index])
     return tuple(gradients)
 
 
@@ -127,7 +132,7 @@ def _check_all_are_taken(function: Function, given: Sequence[Any]) -> None:
 
 
 def _arguments(
-    config: Config, backward: Function, step: Backward, read: dict[str, list[Any]], given: Sequence[Any]
+    config: Config, backward: Function, step: Backward, read: dict[str, list[Any]], given: Sequence[Any], item: int
 ) -> tuple[tuple[_statics.Key, ...], list[Any]]:
     slots: list[_statics.Key] = []
     arrays: list[Any] = []
@@ -139,8 +144,10 @@ def _arguments(
                 continue
             slots.append(("tensor", 1))
             arrays.append(_conjugate(_instantiated(given[index])))
+        elif kind == "index":
+            slots.append(_statics.key(backward, parameter, item))
         elif _key(source) in read:
-            values = read[_key(source)]
+            values = [read[_key(source)][item]] if kind == "item" else read[_key(source)]
             slots.append(("tensors", len(values)) if parameter.is_list else ("tensor", 1))
             arrays += values
         elif kind == "param":  # static, None, or an empty list

@@ -12,15 +12,18 @@ class Backward:
     """One backward op of a forward op.
 
     sources: for each parameter of the backward op ("param", i): the forward's parameter i; ("result", i): its result i;
-        ("cotangent", i): the gradient that arrives for result i; ("default", 0): left to its default.
+        ("cotangent", i): the gradient that arrives for result i; ("default", 0): left to its default; ("item", i) and
+        ("index", i): the item of the forward's list i whose gradient is asked for, and its number.
     optional_cotangents: the results whose unused gradient is given as None, not as zeros.
     targets: for each result of the backward op the forward's parameter whose gradient it is.
+    per_item: that parameter is a list, and the op runs once for each item that needs a gradient.
     """
 
     name: str
     sources: tuple[tuple[str, int], ...]
     optional_cotangents: frozenset[int]
     targets: tuple[int, ...]
+    per_item: bool
 
 
 def plan(
@@ -33,6 +36,9 @@ def plan(
 def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str, Any]) -> Backward:
     params = {p["name"]: i for i, p in enumerate(forward["params"])}
     results = {r["name"]: i for i, r in enumerate(forward["results"])}
+    targets = tuple(params[result["name"].removeprefix("d_")] for result in signature["results"])
+    per_item = any(forward["params"][target]["list"] for target in targets)
+    list_name = forward["params"][targets[0]]["name"] if per_item else ""
     sources: list[tuple[str, int]] = []
     optional: set[int] = set()
     for parameter in signature["params"]:
@@ -46,7 +52,10 @@ def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str,
             sources.append(("cotangent", index))
             if parameter["optional"]:
                 optional.add(index)
+        elif per_item and own == f"{list_name}_item":
+            sources.append(("item", targets[0]))
+        elif per_item and own == f"{list_name}_index":
+            sources.append(("index", targets[0]))
         else:
             sources.append(("default", 0))
-    targets = tuple(params[result["name"].removeprefix("d_")] for result in signature["results"])
-    return Backward(backward, tuple(sources), frozenset(optional), targets)
+    return Backward(backward, tuple(sources), frozenset(optional), targets, per_item)

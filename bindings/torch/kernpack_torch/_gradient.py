@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -22,7 +22,12 @@ class Plan:
         self.tensor_params = tuple(i for i, param in enumerate(self.spec.params) if param.is_tensor)
         self.saved_params = tuple(
             sorted(
-                {i for step in steps for kind, i in step.sources if kind == "param" and self.spec.params[i].is_tensor}
+                {
+                    i
+                    for step in steps
+                    for kind, i in step.sources
+                    if kind in ("param", "item") and self.spec.params[i].is_tensor
+                }
             )
         )
         self.saved_results = tuple(sorted({i for step in steps for kind, i in step.sources if kind == "result"}))
@@ -70,13 +75,15 @@ class Call:
                 found.append(place)
         return found
 
-    def needs(self, step: Any, needed: Sequence[bool]) -> bool:
-        """Whether one of the step's results is wanted."""
-        for target in step.targets:
-            place = self.places[target]
-            if place is not None and (any(needed[place]) if isinstance(place, slice) else needed[place]):
-                return True
-        return False
+    def runs(self, step: Any, needed: Sequence[bool]) -> Iterator[tuple[int, Sequence[int | None]]]:
+        """How often the step must run: for each time the number of the item, if its gradients are those of a list's items, and
+        where in the row the tensors are whose gradients it gives."""
+        places = [self.places[target] for target in step.targets]
+        if isinstance(places[0], slice):
+            first = places[0].start
+            yield from ((i - first, [i]) for i in range(first, places[0].stop) if needed[i])
+        elif any(place is not None and needed[place] for place in places):
+            yield 0, places
 
 
 def _forward(call: Call, row: Sequence[torch.Tensor], run: Callable[..., Any]) -> tuple[torch.Tensor, ...]:
@@ -109,24 +116,25 @@ def _backward(ctx: Any, needed: Sequence[bool], cotangents: Sequence[torch.Tenso
     gradients: list[torch.Tensor | None] = [None] * len(call.row)
     _refuse_unused(plan, cotangents)
     for step in plan.steps:
-        if not call.needs(step, needed):
-            continue
         function = plan.backward_function(step)
-        arguments = []
-        for param, (source, index) in zip(function.spec.params, step.sources, strict=True):
-            if source == "param":
-                arguments.append(values[index])
-            elif source == "result":
-                arguments.append(results[index])
-            elif source == "cotangent":
-                arguments.append(_cotangent(ctx, step, index, cotangents[index]))
-            else:
-                arguments.append(param.default)
-        outputs = _run_backward(function, arguments)
-        for target, gradient in zip(step.targets, outputs, strict=True):
-            place = call.places[target]
-            if isinstance(place, int) and needed[place]:
-                gradients[place] = gradient
+        for item, targets in call.runs(step, needed):
+            arguments: list[Any] = []
+            for param, (source, index) in zip(function.spec.params, step.sources, strict=True):
+                if source == "param":
+                    arguments.append(values[index])
+                elif source == "item":
+                    arguments.append(values[index][item])
+                elif source == "index":
+                    arguments.append(item)
+                elif source == "result":
+                    arguments.append(results[index])
+                elif source == "cotangent":
+                    arguments.append(_cotangent(ctx, step, index, cotangents[index]))
+                else:
+                    arguments.append(param.default)
+            for target, gradient in zip(targets, _run_backward(function, arguments), strict=True):
+                if target is not None and needed[target]:
+                    gradients[target] = gradient
     return gradients
 
 

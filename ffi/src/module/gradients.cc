@@ -69,6 +69,10 @@ bool IsNondiff(View view, int index) {
   return false;
 }
 
+bool IsTensorList(View view, int index) {
+  return KindOf(view.Param(index)) == KP_PARAM_TENSOR && (FlagsOf(view.Param(index)) & KP_PARAM_LIST);
+}
+
 bool TakesAnyRank(const uint32_t* shape) {
   return signature::BatchOf(shape) != Batch::kNone || signature::StarOf(shape) >= 0;
 }
@@ -132,10 +136,27 @@ class Check {
     if (const int result = FindResult(f_, Undifferentiated(name)); result != kNotThere) {
       return Tensor(index, f_.Result(result), "the result that it is the gradient of");
     }
+    if (const int list = ItemOf(name, "_item"); list != kNotThere) {
+      return Tensor(index, f_.Param(list), "the items of that list");
+    }
+    if (ItemOf(name, "_index") != kNotThere) return KindOf(b_.Param(index)) == KP_PARAM_INT ? 0 : NotAnIndex(index);
     if (FlagsOf(b_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
     return kp_raise("ValueError",
                     "KP_GRAD: %s: %s: expected the name of a parameter or result of %s (%s) or of a gradient (%s)",
                     backward_.name, b_.ParamName(index), forward_.name, Names().c_str(), Gradients(true).c_str());
+  }
+
+  // The forward's list of tensors that "<list><ending>" belongs to, if this op gives the gradient of its items.
+  int ItemOf(std::string_view name, std::string_view ending) const {
+    if (name.size() <= ending.size() || name.substr(name.size() - ending.size()) != ending) return kNotThere;
+    const int list = FindParam(f_, name.substr(0, name.size() - ending.size()));
+    if (list == kNotThere || !IsTensorList(f_, list)) return kNotThere;
+    return FindResult(b_, std::string("d_") + f_.ParamName(list)) == kNotThere ? kNotThere : list;
+  }
+
+  int NotAnIndex(int index) const {
+    return kp_raise("ValueError", "KP_GRAD: %s: %s: is the number of an item; expected an int", backward_.name,
+                    b_.ParamName(index));
   }
 
   int SavedParameter(int index, int param) const {
@@ -181,9 +202,15 @@ class Check {
                       backward_.name, name, forward_.name, Gradients(false).c_str());
     }
     const uint32_t* target = f_.Param(param);
-    if (KindOf(target) != KP_PARAM_TENSOR || (FlagsOf(target) & (KP_PARAM_LIST | KP_PARAM_MUTATED))) {
+    if (KindOf(target) != KP_PARAM_TENSOR || (FlagsOf(target) & KP_PARAM_MUTATED)) {
       return kp_raise("ValueError", "KP_GRAD: %s: result %s: %s of %s is no tensor that can have a gradient",
                       backward_.name, name, f_.ParamName(param), forward_.name);
+    }
+    if (IsTensorList(f_, param) && b_.NumResults() > 1) {
+      return kp_raise("ValueError",
+                      "KP_GRAD: %s: result %s: %s of %s is a list, and %s runs once for each of its items; expected no "
+                      "other result, move the others to a backward op of their own",
+                      backward_.name, name, f_.ParamName(param), forward_.name, backward_.name);
     }
     const char* part = TensorsPart(b_, b_.Result(index), f_, target);
     if (part == nullptr) return 0;

@@ -74,8 +74,29 @@ TEST(Gradients, WhatCannotBeSavedOrGiven) {
             "ValueError: KP_GRAD: g: m: f writes to it, so that it cannot be saved for g");
   EXPECT_EQ(LoadOne("(y: f32[D]) -> (d_x: f32[D])"),
             "ValueError: KP_GRAD: g: y: may be None in f; expected it to be optional (?) here too");
-  EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_xs: f32[D])"),
-            "ValueError: KP_GRAD: g: result d_xs: xs of f is no tensor that can have a gradient");
+  EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_m: f32[D])"),
+            "ValueError: KP_GRAD: g: result d_m: m of f is no tensor that can have a gradient");
+}
+
+// One call gives the gradient of one item.
+TEST(Gradients, OfTheItemsOfAList) {
+  const auto load = [](const char* backward) {
+    return Load("(xs: list[f32[_, D]], k: int) -> (out: f32[D])", {{"g", backward}});
+  };
+  EXPECT_EQ(load("(d_out: f32[D], xs: list[f32[_, D]], xs_item: f32[N, D], xs_index: int) -> (d_xs: f32[N, D])"), "");
+  EXPECT_EQ(load("(d_out: f32[D], xs_item: f32[D]) -> (d_xs: f32[D])"),
+            "ValueError: KP_GRAD: g: xs_item: its shape never fits f's, the items of that list");
+  EXPECT_EQ(load("(d_out: f32[D], xs_index: float) -> (d_xs: f32[3, D])"),
+            "ValueError: KP_GRAD: g: xs_index: is the number of an item; expected an int");
+  EXPECT_EQ(
+      Load("(xs: list[f32[D]], w: f32[D]) -> (out: f32[D])",
+           {{"g", "(d_out: f32[D], w: f32[D]) -> (d_xs: f32[D], d_w: f32[D])"}}),
+      "ValueError: KP_GRAD: g: result d_xs: xs of f is a list, and g runs once for each of its items; expected no "
+      "other result, move the others to a backward op of their own");
+  EXPECT_EQ(Load("(xs: list[f32[D]], w: f32[D]) -> (out: f32[D])",
+                 {{"g", "(d_out: f32[D], xs_item: f32[D]) -> (d_w: f32[D])"}}),
+            "ValueError: KP_GRAD: g: xs_item: expected the name of a parameter or result of f (xs, w, out) or of a "
+            "gradient (d_out)");
 }
 
 TEST(Gradients, EachParameterOnce) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstring>
 
 namespace kp = kernpack;
 
@@ -125,6 +126,39 @@ void Mixed(kp::TensorView x, kp::TensorView mask, kp::ListView<kp::TensorView> m
 }
 void MixedBackward(kp::TensorView d_out, kp::TensorView d_x) { Times(d_out, d_out, d_x); }
 
+// out[d] += factor * a[n, d] * b[n, d], for all rows n.
+void AddRows(kp::TensorView a, kp::TensorView b, double factor, kp::TensorView out) {
+  ForFloats(a, [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0; i < a.numel(); ++i) {
+      out.data_ptr<T>()[i % out.numel()] += static_cast<T>(factor) * a.data_ptr<T>()[i] * b.data_ptr<T>()[i];
+    }
+  });
+}
+
+void Clear(kp::TensorView x) { std::memset(x.data_ptr(), 0, static_cast<size_t>(x.nbytes())); }
+
+// out = sum over the items of (1 + the item's number) * the sum of its squared rows.
+void Ranked(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
+  Clear(out);
+  for (size_t i = 0; i < xs.size(); ++i) AddRows(xs[i], xs[i], 1.0 + static_cast<double>(i), out);
+}
+void RankedBackward(kp::TensorView d_out, kp::TensorView item, int64_t index, kp::TensorView d_item) {
+  ForFloats(item, [&](auto zero) {
+    using T = decltype(zero);
+    const T factor = static_cast<T>(2 * (index + 1));
+    for (int64_t i = 0; i < item.numel(); ++i) {
+      d_item.data_ptr<T>()[i] = factor * item.data_ptr<T>()[i] * d_out.data_ptr<T>()[i % d_out.numel()];
+    }
+  });
+}
+void RankedSecond(kp::TensorView d_d_item, kp::TensorView d_out, kp::TensorView item, int64_t index,
+                  kp::TensorView d_d_out, kp::TensorView d_item) {
+  Clear(d_d_out);
+  AddRows(d_d_item, item, 2.0 * static_cast<double>(index + 1), d_d_out);
+  RankedBackward(d_out, d_d_item, index, d_item);
+}
+
 void Plain(kp::TensorView x, kp::TensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
@@ -184,6 +218,13 @@ KP_EXPORT(mixed, Mixed,
           "with nondiff(mask, more)");
 KP_EXPORT(mixed_backward, MixedBackward, "(d_out: T[...]) -> (d_x: T[...])" FLOATS);
 KP_GRAD(mixed, mixed_backward);
+KP_EXPORT(ranked, Ranked, "(xs: list[T[_, D]]) -> (out: T[D])" FLOATS);
+KP_EXPORT(ranked_backward, RankedBackward, "(d_out: T[D], xs_item: T[N, D], xs_index: int) -> (d_xs: T[N, D])" FLOATS);
+KP_EXPORT(
+    ranked_second, RankedSecond,
+    "(d_d_xs: T[N, D], d_out: T[D], xs_item: T[N, D], xs_index: int) -> (d_d_out: T[D], d_xs_item: T[N, D])" FLOATS);
+KP_GRAD(ranked, ranked_backward);
+KP_GRAD(ranked_backward, ranked_second);
 KP_EXPORT(plain, Plain, "(x: T[N]) -> (out: T[N])" FLOATS);
 KP_EXPORT(shifted, Times, "(x: T[N], by: T[N]) -> (out: T[N]) where T in {f32, f64} with nondiff(by)");
 KP_EXPORT(row_sums, RowSums, "(x: T[..., D]) -> (out: T[D] sum)" FLOATS);

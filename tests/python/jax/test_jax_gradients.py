@@ -91,6 +91,16 @@ def test_nondiff_arguments_and_lists(g):
     close(jax.grad(lambda w: g.mixed(X, mask, [w]).sum())(W), jnp.zeros_like(W))
 
 
+def test_each_item_of_a_list_has_a_gradient(g):
+    """The backward function runs once an item that needs one; items may have sizes of their own."""
+    xs = [normal(2, 3), normal(1, 3), normal(4, 3)]
+    check_grads(lambda *items: g.ranked(list(items)), xs, order=2, modes=["rev"])
+    close(jax.grad(lambda x: g.ranked([xs[0], x, xs[2]]).sum())(xs[1]), 4 * xs[1])
+    each = jax.vmap(jax.grad(lambda x: g.ranked([xs[0], x]).sum()))(jnp.ones((5, 2, 3)))
+    close(each, jnp.full((5, 2, 3), 4.0))
+    close(jax.jit(jax.grad(lambda items: g.ranked(items).sum()))(xs), [2 * (i + 1) * x for i, x in enumerate(xs)])
+
+
 def test_no_gradient_declared(g):
     words = r"plain: x: cannot be differentiated: the function has no gradient; declare one with KP_GRAD\(plain, "
     with pytest.raises(TypeError, match=words):

@@ -44,6 +44,36 @@ void total(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
       for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] += x.data_ptr<T>()[i];
     });
 }
+// out[d] += factor * sum over the rows of a of a[n, d] * b[n, d]
+void add_rows(kp::TensorView a, kp::TensorView b, double factor, kp::TensorView out) {
+  kp::dispatch<float, double>(a.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    for (int64_t i = 0; i < a.numel(); ++i)
+      out.data_ptr<T>()[i % out.numel()] += static_cast<T>(factor) * a.data_ptr<T>()[i] * b.data_ptr<T>()[i];
+  });
+}
+// out[n, d] = factor * a[n, d] * d[d]
+void times_row(kp::TensorView a, kp::TensorView d, double factor, kp::TensorView out) {
+  kp::dispatch<float, double>(a.dtype(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    for (int64_t i = 0; i < a.numel(); ++i)
+      out.data_ptr<T>()[i] = static_cast<T>(factor) * a.data_ptr<T>()[i] * d.data_ptr<T>()[i % d.numel()];
+  });
+}
+void ranked(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
+  each(out, out, [](auto) { return 0; });
+  double factor = 0;
+  for (kp::TensorView x : xs) add_rows(x, x, ++factor, out);
+}
+void ranked_backward(kp::TensorView d_out, kp::TensorView xs_item, int64_t xs_index, kp::TensorView d_xs) {
+  times_row(xs_item, d_out, 2.0 * static_cast<double>(xs_index + 1), d_xs);
+}
+void ranked_second(kp::TensorView d_d_xs, kp::TensorView d_out, kp::TensorView xs_item, int64_t xs_index,
+                   kp::TensorView d_d_out, kp::TensorView d_xs_item) {
+  each(d_d_out, d_d_out, [](auto) { return 0; });
+  add_rows(d_d_xs, xs_item, 2.0 * static_cast<double>(xs_index + 1), d_d_out);
+  times_row(d_d_xs, d_out, 2.0 * static_cast<double>(xs_index + 1), d_xs_item);
+}
 void square(kp::TensorView x, kp::TensorView out, kp::TensorView twice) {
   each(x, out, [](auto v) { return v * v; });
   each(x, twice, [](auto v) { return 2 * v; });
@@ -90,6 +120,8 @@ void kernel_memory(kp::TensorView x, kp::TensorView out, kp::TensorView work) {
 }
 void refuse(kp::TensorView x, kp::TensorView out) { KP_THROW(IndexError) << "not today"; }
 KP_GRAD(square, square_backward);
+KP_GRAD(ranked, ranked_backward);
+KP_GRAD(ranked_backward, ranked_second);
 KP_GRAD(scale_by, scale_by_backward);
 KP_GRAD(cube, cube_backward);
 KP_GRAD(cube_backward, cube_second);
@@ -104,6 +136,10 @@ FUNCTIONS = {
     "kinds": '(x: f32[N], *, mode: str in {"single", "double"} = "single", flag: bool = False, n: int = 0) -> (out: f32[N])',
     "cast": "(x: f32[N], *, dtype: dtype) -> (out: dtype[N])",
     "total": f"(xs: list[T[N]]) -> (out: T[N]) {BOTH}",
+    "ranked": f"(xs: list[T[_, D]]) -> (out: T[D]) {BOTH}",
+    "ranked_backward": f"(d_out: T[D], xs_item: T[N, D], xs_index: int) -> (d_xs: T[N, D]) {BOTH}",
+    "ranked_second": "(d_d_xs: T[N, D], d_out: T[D], xs_item: T[N, D], xs_index: int) -> (d_d_out: T[D], d_xs_item: T[N, D]) "
+    f"{BOTH}",
     "square": f"(x: T[...]) -> (out: T[...], twice: T[...] aux) {BOTH}",
     "square_backward": f"(d_out: T[...], twice: T[...]) -> (d_x: T[...]) {BOTH}",
     "cube": f"(x: T[...]) -> (out: T[...]) {BOTH}",

@@ -115,7 +115,7 @@ def tensors_by_keyword() -> None:
 
 def destinations_are_refused() -> None:
     x, w = split(torch.randn(8, 4), Shard(0)), split(torch.randn(4), Replicate())
-    with pytest.raises(NotImplementedError, match="^scaled: out: a DTensor cannot be a destination; leave out= away"):
+    with pytest.raises(NotImplementedError, match=r"^scaled: out: a DTensor cannot be a destination; leave out= away"):
         k.scaled(x, w=w, out=split(torch.zeros(8, 4), Shard(0)))
 
 

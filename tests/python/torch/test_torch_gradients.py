@@ -149,3 +149,23 @@ def test_a_backward_that_does_not_fit_is_refused_at_load(name):
     functions = {"f": "(x: f32[N]) -> (out: f32[N])", "f_backward": signature}
     with pytest.raises(ValueError, match=message):
         kernpack.load_inline(source, functions, name=f"bad_gradient_{name}")
+
+
+def test_each_item_of_a_list_has_a_gradient(k):
+    """The backward op runs once an item that needs one; items may have sizes of their own."""
+    xs = [torch.randn(n, 3, dtype=torch.float64, requires_grad=True) for n in (2, 1, 4)]
+    assert torch.autograd.gradcheck(lambda *items: k.ranked(items), xs)
+    assert torch.autograd.gradgradcheck(lambda *items: k.ranked(items), xs)
+    frozen, trained = xs[0].detach(), xs[1]
+    k.ranked([frozen, trained, frozen]).sum().backward()
+    torch.testing.assert_close(trained.grad, 4 * trained.detach())
+    per_row = torch.func.vmap(torch.func.grad(lambda x: k.ranked([frozen, x]).sum()))(torch.ones(5, 2, 3).double())
+    torch.testing.assert_close(per_row, torch.full((5, 2, 3), 4.0).double())
+
+
+def test_gradients_of_list_items_in_compiled_programs(k):
+    xs = [torch.randn(n, 3, requires_grad=True) for n in (2, 1)]
+    torch._dynamo.reset()
+    torch.compile(lambda a, b: k.ranked([a, b]), fullgraph=True, backend="aot_eager")(*xs).sum().backward()
+    for factor, x in enumerate(xs, start=1):
+        torch.testing.assert_close(x.grad, 2 * factor * x.detach())
