@@ -1,9 +1,10 @@
-"""Targets, virtual devices and compilation configurations: what code is compiled for and where a plan puts it."""
+"""Targets, virtual devices and compilation configurations, what code is compiled for and where a plan puts it; the IR."""
 
 import copyreg as _copyreg
 
 import kernpack as _kernpack  # the one host of the process
 
+from . import ir
 from ._native import (
     BestMatch,
     CompilationConfig,
@@ -33,6 +34,7 @@ __all__ = [
     "add_tag",
     "cpu_features",
     "cpu_models",
+    "ir",
     "list_tags",
     "match",
     "pick_best",
@@ -47,5 +49,6 @@ def _kind(name: str) -> TargetKind:
 
 _copyreg.pickle(TargetKind, lambda kind: (_kind, (kind.name,)))
 for _name in __all__:
-    globals()[_name].__module__ = __name__  # what pickles and help() say
+    if _name != "ir":
+        globals()[_name].__module__ = __name__  # what pickles and help() say
 del _name

@@ -15,6 +15,7 @@ void BindTarget(py::module_& module);
 void BindMatch(py::module_& module);
 void BindVirtualDevice(py::module_& module);
 void BindCompilationConfig(py::module_& module);
+void BindIr(py::module_& module);
 
 // Attribute values, both ways. TypeError for what no attribute can be; OverflowError for integers beyond 64 bits.
 sdk::AttrValue FromPython(py::handle value);

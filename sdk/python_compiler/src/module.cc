@@ -28,7 +28,7 @@ const KpHost* kernpack::sdk::Host() { return kernpack::compiler::g_host; }
 
 PYBIND11_MODULE(_native, module) {
   using namespace kernpack::compiler;
-  module.doc() = "Targets, virtual devices and compilation configurations.";
+  module.doc() = "Targets, virtual devices, the IR and code generators.";
   const auto host = py::module_::import("kernpack._core").attr("host").cast<py::capsule>();
   g_host = host.get_pointer<const KpHost>();
   py::register_exception_translator(Translate);
@@ -36,4 +36,5 @@ PYBIND11_MODULE(_native, module) {
   BindMatch(module);
   BindVirtualDevice(module);
   BindCompilationConfig(module);
+  BindIr(module);
 }

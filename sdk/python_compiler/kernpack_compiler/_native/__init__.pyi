@@ -3,6 +3,8 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Literal, TypeAlias, TypedDict, overload
 
+from . import ir as ir
+
 TargetSpec: TypeAlias = "Target | str | dict[str, Any]"
 
 class TargetOption(TypedDict):

@@ -1,0 +1,158 @@
+"""The IR in Python: functions over tensors, written as a numerical program is.
+
+    from kernpack_compiler import ir
+
+    @ir.func("(x: f32[N, D], k: f32) -> (out: f32[N, D])")
+    def scale(x, k, out, N, D):
+        with ir.parallel(N) as i, ir.vectorized(D, lanes=8) as j:
+            out[i, j] = x[i, j] * k
+
+    module = ir.IRModule([scale], "mine")
+    print(module)                                    # the text form; ir.IRModule.parse() reads it
+    module.verify()
+    y = ir.interpret(module, "scale", x, 2.0)        # x: f32[N, D] of NumPy; y likewise
+
+docs/ir.md says what everything means.
+"""
+
+from kernpack_compiler._native.ir import (
+    Buffer,
+    Expr,
+    IRModule,
+    PersistentMemory,
+    PrimFunc,
+    Type,
+    alloc,
+    barrier,
+    bf16,
+    bitcast,
+    bool_,
+    broadcast,
+    cast,
+    ceil,
+    check,
+    cos,
+    erf,
+    evaluate,
+    exp,
+    extern,
+    f8_e4m3fn,
+    f8_e5m2,
+    f16,
+    f32,
+    f64,
+    floor,
+    i8,
+    i16,
+    i32,
+    i64,
+    lanes,
+    let,
+    log,
+    lower,
+    max,
+    maximum,
+    min,
+    minimum,
+    pass_names,
+    persistent,
+    pow,
+    ramp,
+    return_,
+    round,
+    run_pass,
+    select,
+    shuffle,
+    sigmoid,
+    sin,
+    sqrt,
+    tanh,
+    trunc,
+    truncdiv,
+    truncmod,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from kernpack_compiler.ir._blocks import launch, otherwise, parallel, serial, unrolled, vectorized, when
+from kernpack_compiler.ir._func import call, func
+from kernpack_compiler.ir._interpret import interpret
+from kernpack_compiler.ir._reduce import reduce, sum
+
+__all__ = [
+    "Buffer",
+    "Expr",
+    "IRModule",
+    "PersistentMemory",
+    "PrimFunc",
+    "Type",
+    "alloc",
+    "barrier",
+    "bf16",
+    "bitcast",
+    "bool_",
+    "broadcast",
+    "call",
+    "cast",
+    "ceil",
+    "check",
+    "cos",
+    "erf",
+    "evaluate",
+    "exp",
+    "extern",
+    "f8_e4m3fn",
+    "f8_e5m2",
+    "f16",
+    "f32",
+    "f64",
+    "floor",
+    "func",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "interpret",
+    "lanes",
+    "launch",
+    "let",
+    "log",
+    "lower",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "otherwise",
+    "parallel",
+    "pass_names",
+    "persistent",
+    "pow",
+    "ramp",
+    "reduce",
+    "return_",
+    "round",
+    "run_pass",
+    "select",
+    "serial",
+    "shuffle",
+    "sigmoid",
+    "sin",
+    "sqrt",
+    "sum",
+    "tanh",
+    "trunc",
+    "truncdiv",
+    "truncmod",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "unrolled",
+    "vectorized",
+    "when",
+]
+
+for _class in (Buffer, Expr, IRModule, PersistentMemory, PrimFunc, Type):
+    _class.__module__ = __name__  # what pickles and help() say
+del _class

@@ -1,0 +1,69 @@
+"""@ir.func: a Python function that writes an IR function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from kernpack_compiler._native import Target
+from kernpack_compiler._native import ir as _ir
+
+
+def func(
+    header: str,
+    *,
+    name: str | None = None,
+    private: bool = False,
+    target: Target | str | None = None,
+    signature: str = "",
+    grad: str | _ir.PrimFunc = "",
+) -> Callable[[Callable[..., None]], _ir.PrimFunc]:
+    """Makes a PrimFunc of the decorated function, by running it once.
+
+    header: "(x: f32[N, D], cache!: i32[N], k: f32) -> (out: f32[N, D])", as the text form writes it. A name alone as an
+        extent is bound by that tensor. The function's parameters are what it uses of these, by name: parameters, results
+        and extents.
+    private: only other functions of the module call it.
+    target: what this function is compiled for, where that differs from the module's.
+    signature: its contract, where it says more than the header ("x: T[..., D]"); derived from the header otherwise.
+    grad: the function of the module that computes its gradient: (d_out, ..., x, ...) -> (d_x, ...).
+
+    Raises what the header or the body has wrong: ValueError or TypeError.
+    """
+    if not isinstance(header, str):
+        raise TypeError(
+            f"ir.func: expected a header such as '(x: f32[N]) -> (out: f32[N])', got {type(header).__name__}"
+        )
+
+    def decorate(body: Callable[..., None]) -> _ir.PrimFunc:
+        tracer = _ir.Tracer(name or body.__name__, header)
+        for_target = "" if target is None else str(Target(target))
+        gradient = grad.name if isinstance(grad, _ir.PrimFunc) else grad
+        tracer.set(private, for_target, signature, gradient)
+        arguments = _chosen(body, tracer.arguments)
+        tracer.begin()
+        try:
+            body(**arguments)
+        except BaseException:
+            tracer.abandon()
+            raise
+        return tracer.end()
+
+    return decorate
+
+
+def _chosen(body: Callable[..., None], known: dict[str, Any]) -> dict[str, Any]:
+    """What the body asks for, by the names of its parameters."""
+    chosen = {}
+    for name, parameter in inspect.signature(body).parameters.items():
+        if name in known:
+            chosen[name] = known[name]
+        elif parameter.default is inspect.Parameter.empty:
+            raise TypeError(f"ir.func: {body.__name__}: '{name}' is not in its header; there are {', '.join(known)}")
+    return chosen
+
+
+def call(function: _ir.PrimFunc | str, *arguments: _ir.Buffer | _ir.Expr | float) -> None:
+    """Calls a function of the same module: its parameters in order, then the buffers that its results go to."""
+    _ir.call(function.name if isinstance(function, _ir.PrimFunc) else function, *arguments)

@@ -1,0 +1,45 @@
+// Passes: IRModule to IRModule, one by one or all that generators run.
+#include <kernpack/error.h>
+#include <kernpack/sdk/ir/pass.h>
+
+#include "ir_bindings.h"
+
+namespace kernpack::compiler {
+namespace {
+
+using ir::IRModule;
+using ir::Pass;
+
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const Pass& pass : ir::LoweringPasses()) names.emplace_back(pass.name);
+  return names;
+}
+
+IRModule RunPass(const IRModule& module, const std::string& name) {
+  for (const Pass& pass : ir::LoweringPasses()) {
+    if (name == pass.name) return pass.run(module);
+  }
+  std::string known;
+  for (const std::string& one : PassNames()) known += (known.empty() ? "" : ", ") + one;
+  KP_THROW(ValueError) << "run_pass: no pass is named '" << name << "'; there are " << known;
+}
+
+IRModule LowerAll(const IRModule& module, const py::object& observe) {
+  if (observe.is_none()) return ir::Lower(module);
+  return ir::Lower(module, [&](const Pass& pass, const IRModule& after) { observe(pass.name, after); });
+}
+
+}  // namespace
+
+void BindIrPass(py::module_& module) {
+  module.def("pass_names", &PassNames, "What lower() runs, in order.");
+  module.def("run_pass", &RunPass, py::arg("module"), py::arg("name"),
+             "The module after one pass. ValueError for a name that pass_names() does not have.");
+  module.def("lower", &LowerAll, py::arg("module"), py::arg("observe") = py::none(),
+             R"(What generators are given: verified, then through every pass.
+
+observe(name, module) sees the module after each: lower(m, lambda name, after: print(name, after, sep="\n")).)");
+}
+
+}  // namespace kernpack::compiler

@@ -1,0 +1,190 @@
+"""What is wrong with an IR function or its text is a Python exception that says what and where."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
+from kernpack_compiler import ir
+
+COPY = "(x: f32[N]) -> (out: f32[N])"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("func f(", ValueError, r"^line 1, column 8: expected the name of a parameter"),
+        ("func f() -> () {", ValueError, r"^line 1, column 17: expected a statement or '}'"),
+        ("func f() -> () {\n  let a = b\n}", ValueError, r"^line 2, column 11: 'b' is not defined here"),
+        ("func f(x: f31[N]) -> () { }", ValueError, r"^line 1, column 11: "),
+        ("func f(x: f32[-1]) -> () { }", ValueError, r"^line 1, column 8: .*negative"),
+        ("func f(x: f32[N + 1]) -> () { }", ValueError, "no parameter binds 'N'"),
+        ("func f() -> () { let a = 1 + 1.5 }", TypeError, r"^line 1, column 28: "),
+        ('func f() -> () { let a = "\xff" }', ValueError, r"^line 1, column 26: "),
+    ],
+)
+def test_malformed_text(text: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ir.IRModule.parse(text)
+
+
+def test_text_of_one_function() -> None:
+    with pytest.raises(ValueError, match="expected the text of one function, got 0"):
+        ir.PrimFunc.parse("")
+
+
+def line_of(function, statement: str) -> int:
+    lines, first = inspect.getsourcelines(function)
+    return first + next(i for i, line in enumerate(lines) if statement in line)
+
+
+def test_the_verifier_names_the_line_of_python() -> None:
+    @ir.func(COPY)
+    def shifted(x, out, N):  # noqa: N803
+        with ir.serial(N) as i:
+            out[i] = x[i + 1]
+
+    line = line_of(test_the_verifier_names_the_line_of_python, "out[i] = x[i + 1]")
+    with pytest.raises(
+        IndexError, match=rf"^line {line}, column 13: shifted: access past the end of dimension 0 of 'x'"
+    ):
+        ir.IRModule([shifted]).verify()
+
+
+def test_stores_that_may_meet_are_refused() -> None:
+    @ir.func(COPY)
+    def racy(x, out, N):  # noqa: N803
+        with ir.parallel(N) as i:
+            out[0] = x[i]
+
+    with pytest.raises(ValueError, match=r"racy: .*may touch the same elements of 'out'"):
+        ir.IRModule([racy]).verify()
+
+
+def test_a_variable_of_another_function_is_unbound() -> None:
+    taken: list[ir.Expr] = []
+
+    @ir.func(COPY)
+    def first(x, N):  # noqa: N803
+        with ir.serial(N) as i:
+            taken.append(i)
+
+    @ir.func(COPY)
+    def second(x, out):
+        out[taken[0]] = 1.0
+
+    with pytest.raises(ValueError, match="second: variable 'i' has no value here"):
+        ir.IRModule([first, second]).verify()
+
+
+def test_headers() -> None:
+    with pytest.raises(TypeError, match="expected a header such as"):
+        ir.func(lambda x: x)
+    with pytest.raises(TypeError, match="f: 'y' is not in its header; there are N, x, out"):
+
+        @ir.func(COPY)
+        def f(y): ...
+
+    with pytest.raises(ValueError, match=r"^line 1, column \d+: "):
+
+        @ir.func("(x: f32[N]) -> out")
+        def g(x): ...
+
+    with pytest.raises(ValueError, match=r"h: expected '\(parameters\) -> \(results\)'"):
+
+        @ir.func("() -> () { } func other() -> ()")
+        def h(): ...
+
+
+def trace(body) -> None:
+    ir.func("(x: f32[N], n: i32, out!: f32[N]) -> ()", name="f")(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "message"),
+    [
+        (lambda x, n: ir.let(x[0] + n), TypeError, "f32 and i32"),
+        (lambda n: ir.let(n + 0.5), TypeError, "0.5 is a float where i32 is needed; cast one side"),
+        (lambda n: ir.let(n + 2**40), OverflowError, "1099511627776 does not fit i32"),
+        (lambda n: ir.let(n / 2), TypeError, r"/ divides floats; for integers use // \(rounds down\) or ir.truncdiv"),
+        (lambda x: ir.let(x[0] + "1"), TypeError, "expected an expression or a number of f32, got str"),
+        (lambda x: ir.let(max(x[0], 1.0)), TypeError, "has no value while a function is being written"),
+        (lambda x: ir.let(x[0, 0]), ValueError, "x: has 1 dimensions, got 2 indices"),
+        (lambda x: len(x), TypeError, r"the length of 'x' is not known yet; use x.shape\[0\]"),
+        (lambda: ir.alloc("f32", [-1]), ValueError, "negative"),
+        (lambda: ir.alloc("f33", [1]), ValueError, "the IR has no type 'f33'"),
+        (
+            lambda: ir.alloc("f32", [1], "global"),
+            ValueError,
+            "unknown scope 'global'; expected local, shared or workspace",
+        ),
+        (lambda: ir.reduce("-", 3, lambda k: k), ValueError, "-"),
+        (lambda x: ir.sum(3, lambda k: x[k], order="any"), ValueError, "expected a number of partial results"),
+        (lambda: ir.vectorized(8, lanes=4, tail="none"), ValueError, "expected 'peeled' or 'masked', got 'none'"),
+        (lambda x: ir.check(x[0] > 0.0, "no", "Nonsense"), ValueError, "Nonsense"),
+    ],
+)
+def test_bodies(body, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        trace(body)
+
+
+def test_statements_need_a_function() -> None:
+    with pytest.raises(RuntimeError, match=r"statements of the IR belong in a function that @ir.func decorates"):
+        ir.barrier()
+    with pytest.raises(ZeroDivisionError):
+        trace(lambda: 1 // 0)
+    with pytest.raises(RuntimeError, match="statements of the IR belong"):
+        ir.barrier()
+
+
+def test_otherwise_needs_when() -> None:
+    def body(x, out):
+        with ir.when(x[0] > 0.0):
+            out[0] = 1.0
+        out[0] = 2.0
+        with ir.otherwise():
+            out[0] = 3.0
+
+    with pytest.raises(RuntimeError, match=r"ir.otherwise\(\) follows the block of ir.when\(\) directly"):
+        trace(body)
+
+
+@ir.func("(x: f32[N], k: i32) -> (out: f32[N - 2])")
+def shorter(x, out, N):  # noqa: N803
+    with ir.serial(N - 2) as i:
+        out[i] = x[i]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((np.ones(3, np.float64), 1), TypeError, "shorter: x: expected f32, got f64"),
+        ((np.ones((3, 3), np.float32), 1), ValueError, "shorter"),
+        ((np.ones(1, np.float32), 1), ValueError, r"shorter: out: negative extent in shape \[-1\]"),
+        ((np.ones((6,), np.float32)[::2], 1), ValueError, "shorter: x: expected a contiguous tensor"),
+        ((np.ones(3, np.float32), "1"), TypeError, "shorter: k: expected a number for i32, got str"),
+        ((np.ones(3, np.float32), 2**40), ValueError, "shorter: k: 1099511627776 does not fit i32"),
+        ((1.0, 1), TypeError, "shorter: x: expected a tensor of f32, got float"),
+        ((np.ones(3, np.float32),), TypeError, "shorter: expected 2 arguments or 3 with the results, got 1"),
+        ((np.ones(3, np.float32), 1, np.ones(2, np.float32)), ValueError, "shorter: out: "),
+    ],
+)
+def test_arguments_of_the_interpreter(arguments: tuple, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ir.interpret(ir.IRModule([shorter]), "shorter", *arguments)
+
+
+def test_unknown_names() -> None:
+    module = ir.IRModule([shorter], "mine")
+    with pytest.raises(KeyError, match="module 'mine' has no function 'longer'"):
+        module["longer"]
+    with pytest.raises(ValueError, match="two functions are named 'shorter'"):
+        ir.IRModule([shorter, shorter])
+    with pytest.raises(ValueError, match="no pass is named 'fuse'; there are "):
+        ir.run_pass(module, "fuse")
+    with pytest.raises(ValueError, match="has no option 'mcppu'; did you mean 'mcpu'"):
+        ir.IRModule([shorter], target="llvm -mcppu=x")
