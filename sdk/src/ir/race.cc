@@ -1,5 +1,6 @@
 #include "ir/race.h"
 
+#include <kernpack/sdk/ir/equal.h>
 #include <kernpack/sdk/ir/visitor.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ struct Span {
 };
 struct Access {
   bool writes;
-  std::vector<Span> dims;  // empty: the whole buffer
+  std::vector<Span> dims;  // empty: the whole buffer. After the dimensions: for each two of them, what PairOf() finds
 };
 
 class Collector : public Visitor {
@@ -48,6 +49,7 @@ class Collector : public Visitor {
     Visitor::VisitStmt(s);
     if (s->kind == StmtKind::kLet) {
       inner.insert(s->var.get());
+      lets_[s->var.get()] = s->args[0];
       if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
     }
   }
@@ -56,6 +58,7 @@ class Collector : public Visitor {
   const IRModule& module_;
   Facts facts_;
   const size_t outer_;
+  std::unordered_map<const VarNode*, Expr> lets_;
 
   template <class F>
   void Count(const Var& var, const Expr& begin, const Expr& end, F body) {
@@ -69,7 +72,22 @@ class Collector : public Visitor {
   void Add(const BufferNode* buffer, bool writes, const std::vector<Expr>& indices) {
     Access a{writes, {}};
     for (const Expr& index : indices) a.dims.push_back(SpanOf(index));
+    for (const Expr& first : indices) {
+      for (const Expr& second : indices) a.dims.push_back(PairOf(Meaning(first), Meaning(second)));
+    }
     accesses[buffer].push_back(std::move(a));
+  }
+
+  Expr Meaning(const Expr& e) const {
+    const auto found = e->op == Op::kVar ? lets_.find(e->var().get()) : lets_.end();
+    return found == lets_.end() ? e : found->second;
+  }
+
+  // Of two indices that are e / n and e % n, the values of e: where these differ, one of the two does.
+  Span PairOf(const Expr& quotient, const Expr& rest) const {
+    const bool pair = quotient->op == Op::kDiv && rest->op == Op::kRem && Equal(quotient->args[0], rest->args[0]) &&
+                      Equal(quotient->args[1], rest->args[1]);
+    return pair ? SpanOf(quotient->args[0]) : Span();
   }
 
   Span SpanOf(const Expr& index) const {
@@ -140,7 +158,8 @@ const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts f
     if (collector.inner.count(buffer)) continue;
     if (std::none_of(all.begin(), all.end(), [](const Access& a) { return a.writes; })) continue;
     bool proved = false;
-    for (size_t d = 0; d < buffer->shape.size() && !proved; ++d)
+    const size_t rank = buffer->shape.size();
+    for (size_t d = 0; d < rank + rank * rank && !proved; ++d)
       proved = Disjoint(all, d, loop.var.get(), facts, collector.inner);
     if (!proved) return buffer;
   }

@@ -33,6 +33,10 @@ INSTANTIATE_TEST_SUITE_P(
                          ""},
                     Case{"func f(x!: f32[N]) -> () { parallel i in 0..N { let k = i x[k] = x[i] * 2.0 } }", ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[N - 1 - i] = x[i] } }", ""},
+                    Case{
+                        "func f(x: f32[N, D]) -> (o: f32[N, D]) { parallel f in 0..N * D { let i = f / D let j = f % D "
+                        "o[i, j] = x[i, j] } }",
+                        ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { if i > 0 { o[i - 1] = x[i] } } }", ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N / 4 { o[ramp(i * 4, 1, 4)] = x[ramp(i "
                          "* 4, 1, 4)] } }",
@@ -88,6 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         "func f(x: f32[N]) -> (o: f32[N]) { parallel i in 1..N { o[i] = o[i - 1] } }",
         "func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { for j in 0..3 { o[i * 2 + j] = 1.0 } } }",
         "func f(x: f32[N]) -> (o: f32[N]) { vectorized(4) i in 0..N { o[i % 2] = 1.0 } }",
+        "func f(x: f32[N, D]) -> (o: f32[N, D]) { parallel i in 0..N * D { o[i / D, i % N] = 1.0 } }",
         "func f(x: f32[N, D]) -> (o: f32[N]) { parallel i in 0..N { for j in 0..D { o[j] = x[i, j] } } }",
         "private func g(o!: f32[N]) -> () { } func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { call g(o) } }"));
 

@@ -1,0 +1,222 @@
+// The loops of one stage.
+#include <kernpack/error.h>
+
+#include <algorithm>
+
+#include "schedule/arguments.h"
+#include "schedule/arithmetic.h"
+#include "schedule/lower.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+void Append(Block* out, const Block& more) { out->insert(out->end(), more.begin(), more.end()); }
+
+// The body, behind the condition if there is one.
+void Guarded(const Expr& condition, Block body, Block* out) {
+  if (condition) {
+    out->push_back(If(condition, std::move(body)));
+  } else {
+    Append(out, body);
+  }
+}
+
+Expr Both(const Expr& a, const Expr& b) { return a && b ? a & b : a ? a : b; }
+
+// What was split from the axis, or fused with it, gets its extent anew.
+void ForgetParts(const StageState& s, size_t axis, std::vector<Expr>* extent) {
+  (*extent)[axis] = Expr();
+  const Relation* r = PartsOf(s, axis);
+  if (!r) return;
+  if (r->kind == Relation::kFuse) return ForgetParts(s, r->whole, extent);
+  ForgetParts(s, r->outer, extent);
+  ForgetParts(s, r->inner, extent);
+}
+
+}  // namespace
+
+template <class F>
+void Lowerer::Counting(const StageState& s, size_t axis, F body) {
+  facts_.counters.emplace_back(s.axes[axis].var.get(), regions_.RangeOf(s, axis));
+  body();
+  facts_.counters.pop_back();
+}
+
+Expr Lowerer::ValueOf(const Nest& nest, size_t axis) { return regions_.ToExpr(regions_.AxisPoly(*nest.stage, axis)); }
+
+// Extents of what was split or fused follow from those of its parts. Extents given already stay.
+void Lowerer::FillExtents(Nest* nest) {
+  for (const Relation& r : nest->stage->relations) {
+    if (r.kind == Relation::kSplit) {
+      if (!nest->extent[r.outer]) nest->extent[r.outer] = CeilDiv(nest->extent[r.whole], r.factor);
+      if (!nest->extent[r.inner]) nest->extent[r.inner] = Expr(r.factor);
+    } else if (!nest->extent[r.whole]) {
+      // Of two negative extents the product would not be empty.
+      const auto count = [this](const Expr& e) {
+        return regions_.ExtentPoly(e).IsNonNegative(facts_.non_negative) ? e : Larger(e, Expr(0));
+      };
+      nest->extent[r.whole] = Product(count(nest->extent[r.outer]), count(nest->extent[r.inner]));
+    }
+  }
+}
+
+// The outer axis is a loop, and the loops of the inner one are inside it.
+bool Lowerer::IsPeeled(const StageState& s, const Relation& r) const {
+  if (r.kind != Relation::kSplit || r.tail != Tail::kPeeled || s.HasThreads() || !s.IsLeaf(r.outer)) return false;
+  const auto first = s.leaves.begin();
+  return IsCovered(s, r.inner, {first + static_cast<long>(s.PlaceOf(r.outer)) + 1, s.leaves.end()});
+}
+
+void Lowerer::EmitLaunch(Nest nest, Block* out) {
+  const StageState& s = *nest.stage;
+  std::vector<Expr> extents(6, Expr(1));
+  Block body;
+  size_t depth = 0;
+  for (; depth < s.leaves.size() && s.axes[s.leaves[depth]].mark.index >= 0; ++depth) {
+    const size_t a = s.leaves[depth];
+    const int index = s.axes[a].mark.index;
+    extents[static_cast<size_t>(index)] = Larger(nest.extent[a], Expr(0));
+    body.push_back(Let(s.axes[a].var, Cast(kI64, index < 3 ? BlockIndex(index) : ThreadIndex(index - 3))));
+    facts_.counters.emplace_back(s.axes[a].var.get(), regions_.RangeOf(s, a));
+    nest.open.push_back(a);
+  }
+  for (size_t i = depth; i < s.leaves.size(); ++i) {
+    const AxisState& a = s.axes[s.leaves[i]];
+    if (a.mark.index < 0) continue;
+    KP_THROW(ValueError) << Place("bind", s, a.name) << "loop '" << s.axes[s.leaves[depth]].name
+                         << "' runs outside it; bound axes come first, reorder them";
+  }
+  in_launch_ = true;
+  std::copy(extents.begin() + 3, extents.end(), threads_.begin());
+  EmitInside(std::move(nest), 0, depth, &body);
+  in_launch_ = false;
+  facts_.counters.resize(facts_.counters.size() - depth);
+  out->push_back(
+      Launch({extents.begin(), extents.begin() + 3}, {extents.begin() + 3, extents.end()}, Expr(), std::move(body)));
+}
+
+void Lowerer::EmitLoops(Nest nest, size_t depth, Block* out) {
+  const StageState& s = *nest.stage;
+  if (depth == s.leaves.size()) return EmitBody(nest, out);
+  const bool reduction = s.axes[s.leaves[depth]].is_reduction;
+  if (!s.HasReductionLoops(state_)) {
+    if (reduction) return EmitBody(nest, out);  // as one expression
+    return EmitLoop(std::move(nest), depth, out);
+  }
+  if (nest.is_initial && reduction) {
+    nest.open.push_back(s.leaves[depth]);
+    return EmitLoops(std::move(nest), depth + 1, out);
+  }
+  const bool outside =
+      std::none_of(nest.open.begin(), nest.open.end(), [&](size_t a) { return s.axes[a].is_reduction; });
+  if (reduction && outside) {
+    Nest initial = nest;
+    initial.is_initial = true;
+    Block first;
+    EmitLoops(std::move(initial), depth, &first);
+    Append(out, CloneBlock(first, {}));
+  }
+  EmitLoop(std::move(nest), depth, out);
+}
+
+void Lowerer::EmitLoop(Nest nest, size_t depth, Block* out) {
+  const StageState& s = *nest.stage;
+  const size_t axis = s.leaves[depth];
+  const AxisState& a = s.axes[axis];
+  for (const Relation& r : s.relations) {
+    if (r.outer == axis && IsPeeled(s, r)) return EmitPeeled(std::move(nest), depth, r, out);
+  }
+  const Expr extent = nest.extent[axis];
+  nest.open.push_back(axis);
+  Block body;
+  if (a.mark.IsThread()) {  // of a stage that a launch computes together
+    const Expr threads = threads_[static_cast<size_t>(a.mark.index - 3)];
+    int64_t wanted = 0, there = 0;
+    if (!IsConstInt(extent, &wanted) || !IsConstInt(threads, &there) || wanted > there) {
+      KP_THROW(ValueError) << Place("bind", s, a.name) << "it needs a constant extent of at most the launch's threads; "
+                           << "split it by their number and bind the inner axis";
+    }
+    out->push_back(Let(a.var, Cast(kI64, ThreadIndex(a.mark.index - 3))));
+    if (wanted < there) nest.late = Both(nest.late, Expr(a.var) < extent);
+    Counting(s, axis, [&] { EmitInside(std::move(nest), depth, depth + 1, out); });
+    return;
+  }
+  Counting(s, axis, [&] { EmitInside(std::move(nest), depth, depth + 1, &body); });
+  out->push_back(For(a.var, Expr(0), extent, std::move(body), a.mark.kind, a.mark.lanes, a.mark.tail));
+}
+
+void Lowerer::EmitPeeled(Nest nest, size_t depth, const Relation& r, Block* out) {
+  const StageState& s = *nest.stage;
+  const AxisState& outer = s.axes[r.outer];
+  const Expr extent = nest.extent[r.whole], whole = Quotient(extent, r.factor);
+  nest.open.push_back(r.outer);
+  nest.tested[static_cast<size_t>(&r - s.relations.data())] = true;
+  Block body;
+  Counting(s, r.outer, [&] { EmitInside(nest, depth, depth + 1, &body); });
+  int64_t count = 1;
+  if (!IsConstInt(whole, &count) || count > 0)
+    out->push_back(For(outer.var, Expr(0), whole, std::move(body), outer.mark.kind, outer.mark.lanes));
+  const Expr rest = Difference(extent, Product(whole, Expr(r.factor)));
+  int64_t left = 0;
+  if (IsConstInt(rest, &left) && left <= 0) return;
+  Nest tail = std::move(nest);
+  ForgetParts(s, r.inner, &tail.extent);
+  tail.extent[r.inner] = rest;
+  FillExtents(&tail);
+  Block last{Let(outer.var, whole)};
+  Counting(s, r.outer, [&] { EmitInside(std::move(tail), depth, depth + 1, &last); });
+  out->push_back(If(rest > Expr(0), CloneBlock(last, {})));
+}
+
+// Gives axes that were fused their values, once their loop is open.
+void Lowerer::BindFused(Nest* nest, Block* out) {
+  const StageState& s = *nest->stage;
+  for (auto r = s.relations.rbegin(); r != s.relations.rend(); ++r) {
+    if (r->kind != Relation::kFuse || nest->bound[r->whole] || !IsCovered(s, r->whole, nest->open)) continue;
+    if (nest->is_initial && s.axes[r->whole].is_reduction) continue;
+    nest->bound[r->whole] = true;
+    const Expr value = ValueOf(*nest, r->whole), inner = nest->extent[r->inner];
+    out->push_back(Let(s.axes[r->outer].var, value / inner));
+    out->push_back(Let(s.axes[r->inner].var, value % inner));
+  }
+}
+
+// What must hold of tails that are masked, once their loops are open; null when nothing.
+Expr Lowerer::Tails(Nest* nest) {
+  const StageState& s = *nest->stage;
+  Expr all;
+  for (size_t i = 0; i < s.relations.size(); ++i) {
+    const Relation& r = s.relations[i];
+    if (r.kind != Relation::kSplit || nest->tested[i] || !IsCovered(s, r.whole, nest->open)) continue;
+    nest->tested[i] = true;
+    int64_t extent = 0;
+    if ((nest->is_initial && s.axes[r.whole].is_reduction) || IsPeeled(s, r)) continue;
+    if (IsConstInt(nest->extent[r.whole], &extent) && extent % r.factor == 0) continue;
+    all = Both(all, ValueOf(*nest, r.whole) < nest->extent[r.whole]);
+  }
+  return all;
+}
+
+void Lowerer::EmitInside(Nest nest, size_t first, size_t depth, Block* out) {
+  const StageState& s = *nest.stage;
+  BindFused(&nest, out);
+  Expr condition = Tails(&nest);
+  if (in_launch_) {  // barriers of what is computed inside are for all threads
+    nest.late = Both(nest.late, condition);
+    condition = Expr();
+  }
+  Block body;
+  bool in_loop = false;
+  for (size_t i = 0; i < depth; ++i) {
+    const size_t a = s.leaves[i];
+    in_loop = in_loop || s.axes[a].mark.index < 0;
+    if (i < first || nest.is_initial) continue;
+    for (const StageState& other : state_.stages) {
+      if (other.consumer == s.name() && other.consumer_axis == s.axes[a].name) EmitAttached(other, in_loop, &body);
+    }
+  }
+  EmitLoops(std::move(nest), depth, &body);
+  Guarded(condition, std::move(body), out);
+}
+
+}  // namespace kernpack::sdk::ir
