@@ -11,7 +11,8 @@ from harness import Timing
 
 @dataclass
 class Row:
-    """One comparison. Values are in `unit`; `goal` is the largest ours/theirs aimed at, None where there is none."""
+    """One comparison. Values are in `unit`; `goal` is the largest ours/theirs aimed at, or, where there are no `theirs`, the
+    largest value; None where there is none."""
 
     topic: str
     name: str
@@ -30,9 +31,10 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        if self.goal is None or self.ratio is None:
+        value = self.ours if self.theirs is None else self.ratio
+        if self.goal is None or value is None:
             return ""
-        return "met" if self.ratio <= self.goal else "missed"
+        return "met" if value <= self.goal else "missed"
 
 
 def timed_row(topic: str, name: str, timings: dict[str, Timing], goal: float | None = None, **more: object) -> Row:

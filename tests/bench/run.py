@@ -28,6 +28,8 @@ TOPICS = (
     "building",
     "loading",
     "jax_nodes",
+    "jax_compile",
+    "growth",
     "storage",
     "devices",
     "opencl",

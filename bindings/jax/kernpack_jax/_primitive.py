@@ -14,7 +14,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
 
-from . import _abstract, _batching, _partition, _raw_call, _sharding, _varying
+from . import _abstract, _batching, _partition, _raw_call, _sharding, _shares, _varying
 from ._arguments import Config
 
 call_p = Primitive("kernpack_call")
@@ -79,7 +79,9 @@ def _impl(*arrays: Any, config: Config, local: bool) -> list[Any]:
 def _lower(ctx: Any, *operands: Any, config: Config, local: bool) -> Any:
     if local or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
-    return mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)
+    results = mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)
+    _shares.share_alike(ctx, results)
+    return results
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, local: bool) -> Any:

@@ -46,6 +46,25 @@ def test_batch_dims_stay_sharded(g, spec):
     assert f"f64[{','.join(map(str, x.sharding.shard_shape(X.shape)))}]" in program
 
 
+def test_calls_alike_are_lowered_once(g, monkeypatch):
+    """A program of many calls compiles in the time of few: XLA asks at each call what one device's share is."""
+    from kernpack.jax import _sharding
+
+    lowered = []
+    monkeypatch.setattr(_sharding, "summed", lambda config, was=_sharding.summed: lowered.append(config) or was(config))
+
+    def run(x):
+        for _ in range(20):
+            x = g.square(x, factor=0.375)[0]
+        return x
+
+    x = placed(X[:, :5], P("data"), mesh())
+    program = compiled(run, x)
+    assert program.count(" custom-call(") == 20
+    assert len(lowered) <= 2  # the first may get its operand in another layout
+    close(jax.jit(run)(x), run(X[:, :5]))
+
+
 def test_other_dims_are_made_whole(g):
     x = placed(X, P("data", None, "model"), mesh())
     close(jax.jit(g.scale)(x, W), X * W)

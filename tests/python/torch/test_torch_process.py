@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 
 def run(code: str) -> str:
@@ -22,6 +23,7 @@ def run(code: str) -> str:
 def test_torch_imported_after_the_module():
     run("""
 import sys
+from pathlib import Path
 import kernpack
 
 k = kernpack.load("kernpack_kernels")
@@ -153,3 +155,9 @@ threads = [threading.Thread(target=work, args=(name,)) for name in ("gelu", "sof
 [t.join() for t in threads]
 assert not wrong
 """)
+
+
+def test_memory_does_not_grow():
+    command = [sys.executable, str(Path(__file__).parents[2] / "support" / "growth.py"), "torch", "20000"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 512  # KiB: a leak of 32 bytes a call would be more
