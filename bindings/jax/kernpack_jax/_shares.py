@@ -8,13 +8,14 @@ where its private one is not as known, its own is left as it is.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 
 _THEIRS = "CustomSPMDPartitioning"
 _OURS = "kernpack.partition.v1"
+_TARGET = "call_target_name"
 _LIMIT = 1024
 
 
@@ -24,9 +25,8 @@ def share_alike(ctx: Any, results: Sequence[Any]) -> None:
     if tuple(platforms or ()) != ("cpu",) or not _is_registered():
         return
     call = results[0].owner
-    target = call.attributes["call_target_name"] if "call_target_name" in call.attributes else None
-    if target is not None and target.value == _THEIRS:
-        call.attributes["call_target_name"] = type(target).get(_OURS, context=call.context)
+    if _TARGET in call.attributes and call.attributes[_TARGET].value == _THEIRS:
+        call.attributes[_TARGET] = type(call.attributes[_TARGET]).get(_OURS, context=call.context)
 
 
 @functools.cache
@@ -47,7 +47,7 @@ def _is_registered() -> bool:
     return True
 
 
-def _remembered(partition: Callable[..., Any], questions: dict[bytes, Any]) -> Callable[..., Any]:
+def _remembered(partition: Callable[..., Any], questions: Mapping[bytes, Any]) -> Callable[..., Any]:
     """`partition`, which is asked (shapes, shardings, ..., the name of the call in `questions`)."""
     answers: dict[Any, Any] = {}
 

@@ -9,8 +9,6 @@ import sys
 from kit import Kit
 from report import Row
 
-import build
-
 WORKER = """
 import sys, time
 import jax, jax.numpy as jnp, kernpack
