@@ -9,6 +9,12 @@ target_link_libraries(kernpack_sdk_objects PUBLIC kernpack_headers)
 target_compile_features(kernpack_sdk_objects PUBLIC cxx_std_20)
 kernpack_warnings(kernpack_sdk_objects)
 
+# The generator of kind c hands the C compiler the one header that its modules include.
+file(READ ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include/kernpack/abi.h KERNPACK_ABI_TEXT)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include/kernpack/abi.h)
+configure_file(src/codegen/c/abi_text.h.in ${CMAKE_CURRENT_BINARY_DIR}/made/codegen/c/abi_text.h @ONLY)
+target_include_directories(kernpack_sdk_objects PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/made)
+
 add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_objects>)
 add_library(kernpack::sdk ALIAS kernpack_sdk)
 set_target_properties(kernpack_sdk PROPERTIES EXPORT_NAME sdk)

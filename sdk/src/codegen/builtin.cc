@@ -4,12 +4,17 @@
 
 #include <mutex>
 
+#include "codegen/c/register.h"
+
 namespace kernpack::sdk {
 
 // One line a kind: the Register function of its folder, or ExplainMissingGenerator() where it is built without.
 void RegisterBuiltinGenerators() {
   static std::once_flag once;
-  std::call_once(once, [] { ExplainMissingGenerator("composite", "each of its parts is built by itself"); });
+  std::call_once(once, [] {
+    RegisterC();
+    ExplainMissingGenerator("composite", "each of its parts is built by itself");
+  });
 }
 
 }  // namespace kernpack::sdk

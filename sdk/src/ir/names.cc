@@ -34,6 +34,7 @@ bool IsReservedWord(std::string_view name) {
 
 std::string Names::Fresh(std::string_view wanted) {
   std::string base = IsIdentifier(wanted) ? std::string(wanted) : "v";
+  if (reserved_ && reserved_(base) && reserved_(base + "_1")) base = "v_" + base;  // it is how it begins
   std::string name = base;
   int& number = next_[base];
   while (used_.count(name) || (reserved_ && reserved_(name))) name = base + "_" + std::to_string(++number);

@@ -4,6 +4,7 @@
 
 #include <kernpack/sdk/ir/stmt.h>
 
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -15,8 +16,8 @@ bool IsReservedWord(std::string_view name);
 
 class Names {
  public:
-  // `reserved` (nullable) says which spellings the output language cannot have.
-  explicit Names(bool (*reserved)(std::string_view)) : reserved_(reserved) {}
+  // `reserved` (may be empty) says which spellings the output language cannot have.
+  explicit Names(std::function<bool(std::string_view)> reserved) : reserved_(std::move(reserved)) {}
 
   // The spelling of what is first seen here: `wanted`, or that with a number behind it.
   const std::string& Define(const void* node, std::string_view wanted);
@@ -25,7 +26,7 @@ class Names {
   std::string Fresh(std::string_view wanted);
 
  private:
-  bool (*reserved_)(std::string_view);
+  std::function<bool(std::string_view)> reserved_;
   std::unordered_map<const void*, std::string> spelled_;
   std::unordered_set<std::string> used_;
   std::unordered_map<std::string, int> next_;

@@ -104,6 +104,11 @@ class Arguments {
   static KpAny Scalar(Type t, Values* values) {
     if (t.is_floating_point()) return Float(values->Real());
     const uint64_t bits = values->Bits(t);
+    if (t.code == KP_DTYPE_BOOL) {
+      KpAny truth = Int(static_cast<int64_t>(bits));
+      truth.type_index = KP_TYPE_BOOL;
+      return truth;
+    }
     if (t.code != KP_DTYPE_INT) return Int(static_cast<int64_t>(t.bits == 64 ? bits >> 1 : bits));
     const int drop = 64 - t.bits;
     return Int(static_cast<int64_t>(bits << drop) >> drop);

@@ -11,7 +11,7 @@ class IrSemantics : public testing::TestWithParam<Row> {};
 TEST_P(IrSemantics, Interpreter) {
   static const IRModule module = Parse(SemanticsModule());
   RowCase c(GetParam());
-  Interpret(module, GetParam().name, c.Args());
+  Interpret(module, FunctionOf(GetParam()), c.Args());
   EXPECT_TRUE(c.Ok()) << GetParam().expr << " of " << GetParam().a << " and " << GetParam().b << ": expected "
                       << GetParam().want;
 }

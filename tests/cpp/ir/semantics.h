@@ -123,48 +123,69 @@ inline constexpr Row kRows[] = {
     {"reduce_product_of_bits", "i32", "6", "12", "reduce(&, j in 0..2, sequential, select(j == 0, a, b))", "i32", "4"},
 };
 
-// One function a row, named after it.
+// One function a row.
+inline std::string FunctionOf(const Row& r) { return std::string("row_") + r.name; }
 inline std::string SemanticsModule() {
   std::string text = "module \"semantics\"\n";
   for (const Row& r : kRows) {
-    text += "func " + std::string(r.name) + "(p: " + r.in + "[2]) -> (o: " + r.out +
+    text += "func " + FunctionOf(r) + "(p: " + r.in + "[2]) -> (o: " + r.out +
             "[1]) { let a = p[0] let b = p[1] o[0] = " + r.expr + " }\n";
   }
   return text;
 }
 
-// Operands and the result of a row; `got` and `want` are bytes.
+// The same for many elements at once, in vectors where the row has no vectors of its own.
+inline std::string VectorSemanticsModule() {
+  std::string text = "module \"vector_semantics\"\n";
+  for (const Row& r : kRows) {
+    text += "func " + FunctionOf(r) + "(p: " + r.in + "[2, N]) -> (o: " + r.out +
+            "[N]) { vectorized(8, masked) i in 0..N { let a = p[0, i] let b = p[1, i] o[i] = " + r.expr + " } }\n";
+  }
+  return text;
+}
+
+// Operands and results of a row.
 struct RowCase {
   Array operands, result;
-  std::vector<std::byte> want;
 
-  explicit RowCase(const Row& r) : operands(TypeOf(r.in), {2}), result(TypeOf(r.out), {1}), want(result.bytes.size()) {
+  // n: how many times the same operands; 0: for SemanticsModule().
+  explicit RowCase(const Row& r, int64_t n = 0)
+      : operands(TypeOf(r.in), n ? std::vector<int64_t>{2, n} : std::vector<int64_t>{2}),
+        result(TypeOf(r.out), {n ? n : 1}),
+        want_(LaneOf(r.out, r.want)) {
     const uint64_t lanes[] = {LaneOf(r.in, r.a), LaneOf(r.in, r.b)};
-    for (size_t i = 0; i < 2; ++i) {
-      const size_t size = operands.bytes.size() / 2;
-      std::memcpy(operands.bytes.data() + i * size, &lanes[i], size);
+    const size_t size = static_cast<size_t>(operands.type.itemsize()), count = operands.bytes.size() / size;
+    for (size_t i = 0; i < count; ++i) {
+      std::memcpy(operands.bytes.data() + i * size, &lanes[i < count / 2 ? 0 : 1], size);
     }
-    const uint64_t lane = LaneOf(r.out, r.want);
-    std::memcpy(want.data(), &lane, want.size());
   }
   std::vector<KpAny> Args() { return {operands.Value(), result.Value()}; }
   bool Ok() const {
+    const size_t size = static_cast<size_t>(result.type.itemsize());
+    for (size_t at = 0; at < result.bytes.size(); at += size) {
+      if (!Same(result.bytes.data() + at)) return false;
+    }
+    return true;
+  }
+
+ private:
+  uint64_t want_;
+
+  bool Same(const std::byte* got_bytes) const {
     if (result.type == Type(kF32)) {  // any NaN will do
       float got, expected;
-      std::memcpy(&got, result.bytes.data(), 4);
-      std::memcpy(&expected, want.data(), 4);
+      std::memcpy(&got, got_bytes, 4);
+      std::memcpy(&expected, &want_, 4);
       if (got != got && expected != expected) return true;
     }
     if (result.type == Type(kF64)) {
       double got, expected;
-      std::memcpy(&got, result.bytes.data(), 8);
-      std::memcpy(&expected, want.data(), 8);
+      std::memcpy(&got, got_bytes, 8);
+      std::memcpy(&expected, &want_, 8);
       if (got != got && expected != expected) return true;
     }
-    return result.bytes == want;
+    return std::memcmp(got_bytes, &want_, static_cast<size_t>(result.type.itemsize())) == 0;
   }
-
- private:
   static Type TypeOf(const char* name) {
     Type t;
     TypeFromName(name, &t);

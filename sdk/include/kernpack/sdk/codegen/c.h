@@ -1,0 +1,17 @@
+// The generator of kind `c`: a module as one C99 file.
+#ifndef KERNPACK_SDK_CODEGEN_C_H_
+#define KERNPACK_SDK_CODEGEN_C_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+
+namespace kernpack::sdk::ir {
+
+// The source of a kernpack module with every function that is not private, each with the signature given for it or
+// derived from its parameters. It includes <kernpack/abi.h> and headers of the C library, nothing else. Runs Lower().
+// Errors: what Lower() and SignatureOf() find; ValueError when every function is private; NotImplementedError for a
+// Launch, which the kind c has no device for.
+std::string GenerateC(const IRModule& module);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_CODEGEN_C_H_

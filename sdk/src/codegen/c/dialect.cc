@@ -1,0 +1,39 @@
+#include "codegen/c/dialect.h"
+
+#include <kernpack/error.h>
+
+#include "codegen/c_family/spelling.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class C99Dialect : public Dialect {
+ public:
+  const char* Kind() const override { return "c"; }
+  bool HasGnuVectors() const override { return true; }
+  std::string Inline() const override { return "KP_INLINE "; }
+  std::string Restrict() const override { return "restrict "; }
+  std::string Space(Scope) const override { return ""; }
+  std::string Function(Op op, Type type) const override {
+    const std::string name = op == Op::kAbs ? "fabs" : op == Op::kRound ? "rint" : std::string(OpName(op));
+    return type.bits == 32 ? name + "f" : name;
+  }
+  std::string ThreadIndex(int) const override { RefuseLaunch(); }
+  std::string BlockIndex(int) const override { RefuseLaunch(); }
+  std::string Barrier() const override { RefuseLaunch(); }
+  bool IsReserved(std::string_view name) const override { return IsCWord(name); }
+
+ private:
+  [[noreturn]] static void RefuseLaunch() {
+    KP_THROW(NotImplementedError) << "the kind c has no device to launch on; build for opencl or cuda";
+  }
+};
+
+}  // namespace
+
+const Dialect& C99() {
+  static const C99Dialect dialect;
+  return dialect;
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,52 @@
+// One IR function as a C function.
+#ifndef KERNPACK_SDK_SRC_CODEGEN_C_FUNCTION_H_
+#define KERNPACK_SDK_SRC_CODEGEN_C_FUNCTION_H_
+
+#include <unordered_set>
+
+#include "codegen/c_family/body.h"
+
+namespace kernpack::sdk::ir {
+
+// Which parameter and dimension bind each of ShapeVars(f).
+std::vector<std::pair<size_t, size_t>> BindersOf(const FuncNode& f);
+
+// Takes the host, the parameters, the values of ShapeVars(f); returns 0, or -1 with an error raised.
+class CFunction : public CBody {
+ public:
+  // `functions`: the C names of the module's functions.
+  CFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions);
+  // Its definition, behind those of the bodies of its parallel loops.
+  std::string Write();
+
+ protected:
+  void Special(const StmtNode& s) override;
+  void Mention(const Var& var) override;
+  void Mention(const Buffer& buffer) override;
+  void Introduce(const void* node) override { frames_.back().own.insert(node); }
+
+ private:
+  // A C function being written: the outermost, or the body of a parallel loop.
+  struct Frame {
+    std::unordered_set<const void*> own, mentioned;
+    std::vector<std::pair<std::string, std::string>> captured;  // type and name of what comes from outside
+    bool uses_host = false;
+  };
+
+  const IRModule& module_;
+  Names& functions_;
+  std::vector<Frame> frames_{1};
+  std::string outlined_;
+
+  void Capture(const void* node, const std::string& type, const std::string& name);
+  std::string Host();
+  std::string FreshFunction(const std::string& wanted);
+  void HostAlloc(const StmtNode& s);
+  void Parallel(const StmtNode& s);
+  std::string Outline(const StmtNode& s, const std::string& name);
+  void CallLines(const StmtNode& s);
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_C_FUNCTION_H_

@@ -1,0 +1,105 @@
+#include <kernpack/error.h>
+#include <kernpack/sdk/codegen/signature.h>
+#include <kernpack/signature/compile.h>
+
+#include <cctype>
+#include <map>
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class Deriver {
+ public:
+  explicit Deriver(const FuncNode& f) : f_(f) {
+    for (const Var& v : ShapeVars(f)) {
+      std::string name = v->name;
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      if (!std::isupper(static_cast<unsigned char>(name[0]))) name = "D" + name;
+      while (taken_.count(name)) name += "_";
+      taken_[name] = 1;
+      dims_[v.get()] = name;
+    }
+  }
+
+  std::string Run() {
+    std::string params, results;
+    for (const Param& p : f_.params) {
+      const bool first_ok = std::islower(static_cast<unsigned char>(p.name()[0])) || p.name()[0] == '_';
+      for (const char c : p.name()) {
+        if (std::isupper(static_cast<unsigned char>(c)) || !first_ok) Refuse(p.name(), "a name in lower case");
+      }
+      std::string& list = p.role == Role::kResult ? results : params;
+      list += (list.empty() ? "" : ", ") + p.name() + (p.role == Role::kInOut ? "!: " : ": ") + TypeOf(p);
+    }
+    return "(" + params + ") -> (" + results + ")";
+  }
+
+ private:
+  const FuncNode& f_;
+  std::map<const VarNode*, std::string> dims_;
+  std::map<std::string, int> taken_;
+
+  [[noreturn]] void Refuse(const std::string& what, const char* expected) const {
+    KP_THROW(ValueError) << f_.name << ": " << what << ": a signature needs " << expected
+                         << "; give the function one yourself";
+  }
+
+  std::string TypeOf(const Param& p) {
+    if (!p.buffer) {
+      const Type t = p.var->type;
+      return IsBool(t) ? "bool" : IsInteger(t) ? "int" : "float";
+    }
+    std::string shape;
+    for (const Expr& e : p.buffer->shape) shape += (shape.empty() ? "" : ", ") + Extent(e, p.name());
+    return TypeName(p.buffer->element) + "[" + shape + "]";
+  }
+
+  std::string Extent(const Expr& e, const std::string& param) {
+    int64_t value = 0;
+    if (IsConstInt(e, &value)) return std::to_string(value);
+    if (e->op == Op::kVar) {
+      const auto found = dims_.find(e->var().get());
+      if (found != dims_.end()) return found->second;
+      for (const Param& p : f_.params) {
+        if (p.var == e->var() && IsInteger(p.var->type)) return p.name();
+      }
+    }
+    if (e->op == Op::kCast && IsInteger(e->args[0]->type)) return Extent(e->args[0], param);
+    const char* infix = e->op == Op::kAdd        ? " + "
+                        : e->op == Op::kSub      ? " - "
+                        : e->op == Op::kMul      ? " * "
+                        : e->op == Op::kFloorDiv ? " // "
+                        : e->op == Op::kFloorMod ? " % "
+                                                 : nullptr;
+    if (infix) return "(" + Extent(e->args[0], param) + infix + Extent(e->args[1], param) + ")";
+    if (e->op == Op::kMin || e->op == Op::kMax) {
+      return std::string(OpName(e->op)) + "(" + Extent(e->args[0], param) + ", " + Extent(e->args[1], param) + ")";
+    }
+    Refuse(param, "extents of dims, int parameters, +, -, *, floordiv, floormod, min and max");
+  }
+};
+
+}  // namespace
+
+std::string DeriveSignature(const FuncNode& function) { return Deriver(function).Run(); }
+
+std::string SignatureOf(const FuncNode& f) {
+  static constexpr const char* kSentences[] = {
+#define KP_SENTENCE_(name, sentence) sentence,
+      KP_SIGNATURE_REASONS(KP_SENTENCE_)
+#undef KP_SENTENCE_
+  };
+  const std::string text = f.signature.empty() ? DeriveSignature(f) : f.signature;
+  signature::Status status{signature::Reason::kTextTooLong, 0, 0};
+  if (text.size() <= signature::kMaxText) {
+    const auto size = static_cast<uint32_t>(text.size());
+    std::vector<uint32_t> program(signature::ProgramCapacity(size));
+    std::string pool(signature::PoolCapacity(size), '\0');
+    status = signature::Compile(text.data(), size, program.data(), pool.data());
+  }
+  if (status.reason == signature::Reason::kNone) return text;
+  KP_THROW(ValueError) << f.name << ": signature '" << text << "', position " << status.position << ": "
+                       << kSentences[static_cast<size_t>(status.reason)];
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,222 @@
+// The generator of kind c: compiled by the system's compiler, loaded, and compared with the semantics table.
+#include <kernpack/sdk/codegen/c.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "ir/arguments.h"
+#include "ir/compiled.h"
+#include "ir/semantics.h"
+
+namespace ir_test {
+namespace {
+
+// Sets an environment variable for as long as it lives.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+constexpr const char kStrict[] = "-O1 -Wall -Wextra -Werror -pedantic -Wno-psabi";
+constexpr const char kStructs[] = "-O1 -Wall -Wextra -Werror -pedantic -DKP_VECTORS=0";
+
+Compiled CompileWith(const char* flags, IRModule module) {
+  const Environment environment("KERNPACK_CFLAGS", flags);
+  module.name += flags == kStructs ? "_structs" : "";
+  return Compiled(module);
+}
+
+class IrSemanticsC : public testing::TestWithParam<Row> {};
+
+TEST_P(IrSemanticsC, Scalars) {
+  static const Compiled compiled = CompileWith(kStrict, Parse(SemanticsModule()));
+  RowCase c(GetParam());
+  EXPECT_EQ(compiled.Call(FunctionOf(GetParam()), c.Args()), "");
+  EXPECT_TRUE(c.Ok()) << GetParam().expr;
+}
+TEST_P(IrSemanticsC, GnuVectors) {
+  static const Compiled compiled = CompileWith(kStrict, Parse(VectorSemanticsModule()));
+  RowCase c(GetParam(), 11);
+  EXPECT_EQ(compiled.Call(FunctionOf(GetParam()), c.Args()), "");
+  EXPECT_TRUE(c.Ok()) << GetParam().expr;
+}
+TEST_P(IrSemanticsC, VectorsAsStructs) {
+  static const Compiled compiled = CompileWith(kStructs, Parse(VectorSemanticsModule()));
+  RowCase c(GetParam(), 11);
+  EXPECT_EQ(compiled.Call(FunctionOf(GetParam()), c.Args()), "");
+  EXPECT_TRUE(c.Ok()) << GetParam().expr;
+}
+INSTANTIATE_TEST_SUITE_P(Table, IrSemanticsC, testing::ValuesIn(kRows),
+                         [](const auto& info) { return info.param.name; });
+
+// Functions that use what a generator can get wrong. Each runs for several extents and is compared with the interpreter.
+constexpr const char kSamples[] = R"(module "samples"
+private func scale(x: f32[M], k: f32) -> (y: f32[M]) { for i in 0..M { y[i] = x[i] * k } }
+func calls(x: f32[N], k: f32) -> (o: f32[N]) { alloc t: f32[N] workspace call scale(x, t, k) call scale(t, o, 2.0) }
+func every_scalar(a: bool, b: i8, c: i16, d: i32, e: i64, f: u8, g: u16, h: u32, i: u64, x: f32[N]) -> (o: i64[9]) {
+  o[0] = i64(a) o[1] = i64(b) o[2] = i64(c) o[3] = i64(d) o[4] = e o[5] = i64(f) o[6] = i64(g) o[7] = i64(h)
+  o[8] = i64(i)
+}
+func every_float(a: f16, b: bf16, c: f32, d: f64, e: f8_e4m3fn, f: f8_e5m2, x: f32[N]) -> (o: f64[6]) {
+  o[0] = f64(a) o[1] = f64(b) o[2] = f64(c) o[3] = d o[4] = f64(e) o[5] = f64(f)
+}
+func storage(x: f16[N], y: bf16[N], z: f8_e4m3fn[N], w: f8_e5m2[N]) -> (o: bf16[N], p: f8_e5m2[N], q: f16[N]) {
+  vectorized(8) i in 0..N { o[i] = bf16(x[i]) p[i] = f8_e5m2(f32(y[i]) + f32(z[i])) q[i] = f16(w[i]) }
+}
+func nested(x: i32[N, 3]) -> (o: i32[N, 3]) {
+  let k = 5i32
+  parallel i in 0..N {
+    alloc big: i32[N + 1, 5000] local
+    parallel j in 0..3 { o[i, j] = x[i, j] * k + i32(i) }
+    big[i, 4999] = o[i, 0]
+    o[i, 0] = big[i, 4999] / 3i32
+  }
+}
+func early(x: i64[N]) -> (o: i64[N]) {
+  for i in 0..N { o[i] = x[i] }
+  if N > 2 { return }
+  for i in 0..N { o[i] = 0 - o[i] }
+}
+func computed(x: u8[N]) -> (o: u8[N * 2 + 1]) { for i in 0..N * 2 + 1 { o[i] = u8(floordiv(i, 2)) } }
+func keywords(int: f32[N], kp_x: i64, result: i64, n: i64) -> (host: f32[N]) {
+  parallel main in 0..N { let double = int[main] let LANE = n + 1 host[main] = double + f32(kp_x - result * LANE) }
+}
+func for_(args: i32[N]) -> (errno: i32[N]) { for n in 0..N { let t = args[n] errno[n] = t } }
+func negative_steps(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[N - 1 - i] = x[i] } }
+func shuffles(x: bool[8]) -> (o: bool[8], n: i32[1]) {
+  let v = x[ramp(0, 1, 8)]
+  o[ramp(7, -1, 8)] = shuffle(v, ~v, [0, 9, 2, 11, 4, 13, 6, 15])
+  n[0] = lanes(+, i32(v))
+}
+)";
+
+class IrGenerateC : public testing::TestWithParam<const char*> {};
+
+TEST_P(IrGenerateC, AgreesWithTheInterpreter) {
+  static const IRModule module = Parse(kSamples);
+  static const Compiled compiled = CompileWith(kStrict, module);
+  const FuncNode& f = *module.Find(GetParam());
+  for (const int64_t n : {0, 1, 2, 5, 16, 37}) {
+    const Dims dims{{"N", n}};
+    Arguments want(f, dims, static_cast<uint64_t>(n)), got(f, dims, static_cast<uint64_t>(n));
+    Interpret(module, f.name, want.Any());
+    EXPECT_EQ(compiled.Call(f.name, got.Any()), "");
+    for (size_t i = 0; i < want.arrays().size(); ++i) {
+      EXPECT_TRUE(want.arrays()[i].bytes == got.arrays()[i].bytes) << "tensor " << i << " for N = " << n;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Samples, IrGenerateC,
+                         testing::Values("calls", "every_scalar", "every_float", "storage", "nested", "early",
+                                         "computed", "keywords", "for_", "negative_steps", "shuffles"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(IrModuleC, KeepsPersistentMemoryBetweenCalls) {
+  const Compiled compiled(Parse(R"(module "counter" func count(n: i64) -> (o: i64[1]) {
+    alloc seen: i64[1] persistent("seen", zeroed) seen[0] = seen[0] + n o[0] = seen[0] })"));
+  Array o(kI64, {1});
+  for (const int64_t want : {5, 10, 15}) {
+    EXPECT_EQ(compiled.Call("count", {Int(5), o.Value()}), "");
+    EXPECT_EQ(o.as<int64_t>()[0], want);
+  }
+}
+
+TEST(IrModuleC, RaisesWhatAssertsSayAndStopsParallelLoops) {
+  const Compiled compiled(Parse(R"(module "asserts" func f(x: i32[N]) -> (o: i32[N]) {
+    parallel i in 0..N { assert x[i] != 7i32, KeyError "seven \"\\ ?\x3f/ \xc3\xa9" o[i] = x[i] } })"));
+  Array x = Array::Of<int32_t>(kI32, {3}, {1, 7, 2}), o(kI32, {3});
+  EXPECT_EQ(compiled.Call("f", {x.Value(), o.Value()}),
+            "KeyError: seven \"\\ ?"
+            "?/ \u00e9");
+  x.as<int32_t>()[1] = 8;
+  EXPECT_EQ(compiled.Call("f", {x.Value(), o.Value()}), "");
+  EXPECT_EQ(o.bytes, x.bytes);
+}
+
+TEST(IrModuleC, ChecksArgumentsThroughTheDerivedSignature) {
+  const Compiled compiled(
+      Parse("module \"checks\" func f(x: f32[N, 4], k: i8) -> (o: f32[N]) { } private func g(x: f32[n]) -> (o: f32[n]) "
+            "{ } func "
+            "h(x: f32[n]) -> (o: f32[n]) { call g(x, o) }"));
+  const KpLoadedFunction* f = kp_module_function(compiled.module(), kp_bytes("f"));
+  EXPECT_STREQ(kp_signature_text(f->signature), "(x: f32[N, 4], k: int) -> (o: f32[N])");
+  EXPECT_STREQ(kp_signature_text(kp_module_function(compiled.module(), kp_bytes("h"))->signature),
+               "(x: f32[N]) -> (o: f32[N])");
+  EXPECT_EQ(kp_module_function_count(compiled.module()), 2) << "private functions are not reachable";
+  Array x(kF32, {2, 4}), bad(kF32, {2, 5}), o(kF32, {2}), other(kI32, {2});
+  EXPECT_EQ(compiled.Call("f", {x.Value(), Int(127), o.Value()}), "");
+  EXPECT_EQ(compiled.Call("f", {x.Value(), Int(128), o.Value()}),
+            "ValueError: f: k: expected a value from -128 to 127, got 128");
+  EXPECT_EQ(compiled.Call("f", {bad.Value(), Int(1), o.Value()}).substr(0, 11), "ValueError:");
+  EXPECT_EQ(compiled.Call("f", {x.Value(), Int(1), other.Value()}).substr(0, 10), "TypeError:");
+}
+
+// A signature that says less than the parameters must not let the function out of the tensors' memory.
+TEST(IrModuleC, ChecksShapesThatAGivenSignatureLeavesOpen) {
+  const Compiled compiled(
+      Parse("module \"open\" func f(x!: f32[N], y: f32[N]) -> () signature \"(x!: f32[_], y: f32[_]) -> ()\" { "
+            "for i in 0..N { x[i] = y[i] } }"));
+  Array x(kF32, {4}), y(kF32, {3});
+  EXPECT_EQ(compiled.Call("f", {x.Value(), y.Value()}), "ValueError: f: y: dimension 0: expected 4, got 3");
+}
+
+TEST(IrModuleC, TellsGradients) {
+  const Compiled compiled(Parse(R"(module "grads"
+    func f(x: f32[N]) -> (o: f32[N]) grad "f_backward" { }
+    func f_backward(d_o: f32[N], x: f32[N]) -> (d_x: f32[N]) { })"));
+  KpAny list;
+  ASSERT_EQ(kp_module_gradients(compiled.module(), &list), 0);
+  KpBytes text{};
+  kp_any_str(&list, &text);
+  EXPECT_EQ(std::string(text.data, text.size), "[[\"f\",\"f_backward\"]]");
+  kp_any_release(&list);
+}
+
+TEST(IrModuleC, SaysWhatItCannotBuild) {
+  const auto build = [](const char* text) { return MessageOf([text] { Compiled(Parse(text)); }); };
+  EXPECT_EQ(build("module \"a\" private func f() -> () { }"),
+            "ValueError: module 'a' has no function that is not private");
+  EXPECT_EQ(build("module \"a\\x0ab\" func f() -> () { }"),
+            "ValueError: module 'a\nb': the name of a compiled module has letters, digits, _ and . only");
+  EXPECT_EQ(build("func f(x: f32[N]) -> () { launch grid(1) block(1) { barrier } }"),
+            "NotImplementedError: f: the kind c cannot generate a launch: it has no device; build for opencl or cuda");
+  EXPECT_EQ(build("func f(o!: f64[1]) -> () { o[0] = extern(\"f(); g\", f64, 1.0f64) }"),
+            "NotImplementedError: f: the kind c cannot generate extern \"f(); g\": that is no name of a C function");
+  EXPECT_EQ(build("func f(X: f32[N]) -> () { }"),
+            "ValueError: f: X: a signature needs a name in lower case; give the function one yourself");
+  EXPECT_EQ(
+      build("func f(self: f32[N]) -> () { }"),
+      "ValueError: f: signature '(self: f32[N]) -> ()', position 1: this name is reserved (Python keywords, dtype "
+      "names, _, out, self, dtypes)");
+  EXPECT_EQ(build("func f(x: f32[N]) -> () signature \"(x: f32[N]) ->\" { }"),
+            "ValueError: f: signature '(x: f32[N]) ->', position 14: expected '('");
+}
+
+TEST(IrModuleC, SaysWhenThereIsNoCompilerOrItFails) {
+  const char* text = "func f(x: f32[N]) -> () { }";
+  {
+    const Environment environment("KERNPACK_CC", "/nowhere/cc");
+    EXPECT_EQ(MessageOf([text] { Compiled(Parse(text)); }),
+              "RuntimeError: the kind c: cannot run the C compiler '/nowhere/cc'; set KERNPACK_CC to one");
+  }
+  {
+    const Environment environment("KERNPACK_CC", "false");
+    EXPECT_EQ(MessageOf([text] { Compiled(Parse(text)); }), "RuntimeError: the kind c: false failed (status 1):\n");
+  }
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  EXPECT_EQ(
+      MessageOf([text] { Compiled(Parse(text)); }),
+      "RuntimeError: the kind c needs a C compiler: KERNPACK_CC is not set, and there is no cc, gcc or clang on PATH; "
+      "install one (Debian: apt install gcc), or build for llvm");
+  setenv("PATH", path.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace ir_test
