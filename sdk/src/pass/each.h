@@ -41,6 +41,7 @@ class Hoister : public Mutator {
 
  protected:
   void Before(Stmt s) { before_.push_back(std::move(s)); }
+  Block* Place() { return &before_; }
   Expr Bind(const char* name, const Expr& value) { return Bound(value, name, &before_); }
 
  private:

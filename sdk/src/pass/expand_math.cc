@@ -18,7 +18,7 @@ class Expander : public Hoister {
       KP_THROW(NotImplementedError) << OpName(e->op) << ": expanded for f32 only, got " << TypeName(e->type)
                                     << "; cast to f32, or call the C library with `extern`";
     }
-    const Binder bind = [this](const char* name, const Expr& value) { return Bind(name, value); };
+    const Binder bind{Place()};
     const Expr x = MutateExpr(e->args[0]);
     return bind(OpName(e->op).data(), Expand(e->op, x, e->args.size() > 1 ? MutateExpr(e->args[1]) : Expr(), bind));
   }

@@ -4,12 +4,15 @@
 
 #include <kernpack/sdk/ir/stmt.h>
 
-#include <functional>
+#include "pass/each.h"
 
 namespace kernpack::sdk::ir {
 
-// Gives a value that is used more than once a name.
-using Binder = std::function<Expr(const char* name, const Expr& value)>;
+// Gives a value that is used more than once a name, in `out`.
+struct Binder {
+  Block* out;
+  Expr operator()(const char* name, const Expr& value) const { return Bound(value, name, out); }
+};
 
 Expr ExpandExp(Expr x, const Binder& bind);
 Expr ExpandLog(Expr x, const Binder& bind);

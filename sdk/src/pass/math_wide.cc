@@ -11,6 +11,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Expr Wide(const Expr& x) { return Cast(kF64, x); }
 Expr Narrow(const Expr& x) { return Cast(kF32, x); }
+Expr IsFinite(const Expr& x) { return Unary(Op::kAbs, x) < Constant(x, kInf); }
 Expr LongLike(const Expr& x, int64_t value) { return ConstInt(WithLanes(kI64, x->type.lanes), value); }
 
 // log of a positive, finite, normal f64, to about 2^-46.
@@ -40,18 +41,69 @@ Expr WideExp(const Expr& x, const Binder& bind) {
 }
 
 struct Angle {
-  Expr quadrant;   // i64, modulo 4
+  Expr quadrant;   // i64; its lowest two bits count
   Expr remainder;  // f64, within pi / 4
 };
 
-// n * kHigh is exact while n has at most 20 bits, n * kMiddle then carries the next 33.
-Angle Reduce(const Expr& x, const Binder& bind) {
+// For angles up to 2^20 * pi / 2: n * kHigh is exact while n has at most 20 bits, n * kMiddle then carries the next 33.
+constexpr double kLargestSimple = 1647099.0;
+
+Angle ReduceSimply(const Expr& x, const Binder& bind) {
   constexpr double kHigh = 1.57079632673412561417, kMiddle = 6.07710050630396597660e-11,
                    kLow = 2.02226624879595063154e-21;
   const Expr w = bind("w", Wide(x));
   const Expr n = bind("n", Unary(Op::kRound, w * Constant(w, 0.63661977236758134308)));
-  const Expr r = bind("r", ((w - n * Constant(w, kHigh)) - n * Constant(w, kMiddle)) - n * Constant(w, kLow));
-  return {bind("q", Cast(kI64, n) & LongLike(w, 3)), r};
+  const Expr r = ((w - n * Constant(w, kHigh)) - n * Constant(w, kMiddle)) - n * Constant(w, kLow);
+  return {Cast(kI64, n), r};
+}
+
+// Payne and Hanek: the 96 bits of 2 / pi that decide quadrant and remainder, times the mantissa, in fixed point.
+Angle ReduceLarge(const Expr& x, const Binder& bind) {
+  constexpr uint64_t kTwoOverPi[] = {0,          0x28be60db, 0x9391054a, 0x7f09d5f4,
+                                     0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea};
+  constexpr Type kU64(KP_DTYPE_UINT, 64), kU32(KP_DTYPE_UINT, 32);
+  const auto constant = [&x](uint64_t v) { return Const(WithLanes(kU64, x->type.lanes), v); };
+  const Expr bits = bind("bits", Cast(kU64, Bitcast(kU32, x)));
+  const Expr exponent = bind("exponent", ((bits >> constant(23)) & constant(255)) - constant(126));  // at least 20
+  const Expr mantissa = bind("mantissa", ((bits << constant(8)) & constant(0xffffffff)) | constant(0x80000000));
+  const Expr word = bind("word", exponent >> constant(5)), shift = bind("shift", exponent & constant(31));
+  const auto word_at = [&](size_t offset) {
+    Expr w = constant(kTwoOverPi[offset]);
+    for (uint64_t i = 1; i < 5; ++i) w = Select(word == constant(i), constant(kTwoOverPi[offset + i]), w);
+    return bind("word", w);
+  };
+  const Expr w0 = word_at(0), w1 = word_at(1), w2 = word_at(2), w3 = word_at(3);
+  const auto shifted = [&](const Expr& high, const Expr& low) {
+    return (((high << constant(32)) | low) << shift >> constant(32)) & constant(0xffffffff);
+  };
+  const Expr low = mantissa * shifted(w2, w3), middle = mantissa * shifted(w1, w2) + (low >> constant(32));
+  const Expr product = bind("product", (mantissa * shifted(w0, w1) << constant(32)) + middle);  // 2 bits, 62 bits
+  // To the nearest quadrant: what is left is from -1/2 to 1/2.
+  const Expr rounded = bind("quadrant", (product + constant(uint64_t{1} << 61)) >> constant(62));
+  const Expr left = Cast(kF64, Bitcast(kI64, product - (rounded << constant(62))));
+  const Expr r = bind("r", left * Constant(left, 1.57079632679489661923 * 0x1p-62));
+  const Expr quadrant = bind("quadrant", Bitcast(kI64, rounded));
+  const Expr negative = bind("negative", x < Constant(x, 0.0));
+  return {Select(negative, -quadrant, quadrant), Select(negative, -r, r)};
+}
+
+// Of large angles only where there are any: that costs several times as much.
+Angle Reduce(const Expr& x, const Binder& bind) {
+  const int lanes = x->type.lanes;
+  const Expr at = lanes == 1 ? Expr(0) : Ramp(Expr(0), Expr(1), lanes);
+  const Buffer quadrants = MakeBuffer("quadrants", kI64, {Expr(lanes)}, Scope::kLocal);
+  const Buffer remainders = MakeBuffer("remainders", kF64, {Expr(lanes)}, Scope::kLocal);
+  const Angle simple = ReduceSimply(x, bind);
+  const Expr large = bind("large", Unary(Op::kAbs, x) > Constant(x, kLargestSimple));
+  Block body;
+  const Angle slow = ReduceLarge(x, Binder{&body});
+  body.push_back(Store(quadrants, {at}, slow.quadrant, large));
+  body.push_back(Store(remainders, {at}, slow.remainder, large));
+  const Block all{Alloc(quadrants), Alloc(remainders), Store(quadrants, {at}, simple.quadrant),
+                  Store(remainders, {at}, simple.remainder),
+                  If(lanes == 1 ? large : ReduceLanes(Op::kOr, large), std::move(body))};
+  bind.out->insert(bind.out->end(), all.begin(), all.end());
+  return {bind("q", Load(quadrants, {at})), bind("r", Load(remainders, {at}))};
 }
 
 // sin(remainder + quadrant * pi / 2)
@@ -69,24 +121,20 @@ Expr SinOf(const Expr& x, const Expr& quadrant, const Expr& remainder, const Bin
   return Narrow(Select(negative, -y, y));
 }
 
-constexpr double kLargestAngle = 1647099.0;  // 2^20 * pi / 2
-
 }  // namespace
 
 Expr ExpandSin(Expr value, const Binder& bind) {
   const Expr x = bind("x", value);
   const Angle a = Reduce(x, bind);
   const Expr y = SinOf(x, a.quadrant, a.remainder, bind);
-  const Expr inside = Unary(Op::kAbs, x) <= Constant(x, kLargestAngle);
-  return Select(x == Constant(x, 0.0), x, Select(inside, y, Constant(x, kNan)));
+  return Select(x == Constant(x, 0.0), x, Select(IsFinite(x), y, Constant(x, kNan)));
 }
 
 Expr ExpandCos(Expr value, const Binder& bind) {
   const Expr x = bind("x", value);
   const Angle a = Reduce(x, bind);
   const Expr y = SinOf(x, a.quadrant + LongLike(x, 1), a.remainder, bind);
-  const Expr inside = Unary(Op::kAbs, x) <= Constant(x, kLargestAngle);
-  return Select(inside, y, Constant(x, kNan));
+  return Select(IsFinite(x), y, Constant(x, kNan));
 }
 
 Expr ExpandPow(Expr base, Expr exponent, const Binder& bind) {

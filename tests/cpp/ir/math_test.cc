@@ -1,0 +1,192 @@
+// The error of expanded math functions, in units of the last place of the result, against the C library in double
+// precision. Every 4099th f32 of all; with KERNPACK_MATH_STEP=1 every one, which takes a quarter of an hour a function and core.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "ir/arguments.h"
+#include "ir/compiled.h"
+
+namespace ir_test {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// |got - want| in units of the last place that f32 has at `want`; beyond the largest finite number in those before it.
+double UlpsApart(float got, double want) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : HUGE_VAL;
+  // 2^128 is what infinity rounds from.
+  const double g = std::fmax(-0x1p128, std::fmin(0x1p128, got)), w = std::fmax(-0x1p128, std::fmin(0x1p128, want));
+  const double magnitude = std::fmin(std::fabs(w), std::numeric_limits<float>::max());
+  const uint64_t exponent = std::max<uint64_t>(std::bit_cast<uint64_t>(magnitude) >> 52, 1023 - 126);
+  return std::fabs(g - w) * std::bit_cast<double>((2 * 1023 + 23 - exponent) << 52);
+}
+
+struct Function {
+  const char* name;
+  double (*exact)(double);
+  double limit;  // ulp
+};
+
+double Sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+
+constexpr Function kFunctions[] = {
+    {"exp", [](double x) { return std::exp(x); }, 2},
+    {"log", [](double x) { return std::log(x); }, 2},
+    {"tanh", [](double x) { return std::tanh(x); }, 4},
+    {"erf", [](double x) { return std::erf(x); }, 4},
+    {"sigmoid", Sigmoid, 3},
+    {"sin", [](double x) { return std::sin(x); }, 1},
+    {"cos", [](double x) { return std::cos(x); }, 1},
+};
+
+// With and without operations that multiply and add: contraction is allowed, and must not hurt.
+const Compiled& Math(bool contracts) {
+  static const auto compile = [](const char* name, const char* target) {
+    std::string text = std::string("module \"") + name + "\"\n";
+    for (const Function& f : kFunctions) {
+      text += std::string("func ") + f.name +
+              "_of(x: f32[N]) -> (o: f32[N]) { vectorized(16) i in 0..N { o[i] = " + f.name + "(x[i]) } }\n";
+    }
+    text +=
+        "func pow_of(x: f32[N], y: f32[N]) -> (o: f32[N]) { vectorized(16) i in 0..N { o[i] = pow(x[i], y[i]) } }\n";
+    return Compiled(Parse(text), target);
+  };
+  static const Compiled plain = compile("math", "c -mcpu=x86-64-v2");
+  if (!contracts || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return plain;
+  static const Compiled contracted = compile("math_v3", "c -mcpu=x86-64-v3");
+  return contracted;
+}
+
+uint64_t Step() {
+  const char* given = std::getenv("KERNPACK_MATH_STEP");
+  const uint64_t step = given ? std::strtoull(given, nullptr, 10) : 0;
+  return step ? step : 4099;
+}
+
+struct Worst {
+  double ulp = 0;
+  float at = 0;
+  void Add(double error, float x) {
+    if (error > ulp) *this = {error, x};
+  }
+};
+
+std::vector<float> Apply(const std::string& function, const std::vector<Array*>& inputs, bool contracts = false) {
+  Array out(kF32, inputs[0]->shape);
+  std::vector<KpAny> args;
+  for (Array* a : inputs) args.push_back(a->Value());
+  args.push_back(out.Value());
+  EXPECT_EQ(Math(contracts).Call(function + "_of", args), "");
+  return std::vector<float>(out.as<float>(), out.as<float>() + out.shape[0]);
+}
+
+class IrMath : public testing::TestWithParam<Function> {};
+
+TEST_P(IrMath, StaysWithinItsError) {
+  const uint64_t step = Step();
+  constexpr int64_t kChunk = 1 << 14;
+  Array x(kF32, {kChunk});
+  std::vector<double> exact(kChunk);
+  Worst plain, contracted;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32;) {
+    for (size_t i = 0; i < kChunk; ++i, bits += step) {
+      x.as<float>()[i] = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      exact[i] = GetParam().exact(x.as<float>()[i]);
+    }
+    const std::vector<float> a = Apply(GetParam().name, {&x}), b = Apply(GetParam().name, {&x}, true);
+    for (size_t i = 0; i < kChunk; ++i) {
+      plain.Add(UlpsApart(a[i], exact[i]), x.as<float>()[i]);
+      contracted.Add(UlpsApart(b[i], exact[i]), x.as<float>()[i]);
+    }
+  }
+  std::printf("%s: at most %.3f ulp, at %a; contracted %.3f, at %a\n", GetParam().name, plain.ulp,
+              static_cast<double>(plain.at), contracted.ulp, static_cast<double>(contracted.at));
+  EXPECT_LE(plain.ulp, GetParam().limit) << GetParam().name << " of " << plain.at;
+  EXPECT_LE(contracted.ulp, GetParam().limit) << GetParam().name << " of " << contracted.at;
+}
+INSTANTIATE_TEST_SUITE_P(Functions, IrMath, testing::ValuesIn(kFunctions),
+                         [](const auto& info) { return info.param.name; });
+
+float At(const char* function, float x) {
+  Array in = Array::Of<float>(kF32, {1}, {x});
+  return Apply(function, {&in})[0];
+}
+
+void ExpectBits(const char* function, float x, float want) {
+  const float got = At(function, x);
+  if (std::isnan(want)) {
+    EXPECT_TRUE(std::isnan(got)) << function << " of " << x << " is " << got;
+  } else {
+    EXPECT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(want)) << function << " of " << x << " is " << got;
+  }
+}
+
+TEST(IrMathExact, AtZerosInfinitiesAndNan) {
+  const struct {
+    const char* name;
+    float zero, minus_zero, inf, minus_inf;
+  } rows[] = {{"exp", 1, 1, kInf, 0},   {"log", -kInf, -kInf, kInf, kNan}, {"tanh", 0, -0.0f, 1, -1},
+              {"erf", 0, -0.0f, 1, -1}, {"sigmoid", 0.5, 0.5, 1, 0},       {"sin", 0, -0.0f, kNan, kNan},
+              {"cos", 1, 1, kNan, kNan}};
+  for (const auto& row : rows) {
+    ExpectBits(row.name, 0, row.zero);
+    ExpectBits(row.name, -0.0f, row.minus_zero);
+    ExpectBits(row.name, kInf, row.inf);
+    ExpectBits(row.name, -kInf, row.minus_inf);
+    ExpectBits(row.name, kNan, kNan);
+  }
+  ExpectBits("log", 1, 0);
+  ExpectBits("log", -1, kNan);
+}
+
+TEST(IrMathExact, PowOfSpecialValuesIsTheCLibrarys) {
+  const std::vector<float> special = {0,    -0.0f, 1,    -1,    2,    -2,     0.5f,        -0.5f, 3,     -3,
+                                      2.5f, -2.5f, kInf, -kInf, kNan, 1e-40f, 16777216.0f, 1e30f, -1e30f};
+  std::vector<float> xs, ys;
+  for (const float x : special) {
+    for (const float y : special) {
+      xs.push_back(x);
+      ys.push_back(y);
+    }
+  }
+  Array x = Array::Of<float>(kF32, {static_cast<int64_t>(xs.size())}, xs),
+        y = Array::Of<float>(kF32, {static_cast<int64_t>(ys.size())}, ys);
+  const std::vector<float> got = Apply("pow", {&x, &y});
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const double want = std::pow(static_cast<double>(xs[i]), static_cast<double>(ys[i]));
+    EXPECT_LE(UlpsApart(got[i], want), 1) << xs[i] << " ^ " << ys[i] << " is " << got[i] << ", expected " << want;
+    EXPECT_EQ(std::signbit(got[i]), std::signbit(want) && !std::isnan(want))
+        << xs[i] << " ^ " << ys[i] << " is " << got[i];
+  }
+}
+
+TEST(IrMathExact, PowStaysWithinOneUlp) {
+  std::mt19937_64 random(7);
+  constexpr int64_t kChunk = 1 << 16;
+  Array x(kF32, {kChunk}), y(kF32, {kChunk});
+  double worst = 0;
+  for (uint64_t round = 1 + 4099 * 4 / Step(); round > 0; --round) {
+    for (int64_t i = 0; i < kChunk; ++i) {
+      x.as<float>()[i] = std::bit_cast<float>(static_cast<uint32_t>(random()) & 0x7fffffff);
+      // An exponent for which the result is in range.
+      const double range = 120 / std::fmax(std::fabs(std::log2(std::fabs(x.as<float>()[i]))), 1e-30);
+      y.as<float>()[i] =
+          static_cast<float>(std::fmin(range, 1e30) * (static_cast<double>(random() >> 11) / 0x1p52 - 1));
+    }
+    const std::vector<float> got = Apply("pow", {&x, &y});
+    for (int64_t i = 0; i < kChunk; ++i) {
+      const double want = std::pow(static_cast<double>(x.as<float>()[i]), static_cast<double>(y.as<float>()[i]));
+      worst = std::fmax(worst, UlpsApart(got[static_cast<size_t>(i)], want));
+    }
+  }
+  std::printf("pow: at most %.3f ulp\n", worst);
+  EXPECT_LE(worst, 1);
+}
+
+}  // namespace
+}  // namespace ir_test
