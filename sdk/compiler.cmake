@@ -9,11 +9,18 @@ target_link_libraries(kernpack_sdk_objects PUBLIC kernpack_headers)
 target_compile_features(kernpack_sdk_objects PUBLIC cxx_std_20)
 kernpack_warnings(kernpack_sdk_objects)
 
-# The generator of kind c hands the C compiler the one header that its modules include.
-file(READ ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include/kernpack/abi.h KERNPACK_ABI_TEXT)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include/kernpack/abi.h)
-configure_file(src/codegen/c/abi_text.h.in ${CMAKE_CURRENT_BINARY_DIR}/made/codegen/c/abi_text.h @ONLY)
-target_include_directories(kernpack_sdk_objects PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/made)
+# Generators hand the machine's compilers the headers that modules include.
+set(KERNPACK_AUTHOR_INCLUDE ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include)
+file(GLOB_RECURSE KERNPACK_AUTHOR_HEADERS CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_INCLUDE}/kernpack/*.h)
+set(KERNPACK_HEADER_TEXTS "")
+foreach(header IN LISTS KERNPACK_AUTHOR_HEADERS)
+  file(RELATIVE_PATH path ${KERNPACK_AUTHOR_INCLUDE} ${header})
+  file(READ ${header} text)
+  string(APPEND KERNPACK_HEADER_TEXTS "    {\"${path}\", R\"kernpack_header(${text})kernpack_header\"},\n")
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_HEADERS})
+configure_file(src/codegen/author_headers.cc.in ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc @ONLY)
+target_sources(kernpack_sdk_objects PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc)
 
 add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_objects>)
 add_library(kernpack::sdk ALIAS kernpack_sdk)

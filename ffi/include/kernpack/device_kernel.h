@@ -43,6 +43,18 @@ struct LocalMemory {
   uint32_t bytes;
 };
 
+// An argument: memory of the device that is no tensor's, such as a Workspace's. `offset` in bytes; `itemsize` of an element.
+struct DeviceMemory {
+  void* handle;
+  uint64_t offset;
+  uint32_t itemsize;
+
+  DeviceMemory(void* handle_, uint64_t offset_, uint32_t itemsize_)
+      : handle(handle_), offset(offset_), itemsize(itemsize_) {}
+  DeviceMemory(const TensorView& tensor)
+      : DeviceMemory(tensor.raw().data, tensor.raw().byte_offset, static_cast<uint32_t>(tensor.itemsize())) {}
+};
+
 // What the backend of a device offers (kernpack/device_api.h). Valid for ever. Throws RuntimeError where there is no such device
 // or driver.
 inline const KpDeviceApi& device_api(Device device) {
@@ -111,10 +123,10 @@ KP_COLD inline int find_kernel(void* context, KpAny* out) noexcept {
   });
 }
 
-inline KpKernelArg kernel_arg(const TensorView& tensor) {
-  const KpDLTensor& t = tensor.raw();
-  return {KP_ARG_MEMORY, static_cast<uint32_t>(tensor.itemsize()), t.data, t.byte_offset};
+inline KpKernelArg kernel_arg(const DeviceMemory& memory) {
+  return {KP_ARG_MEMORY, memory.itemsize, memory.handle, memory.offset};
 }
+inline KpKernelArg kernel_arg(const TensorView& tensor) { return kernel_arg(DeviceMemory(tensor)); }
 inline KpKernelArg kernel_arg(const LocalMemory& local) { return {KP_ARG_LOCAL, local.bytes, nullptr, 0}; }
 template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>>>
 KpKernelArg kernel_arg(const T& value) {
@@ -135,8 +147,8 @@ inline void* device_kernel(Device device, const DeviceCode& code, StringView ker
   return found.v.v_ptr;
 }
 
-// Queues a kernel on the current stream of the device. Arguments: tensors (on that device), numbers and structs by value,
-// LocalMemory. With any_block the device divides the threads into blocks, and `grid` counts threads, not blocks. An extent of 0
+// Queues a kernel on the current stream of the device. Arguments: tensors and DeviceMemory (of that device), numbers and
+// structs by value, LocalMemory. With any_block the device divides the threads into blocks, and `grid` counts threads, not blocks. An extent of 0
 // in `grid` queues nothing.
 template <class... Args>
 void launch(Device device, const DeviceCode& code, StringView kernel, Extent3 grid, Extent3 block,

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "codegen/c/register.h"
+#include "codegen/opencl/register.h"
 
 namespace kernpack::sdk {
 
@@ -13,6 +14,7 @@ void RegisterBuiltinGenerators() {
   static std::once_flag once;
   std::call_once(once, [] {
     RegisterC();
+    RegisterOpenCl();
     ExplainMissingGenerator("composite", "each of its parts is built by itself");
   });
 }

@@ -2,7 +2,7 @@
 
 #include <kernpack/error.h>
 
-#include "codegen/c/function.h"
+#include "codegen/binder.h"
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -42,11 +42,9 @@ class Entry {
     if (n == 0) Line("(void)args;");
     Line("if (kp_count(host, " + CString(f_.name) + ", n, " + std::to_string(n) + ")) return -1;");
     for (size_t i = 0; i < n; ++i) Unpack(i);
-    for (const auto& [p, d] : BindersOf(f_)) {
-      const Buffer& b = f_.params[p].buffer;
-      const Var& v = b->shape[d]->var();
-      Line("const int64_t " + names_.Define(v.get(), v->name) + " = " + NameOf(f_.params[p]) + "->shape[" +
-           std::to_string(d) + "];");
+    for (const Binder& binder : BindersOf(f_)) {
+      Line("const int64_t " + names_.Define(binder.var.get(), binder.var->name) + " = " +
+           NameOf(f_.params[binder.param]) + "->shape[" + std::to_string(binder.axis) + "];");
     }
     std::vector<std::string> given{"host"};
     for (const Param& p : f_.params) {
@@ -96,8 +94,8 @@ class Entry {
   }
 
   bool Binds(const Param& p, size_t d) const {
-    for (const auto& [binder, dimension] : BindersOf(f_)) {
-      if (&f_.params[binder] == &p && dimension == d) return true;
+    for (const Binder& binder : BindersOf(f_)) {
+      if (&f_.params[binder.param] == &p && binder.axis == d) return true;
     }
     return false;
   }

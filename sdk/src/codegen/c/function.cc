@@ -4,23 +4,9 @@
 
 #include <algorithm>
 
-namespace kernpack::sdk::ir {
+#include "codegen/binder.h"
 
-std::vector<std::pair<size_t, size_t>> BindersOf(const FuncNode& f) {
-  std::vector<std::pair<size_t, size_t>> out;
-  for (const Var& v : ShapeVars(f)) {
-    const auto is_var = [&v](const Expr& e) { return e->op == Op::kVar && e->var() == v; };
-    for (size_t p = 0; p < f.params.size(); ++p) {
-      if (!f.params[p].buffer || f.params[p].role == Role::kResult) continue;
-      const std::vector<Expr>& shape = f.params[p].buffer->shape;
-      const auto found = std::find_if(shape.begin(), shape.end(), is_var);
-      if (found == shape.end()) continue;
-      out.emplace_back(p, static_cast<size_t>(found - shape.begin()));
-      break;
-    }
-  }
-  return out;
-}
+namespace kernpack::sdk::ir {
 
 CFunction::CFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions)
     : CBody(f, helpers), module_(module), functions_(*functions) {
@@ -181,11 +167,9 @@ void CFunction::CallLines(const StmtNode& s) {
       args.push_back(E(s.args[next_scalar++]));
     }
   }
-  const std::vector<Var> vars = ShapeVars(*callee);
-  const auto binders = BindersOf(*callee);
-  for (size_t i = 0; i < vars.size(); ++i) {
-    const Expr extent = Cast(kI64, given[binders[i].first]->shape[binders[i].second]);
-    meaning[vars[i].get()] = extent;
+  for (const Binder& binder : BindersOf(*callee)) {
+    const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
+    meaning[binder.var.get()] = extent;
     args.push_back(E(extent));
   }
   for (size_t i = 0; i < callee->params.size(); ++i) {

@@ -8,9 +8,6 @@
 
 namespace kernpack::sdk::ir {
 
-// Which parameter and dimension bind each of ShapeVars(f).
-std::vector<std::pair<size_t, size_t>> BindersOf(const FuncNode& f);
-
 // Takes the host, the parameters, the values of ShapeVars(f); returns 0, or -1 with an error raised.
 class CFunction : public CBody {
  public:

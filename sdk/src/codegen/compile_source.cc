@@ -1,0 +1,184 @@
+#include "codegen/compile_source.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <kernpack/error.h>
+
+#include "codegen/author_headers.h"
+
+extern char** environ;
+
+namespace kernpack::sdk {
+namespace {
+
+namespace fs = std::filesystem;
+
+void WriteFile(const fs::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.flush()) KP_THROW(OSError) << path.string() << ": cannot be written";
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool IsOnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (!folder.empty() && access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+// The words of an environment variable: "ccache gcc".
+std::vector<std::string> WordsOf(const char* variable) {
+  const char* text = std::getenv(variable);
+  std::stringstream stream(text ? text : "");
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+struct Compiler {
+  const char* what;
+  const char* variable;  // of the environment, and of more flags
+  const char* more;
+  const char* names[3];
+  const char* package;
+};
+const Compiler& CompilerOf(SourceFile::Language language) {
+  static constexpr Compiler kC{"C", "KERNPACK_CC", "KERNPACK_CFLAGS", {"cc", "gcc", "clang"}, "gcc"};
+  static constexpr Compiler kCxx{"C++", "KERNPACK_CXX", "KERNPACK_CXXFLAGS", {"c++", "g++", "clang++"}, "g++"};
+  return language == SourceFile::kC99 ? kC : kCxx;
+}
+
+std::vector<std::string> FindCompiler(const SourceFile& source) {
+  const Compiler& compiler = CompilerOf(source.language);
+  std::vector<std::string> words = WordsOf(compiler.variable);
+  if (!words.empty()) return words;
+  for (const char* name : compiler.names) {
+    if (IsOnPath(name)) return {name};
+  }
+  KP_THROW(RuntimeError) << "the kind " << source.kind << " needs a " << compiler.what
+                         << " compiler: " << compiler.variable << " is not set, and there is no " << compiler.names[0]
+                         << ", " << compiler.names[1] << " or " << compiler.names[2]
+                         << " on PATH; install one (Debian: apt install " << compiler.package << "), or build for llvm";
+}
+
+// Contraction is what the IR allows; that nobody looks at errno or at floating-point exceptions is what it means. The host's half
+// of a device's module computes little and is compiled quickly.
+std::vector<std::string> LanguageFlags(SourceFile::Language language) {
+  if (language == SourceFile::kC99) {
+    return {"-std=c99", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"};
+  }
+  return {"-std=c++17", "-O1", "-fvisibility-inlines-hidden"};
+}
+
+// -march names what the code may use; without one the oldest processors that modules are made for.
+std::vector<std::string> ProcessorFlags(const Target& target) {
+  const std::string triple = target.GetAttr<std::string>("mtriple", "");
+  const std::string cpu = target.GetAttr<std::string>("mcpu", "");
+  const bool x86 = triple.empty() || triple.rfind("x86_64", 0) == 0;
+  if (cpu.empty() || cpu == "generic")
+    return x86 ? std::vector<std::string>{"-march=x86-64-v2"} : std::vector<std::string>{};
+  return {(x86 ? "-march=" : "-mcpu=") + cpu};
+}
+
+// Runs a program with its output in a file; its exit status, or 127.
+int Run(const std::vector<std::string>& words, const std::string& log) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) return 127;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return 127;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void Compile(const SourceFile& source, const Target& target, const std::string& path) {
+  const Compiler& compiler = CompilerOf(source.language);
+  const TemporaryFolder folder;
+  const fs::path at(folder.path());
+  for (const AuthorHeader* header = kAuthorHeaders; !header->path.empty(); ++header) {
+    fs::create_directories((at / header->path).parent_path());
+    WriteFile(at / header->path, header->text);
+  }
+  const fs::path file = at / (source.language == SourceFile::kC99 ? "module.c" : "module.cc");
+  WriteFile(file, source.text);
+  std::vector<std::string> words = FindCompiler(source);
+  for (std::string& flag : LanguageFlags(source.language)) words.push_back(std::move(flag));
+  words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", at.string()});
+  const std::optional<Target> host = target.host();
+  for (std::string& flag : ProcessorFlags(host ? *host : target)) words.push_back(std::move(flag));
+  for (std::string& flag : WordsOf(compiler.more)) words.push_back(std::move(flag));
+  words.insert(words.end(), {file.string(), "-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});
+  const fs::path log = at / "log";
+  const int status = Run(words, log.string());
+  if (status == 0) return;
+  if (status == 127) {
+    KP_THROW(RuntimeError) << "the kind " << source.kind << ": cannot run the " << compiler.what << " compiler '"
+                           << words[0] << "'; set " << compiler.variable << " to one";
+  }
+  KP_THROW(RuntimeError) << "the kind " << source.kind << ": " << words[0] << " failed (status " << status << "):\n"
+                         << ReadFile(log).substr(0, 4000);
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code ignored;
+  const fs::path base = fs::temp_directory_path(ignored);
+  path_ = ((ignored ? fs::path("/tmp") : base) / "kernpack-XXXXXX").string();
+  if (!mkdtemp(path_.data())) KP_THROW(OSError) << path_ << ": " << std::strerror(errno);
+}
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+// Written beside and moved, so that who has the old file open keeps it.
+void ExportSource(const SourceFile& source, const Target& target, const std::string& path) {
+  const std::string partial = path + ".partial";
+  Compile(source, target, partial);
+  fs::rename(partial, path);
+}
+
+const KpModule* LoadSource(const SourceFile& source, const Target& target, const std::string& name) {
+  const TemporaryFolder folder;  // the file may go once it is loaded
+  const std::string path = folder.path() + "/" + name + ".so";
+  Compile(source, target, path);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void* const query = library ? dlsym(library, KP_MODULE_QUERY_SYMBOL) : nullptr;
+  if (!query) {
+    KP_THROW(RuntimeError) << "the kind " << source.kind << ": module '" << name << "' cannot be loaded: " << dlerror();
+  }
+  return reinterpret_cast<KpModuleQuery>(query)();
+}
+
+}  // namespace kernpack::sdk

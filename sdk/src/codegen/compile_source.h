@@ -1,0 +1,39 @@
+// Running the compilers of the machine on generated sources.
+#ifndef KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_
+#define KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_
+
+#include <kernpack/abi.h>
+#include <kernpack/sdk/target.h>
+
+namespace kernpack::sdk {
+
+// A module of one file.
+struct SourceFile {
+  enum Language { kC99, kCxx17 };
+  const char* kind;  // of the generator, for messages
+  Language language;
+  std::string text;
+};
+
+// Compiles it into the shared object `path`, for the processor of the target (of its host, where it has one). RuntimeError when
+// there is no compiler, naming where it was looked for, and when it fails, with what it printed.
+void ExportSource(const SourceFile& source, const Target& target, const std::string& path);
+// Compiles and loads it for good. `name`: of the module.
+const KpModule* LoadSource(const SourceFile& source, const Target& target, const std::string& name);
+
+// A directory of our own that goes when this does.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace kernpack::sdk
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_

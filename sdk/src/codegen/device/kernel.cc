@@ -1,0 +1,126 @@
+#include "codegen/device/kernel.h"
+
+#include <kernpack/sdk/ir/visitor.h>
+
+#include <algorithm>
+
+namespace kernpack::sdk::ir {
+namespace {
+
+// Another name that goes with one that is unique; names of the IR that begin with kp_ are reserved.
+std::string Derived(const std::string& name, const char* what) { return "kp_" + name + what; }
+
+// The first C function that is called; "" where there is none.
+std::string ExternIn(const Block& block) {
+  class Finder : public Visitor {
+   public:
+    std::string found;
+    void VisitExpr(const Expr& e) override {
+      if (e->op == Op::kExtern && found.empty()) found = std::get<std::string>(e->detail);
+      Visitor::VisitExpr(e);
+    }
+  } finder;
+  finder.VisitBlock(block);
+  return finder.found;
+}
+
+Expr Elements(const BufferNode& buffer) {
+  Expr count = Expr(int64_t{1});
+  for (const Expr& extent : buffer.shape) count = count * Cast(kI64, extent);
+  return count;
+}
+
+}  // namespace
+
+KernelText::KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges)
+    : CBody(f, helpers), kernels_(dialect) {
+  ranges_ = ranges;
+}
+
+void KernelText::Mention(const Var& var) {
+  if (!known_.insert(var.get()).second) return;
+  if (var->type.lanes > 1) Refuse("a vector '" + var->name + "' that is made on the host and used in a launch");
+  names_.Define(var.get(), var->name);
+  arguments_.push_back({KernelArgument::kScalar, var, {}});
+}
+
+void KernelText::Mention(const Buffer& buffer) {
+  if (!known_.insert(buffer.get()).second) return;
+  names_.Define(buffer.get(), buffer->name);
+  arguments_.push_back({KernelArgument::kMemory, {}, buffer});
+}
+
+void KernelText::NeedHostExtents(const Buffer& buffer) const {
+  for (const Expr& extent : buffer->shape) {
+    if (extent->op != Op::kVar || known_.count(extent->var().get()) == 0) continue;
+    const bool given = std::any_of(arguments_.begin(), arguments_.end(),
+                                   [&](const KernelArgument& a) { return a.var == extent->var(); });
+    if (!given) Refuse("memory '" + buffer->name + "' of a size that is computed inside a launch");
+  }
+}
+
+void KernelText::Scratch(const Buffer& buffer) {
+  NeedHostExtents(buffer);
+  const std::string name = Define(buffer);
+  arguments_.push_back({KernelArgument::kScratch, {}, buffer});
+  Line(Pointer(buffer) + name + " = " + Derived(name, "_of_all") + " + kp_thread() * " + E(Elements(*buffer)) + ";");
+}
+
+void KernelText::Shared(const Buffer& buffer) {
+  shared_ += "  " + dialect_.Space(Scope::kShared) + CMemory(buffer->element) + " " + Define(buffer) + "[" +
+             std::to_string(std::max<int64_t>(ConstantSize(*buffer), 1)) + "];\n";
+}
+
+void KernelText::Special(const StmtNode& s) {
+  switch (s.kind) {
+    case StmtKind::kAlloc:
+      if (s.buffer->scope == Scope::kShared) return Shared(s.buffer);
+      if (s.buffer->scope == Scope::kPersistent) {
+        Refuse("persistent memory '" + s.buffer->name + "' inside a launch; allocate it before");
+      }
+      return Scratch(s.buffer);
+    case StmtKind::kAssert:
+      Refuse("an assert inside a launch; check on the host, before it");
+    case StmtKind::kCall:
+      Refuse("a call of '" + s.name + "' inside a launch");
+    case StmtKind::kReturn:
+      Refuse("a return inside a launch");
+    case StmtKind::kLaunch:
+      Refuse("a launch whose surrounding loop or condition depends on memory of the device");
+    default:
+      CBody::Special(s);
+  }
+}
+
+void KernelText::AddParameter(const KernelArgument& argument, std::string* parameters, std::string* bindings) {
+  std::string parameter;
+  if (argument.kind == KernelArgument::kScalar) {
+    const std::string name = Name(argument.var);
+    parameter =
+        "const " + CMemory(argument.var->type) + " " + (IsBool(argument.var->type) ? Derived(name, "_byte") : name);
+    if (IsBool(argument.var->type)) *bindings += "  const bool " + name + " = " + Derived(name, "_byte") + " != 0;\n";
+  } else {
+    const bool all = argument.kind == KernelArgument::kScratch;
+    const std::string plain = Name(argument.buffer), name = all ? Derived(plain, "_of_all") : plain;
+    const std::string pointer = Pointer(argument.buffer);
+    parameter = kernels_.MemoryParameter(pointer, name);
+    *bindings += kernels_.MemoryBinding(pointer, name);
+  }
+  *parameters += (parameters->empty() ? "" : ", ") + parameter;
+}
+
+std::string KernelText::Write(const StmtNode& launch, const std::string& name) {
+  if (const std::string called = ExternIn(launch.body); !called.empty()) {
+    Refuse("extern \"" + called + "\": device code calls no C function");
+  }
+  Lines(launch.body);
+  std::string parameters, bindings;
+  for (size_t i = 0; i < arguments_.size(); ++i) AddParameter(arguments_[i], &parameters, &bindings);
+  int64_t threads[3] = {};
+  for (size_t d = 0; d < 3; ++d) {
+    if (!IsConstInt(launch.args[3 + d], &threads[d])) threads[d] = 0;
+  }
+  return "\n" + kernels_.Head(name, threads) + parameters + ") {\n" + bindings + shared_ + out_ + "}\n";
+}
+
+}  // namespace kernpack::sdk::ir

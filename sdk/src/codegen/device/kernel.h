@@ -1,0 +1,53 @@
+// One launch as a kernel.
+#ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_KERNEL_H_
+#define KERNPACK_SDK_SRC_CODEGEN_DEVICE_KERNEL_H_
+
+#include <unordered_set>
+
+#include "codegen/c_family/body.h"
+#include "codegen/device/kernel_dialect.h"
+
+namespace kernpack::sdk::ir {
+
+// What the host passes, in the order of the kernel's parameters.
+struct KernelArgument {
+  enum Kind {
+    kScalar,
+    kMemory,
+    kScratch,  // memory for every thread of the launch, one behind the other
+  };
+  Kind kind;
+  Var var;
+  Buffer buffer;
+};
+
+class KernelText : public CBody {
+ public:
+  // `helpers` are of a KernelDialect and outlive it; `ranges`: what is known of what the host passes.
+  KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges);
+  // The kernel's definition. NotImplementedError for what device code cannot do.
+  std::string Write(const StmtNode& launch, const std::string& name);
+  const std::vector<KernelArgument>& arguments() const { return arguments_; }
+
+ protected:
+  void Special(const StmtNode& s) override;
+  void Mention(const Var& var) override;
+  void Mention(const Buffer& buffer) override;
+  void Introduce(const void* node) override { known_.insert(node); }
+
+ private:
+  const KernelDialect& kernels_;
+  std::vector<KernelArgument> arguments_;
+  std::unordered_set<const void*> known_;  // defined inside, or an argument already
+  std::string shared_;  // declarations, which stand at the outermost level
+
+  void Scratch(const Buffer& buffer);
+  void Shared(const Buffer& buffer);
+  // The extents come from the host; else a refusal.
+  void NeedHostExtents(const Buffer& buffer) const;
+  void AddParameter(const KernelArgument& argument, std::string* parameters, std::string* bindings);
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_KERNEL_H_

@@ -1,0 +1,23 @@
+// What differs between the languages of device code.
+#ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_KERNEL_DIALECT_H_
+#define KERNPACK_SDK_SRC_CODEGEN_DEVICE_KERNEL_DIALECT_H_
+
+#include "codegen/c_family/dialect.h"
+
+namespace kernpack::sdk::ir {
+
+class KernelDialect : public Dialect {
+ public:
+  // What a program begins with: what Dialect asks of a prelude, and kp_thread(), the number of this thread among all of the
+  // launch, an int64_t.
+  virtual std::string Prelude() const = 0;
+  // Up to the list of parameters. `threads`: of a block, 0 where that is known only at run time.
+  virtual std::string Head(const std::string& name, const int64_t (&threads)[3]) const = 0;
+  // The parameter for memory whose first element `name` will be; what the body begins with to make it so, or "".
+  virtual std::string MemoryParameter(const std::string& pointer, const std::string& name) const = 0;
+  virtual std::string MemoryBinding(const std::string& pointer, const std::string& name) const = 0;
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_KERNEL_DIALECT_H_

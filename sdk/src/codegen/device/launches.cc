@@ -1,0 +1,219 @@
+#include "codegen/device/launches.h"
+
+#include <kernpack/sdk/ir/visitor.h>
+
+#include <unordered_set>
+
+namespace kernpack::sdk::ir {
+namespace {
+
+constexpr int64_t kPrivateBytes = 16384;  // of one buffer, for each thread
+
+// What a statement holds, blocks included.
+class Contents : public Visitor {
+ public:
+  bool memory = false;  // touched outside of launches and parallel loops
+  bool launches = false;  // launches or parallel loops
+  std::unordered_set<const void*> bound, used;  // variables and buffers
+
+  explicit Contents(const Block& block) { VisitBlock(block); }
+  explicit Contents(const Stmt& s) { VisitStmt(s); }
+
+  bool UsesAny(const std::unordered_set<const void*>& names) const {
+    for (const void* name : names) {
+      if (used.count(name) != 0) return true;
+    }
+    return false;
+  }
+
+  void VisitExpr(const Expr& e) override {
+    if (e->op == Op::kVar) used.insert(e->var().get());
+    if (e->op == Op::kLoad || e->op == Op::kMaskedLoad) Touch(e->buffer());
+    Visitor::VisitExpr(e);
+  }
+  void VisitStmt(const Stmt& s) override {
+    if (s->var) bound.insert(s->var.get());
+    if (s->kind == StmtKind::kAlloc) {
+      bound.insert(s->buffer.get());
+      memory = memory || s->buffer->scope == Scope::kLocal;
+    }
+    if (s->kind == StmtKind::kStore) Touch(s->buffer);
+    for (const Buffer& buffer : s->buffers) used.insert(buffer.get());
+    const bool launch =
+        s->kind == StmtKind::kLaunch || (s->kind == StmtKind::kFor && s->for_kind == ForKind::kParallel);
+    launches = launches || launch;
+    inside_ += launch ? 1 : 0;
+    Visitor::VisitStmt(s);
+    inside_ -= launch ? 1 : 0;
+  }
+
+ private:
+  int inside_ = 0;
+
+  void Touch(const Buffer& buffer) {
+    used.insert(buffer.get());
+    memory = memory || inside_ == 0;
+  }
+};
+
+bool TouchesMemory(const std::vector<Expr>& args) {
+  Block evaluated;
+  for (const Expr& e : args) evaluated.push_back(Evaluate(e));
+  return Contents(evaluated).memory;
+}
+
+// Parallel loops run in order.
+class InOrder : public Mutator {
+ public:
+  void MutateStmt(const Stmt& s, Block* out) override {
+    if (s->kind != StmtKind::kFor || s->for_kind != ForKind::kParallel) return Mutator::MutateStmt(s, out);
+    StmtNode loop = *s;
+    loop.for_kind = ForKind::kSerial;
+    loop.lanes = 0;
+    out->push_back(Rebuild(loop, MutateAll(s->args), MutateBlock(s->body), {}));
+  }
+};
+
+// Bindings at the outermost level of a launch that are the same for all threads, such as extents of its memory, are made by the
+// host.
+class Hoist : public Visitor {
+ public:
+  // What stays; what the host does is appended to `out`.
+  Block Run(const Block& body, Block* out) {
+    Block rest;
+    for (const Stmt& s : body) {
+      same_ = s->kind == StmtKind::kLet && s->var->type.lanes == 1;
+      if (same_) VisitExpr(s->args[0]);
+      if (same_) {
+        out->push_back(s);
+        continue;
+      }
+      const Contents contents(s);
+      inner_.insert(contents.bound.begin(), contents.bound.end());
+      rest.push_back(s);
+    }
+    return rest;
+  }
+
+  void VisitExpr(const Expr& e) override {
+    const bool reads = e->op == Op::kLoad || e->op == Op::kMaskedLoad;
+    const bool differs = e->op == Op::kThreadIndex || e->op == Op::kBlockIndex;
+    if (reads || differs || (e->op == Op::kVar && inner_.count(e->var().get()) != 0)) same_ = false;
+    Visitor::VisitExpr(e);
+  }
+
+ private:
+  std::unordered_set<const void*> inner_;
+  bool same_ = false;
+};
+
+// Returns what the thread runs.
+Block OneThread(const Block& block, Block* out) {
+  Block body = Hoist().Run(InOrder().MutateBlock(block), out);
+  if (!body.empty()) out->push_back(Launch({1, 1, 1}, {1, 1, 1}, 0, body));
+  return body;
+}
+
+// `let first = begin  launch grid(end - first) block(1) { let i = first + block.x ... }`
+void LaunchOf(const StmtNode& loop, Block* out) {
+  const Type type = loop.var->type;
+  const Var first = MakeVar(loop.var->name + "_first", type);
+  out->push_back(Let(first, loop.args[0]));
+  Block body = {Let(loop.var, Expr(first) + Cast(type, BlockIndex(0)))};
+  const Block inner = InOrder().MutateBlock(loop.body);
+  body.insert(body.end(), inner.begin(), inner.end());
+  // An empty range may have ends too far apart for a difference.
+  const Expr count = Select(loop.args[1] > Expr(first), Cast(kI64, loop.args[1]) - Cast(kI64, first), Expr(int64_t{0}));
+  const Block rest = Hoist().Run(body, out);
+  out->push_back(Launch({count, 1, 1}, {1, 1, 1}, 0, rest));
+}
+
+class Splitter {
+ public:
+  // False: what one launch binds others use.
+  bool Split(const Block& block, Block* out) {
+    Block pending;
+    for (const Stmt& s : block) {
+      const Contents contents(s);
+      const bool container = s->kind == StmtKind::kFor || s->kind == StmtKind::kIf;
+      if (contents.launches ? container && s->for_kind != ForKind::kParallel && TouchesMemory(s->args)
+                            : contents.memory) {
+        pending.push_back(s);
+        continue;
+      }
+      if (!Flush(&pending, contents, out)) return false;
+      if (contents.launches && s->kind == StmtKind::kFor && s->for_kind == ForKind::kParallel) {
+        LaunchOf(*s, out);
+      } else if (contents.launches && container) {
+        StmtNode inner = *s;
+        inner.body.clear();
+        inner.otherwise.clear();
+        if (!Split(s->body, &inner.body) || !Split(s->otherwise, &inner.otherwise)) return false;
+        out->push_back(std::make_shared<const StmtNode>(std::move(inner)));
+      } else if (s->kind == StmtKind::kLaunch) {
+        StmtNode launch = *s;
+        launch.body = Hoist().Run(s->body, out);
+        out->push_back(std::make_shared<const StmtNode>(std::move(launch)));
+      } else {
+        out->push_back(s);
+      }
+    }
+    return Flush(&pending, Contents(Block{}), out);
+  }
+
+ private:
+  std::unordered_set<const void*> gone_;  // bound inside launches of one thread
+
+  bool Flush(Block* pending, const Contents& next, Block* out) {
+    if (!pending->empty()) {
+      if (Contents(*pending).UsesAny(gone_)) return false;
+      const Contents launched(OneThread(*pending, out));
+      gone_.insert(launched.bound.begin(), launched.bound.end());
+      pending->clear();
+    }
+    return !next.UsesAny(gone_);
+  }
+};
+
+// What the host can do before the first statement that touches memory, then one thread.
+Block WholeInOneThread(const Block& block) {
+  Block out;
+  auto first = block.begin();
+  while (first != block.end() && !Contents(*first).memory && !Contents(*first).launches) out.push_back(*first++);
+  OneThread(Block(first, block.end()), &out);
+  return out;
+}
+
+class LargeLocals : public Mutator {
+ public:
+  void MutateStmt(const Stmt& s, Block* out) override {
+    if (s->kind == StmtKind::kAlloc && s->buffer->scope == Scope::kLocal && !FitsAThread(*s->buffer)) {
+      const BufferNode& b = *s->buffer;
+      buffers_[s->buffer.get()] = MakeBuffer(b.name, b.element, b.shape, Scope::kWorkspace);
+      out->push_back(Alloc(buffers_[s->buffer.get()]));
+      return;
+    }
+    Mutator::MutateStmt(s, out);
+  }
+
+ private:
+  static bool FitsAThread(const BufferNode& b) {
+    int64_t bytes = b.element.itemsize();
+    for (const Expr& e : b.shape) {
+      int64_t extent = 0;
+      if (!IsConstInt(e, &extent) || __builtin_mul_overflow(bytes, extent, &bytes)) return false;
+    }
+    return bytes <= kPrivateBytes;
+  }
+};
+
+}  // namespace
+
+PrimFunc WithLaunches(const FuncNode& f) {
+  const Block body = LargeLocals().MutateBlock(f.body);
+  Block split;
+  if (!Splitter().Split(body, &split)) split = WholeInOneThread(body);
+  return WithBody(f, std::move(split));
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,94 @@
+#include "codegen/opencl/dialect.h"
+
+#include <algorithm>
+
+#include "codegen/c_family/spelling.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+constexpr char kPrelude[] = R"(#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#pragma OPENCL FP_CONTRACT ON
+
+typedef char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef uchar uint8_t;
+typedef ushort uint16_t;
+typedef uint uint32_t;
+typedef ulong uint64_t;
+#define INT64_C(n) n##l
+#define UINT64_C(n) n##ul
+
+// Vectors are GNU C's where the compiler is Clang, else structs.
+#ifdef __clang__
+#define KP_VECTORS 1
+#define LANE(v, i) (v)[i]
+#define memcpy __builtin_memcpy
+#else
+#define KP_VECTORS 0
+#define LANE(x, i) (x).v[i]
+#endif
+
+static inline int64_t kp_thread(void) {
+  const int64_t y = get_global_id(2) * get_global_size(1) + get_global_id(1);
+  return y * get_global_size(0) + get_global_id(0);
+}
+
+)";
+
+std::string Number(int64_t n) { return std::to_string(n); }
+
+class OpenClDialect final : public KernelDialect {
+ public:
+  const char* Kind() const override { return "opencl"; }
+  bool HasGnuVectors() const override { return true; }
+  std::string Inline() const override { return "static inline "; }
+  std::string Restrict() const override { return "restrict "; }
+  std::string Space(Scope scope) const override {
+    return scope == Scope::kLocal ? "" : scope == Scope::kShared ? "__local " : "__global ";
+  }
+  std::string Function(Op op, Type) const override {
+    return op == Op::kAbs ? "fabs" : op == Op::kRound ? "rint" : std::string(OpName(op));
+  }
+  std::string ThreadIndex(int axis) const override { return "((int32_t)get_local_id(" + Number(axis) + "))"; }
+  std::string BlockIndex(int axis) const override { return "((int32_t)get_group_id(" + Number(axis) + "))"; }
+  std::string Barrier() const override { return "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"; }
+  bool IsReserved(std::string_view name) const override {
+    static constexpr std::string_view kWords[] = {
+        "kernel",     "global",  "local",   "constant", "private", "generic", "read_only", "write_only",
+        "read_write", "pipe",    "half",    "uchar",    "ushort",  "uint",    "ulong",     "clamp",
+        "mix",        "step",    "sign",    "dot",      "cross",   "length",  "any",       "all",
+        "select",     "barrier", "event_t", "image",    "sampler", "degrees"};
+    return IsCWord(name) || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+  }
+
+  std::string Prelude() const override { return kPrelude; }
+  std::string Head(const std::string& name, const int64_t (&threads)[3]) const override {
+    std::string group;
+    if (threads[0] > 0 && threads[1] > 0 && threads[2] > 0) {
+      group = "__attribute__((reqd_work_group_size(" + Number(threads[0]) + ", " + Number(threads[1]) + ", " +
+              Number(threads[2]) + "))) ";
+    }
+    return "__kernel " + group + "void " + name + "(";
+  }
+  // The buffer, and the index of the first element.
+  std::string MemoryParameter(const std::string& pointer, const std::string& name) const override {
+    return pointer + "kp_" + name + "_buffer, const ulong kp_" + name + "_first";
+  }
+  std::string MemoryBinding(const std::string& pointer, const std::string& name) const override {
+    return "  " + pointer + name + " = kp_" + name + "_buffer + kp_" + name + "_first;\n";
+  }
+};
+
+}  // namespace
+
+const KernelDialect& OpenClC() {
+  static const OpenClDialect dialect;
+  return dialect;
+}
+
+}  // namespace kernpack::sdk::ir
