@@ -73,8 +73,13 @@ def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: 
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
     capsule = _core.load(tuple(map(str, files)), _PROBE if probe else 0)
     module = Module(capsule, source, by_path=by_path)
-    when_imported("torch", functools.partial(_register_with_torch, module))
+    announce(module)
     return module
+
+
+def announce(module: Module) -> None:
+    """Registers the module's functions as operators of torch, now or when it is imported."""
+    when_imported("torch", functools.partial(_register_with_torch, module))
 
 
 def _register_with_torch(module: Module) -> None:

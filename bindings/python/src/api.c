@@ -9,6 +9,11 @@ static PyObject* RegisterError(PyObject* module, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+static PyObject* RaisePending(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  return kpy_raise_host("kernpack", -1);
+}
+
 static PyObject* SetNumThreads(PyObject* module, PyObject* args) {
   int n;
   (void)module;
@@ -62,6 +67,7 @@ static PyObject* UseTorchFields(PyObject* module, PyObject* on) {
 
 PyMethodDef kpy_api_methods[] = {
     {"load", kpy_load, METH_VARARGS, "load(paths, flags) -> module capsule"},
+    {"adopt", kpy_adopt, METH_O, "adopt(address of a KpModule that is never freed) -> module capsule"},
     {"module_facts", kpy_module_facts, METH_O, "module_facts(capsule) -> (name, version, path, digest, sdk_version)"},
     {"module_gradients", kpy_module_gradients, METH_O, "module_gradients(capsule) -> JSON text"},
     {"module_has_signatures", kpy_module_has_signatures, METH_O, "module_has_signatures(capsule) -> bool"},
@@ -79,11 +85,15 @@ PyMethodDef kpy_api_methods[] = {
      "jax_remember(FunctionInfo, values, keyword names, order, program, waits) : calls with values like "
      "these, each an array or int, bool, float, str, None, go to program(*(values[i] for i in order)) from now on"},
     {"register_error", RegisterError, METH_VARARGS, "register_error(kind, class)"},
+    {"raise_pending", RaisePending, METH_NOARGS,
+     "raise_pending(): this thread's error in the host as a Python exception; for other extensions"},
     {"set_peer_library", SetPeerLibrary, METH_VARARGS, "set_peer_library(path of libtvm_ffi)"},
     {"global_set", kpy_global_set, METH_VARARGS, "global_set(name, callable, replace)"},
     {"global_get", kpy_global_get, METH_O, "global_get(name) -> Object or None"},
     {"global_list", kpy_global_list, METH_NOARGS, "global_list() -> [name]"},
     {"global_drop", kpy_global_drop, METH_O, "global_drop(name)"},
+    {"object_class", kpy_object_class, METH_VARARGS,
+     "object_class(type key, callable): what makes Python's form of objects of that type, given a kernpack.Object"},
     {"storage_stats", kpy_storage_stats_json, METH_NOARGS, "storage_stats() -> JSON text"},
     {"storage_get", kpy_storage_read, METH_VARARGS,
      "storage_get(module, key, scope, device, stream) -> (found, value)"},

@@ -6,6 +6,7 @@
 
 /* api_module.c */
 KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);
+KPY_HIDDEN PyObject* kpy_adopt(PyObject* module, PyObject* address);
 KPY_HIDDEN PyObject* kpy_module_facts(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule);
@@ -22,6 +23,8 @@ KPY_HIDDEN PyObject* kpy_global_set(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_global_get(PyObject* module, PyObject* name);
 KPY_HIDDEN PyObject* kpy_global_list(PyObject* module, PyObject* unused);
 KPY_HIDDEN PyObject* kpy_global_drop(PyObject* module, PyObject* name);
+/* object_class.c */
+KPY_HIDDEN PyObject* kpy_object_class(PyObject* module, PyObject* args);
 /* api_storage.c */
 KPY_HIDDEN PyObject* kpy_storage_stats_json(PyObject* module, PyObject* unused);
 KPY_HIDDEN PyObject* kpy_storage_read(PyObject* module, PyObject* args);

@@ -39,6 +39,18 @@ PyObject* kpy_load(PyObject* module, PyObject* args) {
   return capsule;
 }
 
+PyObject* kpy_adopt(PyObject* module, PyObject* address) {
+  const KpModule* table = (const KpModule*)PyLong_AsVoidPtr(address);
+  const KpLoadedModule* loaded;
+  (void)module;
+  if (table == NULL) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "adopt: expected the address of a KpModule, got 0");
+    return NULL;
+  }
+  if (kp_module_adopt(table, &loaded) != 0) return kpy_raise_host("adopt", -1);
+  return PyCapsule_New((void*)(uintptr_t)loaded, CAPSULE, NULL);
+}
+
 PyObject* kpy_module_facts(PyObject* module, PyObject* capsule) {
   const KpLoadedModule* loaded = ModuleOf(capsule);
   (void)module;

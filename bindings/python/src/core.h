@@ -209,6 +209,7 @@ KPY_HIDDEN int kpy_resolve_buffer(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_dlpack(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_tensor(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_handle(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_resolve_object(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_convert_opaque(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 KPY_HIDDEN int kpy_convert_callable(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 
@@ -259,6 +260,9 @@ KPY_HIDDEN int kpy_dtype_from(PyObject* object, KpDLDataType* out); /* 1, 0: no 
 KPY_HIDDEN int kpy_dtype_init(PyObject* module);
 KPY_HIDDEN PyObject* kpy_handle_new(KpObject* object); /* borrowed; a kernpack.Object */
 KPY_HIDDEN int kpy_handle_init(PyObject* module);
+/* object_class.c: a capsule with a reference to the object; the object as its class has it, else as a kernpack.Object. */
+KPY_HIDDEN PyObject* kpy_object_capsule(KpObject* object);
+KPY_HIDDEN PyObject* kpy_object_wrap(KpObject* object);
 KPY_HIDDEN int kpy_function_init(PyObject* module);
 KPY_HIDDEN PyTypeObject* kpy_function_type(void);
 

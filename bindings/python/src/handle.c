@@ -85,13 +85,22 @@ static PyObject* Call(PyObject* self, PyObject* args, PyObject* kwargs) {
   return answer;
 }
 
+static PyObject* Capsule(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return kpy_object_capsule(((KpyHandle*)self)->object);
+}
+
 int kpy_handle_init(PyObject* module) {
+  static PyMethodDef methods[] = {
+      {"__kernpack_object__", Capsule, METH_NOARGS, "A capsule \"kernpack.object\" that holds a reference to it."},
+      {NULL, NULL, 0, NULL}};
   static PyGetSetDef getset[] = {{"type_name", GetTypeName, NULL, "The host's name of the object's type.", NULL},
                                  {NULL, NULL, NULL, NULL, NULL}};
   PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc},
                          {Py_tp_repr, (void*)Repr},
                          {Py_tp_call, (void*)Call},
                          {Py_tp_getset, getset},
+                         {Py_tp_methods, methods},
                          {Py_tp_doc, "A host object; functions among them can be called."},
                          {0, NULL}};
   PyType_Spec spec = {"kernpack.Object", sizeof(KpyHandle), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,

@@ -63,7 +63,7 @@ static PyObject* FromObject(const KpAny* value, const KpyFamily* family) {
       return python;
     }
     default:
-      return kpy_handle_new(object);
+      return kpy_object_wrap(object);
   }
 }
 

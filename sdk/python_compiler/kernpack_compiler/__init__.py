@@ -5,6 +5,7 @@ import copyreg as _copyreg
 import kernpack as _kernpack  # the one host of the process
 
 from . import ir
+from ._build import BuiltModule, build, register_generator, remove_generator
 from ._native import (
     BestMatch,
     CompilationConfig,
@@ -13,31 +14,41 @@ from ._native import (
     TargetMatch,
     VirtualDevice,
     add_tag,
+    add_target_kind,
     cpu_features,
     cpu_models,
+    list_generators,
     list_tags,
     match,
     pick_best,
     supports,
     tag_definition,
 )
+from ._wheel import export_wheel
 
 __version__ = _kernpack.__version__
 
 __all__ = [
     "BestMatch",
+    "BuiltModule",
     "CompilationConfig",
     "Target",
     "TargetKind",
     "TargetMatch",
     "VirtualDevice",
     "add_tag",
+    "add_target_kind",
+    "build",
     "cpu_features",
     "cpu_models",
+    "export_wheel",
     "ir",
+    "list_generators",
     "list_tags",
     "match",
     "pick_best",
+    "register_generator",
+    "remove_generator",
     "supports",
     "tag_definition",
 ]

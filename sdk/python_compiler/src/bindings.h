@@ -16,6 +16,8 @@ void BindMatch(py::module_& module);
 void BindVirtualDevice(py::module_& module);
 void BindCompilationConfig(py::module_& module);
 void BindIr(py::module_& module);
+void BindObjects();  // of the classes that the others bind
+void BindBuild(py::module_& module);
 
 // Attribute values, both ways. TypeError for what no attribute can be; OverflowError for integers beyond 64 bits.
 sdk::AttrValue FromPython(py::handle value);

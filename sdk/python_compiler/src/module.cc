@@ -9,15 +9,14 @@ namespace {
 
 const KpHost* g_host = nullptr;
 
-// The Python exception of a kp::Error's kind; RuntimeError for a kind that Python has no class for.
+// A kp::Error as kernpack raises it: an exception of Python's own comes back as it was, a kind as its class.
 void Translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const std::string kind(error.kind().data, error.kind().size);
-    const py::object type = py::module_::import("builtins").attr("__dict__").attr("get")(kind);
-    const bool known = !type.is_none() && PyExceptionClass_Check(type.ptr()) != 0;
-    PyErr_SetString(known ? type.ptr() : PyExc_RuntimeError, error.what());
+    error.raise(g_host);
+    const py::object raise = py::module_::import("kernpack._core").attr("raise_pending");
+    Py_XDECREF(PyObject_CallNoArgs(raise.ptr()));  // null, and the exception is set
   }
 }
 
@@ -37,4 +36,6 @@ PYBIND11_MODULE(_native, module) {
   BindVirtualDevice(module);
   BindCompilationConfig(module);
   BindIr(module);
+  BindObjects();
+  BindBuild(module);
 }

@@ -74,7 +74,9 @@ Any CallGenerator(const char* service, const ir::IRModule& module, const Target&
 }
 
 Generated ToGenerated(const Any& made, const std::string& kind) {
-  if (made.type_index() == KP_TYPE_OPAQUE_PTR) return {static_cast<const KpModule*>(made.raw().v.v_ptr), {}};
+  // Python has no pointers: its generators give an address.
+  if (made.type_index() == KP_TYPE_OPAQUE_PTR || made.type_index() == KP_TYPE_INT)
+    return {static_cast<const KpModule*>(made.raw().v.v_ptr), {}};
   KpBytes path{};
   if (!kp_any_str(&made.raw(), &path)) {
     KP_THROW(TypeError) << "target.build." << kind.c_str()

@@ -1,7 +1,7 @@
 // Code generators: packed functions of the host's registry, which C++, Python and plugins provide alike.
 //
-//   target.build.<kind>  (IRModule, Target) -> code that runs in this process: a `const KpModule*` (OPAQUE_PTR) that lives as
-//                        long as the process, or the path (STR) of a shared object to load
+//   target.build.<kind>  (IRModule, Target) -> code that runs in this process: a `const KpModule*` (OPAQUE_PTR, or INT) that lives
+//                        as long as the process, or the path (STR) of a shared object to load
 //   target.export.<kind> (IRModule, Target, path: str) -> None; writes a shared object that needs nothing of this SDK
 //   target.source.<kind> (IRModule, Target) -> str; the code as a person would read it
 //

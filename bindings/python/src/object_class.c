@@ -1,0 +1,68 @@
+/* Objects that another extension has classes for: __kernpack_object__() gives the host's object on the way in, and the class
+ * registered for a type makes the Python one on the way out. */
+#include "api.h"
+
+#define CAPSULE "kernpack.object"
+
+static PyObject* g_classes; /* type index -> callable(kernpack.Object) */
+
+static void ReleaseCapsule(PyObject* capsule) { kp_release((KpObject*)PyCapsule_GetPointer(capsule, CAPSULE)); }
+
+PyObject* kpy_object_capsule(KpObject* object) {
+  PyObject* capsule = PyCapsule_New(object, CAPSULE, ReleaseCapsule);
+  if (capsule != NULL) kp_retain(object);
+  return capsule;
+}
+
+static int ConvertObject(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  PyObject* capsule = PyObject_CallMethod(object, "__kernpack_object__", NULL);
+  KpObject* body;
+  (void)slot;
+  if (capsule == NULL || kpy_call_keep_object(call, capsule) != 0) return KPY_ERROR;
+  body = (KpObject*)PyCapsule_GetPointer(capsule, CAPSULE);
+  if (body == NULL) return KPY_ERROR;
+  out->type_index = body->type_index;
+  out->small_len = 0;
+  out->v.v_obj = body;
+  return KPY_OK;
+}
+
+int kpy_resolve_object(PyObject* object, KpySlot* out) {
+  if (!PyObject_HasAttrString((PyObject*)Py_TYPE(object), "__kernpack_object__")) return 0;
+  out->convert = ConvertObject;
+  return 1;
+}
+
+PyObject* kpy_object_class(PyObject* module, PyObject* args) {
+  KpBytes key;
+  Py_ssize_t size;
+  PyObject *callable, *index;
+  int32_t type_index;
+  int rc;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "s#O:object_class", &key.data, &size, &callable)) return NULL;
+  key.size = (size_t)size;
+  if (kp_host()->type_index(kp_host(), key, &type_index) != 0) return kpy_raise_host("object_class", -1);
+  if (g_classes == NULL && (g_classes = PyDict_New()) == NULL) return NULL;
+  index = PyLong_FromLong(type_index);
+  rc = index == NULL ? -1 : PyDict_SetItem(g_classes, index, callable);
+  Py_XDECREF(index);
+  if (rc != 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+PyObject* kpy_object_wrap(KpObject* object) {
+  PyObject* handle = kpy_handle_new(object);
+  PyObject* index = handle == NULL || g_classes == NULL ? NULL : PyLong_FromLong(object->type_index);
+  PyObject* callable = index == NULL ? NULL : PyDict_GetItemWithError(g_classes, index);
+  PyObject* made;
+  Py_XDECREF(index);
+  if (callable == NULL) {
+    if (!PyErr_Occurred()) return handle;
+    Py_XDECREF(handle);
+    return NULL;
+  }
+  made = PyObject_CallFunctionObjArgs(callable, handle, NULL);
+  Py_DECREF(handle);
+  return made;
+}

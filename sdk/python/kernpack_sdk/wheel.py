@@ -1,0 +1,84 @@
+"""What a wheel of kernel modules gets once its binaries are there: Python files and the platform tag that is true."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from kernpack_sdk import check, elf, stubs, table
+
+OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
+
+# For a package without an __init__.py: makes `import my_kernels; my_kernels.rms_norm(x)` do what the stub says.
+_INIT = """\
+from kernpack import load as _load
+
+
+def __getattr__(name):
+    return getattr(_load(__name__), name)
+
+
+def __dir__():
+    return dir(_load(__name__))
+"""
+
+
+def pack(tree: Path, folder: Path) -> Path:
+    """A wheel in `folder` of a tree of packages and their dist-info, finished as below; its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        _wheel_tool("pack", "--dest-dir", temporary, tree)
+        (wheel,) = Path(temporary).glob("*.whl")
+        add_python_files(wheel)
+        finished = tag(wheel)
+        return Path(shutil.move(finished, folder / finished.name))
+
+
+def _wheel_tool(*arguments: str | Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "wheel", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"wheel {arguments[0]}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def _write_new(path: Path, text: str) -> None:
+    if not path.exists():  # the author's own file stays
+        path.write_text(text, encoding="utf-8")
+
+
+def add_python_files(wheel: Path) -> None:
+    """Adds the stub of each package that holds kernel modules, and what else of its Python the author left out."""
+    with tempfile.TemporaryDirectory() as temporary:
+        _wheel_tool("unpack", "--dest", temporary, wheel)
+        (tree,) = Path(temporary).iterdir()
+        packages: dict[Path, list[table.Function]] = {}
+        for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
+            machine = elf.read(module).machine
+            if machine != elf.read(Path(sys.executable).resolve()).machine:
+                print(f"kernpack: {module.name} is for {machine}, which cannot run here: no stubs for it", flush=True)
+                continue
+            packages.setdefault(module.parent, []).extend(table.read(module))
+        for package, functions in packages.items():
+            if package == tree:
+                continue  # a module outside any package has no place for a stub
+            _write_new(package / "__init__.py", _INIT)
+            _write_new(package / "__init__.pyi", stubs.render(functions))
+            _write_new(package / "py.typed", "")
+        _wheel_tool("pack", "--dest-dir", wheel.parent, tree)
+
+
+def tag(wheel: Path) -> Path:
+    """Renames a wheel by the oldest system that its binaries run on; the new path."""
+    true = check.platform_tag(wheel)
+    wanted = re.sub(r"^manylinux_\d+_\d+_", OLDEST_TAG, true)
+    tag = wanted if check.covers(wanted, true) else true
+    if tag != wanted or not tag.startswith("manylinux"):
+        print(f"kernpack: tagged {tag}: the warnings above name what needs it", flush=True)
+    name = _wheel_tool("tags", "--remove", "--platform-tag", tag, wheel).strip().splitlines()[-1]
+    return wheel.with_name(name)

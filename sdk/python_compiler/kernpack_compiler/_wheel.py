@@ -1,0 +1,93 @@
+"""export_wheel(): built modules as an installable package."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import kernpack
+
+if TYPE_CHECKING:
+    from kernpack_compiler._build import BuiltModule
+
+_METADATA = """\
+Metadata-Version: 2.1
+Name: {name}
+Version: {version}
+Summary: {summary}
+Requires-Python: >=3.11
+Requires-Dist: kernpack>={host}
+"""
+_WHEEL = """\
+Wheel-Version: 1.0
+Generator: kernpack-compiler {host}
+Root-Is-Purelib: false
+Tag: py3-none-any
+"""
+_VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?")
+
+
+def export_wheel(
+    modules: Sequence[BuiltModule],
+    folder: str | os.PathLike[str],
+    name: str,
+    version: str,
+    *,
+    summary: str = "Kernels that Kernpack generated",
+) -> Path:
+    """Writes a wheel of the modules to a folder, and gives its path. Modules of one name load as one: functions of different
+    names, or the same for different targets.
+
+    name: of the package, "my-kernels"; kernpack.load("my_kernels") finds it once the wheel is installed.
+    version: as in PyPI's rules (PEP 440).
+
+    The wheel is for every Python and tagged by the oldest system that its code runs on. Needs kernpack-sdk with
+    auditwheel and wheel (ImportError otherwise). ValueError for a name or version that no wheel may have.
+    """
+    if not re.fullmatch(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+        raise ValueError(f"export_wheel: name: expected a package's name such as 'my-kernels', got {name!r}")
+    if not _VERSION.fullmatch(version):
+        raise ValueError(f"export_wheel: version: expected a version such as '1.0.0', got {version!r}")
+    if not modules:
+        raise ValueError("export_wheel: expected at least one module")
+    names = sorted({module.name for module in modules})
+    if len(names) > 1:
+        raise ValueError(f"export_wheel: expected modules of one name, got {', '.join(names)}: they load as one module")
+    finish = _backend()
+    package = re.sub(r"[-_.]+", "_", name).lower()
+    with tempfile.TemporaryDirectory() as temporary:
+        tree = Path(temporary) / "tree"
+        (tree / package).mkdir(parents=True)
+        for index, module in enumerate(modules):
+            suffix = f"_{index}" if index else ""
+            module.export_library(tree / package / f"{package}{suffix}.so")
+        _write_information(tree / f"{package}-{version}.dist-info", package, name, version, summary)
+        return finish.pack(tree, Path(folder))
+
+
+def _write_information(folder: Path, package: str, name: str, version: str, summary: str) -> None:
+    host = kernpack.__version__
+    files = {
+        "METADATA": _METADATA.format(name=name, version=version, summary=summary, host=host),
+        "WHEEL": _WHEEL.format(host=host),
+        "entry_points.txt": f"[kernpack.modules]\n{package} = {package}\n",
+        "RECORD": "",
+    }
+    folder.mkdir()
+    for file, text in files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+
+
+def _backend() -> ModuleType:
+    try:
+        from kernpack_sdk import wheel
+    except ImportError as error:
+        raise ImportError(
+            f"export_wheel needs the tools that make wheels: pip install kernpack-sdk auditwheel wheel ({error})"
+        ) from error
+    return wheel
