@@ -2,6 +2,7 @@
 file(GLOB_RECURSE KERNPACK_SDK_SOURCES CONFIGURE_DEPENDS src/*.cc)
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/host_linked\\.cc$")
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/device/") # plugins of their own
+list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/(codegen/llvm|codegen/frame|export)/") # in the plugin that has LLVM inside
 # Objects, for who brings a host of its own (the Python extension); with the linked host they make the library.
 add_library(kernpack_sdk_objects OBJECT ${KERNPACK_SDK_SOURCES})
 target_include_directories(kernpack_sdk_objects PRIVATE src PUBLIC include)

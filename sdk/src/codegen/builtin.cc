@@ -6,6 +6,7 @@
 
 #include "codegen/c/register.h"
 #include "codegen/opencl/register.h"
+#include "codegen/plugin.h"
 
 namespace kernpack::sdk {
 
@@ -16,6 +17,10 @@ void RegisterBuiltinGenerators() {
     RegisterC();
     RegisterOpenCl();
     ExplainMissingGenerator("composite", "each of its parts is built by itself");
+    if (const std::string why = LoadGeneratorPlugin("llvm"); !why.empty()) {
+      ExplainMissingGenerator(
+          "llvm", why + "; install kernpack-compiler, or build the SDK with LLVM (pip install mlc-llvm-static)");
+    }
   });
 }
 

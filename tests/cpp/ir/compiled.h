@@ -8,14 +8,21 @@
 
 namespace ir_test {
 
+// What this thread's error says; it is raised no longer.
+inline std::string TakeError() {
+  KpAny error;
+  kp_error_take(nullptr, -1, &error);
+  const auto* e = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
+  const std::string text = std::string(e->kind.data, e->kind.size) + ": " + e->message.data;
+  kp_any_release(&error);
+  return text;
+}
+
 class Compiled {
  public:
-  explicit Compiled(const IRModule& module, const char* target = "c") {
-    const kernpack::sdk::Generated made = kernpack::sdk::Build(module, kernpack::sdk::Target(target));
-    const char* path = made.library.c_str();
-    const int rc = made.table ? kp_module_adopt(made.table, &module_) : kp_module_load(&path, 1, 0, &module_);
-    if (rc) throw std::runtime_error(TakeError());
-  }
+  explicit Compiled(const IRModule& module, const char* target = "c")
+      : Compiled(kernpack::sdk::Build(module, kernpack::sdk::Target(target))) {}
+  static Compiled Load(std::string path) { return Compiled(kernpack::sdk::Generated{nullptr, std::move(path)}); }
 
   // What the call raises, "ValueError: ..."; "" when it succeeds. The results are among the arguments.
   std::string Call(const std::string& function, const std::vector<KpAny>& args) const {
@@ -31,13 +38,10 @@ class Compiled {
  private:
   const KpLoadedModule* module_ = nullptr;
 
-  static std::string TakeError() {
-    KpAny error;
-    kp_error_take(nullptr, -1, &error);
-    const auto* e = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
-    const std::string text = std::string(e->kind.data, e->kind.size) + ": " + e->message.data;
-    kp_any_release(&error);
-    return text;
+  explicit Compiled(const kernpack::sdk::Generated& made) {
+    const char* path = made.library.c_str();
+    const int rc = made.table ? kp_module_adopt(made.table, &module_) : kp_module_load(&path, 1, 0, &module_);
+    if (rc) throw std::runtime_error(TakeError());
   }
 };
 

@@ -1,0 +1,120 @@
+// Arguments of a generated function. Its callers have checked them against the signature; these checks are what the code
+// itself relies on, whatever signature it was given and whoever calls.
+#include <kernpack/dtype.h>
+#include <kernpack/text.h>
+
+#include "codegen/frame/instance.h"
+
+namespace kernpack::frame {
+namespace {
+
+// "softmax: x: ".
+Text& operator<<(Text& text, const KpFrameParam& p) { return text << p.name << ": "; }
+
+int Fail(void* self, const char* kind, const Text& text) { return RaiseText(self, kind, text.bytes()); }
+
+DType TypeOf(const KpFrameParam& p) { return DType(static_cast<KpDTypeCode>(p.code), p.bits); }
+
+bool IsCompact(const KpDLTensor& t) {
+  if (!t.strides) return true;
+  int64_t step = 1;
+  for (int32_t d = t.ndim; d-- > 0;) {
+    if (t.shape[d] == 0) return true;
+    if (t.shape[d] != 1 && t.strides[d] != step) return false;
+    step *= t.shape[d];
+  }
+  return true;
+}
+
+int BadTensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a) {
+  Text text;
+  text << f.name << ": " << p;
+  const KpDLTensor* t = kp_any_tensor(&a);
+  if (!t) {
+    text << "expected a tensor, got a value of type index " << a.type_index;
+    return Fail(self, "TypeError", text);
+  }
+  if (DType(t->dtype) != TypeOf(p)) {
+    text << "expected " << TypeOf(p) << ", got " << DType(t->dtype);
+    return Fail(self, "TypeError", text);
+  }
+  if (t->ndim != p.rank) {
+    text << "expected " << p.rank << " dimensions, got " << t->ndim;
+  } else if (t->device.device_type != KP_DEVICE_CPU) {
+    text << "expected a tensor on the CPU, got device_type " << t->device.device_type;
+  } else {
+    text << "expected a contiguous tensor; call .contiguous() on it";
+  }
+  return Fail(self, "ValueError", text);
+}
+
+int BadScalar(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, bool in_range) {
+  Text text;
+  text << f.name << ": " << p << "expected " << TypeOf(p) << ", got ";
+  if (in_range)
+    text << "a value of type index " << a.type_index;
+  else
+    text << a.v.v_int;
+  return Fail(self, in_range ? "TypeError" : "ValueError", text);
+}
+
+int Tensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, uint64_t* slots) {
+  const KpDLTensor* t = kp_any_tensor(&a);
+  if (!t || DType(t->dtype) != TypeOf(p) || t->ndim != p.rank || t->device.device_type != KP_DEVICE_CPU ||
+      !IsCompact(*t)) {
+    return BadTensor(self, f, p, a);
+  }
+  slots[0] = reinterpret_cast<uint64_t>(t->data) + t->byte_offset;
+  for (int32_t d = 0; d < p.rank; ++d) slots[d + 1] = static_cast<uint64_t>(t->shape[d]);
+  return 0;
+}
+
+bool Fits(const KpFrameParam& p, int64_t value) {
+  if (p.code == KP_DTYPE_BOOL) return value == 0 || value == 1;
+  if (p.bits == 64) return p.code == KP_DTYPE_INT || value >= 0;
+  const int64_t end = int64_t{1} << (p.code == KP_DTYPE_INT ? p.bits - 1 : p.bits);
+  return value < end && value >= (p.code == KP_DTYPE_INT ? -end : 0);
+}
+
+int Scalar(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, uint64_t* slot) {
+  const bool is_int = a.type_index == KP_TYPE_INT || a.type_index == KP_TYPE_BOOL;
+  if (p.code == KP_DTYPE_INT || p.code == KP_DTYPE_UINT || p.code == KP_DTYPE_BOOL) {
+    if (!is_int || !Fits(p, a.v.v_int)) return BadScalar(self, f, p, a, !is_int);
+    *slot = static_cast<uint64_t>(a.v.v_int);
+    return 0;
+  }
+  if (!is_int && a.type_index != KP_TYPE_FLOAT) return BadScalar(self, f, p, a, true);
+  const double value = is_int ? static_cast<double>(a.v.v_int) : a.v.v_float;
+  __builtin_memcpy(slot, &value, sizeof value);
+  return 0;
+}
+
+}  // namespace
+}  // namespace kernpack::frame
+
+using namespace kernpack;
+
+int kp_frame_unpack(void* self, const KpFrameFunction* function, const KpAny* args, int32_t n, uint64_t* slots) {
+  if (n != function->num_params) {
+    Text text;
+    text << function->name << ": expected " << function->num_params << " arguments, got " << n;
+    return frame::Fail(self, "TypeError", text);
+  }
+  for (int32_t i = 0; i < n; ++i) {
+    const KpFrameParam& p = function->params[i];
+    if (p.rank < 0 ? frame::Scalar(self, *function, p, args[i], slots)
+                   : frame::Tensor(self, *function, p, args[i], slots)) {
+      return -1;
+    }
+    slots += p.rank < 0 ? 1 : p.rank + 1;
+  }
+  return 0;
+}
+
+int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, int32_t axis, int64_t got,
+                    int64_t expected) {
+  Text text;
+  text << function->name << ": " << function->params[param].name << ": dimension " << axis << ": expected " << expected
+       << ", got " << got;
+  return frame::Fail(self, "ValueError", text);
+}

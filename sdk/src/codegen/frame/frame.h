@@ -1,0 +1,52 @@
+// What every generated module needs and no generator writes: instances, the checks of arguments, scratch memory, threads.
+//
+// Generated code calls these functions. The JIT gives it those of the generator's own library; an exported module has
+// them linked in, from the object that the SDK's build makes of this folder (CMakeLists.txt).
+#ifndef KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_
+#define KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_
+
+#include <kernpack/abi.h>
+
+extern "C" {
+
+// A parameter or result, as generated code takes it.
+struct KpFrameParam {
+  const char* name;
+  int32_t rank;  // -1: a scalar
+  uint8_t code;  // of the elements, or of the scalar: KpDTypeCode
+  uint8_t bits;
+  uint16_t reserved;
+};
+
+struct KpFrameFunction {
+  const char* name;
+  const KpFrameParam* params;
+  int32_t num_params;
+};
+
+// Every function returns 0, or -1 with an error raised. `self` is the KpInstance of the call.
+
+// KpModule::create, for the module of that name (static storage), and destroy.
+int kp_frame_create(const KpHost* host, const char* module, KpInstance** out);
+void kp_frame_destroy(KpInstance* instance);
+
+// Checks arguments and writes them to `slots`: a scalar is one slot (bits of an int64_t, or of a double for every float
+// type); a tensor is its address, then its extents. Tensors must be compact and on the CPU.
+int kp_frame_unpack(void* self, const KpFrameFunction* function, const KpAny* args, int32_t n, uint64_t* slots);
+
+// Raises: extent `axis` of parameter `param` is not what the function's other arguments make it.
+int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, int32_t axis, int64_t got,
+                    int64_t expected);
+
+// Raises an error of that kind.
+int kp_frame_raise(void* self, const char* kind, const char* message);
+
+// Memory of this thread for the product of `rank` extents, kept between calls under `key`. flags: KpWorkspaceFlags.
+int kp_frame_scratch(void* self, const char* key, uint32_t flags, uint64_t element_bytes, int32_t rank,
+                     const int64_t* extents, void** out);
+
+// Runs body over [0, n) on the threads of the call, in chunks of at least `grain`.
+int kp_frame_parallel(void* self, int64_t n, int64_t grain, KpParallelBody body, void* context);
+}
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_

@@ -1,0 +1,16 @@
+// A module as a shared object that needs nothing of this SDK.
+#ifndef KERNPACK_SDK_SRC_CODEGEN_LLVM_EXPORT_H_
+#define KERNPACK_SDK_SRC_CODEGEN_LLVM_EXPORT_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+#include <kernpack/sdk/target.h>
+
+namespace kernpack::sdk::ir {
+
+// Writes `path`: the functions for each CPU level of the target, the frame, the aliases. ValueError: code that needs a
+// function which no module may count on. Errors of the linker as LinkShared()'s.
+void ExportLibrary(const IRModule& module, const Target& target, const std::string& path);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_LLVM_EXPORT_H_

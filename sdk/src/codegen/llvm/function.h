@@ -1,0 +1,82 @@
+// One IR function as LLVM functions: itself, and the bodies of its parallel loops.
+#ifndef KERNPACK_SDK_SRC_CODEGEN_LLVM_FUNCTION_H_
+#define KERNPACK_SDK_SRC_CODEGEN_LLVM_FUNCTION_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+#include <llvm/IR/Module.h>
+
+#include <unordered_map>
+
+#include "codegen/llvm/level.h"
+#include "codegen/llvm/values.h"
+
+namespace kernpack::sdk::ir {
+
+// Declares what LLVM function stands for an IR function of this level: (self, parameters..., bound dims...) -> 0 or -1.
+llvm::Function* DeclareFunction(llvm::Module* module, const Level& level, const FuncNode& f);
+// A global constant of this text, NUL-terminated; one for each text.
+llvm::Constant* TextConstant(llvm::Module* module, std::string_view text);
+
+class FunctionGenerator {
+ public:
+  FunctionGenerator(llvm::Module* module, const Level& level, const IRModule& ir, const FuncNode& f);
+  // Fills in what DeclareFunction declared.
+  void Run();
+
+ private:
+  // Names that a function's body, or a parallel loop's, may use.
+  struct Names {
+    llvm::Function* function = nullptr;
+    llvm::Value* self = nullptr;
+    std::unordered_map<const VarNode*, llvm::Value*> vars;
+    std::unordered_map<const BufferNode*, llvm::Value*> buffers;
+    bool is_parallel = false;  // inside a parallel loop
+  };
+
+  llvm::Module& module_;
+  const Level& level_;
+  const IRModule& ir_;
+  const FuncNode& f_;
+  llvm::IRBuilder<> b_;
+  Values values_;
+  Names scope_;
+  int allocations_ = 0;
+
+  llvm::Value* E(const Expr& e);
+  llvm::Value* Index(const Expr& e) { return E(Cast(kI64, e)); }
+  llvm::Value* CallExtern(const ExprNode& e);
+
+  // memory.cc
+  llvm::Value* Offset(const Buffer& buffer, const std::vector<Expr>& indices);
+  llvm::Value* AddressOf(const Buffer& buffer, const std::vector<Expr>& indices);
+  llvm::Value* Load(const ExprNode& e);
+  void Store(const StmtNode& s);
+  llvm::Value* FromMemory(Type t, llvm::Value* v);
+  llvm::Value* ToMemory(Type t, llvm::Value* v);
+  void Alloc(const StmtNode& s);
+  llvm::Value* Scratch(const BufferNode& b);
+
+  // statement.cc
+  void Body(const Block& block);
+  void Statement(const Stmt& s);
+  void If(const StmtNode& s);
+  void For(const StmtNode& s);
+  void Count(const StmtNode& s, llvm::Value* begin, llvm::Value* end);
+  void Assert(const StmtNode& s);
+  void Call(const StmtNode& s);
+  llvm::BasicBlock* NewBlock(const char* name);
+  // Leaves the function with -1 when the condition holds, which it rarely does.
+  void FailIf(llvm::Value* condition, const std::function<void()>& before);
+  void CheckCall(llvm::Value* rc);
+  llvm::Value* CallFrame(const char* name, const std::vector<llvm::Value*>& args);
+  llvm::AllocaInst* Local(llvm::Type* type);
+
+  // parallel.cc
+  void Parallel(const StmtNode& s);
+  void ParallelBody(const StmtNode& s, llvm::Function* body, llvm::StructType* captured, const std::vector<Var>& vars,
+                    const std::vector<Buffer>& buffers);
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_LLVM_FUNCTION_H_

@@ -1,0 +1,202 @@
+#include <kernpack/error.h>
+#include <kernpack/sdk/ir/visitor.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include "codegen/binder.h"
+#include "codegen/llvm/function.h"
+#include "codegen/llvm/types.h"
+
+namespace kernpack::sdk::ir {
+
+llvm::Constant* TextConstant(llvm::Module* module, std::string_view text) {
+  const std::string name = "kp.text." + std::string(text);
+  if (llvm::GlobalVariable* known = module->getNamedGlobal(name)) return known;
+  llvm::Constant* bytes = llvm::ConstantDataArray::getString(module->getContext(), text);
+  auto* global =
+      new llvm::GlobalVariable(*module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes, name);
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(1));
+  return global;
+}
+
+llvm::Function* DeclareFunction(llvm::Module* module, const Level& level, const FuncNode& f) {
+  const std::string name = "kp." + f.name + level.suffix;
+  if (llvm::Function* known = module->getFunction(name)) return known;
+  llvm::LLVMContext& context = module->getContext();
+  std::vector<llvm::Type*> types = {llvm::PointerType::get(context, 0)};
+  for (const Param& p : f.params) {
+    types.push_back(p.buffer ? llvm::PointerType::get(context, 0) : ValueType(context, p.var->type));
+  }
+  for (const Var& v : ShapeVars(f)) types.push_back(ValueType(context, v->type));
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  SetLevel(level, function);
+  return function;
+}
+
+FunctionGenerator::FunctionGenerator(llvm::Module* module, const Level& level, const IRModule& ir, const FuncNode& f)
+    : module_(*module), level_(level), ir_(ir), f_(f), b_(module->getContext()), values_(&b_, level.native_f16) {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract();
+  b_.setFastMathFlags(flags);
+}
+
+void FunctionGenerator::Run() {
+  scope_.function = DeclareFunction(&module_, level_, f_);
+  llvm::Argument* arg = scope_.function->arg_begin();
+  scope_.self = arg++;
+  for (const Param& p : f_.params) {
+    arg->setName(p.name());
+    if (p.buffer)
+      scope_.buffers[p.buffer.get()] = arg++;
+    else
+      scope_.vars[p.var.get()] = arg++;
+  }
+  for (const Var& v : ShapeVars(f_)) {
+    arg->setName(v->name);
+    scope_.vars[v.get()] = arg++;
+  }
+  b_.SetInsertPoint(NewBlock("entry"));
+  Body(f_.body);
+  b_.CreateRet(b_.getInt32(0));
+}
+
+llvm::BasicBlock* FunctionGenerator::NewBlock(const char* name) {
+  return llvm::BasicBlock::Create(b_.getContext(), name, scope_.function);
+}
+
+llvm::Value* FunctionGenerator::CallFrame(const char* name, const std::vector<llvm::Value*>& args) {
+  std::vector<llvm::Type*> types;
+  for (llvm::Value* a : args) types.push_back(a->getType());
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), types, false);
+  auto callee = module_.getOrInsertFunction(name, type);
+  llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+  return b_.CreateCall(callee, args);
+}
+
+void FunctionGenerator::FailIf(llvm::Value* condition, const std::function<void()>& before) {
+  llvm::BasicBlock *fails = NewBlock("fails"), *goes_on = NewBlock("goes_on");
+  b_.CreateCondBr(condition, fails, goes_on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(fails);
+  before();
+  b_.CreateRet(b_.getInt32(static_cast<uint32_t>(-1)));
+  b_.SetInsertPoint(goes_on);
+}
+
+void FunctionGenerator::CheckCall(llvm::Value* rc) {
+  FailIf(b_.CreateICmpNE(rc, b_.getInt32(0)), [] {});
+}
+
+void FunctionGenerator::Body(const Block& block) {
+  for (const Stmt& s : block) Statement(s);
+}
+
+void FunctionGenerator::If(const StmtNode& s) {
+  llvm::Value* condition = E(s.args[0]);
+  llvm::BasicBlock *then = NewBlock("then"), *otherwise = NewBlock("else"), *after = NewBlock("after");
+  b_.CreateCondBr(condition, then, otherwise);
+  b_.SetInsertPoint(then);
+  Body(s.body);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(otherwise);
+  Body(s.otherwise);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+void FunctionGenerator::For(const StmtNode& s) {
+  if (s.for_kind == ForKind::kParallel && !scope_.is_parallel) return Parallel(s);
+  llvm::Value* begin = E(s.args[0]);
+  Count(s, begin, E(s.args[1]));
+}
+
+// The body for begin, ..., end - 1.
+void FunctionGenerator::Count(const StmtNode& s, llvm::Value* begin, llvm::Value* end) {
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *loop = NewBlock("loop"), *after = NewBlock("after");
+  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* i = b_.CreatePHI(begin->getType(), 2, s.var->name);
+  i->addIncoming(begin, before);
+  scope_.vars[s.var.get()] = i;
+  Body(s.body);
+  llvm::Value* next = b_.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), 1));
+  i->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  b_.SetInsertPoint(after);
+}
+
+void FunctionGenerator::Assert(const StmtNode& s) {
+  FailIf(b_.CreateNot(E(s.args[0])), [&] {
+    CallFrame("kp_frame_raise", {scope_.self, TextConstant(&module_, s.name), TextConstant(&module_, s.text)});
+  });
+}
+
+void FunctionGenerator::Call(const StmtNode& s) {
+  const FuncNode& callee = *ir_.Find(s.name);
+  std::vector<llvm::Value*> args = {scope_.self};
+  std::vector<Buffer> given;  // of each parameter; null for scalars
+  std::unordered_map<const VarNode*, Expr> meaning;
+  auto next_scalar = s.args.begin();
+  auto next_buffer = s.buffers.begin();
+  for (const Param& p : callee.params) {
+    if (p.buffer) {
+      args.push_back(scope_.buffers.at(next_buffer->get()));
+      given.push_back(*next_buffer++);
+    } else {
+      args.push_back(E(*next_scalar));
+      meaning[p.var.get()] = *next_scalar++;
+      given.emplace_back();
+    }
+  }
+  for (const Binder& binder : BindersOf(callee)) {
+    const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
+    meaning[binder.var.get()] = extent;
+    args.push_back(E(extent));
+  }
+  for (size_t i = 0; i < callee.params.size(); ++i) {
+    if (!given[i]) continue;
+    for (size_t d = 0; d < given[i]->shape.size(); ++d) {
+      llvm::Value* expected = Index(Substitute(callee.params[i].buffer->shape[d], meaning));
+      llvm::Value* got = Index(given[i]->shape[d]);
+      FailIf(b_.CreateICmpNE(got, expected), [&] {
+        const std::string text = callee.name + ": " + callee.params[i].name() + ": dimension " + std::to_string(d) +
+                                 ": not as the other arguments of the call make it";
+        CallFrame("kp_frame_raise", {scope_.self, TextConstant(&module_, "ValueError"), TextConstant(&module_, text)});
+      });
+    }
+  }
+  CheckCall(b_.CreateCall(DeclareFunction(&module_, level_, callee), args));
+}
+
+void FunctionGenerator::Statement(const Stmt& s) {
+  switch (s->kind) {
+    case StmtKind::kLet:
+      scope_.vars[s->var.get()] = E(s->args[0]);
+      break;
+    case StmtKind::kStore:
+      return Store(*s);
+    case StmtKind::kAlloc:
+      return Alloc(*s);
+    case StmtKind::kFor:
+      return For(*s);
+    case StmtKind::kIf:
+      return If(*s);
+    case StmtKind::kAssert:
+      return Assert(*s);
+    case StmtKind::kCall:
+      return Call(*s);
+    case StmtKind::kEvaluate:
+      E(s->args[0]);
+      break;
+    case StmtKind::kReturn:
+      b_.CreateRet(b_.getInt32(0));
+      b_.SetInsertPoint(NewBlock("unreachable"));
+      break;
+    case StmtKind::kBarrier:
+    case StmtKind::kLaunch:
+      KP_THROW(NotImplementedError) << f_.name
+                                    << ": the kind llvm has no device to launch on; build for opencl or cuda";
+  }
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,24 @@
+#include "codegen/llvm/types.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+llvm::Type* WithLanesOf(llvm::Type* element, Type t) {
+  return t.lanes == 1 ? element : llvm::FixedVectorType::get(element, t.lanes);
+}
+
+}  // namespace
+
+llvm::Type* ValueType(llvm::LLVMContext& context, Type t) {
+  llvm::Type* element = IsBool(t)      ? llvm::Type::getInt1Ty(context)
+                        : !IsFloat(t)  ? llvm::Type::getIntNTy(context, t.bits)
+                        : t.bits == 32 ? llvm::Type::getFloatTy(context)
+                                       : llvm::Type::getDoubleTy(context);
+  return WithLanesOf(element, t);
+}
+
+llvm::Type* MemoryType(llvm::LLVMContext& context, Type t) {
+  return IsBool(t) ? WithLanesOf(llvm::Type::getInt8Ty(context), t) : ValueType(context, t);
+}
+
+}  // namespace kernpack::sdk::ir

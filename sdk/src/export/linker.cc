@@ -1,0 +1,102 @@
+#include "export/linker.h"
+
+#include <kernpack/error.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "export/run.h"
+#include "export/scratch_folder.h"
+
+namespace kernpack::sdk {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file that a shell would run; "" when there is none.
+std::string OnPath(const std::string& program) {
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : std::string();
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    const std::string file = std::string(folder.empty() ? "." : folder) + "/" + program;
+    std::error_code ignored;
+    if (access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, ignored)) return file;
+  }
+  return {};
+}
+
+std::string FindLinker(const std::string& triple) {
+  if (const char* const given = std::getenv("KERNPACK_LINKER"); given && *given) {
+    const std::string found = OnPath(given);
+    if (found.empty()) KP_THROW(RuntimeError) << "KERNPACK_LINKER: there is no program '" << given << "'";
+    return found;
+  }
+  std::vector<std::string> candidates = {"ld.lld"};
+  if (triple.empty()) {
+    candidates.insert(candidates.end(), {"ld", "cc"});
+  } else {
+    candidates.push_back(triple + "-ld");
+  }
+  std::string tried;
+  for (const std::string& name : candidates) {
+    if (const std::string found = OnPath(name); !found.empty()) return found;
+    tried += (tried.empty() ? "" : ", ") + name;
+  }
+  KP_THROW(RuntimeError) << "export: there is no linker: none of " << tried
+                         << " was found. Install one (apt-get install lld, or binutils"
+                         << (triple.empty() ? std::string() : "-" + triple)
+                         << "), or name one with the environment variable KERNPACK_LINKER";
+}
+
+// Whether a program takes options as compilers do, which hand those of the linker on.
+bool IsDriver(const std::string& program) {
+  const std::string name = fs::path(program).filename();
+  for (const char* const end : {"cc", "++", "clang"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void LinkShared(const std::vector<LinkerInput>& objects, std::string_view exports, const std::string& triple,
+                const std::string& path) {
+  const std::string linker = FindLinker(triple);
+  const ScratchFolder folder;
+  const std::string script = folder.Write("exports.map", exports);
+  // Beside its place, so that it can be moved there in one step.
+  const std::string unfinished = path + "." + std::to_string(getpid()) + ".tmp";
+  std::vector<std::string> options = {"-z",
+                                      "now",
+                                      "-z",
+                                      "relro",
+                                      "-z",
+                                      "nodelete",
+                                      "-z",
+                                      "noseparate-code",
+                                      "-z",
+                                      "noexecstack",
+                                      "--gc-sections",
+                                      "--build-id=sha1",
+                                      "--strip-all",
+                                      "--version-script=" + script};
+  std::vector<std::string> command = {linker, "-shared", "-o", unfinished};
+  const bool driver = IsDriver(linker);
+  if (driver) command.push_back("-nostdlib");
+  for (const std::string& option : options) command.push_back(driver ? "-Wl," + option : option);
+  for (const LinkerInput& object : objects) command.push_back(folder.Write(object.name, object.bytes));
+  const RunResult result = Run(command);
+  std::error_code problem;
+  if (result.status == 0) fs::rename(unfinished, path, problem);
+  if (result.status == 0 && !problem) return;
+  std::error_code ignored;
+  fs::remove(unfinished, ignored);
+  KP_THROW(RuntimeError) << "export: " << path << ": "
+                         << (problem ? problem.message() : linker + " failed: " + result.output);
+}
+
+}  // namespace kernpack::sdk

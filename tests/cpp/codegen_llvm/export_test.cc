@@ -1,0 +1,111 @@
+// Exported modules: what they need, that they run, what is refused.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "ir/compiled.h"
+
+namespace ir_test {
+namespace {
+
+namespace fs = std::filesystem;
+namespace sdk = kernpack::sdk;
+
+constexpr char kRows[] = R"(module "rows"
+func softmax(x: f32[N, D]) -> (out: f32[N, D]) {
+  parallel i in 0..N {
+    let m = reduce(max, j in 0..D, any 16, x[i, j])
+    vectorized(16, masked) k in 0..D { out[i, k] = exp(x[i, k] - m) }
+    let s = reduce(+, j in 0..D, any 16, out[i, j])
+    vectorized(16, masked) k in 0..D { out[i, k] = out[i, k] / s }
+  }
+})";
+
+class LlvmExport : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "kernpack-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    unsetenv("KERNPACK_LINKER");
+    fs::remove_all(folder_);
+  }
+
+  std::string Export(const std::string& text, const std::string& target = "llvm") {
+    return MessageOf([&] { sdk::Export(Parse(text), sdk::Target(target), Path()); });
+  }
+  std::string Path() const { return folder_ / "k.so"; }
+  std::string Bytes() const {
+    std::ifstream in(Path(), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  Compiled Load() const { return Compiled::Load(Path()); }
+
+  fs::path folder_;
+};
+
+TEST_F(LlvmExport, RunsAsAnyModule) {
+  ASSERT_EQ(Export(kRows), "");
+  Array x = Array::Of<float>(kF32, {1, 3}, {1, 2, 3}), out(kF32, {1, 3});
+  ASSERT_EQ(Load().Call("softmax", {x.Value(), out.Value()}), "");
+  EXPECT_NEAR(out.as<float>()[0], 0.09003057f, 1e-7f);
+  EXPECT_NEAR(out.as<float>()[2], 0.66524096f, 1e-7f);
+}
+
+TEST_F(LlvmExport, HasAVariantForEachLevel) {
+  ASSERT_EQ(Export(kRows), "");
+  KpAny variants = kp_none();
+  ASSERT_EQ(kp_function_variants(kp_module_function(Load().module(), kp_bytes("softmax")), &variants), 0);
+  KpBytes text{};
+  ASSERT_TRUE(kp_any_str(&variants, &text));
+  const std::string list(text.data, text.size);
+  for (const char* const target : {"\"target\":null", "llvm -mcpu=x86-64-v3", "llvm -mcpu=x86-64-v4"}) {
+    EXPECT_NE(list.find(target), std::string::npos) << list;
+  }
+  kp_any_release(&variants);
+}
+
+TEST_F(LlvmExport, IsSmall) {
+  ASSERT_EQ(Export(kRows), "");
+  EXPECT_LE(fs::file_size(Path()), 48u * 1024);  // three levels, and the aliases' checks
+  ASSERT_EQ(Export(kRows, "llvm -mcpu=x86-64-v3"), "");
+  EXPECT_LE(fs::file_size(Path()), 40u * 1024);
+}
+
+TEST_F(LlvmExport, TheSameModuleGivesTheSameFile) {
+  ASSERT_EQ(Export(kRows), "");
+  const std::string first = Bytes();
+  ASSERT_EQ(Export(kRows), "");
+  EXPECT_EQ(first, Bytes());
+}
+
+TEST_F(LlvmExport, RefusesCodeThatNeedsALibrary) {
+  EXPECT_EQ(Export("module \"m\" func f(a: f64) -> (o: f64[1]) { o[0] = extern(\"cbrt\", f64, a) }").substr(0, 62),
+            "ValueError: export: module 'm' needs the function 'cbrt', whic");
+  EXPECT_FALSE(fs::exists(Path()));
+}
+
+TEST_F(LlvmExport, SaysThatThereIsNoLinker) {
+  setenv("KERNPACK_LINKER", "/nonexistent/ld", 1);
+  EXPECT_EQ(Export(kRows), "RuntimeError: KERNPACK_LINKER: there is no program '/nonexistent/ld'");
+}
+
+TEST_F(LlvmExport, SaysWhatTheLinkerSays) {
+  setenv("KERNPACK_LINKER", "/bin/false", 1);
+  EXPECT_EQ(Export(kRows), "RuntimeError: export: " + Path() + ": /bin/false failed: ");
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(LlvmExport, LinksWithACompilerToo) {
+  setenv("KERNPACK_LINKER", "cc", 1);
+  ASSERT_EQ(Export(kRows), "");
+  EXPECT_NO_THROW(Load());
+}
+
+}  // namespace
+}  // namespace ir_test
