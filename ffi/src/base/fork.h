@@ -8,7 +8,18 @@
 namespace kernpack::host {
 
 // The order in which locks may be taken while others are held; fork takes all of them in this order.
-enum class LockRank { kHostState, kFlight, kStorage, kWorkspace, kModules, kRegistry, kPool, kDevices, kNames };
+enum class LockRank {
+  kBindings,
+  kHostState,
+  kFlight,
+  kStorage,
+  kWorkspace,
+  kModules,
+  kRegistry,
+  kPool,
+  kDevices,
+  kNames
+};
 
 // A std::mutex that takes part in fork(). Never destroyed (its owners are leaked globals).
 class ForkMutex {

@@ -8,6 +8,7 @@
 #include <kernpack/host/torch.h>
 
 #include "base/bytes.h"
+#include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "torch/op.h"
@@ -28,7 +29,7 @@ Op DescribeOp(const KpLoadedFunction* function) {
 namespace {
 
 struct Names {
-  std::mutex mutex;
+  host::ForkMutex mutex{host::LockRank::kBindings};
   std::map<std::string, std::string> by_digest;  // module digest to namespace
   std::set<std::string> taken;
 };

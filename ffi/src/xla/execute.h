@@ -13,13 +13,9 @@
 
 namespace kernpack::xla {
 
-inline void FillTensors(const Plan& plan, const CallFrame& frame, KpDLTensor* tensors) {
-  const KpDLTensor* from = plan.tensors;
+inline void FillAddresses(const Plan& plan, const CallFrame& frame, KpDLTensor* tensors) {
   const auto fill = [&](void* const* buffers, int64_t count) {
-    for (int64_t i = 0; i < count; ++i, ++from, ++tensors) {
-      *tensors = *from;
-      tensors->data = static_cast<const Buffer*>(buffers[i])->data;
-    }
+    for (int64_t i = 0; i < count; ++i, ++tensors) tensors->data = static_cast<const Buffer*>(buffers[i])->data;
   };
   fill(frame.arguments.items, plan.num_operands);
   fill(frame.results.items, plan.num_tensors - plan.num_operands);
@@ -51,9 +47,9 @@ inline int FindPlan(const CallFrame& frame, KpDLDevice device, CallSite* site, c
 // `memory` has room for the plan's call_bytes.
 inline int Run(const Plan& plan, const CallFrame& frame, KpDLTensor* memory, KpSafeCall call, void* self,
                KpCallContext* context) {
-  FillTensors(plan, frame, memory);
+  const KpAny* values = Copy(plan, memory);
+  FillAddresses(plan, frame, memory);
   if (plan.num_aliases && CheckAliases(plan, memory)) return -1;
-  const KpAny* values = CopyValues(plan, memory);
   KpAny result = kp_none();
   const host::CallScope scope(context);
   const int rc = call(self, values, static_cast<int32_t>(plan.num_values), &result);

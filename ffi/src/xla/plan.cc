@@ -51,7 +51,6 @@ class Builder {
     const size_t parameters = call_.arguments.size();
     num_values_ = parameters + static_cast<size_t>(call_.num_results) + call_.has_workspace;
     values_.resize(num_values_);
-    value_tensors_.assign(num_values_, Plan::kNoTensor);
     uint32_t next = 0;
     for (size_t i = 0; i < parameters; ++i) {
       const StaticCall::Argument& argument = call_.arguments[i];
@@ -82,8 +81,7 @@ class Builder {
   int Check(const Plan& plan) const {
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(plan.call_bytes);
     auto* tensors = reinterpret_cast<KpDLTensor*>(memory.get());
-    std::copy(tensors_.begin(), tensors_.end(), tensors);
-    const KpAny* values = CopyValues(plan, tensors);
+    const KpAny* values = Copy(plan, tensors);
     KpSigFrame checked;
     const KpAny* results = values + call_.arguments.size();
     if (kp_sig_check(call_.function->program, name_, values, results, 0, &checked)) return -1;
@@ -140,7 +138,7 @@ class Builder {
 
   void AddTensor(size_t value, uint32_t tensor) {
     values_[value] = Tagged(KP_TYPE_DLTENSOR_PTR);
-    value_tensors_[value] = tensor;
+    tensor_values_.push_back({static_cast<uint32_t>(value), tensor});
   }
 
   void AddList(size_t value, uint32_t first, int32_t count) {
@@ -150,7 +148,6 @@ class Builder {
     lists_.push_back(BorrowedList(count));
     for (int32_t i = 0; i < count; ++i) {
       values_.emplace_back();
-      value_tensors_.emplace_back();
       AddTensor(values_.size() - 1, first + static_cast<uint32_t>(i));
     }
   }
@@ -167,12 +164,14 @@ class Builder {
     out.num_tensors = static_cast<int64_t>(tensors_.size());
     out.num_values = static_cast<uint32_t>(num_values_);
     out.num_all_values = static_cast<uint32_t>(values_.size());
+    out.num_tensor_values = static_cast<uint32_t>(tensor_values_.size());
     out.num_lists = static_cast<uint32_t>(lists_.size());
     out.num_aliases = static_cast<uint32_t>(aliases_.size());
     KpDLTensor* tensors = block->Copy(tensors_);
     out.tensors = tensors;
     out.values = block->Copy(values_);
-    out.value_tensors = block->Copy(value_tensors_);
+    out.lists = block->Copy(lists_);
+    out.tensor_values = block->Copy(tensor_values_);
     out.dtypes = block->Copy(dtypes_);
     for (size_t i = 0; i < extents_.size(); ++i) {
       int64_t* shape = block->Copy(extents_[i]);
@@ -180,7 +179,6 @@ class Builder {
       tensors[i].shape = shape;
       tensors[i].strides = shape + tensors[i].ndim;
     }
-    out.lists = block->Copy(lists_);
     out.list_values = block->Copy(list_values_);
     out.list_items = block->Copy(list_items_);
     out.aliases = block->Copy(aliases_);
@@ -194,7 +192,7 @@ class Builder {
   size_t num_values_ = 0;
   std::vector<KpAny> values_;
   std::vector<KpDLTensor> tensors_;
-  std::vector<uint32_t> value_tensors_;  // parallel to values_
+  std::vector<Plan::TensorValue> tensor_values_;
   std::vector<DataType> dtypes_;
   std::vector<std::vector<int64_t>> extents_;  // of each tensor: shape, then strides
   std::vector<KpSequenceObject> lists_;

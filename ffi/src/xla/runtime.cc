@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fork.h"
+#include "base/leaked.h"
 #include "xla/call_site.h"
 
 namespace kernpack::xla {
@@ -40,10 +42,14 @@ TypeId* FindStateType(const Api* api) {
   return nullptr;
 }
 
+// Registrations only: who executes a call takes no lock.
+struct Registrations {
+  host::ForkMutex mutex{host::LockRank::kBindings};
+};
+
 Error* RegisterStateType(const Api* api, TypeId** out) {
-  static constinit std::mutex mutex;
   static constexpr TypeInfo kInfo = {sizeof(TypeInfo), nullptr, DeleteCallSite};
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(host::Leaked<Registrations>().mutex);
   if ((*out = FindStateType(api))) return nullptr;
   for (StateType& type : g_state_types) {
     if (type.api.load(std::memory_order_relaxed)) continue;

@@ -2,11 +2,13 @@
 
 #include <kernpack/host/signature.h>
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "base/fork.h"
 #include "base/leaked.h"
 #include "xla/attributes.h"
 #include "xla/dtype.h"
@@ -56,9 +58,10 @@ void AppendKey(const Attributes& attributes, std::string* key) {
   }
 }
 
-// The calls that some call site still uses.
+// The calls that some call site still uses. The lock guards their plans too; it is taken when programs are compiled and when a
+// call site is executed for the first time.
 struct Known {
-  std::mutex mutex;
+  host::ForkMutex mutex{host::LockRank::kBindings};
   std::unordered_map<std::string, std::weak_ptr<StaticCall>> calls;
 };
 
@@ -72,7 +75,7 @@ int StaticCall::Find(const Attributes& attributes, std::shared_ptr<StaticCall>* 
   std::string key;
   AppendKey(attributes, &key);
   Known& known = host::Leaked<Known>();
-  const std::lock_guard<std::mutex> lock(known.mutex);
+  const std::lock_guard lock(known.mutex);
   const auto found = known.calls.find(key);
   if (found != known.calls.end() && (*out = found->second.lock())) return 0;
   std::erase_if(known.calls, [](const auto& entry) { return entry.second.expired(); });
@@ -84,7 +87,7 @@ int StaticCall::Find(const Attributes& attributes, std::shared_ptr<StaticCall>* 
 }
 
 int StaticCall::FindPlan(const CallFrame& frame, KpDLDevice device, const Plan** out) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard lock(host::Leaked<Known>().mutex);
   for (const Plan::Owned& plan : plans_) {
     *out = plan.get();
     if (Fits(*plan, frame, device)) return 0;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "xla/plan.h"
@@ -34,7 +33,8 @@ class StaticCall {
   StaticCall& operator=(const StaticCall&) = delete;
   ~StaticCall();
 
-  // The plan for the shapes of this frame; lives as long as the call. 0, or -1 with an error raised. Takes a lock.
+  // The plan for the shapes of this frame; lives as long as the call. 0, or -1 with an error raised. Takes a lock: for the first
+  // execution of a call site.
   int FindPlan(const CallFrame& frame, KpDLDevice device, const Plan** out);
 
   const KpLoadedFunction* function = nullptr;
@@ -48,8 +48,7 @@ class StaticCall {
   int Decode(const Attributes& attributes);
   int AddParameter(AttributeReader& reader, int32_t index, bool is_none);
 
-  std::mutex mutex_;  // of plans_
-  std::vector<Plan::Owned> plans_;
+  std::vector<Plan::Owned> plans_;  // guarded by the lock of all calls
 };
 
 }  // namespace kernpack::xla
