@@ -1,6 +1,6 @@
 #include <kernpack/sdk/codegen/generator.h>
-#include <kernpack/sdk/ir/verify.h>
 #include <kernpack/sdk/object.h>
+#include <kernpack/sdk/schedule/default.h>
 #include <kernpack/string.h>
 
 #include <map>
@@ -67,8 +67,7 @@ Any CallGenerator(const char* service, const ir::IRModule& module, const Target&
     KP_THROW(RuntimeError) << "build: the generator of target kind '" << kind.c_str() << "' has no " << service
                            << kind.c_str();
   }
-  ir::Verify(module);
-  std::vector<Any> args = {ToAny(module), ToAny(target)};
+  std::vector<Any> args = {ToAny(ir::ScheduleByDefault(module, target)), ToAny(target)};
   for (Any& value : more) args.push_back(std::move(value));
   return CallPacked(service + kind, args);
 }

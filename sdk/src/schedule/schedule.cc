@@ -147,6 +147,8 @@ std::vector<std::string> Schedule::Axes(const std::string& stage) const {
   return names;
 }
 
+PrimFunc LowerUnverified(const Schedule& schedule) { return LowerSchedule(*schedule.state_); }
+
 PrimFunc Schedule::Lower() const {
   PrimFunc f = LowerSchedule(*state_);
   Verify(IRModule{f->name, "", {f}});

@@ -91,6 +91,8 @@ std::string PackReads(ScheduleState* state, const Args& args);
 // What must be true of a stage that is computed at a loop, after each primitive.
 void CheckAttachment(const ScheduleState& state, const StageState& s);
 PrimFunc LowerSchedule(const ScheduleState& state);
+// For stages that are a part of a function, and read what the rest of it defines.
+PrimFunc LowerUnverified(const Schedule& schedule);
 
 }  // namespace kernpack::sdk::ir
 

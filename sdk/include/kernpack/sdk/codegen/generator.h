@@ -5,7 +5,7 @@
 //   target.export.<kind> (IRModule, Target, path: str) -> None; writes a shared object that needs nothing of this SDK
 //   target.source.<kind> (IRModule, Target) -> str; the code as a person would read it
 //
-// The last two are optional. A module comes verified and as it was written: a generator runs Lower() itself.
+// The last two are optional. A module comes verified and with a schedule (ScheduleByDefault): a generator runs Lower() itself.
 #ifndef KERNPACK_SDK_CODEGEN_GENERATOR_H_
 #define KERNPACK_SDK_CODEGEN_GENERATOR_H_
 
@@ -38,7 +38,7 @@ void ExplainMissingGenerator(const std::string& kind, std::string why);
 // Kinds with a generator, sorted.
 std::vector<std::string> ListGenerators();
 
-// Verifies, then calls the generator of the target's kind. `target` empty: the module's own. ValueError when neither says;
+// Verifies, schedules what has no schedule, and calls the generator of the target's kind. `target` empty: the module's own. ValueError when neither says;
 // RuntimeError for a kind without a generator, listing those there are and why others are not.
 Generated Build(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt);
 void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path);

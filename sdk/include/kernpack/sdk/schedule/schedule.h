@@ -72,6 +72,7 @@ class Schedule {
   std::vector<Primitive> trace_;
 
   std::string Do(const Primitive& primitive);
+  friend PrimFunc LowerUnverified(const Schedule& schedule);
 };
 
 }  // namespace kernpack::sdk::ir

@@ -1,0 +1,130 @@
+// Functions for CPUs: nests that have a schedule of their own, and loops of any form, parallel and vectorized where the
+// verifier will find their iterations independent.
+#include <kernpack/sdk/ir/visitor.h>
+
+#include <algorithm>
+
+#include "ir/race.h"
+#include "pass/widen.h"
+#include "schedule/default/nests.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+// Rows are of unknown length, mostly hundreds of elements.
+constexpr int kGrainOfRows = 8;
+
+class Widest : public Visitor {
+ public:
+  int bits = 8;
+  void VisitExpr(const Expr& e) override {
+    if (!IsBool(e->type) && e->type != kI64) bits = std::max<int>(bits, e->type.bits);
+    if (e->op == Op::kLoad || e->op == Op::kMaskedLoad) {
+      bits = std::max<int>(bits, e->buffer()->element.bits);
+      return;  // indices are no elements
+    }
+    Visitor::VisitExpr(e);
+  }
+  void VisitStmt(const Stmt& s) override {
+    if (s->kind != StmtKind::kStore) return Visitor::VisitStmt(s);
+    bits = std::max<int>(bits, s->buffer->element.bits);
+    VisitExpr(s->args.back());
+  }
+};
+
+class Annotator {
+ public:
+  Annotator(const IRModule& module, const FuncNode& f, const Machine& machine) : module_(module), machine_(machine) {
+    for (const Var& v : ShapeVars(f)) facts_.non_negative.insert(v.get());
+  }
+
+  Stmt One(const Stmt& s, bool in_parallel) {
+    if (s->kind == StmtKind::kLet) {
+      if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
+    }
+    StmtNode copy = *s;
+    if (s->kind == StmtKind::kIf) {
+      copy.body = Run(s->body, in_parallel);
+      copy.otherwise = Run(s->otherwise, in_parallel);
+    }
+    if (s->kind == StmtKind::kFor) Loop(&copy, in_parallel);
+    return std::make_shared<const StmtNode>(std::move(copy));
+  }
+
+ private:
+  const IRModule& module_;
+  const Machine& machine_;
+  Facts facts_;
+
+  Block Run(const Block& block, bool in_parallel) {
+    Block out;
+    for (const Stmt& s : block) out.push_back(One(s, in_parallel));
+    return out;
+  }
+
+  void Loop(StmtNode* s, bool in_parallel) {
+    const bool independent = !FindRace(module_, *s, facts_) && !HasReturn(s->body);
+    if (independent && CanWiden(s->body) && machine_.kind != Machine::kGpu) {
+      Widest widest;
+      widest.VisitBlock(s->body);
+      s->for_kind = ForKind::kVectorized;
+      s->lanes = machine_.Lanes(widest.bits);
+      s->tail = machine_.tail;
+      return;
+    }
+    if (independent && !in_parallel && !AllocatesPersistent(s->body)) {
+      s->for_kind = ForKind::kParallel;
+      s->lanes = kGrainOfRows;
+    }
+    const size_t before = facts_.counters.size();
+    facts_.AddCounter(s->var, s->args[0], s->args[1]);
+    s->body = Run(s->body, in_parallel || s->for_kind == ForKind::kParallel);
+    facts_.counters.resize(before);
+  }
+
+  template <class F>
+  static bool Any(const Block& block, F f) {
+    return std::any_of(block.begin(), block.end(),
+                       [&](const Stmt& s) { return f(*s) || Any(s->body, f) || Any(s->otherwise, f); });
+  }
+  static bool HasReturn(const Block& block) {
+    return Any(block, [](const StmtNode& s) { return s.kind == StmtKind::kReturn; });
+  }
+  static bool AllocatesPersistent(const Block& block) {
+    return Any(block,
+               [](const StmtNode& s) { return s.kind == StmtKind::kAlloc && s.buffer->scope == Scope::kPersistent; });
+  }
+};
+
+}  // namespace
+
+namespace {
+
+using NestSchedule = std::function<std::optional<Block>(const Lifted&)>;
+
+Block ScheduleEach(const IRModule& module, const FuncNode& f, const Machine& machine, const NestSchedule& schedule) {
+  Annotator annotator(module, f, machine);
+  Block out;
+  for (const Stmt& s : f.body) {
+    const std::optional<Lifted> lifted = LiftNest(f, *s);
+    const std::optional<Block> nest = lifted ? schedule(*lifted) : std::nullopt;
+    if (nest) {
+      out.insert(out.end(), nest->begin(), nest->end());
+    } else {
+      out.push_back(annotator.One(s, false));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Machine& machine) {
+  return ScheduleEach(module, f, machine, [&](const Lifted& l) { return ScheduleNestForCpu(l, machine); });
+}
+
+Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Machine& machine) {
+  return ScheduleEach(module, f, machine, [&](const Lifted& l) { return ScheduleNestForGpu(l, machine); });
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,47 @@
+#include <kernpack/sdk/ir/verify.h>
+#include <kernpack/sdk/ir/visitor.h>
+#include <kernpack/sdk/schedule/default.h>
+
+#include <algorithm>
+
+#include "schedule/default/nests.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+// A loop of another kind than serial, a launch, or a vector: someone decided already.
+class Decided : public Visitor {
+ public:
+  bool any = false;
+  void VisitExpr(const Expr& e) override {
+    any = any || e->type.lanes != 1;
+    Visitor::VisitExpr(e);
+  }
+  void VisitStmt(const Stmt& s) override {
+    any = any || s->kind == StmtKind::kLaunch || (s->kind == StmtKind::kFor && s->for_kind != ForKind::kSerial);
+    Visitor::VisitStmt(s);
+  }
+};
+
+}  // namespace
+
+IRModule ScheduleByDefault(const IRModule& module, const Target& target) {
+  Verify(module);
+  IRModule out = module;
+  for (PrimFunc& f : out.functions) {
+    Decided decided;
+    decided.VisitBlock(f->body);
+    const std::string& own = f->target.empty() ? module.target : f->target;
+    const Machine machine = MachineOf(own.empty() ? target : Target(own));
+    if (decided.any || f->body.empty() || machine.kind == Machine::kOther) continue;
+    if (machine.kind == Machine::kGpu) {
+      f = LaunchItems(*WithBody(*f, ScheduleForGpu(module, *f, machine)), std::min<int64_t>(machine.threads, 64));
+    } else {
+      f = WithBody(*f, ScheduleForCpu(module, *f, machine));
+      if (machine.kind == Machine::kItems) f = LaunchItems(*f, 1);
+    }
+  }
+  return out;
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,115 @@
+#include "schedule/default/matmul.h"
+
+#include <algorithm>
+
+namespace kernpack::sdk::ir {
+namespace {
+
+// Fewer rows than this are not worth packing the other matrix for.
+constexpr int64_t kFewRows = 4;
+
+// A load whose indices are axes, as it is or cast.
+const ExprNode* PlainLoad(const Expr& e) {
+  const Expr& load = e->op == Op::kCast ? e->args[0] : e;
+  if (load->op != Op::kLoad) return nullptr;
+  const bool plain = std::all_of(load->args.begin(), load->args.end(), [](const Expr& i) { return i->op == Op::kVar; });
+  return plain ? load.get() : nullptr;
+}
+
+// The dimension that the variable indexes; -1 when none does.
+int DimOf(const ExprNode& load, const Var& var) {
+  for (size_t d = 0; d < load.args.size(); ++d) {
+    if (load.args[d]->var() == var) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+// Columns in vectors that stay in registers, one row after another; the right matrix as it is.
+Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Machine& machine) {
+  Schedule s(lifted.program);
+  const std::string& out = lifted.stage().name;
+  const int lanes = machine.Lanes(lifted.stage().body->type.bits);
+  const int64_t columns = lanes * (machine.vector_bytes == 64 ? 16 : 8);
+  const std::string local = s.CacheWrite(out);
+  const auto [outer, inner] = s.Split(out, m.column, columns);
+  s.ComputeAt(local, out, outer);
+  s.Vectorize(out, inner, lanes, machine.tail);
+  const auto [vector, lane] = s.Split(local, m.column, lanes);
+  s.Reorder(local, {m.sum, vector, lane});
+  s.Vectorize(local, lane, lanes, machine.tail);
+  s.Parallel(out, s.Axes(out)[0] == outer ? outer : s.Axes(out)[0]);
+  return s;
+}
+
+Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Machine& machine) {
+  Schedule s(lifted.program);
+  const std::string& out = lifted.stage().name;
+  const int lanes = machine.Lanes(lifted.stage().body->type.bits);
+  // Two vectors wide, and as many rows as leave registers for both operands.
+  const int64_t rows = machine.vector_bytes == 64 ? 12 : 6, columns = 2 * lanes;
+  const std::string local = s.CacheWrite(out);
+  const std::string right = s.Pack(m.right, local, m.right_dim, columns);
+  const std::string left = s.Pack(m.left, local, m.left_dim, rows);
+  s.Parallel(right, "panel");
+  s.Parallel(left, "panel");
+  if (!m.right_is_transposed) s.Vectorize(right, "lane", lanes);
+
+  const auto [row_tile, row] = s.Split(out, m.row, rows);
+  const auto [column_tile, column] = s.Split(out, m.column, columns);
+  s.Reorder(out, {column_tile, row_tile, row, column});
+  s.ComputeAt(local, out, row_tile);
+  s.Vectorize(out, column, lanes);
+  s.Parallel(out, s.Axes(out)[0]);
+
+  const auto [vector, lane] = s.Split(local, m.column, lanes);
+  s.Reorder(local, {m.sum, m.row, vector, lane});
+  s.Unroll(local, m.row);
+  s.Unroll(local, vector);
+  s.Vectorize(local, lane, lanes);
+  return s;
+}
+
+}  // namespace
+
+std::optional<Matmul> MatchMatmul(const Stage& stage) {
+  const bool sum = stage.combine && stage.combine->op == Op::kAdd && stage.reduced.size() == 1 &&
+                   (stage.combine->lanes == 0 || IsInteger(stage.body->type));
+  if (!sum || stage.body->op != Op::kMul || stage.spatial.empty()) return std::nullopt;
+  const Var k = stage.reduced[0].var, j = stage.spatial.back().var;
+  for (const bool swapped : {false, true}) {
+    const ExprNode* left = PlainLoad(stage.body->args[swapped]);
+    const ExprNode* right = PlainLoad(stage.body->args[!swapped]);
+    if (!left || !right || left->buffer() == right->buffer()) continue;
+    if (DimOf(*left, j) >= 0 || DimOf(*right, j) < 0 || DimOf(*left, k) < 0 || DimOf(*right, k) < 0) continue;
+    Matmul m;
+    m.column = j->name;
+    m.sum = k->name;
+    m.left = left->buffer()->name;
+    m.right = right->buffer()->name;
+    m.right_dim = DimOf(*right, j);
+    m.right_is_transposed = m.right_dim + 1 != static_cast<int>(right->args.size());
+    if (stage.spatial.size() > 1) {
+      const StageAxis& i = stage.spatial[stage.spatial.size() - 2];
+      if (DimOf(*left, i.var) >= 0 && DimOf(*right, i.var) < 0) {
+        m.row = i.var->name;
+        m.rows = i.extent;
+        m.left_dim = DimOf(*left, i.var);
+      }
+    }
+    if (m.row.empty() && m.right_is_transposed) continue;
+    return m;
+  }
+  return std::nullopt;
+}
+
+Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Machine& machine) {
+  const auto by_row = [&] { return LowerNest(lifted, RowSchedule(lifted, matmul, machine)); };
+  int64_t rows = 0;
+  if (matmul.row.empty() || (IsConstInt(matmul.rows, &rows) && rows < kFewRows && !matmul.right_is_transposed))
+    return by_row();
+  Block tiles = LowerNest(lifted, TileSchedule(lifted, matmul, machine));
+  if (IsConstInt(matmul.rows, &rows) || matmul.right_is_transposed) return tiles;
+  return {If(matmul.rows < Expr(kFewRows), by_row(), std::move(tiles))};
+}
+
+}  // namespace kernpack::sdk::ir

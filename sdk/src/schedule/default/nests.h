@@ -1,0 +1,29 @@
+// Default schedules of one nest of loops.
+#ifndef KERNPACK_SDK_SRC_SCHEDULE_DEFAULT_NESTS_H_
+#define KERNPACK_SDK_SRC_SCHEDULE_DEFAULT_NESTS_H_
+
+#include "ir/polynomial.h"
+#include "schedule/default/lift.h"
+#include "schedule/default/machine.h"
+
+namespace kernpack::sdk::ir {
+
+// For CPUs. Nothing where the nest has no schedule of its own and loops are to be annotated as they are.
+std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Machine& machine);
+// For GPUs: a launch.
+Block ScheduleNestForGpu(const Lifted& lifted, const Machine& machine);
+
+// The body of a function for a CPU. Loops of nests without a schedule of their own become parallel (the outermost) and
+// vectorized (the innermost) where their iterations are provably independent.
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Machine& machine);
+
+// The same for a GPU: nests become launches, and other loops parallel where their iterations are independent.
+Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Machine& machine);
+
+// What of a device's function would run on the host becomes launches: parallel loops of `threads` items a block, each
+// an iteration; the rest of one item.
+PrimFunc LaunchItems(const FuncNode& f, int64_t threads);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_SCHEDULE_DEFAULT_NESTS_H_

@@ -1,0 +1,61 @@
+#include "schedule/default/strided.h"
+
+#include <kernpack/sdk/ir/visitor.h>
+
+#include <algorithm>
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class Finder : public Visitor {
+ public:
+  explicit Finder(Var var) : var_(std::move(var)) {}
+  std::vector<Buffer> found;
+
+  void VisitExpr(const Expr& e) override {
+    Visitor::VisitExpr(e);
+    if (e->op != Op::kLoad && e->op != Op::kMaskedLoad) return;
+    for (size_t d = 0; d + 1 < e->buffer()->shape.size(); ++d) {
+      if (Uses(e->args[d]) && !std::count(found.begin(), found.end(), e->buffer())) found.push_back(e->buffer());
+    }
+  }
+
+ private:
+  Var var_;
+  bool Uses(const Expr& e) const {
+    return (e->op == Op::kVar && e->var() == var_) ||
+           std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return Uses(a); });
+  }
+};
+
+class Indices : public Visitor {
+ public:
+  explicit Indices(const std::vector<Buffer>& buffers) : buffers_(buffers) {}
+  bool are_axes = true;
+
+  void VisitExpr(const Expr& e) override {
+    Visitor::VisitExpr(e);
+    if ((e->op != Op::kLoad && e->op != Op::kMaskedLoad) || !std::count(buffers_.begin(), buffers_.end(), e->buffer()))
+      return;
+    for (size_t d = 0; d < e->buffer()->shape.size(); ++d) are_axes = are_axes && e->args[d]->op == Op::kVar;
+  }
+
+ private:
+  const std::vector<Buffer>& buffers_;
+};
+
+}  // namespace
+
+std::vector<Buffer> StridedSources(const Stage& stage, const StageAxis& axis) {
+  Finder finder(axis.var);
+  finder.VisitExpr(stage.body);
+  return std::move(finder.found);
+}
+
+bool AreIndexedByAxes(const Stage& stage, const std::vector<Buffer>& buffers) {
+  Indices indices(buffers);
+  indices.VisitExpr(stage.body);
+  return indices.are_axes;
+}
+
+}  // namespace kernpack::sdk::ir
