@@ -90,6 +90,9 @@ kernels() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests"; }
 # Without the test whose kernel is meant to write outside its memory.
 kernels_checked() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests" --gtest_filter='-*Sticky*'; }
 
+# Needs NVRTC: KERNPACK_NVRTC, or that of the toolkit.
+generated() { KERNPACK_TEST_KIND=cuda "$build/tests/device/codegen/kernpack_device_codegen_tests" --gtest_brief=1; }
+
 tensors() {
   PYTHONPATH=$build/python:$root/sdk/python "$python" "$root/tests/device/cuda/gpu/tensors.py"
 }
@@ -110,7 +113,7 @@ esac
 say "the machine"
 need_gpu
 with_python=no
-targets=(kernpack_cuda kernpack_device_conformance kernpack_cuda_tests kernpack_cuda_gpu_tests)
+targets=(kernpack_cuda kernpack_device_conformance kernpack_cuda_tests kernpack_cuda_gpu_tests kernpack_device_codegen_tests)
 if "$python" -c 'import pathlib, sysconfig; assert (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists()' 2>/dev/null; then
   with_python=yes
   targets+=(python_dev)
@@ -142,6 +145,8 @@ if command -v compute-sanitizer >/dev/null; then
 else
   skip "compute-sanitizer" "there is none"
 fi
+
+try "generated code" generated
 
 if [ "$with_python" = yes ]; then
   try "tensors of torch, CuPy and JAX" tensors

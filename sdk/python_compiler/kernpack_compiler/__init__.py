@@ -4,7 +4,7 @@ import copyreg as _copyreg
 
 import kernpack as _kernpack  # the one host of the process
 
-from . import ir
+from . import _nvrtc, ir
 from ._build import BuiltModule, build, register_generator, remove_generator
 from ._native import (
     BestMatch,
@@ -58,6 +58,7 @@ def _kind(name: str) -> TargetKind:
     return TargetKind.get(name)
 
 
+_kernpack.register_func("kernpack.find_nvrtc", _nvrtc.find, replace=True)
 _copyreg.pickle(TargetKind, lambda kind: (_kind, (kind.name,)))
 for _name in __all__:
     if _name != "ir":

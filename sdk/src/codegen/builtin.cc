@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "codegen/c/register.h"
+#include "codegen/cuda/register.h"
 #include "codegen/opencl/register.h"
 #include "codegen/plugin.h"
 
@@ -16,6 +17,7 @@ void RegisterBuiltinGenerators() {
   std::call_once(once, [] {
     RegisterC();
     RegisterOpenCl();
+    RegisterCuda();
     ExplainMissingGenerator("composite", "each of its parts is built by itself");
     if (const std::string why = LoadGeneratorPlugin("llvm"); !why.empty()) {
       ExplainMissingGenerator(

@@ -42,10 +42,11 @@ OptionTraits Limit(const char* doc, const char* device_attribute, AttrValue othe
 void RegisterGpuKinds() {
   TargetKindBuilder("cuda", KP_DEVICE_CUDA)
       .set_default_keys({"cuda", "gpu"})
-      .add_attr_option<std::string>("arch", {.doc = "architecture that code is generated for; needed to generate any",
-                                             .validate = CheckArch,
-                                             .from_device = "compute_version",
-                                             .convert = ArchOfVersion})
+      .add_attr_option<std::string>("arch",
+                                    {.doc = "architecture that code is generated for; without it the usual ones",
+                                     .validate = CheckArch,
+                                     .from_device = "compute_version",
+                                     .convert = ArchOfVersion})
       .add_attr_option<int64_t>("max_num_threads",
                                 Limit("threads of a block that schedules use at most", "max_threads_per_block", 1024))
       .add_attr_option<int64_t>("max_threads_per_block", Limit("of the device", "max_threads_per_block"))

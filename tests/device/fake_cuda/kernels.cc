@@ -59,15 +59,29 @@ Result Shape(const KernelShape& shape, const Arguments& arguments) {
   return kSuccess;
 }
 
+// generated_scale_kernel(int64_t first, const float* x, float k, float* o), as tests/device/codegen/cuda_test.cc has it generated:
+// a block of one thread an element
+Result GeneratedScale(const KernelShape& shape, const Arguments& arguments) {
+  const auto first = Value<uint64_t>(arguments, 0);
+  const auto* x = Elements<float>(arguments, 1, first + shape.threads());
+  auto* o = Elements<float>(arguments, 3, first + shape.threads());
+  if (x == nullptr || o == nullptr) return kIllegalAddress;
+  for (uint64_t i = first; i < first + shape.threads(); ++i) o[i] = x[i] * Value<float>(arguments, 2);
+  return kSuccess;
+}
+
 Result Nothing(const KernelShape& /*shape*/, const Arguments& /*arguments*/) { return kSuccess; }
 
 }  // namespace
 
 const std::vector<KernelDef>& Kernels() {
   static const auto* const kernels = new std::vector<KernelDef>{
-      {"kp_test_scale", {8, 4, 4}, 1024, 0, false, Scale},   {"kp_test_add", {8, 8, 8, 4}, 1024, 0, false, Add},
-      {"kp_test_shape", {8}, 1024, 1024, false, Shape},      {"kp_test_bounded", {}, 128, 0, false, Nothing},
+      {"kp_test_scale", {8, 4, 4}, 1024, 0, false, Scale},
+      {"kp_test_add", {8, 8, 8, 4}, 1024, 0, false, Add},
+      {"kp_test_shape", {8}, 1024, 1024, false, Shape},
+      {"kp_test_bounded", {}, 128, 0, false, Nothing},
       {"kp_test_needs_cluster", {}, 1024, 0, true, Nothing},
+      {"generated_scale_kernel", {8, 8, 4, 8}, 1, 0, false, GeneratedScale},
   };
   return *kernels;
 }

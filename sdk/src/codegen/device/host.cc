@@ -131,8 +131,8 @@ void HostFunction::LaunchLines(const StmtNode& s) {
   for (size_t d = 0; d < 6; ++d) extents[d] = Bare(E(s.args[d]));
   Line("{");
   indent_ += 2;
-  const std::string shape = names_.Fresh("kp_shape");
-  Line("const Shape " + shape + "{" + extents[0] + ", " + extents[1] + ", " + extents[2] + ", " + extents[3] + ", " +
+  const std::string shape = names_.Fresh("kp_launch");
+  Line("const kp_shape " + shape + "{" + extents[0] + ", " + extents[1] + ", " + extents[2] + ", " + extents[3] + ", " +
        extents[4] + ", " + extents[5] + "};");
   std::string arguments;
   for (const KernelArgument& argument : text.arguments()) {

@@ -16,9 +16,9 @@ namespace kp = kernpack;
 
 inline constexpr char kHostHelpers[] = R"(
 // Blocks of a launch, and threads of a block.
-class Shape {
+class kp_shape {
  public:
-  Shape(int64_t gx, int64_t gy, int64_t gz, int64_t bx, int64_t by, int64_t bz) : extents_{gx, gy, gz, bx, by, bz} {
+  kp_shape(int64_t gx, int64_t gy, int64_t gz, int64_t bx, int64_t by, int64_t bz) : extents_{gx, gy, gz, bx, by, bz} {
     for (const int64_t n : extents_) {
       KP_CHECK(n <= INT32_MAX, ValueError) << "a launch has at most " << INT32_MAX << " blocks or threads a dimension, not " << n;
     }
@@ -57,6 +57,18 @@ class Shape {
     item *= n;
   }
   return item != 0 ? static_cast<uint64_t>(item) : 1;
+}
+
+// Device code that was cut out or changed after the module was built is refused when the module is loaded.
+void kp_check_image(const kp::DeviceCode& image, uint64_t expected, const char* target) {
+  uint64_t digest = 0xcbf29ce484222325u;
+  const volatile char* data = image.image.data();  // what is there when the module is loaded, whatever the compiler knows
+  for (size_t i = 0; i < image.image.size(); ++i) {
+    digest = (digest ^ static_cast<unsigned char>(data[i])) * 0x100000001b3u;
+  }
+  KP_CHECK(digest == expected, ImportError)
+      << "the device code for '" << target << "' inside this module is not what was built (digest " << digest << ", expected "
+      << expected << "); build or install the module again";
 }
 
 )";

@@ -67,7 +67,7 @@ void KernelText::Scratch(const Buffer& buffer) {
 }
 
 void KernelText::Shared(const Buffer& buffer) {
-  shared_ += "  " + dialect_.Space(Scope::kShared) + CMemory(buffer->element) + " " + Define(buffer) + "[" +
+  shared_ += "  " + kernels_.Shared() + CMemory(buffer->element) + " " + Define(buffer) + "[" +
              std::to_string(std::max<int64_t>(ConstantSize(*buffer), 1)) + "];\n";
 }
 

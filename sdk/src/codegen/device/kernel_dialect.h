@@ -16,6 +16,8 @@ class KernelDialect : public Dialect {
   // The parameter for memory whose first element `name` will be; what the body begins with to make it so, or "".
   virtual std::string MemoryParameter(const std::string& pointer, const std::string& name) const = 0;
   virtual std::string MemoryBinding(const std::string& pointer, const std::string& name) const = 0;
+  // What stands before the declaration of memory of the block.
+  virtual std::string Shared() const = 0;
 };
 
 }  // namespace kernpack::sdk::ir

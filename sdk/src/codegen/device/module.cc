@@ -4,8 +4,7 @@
 #include <kernpack/sdk/codegen/signature.h>
 #include <kernpack/sdk/ir/pass.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <cstdio>
 
 #include "codegen/device/host_prelude.h"
 #include "codegen/device/launches.h"
@@ -34,12 +33,13 @@ std::string Literal(const std::string& data) {
   return text + "\"";
 }
 
-// Loaded code is kept under its name, which says what it is.
-std::string NameOf(const DeviceImage& image) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx",
-                static_cast<unsigned long long>(XXH3_64bits(image.data.data(), image.data.size())));
-  return digits;
+// As kp_digest() of kHostHelpers computes it: FNV-1a.
+std::string DigestOf(const std::string& data) {
+  uint64_t digest = 0xcbf29ce484222325u;
+  for (const char c : data) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  char text[20];
+  std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(digest));
+  return text;
 }
 
 }  // namespace
@@ -61,12 +61,14 @@ DeviceModule::DeviceModule(const IRModule& module, const KernelDialect& dialect)
 }
 
 std::string DeviceModule::HostSource(const std::vector<DeviceImage>& images) {
-  std::string codes, entries, exports;
+  std::string codes, checks, entries, exports;
   for (size_t i = 0; i < images.size(); ++i) {
     const std::string at = std::to_string(i);
-    codes += "\nconstexpr char kData" + at + "[] =" + Literal(images[i].data) + ";\nconstexpr kp::DeviceCode kImage" +
-             at + "{" + CString(NameOf(images[i])) + ", " + CString(images[i].format) + ", {kData" + at +
-             ", sizeof kData" + at + " - 1}};\n";
+    const std::string digest = DigestOf(images[i].data);  // also the name that loaded code is kept under
+    codes += "\nconstexpr char kp_data" + at + "[] =" + Literal(images[i].data) +
+             ";\nconstexpr kp::DeviceCode kp_image" + at + "{" + CString(digest) + ", " + CString(images[i].format) +
+             ", {kp_data" + at + ", sizeof kp_data" + at + " - 1}};\n";
+    checks += "  kp_check_image(kp_image" + at + ", " + digest + ", " + CString(images[i].target) + ");\n";
   }
   for (size_t f = 0; f < writers_.size(); ++f) {
     const FuncNode& function = *module_.functions[f];
@@ -74,7 +76,7 @@ std::string DeviceModule::HostSource(const std::vector<DeviceImage>& images) {
     const std::string signature = function.signature.empty() ? DeriveSignature(function) : function.signature;
     for (size_t i = 0; i < images.size(); ++i) {
       const std::string entry = functions_.Fresh(function.name + "_entry");
-      entries += writers_[f]->Entry(entry, "kImage" + std::to_string(i));
+      entries += writers_[f]->Entry(entry, "kp_image" + std::to_string(i));
       exports += "KP_EXPORT_FOR(" + CString(images[i].target) + ", " + function.name + ", " + entry + ", " +
                  CString(signature) + ");\n";
     }
@@ -84,8 +86,9 @@ std::string DeviceModule::HostSource(const std::vector<DeviceImage>& images) {
     KP_THROW(ValueError) << "module '" << module_.name << "' has no function that is not private";
   }
   return "// Module " + module_.name + ", generated from Kernpack's IR.\n" + kHostPrelude + "\nnamespace {\n" + codes +
-         kHostHelpers + helpers_.Text() + bodies_ + entries + "\n}  // namespace\n\nKP_MODULE(" +
-         CString(module_.name) + ", \"1.0.0\");\n" + exports;
+         kHostHelpers + "void kp_check_images() {\n" + checks + "}\n\n" + helpers_.Text() + bodies_ + entries +
+         "\n}  // namespace\n\nKP_MODULE(" + CString(module_.name) +
+         ", \"1.0.0\");\nKP_MODULE_INIT(kp_check_images);\n" + exports;
 }
 
 }  // namespace kernpack::sdk::ir

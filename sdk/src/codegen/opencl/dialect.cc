@@ -82,6 +82,7 @@ class OpenClDialect final : public KernelDialect {
   std::string MemoryBinding(const std::string& pointer, const std::string& name) const override {
     return "  " + pointer + name + " = kp_" + name + "_buffer + kp_" + name + "_first;\n";
   }
+  std::string Shared() const override { return Space(Scope::kShared); }
 };
 
 }  // namespace

@@ -1,0 +1,77 @@
+#include "codegen/cuda/dialect.h"
+
+#include <algorithm>
+
+#include "codegen/c_family/spelling.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+constexpr char kPrelude[] = R"(typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define INT64_C(n) n##ll
+#define UINT64_C(n) n##ull
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fc00000)
+#define LANE(x, i) (x).v[i]
+
+static __device__ __forceinline__ int64_t kp_thread() {
+  const int64_t block = ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  const int64_t thread = ((int64_t)threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  return block * ((int64_t)blockDim.x * blockDim.y * blockDim.z) + thread;
+}
+
+)";
+
+constexpr char kAxes[] = "xyz";
+
+class CudaDialect final : public KernelDialect {
+ public:
+  const char* Kind() const override { return "cuda"; }
+  bool HasGnuVectors() const override { return false; }
+  std::string Inline() const override { return "static __device__ __forceinline__ "; }
+  std::string Restrict() const override { return "__restrict__ "; }
+  std::string Space(Scope) const override { return ""; }
+  std::string Function(Op op, Type type) const override {
+    const std::string name = op == Op::kAbs ? "fabs" : op == Op::kRound ? "rint" : std::string(OpName(op));
+    return type.bits == 32 ? name + "f" : name;
+  }
+  std::string ThreadIndex(int axis) const override { return std::string("((int32_t)threadIdx.") + kAxes[axis] + ")"; }
+  std::string BlockIndex(int axis) const override { return std::string("((int32_t)blockIdx.") + kAxes[axis] + ")"; }
+  std::string Barrier() const override { return "__syncthreads();"; }
+  bool IsReserved(std::string_view name) const override {
+    static constexpr std::string_view kWords[] = {
+        "alignas",  "and",      "blockDim", "blockIdx", "catch",     "class",     "constexpr", "delete",   "dim3",
+        "explicit", "export",   "friend",   "gridDim",  "mutable",   "namespace", "new",       "noexcept", "not",
+        "nullptr",  "operator", "or",       "private",  "protected", "public",    "template",  "this",     "threadIdx",
+        "throw",    "try",      "typename", "using",    "virtual",   "warpSize",  "wchar_t",   "xor"};
+    return IsCWord(name) || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+  }
+
+  std::string Prelude() const override { return kPrelude; }
+  std::string Head(const std::string& name, const int64_t (&threads)[3]) const override {
+    const int64_t block = threads[0] * threads[1] * threads[2];
+    const std::string bounds = block > 0 ? "__launch_bounds__(" + std::to_string(block) + ") " : "";
+    return "extern \"C\" __global__ void " + bounds + name + "(";
+  }
+  std::string MemoryParameter(const std::string& pointer, const std::string& name) const override {
+    return pointer + name;
+  }
+  std::string MemoryBinding(const std::string&, const std::string&) const override { return ""; }
+  std::string Shared() const override { return "__shared__ "; }
+};
+
+}  // namespace
+
+const KernelDialect& CudaCxx() {
+  static const CudaDialect dialect;
+  return dialect;
+}
+
+}  // namespace kernpack::sdk::ir

@@ -1,0 +1,11 @@
+#ifndef KERNPACK_SDK_SRC_CODEGEN_CUDA_REGISTER_H_
+#define KERNPACK_SDK_SRC_CODEGEN_CUDA_REGISTER_H_
+
+namespace kernpack::sdk {
+
+// target.build.cuda, target.export.cuda, target.source.cuda.
+void RegisterCuda();
+
+}  // namespace kernpack::sdk
+
+#endif  // KERNPACK_SDK_SRC_CODEGEN_CUDA_REGISTER_H_

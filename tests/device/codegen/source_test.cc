@@ -1,0 +1,39 @@
+// What the generators of device code write, without a device.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ir/compiled.h"
+
+namespace ir_test {
+namespace {
+
+TEST(OpenClSource, IsOneProgramWithAKernelALaunch) {
+  const IRModule module = Parse(
+      "func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] + 1.0 } "
+      "parallel i in 0..N { o[i] = o[i] * 2.0 } }");
+  const std::string source = kernpack::sdk::Source(module, kernpack::sdk::Target("opencl"));
+  EXPECT_NE(source.find("__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void f_kernel("), std::string::npos)
+      << source;
+  EXPECT_NE(source.find("void f_kernel_1("), std::string::npos) << source;
+}
+
+TEST(OpenClSource, SaysWhatDeviceCodeCannotDo) {
+  const auto build = [](const std::string& text) {
+    return MessageOf([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target("opencl")); });
+  };
+  const std::string head = "func f(x: i64[N]) -> (o: i64[N]) { ",
+                    kind = "NotImplementedError: f: the kind opencl cannot generate ";
+  EXPECT_EQ(build(head + "parallel i in 0..N { assert x[i] > 0, \"x\" o[i] = x[i] } }"),
+            kind + "an assert inside a launch; check on the host, before it");
+  EXPECT_EQ(build(head + "let n = x[0] alloc t: i64[n] workspace for i in 0..n { t[i] = 1 o[i] = t[i] } }"),
+            kind + "memory 't' of a size that is computed inside a launch");
+  EXPECT_EQ(build(head + "parallel i in 0..N { o[i] = i64(extern(\"g\", f64, 1.0f64)) } }"),
+            kind + "extern \"g\": device code calls no C function");
+  EXPECT_EQ(build("module \"m\" private func g(x: i64[M]) -> (y: i64[M]) { y[0] = x[0] } " + head +
+                  "parallel i in 0..N { alloc t: i64[N] workspace call g(x, t) o[i] = t[0] } }"),
+            kind + "a call of 'g' inside a launch");
+}
+
+}  // namespace
+}  // namespace ir_test
