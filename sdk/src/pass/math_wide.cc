@@ -62,7 +62,7 @@ Angle ReduceLarge(const Expr& x, const Binder& bind) {
   constexpr uint64_t kTwoOverPi[] = {0,          0x28be60db, 0x9391054a, 0x7f09d5f4,
                                      0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea};
   constexpr Type kU64(KP_DTYPE_UINT, 64), kU32(KP_DTYPE_UINT, 32);
-  const auto constant = [&x](uint64_t v) { return Const(WithLanes(kU64, x->type.lanes), v); };
+  const auto constant = [&](uint64_t v) { return Const(WithLanes(kU64, x->type.lanes), v); };
   const Expr bits = bind("bits", Cast(kU64, Bitcast(kU32, x)));
   const Expr exponent = bind("exponent", ((bits >> constant(23)) & constant(255)) - constant(126));  // at least 20
   const Expr mantissa = bind("mantissa", ((bits << constant(8)) & constant(0xffffffff)) | constant(0x80000000));
