@@ -38,6 +38,7 @@ class Lowerer {
   Regions regions_;
   Facts facts_;
   std::unordered_map<const BufferNode*, Kept> kept_;
+  std::vector<Poly> not_negative_;  // of the whole steps of peeled loops that are open: how much is left after them
   std::array<Expr, 3> threads_;  // of the launch that is open; null outside one
   bool in_launch_ = false;
 
@@ -46,6 +47,7 @@ class Lowerer {
   void EmitAttached(const StageState& s, bool repeats, Block* out);
   Buffer MakeKept(const StageState& s, Scope scope);
   std::vector<Poly> Clip(const StageState& s, std::vector<Expr>* extents, Expr* test, Block* out);
+  bool Fits(const Poly& low, const Poly& size, const Expr& extent);
   bool MayOverrun(const StageState& s);
   Nest Start(const StageState& s, const std::vector<Expr>& extents, std::vector<Poly> base);
 

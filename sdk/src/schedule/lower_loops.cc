@@ -152,7 +152,14 @@ void Lowerer::EmitPeeled(Nest nest, size_t depth, const Relation& r, Block* out)
   nest.open.push_back(r.outer);
   nest.tested[static_cast<size_t>(&r - s.relations.data())] = true;
   Block body;
+  const size_t known = not_negative_.size();
+  if (r.whole < s.stage.spatial.size()) {
+    const Poly start = *Poly::Add(*Poly::Multiply(Poly(s.axes[r.outer].var.get()), Poly(r.factor)), nest.base[r.whole]);
+    const Poly end = *Poly::Add(start, Poly(r.factor));
+    not_negative_.push_back(*Poly::Add(regions_.ExtentPoly(extent), end, -1));
+  }
   Counting(s, r.outer, [&] { EmitInside(nest, depth, depth + 1, &body); });
+  not_negative_.resize(known);
   int64_t count = 1;
   if (!IsConstInt(whole, &count) || count > 0)
     out->push_back(For(outer.var, Expr(0), whole, std::move(body), outer.mark.kind, outer.mark.lanes));

@@ -93,6 +93,18 @@ bool Lowerer::MayOverrun(const StageState& s) {
   return check.all;
 }
 
+// Whether low + size is provably at most the extent.
+bool Lowerer::Fits(const Poly& low, const Poly& size, const Expr& extent) {
+  const std::optional<Poly> end = Poly::Add(low, size);
+  const std::optional<Poly> room = end ? Poly::Add(regions_.ExtentPoly(extent), *end, -1) : std::nullopt;
+  if (!room) return false;
+  return room->IsNonNegative(facts_.non_negative) ||
+         std::any_of(not_negative_.begin(), not_negative_.end(), [&](const Poly& known) {
+           const std::optional<Poly> more = Poly::Add(*room, known, -1);
+           return more && more->IsNonNegative(facts_.non_negative);
+         });
+}
+
 // The range of each spatial axis, cut to the elements that there are: by its bounds, or, where threads share it and its
 // extent must stay constant, by a test of each element.
 std::vector<Poly> Lowerer::Clip(const StageState& s, std::vector<Expr>* extents, Expr* test, Block* out) {
@@ -106,10 +118,8 @@ std::vector<Poly> Lowerer::Clip(const StageState& s, std::vector<Expr>* extents,
     extents->push_back(size);
     if (span.is_whole || overrun) continue;
     const std::optional<Poly> least = facts_.Extreme(span.low, false), most = facts_.Extreme(span.low, true);
-    const std::optional<Poly> end = most ? Poly::Add(*most, span.size) : std::nullopt;
-    const std::optional<Poly> room = end ? Poly::Add(regions_.ExtentPoly(extent), *end, -1) : std::nullopt;
     const bool starts_inside = least && least->IsNonNegative(facts_.non_negative);
-    const bool ends_inside = room && room->IsNonNegative(facts_.non_negative);
+    const bool ends_inside = Fits(span.low, span.size, extent) || (most && Fits(*most, span.size, extent));
     if (starts_inside && ends_inside) continue;
     if (s.HasThreads()) {
       const Expr value = regions_.ToExpr(*Poly::Add(regions_.AxisPoly(s, d), span.low));

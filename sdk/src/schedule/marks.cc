@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "schedule/arguments.h"
+#include "schedule/limits.h"
 
 namespace kernpack::sdk::ir {
 namespace {
-
-constexpr int64_t kMaxUnrolled = 64;
 
 struct Loop {
   StageState* stage;

@@ -36,8 +36,10 @@ Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Machine& machi
   s.Vectorize(out, inner, lanes, machine.tail);
   const auto [vector, lane] = s.Split(local, m.column, lanes);
   s.Reorder(local, {m.sum, vector, lane});
+  s.Unroll(local, vector);
   s.Vectorize(local, lane, lanes, machine.tail);
-  s.Parallel(out, s.Axes(out)[0] == outer ? outer : s.Axes(out)[0]);
+  if (!m.row.empty()) s.Reorder(out, {outer, m.row});
+  s.Parallel(out, s.Axes(out)[0]);
   return s;
 }
 
