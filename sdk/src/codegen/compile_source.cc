@@ -134,6 +134,7 @@ void Compile(const SourceFile& source, const Target& target, const std::string& 
   std::vector<std::string> words = FindCompiler(source);
   for (std::string& flag : LanguageFlags(source.language)) words.push_back(std::move(flag));
   words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", at.string()});
+  words.insert(words.end(), {"-include", "kernpack/glibc_compat.h"});
   const std::optional<Target> host = target.host();
   for (std::string& flag : ProcessorFlags(host ? *host : target)) words.push_back(std::move(flag));
   for (std::string& flag : WordsOf(compiler.more)) words.push_back(std::move(flag));

@@ -7,7 +7,7 @@ from kernpack_compiler import ir
 
 
 @ir.func("(x: f32[N, D]) -> (y: f32[N, D])", grad="softmax_backward")
-def softmax(x, y, N, D):  # noqa: N803
+def softmax(x, y, N, D):
     with ir.parallel(N) as i:
         m = ir.let(ir.reduce("max", D, lambda j: x[i, j]), "m")
         e = ir.alloc("f32", [D], "workspace", "e")
@@ -19,7 +19,7 @@ def softmax(x, y, N, D):  # noqa: N803
 
 
 @ir.func("(d_y: f32[N, D], y: f32[N, D]) -> (d_x: f32[N, D])")
-def softmax_backward(d_y, y, d_x, N, D):  # noqa: N803
+def softmax_backward(d_y, y, d_x, N, D):
     with ir.parallel(N) as i:
         dot = ir.let(ir.sum(D, lambda j: d_y[i, j] * y[i, j]), "dot")
         with ir.vectorized(D, lanes=8) as j:
@@ -27,7 +27,7 @@ def softmax_backward(d_y, y, d_x, N, D):  # noqa: N803
 
 
 @ir.func("(x: f32[N], k: f32) -> (out: f32[N])")
-def scale(x, k, out, N):  # noqa: N803
+def scale(x, k, out, N):
     with ir.vectorized(N, lanes=8) as i:
         out[i] = x[i] * k
 

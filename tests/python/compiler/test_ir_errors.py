@@ -43,7 +43,7 @@ def line_of(function, statement: str) -> int:
 
 def test_the_verifier_names_the_line_of_python() -> None:
     @ir.func(COPY)
-    def shifted(x, out, N):  # noqa: N803
+    def shifted(x, out, N):
         with ir.serial(N) as i:
             out[i] = x[i + 1]
 
@@ -56,7 +56,7 @@ def test_the_verifier_names_the_line_of_python() -> None:
 
 def test_stores_that_may_meet_are_refused() -> None:
     @ir.func(COPY)
-    def racy(x, out, N):  # noqa: N803
+    def racy(x, out, N):
         with ir.parallel(N) as i:
             out[0] = x[i]
 
@@ -68,7 +68,7 @@ def test_a_variable_of_another_function_is_unbound() -> None:
     taken: list[ir.Expr] = []
 
     @ir.func(COPY)
-    def first(x, N):  # noqa: N803
+    def first(x, N):
         with ir.serial(N) as i:
             taken.append(i)
 
@@ -154,7 +154,7 @@ def test_otherwise_needs_when() -> None:
 
 
 @ir.func("(x: f32[N], k: i32) -> (out: f32[N - 2])")
-def shorter(x, out, N):  # noqa: N803
+def shorter(x, out, N):
     with ir.serial(N - 2) as i:
         out[i] = x[i]
 

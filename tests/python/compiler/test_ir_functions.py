@@ -13,7 +13,7 @@ from kernpack_compiler import ir
 
 
 @ir.func("(x: f32[N, D]) -> (out: f32[N, D])")
-def softmax(x, out, N, D):  # noqa: N803 - extents are named as in the header
+def softmax(x, out, N, D):
     with ir.parallel(N) as i:
         m = ir.let(ir.reduce("max", D, lambda j: x[i, j]), "m")
         e = ir.alloc("f32", [D], "workspace", "e")
@@ -70,7 +70,7 @@ def test_text_reads_back_equal() -> None:
 def test_bound_names_do_not_count() -> None:
     def copy(counter: str) -> ir.PrimFunc:
         @ir.func("(x: f32[N]) -> (out: f32[N])")
-        def copy(x, out, N):  # noqa: N803
+        def copy(x, out, N):
             with ir.serial(N, name=counter) as i:
                 out[i] = x[i]
 
@@ -95,7 +95,7 @@ def test_results_may_be_given() -> None:
 
 def test_operators_mean_what_they_do_in_python() -> None:
     @ir.func("(a: i64[N], b: i64[N]) -> (out: i64[12, N])")
-    def arithmetic(a, b, out, N):  # noqa: N803
+    def arithmetic(a, b, out, N):
         with ir.serial(N) as i:
             x, y = a[i], b[i]
             values = [x + y, 3 - x, x * 2, x // y, x % y, 7 // y, 7 % y, x & y, x | 1, x ^ y, -x, ~x]
@@ -110,7 +110,7 @@ def test_operators_mean_what_they_do_in_python() -> None:
 
 def test_comparisons_and_select() -> None:
     @ir.func("(x: f32[N]) -> (out: f32[N])")
-    def clip(x, out, N):  # noqa: N803
+    def clip(x, out, N):
         with ir.serial(N) as i:
             out[i] = ir.select((x[i] > 1.0) | (x[i] < -1.0), 0, x[i] ** 2)
 
@@ -130,7 +130,7 @@ def test_math_by_name() -> None:
 
 def test_branches() -> None:
     @ir.func("(x: i32[N]) -> (out: i32[N])")
-    def sign(x, out, N):  # noqa: N803
+    def sign(x, out, N):
         with ir.serial(N) as i:
             with ir.when(x[i] > 0):
                 out[i] = 1
@@ -145,7 +145,7 @@ def test_branches() -> None:
 def test_order_of_a_reduction() -> None:
     def total(order) -> ir.PrimFunc:
         @ir.func("(x: f32[N]) -> (out: f32[])")
-        def total(x, out, N):  # noqa: N803
+        def total(x, out, N):
             out[()] = ir.sum(N, lambda k: x[k], order=order)
 
         return total
@@ -157,7 +157,7 @@ def test_order_of_a_reduction() -> None:
 
 def test_lanes_masks_and_shuffles() -> None:
     @ir.func("(x: f32[N]) -> (out: f32[4], total: f32[])")
-    def reverse(x, out, total, N):  # noqa: N803
+    def reverse(x, out, total, N):
         v = ir.let(x.load(ir.ramp(0, 1, 4), ir.ramp(0, 1, 4) < ir.broadcast(N, 4), 9.0), "v")
         out[ir.ramp(0, 1, 4)] = ir.shuffle(v, v, [3, 2, 1, 0])
         out.store(ir.ramp(0, 1, 4), -1.0 * v, ir.ramp(0, 1, 4) == ir.broadcast(ir.i64(0), 4))
@@ -170,7 +170,7 @@ def test_lanes_masks_and_shuffles() -> None:
 
 def test_storage_types_are_cast() -> None:
     @ir.func("(x: bf16[N]) -> (out: f16[N])")
-    def widen(x, out, N):  # noqa: N803
+    def widen(x, out, N):
         with ir.serial(N) as i:
             out[i] = ir.f16(ir.f32(x[i]) * 2.0)
 
@@ -182,12 +182,12 @@ def test_storage_types_are_cast() -> None:
 
 def test_functions_call_each_other() -> None:
     @ir.func("(x: f32[N], k: f32) -> (out: f32[N])", private=True)
-    def scaled(x, k, out, N):  # noqa: N803
+    def scaled(x, k, out, N):
         with ir.serial(N) as i:
             out[i] = x[i] * k
 
     @ir.func("(x: f32[N]) -> (out: f32[N])")
-    def quadrupled(x, out, N):  # noqa: N803
+    def quadrupled(x, out, N):
         twice = ir.alloc("f32", [N], "workspace", "twice")
         ir.call(scaled, x, 2.0, twice)
         ir.call("scaled", twice, 2.0, out)
@@ -211,7 +211,7 @@ def test_persistent_memory_is_kept() -> None:
 
 def test_a_launch_runs_every_thread() -> None:
     @ir.func("(x: f32[N]) -> (out: f32[N])", target="cuda")
-    def doubled(x, out, N):  # noqa: N803
+    def doubled(x, out, N):
         with ir.launch(grid=(N + 31) // 32, block=32) as (block, thread):
             i = ir.let(ir.i64(block.x * 32 + thread.x), "i")
             with ir.when(i < N):

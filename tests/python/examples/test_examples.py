@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-# minilm: make quickstart runs it; minilm_train: test_minilm_train.py; devices: test_devices_example.py
-ELSEWHERE = ("minilm", "minilm_train", "devices")
+# minilm: make quickstart runs it; minilm_train: test_minilm_train.py; devices and codegen: tests of their own
+ELSEWHERE = ("minilm", "minilm_train", "devices", "codegen")
 EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.name not in ELSEWHERE)
 
 

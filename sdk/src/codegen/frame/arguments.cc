@@ -17,9 +17,11 @@ DType TypeOf(const KpFrameParam& p) { return DType(static_cast<KpDTypeCode>(p.co
 
 bool IsCompact(const KpDLTensor& t) {
   if (!t.strides) return true;
+  for (int32_t d = 0; d < t.ndim; ++d) {
+    if (t.shape[d] == 0) return true;  // whatever its strides are
+  }
   int64_t step = 1;
   for (int32_t d = t.ndim; d-- > 0;) {
-    if (t.shape[d] == 0) return true;
     if (t.shape[d] != 1 && t.strides[d] != step) return false;
     step *= t.shape[d];
   }

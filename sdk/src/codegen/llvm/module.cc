@@ -109,10 +109,10 @@ class Table {
             .getCallee());
     llvm::GlobalVariable* table =
         make_.Global(make_.Struct({make_.U32(sizeof(KpModule)), make_.U32(KP_ABI_VERSION),
-                                   make_.U32(KP_ABI_MAJOR << 16), make_.U32(0), make_.Text(ir_.name), make_.Text("0"),
-                                   make_.Text("0.1.0"), make_.TextOrNull(options_.content_hash), functions,
-                                   make_.Behind(functions, defs_.front()->getType(), defs_.size()), WriteCreate(),
-                                   destroy, make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
+                                   make_.U32(KP_ABI_MAJOR << 16), make_.U32(0), make_.Text(ir_.name),
+                                   make_.Text("1.0.0"), make_.Text("0.1.0"), make_.TextOrNull(options_.content_hash),
+                                   functions, make_.Behind(functions, defs_.front()->getType(), defs_.size()),
+                                   WriteCreate(), destroy, make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
                      "kp_module_table");
     // What serves the aliases reads it by this name.
     table->setLinkage(llvm::GlobalValue::ExternalLinkage);
