@@ -183,8 +183,8 @@ TORCH_WITHOUT_OPS: dict[str, tuple[Callable[[Any], Any], type[BaseException], st
     "subclass": (
         lambda k: k.touch(X.as_subclass(Subclass)),
         TypeError,
-        f"touch: argument 0: {DIRECTLY}: it is a subclass of torch.Tensor; pass x.as_subclass(torch.Tensor) if it has plain "
-        "memory",
+        f"touch: argument 0: {DIRECTLY}: it is a subclass of torch.Tensor, which may be fake or wrap another; pass "
+        "x.as_subclass(torch.Tensor) if it has plain memory, or give the function a signature, so that torch can trace it",
     ),
 }
 JAX: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {

@@ -106,8 +106,10 @@ static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
 
 static int ConvertTorchSubclass(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   (void)slot, (void)object, (void)out;
-  return kpy_divert(call, "torch",
-                    "it is a subclass of torch.Tensor; pass x.as_subclass(torch.Tensor) if it has plain memory");
+  return kpy_divert(
+      call, "torch",
+      "it is a subclass of torch.Tensor, which may be fake or wrap another; pass x.as_subclass(torch.Tensor) "
+      "if it has plain memory, or give the function a signature, so that torch can trace it");
 }
 
 /* The producer's table, the newest of a major version that we know; NULL when it has none (no error set). */

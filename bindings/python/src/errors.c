@@ -14,6 +14,13 @@ static struct {
   PyObject* type; /* borrowed from g_kinds */
 } g_last;
 
+/* The backtrace told last, and as a str: they tend to raise at the same place, too. */
+static struct {
+  char text[256];
+  size_t size; /* 0: none */
+  PyObject* decoded;
+} g_last_backtrace;
+
 int kpy_errors_init(void) {
   static const char* const kBuiltin[] = {
       "ValueError",        "TypeError",          "RuntimeError",        "IndexError",
@@ -49,11 +56,13 @@ int kpy_error_register(PyObject* kind, PyObject* type) {
   return PyDict_SetItem(g_kinds, kind, type);
 }
 
+static PyObject* Decoded(KpBytes text) { return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace"); }
+
 /* The class of a kind, borrowed; NULL when it is not known, with no error set. */
 static PyObject* FindClass(KpBytes kind) {
   PyObject *name, *type;
   if (kind.size == g_last.size && memcmp(kind.data, g_last.kind, kind.size) == 0 && kind.size > 0) return g_last.type;
-  name = PyUnicode_DecodeUTF8(kind.data, (Py_ssize_t)kind.size, "replace");
+  name = Decoded(kind);
   type = name == NULL ? NULL : PyDict_GetItemWithError(g_kinds, name);
   Py_XDECREF(name);
   if (type == NULL) {
@@ -75,18 +84,38 @@ static PyObject* CarriedException(const KpErrorObject* error) {
   return PyExceptionInstance_Check(exception) ? exception : NULL;
 }
 
-static void SetText(PyObject* exception, PyObject* name, KpBytes text) {
-  PyObject* value = PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace");
-  if (value == NULL || PyObject_SetAttr(exception, name, value) != 0) PyErr_Clear();
-  Py_XDECREF(value);
+static void SetText(PyObject* exception, PyObject* name, PyObject* text) {
+  if (text == NULL || PyObject_SetAttr(exception, name, text) != 0) PyErr_Clear();
+}
+
+static void SetBacktrace(PyObject* exception, KpBytes text) {
+  PyObject* decoded;
+  if (text.size == g_last_backtrace.size && memcmp(text.data, g_last_backtrace.text, text.size) == 0) {
+    SetText(exception, g_backtrace_name, g_last_backtrace.decoded);
+    return;
+  }
+  decoded = Decoded(text);
+  SetText(exception, g_backtrace_name, decoded);
+  if (decoded == NULL || text.size > sizeof(g_last_backtrace.text)) {
+    Py_XDECREF(decoded);
+    return;
+  }
+  Py_XDECREF(g_last_backtrace.decoded);
+  memcpy(g_last_backtrace.text, text.data, text.size);
+  g_last_backtrace.size = text.size;
+  g_last_backtrace.decoded = decoded;
 }
 
 /* Raises an instance, with a kind or backtrace attribute where the class alone does not tell. */
 static void RaiseDetailed(PyObject* type, PyObject* message, const KpErrorObject* error, int tell_kind) {
   PyObject* exception = PyObject_CallFunctionObjArgs(type, message, NULL);
   if (exception == NULL) return;
-  if (tell_kind) SetText(exception, g_kind_name, error->kind);
-  if (error->backtrace.size > 0) SetText(exception, g_backtrace_name, error->backtrace);
+  if (tell_kind) {
+    PyObject* kind = Decoded(error->kind);
+    SetText(exception, g_kind_name, kind);
+    Py_XDECREF(kind);
+  }
+  if (error->backtrace.size > 0) SetBacktrace(exception, error->backtrace);
   PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
   Py_DECREF(exception);
 }
@@ -111,7 +140,7 @@ PyObject* kpy_raise_any(KpAny* owned_error) {
     kp_any_release(owned_error);
     return NULL;
   }
-  message = PyUnicode_DecodeUTF8(error->message.data, (Py_ssize_t)error->message.size, "replace");
+  message = Decoded(error->message);
   if (message != NULL) {
     const int known = (type = FindClass(error->kind)) != NULL;
     if (!known) type = PyDict_GetItemString(g_kinds, "");
