@@ -34,6 +34,7 @@ TOPICS = (
     "devices",
     "opencl",
     "targets",
+    "device_code",
     "kernels",
     "wheels",
 )

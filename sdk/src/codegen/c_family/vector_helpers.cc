@@ -228,14 +228,25 @@ std::string Helpers::ReduceLanes(Op op, Type t, const std::string& a) {
   if (t.lanes == 1) return a;
   const Type e = CVector(ElementOf(t));
   const std::string name = "kp_lanes_" + CWord(op) + "_" + TypeName(t);
-  const std::string join = ScalarBinary(op, e, "t[i]", "t[i + n]");
-  if (First(name)) {
+  if (!defined_.count(name)) {
     Need(t);
-    DefineVector(dialect_.Inline() + CElement(ElementOf(t)) + " " + name + "(" + CType(t) + " a) {\n  " + CElement(e) +
-                 " t[" + Lanes(t) + "];\n  for (int i = 0; i < " + Lanes(t) +
-                 "; ++i) t[i] = LANE(a, i);\n  for (int n = " + std::to_string(t.lanes / 2) +
-                 "; n; n /= 2) {\n    for (int i = 0; i < n; ++i) t[i] = " + Bare(join) + ";\n  }\n  return t[0]" +
-                 (IsBool(t) ? " != 0" : "") + ";\n}\n");
+    // Written out: compilers make vectors of the halves, but keep a loop that halves its own bound.
+    const std::string c = CElement(e);
+    std::string lines, from = "LANE(a, ";
+    std::string behind = ")";
+    for (int n = t.lanes / 2; n > 0; n /= 2) {
+      const std::string to = "t" + std::to_string(n) + "_";
+      for (int i = 0; i < n; ++i) {
+        const auto lane = [&](int at) { return from + std::to_string(at) + behind; };
+        lines += "  const " + c + " " + to + std::to_string(i) + " = " +
+                 Bare(ScalarBinary(op, e, lane(i), lane(i + n))) + ";\n";
+      }
+      from = to;
+      behind = "";
+    }
+    First(name);
+    DefineVector(dialect_.Inline() + CElement(ElementOf(t)) + " " + name + "(" + CType(t) + " a) {\n" + lines +
+                 "  return t1_0" + (IsBool(t) ? " != 0" : "") + ";\n}\n");
   }
   return CallOf(name, {a});
 }

@@ -7,7 +7,8 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-constexpr char kPrelude[] = R"(typedef signed char int8_t;
+constexpr char kPrelude[] = R"(#ifdef __CUDACC_RTC__  // NVRTC, which has no headers
+typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
 typedef long long int64_t;
@@ -19,6 +20,10 @@ typedef unsigned long long uint64_t;
 #define UINT64_C(n) n##ull
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fc00000)
+#else
+#include <math.h>
+#include <stdint.h>
+#endif
 #define LANE(x, i) (x).v[i]
 
 static __device__ __forceinline__ int64_t kp_thread() {

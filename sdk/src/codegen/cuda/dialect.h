@@ -1,4 +1,4 @@
-// CUDA C++, as NVRTC compiles it: without any header.
+// CUDA C++ for NVRTC, which has no headers, and for nvcc.
 #ifndef KERNPACK_SDK_SRC_CODEGEN_CUDA_DIALECT_H_
 #define KERNPACK_SDK_SRC_CODEGEN_CUDA_DIALECT_H_
 
