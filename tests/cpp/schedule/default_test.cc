@@ -35,7 +35,7 @@ const Function kFunctions[] = {
      "func f(x: f32[N, D]) -> (o: f32[N]) { for i in 0..N { o[i] = reduce(+, j in 0..D, any 16, x[i, j]) } }",
      {{0, 3}, {3, 0}, {5, 33}, {20, 7}},
      "parallel(8)",
-     "launch grid("},
+     "partial: f32[16] shared"},
     {"Softmax",
      R"(func f(x: f32[N, D]) -> (o: f32[N, D]) {
        for i in 0..N {
@@ -48,7 +48,7 @@ const Function kFunctions[] = {
      })",
      {{0, 3}, {3, 0}, {5, 33}, {20, 7}},
      "vectorized(16, masked)",
-     "launch grid("},
+     "partial: f32[16] shared"},
     {"LayerNorm",
      R"(func f(x: f32[N, D], w: f32[D]) -> (o: f32[N, D]) {
        for i in 0..N {
@@ -60,7 +60,7 @@ const Function kFunctions[] = {
      })",
      {{0, 3}, {3, 0}, {5, 33}, {20, 7}},
      "vectorized(16, masked)",
-     "launch grid("},
+     "partial: f32[16] shared"},
     {"Transpose",
      "func f(x: f32[N, D]) -> (o: f32[D, N]) { for i in 0..D { for j in 0..N { o[i, j] = x[j, i] } } }",
      {{0, 3}, {3, 0}, {16, 16}, {5, 33}, {20, 17}},
@@ -80,14 +80,14 @@ const Function kFunctions[] = {
        for i in 0..M { for j in 0..N { o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } }
      })",
      {{0, 3, 4}, {1, 5, 40}, {3, 0, 4}, {13, 5, 33}, {24, 3, 64}},
-     "b_pack: f32[(N + 31) / 32, K, 32]",
+     "b_pack: f32[(N + 63) / 64, K, 64]",
      "b_cache: f32[16, 16] shared"},
     {"MatmulOfTransposed",
      R"(func f(a: f32[M, K], b: f32[N, K]) -> (o: f32[M, N]) {
        for i in 0..M { for j in 0..N { o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[j, k]) } }
      })",
      {{1, 5, 40}, {13, 5, 33}},
-     "b_pack: f32[(N + 31) / 32, K, 32]",
+     "b_pack: f32[(N + 63) / 64, K, 64]",
      "b_cache: f32[16, 16] shared"},
     {"MatmulOfOneRow",
      R"(func f(a: f32[K], b: f32[K, N]) -> (o: f32[N]) {

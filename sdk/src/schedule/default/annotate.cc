@@ -7,6 +7,7 @@
 #include "ir/race.h"
 #include "pass/widen.h"
 #include "schedule/default/nests.h"
+#include "schedule/default/rows.h"
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -38,6 +39,12 @@ class Annotator {
     for (const Var& v : ShapeVars(f)) facts_.non_negative.insert(v.get());
   }
 
+  bool IsIndependent(const StmtNode& loop, const StmtNode* outer) const {
+    Facts facts = facts_;
+    if (outer) facts.AddCounter(outer->var, outer->args[0], outer->args[1]);
+    return !FindRace(module_, loop, std::move(facts)) && !HasReturn(loop.body);
+  }
+
   Stmt One(const Stmt& s, bool in_parallel) {
     if (s->kind == StmtKind::kLet) {
       if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
@@ -63,7 +70,7 @@ class Annotator {
   }
 
   void Loop(StmtNode* s, bool in_parallel) {
-    const bool independent = !FindRace(module_, *s, facts_) && !HasReturn(s->body);
+    const bool independent = IsIndependent(*s, nullptr);
     if (independent && CanWiden(s->body) && machine_.kind != Machine::kGpu) {
       Widest widest;
       widest.VisitBlock(s->body);
@@ -100,16 +107,15 @@ class Annotator {
 
 namespace {
 
-using NestSchedule = std::function<std::optional<Block>(const Lifted&)>;
+using OwnSchedule = std::function<std::optional<Block>(const Stmt& s, const Annotator& annotator)>;
 
-Block ScheduleEach(const IRModule& module, const FuncNode& f, const Machine& machine, const NestSchedule& schedule) {
+// Each statement by a schedule of its own, if there is one.
+Block ScheduleEach(const IRModule& module, const FuncNode& f, const Machine& machine, const OwnSchedule& schedule) {
   Annotator annotator(module, f, machine);
   Block out;
   for (const Stmt& s : f.body) {
-    const std::optional<Lifted> lifted = LiftNest(f, *s);
-    const std::optional<Block> nest = lifted ? schedule(*lifted) : std::nullopt;
-    if (nest) {
-      out.insert(out.end(), nest->begin(), nest->end());
+    if (const std::optional<Block> own = schedule(s, annotator)) {
+      out.insert(out.end(), own->begin(), own->end());
     } else {
       out.push_back(annotator.One(s, false));
     }
@@ -120,11 +126,21 @@ Block ScheduleEach(const IRModule& module, const FuncNode& f, const Machine& mac
 }  // namespace
 
 Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Machine& machine) {
-  return ScheduleEach(module, f, machine, [&](const Lifted& l) { return ScheduleNestForCpu(l, machine); });
+  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Annotator&) -> std::optional<Block> {
+    const std::optional<Lifted> lifted = LiftNest(f, *s);
+    return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
+  });
 }
 
 Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Machine& machine) {
-  return ScheduleEach(module, f, machine, [&](const Lifted& l) { return ScheduleNestForGpu(l, machine); });
+  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Annotator& annotator) -> std::optional<Block> {
+    const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
+      return annotator.IsIndependent(loop, outer);
+    };
+    if (std::optional<Block> rows = LaunchRows(*s, is_independent, machine)) return rows;
+    const std::optional<Lifted> lifted = LiftNest(f, *s);
+    return lifted ? std::optional(ScheduleNestForGpu(*lifted, machine)) : std::nullopt;
+  });
 }
 
 }  // namespace kernpack::sdk::ir

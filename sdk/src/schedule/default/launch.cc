@@ -162,6 +162,10 @@ class Launcher : public Mutator {
 
 }  // namespace
 
+Block WorkspacesByItem(const Block& block, const Expr& index, const Expr& count, Block* before) {
+  return Item(index, count, before).MutateBlock(block);
+}
+
 PrimFunc LaunchItems(const FuncNode& f, int64_t threads) { return WithBody(f, Launcher(threads).MutateBlock(f.body)); }
 
 }  // namespace kernpack::sdk::ir

@@ -7,6 +7,7 @@ namespace {
 
 // Fewer rows than this are not worth packing the other matrix for.
 constexpr int64_t kFewRows = 4;
+constexpr int64_t kBlockColumns = 64;
 
 // A load whose indices are axes, as it is or cast.
 const ExprNode* PlainLoad(const Expr& e) {
@@ -49,17 +50,20 @@ Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Machine& mach
   const int lanes = machine.Lanes(lifted.stage().body->type.bits);
   // Two vectors wide, and as many rows as leave registers for both operands.
   const int64_t rows = machine.vector_bytes == 64 ? 12 : 6, columns = 2 * lanes;
+  // Panels of the right matrix that stay in a cache while those of the left one pass.
+  const int64_t block = std::max<int64_t>(kBlockColumns, columns);
   const std::string local = s.CacheWrite(out);
-  const std::string right = s.Pack(m.right, local, m.right_dim, columns);
+  const std::string right = s.Pack(m.right, local, m.right_dim, block);
   const std::string left = s.Pack(m.left, local, m.left_dim, rows);
   s.Parallel(right, "panel");
   s.Parallel(left, "panel");
   if (!m.right_is_transposed) s.Vectorize(right, "lane", lanes);
 
   const auto [row_tile, row] = s.Split(out, m.row, rows);
-  const auto [column_tile, column] = s.Split(out, m.column, columns);
-  s.Reorder(out, {column_tile, row_tile, row, column});
-  s.ComputeAt(local, out, row_tile);
+  const auto [column_block, in_block] = s.Split(out, m.column, block);
+  const auto [column_tile, column] = s.Split(out, in_block, columns);
+  s.Reorder(out, {column_block, row_tile, column_tile, row, column});
+  s.ComputeAt(local, out, column_tile);
   s.Vectorize(out, column, lanes);
   s.Parallel(out, s.Axes(out)[0]);
 

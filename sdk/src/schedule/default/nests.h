@@ -24,6 +24,10 @@ Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Machine& m
 // an iteration; the rest of one item.
 PrimFunc LaunchItems(const FuncNode& f, int64_t threads);
 
+// The block for one of `count` items of a launch: its parallel loops are serial, and its workspaces are part `index` of
+// larger ones, whose allocation is appended to `before`.
+Block WorkspacesByItem(const Block& block, const Expr& index, const Expr& count, Block* before);
+
 }  // namespace kernpack::sdk::ir
 
 #endif  // KERNPACK_SDK_SRC_SCHEDULE_DEFAULT_NESTS_H_
