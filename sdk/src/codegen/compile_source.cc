@@ -82,11 +82,13 @@ std::vector<std::string> FindCompiler(const SourceFile& source) {
                          << " on PATH; install one (Debian: apt install " << compiler.package << "), or build for llvm";
 }
 
-// Contraction is what the IR allows; that nobody looks at errno or at floating-point exceptions is what it means. The host's half
+// Contraction is what the IR allows unless the target says no; that nobody looks at errno or at floating-point exceptions is what it means. The host's half
 // of a device's module computes little and is compiled quickly.
-std::vector<std::string> LanguageFlags(SourceFile::Language language) {
+std::vector<std::string> LanguageFlags(SourceFile::Language language, const Target& target) {
   if (language == SourceFile::kC99) {
-    return {"-std=c99", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"};
+    const bool contracts = target.GetAttr<bool>("fast-math-contract", true);
+    return {"-std=c99", "-O3", contracts ? "-ffp-contract=fast" : "-ffp-contract=off", "-fno-math-errno",
+            "-fno-trapping-math"};
   }
   return {"-std=c++17", "-O1", "-fvisibility-inlines-hidden"};
 }
@@ -132,7 +134,7 @@ void Compile(const SourceFile& source, const Target& target, const std::string& 
   const fs::path file = at / (source.language == SourceFile::kC99 ? "module.c" : "module.cc");
   WriteFile(file, source.text);
   std::vector<std::string> words = FindCompiler(source);
-  for (std::string& flag : LanguageFlags(source.language)) words.push_back(std::move(flag));
+  for (std::string& flag : LanguageFlags(source.language, target)) words.push_back(std::move(flag));
   words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", at.string()});
   words.insert(words.end(), {"-include", "kernpack/glibc_compat.h"});
   const std::optional<Target> host = target.host();

@@ -141,7 +141,9 @@ void Machine::RunAlloc(const StmtNode& s, const Threads& threads) {
       if (kept.size() < bytes) kept.assign(bytes, std::byte{0});
       m.data = kept.data();
     } else {
-      if (!shared || s.buffer->scope != Scope::kShared) shared = std::make_shared<std::vector<std::byte>>(bytes);
+      if (!shared || s.buffer->scope != Scope::kShared) {
+        shared = std::make_shared<std::vector<std::byte>>(bytes, options_.undefined);
+      }
       m.owned = shared;
       m.data = shared->data();
     }

@@ -4,6 +4,8 @@
 #include <kernpack/host/host.h>
 #include <kernpack/sdk/codegen/generator.h>
 
+#include <cstdlib>
+
 #include "ir/support.h"
 
 namespace ir_test {
@@ -17,6 +19,16 @@ inline std::string TakeError() {
   kp_any_release(&error);
   return text;
 }
+
+// Sets an environment variable for as long as it lives.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
 
 class Compiled {
  public:

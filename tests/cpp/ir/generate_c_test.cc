@@ -13,16 +13,6 @@
 namespace ir_test {
 namespace {
 
-// Sets an environment variable for as long as it lives.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Environment() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
 constexpr const char kStrict[] = "-O1 -Wall -Wextra -Werror -pedantic -Wno-psabi";
 constexpr const char kStructs[] = "-O1 -Wall -Wextra -Werror -pedantic -DKP_VECTORS=0";
 

@@ -99,6 +99,7 @@ inline constexpr Row kRows[] = {
     {"f32_to_bf16_rounds_to_even", "f32", "1.00390625", "0.0", "bf16(a)", "bf16", "1.0"},
     {"bf16_to_f64", "bf16", "-inf", "0.0", "f64(a)", "f64", "-inf"},
     {"f32_to_e4m3fn_has_no_infinity", "f32", "1000.0", "0.0", "f8_e4m3fn(a)", "f8_e4m3fn", "nan"},
+    {"f32_to_e4m3fn_has_one_nan", "f32", "-1000.0", "0.0", "f8_e4m3fn(a)", "f8_e4m3fn", "nan"},
     {"f32_to_e4m3fn_rounds", "f32", "17.0", "0.0", "f8_e4m3fn(a)", "f8_e4m3fn", "16.0"},
     {"f32_to_e5m2_overflows", "f32", "1e6", "0.0", "f8_e5m2(a)", "f8_e5m2", "inf"},
     {"e5m2_to_f32", "f8_e5m2", "1.75", "0.0", "f32(a)", "f32", "1.75"},

@@ -26,7 +26,7 @@ constexpr Conversions kConversions[] = {
      "  const uint32_t v = (a & 0x7fu) == 0x7fu ? 0x7fc00000u : kp_bits_u32_f32(kp_bits_f32_u32(m) * 0x1p120f);\n"
      "  return kp_bits_f32_u32(v | (uint32_t)(a & 0x80u) << 24);",
      "const uint32_t out = m >= 0x7f800000u ? 0x7fu : kp_narrow(m, 3, 7);\n"
-     "  return (uint8_t)(m > 0x7f800000u ? 0x7fu : (out < 0x7fu ? out : 0x7fu) | (b >> 24 & 0x80u));"},
+     "  return (uint8_t)(out < 0x7fu ? out | (b >> 24 & 0x80u) : 0x7fu);"},
     {f8_e5m2,
      "const uint32_t m = (uint32_t)(a & 0x7fu) << 21;\n"
      "  const uint32_t finite = kp_bits_u32_f32(kp_bits_f32_u32(m) * 0x1p112f);\n"

@@ -15,6 +15,7 @@ using PersistentMemory = std::map<std::string, std::vector<std::byte>>;
 struct InterpretOptions {
   // What `extern` calls; arguments and the result as doubles. A name that is not here is a NameError.
   std::map<std::string, std::function<double(const std::vector<double>&)>> externs;
+  std::byte undefined{0};  // what memory holds that nobody has stored to
   uint64_t max_steps = 0;  // statements and iterations, then a RuntimeError; 0: no limit
 };
 

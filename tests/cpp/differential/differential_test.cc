@@ -1,0 +1,82 @@
+// Random functions, compiled by the generator of kind c and interpreted, agree on every bit; and the comparison finds
+// what is wrong.
+#include <gtest/gtest.h>
+
+#include "differential/agree.h"
+
+namespace ir_test {
+namespace {
+
+// Optimising costs most of the time, so not every batch does.
+constexpr const char* kFlags[] = {"-O0", "-O0 -DKP_VECTORS=0", "-O0", "-O2", "-O0 -DKP_VECTORS=0", "-O0", "-O1"};
+
+class IrDifferential : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(IrDifferential, CAgreesWithTheInterpreter) {
+  ExpectAgreementOn("c", GetParam(), ColumnC(kFlags[GetParam() % std::size(kFlags)]));
+}
+INSTANTIATE_TEST_SUITE_P(Batches, IrDifferential, testing::Range<uint64_t>(0, kBatches));
+
+bool HasMath(const Block& block) {
+  struct Finder : Visitor {
+    bool found = false;
+    void VisitExpr(const Expr& e) override {
+      found = found || ClassOf(e->op) == OpClass::Math || e->op == Op::kPow;
+      Visitor::VisitExpr(e);
+    }
+  } finder;
+  finder.VisitBlock(block);
+  return finder.found;
+}
+
+TEST(IrDifferential, LoweringKeepsEveryBitWhereThereIsNoMath) {
+  const IRModule module = Batch(100000, "lowered"), lowered = Lower(module);
+  const Runner want = Interpreted(module), got = Interpreted(lowered);
+  bool calls_math = false;
+  int compared = 0;
+  for (const PrimFunc& f : module.functions) {
+    const bool math = HasMath(f->body) || (calls_math && !f->is_private);
+    calls_math = f->is_private && math;
+    if (f->is_private || math) continue;
+    ++compared;
+    EXPECT_EQ(Difference(*f, want, got), "") << Print(*f);
+  }
+  EXPECT_GT(compared, 20);
+}
+
+// A column that is wrong on purpose: what it multiplies, it adds.
+struct WrongProduct : Mutator {
+  Expr MutateExpr(const Expr& e) override {
+    const Expr made = Mutator::MutateExpr(e);
+    return made->op == Op::kMul && made->type == kI32 ? made->args[0] + made->args[1] : made;
+  }
+};
+
+TEST(IrDifferential, AFailureShrinksToWhatIsWrong) {
+  const IRModule module = Parse(R"(func f(x: i32[N], y: f32[N]) -> (o: i32[N], p: f32[N]) {
+    parallel i in 0..N {
+      alloc s: i32[8] local
+      for k in 0..8 { s[k] = i32(k) - x[i] }
+      let a = reduce(max, j in 0..8, any 4, s[j]) + x[i] * x[i]
+      if a > 3i32 { p[i] = exp(y[i]) } else { p[i] = y[i] }
+      o[i] = select(a < 100i32, a, -a)
+    }
+  })");
+  const auto wrong = [](const IRModule& m) {
+    IRModule changed = m;
+    changed.functions[0] = WithBody(*m.functions[0], WrongProduct().MutateBlock(m.functions[0]->body));
+    return changed;
+  };
+  const auto fails = [&](const IRModule& m) {
+    const Runner want = Interpreted(m), got = Interpreted(wrong(m));
+    return !Difference(*m.functions[0], want, got).value_or("").empty();
+  };
+  ASSERT_TRUE(fails(module));
+  const std::string small = Print(Shrink(module, fails, 1000));
+  EXPECT_NE(small.find("i32 * "), std::string::npos) << small;
+  for (const char* gone : {"exp", "reduce", "select", "if "}) EXPECT_EQ(small.find(gone), std::string::npos) << small;
+  EXPECT_LT(std::count(small.begin(), small.end(), '\n'), 12) << small;
+}
+
+}  // namespace
+}  // namespace ir_test
