@@ -55,31 +55,18 @@ static int FromTuple(PyObject* tuple, KpDLDevice* out) {
   return PyErr_Occurred() ? -1 : 1;
 }
 
-/* Frameworks' device objects: the helper names them once, the dict remembers. */
+static PyObject* Named(PyObject* name) {
+  KpDLDevice device;
+  return FromName(name, &device) == 1 ? kpy_device_new(device) : NULL;
+}
+
 static int FromForeign(PyObject* object, KpDLDevice* out) {
-  static PyObject* known; /* object -> Device or None */
-  PyObject *found, *name;
-  int is = -1;
-  if (PyTuple_Check(object)) return FromTuple(object, out);
-  if (known == NULL && (known = PyDict_New()) == NULL) return -1;
-  found = PyDict_GetItemWithError(known, object);
-  if (found != NULL) {
-    *out = ((KpyDevice*)found)->device;
-    return 1;
-  }
-  PyErr_Clear(); /* unhashable: the helper still looks */
-  name = kpy_helper("device_name", "(O)", object);
-  if (name == NULL) return -1;
-  if (name == Py_None) {
-    is = 0;
-  } else if (FromName(name, out) == 1) {
-    PyObject* device = kpy_device_new(*out);
-    is = device == NULL ? -1 : 1;
-    if (device != NULL && PyDict_SetItem(known, object, device) != 0) PyErr_Clear();
-    Py_XDECREF(device);
-  }
-  Py_DECREF(name);
-  return is;
+  static PyObject* known;
+  PyObject* found = kpy_foreign(&known, object, "device_name", Named);
+  if (found == NULL) return PyErr_Occurred() ? -1 : 0;
+  *out = ((KpyDevice*)found)->device;
+  Py_DECREF(found);
+  return 1;
 }
 
 int kpy_device_from(PyObject* object, KpDLDevice* out) {
@@ -88,7 +75,7 @@ int kpy_device_from(PyObject* object, KpDLDevice* out) {
     return 1;
   }
   if (PyUnicode_Check(object)) return FromName(object, out);
-  return FromForeign(object, out);
+  return PyTuple_Check(object) ? FromTuple(object, out) : FromForeign(object, out);
 }
 
 static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {

@@ -24,30 +24,18 @@ static int FromName(PyObject* text, KpDLDataType* out) {
   return -1;
 }
 
-/* Frameworks' dtype objects and scalar classes: the helper names them once, the dict remembers. */
+static PyObject* Named(PyObject* name) {
+  KpDLDataType dtype;
+  return FromName(name, &dtype) == 1 ? kpy_dtype_new(dtype) : NULL;
+}
+
 static int FromForeign(PyObject* object, KpDLDataType* out) {
-  static PyObject* known; /* object -> DType */
-  PyObject *found, *name;
-  int is = -1;
-  if (known == NULL && (known = PyDict_New()) == NULL) return -1;
-  found = PyDict_GetItemWithError(known, object);
-  if (found != NULL) {
-    *out = ((KpyDType*)found)->dtype;
-    return 1;
-  }
-  PyErr_Clear(); /* unhashable: no dtype, but the helper says so */
-  name = kpy_helper("dtype_name", "(O)", object);
-  if (name == NULL) return -1;
-  if (name == Py_None) {
-    is = 0;
-  } else if (FromName(name, out) == 1) {
-    PyObject* dtype = kpy_dtype_new(*out);
-    is = dtype == NULL ? -1 : 1;
-    if (dtype != NULL && PyDict_SetItem(known, object, dtype) != 0) PyErr_Clear();
-    Py_XDECREF(dtype);
-  }
-  Py_DECREF(name);
-  return is;
+  static PyObject* known;
+  PyObject* found = kpy_foreign(&known, object, "dtype_name", Named);
+  if (found == NULL) return PyErr_Occurred() ? -1 : 0;
+  *out = ((KpyDType*)found)->dtype;
+  Py_DECREF(found);
+  return 1;
 }
 
 int kpy_dtype_from(PyObject* object, KpDLDataType* out) {

@@ -1,6 +1,5 @@
 /* Results as NumPy arrays: allocated through NumPy's C-API table. */
-#include <string.h>
-
+#include "family_object.h"
 #include "numpy_layout.h"
 
 enum { NP_API_DESCR_FROM_TYPE = 45, NP_API_NEW_FROM_DESCR = 94 }; /* NumPy's published indices */
@@ -62,31 +61,15 @@ static PyObject* NewArray(const KpDLTensor* prototype) {
 }
 
 static int Allocate(KpyCall* call, const KpyFamily* family, const KpDLTensor* prototype, int32_t index, KpAny* out) {
-  KpDLTensor* view;
   PyObject* array;
   (void)family;
   if (prototype->device.device_type != KP_DEVICE_CPU) {
     return kpy_own_family()->allocate(call, kpy_own_family(), prototype, index, out);
   }
-  view = kpy_call_tensor(call);
-  if (view == NULL) return -1;
   array = NewArray(prototype);
-  if (array == NULL) return -1;
-  *view = *prototype; /* whose shape and strides live in the call's frame */
-  view->data = ((const NpArray*)(const void*)array)->data;
-  call->results[index] = array;
-  out->type_index = KP_TYPE_DLTENSOR_PTR;
-  out->small_len = 0;
-  out->v.v_tensor = view;
-  return 0;
+  return kpy_hold_object(call, prototype, index, array,
+                         array == NULL ? NULL : ((const NpArray*)(const void*)array)->data, out);
 }
-
-static PyObject* Finish(KpyCall* call, const KpyFamily* family, int32_t index) {
-  (void)family;
-  return (PyObject*)call->results[index];
-}
-
-static void Discard(KpyCall* call, int32_t index) { Py_DECREF((PyObject*)call->results[index]); }
 
 static PyObject* Wrap(const KpyFamily* family, KpObject* tensor) {
   const KpDLTensor* view = &((const KpTensorObject*)(const void*)tensor)->tensor;
@@ -98,6 +81,6 @@ static PyObject* Wrap(const KpyFamily* family, KpObject* tensor) {
   return array;
 }
 
-static const KpyFamily g_numpy = {"numpy", Allocate, Finish, Discard, Wrap, NULL, NULL, NULL};
+static const KpyFamily g_numpy = {"numpy", Allocate, kpy_finish_object, kpy_discard_object, Wrap, NULL, NULL, NULL};
 
 const KpyFamily* kpy_numpy_family(void) { return kpy_numpy_ready() ? &g_numpy : NULL; }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "family_object.h"
 #include "torch_symbols.h"
 
 typedef struct Handle Handle; /* AtenTensorHandle: owns an at::Tensor */
@@ -96,29 +97,11 @@ static PyObject* NewByExchange(KpyCall* call, const KpyFamily* family, const KpD
 }
 
 static int Allocate(KpyCall* call, const KpyFamily* family, const KpDLTensor* prototype, int32_t index, KpAny* out) {
-  KpDLTensor* view = kpy_call_tensor(call);
-  PyObject* tensor;
   void* data = NULL;
-  if (view == NULL) return -1;
-  tensor = NewByShim(prototype, &data);
+  PyObject* tensor = NewByShim(prototype, &data);
   if (tensor == NULL && !PyErr_Occurred()) tensor = NewByExchange(call, family, prototype, &data);
-  if (tensor == NULL) return -1;
-  *view = *prototype; /* whose shape and strides live in the call's frame */
-  view->data = data;
-  view->byte_offset = 0;
-  call->results[index] = tensor;
-  out->type_index = KP_TYPE_DLTENSOR_PTR;
-  out->small_len = 0;
-  out->v.v_tensor = view;
-  return 0;
+  return kpy_hold_object(call, prototype, index, tensor, data, out);
 }
-
-static PyObject* Finish(KpyCall* call, const KpyFamily* family, int32_t index) {
-  (void)family;
-  return (PyObject*)call->results[index];
-}
-
-static void Discard(KpyCall* call, int32_t index) { Py_DECREF((PyObject*)call->results[index]); }
 
 /* A sample must come out as the exchange table reads it. */
 static int Works(const KpyFamily* family) {
@@ -157,6 +140,6 @@ void kpy_torch_family_init(KpyFamily* family) {
   for (i = 0; i < kNumDTypes; ++i) g_numbers[i] = NumberOf(kDTypes[i].getter);
   if (!Works(family)) return;
   family->allocate = Allocate;
-  family->finish = Finish;
-  family->discard = Discard;
+  family->finish = kpy_finish_object;
+  family->discard = kpy_discard_object;
 }
