@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "generator.h"
 #include "memory.h"
 #include "program.h"
 #include "stream.h"
@@ -277,9 +278,20 @@ int Open(const KpHost* host, int32_t device_type, const KpDeviceApi** out, KpAny
 }
 
 constexpr KpBackend kBackend = {
-    sizeof(KpBackend), KP_DEVICE_ABI_VERSION, "toy", 0, 0, kTargetKinds, Open, nullptr, nullptr, nullptr, {}};
+    sizeof(KpBackend), KP_DEVICE_ABI_VERSION, "toy", 0, 0, kTargetKinds, Open, Build, nullptr, nullptr, {}};
 
 }  // namespace
+
+void Run(const KpHost* host, KpDLDevice device, const Kernel& kernel, const KpLaunch& launch) {
+  void* stream = nullptr;
+  if (host->current_stream(host, device, &stream) != 0) throw Error("RuntimeError", "there is no stream to run on");
+  const uint64_t threads = launch.grid[0];
+  auto arguments = Bind(kernel, launch, threads, device, At(device).memory);
+  On(device, stream).Queue([&kernel, arguments = std::move(arguments), threads] {
+    Execute(kernel, arguments, threads);
+  });
+}
+
 }  // namespace toy
 
 extern "C" KP_EXPORT_SYMBOL const KpBackend* kp_backend_v1(int32_t index) {

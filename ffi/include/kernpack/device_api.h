@@ -234,7 +234,7 @@ typedef struct KpBackend {
    * long as the process, or the path (STR) of a shared object to load. */
   KpSafeCall build;
   KpSafeCall load;
-  void* self; /* of build and load */
+  void* self; /* of build and load; NULL: they get the host, a `const KpHost*`, to raise errors in */
   const void* spare[4]; /* zero */
 } KpBackend;
 

@@ -105,8 +105,9 @@ int Publish(const char* prefix, const char* kind, KpSafeCall call, void* self) {
 int PublishAll(const KpBackend& backend) {
   if (backend.target_kinds == nullptr) return 0;
   const char* kind = backend.target_kinds[0];
-  if (Publish("target.build.", kind, backend.build, backend.self) != 0) return -1;
-  return Publish("module.load.", kind, backend.load, backend.self);
+  void* self = backend.self != nullptr ? backend.self : const_cast<KpHost*>(kp_host());
+  if (Publish("target.build.", kind, backend.build, self) != 0) return -1;
+  return Publish("module.load.", kind, backend.load, self);
 }
 
 Registry& TheRegistry() { return Leaked<Registry>(); }

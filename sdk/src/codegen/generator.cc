@@ -57,6 +57,7 @@ Target TargetFor(const ir::IRModule& module, const std::optional<Target>& target
 // Calls target.<service>.<kind> with the module, the target and `more`.
 Any CallGenerator(const char* service, const ir::IRModule& module, const Target& target, std::vector<Any> more = {}) {
   RegisterBuiltinGenerators();
+  static_cast<void>(target.device_type());  // a backend that is found by its device's name brings its generator
   const std::string& kind = target.kind().name();
   if (!HasPacked(kBuild + kind)) {
     KP_THROW(RuntimeError) << "build: target kind '" << kind.c_str()
