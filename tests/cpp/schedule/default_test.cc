@@ -101,6 +101,15 @@ const Function kFunctions[] = {
      {{0}, {1}, {37}},
      "for i in 0..N",
      "launch grid(1, 1, 1) block(1, 1, 1)"},
+    {"SeveralLoopsOverScratch",
+     R"(func f(x: f32[N]) -> (o: f32[N]) {
+       alloc t: f32[4] local
+       for i in 0..4 { t[i] = load_if(x[i], i < N, 0.0) }
+       for i in 0..N { o[i] = x[i] + t[i % 4] }
+     })",
+     {{0}, {1}, {37}},
+     "vectorized(16, masked)",
+     "t: f32[4] workspace"},
     {"WholeReduction",
      R"(func f(x: f32[N]) -> (o: f32[N]) {
        let m = reduce(max, i in 0..N, any 8, x[i])

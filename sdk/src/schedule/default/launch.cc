@@ -86,8 +86,10 @@ class Launcher : public Mutator {
       case StmtKind::kFor:
         return Loop(*s, out);
       case StmtKind::kIf:
-        if (HasLoads(MutateAll(s->args))) return Alone(s, out);
+        if (HasLoads(MutateAll(s->args)) || !NeedsHost({s})) return Alone(s, out);
         return Mutator::MutateStmt(s, out);
+      case StmtKind::kAlloc:
+        return Allocate(*s, out);
       case StmtKind::kStore:
       case StmtKind::kEvaluate:
         return Alone(s, out);
@@ -102,6 +104,27 @@ class Launcher : public Mutator {
 
  private:
   const int64_t threads_;
+
+  // What one item cannot do: launch others, or what only the host does.
+  static bool NeedsHost(const Block& block) {
+    return std::any_of(block.begin(), block.end(), [](const Stmt& s) {
+      const bool is_parallel = s->kind == StmtKind::kFor && s->for_kind == ForKind::kParallel;
+      const bool is_of_host = s->kind == StmtKind::kLaunch || s->kind == StmtKind::kCall ||
+                              s->kind == StmtKind::kAssert || s->kind == StmtKind::kReturn;
+      return is_parallel || is_of_host || NeedsHost(s->body) || NeedsHost(s->otherwise);
+    });
+  }
+
+  // What several launches use is no memory of an item.
+  void Allocate(const StmtNode& s, Block* out) {
+    const Buffer& b = s.buffer;
+    if (b->scope != Scope::kLocal) {
+      out->push_back(Alloc(MutateAlloc(b)));
+      return;
+    }
+    buffers_[b.get()] = MakeBuffer(b->name, b->element, MutateAll(b->shape), Scope::kWorkspace);
+    out->push_back(Alloc(buffers_[b.get()]));
+  }
 
   // What reads memory is kept in memory.
   void Value(const StmtNode& s, Block* out) {
@@ -131,7 +154,7 @@ class Launcher : public Mutator {
       if (s.for_kind == ForKind::kParallel) copy.for_kind = ForKind::kSerial;
       return Alone(std::make_shared<const StmtNode>(std::move(copy)), out);
     }
-    const Expr first = Cast(kI64, bounds[0]), count = Larger(Cast(kI64, bounds[1]) - first, Expr(0));
+    const Expr first = AsIndex(bounds[0]), count = Larger(Difference(AsIndex(bounds[1]), first), Expr(0));
     const Var number = MakeVar("item", kI64);
     const Expr block = Cast(kI64, BlockIndex(0));
     Block body{Let(number, threads_ == 1 ? block : block * Expr(threads_) + Cast(kI64, ThreadIndex(0)))};
@@ -139,7 +162,7 @@ class Launcher : public Mutator {
     Block own;
     for (const Stmt& inner : s.body) Plain(inner, &own);
     Item item(Expr(number), count, out);
-    Block work{Let(s.var, Cast(s.var->type, first + Expr(number)))};
+    Block work{Let(s.var, InTypeOf(s.var, Sum(first, Expr(number))))};
     for (const Stmt& inner : item.MutateBlock(own)) work.push_back(inner);
     if (threads_ == 1) {
       body.insert(body.end(), work.begin(), work.end());
@@ -151,12 +174,16 @@ class Launcher : public Mutator {
 
   // Inside a launch nothing is launched.
   void Plain(const Stmt& s, Block* out) {
-    Substituted inner(substitution_);
+    Substituted inner(substitution_, buffers_);
     inner.MutateStmt(s, out);
   }
   class Substituted : public Mutator {
    public:
-    explicit Substituted(const std::unordered_map<const VarNode*, Expr>& with) { substitution_ = with; }
+    Substituted(const std::unordered_map<const VarNode*, Expr>& values,
+                const std::unordered_map<const BufferNode*, Buffer>& buffers) {
+      substitution_ = values;
+      buffers_ = buffers;
+    }
   };
 };
 

@@ -33,13 +33,13 @@ Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Machine& machi
   const int64_t columns = lanes * (machine.vector_bytes == 64 ? 16 : 8);
   const std::string local = s.CacheWrite(out);
   const auto [outer, inner] = s.Split(out, m.column, columns);
-  s.ComputeAt(local, out, outer);
+  if (!m.row.empty()) s.Reorder(out, {outer, m.row});
+  s.ComputeAt(local, out, m.row.empty() ? outer : m.row);
   s.Vectorize(out, inner, lanes, machine.tail);
   const auto [vector, lane] = s.Split(local, m.column, lanes);
   s.Reorder(local, {m.sum, vector, lane});
   s.Unroll(local, vector);
   s.Vectorize(local, lane, lanes, machine.tail);
-  if (!m.row.empty()) s.Reorder(out, {outer, m.row});
   s.Parallel(out, s.Axes(out)[0]);
   return s;
 }

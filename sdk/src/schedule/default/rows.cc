@@ -29,7 +29,8 @@ class Reductions : public Visitor {
 
 class RowWriter : public Mutator {
  public:
-  explicit RowWriter(int64_t threads) : threads_(threads), thread_(Cast(kI64, ThreadIndex(0))) {}
+  // thread: its number in the block.
+  RowWriter(int64_t threads, Expr thread) : threads_(threads), thread_(std::move(thread)) {}
 
   Block Write(const Block& row) {
     Block out;
@@ -56,9 +57,9 @@ class RowWriter : public Mutator {
   // first + thread, first + thread + step, ... before end, in the loop's variable.
   Stmt Share(const Var& var, const Expr& first, const Expr& end, int64_t step, Block body) const {
     const Var turn = MakeVar(var->name + "_o", kI64);
-    const Expr start = Cast(kI64, first) + thread_;
-    const Expr turns = CeilDiv(Cast(kI64, end) - start, step);
-    body.insert(body.begin(), Let(var, Cast(var->type, start + Expr(turn) * Expr(step))));
+    const Expr start = Sum(AsIndex(first), thread_);
+    const Expr turns = CeilDiv(Difference(AsIndex(end), start), step);
+    body.insert(body.begin(), Let(var, InTypeOf(var, start + Expr(turn) * Expr(step))));
     return For(turn, Expr(0), turns, std::move(body));
   }
 
@@ -117,11 +118,13 @@ std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_in
   const int64_t bytes = int64_t{reductions.count} * reductions.most_lanes * 8;
   if (!reductions.count || reductions.most_lanes > threads || bytes > machine.shared_bytes) return std::nullopt;
 
-  const Expr first = Cast(kI64, loop.args[0]), count = Larger(Cast(kI64, loop.args[1]) - first, Expr(0));
-  const Var row = MakeVar("row", kI64);
+  const Expr first = AsIndex(loop.args[0]), count = Larger(Difference(AsIndex(loop.args[1]), first), Expr(0));
+  const Var row = MakeVar("row", kI64), thread = MakeVar("t", kI64);
   Block out;
-  Block body{Let(row, Cast(kI64, BlockIndex(0))), Let(loop.var, Cast(loop.var->type, first + Expr(row)))};
-  for (const Stmt& s : WorkspacesByItem(RowWriter(threads).Write(loop.body), Expr(row), count, &out)) body.push_back(s);
+  Block body{Let(row, Cast(kI64, BlockIndex(0))), Let(thread, Cast(kI64, ThreadIndex(0))),
+             Let(loop.var, InTypeOf(loop.var, Sum(first, Expr(row))))};
+  for (const Stmt& s : WorkspacesByItem(RowWriter(threads, Expr(thread)).Write(loop.body), Expr(row), count, &out))
+    body.push_back(s);
   out.push_back(Launch({count}, {Expr(threads)}, Expr(), std::move(body)));
   return out;
 }
