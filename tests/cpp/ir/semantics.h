@@ -81,6 +81,7 @@ inline constexpr Row kRows[] = {
     {"nan_to_bool_is_true", "f32", "nan", "0.0", "bool(a)", "bool", "true"},
     {"minus_zero_to_bool_is_false", "f32", "-0.0", "0.0", "bool(a)", "bool", "false"},
     {"float_to_int_truncates", "f32", "-2.9", "0.0", "i32(a)", "i32", "-2"},
+    {"float_to_int_loses_the_sign_of_zero", "f32", "-0.25", "0.0", "f32(i16(a))", "f32", "0.0"},
     {"float_to_int_saturates", "f32", "1e20", "0.0", "i32(a)", "i32", "2147483647"},
     {"float_to_int_saturates_below", "f64", "-1e300", "0.0", "i64(a)", "i64", "-9223372036854775808"},
     {"float_to_narrow_int_saturates", "f32", "-1000.0", "0.0", "i8(a)", "i8", "-128"},
