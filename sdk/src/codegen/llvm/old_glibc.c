@@ -1,0 +1,14 @@
+/* What libstdc++.a of a new system takes from its C library and an older one does not have. Only in a plugin that zig links. */
+#include <sys/random.h>
+
+/* 2.32. 0 is always right: "there may be threads". */
+__attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
+
+/* 2.36 */
+__attribute__((visibility("hidden"))) unsigned arc4random(void);
+unsigned arc4random(void) {
+  unsigned value = 0;
+  while (getrandom(&value, sizeof value, 0) != sizeof value) {
+  }
+  return value;
+}
