@@ -61,33 +61,17 @@ bool IsDriver(const std::string& program) {
   return false;
 }
 
-}  // namespace
-
-void LinkShared(const std::vector<LinkerInput>& objects, std::string_view exports, const std::string& triple,
-                const std::string& path) {
+// Runs the linker on the objects with these options of its own, and moves what it made to `path` in one step.
+void Link(const std::vector<LinkerInput>& objects, const std::vector<std::string>& options, const ScratchFolder& folder,
+          const std::string& triple, const std::string& path) {
   const std::string linker = FindLinker(triple);
-  const ScratchFolder folder;
-  const std::string script = folder.Write("exports.map", exports);
-  // Beside its place, so that it can be moved there in one step.
   const std::string unfinished = path + "." + std::to_string(getpid()) + ".tmp";
-  std::vector<std::string> options = {"-z",
-                                      "now",
-                                      "-z",
-                                      "relro",
-                                      "-z",
-                                      "nodelete",
-                                      "-z",
-                                      "noseparate-code",
-                                      "-z",
-                                      "noexecstack",
-                                      "--gc-sections",
-                                      "--build-id=sha1",
-                                      "--strip-all",
-                                      "--version-script=" + script};
-  std::vector<std::string> command = {linker, "-shared", "-o", unfinished};
+  std::vector<std::string> command = {linker, "-o", unfinished};
   const bool driver = IsDriver(linker);
-  if (driver) command.push_back("-nostdlib");
-  for (const std::string& option : options) command.push_back(driver ? "-Wl," + option : option);
+  if (driver) command.insert(command.end(), {"-nostdlib", options.front()});
+  for (size_t i = driver ? 1 : 0; i < options.size(); ++i) {
+    command.push_back(driver ? "-Wl," + options[i] : options[i]);
+  }
   for (const LinkerInput& object : objects) command.push_back(folder.Write(object.name, object.bytes));
   const RunResult result = Run(command);
   std::error_code problem;
@@ -97,6 +81,24 @@ void LinkShared(const std::vector<LinkerInput>& objects, std::string_view export
   fs::remove(unfinished, ignored);
   KP_THROW(RuntimeError) << "export: " << path << ": "
                          << (problem ? problem.message() : linker + " failed: " + result.output);
+}
+
+}  // namespace
+
+void LinkObject(const std::vector<LinkerInput>& objects, const std::string& triple, const std::string& path) {
+  Link(objects, {"-r"}, ScratchFolder(), triple, path);
+}
+
+void LinkShared(const std::vector<LinkerInput>& objects, std::string_view exports, const std::string& triple,
+                const std::string& path) {
+  const ScratchFolder folder;
+  const std::string script = folder.Write("exports.map", exports);
+  std::vector<std::string> options = {"-shared", "--gc-sections", "--build-id=sha1", "--strip-all",
+                                      "--version-script=" + script};
+  for (const char* const keyword : {"now", "relro", "nodelete", "noseparate-code", "noexecstack"}) {
+    options.insert(options.end(), {"-z", keyword});
+  }
+  Link(objects, options, folder, triple, path);
 }
 
 }  // namespace kernpack::sdk

@@ -14,6 +14,9 @@ struct LinkerInput {
   std::string_view bytes;
 };
 
+// As below, but joins the objects to one relocatable object.
+void LinkObject(const std::vector<LinkerInput>& objects, const std::string& triple, const std::string& path);
+
 // Links objects to a shared object at `path`, which appears there complete or not at all. `exports` is a version script.
 // triple: of the machine that it is for; "" is this one. The linker is $KERNPACK_LINKER, else ld.lld, ld, cc; for another
 // machine's triple <triple>-ld in place of the last two. RuntimeError: there is none (names the packages), or it fails (what

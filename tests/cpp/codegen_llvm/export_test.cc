@@ -72,7 +72,7 @@ TEST_F(LlvmExport, HasAVariantForEachLevel) {
 
 TEST_F(LlvmExport, IsSmall) {
   ASSERT_EQ(Export(kRows), "");
-  EXPECT_LE(fs::file_size(Path()), 48u * 1024);  // three levels, and the aliases' checks
+  EXPECT_LE(fs::file_size(Path()), 48u * 1024);  // three levels
   ASSERT_EQ(Export(kRows, "llvm -mcpu=x86-64-v3"), "");
   EXPECT_LE(fs::file_size(Path()), 40u * 1024);
 }
@@ -105,6 +105,23 @@ TEST_F(LlvmExport, LinksWithACompilerToo) {
   setenv("KERNPACK_LINKER", "cc", 1);
   ASSERT_EQ(Export(kRows), "");
   EXPECT_NO_THROW(Load());
+}
+
+// Two objects and a main program, as who embeds modules has them.
+TEST_F(LlvmExport, ObjectsAreLinkedIntoAProgram) {
+  for (const std::string name : {"one", "two"}) {
+    const std::string text =
+        "module \"" + name + "\" func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] } }";
+    sdk::Export(Parse(text), sdk::Target("llvm"), folder_ / (name + ".o"));
+  }
+  std::ofstream(folder_ / "main.c")
+      << "#include <kernpack/abi.h>\n#include <string.h>\n"
+         "const KpModule* kp_module_v1_one(void);\nconst KpModule* kp_module_v1_two(void);\n"
+         "int main(void) { return strcmp(kp_module_v1_one()->name, \"one\") ||"
+         " strcmp(kp_module_v1_two()->name, \"two\"); }\n";
+  const std::string link =
+      "cd '" + folder_.string() + "' && cc -I" FFI_INCLUDE " main.c one.o two.o -o program && ./program";
+  EXPECT_EQ(std::system(link.c_str()), 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "codegen/llvm/export.h"
 
 #include <frame.o.h>
+#include <frame_static.o.h>
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/pass.h>
 #include <kernpack/sdk/ir/text.h>
@@ -57,13 +58,16 @@ void ExportLibrary(const IRModule& input, const Target& target, const std::strin
                                   << machine.triple();
   }
   llvm::LLVMContext context;
-  const ModuleOptions options = {
-      .levels = machine.ExportLevels(), .aliases = true, .content_hash = ContentHash(input, target, machine)};
+  const bool in_program = path.ends_with(".o");
+  ModuleOptions options = {
+      .levels = machine.ExportLevels(), .aliases = !in_program, .content_hash = ContentHash(input, target, machine)};
+  if (in_program) options.query += "_" + module.name;
   const auto code = MakeModule(module, options, &context);
   const ObjectCode object = machine.Compile(code.get());
   CheckUndefined(module, object);
-  LinkShared({{"module.o", {object.data(), object.size()}}, {"frame.o", Bytes(device_code::frame_o)}},
-             Bytes(device_code::kernpack_module_map), "", path);
+  const LinkerInput made = {"module.o", {object.data(), object.size()}};
+  if (in_program) return LinkObject({made, {"frame.o", Bytes(device_code::frame_static_o)}}, "", path);
+  LinkShared({made, {"frame.o", Bytes(device_code::frame_o)}}, Bytes(device_code::kernpack_module_map), "", path);
 }
 
 }  // namespace kernpack::sdk::ir

@@ -7,7 +7,8 @@
 
 namespace kernpack::sdk::ir {
 
-// Writes `path`: the functions for each CPU level of the target, the frame, the aliases. ValueError: code that needs a
+// Writes `path`, a shared object: the functions for each CPU level of the target, the frame, the aliases. A path that ends in
+// .o gets an object to link into a program, whose query function is kp_module_v1_<module's name>; it has no aliases. ValueError: code that needs a
 // function which no module may count on. Errors of the linker as LinkShared()'s.
 void ExportLibrary(const IRModule& module, const Target& target, const std::string& path);
 

@@ -53,6 +53,8 @@ class FunctionGenerator {
   void Store(const StmtNode& s);
   llvm::Value* FromMemory(Type t, llvm::Value* v);
   llvm::Value* ToMemory(Type t, llvm::Value* v);
+  bool HasMasks(Type t) const { return level_.masked_bits && t.bits >= level_.masked_bits; }
+  void CopyLanes(llvm::Value* to, llvm::Value* from, Type t, llvm::Value* mask);
   void Alloc(const StmtNode& s);
   llvm::Value* Scratch(const BufferNode& b);
 

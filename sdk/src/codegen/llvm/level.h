@@ -14,6 +14,7 @@ struct Level {
   std::string cpu;  // as LLVM calls it
   std::string features;  // "+aes,-fma"
   bool native_f16 = false;  // converts f16 itself
+  int masked_bits = 0;  // of the narrowest elements that it loads and stores under a mask; 0: none
 };
 
 // Has LLVM generate the function for that CPU.

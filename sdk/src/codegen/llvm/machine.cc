@@ -95,7 +95,8 @@ Level Machine::MakeLevel(const std::string& suffix, const std::string& target, c
     KP_THROW(ValueError) << "target: mcpu: LLVM knows no processor '" << cpu << "' of " << triple_;
   }
   const bool x86 = llvm::Triple(triple_).isX86();
-  return {suffix, target, cpu, features, !x86 || info->checkFeatures("+f16c")};
+  const int masked_bits = info->checkFeatures("+avx512bw,+avx512vl") ? 8 : info->checkFeatures("+avx") ? 32 : 0;
+  return {suffix, target, cpu, features, !x86 || info->checkFeatures("+f16c"), x86 ? masked_bits : 0};
 }
 
 Level Machine::OwnLevel() const {

@@ -39,6 +39,28 @@ std::vector<Expr> FirstLane(std::vector<Expr> indices) {
   return indices;
 }
 
+// to[i] = from[i] for every bit i that is set.
+void WriteCopyLanes(llvm::Function* copy, llvm::Type* element) {
+  llvm::LLVMContext& context = copy->getContext();
+  llvm::BasicBlock *entry = llvm::BasicBlock::Create(context, "entry", copy),
+                   *loop = llvm::BasicBlock::Create(context, "loop", copy),
+                   *after = llvm::BasicBlock::Create(context, "after", copy);
+  llvm::IRBuilder<> b(entry);
+  llvm::Value *to = copy->getArg(0), *from = copy->getArg(1), *bits = copy->getArg(2), *none = b.getInt64(0);
+  b.CreateCondBr(b.CreateICmpNE(bits, none), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* rest = b.CreatePHI(b.getInt64Ty(), 2);
+  rest->addIncoming(bits, entry);
+  llvm::Value* i = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, rest, b.getTrue());
+  llvm::Value* v = b.CreateAlignedLoad(element, b.CreateInBoundsGEP(element, from, i), kUnaligned);
+  b.CreateAlignedStore(v, b.CreateInBoundsGEP(element, to, i), kUnaligned);
+  llvm::Value* next = b.CreateAnd(rest, b.CreateSub(rest, b.getInt64(1)));
+  rest->addIncoming(next, loop);
+  b.CreateCondBr(b.CreateICmpNE(next, none), loop, after);
+  b.SetInsertPoint(after);
+  b.CreateRetVoid();
+}
+
 int LanesOf(const std::vector<Expr>& indices) {
   int lanes = 1;
   for (const Expr& e : indices) lanes = std::max<int>(lanes, e->type.lanes);
@@ -98,8 +120,15 @@ llvm::Value* FunctionGenerator::Load(const ExprNode& e) {
     v = b_.CreateAlignedLoad(type, AddressOf(e.buffer(), indices), kUnaligned);
   } else if (IsContiguous(indices)) {
     llvm::Value* at = AddressOf(e.buffer(), FirstLane(indices));
-    v = masked ? static_cast<llvm::Value*>(b_.CreateMaskedLoad(type, at, kUnaligned, mask, otherwise))
-               : b_.CreateAlignedLoad(type, at, kUnaligned);
+    if (masked && !HasMasks(e.type)) {
+      llvm::AllocaInst* lanes = Local(type);
+      b_.CreateStore(otherwise, lanes);
+      CopyLanes(lanes, at, e.type, mask);
+      v = b_.CreateLoad(type, lanes);
+    } else {
+      v = masked ? static_cast<llvm::Value*>(b_.CreateMaskedLoad(type, at, kUnaligned, mask, otherwise))
+                 : b_.CreateAlignedLoad(type, at, kUnaligned);
+    }
   } else {
     if (!mask) mask = llvm::Constant::getAllOnesValue(ValueType(b_.getContext(), WithLanes(kBool, e.type.lanes)));
     llvm::Value* at = AddressOf(e.buffer(), indices);
@@ -130,15 +159,35 @@ void FunctionGenerator::Store(const StmtNode& s) {
   }
   if (IsContiguous(indices)) {
     llvm::Value* at = AddressOf(s.buffer, FirstLane(indices));
-    if (mask)
-      b_.CreateMaskedStore(value, at, kUnaligned, mask);
-    else
+    if (!mask) {
       b_.CreateAlignedStore(value, at, kUnaligned);
+    } else if (HasMasks(t)) {
+      b_.CreateMaskedStore(value, at, kUnaligned, mask);
+    } else {
+      llvm::AllocaInst* lanes = Local(value->getType());
+      b_.CreateStore(value, lanes);
+      CopyLanes(at, lanes, t, mask);
+    }
     return;
   }
   llvm::Value* at = AddressOf(s.buffer, indices);
   if (!at->getType()->isVectorTy()) at = b_.CreateVectorSplat(t.lanes, at);
   b_.CreateMaskedScatter(value, at, kUnaligned, mask);
+}
+
+// Calls a function that copies the elements whose lanes are true, one by one: LLVM would write each of them out.
+void FunctionGenerator::CopyLanes(llvm::Value* to, llvm::Value* from, Type t, llvm::Value* mask) {
+  const std::string name = "kp.copy_lanes." + std::to_string(t.bits) + level_.suffix;
+  llvm::Function* copy = module_.getFunction(name);
+  if (!copy) {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
+    copy = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module_);
+    copy->addFnAttr(llvm::Attribute::NoInline);
+    SetLevel(level_, copy);
+    WriteCopyLanes(copy, llvm::Type::getIntNTy(b_.getContext(), t.bits));
+  }
+  llvm::Value* bits = b_.CreateBitCast(mask, llvm::Type::getIntNTy(b_.getContext(), t.lanes));
+  b_.CreateCall(copy, {to, from, b_.CreateZExt(bits, b_.getInt64Ty())});
 }
 
 llvm::AllocaInst* FunctionGenerator::Local(llvm::Type* type) {

@@ -114,9 +114,10 @@ class Table {
                                    functions, make_.Behind(functions, defs_.front()->getType(), defs_.size()),
                                    WriteCreate(), destroy, make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
                      "kp_module_table");
-    // What serves the aliases reads it by this name.
-    table->setLinkage(llvm::GlobalValue::ExternalLinkage);
-    table->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    if (options_.aliases) {  // what serves them reads it by this name
+      table->setLinkage(llvm::GlobalValue::ExternalLinkage);
+      table->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    }
     auto* query = llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), false),
                                          llvm::GlobalValue::ExternalLinkage, options_.query, module_);
     SetLevel(options_.levels.front(), query);
