@@ -32,19 +32,18 @@ void kp_frame_destroy(KpInstance* instance);
 
 // Checks arguments and writes them to `slots`: a scalar is one slot (bits of an int64_t, or of a double for every float
 // type); a tensor is its address, then its extents. Tensors must be compact and on the CPU.
-int kp_frame_unpack(void* self, const KpFrameFunction* function, const KpAny* args, int32_t n,
-                             uint64_t* slots);
+int kp_frame_unpack(void* self, const KpFrameFunction* function, const KpAny* args, int32_t n, uint64_t* slots);
 
 // Raises: extent `axis` of parameter `param` is not what the function's other arguments make it.
 int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, int32_t axis, int64_t got,
-                             int64_t expected);
+                    int64_t expected);
 
 // Raises an error of that kind.
 int kp_frame_raise(void* self, const char* kind, const char* message);
 
 // Memory of this thread for the product of `rank` extents, kept between calls under `key`. flags: KpWorkspaceFlags.
 int kp_frame_scratch(void* self, const char* key, uint32_t flags, uint64_t element_bytes, int32_t rank,
-                              const int64_t* extents, void** out);
+                     const int64_t* extents, void** out);
 
 // Runs body over [0, n) on the threads of the call, in chunks of at least `grain`.
 int kp_frame_parallel(void* self, int64_t n, int64_t grain, KpParallelBody body, void* context);
