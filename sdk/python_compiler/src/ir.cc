@@ -12,6 +12,7 @@ void BindIr(py::module_& module) {
   BindIrTrace(ir);
   BindIrInterpret(ir);
   BindIrPass(ir);
+  BindIrSchedule(ir);
 }
 
 }  // namespace kernpack::compiler

@@ -22,6 +22,7 @@ void BindIrTrace(py::module_& module);
 void BindIrModule(py::module_& module);
 void BindIrInterpret(py::module_& module);
 void BindIrPass(py::module_& module);
+void BindIrSchedule(py::module_& module);
 
 // A Type, or its name.
 ir::Type ToType(py::handle value);

@@ -21,6 +21,8 @@ from kernpack_compiler._native.ir import (
     IRModule,
     PersistentMemory,
     PrimFunc,
+    Schedule,
+    StageProgram,
     Type,
     alloc,
     barrier,
@@ -54,6 +56,7 @@ from kernpack_compiler._native.ir import (
     maximum,
     min,
     minimum,
+    parallel_loop,
     pass_names,
     persistent,
     pow,
@@ -61,10 +64,12 @@ from kernpack_compiler._native.ir import (
     return_,
     round,
     run_pass,
+    schedule_by_default,
     select,
     shuffle,
     sigmoid,
     sin,
+    split_loop,
     sqrt,
     tanh,
     trunc,
@@ -74,6 +79,8 @@ from kernpack_compiler._native.ir import (
     u16,
     u32,
     u64,
+    unroll_loop,
+    vectorize_loop,
 )
 from kernpack_compiler.ir._blocks import launch, otherwise, parallel, serial, unrolled, vectorized, when
 from kernpack_compiler.ir._func import call, func
@@ -86,6 +93,8 @@ __all__ = [
     "IRModule",
     "PersistentMemory",
     "PrimFunc",
+    "Schedule",
+    "StageProgram",
     "Type",
     "alloc",
     "barrier",
@@ -125,6 +134,7 @@ __all__ = [
     "minimum",
     "otherwise",
     "parallel",
+    "parallel_loop",
     "pass_names",
     "persistent",
     "pow",
@@ -133,11 +143,13 @@ __all__ = [
     "return_",
     "round",
     "run_pass",
+    "schedule_by_default",
     "select",
     "serial",
     "shuffle",
     "sigmoid",
     "sin",
+    "split_loop",
     "sqrt",
     "sum",
     "tanh",
@@ -148,11 +160,13 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "unroll_loop",
     "unrolled",
+    "vectorize_loop",
     "vectorized",
     "when",
 ]
 
-for _class in (Buffer, Expr, IRModule, PersistentMemory, PrimFunc, Type):
+for _class in (Buffer, Expr, IRModule, PersistentMemory, PrimFunc, Schedule, StageProgram, Type):
     _class.__module__ = __name__  # what pickles and help() say
 del _class
