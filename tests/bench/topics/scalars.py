@@ -20,6 +20,7 @@ def measure(kit: Kit) -> list[Row]:
             kit.theirs_keeping_gil("three_ints"),
             0.35,
         ),
+        _gil_alone(kit),
         _floor(kit, "no arguments, GIL released", kit.ours.nothing, "nothing_released"),
         _floor(kit, "no arguments, GIL kept", kit.ours.nothing_quick, "nothing"),
     ]
@@ -28,6 +29,15 @@ def measure(kit: Kit) -> list[Row]:
 def _row(kit: Kit, name: str, statement: str, ours: object, theirs: object, goal: float) -> Row:
     timings = kit.compare({"ours": Snippet(statement, {"f": ours}), "theirs": Snippet(statement, {"f": theirs})})
     return timed_row("scalars", name, timings, goal)
+
+
+def _gil_alone(kit: Kit) -> Row:
+    """What Python itself asks for giving up the GIL and taking it back, in the place of ours."""
+    timings = kit.compare(
+        {"ours": Snippet("f()", {"f": kit.floor.nothing_released}), "theirs": Snippet("f()", {"f": kit.theirs.nothing})}
+    )
+    note = "an empty METH_FASTCALL in the place of ours: no call that releases the GIL costs less"
+    return timed_row("scalars", "releasing the GIL, and nothing else", timings, note=note)
 
 
 def _floor(kit: Kit, name: str, ours: object, empty: str) -> Row:
