@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/unknown.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
@@ -107,6 +109,13 @@ StageProgram StageBuilder::Finish() const {
   const auto is_result = [](const Stage& s) { return s.is_result; };
   if (std::none_of(program_.stages.begin(), program_.stages.end(), is_result))
     KP_THROW(ValueError) << program_.function.name << ": no stage is a result";
+  const std::set<const VarNode*> known = VariablesOf(program_.function);
+  for (const Stage& s : program_.stages) {
+    if (const VarNode* unknown = FindUnknown(s, known)) {
+      KP_THROW(ValueError) << program_.function.name << ": stage '" << s.name << "' uses '" << unknown->name
+                           << "', which has no value; give an input that extent alone, or make it a scalar";
+    }
+  }
   return program_;
 }
 

@@ -163,5 +163,15 @@ TEST(StageBuilder, RefusesWhatIsNoProgram) {
             "ValueError: s: two axes are called 'a'");
 }
 
+TEST(StageBuilder, RefusesVariablesWithoutAValue) {
+  StageBuilder p("f");
+  const Expr n = p.Dim("N"), m = p.Dim("M");
+  const Buffer x = p.Input("x", kF32, {n * m});
+  p.Result(p.Compute("o", {n}, [&](auto i) { return Load(x, i); }));
+  EXPECT_EQ(MessageOf([&] { p.Finish(); }),
+            "ValueError: f: stage 'o' uses 'N', which has no value; give an input that extent alone, or make it a "
+            "scalar");
+}
+
 }  // namespace
 }  // namespace schedule_test

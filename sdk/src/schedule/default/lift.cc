@@ -3,27 +3,12 @@
 #include <kernpack/sdk/ir/visitor.h>
 
 #include <algorithm>
-#include <set>
 
 #include "schedule/state.h"
+#include "schedule/unknown.h"
 
 namespace kernpack::sdk::ir {
 namespace {
-
-class UsesOnly : public Visitor {
- public:
-  explicit UsesOnly(std::set<const VarNode*> known) : known_(std::move(known)) {}
-  bool all = true;
-  void VisitExpr(const Expr& e) override {
-    if (e->op == Op::kReduce) known_.insert(std::get<Reduction>(e->detail).var.get());
-    if (e->op == Op::kVar && !known_.count(e->var().get())) all = false;
-    if (e->type.lanes != 1) all = false;
-    Visitor::VisitExpr(e);
-  }
-
- private:
-  std::set<const VarNode*> known_;
-};
 
 class Replace : public Mutator {
  public:
@@ -76,22 +61,9 @@ std::optional<Lifted> LiftNest(const FuncNode& f, const StmtNode& nest) {
   }
   if (stage.body->type != store->buffer->element) return std::nullopt;
 
-  std::set<const VarNode*> known;
-  for (const Var& v : ShapeVars(f)) known.insert(v.get());
-  for (const Param& p : f.params) {
-    if (p.var) known.insert(p.var.get());
-  }
-  UsesOnly of_function(known);
-  for (const auto* axes : {&stage.spatial, &stage.reduced}) {
-    for (const StageAxis& a : *axes) of_function.VisitExpr(a.extent);
-  }
-  for (const auto* axes : {&stage.spatial, &stage.reduced}) {
-    for (const StageAxis& a : *axes) known.insert(a.var.get());
-  }
-  UsesOnly of_stage(known);
-  of_stage.VisitExpr(stage.body);
+  if (FindUnknown(stage, VariablesOf(f))) return std::nullopt;
   const std::vector<Buffer> read = BuffersOf(stage.body);
-  if (!of_function.all || !of_stage.all || std::count(read.begin(), read.end(), store->buffer)) return std::nullopt;
+  if (std::count(read.begin(), read.end(), store->buffer)) return std::nullopt;
 
   std::vector<Expr> shape;
   for (const StageAxis& a : stage.spatial) shape.push_back(a.extent);

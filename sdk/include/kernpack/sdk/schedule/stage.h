@@ -68,7 +68,7 @@ class StageBuilder {
   // Makes a stage a result of the function, under its name.
   void Result(const Buffer& stage);
 
-  // The program so far. ValueError when nothing is a result.
+  // The program so far. ValueError when nothing is a result, or a variable has no value.
   StageProgram Finish() const;
 
  private:

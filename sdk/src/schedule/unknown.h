@@ -1,0 +1,18 @@
+// Variables that have no value.
+#ifndef KERNPACK_SDK_SRC_SCHEDULE_UNKNOWN_H_
+#define KERNPACK_SDK_SRC_SCHEDULE_UNKNOWN_H_
+
+#include <kernpack/sdk/schedule/stage.h>
+
+#include <set>
+
+namespace kernpack::sdk::ir {
+
+// What has a value everywhere in a function: extents that its inputs bind, and its scalars.
+std::set<const VarNode*> VariablesOf(const FuncNode& function);
+// A variable of the stage's extents and body that is neither of these nor bound in the stage; null when there is none.
+const VarNode* FindUnknown(const Stage& stage, const std::set<const VarNode*>& of_function);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_SRC_SCHEDULE_UNKNOWN_H_
