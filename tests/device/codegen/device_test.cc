@@ -62,10 +62,10 @@ INSTANTIATE_TEST_SUITE_P(All, DeviceSamples,
                                          Sample{kSequential, "every_float"}, Sample{kSequential, "storage"},
                                          Sample{kSequential, "nested"}, Sample{kSequential, "scratch"},
                                          Sample{kSequential, "early"}, Sample{kSequential, "shared_binding"},
-                                         Sample{kSequential, "computed"}, Sample{kSequential, "keywords"},
-                                         Sample{kSequential, "negative_steps"}, Sample{kSequential, "empty_range"},
-                                         Sample{kSequential, "shuffles"}, Sample{kLaunches, "indices"},
-                                         Sample{kLaunches, "neighbours"}),
+                                         Sample{kSequential, "launch_of_loaded_size"}, Sample{kSequential, "computed"},
+                                         Sample{kSequential, "keywords"}, Sample{kSequential, "negative_steps"},
+                                         Sample{kSequential, "empty_range"}, Sample{kSequential, "shuffles"},
+                                         Sample{kLaunches, "indices"}, Sample{kLaunches, "neighbours"}),
                          [](const auto& info) { return std::string(info.param.function); });
 
 class DeviceModule : public OnKind<testing::Test> {};

@@ -44,6 +44,11 @@ func shared_binding(x: i32[N]) -> (o: i32[N]) {
   if N > 0 { first[0] = x[0] }
   parallel i in 0..N { o[i] = x[i] + first[0] }
 }
+func launch_of_loaded_size(x: i64[N]) -> (o: i64[N]) {
+  for i in 0..N { o[i] = x[i] }
+  let n = load_if(x[0], N > 0, 0)
+  launch grid(min(max(n, 0), N)) block(1) { o[block.x] = o[block.x] + n }
+}
 func computed(x: u8[N]) -> (o: u8[N * 2 + 1]) { for i in 0..N * 2 + 1 { o[i] = u8(floordiv(i, 2)) } }
 func keywords(int: f32[N], kp_x: i64, constant: i64, n: i64) -> (kernel: f32[N]) {
   parallel uchar in 0..N { let half = int[uchar] let LANE = n + 1 kernel[uchar] = half + f32(kp_x - constant * LANE) }

@@ -86,7 +86,7 @@ void KernelText::Special(const StmtNode& s) {
     case StmtKind::kReturn:
       Refuse("a return inside a launch");
     case StmtKind::kLaunch:
-      Refuse("a launch whose surrounding loop or condition depends on memory of the device");
+      Refuse("a launch with barriers or shared memory that depends on memory of the device");
     default:
       CBody::Special(s);
   }

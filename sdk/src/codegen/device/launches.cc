@@ -62,15 +62,50 @@ bool TouchesMemory(const std::vector<Expr>& args) {
   return Contents(evaluated).memory;
 }
 
-// Parallel loops run in order.
+// Parallel loops run in order, and so do the threads of launches that do not wait for each other: for one thread that does all.
 class InOrder : public Mutator {
  public:
+  Expr MutateExpr(const Expr& e) override {
+    if (e->op == Op::kBlockIndex && inside_) return Cast(kI32, indices_[e->bits()]);
+    if (e->op == Op::kThreadIndex && inside_) return Cast(kI32, indices_[3 + e->bits()]);
+    return Mutator::MutateExpr(e);
+  }
+
   void MutateStmt(const Stmt& s, Block* out) override {
+    if (s->kind == StmtKind::kLaunch && !Waits(s->body)) return LaunchInOrder(*s, out);
     if (s->kind != StmtKind::kFor || s->for_kind != ForKind::kParallel) return Mutator::MutateStmt(s, out);
     StmtNode loop = *s;
     loop.for_kind = ForKind::kSerial;
     loop.lanes = 0;
     out->push_back(Rebuild(loop, MutateAll(s->args), MutateBlock(s->body), {}));
+  }
+
+ private:
+  bool inside_ = false;
+  std::vector<Expr> indices_;  // of the block, of the thread
+
+  static bool Waits(const Block& block) {
+    for (const Stmt& s : block) {
+      const bool shared = s->kind == StmtKind::kAlloc && s->buffer->scope == Scope::kShared;
+      if (s->kind == StmtKind::kBarrier || shared || Waits(s->body) || Waits(s->otherwise)) return true;
+    }
+    return false;
+  }
+
+  void LaunchInOrder(const StmtNode& launch, Block* out) {
+    std::vector<Var> counters;
+    indices_.clear();
+    for (const char* name : {"block_x", "block_y", "block_z", "thread_x", "thread_y", "thread_z"}) {
+      counters.push_back(MakeVar(name, kI64));
+      indices_.emplace_back(counters.back());
+    }
+    inside_ = true;
+    Block body = MutateBlock(launch.body);
+    inside_ = false;
+    for (size_t d = counters.size(); d-- > 0;) {
+      body = {For(counters[d], Expr(int64_t{0}), MutateExpr(launch.args[d]), std::move(body))};
+    }
+    out->push_back(body.front());
   }
 };
 
