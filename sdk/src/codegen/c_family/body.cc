@@ -18,6 +18,7 @@ CBody::CBody(const FuncNode& f, Helpers* helpers)
       h_(*helpers),
       dialect_(helpers->dialect()),
       names_([d = &helpers->dialect()](std::string_view name) { return d->IsReserved(name); }) {
+  registers_ = FindRegisters(f.body);
   for (const Var& v : ShapeVars(f)) ranges_.Set(v.get(), {0, kLargestExtent});
 }
 
@@ -103,6 +104,7 @@ void CBody::StoreLine(const StmtNode& s) {
   const std::vector<Expr> indices(s.args.begin(), s.args.end() - 1);
   const Expr& value = s.args.back();
   const std::string text = E(value);
+  if (registers_.count(s.buffer.get())) return Line(Name(s.buffer) + " = " + Bare(text) + ";");
   if (value->type.lanes > 1) return Line(h_.Store(value->type, PlaceOf(s.buffer, indices, s.mask), text) + ";");
   const std::string cell = Name(s.buffer) + "[" + Linear(s.buffer, indices) + "]";
   const std::string store = cell + " = " + Bare(Helpers::ToMemory(value->type, text)) + ";";
@@ -112,6 +114,11 @@ void CBody::StoreLine(const StmtNode& s) {
 void CBody::AllocLine(const StmtNode& s) {
   const BufferNode& b = *s.buffer;
   const int64_t n = ConstantSize(b);
+  if (registers_.count(&b)) {
+    const Type whole = WithLanes(b.element, static_cast<int>(n));
+    h_.Need(whole);
+    return Line(CType(whole) + " " + Define(s.buffer) + ";");
+  }
   if (b.scope != Scope::kLocal || n < 0 || n > kStackBytes / (b.element.bits / 8)) return Special(s);
   Line(CMemory(b.element) + " " + Define(s.buffer) + "[" + std::to_string(std::max<int64_t>(n, 1)) + "];");
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/c_family/helpers.h"
 #include "codegen/c_family/range.h"
+#include "codegen/c_family/registers.h"
 #include "ir/names.h"
 
 namespace kernpack::sdk::ir {
@@ -23,6 +24,7 @@ class CBody {
   const Dialect& dialect_;
   Names names_;
   Ranges ranges_;
+  std::unordered_set<const BufferNode*> registers_;  // buffers that are variables
   std::string out_;  // lines so far
   int indent_ = 2;
 

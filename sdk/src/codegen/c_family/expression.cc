@@ -42,6 +42,7 @@ Helpers::Place CBody::PlaceOf(const Buffer& buffer, const std::vector<Expr>& ind
 }
 
 std::string CBody::LoadText(const ExprNode& e) {
+  if (registers_.count(e.buffer().get())) return Name(e.buffer());
   const bool masked = e.op == Op::kMaskedLoad;
   const std::vector<Expr> indices(e.args.begin(), e.args.end() - (masked ? 2 : 0));
   const Expr mask = masked ? e.args[indices.size()] : Expr();
