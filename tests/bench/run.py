@@ -36,6 +36,7 @@ TOPICS = (
     "targets",
     "device_code",
     "kernels",
+    "codegen",
     "wheels",
 )
 
