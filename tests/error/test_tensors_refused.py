@@ -69,6 +69,11 @@ NUMPY: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
         ValueError,
         f"bump: x: expected a contiguous tensor, got shape [8] with strides [0]: {CONTIGUOUS}",
     ),
+    "masked": (
+        lambda k: k.rows(np.ma.masked_array(A, A == 0), W),
+        ValueError,
+        "rows: a: expected an array without a mask (pass x.filled(value) or x.data), got float32[4, 8]",
+    ),
     "read_only_out": (
         lambda k: k.rows(A, W, out=FROZEN),
         ValueError,

@@ -23,6 +23,7 @@ from kernpack._numpy import (
     numpy_empty,
     numpy_facts,
     numpy_from_tensor,
+    numpy_is_masked,
     numpy_samples,
 )
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
@@ -48,6 +49,7 @@ __all__ = [
     "numpy_empty",
     "numpy_facts",
     "numpy_from_tensor",
+    "numpy_is_masked",
     "numpy_samples",
     "shown",
     "tensor_copy",

@@ -30,6 +30,12 @@ def numpy_samples() -> tuple[type, list[Any], Any]:
     return numpy.ndarray, samples, getattr(umath, "_ARRAY_API", None)
 
 
+def numpy_is_masked(array_type: type) -> bool:
+    """Whether arrays of that class, a subclass of ndarray, carry a mask."""
+    masked = sys.modules.get("numpy.ma")  # there, when anyone has such an array
+    return masked is not None and issubclass(array_type, masked.MaskedArray)
+
+
 def describe_array(array: Any) -> str:
     """An array for an error message: dtype, shape, and what may be wrong with it."""
     flags, dtype = array.flags, array.dtype

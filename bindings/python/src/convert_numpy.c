@@ -62,9 +62,29 @@ static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   return kpy_emit_tensor(call, view, object, out);
 }
 
+/* Its values alone would say what the mask takes back. */
+static int ConvertMasked(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  (void)slot, (void)out;
+  return Refuse(call, "an array without a mask (pass x.filled(value) or x.data)", object);
+}
+
+/* Once a type. 1 if its arrays have masks, -1 with an exception set. */
+static int IsMasked(PyTypeObject* type) {
+  PyObject* answer;
+  int masked;
+  if (type == kpy_numpy_array_type()) return 0;
+  answer = kpy_helper("numpy_is_masked", "(O)", (PyObject*)type);
+  masked = answer == NULL ? -1 : PyObject_IsTrue(answer);
+  Py_XDECREF(answer);
+  return masked;
+}
+
 int kpy_resolve_numpy(PyObject* object, KpySlot* out) {
+  int masked;
   if (!kpy_numpy_ready() || !PyType_IsSubtype(Py_TYPE(object), kpy_numpy_array_type())) return 0;
-  out->convert = ConvertNumpy;
+  masked = IsMasked(Py_TYPE(object));
+  if (masked < 0) return -1;
+  out->convert = masked ? ConvertMasked : ConvertNumpy;
   out->family = kpy_numpy_family();
   return 1;
 }
