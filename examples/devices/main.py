@@ -1,5 +1,5 @@
-"""Embeds the page of ../minilm once on the CPU and once on every OpenCL device: its layer norms, softmax and GELU run there, from
-OpenCL C inside a kernel module; products, look-ups and pooling on the host. Compares the embeddings and writes devices.png."""
+"""Embeds the page of ../minilm once on the CPU and once on every OpenCL and CUDA device: its layer norms, softmax and GELU run there,
+from device code inside a kernel module; products, look-ups and pooling on the host. Compares the embeddings and writes devices.png."""
 
 import sys
 import time
@@ -57,10 +57,13 @@ def main():
     kernels = kernpack.load("kernpack_kernels")
     candidates = {"cpu": Timed(kernels)}
     rows = kernpack.load("device_rows")
-    for device in kernpack.devices("opencl"):
+    for device in [*kernpack.devices("opencl"), *kernpack.devices("cuda")]:
+        if device.type not in rows.functions["gelu"].targets:
+            print(f"{device}: the wheel was built without nvcc and has no code for it")
+            continue
         candidates[str(device)] = OnDevice(kernels, rows, device)
     if len(candidates) == 1:
-        print("There is no OpenCL device here (kernpack.info() tells why): the CPU alone.")
+        print("There is no device here that the wheel has code for (kernpack.info() tells why): the CPU alone.")
 
     timings, lines, expected, ok = {}, [], None, True
     for name, operations in candidates.items():
