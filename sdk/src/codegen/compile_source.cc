@@ -1,51 +1,20 @@
 #include "codegen/compile_source.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include <kernpack/error.h>
 
 #include "codegen/author_headers.h"
-
-extern char** environ;
+#include "system/run.h"
+#include "system/scratch_folder.h"
 
 namespace kernpack::sdk {
 namespace {
-
-namespace fs = std::filesystem;
-
-void WriteFile(const fs::path& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.flush()) KP_THROW(OSError) << path.string() << ": cannot be written";
-}
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-bool IsOnPath(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::stringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.empty() && access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
 
 // The words of an environment variable: "ccache gcc".
 std::vector<std::string> WordsOf(const char* variable) {
@@ -72,9 +41,17 @@ const Compiler& CompilerOf(SourceFile::Language language) {
 std::vector<std::string> FindCompiler(const SourceFile& source) {
   const Compiler& compiler = CompilerOf(source.language);
   std::vector<std::string> words = WordsOf(compiler.variable);
-  if (!words.empty()) return words;
+  if (!words.empty()) {
+    std::string found = FindProgram(words[0]);
+    if (found.empty()) {
+      KP_THROW(RuntimeError) << "the kind " << source.kind << ": cannot run the " << compiler.what << " compiler '"
+                             << words[0] << "'; set " << compiler.variable << " to one";
+    }
+    words[0] = std::move(found);
+    return words;
+  }
   for (const char* name : compiler.names) {
-    if (IsOnPath(name)) return {name};
+    if (std::string found = FindProgram(name); !found.empty()) return {std::move(found)};
   }
   KP_THROW(RuntimeError) << "the kind " << source.kind << " needs a " << compiler.what
                          << " compiler: " << compiler.variable << " is not set, and there is no " << compiler.names[0]
@@ -103,77 +80,39 @@ std::vector<std::string> ProcessorFlags(const Target& target) {
   return {(x86 ? "-march=" : "-mcpu=") + cpu};
 }
 
-// Runs a program with its output in a file; its exit status, or 127.
-int Run(const std::vector<std::string>& words, const std::string& log) {
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed) return 127;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return 127;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 void Compile(const SourceFile& source, const Target& target, const std::string& path) {
   const Compiler& compiler = CompilerOf(source.language);
-  const TemporaryFolder folder;
-  const fs::path at(folder.path());
+  const ScratchFolder folder;
   for (const AuthorHeader* header = kAuthorHeaders; !header->path.empty(); ++header) {
-    fs::create_directories((at / header->path).parent_path());
-    WriteFile(at / header->path, header->text);
+    folder.Write(std::string(header->path), header->text);
   }
-  const fs::path file = at / (source.language == SourceFile::kC99 ? "module.c" : "module.cc");
-  WriteFile(file, source.text);
+  const std::string file = folder.Write(source.language == SourceFile::kC99 ? "module.c" : "module.cc", source.text);
   std::vector<std::string> words = FindCompiler(source);
   for (std::string& flag : LanguageFlags(source.language, target)) words.push_back(std::move(flag));
-  words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", at.string()});
+  words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", folder.path()});
   words.insert(words.end(), {"-include", "kernpack/glibc_compat.h"});
   const std::optional<Target> host = target.host();
   for (std::string& flag : ProcessorFlags(host ? *host : target)) words.push_back(std::move(flag));
   for (std::string& flag : WordsOf(compiler.more)) words.push_back(std::move(flag));
-  words.insert(words.end(), {file.string(), "-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});
-  const fs::path log = at / "log";
-  const int status = Run(words, log.string());
-  if (status == 0) return;
-  if (status == 127) {
-    KP_THROW(RuntimeError) << "the kind " << source.kind << ": cannot run the " << compiler.what << " compiler '"
-                           << words[0] << "'; set " << compiler.variable << " to one";
-  }
-  KP_THROW(RuntimeError) << "the kind " << source.kind << ": " << words[0] << " failed (status " << status << "):\n"
-                         << ReadFile(log).substr(0, 4000);
+  words.insert(words.end(), {file, "-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});
+  const RunResult result = Run(words);
+  if (result.status == 0) return;
+  KP_THROW(RuntimeError) << "the kind " << source.kind << ": " << words[0] << " failed (status " << result.status
+                         << "):\n"
+                         << result.output.substr(0, 4000);
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::error_code ignored;
-  const fs::path base = fs::temp_directory_path(ignored);
-  path_ = ((ignored ? fs::path("/tmp") : base) / "kernpack-XXXXXX").string();
-  if (!mkdtemp(path_.data())) KP_THROW(OSError) << path_ << ": " << std::strerror(errno);
-}
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 // Written beside and moved, so that who has the old file open keeps it.
 void ExportSource(const SourceFile& source, const Target& target, const std::string& path) {
   const std::string partial = path + ".partial";
   Compile(source, target, partial);
-  fs::rename(partial, path);
+  std::filesystem::rename(partial, path);
 }
 
 const KpModule* LoadSource(const SourceFile& source, const Target& target, const std::string& name) {
-  const TemporaryFolder folder;  // the file may go once it is loaded
+  const ScratchFolder folder;  // the file may go once it is loaded
   const std::string path = folder.path() + "/" + name + ".so";
   Compile(source, target, path);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -21,19 +21,6 @@ void ExportSource(const SourceFile& source, const Target& target, const std::str
 // Compiles and loads it for good. `name`: of the module.
 const KpModule* LoadSource(const SourceFile& source, const Target& target, const std::string& name);
 
-// A directory of our own that goes when this does.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace kernpack::sdk
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_

@@ -6,32 +6,17 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "export/run.h"
-#include "export/scratch_folder.h"
+#include "system/run.h"
+#include "system/scratch_folder.h"
 
 namespace kernpack::sdk {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a shell would run; "" when there is none.
-std::string OnPath(const std::string& program) {
-  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : std::string();
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path ? path : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-    const std::string file = std::string(folder.empty() ? "." : folder) + "/" + program;
-    std::error_code ignored;
-    if (access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, ignored)) return file;
-  }
-  return {};
-}
-
 std::string FindLinker(const std::string& triple) {
   if (const char* const given = std::getenv("KERNPACK_LINKER"); given && *given) {
-    const std::string found = OnPath(given);
+    const std::string found = FindProgram(given);
     if (found.empty()) KP_THROW(RuntimeError) << "KERNPACK_LINKER: there is no program '" << given << "'";
     return found;
   }
@@ -43,7 +28,7 @@ std::string FindLinker(const std::string& triple) {
   }
   std::string tried;
   for (const std::string& name : candidates) {
-    if (const std::string found = OnPath(name); !found.empty()) return found;
+    if (const std::string found = FindProgram(name); !found.empty()) return found;
     tried += (tried.empty() ? "" : ", ") + name;
   }
   KP_THROW(RuntimeError) << "export: there is no linker: none of " << tried

@@ -28,24 +28,42 @@ Expr WithSignOf(const Expr& x, const Expr& value) {
   return Bitcast(kF32, Bitcast(kI32, value) | (Bitcast(kI32, x) & IntLike(x, INT32_MIN)));
 }
 
+// e^x in parts: y * 2^n with y between 0.7 and 1.5, for -104 <= x <= 89.
+struct ExpParts {
+  Expr y;
+  Expr shifted;  // n, an integer, in the low bits: n + kShift
+};
+constexpr double kShift = 12582912.0;  // 1.5 * 2^23: adding it rounds to an integer and leaves that in the low bits
+constexpr int64_t kShiftBits = 0x4b400000;
+
+ExpParts SplitExp(const Expr& x, const Binder& bind) {
+  const Expr shifted = bind("n", x * Constant(x, 1.44269504088896341) + Constant(x, kShift));
+  const Expr n = bind("n", shifted - Constant(x, kShift));
+  const Expr r = bind("r", (x - n * Constant(x, 0.693359375)) - n * Constant(x, -2.12194440e-4));
+  const Expr p = Polynomial(
+      r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  return {bind("y", p * (r * r) + r + Constant(x, 1.0)), shifted};
+}
+
+// 2^k for -126 <= k <= 127.
+Expr PowerOfTwo(const Expr& x, const Expr& k) { return Bitcast(kF32, (k + IntLike(x, 127)) << IntLike(x, 23)); }
+
+// e^x for -87 <= x <= 88, where it is neither infinite nor denormal.
+Expr ExpInRange(const Expr& x, const Binder& bind) {
+  const ExpParts e = SplitExp(x, bind);
+  return e.y * PowerOfTwo(x, Bitcast(kI32, e.shifted) - IntLike(x, kShiftBits));
+}
+
 }  // namespace
 
 Expr ExpandExp(Expr value, const Binder& bind) {
   const Expr x = bind("x", value);
-  const Expr inside = bind("x", Binary(Op::kMin, Binary(Op::kMax, x, Constant(x, -104.0)), Constant(x, 89.0)));
-  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
-  const Expr magic = Constant(x, 12582912.0);
-  const Expr shifted = bind("n", inside * Constant(x, 1.44269504088896341) + magic);
-  const Expr n = bind("n", shifted - magic);
-  const Expr r = bind("r", (inside - n * Constant(x, 0.693359375)) - n * Constant(x, -2.12194440e-4));
-  const Expr p = Polynomial(
-      r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  const Expr y = bind("y", p * (r * r) + r + Constant(x, 1.0));
+  const ExpParts e =
+      SplitExp(bind("x", Binary(Op::kMin, Binary(Op::kMax, x, Constant(x, -104.0)), Constant(x, 89.0))), bind);
   // In two steps, since 2^n itself may be out of range where the result is not.
-  const Expr k = bind("k", Bitcast(kI32, shifted) - IntLike(x, 0x4b400000));
+  const Expr k = bind("k", Bitcast(kI32, e.shifted) - IntLike(x, kShiftBits));
   const Expr half = bind("k", k >> IntLike(x, 1));
-  const auto power = [&x](const Expr& e) { return Bitcast(kF32, (e + IntLike(x, 127)) << IntLike(x, 23)); };
-  return Select(IsNan(x), x, y * power(half) * power(k - half));
+  return Select(IsNan(x), x, e.y * PowerOfTwo(x, half) * PowerOfTwo(x, k - half));
 }
 
 Expr ExpandLog(Expr value, const Binder& bind) {
@@ -75,7 +93,8 @@ Expr ExpandTanh(Expr value, const Binder& bind) {
   const Expr p =
       Polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
   const Expr small = a + a * (z * p);
-  const Expr e = bind("e", ExpandExp(a + a, bind));
+  // From 10 on tanh is 1 in f32.
+  const Expr e = bind("e", ExpInRange(bind("d", Binary(Op::kMin, a + a, Constant(x, 20.0))), bind));
   const Expr large = Constant(x, 1.0) - Constant(x, 2.0) / (e + Constant(x, 1.0));
   const Expr y = bind("y", Select(a < Constant(x, 0.625), small, large));
   return Select(IsNan(x), x, WithSignOf(x, y));
@@ -89,7 +108,7 @@ Expr ExpandErf(Expr value, const Binder& bind) {
                                             -3.76125336e-1, 1.28379166e-1});
   const Expr t = Polynomial(a, {-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
                                 -6.34846687e-1, -1.28717512e-1});
-  const Expr large = Constant(x, 1.0) - ExpandExp(a * t - a, bind);
+  const Expr large = Constant(x, 1.0) - ExpInRange(bind("t", a * t - a), bind);  // of -18 to 0
   const Expr y = bind("y", Select(a > Constant(x, 0.927734375), large, small));
   return Select(IsNan(x), x, WithSignOf(x, y));
 }

@@ -14,7 +14,12 @@
 namespace ir_test {
 
 // Functions a module, and modules a round.
-constexpr uint64_t kBatch = 50, kBatches = 40;
+constexpr uint64_t kBatch = 50;
+#ifdef __SANITIZE_ADDRESS__
+constexpr uint64_t kBatches = 4;  // the generated code is not instrumented: some batches exercise the generators enough
+#else
+constexpr uint64_t kBatches = 40;
+#endif
 
 inline uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);

@@ -197,7 +197,8 @@ TEST(IrModuleC, SaysWhenThereIsNoCompilerOrItFails) {
   }
   {
     const Environment environment("KERNPACK_CC", "false");
-    EXPECT_EQ(MessageOf([text] { Compiled(Parse(text)); }), "RuntimeError: the kind c: false failed (status 1):\n");
+    EXPECT_EQ(MessageOf([text] { Compiled(Parse(text)); }),
+              "RuntimeError: the kind c: /usr/bin/false failed (status 1):\n");
   }
   const std::string path = std::getenv("PATH");
   setenv("PATH", "/nowhere", 1);

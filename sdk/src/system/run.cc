@@ -1,4 +1,4 @@
-#include "export/run.h"
+#include "system/run.h"
 
 #include <fcntl.h>
 #include <kernpack/error.h>
@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 extern char** environ;
 
@@ -24,6 +26,20 @@ std::string ReadAll(int from) {
 }
 
 }  // namespace
+
+std::string FindProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : std::string();
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    const std::string file = std::string(folder.empty() ? "." : folder) + "/" + name;
+    std::error_code ignored;
+    if (access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, ignored)) return file;
+  }
+  return {};
+}
 
 RunResult Run(const std::vector<std::string>& command) {
   std::vector<char*> args;

@@ -1,6 +1,6 @@
 // A folder for files that another program reads.
-#ifndef KERNPACK_SDK_SRC_EXPORT_SCRATCH_FOLDER_H_
-#define KERNPACK_SDK_SRC_EXPORT_SCRATCH_FOLDER_H_
+#ifndef KERNPACK_SDK_SRC_SYSTEM_SCRATCH_FOLDER_H_
+#define KERNPACK_SDK_SRC_SYSTEM_SCRATCH_FOLDER_H_
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::string& path() const { return path_; }
-  // Gives the file's path.
+  // `name` may begin with folders, which are made. Gives the file's path.
   std::string Write(const std::string& name, std::string_view bytes) const;
 
  private:
@@ -25,4 +25,4 @@ class ScratchFolder {
 
 }  // namespace kernpack::sdk
 
-#endif  // KERNPACK_SDK_SRC_EXPORT_SCRATCH_FOLDER_H_
+#endif  // KERNPACK_SDK_SRC_SYSTEM_SCRATCH_FOLDER_H_

@@ -1,4 +1,4 @@
-#include "export/scratch_folder.h"
+#include "system/scratch_folder.h"
 
 #include <kernpack/error.h>
 
@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 
 ScratchFolder::ScratchFolder() {
   std::error_code ignored;
-  path_ = (fs::temp_directory_path(ignored) / "kernpack-XXXXXX").string();
+  const fs::path base = fs::temp_directory_path(ignored);
+  path_ = ((ignored ? fs::path("/tmp") : base) / "kernpack-XXXXXX").string();
   if (!mkdtemp(path_.data())) KP_THROW(OSError) << path_ << ": " << std::strerror(errno);
 }
 
@@ -24,6 +25,8 @@ ScratchFolder::~ScratchFolder() {
 
 std::string ScratchFolder::Write(const std::string& name, std::string_view bytes) const {
   const std::string file = path_ + "/" + name;
+  std::error_code ignored;  // writing says what is wrong
+  fs::create_directories(fs::path(file).parent_path(), ignored);
   std::ofstream out(file, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
