@@ -9,6 +9,7 @@ target_include_directories(kernpack_sdk_objects PRIVATE src PUBLIC include)
 target_link_libraries(kernpack_sdk_objects PUBLIC kernpack_headers)
 target_compile_features(kernpack_sdk_objects PUBLIC cxx_std_20)
 kernpack_warnings(kernpack_sdk_objects)
+set_target_properties(kernpack_sdk_objects PROPERTIES UNITY_BUILD ${KERNPACK_UNITY} UNITY_BUILD_BATCH_SIZE 24)
 
 # Generators hand the machine's compilers the headers that modules include.
 set(KERNPACK_AUTHOR_INCLUDE ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include)

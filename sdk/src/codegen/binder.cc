@@ -4,8 +4,8 @@
 
 namespace kernpack::sdk::ir {
 
-std::vector<Binder> BindersOf(const FuncNode& f) {
-  std::vector<Binder> out;
+std::vector<DimBinder> BindersOf(const FuncNode& f) {
+  std::vector<DimBinder> out;
   for (const Var& v : ShapeVars(f)) {
     for (size_t p = 0; p < f.params.size(); ++p) {
       if (!f.params[p].buffer || f.params[p].role == Role::kResult) continue;

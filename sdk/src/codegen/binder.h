@@ -6,13 +6,13 @@
 
 namespace kernpack::sdk::ir {
 
-struct Binder {
+struct DimBinder {
   Var var;
   size_t param;
   size_t axis;
 };
 // In the order of ShapeVars(f).
-std::vector<Binder> BindersOf(const FuncNode& f);
+std::vector<DimBinder> BindersOf(const FuncNode& f);
 
 }  // namespace kernpack::sdk::ir
 

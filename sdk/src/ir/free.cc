@@ -7,7 +7,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-class Finder : public Visitor {
+class FreeFinder : public Visitor {
  public:
   FreeNames out;
 
@@ -40,7 +40,7 @@ class Finder : public Visitor {
 }  // namespace
 
 FreeNames FreeIn(const Block& block) {
-  Finder finder;
+  FreeFinder finder;
   finder.VisitBlock(block);
   return std::move(finder.out);
 }

@@ -19,7 +19,7 @@ int32_t TypeIndex(const char* type_key) {
 
 Any NewTextObject(const char* type_key, std::string_view text) {
   const int32_t type_index = TypeIndex(type_key);
-  auto* object = detail::new_object<KpStrObject>(type_index, text.size() + 1);
+  auto* object = kernpack::detail::new_object<KpStrObject>(type_index, text.size() + 1);
   char* data = reinterpret_cast<char*>(object + 1);
   std::memcpy(data, text.data(), text.size());
   data[text.size()] = '\0';

@@ -5,7 +5,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-class Binder : public Mutator {
+class ExtentBinder : public Mutator {
  public:
   void MutateStmt(const Stmt& s, Block* out) override {
     if (s->kind != StmtKind::kAlloc) return Mutator::MutateStmt(s, out);
@@ -20,6 +20,6 @@ class Binder : public Mutator {
 
 }  // namespace
 
-IRModule BindExtents(const IRModule& module) { return RewriteEach<Binder>(module); }
+IRModule BindExtents(const IRModule& module) { return RewriteEach<ExtentBinder>(module); }
 
 }  // namespace kernpack::sdk::ir

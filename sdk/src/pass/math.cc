@@ -3,7 +3,6 @@
 #include "pass/math.h"
 
 #include <cmath>
-#include <limits>
 
 namespace kernpack::sdk::ir {
 
@@ -16,9 +15,6 @@ Expr Polynomial(const Expr& x, std::initializer_list<double> coefficients) {
 }
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Expr IntLike(const Expr& x, int64_t value) { return ConstInt(WithLanes(kI32, x->type.lanes), value); }
 Expr IsNan(const Expr& x) { return x != x; }

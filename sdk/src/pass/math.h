@@ -6,7 +6,12 @@
 
 #include "pass/each.h"
 
+#include <limits>
+
 namespace kernpack::sdk::ir {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Gives a value that is used more than once a name, in `out`.
 struct Binder {

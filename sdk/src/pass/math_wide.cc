@@ -1,13 +1,9 @@
 // pow, sin and cos of f32 go through f64, which makes their range reductions simple.
-#include <limits>
 
 #include "pass/math.h"
 
 namespace kernpack::sdk::ir {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Expr Wide(const Expr& x) { return Cast(kF64, x); }
 Expr Narrow(const Expr& x) { return Cast(kF32, x); }

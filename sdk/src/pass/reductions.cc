@@ -7,7 +7,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-class Lowerer : public Hoister {
+class ReductionLowerer : public Hoister {
  public:
   Expr MutateExpr(const Expr& e) override {
     if (e->op != Op::kReduce) return Mutator::MutateExpr(e);
@@ -67,6 +67,6 @@ class Lowerer : public Hoister {
 
 }  // namespace
 
-IRModule LowerReductions(const IRModule& module) { return RewriteEach<Lowerer>(module); }
+IRModule LowerReductions(const IRModule& module) { return RewriteEach<ReductionLowerer>(module); }
 
 }  // namespace kernpack::sdk::ir

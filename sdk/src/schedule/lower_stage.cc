@@ -57,7 +57,7 @@ class InBounds : public Visitor {
 Buffer Lowerer::MakeKept(const StageState& s, Scope scope) {
   std::vector<Expr> shape;
   Kept kept;
-  for (const Span& span : regions_.Of(s)) {
+  for (const Interval& span : regions_.Of(s)) {
     const Expr size = regions_.ToExpr(span.size);
     shape.push_back(span.size.IsNonNegative(facts_.non_negative) ? size : Larger(size, Expr(0)));
     kept.low.push_back(span.low);
@@ -84,7 +84,7 @@ bool Lowerer::MayOverrun(const StageState& s) {
     if (other.IsAttached() && kept != kept_.end()) sized.insert(kept->second.buffer.get());
   }
   std::vector<Poly> base;
-  for (const Span& span : regions_.Of(s)) base.push_back(span.low);
+  for (const Interval& span : regions_.Of(s)) base.push_back(span.low);
   const size_t outside = facts_.counters.size();
   for (const size_t a : s.leaves) facts_.counters.emplace_back(s.axes[a].var.get(), regions_.RangeOf(s, a));
   InBounds check(facts_, &regions_, std::move(sized));
@@ -112,7 +112,7 @@ std::vector<Poly> Lowerer::Clip(const StageState& s, std::vector<Expr>* extents,
   const bool overrun = MayOverrun(s);
   std::vector<Poly> base;
   for (size_t d = 0; d < region.size(); ++d) {
-    const Span& span = region[d];
+    const Interval& span = region[d];
     const Expr size = regions_.ToExpr(span.size), extent = s.stage.spatial[d].extent;
     base.push_back(span.low);
     extents->push_back(size);

@@ -181,15 +181,15 @@ class Extremes : public Visitor {
   }
 };
 
-struct Loop {
+struct LoopAround {
   const StageState* stage;
   size_t axis;
 };
 
 // The loops around the body of a stage, outermost first.
-std::vector<Loop> LoopsAround(const ScheduleState& state, const StageState& s) {
+std::vector<LoopAround> LoopsAround(const ScheduleState& state, const StageState& s) {
   std::vector<const StageState*> chain = Enclosing(state, s);
-  std::vector<Loop> out;
+  std::vector<LoopAround> out;
   for (auto stage = chain.rbegin(); stage != chain.rend(); ++stage) {
     const bool is_last = stage + 1 == chain.rend();
     const std::string last = is_last ? "" : (*(stage + 1))->consumer_axis;
@@ -205,14 +205,14 @@ std::vector<Loop> LoopsAround(const ScheduleState& state, const StageState& s) {
 
 Region Regions::Needed(const StageState& s) {
   const StageState& consumer = *state_.Named(s.consumer);
-  std::vector<Loop> fixed = LoopsAround(state_, consumer);
+  std::vector<LoopAround> fixed = LoopsAround(state_, consumer);
   const size_t last = FindAxis("compute_at", consumer, s.consumer_axis);
   while (fixed.back().stage != &consumer || fixed.back().axis != last) fixed.pop_back();
   const size_t enclosing = fixed.size();
   // What is shared by the threads of a block is what all of them need.
-  std::vector<Loop> shared;
+  std::vector<LoopAround> shared;
   if (s.HasThreads()) {
-    const auto is_thread = [](const Loop& l) { return l.stage->axes[l.axis].mark.IsThread(); };
+    const auto is_thread = [](const LoopAround& l) { return l.stage->axes[l.axis].mark.IsThread(); };
     std::copy_if(fixed.begin(), fixed.end(), std::back_inserter(shared), is_thread);
     fixed.erase(std::remove_if(fixed.begin(), fixed.end(), is_thread), fixed.end());
   }
@@ -222,16 +222,16 @@ Region Regions::Needed(const StageState& s) {
   for (const StageState& reader : state_.stages) {
     const std::vector<Buffer> buffers = BuffersOf(reader.stage.body);
     if (!std::count(buffers.begin(), buffers.end(), s.stage.buffer)) continue;
-    const std::vector<Loop> around = LoopsAround(state_, reader);
-    std::vector<Loop> varying = shared;
+    const std::vector<LoopAround> around = LoopsAround(state_, reader);
+    std::vector<LoopAround> varying = shared;
     varying.insert(varying.end(), around.begin() + static_cast<long>(enclosing), around.end());
 
     // Axes that were fused are values of their own, fixed where all their loops are.
     Facts facts = base_;
-    std::vector<Loop> late;
+    std::vector<LoopAround> late;
     for (const StageState* stage : Enclosing(state_, reader)) {
       std::vector<size_t> leaves;
-      for (const Loop& l : fixed) {
+      for (const LoopAround& l : fixed) {
         if (l.stage == stage) leaves.push_back(l.axis);
       }
       for (const Relation& r : stage->relations) {
@@ -246,10 +246,11 @@ Region Regions::Needed(const StageState& s) {
       }
     }
     varying.insert(varying.end(), late.begin(), late.end());
-    for (const Loop& l : fixed) facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), RangeOf(*l.stage, l.axis));
+    for (const LoopAround& l : fixed)
+      facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), RangeOf(*l.stage, l.axis));
     for (const auto& counter : facts.counters) known.insert(counter.first);
     const size_t first = facts.counters.size();
-    for (const Loop& l : varying)
+    for (const LoopAround& l : varying)
       facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), RangeOf(*l.stage, l.axis));
     for (size_t a = 0; a < reader.Roots(); ++a) {
       Poly value = AxisPoly(reader, a);

@@ -8,11 +8,11 @@
 namespace kernpack::sdk::ir {
 
 // A range of one dimension. Both of what is fixed where the stage is computed.
-struct Span {
+struct Interval {
   Poly low, size;
   bool is_whole;  // from 0 to the extent of the dimension
 };
-using Region = std::vector<Span>;
+using Region = std::vector<Interval>;
 
 class Regions {
  public:

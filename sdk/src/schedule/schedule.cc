@@ -7,11 +7,11 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-struct Entry {
+struct NamedPrimitive {
   const char* name;
   std::string (*apply)(ScheduleState* state, const Args& args);
 };
-constexpr Entry kPrimitives[] = {
+constexpr NamedPrimitive kPrimitives[] = {
     {"split", SplitAxis},
     {"fuse", FuseAxes},
     {"reorder", ReorderAxes},
@@ -59,7 +59,7 @@ Schedule::Schedule(Schedule&&) noexcept = default;
 Schedule& Schedule::operator=(Schedule&&) noexcept = default;
 
 std::string Schedule::Do(const Primitive& primitive) {
-  for (const Entry& e : kPrimitives) {
+  for (const NamedPrimitive& e : kPrimitives) {
     if (primitive.name != e.name) continue;
     ScheduleState next = *state_;
     std::string made = e.apply(&next, primitive.args);
@@ -71,7 +71,7 @@ std::string Schedule::Do(const Primitive& primitive) {
     return made;
   }
   std::string names;
-  for (const Entry& e : kPrimitives) names += (names.empty() ? "" : ", ") + std::string(e.name);
+  for (const NamedPrimitive& e : kPrimitives) names += (names.empty() ? "" : ", ") + std::string(e.name);
   KP_THROW(ValueError) << "there is no primitive '" << primitive.name << "'; there are " << names;
 }
 

@@ -8,7 +8,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-class Loads : public Visitor {
+class LoadedBuffers : public Visitor {
  public:
   std::vector<Buffer> buffers;
   void VisitExpr(const Expr& e) override {
@@ -100,7 +100,7 @@ StageState MakeStageState(Stage stage) {
 }
 
 std::vector<Buffer> BuffersOf(const Expr& body) {
-  Loads loads;
+  LoadedBuffers loads;
   loads.VisitExpr(body);
   return std::move(loads.buffers);
 }

@@ -5,9 +5,9 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-class Finder : public Visitor {
+class UnknownFinder : public Visitor {
  public:
-  explicit Finder(const std::set<const VarNode*>& known) : known_(known) {}
+  explicit UnknownFinder(const std::set<const VarNode*>& known) : known_(known) {}
   const VarNode* unknown = nullptr;
 
   void Bind(const Var& var) { known_.insert(var.get()); }
@@ -33,7 +33,7 @@ std::set<const VarNode*> VariablesOf(const FuncNode& function) {
 }
 
 const VarNode* FindUnknown(const Stage& stage, const std::set<const VarNode*>& of_function) {
-  Finder finder(of_function);
+  UnknownFinder finder(of_function);
   for (const auto* axes : {&stage.spatial, &stage.reduced}) {
     for (const StageAxis& a : *axes) finder.VisitExpr(a.extent);
   }

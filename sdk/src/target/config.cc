@@ -12,8 +12,6 @@
 namespace kernpack::sdk {
 namespace {
 
-constexpr std::string_view kFeature = "feature.";
-
 // "-arch=sm_90", "--arch=sm_90" or, for all but a bool, "-arch" with the value as the next word.
 struct Option {
   std::string_view key;

@@ -13,7 +13,6 @@
 namespace kernpack::sdk {
 namespace {
 
-constexpr std::string_view kFeature = "feature.";
 constexpr int kMostNesting = 8;  // hosts of hosts, elements of elements
 
 // A config sorted into what the steps below need.

@@ -6,6 +6,9 @@
 
 namespace kernpack::sdk {
 
+// What a feature's key begins with: "feature.avx2".
+inline constexpr std::string_view kFeature = "feature.";
+
 // How deep we are: targets within targets (hosts, elements of composite), and the tags being resolved.
 struct Nesting {
   int depth = 0;

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostNesting = 16;
+constexpr int kMostDepth = 16;
 
 AttrMap FromObject(const json& object, const std::string& what);
 
@@ -91,7 +91,7 @@ class Watch {
 
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
-      if (depth >= kMostNesting) KP_THROW(ValueError) << what_ << ": JSON nested deeper than " << kMostNesting;
+      if (depth >= kMostDepth) KP_THROW(ValueError) << what_ << ": JSON nested deeper than " << kMostDepth;
       if (event == json::parse_event_t::object_start) keys_.emplace_back();
     } else if (event == json::parse_event_t::object_end) {
       keys_.pop_back();

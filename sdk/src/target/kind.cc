@@ -12,25 +12,25 @@
 namespace kernpack::sdk {
 namespace {
 
-struct Registry {
+struct KindRegistry {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<const TargetKind>, std::less<>> kinds;
 };
 
 // Leaked: registrations and targets of other translation units may outlive any destructor.
-Registry& Kinds() {
-  static Registry& registry = *new Registry;
+KindRegistry& Kinds() {
+  static KindRegistry& registry = *new KindRegistry;
   return registry;
 }
 
 // The built-in kinds, on first use: their order against other static initialisers does not matter then.
-Registry& WithBuiltIn() {
+KindRegistry& WithBuiltIn() {
   static const bool once = (RegisterBuiltInKinds(), true);
   (void)once;
   return Kinds();
 }
 
-bool IsName(std::string_view name) {
+bool IsKindName(std::string_view name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_-";
   return !name.empty() && name[0] >= 'a' && name[0] <= 'z' &&
          name.find_first_not_of(kAllowed) == std::string_view::npos;
@@ -71,7 +71,7 @@ const TargetOption* TargetKind::FindOption(std::string_view name) const {
 }
 
 const TargetKind* TargetKind::Find(std::string_view name) {
-  Registry& registry = WithBuiltIn();
+  KindRegistry& registry = WithBuiltIn();
   const std::lock_guard lock(registry.mutex);
   const auto found = registry.kinds.find(name);
   return found == registry.kinds.end() ? nullptr : found->second.get();
@@ -85,7 +85,7 @@ const TargetKind& TargetKind::Get(std::string_view name) {
 }
 
 std::vector<std::string> TargetKind::List() {
-  Registry& registry = WithBuiltIn();
+  KindRegistry& registry = WithBuiltIn();
   const std::lock_guard lock(registry.mutex);
   std::vector<std::string> names;
   for (const auto& [name, kind] : registry.kinds) names.push_back(name);
@@ -114,7 +114,7 @@ TargetKindBuilder::TargetKindBuilder(std::string name, const char* device_name)
 TargetKindBuilder& TargetKindBuilder::AddOption(TargetOption option) {
   const std::string what = Describe(*kind_, option.name);
   if (kind_->FindOption(option.name)) KP_THROW(ValueError) << what << " is declared twice";
-  if (!IsName(option.name) || option.name == "kind" || option.name == "feature") {
+  if (!IsKindName(option.name) || option.name == "kind" || option.name == "feature") {
     KP_THROW(ValueError) << what << ": expected a name of lower-case letters, digits, _ and -";
   }
   AttrValue& otherwise = option.traits.default_value;
@@ -124,11 +124,11 @@ TargetKindBuilder& TargetKindBuilder::AddOption(TargetOption option) {
 }
 
 const TargetKind& TargetKindBuilder::Register() {
-  if (!IsName(kind_->name_)) {
+  if (!IsKindName(kind_->name_)) {
     KP_THROW(ValueError) << "target kind " << Quoted(kind_->name_)
                          << ": expected a name of lower-case letters, digits, _ and -, beginning with a letter";
   }
-  Registry& registry = Kinds();
+  KindRegistry& registry = Kinds();
   const std::lock_guard lock(registry.mutex);
   const auto [place, added] = registry.kinds.try_emplace(kind_->name_, nullptr);
   if (!added) KP_THROW(ValueError) << "target kind '" << place->first << "' is registered already";

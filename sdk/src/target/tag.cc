@@ -13,19 +13,19 @@
 namespace kernpack::sdk {
 namespace {
 
-struct Registry {
+struct TagRegistry {
   std::mutex mutex;
   std::map<std::string, std::string, std::less<>> definitions;
 
-  Registry() {
+  TagRegistry() {
     for (const BuiltInTag* list : {kNvidiaTags, kX86Tags, kArmTags}) {
       for (const BuiltInTag* tag = list; tag->name; ++tag) definitions.emplace(tag->name, tag->definition);
     }
   }
 };
 
-Registry& Tags() {
-  static Registry& registry = *new Registry;  // leaked, as the kinds are
+TagRegistry& Tags() {
+  static TagRegistry& registry = *new TagRegistry;  // leaked, as the kinds are
   return registry;
 }
 
@@ -38,13 +38,13 @@ bool IsTagName(std::string_view name) {
 }  // namespace
 
 bool TargetTag::Exists(std::string_view name) {
-  Registry& registry = Tags();
+  TagRegistry& registry = Tags();
   const std::lock_guard lock(registry.mutex);
   return registry.definitions.find(name) != registry.definitions.end();
 }
 
 std::vector<std::string> TargetTag::List() {
-  Registry& registry = Tags();
+  TagRegistry& registry = Tags();
   const std::lock_guard lock(registry.mutex);
   std::vector<std::string> names;
   for (const auto& [name, definition] : registry.definitions) names.push_back(name);
@@ -52,7 +52,7 @@ std::vector<std::string> TargetTag::List() {
 }
 
 std::optional<std::string> TargetTag::Get(std::string_view name) {
-  Registry& registry = Tags();
+  TagRegistry& registry = Tags();
   const std::lock_guard lock(registry.mutex);
   const auto found = registry.definitions.find(name);
   if (found == registry.definitions.end()) return std::nullopt;
@@ -65,7 +65,7 @@ void TargetTag::Add(std::string name, std::string definition, bool replace) {
                          << ": expected lower-case letters, digits and ._+/-, such as \"acme/npu-4\"";
   }
   if (TargetKind::Find(name)) KP_THROW(ValueError) << "target tag '" << name << "': a target kind has that name";
-  Registry& registry = Tags();
+  TagRegistry& registry = Tags();
   const std::lock_guard lock(registry.mutex);
   const auto [place, added] = registry.definitions.try_emplace(name, definition);
   if (added || place->second == definition) return;

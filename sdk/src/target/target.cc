@@ -19,7 +19,7 @@ std::shared_ptr<const TargetNode> Named(std::string_view text, Make&& make) {
   try {
     return make().node();
   } catch (const Error& error) {
-    Text message;
+    kernpack::Text message;
     message << "Target(" << Quoted(text) << "): " << error.message();
     Check(Host()->raise(Host(), error.kind(), message.bytes(), {}));  // the kind may be the caught error's own
     throw;

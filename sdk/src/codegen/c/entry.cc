@@ -42,7 +42,7 @@ class Entry {
     if (n == 0) Line("(void)args;");
     Line("if (kp_count(host, " + CString(f_.name) + ", n, " + std::to_string(n) + ")) return -1;");
     for (size_t i = 0; i < n; ++i) Unpack(i);
-    for (const Binder& binder : BindersOf(f_)) {
+    for (const DimBinder& binder : BindersOf(f_)) {
       Line("const int64_t " + names_.Define(binder.var.get(), binder.var->name) + " = " +
            NameOf(f_.params[binder.param]) + "->shape[" + std::to_string(binder.axis) + "];");
     }
@@ -94,7 +94,7 @@ class Entry {
   }
 
   bool Binds(const Param& p, size_t d) const {
-    for (const Binder& binder : BindersOf(f_)) {
+    for (const DimBinder& binder : BindersOf(f_)) {
       if (&f_.params[binder.param] == &p && binder.axis == d) return true;
     }
     return false;

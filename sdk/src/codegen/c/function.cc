@@ -167,7 +167,7 @@ void CFunction::CallLines(const StmtNode& s) {
       args.push_back(E(s.args[next_scalar++]));
     }
   }
-  for (const Binder& binder : BindersOf(*callee)) {
+  for (const DimBinder& binder : BindersOf(*callee)) {
     const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
     meaning[binder.var.get()] = extent;
     args.push_back(E(extent));

@@ -79,7 +79,7 @@ std::string GenerateC(const IRModule& input) {
   }
   if (table.empty()) KP_THROW(ValueError) << "module '" << module.name << "' has no function that is not private";
   return "// Module " + module.name + ", generated from Kernpack's IR.\n#define KP_GENERATED_NAME " +
-         CString(module.name) + "\n#define KP_GENERATED_SDK " + CString(KP_SDK_VERSION) + "\n" + kPrelude +
+         CString(module.name) + "\n#define KP_GENERATED_SDK " + CString(KP_SDK_VERSION) + "\n" + kCPrelude +
          helpers.Text() + bodies + entries + "\nstatic const KpFunctionDef kp_functions[] = {\n" + table + "};\n" +
          kEpilogue;
 }

@@ -4,7 +4,7 @@
 
 namespace kernpack::sdk::ir {
 
-inline constexpr char kPrelude[] = R"(#include <kernpack/abi.h>
+inline constexpr char kCPrelude[] = R"(#include <kernpack/abi.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

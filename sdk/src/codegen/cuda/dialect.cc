@@ -7,7 +7,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-constexpr char kPrelude[] = R"(#ifdef __CUDACC_RTC__  // NVRTC, which has no headers
+constexpr char kCudaPrelude[] = R"(#ifdef __CUDACC_RTC__  // NVRTC, which has no headers
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -59,7 +59,7 @@ class CudaDialect final : public KernelDialect {
     return IsCWord(name) || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
   }
 
-  std::string Prelude() const override { return kPrelude; }
+  std::string Prelude() const override { return kCudaPrelude; }
   std::string Head(const std::string& name, const int64_t (&threads)[3]) const override {
     const int64_t block = threads[0] * threads[1] * threads[2];
     const std::string bounds = block > 0 ? "__launch_bounds__(" + std::to_string(block) + ") " : "";

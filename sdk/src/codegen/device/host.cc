@@ -90,7 +90,7 @@ std::string HostFunction::Entry(const std::string& entry, const std::string& ima
   }
   // Whatever a given signature leaves open, nothing leaves the tensors' memory.
   std::string checks;
-  for (const Binder& binder : BindersOf(f_)) {
+  for (const DimBinder& binder : BindersOf(f_)) {
     const std::string size = Name(f_.params[binder.param].buffer) + ".size(" + std::to_string(binder.axis) + ")";
     checks += "  const int64_t " + Name(binder.var) + " = " + size + ";\n";
     Append(&arguments, Name(binder.var));
@@ -169,7 +169,7 @@ void HostFunction::CallLine(const StmtNode& s) {
   for (const Param& p : callee.params) {
     if (!p.buffer) meaning[p.var.get()] = s.args[next_scalar++];
   }
-  for (const Binder& binder : BindersOf(callee)) {
+  for (const DimBinder& binder : BindersOf(callee)) {
     const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
     meaning[binder.var.get()] = extent;
     Append(&arguments, E(extent));

@@ -36,7 +36,7 @@ class EntryWriter {
         b_.getInt32(0)));
     std::vector<llvm::Value*> args = {entry_->getArg(0)};
     for (size_t i = 0; i < f_.params.size(); ++i) args.push_back(Argument(i));
-    for (const Binder& binder : BindersOf(f_)) {
+    for (const DimBinder& binder : BindersOf(f_)) {
       args.push_back(Extent(binder.param, binder.axis));
       meaning_[binder.var.get()] = args.back();
     }

@@ -23,7 +23,7 @@ std::string_view Bytes(const char (&embedded)[n]) {
 }
 
 // Of everything that decides what is made, so that equal inputs give equal files.
-std::string ContentHash(const IRModule& module, const Target& target, const Machine& machine) {
+std::string ContentHash(const IRModule& module, const Target& target, const LlvmMachine& machine) {
   const std::string text = Print(module) + target.str() + machine.triple() + LLVM_VERSION_STRING;
   llvm::SHA256 hash;
   hash.update(text);
@@ -52,7 +52,7 @@ void CheckUndefined(const IRModule& module, const ObjectCode& object) {
 
 void ExportLibrary(const IRModule& input, const Target& target, const std::string& path) {
   const IRModule module = Lower(input);
-  const Machine machine(target);
+  const LlvmMachine machine(target);
   if (!machine.is_native()) {
     KP_THROW(NotImplementedError) << "export: this build has what modules share for this machine only, not for "
                                   << machine.triple();

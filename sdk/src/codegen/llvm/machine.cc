@@ -57,7 +57,7 @@ void SetLevel(const Level& level, llvm::Function* function) {
   function->setDoesNotThrow();
 }
 
-Machine::Machine(const Target& target) : target_(target) {
+LlvmMachine::LlvmMachine(const Target& target) : target_(target) {
   InitialiseLlvm();
   triple_ = llvm::Triple::normalize(target.GetAttr<std::string>("mtriple", llvm::sys::getDefaultTargetTriple()));
   const llvm::Triple triple(triple_);
@@ -73,22 +73,22 @@ Machine::Machine(const Target& target) : target_(target) {
   machine_->Options.FunctionSections = machine_->Options.DataSections = true;
 }
 
-Machine::~Machine() = default;
+LlvmMachine::~LlvmMachine() = default;
 
-bool Machine::is_native() const {
+bool LlvmMachine::is_native() const {
   const llvm::Triple mine(llvm::sys::getDefaultTargetTriple()), its(triple_);
   return mine.getArch() == its.getArch() && mine.getOS() == its.getOS();
 }
 
-std::string Machine::GivenFeatures() const {
+std::string LlvmMachine::GivenFeatures() const {
   std::string out;
   for (const std::string& f : target_.GetAttr<std::vector<std::string>>("mattr", {}))
     out += (out.empty() ? "" : ",") + f;
   return out;
 }
 
-Level Machine::MakeLevel(const std::string& suffix, const std::string& target, const std::string& cpu,
-                         const std::string& features) const {
+Level LlvmMachine::MakeLevel(const std::string& suffix, const std::string& target, const std::string& cpu,
+                             const std::string& features) const {
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
       machine_->getTarget().createMCSubtargetInfo(llvm::Triple(triple_), cpu, features));
   if (!cpu.empty() && !info->isCPUStringValid(cpu)) {
@@ -99,7 +99,7 @@ Level Machine::MakeLevel(const std::string& suffix, const std::string& target, c
   return {suffix, target, cpu, features, !x86 || info->checkFeatures("+f16c"), x86 ? masked_bits : 0};
 }
 
-Level Machine::OwnLevel() const {
+Level LlvmMachine::OwnLevel() const {
   const auto cpu = target_.GetAttr<std::string>("mcpu");
   if (cpu) return MakeLevel("", "", *cpu, GivenFeatures());
   if (!is_native()) return MakeLevel("", "", "generic", GivenFeatures());
@@ -108,7 +108,7 @@ Level Machine::OwnLevel() const {
   return MakeLevel("", "", llvm::sys::getHostCPUName().str(), features);
 }
 
-std::vector<Level> Machine::ExportLevels() const {
+std::vector<Level> LlvmMachine::ExportLevels() const {
   if (target_.GetAttr<std::string>("mcpu") || !llvm::Triple(triple_).isArch64Bit() || !llvm::Triple(triple_).isX86()) {
     return {OwnLevel()};
   }
@@ -119,7 +119,7 @@ std::vector<Level> Machine::ExportLevels() const {
   return levels;
 }
 
-void Machine::Optimise(llvm::Module* module) const {
+void LlvmMachine::Optimise(llvm::Module* module) const {
   const auto level = target_.GetAttr<int64_t>("opt-level", 3);
   if (level == 0) return;
   // Vectors are explicit in the IR; what LLVM would make of the rest is not what its schedule says.
@@ -142,7 +142,7 @@ void Machine::Optimise(llvm::Module* module) const {
   passes.buildPerModuleDefaultPipeline(levels[level]).run(*module, modules);
 }
 
-ObjectCode Machine::Compile(llvm::Module* module) const {
+ObjectCode LlvmMachine::Compile(llvm::Module* module) const {
   module->setTargetTriple(llvm::Triple(triple_));
   module->setDataLayout(machine_->createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);

@@ -19,12 +19,12 @@ namespace kernpack::sdk::ir {
 
 using ObjectCode = llvm::SmallVector<char, 0>;
 
-class Machine {
+class LlvmMachine {
  public:
   // Position-independent code of the small code model, for the target's triple, or this machine's. ValueError for a triple or
   // a processor that this LLVM does not know.
-  explicit Machine(const Target& target);
-  ~Machine();
+  explicit LlvmMachine(const Target& target);
+  ~LlvmMachine();
 
   const std::string& triple() const { return triple_; }
   bool is_native() const;

@@ -16,7 +16,7 @@ const KpHost* g_host = nullptr;
 
 Generated BuildLlvm(const ir::IRModule& input, const Target& target) {
   const ir::IRModule module = ir::Lower(input);
-  const ir::Machine machine(target);
+  const ir::LlvmMachine machine(target);
   if (!machine.is_native()) {
     KP_THROW(ValueError) << "target '" << target.str() << "': code for " << machine.triple()
                          << " does not run on this machine; export it instead";
@@ -29,7 +29,7 @@ Generated BuildLlvm(const ir::IRModule& input, const Target& target) {
 // LLVM's IR after its optimisation.
 std::string SourceOf(const ir::IRModule& input, const Target& target) {
   const ir::IRModule module = ir::Lower(input);
-  const ir::Machine machine(target);
+  const ir::LlvmMachine machine(target);
   llvm::LLVMContext context;
   const auto code = ir::MakeModule(module, {.levels = {machine.OwnLevel()}}, &context);
   machine.Optimise(code.get());

@@ -148,7 +148,7 @@ void FunctionGenerator::Call(const StmtNode& s) {
       given.emplace_back();
     }
   }
-  for (const Binder& binder : BindersOf(callee)) {
+  for (const DimBinder& binder : BindersOf(callee)) {
     const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
     meaning[binder.var.get()] = extent;
     args.push_back(E(extent));

@@ -7,7 +7,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-constexpr char kPrelude[] = R"(#ifdef cl_khr_fp64
+constexpr char kOpenClPrelude[] = R"(#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #pragma OPENCL FP_CONTRACT ON
@@ -66,7 +66,7 @@ class OpenClDialect final : public KernelDialect {
     return IsCWord(name) || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
   }
 
-  std::string Prelude() const override { return kPrelude; }
+  std::string Prelude() const override { return kOpenClPrelude; }
   std::string Head(const std::string& name, const int64_t (&threads)[3]) const override {
     std::string group;
     if (threads[0] > 0 && threads[1] > 0 && threads[2] > 0) {

@@ -35,7 +35,7 @@ class Widest : public Visitor {
 
 class Annotator {
  public:
-  Annotator(const IRModule& module, const FuncNode& f, const Machine& machine) : module_(module), machine_(machine) {
+  Annotator(const IRModule& module, const FuncNode& f, const Processor& machine) : module_(module), machine_(machine) {
     for (const Var& v : ShapeVars(f)) facts_.non_negative.insert(v.get());
   }
 
@@ -60,7 +60,7 @@ class Annotator {
 
  private:
   const IRModule& module_;
-  const Machine& machine_;
+  const Processor& machine_;
   Facts facts_;
 
   Block Run(const Block& block, bool in_parallel) {
@@ -71,7 +71,7 @@ class Annotator {
 
   void Loop(StmtNode* s, bool in_parallel) {
     const bool independent = IsIndependent(*s, nullptr);
-    if (independent && CanWiden(s->body) && machine_.kind != Machine::kGpu) {
+    if (independent && CanWiden(s->body) && machine_.kind != Processor::kGpu) {
       Widest widest;
       widest.VisitBlock(s->body);
       s->for_kind = ForKind::kVectorized;
@@ -110,7 +110,7 @@ namespace {
 using OwnSchedule = std::function<std::optional<Block>(const Stmt& s, const Annotator& annotator)>;
 
 // Each statement by a schedule of its own, if there is one.
-Block ScheduleEach(const IRModule& module, const FuncNode& f, const Machine& machine, const OwnSchedule& schedule) {
+Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& machine, const OwnSchedule& schedule) {
   Annotator annotator(module, f, machine);
   Block out;
   for (const Stmt& s : f.body) {
@@ -125,14 +125,14 @@ Block ScheduleEach(const IRModule& module, const FuncNode& f, const Machine& mac
 
 }  // namespace
 
-Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Machine& machine) {
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
   return ScheduleEach(module, f, machine, [&](const Stmt& s, const Annotator&) -> std::optional<Block> {
     const std::optional<Lifted> lifted = LiftNest(f, *s);
     return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
   });
 }
 
-Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Machine& machine) {
+Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
   return ScheduleEach(module, f, machine, [&](const Stmt& s, const Annotator& annotator) -> std::optional<Block> {
     const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
       return annotator.IsIndependent(loop, outer);

@@ -22,7 +22,7 @@ Block Transpose(const Lifted& lifted) {
 }
 
 // One axis: chunks of it are parallel.
-Block Line(const Lifted& lifted, const Machine& machine) {
+Block Line(const Lifted& lifted, const Processor& machine) {
   Schedule s(lifted.program);
   const Stage& stage = lifted.stage();
   const auto [chunk, element] = s.Split(stage.name, stage.spatial[0].var->name, kGrain);
@@ -33,7 +33,7 @@ Block Line(const Lifted& lifted, const Machine& machine) {
 
 }  // namespace
 
-std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Machine& machine) {
+std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Processor& machine) {
   const Stage& stage = lifted.stage();
   if (const std::optional<Matmul> matmul = MatchMatmul(stage)) return ScheduleMatmul(lifted, *matmul, machine);
   if (stage.combine) return std::nullopt;

@@ -43,13 +43,13 @@ IRModule ScheduleByDefault(const IRModule& module, const Target& target) {
     Decided decided;
     decided.VisitBlock(f->body);
     const std::string& own = f->target.empty() ? module.target : f->target;
-    const Machine machine = MachineOf(own.empty() ? target : Target(own));
-    if (decided.any || f->body.empty() || machine.kind == Machine::kOther) continue;
-    if (machine.kind == Machine::kGpu) {
+    const Processor machine = ProcessorOf(own.empty() ? target : Target(own));
+    if (decided.any || f->body.empty() || machine.kind == Processor::kOther) continue;
+    if (machine.kind == Processor::kGpu) {
       f = LaunchItems(*WithBody(*f, ScheduleForGpu(module, *f, machine)), std::min<int64_t>(machine.threads, 64));
     } else {
       f = WithBody(*f, ScheduleForCpu(module, *f, machine));
-      if (machine.kind == Machine::kItems) f = LaunchItems(*f, 1);
+      if (machine.kind == Processor::kItems) f = LaunchItems(*f, 1);
     }
   }
   Verify(out);

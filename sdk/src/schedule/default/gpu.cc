@@ -62,7 +62,7 @@ Block Product(const Lifted& lifted, const Matmul& m) {
 }
 
 // A thread an element.
-Block Elements(const Lifted& lifted, const Machine& machine) {
+Block Elements(const Lifted& lifted, const Processor& machine) {
   Schedule s(lifted.program);
   const std::string& out = lifted.stage().name;
   std::string all = s.Axes(out)[0];
@@ -85,7 +85,7 @@ int64_t TileBytes(const std::vector<Buffer>& buffers) {
 
 }  // namespace
 
-Block ScheduleNestForGpu(const Lifted& lifted, const Machine& machine) {
+Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine) {
   const Stage& stage = lifted.stage();
   const size_t rank = stage.spatial.size();
   const bool has_tiles = rank == 2 && machine.threads >= kTile * kTile;

@@ -26,7 +26,7 @@ int DimOf(const ExprNode& load, const Var& var) {
 }
 
 // Columns in vectors that stay in registers, one row after another; the right matrix as it is.
-Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Machine& machine) {
+Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Processor& machine) {
   Schedule s(lifted.program);
   const std::string& out = lifted.stage().name;
   const int lanes = machine.Lanes(lifted.stage().body->type.bits);
@@ -44,7 +44,7 @@ Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Machine& machi
   return s;
 }
 
-Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Machine& machine) {
+Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Processor& machine) {
   Schedule s(lifted.program);
   const std::string& out = lifted.stage().name;
   const int lanes = machine.Lanes(lifted.stage().body->type.bits);
@@ -108,7 +108,7 @@ std::optional<Matmul> MatchMatmul(const Stage& stage) {
   return std::nullopt;
 }
 
-Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Machine& machine) {
+Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Processor& machine) {
   const auto by_row = [&] { return LowerNest(lifted, RowSchedule(lifted, matmul, machine)); };
   int64_t rows = 0;
   if (matmul.row.empty() || (IsConstInt(matmul.rows, &rows) && rows < kFewRows && !matmul.right_is_transposed))

@@ -3,7 +3,7 @@
 #define KERNPACK_SDK_SRC_SCHEDULE_DEFAULT_MATMUL_H_
 
 #include "schedule/default/lift.h"
-#include "schedule/default/machine.h"
+#include "schedule/default/processor.h"
 
 namespace kernpack::sdk::ir {
 
@@ -19,7 +19,7 @@ struct Matmul {
 std::optional<Matmul> MatchMatmul(const Stage& stage);
 
 // Register tiles over packed panels; rows one at a time where there are few.
-Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Machine& machine);
+Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Processor& machine);
 
 }  // namespace kernpack::sdk::ir
 

@@ -4,21 +4,21 @@
 
 #include "ir/polynomial.h"
 #include "schedule/default/lift.h"
-#include "schedule/default/machine.h"
+#include "schedule/default/processor.h"
 
 namespace kernpack::sdk::ir {
 
 // For CPUs. Nothing where the nest has no schedule of its own and loops are to be annotated as they are.
-std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Machine& machine);
+std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Processor& machine);
 // For GPUs: a launch.
-Block ScheduleNestForGpu(const Lifted& lifted, const Machine& machine);
+Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine);
 
 // The body of a function for a CPU. Loops of nests without a schedule of their own become parallel (the outermost) and
 // vectorized (the innermost) where their iterations are provably independent.
-Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Machine& machine);
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine);
 
 // The same for a GPU: nests become launches, and other loops parallel where their iterations are independent.
-Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Machine& machine);
+Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine);
 
 // What of a device's function would run on the host becomes launches: parallel loops of `threads` items a block, each
 // an iteration; the rest of one item.

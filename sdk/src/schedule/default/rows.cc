@@ -103,7 +103,7 @@ class RowWriter : public Mutator {
 
 }  // namespace
 
-std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_independent, const Machine& machine) {
+std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_independent, const Processor& machine) {
   if (loop.kind != StmtKind::kFor || !is_independent(loop, nullptr)) return std::nullopt;
   const int64_t threads = std::min(kThreadsOfRow, machine.threads);
   Reductions reductions;

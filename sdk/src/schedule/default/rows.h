@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "schedule/default/machine.h"
+#include "schedule/default/processor.h"
 
 namespace kernpack::sdk::ir {
 
@@ -16,7 +16,7 @@ using IsIndependent = std::function<bool(const StmtNode& loop, const StmtNode* o
 
 // A loop over independent rows, each a line of values, stores, simple loops and `reduce`s of order any, as a launch of
 // one block a row. Nothing where it is of another form, or no `reduce` would gain.
-std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_independent, const Machine& machine);
+std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_independent, const Processor& machine);
 
 }  // namespace kernpack::sdk::ir
 

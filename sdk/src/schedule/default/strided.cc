@@ -7,9 +7,9 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-class Finder : public Visitor {
+class StrideFinder : public Visitor {
  public:
-  explicit Finder(Var var) : var_(std::move(var)) {}
+  explicit StrideFinder(Var var) : var_(std::move(var)) {}
   std::vector<Buffer> found;
 
   void VisitExpr(const Expr& e) override {
@@ -47,7 +47,7 @@ class Indices : public Visitor {
 }  // namespace
 
 std::vector<Buffer> StridedSources(const Stage& stage, const StageAxis& axis) {
-  Finder finder(axis.var);
+  StrideFinder finder(axis.var);
   finder.VisitExpr(stage.body);
   return std::move(finder.found);
 }

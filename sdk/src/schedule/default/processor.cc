@@ -1,25 +1,26 @@
-#include "schedule/default/machine.h"
+#include "schedule/default/processor.h"
 
 #include <algorithm>
 
 namespace kernpack::sdk::ir {
 
-int Machine::Lanes(int bits) const {
+int Processor::Lanes(int bits) const {
   return static_cast<int>(std::clamp<int64_t>(vector_bytes * 8 / std::max(bits, 8), 2, 32));
 }
 
-Machine MachineOf(const Target& target) {
-  Machine m;
+Processor ProcessorOf(const Target& target) {
+  Processor m;
   const std::string kind(target.kind().name());
   if (kind == "c" || kind == "llvm") {
-    m.kind = Machine::kCpu;
+    m.kind = Processor::kCpu;
     const int64_t bits =
         target.GetAttr<int64_t>("vector-width", target.GetFeature<int64_t>("vector_width").value_or(128));
     m.vector_bytes = std::clamp<int64_t>(bits / 8, 16, 64);
     // Masks cost nothing where they have registers of their own.
     m.tail = m.vector_bytes == 64 ? Tail::kMasked : Tail::kPeeled;
   } else if (kind == "cuda" || kind == "opencl") {
-    m.kind = kind == "opencl" && target.GetAttr<int64_t>("thread_warp_size", 1) <= 1 ? Machine::kItems : Machine::kGpu;
+    m.kind =
+        kind == "opencl" && target.GetAttr<int64_t>("thread_warp_size", 1) <= 1 ? Processor::kItems : Processor::kGpu;
     m.threads = std::min<int64_t>(target.GetAttr<int64_t>("max_num_threads", 256),
                                   target.GetAttr<int64_t>("max_threads_per_block", 1024));
     m.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", 48 << 10);
