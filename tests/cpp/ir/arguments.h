@@ -32,7 +32,8 @@ class Values {
   int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
   double Real() {
     constexpr double kInf = std::numeric_limits<double>::infinity();
-    constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, 0.5, kInf, -kInf, 1e10, -1e-10, std::nan("")};
+    constexpr double kSpecial[] = {0.0,  -0.0,  1.0,  -1.0,   0.5,
+                                   kInf, -kInf, 1e10, -1e-10, std::numeric_limits<double>::quiet_NaN()};
     if (Below(8) == 0) return kSpecial[Below(std::size(kSpecial))];
     return static_cast<double>(Below(1 << 20)) / (1 << 17) - 4.0;
   }
