@@ -128,3 +128,8 @@ TEST_F(DeviceModule, IsExportedWithItsCode) {
 
 }  // namespace
 }  // namespace ir_test
+
+#ifdef __SANITIZE_ADDRESS__
+// What PoCL's library keeps is its own affair.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() { return "leak:libpocl\n"; }
+#endif
