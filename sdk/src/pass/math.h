@@ -4,9 +4,9 @@
 
 #include <kernpack/sdk/ir/stmt.h>
 
-#include "pass/each.h"
-
 #include <limits>
+
+#include "pass/each.h"
 
 namespace kernpack::sdk::ir {
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ir/arguments.h"
+#include "ir/common_samples.h"
 #include "ir/compiled.h"
 #include "ir/semantics.h"
 
@@ -46,45 +47,13 @@ INSTANTIATE_TEST_SUITE_P(Table, IrSemanticsC, testing::ValuesIn(kRows),
                          [](const auto& info) { return info.param.name; });
 
 // Functions that use what a generator can get wrong. Each runs for several extents and is compared with the interpreter.
-constexpr const char kSamples[] = R"(module "samples"
+const std::string kSamples = R"(module "samples"
 private func scale(x: f32[M], k: f32) -> (y: f32[M]) { for i in 0..M { y[i] = x[i] * k } }
-func calls(x: f32[N], k: f32) -> (o: f32[N]) { alloc t: f32[N] workspace call scale(x, t, k) call scale(t, o, 2.0) }
-func every_scalar(a: bool, b: i8, c: i16, d: i32, e: i64, f: u8, g: u16, h: u32, i: u64, x: f32[N]) -> (o: i64[9]) {
-  o[0] = i64(a) o[1] = i64(b) o[2] = i64(c) o[3] = i64(d) o[4] = e o[5] = i64(f) o[6] = i64(g) o[7] = i64(h)
-  o[8] = i64(i)
-}
-func every_float(a: f16, b: bf16, c: f32, d: f64, e: f8_e4m3fn, f: f8_e5m2, x: f32[N]) -> (o: f64[6]) {
-  o[0] = f64(a) o[1] = f64(b) o[2] = f64(c) o[3] = d o[4] = f64(e) o[5] = f64(f)
-}
-func storage(x: f16[N], y: bf16[N], z: f8_e4m3fn[N], w: f8_e5m2[N]) -> (o: bf16[N], p: f8_e5m2[N], q: f16[N]) {
-  vectorized(8) i in 0..N { o[i] = bf16(x[i]) p[i] = f8_e5m2(f32(y[i]) + f32(z[i])) q[i] = f16(w[i]) }
-}
-func nested(x: i32[N, 3]) -> (o: i32[N, 3]) {
-  let k = 5i32
-  parallel i in 0..N {
-    alloc big: i32[N + 1, 5000] local
-    parallel j in 0..3 { o[i, j] = x[i, j] * k + i32(i) }
-    big[i, 4999] = o[i, 0]
-    o[i, 0] = big[i, 4999] / 3i32
-  }
-}
-func early(x: i64[N]) -> (o: i64[N]) {
-  for i in 0..N { o[i] = x[i] }
-  if N > 2 { return }
-  for i in 0..N { o[i] = 0 - o[i] }
-}
-func computed(x: u8[N]) -> (o: u8[N * 2 + 1]) { for i in 0..N * 2 + 1 { o[i] = u8(floordiv(i, 2)) } }
 func keywords(int: f32[N], kp_x: i64, result: i64, n: i64) -> (host: f32[N]) {
   parallel main in 0..N { let double = int[main] let LANE = n + 1 host[main] = double + f32(kp_x - result * LANE) }
 }
 func for_(args: i32[N]) -> (errno: i32[N]) { for n in 0..N { let t = args[n] errno[n] = t } }
-func negative_steps(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[N - 1 - i] = x[i] } }
-func shuffles(x: bool[8]) -> (o: bool[8], n: i32[1]) {
-  let v = x[ramp(0, 1, 8)]
-  o[ramp(7, -1, 8)] = shuffle(v, ~v, [0, 9, 2, 11, 4, 13, 6, 15])
-  n[0] = lanes(+, i32(v))
-}
-)";
+)" + std::string(kCommonSamples);
 
 class IrGenerateC : public testing::TestWithParam<const char*> {};
 

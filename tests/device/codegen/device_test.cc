@@ -57,16 +57,17 @@ TEST_P(DeviceSamples, AgreeWithTheInterpreter) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, DeviceSamples,
-                         testing::Values(Sample{kSequential, "calls"}, Sample{kSequential, "every_scalar"},
-                                         Sample{kSequential, "every_float"}, Sample{kSequential, "storage"},
-                                         Sample{kSequential, "nested"}, Sample{kSequential, "scratch"},
-                                         Sample{kSequential, "early"}, Sample{kSequential, "shared_binding"},
-                                         Sample{kSequential, "launch_of_loaded_size"}, Sample{kSequential, "computed"},
-                                         Sample{kSequential, "keywords"}, Sample{kSequential, "negative_steps"},
-                                         Sample{kSequential, "empty_range"}, Sample{kSequential, "shuffles"},
-                                         Sample{kLaunches, "indices"}, Sample{kLaunches, "neighbours"}),
-                         [](const auto& info) { return std::string(info.param.function); });
+INSTANTIATE_TEST_SUITE_P(
+    All, DeviceSamples,
+    testing::Values(Sample{kSequential.c_str(), "calls"}, Sample{kSequential.c_str(), "every_scalar"},
+                    Sample{kSequential.c_str(), "every_float"}, Sample{kSequential.c_str(), "storage"},
+                    Sample{kSequential.c_str(), "nested"}, Sample{kSequential.c_str(), "scratch"},
+                    Sample{kSequential.c_str(), "early"}, Sample{kSequential.c_str(), "shared_binding"},
+                    Sample{kSequential.c_str(), "launch_of_loaded_size"}, Sample{kSequential.c_str(), "computed"},
+                    Sample{kSequential.c_str(), "keywords"}, Sample{kSequential.c_str(), "negative_steps"},
+                    Sample{kSequential.c_str(), "empty_range"}, Sample{kSequential.c_str(), "shuffles"},
+                    Sample{kLaunches, "indices"}, Sample{kLaunches, "neighbours"}),
+    [](const auto& info) { return std::string(info.param.function); });
 
 class DeviceModule : public OnKind<testing::Test> {};
 

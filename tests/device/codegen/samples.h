@@ -1,42 +1,21 @@
 // Functions that use what a generator of device code can get wrong.
 #pragma once
 
+#include <string>
+
+#include "ir/common_samples.h"
+
 namespace ir_test {
 
 // Written for no device in particular: what touches memory is moved into launches.
-inline constexpr char kSequential[] = R"(module "sequential"
+inline const std::string kSequential = R"(module "sequential"
 private func scale(x: f32[M], k: f32) -> (y: f32[M]) { parallel i in 0..M { y[i] = x[i] * k } }
-func calls(x: f32[N], k: f32) -> (o: f32[N]) { alloc t: f32[N] workspace call scale(x, t, k) call scale(t, o, 2.0) }
-func every_scalar(a: bool, b: i8, c: i16, d: i32, e: i64, f: u8, g: u16, h: u32, i: u64, x: f32[N]) -> (o: i64[9]) {
-  o[0] = i64(a) o[1] = i64(b) o[2] = i64(c) o[3] = i64(d) o[4] = e o[5] = i64(f) o[6] = i64(g) o[7] = i64(h)
-  o[8] = i64(i)
-}
-func every_float(a: f16, b: bf16, c: f32, d: f64, e: f8_e4m3fn, f: f8_e5m2, x: f32[N]) -> (o: f64[6]) {
-  o[0] = f64(a) o[1] = f64(b) o[2] = f64(c) o[3] = d o[4] = f64(e) o[5] = f64(f)
-}
-func storage(x: f16[N], y: bf16[N], z: f8_e4m3fn[N], w: f8_e5m2[N]) -> (o: bf16[N], p: f8_e5m2[N], q: f16[N]) {
-  vectorized(8) i in 0..N { o[i] = bf16(x[i]) p[i] = f8_e5m2(f32(y[i]) + f32(z[i])) q[i] = f16(w[i]) }
-}
-func nested(x: i32[N, 3]) -> (o: i32[N, 3]) {
-  let k = 5i32
-  parallel i in 0..N {
-    alloc big: i32[N + 1, 5000] local
-    parallel j in 0..3 { o[i, j] = x[i, j] * k + i32(i) }
-    big[i, 4999] = o[i, 0]
-    o[i, 0] = big[i, 4999] / 3i32
-  }
-}
 func scratch(x: i32[N, D]) -> (o: i32[N, D]) {
   parallel i in 0..N {
     alloc row: i32[D] workspace
     for j in 0..D { row[D - 1 - j] = x[i, j] }
     vectorized(4, masked) j in 0..D { o[i, j] = row[j] }
   }
-}
-func early(x: i64[N]) -> (o: i64[N]) {
-  for i in 0..N { o[i] = x[i] }
-  if N > 2 { return }
-  for i in 0..N { o[i] = 0 - o[i] }
 }
 func shared_binding(x: i32[N]) -> (o: i32[N]) {
   alloc first: i32[1] local
@@ -49,21 +28,14 @@ func launch_of_loaded_size(x: i64[N]) -> (o: i64[N]) {
   let n = load_if(x[0], N > 0, 0)
   launch grid(min(max(n, 0), N)) block(1) { o[block.x] = o[block.x] + n }
 }
-func computed(x: u8[N]) -> (o: u8[N * 2 + 1]) { for i in 0..N * 2 + 1 { o[i] = u8(floordiv(i, 2)) } }
 func keywords(int: f32[N], kp_x: i64, constant: i64, n: i64) -> (kernel: f32[N]) {
   parallel uchar in 0..N { let half = int[uchar] let LANE = n + 1 kernel[uchar] = half + f32(kp_x - constant * LANE) }
 }
-func negative_steps(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[N - 1 - i] = x[i] } }
 func empty_range(x: i64[N]) -> (o: i64[N]) {
   parallel i in 0..N { o[i] = x[i] }
   parallel i in N..0 { o[i] = 7 }
 }
-func shuffles(x: bool[8]) -> (o: bool[8], n: i32[1]) {
-  let v = x[ramp(0, 1, 8)]
-  o[ramp(7, -1, 8)] = shuffle(v, ~v, [0, 9, 2, 11, 4, 13, 6, 15])
-  n[0] = lanes(+, i32(v))
-}
-)";
+)" + std::string(kCommonSamples);
 
 // With launches of their own.
 inline constexpr char kLaunches[] = R"(module "launches"

@@ -29,17 +29,20 @@ Tiles BindTiles(Schedule* s, const Stage& stage) {
   return {block, row, column};
 }
 
+// A square of what a tile reads, in shared memory, computed at that axis of `stage` by all threads of the block.
+void ShareCopy(Schedule* s, const std::string& copy, const std::string& stage, const std::string& axis) {
+  s->ComputeAt(copy, stage, axis);
+  s->Bind(copy, "a0", "thread.y");
+  s->Bind(copy, "a1", "thread.x");
+}
+
 // Tiles of what is read in steps go through shared memory, so that threads next to each other read what is.
 Block Transpose(const Lifted& lifted, const std::vector<Buffer>& sources) {
   Schedule s(lifted.program);
   std::vector<std::string> copies;
   for (const Buffer& b : sources) copies.push_back(s.CacheRead(b->name, lifted.stage().name));
   const Tiles tiles = BindTiles(&s, lifted.stage());
-  for (const std::string& copy : copies) {
-    s.ComputeAt(copy, lifted.stage().name, tiles.block);
-    s.Bind(copy, "a0", "thread.y");
-    s.Bind(copy, "a1", "thread.x");
-  }
+  for (const std::string& copy : copies) ShareCopy(&s, copy, lifted.stage().name, tiles.block);
   return LowerNest(lifted, s);
 }
 
@@ -53,11 +56,7 @@ Block Product(const Lifted& lifted, const Matmul& m) {
   s.ComputeAt(local, out, tiles.column);
   const auto [sum_tile, sum] = s.Split(local, m.sum, kTile);
   s.Reorder(local, {sum_tile, m.row, m.column, sum});
-  for (const std::string& copy : {left, right}) {
-    s.ComputeAt(copy, local, sum_tile);
-    s.Bind(copy, "a0", "thread.y");
-    s.Bind(copy, "a1", "thread.x");
-  }
+  for (const std::string& copy : {left, right}) ShareCopy(&s, copy, local, sum_tile);
   return LowerNest(lifted, s);
 }
 
