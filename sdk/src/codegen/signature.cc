@@ -1,9 +1,10 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/codegen/signature.h>
-#include <kernpack/signature/compile.h>
 
 #include <cctype>
 #include <map>
+
+#include "codegen/signature_words.h"
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -84,22 +85,9 @@ class Deriver {
 std::string DeriveSignature(const FuncNode& function) { return Deriver(function).Run(); }
 
 std::string SignatureOf(const FuncNode& f) {
-  static constexpr const char* kSentences[] = {
-#define KP_SENTENCE_(name, sentence) sentence,
-      KP_SIGNATURE_REASONS(KP_SENTENCE_)
-#undef KP_SENTENCE_
-  };
-  const std::string text = f.signature.empty() ? DeriveSignature(f) : f.signature;
-  signature::Status status{signature::Reason::kTextTooLong, 0, 0};
-  if (text.size() <= signature::kMaxText) {
-    const auto size = static_cast<uint32_t>(text.size());
-    std::vector<uint32_t> program(signature::ProgramCapacity(size));
-    std::string pool(signature::PoolCapacity(size), '\0');
-    status = signature::Compile(text.data(), size, program.data(), pool.data());
-  }
-  if (status.reason == signature::Reason::kNone) return text;
-  KP_THROW(ValueError) << f.name << ": signature '" << text << "', position " << status.position << ": "
-                       << kSentences[static_cast<size_t>(status.reason)];
+  std::string text = f.signature.empty() ? DeriveSignature(f) : f.signature;
+  CompileSignature(f.name, text);
+  return text;
 }
 
 }  // namespace kernpack::sdk::ir

@@ -1,0 +1,69 @@
+// Types of a program's values: tensors of a dtype and dims that may be symbols, host scalars, shapes, tuples.
+#ifndef KERNPACK_SDK_PROGRAM_TYPE_H_
+#define KERNPACK_SDK_PROGRAM_TYPE_H_
+
+#include <kernpack/dtype.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernpack::sdk::program {
+
+// An extent: a number, a symbol (one symbol is one number in a run of its program), or not known before the run.
+struct Dim {
+  int64_t extent = -1;  // below 0: a symbol, or unknown
+  std::string symbol;
+
+  Dim() = default;  // unknown
+  Dim(int64_t extent_) : extent(extent_) {}
+  Dim(int extent_) : extent(extent_) {}
+  Dim(std::string symbol_) : symbol(std::move(symbol_)) {}
+  Dim(const char* symbol_) : symbol(symbol_) {}
+
+  bool is_constant() const { return extent >= 0; }
+  bool is_unknown() const { return extent < 0 && symbol.empty(); }
+  // "8", "N", "_".
+  std::string str() const;
+  bool operator==(const Dim&) const = default;
+};
+
+enum class TypeKind : uint8_t {
+  kUnknown,  // until a function's signature says
+  kTensor,
+  kInt,
+  kFloat,
+  kBool,
+  kStr,
+  kDType,
+  kNone,
+  kShape,  // the extents of a tensor
+  kTuple,  // of tensors and scalars; what a parameter `list[...]` takes
+};
+
+struct Type {
+  TypeKind kind = TypeKind::kUnknown;
+  DType dtype;  // kTensor
+  std::optional<std::vector<Dim>> dims;  // kTensor: nothing when the rank is not known
+  std::vector<Type> elements;  // kTuple; themselves no tuples
+
+  static Type Unknown() { return {}; }
+  static Type Tensor(DType dtype, std::optional<std::vector<Dim>> dims = std::nullopt);
+  static Type Tuple(std::vector<Type> elements);
+  static Type Of(TypeKind kind) { return {kind, {}, {}, {}}; }
+
+  bool is_tensor() const { return kind == TypeKind::kTensor; }
+  // Whether it is a value of the host alone: scalars, shapes and tuples themselves (not the tensors in them).
+  bool is_host() const { return kind != TypeKind::kUnknown && kind != TypeKind::kTensor; }
+  // "f32[N, 8]", "f32[...]" of unknown rank, "int", "shape", "tuple[f32[N], int]", "?".
+  std::string str() const;
+  bool operator==(const Type&) const = default;
+};
+
+// Whether a value of one may stand where the other is expected: what either leaves unknown fits.
+bool Fits(const Type& value, const Type& expected);
+
+}  // namespace kernpack::sdk::program
+
+#endif  // KERNPACK_SDK_PROGRAM_TYPE_H_
