@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
-
 namespace kernpack::host {
 
 struct ForkHandlers {
@@ -12,7 +10,6 @@ struct ForkHandlers {
   inline static constinit ForkMutex* list = nullptr;  // sorted by rank
   using Handler = void (*)();
   inline static constinit Handler handlers[kMaxHandlers] = {};
-  inline static constinit std::atomic<uint32_t> generation{0};
 
   static void Prepare() {
     list_mutex.lock();
@@ -24,7 +21,7 @@ struct ForkHandlers {
   }
   static void Child() {
     Release();
-    generation.fetch_add(1, std::memory_order_relaxed);
+    fork_generation.fetch_add(1, std::memory_order_relaxed);
     for (const Handler handler : handlers) {
       if (handler != nullptr) handler();
     }
@@ -48,8 +45,6 @@ __attribute__((constructor)) void Install() {
 }  // namespace
 
 ForkMutex::ForkMutex(LockRank rank) : rank_(rank) { ForkHandlers::Add(this); }
-
-uint32_t ForkGeneration() noexcept { return ForkHandlers::generation.load(std::memory_order_relaxed); }
 
 bool InForkedChild() noexcept { return ForkGeneration() != 0; }
 

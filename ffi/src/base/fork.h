@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SRC_BASE_FORK_H_
 #define KERNPACK_SRC_BASE_FORK_H_
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -42,8 +43,9 @@ class ForkMutex {
 // that the parent used hang.
 bool InForkedChild() noexcept;
 // How many forks lie between this process and the one that loaded the library: what was opened at another number belongs to
-// an ancestor.
-uint32_t ForkGeneration() noexcept;
+// an ancestor. Every call of a device asks, so it is read in place.
+inline constinit std::atomic<uint32_t> fork_generation{0};  // counted by fork.cc
+inline uint32_t ForkGeneration() noexcept { return fork_generation.load(std::memory_order_relaxed); }
 // Runs `handler` in every child, after the locks are free again. At most 16 handlers.
 void OnForkedChild(void (*handler)());
 

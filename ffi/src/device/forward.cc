@@ -1,5 +1,6 @@
 #include "device/forward.h"
 
+#include <cstring>
 #include <utility>
 
 #include <kernpack/host/device.h>
@@ -97,6 +98,19 @@ int GetAttr(const KpDeviceApi* table, KpDLDevice device, int32_t kind, KpAny* ou
 int Copy(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream) noexcept {
   if (bytes == 0) return 0;
   return Forward<&KpDeviceApi::copy>::Call(table, from, to, bytes, stream);
+}
+
+// Within the processor's memory, which has one device and outlives forks: a short copy costs little more than memcpy.
+int CopyOnCpu(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes,
+              void* stream) noexcept {
+  for (const KpMemory* place : {from, to}) {
+    if (place == nullptr || place->device.device_type != KP_DEVICE_CPU || place->device.device_id != 0) {
+      return Copy(table, from, to, bytes, stream);
+    }
+  }
+  std::memcpy(static_cast<char*>(to->handle) + to->offset, static_cast<const char*>(from->handle) + from->offset,
+              bytes);
+  return 0;
 }
 
 int CopyAsync(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream,
@@ -217,6 +231,7 @@ void MakeForwarding(const KpDeviceApi* inner, ForwardingApi* api) {
   table.name = Has(*inner, needs, inner->name != nullptr) ? kServe<&KpDeviceApi::name> : Replace<fallback::name>::Call;
   KP_DEVICE_SERVICES(KP_FORWARD_SERVICE)
 #undef KP_FORWARD_SERVICE
+  if (api->type == KP_DEVICE_CPU) table.copy = CopyOnCpu;
   if ((inner->flags & KP_DEVICE_PEER_COPY) == 0) table.can_copy = fallback::can_copy;  // of any two devices
 }
 

@@ -1,9 +1,11 @@
 // torch's boxed kernels carry no pointer of their own, so each operator gets a function of its own from this pool.
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -29,20 +31,40 @@ struct Raised {
   const char* text;  // valid until the next error of this thread
 };
 
+constexpr size_t kTextBytes = 4096;
+
+pthread_key_t MakeTextKey() noexcept {
+  pthread_key_t made{};
+  pthread_key_create(&made, std::free);
+  return made;
+}
+const pthread_key_t g_text_key = MakeTextKey();
+
+// This thread's kTextBytes for the text of an error, freed with the thread; NULL when there is no memory. Not thread_local: see
+// -ftls-model in ffi/CMakeLists.txt.
+char* ThreadText() noexcept {
+  void* text = pthread_getspecific(g_text_key);
+  if (text == nullptr) {
+    text = std::malloc(kTextBytes);
+    pthread_setspecific(g_text_key, text);
+  }
+  return static_cast<char*>(text);
+}
+
 Raised TakeRaised(const char* who) noexcept {
-  static thread_local char text[4096];
   KpAny error = kp_none();
   kp_error_take(who, -1, &error);
   const auto* object = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
   const bool value_error = std::strcmp(object->kind.data, "ValueError") == 0;
-  if (value_error) {
-    std::snprintf(text, sizeof(text), "%s", object->message.data);
-  } else {
-    std::snprintf(text, sizeof(text), "%s: %s", object->kind.data, object->message.data);
+  char* const text = ThreadText();
+  if (text != nullptr) {
+    std::snprintf(text, kTextBytes, "%s%s%s", value_error ? "" : object->kind.data, value_error ? "" : ": ",
+                  object->message.data);
   }
   kp_any_release(&error);
   // std::invalid_argument and std::runtime_error of the C++ library that torch itself uses, whatever ours is.
-  return {FindThrow(value_error ? "_ZSt24__throw_invalid_argumentPKc" : "_ZSt21__throw_runtime_errorPKc"), text};
+  return {FindThrow(value_error ? "_ZSt24__throw_invalid_argumentPKc" : "_ZSt21__throw_runtime_errorPKc"),
+          text != nullptr ? text : who};
 }
 
 // No destructor may be pending here or in a stub: the exception is not one of our own runtime library's.

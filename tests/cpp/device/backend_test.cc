@@ -61,6 +61,13 @@ TEST_F(BackendTest, DevicesThatDoNotExistAreNamed) {
   EXPECT_EQ(TakeError(), "ValueError: expected a device of type cpu, got cuda:0");
   EXPECT_EQ(api->alloc(api, {KP_DEVICE_CPU, 0}, 1, 64, kp_bytes("texture"), &handle), -1);
   EXPECT_EQ(TakeError(), "ValueError: cpu: unknown memory scope 'texture'; expected global");
+  char byte = 0;
+  const KpMemory here{&byte, 0, {KP_DEVICE_CPU, 0}};
+  const KpMemory nowhere{&byte, 0, {KP_DEVICE_CPU, 1}};
+  EXPECT_EQ(api->copy(api, &here, &nowhere, 1, nullptr), -1);
+  EXPECT_EQ(TakeError(), "ValueError: device cpu:1 does not exist; there is 1 of type cpu");
+  EXPECT_EQ(api->copy(api, nullptr, &here, 1, nullptr), -1);
+  EXPECT_EQ(TakeError(), "ValueError: a place in memory of device type cpu is NULL");
 }
 
 TEST_F(BackendTest, ADeviceTypeWithoutBackendGivesItsReason) {
