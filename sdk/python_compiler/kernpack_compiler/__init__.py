@@ -5,7 +5,7 @@ import copyreg as _copyreg
 import kernpack as _kernpack  # the one host of the process
 
 from . import _nvrtc, ir
-from ._build import BuiltModule, build, register_generator, remove_generator
+from ._build import BuiltModule, build, export_library, register_generator, remove_generator
 from ._native import (
     BestMatch,
     CompilationConfig,
@@ -41,6 +41,7 @@ __all__ = [
     "build",
     "cpu_features",
     "cpu_models",
+    "export_library",
     "export_wheel",
     "ir",
     "list_generators",

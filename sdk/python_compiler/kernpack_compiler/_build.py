@@ -66,16 +66,32 @@ def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None) -
     Raises what the verifier finds (with the position), ValueError for a target that is not sound, RuntimeError for a kind
     without a generator: it lists those there are, and why others are not.
     """
-    if isinstance(module, str):
-        module = IRModule.parse(module)
-    elif isinstance(module, PrimFunc):
-        module = IRModule([module])
-    elif not isinstance(module, IRModule):
-        raise TypeError(f"build: expected an IRModule, a PrimFunc or their text, got {type(module).__name__}")
+    module = _module_of(module, "build")
     made = _native.build(module, target)
     built = BuiltModule(made, module, Target(target if target is not None else module.target or ""))
     announce(built)
     return built
+
+
+def export_library(
+    module: IRModule | PrimFunc | str, path: str | os.PathLike[str], target: TargetSpec | None = None
+) -> Path:
+    """Writes a shared object, or an object where the path ends in .o, without loading it: also for another machine's target,
+    whose code does not run here. Gives the path. Arguments and errors as build()'s and BuiltModule.export_library()'s.
+    """
+    library = Path(path)
+    _native.export_library(_module_of(module, "export_library"), target, os.fspath(library.absolute()))
+    return library
+
+
+def _module_of(module: IRModule | PrimFunc | str, who: str) -> IRModule:
+    if isinstance(module, str):
+        return IRModule.parse(module)
+    if isinstance(module, PrimFunc):
+        return IRModule([module])
+    if not isinstance(module, IRModule):
+        raise TypeError(f"{who}: expected an IRModule, a PrimFunc or their text, got {type(module).__name__}")
+    return module
 
 
 def register_generator(

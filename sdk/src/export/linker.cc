@@ -3,6 +3,7 @@
 #include <kernpack/error.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -31,9 +32,10 @@ std::string FindLinker(const std::string& triple) {
     if (const std::string found = FindProgram(name); !found.empty()) return found;
     tried += (tried.empty() ? "" : ", ") + name;
   }
+  std::string package = "binutils" + (triple.empty() ? triple : "-" + triple);
+  std::replace(package.begin(), package.end(), '_', '-');
   KP_THROW(RuntimeError) << "export: there is no linker: none of " << tried
-                         << " was found. Install one (apt-get install lld, or binutils"
-                         << (triple.empty() ? std::string() : "-" + triple)
+                         << " was found. Install one (apt-get install lld, or " << package
                          << "), or name one with the environment variable KERNPACK_LINKER";
 }
 

@@ -90,6 +90,15 @@ TEST_F(LlvmExport, RefusesCodeThatNeedsALibrary) {
   EXPECT_FALSE(fs::exists(Path()));
 }
 
+TEST_F(LlvmExport, RefusesMachinesThatItHasNothingFor) {
+  const std::string no_frame = Export(kRows, "llvm -mtriple=x86_64-apple-darwin");
+  EXPECT_TRUE(no_frame.starts_with("NotImplementedError: export: modules for 'x86_64-apple-darwin")) << no_frame;
+  const std::string no_code = Export(kRows, "llvm -mtriple=riscv64-linux-gnu");
+  EXPECT_TRUE(no_code.starts_with("ValueError: the generator of kind llvm was built without code for 'riscv64"))
+      << no_code;
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
 TEST_F(LlvmExport, SaysThatThereIsNoLinker) {
   setenv("KERNPACK_LINKER", "/nonexistent/ld", 1);
   EXPECT_EQ(Export(kRows), "RuntimeError: KERNPACK_LINKER: there is no program '/nonexistent/ld'");

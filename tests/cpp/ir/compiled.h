@@ -5,6 +5,7 @@
 #include <kernpack/sdk/codegen/generator.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "ir/support.h"
 
@@ -23,11 +24,20 @@ inline std::string TakeError() {
 // Sets an environment variable for as long as it lives.
 class Environment {
  public:
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Environment() { unsetenv(name_); }
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Environment() {
+    if (before_)
+      setenv(name_, before_->c_str(), 1);
+    else
+      unsetenv(name_);
+  }
 
  private:
   const char* name_;
+  std::optional<std::string> before_;
 };
 
 class Compiled {

@@ -37,6 +37,15 @@ def test_a_library_is_a_sound_module(library: Path) -> None:
     assert k.name == "generated"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_library_is_written_without_being_loaded(kind: str, tmp_path: Path) -> None:
+    text = str(ir.IRModule([scale], f"unloaded_{kind}"))
+    path = kc.export_library(text, tmp_path / "unloaded.so", kind)
+    np.testing.assert_array_equal(kernpack.load(path).scale(np.ones(3, np.float32), 2.0), [2, 2, 2])
+    with pytest.raises(TypeError, match=r"export_library: expected an IRModule, a PrimFunc or their text, got int"):
+        kc.export_library(1, tmp_path / "k.so", kind)  # type: ignore[arg-type]
+
+
 def test_a_library_loads_without_tools(library: Path) -> None:
     program = (
         f"import kernpack; k = kernpack.load({str(library)!r}); print(*k.scale(kernpack.zeros((3,), 'f32'), 2.0).shape)"

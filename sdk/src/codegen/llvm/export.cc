@@ -1,7 +1,5 @@
 #include "codegen/llvm/export.h"
 
-#include <frame.o.h>
-#include <frame_static.o.h>
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/pass.h>
 #include <kernpack/sdk/ir/text.h>
@@ -10,6 +8,8 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/SHA256.h>
 
+#include "codegen/llvm/fast_math.h"
+#include "codegen/llvm/frame_code.h"
 #include "codegen/llvm/module.h"
 #include "codegen/llvm/undefined.h"
 #include "export/linker.h"
@@ -17,17 +17,13 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-template <size_t n>
-std::string_view Bytes(const char (&embedded)[n]) {
-  return {embedded, n};
-}
-
 // Of everything that decides what is made, so that equal inputs give equal files.
-std::string ContentHash(const IRModule& module, const Target& target, const LlvmMachine& machine) {
+std::string ContentHash(const IRModule& module, const Target& target, const LlvmMachine& machine,
+                        const FrameCode& frame) {
   const std::string text = Print(module) + target.str() + machine.triple() + LLVM_VERSION_STRING;
   llvm::SHA256 hash;
   hash.update(text);
-  hash.update(llvm::StringRef(device_code::frame_o, sizeof device_code::frame_o));
+  hash.update(llvm::StringRef(frame.in_library));
   return llvm::toHex(hash.final(), true);
 }
 
@@ -48,26 +44,33 @@ void CheckUndefined(const IRModule& module, const ObjectCode& object) {
   }
 }
 
+// What tools for another machine are called by: "aarch64-linux-gnu" of "aarch64-unknown-linux-gnu".
+std::string ToolPrefix(const std::string& text) {
+  const llvm::Triple triple(text);
+  return (triple.getArchName() + "-" + triple.getOSName() + "-" + triple.getEnvironmentName()).str();
+}
+
 }  // namespace
 
 void ExportLibrary(const IRModule& input, const Target& target, const std::string& path) {
   const IRModule module = Lower(input);
   const LlvmMachine machine(target);
-  if (!machine.is_native()) {
-    KP_THROW(NotImplementedError) << "export: this build has what modules share for this machine only, not for "
-                                  << machine.triple();
-  }
+  const FrameCode frame = FrameFor(machine.triple());
   llvm::LLVMContext context;
   const bool in_program = path.ends_with(".o");
-  ModuleOptions options = {
-      .levels = machine.ExportLevels(), .aliases = !in_program, .content_hash = ContentHash(input, target, machine)};
+  ModuleOptions options = {.levels = machine.ExportLevels(),
+                           .floats = FastMathOf(target),
+                           .aliases = !in_program,
+                           .content_hash = ContentHash(input, target, machine, frame)};
   if (in_program) options.query += "_" + module.name;
   const auto code = MakeModule(module, options, &context);
   const ObjectCode object = machine.Compile(code.get());
   CheckUndefined(module, object);
   const LinkerInput made = {"module.o", {object.data(), object.size()}};
-  if (in_program) return LinkObject({made, {"frame.o", Bytes(device_code::frame_static_o)}}, "", path);
-  LinkShared({made, {"frame.o", Bytes(device_code::frame_o)}}, Bytes(device_code::kernpack_module_map), "", path);
+  const std::string triple = machine.is_native() ? "" : ToolPrefix(machine.triple());
+  if (in_program) return LinkObject({made, {"frame.o", frame.in_program}}, triple, path);
+  const std::string_view exports(device_code::kernpack_module_map, sizeof device_code::kernpack_module_map);
+  LinkShared({made, {"frame.o", frame.in_library}}, exports, triple, path);
 }
 
 }  // namespace kernpack::sdk::ir

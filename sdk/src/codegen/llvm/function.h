@@ -19,7 +19,9 @@ llvm::Constant* TextConstant(llvm::Module* module, std::string_view text);
 
 class FunctionGenerator {
  public:
-  FunctionGenerator(llvm::Module* module, const Level& level, const IRModule& ir, const FuncNode& f);
+  // `floats`: what LLVM may do with the function's float operations.
+  FunctionGenerator(llvm::Module* module, const Level& level, llvm::FastMathFlags floats, const IRModule& ir,
+                    const FuncNode& f);
   // Fills in what DeclareFunction declared.
   void Run();
 

@@ -1,5 +1,6 @@
 #include "codegen/llvm/machine.h"
 
+#include <architectures.h>
 #include <kernpack/error.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -17,13 +18,17 @@
 namespace kernpack::sdk::ir {
 namespace {
 
+// Those that this library is linked with, whatever else the LLVM that it was built with has.
 void InitialiseLlvm() {
   static std::once_flag once;
   std::call_once(once, [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
+#define KERNPACK_INITIALISE(Architecture)     \
+  LLVMInitialize##Architecture##TargetInfo(); \
+  LLVMInitialize##Architecture##Target();     \
+  LLVMInitialize##Architecture##TargetMC();   \
+  LLVMInitialize##Architecture##AsmPrinter();
+    KERNPACK_LLVM_ARCHITECTURES(KERNPACK_INITIALISE)
+#undef KERNPACK_INITIALISE
   });
 }
 
@@ -94,9 +99,10 @@ Level LlvmMachine::MakeLevel(const std::string& suffix, const std::string& targe
   if (!cpu.empty() && !info->isCPUStringValid(cpu)) {
     KP_THROW(ValueError) << "target: mcpu: LLVM knows no processor '" << cpu << "' of " << triple_;
   }
-  const bool x86 = llvm::Triple(triple_).isX86();
+  // Every other processor converts f16 and is asked for no masks. LLVM ends the process over a feature of another architecture.
+  if (!llvm::Triple(triple_).isX86()) return {suffix, target, cpu, features, true, 0};
   const int masked_bits = info->checkFeatures("+avx512bw,+avx512vl") ? 8 : info->checkFeatures("+avx") ? 32 : 0;
-  return {suffix, target, cpu, features, !x86 || info->checkFeatures("+f16c"), x86 ? masked_bits : 0};
+  return {suffix, target, cpu, features, info->checkFeatures("+f16c"), masked_bits};
 }
 
 Level LlvmMachine::OwnLevel() const {
@@ -109,9 +115,8 @@ Level LlvmMachine::OwnLevel() const {
 }
 
 std::vector<Level> LlvmMachine::ExportLevels() const {
-  if (target_.GetAttr<std::string>("mcpu") || !llvm::Triple(triple_).isArch64Bit() || !llvm::Triple(triple_).isX86()) {
-    return {OwnLevel()};
-  }
+  if (target_.GetAttr<std::string>("mcpu")) return {OwnLevel()};
+  if (llvm::Triple(triple_).getArch() != llvm::Triple::x86_64) return {MakeLevel("", "", "generic", GivenFeatures())};
   std::vector<Level> levels = {MakeLevel("", "", "x86-64-v2", GivenFeatures())};
   for (const std::string cpu : {"x86-64-v3", "x86-64-v4"}) {
     levels.push_back(MakeLevel("." + cpu, "llvm -mcpu=" + cpu, cpu, GivenFeatures()));

@@ -30,7 +30,8 @@ class LlvmMachine {
   bool is_native() const;
   // The processor that the target names, else this machine's.
   Level OwnLevel() const;
-  // Those that an exported module is made for: the one that the target names, else x86-64-v2, v3 and v4.
+  // Those that an exported module is made for: the one that the target names, else x86-64-v2, v3 and v4, or what every
+  // processor of another architecture runs. Never this machine's own.
   std::vector<Level> ExportLevels() const;
 
   void Optimise(llvm::Module* module) const;

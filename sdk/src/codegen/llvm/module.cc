@@ -132,7 +132,7 @@ std::unique_ptr<llvm::Module> MakeModule(const IRModule& module, const ModuleOpt
                                          llvm::LLVMContext* context) {
   auto out = std::make_unique<llvm::Module>(module.name, *context);
   for (const Level& level : options.levels) {
-    for (const PrimFunc& f : module.functions) FunctionGenerator(out.get(), level, module, *f).Run();
+    for (const PrimFunc& f : module.functions) FunctionGenerator(out.get(), level, options.floats, module, *f).Run();
   }
   Table(out.get(), module, options).Write();
   return out;

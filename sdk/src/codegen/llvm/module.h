@@ -4,6 +4,7 @@
 
 #include <kernpack/abi.h>
 #include <kernpack/sdk/ir/stmt.h>
+#include <llvm/IR/FMF.h>
 #include <llvm/IR/Module.h>
 
 #include <vector>
@@ -14,6 +15,7 @@ namespace kernpack::sdk::ir {
 
 struct ModuleOptions {
   std::vector<Level> levels;  // at least one; each public function has a variant for each
+  llvm::FastMathFlags floats;  // what LLVM may do with float operations
   bool aliases = false;  // defines __tvm_ffi_<name>
   std::string content_hash;  // KpModule::content_hash; empty: NULL
   std::string query = KP_MODULE_QUERY_SYMBOL;  // the function that gives the table

@@ -5,6 +5,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/llvm/export.h"
+#include "codegen/llvm/fast_math.h"
 #include "codegen/llvm/jit.h"
 #include "codegen/llvm/module.h"
 #include "target/host.h"
@@ -22,7 +23,8 @@ Generated BuildLlvm(const ir::IRModule& input, const Target& target) {
                          << " does not run on this machine; export it instead";
   }
   llvm::LLVMContext context;
-  const auto code = ir::MakeModule(module, {.levels = {machine.OwnLevel()}}, &context);
+  const auto code =
+      ir::MakeModule(module, {.levels = {machine.OwnLevel()}, .floats = ir::FastMathOf(target)}, &context);
   return {.table = ir::LinkInProcess(module.name, machine.Compile(code.get()))};
 }
 
@@ -31,7 +33,8 @@ std::string SourceOf(const ir::IRModule& input, const Target& target) {
   const ir::IRModule module = ir::Lower(input);
   const ir::LlvmMachine machine(target);
   llvm::LLVMContext context;
-  const auto code = ir::MakeModule(module, {.levels = {machine.OwnLevel()}}, &context);
+  const auto code =
+      ir::MakeModule(module, {.levels = {machine.OwnLevel()}, .floats = ir::FastMathOf(target)}, &context);
   machine.Optimise(code.get());
   std::string text;
   llvm::raw_string_ostream(text) << *code;

@@ -34,11 +34,10 @@ llvm::Function* DeclareFunction(llvm::Module* module, const Level& level, const 
   return function;
 }
 
-FunctionGenerator::FunctionGenerator(llvm::Module* module, const Level& level, const IRModule& ir, const FuncNode& f)
+FunctionGenerator::FunctionGenerator(llvm::Module* module, const Level& level, llvm::FastMathFlags floats,
+                                     const IRModule& ir, const FuncNode& f)
     : module_(*module), level_(level), ir_(ir), f_(f), b_(module->getContext()), values_(&b_, level.native_f16) {
-  llvm::FastMathFlags flags;
-  flags.setAllowContract();
-  b_.setFastMathFlags(flags);
+  b_.setFastMathFlags(floats);
 }
 
 void FunctionGenerator::Run() {
