@@ -4,6 +4,7 @@
 #include <string>
 
 #include <kernpack/host/device.h>
+#include <kernpack/host/modules.h>
 
 #include "base/bytes.h"
 #include "base/fork.h"
@@ -25,10 +26,23 @@ constexpr struct {
             kp_backend_register, kp_stream_get, kp_stream_set, kp_workspace_alloc, kp_workspace_free, kp_tensor_alloc,
             kp_copy}};
 
+constexpr KpModules kModules{sizeof(KpModules),
+                             0,
+                             kp_module_adopt,
+                             kp_module_name,
+                             kp_module_function_count,
+                             kp_module_function_at,
+                             kp_function_find,
+                             kp_function_resolve,
+                             kp_function_variants,
+                             kp_signature_text,
+                             kp_call};
+
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
   // What the host offers itself is there from the start.
-  std::map<std::pair<std::string, uint32_t>, const void*> tables{{{"kernpack.target", 1}, &kTargetApi}};
+  std::map<std::pair<std::string, uint32_t>, const void*> tables{{{"kernpack.target", 1}, &kTargetApi},
+                                                                 {{KP_MODULES_EXTENSION, 1}, &kModules}};
 };
 
 }  // namespace

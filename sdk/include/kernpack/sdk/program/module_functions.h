@@ -1,0 +1,24 @@
+// Entries of a FunctionTable from functions that run in this process.
+#ifndef KERNPACK_SDK_PROGRAM_MODULE_FUNCTIONS_H_
+#define KERNPACK_SDK_PROGRAM_MODULE_FUNCTIONS_H_
+
+#include <kernpack/any.h>
+#include <kernpack/host/host.h>
+#include <kernpack/sdk/program/function_table.h>
+
+namespace kernpack::sdk::program {
+
+// A function of a loaded module, named "module.function". It runs on the devices that its variants are for; a baseline without
+// `on` runs on the CPU. ValueError when a variant's target does not parse.
+Function FunctionOf(const KpLoadedFunction& function);
+// Every function of the module. ValueError when a name is taken or a contract does not compile.
+void AddModule(FunctionTable* table, const KpLoadedModule* module);
+// A packed function (a FUNCTION), of C++, Python or a foreign host; the entry keeps it. With a signature it writes to
+// destinations, as a module's function does; without, it gives its result back. `device_types`: as Function::device_types.
+// TypeError when `callee` is no function.
+Function FunctionOf(std::string name, Any callee, std::string signature = {},
+                    std::vector<int32_t> device_types = {KP_DEVICE_CPU});
+
+}  // namespace kernpack::sdk::program
+
+#endif  // KERNPACK_SDK_PROGRAM_MODULE_FUNCTIONS_H_

@@ -1,0 +1,214 @@
+#include <kernpack/error.h>
+#include <kernpack/shape.h>
+#include <kernpack/signature/sequence.h>
+
+#include <algorithm>
+
+#include "execute/prepared.h"
+#include "execute/raise.h"
+
+namespace kernpack::sdk::program {
+namespace {
+
+// Borrowed from the step, but for shapes, which go to `owned`.
+KpAny ValueOf(const Constant& constant, std::vector<Any>* owned) {
+  if (const auto* text = std::get_if<std::string>(&constant)) return AnyView(text->c_str()).raw();
+  if (const auto* flag = std::get_if<bool>(&constant)) return AnyView(*flag).raw();
+  if (const auto* number = std::get_if<int64_t>(&constant)) return AnyView(*number).raw();
+  if (const auto* real = std::get_if<double>(&constant)) return AnyView(*real).raw();
+  if (const auto* dtype = std::get_if<DType>(&constant)) return AnyView(*dtype).raw();
+  if (const auto* shape = std::get_if<std::vector<int64_t>>(&constant)) {
+    owned->emplace_back(Shape(ShapeView(shape->data(), shape->size())));
+    return owned->back().raw();
+  }
+  return kp_none();
+}
+
+// Whether the call writes to an argument, which may then overlap others, or gets a number where it wants a tensor.
+bool LooksAtValues(const Program& program, const Step& step, const signature::View& view) {
+  if (view.Writes()) return true;
+  for (size_t i = 0; i < step.args.size(); ++i) {
+    const uint32_t kind = signature::KindOf(view.Param(static_cast<int>(i)));
+    if (kind == KP_PARAM_TENSOR && !program.values[step.args[i]].type.is_tensor()) return true;
+  }
+  return false;
+}
+
+// Tensors that the call gets where the plan has no copy of them, though they are another device's.
+std::vector<uint32_t> Elsewhere(const Program& program, const Step& step, const PreparedStep& prepared,
+                                const std::vector<PreparedValue>& values) {
+  const signature::View view{prepared.call.words};
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < step.args.size(); ++i) {
+    const bool host_only = (signature::FlagsOf(view.Param(static_cast<int>(i))) & KP_PARAM_ON_CPU) != 0;
+    const bool tensor = program.values[step.args[i]].type.is_tensor();
+    if (tensor && !host_only && values[step.args[i]].device != prepared.device) found.push_back(i);
+  }
+  return found;
+}
+
+class Preparer {
+ public:
+  Preparer(const FunctionTable& functions, const DeviceMap& map, Prepared* out)
+      : table_(functions), map_(map), out_(*out) {}
+
+  void Run(std::string_view entry) {
+    out_.devices.push_back({kHost, DeviceAPI::Get(KP_DEVICE_CPU)});
+    for (const Stream& stream : out_.plan.streams) AddLane(stream);
+    const std::vector<Program>& programs = out_.plan.module.programs;
+    out_.programs.resize(programs.size());
+    for (size_t i = 0; i < programs.size(); ++i) PrepareProgram(programs[i], out_.plan.programs[i], &out_.programs[i]);
+    if (programs.empty()) KP_THROW(ValueError) << "the plan has no program";
+    out_.entry = entry.empty() ? &out_.programs.back() : ProgramNamed(entry);
+  }
+
+ private:
+  const FunctionTable& table_;
+  const DeviceMap& map_;
+  Prepared& out_;
+
+  uint32_t DeviceOf(const VirtualDevice& device, const std::string& user) {
+    const KpDLDevice real = map_.Real(device, user);
+    for (uint32_t i = 0; i < out_.devices.size(); ++i) {
+      if (SameDevice(out_.devices[i].device, real)) return i;
+    }
+    out_.devices.push_back({real, DeviceAPI::Get(real.device_type)});
+    return static_cast<uint32_t>(out_.devices.size() - 1);
+  }
+
+  void AddLane(const Stream& stream) {
+    const uint32_t device = DeviceOf(stream.device, "a stream of it");
+    const bool first =
+        std::none_of(out_.lanes.begin(), out_.lanes.end(), [&](const LaneOf& lane) { return lane.device == device; });
+    out_.lanes.push_back({device, first});
+  }
+
+  const PreparedProgram* ProgramNamed(std::string_view name) const {
+    const std::vector<Program>& programs = out_.plan.module.programs;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      if (programs[i].name == name) return &out_.programs[i];
+    }
+    KP_THROW(ValueError) << "the plan has no program '" << name << "'";
+  }
+
+  void PrepareProgram(const Program& program, const PlannedProgram& planned, PreparedProgram* out) {
+    out->program = &program;
+    out->planned = &planned;
+    for (ValueId id = 0; id < program.values.size(); ++id) {
+      const Value& value = program.values[id];
+      const std::string name = value.name.empty() ? "%" + std::to_string(id) : value.name;
+      out->values.push_back({DeviceOf(value.device, program.name + ": " + name), planned.buffer_of[id]});
+    }
+    PrepareParams(program, out);
+    // What the inputs decide the shapes and dtypes of.
+    std::vector<bool> follows(program.values.size(), false);
+    for (const ValueId param : program.params) follows[param] = true;
+    for (size_t i = 0; i < program.steps.size(); ++i) {
+      out->steps.push_back(PrepareStep(program, program.steps[i], planned.steps[i], out->values, &follows));
+    }
+    MarkDirectResults(program, out);
+  }
+
+  static void PrepareParams(const Program& program, PreparedProgram* out) {
+    std::vector<std::string> symbols;
+    for (const ValueId param : program.params) {
+      std::vector<int64_t>& dims = out->param_dims.emplace_back();
+      for (const Dim& dim : program.values[param].type.dims.value_or(std::vector<Dim>())) {
+        if (dim.is_constant() || dim.is_unknown()) {
+          dims.push_back(dim.is_constant() ? dim.extent : kUnknownDim);
+          continue;
+        }
+        const auto known = std::find(symbols.begin(), symbols.end(), dim.symbol);
+        dims.push_back(-2 - (known - symbols.begin()));
+        if (known == symbols.end()) symbols.push_back(dim.symbol);
+      }
+    }
+    out->num_symbols = static_cast<uint32_t>(symbols.size());
+  }
+
+  PreparedStep PrepareStep(const Program& program, const Step& step, const PlannedStep& planned,
+                           const std::vector<PreparedValue>& values, std::vector<bool>* follows) {
+    PreparedStep out{&step, &planned, 0, {}};
+    if (planned.stream != kNoStream) out.device = out_.lanes[planned.stream].device;
+    bool gives = std::all_of(step.args.begin(), step.args.end(), [&](ValueId value) { return (*follows)[value]; });
+    switch (step.kind) {
+      case StepKind::kConstant:
+        out.constant = ValueOf(step.constant, &out_.shapes);
+        break;
+      case StepKind::kCall:
+        PrepareCall(program, step, &out);
+        if (out.call.words) out.call.elsewhere = Elsewhere(program, step, out, values);
+        gives = gives && out.call.words && !LooksAtValues(program, step, signature::View{out.call.words});
+        out.call.follows = gives;
+        break;
+      case StepKind::kIf:
+        out.otherwise = ProgramNamed(step.otherwise);
+        [[fallthrough]];
+      case StepKind::kInvoke:
+        out.then = ProgramNamed(step.callee);
+        gives = false;
+        break;
+      default:
+        break;
+    }
+    for (const ValueId result : step.results) (*follows)[result] = gives;
+    return out;
+  }
+
+  void PrepareCall(const Program& program, const Step& step, PreparedStep* out) {
+    const std::string name = NameOf(program, step);
+    const Function* found = table_.Find(step.callee);
+    if (!found) {
+      KP_THROW(ValueError) << name << ": there is no function '" << step.callee << "'" << table_.Suggest(step.callee);
+    }
+    if (!found->resolve) KP_THROW(ValueError) << name << ": there is nothing to call: the entry is for planning only";
+    out_.functions.push_back(*found);
+    CallSite& call = out->call;
+    call.name = step.callee.c_str();
+    try {
+      call.callable = found->resolve(out_.devices[out->device].device);
+    } catch (const Error& e) {
+      Rethrow(name, e);
+    }
+    call.words = found->words();  // the copy in out_.functions shares them
+    if (!call.words) return;
+    const signature::View view{call.words};
+    call.num_params = view.NumParams();
+    call.num_results = view.NumResults();
+    call.has_workspace = view.HasWorkspace();
+    for (auto i = static_cast<int>(step.args.size()); i < call.num_params; ++i) {
+      const uint32_t at = view.Param(i)[3];
+      if (!at || (view.words[at] & 0xff) == signature::kListDefault) {
+        KP_THROW(ValueError) << name << ": expected an argument for parameter " << view.ParamName(i) << ", got none";
+      }
+      call.defaults.push_back(signature::ReadDefault(view, view.words + at));
+    }
+  }
+
+  // What steps can write to where the caller wants it.
+  static void MarkDirectResults(const Program& program, PreparedProgram* out) {
+    std::vector<bool> made(program.values.size(), false);
+    for (const PreparedStep& step : out->steps) {
+      const bool writes = step.step->kind == StepKind::kCopy || (step.step->kind == StepKind::kCall && step.call.words);
+      for (const ValueId value : step.step->results) made[value] = writes;
+    }
+    for (size_t i = 0; i < program.results.size(); ++i) {
+      PreparedValue& value = out->values[program.results[i].value];
+      if (made[program.results[i].value] && value.result < 0) value.result = static_cast<int32_t>(i);
+    }
+  }
+};
+
+}  // namespace
+
+void Prepare(const FunctionTable& functions, const DeviceMap& map, std::string_view program, Prepared* out) {
+  Preparer(functions, map, out).Run(program);
+}
+
+std::string NameOf(const Program& program, const Step& step) {
+  std::string name = program.name + ": step " + std::to_string(&step - program.steps.data()) + " (";
+  name += StepKindName(step.kind);
+  return name + (step.callee.empty() ? "" : " " + step.callee) + ")";
+}
+
+}  // namespace kernpack::sdk::program

@@ -1,0 +1,64 @@
+// One run of a prepared program.
+#ifndef KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
+#define KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
+
+#include <kernpack/sdk/program/execute.h>
+
+#include "execute/frame.h"
+#include "execute/lanes.h"
+
+namespace kernpack::sdk::program {
+
+class StepClock;
+
+// What a run needs that another one at the same time must not touch.
+struct RunState {
+  explicit RunState(const Prepared* prepared)
+      : lanes(prepared), frame(prepared->entry), workspaces(prepared->lanes.size()) {}
+
+  Lanes lanes;
+  Frame frame;
+  std::vector<DeviceBlock> workspaces;  // one a lane: its calls come one after the other
+  std::vector<std::pair<uint32_t, DeviceEvent*>> landing;  // copies to the host on their way: lane, event
+};
+
+class Runner {
+ public:
+  Runner(const Prepared* prepared, RunState* state, Meter* meter, const RunOptions* options, StepClock* clock)
+      : prepared_(*prepared), state_(*state), meter_(meter), options_(*options), clock_(clock) {}
+
+  // Runs the program of the frame: results are in its slots, or in what frame->given has for them.
+  void Run(Frame* frame, const KpAny* params, int32_t num_params);
+  // Waits for copies to the host.
+  void Land();
+  // Result `index` of a frame that has run, the caller's: a new reference, or a copy of what it does not own.
+  KpAny TakeResult(Frame* frame, size_t index);
+  // Copies results that no step wrote there to where they were given.
+  void FillGiven(Frame* frame);
+
+ private:
+  const Prepared& prepared_;
+  RunState& state_;
+  Meter* meter_;
+  const RunOptions& options_;
+  StepClock* clock_;  // nullable
+
+  bool LikeLast(const Frame& frame, const KpAny* params) const;
+  void CheckParams(Frame* frame, const KpAny* params) const;
+  void RunStep(Frame* frame, size_t number);
+  void Do(Frame* frame, size_t number);
+  void Call(Frame* frame, size_t number);
+  void CheckCall(Frame* frame, size_t number);
+  void CallUntyped(Frame* frame, const PreparedStep& step);
+  void Copy(Frame* frame, size_t number);
+  void MakeTuple(Frame* frame, size_t number);
+  void RunProgram(Frame* frame, size_t number);
+  // All that is queued comes before all that will be.
+  void Barrier();
+  // Gives the value, whose slot is described, memory: its buffer of the plan, what the caller gave, or a new tensor.
+  void Place(Frame* frame, ValueId value);
+};
+
+}  // namespace kernpack::sdk::program
+
+#endif  // KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
