@@ -1,0 +1,212 @@
+#include <kernpack/sdk/program/plan.h>
+
+#include <algorithm>
+#include <map>
+
+#include "plan/clocks.h"
+#include "plan/effects.h"
+#include "plan/tuples.h"
+
+namespace kernpack::sdk::program {
+namespace {
+
+constexpr uint32_t kNever = ~0u;
+
+// The last step that uses each value, in program order; kNever for what is used by none or outlives the program. A tuple
+// uses its elements as long as it is used.
+std::vector<uint32_t> LastUses(const Program& p, const Tuples& tuples) {
+  std::vector<uint32_t> last(p.values.size(), kNever);
+  for (uint32_t s = 0; s < p.steps.size(); ++s) {
+    for (const ValueId v : p.steps[s].results) last[v] = s;
+    for (const ValueId v : p.steps[s].args) {
+      last[v] = last[tuples.OwnerOf(v)] = s;
+      if (!tuples.MadeBy(v)) continue;
+      for (const ValueId element : tuples.MadeBy(v)->args) last[element] = last[tuples.OwnerOf(element)] = s;
+    }
+  }
+  for (const ValueId v : p.params) last[v] = kNever;
+  for (const Result& r : p.results) last[r.value] = last[tuples.OwnerOf(r.value)] = kNever;
+  return last;
+}
+
+class Assigner {
+ public:
+  Assigner(const Program& p, PlannedProgram* planned)
+      : p_(p),
+        planned_(*planned),
+        tuples_(p),
+        last_(LastUses(p, tuples_)),
+        clocks_(p.steps.size()),
+        busy_(p.values.size()) {}
+
+  void Run() {
+    planned_.buffers.clear();
+    planned_.buffer_of.assign(p_.values.size(), kNoBuffer);
+    for (uint32_t s = 0; s < p_.steps.size(); ++s) {
+      const Step& step = p_.steps[s];
+      PlannedStep& planned = planned_.steps[s];
+      if (planned.barrier) {
+        clocks_.Barrier(s);
+      } else if (planned.stream != kNoStream) {
+        clocks_.Queue(s, planned.stream, planned.waits);
+        for (const ValueId v : step.results) Allocate(s, v);
+      }
+      NoteUses(s);
+      Free(s);
+    }
+  }
+
+ private:
+  const Program& p_;
+  PlannedProgram& planned_;
+  const Tuples tuples_;
+  const std::vector<uint32_t> last_;
+  Clocks clocks_;
+  std::vector<Clock> busy_;  // by value: when nothing uses it any more
+  // Buffers without a value, by what must be the same and then by size. Ordered: the plan depends on nothing else.
+  struct Key {
+    size_t place;  // index in places_
+    std::vector<std::string> symbols;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::map<Key, std::multimap<uint64_t, uint32_t>> free_;
+  std::vector<VirtualDevice> places_;  // few; in the order of their first use
+  std::vector<Clock> buffer_busy_;
+
+  static constexpr int kMostTried = 16;  // free buffers looked at for one value
+
+  Key KeyOf(ValueId v, const ByteSize& size) {
+    const auto found = std::find(places_.begin(), places_.end(), p_.values[v].device);
+    const auto place = static_cast<size_t>(found - places_.begin());
+    if (found == places_.end()) places_.push_back(p_.values[v].device);
+    return {place, size.symbols};
+  }
+
+  void Allocate(uint32_t s, ValueId v) {
+    if (!IsData(p_.values[v].type) || last_[v] == kNever) return;
+    const ByteSize size = ByteSize::Of(p_.values[v].type);
+    uint32_t buffer = size.known ? TakeFree(s, v, size) : kNoBuffer;
+    if (buffer == kNoBuffer) {
+      buffer = static_cast<uint32_t>(planned_.buffers.size());
+      planned_.buffers.push_back({p_.values[v].device, size, {}});
+      buffer_busy_.emplace_back();
+    }
+    planned_.buffers[buffer].values.push_back(v);
+    planned_.buffer_of[v] = buffer;
+  }
+
+  // The smallest that is large enough and that no step still uses when s runs: reuse never adds a wait.
+  uint32_t TakeFree(uint32_t s, ValueId v, const ByteSize& size) {
+    const auto list = free_.find(KeyOf(v, size));
+    if (list == free_.end()) return kNoBuffer;
+    int tried = 0;
+    for (auto it = list->second.lower_bound(size.factor); it != list->second.end() && tried < kMostTried;
+         ++it, ++tried) {
+      const uint32_t buffer = it->second;
+      if (!Covers(clocks_.After(s), buffer_busy_[buffer], planned_.steps[s].stream)) continue;
+      list->second.erase(it);
+      return buffer;
+    }
+    return kNoBuffer;
+  }
+
+  // The step's own entry in its clock counts itself, which is not done before it.
+  static bool Covers(const Clock& clock, const Clock& busy, uint32_t stream) {
+    for (uint32_t i = 0; i < busy.size(); ++i) {
+      if (busy[i] > At(clock, i) - (i == stream ? 1 : 0)) return false;
+    }
+    return true;
+  }
+
+  void NoteUses(uint32_t s) {
+    const Step& step = p_.steps[s];
+    const PlannedStep& planned = planned_.steps[s];
+    const auto note = [&](ValueId v) {
+      Clock& busy = busy_[tuples_.OwnerOf(v)];
+      if (planned.barrier) return Raise(&busy, clocks_.After(s));
+      if (planned.stream == kNoStream) return;
+      if (busy.size() <= planned.stream) busy.resize(planned.stream + 1);
+      busy[planned.stream] = At(clocks_.After(s), planned.stream);
+    };
+    for (const ValueId v : step.args) tuples_.ForEachTensor(v, note);
+    for (const ValueId v : step.results) {
+      if (IsData(p_.values[v].type)) note(v);
+    }
+  }
+
+  void Free(uint32_t s) {
+    std::vector<ValueId>& frees = planned_.steps[s].frees;
+    frees.clear();
+    const auto consider = [&](ValueId v) {
+      const bool holds = IsData(p_.values[v].type) || p_.values[v].type.kind == TypeKind::kTuple;
+      if (!holds || last_[v] != s || std::find(frees.begin(), frees.end(), v) != frees.end()) return;
+      frees.push_back(v);
+      Release(v);
+    };
+    for (const ValueId v : p_.steps[s].args) {
+      if (const Step* tuple = tuples_.MadeBy(v)) {
+        for (const ValueId element : tuple->args) ConsiderWithOwner(element, consider);
+      }
+      ConsiderWithOwner(v, consider);
+    }
+    for (const ValueId v : p_.steps[s].results) consider(v);
+  }
+
+  template <class Consider>
+  void ConsiderWithOwner(ValueId v, const Consider& consider) {
+    consider(v);
+    if (tuples_.OwnerOf(v) != v) consider(tuples_.OwnerOf(v));
+  }
+
+  void Release(ValueId v) {
+    const uint32_t buffer = planned_.buffer_of[v];
+    if (buffer == kNoBuffer) return;
+    const ByteSize& size = planned_.buffers[buffer].size;
+    buffer_busy_[buffer] = std::move(busy_[v]);
+    if (size.known) free_[KeyOf(v, size)].emplace(size.factor, buffer);
+  }
+};
+
+}  // namespace
+
+ByteSize ByteSize::Of(const Type& type) {
+  ByteSize size;
+  if (!type.is_tensor() || !type.dims) return size;
+  size.factor = static_cast<uint64_t>(type.dtype.itemsize());
+  for (const Dim& d : *type.dims) {
+    if (d.is_unknown()) return {};
+    if (d.is_constant()) {
+      if (__builtin_mul_overflow(size.factor, static_cast<uint64_t>(d.extent), &size.factor)) return {};
+    } else {
+      size.symbols.push_back(d.symbol);
+    }
+  }
+  std::sort(size.symbols.begin(), size.symbols.end());
+  size.known = true;
+  return size;
+}
+
+std::string ByteSize::str() const {
+  if (!known) return "?";
+  std::string out = std::to_string(factor);
+  for (const std::string& s : symbols) out += " * " + s;
+  return out;
+}
+
+void AssignBuffers(Plan* plan, const PlanContext&) {
+  for (size_t p = 0; p < plan->programs.size(); ++p) Assigner(plan->module.programs[p], &plan->programs[p]).Run();
+}
+
+MemoryUse MemoryOf(const PlannedProgram& planned, const Program& program) {
+  MemoryUse use;
+  for (const Buffer& b : planned.buffers) {
+    if (b.size.symbols.empty()) use.buffers += b.size.factor;
+    for (const ValueId v : b.values) {
+      const ByteSize size = ByteSize::Of(program.values[v].type);
+      if (size.symbols.empty()) use.values += size.factor;
+    }
+  }
+  return use;
+}
+
+}  // namespace kernpack::sdk::program

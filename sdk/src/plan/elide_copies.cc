@@ -1,0 +1,73 @@
+#include <kernpack/sdk/program/plan.h>
+
+#include <algorithm>
+
+#include "plan/effects.h"
+#include "plan/rewriter.h"
+#include "plan/tuples.h"
+
+namespace kernpack::sdk::program {
+namespace {
+
+// Whether both name the same memory, whatever code is compiled for it.
+bool SamePlace(const VirtualDevice& a, const VirtualDevice& b) {
+  return a.device_type() == b.device_type() && a.virtual_device_id() == b.virtual_device_id() &&
+         a.memory_scope() == b.memory_scope();
+}
+
+// Whether code on `user` may use what is at `memory` where it is. `user` says which memory it wants by its scope.
+bool MayUse(const VirtualDevice& memory, const VirtualDevice& user, const PlanOptions& options) {
+  if (user.memory_scope() && user.memory_scope() != memory.memory_scope()) return false;
+  return std::any_of(options.access.begin(), options.access.end(), [&](const Access& a) {
+    return a.memory_type == memory.device_type() && a.device_type == user.device_type() &&
+           (a.memory_scope.empty() || a.memory_scope == memory.memory_scope()) &&
+           (!a.same_id || memory.virtual_device_id() == user.virtual_device_id());
+  });
+}
+
+// Values that leave the program, or go to another one, which was told where they are.
+std::vector<bool> Handed(const Program& p, const Tuples& tuples) {
+  std::vector<bool> handed(p.values.size());
+  for (const Step& s : p.steps) {
+    if (s.kind != StepKind::kIf && s.kind != StepKind::kInvoke) continue;
+    for (const ValueId v : s.args) handed[tuples.OwnerOf(v)] = true;
+  }
+  for (const Result& r : p.results) handed[tuples.OwnerOf(r.value)] = true;
+  return handed;
+}
+
+Program Elided(const ProgramModule& module, size_t number, const Writes& writes, const PlanOptions& options) {
+  const Program& p = module.programs[number];
+  const Tuples tuples(p);
+  const std::vector<bool> handed = Handed(p, tuples);
+  Rewriter out(p);
+  for (const Step& s : p.steps) {
+    if (s.kind == StepKind::kCopy) {
+      const ValueId from = s.args[0], to = s.results[0];
+      // What it is copied from may itself be an elided copy.
+      const VirtualDevice memory = out.to().values[out[from]].device;
+      const VirtualDevice& user = p.values[to].device;
+      const bool written = writes.Written(number, from) || writes.Written(number, to);
+      if (!written && (SamePlace(memory, user) || (!handed[to] && MayUse(memory, user, options)))) {
+        out.Replace(to, out[from]);
+        continue;
+      }
+    }
+    out.Keep(s, out.Renumbered(s.args));
+  }
+  for (const Result& r : p.results) out.to().results.push_back({out[r.value], r.device, r.position});
+  return std::move(out.to());
+}
+
+}  // namespace
+
+void ElideCopies(Plan* plan, const PlanContext& context) {
+  const Writes writes(plan->module, *context.functions);
+  ProgramModule out;
+  for (size_t p = 0; p < plan->module.programs.size(); ++p) {
+    out.programs.push_back(Elided(plan->module, p, writes, context.options));
+  }
+  plan->module = std::move(out);
+}
+
+}  // namespace kernpack::sdk::program
