@@ -6,6 +6,7 @@
 
 #include "execute/raise.h"
 #include "execute/runner.h"
+#include "execute/signature.h"
 #include "execute/step_clock.h"
 
 namespace kernpack::sdk::program {
@@ -47,6 +48,7 @@ class Executor::Impl {
     Give(std::move(state));
   }
 
+  std::string Signature() const { return DeriveSignature(prepared_); }
   const Program& entry() const { return *prepared_.entry->program; }
   BufferUse buffers() const { return {meter_.held(), meter_.peak()}; }
 
@@ -107,6 +109,7 @@ void Executor::RunInto(const KpAny* args, int32_t num_args, const RunOptions& op
 }
 
 const Program& Executor::program() const { return impl_->entry(); }
+std::string Executor::Signature() const { return impl_->Signature(); }
 BufferUse Executor::buffers() const { return impl_->buffers(); }
 
 }  // namespace kernpack::sdk::program

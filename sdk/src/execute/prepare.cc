@@ -6,6 +6,7 @@
 
 #include "execute/prepared.h"
 #include "execute/raise.h"
+#include "plan/effects.h"
 
 namespace kernpack::sdk::program {
 namespace {
@@ -54,12 +55,17 @@ class Preparer {
 
   void Run(std::string_view entry) {
     out_.devices.push_back({kHost, DeviceAPI::Get(KP_DEVICE_CPU)});
-    for (const Stream& stream : out_.plan.streams) AddLane(stream);
+    AddLanes();
     const std::vector<Program>& programs = out_.plan.module.programs;
     out_.programs.resize(programs.size());
     for (size_t i = 0; i < programs.size(); ++i) PrepareProgram(programs[i], out_.plan.programs[i], &out_.programs[i]);
     if (programs.empty()) KP_THROW(ValueError) << "the plan has no program";
     out_.entry = entry.empty() ? &out_.programs.back() : ProgramNamed(entry);
+    const auto number = static_cast<size_t>(out_.entry - out_.programs.data());
+    const Writes writes(out_.plan.module, table_);
+    for (ValueId value = 0; value < out_.entry->values.size(); ++value) {
+      out_.written.push_back(writes.Written(number, value));
+    }
   }
 
  private:
@@ -76,11 +82,18 @@ class Preparer {
     return static_cast<uint32_t>(out_.devices.size() - 1);
   }
 
-  void AddLane(const Stream& stream) {
-    const uint32_t device = DeviceOf(stream.device, "a stream of it");
-    const bool first =
-        std::none_of(out_.lanes.begin(), out_.lanes.end(), [&](const LaneOf& lane) { return lane.device == device; });
-    out_.lanes.push_back({device, first});
+  // What the caller queues is followed by calls; copies have a stream of their own beside them, where there are calls.
+  void AddLanes() {
+    const std::vector<Stream>& streams = out_.plan.streams;
+    for (const Stream& stream : streams) out_.lanes.push_back({DeviceOf(stream.device, "a stream of it"), false});
+    std::vector<bool> has(out_.devices.size(), false);
+    for (const bool copies : {false, true}) {
+      for (size_t i = 0; i < streams.size(); ++i) {
+        LaneOf& lane = out_.lanes[i];
+        if (streams[i].copies != copies || has[lane.device]) continue;
+        lane.callers = has[lane.device] = true;
+      }
+    }
   }
 
   const PreparedProgram* ProgramNamed(std::string_view name) const {

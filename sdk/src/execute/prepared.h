@@ -74,6 +74,7 @@ struct Prepared {
   std::vector<PreparedProgram> programs;  // one a program of the plan
   std::vector<Any> shapes;  // constants that are objects
   const PreparedProgram* entry = nullptr;
+  std::vector<bool> written;  // values of the entry that some step writes in place
 
   Prepared() = default;
   Prepared(const Prepared&) = delete;

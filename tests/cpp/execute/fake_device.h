@@ -1,7 +1,9 @@
 // Devices in memory of the host that count what is held of them and fail on request.
 #pragma once
 
+#include <kernpack/host/host.h>
 #include <kernpack/sdk/device_backend.h>
+#include <kernpack/sdk/target_kind.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -28,6 +30,7 @@ class FakeDevice : public kernpack::sdk::DeviceAPI {
       spec.name = "fake";
       spec.open = [](int32_t, std::string*) -> kernpack::sdk::DeviceAPI* { return &The(); };
       kernpack::sdk::RegisterDeviceAPI(spec);
+      kernpack::sdk::TargetKindBuilder("fake_code", "fake").Register();
       KpDLDevice device{};
       kp_device_from_name(kp_bytes("fake"), &device);
       return device.device_type;

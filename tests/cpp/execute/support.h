@@ -129,6 +129,13 @@ inline sp::FunctionTable Functions() {
 
 inline sp::Plan NaivePlan(const char* text) { return NaivePlan(sp::Parse(text)); }
 
+// What the planner makes of it, for the host and fake devices.
+inline sp::Plan PlanOf(const char* text, const sp::FunctionTable& functions, sp::PlanOptions options = {}) {
+  kernpack::sdk::CompilationConfig config({kernpack::sdk::Target("llvm"), kernpack::sdk::Target("fake_code")},
+                                          KP_DEVICE_CPU);
+  return sp::MakePlan(sp::Parse(text), {&config, &functions, options});
+}
+
 class ExecuteTest : public kernpack_test::HostTest {
  protected:
   void SetUp() override {

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,9 @@ class Executor {
   void RunInto(const KpAny* args, int32_t num_args, const RunOptions& options = {}) const;
 
   const Program& program() const;  // as planned
+  // Its contract as a function: "(x: f32[N, 8], a: float) -> (z: f32[N, 8])", with names that a signature takes. ValueError
+  // where none can say it: results that are no tensors, dims that only a run tells, tensors on several devices.
+  std::string Signature() const;
   BufferUse buffers() const;
 
  private:
