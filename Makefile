@@ -19,7 +19,7 @@ exhaustive: ## GELU and the IR's math functions on every f32, hours of it; needs
 	KERNPACK_MATH_STEP=1 build/dev/tests/cpp/kernpack_cpp_tests --gtest_filter='*IrMath*'
 
 differential: ## generators against the interpreter on ROUNDS=20 times 2,000 random functions; needs what `make test` built
-	KERNPACK_DIFFERENTIAL_ROUNDS=$(or $(ROUNDS),20) build/dev/tests/cpp/kernpack_cpp_tests --gtest_filter='*Differential*'
+	KERNPACK_DIFFERENTIAL_ROUNDS=$(or $(ROUNDS),20) ctest --test-dir build/dev -R '[dD]ifferential' -j2 --timeout 86400
 
 fuzz: ## every fuzz target, SECONDS=60 each
 	scripts/fuzz $(or $(SECONDS),60)

@@ -59,13 +59,11 @@ std::vector<std::string> FindCompiler(const SourceFile& source) {
                          << " on PATH; install one (Debian: apt install " << compiler.package << "), or build for llvm";
 }
 
-// Contraction is what the IR allows unless the target says no; that nobody looks at errno is what it means. Nobody looks
-// at floating-point exceptions either, but told so with -fno-trapping-math gcc 12 takes (float)(int)x for trunc(x), which
+// That nobody looks at errno is what the IR means. Nobody looks at floating-point exceptions either, but told so with -fno-trapping-math gcc 12 takes (float)(int)x for trunc(x), which
 // has another zero. The host's half of a device's module computes little and is compiled quickly.
 std::vector<std::string> LanguageFlags(SourceFile::Language language, const Target& target) {
   if (language == SourceFile::kC99) {
-    const bool contracts = target.GetAttr<bool>("fast-math-contract", true);
-    return {"-std=c99", "-O3", contracts ? "-ffp-contract=fast" : "-ffp-contract=off", "-fno-math-errno"};
+    return {"-std=c99", "-O3", Contracts(target) ? "-ffp-contract=fast" : "-ffp-contract=off", "-fno-math-errno"};
   }
   return {"-std=c++17", "-O1", "-fvisibility-inlines-hidden"};
 }
@@ -103,6 +101,8 @@ void Compile(const SourceFile& source, const Target& target, const std::string& 
 }
 
 }  // namespace
+
+bool Contracts(const Target& target) { return target.GetAttr<bool>("fast-math-contract", true); }
 
 // Written beside and moved, so that who has the old file open keeps it.
 void ExportSource(const SourceFile& source, const Target& target, const std::string& path) {

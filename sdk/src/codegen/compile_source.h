@@ -21,6 +21,9 @@ void ExportSource(const SourceFile& source, const Target& target, const std::str
 // Compiles and loads it for good. `name`: of the module.
 const KpModule* LoadSource(const SourceFile& source, const Target& target, const std::string& name);
 
+// Whether multiply and add may become one operation: the IR allows it unless the target says no.
+bool Contracts(const Target& target);
+
 }  // namespace kernpack::sdk
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_

@@ -33,6 +33,8 @@ AttrValue ArchOfVersion(const AttrValue& version) {
   return CheckArch(text) ? AttrValue() : AttrValue(text);
 }
 
+OptionTraits Contraction() { return {.doc = "multiply and add may become one operation; they may without it"}; }
+
 OptionTraits Limit(const char* doc, const char* device_attribute, AttrValue otherwise = {}) {
   return {.default_value = std::move(otherwise), .doc = doc, .validate = AtLeast(1), .from_device = device_attribute};
 }
@@ -54,6 +56,7 @@ void RegisterGpuKinds() {
       .add_attr_option<int64_t>("max_shared_memory_per_block", Limit("bytes", "max_shared_memory_per_block"))
       .add_attr_option<int64_t>("registers_per_block", Limit("of 32 bits", "max_registers_per_block"))
       .add_attr_option<int64_t>("l2_cache_size_bytes", Limit("bytes", "l2_cache_size_bytes"))
+      .add_attr_option<bool>("fast-math-contract", Contraction())
       .Register();
   TargetKindBuilder("opencl", KP_DEVICE_OPENCL)
       .set_default_keys({"opencl", "gpu"})
@@ -64,6 +67,7 @@ void RegisterGpuKinds() {
                                 Limit("bytes of local memory", "max_shared_memory_per_block", 16384))
       .add_attr_option<int64_t>("thread_warp_size", Limit("work items in lock step", "warp_size", 1))
       .add_attr_option<int64_t>("max_function_args", Limit("arguments of a kernel", "", 128))
+      .add_attr_option<bool>("fast-math-contract", Contraction())
       .Register();
 }
 

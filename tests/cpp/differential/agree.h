@@ -15,7 +15,7 @@ namespace ir_test {
 
 // Functions a module, and modules a round.
 constexpr uint64_t kBatch = 50;
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kBatches = 4;  // the generated code is not instrumented: some batches exercise the generators enough
 #else
 constexpr uint64_t kBatches = 40;

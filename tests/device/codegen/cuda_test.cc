@@ -58,13 +58,13 @@ Image Read(const std::string& bytes) {
 TEST_F(CudaCode, IsMachineCodeForEachArchitecture) {
   const std::string program = kernpack::sdk::Source(Parse(kEverything), Target("cuda"));
   for (const char* arch : {"sm_80", "sm_90", "sm_100"}) {
-    const Image image = Read(Nvrtc::Get().Compile(program, "everything", arch));
+    const Image image = Read(Nvrtc::Get().Compile(program, "everything", arch, true));
     EXPECT_EQ(image.kind, Image::Kind::kCubin);
     ASSERT_EQ(image.archs.size(), 1u);
     EXPECT_EQ(image.archs[0].text(), arch);
     EXPECT_EQ(image.kernels, std::vector<std::string>{"rows_kernel"});
   }
-  const Image ptx = Read(Nvrtc::Get().Compile(program, "everything", "compute_80"));
+  const Image ptx = Read(Nvrtc::Get().Compile(program, "everything", "compute_80", true));
   EXPECT_EQ(ptx.kind, Image::Kind::kPtx);
   EXPECT_EQ(ptx.archs.at(0).text(), "compute_80");
 }
@@ -78,7 +78,7 @@ TEST_F(CudaCode, RefusesArchitecturesThatTheCompilerDoesNotKnow) {
 }
 
 TEST_F(CudaCode, TellsWhatTheCompilerSays) {
-  const std::string message = MessageOf([] { Nvrtc::Get().Compile("int f( {", "broken", "sm_80"); });
+  const std::string message = MessageOf([] { Nvrtc::Get().Compile("int f( {", "broken", "sm_80", true); });
   EXPECT_EQ(message.find("RuntimeError: "), 0u);
   EXPECT_NE(message.find("broken.cu(1): error"), std::string::npos) << message;
 }

@@ -145,7 +145,8 @@ bool Nvrtc::Knows(const std::string& arch) const {
   return number && std::find(archs_.begin(), archs_.end(), *number) != archs_.end();
 }
 
-std::string Nvrtc::Compile(const std::string& program, const std::string& name, const std::string& arch) const {
+std::string Nvrtc::Compile(const std::string& program, const std::string& name, const std::string& arch,
+                           bool contracts) const {
   if (!Knows(arch)) {
     KP_THROW(ValueError) << "the kind cuda: NVRTC " << version_ << " generates no code for " << arch << "; it knows "
                          << Listed(archs_);
@@ -158,8 +159,8 @@ std::string Nvrtc::Compile(const std::string& program, const std::string& name, 
   const auto destroy = [&f](Program* p) { f.nvrtcDestroyProgram(p); };
   const std::unique_ptr<Program, decltype(destroy)> owned(&handle, destroy);
   const std::string option = "--gpu-architecture=" + arch;
-  const char* const options[] = {option.c_str(), "--std=c++17"};
-  if (const int result = f.nvrtcCompileProgram(handle, 2, options)) {
+  const char* const options[] = {option.c_str(), "--std=c++17", contracts ? "--fmad=true" : "--fmad=false"};
+  if (const int result = f.nvrtcCompileProgram(handle, static_cast<int>(std::size(options)), options)) {
     size_t size = 0;
     f.nvrtcGetProgramLogSize(handle, &size);
     std::string log(size, '\0');

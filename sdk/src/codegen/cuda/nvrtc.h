@@ -14,9 +14,10 @@ class Nvrtc {
 
   // Whether it makes code for that architecture: "sm_90", "compute_80".
   bool Knows(const std::string& arch) const;
-  // A cubin for sm_*, PTX for compute_*. ValueError for an architecture that it does not know, listing those it does;
+  // A cubin for sm_*, PTX for compute_*; `contracts`: multiply and add may become one operation. ValueError for an architecture that it does not know, listing those it does;
   // RuntimeError with the compiler's log where the program does not compile.
-  std::string Compile(const std::string& program, const std::string& name, const std::string& arch) const;
+  std::string Compile(const std::string& program, const std::string& name, const std::string& arch,
+                      bool contracts) const;
   // "12.8"
   const std::string& version() const { return version_; }
 

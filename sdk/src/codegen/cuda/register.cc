@@ -29,7 +29,8 @@ SourceFile HostSource(const ir::IRModule& module, const Target& target) {
   std::vector<ir::DeviceImage> images;
   for (const std::string& arch : ArchsOf(target, nvrtc)) {
     const bool ptx = arch.rfind("compute_", 0) == 0;
-    images.push_back({"cuda -arch=" + arch, ptx ? "ptx" : "cubin", nvrtc.Compile(made.program(), module.name, arch)});
+    images.push_back({"cuda -arch=" + arch, ptx ? "ptx" : "cubin",
+                      nvrtc.Compile(made.program(), module.name, arch, Contracts(target))});
   }
   return {"cuda", SourceFile::kCxx17, made.HostSource(images)};
 }

@@ -11,6 +11,8 @@ inline constexpr char kHostPrelude[] = R"(#include <kernpack/device_kernel.h>
 #include <cstdint>
 #include <initializer_list>
 
+#define LANE(x, i) (x).v[i]
+
 namespace kp = kernpack;
 )";
 

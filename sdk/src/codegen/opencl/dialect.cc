@@ -10,7 +10,6 @@ namespace {
 constexpr char kOpenClPrelude[] = R"(#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
-#pragma OPENCL FP_CONTRACT ON
 
 typedef char int8_t;
 typedef short int16_t;
@@ -44,6 +43,8 @@ std::string Number(int64_t n) { return std::to_string(n); }
 
 class OpenClDialect final : public KernelDialect {
  public:
+  explicit OpenClDialect(bool contracts) : contracts_(contracts) {}
+
   const char* Kind() const override { return "opencl"; }
   bool HasGnuVectors() const override { return true; }
   std::string Inline() const override { return "static inline "; }
@@ -66,7 +67,9 @@ class OpenClDialect final : public KernelDialect {
     return IsCWord(name) || std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
   }
 
-  std::string Prelude() const override { return kOpenClPrelude; }
+  std::string Prelude() const override {
+    return std::string("#pragma OPENCL FP_CONTRACT ") + (contracts_ ? "ON\n" : "OFF\n") + kOpenClPrelude;
+  }
   std::string Head(const std::string& name, const int64_t (&threads)[3]) const override {
     std::string group;
     if (threads[0] > 0 && threads[1] > 0 && threads[2] > 0) {
@@ -83,13 +86,16 @@ class OpenClDialect final : public KernelDialect {
     return "  " + pointer + name + " = kp_" + name + "_buffer + kp_" + name + "_first;\n";
   }
   std::string Shared() const override { return Space(Scope::kShared); }
+
+ private:
+  bool contracts_;
 };
 
 }  // namespace
 
-const KernelDialect& OpenClC() {
-  static const OpenClDialect dialect;
-  return dialect;
+const KernelDialect& OpenClC(bool contracts) {
+  static const OpenClDialect exact(false), contracting(true);
+  return contracts ? contracting : exact;
 }
 
 }  // namespace kernpack::sdk::ir

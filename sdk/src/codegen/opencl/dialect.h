@@ -6,7 +6,8 @@
 
 namespace kernpack::sdk::ir {
 
-const KernelDialect& OpenClC();
+// `contracts`: multiply and add may become one operation.
+const KernelDialect& OpenClC(bool contracts);
 
 }  // namespace kernpack::sdk::ir
 
