@@ -90,8 +90,14 @@ kernels() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests"; }
 # Without the test whose kernel is meant to write outside its memory.
 kernels_checked() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests" --gtest_filter='-*Sticky*'; }
 
-# Needs NVRTC: KERNPACK_NVRTC, or that of the toolkit.
-generated() { KERNPACK_TEST_KIND=cuda "$build/tests/device/codegen/kernpack_device_codegen_tests" --gtest_brief=1; }
+# Needs NVRTC: KERNPACK_NVRTC, else that of a wheel where Python has one, as in kernpack-compiler; else that of the toolkit.
+generated() {
+  local finder=$root/sdk/python_compiler/kernpack_compiler/_nvrtc.py found
+  found=${KERNPACK_NVRTC:-$("$python" -c 'import runpy, sys; print(runpy.run_path(sys.argv[1])["find"]())' "$finder" || true)}
+  [ -z "$found" ] || export KERNPACK_NVRTC=$found
+  echo "NVRTC: ${found:-of the toolkit}"
+  KERNPACK_TEST_KIND=cuda "$build/tests/device/codegen/kernpack_device_codegen_tests" --gtest_brief=1
+}
 
 tensors() {
   PYTHONPATH=$build/python:$root/sdk/python "$python" "$root/tests/device/cuda/gpu/tensors.py"

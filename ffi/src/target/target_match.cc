@@ -5,10 +5,10 @@
 #include <optional>
 
 #include <kernpack/host/host.h>
+#include <kernpack/host/cuda_arch.h>
 #include <kernpack/host/target_text.h>
 
 #include "target/cpu_machine.h"
-#include "target/cuda_arch.h"
 #include "target/target_words.h"
 
 namespace kernpack::host {
@@ -67,6 +67,7 @@ constexpr OptionRule kGpuRules[] = {
     {"thread_warp_size", Rule::kEqual},
     {"registers_per_block", Rule::kSilent},
     {"l2_cache_size_bytes", Rule::kSilent},
+    {"fast-math-contract", Rule::kSilent},
 };
 
 template <size_t kCount>
@@ -128,8 +129,8 @@ TargetMatch MatchOwn(const TargetOption& option, int32_t device_type, const Targ
   const auto code = ReadCudaArch(wanted);
   if (!code) return No("architecture " + wanted + " is not known to this version");
   const auto device = ReadCudaArch(is);
-  if (!device || !RunsOn(*code, *device)) return No(what);
-  return {kLeast + Specificity(*code), what};
+  if (!device || !code->RunsOn(device->number)) return No(what);
+  return {kLeast + code->Specificity(), what};
 }
 
 TargetMatch MatchSpecs(const CpuSpec& code, const CpuSpec& machine) {

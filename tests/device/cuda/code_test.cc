@@ -91,7 +91,7 @@ TEST(CudaImage, SaysWhatItIsFor) {
 
 TEST(CudaImage, RunsWhereItSays) {
   const auto runs = [](int number, char suffix, bool ptx, int major, int minor) {
-    return Arch{number, suffix, ptx}.RunsOn(major, minor);
+    return Arch{number, suffix, ptx}.RunsOn(major * 10 + minor);
   };
   EXPECT_TRUE(runs(80, 0, false, 8, 0));
   EXPECT_TRUE(runs(80, 0, false, 8, 6));

@@ -25,7 +25,7 @@ std::string Listed(const List& list, Print print) {
 
 int CheckArch(const Device& device, const Image& image) {
   const Limits& limits = device.limits;
-  const auto runs = [&](const Arch& arch) { return arch.RunsOn(limits.major, limits.minor); };
+  const auto runs = [&](const Arch& arch) { return arch.RunsOn(limits.major * 10 + limits.minor); };
   if (image.archs.empty() || std::any_of(image.archs.begin(), image.archs.end(), runs)) return 0;
   return Raise(device.host(), "RuntimeError",
                Format("%s: the code is for %s, and the device is %s; build it with -arch=%s, or add PTX for an older "

@@ -141,19 +141,6 @@ bool ReadPtx(std::string_view text, Image* out, std::string* why) {
 
 }  // namespace
 
-bool Arch::RunsOn(int major, int minor) const {
-  const int has = major * 10 + minor;
-  if (suffix == 'a') return has == number;
-  if (suffix == 'f') return major == number / 10 && has >= number;
-  return ptx ? has >= number : major == number / 10 && has >= number;
-}
-
-std::string Arch::text() const {
-  std::string text = (ptx ? "compute_" : "sm_") + std::to_string(number);
-  if (suffix != 0) text += suffix;
-  return text;
-}
-
 bool ReadImage(std::string_view image, std::string_view format, Image* out, std::string* why) {
   if (image.empty()) {
     *why = "the image is empty";

@@ -6,17 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include <kernpack/host/cuda_arch.h>
+
 namespace kernpack::cuda {
 
-struct Arch {
-  int number = 0;  // 90
-  char suffix = 0;  // 'a': exactly this one; 'f': this family; 0
-  bool ptx = false;  // compiled by the driver for what it runs on
-
-  // Whether a device of this compute capability runs it.
-  bool RunsOn(int major, int minor) const;
-  std::string text() const;  // "sm_90a", "compute_90"
-};
+using Arch = host::CudaArch;
 
 struct Image {
   enum class Kind { kCubin, kFatbin, kPtx };

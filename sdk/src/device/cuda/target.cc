@@ -21,31 +21,15 @@ std::optional<int> Number(std::string_view text) {
   return value;
 }
 
-std::optional<Arch> ParseArch(std::string_view text) {
-  Arch arch;
-  arch.ptx = text.starts_with("compute_");
-  if (!arch.ptx && !text.starts_with("sm_")) return std::nullopt;
-  text.remove_prefix(arch.ptx ? 8 : 3);
-  if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) {
-    arch.suffix = text.back();
-    text.remove_suffix(1);
-  }
-  const std::optional<int> number = Number(text);
-  if (!number || *number < 10) return std::nullopt;
-  arch.number = *number;
-  return arch;
-}
-
 int32_t MatchArch(const Device& device, std::string_view value, std::string* reason) {
-  const std::optional<Arch> arch = ParseArch(value);
+  const std::optional<Arch> arch = host::ReadCudaArch(value);
   if (!arch) {
     *reason = "architecture " + std::string(value) + " is not known to this version";
     return kRefused;
   }
   *reason = "the device is " + device.arch();
-  if (!arch->RunsOn(device.limits.major, device.limits.minor)) return kRefused;
-  const int32_t kind = arch->ptx ? 1 : arch->suffix != 0 ? 3 : 2;
-  return kAnyCuda + arch->number * 4 + kind;
+  if (!arch->RunsOn(device.limits.major * 10 + device.limits.minor)) return kRefused;
+  return kAnyCuda + 1 + arch->Specificity();
 }
 
 // What a device must have at least of; 0: an option that says nothing about the device.
@@ -54,7 +38,7 @@ std::optional<int> LimitOf(const Device& device, std::string_view option) {
   if (option == "max_num_threads" || option == "max_threads_per_block") return limits.max_threads_per_block;
   if (option == "max_shared_memory_per_block") return limits.max_shared_optin;
   for (const char* silent : {"host", "keys", "tag", "model", "device", "libs", "thread_warp_size",
-                             "registers_per_block", "l2_cache_size_bytes"}) {
+                             "registers_per_block", "l2_cache_size_bytes", "fast-math-contract"}) {
     if (option == silent) return 0;
   }
   return std::nullopt;
