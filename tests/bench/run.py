@@ -37,6 +37,7 @@ TOPICS = (
     "device_code",
     "kernels",
     "codegen",
+    "programs",
     "wheels",
 )
 
