@@ -4,12 +4,15 @@
 
 #include <kernpack/sdk/ir/visitor.h>
 
+#include <utility>
+
 namespace kernpack::sdk::ir {
 
-template <class M>
-IRModule RewriteEach(const IRModule& module) {
+// `args`: of M's constructor.
+template <class M, class... Args>
+IRModule RewriteEach(const IRModule& module, const Args&... args) {
   IRModule out = module;
-  for (PrimFunc& f : out.functions) f = WithBody(*f, M().MutateBlock(f->body));
+  for (PrimFunc& f : out.functions) f = WithBody(*f, M(args...).MutateBlock(f->body));
   return out;
 }
 
@@ -42,6 +45,7 @@ class Hoister : public Mutator {
  protected:
   void Before(Stmt s) { before_.push_back(std::move(s)); }
   Block* Place() { return &before_; }
+  Block TakeBefore() { return std::exchange(before_, {}); }
   Expr Bind(const char* name, const Expr& value) { return Bound(value, name, &before_); }
 
  private:

@@ -34,10 +34,11 @@ inline Column CompiledColumn(const std::string& target) {
             return [compiled](const std::string& f, const std::vector<KpAny>& args) { return compiled.Call(f, args); };
           }};
 }
-// The generator of kind c with flags for the compiler.
-inline Column ColumnC(const std::string& flags) {
-  const Column plain = CompiledColumn("c -mcpu=x86-64-v2 -fast-math-contract=0");
-  return {"c " + flags, [flags, plain](const IRModule& module) {
+// The generator of kind c with flags for the compiler and vectors of so many bits at most.
+inline Column ColumnC(const std::string& flags, int vector_bits) {
+  const std::string width = " -vector-width=" + std::to_string(vector_bits);
+  const Column plain = CompiledColumn("c -mcpu=x86-64-v2 -fast-math-contract=0" + width);
+  return {"c " + flags + width, [flags, plain](const IRModule& module) {
             const Environment environment("KERNPACK_CFLAGS", flags.c_str());
             return plain.compile(module);
           }};

@@ -7,13 +7,15 @@
 namespace ir_test {
 namespace {
 
-// Optimising costs most of the time, so not every batch does.
+// Optimising costs most of the time, so not every batch does; nor does every batch have vectors that fit a register.
 constexpr const char* kFlags[] = {"-O0", "-O0 -DKP_VECTORS=0", "-O0", "-O2", "-O0 -DKP_VECTORS=0", "-O0", "-O1"};
+constexpr int kVectorBits[] = {128, 512, 256};
 
 class IrDifferential : public testing::TestWithParam<uint64_t> {};
 
 TEST_P(IrDifferential, CAgreesWithTheInterpreter) {
-  ExpectAgreementOn("c", GetParam(), ColumnC(kFlags[GetParam() % std::size(kFlags)]));
+  ExpectAgreementOn("c", GetParam(),
+                    ColumnC(kFlags[GetParam() % std::size(kFlags)], kVectorBits[GetParam() % std::size(kVectorBits)]));
 }
 INSTANTIATE_TEST_SUITE_P(Batches, IrDifferential, testing::Range<uint64_t>(0, kBatches));
 
@@ -42,6 +44,14 @@ TEST(IrDifferential, LoweringKeepsEveryBitWhereThereIsNoMath) {
     EXPECT_EQ(Difference(*f, want, got), "") << Print(*f);
   }
   EXPECT_GT(compared, 20);
+}
+
+TEST(IrDifferential, SplittingVectorsKeepsEveryBit) {
+  const IRModule module = Batch(200000, "split"), lowered = Lower(module);
+  const Runner want = Interpreted(lowered), got = Interpreted(SplitLocals(SplitVectors(lowered, 8)));
+  for (const PrimFunc& f : module.functions) {
+    if (!f->is_private) EXPECT_EQ(Difference(*f, want, got), "") << Print(*f);
+  }
 }
 
 // A column that is wrong on purpose: what it multiplies, it adds.

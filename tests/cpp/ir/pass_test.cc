@@ -5,7 +5,7 @@
 #include <kernpack/sdk/ir/equal.h>
 #include <kernpack/sdk/ir/verify.h>
 
-#include "ir/arguments.h"
+#include "ir/same.h"
 
 namespace ir_test {
 namespace {
@@ -15,17 +15,6 @@ constexpr Pass kExactPasses[] = {{"bind_extents", BindExtents},
                                  {"lower_reductions", LowerReductions},
                                  {"vectorize", Vectorize},
                                  {"simplify", Simplify}};
-
-// Runs function 0 of both modules on the same arguments and compares all memory byte for byte.
-void ExpectSame(const IRModule& before, const IRModule& after, const Dims& dims, const std::string& what) {
-  const FuncNode& f = *before.functions[0];
-  Arguments want(f, dims, 1), got(f, dims, 1);
-  Interpret(before, f.name, want.Any());
-  ASSERT_EQ(MessageOf([&] { Interpret(after, f.name, got.Any()); }), "") << what << ":\n" << Print(after);
-  for (size_t i = 0; i < want.arrays().size(); ++i) {
-    EXPECT_EQ(want.arrays()[i].bytes, got.arrays()[i].bytes) << what << ", tensor " << i << ":\n" << Print(after);
-  }
-}
 
 struct Sample {
   const char* name;

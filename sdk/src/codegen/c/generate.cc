@@ -59,9 +59,9 @@ std::string GradientInfo(const FuncNode& f, const std::string& name) {
 
 }  // namespace
 
-std::string GenerateC(const IRModule& input) {
+std::string GenerateC(const IRModule& input, int vector_bytes) {
   CheckModuleName(input.name);
-  const IRModule module = Lower(input);
+  const IRModule module = SplitLocals(SplitVectors(Lower(NarrowLoops(input, vector_bytes)), vector_bytes));
   Helpers helpers(C99());
   Names functions(IsCWord);
   for (const PrimFunc& f : module.functions) functions.Define(f.get(), f->name);

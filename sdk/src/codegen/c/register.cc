@@ -5,22 +5,29 @@
 #include <kernpack/sdk/codegen/generator.h>
 
 #include "codegen/compile_source.h"
+#include "schedule/default/processor.h"
 
 namespace kernpack::sdk {
 namespace {
 
-SourceFile SourceOf(const ir::IRModule& module) { return {"c", SourceFile::kC99, ir::GenerateC(module)}; }
+std::string TextOf(const ir::IRModule& module, const Target& target) {
+  return ir::GenerateC(module, static_cast<int>(ir::ProcessorOf(target).vector_bytes));
+}
+
+SourceFile SourceOf(const ir::IRModule& module, const Target& target) {
+  return {"c", SourceFile::kC99, TextOf(module, target)};
+}
 
 }  // namespace
 
 void RegisterC() {
   RegisterGenerator("c", {[](const ir::IRModule& module, const Target& target) {
-                            return Generated{LoadSource(SourceOf(module), target, module.name), {}};
+                            return Generated{LoadSource(SourceOf(module, target), target, module.name), {}};
                           },
                           [](const ir::IRModule& module, const Target& target, const std::string& path) {
-                            ExportSource(SourceOf(module), target, path);
+                            ExportSource(SourceOf(module, target), target, path);
                           },
-                          [](const ir::IRModule& module, const Target&) { return ir::GenerateC(module); }});
+                          TextOf});
 }
 
 }  // namespace kernpack::sdk

@@ -171,7 +171,9 @@ std::string Helpers::Select(Type t, const std::string& c, const std::string& a, 
     const Type bits(KP_DTYPE_INT, CVector(t).bits, t.lanes);
     Need(t);
     Need(bits);
-    const std::string w = CType(bits), mask = bits.bits == 32 ? "c" : "__builtin_convertvector(c, " + w + ")";
+    // Compared with 0, gcc sees a choice between whole lanes, for which processors have an instruction. Of masks that it
+    // converted first, gcc 12 may make that choice in a way that it cannot compile.
+    const std::string w = CType(bits), mask = bits.bits == 32 ? "(c != 0)" : "__builtin_convertvector(c, " + w + ")";
     VectorFunction(name, t, {{MaskOf(t), "c"}, {t, "a"}, {t, "b"}},
                    "(" + CType(t) + ")((" + mask + " & (" + w + ")a) | (~" + mask + " & (" + w + ")b))",
                    "LANE(c, i) ? LANE(a, i) : LANE(b, i)");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/race.h"
+#include "ir/widest.h"
 #include "pass/widen.h"
 #include "schedule/default/nests.h"
 #include "schedule/default/rows.h"
@@ -14,24 +15,6 @@ namespace {
 
 // Rows are of unknown length, mostly hundreds of elements.
 constexpr int kGrainOfRows = 8;
-
-class Widest : public Visitor {
- public:
-  int bits = 8;
-  void VisitExpr(const Expr& e) override {
-    if (!IsBool(e->type) && e->type != kI64) bits = std::max<int>(bits, e->type.bits);
-    if (e->op == Op::kLoad || e->op == Op::kMaskedLoad) {
-      bits = std::max<int>(bits, e->buffer()->element.bits);
-      return;  // indices are no elements
-    }
-    Visitor::VisitExpr(e);
-  }
-  void VisitStmt(const Stmt& s) override {
-    if (s->kind != StmtKind::kStore) return Visitor::VisitStmt(s);
-    bits = std::max<int>(bits, s->buffer->element.bits);
-    VisitExpr(s->args.back());
-  }
-};
 
 class Annotator {
  public:
@@ -72,10 +55,8 @@ class Annotator {
   void Loop(StmtNode* s, bool in_parallel) {
     const bool independent = IsIndependent(*s, nullptr);
     if (independent && CanWiden(s->body) && machine_.kind != Processor::kGpu) {
-      Widest widest;
-      widest.VisitBlock(s->body);
       s->for_kind = ForKind::kVectorized;
-      s->lanes = machine_.Lanes(widest.bits);
+      s->lanes = machine_.Lanes(WidestBits(s->body));
       s->tail = machine_.tail;
       return;
     }

@@ -31,6 +31,14 @@ IRModule ExpandMath(const IRModule& module);
 // Folds constants by the semantics table, drops what has no effect.
 IRModule Simplify(const IRModule& module);
 
+// For compilers that do badly with vectors wider than a register of `bytes`:
+// Loops marked vectorized take as many lanes as fit, where they were given more. Before Lower().
+IRModule NarrowLoops(const IRModule& module, int bytes);
+// Every vector has the lanes that fit of the function's widest elements; wider ones become several. After Lower().
+IRModule SplitVectors(const IRModule& module, int bytes);
+// Local buffers that are only used as vectors at constant places become one buffer for each place. After Lower().
+IRModule SplitLocals(const IRModule& module);
+
 // What generators run, in order.
 const std::vector<Pass>& LoweringPasses();
 using PassObserver = std::function<void(const Pass& pass, const IRModule& after)>;

@@ -1,0 +1,32 @@
+#include <kernpack/sdk/ir/pass.h>
+
+#include <algorithm>
+
+#include "ir/widest.h"
+#include "pass/each.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class LoopNarrower : public Mutator {
+ public:
+  explicit LoopNarrower(int bytes) : bytes_(bytes) {}
+
+  void MutateStmt(const Stmt& s, Block* out) override {
+    Mutator::MutateStmt(s, out);
+    const StmtNode& made = *out->back();
+    if (made.kind != StmtKind::kFor || made.for_kind != ForKind::kVectorized) return;
+    StmtNode copy = made;
+    copy.lanes = std::min(made.lanes, LanesOf(made.body, bytes_));
+    out->back() = std::make_shared<const StmtNode>(std::move(copy));
+  }
+
+ private:
+  const int bytes_;
+};
+
+}  // namespace
+
+IRModule NarrowLoops(const IRModule& module, int bytes) { return RewriteEach<LoopNarrower>(module, bytes); }
+
+}  // namespace kernpack::sdk::ir
