@@ -38,6 +38,7 @@ TOPICS = (
     "kernels",
     "codegen",
     "programs",
+    "codegen_build",
     "wheels",
 )
 

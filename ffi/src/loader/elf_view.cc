@@ -114,7 +114,10 @@ std::string ElfView::CheckSegments() {
   // What the dynamic linker reads or protects must be mapped by a PT_LOAD.
   for (const Elf64_Phdr& segment : segments_) {
     if (segment.p_type == PT_DYNAMIC || segment.p_type == PT_TLS || segment.p_type == PT_GNU_RELRO) {
-      if (!Mapped(segment.p_vaddr, segment.p_type == PT_TLS ? segment.p_filesz : segment.p_memsz)) {
+      const bool whole_pages =
+          segment.p_type == PT_GNU_RELRO;  // is protected by pages, and lld names the last one whole
+      const uint64_t bytes = segment.p_type == PT_TLS ? segment.p_filesz : segment.p_memsz;
+      if (!Mapped(segment.p_vaddr, bytes, 0, whole_pages)) {
         return Damaged("a program header names addresses outside the image");
       }
     }
@@ -155,11 +158,12 @@ bool ElfView::FileOffset(uint64_t address, uint64_t size, uint64_t* offset) cons
   return false;
 }
 
-bool ElfView::Mapped(uint64_t address, uint64_t size, uint32_t flags) const {
+bool ElfView::Mapped(uint64_t address, uint64_t size, uint32_t flags, bool whole_pages) const {
   return std::any_of(segments_.begin(), segments_.end(), [&](const Elf64_Phdr& segment) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr || (segment.p_flags & flags) != flags) return false;
-    const uint64_t into = address - segment.p_vaddr;
-    return into <= segment.p_memsz && size <= segment.p_memsz - into;
+    const uint64_t into = address - segment.p_vaddr, end = segment.p_vaddr + segment.p_memsz;
+    const uint64_t mapped = segment.p_memsz + (whole_pages ? -end % segment.p_align : 0);
+    return into <= mapped && size <= mapped - into;
   });
 }
 

@@ -46,8 +46,9 @@ class ElfView {
   }
   // File offset of `size` bytes at a virtual address, or false when no segment holds them in the file.
   bool FileOffset(uint64_t address, uint64_t size, uint64_t* offset) const;
-  // Whether some segment with all these flags (PF_*) holds the bytes in memory.
-  bool Mapped(uint64_t address, uint64_t size, uint32_t flags = 0) const;
+  // Whether some segment with all these flags (PF_*) holds the bytes in memory; with `whole_pages` up to the end of its
+  // last page.
+  bool Mapped(uint64_t address, uint64_t size, uint32_t flags = 0, bool whole_pages = false) const;
 
   std::string CheckIdentification() const;
   std::string CheckSegments();

@@ -80,8 +80,8 @@ void LinkShared(const std::vector<LinkerInput>& objects, std::string_view export
                 const std::string& path) {
   const ScratchFolder folder;
   const std::string script = folder.Write("exports.map", exports);
-  std::vector<std::string> options = {"-shared", "--gc-sections", "--build-id=sha1", "--strip-all",
-                                      "--version-script=" + script};
+  std::vector<std::string> options = {"-shared",         "--gc-sections", "--hash-style=gnu",
+                                      "--build-id=sha1", "--strip-all",   "--version-script=" + script};
   for (const char* const keyword : {"now", "relro", "nodelete", "noseparate-code", "noexecstack"}) {
     options.insert(options.end(), {"-z", keyword});
   }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include "ir/compiled.h"
@@ -72,7 +73,9 @@ TEST_F(LlvmExport, HasAVariantForEachLevel) {
 
 TEST_F(LlvmExport, IsSmall) {
   ASSERT_EQ(Export(kRows), "");
-  EXPECT_LE(fs::file_size(Path()), 48u * 1024);  // three levels
+  // Three levels. GNU's linker fills up to a page boundary what becomes read-only; LLVM's does not.
+  const bool fills = std::system("command -v ld.lld > /dev/null") != 0;
+  EXPECT_LE(fs::file_size(Path()), (fills ? 42u : 40u) * 1024);
   ASSERT_EQ(Export(kRows, "llvm -mcpu=x86-64-v3"), "");
   EXPECT_LE(fs::file_size(Path()), 40u * 1024);
 }
@@ -110,10 +113,17 @@ TEST_F(LlvmExport, SaysWhatTheLinkerSays) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(LlvmExport, LinksWithACompilerToo) {
-  setenv("KERNPACK_LINKER", "cc", 1);
-  ASSERT_EQ(Export(kRows), "");
-  EXPECT_NO_THROW(Load());
+// LLVM's lays files out in another way than GNU's; a compiler hands its options to one of them.
+TEST_F(LlvmExport, LoadsWhicheverLinkerMadeIt) {
+  for (const std::string linker : {"ld.lld", "ld", "cc"}) {
+    if (std::system(("command -v " + linker + " > /dev/null").c_str()) != 0) {
+      std::cout << "without " << linker << ", which is not installed\n";
+      continue;
+    }
+    setenv("KERNPACK_LINKER", linker.c_str(), 1);
+    ASSERT_EQ(Export(kRows), "") << linker;
+    EXPECT_NO_THROW(Load()) << linker;
+  }
 }
 
 // Two objects and a main program, as who embeds modules has them.

@@ -7,6 +7,31 @@
 #include "codegen/llvm/types.h"
 
 namespace kernpack::sdk::ir {
+namespace {
+
+bool HasVectors(const Block& block) {
+  class Finder : public Visitor {
+   public:
+    bool found = false;
+    void VisitExpr(const Expr& e) override {
+      found = found || e->type.lanes > 1;
+      if (!found) Visitor::VisitExpr(e);
+    }
+  } finder;
+  finder.VisitBlock(block);
+  return finder.found;
+}
+
+// An iteration over vectors is long already: copies of it make code larger, and no faster.
+void ForbidUnrolling(llvm::BranchInst* latch) {
+  llvm::LLVMContext& context = latch->getContext();
+  llvm::Metadata* const flag = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* const loop = llvm::MDNode::getDistinct(context, {nullptr, flag});
+  loop->replaceOperandWith(0, loop);  // a loop's description begins with itself
+  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+}  // namespace
 
 llvm::Constant* TextConstant(llvm::Module* module, std::string_view text) {
   const std::string name = "kp.text." + std::string(text);
@@ -120,7 +145,8 @@ void FunctionGenerator::Count(const StmtNode& s, llvm::Value* begin, llvm::Value
   Body(s.body);
   llvm::Value* next = b_.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), 1));
   i->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  llvm::BranchInst* latch = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  if (HasVectors(s.body)) ForbidUnrolling(latch);
   b_.SetInsertPoint(after);
 }
 
