@@ -92,6 +92,8 @@ PyMethodDef kpy_api_methods[] = {
     {"global_get", kpy_global_get, METH_O, "global_get(name) -> Object or None"},
     {"global_list", kpy_global_list, METH_NOARGS, "global_list() -> [name]"},
     {"global_drop", kpy_global_drop, METH_O, "global_drop(name)"},
+    {"object_of", kpy_object_of, METH_O,
+     "object_of(capsule of __kernpack_object__) -> Object, or what has a class for it"},
     {"object_class", kpy_object_class, METH_VARARGS,
      "object_class(type key, callable): what makes Python's form of objects of that type, given a kernpack.Object"},
     {"storage_stats", kpy_storage_stats_json, METH_NOARGS, "storage_stats() -> JSON text"},

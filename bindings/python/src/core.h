@@ -210,6 +210,7 @@ KPY_HIDDEN int kpy_resolve_dlpack(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_tensor(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_handle(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_object(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_resolve_traced(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_convert_opaque(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 KPY_HIDDEN int kpy_convert_callable(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 

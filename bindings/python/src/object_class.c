@@ -14,6 +14,12 @@ PyObject* kpy_object_capsule(KpObject* object) {
   return capsule;
 }
 
+PyObject* kpy_object_of(PyObject* module, PyObject* capsule) {
+  KpObject* object = (KpObject*)PyCapsule_GetPointer(capsule, CAPSULE);
+  (void)module;
+  return object == NULL ? NULL : kpy_object_wrap(object);
+}
+
 static int ConvertObject(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   PyObject* capsule = PyObject_CallMethod(object, "__kernpack_object__", NULL);
   KpObject* body;

@@ -2,6 +2,7 @@
 #ifndef KERNPACK_PYTHON_COMPILER_BINDINGS_H_
 #define KERNPACK_PYTHON_COMPILER_BINDINGS_H_
 
+#include <kernpack/any.h>
 #include <kernpack/sdk/target.h>
 
 #include <pybind11/pybind11.h>
@@ -18,6 +19,7 @@ void BindCompilationConfig(py::module_& module);
 void BindIr(py::module_& module);
 void BindObjects();  // of the classes that the others bind
 void BindBuild(py::module_& module);
+void BindProgram(py::module_& module);
 
 // Attribute values, both ways. TypeError for what no attribute can be; OverflowError for integers beyond 64 bits.
 sdk::AttrValue FromPython(py::handle value);
@@ -29,6 +31,10 @@ sdk::Target ToTarget(py::handle value);
 // A device type's name.
 int32_t ToDeviceType(const std::string& name);
 std::string DeviceTypeName(int32_t device_type);
+// The host's object behind a kernpack.Object or another holder of one.
+Any ObjectOf(py::handle holder);
+// An object of the host as kernpack._core.object_of() takes it.
+py::capsule ToCapsule(Any value);
 // "cuda:1", or anything whose str() is such.
 KpDLDevice ToDevice(py::handle value);
 

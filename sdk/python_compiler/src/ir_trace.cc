@@ -2,6 +2,7 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/text.h>
 
+#include "author.h"
 #include "ir_bindings.h"
 
 namespace kernpack::compiler {
@@ -12,7 +13,6 @@ using sdk::ir::Expr;
 using sdk::ir::ForKind;
 using sdk::ir::FuncNode;
 using sdk::ir::Param;
-using sdk::ir::Position;
 using sdk::ir::Stmt;
 using sdk::ir::StmtKind;
 using sdk::ir::Tail;
@@ -30,32 +30,6 @@ std::vector<Block>& OpenBlocks() {
   return Traces().back();
 }
 
-// The innermost Python frame outside this package: what the author wrote.
-py::object AuthorFrame() {
-  py::object frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame && !frame.is_none()) {
-    const py::object name = frame.attr("f_globals").attr("get")("__name__", "");
-    if (!name.attr("startswith")("kernpack_compiler").cast<bool>()) return frame;
-    frame = frame.attr("f_back");
-  }
-  return py::none();
-}
-
-Position Here() {
-  const py::object frame = AuthorFrame();
-  if (frame.is_none()) return {};
-  const auto instruction = frame.attr("f_lasti").cast<int64_t>() / 2;
-  const py::object positions = frame.attr("f_code").attr("co_positions")();
-  const py::tuple all(py::module_::import("itertools").attr("islice")(positions, instruction, instruction + 1));
-  const py::object line = frame.attr("f_lineno");
-  Position at{line.is_none() ? 0 : line.cast<uint32_t>(), 1};
-  if (all.size() == 1) {
-    const py::object column = all[0].cast<py::tuple>()[2];
-    if (!column.is_none()) at.column = column.cast<uint32_t>() + 1;
-  }
-  return at;
-}
-
 // A function while it is written.
 struct Tracer {
   FuncNode function;
@@ -67,7 +41,7 @@ struct Tracer {
       KP_THROW(ValueError) << name << ": expected '(parameters) -> (results)', got '" << header << "'";
     }
     function = *module.functions[0];
-    function.position = Here();
+    function.position = AuthorPosition();
     for (Param& p : function.params) p.position = function.position;
   }
 
@@ -164,7 +138,7 @@ void BindTracer(py::module_& module) {
 
 void Record(const Stmt& statement) {
   Block& block = OpenBlocks().back();
-  block.push_back(At(Here(), statement));
+  block.push_back(At(AuthorPosition(), statement));
 }
 
 void BindIrTrace(py::module_& module) {

@@ -38,4 +38,5 @@ PYBIND11_MODULE(_native, module) {
   BindIr(module);
   BindObjects();
   BindBuild(module);
+  BindProgram(module);
 }

@@ -1,5 +1,6 @@
 // SDK values as objects of the host, both ways: what packed functions take and give.
 #include <kernpack/sdk/object.h>
+#include <kernpack/string.h>
 
 #include "ir_bindings.h"
 
@@ -7,11 +8,6 @@ namespace kernpack::compiler {
 namespace {
 
 const char kCapsule[] = "kernpack.object";
-
-py::capsule ToCapsule(Any value) {
-  return py::capsule(value.release().v.v_obj, kCapsule,
-                     [](void* object) { kp_release(static_cast<KpObject*>(object)); });
-}
 
 // `holder` has a __kernpack_object__, as kernpack.Object does; the value is borrowed from the capsule.
 AnyView FromCapsule(const py::capsule& capsule) {
@@ -41,6 +37,16 @@ void WriteAs(Make make) {
 }
 
 }  // namespace
+
+py::capsule ToCapsule(Any value) {
+  return py::capsule(value.release().v.v_obj, kCapsule,
+                     [](void* object) { kp_release(static_cast<KpObject*>(object)); });
+}
+
+Any ObjectOf(py::handle holder) {
+  const py::capsule capsule = holder.attr("__kernpack_object__")();
+  return Any(FromCapsule(capsule));
+}
 
 void BindObjects() {
   WriteAs<sdk::Target>([](const sdk::Target& value) { return sdk::ToAny(value); });

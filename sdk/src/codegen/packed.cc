@@ -36,14 +36,21 @@ void Delete(void* object, int flags) {
 
 }  // namespace
 
-void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace) {
+Any MakePacked(const std::string& name, int32_t num_args, PackedBody body) {
   auto* packed = static_cast<Packed*>(::operator new(sizeof(Packed)));
   packed->object = KpFunctionObject{{1 | uint64_t{1} << 32, KP_TYPE_FUNCTION, 0, &Delete}, &Call, nullptr};
   packed->num_args = num_args;
   new (&packed->name) std::string(name);
   new (&packed->body) PackedBody(std::move(body));
-  const kernpack::detail::Ref<KpFunctionObject> owned(&packed->object);
-  Check(Host()->global_set(Host(), BytesOf(name), owned.object(), replace));
+  KpAny made = kp_none();
+  made.type_index = KP_TYPE_FUNCTION;
+  made.v.v_obj = &packed->object.header;
+  return Any::adopt(made);
+}
+
+void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace) {
+  const Any made = MakePacked(name, num_args, std::move(body));
+  Check(Host()->global_set(Host(), BytesOf(name), made.raw().v.v_obj, replace));
 }
 
 bool HasPacked(const std::string& name) {

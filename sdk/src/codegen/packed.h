@@ -14,7 +14,9 @@ namespace kernpack::sdk {
 // Called with exactly `num_args` arguments, on any thread; what it throws becomes the host's error.
 using PackedBody = std::function<Any(const KpAny* args)>;
 
-// Registers under a name, for the whole process. ValueError when the name is taken, unless `replace`.
+// The callable as a FUNCTION; `name` is for its errors.
+Any MakePacked(const std::string& name, int32_t num_args, PackedBody body);
+// Registers one under a name, for the whole process. ValueError when the name is taken, unless `replace`.
 void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace);
 // Whether there is a function of that name.
 bool HasPacked(const std::string& name);

@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias, TypedDict, overload
 
 from . import ir as ir
+from . import program as program
 
 TargetSpec: TypeAlias = "Target | str | dict[str, Any]"
 

@@ -1,0 +1,134 @@
+"""A program: what trace() gives, what a text says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kernpack_compiler._native import program as _native
+from kernpack_compiler.program import _tree
+from kernpack_compiler.program._functions import Functions, Source, registered
+from kernpack_compiler.program._spec import Spec, spec_of
+
+
+class Program:
+    """Calls of named functions in an order that runs, with the programs that it invokes. Immutable.
+
+    str() is the text form, which Program.parse() reads back. Called with symbols, inside another trace, it becomes a step.
+    """
+
+    def __init__(
+        self, module: _native.ProgramModule, functions: Functions, arguments: Mapping[str, Any], results: Any
+    ) -> None:
+        self.module = module
+        self.native = module.programs[-1]  # after those that it invokes
+        self.functions = functions
+        self.name: str = self.native.name
+        self._arguments = {name: tree for name, tree in arguments.items() if _has_spec(tree)}
+        self._results = results
+
+    @classmethod
+    def parse(cls, text: str, functions: Iterable[Source] = ()) -> Program:
+        """The program of a text, the last if there are several; `functions` are modules, and foreign ones by themselves.
+
+        ValueError: "line 3, column 9: expected ..., got ...", and for a call of a function that is not among them.
+        """
+        module = _native.ProgramModule.parse(text)
+        table = Functions(functions)
+        for name in module.callees():
+            entry = registered(name)
+            if entry is not None:
+                table.add(entry)
+        module.verify(table.table)
+        main = module.programs[-1]
+        arguments = {name: Spec(shape, dtype) for name, dtype, shape in main.params}
+        results = tuple(Spec(shape, dtype) for dtype, shape in main.results)
+        return cls(module, table, arguments, results[0] if len(results) == 1 else results)
+
+    @property
+    def params(self) -> list[tuple[str, Spec]]:
+        """Name and Spec of each parameter, in order."""
+        return [(name, Spec(shape, dtype)) for name, dtype, shape in self.native.params]
+
+    @property
+    def results(self) -> list[tuple[str, Spec]]:
+        """Path, in what the traced function returned, and Spec of each result, in order."""
+        return list(_tree.leaves(self._results))
+
+    def flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[tuple[str, Any]]:
+        """(name, value) of each parameter, from arguments nested as those of the traced function. TypeError when they are not."""
+        names = list(self._arguments)
+        if len(arguments) > len(names):
+            raise TypeError(f"{self.name}: expected {len(names)} arguments ({', '.join(names)}), got {len(arguments)}")
+        given = dict(zip(names, arguments, strict=False))
+        for name, value in named.items():
+            if name in given or name not in names:
+                what = "is given twice" if name in given else f"is none of its parameters ({', '.join(names)})"
+                raise TypeError(f"{self.name}: '{name}' {what}")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise TypeError(f"{self.name}: missing {', '.join(missing)}")
+        flat: list[tuple[str, Any]] = []
+        for name in names:
+            _pair(self.name, self._arguments[name], given[name], name, flat)
+        return flat
+
+    def nest(self, values: Sequence[Any]) -> dict[str, Any]:
+        """One value a parameter, as the arguments of the traced function, by name: what flatten() takes apart."""
+        rest = iter(values)
+        return {
+            name: _tree.rebuild(tree, lambda _, leaf: leaf if spec_of(leaf) is None else next(rest))
+            for name, tree in self._arguments.items()
+        }
+
+    def unflatten(self, values: Sequence[Any]) -> Any:
+        """Results in order, nested as the traced function returned them."""
+        rest = iter(values)
+        return _tree.rebuild(self._results, lambda path, leaf: next(rest))
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        from kernpack_compiler.program._calls import call_program
+
+        return call_program(self, arguments, named)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self.module == other.module
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return str(self.module)
+
+    def __repr__(self) -> str:
+        calls = self.module.callees()
+        return (
+            f"<Program {self.name}: {len(self.params)} parameters, {len(calls)} calls of {len(set(calls))} functions, "
+            f"{len(self.results)} results>"
+        )
+
+
+def _has_spec(tree: Any) -> bool:
+    return any(spec_of(leaf) is not None for _, leaf in _tree.leaves(tree))
+
+
+def _pair(program: str, wanted: Any, given: Any, path: str, flat: list[tuple[str, Any]]) -> None:
+    """Appends the leaves of `given` that `wanted` has a Spec for."""
+    if isinstance(wanted, dict):
+        if not isinstance(given, Mapping):
+            raise TypeError(
+                f"{program}: {path}: expected a dict of {', '.join(map(str, wanted))}, got {type(given).__name__}"
+            )
+        missing = [key for key in wanted if key not in given]
+        if missing:
+            raise TypeError(f"{program}: {path}: expected the keys it was traced with, '{missing[0]}' is missing")
+        for key, part in wanted.items():
+            _pair(program, part, given[key], f"{path}_{key}", flat)
+    elif isinstance(wanted, (list, tuple)):
+        if not isinstance(given, (list, tuple)) or len(given) != len(wanted):
+            count = f"{len(given)}" if isinstance(given, (list, tuple)) else type(given).__name__
+            raise TypeError(f"{program}: {path}: expected {len(wanted)} items, as it was traced with, got {count}")
+        for index, part in enumerate(wanted):
+            _pair(program, part, given[index], f"{path}_{index}", flat)
+    elif spec_of(wanted) is not None:
+        flat.append((path, given))

@@ -1,0 +1,110 @@
+"""Running a plan on arrays of any framework."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import kernpack
+from kernpack import _core
+from kernpack._producers import hand_to_producer
+
+from kernpack_compiler._native import program as _native
+from kernpack_compiler.program._plan import Plan
+
+
+class Executable:
+    """A plan with its devices: functions are found, streams and memory kept from run to run. Any thread may run it."""
+
+    def __init__(self, plan: Plan, devices: Sequence[Any]) -> None:
+        if isinstance(devices, (str, kernpack.Device)):
+            raise TypeError(f"program: devices: expected a list of devices, got {devices!r}; put it in brackets")
+        self.plan = plan
+        self.devices = [kernpack.device(device) for device in devices]
+        self._executor = _native.Executor(plan.native, plan.program.functions.table, self.devices)
+        self._function = _core.object_of(self._executor.function(None))
+        main = plan.native.programs[-1]
+        self._places = [self._real(main.values[value][2]) for value in main.params]
+
+    def run(self, *arguments: Any, **named: Any) -> Any:
+        """Runs it: arguments nested as those of the traced function, results as it returned them.
+
+        Arrays of NumPy, torch, JAX and anything with DLPack, and kernpack.Tensors; those that the plan wants on another
+        device are copied there first, so keep what stays the same as kernpack.Tensors on that device (see place()). Results
+        are of the kind of the first array; of arrays that cannot be on their device, on the CPU.
+
+        TypeError or ValueError for what does not fit, naming the parameter; what a call raises, naming the call.
+        KeyboardInterrupt between two steps ends the run.
+        """
+        return self._run(self._function, arguments, named)
+
+    def trace(self, file: str | os.PathLike[str], *arguments: Any, **named: Any) -> Any:
+        """run(*arguments), writing when each step ran where: a timeline that https://ui.perfetto.dev shows."""
+        trace = _native.Trace()
+        results = self._run(_core.object_of(self._executor.function(trace)), arguments, named)
+        Path(file).write_text(trace.json(), encoding="utf-8")
+        return results
+
+    def place(self, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """The arguments as kernpack.Tensors where the plan wants them, by parameter of the traced function: run(**placed)."""
+        tensors = [self._placed(value, index) for index, (_, value) in enumerate(self._flat(arguments, named))]
+        return self.plan.program.nest(tensors)
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the plan's buffers, the most at once in the runs so far."""
+        return self._executor.buffers[1]
+
+    def _flat(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]]:
+        return self.plan.program.flatten(arguments, named)
+
+    def _run(self, function: kernpack.Object, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        given = self._flat(arguments, named)
+        results = function(*(self._placed(value, index) for index, (_, value) in enumerate(given)))
+        like = next((value for _, value in given), None)
+        return self.plan.program.unflatten([_as_kind_of(like, result) for result in results])
+
+    def _placed(self, value: Any, index: int) -> Any:
+        name = self.plan.program.params[index][0]
+        try:
+            tensor = value if isinstance(value, kernpack.Tensor) else _core.as_tensor(value)
+        except TypeError as error:
+            raise TypeError(f"{self.plan.program.name}: {name}: {error}") from None
+        if tensor.device != self._places[index] or not _is_compact(tensor):
+            return kernpack.empty(tensor.shape, tensor.dtype, self._places[index]).copy_(tensor)
+        return tensor
+
+    def _real(self, virtual: str) -> kernpack.Device:
+        """The device that a virtual one such as "opencl:1" is, as the executor maps them."""
+        place = kernpack.device(virtual.partition(" ")[0])
+        given = [device for device in self.devices if device.type == place.type]
+        return given[place.index] if place.index < len(given) else place
+
+    def __repr__(self) -> str:
+        where = ", ".join(map(str, self.devices)) or "the devices of the plan's numbers"
+        return f"<Executable {self.plan.program.name} on {where}>"
+
+
+def _is_compact(tensor: kernpack.Tensor) -> bool:
+    step = 1
+    for extent, stride in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
+        if extent != 1 and stride != step:
+            return False
+        step *= extent
+    return True
+
+
+def _as_kind_of(like: Any, result: kernpack.Tensor) -> Any:
+    """The result as an array of the framework of `like`."""
+    if like is None or isinstance(like, kernpack.Tensor):
+        return result
+    numpy, jax = sys.modules.get("numpy"), sys.modules.get("jax")
+    if numpy is not None and isinstance(like, numpy.ndarray):
+        return result.to("cpu").numpy()
+    here = result.to("cpu") if result.device.type == "opencl" else result  # whose handles no other framework can read
+    if jax is not None and isinstance(like, jax.Array):
+        return jax.dlpack.from_dlpack(here)
+    return hand_to_producer(type(like), here)

@@ -1,0 +1,42 @@
+"""What is known of a tensor before there is one: shape and dtype."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import kernpack
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Spec:
+    """A tensor that a program will be given: `Spec((8, 384), "f32")`, or `Spec(("N", 384), "f32")` for any number of rows."""
+
+    shape: tuple[int | str, ...]  # a name is one size in a run
+    dtype: kernpack.DType
+
+    def __init__(self, shape: Sequence[int | str], dtype: Any) -> None:
+        dims = tuple(shape)
+        if not all(_is_extent(dim) for dim in dims):
+            raise ValueError(f"program.Spec: expected a shape of ints from 0 on, or names of sizes, got {dims!r}")
+        object.__setattr__(self, "shape", dims)
+        object.__setattr__(self, "dtype", kernpack.dtype(dtype))
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+def _is_extent(dim: Any) -> bool:
+    if isinstance(dim, str):
+        return dim.isidentifier()
+    return isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0
+
+
+def spec_of(value: Any) -> Spec | None:
+    """The Spec of an array or tensor of any framework, or of what has its `shape` and `dtype`; None when it is neither."""
+    if isinstance(value, Spec):
+        return value
+    if not (hasattr(value, "shape") and hasattr(value, "dtype")):
+        return None
+    return Spec([int(dim) for dim in value.shape], value.dtype)

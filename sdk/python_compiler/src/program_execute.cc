@@ -1,0 +1,56 @@
+// Running plans. A run reaches Python as a function of the host, so that arguments and results are converted as a kernel's are.
+#include <kernpack/array.h>
+#include <kernpack/error.h>
+#include <kernpack/sdk/program/execute.h>
+#include <kernpack/sdk/program/trace.h>
+
+#include "codegen/packed.h"
+#include "program_bindings.h"
+
+namespace kernpack::compiler {
+namespace {
+
+using program::Executor;
+using program::FunctionTable;
+using program::Plan;
+using program::RunOptions;
+using program::Trace;
+
+std::shared_ptr<Executor> MakeExecutor(const Plan& plan, const FunctionTable& functions, const py::iterable& devices) {
+  std::vector<KpDLDevice> real;
+  for (py::handle device : devices) real.push_back(ToDevice(device));
+  return std::make_shared<Executor>(plan, functions, real);
+}
+
+// Takes the parameters and gives an array of the results. `trace`: nullable.
+py::capsule FunctionOf(const std::shared_ptr<Executor>& executor, const std::shared_ptr<Trace>& trace) {
+  const auto count = executor->program().params.size();
+  return ToCapsule(sdk::MakePacked(executor->program().name, static_cast<int32_t>(count),
+                                   [executor, trace, count](const KpAny* args) {
+                                     RunOptions options;
+                                     options.trace = trace.get();
+                                     const std::vector<Any> results = executor->Run({args, args + count}, options);
+                                     return Any(Array(results.data(), results.size()));
+                                   }));
+}
+
+// (held, peak): bytes of the plan's buffers.
+py::tuple Buffers(const Executor& executor) {
+  const program::BufferUse use = executor.buffers();
+  return py::make_tuple(use.held, use.peak);
+}
+
+}  // namespace
+
+void BindProgramExecute(py::module_& module) {
+  py::class_<Trace, std::shared_ptr<Trace>>(module, "Trace")
+      .def(py::init<>())
+      .def("json", &Trace::Json)
+      .def("write", &Trace::Write, py::arg("path"));
+  py::class_<Executor, std::shared_ptr<Executor>>(module, "Executor")
+      .def(py::init(&MakeExecutor), py::arg("plan"), py::arg("functions"), py::arg("devices"))
+      .def("function", &FunctionOf, py::arg("trace").none(true))
+      .def_property_readonly("buffers", &Buffers);
+}
+
+}  // namespace kernpack::compiler
