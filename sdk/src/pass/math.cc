@@ -1,5 +1,5 @@
-// Range reductions are the usual ones, polynomials those of Cephes; erf's are minimax fits on [0, 0.93] and beyond.
-// Products that must be exact have few enough bits, so that contraction changes nothing.
+// Range reductions are the usual ones; log's polynomial is that of Cephes, the others are minimax fits of our own. Products
+// that must be exact have few enough bits, so that contraction changes nothing.
 #include "pass/math.h"
 
 #include <cmath>
@@ -17,49 +17,30 @@ Expr Polynomial(const Expr& x, std::initializer_list<double> coefficients) {
 namespace {
 
 Expr IntLike(const Expr& x, int64_t value) { return ConstInt(WithLanes(kI32, x->type.lanes), value); }
-Expr IsNan(const Expr& x) { return x != x; }
 Expr Abs(const Expr& x) { return Unary(Op::kAbs, x); }
-// The magnitude of `value`, which is not negative, with the sign of x.
-Expr WithSignOf(const Expr& x, const Expr& value) {
-  return Bitcast(kF32, Bitcast(kI32, value) | (Bitcast(kI32, x) & IntLike(x, INT32_MIN)));
-}
+// Within the limits; a NaN stays one. The limit is the first operand: then this is one instruction of x86.
+Expr AtMost(double limit, const Expr& x) { return Binary(Op::kMinimum, Constant(x, limit), x); }
+Expr AtLeast(double limit, const Expr& x) { return Binary(Op::kMaximum, Constant(x, limit), x); }
 
-// e^x in parts: y * 2^n with y between 0.7 and 1.5, for -104 <= x <= 89.
-struct ExpParts {
-  Expr y;
-  Expr shifted;  // n, an integer, in the low bits: n + kShift
-};
-constexpr double kShift = 12582912.0;  // 1.5 * 2^23: adding it rounds to an integer and leaves that in the low bits
-constexpr int64_t kShiftBits = 0x4b400000;
+// 1.5 * 2^23: adding it to n, which then has no fraction, leaves n in the low bits. Two exponent biases more, n is the
+// sum of two exponents as they stand in floats, so that 2^n is a product of two floats that are both in range.
+constexpr double kShift = 12582912.0 + 2 * 127;
 
-ExpParts SplitExp(const Expr& x, const Binder& bind) {
-  const Expr shifted = bind("n", x * Constant(x, 1.44269504088896341) + Constant(x, kShift));
+// e^x for -104 <= x <= 89, and of NaN. n is x / log 2 to the nearest integer, r what it leaves.
+Expr ExpInRange(const Expr& x, const Binder& bind) {
+  const Expr shifted = bind("shifted", x * Constant(x, 1.44269504088896341) + Constant(x, kShift));
   const Expr n = bind("n", shifted - Constant(x, kShift));
   const Expr r = bind("r", (x - n * Constant(x, 0.693359375)) - n * Constant(x, -2.12194440e-4));
-  const Expr p = Polynomial(
-      r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  return {bind("y", p * (r * r) + r + Constant(x, 1.0)), shifted};
-}
-
-// 2^k for -126 <= k <= 127.
-Expr PowerOfTwo(const Expr& x, const Expr& k) { return Bitcast(kF32, (k + IntLike(x, 127)) << IntLike(x, 23)); }
-
-// e^x for -87 <= x <= 88, where it is neither infinite nor denormal.
-Expr ExpInRange(const Expr& x, const Binder& bind) {
-  const ExpParts e = SplitExp(x, bind);
-  return e.y * PowerOfTwo(x, Bitcast(kI32, e.shifted) - IntLike(x, kShiftBits));
+  const Expr p = Polynomial(r, {1.38207339e-3, 8.36867746e-3, 4.16682661e-2, 1.66665211e-1, 4.99999940e-1, 1.0, 1.0});
+  const Expr bits = bind("bits", Bitcast(kI32, shifted)), half = bind("half", bits >> IntLike(x, 1));
+  const Expr low = Bitcast(kF32, half << IntLike(x, 23)), high = Bitcast(kF32, (bits - half) << IntLike(x, 23));
+  return p * low * high;
 }
 
 }  // namespace
 
 Expr ExpandExp(Expr value, const Binder& bind) {
-  const Expr x = bind("x", value);
-  const ExpParts e =
-      SplitExp(bind("x", Binary(Op::kMin, Binary(Op::kMax, x, Constant(x, -104.0)), Constant(x, 89.0))), bind);
-  // In two steps, since 2^n itself may be out of range where the result is not.
-  const Expr k = bind("k", Bitcast(kI32, e.shifted) - IntLike(x, kShiftBits));
-  const Expr half = bind("k", k >> IntLike(x, 1));
-  return Select(IsNan(x), x, e.y * PowerOfTwo(x, half) * PowerOfTwo(x, k - half));
+  return ExpInRange(bind("x", AtMost(89.0, AtLeast(-104.0, bind("x", value)))), bind);
 }
 
 Expr ExpandLog(Expr value, const Binder& bind) {
@@ -82,38 +63,36 @@ Expr ExpandLog(Expr value, const Binder& bind) {
   return Select((x > Constant(x, 0.0)) & (x < Constant(x, kInf)), y, special);
 }
 
+namespace {
+
+// An odd function that rises to 1, from one of half its argument: 2h / (1 + h^2), where h is numerator / denominator. So
+// relative errors of both weigh less the nearer the result is to 1, and one formula does for all x: `limit` is where both
+// are so close that the result is 1.
+Expr FromHalf(const Expr& value, double limit, std::initializer_list<double> numerator,
+              std::initializer_list<double> denominator, const Binder& bind) {
+  const Expr x = bind("x", AtMost(limit, AtLeast(-limit, bind("x", value))));
+  const Expr z = bind("z", x * x);
+  const Expr n = bind("n", x * Polynomial(z, numerator)), d = bind("d", Polynomial(z, denominator));
+  // Rounding must not lead past 1.
+  return AtMost(1.0, AtLeast(-1.0, bind("y", (n + n) * d / (n * n + d * d))));
+}
+
+}  // namespace
+
 Expr ExpandTanh(Expr value, const Binder& bind) {
-  const Expr x = bind("x", value);
-  const Expr a = bind("a", Abs(x));
-  const Expr z = bind("z", a * a);
-  const Expr p =
-      Polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
-  const Expr small = a + a * (z * p);
-  // From 10 on tanh is 1 in f32.
-  const Expr e = bind("e", ExpInRange(bind("d", Binary(Op::kMin, a + a, Constant(x, 20.0))), bind));
-  const Expr large = Constant(x, 1.0) - Constant(x, 2.0) / (e + Constant(x, 1.0));
-  const Expr y = bind("y", Select(a < Constant(x, 0.625), small, large));
-  return Select(IsNan(x), x, WithSignOf(x, y));
+  return FromHalf(value, 9.375, {1.01718608e-4, 2.66862568e-2, 8.97596776e-1},
+                  {2.17112643e-6, 2.15790002e-3, 2.02971891e-1, 1.79519355}, bind);
 }
 
 Expr ExpandErf(Expr value, const Binder& bind) {
-  const Expr x = bind("x", value);
-  const Expr a = bind("a", Binary(Op::kMin, Abs(x), Constant(x, 4.0)));  // erf(4) is 1 in f32
-  const Expr z = bind("z", a * a);
-  const Expr small = a + a * Polynomial(z, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1,
-                                            -3.76125336e-1, 1.28379166e-1});
-  const Expr t = Polynomial(a, {-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
-                                -6.34846687e-1, -1.28717512e-1});
-  const Expr large = Constant(x, 1.0) - ExpInRange(bind("t", a * t - a), bind);  // of -18 to 0
-  const Expr y = bind("y", Select(a > Constant(x, 0.927734375), large, small));
-  return Select(IsNan(x), x, WithSignOf(x, y));
+  return FromHalf(value, 4.25, {2.19902606e-3, 2.77196486e-2, 2.55990982e-1, 9.61705983e-1},
+                  {1.71421532e-4, 1.04467878e-2, 8.30293819e-2, 4.79342550e-1, 1.70457947}, bind);
 }
 
 Expr ExpandSigmoid(Expr value, const Binder& bind) {
   const Expr x = bind("x", value);
-  const Expr e = bind("e", ExpandExp(-Abs(x), bind));
-  const Expr s = bind("s", Constant(x, 1.0) / (Constant(x, 1.0) + e));
-  return Select(x < Constant(x, 0.0), e * s, s);
+  const Expr e = bind("e", ExpInRange(bind("x", AtLeast(-104.0, -Abs(x))), bind));
+  return Select(x < Constant(x, 0.0), e, Constant(x, 1.0)) / (Constant(x, 1.0) + e);
 }
 
 }  // namespace kernpack::sdk::ir
