@@ -34,6 +34,7 @@ TOPICS = (
     "devices",
     "opencl",
     "targets",
+    "plans",
     "device_code",
     "kernels",
     "codegen",

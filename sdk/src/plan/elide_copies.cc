@@ -59,13 +59,29 @@ Program Elided(const ProgramModule& module, size_t number, const Writes& writes,
   return std::move(out.to());
 }
 
+// Without copies that nothing uses.
+Program WithoutDead(const Program& p) {
+  std::vector<bool> used(p.values.size()), dead(p.steps.size());
+  for (const Result& r : p.results) used[r.value] = true;
+  for (size_t s = p.steps.size(); s-- > 0;) {
+    dead[s] = p.steps[s].kind == StepKind::kCopy && !used[p.steps[s].results[0]];
+    for (const ValueId v : p.steps[s].args) used[v] = used[v] || !dead[s];
+  }
+  Rewriter out(p);
+  for (size_t s = 0; s < p.steps.size(); ++s) {
+    if (!dead[s]) out.Keep(p.steps[s], out.Renumbered(p.steps[s].args));
+  }
+  for (const Result& r : p.results) out.to().results.push_back({out[r.value], r.device, r.position});
+  return std::move(out.to());
+}
+
 }  // namespace
 
 void ElideCopies(Plan* plan, const PlanContext& context) {
   const Writes writes(plan->module, *context.functions);
   ProgramModule out;
   for (size_t p = 0; p < plan->module.programs.size(); ++p) {
-    out.programs.push_back(Elided(plan->module, p, writes, context.options));
+    out.programs.push_back(WithoutDead(Elided(plan->module, p, writes, context.options)));
   }
   plan->module = std::move(out);
 }

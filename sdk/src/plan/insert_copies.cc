@@ -27,8 +27,10 @@ class Inserter {
         index_(index),
         rewriter_(module.programs[number]),
         tuples_(rewriter_.from()),
-        copies_(rewriter_.from().values.size()) {}
-
+        original_(rewriter_.from().values.size()),
+        copies_(original_.size()) {
+    for (ValueId v = 0; v < original_.size(); ++v) original_[v] = v;
+  }
   Program Run() {
     for (const Step& s : rewriter_.from().steps) OneStep(s);
     for (const Result& r : rewriter_.from().results) {
@@ -46,10 +48,14 @@ class Inserter {
   const ProgramIndex& index_;
   Rewriter rewriter_;
   const Tuples tuples_;
-  // By old value: copies of what it holds now, with where they are, as new numbers.
+  // By old value: what it is a copy of, as old numbers; itself otherwise.
+  std::vector<ValueId> original_;
+  // By original: copies of what it holds now, with where they are, as new numbers.
   std::vector<std::vector<std::pair<VirtualDevice, ValueId>>> copies_;
 
   const VirtualDevice& Device(ValueId old) const { return rewriter_.from().values[old].device; }
+  // The value that all copies of what `old` holds are copies of.
+  ValueId OriginalOf(ValueId old) const { return original_[tuples_.OwnerOf(old)]; }
   bool IsTensor(ValueId old) const { return IsData(rewriter_.from().values[old].type); }
 
   void OneStep(const Step& s) {
@@ -63,7 +69,7 @@ class Inserter {
       rewriter_.Keep(s, std::move(args));
     }
     for (size_t i = 0; i < s.args.size(); ++i) {
-      if (writes_.ByStep(s, i)) copies_[tuples_.OwnerOf(s.args[i])].clear();  // they hold what was
+      if (writes_.ByStep(s, i)) copies_[OriginalOf(s.args[i])].clear();  // they hold what was
     }
   }
 
@@ -97,7 +103,9 @@ class Inserter {
 
   ValueId At(ValueId old, const VirtualDevice& wanted, Position position) {
     if (!IsTensor(old) || IsThere(Device(old), wanted)) return rewriter_[old];
-    auto& copies = copies_[tuples_.OwnerOf(old)];
+    const ValueId original = OriginalOf(old);
+    if (IsThere(Device(original), wanted)) return rewriter_[original];
+    auto& copies = copies_[original];
     for (const auto& [device, copy] : copies) {
       if (IsThere(device, wanted)) return copy;
     }
@@ -146,6 +154,7 @@ class Inserter {
       const Value& value = rewriter_.from().values[wanted];
       step.results[i] = rewriter_.Add({value.name, value.type, made, value.position});
       copies.emplace_back(step.results[i], wanted);
+      copies_[wanted].emplace_back(made, step.results[i]);
     }
     rewriter_.to().steps.push_back(std::move(step));
     for (const auto& [from, old] : copies) AddCopy(from, rewriter_.Define(old), s.position);
@@ -156,8 +165,10 @@ class Inserter {
     const ValueId from = s.args[0], to = s.results[0];
     const bool written = writes_.Written(number_, from) || writes_.Written(number_, to);
     if (written) return rewriter_.Keep(s, {rewriter_[from]});
+    const ValueId original = original_[to] = OriginalOf(from);
     if (Device(from) == Device(to)) return rewriter_.Replace(to, rewriter_[from]);
-    auto& copies = copies_[tuples_.OwnerOf(from)];
+    if (Device(original) == Device(to)) return rewriter_.Replace(to, rewriter_[original]);
+    auto& copies = copies_[original];
     const auto same = [&](const auto& copy) { return copy.first == Device(to); };
     const auto found = std::find_if(copies.begin(), copies.end(), same);
     if (found != copies.end()) return rewriter_.Replace(to, found->second);

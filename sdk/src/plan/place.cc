@@ -25,6 +25,7 @@ ProgramModule Placed(ProgramModule module, const Places& places) {
 size_t CopiesOf(ProgramModule module, const PlanContext& context) {
   Plan plan{std::move(module), {}, {}};
   InsertCopies(&plan, context);
+  ElideCopies(&plan, context);
   size_t copies = 0;
   for (const Program& p : plan.module.programs) {
     for (const Step& s : p.steps) copies += s.kind == StepKind::kCopy;

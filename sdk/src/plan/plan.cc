@@ -1,7 +1,7 @@
 #include <kernpack/sdk/program/plan.h>
-#include <kernpack/sdk/program/verify.h>
 
 #include "program/print.h"
+#include "program/structure.h"
 
 namespace kernpack::sdk::program {
 namespace {
@@ -45,7 +45,7 @@ const std::vector<PlanPass>& PlanPasses() {
 }
 
 Plan MakePlan(const ProgramModule& module, const PlanContext& context, const PlanObserver& observer) {
-  Verify(module, *context.functions);
+  CheckStructure(module, IndexOf(module), *context.functions);  // the first pass checks what else Verify() does
   Plan plan{module, {}, {}};
   for (const PlanPass& pass : PlanPasses()) {
     pass.run(&plan, context);

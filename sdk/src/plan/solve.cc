@@ -26,7 +26,7 @@ Places Solver::Run(bool follow_uses) {
   for (size_t p = 0; p < count; ++p) Constrain(p);
   for (size_t p = 0; p < count; ++p) Bind(p);
   for (size_t p = 0; p < count && follow_uses; ++p) FollowUses(p);
-  for (size_t p = 0; p < count; ++p) FollowResults(p);
+  for (size_t p = 0; p < count; ++p) FollowResults(p, follow_uses);
   Settle();
   for (size_t p = 0; p < count; ++p) FollowScopes(p);
   return Read();

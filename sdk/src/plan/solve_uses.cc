@@ -47,7 +47,7 @@ void Solver::FollowUses(size_t p) {
 }
 
 // Where both sides are annotated, and differently, the result is copied.
-void Solver::FollowResults(size_t p) {
+void Solver::FollowResults(size_t p, bool follow_uses) {
   const Program& program = module_.programs[p];
   for (const Step& step : program.steps) {
     for (const std::string_view callee : ProgramsOf(step)) {
@@ -57,6 +57,7 @@ void Solver::FollowResults(size_t p) {
     }
   }
   for (size_t i = 0; i < program.results.size(); ++i) {
+    if (!follow_uses && !program.results[i].device.IsFullyUnconstrained()) continue;
     devices_.Unify(elements_.Value(p, program.results[i].value), elements_.Result(p, i), &conflict_);
   }
 }

@@ -39,7 +39,7 @@ class Solver {
 
   // solve_uses.cc
   void FollowUses(size_t p);
-  void FollowResults(size_t p);
+  void FollowResults(size_t p, bool follow_uses);
   void MayShare(size_t p, ValueId v, uint32_t user, const Step& step);
   void FollowScopes(size_t p);
   bool SameDevice(uint32_t a, uint32_t b) { return devices_[a].device == devices_[b].device; }

@@ -141,8 +141,8 @@ class Matching {
     const bool batch = signature::BatchOf(shape) != Batch::kNone;
     const size_t least = star < 0 ? written : written - 1;
     if (dims.size() < least || (dims.size() > least && star < 0 && !batch)) {
-      return "expected " + std::string(batch || star >= 0 ? "at least " : "") + std::to_string(least) + " dims, got " +
-             type.str();
+      return "expected " + std::string(batch || star >= 0 ? "at least " : "") + std::to_string(least) +
+             (least == 1 ? " dim, got " : " dims, got ") + type.str();
     }
     const size_t extra = dims.size() - least;
     size_t at = 0;

@@ -46,7 +46,8 @@ struct PlannedStep {
   std::vector<uint32_t> waits;
   // Whether a later step waits for it: an event is recorded behind it.
   bool signals = false;
-  // Values that nothing uses after this step. Never parameters, results of the program, or elements of a tuple still in use.
+  // Tensors and tuples that nothing uses after this step. Never parameters, what the program returns, or elements of a tuple
+  // still in use.
   std::vector<ValueId> frees;
 };
 
@@ -99,14 +100,14 @@ void Place(Plan* plan, const PlanContext& context);
 // A kCopy wherever a value lives elsewhere than where it is used: one a value and destination. Copies from a place to the same
 // place go.
 void InsertCopies(Plan* plan, const PlanContext& context);
-// Copies that only read and that the access table makes needless go.
+// Copies that the access table makes needless go, where both sides are only read, and those that nothing uses.
 void ElideCopies(Plan* plan, const PlanContext& context);
 void AssignStreams(Plan* plan, const PlanContext& context);
 void AssignBuffers(Plan* plan, const PlanContext& context);
 
 const std::vector<PlanPass>& PlanPasses();
 using PlanObserver = std::function<void(const PlanPass& pass, const Plan& after)>;
-// Verify(), then PlanPasses(). `observer` (nullable) sees the plan after each.
+// Checks what Verify() does, and runs PlanPasses(). `observer` (nullable) sees the plan after each.
 Plan MakePlan(const ProgramModule& module, const PlanContext& context, const PlanObserver& observer = {});
 
 // The program's text with streams, waits, buffers and frees as comments, so that it parses as a program.
