@@ -38,8 +38,8 @@ TOPICS = (
     "device_code",
     "kernels",
     "codegen",
-    "programs",
     "codegen_build",
+    "programs",
     "wheels",
 )
 

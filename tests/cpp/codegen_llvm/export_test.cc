@@ -129,17 +129,16 @@ TEST_F(LlvmExport, LoadsWhicheverLinkerMadeIt) {
 // Two objects and a main program, as who embeds modules has them.
 TEST_F(LlvmExport, ObjectsAreLinkedIntoAProgram) {
   for (const std::string name : {"one", "two"}) {
-    const std::string text =
-        "module \"" + name + "\" func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] } }";
+    const std::string factor = name == "one" ? "1.0" : "2.0";
+    const std::string text = "module \"" + name +
+                             "\" func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] * " + factor +
+                             " } }";
     sdk::Export(Parse(text), sdk::Target("llvm"), folder_ / (name + ".o"));
   }
-  std::ofstream(folder_ / "main.c")
-      << "#include <kernpack/abi.h>\n#include <string.h>\n"
-         "const KpModule* kp_module_v1_one(void);\nconst KpModule* kp_module_v1_two(void);\n"
-         "int main(void) { return strcmp(kp_module_v1_one()->name, \"one\") ||"
-         " strcmp(kp_module_v1_two()->name, \"two\"); }\n";
-  const std::string link =
-      "cd '" + folder_.string() + "' && cc -I" FFI_INCLUDE " main.c one.o two.o -o program && ./program";
+  const std::string link = "cd '" + folder_.string() +
+                           "' && cc -Wall -Werror -I" FFI_INCLUDE " " EMBEDDING_PROGRAM
+                           " one.o two.o '" KERNPACK_LIBRARY
+                           "' -o program && LD_LIBRARY_PATH=\"$(dirname '" KERNPACK_LIBRARY "')\" ./program";
   EXPECT_EQ(std::system(link.c_str()), 0);
 }
 
