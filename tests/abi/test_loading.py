@@ -47,6 +47,15 @@ def test_overwriting_a_loaded_file_does_no_harm(compile_fake: Callable[..., Path
         host.load(path)
 
 
+@pytest.mark.skipif(shutil.which("ld.lld") is None, reason="there is no ld.lld")
+def test_a_module_that_lld_links(compile_fake: Callable[..., Path], tmp_path: Path) -> None:
+    """Its thread-local memory lies between segments, and what it protects ends with its page, beyond its segment."""
+    source = tmp_path / "counter.c"
+    source.write_text("__thread int counter; int* count(void) { return &counter; }\n")
+    module = host.load(compile_fake("by_lld", str(source), "-fuse-ld=lld", "-Wl,-z,relro,-z,now"))
+    assert host.call(host.function(module, "add"), host.integer(1), host.integer(2)).bits == 3
+
+
 @pytest.mark.parametrize("round_", [1, 2])
 def test_a_module_that_finds_its_neighbours_through_origin(
     round_: int, compile_fake: Callable[..., Path], tmp_path: Path
