@@ -39,6 +39,8 @@ TOPICS = (
     "kernels",
     "codegen",
     "codegen_build",
+    "matmul",
+    "generators",
     "programs",
     "wheels",
 )

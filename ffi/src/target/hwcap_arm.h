@@ -10,7 +10,7 @@ namespace kernpack::host {
 
 struct HwcapBit {
   std::string_view feature;  // as LLVM calls it
-  bool second;               // of AT_HWCAP2
+  bool second;  // of AT_HWCAP2
   int bit;
 };
 

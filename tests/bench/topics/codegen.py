@@ -66,7 +66,7 @@ def measure(kit: Kit) -> list[Row]:
             _row(kit, f"{op} {shape[0]}x{shape[1]}, {target}", pair, _goal(op, target))
             for target in TARGETS
             for shape in SHAPES
-            for op, pair in _pairs(kc.build(module, target), torch.randn(shape)).items()
+            for op, pair in pairs(kc.build(module, target), torch.randn(shape)).items()
         ]
     finally:
         torch.set_num_threads(threads)
@@ -78,7 +78,7 @@ def _goal(op: str, target: str) -> float | None:
     return TARGETS[target] if op != "chain" else CHAIN_GOAL if target == "llvm" else None
 
 
-def _pairs(k: Any, x: torch.Tensor) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
+def pairs(k: Any, x: torch.Tensor) -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
     """For each op ours and torch's, on the same tensors."""
     width = x.shape[-1:]
     weight, bias = torch.randn(width), torch.randn(width)

@@ -1,0 +1,52 @@
+"""Matrix products by the generator of kind llvm, scheduled by default, on two threads: against NumPy's BLAS."""
+
+from __future__ import annotations
+
+import numpy as np
+from harness import interleave_runs
+from kit import Kit
+from report import Row, timed_row
+
+# Rows, the sum's length, columns. One row is limited by memory, and has a schedule of its own.
+SIZES = ((512, 512, 512), (1024, 1024, 1024), (1000, 1001, 999), (512, 1536, 384), (2048, 2048, 2048), (1, 1536, 384))
+GOAL, GOAL_ONE_ROW = 1.15, 2.0
+
+MODULE = """module "matmul_bench"
+func matmul(a: f32[M, K], b: f32[K, N]) -> (o: f32[M, N]) {
+  for i in 0..M { for j in 0..N { o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } }
+}
+func row_times(a: f32[K], b: f32[K, N]) -> (o: f32[N]) {
+  for j in 0..N { o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) }
+}
+"""
+
+
+def measure(kit: Kit) -> list[Row]:
+    import kernpack_compiler as kc
+
+    # Schedules go by what the target says: "llvm" alone is any processor, with vectors of 128 bits.
+    module = kc.build(kc.ir.IRModule.parse(MODULE), kc.Target.from_device("cpu"))
+    return [_row(kit, module, *size) for size in SIZES]
+
+
+def _row(kit: Kit, module: object, m: int, k: int, n: int) -> Row:
+    random = np.random.default_rng(0)
+    a = random.random((m, k) if m > 1 else k, dtype=np.float32)
+    b = random.random((k, n), dtype=np.float32)
+    function = module.matmul if m > 1 else module.row_times
+    if not np.allclose(function(a, b), a @ b, rtol=1e-3):
+        raise RuntimeError(f"the product of {m} x {k} x {n} is wrong")
+    calls = max(1, 2_000_000 // (m * k * n))  # of short ones several a sample
+    repetitions = max(5, min(kit.repetitions, 4_000_000_000 // (m * k * n)))
+    timings = interleave_runs(
+        {"ours": lambda: _repeat(calls, function, a, b), "theirs": lambda: _repeat(calls, np.matmul, a, b)}, repetitions
+    )
+    for timing in timings.values():
+        timing.samples = [sample / calls for sample in timing.samples]
+    goal = GOAL if m > 1 else GOAL_ONE_ROW
+    return timed_row("matmul", f"matmul {m} x {k} x {n}", timings, goal, peer="NumPy's BLAS")
+
+
+def _repeat(calls: int, function: object, a: np.ndarray, b: np.ndarray) -> None:
+    for _ in range(calls):
+        function(a, b)
