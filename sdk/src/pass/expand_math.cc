@@ -14,16 +14,28 @@ class Expander : public Hoister {
       KP_THROW(ValueError) << "expand_math: `reduce` must be lowered first (lower_reductions)";
     }
     if (ClassOf(e->op) != OpClass::Math && e->op != Op::kPow) return Mutator::MutateExpr(e);
-    if (e->type.bits != 32) {
-      KP_THROW(NotImplementedError) << OpName(e->op) << ": expanded for f32 only, got " << TypeName(e->type)
-                                    << "; cast to f32, or call the C library with `extern`";
-    }
     const Binder bind{Place()};
     const Expr x = MutateExpr(e->args[0]);
+    if (e->type.bits == 64) return bind(OpName(e->op).data(), ExpandF64(e->op, x, bind));
     return bind(OpName(e->op).data(), Expand(e->op, x, e->args.size() > 1 ? MutateExpr(e->args[1]) : Expr(), bind));
   }
 
  private:
+  static Expr ExpandF64(Op op, const Expr& x, const Binder& bind) {
+    switch (op) {
+      case Op::kExp:
+        return ExpandExpF64(x, bind);
+      case Op::kLog:
+        return ExpandLogF64(x, bind);
+      case Op::kTanh:
+        return ExpandTanhF64(x, bind);
+      case Op::kSigmoid:
+        return ExpandSigmoidF64(x, bind);
+      default:
+        KP_THROW(NotImplementedError) << OpName(op) << ": of f64 there are exp, log, tanh and sigmoid only, got "
+                                      << TypeName(x->type) << "; cast to f32, or call the C library with `extern`";
+    }
+  }
   static Expr Expand(Op op, const Expr& x, const Expr& y, const Binder& bind) {
     switch (op) {
       case Op::kExp:

@@ -14,13 +14,14 @@ Expr Polynomial(const Expr& x, std::initializer_list<double> coefficients) {
   return p;
 }
 
+// The limit is the first operand: then this is one instruction of x86.
+Expr AtMost(double limit, const Expr& x) { return Binary(Op::kMinimum, Constant(x, limit), x); }
+Expr AtLeast(double limit, const Expr& x) { return Binary(Op::kMaximum, Constant(x, limit), x); }
+
 namespace {
 
 Expr IntLike(const Expr& x, int64_t value) { return ConstInt(WithLanes(kI32, x->type.lanes), value); }
 Expr Abs(const Expr& x) { return Unary(Op::kAbs, x); }
-// Within the limits; a NaN stays one. The limit is the first operand: then this is one instruction of x86.
-Expr AtMost(double limit, const Expr& x) { return Binary(Op::kMinimum, Constant(x, limit), x); }
-Expr AtLeast(double limit, const Expr& x) { return Binary(Op::kMaximum, Constant(x, limit), x); }
 
 // 1.5 * 2^23: adding it to n, which then has no fraction, leaves n in the low bits. Two exponent biases more, n is the
 // sum of two exponents as they stand in floats, so that 2^n is a product of two floats that are both in range.

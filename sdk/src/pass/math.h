@@ -1,4 +1,5 @@
-// Functions of f32 as arithmetic: each takes and gives a value of f32, scalar or vector, and may bind parts of it.
+// Functions as arithmetic: each takes and gives a value of f32, or of f64 where its name says so, scalar or vector, and may
+// bind parts of it.
 #ifndef KERNPACK_SDK_SRC_PASS_MATH_H_
 #define KERNPACK_SDK_SRC_PASS_MATH_H_
 
@@ -28,10 +29,18 @@ Expr ExpandPow(Expr x, Expr y, const Binder& bind);
 Expr ExpandSin(Expr x, const Binder& bind);
 Expr ExpandCos(Expr x, const Binder& bind);
 
+Expr ExpandExpF64(Expr x, const Binder& bind);
+Expr ExpandLogF64(Expr x, const Binder& bind);
+Expr ExpandTanhF64(Expr x, const Binder& bind);
+Expr ExpandSigmoidF64(Expr x, const Binder& bind);
+
 // c[0] x^(n-1) + ... + c[n-1], in the type of x.
 Expr Polynomial(const Expr& x, std::initializer_list<double> coefficients);
 // A constant of the type and lanes of `like`.
 Expr Constant(const Expr& like, double value);
+// Within the limits; a NaN stays one.
+Expr AtMost(double limit, const Expr& x);
+Expr AtLeast(double limit, const Expr& x);
 
 }  // namespace kernpack::sdk::ir
 

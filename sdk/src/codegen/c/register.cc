@@ -10,12 +10,12 @@
 namespace kernpack::sdk {
 namespace {
 
-std::string TextOf(const ir::IRModule& module, const Target& target) {
+std::string CTextFor(const ir::IRModule& module, const Target& target) {
   return ir::GenerateC(module, static_cast<int>(ir::ProcessorOf(target).vector_bytes));
 }
 
 SourceFile SourceOf(const ir::IRModule& module, const Target& target) {
-  return {"c", SourceFile::kC99, TextOf(module, target)};
+  return {"c", SourceFile::kC99, CTextFor(module, target)};
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void RegisterC() {
                           [](const ir::IRModule& module, const Target& target, const std::string& path) {
                             ExportSource(SourceOf(module, target), target, path);
                           },
-                          TextOf});
+                          CTextFor});
 }
 
 }  // namespace kernpack::sdk
