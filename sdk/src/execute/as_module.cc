@@ -9,6 +9,7 @@
 #include <deque>
 #include <utility>
 
+#include "execute/signature.h"
 #include "target/host.h"
 
 namespace kernpack::sdk::program {
@@ -52,23 +53,6 @@ struct Module {
   KpModule table{};
 };
 
-// The target kind of code for where the program's tensors are; "" on the host.
-std::string TargetKindOf(const Program& program) {
-  std::vector<ValueId> values = program.params;
-  for (const Result& result : program.results) values.push_back(result.value);
-  for (const ValueId value : values) {
-    const VirtualDevice& device = program.values[value].device;
-    const bool tensor = program.values[value].type.is_tensor();
-    if (tensor && device.target() && device.device_type() != KP_DEVICE_CPU) return device.target()->kind().name();
-  }
-  return "";
-}
-
-bool IsFunctionName(const std::string& name) {
-  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), fits);
-}
-
 }  // namespace
 
 const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<const Executor>> programs) {
@@ -81,10 +65,7 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
     const bool taken = std::any_of(made->functions.begin(), made->functions.end(),
                                    [&](const KpFunctionDef& other) { return other.name == function; });
     if (taken) KP_THROW(ValueError) << "module '" << name << "': two programs are named '" << function << "'";
-    if (!IsFunctionName(function)) {
-      KP_THROW(ValueError) << "module '" << name << "': expected a program named in lower case, [a-z_][a-z0-9_]*, got '"
-                           << function << "'";
-    }
+    CheckFunctionName(name, function);
     KpFunctionInfo& info = made->infos.emplace_back(KpFunctionInfo{});
     info.struct_size = sizeof info;
     info.signature = made->texts.emplace_back(program->Signature()).c_str();

@@ -4,9 +4,11 @@
 #include <mutex>
 #include <optional>
 
+#include "codegen/compile_source.h"
 #include "execute/raise.h"
 #include "execute/runner.h"
 #include "execute/signature.h"
+#include "execute/source.h"
 #include "execute/step_clock.h"
 
 namespace kernpack::sdk::program {
@@ -49,6 +51,9 @@ class Executor::Impl {
   }
 
   std::string Signature() const { return DeriveSignature(prepared_); }
+  std::string Source(const std::string& module, const std::string& version) const {
+    return WriteSource(prepared_, module, version);
+  }
   const Program& entry() const { return *prepared_.entry->program; }
   BufferUse buffers() const { return {meter_.held(), meter_.peak()}; }
 
@@ -110,6 +115,12 @@ void Executor::RunInto(const KpAny* args, int32_t num_args, const RunOptions& op
 
 const Program& Executor::program() const { return impl_->entry(); }
 std::string Executor::Signature() const { return impl_->Signature(); }
+std::string Executor::Source(const std::string& module, const std::string& version) const {
+  return impl_->Source(module, version);
+}
+void Executor::Export(const std::string& module, const std::string& version, const std::string& path) const {
+  ExportSource({"c", SourceFile::kC99, Source(module, version)}, Target("c"), path);
+}
 BufferUse Executor::buffers() const { return impl_->buffers(); }
 
 }  // namespace kernpack::sdk::program

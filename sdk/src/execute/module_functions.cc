@@ -50,6 +50,9 @@ Function FunctionOf(const KpLoadedFunction& function) {
   Function entry;
   entry.name = std::string(function.module_name) + "." + function.name;
   if (function.signature) entry.signature = HostModules().signature_text(function.signature);
+  const std::string version = HostModules().module_version(function.module);
+  entry.qualified =
+      std::string(function.module_name) + "@v" + version.substr(0, version.find('.')) + "/" + function.name;
   entry.device_types = DeviceTypesOf(function);
   entry.resolve = [&function](KpDLDevice device) {  // nothing is ever unloaded
     Callable callable;

@@ -137,4 +137,23 @@ class Deriver {
 
 std::string DeriveSignature(const Prepared& prepared) { return Deriver(prepared).Run(); }
 
+std::string TargetKindOf(const Program& program) {
+  std::vector<ValueId> values = program.params;
+  for (const Result& result : program.results) values.push_back(result.value);
+  for (const ValueId value : values) {
+    const VirtualDevice& device = program.values[value].device;
+    const bool tensor = program.values[value].type.is_tensor();
+    if (tensor && device.target() && device.device_type() != KP_DEVICE_CPU) return device.target()->kind().name();
+  }
+  return "";
+}
+
+void CheckFunctionName(const std::string& module, const std::string& name) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  const bool digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
+  if (!name.empty() && !digit && std::all_of(name.begin(), name.end(), fits)) return;
+  KP_THROW(ValueError) << "module '" << module << "': expected a program named in lower case, [a-z_][a-z0-9_]*, got '"
+                       << name << "'";
+}
+
 }  // namespace kernpack::sdk::program

@@ -8,6 +8,10 @@ namespace kernpack::sdk::program {
 
 // "(x: f32[N, 8], a: float) -> (z: f32[N, 8])" of the entry. ValueError naming the value whose type no signature can say.
 std::string DeriveSignature(const Prepared& prepared);
+// The target kind of code for where the entry's tensors are; "" on the host.
+std::string TargetKindOf(const Program& program);
+// ValueError unless a module may have a function of that name.
+void CheckFunctionName(const std::string& module, const std::string& name);
 
 }  // namespace kernpack::sdk::program
 

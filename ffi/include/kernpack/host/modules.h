@@ -17,6 +17,7 @@ typedef struct KpModules {
   uint32_t reserved; /* zero */
   int (*module_adopt)(const KpModule* module, const KpLoadedModule** out);
   const char* (*module_name)(const KpLoadedModule* module);
+  const char* (*module_version)(const KpLoadedModule* module);
   int32_t (*module_function_count)(const KpLoadedModule* module);
   const KpLoadedFunction* (*module_function_at)(const KpLoadedModule* module, int32_t index);
   int (*function_find)(KpBytes qualified_name, const KpLoadedFunction** out);

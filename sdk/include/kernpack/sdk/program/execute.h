@@ -66,6 +66,13 @@ class Executor {
   std::string Signature() const;
   BufferUse buffers() const;
 
+  // The program, and those it invokes, as the C source of a module that has it as its function. The module calls the functions of
+  // other modules through the host that loads it, which must have loaded those before; on the caller's stream, one after the
+  // other. NotImplementedError: a program on several devices, shapes as values; ValueError: a function that is of no module.
+  std::string Source(const std::string& module, const std::string& version) const;
+  // The same as a shared object, compiled as the generator of kind c does.
+  void Export(const std::string& module, const std::string& version, const std::string& path) const;
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

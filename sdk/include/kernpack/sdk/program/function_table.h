@@ -29,6 +29,9 @@ struct Function {
   // The memory that parameter i, or result i, must be in; "" or missing: any.
   std::vector<std::string> param_scopes;
   std::vector<std::string> result_scopes;
+  // How a program in a library of its own finds it: "kernels@v1/gelu", of the loaded module of that major version
+  // (kp_function_find). Empty: only this process can.
+  std::string qualified;
   // Throws where the function cannot run on that device. Empty: the table is for planning only.
   std::function<Callable(KpDLDevice device)> resolve;
   // `signature`, compiled (host/signature.h); null when untyped. FunctionTable::Add fills it in.
