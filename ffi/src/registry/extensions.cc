@@ -26,18 +26,12 @@ constexpr struct {
             kp_backend_register, kp_stream_get, kp_stream_set, kp_workspace_alloc, kp_workspace_free, kp_tensor_alloc,
             kp_copy}};
 
-constexpr KpModules kModules{sizeof(KpModules),
-                             0,
-                             kp_module_adopt,
-                             kp_module_name,
-                             kp_module_version,
-                             kp_module_function_count,
-                             kp_module_function_at,
-                             kp_function_find,
-                             kp_function_resolve,
-                             kp_function_variants,
-                             kp_signature_text,
-                             kp_call};
+constexpr KpModules kModules{sizeof(KpModules),     0,
+                             kp_module_adopt,       kp_module_name,
+                             kp_module_version,     kp_module_function_count,
+                             kp_module_function_at, kp_function_find,
+                             kp_function_resolve,   kp_function_variants,
+                             kp_signature_text,     kp_call};
 
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
