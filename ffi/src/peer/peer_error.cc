@@ -16,7 +16,7 @@ struct ErrorSlot {
 
 constinit LookedUp<ErrorSlot> g_slot;
 
-bool Search(ErrorSlot* out) {
+bool FindSlot(ErrorSlot* out) {
   void* library = FindLoaded("libtvm_ffi.so");
   if (library == nullptr) return false;
   out->move_from_raised = reinterpret_cast<void (*)(void**)>(dlsym(library, "TVMFFIErrorMoveFromRaised"));
@@ -24,7 +24,7 @@ bool Search(ErrorSlot* out) {
   return out->move_from_raised != nullptr && out->set_raised != nullptr;
 }
 
-const ErrorSlot* Lookup() noexcept { return g_slot.Get(Search); }
+const ErrorSlot* Lookup() noexcept { return g_slot.Get(FindSlot); }
 
 }  // namespace
 

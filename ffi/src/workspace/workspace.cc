@@ -24,7 +24,7 @@
 namespace kernpack::host {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 60;  // its bits still fit 64
+constexpr uint64_t kMaxWorkspaceBytes = uint64_t{1} << 60;  // its bits still fit 64
 
 struct Buffer {
   std::vector<KpAny> tensors;  // u8 tensors; the last is in use, earlier ones are kept alive
@@ -149,7 +149,7 @@ int GetWorkspace(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_
       grown = std::max(grown, std::min<uint64_t>(place->second.bytes * 2, bytes * 2));
     }
   }
-  if (grown >= kMaxBytes) {
+  if (grown >= kMaxWorkspaceBytes) {
     return kp_raise("MemoryError", "workspace: '%.*s': %llu bytes cannot be allocated", PrintLength(key.key),
                     key.key.data(), static_cast<unsigned long long>(bytes));
   }

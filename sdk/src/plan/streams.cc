@@ -35,9 +35,9 @@ class StreamTable {
   std::vector<DeviceStreams> devices_;  // few; in the order of their first use
 };
 
-class Assigner {
+class StreamAssigner {
  public:
-  Assigner(const Plan& plan, size_t number, const PlanContext& context, const Writes& writes, StreamTable* table)
+  StreamAssigner(const Plan& plan, size_t number, const PlanContext& context, const Writes& writes, StreamTable* table)
       : program_(plan.module.programs[number]),
         context_(context),
         table_(table),
@@ -141,7 +141,7 @@ void AssignStreams(Plan* plan, const PlanContext& context) {
   plan->programs.resize(plan->module.programs.size());
   StreamTable table(&plan->streams);
   for (size_t p = 0; p < plan->programs.size(); ++p) {
-    plan->programs[p].steps = Assigner(*plan, p, context, writes, &table).Run();
+    plan->programs[p].steps = StreamAssigner(*plan, p, context, writes, &table).Run();
   }
 }
 
