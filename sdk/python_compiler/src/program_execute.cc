@@ -1,6 +1,7 @@
 // Running plans. A run reaches Python as a function of the host, so that arguments and results are converted as a kernel's are.
 #include <kernpack/array.h>
 #include <kernpack/error.h>
+#include <kernpack/sdk/program/as_module.h>
 #include <kernpack/sdk/program/execute.h>
 #include <kernpack/sdk/program/trace.h>
 
@@ -34,6 +35,11 @@ py::capsule FunctionOf(const std::shared_ptr<Executor>& executor, const std::sha
                                    }));
 }
 
+// The address of a module's table whose one function is the program.
+uintptr_t AsModule(const std::shared_ptr<Executor>& executor, const std::string& name) {
+  return reinterpret_cast<uintptr_t>(program::AsModule(name, {executor}));
+}
+
 // (held, peak): bytes of the plan's buffers.
 py::tuple Buffers(const Executor& executor) {
   const program::BufferUse use = executor.buffers();
@@ -50,6 +56,7 @@ void BindProgramExecute(py::module_& module) {
   py::class_<Executor, std::shared_ptr<Executor>>(module, "Executor")
       .def(py::init(&MakeExecutor), py::arg("plan"), py::arg("functions"), py::arg("devices"))
       .def("function", &FunctionOf, py::arg("trace").none(true))
+      .def("as_module", &AsModule, py::arg("name"))
       .def_property_readonly("buffers", &Buffers);
 }
 

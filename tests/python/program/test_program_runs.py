@@ -130,3 +130,17 @@ def test_the_peak_of_a_run_is_the_planned_one(k):
     executable = plan.executable()
     executable.run(rows(), rows())
     assert executable.peak == plan.peak
+
+
+def test_a_program_is_a_function_of_a_module_for_every_framework(k):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    module = (
+        program.plan(program.trace(lambda x: k.scale(k.scale(x)), TENSOR, name="fourfold"))
+        .executable()
+        .as_module("traced")
+    )
+    x = rows()
+    np.testing.assert_array_equal(module.fourfold(x), x * 4)
+    torch.testing.assert_close(module.fourfold(torch.from_numpy(x)), torch.from_numpy(x * 4))
+    np.testing.assert_array_equal(jax.jit(module.fourfold)(x), x * 4)

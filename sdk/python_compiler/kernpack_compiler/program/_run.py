@@ -10,6 +10,7 @@ from typing import Any
 
 import kernpack
 from kernpack import _core
+from kernpack._load import announce
 from kernpack._producers import hand_to_producer
 
 from kernpack_compiler._native import program as _native
@@ -52,6 +53,16 @@ class Executable:
         """The arguments as kernpack.Tensors where the plan wants them, by parameter of the traced function: run(**placed)."""
         tensors = [self._placed(value, index) for index, (_, value) in enumerate(self._flat(arguments, named))]
         return self.plan.program.nest(tensors)
+
+    def as_module(self, name: str) -> kernpack.Module:
+        """A module whose one function is the program, by its name: an operator of torch and JAX like any kernel.
+
+        ValueError where no contract can say what the program takes and gives, or the name is none that a module can have. It
+        lives as long as the process, which can have 1024 such functions.
+        """
+        module = kernpack.Module(_core.adopt(self._executor.as_module(name)), "", by_path=True)
+        announce(module)
+        return module
 
     @property
     def peak(self) -> int:
