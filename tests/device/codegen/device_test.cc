@@ -7,30 +7,28 @@
 #include <map>
 
 #include "ir/arguments.h"
-#include "ir/semantics.h"
 #include "kind.h"
 #include "on_device.h"
+#include "rows_on_device.h"
 #include "samples.h"
 
 namespace ir_test {
 namespace {
 
-class DeviceSemantics : public OnKind<testing::TestWithParam<Row>> {};
+class DeviceSemantics : public OnKind<testing::TestWithParam<size_t>> {};
 
 TEST_P(DeviceSemantics, Scalars) {
-  static const Compiled compiled(Parse(SemanticsModule()), Kind());
-  RowCase c(GetParam());
-  EXPECT_EQ(OnDevice(device).Call(compiled, FunctionOf(GetParam()), c.Args()), "");
-  EXPECT_TRUE(c.Ok()) << GetParam().expr;
+  static const RowsOnDevice rows(device, 0);
+  EXPECT_EQ(rows.Problem(GetParam()), "");
+  EXPECT_TRUE(rows.Ok(GetParam())) << kRows[GetParam()].expr;
 }
 TEST_P(DeviceSemantics, Vectors) {
-  static const Compiled compiled(Parse(VectorSemanticsModule()), Kind());
-  RowCase c(GetParam(), 11);
-  EXPECT_EQ(OnDevice(device).Call(compiled, FunctionOf(GetParam()), c.Args()), "");
-  EXPECT_TRUE(c.Ok()) << GetParam().expr;
+  static const RowsOnDevice rows(device, 11);
+  EXPECT_EQ(rows.Problem(GetParam()), "");
+  EXPECT_TRUE(rows.Ok(GetParam())) << kRows[GetParam()].expr;
 }
-INSTANTIATE_TEST_SUITE_P(Table, DeviceSemantics, testing::ValuesIn(kRows),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, DeviceSemantics, testing::Range<size_t>(0, std::size(kRows)),
+                         [](const auto& info) { return kRows[info.param].name; });
 
 struct Sample {
   const char* module;
