@@ -86,8 +86,8 @@ Expr ExpandTanh(Expr value, const Binder& bind) {
 }
 
 Expr ExpandErf(Expr value, const Binder& bind) {
-  return FromHalf(value, 4.25, {2.19902606e-3, 2.77196486e-2, 2.55990982e-1, 9.61705983e-1},
-                  {1.71421532e-4, 1.04467878e-2, 8.30293819e-2, 4.79342550e-1, 1.70457947}, bind);
+  return FromHalf(value, 4.25, {1.87877100e-3, 2.57972702e-2, 2.32074544e-1, 9.70057845e-1},
+                  {1.45264450e-4, 9.13591590e-3, 7.92248324e-2, 4.37173188e-1, 1.71938276}, bind);
 }
 
 Expr ExpandSigmoid(Expr value, const Binder& bind) {
