@@ -7,8 +7,6 @@ from pathlib import Path
 import kernpack
 import pytest
 
-pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
-
 
 @pytest.fixture(scope="session")
 def k(tmp_path_factory: pytest.TempPathFactory) -> kernpack.Module:

@@ -9,6 +9,8 @@ import sys
 import kernpack
 import numpy as np
 import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 from kernpack_compiler import program
 from sample import TENSOR, halve, rows
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 
 import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 from kernpack_compiler.program._draw import draw
 from kernpack_compiler.program._layout import Transfer, Work, arrange, shown_bytes
 

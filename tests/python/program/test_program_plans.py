@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 from kernpack_compiler import program
 from sample import TENSOR, halve
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import kernpack
 import numpy as np
 import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 from kernpack_compiler import program
 from sample import TENSOR, halve, rows
 
@@ -144,3 +147,9 @@ def test_a_program_is_a_function_of_a_module_for_every_framework(k):
     np.testing.assert_array_equal(module.fourfold(x), x * 4)
     torch.testing.assert_close(module.fourfold(torch.from_numpy(x)), torch.from_numpy(x * 4))
     np.testing.assert_array_equal(jax.jit(module.fourfold)(x), x * 4)
+
+
+def test_a_program_of_this_process_is_not_pickled(k):
+    module = program.plan(program.trace(lambda x: k.scale(x), TENSOR)).executable().as_module("unpickled")
+    with pytest.raises(TypeError, match="in this process alone"):
+        pickle.dumps(module)

@@ -6,6 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 from kernpack_compiler import program
 from sample import TENSOR, halve
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 from kernpack_compiler import VirtualDevice, program
 from sample import ROWS, TENSOR, WIDTH, halve
 
@@ -75,6 +77,10 @@ def test_numbers_are_part_of_the_program(k):
     traced = program.trace(lambda x, by: k.scale(x, by=by), TENSOR, 7.0)
     assert traced.params == [("x", TENSOR)]
     assert "const 7.0" in str(traced)
+
+
+def test_scalars_of_numpy_are_numbers(k):
+    assert "const 0.5" in str(program.trace(lambda x: k.scale(x, by=np.float32(0.5)), TENSOR))
 
 
 def test_shapes_may_hold_symbols(k):

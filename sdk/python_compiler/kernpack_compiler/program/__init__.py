@@ -12,6 +12,7 @@ y = plan.run(x)
 """
 
 from kernpack_compiler.program._calls import call, cond
+from kernpack_compiler.program._function import ProgramFunction
 from kernpack_compiler.program._functions import Foreign, foreign
 from kernpack_compiler.program._placement import device_copy, on_device
 from kernpack_compiler.program._plan import Plan, plan
@@ -26,6 +27,7 @@ __all__ = [
     "Foreign",
     "Plan",
     "Program",
+    "ProgramFunction",
     "Spec",
     "Symbol",
     "TraceError",

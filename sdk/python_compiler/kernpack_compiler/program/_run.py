@@ -10,10 +10,10 @@ from typing import Any
 
 import kernpack
 from kernpack import _core
-from kernpack._load import announce
 from kernpack._producers import hand_to_producer
 
 from kernpack_compiler._native import program as _native
+from kernpack_compiler.program._function import ProgramFunction
 from kernpack_compiler.program._plan import Plan
 
 
@@ -54,15 +54,13 @@ class Executable:
         tensors = [self._placed(value, index) for index, (_, value) in enumerate(self._flat(arguments, named))]
         return self.plan.program.nest(tensors)
 
-    def as_module(self, name: str) -> kernpack.Module:
+    def as_module(self, name: str) -> ProgramFunction:
         """A module whose one function is the program, by its name: an operator of torch and JAX like any kernel.
 
         ValueError where no contract can say what the program takes and gives, or the name is none that a module can have. It
         lives as long as the process, which can have 1024 such functions.
         """
-        module = kernpack.Module(_core.adopt(self._executor.as_module(name)), "", by_path=True)
-        announce(module)
-        return module
+        return ProgramFunction(self._executor, name)
 
     @property
     def peak(self) -> int:

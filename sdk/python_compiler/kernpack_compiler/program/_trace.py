@@ -90,6 +90,7 @@ class Trace:
             return self.own(argument, what)
         if isinstance(argument, (list, tuple)):
             return self._builder.tuple([self.value_of(item, what) for item in argument])
+        argument = _plain(argument)
         if spec_of(argument) is not None:
             kind = f"{type(argument).__module__.partition('.')[0]} {type(argument).__name__}"
             raise TraceError(
@@ -190,6 +191,12 @@ class Trace:
                 )
             values.append(self.own(leaf, what))
         return self._builder.finish(values)
+
+
+def _plain(argument: Any) -> Any:
+    """A scalar of NumPy as Python's number."""
+    numpy = sys.modules.get("numpy")
+    return argument.item() if numpy is not None and isinstance(argument, numpy.generic) else argument
 
 
 def trace(
