@@ -65,7 +65,7 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
     const bool taken = std::any_of(made->functions.begin(), made->functions.end(),
                                    [&](const KpFunctionDef& other) { return other.name == function; });
     if (taken) KP_THROW(ValueError) << "module '" << name << "': two programs are named '" << function << "'";
-    CheckFunctionName(name, function);
+    CheckNames(name, function);
     KpFunctionInfo& info = made->infos.emplace_back(KpFunctionInfo{});
     info.struct_size = sizeof info;
     info.signature = made->texts.emplace_back(program->Signature()).c_str();

@@ -148,12 +148,17 @@ std::string TargetKindOf(const Program& program) {
   return "";
 }
 
-void CheckFunctionName(const std::string& module, const std::string& name) {
-  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  const bool digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
-  if (!name.empty() && !digit && std::all_of(name.begin(), name.end(), fits)) return;
-  KP_THROW(ValueError) << "module '" << module << "': expected a program named in lower case, [a-z_][a-z0-9_]*, got '"
-                       << name << "'";
+void CheckNames(const std::string& module, const std::string& name) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto lower = [&](char c) { return (c >= 'a' && c <= 'z') || c == '_' || digit(c); };
+  const auto any = [&](char c) { return lower(c) || (c >= 'A' && c <= 'Z') || c == '.'; };
+  if (module.empty() || digit(module[0]) || module[0] == '.' || !std::all_of(module.begin(), module.end(), any)) {
+    KP_THROW(ValueError) << "module '" << module << "': expected a name like [A-Za-z_][A-Za-z0-9_.]*";
+  }
+  if (name.empty() || digit(name[0]) || !std::all_of(name.begin(), name.end(), lower)) {
+    KP_THROW(ValueError) << "module '" << module << "': expected a program named in lower case, [a-z_][a-z0-9_]*, got '"
+                         << name << "'";
+  }
 }
 
 }  // namespace kernpack::sdk::program

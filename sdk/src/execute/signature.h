@@ -10,8 +10,8 @@ namespace kernpack::sdk::program {
 std::string DeriveSignature(const Prepared& prepared);
 // The target kind of code for where the entry's tensors are; "" on the host.
 std::string TargetKindOf(const Program& program);
-// ValueError unless a module may have a function of that name.
-void CheckFunctionName(const std::string& module, const std::string& name);
+// ValueError unless a module may have that name, and a function of that name.
+void CheckNames(const std::string& module, const std::string& name);
 
 }  // namespace kernpack::sdk::program
 

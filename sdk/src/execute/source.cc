@@ -28,7 +28,7 @@ class Writer {
 
   std::string Run(const std::string& module, const std::string& version) {
     const Program& entry = *prepared_.entry->program;
-    CheckFunctionName(module, entry.name);
+    CheckNames(module, entry.name);
     const std::string signature = DeriveSignature(prepared_);
     Write(*prepared_.entry);
     std::string names;
@@ -91,8 +91,9 @@ class Writer {
     }
     const size_t number = written_.size();
     written_.push_back(&prepared);
-    bodies_ += "\n// " + program.name + ". `out`: where results go, or None for new ones.\nstatic int kp_program_" +
-               Number(number) + "(const KpInstance* self, const KpAny* args, KpAny* out) {\n" + body +
+    bodies_ += "\n// " + CString(program.name) +
+               ". `out`: where results go, or None for new ones.\nstatic int kp_program_" + Number(number) +
+               "(const KpInstance* self, const KpAny* args, KpAny* out) {\n" + body +
                "  rc = 0;\nfailed:\n  kp_drop_all(v, " + count + ");\n  return rc;\n}\n";
     return number;
   }
@@ -174,11 +175,13 @@ class Writer {
       call = "kp_is_true(self, &v[" + Number(s.args[0]) + "].any, &yes) || (yes ? " + call + " : kp_program_" +
              Number(Write(*step.otherwise)) + "(self, a, r))";
     }
-    text += Guarded(program, s, call);
+    // What it gave before it failed is freed with the values.
+    text += "    const int bad = " + call + ";\n";
     for (size_t i = 0; i < s.results.size(); ++i) {
       const std::string value = "v[" + Number(s.results[i]) + "]";
       text += "    " + value + ".any = r[" + Number(i) + "];\n    " + value + ".owned = true;\n";
     }
+    text += Guarded(program, s, "bad");
     return text;
   }
 
@@ -186,7 +189,7 @@ class Writer {
     const Program& program = *prepared.program;
     const Step& s = *step.step;
     const std::string first = s.results.empty() ? "" : "v[" + Number(s.results[0]) + "]";
-    std::string text = "  {  // " + NameOf(program, s) + "\n";
+    std::string text = "  {  // " + CString(NameOf(program, s)) + "\n";
     switch (s.kind) {
       case StepKind::kConstant:
         if (kp_is_object(&step.constant)) Refuse(program, s, "shapes as values cannot be exported");
@@ -198,8 +201,9 @@ class Writer {
       case StepKind::kTuple:
         return WriteTuple(s);
       case StepKind::kTupleGet:
-        text += "    " + first + ".any = ((const KpSequenceObject*)(const void*)v[" + Number(s.args[0]) +
-                "].any.v.v_obj)->data[" + Number(s.index) + "];\n";
+        text +=
+            Guarded(program, s,
+                    "kp_item(self, &v[" + Number(s.args[0]) + "].any, " + Number(s.index) + ", &" + first + ".any)");
         break;
       case StepKind::kIf:
       case StepKind::kInvoke:

@@ -69,6 +69,19 @@ static KpAny kp_list(KpSequenceObject* list, KpAny* items, int64_t size) {
   return kp_plain(KP_TYPE_ARRAY, (uint64_t)(uintptr_t)list);
 }
 
+// NULL when it is no list.
+static const KpSequenceObject* kp_items(const KpAny* a) {
+  const bool is_list = a->type_index == KP_TYPE_ARRAY || a->type_index == KP_TYPE_LIST;
+  return is_list ? (const KpSequenceObject*)(const void*)a->v.v_obj : NULL;
+}
+
+static int kp_item(const KpInstance* self, const KpAny* tuple, int64_t index, KpAny* out) {
+  const KpSequenceObject* list = kp_items(tuple);
+  if (!list || index >= list->size) return kp_fail(self->host, "IndexError", "expected a tuple that has the element");
+  *out = list->data[index];
+  return 0;
+}
+
 // Calls a function; its results become new values.
 static int kp_step(const KpInstance* self, int function, const KpAny* args, int count, Value* const* results,
                    int result_count) {
@@ -79,7 +92,11 @@ static int kp_step(const KpInstance* self, int function, const KpAny* args, int 
     results[0]->owned = true;
     return 0;
   }
-  const KpSequenceObject* list = (const KpSequenceObject*)(const void*)result.v.v_obj;
+  const KpSequenceObject* list = kp_items(&result);
+  if (result_count > 1 && (!list || list->size != result_count)) {
+    kp_any_release(&result);
+    return kp_fail(self->host, "TypeError", "expected a list of its results, got another value");
+  }
   for (int i = 0; i < result_count; ++i) {
     results[i]->any = list->data[i];
     results[i]->owned = true;

@@ -95,6 +95,24 @@ TEST_F(ExecuteExport, ErrorsNameTheStepAndEverythingIsFreed) {
             "ArithmeticError: main: step 1 (call leaf.fail): fail: step 0 (call t.fail): fail: it always does");
 }
 
+TEST_F(ExecuteExport, NamesOfProgramsAndValuesAreNoCode) {
+  const KpLoadedModule* module = Exported(R"(program "odd \x0a*/ name"(x: f32[N]) {
+    z = call leaf.add(x, x)
+    return z
+  }
+  program main(x: f32[N]) {
+    z = invoke "odd \x0a*/ name"(x)
+    return z
+  })",
+                                          "odd_names");
+  ASSERT_NE(module, nullptr);
+  const Floats x({1, 2});
+  const KpAny arg = AnyView(x).raw();
+  Any result;
+  ASSERT_EQ(kp_call(kp_module_function(module, kp_bytes("main")), &arg, 1, result.out()), 0) << TakeError();
+  EXPECT_EQ(ValuesOf(result), (std::vector<float>{2, 4}));
+}
+
 TEST_F(ExecuteExport, WhatCannotBeExportedSaysWhy) {
   const auto refused = [&](const char* text, const char* name = "m") {
     try {
@@ -109,11 +127,13 @@ TEST_F(ExecuteExport, WhatCannotBeExportedSaysWhy) {
       "ValueError: main: step 0 (call t.scale): the function is of no loaded module, and another process could not "
       "find it");
   EXPECT_EQ(
-      refused("program main(x: f32[N] @cpu) {\n y @fake:0 = copy x\n z @cpu = copy y\n return z\n}"),
+      refused("program main(x: f32[N] @cpu) {\n y @fake:0 = call t.scale(x)\n return y\n}"),
       "NotImplementedError: main: step 0 (copy): the plan moves values between devices; a program on one device can "
       "be exported");
   EXPECT_EQ(refused("program \"M n\"(x: f32[N]) {\n z = call leaf.fail(x)\n return z\n}"),
             "ValueError: module 'm': expected a program named in lower case, [a-z_][a-z0-9_]*, got 'M n'");
+  EXPECT_EQ(refused("program main(x: f32[N]) {\n z = call leaf.fail(x)\n return z\n}", "\"\n#error"),
+            "ValueError: module '\"\n#error': expected a name like [A-Za-z_][A-Za-z0-9_.]*");
 }
 
 }  // namespace
