@@ -4,7 +4,7 @@
 #include <map>
 
 #include "plan/clocks.h"
-#include "plan/effects.h"
+#include "plan/handed_on.h"
 #include "plan/tuples.h"
 
 namespace kernpack::sdk::program {
@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint32_t kNever = ~0u;
 
-// The last step that uses each value, in program order; kNever for what is used by none or outlives the program. A tuple
-// uses its elements as long as it is used.
-std::vector<uint32_t> LastUses(const Program& p, const Tuples& tuples) {
+// The last step that uses each value, in program order; kNever for parameters and what outlives the program. A tuple uses its
+// elements as long as it is used, and so does what may be an argument handed on.
+std::vector<uint32_t> LastUses(const Program& p, const Tuples& tuples, const HandedOn& handed_on) {
   std::vector<uint32_t> last(p.values.size(), kNever);
   for (uint32_t s = 0; s < p.steps.size(); ++s) {
     for (const ValueId v : p.steps[s].results) last[v] = s;
@@ -26,18 +26,39 @@ std::vector<uint32_t> LastUses(const Program& p, const Tuples& tuples) {
   }
   for (const ValueId v : p.params) last[v] = kNever;
   for (const Result& r : p.results) last[r.value] = last[tuples.OwnerOf(r.value)] = kNever;
+  // From the end, so that what is handed on several times lives to the last of them.
+  for (auto s = p.steps.rbegin(); s != p.steps.rend(); ++s) {
+    for (size_t arg = 0; arg < s->args.size(); ++arg) {
+      if (!handed_on.By(*s, arg)) continue;
+      uint32_t& lives = last[tuples.OwnerOf(s->args[arg])];
+      for (const ValueId v : s->results) lives = std::max(lives, last[v]);
+    }
+  }
   return last;
 }
 
 class Assigner {
  public:
-  Assigner(const Program& p, PlannedProgram* planned)
+  Assigner(const Program& p, const HandedOn& handed_on, PlannedProgram* planned)
       : p_(p),
         planned_(*planned),
         tuples_(p),
-        last_(LastUses(p, tuples_)),
+        last_(LastUses(p, tuples_, handed_on)),
         clocks_(p.steps.size()),
-        busy_(p.values.size()) {}
+        busy_(p.values.size()),
+        handed_to_(p.values.size()),
+        ends_(p.steps.size()) {
+    for (const Step& s : p.steps) {
+      for (size_t arg = 0; arg < s.args.size(); ++arg) {
+        if (!handed_on.By(s, arg)) continue;
+        auto& to = handed_to_[tuples_.OwnerOf(s.args[arg])];
+        to.insert(to.end(), s.results.begin(), s.results.end());
+      }
+    }
+    for (ValueId v = 0; v < last_.size(); ++v) {
+      if (last_[v] != kNever) ends_[last_[v]].push_back(v);
+    }
+  }
 
   void Run() {
     planned_.buffers.clear();
@@ -63,6 +84,8 @@ class Assigner {
   const std::vector<uint32_t> last_;
   Clocks clocks_;
   std::vector<Clock> busy_;  // by value: when nothing uses it any more
+  std::vector<std::vector<ValueId>> handed_to_;  // by value: results that may be it
+  std::vector<std::vector<ValueId>> ends_;  // by step: values that it is the last to use
   // Buffers without a value, by what must be the same and then by size. Ordered: the plan depends on nothing else.
   struct Key {
     size_t place;  // index in places_
@@ -134,31 +157,20 @@ class Assigner {
     }
   }
 
+  // Later values first: those that may be an earlier one say how long that is in use.
   void Free(uint32_t s) {
     std::vector<ValueId>& frees = planned_.steps[s].frees;
     frees.clear();
-    const auto consider = [&](ValueId v) {
-      const bool holds = IsData(p_.values[v].type) || p_.values[v].type.kind == TypeKind::kTuple;
-      if (!holds || last_[v] != s || std::find(frees.begin(), frees.end(), v) != frees.end()) return;
-      frees.push_back(v);
-      Release(v);
-    };
-    for (const ValueId v : p_.steps[s].args) {
-      if (const Step* tuple = tuples_.MadeBy(v)) {
-        for (const ValueId element : tuple->args) ConsiderWithOwner(element, consider);
-      }
-      ConsiderWithOwner(v, consider);
+    for (auto v = ends_[s].rbegin(); v != ends_[s].rend(); ++v) {
+      if (!IsData(p_.values[*v].type) && p_.values[*v].type.kind != TypeKind::kTuple) continue;
+      frees.push_back(*v);
+      Release(*v);
     }
-    for (const ValueId v : p_.steps[s].results) consider(v);
-  }
-
-  template <class Consider>
-  void ConsiderWithOwner(ValueId v, const Consider& consider) {
-    consider(v);
-    if (tuples_.OwnerOf(v) != v) consider(tuples_.OwnerOf(v));
+    std::reverse(frees.begin(), frees.end());
   }
 
   void Release(ValueId v) {
+    for (const ValueId to : handed_to_[v]) Raise(&busy_[v], busy_[to]);
     const uint32_t buffer = planned_.buffer_of[v];
     if (buffer == kNoBuffer) return;
     const ByteSize& size = planned_.buffers[buffer].size;
@@ -194,7 +206,10 @@ std::string ByteSize::str() const {
 }
 
 void AssignBuffers(Plan* plan, const PlanContext&) {
-  for (size_t p = 0; p < plan->programs.size(); ++p) Assigner(plan->module.programs[p], &plan->programs[p]).Run();
+  const HandedOn handed_on(plan->module);
+  for (size_t p = 0; p < plan->programs.size(); ++p) {
+    Assigner(plan->module.programs[p], handed_on, &plan->programs[p]).Run();
+  }
 }
 
 MemoryUse MemoryOf(const PlannedProgram& planned, const Program& program) {

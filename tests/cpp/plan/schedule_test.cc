@@ -194,6 +194,44 @@ TEST(Buffers, OfTensorsInATupleLiveAsLongAsIt) {
   EXPECT_EQ(steps[4].frees, (std::vector<ValueId>{plan.module.programs[0].steps[0].results[0], call[0]}));
 }
 
+TEST(Buffers, OfArgumentsThatAProgramHandsOnLiveAsLongAsItsResult) {
+  const Plan plan = PlanOf(R"(program main(x: f32[8], c: bool) {
+  a = call m.negate(x)
+  b = if c then same else other(a)
+  d = call m.negate(x)
+  e = call m.negate(d)
+  f = call m.add(b, e)
+  g = call m.negate(f)
+  h = call m.negate(g)
+  k = call m.negate(h)
+  return k
+}
+program same(p: f32[N]) {
+  return p
+}
+program other(p: f32[N]) {
+  q = call m.negate(p)
+  return q
+})",
+                           {.streams_per_device = 1, .access = {}});
+  // While b is in use nothing else may be in a's memory.
+  EXPECT_EQ(BuffersOf(plan), "32: a h\n32: d f\n32: e g\n");
+}
+
+TEST(Buffers, OfArgumentsThatAProgramReturnsAreNone) {
+  const Plan plan = PlanOf(R"(program main(x: f32[8]) {
+  a = call m.negate(x)
+  b = invoke same(a)
+  d = call m.negate(a)
+  e = call m.negate(d)
+  return b, e
+}
+program same(p: f32[N]) {
+  return p
+})");
+  EXPECT_EQ(BuffersOf(plan), "32: d\n");
+}
+
 // ---- laws, of programs made by chance ----
 
 // Whether step `before` is done when step `after` runs, as streams, events and barriers say.
