@@ -23,7 +23,7 @@ std::vector<std::string> ArchsOf(const Target& target, const Nvrtc& nvrtc) {
   return archs;
 }
 
-SourceFile HostSource(const ir::IRModule& module, const Target& target) {
+SourceFile CudaSource(const ir::IRModule& module, const Target& target) {
   ir::DeviceModule made(module, ir::CudaCxx());
   const Nvrtc& nvrtc = Nvrtc::Get();
   std::vector<ir::DeviceImage> images;
@@ -39,10 +39,10 @@ SourceFile HostSource(const ir::IRModule& module, const Target& target) {
 
 void RegisterCuda() {
   RegisterGenerator("cuda", {[](const ir::IRModule& module, const Target& target) {
-                               return Generated{LoadSource(HostSource(module, target), target, module.name), {}};
+                               return Generated{LoadSource(CudaSource(module, target), target, module.name), {}};
                              },
                              [](const ir::IRModule& module, const Target& target, const std::string& path) {
-                               ExportSource(HostSource(module, target), target, path);
+                               ExportSource(CudaSource(module, target), target, path);
                              },
                              [](const ir::IRModule& module, const Target&) {
                                return ir::DeviceModule(module, ir::CudaCxx()).program();
