@@ -57,6 +57,8 @@ void BindProgramExecute(py::module_& module) {
       .def(py::init(&MakeExecutor), py::arg("plan"), py::arg("functions"), py::arg("devices"))
       .def("function", &FunctionOf, py::arg("trace").none(true))
       .def("as_module", &AsModule, py::arg("name"))
+      .def("export_library", &Executor::Export, py::arg("module"), py::arg("version"), py::arg("path"),
+           py::call_guard<py::gil_scoped_release>())  // a compiler takes its time
       .def_property_readonly("buffers", &Buffers);
 }
 

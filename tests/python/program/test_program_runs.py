@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 
 import kernpack
 import numpy as np
@@ -149,7 +151,20 @@ def test_a_program_is_a_function_of_a_module_for_every_framework(k):
     np.testing.assert_array_equal(jax.jit(module.fourfold)(x), x * 4)
 
 
+def test_an_exported_program_is_a_kernel_library(k, tmp_path):
+    """In another process, which loads the module that the program calls and no other of that name."""
+    plan = program.plan(program.trace(lambda x: k.scale(k.scale(x)), TENSOR, name="fourfold"))
+    library = plan.executable().as_module("exported_program").export_library(tmp_path / "program.so")
+    script = (
+        "import sys, kernpack, numpy as np\n"
+        "k = kernpack.load(sys.argv[1].split(':'))\n"
+        "x = np.ones((4, 6), np.float32)\n"
+        "np.testing.assert_array_equal(kernpack.load(sys.argv[2]).fourfold(x), x * 4)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, k._source, str(library)], check=True)
+
+
 def test_a_program_of_this_process_is_not_pickled(k):
     module = program.plan(program.trace(lambda x: k.scale(x), TENSOR)).executable().as_module("unpickled")
-    with pytest.raises(TypeError, match="in this process alone"):
+    with pytest.raises(TypeError, match="export_library"):
         pickle.dumps(module)
