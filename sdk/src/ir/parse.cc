@@ -78,6 +78,11 @@ class Parser {
       lex_.Expect(":");
       const Type type = exprs_.ParseType();
       if (lex_.Accept("[")) {
+        if (lex_.Is("..")) {
+          FailAt(name.position, "'" + std::string(name.text) +
+                                    "': a function of the IR has tensors of known rank, got '...'; give an extent for "
+                                    "each dimension, and the caller a tensor of that rank");
+        }
         const std::vector<Expr> shape = exprs_.ParseList("]");
         p.buffer = exprs_.Checked(name.position, [&] { return MakeBuffer(std::string(name.text), type, shape); });
       } else if (p.role != Role::kInput) {

@@ -196,6 +196,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 1, column 22: 'for' is a word of the language; choose another name"}),
     [](const auto& info) { return "Text_" + std::to_string(info.index); });
 
+TEST(IrText, ATensorOfAnyRankIsAnErrorThatSaysSo) {
+  const std::string message = MessageOf([] { Parse("func f(x: f32[...]) -> (y: f32[...]) { }"); });
+  EXPECT_NE(message.find("line 1, column 8: 'x': a function of the IR has tensors of known rank"), std::string::npos)
+      << message;
+}
+
 TEST(IrText, DeepNestingIsAnErrorAndNoCrash) {
   std::string parentheses = "func f() -> () { let a = " + std::string(100000, '(');
   std::string blocks = "func f() -> () {";
