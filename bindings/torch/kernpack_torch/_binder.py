@@ -37,7 +37,7 @@ def bind(
     given = ", ".join(param.name for param in spec.params)
     called = arguments(spec, [param.name for param in spec.params]) if keywords else given
     body = f"{shortcut}return _call({called}) if out is None else _call_out(out, {given})"
-    return define(spec.name, f"def {spec.name}({', '.join([*parameters, 'out=None'])}):\n{_indent(body)}\n", scope)
+    return _named(spec.name, [*parameters, "out=None"], body, scope)
 
 
 def forward_to(spec: Spec, op: Any, with_results: bool = False) -> Callable[..., Any]:
@@ -45,7 +45,7 @@ def forward_to(spec: Spec, op: Any, with_results: bool = False) -> Callable[...,
     names = [param.name for param in spec.params]
     results = [result.name for result in spec.results] if with_results else []
     given = ", ".join([arguments(spec, names), *(f"{name}={name}" for name in results)])
-    return define(spec.name, f"def {spec.name}({', '.join(names + results)}):\n    return _op({given})\n", {"_op": op})
+    return _named(spec.name, names + results, f"return _op({given})", {"_op": op})
 
 
 def arguments(spec: Spec, values: Iterable[str]) -> str:
@@ -73,6 +73,13 @@ def wants_gradient(spec: Spec) -> str:
             one = f"{param.name}.requires_grad"
             found.append(f"({param.name} is not None and {one})" if param.optional else one)
     return " or ".join(found) or "False"
+
+
+def _named(name: str, parameters: list[str], body: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    """A function of that name, which may be a word that Python keeps for itself."""
+    function = define("_function", f"def _function({', '.join(parameters)}):\n{_indent(body)}\n", scope)
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 def define(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:

@@ -54,6 +54,16 @@ Target TargetFor(const ir::IRModule& module, const std::optional<Target>& target
   return Target(module.target);
 }
 
+// The kind llvm makes what runs in this process for its processor, where the target leaves that open; the schedule has to
+// know, or its vectors are those of the oldest processor.
+Target InThisProcess(const Target& target) {
+  if (target.kind().name() != "llvm") return target;
+  for (const char* option : {"mcpu", "mattr", "mtriple"}) {
+    if (target.attrs().contains(option)) return target;
+  }
+  return Target::FromDevice({KP_DEVICE_CPU, 0}, target.ToConfig());
+}
+
 // Calls target.<service>.<kind> with the module, the target and `more`.
 Any CallGenerator(const char* service, const ir::IRModule& module, const Target& target, std::vector<Any> more = {}) {
   RegisterBuiltinGenerators();
@@ -126,7 +136,7 @@ std::vector<std::string> ListGenerators() {
 }
 
 Generated Build(const ir::IRModule& module, const std::optional<Target>& target) {
-  const Target chosen = TargetFor(module, target);
+  const Target chosen = InThisProcess(TargetFor(module, target));
   return ToGenerated(CallGenerator(kBuild, module, chosen), chosen.kind().name());
 }
 
@@ -135,7 +145,7 @@ void Export(const ir::IRModule& module, const std::optional<Target>& target, con
 }
 
 std::string Source(const ir::IRModule& module, const std::optional<Target>& target) {
-  const Any source = CallGenerator(kSource, module, TargetFor(module, target));
+  const Any source = CallGenerator(kSource, module, InThisProcess(TargetFor(module, target)));
   return std::string(source.cast<StringView>());
 }
 

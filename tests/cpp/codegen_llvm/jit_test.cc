@@ -188,6 +188,13 @@ TEST(LlvmJit, GradientsAreDeclared) {
   kp_any_release(&pairs);
 }
 
+// On a processor with wider vectors than the oldest one's, the schedule is another.
+TEST(LlvmJit, LoopsAreScheduledForThisProcessor) {
+  const IRModule module = Parse("func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[i] = x[i] * 2.0 } }");
+  EXPECT_EQ(kernpack::sdk::Source(module, kernpack::sdk::Target("llvm")),
+            kernpack::sdk::Source(module, kernpack::sdk::Target::FromDevice({KP_DEVICE_CPU, 0})));
+}
+
 std::string Refusal(const std::string& text, const char* target = "llvm") {
   return MessageOf([&] { BuildLlvm(text, target); });
 }

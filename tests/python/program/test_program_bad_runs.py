@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -108,12 +109,11 @@ def test_running_out_of_memory_in_the_middle_frees_what_was_taken(k):
 
 
 def test_an_interrupt_ends_the_run(k):
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # parallel test runs ignore it
     reached = []
 
     @program.foreign("tests.interrupts", "(x: f32[...]) -> (out: f32[...])")
     def interrupts(x, out):
-        import signal
-
         signal.raise_signal(signal.SIGINT)
 
     @program.foreign("tests.later", "(x: f32[...]) -> (out: f32[...])")
@@ -121,8 +121,11 @@ def test_an_interrupt_ends_the_run(k):
         reached.append(True)
 
     executable = program.plan(program.trace(lambda x: later(interrupts(x)), TENSOR)).executable()
-    with pytest.raises(KeyboardInterrupt):
-        executable.run(rows())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            executable.run(rows())
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert reached == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -104,8 +105,14 @@ def test_placed_arguments_are_not_copied_again(k, opencl):
 
 def test_halves_run_on_two_devices(k):
     devices = kernpack.devices("opencl")
+    if len(devices) == 1 and "POCL_DEVICES" not in os.environ:  # PoCL offers as many as a new process is told
+        again = [sys.executable, "-m", "pytest", "-q", "-k", "test_halves_run_on_two_devices", __file__]
+        environment = {**os.environ, "POCL_DEVICES": "pthread basic"}
+        done = subprocess.run(again, env=environment, capture_output=True, text=True, check=False)
+        assert "1 passed" in done.stdout, done.stdout + done.stderr
+        return
     if len(devices) < 2:
-        pytest.skip('fewer than two OpenCL devices: POCL_DEVICES="pthread basic" makes PoCL offer two')
+        pytest.skip(f"OpenCL has {len(devices)} devices here")
 
     def body(x, y):
         return tuple(program.on_device(k.scale(half), f"opencl:{i}") for i, half in enumerate((x, y)))

@@ -42,6 +42,10 @@ def test_defaults_are_filled_in(k):
     assert "const 2.0" in str(program.trace(lambda x: k.scale(x), TENSOR))
 
 
+def test_a_lambda_gives_the_program_main(k):
+    assert program.trace(lambda x: k.scale(x), TENSOR).name == "main"
+
+
 def test_equal_constants_are_one(k):
     traced = program.trace(lambda x: k.scale(k.scale(x, by=3.0), by=3.0), TENSOR)
     assert str(traced).count("const") == 1

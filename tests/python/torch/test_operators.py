@@ -127,6 +127,16 @@ def test_every_dtype_number(k):
         assert kernpack.DType(x.dtype).name == name
 
 
+def test_a_name_that_python_keeps_for_itself():
+    module = kernpack.load_inline(
+        "void lambda(kp::TensorView x) {}", {"lambda": "(x: f32[N]) -> ()"}, name="torch_keyword"
+    )
+    operator = getattr(kernpack.torch.ops(module), "lambda")
+    assert operator(torch.ones(2)) is None
+    with pytest.raises(TypeError, match="lambda"):
+        operator()
+
+
 def test_two_versions_of_a_module(k, tmp_path):
     """The second content of a name gets a namespace with its digest."""
     one = kernpack.load_inline("void f(kp::TensorView x) {}", {"f": "(x: f32[N]) -> ()"}, name="twice_there")

@@ -212,12 +212,13 @@ def trace(
     specs, named: what it will be given: Spec((8, 384), "f32"), or an array, of which only shape and dtype count; nested in
         dicts, lists and tuples. Anything else (numbers, strings, None) is passed as it is and becomes part of the program.
     operators: what Python's operators on symbols call: an object with `add`, `matmul`, `reshape`, ...
-    name: of the program; the function's own otherwise.
+    name: of the program; the function's own otherwise, `main` for a lambda.
 
     Within, functions of kernpack modules take symbols and give symbols. TraceError says what a program cannot do.
     """
     behind = getattr(function, "func", function)  # of a functools.partial
-    chosen = _tree.Names().take(str(name or getattr(behind, "__name__", "main")).strip("<>"))
+    own = getattr(behind, "__name__", "main")
+    chosen = _tree.Names().take(str(name or ("main" if own == "<lambda>" else own)))
     if isinstance(function, Program):
         raise TypeError(f"program.trace: '{function.name}' is a Program already")
     if not callable(function):
