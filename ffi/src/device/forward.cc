@@ -103,6 +103,7 @@ int Copy(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uin
 // Within the processor's memory, which has one device and outlives forks: a short copy costs little more than memcpy.
 int CopyOnCpu(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes,
               void* stream) noexcept {
+  if (bytes == 0) return 0;
   for (const KpMemory* place : {from, to}) {
     if (place == nullptr || place->device.device_type != KP_DEVICE_CPU || place->device.device_id != 0) {
       return Copy(table, from, to, bytes, stream);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "codegen/c/module_table.h"
 #include "codegen/c_family/spelling.h"
 #include "execute/signature.h"
 #include "execute/source_prelude.h"
@@ -38,15 +39,15 @@ class Writer {
            ", a program of Kernpack's.\n#include <kernpack/device_api.h>\n#include "
            "<kernpack/host/modules.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "
            "<string.h>\n\n"
-           "#define KP_PROGRAM_NAME " +
-           CString(module) + "\n#define KP_PROGRAM_VERSION " + CString(version) + "\n#define KP_PROGRAM_SDK " +
+           "#define KP_GENERATED_NAME " +
+           CString(module) + "\n#define KP_GENERATED_VERSION " + CString(version) + "\n#define KP_GENERATED_SDK " +
            CString(KP_SDK_VERSION) + "\n#define KP_PROGRAM_FUNCTIONS " + Number(names_.size()) +
            "\n\n// What the program calls.\nstatic const char* const kp_names[] = {\n" + names + "    NULL};\n" +
            kSourcePrelude + bodies_ + Entry(entry, written_.size() - 1) +
            "\nstatic const KpFunctionInfo kp_info = {.struct_size = sizeof(KpFunctionInfo), .target = " +
            (kind.empty() ? "NULL" : CString(kind)) + ", .signature = " + CString(signature) +
            "};\nstatic const KpFunctionDef kp_functions[] = {{" + CString(entry.name) + ", kp_entry, &kp_info}};\n" +
-           kSourceEpilogue;
+           kSourceEpilogue + kModuleTable;
   }
 
  private:

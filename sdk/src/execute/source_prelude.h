@@ -4,7 +4,7 @@
 
 namespace kernpack::sdk::program {
 
-// Before: KP_PROGRAM_NAME, KP_PROGRAM_VERSION, KP_PROGRAM_SDK, KP_PROGRAM_FUNCTIONS, and kp_names, what they are found by.
+// Before: KP_GENERATED_NAME, KP_GENERATED_VERSION, KP_GENERATED_SDK, KP_PROGRAM_FUNCTIONS, and kp_names, what they are found by.
 inline constexpr char kSourcePrelude[] = R"(
 struct KpInstance {
   const KpHost* host;
@@ -155,7 +155,7 @@ static int kp_create(const KpHost* host, KpInstance** out) {
   const void* modules = NULL;
   const void* devices = NULL;
   KpInstance* self = (KpInstance*)calloc(1, sizeof *self);
-  if (!self) return kp_fail(host, "MemoryError", KP_PROGRAM_NAME ": out of memory");
+  if (!self) return kp_fail(host, "MemoryError", KP_GENERATED_NAME ": out of memory");
   if (host->get_extension(host, kp_bytes(KP_MODULES_EXTENSION), 1, &modules) ||
       host->get_extension(host, kp_bytes(KP_DEVICES_EXTENSION), 1, &devices)) {
     free(self);
@@ -163,7 +163,7 @@ static int kp_create(const KpHost* host, KpInstance** out) {
   }
   if (!modules || !devices) {
     free(self);
-    return kp_fail(host, "ImportError", KP_PROGRAM_NAME ": this host lists no modules; upgrade: pip install -U kernpack");
+    return kp_fail(host, "ImportError", KP_GENERATED_NAME ": this host lists no modules; upgrade: pip install -U kernpack");
   }
   self->host = host;
   self->modules = (const KpModules*)modules;
@@ -177,22 +177,6 @@ static int kp_create(const KpHost* host, KpInstance** out) {
   *out = self;
   return 0;
 }
-
-static const KpModule kp_module = {
-    .struct_size = sizeof(KpModule),
-    .abi_version = KP_ABI_VERSION,
-    .min_host_abi = (uint32_t)KP_ABI_MAJOR << 16,
-    .name = KP_PROGRAM_NAME,
-    .version = KP_PROGRAM_VERSION,
-    .sdk_version = KP_PROGRAM_SDK,
-    .functions = kp_functions,
-    .functions_end = kp_functions + sizeof kp_functions / sizeof *kp_functions,
-    .create = kp_create,
-    .destroy = kp_destroy,
-};
-
-KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void);
-const KpModule* kp_module_v1(void) { return &kp_module; }
 )";
 
 }  // namespace kernpack::sdk::program

@@ -151,22 +151,6 @@ static int kp_create(const KpHost* host, KpInstance** out) {
 }
 
 static void kp_destroy(KpInstance* instance) { free(instance); }
-
-static const KpModule kp_module = {
-    .struct_size = sizeof(KpModule),
-    .abi_version = KP_ABI_VERSION,
-    .min_host_abi = (uint32_t)KP_ABI_MAJOR << 16,
-    .name = KP_GENERATED_NAME,
-    .version = "1.0.0",
-    .sdk_version = KP_GENERATED_SDK,
-    .functions = kp_functions,
-    .functions_end = kp_functions + sizeof kp_functions / sizeof *kp_functions,
-    .create = kp_create,
-    .destroy = kp_destroy,
-};
-
-KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void);
-const KpModule* kp_module_v1(void) { return &kp_module; }
 )";
 
 }  // namespace kernpack::sdk::ir
