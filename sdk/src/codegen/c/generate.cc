@@ -80,9 +80,9 @@ std::string GenerateC(const IRModule& input, int vector_bytes) {
   }
   if (table.empty()) KP_THROW(ValueError) << "module '" << module.name << "' has no function that is not private";
   return "// Module " + module.name + ", generated from Kernpack's IR.\n#define KP_GENERATED_NAME " +
-         CString(module.name) + "\n#define KP_GENERATED_VERSION \"1.0.0\"\n#define KP_GENERATED_SDK " + CString(KP_SDK_VERSION) + "\n" + kCPrelude +
-         helpers.Text() + bodies + entries + "\nstatic const KpFunctionDef kp_functions[] = {\n" + table + "};\n" +
-         kEpilogue + kModuleTable;
+         CString(module.name) + "\n#define KP_GENERATED_VERSION \"1.0.0\"\n#define KP_GENERATED_SDK " +
+         CString(KP_SDK_VERSION) + "\n" + kCPrelude + helpers.Text() + bodies + entries +
+         "\nstatic const KpFunctionDef kp_functions[] = {\n" + table + "};\n" + kEpilogue + kModuleTable;
 }
 
 }  // namespace kernpack::sdk::ir
