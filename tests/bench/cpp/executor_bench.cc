@@ -87,6 +87,7 @@ Ratio Overhead(int calls, int64_t size) {
              {KP_DEVICE_CPU},
              {},
              {},
+             {},
              [=](KpDLDevice device) {
                sp::Callable callable;
                Check(kp_function_resolve(function, device, &callable.call, &callable.self));
@@ -136,6 +137,7 @@ Ratio Memory(int layers) {
   sp::FunctionTable table;
   table.Add({"bench.add",
              "(x: f32[N], y: f32[N]) -> (z: f32[N])",
+             {},
              {},
              {},
              {},
@@ -222,6 +224,7 @@ StreamTimes Streams() {
   table.Add({"bench.work",
              "(x: f32[N], rounds: int) -> (z: f32[N])",
              {KP_DEVICE_OPENCL},
+             {},
              {},
              {},
              [](KpDLDevice) { return sp::Callable{&Kernel::Call, &kernel}; },
