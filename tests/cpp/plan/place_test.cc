@@ -601,5 +601,24 @@ TEST(ElideCopies, LeavesOutWhatTheTableSaysCodeCanReach) {
   EXPECT_EQ(PlanOf(text, options).module.programs[0].steps.size(), 5U);
 }
 
+TEST(PlanPlace, RefusesToWriteATensorThatHasTwoNames) {
+  const auto plan = [](const std::string& steps) {
+    return PlanOf("program main(a, x) {\n" + steps + "  return y\n}\nprogram same(p) {\n  return p\n}\n");
+  };
+  for (const char* written : {"a", "y"}) {
+    try {
+      plan("  y = invoke same(a)\n  call m.append(" + std::string(written) + ", x)\n");
+      ADD_FAILURE() << "no error for " << written;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("line 3, column 3: program main: call m.append writes '" +
+                                           std::string(written) + "' in place, which has another name"),
+                std::string::npos)
+          << e.what();
+    }
+  }
+  EXPECT_NO_THROW(plan("  call m.append(a, x)\n  y = invoke same(a)\n"));
+  EXPECT_NO_THROW(plan("  b @cuda = copy a\n  y = invoke same(b)\n  call m.append(a, x)\n"));
+}
+
 }  // namespace
 }  // namespace kernpack::sdk::program
