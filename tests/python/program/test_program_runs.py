@@ -7,13 +7,14 @@ import os
 import pickle
 import subprocess
 import sys
+import zipfile
 
 import kernpack
 import numpy as np
 import pytest
 
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
-from kernpack_compiler import program
+from kernpack_compiler import export_wheel, program
 from sample import TENSOR, halve, rows
 
 
@@ -169,6 +170,20 @@ def test_an_exported_program_is_a_kernel_library(k, tmp_path):
         "np.testing.assert_array_equal(kernpack.load(sys.argv[2]).fourfold(x), x * 4)\n"
     )
     subprocess.run([sys.executable, "-c", script, k._source, str(library)], check=True)
+
+
+def test_a_wheel_holds_an_exported_program(k, tmp_path):
+    plan = program.plan(program.trace(lambda x: k.scale(k.scale(x)), TENSOR, name="fourfold"))
+    wheel = export_wheel([plan.executable().as_module("wheeled_program")], tmp_path, name="wheeled", version="1.0.0")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    script = (
+        "import sys, kernpack, numpy as np\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "k = kernpack.load(sys.argv[1].split(':'))\n"
+        "x = np.ones((4, 6), np.float32)\n"
+        "np.testing.assert_array_equal(kernpack.load('wheeled').fourfold(x), x * 4)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, k._source, str(tmp_path / "site")], check=True)
 
 
 def test_a_program_of_this_process_is_not_pickled(k):
