@@ -2,6 +2,7 @@
 #include <kernpack/sdk/program/verify.h>
 
 #include "plan/canonical.h"
+#include "plan/refuse_shared_writes.h"
 #include "plan/solve.h"
 #include "plan/tuples.h"
 
@@ -40,6 +41,7 @@ void InferTypes(Plan* plan, const PlanContext& context) {
   for (size_t p = 0; p < types.size(); ++p) {
     for (size_t v = 0; v < types[p].size(); ++v) plan->module.programs[p].values[v].type = std::move(types[p][v]);
   }
+  RefuseSharedWrites(plan->module, *context.functions);  // follows tuples, so types come first
 }
 
 void Place(Plan* plan, const PlanContext& context) {

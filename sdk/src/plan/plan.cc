@@ -1,6 +1,5 @@
 #include <kernpack/sdk/program/plan.h>
 
-#include "plan/refuse_shared_writes.h"
 #include "program/print.h"
 #include "program/structure.h"
 
@@ -47,7 +46,6 @@ const std::vector<PlanPass>& PlanPasses() {
 
 Plan MakePlan(const ProgramModule& module, const PlanContext& context, const PlanObserver& observer) {
   CheckStructure(module, IndexOf(module), *context.functions);  // the first pass checks what else Verify() does
-  RefuseSharedWrites(module, *context.functions);
   Plan plan{module, {}, {}};
   for (const PlanPass& pass : PlanPasses()) {
     pass.run(&plan, context);

@@ -7,7 +7,7 @@
 
 namespace kernpack::sdk::program {
 
-// ValueError where a step writes in place to a tensor that has two names, naming the step.
+// ValueError where a step writes in place to a tensor that has two names, naming the step. The module's types are checked.
 void RefuseSharedWrites(const ProgramModule& module, const FunctionTable& functions);
 
 }  // namespace kernpack::sdk::program

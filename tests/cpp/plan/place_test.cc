@@ -601,6 +601,20 @@ TEST(ElideCopies, LeavesOutWhatTheTableSaysCodeCanReach) {
   EXPECT_EQ(PlanOf(text, options).module.programs[0].steps.size(), 5U);
 }
 
+TEST(PlanPlace, RefusesElementsThatNoTupleHas) {
+  const auto message = [](const std::string& get) -> std::string {
+    try {
+      PlanOf("program main(a, n: int) {\n  pair = tuple(a, a)\n  first = get " + get + "\n  return first\n}\n");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(message("pair[2]").find("get pair[2]: element 2 of 2: elements count from 0"), std::string::npos)
+      << message("pair[2]");
+  EXPECT_NE(message("n[0]").find("get n[0]: expected a tuple, got int"), std::string::npos) << message("n[0]");
+}
+
 TEST(PlanPlace, RefusesToWriteATensorThatHasTwoNames) {
   const auto plan = [](const std::string& steps) {
     return PlanOf("program main(a, x) {\n" + steps + "  return y\n}\nprogram same(p) {\n  return p\n}\n");

@@ -93,7 +93,8 @@ struct PlanPass {
   void (*run)(Plan* plan, const PlanContext& context);
 };
 
-// Types that the functions' signatures say, from arguments to results.
+// Types that the functions' signatures say, from arguments to results. ValueError where they contradict, and where a step writes in
+// place to a tensor that has two names.
 void InferTypes(Plan* plan, const PlanContext& context);
 // Gives each value a device. ValueError naming both sides where two constraints cannot both hold (docs/program.md).
 void Place(Plan* plan, const PlanContext& context);
