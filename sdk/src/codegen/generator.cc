@@ -54,14 +54,15 @@ Target TargetFor(const ir::IRModule& module, const std::optional<Target>& target
   return Target(module.target);
 }
 
-// The kind llvm makes what runs in this process for its processor, where the target leaves that open; the schedule has to
-// know, or its vectors are those of the oldest processor.
+// A kind with the attribute "runs_on_this_machine" makes what runs in this process for its processor, where the target leaves that
+// open. The schedule has to know, or its vectors are those of the oldest processor.
 Target InThisProcess(const Target& target) {
-  if (target.kind().name() != "llvm") return target;
-  for (const char* option : {"mcpu", "mattr", "mtriple"}) {
-    if (target.attrs().contains(option)) return target;
+  const TargetKind& kind = target.kind();
+  if (!kind.GetAttr<bool>("runs_on_this_machine").value_or(false)) return target;
+  for (const TargetOption& option : kind.options()) {
+    if (!option.traits.from_device.empty() && target.attrs().contains(option.name)) return target;
   }
-  return Target::FromDevice({KP_DEVICE_CPU, 0}, target.ToConfig());
+  return Target::FromDevice({kind.device_type(), 0}, target.ToConfig());
 }
 
 // Calls target.<service>.<kind> with the module, the target and `more`.

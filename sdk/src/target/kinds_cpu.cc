@@ -62,6 +62,7 @@ void RegisterCpuKinds() {
       .add_attr_option<std::string>("jit", {.doc = "orcjit or mcjit", .validate = OneOf({"orcjit", "mcjit"})})
       .add_attr_option<Strings>("cl-opt",
                                 {.doc = "LLVM's own options: -name, -name=text, -name:int=4", .validate = CheckClOpts})
+      .set_attr<bool>("runs_on_this_machine", true)
       .Register();
   TargetKindBuilder c("c", KP_DEVICE_CPU);
   AddProcessor(c)

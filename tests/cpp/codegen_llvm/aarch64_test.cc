@@ -16,16 +16,6 @@ class LlvmAarch64 : public testing::Test {
   }
 };
 
-constexpr char kSoftmax[] = R"(module "rows"
-func softmax(x: f32[N, D]) -> (out: f32[N, D]) {
-  parallel i in 0..N {
-    let m = reduce(max, j in 0..D, any 16, x[i, j])
-    vectorized(16, masked) k in 0..D { out[i, k] = exp(x[i, k] - m) }
-    let s = reduce(+, j in 0..D, any 16, out[i, j])
-    vectorized(16, masked) k in 0..D { out[i, k] = out[i, k] / s }
-  }
-})";
-
 void ExpectASoftmax(Emulated* machine) {
   constexpr int64_t kRowsOf = 5, kColumns = 37;
   Array x(kF32, {kRowsOf, kColumns}), out(kF32, {kRowsOf, kColumns});

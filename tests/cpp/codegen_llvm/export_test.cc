@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "codegen_llvm/support.h"
 #include "ir/compiled.h"
 
 namespace ir_test {
@@ -15,43 +16,25 @@ namespace {
 namespace fs = std::filesystem;
 namespace sdk = kernpack::sdk;
 
-constexpr char kRows[] = R"(module "rows"
-func softmax(x: f32[N, D]) -> (out: f32[N, D]) {
-  parallel i in 0..N {
-    let m = reduce(max, j in 0..D, any 16, x[i, j])
-    vectorized(16, masked) k in 0..D { out[i, k] = exp(x[i, k] - m) }
-    let s = reduce(+, j in 0..D, any 16, out[i, j])
-    vectorized(16, masked) k in 0..D { out[i, k] = out[i, k] / s }
-  }
-})";
-
 class LlvmExport : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "kernpack-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override {
-    unsetenv("KERNPACK_LINKER");
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { unsetenv("KERNPACK_LINKER"); }
 
   std::string Export(const std::string& text, const std::string& target = "llvm") {
     return MessageOf([&] { sdk::Export(Parse(text), sdk::Target(target), Path()); });
   }
-  std::string Path() const { return folder_ / "k.so"; }
+  std::string Path() const { return folder_.path() / "k.so"; }
   std::string Bytes() const {
     std::ifstream in(Path(), std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
   Compiled Load() const { return Compiled::Load(Path()); }
 
-  fs::path folder_;
+  Folder folder_;
 };
 
 TEST_F(LlvmExport, RunsAsAnyModule) {
-  ASSERT_EQ(Export(kRows), "");
+  ASSERT_EQ(Export(kSoftmax), "");
   Array x = Array::Of<float>(kF32, {1, 3}, {1, 2, 3}), out(kF32, {1, 3});
   ASSERT_EQ(Load().Call("softmax", {x.Value(), out.Value()}), "");
   EXPECT_NEAR(out.as<float>()[0], 0.09003057f, 1e-7f);
@@ -59,7 +42,7 @@ TEST_F(LlvmExport, RunsAsAnyModule) {
 }
 
 TEST_F(LlvmExport, HasAVariantForEachLevel) {
-  ASSERT_EQ(Export(kRows), "");
+  ASSERT_EQ(Export(kSoftmax), "");
   KpAny variants = kp_none();
   ASSERT_EQ(kp_function_variants(kp_module_function(Load().module(), kp_bytes("softmax")), &variants), 0);
   KpBytes text{};
@@ -72,18 +55,18 @@ TEST_F(LlvmExport, HasAVariantForEachLevel) {
 }
 
 TEST_F(LlvmExport, IsSmall) {
-  ASSERT_EQ(Export(kRows), "");
+  ASSERT_EQ(Export(kSoftmax), "");
   // Three levels. GNU's linker fills up to a page boundary what becomes read-only; LLVM's does not.
   const bool fills = std::system("command -v ld.lld > /dev/null") != 0;
   EXPECT_LE(fs::file_size(Path()), (fills ? 42u : 40u) * 1024);
-  ASSERT_EQ(Export(kRows, "llvm -mcpu=x86-64-v3"), "");
+  ASSERT_EQ(Export(kSoftmax, "llvm -mcpu=x86-64-v3"), "");
   EXPECT_LE(fs::file_size(Path()), 40u * 1024);
 }
 
 TEST_F(LlvmExport, TheSameModuleGivesTheSameFile) {
-  ASSERT_EQ(Export(kRows), "");
+  ASSERT_EQ(Export(kSoftmax), "");
   const std::string first = Bytes();
-  ASSERT_EQ(Export(kRows), "");
+  ASSERT_EQ(Export(kSoftmax), "");
   EXPECT_EQ(first, Bytes());
 }
 
@@ -94,9 +77,9 @@ TEST_F(LlvmExport, RefusesCodeThatNeedsALibrary) {
 }
 
 TEST_F(LlvmExport, RefusesMachinesThatItHasNothingFor) {
-  const std::string no_frame = Export(kRows, "llvm -mtriple=x86_64-apple-darwin");
+  const std::string no_frame = Export(kSoftmax, "llvm -mtriple=x86_64-apple-darwin");
   EXPECT_TRUE(no_frame.starts_with("NotImplementedError: export: modules for 'x86_64-apple-darwin")) << no_frame;
-  const std::string no_code = Export(kRows, "llvm -mtriple=riscv64-linux-gnu");
+  const std::string no_code = Export(kSoftmax, "llvm -mtriple=riscv64-linux-gnu");
   EXPECT_TRUE(no_code.starts_with("ValueError: the generator of kind llvm was built without code for 'riscv64"))
       << no_code;
   EXPECT_TRUE(fs::is_empty(folder_));
@@ -104,12 +87,12 @@ TEST_F(LlvmExport, RefusesMachinesThatItHasNothingFor) {
 
 TEST_F(LlvmExport, SaysThatThereIsNoLinker) {
   setenv("KERNPACK_LINKER", "/nonexistent/ld", 1);
-  EXPECT_EQ(Export(kRows), "RuntimeError: KERNPACK_LINKER: there is no program '/nonexistent/ld'");
+  EXPECT_EQ(Export(kSoftmax), "RuntimeError: KERNPACK_LINKER: there is no program '/nonexistent/ld'");
 }
 
 TEST_F(LlvmExport, SaysWhatTheLinkerSays) {
   setenv("KERNPACK_LINKER", "/bin/false", 1);
-  EXPECT_EQ(Export(kRows), "RuntimeError: export: " + Path() + ": /bin/false failed: ");
+  EXPECT_EQ(Export(kSoftmax), "RuntimeError: export: " + Path() + ": /bin/false failed: ");
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
@@ -121,7 +104,7 @@ TEST_F(LlvmExport, LoadsWhicheverLinkerMadeIt) {
       continue;
     }
     setenv("KERNPACK_LINKER", linker.c_str(), 1);
-    ASSERT_EQ(Export(kRows), "") << linker;
+    ASSERT_EQ(Export(kSoftmax), "") << linker;
     EXPECT_NO_THROW(Load()) << linker;
   }
 }
@@ -133,7 +116,7 @@ TEST_F(LlvmExport, ObjectsAreLinkedIntoAProgram) {
     const std::string text = "module \"" + name +
                              "\" func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] * " + factor +
                              " } }";
-    sdk::Export(Parse(text), sdk::Target("llvm"), folder_ / (name + ".o"));
+    sdk::Export(Parse(text), sdk::Target("llvm"), folder_.path() / (name + ".o"));
   }
   const std::string link = "cd '" + folder_.string() +
                            "' && cc -Wall -Werror -I" FFI_INCLUDE " " EMBEDDING_PROGRAM

@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "codegen_llvm/emulated/call_file.h"
+#include "codegen_llvm/support.h"
 #include "ir/compiled.h"
 
 namespace ir_test {
@@ -36,26 +37,6 @@ inline std::string MissingForEmulation() {
   });
   return refused.find("was built without code for") == std::string::npos ? "" : refused;
 }
-
-// A folder that is removed with its contents.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "kernpack-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // A module running on the emulated machine.
 class Emulated {
