@@ -82,7 +82,7 @@ TEST_F(LlvmExport, RefusesMachinesThatItHasNothingFor) {
   const std::string no_code = Export(kSoftmax, "llvm -mtriple=riscv64-linux-gnu");
   EXPECT_TRUE(no_code.starts_with("ValueError: the generator of kind llvm was built without code for 'riscv64"))
       << no_code;
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST_F(LlvmExport, SaysThatThereIsNoLinker) {
@@ -93,7 +93,7 @@ TEST_F(LlvmExport, SaysThatThereIsNoLinker) {
 TEST_F(LlvmExport, SaysWhatTheLinkerSays) {
   setenv("KERNPACK_LINKER", "/bin/false", 1);
   EXPECT_EQ(Export(kSoftmax), "RuntimeError: export: " + Path() + ": /bin/false failed: ");
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 // LLVM's lays files out in another way than GNU's; a compiler hands its options to one of them.
@@ -118,7 +118,7 @@ TEST_F(LlvmExport, ObjectsAreLinkedIntoAProgram) {
                              " } }";
     sdk::Export(Parse(text), sdk::Target("llvm"), folder_.path() / (name + ".o"));
   }
-  const std::string link = "cd '" + folder_.string() +
+  const std::string link = "cd '" + folder_.path().string() +
                            "' && cc -Wall -Werror -I" FFI_INCLUDE " " EMBEDDING_PROGRAM
                            " one.o two.o '" KERNPACK_LIBRARY
                            "' -o program && LD_LIBRARY_PATH=\"$(dirname '" KERNPACK_LIBRARY "')\" ./program";

@@ -26,6 +26,7 @@ struct Sample {
   const char* name;
   const char* text;
 };
+void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name; }
 
 class IrSplit : public testing::TestWithParam<Sample> {};
 

@@ -20,6 +20,7 @@ struct Sample {
   const char* name;
   const char* text;
 };
+void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name; }
 
 class IrPasses : public testing::TestWithParam<Sample> {};
 

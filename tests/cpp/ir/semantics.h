@@ -19,6 +19,7 @@ struct Row {
   const char* out;
   const char* want;
 };
+inline void PrintTo(const Row& row, std::ostream* out) { *out << row.expr; }
 
 inline constexpr Row kRows[] = {
     {"add_wraps", "i8", "127", "1", "a + b", "i8", "-128"},

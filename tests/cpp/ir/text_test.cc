@@ -148,6 +148,7 @@ struct BadText {
   const char* text;
   const char* message;
 };
+void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.text; }
 
 class IrMalformed : public testing::TestWithParam<BadText> {};
 

@@ -12,6 +12,7 @@ struct Case {
   const char* text;
   const char* message;  // "": it is fine
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.text; }
 
 class IrVerify : public testing::TestWithParam<Case> {};
 

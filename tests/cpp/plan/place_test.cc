@@ -610,9 +610,9 @@ TEST(PlanPlace, RefusesElementsThatNoTupleHas) {
     }
     return "no error";
   };
-  EXPECT_NE(message("pair[2]").find("get pair[2]: element 2 of 2: elements count from 0"), std::string::npos)
+  EXPECT_NE(message("pair[2]").find("get 'pair': element 2 of 2: elements count from 0"), std::string::npos)
       << message("pair[2]");
-  EXPECT_NE(message("n[0]").find("get n[0]: expected a tuple, got int"), std::string::npos) << message("n[0]");
+  EXPECT_NE(message("n[0]").find("get 'n': expected a tuple, got int"), std::string::npos) << message("n[0]");
 }
 
 TEST(PlanPlace, RefusesToWriteATensorThatHasTwoNames) {

@@ -9,6 +9,7 @@ struct Illegal {
   const char* trace;  // its last line is refused
   const char* message;
 };
+void PrintTo(const Illegal& illegal, std::ostream* out) { *out << illegal.trace; }
 
 StageProgram Named(const std::string& name) {
   if (name == "elementwise") return Elementwise();

@@ -34,6 +34,7 @@ struct Sample {
   const char* module;
   const char* function;
 };
+void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.module << " " << sample.function; }
 
 class DeviceSamples : public OnKind<testing::TestWithParam<Sample>> {};
 
