@@ -16,12 +16,12 @@ class Expander : public Hoister {
     if (ClassOf(e->op) != OpClass::Math && e->op != Op::kPow) return Mutator::MutateExpr(e);
     const Binder bind{Place()};
     const Expr x = MutateExpr(e->args[0]);
-    if (e->type.bits == 64) return bind(OpName(e->op).data(), ExpandF64(e->op, x, bind));
-    return bind(OpName(e->op).data(), Expand(e->op, x, e->args.size() > 1 ? MutateExpr(e->args[1]) : Expr(), bind));
+    const Expr y = e->args.size() > 1 ? MutateExpr(e->args[1]) : Expr();
+    return bind(OpName(e->op).data(), e->type.bits == 64 ? ExpandF64(e->op, x, y, bind) : Expand(e->op, x, y, bind));
   }
 
  private:
-  static Expr ExpandF64(Op op, const Expr& x, const Binder& bind) {
+  static Expr ExpandF64(Op op, const Expr& x, const Expr& y, const Binder& bind) {
     switch (op) {
       case Op::kExp:
         return ExpandExpF64(x, bind);
@@ -29,11 +29,16 @@ class Expander : public Hoister {
         return ExpandLogF64(x, bind);
       case Op::kTanh:
         return ExpandTanhF64(x, bind);
+      case Op::kErf:
+        return ExpandErfF64(x, bind);
       case Op::kSigmoid:
         return ExpandSigmoidF64(x, bind);
+      case Op::kSin:
+        return ExpandSinF64(x, bind);
+      case Op::kCos:
+        return ExpandCosF64(x, bind);
       default:
-        KP_THROW(NotImplementedError) << OpName(op) << ": of f64 there are exp, log, tanh and sigmoid only, got "
-                                      << TypeName(x->type) << "; cast to f32, or call the C library with `extern`";
+        return ExpandPowF64(x, y, bind);
     }
   }
   static Expr Expand(Op op, const Expr& x, const Expr& y, const Binder& bind) {

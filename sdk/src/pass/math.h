@@ -5,7 +5,9 @@
 
 #include <kernpack/sdk/ir/stmt.h>
 
+#include <functional>
 #include <limits>
+#include <vector>
 
 #include "pass/each.h"
 
@@ -32,7 +34,18 @@ Expr ExpandCos(Expr x, const Binder& bind);
 Expr ExpandExpF64(Expr x, const Binder& bind);
 Expr ExpandLogF64(Expr x, const Binder& bind);
 Expr ExpandTanhF64(Expr x, const Binder& bind);
+Expr ExpandErfF64(Expr x, const Binder& bind);
 Expr ExpandSigmoidF64(Expr x, const Binder& bind);
+Expr ExpandPowF64(Expr x, Expr y, const Binder& bind);
+Expr ExpandSinF64(Expr x, const Binder& bind);
+Expr ExpandCosF64(Expr x, const Binder& bind);
+
+// x to the power of y, once the power of |x| is known: signs, and what is special in C's pow.
+Expr SignedPower(const Expr& x, const Expr& y, const Expr& of_magnitude, const Binder& bind);
+// `usual`, but where `is_rare` holds what `rare` makes, which runs only if it holds for some lane: f(Binder) -> values.
+std::vector<Expr> OrWhereRare(const std::vector<Expr>& usual, const Expr& is_rare,
+                              const std::function<std::vector<Expr>(const Binder&)>& rare, const Binder& bind);
+inline Expr IsFinite(const Expr& x) { return Unary(Op::kAbs, x) < ConstFloat(x->type, kInf); }
 
 // c[0] x^(n-1) + ... + c[n-1], in the type of x.
 Expr Polynomial(const Expr& x, std::initializer_list<double> coefficients);

@@ -1,14 +1,12 @@
 // pow, sin and cos of f32 go through f64, which makes their range reductions simple.
 
-#include "pass/math.h"
+#include "pass/math_f64.h"
 
 namespace kernpack::sdk::ir {
 namespace {
 
 Expr Wide(const Expr& x) { return Cast(kF64, x); }
 Expr Narrow(const Expr& x) { return Cast(kF32, x); }
-Expr IsFinite(const Expr& x) { return Unary(Op::kAbs, x) < Constant(x, kInf); }
-Expr LongLike(const Expr& x, int64_t value) { return ConstInt(WithLanes(kI64, x->type.lanes), value); }
 
 // log of a positive, finite, normal f64, to about 2^-46.
 Expr WideLog(const Expr& a, const Binder& bind) {
@@ -57,8 +55,8 @@ Angle ReduceSimply(const Expr& x, const Binder& bind) {
 Angle ReduceLarge(const Expr& x, const Binder& bind) {
   constexpr uint64_t kTwoOverPi[] = {0,          0x28be60db, 0x9391054a, 0x7f09d5f4,
                                      0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea};
-  constexpr Type kU64(KP_DTYPE_UINT, 64), kU32(KP_DTYPE_UINT, 32);
-  const auto constant = [&](uint64_t v) { return Const(WithLanes(kU64, x->type.lanes), v); };
+  constexpr Type kU32(KP_DTYPE_UINT, 32);
+  const auto constant = [&](uint64_t v) { return BitsLike(x, v); };
   const Expr bits = bind("bits", Cast(kU64, Bitcast(kU32, x)));
   const Expr exponent = bind("exponent", ((bits >> constant(23)) & constant(255)) - constant(126));  // at least 20
   const Expr mantissa = bind("mantissa", ((bits << constant(8)) & constant(0xffffffff)) | constant(0x80000000));
@@ -83,23 +81,15 @@ Angle ReduceLarge(const Expr& x, const Binder& bind) {
   return {Select(negative, -quadrant, quadrant), Select(negative, -r, r)};
 }
 
-// Of large angles only where there are any: that costs several times as much.
 Angle Reduce(const Expr& x, const Binder& bind) {
-  const int lanes = x->type.lanes;
-  const Expr at = lanes == 1 ? Expr(0) : Ramp(Expr(0), Expr(1), lanes);
-  const Buffer quadrants = MakeBuffer("quadrants", kI64, {Expr(lanes)}, Scope::kLocal);
-  const Buffer remainders = MakeBuffer("remainders", kF64, {Expr(lanes)}, Scope::kLocal);
   const Angle simple = ReduceSimply(x, bind);
-  const Expr large = bind("large", Unary(Op::kAbs, x) > Constant(x, kLargestSimple));
-  Block body;
-  const Angle slow = ReduceLarge(x, Binder{&body});
-  body.push_back(Store(quadrants, {at}, slow.quadrant, large));
-  body.push_back(Store(remainders, {at}, slow.remainder, large));
-  const Block all{Alloc(quadrants), Alloc(remainders), Store(quadrants, {at}, simple.quadrant),
-                  Store(remainders, {at}, simple.remainder),
-                  If(lanes == 1 ? large : ReduceLanes(Op::kOr, large), std::move(body))};
-  bind.out->insert(bind.out->end(), all.begin(), all.end());
-  return {bind("q", Load(quadrants, {at})), bind("r", Load(remainders, {at}))};
+  const auto large = [&x](const Binder& inner) {
+    const Angle a = ReduceLarge(x, inner);
+    return std::vector<Expr>{a.quadrant, a.remainder};
+  };
+  const std::vector<Expr> parts =
+      OrWhereRare({simple.quadrant, simple.remainder}, Unary(Op::kAbs, x) > Constant(x, kLargestSimple), large, bind);
+  return {parts[0], parts[1]};
 }
 
 // sin(remainder + quadrant * pi / 2)
@@ -135,7 +125,7 @@ Expr ExpandCos(Expr value, const Binder& bind) {
 
 Expr ExpandPow(Expr base, Expr exponent, const Binder& bind) {
   const Expr x = bind("x", base), y = bind("y", exponent);
-  const Expr zero = Constant(x, 0.0), one = Constant(x, 1.0);
+  const Expr zero = Constant(x, 0.0);
   const Expr a = bind("a", Unary(Op::kAbs, x));
   const Expr wa = bind("a", Wide(a)), wy = bind("y", Wide(y));
   const Expr usual = (a > zero) & (a < Constant(x, kInf));
@@ -143,17 +133,7 @@ Expr ExpandPow(Expr base, Expr exponent, const Binder& bind) {
   const Expr l = bind("l", log);
   const Expr product = Select((l == Constant(l, 0.0)) | (y == zero), Constant(l, 0.0), wy * l);
   const Expr t = Binary(Op::kMin, Binary(Op::kMax, bind("t", product), Constant(l, -150.0)), Constant(l, 150.0));
-  const Expr magnitude = bind("p", Narrow(WideExp(bind("t", t), bind)));
-  const Expr whole = bind("whole", Unary(Op::kTrunc, y) == y);
-  const Expr half = bind("half", y * Constant(x, 0.5));
-  const Expr odd = whole & (Unary(Op::kTrunc, half) != half);
-  const Expr sign_bits = ConstInt(WithLanes(kI32, x->type.lanes), INT32_MIN);
-  const Expr flipped = Bitcast(kF32, Bitcast(kI32, magnitude) ^ (Bitcast(kI32, x) & sign_bits));
-  const Expr signed_result = bind("p", Select(odd, flipped, magnitude));
-  const Expr undefined = (x < zero) & (x > Constant(x, -kInf)) & ~whole;
-  const Expr nan = (x != x) | (y != y) | undefined;
-  const Expr result = Select(nan, Constant(x, kNan), signed_result);
-  return Select((x == one) | (y == zero), one, result);
+  return SignedPower(x, y, bind("p", Narrow(WideExp(bind("t", t), bind))), bind);
 }
 
 }  // namespace kernpack::sdk::ir

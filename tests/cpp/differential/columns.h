@@ -27,7 +27,7 @@ inline Runner Interpreted(const IRModule& module, std::byte undefined = std::byt
     return MessageOf([&] { Interpret(module, f, args, nullptr, options); });
   };
 }
-// Of a kind with a generator, without contraction, so that floats are the same to the bit.
+// Of a kind with a generator. Without contraction floats are the same to the bit.
 inline Column CompiledColumn(const std::string& target) {
   return {target, [target](const IRModule& module) -> Runner {
             const Compiled compiled(module, target.c_str());

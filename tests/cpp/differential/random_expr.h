@@ -114,7 +114,8 @@ class RandomExpr {
                        : Unary(std::vector<Op>{Op::kNot, Op::kNeg, Op::kAbs}[static_cast<size_t>(kind)], a);
     }
     std::vector<Op> ops = {Op::kNeg, Op::kAbs, Op::kSqrt, Op::kFloor, Op::kCeil, Op::kTrunc, Op::kRound};
-    if (t == kF32 && Below(3) == 0) ops = {Op::kExp, Op::kLog, Op::kTanh, Op::kErf, Op::kSigmoid, Op::kSin, Op::kCos};
+    if (Below(t == kF32 ? 3 : 12) == 0)
+      ops = {Op::kExp, Op::kLog, Op::kTanh, Op::kErf, Op::kSigmoid, Op::kSin, Op::kCos};
     return Unary(OneOf(ops), a);
   }
   // Bits of another type of that size. The bits of a NaN are nobody's business.
@@ -138,7 +139,7 @@ class RandomExpr {
                            Op::kMin, Op::kMax, Op::kAnd, Op::kOr,  Op::kXor, Op::kShl,      Op::kShr};
     if (IsBool(type)) ops = {Op::kAnd, Op::kOr, Op::kXor, Op::kEq, Op::kNe};
     if (IsFloat(type)) ops = {Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kMin, Op::kMax, Op::kMinimum, Op::kMaximum};
-    if (ElementOf(type) == kF32 && Below(16) == 0) ops = {Op::kPow};
+    if (IsFloat(type) && Below(ElementOf(type) == kF32 ? 16 : 64) == 0) ops = {Op::kPow};
     return Binary(OneOf(ops), Make(type, depth - 1), Make(type, depth - 1));
   }
 
