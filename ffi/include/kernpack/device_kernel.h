@@ -8,9 +8,7 @@
 #ifndef KERNPACK_DEVICE_KERNEL_H_
 #define KERNPACK_DEVICE_KERNEL_H_
 
-#include <kernpack/device_api.h>
-#include <kernpack/guard.h>
-#include <kernpack/object.h>
+#include <kernpack/device_code.h>
 #include <kernpack/stream.h>
 #include <kernpack/string.h>
 #include <kernpack/tensor.h>
@@ -58,70 +56,12 @@ struct DeviceMemory {
 // What the backend of a device offers (kernpack/device_api.h). Valid for ever. Throws RuntimeError where there is no such device
 // or driver.
 inline const KpDeviceApi& device_api(Device device) {
-  const KpHost* h = detail::host();
-  const void* table = nullptr;
-  detail::check_host(h->get_extension(h, kp_bytes(KP_DEVICES_EXTENSION), 1, &table));
-  if (KP_UNLIKELY(!table)) KP_THROW(RuntimeError) << "this host offers no device tables, so nothing runs on " << device;
   const KpDeviceApi* api = nullptr;
-  detail::check_host(static_cast<const KpDevices*>(table)->device_api(device.type, &api));
+  detail::check_host(detail::find_device_api(detail::host(), device, &api));
   return *api;
 }
 
 namespace detail {
-
-struct LoadedCode {  // an object of the ABI
-  KpObject header;
-  const KpDeviceApi* api;
-  KpDLDevice device;
-  void* code;
-};
-
-inline void unload_code(void* object, int flags) {
-  const LoadedCode* loaded = static_cast<const LoadedCode*>(object);
-  if ((flags & KP_DELETE_STRONG) && loaded->code) loaded->api->unload_code(loaded->api, loaded->device, loaded->code);
-  if (flags & KP_DELETE_WEAK) ::operator delete(object);
-}
-
-struct CodeRequest {
-  const KpHost* host;
-  const KpDeviceApi* api;
-  const DeviceCode* code;
-  StringView kernel;
-  Device device;
-};
-
-inline KpStorageKey code_key(const CodeRequest& request, const Text& key) {
-  return {current().module_name, key.bytes(), KP_SCOPE_DEVICE, 0, request.device, nullptr};
-}
-
-KP_COLD inline int load_code(void* context, KpAny* out) noexcept {
-  const CodeRequest& r = *static_cast<CodeRequest*>(context);
-  return guarded(r.host, "device code", [&] {
-    int32_t type = 0;
-    check_host(r.host->type_index(r.host, kp_bytes("kernpack.DeviceCode"), &type));
-    Ref<LoadedCode> loaded(new_object<LoadedCode>(type, 0, &unload_code));
-    loaded->api = r.api;
-    loaded->device = r.device;
-    check_host(r.api->load_code(r.api, r.device, r.code->image, r.code->format, r.code->options, &loaded->code));
-    out->type_index = type;
-    out->v.v_obj = &loaded.release()->header;
-  });
-}
-
-KP_COLD inline int find_kernel(void* context, KpAny* out) noexcept {
-  const CodeRequest& r = *static_cast<CodeRequest*>(context);
-  return guarded(r.host, "device code", [&] {
-    Text name;
-    name << "kp.code:" << r.code->name;
-    const KpStorageKey key = code_key(r, name);
-    KpAny code = kp_none();  // stays in storage until the device is reset, and its kernels with it
-    check_host(r.host->storage_get_or_init(r.host, &key, &load_code, context, &code));
-    void* loaded = reinterpret_cast<LoadedCode*>(code.v.v_obj)->code;
-    kp_any_release(&code);
-    check_host(r.api->get_kernel(r.api, r.device, loaded, r.kernel, &out->v.v_ptr));
-    out->type_index = KP_TYPE_OPAQUE_PTR;
-  });
-}
 
 inline KpKernelArg kernel_arg(const DeviceMemory& memory) {
   return {KP_ARG_MEMORY, memory.itemsize, memory.handle, memory.offset};
@@ -138,13 +78,12 @@ KpKernelArg kernel_arg(const T& value) {
 // A kernel of the code on a device. Code is compiled on its first use there and kept until the device is reset. Throws what the
 // compiler says.
 inline void* device_kernel(Device device, const DeviceCode& code, StringView kernel) {
-  detail::CodeRequest request{detail::host(), &device_api(device), &code, kernel, device};
-  Text name;
-  name << "kp.kernel:" << code.name << '/' << kernel;
-  const KpStorageKey key = detail::code_key(request, name);
-  KpAny found = kp_none();
-  detail::check_host(request.host->storage_get_or_init(request.host, &key, &detail::find_kernel, &request, &found));
-  return found.v.v_ptr;
+  const KpHost* host = detail::host();
+  void* found = nullptr;
+  detail::check_host(detail::find_kernel({host, &device_api(device), device, detail::current().module_name, code.name,
+                                          code.format, code.image, code.options, kernel},
+                                         &found));
+  return found;
 }
 
 // Queues a kernel on the current stream of the device. Arguments: tensors and DeviceMemory (of that device), numbers and

@@ -114,7 +114,7 @@ std::string CFunction::Outline(const StmtNode& s, const std::string& name) {
   const int indent = indent_;
   indent_ = 4;
   const std::string c = CElement(s.var->type), i = Define(s.var), step = names_.Fresh(i + "_step");
-  SetCounter(s);
+  ranges_.Count(s);
   Line("const " + c + " " + i + " = (" + c + ")(captured->first + " + step + ");");
   Lines(s.body);
   if (!frames_.back().mentioned.count(s.var.get())) Line("(void)" + i + ";");

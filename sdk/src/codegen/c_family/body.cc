@@ -17,10 +17,9 @@ CBody::CBody(const FuncNode& f, Helpers* helpers)
     : f_(f),
       h_(*helpers),
       dialect_(helpers->dialect()),
-      names_([d = &helpers->dialect()](std::string_view name) { return d->IsReserved(name); }) {
-  registers_ = FindRegisters(f.body);
-  for (const Var& v : ShapeVars(f)) ranges_.Set(v.get(), {0, kLargestExtent});
-}
+      names_([d = &helpers->dialect()](std::string_view name) { return d->IsReserved(name); }),
+      ranges_(f),
+      registers_(FindRegisters(f.body)) {}
 
 void CBody::Special(const StmtNode&) { Refuse("a statement that only the host can run"); }
 
@@ -80,7 +79,7 @@ void CBody::Statement(const StmtNode& s) {
     case StmtKind::kLet: {
       const std::string value = Bare(E(s.args[0]));
       h_.Need(s.var->type);
-      if (IsInteger(s.var->type) && s.var->type.lanes == 1) ranges_.Set(s.var.get(), ranges_.Of(s.args[0]));
+      ranges_.Bind(s);
       return Line("const " + CType(s.var->type) + " " + Define(s.var) + " = " + value + ";");
     }
     case StmtKind::kStore:
@@ -123,15 +122,10 @@ void CBody::AllocLine(const StmtNode& s) {
   Line(CMemory(b.element) + " " + Define(s.buffer) + "[" + std::to_string(std::max<int64_t>(n, 1)) + "];");
 }
 
-void CBody::SetCounter(const StmtNode& s) {
-  const Range first = ranges_.Of(s.args[0]), last = ranges_.Of(s.args[1]);
-  ranges_.Set(s.var.get(), {first.low, std::max(first.low, last.high - 1)});
-}
-
 void CBody::ForLines(const StmtNode& s) {
   const std::string c = CElement(s.var->type), begin = Bare(E(s.args[0])), end = E(s.args[1]);
   const std::string i = Define(s.var);
-  SetCounter(s);
+  ranges_.Count(s);
   std::string last = end;
   if (!IsConst(s.args[1]) && s.args[1]->op != Op::kVar) {
     last = names_.Fresh(i + "_end");

@@ -53,8 +53,6 @@ class CBody {
   [[noreturn]] void Refuse(const std::string& what) const;
   // Elements of a buffer whose extents are constants, or -1.
   static int64_t ConstantSize(const BufferNode& buffer);
-  // What the counter of a loop may be.
-  void SetCounter(const StmtNode& loop);
 
  private:
   std::string Linear(const Buffer& buffer, const std::vector<Expr>& indices);

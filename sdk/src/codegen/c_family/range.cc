@@ -9,6 +9,19 @@ bool Contains(const Range& outer, const Range& inner) { return outer.low <= inne
 
 }  // namespace
 
+Ranges::Ranges(const FuncNode& f) {
+  for (const Var& v : ShapeVars(f)) known_[v.get()] = {0, kLargestExtent};
+}
+
+void Ranges::Bind(const StmtNode& let) {
+  if (IsInteger(let.var->type) && let.var->type.lanes == 1) known_[let.var.get()] = Of(let.args[0]);
+}
+
+void Ranges::Count(const StmtNode& loop) {
+  const Range first = Of(loop.args[0]), last = Of(loop.args[1]);
+  known_[loop.var.get()] = {first.low, std::max(first.low, last.high - 1)};
+}
+
 Range Ranges::OfType(Type t) {
   const Int128 one = 1;
   if (IsSigned(t)) return {-(one << (t.bits - 1)), (one << (t.bits - 1)) - 1};

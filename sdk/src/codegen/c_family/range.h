@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SDK_SRC_CODEGEN_C_FAMILY_RANGE_H_
 #define KERNPACK_SDK_SRC_CODEGEN_C_FAMILY_RANGE_H_
 
-#include <kernpack/sdk/ir/expr.h>
+#include <kernpack/sdk/ir/stmt.h>
 
 #include <unordered_map>
 
@@ -19,8 +19,11 @@ inline constexpr int64_t kLargestExtent = int64_t{1} << 48;
 
 class Ranges {
  public:
-  // What a variable may be; without it all of its type.
-  void Set(const VarNode* var, Range range) { known_[var] = range; }
+  // Knows what a function's extents may be; of another variable nothing is known, until one of these says it.
+  explicit Ranges(const FuncNode& f);
+  void Bind(const StmtNode& let);
+  void Count(const StmtNode& loop);
+
   // Of a scalar integer, after wrapping.
   Range Of(const Expr& e) const;
   // Whether +, -, *, /, % of C, in the type of e, gives what e means.

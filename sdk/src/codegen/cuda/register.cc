@@ -1,11 +1,8 @@
 #include "codegen/cuda/register.h"
 
-#include <kernpack/sdk/codegen/generator.h>
-
 #include "codegen/compile_source.h"
 #include "codegen/cuda/dialect.h"
 #include "codegen/cuda/nvrtc.h"
-#include "codegen/device/module.h"
 
 namespace kernpack::sdk {
 namespace {
@@ -23,30 +20,23 @@ std::vector<std::string> ArchsOf(const Target& target, const Nvrtc& nvrtc) {
   return archs;
 }
 
-SourceFile CudaSource(const ir::IRModule& module, const Target& target) {
-  ir::DeviceModule made(module, ir::CudaCxx());
+std::vector<ir::DeviceImage> CudaImages(const ir::DeviceModule& module, const Target& target) {
   const Nvrtc& nvrtc = Nvrtc::Get();
   std::vector<ir::DeviceImage> images;
   for (const std::string& arch : ArchsOf(target, nvrtc)) {
     const bool ptx = arch.rfind("compute_", 0) == 0;
     images.push_back({"cuda -arch=" + arch, ptx ? "ptx" : "cubin",
-                      nvrtc.Compile(made.program(), module.name, arch, Contracts(target))});
+                      nvrtc.Compile(module.program(), module.module().name, arch, Contracts(target))});
   }
-  return {"cuda", SourceFile::kCxx17, made.HostSource(images)};
+  return images;
 }
 
 }  // namespace
 
-void RegisterCuda() {
-  RegisterGenerator("cuda", {[](const ir::IRModule& module, const Target& target) {
-                               return Generated{LoadSource(CudaSource(module, target), target, module.name), {}};
-                             },
-                             [](const ir::IRModule& module, const Target& target, const std::string& path) {
-                               ExportSource(CudaSource(module, target), target, path);
-                             },
-                             [](const ir::IRModule& module, const Target&) {
-                               return ir::DeviceModule(module, ir::CudaCxx()).program();
-                             }});
+void RegisterCuda(const HostHalf& host) {
+  static const DeviceKind kind{"cuda", [](const Target&) -> const ir::KernelDialect& { return ir::CudaCxx(); },
+                               CudaImages};
+  RegisterDeviceGenerator(kind, host);
 }
 
 }  // namespace kernpack::sdk

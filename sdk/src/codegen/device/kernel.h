@@ -21,6 +21,12 @@ struct KernelArgument {
   Buffer buffer;
 };
 
+// A kernel as who launches it knows it.
+struct Kernel {
+  std::string name;
+  std::vector<KernelArgument> arguments;
+};
+
 class KernelText : public CBody {
  public:
   // `helpers` are of a KernelDialect and outlive it; `ranges`: what is known of what the host passes.

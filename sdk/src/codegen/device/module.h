@@ -1,10 +1,10 @@
-// A module for a device as one C++ file, which holds the device's code in one or several images.
+// The device's half of a module: its program, and what each launch hands to it.
 #ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_MODULE_H_
 #define KERNPACK_SDK_SRC_CODEGEN_DEVICE_MODULE_H_
 
-#include <memory>
+#include <unordered_map>
 
-#include "codegen/device/host.h"
+#include "codegen/device/kernel.h"
 
 namespace kernpack::sdk::ir {
 
@@ -13,26 +13,28 @@ struct DeviceImage {
   std::string target;  // that runs it: "opencl", "cuda -arch=sm_90"
   std::string format;  // "cl", "cubin", "ptx"
   std::string data;
+
+  // FNV-1a of the data, which a module checks when it is loaded.
+  uint64_t digest() const;
+  // The digest as text: what loaded code is kept under.
+  std::string name() const;
 };
 
-// The two halves of a module. The device's half is there first, so that it can be compiled.
 class DeviceModule {
  public:
-  // Runs Lower(). Errors: what it and DeriveSignature() find; ValueError when every function is private; NotImplementedError for
-  // what device code cannot do.
+  // Runs Lower(). Errors: what it finds; NotImplementedError for what device code cannot do.
   DeviceModule(const IRModule& module, const KernelDialect& dialect);
 
+  // What the host runs: lowered, and all that touches memory is in launches.
+  const IRModule& module() const { return module_; }
   // The device's program, in the dialect's language.
   const std::string& program() const { return program_; }
-  // The host's file, which holds the images; every function that is not private has a variant for each of them.
-  std::string HostSource(const std::vector<DeviceImage>& images);
+  // What a launch of module() launches.
+  const Kernel& KernelOf(const StmtNode& launch) const { return kernels_.at(&launch); }
 
  private:
-  IRModule module_;  // lowered, with launches
-  Names functions_;
-  Helpers helpers_;  // of the host
-  std::vector<std::unique_ptr<HostFunction>> writers_;  // of module_'s functions
-  std::string bodies_;
+  IRModule module_;
+  std::unordered_map<const StmtNode*, Kernel> kernels_;
   std::string program_;
 };
 

@@ -1,9 +1,10 @@
 // Arguments of a generated function. Its callers have checked them against the signature; these checks are what the code
 // itself relies on, whatever signature it was given and whoever calls.
+#include <kernpack/device.h>
 #include <kernpack/dtype.h>
-#include <kernpack/text.h>
 
 #include "codegen/frame/instance.h"
+#include "codegen/frame/launch.h"
 
 namespace kernpack::frame {
 namespace {
@@ -28,7 +29,25 @@ bool IsCompact(const KpDLTensor& t) {
   return true;
 }
 
-int BadTensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a) {
+// Where tensors have to be.
+class Place {
+ public:
+  explicit Place(int32_t device_type) : device_{device_type, 0} {}
+  KpDLDevice device() const { return device_; }
+  // The first tensor's device is that of all; the CPU's numbers mean nothing.
+  bool Takes(KpDLDevice device) {
+    if (device.device_type != device_.device_type) return false;
+    if (!known_) device_ = device;
+    known_ = device.device_type != KP_DEVICE_CPU;
+    return !known_ || device.device_id == device_.device_id;
+  }
+
+ private:
+  KpDLDevice device_;
+  bool known_ = false;
+};
+
+int BadTensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, Place& place) {
   Text text;
   text << f.name << ": " << p;
   const KpDLTensor* t = kp_any_tensor(&a);
@@ -42,8 +61,8 @@ int BadTensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const
   }
   if (t->ndim != p.rank) {
     text << "expected " << p.rank << " dimensions, got " << t->ndim;
-  } else if (t->device.device_type != KP_DEVICE_CPU) {
-    text << "expected a tensor on the CPU, got device_type " << t->device.device_type;
+  } else if (!place.Takes(t->device)) {
+    text << "expected a tensor on " << place.device() << ", got one on " << t->device;
   } else {
     text << "expected a contiguous tensor; call .contiguous() on it";
   }
@@ -60,15 +79,16 @@ int BadScalar(void* self, const KpFrameFunction& f, const KpFrameParam& p, const
   return Fail(self, in_range ? "TypeError" : "ValueError", text);
 }
 
-int Tensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, uint64_t* slots) {
+// NULL with an error raised.
+const KpDLTensor* Tensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, Place& place,
+                         uint64_t* slots) {
   const KpDLTensor* t = kp_any_tensor(&a);
-  if (!t || DType(t->dtype) != TypeOf(p) || t->ndim != p.rank || t->device.device_type != KP_DEVICE_CPU ||
-      !IsCompact(*t)) {
-    return BadTensor(self, f, p, a);
+  if (!t || DType(t->dtype) != TypeOf(p) || t->ndim != p.rank || !place.Takes(t->device) || !IsCompact(*t)) {
+    BadTensor(self, f, p, a, place);
+    return nullptr;
   }
-  slots[0] = reinterpret_cast<uint64_t>(t->data) + t->byte_offset;
   for (int32_t d = 0; d < p.rank; ++d) slots[d + 1] = static_cast<uint64_t>(t->shape[d]);
-  return 0;
+  return t;
 }
 
 bool Fits(const KpFrameParam& p, int64_t value) {
@@ -91,26 +111,49 @@ int Scalar(void* self, const KpFrameFunction& f, const KpFrameParam& p, const Kp
   return 0;
 }
 
+// memory: of tensors that are on a device; NULL: those on the CPU are given by their address.
+int Unpack(void* self, const KpFrameFunction& f, const KpAny* args, int32_t n, uint64_t* slots, Place& place,
+           KpKernelArg* memory) {
+  if (n != f.num_params) {
+    Text text;
+    text << f.name << ": expected " << f.num_params << " arguments, got " << n;
+    return Fail(self, "TypeError", text);
+  }
+  for (int32_t i = 0; i < n; ++i) {
+    const KpFrameParam& p = f.params[i];
+    if (p.rank < 0) {
+      if (Scalar(self, f, p, args[i], slots++)) return -1;
+      continue;
+    }
+    const KpDLTensor* t = Tensor(self, f, p, args[i], place, slots);
+    if (!t) return -1;
+    if (memory) {
+      memory[i] = {KP_ARG_MEMORY, p.bits / 8u, t->data, t->byte_offset};
+      slots[0] = reinterpret_cast<uint64_t>(&memory[i]);
+    } else {
+      slots[0] = reinterpret_cast<uint64_t>(t->data) + t->byte_offset;
+    }
+    slots += p.rank + 1;
+  }
+  return 0;
+}
+
 }  // namespace
 }  // namespace kernpack::frame
 
 using namespace kernpack;
 
 int kp_frame_unpack(void* self, const KpFrameFunction* function, const KpAny* args, int32_t n, uint64_t* slots) {
-  if (n != function->num_params) {
-    Text text;
-    text << function->name << ": expected " << function->num_params << " arguments, got " << n;
-    return frame::Fail(self, "TypeError", text);
-  }
-  for (int32_t i = 0; i < n; ++i) {
-    const KpFrameParam& p = function->params[i];
-    if (p.rank < 0 ? frame::Scalar(self, *function, p, args[i], slots)
-                   : frame::Tensor(self, *function, p, args[i], slots)) {
-      return -1;
-    }
-    slots += p.rank < 0 ? 1 : p.rank + 1;
-  }
-  return 0;
+  frame::Place cpu(KP_DEVICE_CPU);
+  return frame::Unpack(self, *function, args, n, slots, cpu, nullptr);
+}
+
+int kp_frame_unpack_device(void* self, const KpFrameFunction* function, const KpFrameCode* code, const KpAny* args,
+                           int32_t n, uint64_t* slots, KpKernelArg* memory, KpFrameCall* call) {
+  frame::Place place(code->device_type);
+  const int rc = frame::Unpack(self, *function, args, n, slots, place, memory);
+  *call = {self, code, place.device()};
+  return rc;
 }
 
 int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, int32_t axis, int64_t got,

@@ -41,9 +41,10 @@ int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, 
 // Raises an error of that kind.
 int kp_frame_raise(void* self, const char* kind, const char* message);
 
-// Memory of this thread for the product of `rank` extents, kept between calls under `key`. flags: KpWorkspaceFlags.
-int kp_frame_scratch(void* self, const char* key, uint32_t flags, uint64_t element_bytes, int32_t rank,
-                     const int64_t* extents, void** out);
+// Memory for the product of `rank` extents, kept between calls under `key`: of that device, or of this thread where it is NULL.
+// flags: KpWorkspaceFlags.
+int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint32_t flags, uint64_t element_bytes,
+                     int32_t rank, const int64_t* extents, void** out);
 
 // Runs body over [0, n) on the threads of the call, in chunks of at least `grain`.
 int kp_frame_parallel(void* self, int64_t n, int64_t grain, KpParallelBody body, void* context);

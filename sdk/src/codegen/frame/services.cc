@@ -21,8 +21,8 @@ int kp_frame_raise(void* self, const char* kind, const char* message) {
   return kernpack::frame::RaiseText(self, kind, kp_bytes(message));
 }
 
-int kp_frame_scratch(void* self, const char* key, uint32_t flags, uint64_t element_bytes, int32_t rank,
-                     const int64_t* extents, void** out) {
+int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint32_t flags, uint64_t element_bytes,
+                     int32_t rank, const int64_t* extents, void** out) {
   uint64_t bytes = element_bytes;
   for (int32_t d = 0; d < rank; ++d) {
     if (extents[d] < 0) {
@@ -38,9 +38,9 @@ int kp_frame_scratch(void* self, const char* key, uint32_t flags, uint64_t eleme
   }
   const kernpack::detail::Instance& instance = InstanceOf(self);
   const KpHost* host = instance.host;
-  const KpDLDevice cpu = {KP_DEVICE_CPU, 0};
-  if (instance.foreign) return kernpack::detail::foreign_workspace(host, kp_bytes(key), cpu, bytes, flags, out);
-  const KpStorageKey k = {instance.module_name, kp_bytes(key), KP_SCOPE_DEVICE, 0, cpu, nullptr};
+  const KpDLDevice where = device ? *device : KpDLDevice{KP_DEVICE_CPU, 0};
+  if (instance.foreign) return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);
+  const KpStorageKey k = {instance.module_name, kp_bytes(key), KP_SCOPE_DEVICE, 0, where, nullptr};
   return host->workspace(host, &k, bytes, flags, out);
 }
 

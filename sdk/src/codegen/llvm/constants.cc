@@ -10,6 +10,10 @@ llvm::GlobalVariable* ConstantMaker::Global(llvm::Constant* value, const char* n
   return new llvm::GlobalVariable(module_, value->getType(), constant, llvm::GlobalValue::InternalLinkage, value, name);
 }
 
+llvm::Constant* ConstantMaker::Bytes(std::string_view bytes) const {
+  return Global(llvm::ConstantDataArray::getString(module_.getContext(), bytes, false), "kp.bytes");
+}
+
 llvm::Constant* ConstantMaker::Words(const std::vector<uint32_t>& words) const {
   return Global(llvm::ConstantDataArray::get(module_.getContext(), words), "kp.words");
 }

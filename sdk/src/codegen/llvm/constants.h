@@ -18,12 +18,14 @@ class ConstantMaker {
   llvm::Constant* U8(uint64_t v) const { return Number(8, v); }
   llvm::Constant* U16(uint64_t v) const { return Number(16, v); }
   llvm::Constant* U32(uint64_t v) const { return Number(32, v); }
+  llvm::Constant* U64(uint64_t v) const { return Number(64, v); }
   llvm::Constant* Null() const {
     return llvm::ConstantPointerNull::get(llvm::PointerType::get(module_.getContext(), 0));
   }
   // A C string; one constant for each text.
   llvm::Constant* Text(std::string_view text) const;
   llvm::Constant* TextOrNull(std::string_view text) const { return text.empty() ? Null() : Text(text); }
+  llvm::Constant* Bytes(std::string_view bytes) const;
   llvm::Constant* Words(const std::vector<uint32_t>& words) const;
   llvm::Constant* Struct(const std::vector<llvm::Constant*>& members) const;
   // The address of an array of equal structs; NULL of none.

@@ -10,11 +10,13 @@ namespace {
 // Writes one entry.
 class EntryWriter {
  public:
-  EntryWriter(llvm::Module* module, const Level& level, const FuncNode& f, llvm::Constant* description)
+  EntryWriter(llvm::Module* module, const Level& level, const FuncNode& f, llvm::Constant* description,
+              llvm::Constant* code)
       : module_(*module),
         level_(level),
         f_(f),
         description_(description),
+        code_(code),
         b_(module->getContext()),
         values_(&b_, level.native_f16) {}
 
@@ -31,10 +33,7 @@ class EntryWriter {
       count += p.buffer ? 1 + p.buffer->shape.size() : 1;
     }
     slots_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), std::max<size_t>(count, 1)));
-    ReturnIf(b_.CreateICmpNE(
-        Frame("kp_frame_unpack", {entry_->getArg(0), description_, entry_->getArg(1), entry_->getArg(2), slots_}),
-        b_.getInt32(0)));
-    std::vector<llvm::Value*> args = {entry_->getArg(0)};
+    std::vector<llvm::Value*> args = {code_ ? UnpackOnDevice() : Unpack()};
     for (size_t i = 0; i < f_.params.size(); ++i) args.push_back(Argument(i));
     for (const DimBinder& binder : BindersOf(f_)) {
       args.push_back(Extent(binder.param, binder.axis));
@@ -50,6 +49,7 @@ class EntryWriter {
   const Level& level_;
   const FuncNode& f_;
   llvm::Constant* description_;
+  llvm::Constant* code_;
   llvm::IRBuilder<> b_;
   Values values_;
   llvm::Function* entry_ = nullptr;
@@ -72,6 +72,22 @@ class EntryWriter {
     b_.SetInsertPoint(fails);
     b_.CreateRet(b_.getInt32(static_cast<uint32_t>(-1)));
     b_.SetInsertPoint(goes_on);
+  }
+
+  // These fill the slots and return what the function takes first.
+  llvm::Value* Unpack() {
+    ReturnIf(b_.CreateICmpNE(
+        Frame("kp_frame_unpack", {entry_->getArg(0), description_, entry_->getArg(1), entry_->getArg(2), slots_}),
+        b_.getInt32(0)));
+    return entry_->getArg(0);
+  }
+  llvm::Value* UnpackOnDevice() {
+    llvm::Value* memory = b_.CreateAlloca(llvm::ArrayType::get(KernelArgType(b_), f_.params.size()));
+    llvm::Value* call = b_.CreateAlloca(FrameCallType(b_));
+    ReturnIf(b_.CreateICmpNE(Frame("kp_frame_unpack_device", {entry_->getArg(0), description_, code_, entry_->getArg(1),
+                                                              entry_->getArg(2), slots_, memory, call}),
+                             b_.getInt32(0)));
+    return call;
   }
 
   llvm::Value* Slot(size_t slot, llvm::Type* type) {
@@ -131,8 +147,9 @@ llvm::Constant* DescribeFunction(const ConstantMaker& make, const FuncNode& f) {
   return make.Global(make.Struct({make.Text(f.name), make.Array(params), make.U32(params.size())}), "kp.description");
 }
 
-llvm::Function* MakeEntry(llvm::Module* module, const Level& level, const FuncNode& f, llvm::Constant* description) {
-  return EntryWriter(module, level, f, description).Write();
+llvm::Function* MakeEntry(llvm::Module* module, const Level& level, const FuncNode& f, llvm::Constant* description,
+                          llvm::Constant* code) {
+  return EntryWriter(module, level, f, description, code).Write();
 }
 
 }  // namespace kernpack::sdk::ir

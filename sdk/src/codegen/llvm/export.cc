@@ -18,11 +18,9 @@ namespace kernpack::sdk::ir {
 namespace {
 
 // Of everything that decides what is made, so that equal inputs give equal files.
-std::string ContentHash(const IRModule& module, const Target& target, const LlvmMachine& machine,
-                        const FrameCode& frame) {
-  const std::string text = Print(module) + target.str() + machine.triple() + LLVM_VERSION_STRING;
+std::string ContentHash(const std::string& inputs, const LlvmMachine& machine, const FrameCode& frame) {
   llvm::SHA256 hash;
-  hash.update(text);
+  hash.update(inputs + machine.triple() + LLVM_VERSION_STRING);
   hash.update(llvm::StringRef(frame.in_library));
   return llvm::toHex(hash.final(), true);
 }
@@ -52,16 +50,13 @@ std::string ToolPrefix(const std::string& text) {
 
 }  // namespace
 
-void ExportLibrary(const IRModule& input, const Target& target, const std::string& path) {
-  const IRModule module = Lower(input);
-  const LlvmMachine machine(target);
+void ExportMade(const IRModule& module, const LlvmMachine& machine, ModuleOptions options, const std::string& hashed,
+                const std::string& path) {
   const FrameCode frame = FrameFor(machine.triple());
   llvm::LLVMContext context;
   const bool in_program = path.ends_with(".o");
-  ModuleOptions options = {.levels = machine.ExportLevels(),
-                           .floats = FastMathOf(target),
-                           .aliases = !in_program,
-                           .content_hash = ContentHash(input, target, machine, frame)};
+  options.aliases = !in_program;
+  options.content_hash = ContentHash(hashed, machine, frame);
   if (in_program) options.query += "_" + module.name;
   const auto code = MakeModule(module, options, &context);
   const ObjectCode object = machine.Compile(code.get());
@@ -71,6 +66,12 @@ void ExportLibrary(const IRModule& input, const Target& target, const std::strin
   if (in_program) return LinkObject({made, {"frame.o", frame.in_program}}, triple, path);
   const std::string_view exports(device_code::kernpack_module_map, sizeof device_code::kernpack_module_map);
   LinkShared({made, {"frame.o", frame.in_library}}, exports, triple, path);
+}
+
+void ExportLibrary(const IRModule& input, const Target& target, const std::string& path) {
+  const LlvmMachine machine(target);
+  ExportMade(Lower(input), machine, {.levels = machine.ExportLevels(), .floats = FastMathOf(target)},
+             Print(input) + target.str(), path);
 }
 
 }  // namespace kernpack::sdk::ir

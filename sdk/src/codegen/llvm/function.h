@@ -7,21 +7,24 @@
 
 #include <unordered_map>
 
+#include "codegen/device/module.h"
+#include "codegen/frame/launch.h"
 #include "codegen/llvm/level.h"
 #include "codegen/llvm/values.h"
 
 namespace kernpack::sdk::ir {
 
-// Declares what LLVM function stands for an IR function of this level: (self, parameters..., bound dims...) -> 0 or -1.
+// Declares what LLVM function stands for an IR function of this level: (self, parameters..., bound dims...) -> 0 or -1. That
+// of a device has a KpFrameCall in place of `self`, and tensors are KpKernelArgs.
 llvm::Function* DeclareFunction(llvm::Module* module, const Level& level, const FuncNode& f);
 // A global constant of this text, NUL-terminated; one for each text.
 llvm::Constant* TextConstant(llvm::Module* module, std::string_view text);
 
 class FunctionGenerator {
  public:
-  // `floats`: what LLVM may do with the function's float operations.
+  // `floats`: what LLVM may do with the function's float operations. `device`: where `ir` is the host's half of a module.
   FunctionGenerator(llvm::Module* module, const Level& level, llvm::FastMathFlags floats, const IRModule& ir,
-                    const FuncNode& f);
+                    const FuncNode& f, const DeviceModule* device);
   // Fills in what DeclareFunction declared.
   void Run();
 
@@ -30,6 +33,7 @@ class FunctionGenerator {
   struct Names {
     llvm::Function* function = nullptr;
     llvm::Value* self = nullptr;
+    llvm::Value* call = nullptr;  // what the function was given as its first argument
     std::unordered_map<const VarNode*, llvm::Value*> vars;
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     bool is_parallel = false;  // inside a parallel loop
@@ -39,6 +43,7 @@ class FunctionGenerator {
   const Level& level_;
   const IRModule& ir_;
   const FuncNode& f_;
+  const DeviceModule* device_;
   llvm::IRBuilder<> b_;
   Values values_;
   Names scope_;
@@ -58,7 +63,7 @@ class FunctionGenerator {
   bool HasMasks(Type t) const { return level_.masked_bits && t.bits >= level_.masked_bits; }
   void CopyLanes(llvm::Value* to, llvm::Value* from, Type t, llvm::Value* mask);
   void Alloc(const StmtNode& s);
-  llvm::Value* Scratch(const BufferNode& b);
+  llvm::Value* Scratch(const BufferNode& b, llvm::Value* device, llvm::Value* times);
 
   // statement.cc
   void Body(const Block& block);
@@ -74,6 +79,12 @@ class FunctionGenerator {
   void CheckCall(llvm::Value* rc);
   llvm::Value* CallFrame(const char* name, const std::vector<llvm::Value*>& args);
   llvm::AllocaInst* Local(llvm::Type* type);
+
+  // launch.cc
+  void EnterCall();
+  llvm::Value* DeviceMemory(const BufferNode& b, llvm::Value* times = nullptr);
+  void Describe(llvm::Value* argument, KpKernelArgKind kind, Type element, llvm::Value* data);
+  void Launch(const StmtNode& s);
 
   // parallel.cc
   void Parallel(const StmtNode& s);

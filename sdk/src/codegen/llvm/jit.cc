@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "codegen/frame/frame.h"
+#include "codegen/frame/launch.h"
 #include "codegen/llvm/undefined.h"
 
 namespace kernpack::sdk::ir {
@@ -58,6 +58,10 @@ void* FrameSymbol(std::string_view name) {
                              {"kp_frame_raise", reinterpret_cast<void*>(&kp_frame_raise)},
                              {"kp_frame_scratch", reinterpret_cast<void*>(&kp_frame_scratch)},
                              {"kp_frame_parallel", reinterpret_cast<void*>(&kp_frame_parallel)},
+                             {"kp_frame_create_with_code", reinterpret_cast<void*>(&kp_frame_create_with_code)},
+                             {"kp_frame_unpack_device", reinterpret_cast<void*>(&kp_frame_unpack_device)},
+                             {"kp_frame_threads", reinterpret_cast<void*>(&kp_frame_threads)},
+                             {"kp_frame_launch", reinterpret_cast<void*>(&kp_frame_launch)},
                              {"memcpy", reinterpret_cast<void*>(&std::memcpy)},
                              {"memset", reinterpret_cast<void*>(&std::memset)},
                              {"memmove", reinterpret_cast<void*>(&std::memmove)},

@@ -198,12 +198,16 @@ llvm::AllocaInst* FunctionGenerator::Local(llvm::Type* type) {
 
 void FunctionGenerator::Alloc(const StmtNode& s) {
   const BufferNode& b = *s.buffer;
+  if (device_) {
+    scope_.buffers[&b] = DeviceMemory(b);
+    return;
+  }
   if (b.scope == Scope::kShared) {
     KP_THROW(NotImplementedError) << f_.name << ": " << b.name << ": the kind llvm has no shared memory";
   }
   const int64_t n = ConstantSize(b);
   if (b.scope != Scope::kLocal || n < 0 || n * (b.element.bits / 8) > kStackBytes) {
-    scope_.buffers[&b] = Scratch(b);
+    scope_.buffers[&b] = Scratch(b, llvm::ConstantPointerNull::get(b_.getPtrTy()), nullptr);
     return;
   }
   llvm::AllocaInst* local =
@@ -212,19 +216,22 @@ void FunctionGenerator::Alloc(const StmtNode& s) {
   scope_.buffers[&b] = local;
 }
 
-llvm::Value* FunctionGenerator::Scratch(const BufferNode& b) {
-  const size_t rank = b.shape.size();
-  llvm::AllocaInst* extents = Local(llvm::ArrayType::get(b_.getInt64Ty(), std::max<size_t>(rank, 1)));
-  for (size_t d = 0; d < rank; ++d) {
-    b_.CreateStore(Index(b.shape[d]), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), extents, d));
+// On a device, or where that is NULL for this thread. `times`, if not null, is one more extent.
+llvm::Value* FunctionGenerator::Scratch(const BufferNode& b, llvm::Value* device, llvm::Value* times) {
+  std::vector<llvm::Value*> extents;
+  if (times) extents.push_back(times);
+  for (const Expr& extent : b.shape) extents.push_back(Index(extent));
+  llvm::AllocaInst* list = Local(llvm::ArrayType::get(b_.getInt64Ty(), std::max<size_t>(extents.size(), 1)));
+  for (size_t d = 0; d < extents.size(); ++d) {
+    b_.CreateStore(extents[d], b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), list, d));
   }
   llvm::AllocaInst* out = Local(b_.getPtrTy());
   const bool persistent = b.scope == Scope::kPersistent;
   const std::string key = persistent ? b.key : f_.name + "." + b.name + "." + std::to_string(allocations_++);
   const uint32_t flags = persistent && b.zeroed ? KP_WORKSPACE_ZEROED : 0;
-  CheckCall(CallFrame("kp_frame_scratch",
-                      {scope_.self, TextConstant(&module_, key), b_.getInt32(flags), b_.getInt64(b.element.bits / 8u),
-                       b_.getInt32(static_cast<uint32_t>(rank)), extents, out}));
+  CheckCall(CallFrame("kp_frame_scratch", {scope_.self, device, TextConstant(&module_, key), b_.getInt32(flags),
+                                           b_.getInt64(b.element.bits / 8u),
+                                           b_.getInt32(static_cast<uint32_t>(extents.size())), list, out}));
   return b_.CreateLoad(b_.getPtrTy(), out);
 }
 

@@ -25,6 +25,7 @@ class Table {
       : module_(*module), ir_(ir), options_(options), make_(module) {}
 
   void Write() {
+    if (options_.device) AddCodes();
     for (const PrimFunc& f : ir_.functions) {
       if (!f->is_private) AddFunction(*f);
     }
@@ -41,6 +42,22 @@ class Table {
   const ModuleOptions& options_;
   ConstantMaker make_;
   std::vector<llvm::Constant*> defs_;
+  llvm::GlobalVariable* codes_ = nullptr;  // KpFrameCodes
+
+  // The device's code.
+  void AddCodes() {
+    std::vector<llvm::Constant*> codes;
+    for (const DeviceImage& image : options_.device->images) {
+      codes.push_back(make_.Struct({make_.Text(image.target), make_.Text(image.format), make_.Text(image.name()),
+                                    make_.Bytes(image.data), make_.U64(image.data.size()), make_.U64(image.digest()),
+                                    make_.U32(static_cast<uint32_t>(options_.device->device_type)), make_.U32(0)}));
+    }
+    auto* type = llvm::ArrayType::get(codes.front()->getType(), codes.size());
+    codes_ = make_.Global(llvm::ConstantArray::get(type, codes), "kp.codes");
+  }
+  llvm::Constant* Code(size_t i) const {
+    return make_.Behind(codes_, llvm::cast<llvm::ArrayType>(codes_->getValueType())->getElementType(), i);
+  }
 
   llvm::Constant* Info(uint32_t kind, std::string_view target, std::string_view signature, llvm::Constant* program,
                        size_t words) {
@@ -55,10 +72,16 @@ class Table {
     const std::vector<uint32_t> words = CompileSignature(text);
     llvm::Constant* program = make_.Words(words);
     llvm::Constant* description = DescribeFunction(make_, f);
-    for (const Level& level : options_.levels) {
-      llvm::Function* entry = MakeEntry(&module_, level, f, description);
-      llvm::Constant* info = Info(KP_DEF_FUNCTION, level.target, text, program, words.size());
+    const auto add = [&](const Level& level, const std::string& target, llvm::Constant* code) {
+      llvm::Function* entry = MakeEntry(&module_, level, f, description, code);
+      llvm::Constant* info = Info(KP_DEF_FUNCTION, target, text, program, words.size());
       defs_.push_back(make_.Struct({make_.Text(f.name), entry, info}));
+    };
+    if (options_.device) {
+      const std::vector<DeviceImage>& images = options_.device->images;
+      for (size_t i = 0; i < images.size(); ++i) add(options_.levels.front(), images[i].target, Code(i));
+    } else {
+      for (const Level& level : options_.levels) add(level, level.target, nullptr);
     }
     if (options_.aliases) AddAlias(f, program, words);
   }
@@ -95,9 +118,14 @@ class Table {
                                           llvm::GlobalValue::InternalLinkage, "kp.create", module_);
     SetLevel(options_.levels.front(), create);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", create));
-    auto callee =
-        module_.getOrInsertFunction("kp_frame_create", llvm::FunctionType::get(i32_type, {ptr, ptr, ptr}, false));
-    b.CreateRet(b.CreateCall(callee, {create->getArg(0), make_.Text(ir_.name), create->getArg(1)}));
+    std::vector<llvm::Value*> args = {create->getArg(0), make_.Text(ir_.name)};
+    if (codes_) args.insert(args.end(), {codes_, make_.U32(codes_->getValueType()->getArrayNumElements())});
+    args.push_back(create->getArg(1));
+    std::vector<llvm::Type*> types;
+    for (llvm::Value* a : args) types.push_back(a->getType());
+    auto callee = module_.getOrInsertFunction(codes_ ? "kp_frame_create_with_code" : "kp_frame_create",
+                                              llvm::FunctionType::get(i32_type, types, false));
+    b.CreateRet(b.CreateCall(callee, args));
     return create;
   }
 
@@ -132,7 +160,11 @@ std::unique_ptr<llvm::Module> MakeModule(const IRModule& module, const ModuleOpt
                                          llvm::LLVMContext* context) {
   auto out = std::make_unique<llvm::Module>(module.name, *context);
   for (const Level& level : options.levels) {
-    for (const PrimFunc& f : module.functions) FunctionGenerator(out.get(), level, options.floats, module, *f).Run();
+    for (const PrimFunc& f : module.functions) {
+      FunctionGenerator(out.get(), level, options.floats, module, *f,
+                        options.device ? &options.device->module : nullptr)
+          .Run();
+    }
   }
   Table(out.get(), module, options).Write();
   return out;

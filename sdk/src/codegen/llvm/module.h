@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "codegen/device/host_half.h"
 #include "codegen/llvm/level.h"
 
 namespace kernpack::sdk::ir {
@@ -19,9 +20,11 @@ struct ModuleOptions {
   bool aliases = false;  // defines __tvm_ffi_<name>
   std::string content_hash;  // KpModule::content_hash; empty: NULL
   std::string query = KP_MODULE_QUERY_SYMBOL;  // the function that gives the table
+  // Where the module is the host's half: `levels` has one, and each public function has a variant for each image.
+  const CompiledDevice* device = nullptr;
 };
 
-// `module` is what Lower() gives. Errors as Build()'s.
+// `module` is what Lower() gives, or the device's module(). Errors as Build()'s.
 std::unique_ptr<llvm::Module> MakeModule(const IRModule& module, const ModuleOptions& options,
                                          llvm::LLVMContext* context);
 

@@ -1,13 +1,16 @@
-// The plugin's one export: registers the generator of kind llvm with a host.
+// The plugin's one export: registers the generator of kind llvm with a host, and those of devices, whose modules have a host's
+// half that LLVM makes.
 #include <kernpack/guard.h>
 #include <kernpack/sdk/codegen/generator.h>
 #include <kernpack/sdk/ir/pass.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/cuda/register.h"
+#include "codegen/llvm/build.h"
 #include "codegen/llvm/export.h"
 #include "codegen/llvm/fast_math.h"
-#include "codegen/llvm/jit.h"
-#include "codegen/llvm/module.h"
+#include "codegen/llvm/host.h"
+#include "codegen/opencl/register.h"
 #include "target/host.h"
 
 namespace kernpack::sdk {
@@ -16,16 +19,9 @@ namespace {
 const KpHost* g_host = nullptr;
 
 Generated BuildLlvm(const ir::IRModule& input, const Target& target) {
-  const ir::IRModule module = ir::Lower(input);
   const ir::LlvmMachine machine(target);
-  if (!machine.is_native()) {
-    KP_THROW(ValueError) << "target '" << target.str() << "': code for " << machine.triple()
-                         << " does not run on this machine; export it instead";
-  }
-  llvm::LLVMContext context;
-  const auto code =
-      ir::MakeModule(module, {.levels = {machine.OwnLevel()}, .floats = ir::FastMathOf(target)}, &context);
-  return {.table = ir::LinkInProcess(module.name, machine.Compile(code.get()))};
+  return ir::BuildInProcess(ir::Lower(input), machine,
+                            {.levels = {machine.OwnLevel()}, .floats = ir::FastMathOf(target)}, target);
 }
 
 // LLVM's IR after its optimisation.
@@ -54,5 +50,7 @@ extern "C" KP_EXPORT_SYMBOL int kp_generator_v1(const KpHost* host) {
     sdk::g_host = host;
     sdk::RegisterGenerator(
         "llvm", {.build = sdk::BuildLlvm, .export_library = sdk::ir::ExportLibrary, .source = sdk::SourceOf});
+    sdk::RegisterOpenCl(sdk::LlvmHost());
+    sdk::RegisterCuda(sdk::LlvmHost());
   });
 }

@@ -60,15 +60,21 @@ llvm::Function* DeclareFunction(llvm::Module* module, const Level& level, const 
 }
 
 FunctionGenerator::FunctionGenerator(llvm::Module* module, const Level& level, llvm::FastMathFlags floats,
-                                     const IRModule& ir, const FuncNode& f)
-    : module_(*module), level_(level), ir_(ir), f_(f), b_(module->getContext()), values_(&b_, level.native_f16) {
+                                     const IRModule& ir, const FuncNode& f, const DeviceModule* device)
+    : module_(*module),
+      level_(level),
+      ir_(ir),
+      f_(f),
+      device_(device),
+      b_(module->getContext()),
+      values_(&b_, level.native_f16) {
   b_.setFastMathFlags(floats);
 }
 
 void FunctionGenerator::Run() {
   scope_.function = DeclareFunction(&module_, level_, f_);
   llvm::Argument* arg = scope_.function->arg_begin();
-  scope_.self = arg++;
+  scope_.self = scope_.call = arg++;
   for (const Param& p : f_.params) {
     arg->setName(p.name());
     if (p.buffer)
@@ -81,6 +87,7 @@ void FunctionGenerator::Run() {
     scope_.vars[v.get()] = arg++;
   }
   b_.SetInsertPoint(NewBlock("entry"));
+  if (device_) EnterCall();
   Body(f_.body);
   b_.CreateRet(b_.getInt32(0));
 }
@@ -158,7 +165,7 @@ void FunctionGenerator::Assert(const StmtNode& s) {
 
 void FunctionGenerator::Call(const StmtNode& s) {
   const FuncNode& callee = *ir_.Find(s.name);
-  std::vector<llvm::Value*> args = {scope_.self};
+  std::vector<llvm::Value*> args = {scope_.call};
   std::vector<Buffer> given;  // of each parameter; null for scalars
   std::unordered_map<const VarNode*, Expr> meaning;
   auto next_scalar = s.args.begin();
@@ -217,8 +224,11 @@ void FunctionGenerator::Statement(const Stmt& s) {
       b_.CreateRet(b_.getInt32(0));
       b_.SetInsertPoint(NewBlock("unreachable"));
       break;
-    case StmtKind::kBarrier:
     case StmtKind::kLaunch:
+      if (device_) return Launch(*s);
+      [[fallthrough]];
+    case StmtKind::kBarrier:
+      if (device_) return;  // the host is one thread
       KP_THROW(NotImplementedError) << f_.name
                                     << ": the kind llvm has no device to launch on; build for opencl or cuda";
   }

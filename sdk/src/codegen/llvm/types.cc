@@ -21,4 +21,12 @@ llvm::Type* MemoryType(llvm::LLVMContext& context, Type t) {
   return IsBool(t) ? WithLanesOf(llvm::Type::getInt8Ty(context), t) : ValueType(context, t);
 }
 
+llvm::StructType* FrameCallType(llvm::IRBuilder<>& b) {
+  return llvm::StructType::get(b.getPtrTy(), b.getPtrTy(), llvm::ArrayType::get(b.getInt32Ty(), 2));
+}
+
+llvm::StructType* KernelArgType(llvm::IRBuilder<>& b) {
+  return llvm::StructType::get(b.getInt32Ty(), b.getInt32Ty(), b.getPtrTy(), b.getInt64Ty());
+}
+
 }  // namespace kernpack::sdk::ir

@@ -1,9 +1,9 @@
-// LLVM's types of the IR's types.
+// LLVM's types of the IR's types, and of C structs.
 #ifndef KERNPACK_SDK_SRC_CODEGEN_LLVM_TYPES_H_
 #define KERNPACK_SDK_SRC_CODEGEN_LLVM_TYPES_H_
 
 #include <kernpack/sdk/ir/type.h>
-#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/IRBuilder.h>
 
 namespace kernpack::sdk::ir {
 
@@ -11,6 +11,9 @@ namespace kernpack::sdk::ir {
 llvm::Type* ValueType(llvm::LLVMContext& context, Type t);
 // As it lies in memory: bool is a byte.
 llvm::Type* MemoryType(llvm::LLVMContext& context, Type t);
+// KpFrameCall and KpKernelArg of C.
+llvm::StructType* FrameCallType(llvm::IRBuilder<>& b);
+llvm::StructType* KernelArgType(llvm::IRBuilder<>& b);
 
 }  // namespace kernpack::sdk::ir
 

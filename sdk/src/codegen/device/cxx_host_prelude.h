@@ -1,6 +1,6 @@
 // What the host's file of a device module begins with.
-#ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_HOST_PRELUDE_H_
-#define KERNPACK_SDK_SRC_CODEGEN_DEVICE_HOST_PRELUDE_H_
+#ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_PRELUDE_H_
+#define KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_PRELUDE_H_
 
 namespace kernpack::sdk::ir {
 
@@ -77,4 +77,4 @@ void kp_check_image(const kp::DeviceCode& image, uint64_t expected, const char* 
 
 }  // namespace kernpack::sdk::ir
 
-#endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_HOST_PRELUDE_H_
+#endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_PRELUDE_H_

@@ -1,4 +1,4 @@
-#include "codegen/device/host.h"
+#include "codegen/device/cxx_host_function.h"
 
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/visitor.h>
@@ -59,10 +59,9 @@ const Dialect& HostCxx() {
   return dialect;
 }
 
-HostFunction::HostFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions,
-                           DeviceProgram* program)
-    : CBody(f, helpers), module_(module), functions_(*functions), program_(*program) {
-  for (const PrimFunc& other : module.functions) names_.Fresh(functions_.Get(other.get(), other->name));
+HostFunction::HostFunction(const DeviceModule& module, const FuncNode& f, Helpers* helpers, const Names& functions)
+    : CBody(f, helpers), module_(module), functions_(functions) {
+  for (const PrimFunc& other : module.module().functions) names_.Fresh(functions_.Get(other.get(), other->name));
 }
 
 std::string HostFunction::Write() {
@@ -84,9 +83,6 @@ std::string HostFunction::Entry(const std::string& entry, const std::string& ima
     if (p.buffer && device.empty()) device = name + ".device()";
     const bool converted = !p.buffer && p.var->type.is_floating_point();
     Append(&arguments, converted ? h_.Cast(kF64, p.var->type, name) : name);
-  }
-  if (device.empty()) {
-    KP_THROW(ValueError) << f_.name << ": a function of a device needs a tensor, which says on which device it runs";
   }
   // Whatever a given signature leaves open, nothing leaves the tensors' memory.
   std::string checks;
@@ -124,9 +120,7 @@ void HostFunction::AllocLines(const StmtNode& s) {
 }
 
 void HostFunction::LaunchLines(const StmtNode& s) {
-  const std::string kernel = functions_.Fresh(f_.name + "_kernel");
-  KernelText text(f_, &program_.helpers, program_.dialect, ranges_);
-  program_.kernels += text.Write(s, kernel);
+  const Kernel& kernel = module_.KernelOf(s);
   std::string extents[6];
   for (size_t d = 0; d < 6; ++d) extents[d] = Bare(E(s.args[d]));
   Line("{");
@@ -135,28 +129,28 @@ void HostFunction::LaunchLines(const StmtNode& s) {
   Line("const kp_shape " + shape + "{" + extents[0] + ", " + extents[1] + ", " + extents[2] + ", " + extents[3] + ", " +
        extents[4] + ", " + extents[5] + "};");
   std::string arguments;
-  for (const KernelArgument& argument : text.arguments()) {
+  for (const KernelArgument& argument : kernel.arguments) {
     if (argument.kind == KernelArgument::kScalar) {
       Append(&arguments, (IsBool(argument.var->type) ? "static_cast<uint8_t>(" : "(") + Name(argument.var) + ")");
     } else if (argument.kind == KernelArgument::kMemory) {
       Append(&arguments, Name(argument.buffer));
     } else {
       const std::string memory = names_.Fresh("kp_memory");
-      const std::string key = f_.name + " " + kernel + " " + argument.buffer->name;
+      const std::string key = f_.name + " " + kernel.name + " " + argument.buffer->name;
       Line("const kp::Workspace " + memory + "(device, " + CString(key) + ", " +
            Bytes(*argument.buffer, shape + ".threads()") + ");");
       Append(&arguments,
              "kp::DeviceMemory{" + memory + ".data(), 0, " + std::to_string(argument.buffer->element.itemsize()) + "}");
     }
   }
-  Line("if (!" + shape + ".empty()) kp::launch(device, image, " + CString(kernel) + ", " + shape + ".grid(), " + shape +
-       ".block()" + (arguments.empty() ? "" : ", ") + arguments + ");");
+  Line("if (!" + shape + ".empty()) kp::launch(device, image, " + CString(kernel.name) + ", " + shape + ".grid(), " +
+       shape + ".block()" + (arguments.empty() ? "" : ", ") + arguments + ");");
   indent_ -= 2;
   Line("}");
 }
 
 void HostFunction::CallLine(const StmtNode& s) {
-  const FuncNode& callee = *module_.Find(s.name);
+  const FuncNode& callee = *module_.module().Find(s.name);
   std::vector<Buffer> given(callee.params.size());
   std::string arguments = "image, device";
   size_t next_buffer = 0, next_scalar = 0;

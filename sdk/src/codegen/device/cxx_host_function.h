@@ -1,30 +1,18 @@
 // The host's half of a device's function, as C++ over the headers that authors of kernels use.
-#ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_HOST_H_
-#define KERNPACK_SDK_SRC_CODEGEN_DEVICE_HOST_H_
+#ifndef KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_FUNCTION_H_
+#define KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_FUNCTION_H_
 
 #include "codegen/c_family/body.h"
-#include "codegen/device/kernel.h"
+#include "codegen/device/module.h"
 
 namespace kernpack::sdk::ir {
 
 const Dialect& HostCxx();
 
-// What a device's program gathers while its functions are written.
-struct DeviceProgram {
-  DeviceProgram(const KernelDialect& dialect_) : dialect(dialect_), helpers(dialect_) {}
-
-  const KernelDialect& dialect;
-  Helpers helpers;
-  std::string kernels;
-
-  std::string Text() const { return dialect.Prelude() + helpers.Text() + kernels; }
-};
-
 class HostFunction : public CBody {
  public:
-  // `f` is one of WithLaunches(); its kernels go to `program`. `functions` has the names of the module's functions, `helpers` are
-  // of HostCxx().
-  HostFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions, DeviceProgram* program);
+  // `f` is one of the module's. `functions` has their names, `helpers` are of HostCxx().
+  HostFunction(const DeviceModule& module, const FuncNode& f, Helpers* helpers, const Names& functions);
   // The function itself, of the program's image, the device, memory, scalars and extents.
   std::string Write();
   // After that: a function for KP_EXPORT that takes tensors and calls it with the image of that name.
@@ -34,9 +22,8 @@ class HostFunction : public CBody {
   void Special(const StmtNode& s) override;
 
  private:
-  const IRModule& module_;
-  Names& functions_;
-  DeviceProgram& program_;
+  const DeviceModule& module_;
+  const Names& functions_;
 
   void AllocLines(const StmtNode& s);
   void LaunchLines(const StmtNode& s);
@@ -47,4 +34,4 @@ class HostFunction : public CBody {
 
 }  // namespace kernpack::sdk::ir
 
-#endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_HOST_H_
+#endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_FUNCTION_H_

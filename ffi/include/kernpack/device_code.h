@@ -1,0 +1,98 @@
+// Device code in the storage of a host: loaded once a device, its kernels found by name. Nothing here throws: what generated
+// modules share uses it too.
+#ifndef KERNPACK_DEVICE_CODE_H_
+#define KERNPACK_DEVICE_CODE_H_
+
+#include <kernpack/device.h>
+#include <kernpack/device_api.h>
+
+KP_NAMESPACE_BEGIN
+namespace detail {
+
+// The table of a device's backend, which is valid for ever. 0, or -1 with an error raised: there is no such device or driver.
+inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDeviceApi** out) {
+  const void* table = nullptr;
+  if (host->get_extension(host, kp_bytes(KP_DEVICES_EXTENSION), 1, &table)) return -1;
+  if (KP_LIKELY(table != nullptr)) return static_cast<const KpDevices*>(table)->device_api(device.device_type, out);
+  Text text;
+  text << "this host offers no device tables, so nothing runs on " << device;
+  return host->raise(host, kp_bytes("RuntimeError"), text.bytes(), KpBytes{nullptr, 0});
+}
+
+struct LoadedCode {  // an object of the ABI
+  KpObject header;
+  const KpDeviceApi* api;
+  KpDLDevice device;
+  void* code;
+};
+
+inline void unload_code(void* object, int flags) {
+  const LoadedCode* loaded = static_cast<const LoadedCode*>(object);
+  if (flags & KP_DELETE_STRONG) loaded->api->unload_code(loaded->api, loaded->device, loaded->code);
+  if (flags & KP_DELETE_WEAK) ::operator delete(object);
+}
+
+// A kernel of a module's code. `name` is the code's own within the module.
+struct KernelRequest {
+  const KpHost* host;
+  const KpDeviceApi* api;
+  KpDLDevice device;
+  KpBytes module_name;
+  KpBytes name;
+  KpBytes format;
+  KpBytes image;
+  KpBytes options;
+  KpBytes kernel;
+
+  // Stays in storage until the device is reset.
+  int stored(const Text& key, KpStorageFactory make, KpAny* out) {
+    const KpStorageKey k = {module_name, key.bytes(), KP_SCOPE_DEVICE, 0, device, nullptr};
+    return host->storage_get_or_init(host, &k, make, this, out);
+  }
+};
+
+KP_COLD inline int load_code(void* context, KpAny* out) {
+  const KernelRequest& r = *static_cast<KernelRequest*>(context);
+  LoadedCode made = {{1 | uint64_t{1} << 32, 0, 0, &unload_code}, r.api, r.device, nullptr};
+  if (r.host->type_index(r.host, kp_bytes("kernpack.DeviceCode"), &made.header.type_index) ||
+      r.api->load_code(r.api, r.device, r.image, r.format, r.options, &made.code)) {
+    return -1;
+  }
+  void* memory = ::operator new(sizeof made, std::nothrow);
+  if (!memory) {
+    r.api->unload_code(r.api, r.device, made.code);
+    return r.host->raise(r.host, kp_bytes("MemoryError"), kp_bytes("device code: out of memory"), KpBytes{nullptr, 0});
+  }
+  *out = kp_none();
+  out->type_index = made.header.type_index;
+  out->v.v_obj = &(new (memory) LoadedCode(made))->header;
+  return 0;
+}
+
+KP_COLD inline int make_kernel(void* context, KpAny* out) {
+  KernelRequest& r = *static_cast<KernelRequest*>(context);
+  Text key;
+  key << "kp.code:" << r.name;
+  KpAny code = kp_none();
+  if (r.stored(key, &load_code, &code)) return -1;
+  void* loaded = reinterpret_cast<LoadedCode*>(code.v.v_obj)->code;
+  kp_any_release(&code);
+  if (r.api->get_kernel(r.api, r.device, loaded, r.kernel, &out->v.v_ptr)) return -1;
+  out->type_index = KP_TYPE_OPAQUE_PTR;
+  return 0;
+}
+
+// Its handle. Code is compiled on its first use on a device. 0, or -1 with an error raised: what the compiler says.
+inline int find_kernel(KernelRequest request, void** out) {
+  Text key;
+  key << "kp.kernel:" << request.name << '/' << request.kernel;
+  KpAny found = kp_none();
+  if (request.stored(key, &make_kernel, &found)) return -1;
+  *out = found.v.v_ptr;
+  return 0;
+}
+
+}  // namespace detail
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_DEVICE_CODE_H_

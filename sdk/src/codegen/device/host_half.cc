@@ -1,0 +1,46 @@
+#include "codegen/device/host_half.h"
+
+#include <kernpack/error.h>
+
+#include <algorithm>
+
+namespace kernpack::sdk {
+namespace {
+
+ir::DeviceModule ModuleOf(const DeviceKind& kind, const ir::IRModule& module, const Target& target) {
+  return {module, kind.dialect(target)};
+}
+
+ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module, const Target& target) {
+  const auto& functions = module.module().functions;
+  if (std::all_of(functions.begin(), functions.end(), [](const ir::PrimFunc& f) { return f->is_private; })) {
+    KP_THROW(ValueError) << "module '" << module.module().name << "' has no function that is not private";
+  }
+  for (const ir::PrimFunc& f : functions) {
+    const auto has_tensor = [](const ir::FuncNode& g) {
+      return std::any_of(g.params.begin(), g.params.end(), [](const ir::Param& p) { return p.buffer != nullptr; });
+    };
+    if (f->is_private || has_tensor(*f)) continue;
+    KP_THROW(ValueError) << f->name << ": a function of a device needs a tensor, which says on which device it runs";
+  }
+  return {kind.name, target.device_type(), module, kind.images(module, target)};
+}
+
+}  // namespace
+
+void RegisterDeviceGenerator(const DeviceKind& kind, const HostHalf& host) {
+  const auto build = [&kind, &host](const ir::IRModule& input, const Target& target) {
+    const ir::DeviceModule module = ModuleOf(kind, input, target);
+    return host.build(CodeOf(kind, module, target), target);
+  };
+  const auto write = [&kind, &host](const ir::IRModule& input, const Target& target, const std::string& path) {
+    const ir::DeviceModule module = ModuleOf(kind, input, target);
+    host.export_library(CodeOf(kind, module, target), target, path);
+  };
+  const auto source = [&kind](const ir::IRModule& input, const Target& target) {
+    return ModuleOf(kind, input, target).program();
+  };
+  RegisterGenerator(kind.name, {build, write, source});
+}
+
+}  // namespace kernpack::sdk

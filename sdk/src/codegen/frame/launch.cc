@@ -1,0 +1,92 @@
+#include "codegen/frame/launch.h"
+
+#include <kernpack/device_code.h>
+
+#include "codegen/frame/instance.h"
+
+namespace kernpack::frame {
+namespace {
+
+// A launch has at most so many blocks or threads in a dimension.
+constexpr int64_t kMostThreads = INT32_MAX;
+
+uint64_t DigestOf(const KpFrameCode& code) {
+  uint64_t digest = 0xcbf29ce484222325u;
+  for (uint64_t i = 0; i < code.size; ++i) {
+    digest = (digest ^ static_cast<unsigned char>(code.data[i])) * 0x100000001b3u;
+  }
+  return digest;
+}
+
+int CheckExtents(void* self, const int64_t* extents) {
+  for (int d = 0; d < 6; ++d) {
+    if (extents[d] <= kMostThreads) continue;
+    Text text;
+    text << "a launch has at most " << kMostThreads << " blocks or threads a dimension, not " << extents[d];
+    return RaiseText(self, "ValueError", text.bytes());
+  }
+  return 0;
+}
+
+bool IsEmpty(const int64_t* extents) {
+  for (int d = 0; d < 6; ++d) {
+    if (extents[d] <= 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace kernpack::frame
+
+using namespace kernpack;
+
+int kp_frame_create_with_code(const KpHost* host, const char* module, const KpFrameCode* codes, int32_t n,
+                              KpInstance** out) {
+  for (int32_t i = 0; i < n; ++i) {
+    const uint64_t digest = frame::DigestOf(codes[i]);
+    if (digest == codes[i].digest) continue;
+    Text text;
+    text << "the device code for '" << codes[i].target << "' inside this module is not what was built (digest "
+         << digest << ", expected " << codes[i].digest << "); build or install the module again";
+    return host->raise(host, kp_bytes("ImportError"), text.bytes(), KpBytes{nullptr, 0});
+  }
+  return kp_frame_create(host, module, out);
+}
+
+int kp_frame_threads(const KpFrameCall* call, const int64_t* extents, int64_t* out) {
+  if (frame::CheckExtents(call->self, extents)) return -1;
+  *out = frame::IsEmpty(extents) ? 0 : 1;
+  for (int d = 0; d < 6 && *out != 0; ++d) {
+    if (__builtin_mul_overflow(*out, extents[d], out)) {
+      return kp_frame_raise(call->self, "ValueError", "a launch of more than 2^63 threads");
+    }
+  }
+  return 0;
+}
+
+int kp_frame_launch(const KpFrameCall* call, const char* kernel, const int64_t* extents, int32_t n,
+                    const KpKernelArg* args) {
+  if (frame::CheckExtents(call->self, extents)) return -1;
+  if (frame::IsEmpty(extents)) return 0;
+  const detail::Instance& instance = frame::InstanceOf(call->self);
+  const KpHost* host = instance.host;
+  const KpFrameCode& code = *call->code;
+  const KpDeviceApi* api = nullptr;
+  if (detail::find_device_api(host, call->device, &api)) return -1;
+  void *handle = nullptr, *stream = nullptr;
+  if (detail::find_kernel({host, api, call->device, instance.module_name, kp_bytes(code.name), kp_bytes(code.format),
+                           KpBytes{code.data, code.size}, KpBytes{nullptr, 0}, kp_bytes(kernel)},
+                          &handle) ||
+      host->current_stream(host, call->device, &stream)) {
+    return -1;
+  }
+  KpLaunch launch{};
+  launch.struct_size = sizeof launch;
+  for (int d = 0; d < 3; ++d) {
+    launch.grid[d] = static_cast<uint32_t>(extents[d]);
+    launch.block[d] = static_cast<uint32_t>(extents[d + 3]);
+  }
+  launch.num_args = n;
+  launch.args = args;
+  return api->launch(api, call->device, handle, &launch, stream);
+}

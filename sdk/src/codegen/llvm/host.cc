@@ -1,0 +1,41 @@
+#include "codegen/llvm/host.h"
+
+#include <kernpack/sdk/ir/text.h>
+
+#include "codegen/llvm/build.h"
+#include "codegen/llvm/export.h"
+#include "codegen/llvm/fast_math.h"
+
+namespace kernpack::sdk {
+namespace {
+
+// What the device's functions run under: the target's host, else whatever this machine is.
+Target HostOf(const Target& target) { return target.host().value_or(Target("llvm")); }
+
+// The baseline: launching needs no more.
+ir::ModuleOptions OptionsFor(const ir::CompiledDevice& code, const ir::Level& level, const Target& host) {
+  return {.levels = {level}, .floats = ir::FastMathOf(host), .device = &code};
+}
+
+Generated Build(const ir::CompiledDevice& code, const Target& target) {
+  const Target host = HostOf(target);
+  const ir::LlvmMachine machine(host);
+  return ir::BuildInProcess(code.module.module(), machine, OptionsFor(code, machine.OwnLevel(), host), target);
+}
+
+void Export(const ir::CompiledDevice& code, const Target& target, const std::string& path) {
+  const Target host = HostOf(target);
+  const ir::LlvmMachine machine(host);
+  std::string hashed = ir::Print(code.module.module()) + target.str();
+  for (const ir::DeviceImage& image : code.images) hashed += image.target + image.data;
+  ir::ExportMade(code.module.module(), machine, OptionsFor(code, machine.ExportLevels().front(), host), hashed, path);
+}
+
+}  // namespace
+
+const HostHalf& LlvmHost() {
+  static const HostHalf host{Build, Export};
+  return host;
+}
+
+}  // namespace kernpack::sdk

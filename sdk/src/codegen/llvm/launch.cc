@@ -1,0 +1,68 @@
+// The host's half of a device's function: its memory there, its launches.
+#include <kernpack/error.h>
+
+#include "codegen/llvm/function.h"
+#include "codegen/llvm/types.h"
+
+namespace kernpack::sdk::ir {
+// What was given for the instance is the whole call.
+void FunctionGenerator::EnterCall() {
+  scope_.self = b_.CreateLoad(b_.getPtrTy(), b_.CreateStructGEP(FrameCallType(b_), scope_.call, 0));
+}
+
+void FunctionGenerator::Describe(llvm::Value* argument, KpKernelArgKind kind, Type element, llvm::Value* data) {
+  llvm::StructType* type = KernelArgType(b_);
+  llvm::Value* members[] = {b_.getInt32(kind), b_.getInt32(static_cast<uint32_t>(element.itemsize())), data,
+                            b_.getInt64(0)};
+  for (unsigned i = 0; i < 4; ++i) b_.CreateStore(members[i], b_.CreateStructGEP(type, argument, i));
+}
+
+// `times`, if not null, is one more extent.
+llvm::Value* FunctionGenerator::DeviceMemory(const BufferNode& b, llvm::Value* times) {
+  if (b.scope != Scope::kWorkspace && b.scope != Scope::kPersistent && !times) {
+    KP_THROW(NotImplementedError) << f_.name << ": " << ScopeName(b.scope) << " memory '" << b.name
+                                  << "' outside of a launch";
+  }
+  llvm::Value* handle = Scratch(b, b_.CreateStructGEP(FrameCallType(b_), scope_.call, 2), times);
+  llvm::AllocaInst* argument = Local(KernelArgType(b_));
+  Describe(argument, KP_ARG_MEMORY, b.element, handle);
+  return argument;
+}
+
+void FunctionGenerator::Launch(const StmtNode& s) {
+  const Kernel& kernel = device_->KernelOf(s);
+  llvm::AllocaInst* extents = Local(llvm::ArrayType::get(b_.getInt64Ty(), 6));
+  for (size_t d = 0; d < 6; ++d) {
+    b_.CreateStore(Index(s.args[d]), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), extents, d));
+  }
+  const size_t n = kernel.arguments.size();
+  llvm::AllocaInst* list = Local(llvm::ArrayType::get(KernelArgType(b_), std::max<size_t>(n, 1)));
+  llvm::Value* threads = nullptr;
+  for (size_t i = 0; i < n; ++i) {
+    const KernelArgument& argument = kernel.arguments[i];
+    llvm::Value* to = b_.CreateConstInBoundsGEP1_64(KernelArgType(b_), list, i);
+    if (argument.kind == KernelArgument::kScalar) {
+      const Type type = argument.var->type;
+      llvm::AllocaInst* value = Local(MemoryType(b_.getContext(), type));
+      b_.CreateStore(ToMemory(type, scope_.vars.at(argument.var.get())), value);
+      Describe(to, KP_ARG_VALUE, type, value);
+      continue;
+    }
+    llvm::Value* memory = nullptr;
+    if (argument.kind == KernelArgument::kMemory) {
+      memory = scope_.buffers.at(argument.buffer.get());
+    } else {
+      if (!threads) {
+        llvm::AllocaInst* count = Local(b_.getInt64Ty());
+        CheckCall(CallFrame("kp_frame_threads", {scope_.call, extents, count}));
+        threads = b_.CreateLoad(b_.getInt64Ty(), count);
+      }
+      memory = DeviceMemory(*argument.buffer, threads);
+    }
+    b_.CreateMemCpy(to, llvm::Align(8), memory, llvm::Align(8), sizeof(KpKernelArg));
+  }
+  CheckCall(CallFrame("kp_frame_launch", {scope_.call, TextConstant(&module_, kernel.name), extents,
+                                          b_.getInt32(static_cast<uint32_t>(n)), list}));
+}
+
+}  // namespace kernpack::sdk::ir
