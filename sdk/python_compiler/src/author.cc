@@ -1,5 +1,7 @@
 #include "author.h"
 
+#include <utility>
+
 #include "bindings.h"
 
 namespace kernpack::compiler {
@@ -16,7 +18,22 @@ py::object AuthorFrame() {
   return py::none();
 }
 
+thread_local bool g_failed = false;
+
 }  // namespace
+
+NamesAuthor::~NamesAuthor() { g_failed = g_failed || std::uncaught_exceptions() > thrown_before_; }
+bool TakeFailedWithAuthor() { return std::exchange(g_failed, false); }
+
+std::string AuthorFile() {
+  const py::object frame = AuthorFrame();
+  return frame.is_none() ? "" : frame.attr("f_code").attr("co_filename").cast<std::string>();
+}
+
+std::string AuthorPlace() {
+  const std::string file = AuthorFile();
+  return file.empty() ? "" : file + ", line " + std::to_string(AuthorPosition().line) + ": ";
+}
 
 sdk::ir::Position AuthorPosition() {
   const py::object frame = AuthorFrame();

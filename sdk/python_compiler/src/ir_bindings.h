@@ -33,6 +33,9 @@ std::vector<ir::Expr> ToExprs(py::handle values);
 // The operation of that name; ValueError when there is none.
 ir::Op ToOp(const std::string& name);
 
+// Whether this thread is in a function that writes one of the IR.
+bool IsTracing();
+
 // Adds a statement, positioned at the line of Python that asked for it, to the innermost open block of this thread.
 // RuntimeError outside a function that is being traced.
 void Record(const ir::Stmt& statement);

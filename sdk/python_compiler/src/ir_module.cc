@@ -110,7 +110,7 @@ target: what it is compiled for where the caller does not say. str() is the text
       .def("__iter__", [](const IRModule& m) { return py::iter(py::cast(Functions(m))); })
       .def("verify", &ir::Verify, R"(Raises the first thing that is wrong: "line 3, column 5: softmax: ...".
 
-The position is the one in the text, or in the Python file that the function was written in.)")
+The position is the one in the text, or, behind the name of the file, in the Python that wrote the function.)")
       .def(
           "__eq__", [](const IRModule& a, const IRModule& b) { return Equal(a, b); }, py::is_operator())
       .def("__hash__", [](const IRModule& m) { return Hash(m); })

@@ -4,6 +4,7 @@
 #include <kernpack/sdk/schedule/loops.h>
 #include <kernpack/sdk/schedule/schedule.h>
 
+#include "author.h"
 #include "ir_bindings.h"
 
 namespace kernpack::compiler {
@@ -53,62 +54,66 @@ void BindStages(py::module_& module) {
                            R"(What a function computes, without loops; a Schedule says how it runs.
 
 Each stage is one tensor: compute() gives its elements, reduce() joins values for each.)")
-      .def(py::init<std::string>(), py::arg("name"))
-      .def("dim", &StageBuilder::Dim, py::arg("name"), "An extent that some input has alone in its shape.")
+      .def(py::init<std::string>(), py::arg("name"), PlacesErrors())
+      .def("dim", &StageBuilder::Dim, py::arg("name"), "An extent that some input has alone in its shape.",
+           PlacesErrors())
       .def(
           "input",
           [](StageBuilder& p, const std::string& name, py::handle dtype, py::handle shape) {
             return Shared(p.Input(name, ToType(dtype), ToExprs(shape)));
           },
-          py::arg("name"), py::arg("dtype"), py::arg("shape"))
+          py::arg("name"), py::arg("dtype"), py::arg("shape"), PlacesErrors())
       .def(
           "scalar",
           [](StageBuilder& p, const std::string& name, py::handle dtype) { return p.Scalar(name, ToType(dtype)); },
-          py::arg("name"), py::arg("dtype"))
+          py::arg("name"), py::arg("dtype"), PlacesErrors())
       .def("compute", &Compute, py::arg("name"), py::arg("shape"), py::arg("body"),
-           py::arg("axes") = std::vector<std::string>(), "Element [i, j, ...] is body(i, j, ...).")
+           py::arg("axes") = std::vector<std::string>(), "Element [i, j, ...] is body(i, j, ...).", PlacesErrors())
       .def("reduce", &Reduce, py::arg("name"), py::arg("op"), py::arg("shape"), py::arg("reduced"), py::arg("body"),
            py::arg("order") = 16, py::arg("axes") = std::vector<std::string>(),
            R"(Element [i, ...] joins body(i, ..., r, ...) over the extents `reduced`, the last one fastest.
 
-order: a number of partial results, or "sequential", as ir.reduce has it.)")
+order: a number of partial results, or "sequential", as ir.reduce has it.)",
+           PlacesErrors())
       .def(
           "result", [](StageBuilder& p, const std::shared_ptr<BufferNode>& stage) { p.Result(stage); },
-          py::arg("stage"), "Makes a stage a result of the function, under its name.");
+          py::arg("stage"), "Makes a stage a result of the function, under its name.", PlacesErrors());
 }
 
 void BindSchedule(py::module_& module) {
   py::class_<Schedule>(module, "Schedule", R"(How the stages of a program run; nothing here changes a result.
 
 Stages and axes go by name. ValueError for what would change a result: it names stage, axis and what to do instead.)")
-      .def(py::init([](const StageBuilder& p) { return Schedule(p.Finish()); }), py::arg("program"))
+      .def(py::init([](const StageBuilder& p) { return Schedule(p.Finish()); }), py::arg("program"), PlacesErrors())
       .def(
           "split",
           [](Schedule& s, const std::string& stage, const std::string& axis, int64_t factor, const std::string& tail) {
             return s.Split(stage, axis, factor, ToTail(tail));
           },
           py::arg("stage"), py::arg("axis"), py::arg("factor"), py::arg("tail") = "peeled",
-          "axis = outer * factor + inner; the names of the two.")
-      .def("fuse", &Schedule::Fuse, py::arg("stage"), py::arg("outer"), py::arg("inner"))
-      .def("reorder", &Schedule::Reorder, py::arg("stage"), py::arg("axes"))
-      .def("parallel", &Schedule::Parallel, py::arg("stage"), py::arg("axis"), py::arg("grain") = 0)
+          "axis = outer * factor + inner; the names of the two.", PlacesErrors())
+      .def("fuse", &Schedule::Fuse, py::arg("stage"), py::arg("outer"), py::arg("inner"), PlacesErrors())
+      .def("reorder", &Schedule::Reorder, py::arg("stage"), py::arg("axes"), PlacesErrors())
+      .def("parallel", &Schedule::Parallel, py::arg("stage"), py::arg("axis"), py::arg("grain") = 0, PlacesErrors())
       .def(
           "vectorize",
           [](Schedule& s, const std::string& stage, const std::string& axis, int lanes, const std::string& tail) {
             s.Vectorize(stage, axis, lanes, ToTail(tail));
           },
-          py::arg("stage"), py::arg("axis"), py::arg("lanes"), py::arg("tail") = "peeled")
-      .def("unroll", &Schedule::Unroll, py::arg("stage"), py::arg("axis"))
-      .def("bind", &Schedule::Bind, py::arg("stage"), py::arg("axis"), py::arg("index"), "index: block.x to thread.z.")
-      .def("compute_at", &Schedule::ComputeAt, py::arg("stage"), py::arg("consumer"), py::arg("axis"))
-      .def("cache_read", &Schedule::CacheRead, py::arg("source"), py::arg("reader"))
-      .def("cache_write", &Schedule::CacheWrite, py::arg("stage"))
-      .def("pack", &Schedule::Pack, py::arg("source"), py::arg("reader"), py::arg("dim"), py::arg("factor"))
+          py::arg("stage"), py::arg("axis"), py::arg("lanes"), py::arg("tail") = "peeled", PlacesErrors())
+      .def("unroll", &Schedule::Unroll, py::arg("stage"), py::arg("axis"), PlacesErrors())
+      .def("bind", &Schedule::Bind, py::arg("stage"), py::arg("axis"), py::arg("index"), "index: block.x to thread.z.",
+           PlacesErrors())
+      .def("compute_at", &Schedule::ComputeAt, py::arg("stage"), py::arg("consumer"), py::arg("axis"), PlacesErrors())
+      .def("cache_read", &Schedule::CacheRead, py::arg("source"), py::arg("reader"), PlacesErrors())
+      .def("cache_write", &Schedule::CacheWrite, py::arg("stage"), PlacesErrors())
+      .def("pack", &Schedule::Pack, py::arg("source"), py::arg("reader"), py::arg("dim"), py::arg("factor"),
+           PlacesErrors())
       .def(
-          "replay", [](Schedule& s, const std::string& trace) { s.Replay(trace); }, py::arg("trace"))
+          "replay", [](Schedule& s, const std::string& trace) { s.Replay(trace); }, py::arg("trace"), PlacesErrors())
       .def_property_readonly("trace", &Schedule::Trace, "The primitives so far, one a line.")
-      .def("axes", &Schedule::Axes, py::arg("stage"), "From the outermost loop to the innermost.")
-      .def("lower", [](const Schedule& s) { return Function{s.Lower()}; }, "The function.");
+      .def("axes", &Schedule::Axes, py::arg("stage"), "From the outermost loop to the innermost.", PlacesErrors())
+      .def("lower", [](const Schedule& s) { return Function{s.Lower()}; }, "The function.", PlacesErrors());
 }
 
 void BindLoops(py::module_& module) {
@@ -117,21 +122,23 @@ void BindLoops(py::module_& module) {
       [](const IRModule& m, const std::string& function, const std::string& loop, int64_t factor,
          const std::string& tail) { return ir::SplitLoop(m, function, loop, factor, ToTail(tail)); },
       py::arg("module"), py::arg("function"), py::arg("loop"), py::arg("factor"), py::arg("tail") = "peeled",
-      "loop = loop_o * factor + loop_i, in the same order. A loop goes by the name of its variable.");
-  module.def("unroll_loop", &ir::UnrollLoop, py::arg("module"), py::arg("function"), py::arg("loop"));
+      "loop = loop_o * factor + loop_i, in the same order. A loop goes by the name of its variable.", PlacesErrors());
+  module.def("unroll_loop", &ir::UnrollLoop, py::arg("module"), py::arg("function"), py::arg("loop"), PlacesErrors());
   module.def("parallel_loop", &ir::ParallelLoop, py::arg("module"), py::arg("function"), py::arg("loop"),
-             py::arg("grain") = 0, "ValueError unless the verifier finds the iterations independent.");
+             py::arg("grain") = 0, "ValueError unless the verifier finds the iterations independent.", PlacesErrors());
   module.def(
       "vectorize_loop",
       [](const IRModule& m, const std::string& function, const std::string& loop, int lanes, const std::string& tail) {
         return ir::VectorizeLoop(m, function, loop, lanes, ToTail(tail));
       },
-      py::arg("module"), py::arg("function"), py::arg("loop"), py::arg("lanes"), py::arg("tail") = "peeled");
+      py::arg("module"), py::arg("function"), py::arg("loop"), py::arg("lanes"), py::arg("tail") = "peeled",
+      PlacesErrors());
   module.def(
       "schedule_by_default",
       [](const IRModule& m, py::handle target) { return ir::ScheduleByDefault(m, ToTarget(target)); },
       py::arg("module"), py::arg("target"),
-      "Gives functions whose loops are all serial a schedule for the target; results stay the same to the bit.");
+      "Gives functions whose loops are all serial a schedule for the target; results stay the same to the bit.",
+      PlacesErrors());
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ struct Tracer {
     }
     function = *module.functions[0];
     function.position = AuthorPosition();
+    function.file = AuthorFile();
     for (Param& p : function.params) p.position = function.position;
   }
 
@@ -120,7 +121,7 @@ void CallOf(const std::string& function, const py::args& args) {
 void BindTracer(py::module_& module) {
   py::class_<Body>(module, "Body");
   py::class_<Tracer>(module, "Tracer")
-      .def(py::init<const std::string&, const std::string&>(), py::arg("name"), py::arg("header"))
+      .def(py::init<const std::string&, const std::string&>(), py::arg("name"), py::arg("header"), PlacesErrors())
       .def_property_readonly("arguments", &Tracer::Arguments)
       .def("set",
            [](Tracer& t, bool is_private, std::string target, std::string signature, std::string gradient) {
@@ -136,6 +137,8 @@ void BindTracer(py::module_& module) {
 
 }  // namespace
 
+bool IsTracing() { return !Traces().empty(); }
+
 void Record(const Stmt& statement) {
   Block& block = OpenBlocks().back();
   block.push_back(At(AuthorPosition(), statement));
@@ -145,6 +148,7 @@ void BindIrTrace(py::module_& module) {
   BindTracer(module);
   module.def("open_block", [] { OpenBlocks().emplace_back(); });
   module.def("close_block", &CloseBlock);
+  module.def("author_place", &AuthorPlace);
   module.def("depth", [] { return OpenBlocks().size(); });
   module.def("record_for", &RecordFor);
   module.def("record_if",

@@ -14,9 +14,9 @@ constexpr std::string_view kSigns[] = {"->", "..", "<<", ">>", "==", "!=", "<=",
 
 }  // namespace
 
-void FailAt(Position position, const std::string& message, const char* kind) {
-  const std::string text =
-      "line " + std::to_string(position.line) + ", column " + std::to_string(position.column) + ": " + message;
+void FailAt(Position position, const std::string& message, const char* kind, const std::string& file) {
+  const std::string text = (file.empty() ? "" : file + ", ") + "line " + std::to_string(position.line) + ", column " +
+                           std::to_string(position.column) + ": " + message;
   throw Error(kind, KpBytes{text.data(), text.size()});
 }
 

@@ -14,8 +14,9 @@ struct Token {
   Position position;
 };
 
-// ValueError "line L, column C: <message>".
-[[noreturn]] void FailAt(Position position, const std::string& message, const char* kind = "ValueError");
+// ValueError "line L, column C: <message>", behind "<file>, " where one is given.
+[[noreturn]] void FailAt(Position position, const std::string& message, const char* kind = "ValueError",
+                         const std::string& file = "");
 
 // One token ahead. `text` must outlive it.
 class Lexer {

@@ -140,7 +140,7 @@ class Verifier : public Visitor {
 
   [[noreturn]] void Fail(const std::string& message, const char* kind = "ValueError") const {
     const std::string text = f_.name + ": " + message;
-    if (at_.line) FailAt(at_, text, kind);
+    if (at_.line) FailAt(at_, text, kind, f_.file);
     throw Error(kind, KpBytes{text.data(), text.size()});
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -41,15 +42,16 @@ def line_of(function, statement: str) -> int:
     return first + next(i for i, line in enumerate(lines) if statement in line)
 
 
-def test_the_verifier_names_the_line_of_python() -> None:
+def test_the_verifier_names_file_and_line_of_python() -> None:
     @ir.func(COPY)
     def shifted(x, out, N):
         with ir.serial(N) as i:
             out[i] = x[i + 1]
 
-    line = line_of(test_the_verifier_names_the_line_of_python, "out[i] = x[i + 1]")
+    line = line_of(test_the_verifier_names_file_and_line_of_python, "out[i] = x[i + 1]")
     with pytest.raises(
-        IndexError, match=rf"^line {line}, column 13: shifted: access past the end of dimension 0 of 'x'"
+        IndexError,
+        match=rf"^{re.escape(__file__)}, line {line}, column 13: shifted: access past the end of dimension 0 of 'x'",
     ):
         ir.IRModule([shifted]).verify()
 
@@ -88,7 +90,7 @@ def test_headers() -> None:
         @ir.func(COPY)
         def f(y): ...
 
-    with pytest.raises(ValueError, match=r"^line 1, column \d+: "):
+    with pytest.raises(ValueError, match=rf"^{re.escape(__file__)}, line \d+: line 1, column \d+: "):
 
         @ir.func("(x: f32[N]) -> out")
         def g(x): ...
@@ -128,7 +130,8 @@ def trace(body) -> None:
     ],
 )
 def test_bodies(body, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+    line = body.__code__.co_firstlineno
+    with pytest.raises(error, match=rf"^{re.escape(__file__)}, line {line}: .*{message}"):
         trace(body)
 
 
@@ -151,6 +154,29 @@ def test_otherwise_needs_when() -> None:
 
     with pytest.raises(RuntimeError, match=r"ir.otherwise\(\) follows the block of ir.when\(\) directly"):
         trace(body)
+
+
+def test_illegal_schedules_name_file_and_line() -> None:
+    p = ir.StageProgram("halve")
+    n = p.dim("N")
+    x = p.input("x", "f32", [n])
+    p.result(p.compute("y", [n], lambda i: x[i] * 0.5))
+    schedule = ir.Schedule(p)
+    steps = [
+        lambda: schedule.split("y", "i7", 4),
+        lambda: schedule.vectorize("y", schedule.axes("y")[0], 3),
+        lambda: schedule.compute_at("y", "z", "i"),
+        lambda: p.input("z", "f33", [4]),
+    ]
+    for step in steps:
+        line = step.__code__.co_firstlineno
+        with pytest.raises(ValueError, match=rf"^{re.escape(__file__)}, line {line}: "):
+            step()
+
+
+def test_what_a_body_raises_by_itself_stays_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError, match=r"^integer division or modulo by zero$"):
+        trace(lambda: 1 // 0)
 
 
 @ir.func("(x: f32[N], k: i32) -> (out: f32[N - 2])")

@@ -77,7 +77,7 @@ def vectorized(
 ) -> Block[_ir.Expr]:
     """`lanes` iterations at once. tail: what is left over runs one by one (peeled), or as one masked step."""
     if tail not in ("peeled", "masked"):
-        raise ValueError(f"vectorized: tail: expected 'peeled' or 'masked', got {tail!r}")
+        raise ValueError(f"{_ir.author_place()}vectorized: tail: expected 'peeled' or 'masked', got {tail!r}")
     return _Loop("vectorized", first, second, name, lanes, tail == "masked")
 
 

@@ -25,7 +25,9 @@ def reduce(
     begin, end = extent if isinstance(extent, tuple) else (0, extent)
     k = counter(begin, end, name or "k")
     if order != "sequential" and not isinstance(order, int):
-        raise ValueError(f"reduce: order: expected a number of partial results or 'sequential', got {order!r}")
+        raise ValueError(
+            f"{_ir.author_place()}reduce: order: expected a number of partial results or 'sequential', got {order!r}"
+        )
     return _ir.reduce(op, k, begin, end, 0 if order == "sequential" else order, body(k))
 
 

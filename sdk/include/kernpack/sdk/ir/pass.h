@@ -25,8 +25,8 @@ IRModule LowerReductions(const IRModule& module);
 // Loops marked vectorized become vector code; what is left over a scalar loop (peeled) or one masked step. A body that
 // vectors cannot say (inner loops, calls, asserts, externs) becomes a serial loop.
 IRModule Vectorize(const IRModule& module);
-// exp, log, tanh and sigmoid, and of f32 also erf, pow, sin and cos, become arithmetic.
-// Reductions must be lowered (ValueError). NotImplementedError for those four of f64.
+// Math functions and pow become arithmetic, of f32 and of f64.
+// Reductions must be lowered (ValueError).
 IRModule ExpandMath(const IRModule& module);
 // Folds constants by the semantics table, drops what has no effect.
 IRModule Simplify(const IRModule& module);

@@ -90,6 +90,7 @@ struct FuncNode {
   std::vector<Param> params;
   Block body;
   Position position;
+  std::string file;  // where its positions count lines; empty: in the text it was read from. No part of what it is
 };
 using PrimFunc = std::shared_ptr<const FuncNode>;
 

@@ -6,7 +6,8 @@
 
 namespace kernpack::sdk::ir {
 
-// Throws the first problem found: "line 3, column 5: softmax: ...", without the position where the node has none.
+// Throws the first problem found: "line 3, column 5: softmax: ...", behind its file where
+// that is known, without the position where the node has none.
 // Checks names; that variables and buffers are used where they live; that inputs are not written; that no access is
 // provably out of bounds; that calls fit; that host code of a device's target touches no device memory; that launches
 // fit the Target; that the iterations of parallel and vectorized loops are provably independent.
