@@ -116,6 +116,7 @@ def trace(body) -> None:
         (lambda x: ir.let(max(x[0], 1.0)), TypeError, "has no value while a function is being written"),
         (lambda x: ir.let(x[0, 0]), ValueError, "x: has 1 dimensions, got 2 indices"),
         (lambda x: len(x), TypeError, r"the length of 'x' is not known yet; use x.shape\[0\]"),
+        (lambda x: x[0] * 2.0, TypeError, r"f: the body gave a Expr; it is run once, writes results with `out\[i\] = "),
         (lambda: ir.alloc("f32", [-1]), ValueError, "negative"),
         (lambda: ir.alloc("f33", [1]), ValueError, "the IR has no type 'f33'"),
         (
@@ -133,6 +134,38 @@ def test_bodies(body, error: type[Exception], message: str) -> None:
     line = body.__code__.co_firstlineno
     with pytest.raises(error, match=rf"^{re.escape(__file__)}, line {line}: .*{message}"):
         trace(body)
+
+
+def yields(n):
+    with ir.serial(4):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "message"),
+    [
+        (yields, TypeError, "f: the body gave a generator"),
+        (None, TypeError, "expected a function to run, got NoneType"),
+    ],
+)
+def test_bodies_that_would_be_lost(body, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ir.func("(n: i32) -> ()", **({} if body is None else {"name": "f"}))(body)
+    trace(lambda n: None)  # nothing is left open for the next
+
+
+def test_a_function_needs_a_name() -> None:
+    with pytest.raises(ValueError, match="'<lambda>' is no name for a function; pass name="):
+        ir.func("() -> ()")(lambda: None)
+
+
+def test_loops_nest_deeper_than_there_are_letters() -> None:
+    def nested(out, depth: int) -> None:
+        with ir.serial(1):
+            nested(out, depth - 1) if depth else out.__setitem__(0, 1.0)
+
+    deep = ir.func("() -> (out: f32[1])", name="deep")(lambda out: nested(out, 40))
+    assert ir.interpret(ir.IRModule([deep]), "deep") == [1.0]
 
 
 def test_statements_need_a_function() -> None:

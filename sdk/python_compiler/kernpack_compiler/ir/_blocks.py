@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from kernpack_compiler._native import ir as _ir
 
 Number: TypeAlias = "_ir.Expr | int"
+_NAMES = "ijklmnopqrstuvwxyz"  # of counters, outermost first
 _T = TypeVar("_T")
 
 
@@ -48,7 +49,7 @@ class _Loop(Block[_ir.Expr]):
 def counter(begin: Number, end: Number, name: str | None) -> _ir.Expr:
     """A variable that counts from begin to end - 1, in the type of the one that has a type."""
     typed = [bound.type for bound in (begin, end) if isinstance(bound, _ir.Expr)]
-    return _ir.variable(name or "ijklmnopqrstuvwxyz"[min(_ir.depth(), 26) - 1], typed[0] if typed else _ir.i64)
+    return _ir.variable(name or _NAMES[(_ir.depth() - 1) % len(_NAMES)], typed[0] if typed else _ir.i64)
 
 
 def serial(first: Number, second: Number | None = None, /, *, name: str | None = None) -> Block[_ir.Expr]:

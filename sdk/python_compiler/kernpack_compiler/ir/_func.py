@@ -36,21 +36,36 @@ def func(
             f"ir.func: expected a header such as '(x: f32[N]) -> (out: f32[N])', got {type(header).__name__}"
         )
 
-    def decorate(body: Callable[..., None]) -> _ir.PrimFunc:
-        tracer = _ir.Tracer(name or body.__name__, header)
+    def decorate(body: Callable[..., Any]) -> _ir.PrimFunc:
+        chosen = _name_of(body) if name is None else name
+        tracer = _ir.Tracer(chosen, header)
         for_target = "" if target is None else str(Target(target))
         gradient = grad.name if isinstance(grad, _ir.PrimFunc) else grad
         tracer.set(private, for_target, signature, gradient)
         arguments = _chosen(body, tracer.arguments)
         tracer.begin()
         try:
-            body(**arguments)
+            given = body(**arguments)
+            if given is not None:
+                raise TypeError(
+                    f"ir.func: {chosen}: the body gave a {type(given).__name__}; it is run once, writes results with "
+                    "`out[i] = ...` and returns nothing"
+                )
         except BaseException:
             tracer.abandon()
             raise
         return tracer.end()
 
     return decorate
+
+
+def _name_of(body: Any) -> str:
+    if not callable(body):
+        raise TypeError(f"ir.func: expected a function to run, got {type(body).__name__}")
+    name: str = getattr(body, "__name__", "")
+    if not name.isidentifier():
+        raise ValueError(f"ir.func: '{name or body}' is no name for a function; pass name=")
+    return name
 
 
 def _chosen(body: Callable[..., None], known: dict[str, Any]) -> dict[str, Any]:

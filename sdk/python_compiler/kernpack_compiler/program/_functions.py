@@ -42,10 +42,16 @@ def foreign(name: str, signature: str) -> Callable[[Callable[..., None]], Foreig
     The function gets its parameters in order and then a destination for each result, kernpack.Tensors in memory of the CPU
     that are lent for the call: `np.add(a.numpy(), b.numpy(), out=out.numpy())`. It returns nothing.
     """
+    if not isinstance(name, str) or not isinstance(signature, str):
+        raise TypeError(
+            f"program.foreign: expected a name and a signature as texts, got {type(name).__name__} and {type(signature).__name__}"
+        )
     if not re.fullmatch(r"\w+(\.\w+)+", name, re.ASCII):
         raise ValueError(f"program.foreign: expected a name such as 'package.function', got {name!r}")
 
     def decorate(function: Callable[..., None]) -> Foreign:
+        if not callable(function):
+            raise TypeError(f"program.foreign: {name}: expected a function, got {type(function).__name__}")
         made = Foreign(name, signature, function)
         kernpack.register_func(name, function, replace=True)
         Functions([made])  # what is wrong with the contract is an error here

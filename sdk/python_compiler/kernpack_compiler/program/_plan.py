@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernpack_compiler._native import CompilationConfig, TargetKind
+from kernpack_compiler._native import CompilationConfig, Target, TargetKind
 from kernpack_compiler._native import program as _native
 from kernpack_compiler.program import _explain
 from kernpack_compiler.program._layout import Transfer, Work, arrange
@@ -104,6 +104,8 @@ def plan(
     """
     if not isinstance(program, Program):
         raise TypeError(f"program.plan: expected a Program, got {type(program).__name__}; program.trace() makes one")
+    if isinstance(targets, (str, dict, Target)):
+        raise TypeError(f"program.plan: targets: expected a list of targets, got {targets!r}; put it in brackets")
     chosen = list(targets) if targets is not None else default_targets(program)
     config = CompilationConfig(chosen, default)
     native = _native.make_plan(program.module, program.functions.table, config, streams_per_device, access, observe)

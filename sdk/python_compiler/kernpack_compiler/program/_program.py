@@ -40,9 +40,13 @@ class Program:
             if entry is not None:
                 table.add(entry)
         module.verify(table.table)
+        if not module.programs:
+            raise ValueError("Program.parse: expected the text of a program, got none in it")
         main = module.programs[-1]
-        arguments = {name: Spec(shape, dtype) for name, dtype, shape in main.params}
-        results = tuple(Spec(shape, dtype) for dtype, shape in main.results)
+        arguments = {name: _spec(main.name, name, dtype, shape) for name, dtype, shape in main.params}
+        results = tuple(
+            _spec(main.name, f"result {index}", dtype, shape) for index, (dtype, shape) in enumerate(main.results)
+        )
         return cls(module, table, arguments, results[0] if len(results) == 1 else results)
 
     @property
@@ -106,6 +110,16 @@ class Program:
             f"<Program {self.name}: {len(self.params)} parameters, {len(calls)} calls of {len(set(calls))} functions, "
             f"{len(self.results)} results>"
         )
+
+
+def _spec(program: str, what: str, dtype: str | None, shape: list[int | str | None] | None) -> Spec:
+    """The Spec of a parameter or result that a text declares."""
+    if dtype is None or shape is None or None in shape:
+        raise ValueError(
+            f"{program}: {what}: expected the type of a tensor with its dims, such as f32[N, 8]: Python gives a program "
+            "arrays and takes arrays; make other values constants"
+        )
+    return Spec([extent for extent in shape if extent is not None], dtype)
 
 
 def _has_spec(tree: Any) -> bool:

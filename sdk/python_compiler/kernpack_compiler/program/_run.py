@@ -98,6 +98,8 @@ class Executable:
 
 
 def _is_compact(tensor: kernpack.Tensor) -> bool:
+    if 0 in tensor.shape:
+        return True
     step = 1
     for extent, stride in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
         if extent != 1 and stride != step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import kernpack
@@ -17,6 +17,8 @@ class Spec:
     dtype: kernpack.DType
 
     def __init__(self, shape: Sequence[int | str], dtype: Any) -> None:
+        if isinstance(shape, str) or not isinstance(shape, Iterable):
+            raise TypeError(f"program.Spec: expected a shape such as (8, 384) or ('N', 384), got {shape!r}")
         dims = tuple(shape)
         if not all(_is_extent(dim) for dim in dims):
             raise ValueError(f"program.Spec: expected a shape of ints from 0 on, or names of sizes, got {dims!r}")
@@ -29,8 +31,8 @@ class Spec:
 
 def _is_extent(dim: Any) -> bool:
     if isinstance(dim, str):
-        return dim.isidentifier()
-    return isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0
+        return dim.isidentifier() and dim.isascii() and dim != "_"
+    return isinstance(dim, int) and not isinstance(dim, bool) and 0 <= dim < 2**63
 
 
 def spec_of(value: Any) -> Spec | None:
