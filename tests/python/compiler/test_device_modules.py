@@ -100,3 +100,14 @@ def test_device_code_that_was_not_built_so_is_refused(library: Path, damage: str
     )
     with pytest.raises(ImportError, match=message):
         kernpack.load(broken)
+
+
+def test_the_host_of_a_library_may_be_another_processor(tmp_path: Path) -> None:
+    target = "opencl -host='llvm -mtriple=aarch64-linux-gnu'"
+    try:
+        library = kc.export_library(MODULE, tmp_path / "aarch64.so", target)
+    except (NotImplementedError, ValueError, RuntimeError) as missing:  # LLVM's target, the frame's compiler, a linker
+        pytest.skip(f"no tools for aarch64: {missing}")
+    assert int.from_bytes(library.read_bytes()[18:20], "little") == 183  # e_machine: EM_AARCH64
+    with pytest.raises(ValueError, match="does not run on this machine; export it instead"):
+        kc.build(MODULE, target)
