@@ -59,11 +59,15 @@ def interleave(candidates: Mapping[str, Snippet], repetitions: int = 60) -> dict
     return timings
 
 
-def interleave_runs(candidates: Mapping[str, Callable[[], object]], repetitions: int = 5) -> dict[str, Timing]:
-    """As `interleave`, for slow actions: one run is one sample."""
+def interleave_runs(
+    candidates: Mapping[str, Callable[[], object]], repetitions: int = 5, pause_s: float = 0
+) -> dict[str, Timing]:
+    """As `interleave`, for slow actions: one run is one sample, after a pause in which the last one's threads come to
+    rest."""
     timings = {name: Timing() for name in candidates}
     for _ in range(repetitions):
         for name, action in candidates.items():
+            time.sleep(pause_s)
             start = time.perf_counter_ns()
             action()
             timings[name].samples.append(time.perf_counter_ns() - start)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernpack_sdk import check, elf, stubs, table
@@ -61,16 +62,28 @@ def add_python_files(wheel: Path) -> None:
         for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
             machine = elf.read(module).machine
             if machine != elf.read(Path(sys.executable).resolve()).machine:
-                print(f"kernpack: {module.name} is for {machine}, which cannot run here: no stubs for it", flush=True)
+                if not (module.parent / "__init__.pyi").exists():
+                    print(
+                        f"kernpack: {module.name} is for {machine}, which cannot run here: no stubs for it", flush=True
+                    )
                 continue
             packages.setdefault(module.parent, []).extend(table.read(module))
         for package, functions in packages.items():
             if package == tree:
                 continue  # a module outside any package has no place for a stub
-            _write_new(package / "__init__.py", _INIT)
-            _write_new(package / "__init__.pyi", stubs.render(functions))
-            _write_new(package / "py.typed", "")
+            _add_stub(package, functions)
         _wheel_tool("pack", "--dest-dir", wheel.parent, tree)
+
+
+def add_stub(package: Path, modules: Sequence[Path]) -> None:
+    """What add_python_files() adds to a package, of modules elsewhere that have the same functions and can be loaded here."""
+    _add_stub(package, [function for module in modules for function in table.read(module)])
+
+
+def _add_stub(package: Path, functions: list[table.Function]) -> None:
+    _write_new(package / "__init__.py", _INIT)
+    _write_new(package / "__init__.pyi", stubs.render(functions))
+    _write_new(package / "py.typed", "")
 
 
 def tag(wheel: Path) -> Path:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 import kernpack
 
+from kernpack_compiler import _native
+
 if TYPE_CHECKING:
     from kernpack_compiler._build import BuiltModule
+    from kernpack_compiler._native import TargetSpec
 
 _METADATA = """\
 Metadata-Version: 2.1
@@ -38,6 +41,7 @@ def export_wheel(
     name: str,
     version: str,
     *,
+    target: TargetSpec | None = None,
     summary: str = "Kernels that Kernpack generated",
 ) -> Path:
     """Writes a wheel of the modules to a folder, and gives its path. Modules of one name load as one: functions of different
@@ -45,9 +49,12 @@ def export_wheel(
 
     name: of the package, "my-kernels"; kernpack.load("my_kernels") finds it once the wheel is installed.
     version: as in PyPI's rules (PEP 440).
+    target: what the modules in the wheel are compiled for, "llvm -mtriple=aarch64-linux-gnu" for another machine; None is
+        what each was built for.
 
-    The wheel is for every Python and tagged by the oldest system that its code runs on. Needs kernpack-sdk with
-    auditwheel and wheel (ImportError otherwise). ValueError for a name or version that no wheel may have.
+    The wheel is for every Python and tagged by the machine and the oldest system that its code runs on. Needs kernpack-sdk
+    with auditwheel and wheel (ImportError otherwise). ValueError for a name or version that no wheel may have; errors of
+    export_library() for a target.
     """
     if not re.fullmatch(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
         raise ValueError(f"export_wheel: name: expected a package's name such as 'my-kernels', got {name!r}")
@@ -58,16 +65,23 @@ def export_wheel(
     names = sorted({module.name for module in modules})
     if len(names) > 1:
         raise ValueError(f"export_wheel: expected modules of one name, got {', '.join(names)}: they load as one module")
-    finish = _backend()
+    tools = _tools()
     package = re.sub(r"[-_.]+", "_", name).lower()
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary) / "tree"
         (tree / package).mkdir(parents=True)
         for index, module in enumerate(modules):
-            suffix = f"_{index}" if index else ""
-            module.export_library(tree / package / f"{package}{suffix}.so")
+            library = f"{package}_{index}.so" if index else f"{package}.so"
+            if target is None:
+                module.export_library(tree / package / library)
+            else:
+                _native.export_library(module.ir, target, str(tree / package / library))
+                # Functions and contracts are the same for every target, and these can be read here.
+                module.export_library(Path(temporary) / library)
+        if target is not None:
+            tools.add_stub(tree / package, sorted(Path(temporary).glob("*.so")))
         _write_information(tree / f"{package}-{version}.dist-info", package, name, version, summary)
-        return finish.pack(tree, Path(folder))
+        return tools.pack(tree, Path(folder))
 
 
 def _write_information(folder: Path, package: str, name: str, version: str, summary: str) -> None:
@@ -83,7 +97,7 @@ def _write_information(folder: Path, package: str, name: str, version: str, summ
         (folder / file).write_text(text, encoding="utf-8")
 
 
-def _backend() -> ModuleType:
+def _tools() -> ModuleType:
     try:
         from kernpack_sdk import wheel
     except ImportError as error:

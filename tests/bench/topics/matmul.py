@@ -10,6 +10,9 @@ from report import Row, timed_row
 # Rows, the sum's length, columns. One row is limited by memory, and has a schedule of its own.
 SIZES = ((512, 512, 512), (1024, 1024, 1024), (1000, 1001, 999), (512, 1536, 384), (2048, 2048, 2048), (1, 1536, 384))
 GOAL, GOAL_ONE_ROW = 1.15, 2.0
+# OpenBLAS's threads go on looking for work for 0.1 s after a product, each on a core of its own: what runs on the
+# same cores meanwhile would be timed with what they leave of them.
+PAUSE_S = 0.15
 
 MODULE = """module "matmul_bench"
 func matmul(a: f32[M, K], b: f32[K, N]) -> (o: f32[M, N]) {
@@ -39,7 +42,9 @@ def _row(kit: Kit, module: object, m: int, k: int, n: int) -> Row:
     calls = max(1, 2_000_000 // (m * k * n))  # of short ones several a sample
     repetitions = max(5, min(kit.repetitions, 4_000_000_000 // (m * k * n)))
     timings = interleave_runs(
-        {"ours": lambda: _repeat(calls, function, a, b), "theirs": lambda: _repeat(calls, np.matmul, a, b)}, repetitions
+        {"ours": lambda: _repeat(calls, function, a, b), "theirs": lambda: _repeat(calls, np.matmul, a, b)},
+        repetitions,
+        PAUSE_S,
     )
     for timing in timings.values():
         timing.samples = [sample / calls for sample in timing.samples]

@@ -60,7 +60,7 @@ inline KpStorageKey Key(const char* module, const char* key, uint32_t scope = KP
   return KpStorageKey{kp_bytes(module), kp_bytes(key), scope, 0, device, stream};
 }
 
-// Every test leaves as many live objects, and no more pending errors, than it found.
+// A test leaves no more live objects, and no more pending errors, than it found. Threads of a test before it may still let go of some.
 class HostTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -69,7 +69,7 @@ class HostTest : public testing::Test {
   }
   void TearDown() override {
     EXPECT_EQ(kp_error_pending(), 0) << "left behind: " << TakeError();
-    EXPECT_EQ(kp_live_objects(), live_) << "objects leaked";
+    EXPECT_LE(kp_live_objects(), live_) << "objects leaked";
   }
 
   const KpHost* host = kp_host();

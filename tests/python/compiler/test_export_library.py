@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import kernpack
@@ -108,6 +109,32 @@ def test_an_installed_wheel_is_found_by_name(installed: tuple[Path, Path]) -> No
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
     assert (done.stdout, done.stderr) == ("my_kernels doubled scale softmax softmax_backward\n", "")
     assert "def softmax(x: _Array" in (site / "my_kernels" / "__init__.pyi").read_text()
+
+
+def test_a_wheel_is_made_for_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if "llvm" not in KINDS:
+        pytest.skip("there is no generator of kind llvm")
+    built = kc.build(MODULE, "llvm")
+    try:
+        wheel = kc.export_wheel([built], tmp_path, "my-kernels", "1.2.0", target="llvm -mtriple=aarch64-linux-gnu")
+    except (RuntimeError, NotImplementedError) as error:
+        if not any(reason in str(error) for reason in ("no linker", "was built without")):
+            raise
+        pytest.skip(str(error))
+    assert wheel.name == "my_kernels-1.2.0-py3-none-manylinux_2_28_aarch64.whl"
+    assert capsys.readouterr().out == ""
+    assert check.covers("manylinux_2_28_aarch64", check.platform_tag(wheel))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    package = tmp_path / "my_kernels"
+    assert sorted(path.name for path in package.iterdir()) == [
+        "__init__.py",
+        "__init__.pyi",
+        "my_kernels.so",
+        "py.typed",
+    ]
+    assert elf.read(package / "my_kernels.so").machine == "EM_AARCH64"
+    assert "def softmax(x: _Array" in (package / "__init__.pyi").read_text()
 
 
 @pytest.mark.parametrize(
