@@ -4,6 +4,7 @@
 
 #include "ir/machine.h"
 #include "ir/scalar.h"
+#include "ir/take_in.h"
 
 namespace kernpack::sdk::ir {
 
@@ -72,7 +73,8 @@ Value Machine::EvalReduce(const ExprNode& e, Thread* t) {
     t->vars[r.var.get()] = index;
     uint64_t& slot =
         partial.lane[(static_cast<uint64_t>(j) - static_cast<uint64_t>(begin)) % static_cast<uint64_t>(lanes)];
-    slot = EvalBinary(r.op, e.type, slot, Eval(e.args[2], t).lane[0]);
+    const uint64_t value = Eval(e.args[2], t).lane[0];
+    slot = TakesInOnLeft(r.op) ? EvalBinary(r.op, e.type, value, slot) : EvalBinary(r.op, e.type, slot, value);
   }
   partial.lane[0] = Tree(r.op, e.type, partial.lane, lanes);
   partial.lanes = 1;

@@ -1,11 +1,27 @@
 #include <kernpack/sdk/ir/pass.h>
 
+#include <numeric>
+
+#include "ir/take_in.h"
 #include "pass/each.h"
 #include "pass/steps.h"
 #include "pass/widen.h"
 
 namespace kernpack::sdk::ir {
 namespace {
+
+// Minima and maxima pass over NaN, and start from an infinity: what they are so far is never NaN. A comparison is enough
+// then, which processors have one instruction for.
+bool IsNeverNan(Op op, Type t) { return IsFloat(t) && (op == Op::kMin || op == Op::kMax); }
+Expr Chosen(Op op, const Expr& a, const Expr& b) {
+  return Select(Binary(op == Op::kMin ? Op::kLt : Op::kGt, a, b), a, b);
+}
+
+// A partial result that takes in a value; what it needs before is appended to `out`.
+Expr Next(Op op, const Expr& so_far, const Expr& value, Block* out) {
+  if (!IsNeverNan(op, so_far->type)) return TakeIn(op, so_far, value);
+  return Chosen(op, Bound(value, "value", out), so_far);
+}
 
 class ReductionLowerer : public Hoister {
  public:
@@ -24,12 +40,24 @@ class ReductionLowerer : public Hoister {
       loops = ScalarLoop(r, begin, end, e->args[2], partial, neutral);
     }
     for (Stmt& s : loops) Before(std::move(s));
-    const Expr joined = slots == 1 ? Load(partial, {Expr(0)}) : ReduceLanes(r.op, Load(partial, {AllOf(slots)}));
-    return Bind("reduced", joined);
+    return Bind("reduced", slots == 1 ? Load(partial, {Expr(0)}) : Joined(r.op, Load(partial, {AllOf(slots)})));
   }
 
  private:
   static Expr AllOf(int slots) { return Ramp(Expr(0), Expr(1), slots); }
+
+  // As `lanes`.
+  Expr Joined(Op op, Expr all) {
+    if (!IsNeverNan(op, all->type)) return ReduceLanes(op, all);
+    for (int half = all->type.lanes / 2; half; half /= 2) {
+      const Expr both = Bind("both", all);
+      std::vector<int> low(static_cast<size_t>(half)), high(low.size());
+      std::iota(low.begin(), low.end(), 0);
+      std::iota(high.begin(), high.end(), half);
+      all = Chosen(op, Bind("low", Shuffle(both, both, low)), Bind("high", Shuffle(both, both, high)));
+    }
+    return all;
+  }
 
   static Block VectorLoop(const Reduction& r, const Expr& begin, const Expr& end, const Expr& body,
                           const Buffer& partial, const Expr& neutral) {
@@ -39,11 +67,14 @@ class ReductionLowerer : public Hoister {
     const Steps steps = MakeSteps(begin, end, r.lanes, &out);
     const Var step = MakeVar(r.var->name + "_step", t);
     const Expr base = steps.first + Expr(step) * ConstInt(t, r.lanes);
-    const Expr next = Binary(r.op, so_far, Widen(body, r.var, base, r.lanes, nullptr));
-    out.push_back(For(step, ConstInt(t, 0), steps.count, {Store(partial, {all}, next)}));
+    Block turn;
+    const Expr next = Next(r.op, so_far, Widen(body, r.var, base, r.lanes, nullptr), &turn);
+    turn.push_back(Store(partial, {all}, next));
+    out.push_back(For(step, ConstInt(t, 0), steps.count, std::move(turn)));
     const Var mask = MakeVar("mask", WithLanes(kBool, r.lanes));
-    const Expr last = Binary(r.op, so_far, Widen(body, r.var, steps.rest, r.lanes, mask));
-    Block tail{Let(mask, InRange(steps, r.lanes)), Store(partial, {all}, Select(Expr(mask), last, so_far))};
+    Block tail{Let(mask, InRange(steps, r.lanes))};
+    const Expr last = Next(r.op, so_far, Widen(body, r.var, steps.rest, r.lanes, mask), &tail);
+    tail.push_back(Store(partial, {all}, Select(Expr(mask), last, so_far)));
     out.push_back(If(steps.rest < steps.last, std::move(tail)));
     return out;
   }
@@ -58,9 +89,11 @@ class ReductionLowerer : public Hoister {
     const Var var = MakeVar(r.var->name, r.var->type), slot = MakeVar("slot", kI64);
     const Expr at = slots == 1 ? Expr(0) : (Cast(kI64, Expr(var)) - Cast(kI64, first)) % Expr(slots);
     const Expr value = Substitute(body, {{r.var.get(), Expr(var)}});
-    const Stmt update = Store(partial, {Expr(slot)}, Binary(r.op, Load(partial, {Expr(slot)}), value));
+    Block turn{Let(slot, at)};
+    const Expr next = Next(r.op, Load(partial, {Expr(slot)}), value, &turn);
+    turn.push_back(Store(partial, {Expr(slot)}, next));
     // Reductions inside the body find their place inside the loop.
-    out.push_back(For(var, first, end, MutateBlock({Let(slot, at), update})));
+    out.push_back(For(var, first, end, MutateBlock(turn)));
     return out;
   }
 };

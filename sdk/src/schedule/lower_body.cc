@@ -1,4 +1,5 @@
 // The innermost statement of a stage.
+#include "ir/take_in.h"
 #include "schedule/arithmetic.h"
 #include "schedule/lower.h"
 
@@ -136,7 +137,7 @@ void Lowerer::EmitBody(const Nest& nest, Block* out) {
     value = ir::Reduce(s.stage.combine->op, f.var, Expr(0), f.extent, s.stage.combine->lanes, body);
   } else {
     value = WriteBody(s, nest.base, {});
-    if (s.stage.combine) value = Binary(s.stage.combine->op, Load(kept.buffer, indices), value);
+    if (s.stage.combine) value = TakeIn(s.stage.combine->op, Load(kept.buffer, indices), value);
   }
   const Stmt store = Store(kept.buffer, indices, value);
   out->push_back(nest.late ? If(nest.late, {store}) : store);

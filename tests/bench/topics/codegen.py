@@ -22,9 +22,9 @@ LINKED_BYTES = 40 * 1024
 SOFTMAX = """module "codegen_bench"
 func softmax(x: f32[N, D]) -> (out: f32[N, D]) {
   parallel i in 0..N {
-    let m = reduce(max, j in 0..D, any 16, x[i, j])
+    let m = reduce(max, j in 0..D, any 64, x[i, j])
     vectorized(16, masked) k in 0..D { out[i, k] = exp(x[i, k] - m) }
-    let r = 1.0 / reduce(+, j in 0..D, any 16, out[i, j])
+    let r = 1.0 / reduce(+, j in 0..D, any 64, out[i, j])
     vectorized(16, masked) k in 0..D { out[i, k] = out[i, k] * r }
   }
 }
@@ -34,8 +34,8 @@ MODULE = (
     + """
 func layer_norm(x: f32[N, D], weight: f32[D], bias: f32[D]) -> (out: f32[N, D]) {
   parallel i in 0..N {
-    let mean = reduce(+, j in 0..D, any 16, x[i, j]) / f32(D)
-    let variance = reduce(+, j in 0..D, any 16, (x[i, j] - mean) * (x[i, j] - mean)) / f32(D)
+    let mean = reduce(+, j in 0..D, any 64, x[i, j]) / f32(D)
+    let variance = reduce(+, j in 0..D, any 64, (x[i, j] - mean) * (x[i, j] - mean)) / f32(D)
     let scale = 1.0 / sqrt(variance + 1e-5)
     vectorized(16, masked) k in 0..D { out[i, k] = (x[i, k] - mean) * scale * weight[k] + bias[k] }
   }

@@ -123,6 +123,8 @@ inline constexpr Row kRows[] = {
     {"reduce_maximum_sees_nan", "f32", "nan", "1.0", "reduce(maximum, j in 0..7, any 4, select(j == 5, a, b))", "f32",
      "nan"},
     {"reduce_max_does_not", "f32", "nan", "1.0", "reduce(max, j in 0..7, any 4, select(j == 5, a, b))", "f32", "1.0"},
+    {"reduce_max_keeps_the_first_zero", "f32", "-0.0", "0.0",
+     "reduce(max, j in 0..7, sequential, select(j == 0, a, b))", "f32", "-0.0"},
     {"reduce_product_of_bits", "i32", "6", "12", "reduce(&, j in 0..2, sequential, select(j == 0, a, b))", "i32", "4"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/take_in.h"
 #include "pass/widen.h"
 #include "schedule/arithmetic.h"
 #include "schedule/default/nests.h"
@@ -70,7 +71,7 @@ class RowWriter : public Mutator {
     const Buffer partial = MakeBuffer("partial", e->type, {Expr(int64_t{r.lanes})}, Scope::kShared);
     const Expr mine = Load(partial, {thread_});
     before_.push_back(Alloc(partial));
-    const Stmt update = Store(partial, {thread_}, Binary(r.op, mine, e->args[2]));
+    const Stmt update = Store(partial, {thread_}, TakeIn(r.op, mine, e->args[2]));
     before_.push_back(
         If(thread_ < Expr(int64_t{r.lanes}), {Store(partial, {thread_}, Const(e->type, IdentityOf(r.op, e->type))),
                                               Share(r.var, first, end, r.lanes, {update})}));
