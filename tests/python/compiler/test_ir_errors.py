@@ -116,7 +116,6 @@ def trace(body) -> None:
         (lambda x: ir.let(max(x[0], 1.0)), TypeError, "has no value while a function is being written"),
         (lambda x: ir.let(x[0, 0]), ValueError, "x: has 1 dimensions, got 2 indices"),
         (lambda x: len(x), TypeError, r"the length of 'x' is not known yet; use x.shape\[0\]"),
-        (lambda x: x[0] * 2.0, TypeError, r"f: the body gave a Expr; it is run once, writes results with `out\[i\] = "),
         (lambda: ir.alloc("f32", [-1]), ValueError, "negative"),
         (lambda: ir.alloc("f33", [1]), ValueError, "the IR has no type 'f33'"),
         (
@@ -145,6 +144,7 @@ def yields(n):
     ("body", "error", "message"),
     [
         (yields, TypeError, "f: the body gave a generator"),
+        (lambda n: n + 1, TypeError, r"f: the body gave a Expr; it is run once, writes results with `out\[i\] = "),
         (None, TypeError, "expected a function to run, got NoneType"),
     ],
 )
