@@ -1,6 +1,7 @@
 #include <kernpack/error.h>
 
 #include "bindings.h"
+#include "numbers.h"
 #include "target/host.h"
 
 namespace kernpack::compiler {
@@ -10,33 +11,49 @@ using sdk::AttrMap;
 using sdk::AttrValue;
 using sdk::Target;
 
-AttrValue FromPython(py::handle value) {
+int64_t ToInt64(py::handle number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow) KP_THROW(OverflowError) << py::str(number).cast<std::string>() << " does not fit 64 bits";
+  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+namespace {
+
+constexpr int kMostNesting = 32;  // more than any target has: lists in themselves end here
+
+AttrValue AttributeOf(py::handle value, int depth) {
+  if (depth > kMostNesting)
+    KP_THROW(ValueError) << "target: dicts and lists nested deeper than " << kMostNesting << "; does one hold itself?";
   if (value.is_none()) return {};
   if (py::isinstance<Target>(value)) return value.cast<Target>();
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
   if (py::isinstance<py::int_>(value)) {
-    const long long number = PyLong_AsLongLong(value.ptr());
-    if (number == -1 && PyErr_Occurred()) throw py::error_already_set();
-    return number;
+    return ToInt64(value);
   }
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
     AttrArray items;
-    for (py::handle item : value) items.push_back(FromPython(item));
+    for (py::handle item : value) items.push_back(AttributeOf(item, depth + 1));
     return items;
   }
   if (py::isinstance<py::dict>(value)) {
     AttrMap items;
     for (auto [key, item] : value.cast<py::dict>()) {
       if (!py::isinstance<py::str>(key)) throw py::type_error("target: expected str as the keys of a dict");
-      items.emplace(key.cast<std::string>(), FromPython(item));
+      items.emplace(key.cast<std::string>(), AttributeOf(item, depth + 1));
     }
     return items;
   }
   throw py::type_error("target: expected None, bool, int, float, str, list, tuple, dict or Target, got " +
                        py::type::of(value).attr("__name__").cast<std::string>());
 }
+
+}  // namespace
+
+AttrValue FromPython(py::handle value) { return AttributeOf(value, 0); }
 
 py::object ToPython(const AttrValue& value) {
   switch (value.kind()) {

@@ -68,6 +68,12 @@ void BindIrBuffer(py::module_& module) {
            [](const BufferNode& b) -> size_t {
              KP_THROW(TypeError) << "the length of '" << b.name << "' is not known yet; use " << b.name << ".shape[0]";
            })
+      .def("__iter__",  // without it Python would ask for x[0], x[1], ... without end
+           [](const BufferNode& b) -> py::iterator {
+             KP_THROW(TypeError) << "'" << b.name
+                                 << "' cannot be iterated over while a function is being written; use ir.serial("
+                                 << b.name << ".shape[0])";
+           })
       .def("__repr__",
            [](const BufferNode& b) { return "<ir.Buffer " + b.name + ": " + ir::TypeName(b.element) + ">"; });
   module.def(

@@ -3,6 +3,7 @@
 #include <kernpack/sdk/ir/interpret.h>
 
 #include "ir_bindings.h"
+#include "numbers.h"
 
 namespace kernpack::compiler {
 namespace {
@@ -49,7 +50,7 @@ KpAny ToAnyValue(py::handle value) {
     any.v.v_float = value.cast<double>();
   } else {
     any.type_index = KP_TYPE_INT;
-    any.v.v_int = value.cast<int64_t>();
+    any.v.v_int = ToInt64(value);
   }
   return any;
 }

@@ -60,9 +60,13 @@ struct Tracer {
   void Begin() { Traces().emplace_back(1); }
   void Abandon() { Traces().pop_back(); }
   Function End() {
-    Block body = std::move(Traces().back().front());
+    std::vector<Block> blocks = std::move(Traces().back());
     Traces().pop_back();
-    return {WithBody(function, std::move(body))};
+    if (blocks.size() > 1) {
+      KP_THROW(RuntimeError) << "ir.func: " << function.name << ": " << blocks.size() - 1
+                             << " blocks are open at its end; write loops and branches as `with ir.serial(n) as i:`";
+    }
+    return {WithBody(function, std::move(blocks.front()))};
   }
 };
 
@@ -73,6 +77,8 @@ struct Body {
 
 Body CloseBlock() {
   std::vector<Block>& open = OpenBlocks();
+  if (open.size() == 1)
+    KP_THROW(RuntimeError) << "ir: a block ends that is not open; write it as `with ir.serial(n) as i:`";
   Body body{std::move(open.back())};
   open.pop_back();
   return body;

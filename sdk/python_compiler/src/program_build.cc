@@ -3,6 +3,7 @@
 #include <kernpack/sdk/program/builder.h>
 
 #include "author.h"
+#include "numbers.h"
 #include "program/call_types.h"
 #include "program_bindings.h"
 
@@ -23,7 +24,7 @@ using sdk::VirtualDevice;
 Constant ToConstant(py::handle value) {
   if (value.is_none()) return std::monostate();
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (py::isinstance<py::int_>(value)) return value.cast<int64_t>();
+  if (py::isinstance<py::int_>(value)) return ToInt64(value);
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   const py::object dtype = py::module_::import("kernpack").attr("dtype");

@@ -2,6 +2,7 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/type.h>
 
+#include "numbers.h"
 #include "program_bindings.h"
 
 namespace kernpack::compiler {
@@ -10,7 +11,7 @@ namespace {
 program::Dim ToDim(py::handle extent) {
   if (extent.is_none()) return {};
   if (py::isinstance<py::str>(extent)) return extent.cast<std::string>();
-  return extent.cast<int64_t>();
+  return ToInt64(extent);
 }
 
 py::object FromDim(const program::Dim& dim) {

@@ -126,7 +126,12 @@ touches no device. Equal when the canonical forms are; Target(str(t)) == t.)")
              Scopes().push_back(std::make_unique<TargetScope>(t));
              return t;
            })
-      .def("__exit__", [](const Target&, const py::args&) { Scopes().pop_back(); })
+      .def("__exit__",
+           [](const Target& t, const py::args&) {
+             if (Scopes().empty())
+               KP_THROW(RuntimeError) << "Target: " << t.str() << " ends a `with` that did not begin";
+             Scopes().pop_back();
+           })
       .def(
           py::pickle([](const Target& t) { return t.ToJson(); }, [](const std::string& json) { return Target(json); }));
   BindTags(module);

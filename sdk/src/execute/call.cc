@@ -17,6 +17,29 @@ namespace {
                        << NameOf(got.device);
 }
 
+// What a function without a contract gives is what the program says that it gives.
+void CheckDeclared(size_t result, const Type& type, const KpAny& item) {
+  if (!type.is_tensor()) return;
+  const KpDLTensor* got = kp_any_tensor(&item);
+  bool fits = got && (type.dtype.bits == 0 || SameDType(got->dtype, type.dtype));
+  if (fits && type.dims) {
+    fits = static_cast<size_t>(got->ndim) == type.dims->size();
+    for (size_t d = 0; fits && d < type.dims->size(); ++d) {
+      const Dim& dim = (*type.dims)[d];
+      fits = !dim.is_constant() || dim.extent == got->shape[d];
+    }
+  }
+  if (fits) return;
+  Text text;
+  text << "result " << result << ": expected " << type.str() << ", got ";
+  if (got) {
+    text << DType(got->dtype) << SizesOf(*got);
+  } else {
+    text << type_name(item.type_index);
+  }
+  throw Error("TypeError", text.bytes());
+}
+
 }  // namespace
 
 void Runner::Call(Frame* frame, size_t number) {
@@ -116,6 +139,7 @@ void Runner::CallUntyped(Frame* frame, const PreparedStep& step) {
     const KpAny& item = results.size() > 1 ? items->data[i] : got;
     const KpDLDevice planned = prepared_.devices[frame->program->values[results[i]].device].device;
     const KpDLTensor* tensor = kp_any_tensor(&item);
+    CheckDeclared(i, frame->program->program->values[results[i]].type, item);
     if (tensor && !SameDevice(tensor->device, planned)) {
       KP_THROW(ValueError) << "result " << i << ": expected a tensor on " << NameOf(planned) << ", got one on "
                            << NameOf(tensor->device);

@@ -51,7 +51,7 @@ std::vector<uint32_t> Elsewhere(const Program& program, const Step& step, const 
 class Preparer {
  public:
   Preparer(const FunctionTable& functions, const DeviceMap& map, Prepared* out)
-      : table_(functions), map_(map), out_(*out) {}
+      : table_(functions), map_(map), out_(*out), index_(IndexOf(out->plan.module)) {}
 
   void Run(std::string_view entry) {
     out_.devices.push_back({kHost, DeviceAPI::Get(KP_DEVICE_CPU)});
@@ -72,6 +72,7 @@ class Preparer {
   const FunctionTable& table_;
   const DeviceMap& map_;
   Prepared& out_;
+  const ProgramIndex index_;
 
   uint32_t DeviceOf(const VirtualDevice& device, const std::string& user) {
     const KpDLDevice real = map_.Real(device, user);
@@ -97,10 +98,8 @@ class Preparer {
   }
 
   const PreparedProgram* ProgramNamed(std::string_view name) const {
-    const std::vector<Program>& programs = out_.plan.module.programs;
-    for (size_t i = 0; i < programs.size(); ++i) {
-      if (programs[i].name == name) return &out_.programs[i];
-    }
+    const auto found = index_.find(name);
+    if (found != index_.end()) return &out_.programs[found->second];
     KP_THROW(ValueError) << "the plan has no program '" << name << "'";
   }
 

@@ -19,8 +19,10 @@ inline bool SameDType(KpDLDataType a, KpDLDataType b) {
 }
 
 inline bool IsCompact(const KpDLTensor& tensor) {
+  if (!tensor.strides || std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim)
+    return true;
   int64_t step = 1;
-  for (int32_t i = tensor.ndim; i-- > 0 && tensor.strides;) {
+  for (int32_t i = tensor.ndim; i-- > 0;) {
     if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
     step *= tensor.shape[i];
   }

@@ -1,4 +1,5 @@
 #include <kernpack/error.h>
+#include <kernpack/host/signature.h>
 #include <kernpack/sdk/ir/expr.h>
 
 #include <algorithm>
@@ -127,6 +128,8 @@ Buffer MakeBuffer(std::string name, Type element, std::vector<Expr> shape, Scope
   CheckSupported(element, name);
   if (element.lanes != 1)
     KP_THROW(TypeError) << name << ": elements of a buffer have one lane, got " << TypeName(element);
+  if (shape.size() > KP_MAX_NDIM)
+    KP_THROW(ValueError) << name << ": expected at most " << KP_MAX_NDIM << " dimensions, got " << shape.size();
   for (const Expr& e : shape) {
     CheckScalarIndex(e, name + ": extent");
     int64_t value = 0;

@@ -1,6 +1,7 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/interpret.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/machine.h"
@@ -40,7 +41,8 @@ Memory TensorFrom(const FuncNode& f, const Param& p, const KpAny& a) {
   m.data = static_cast<std::byte*>(tensor->data) + tensor->byte_offset;
   m.shape.assign(tensor->shape, tensor->shape + tensor->ndim);
   int64_t step = 1;
-  for (int d = tensor->ndim - 1; tensor->strides && d >= 0; --d) {
+  const bool empty = std::find(m.shape.begin(), m.shape.end(), 0) != m.shape.end();
+  for (int d = tensor->ndim - 1; tensor->strides && !empty && d >= 0; --d) {
     if (tensor->shape[d] != 1 && tensor->strides[d] != step) {
       KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected a contiguous tensor";
     }

@@ -5,11 +5,14 @@
 #include "ir/machine.h"
 #include "ir/scalar.h"
 #include "ir/take_in.h"
+#include "target/host.h"
 
 namespace kernpack::sdk::ir {
 
 void Machine::Step() {
-  if (options_.max_steps && ++steps_ > options_.max_steps) {
+  constexpr uint64_t kBetweenChecks = 1 << 14;
+  if (++steps_ % kBetweenChecks == 0) Check(Host()->check_interrupts(Host()));
+  if (options_.max_steps && steps_ > options_.max_steps) {
     KP_THROW(RuntimeError) << "interpreter: gave up after " << options_.max_steps << " steps";
   }
 }

@@ -138,7 +138,10 @@ void Machine::RunAlloc(const StmtNode& s, const Threads& threads) {
     }
     if (s.buffer->scope == Scope::kPersistent && persistent_) {
       std::vector<std::byte>& kept = (*persistent_)[s.buffer->key];
-      if (kept.size() < bytes) kept.assign(bytes, std::byte{0});
+      if (kept.size() < bytes) {
+        outgrown_.push_back(std::move(kept));
+        kept.assign(bytes, std::byte{0});
+      }
       m.data = kept.data();
     } else {
       if (!shared || s.buffer->scope != Scope::kShared) {

@@ -4,6 +4,8 @@
 
 #include <cctype>
 
+#include "ir/names.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
@@ -51,6 +53,7 @@ size_t Lexer::LengthOfToken(TokenKind* kind) const {
   if (IsLetter(rest[0])) {
     *kind = TokenKind::kName;
     while (is(n, IsLetter) || is(n, IsDigit)) ++n;
+    if (n > kLongestName) FailAt(position_, "a name of more than " + std::to_string(kLongestName) + " characters");
     return n;
   }
   if (IsDigit(rest[0])) {
@@ -140,11 +143,11 @@ std::string Lexer::TakeString() {
     const char c = ++i < t.text.size() ? t.text[i] : 0;
     if (c == '"' || c == '\\') {
       out += c;
-    } else if (c == 'x' && hex(i + 1) >= 0 && hex(i + 2) >= 0) {
+    } else if (c == 'x' && hex(i + 1) >= 0 && hex(i + 1) < 8 && hex(i + 2) >= 0) {
       out += static_cast<char>(hex(i + 1) * 16 + hex(i + 2));
       i += 2;
     } else {
-      FailAt(t.position, "expected \\\", \\\\ or \\x and two digits in a string");
+      FailAt(t.position, "expected \\\", \\\\ or \\x and two digits, up to \\x7f, in a string");
     }
   }
   return out;

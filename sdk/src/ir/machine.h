@@ -42,6 +42,7 @@ class Machine {
   PersistentMemory* persistent_;
   const InterpretOptions& options_;
   uint64_t steps_ = 0;
+  std::vector<std::vector<std::byte>> outgrown_;  // persistent memory that a buffer may still be in
   int calls_ = 0;
 
   Value Eval(const Expr& e, Thread* t);

@@ -17,7 +17,7 @@ constexpr std::string_view kWords[] = {
 }  // namespace
 
 bool IsIdentifier(std::string_view name) {
-  if (name.empty() || name.size() > 200 || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
+  if (name.empty() || name.size() > kLongestName || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 

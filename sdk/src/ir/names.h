@@ -10,6 +10,7 @@
 
 namespace kernpack::sdk::ir {
 
+inline constexpr size_t kLongestName = 200;
 bool IsIdentifier(std::string_view name);
 // Words of the text form, names of types and operations: not for variables.
 bool IsReservedWord(std::string_view name);

@@ -1,5 +1,7 @@
 #include <kernpack/sdk/ir/text.h>
 
+#include <unordered_set>
+
 #include "ir/names.h"
 #include "ir/parse_expr.h"
 
@@ -16,9 +18,10 @@ class Parser {
       m.name = lex_.TakeString();
       if (lex_.Accept("target")) m.target = lex_.TakeString();
     }
+    std::unordered_set<std::string> names;
     while (lex_.now().kind != TokenKind::kEnd) {
       PrimFunc f = Function();
-      if (m.Find(f->name)) FailAt(f->position, "function '" + f->name + "' is defined already");
+      if (!names.insert(f->name).second) FailAt(f->position, "function '" + f->name + "' is defined already");
       m.functions.push_back(std::move(f));
     }
     return m;
@@ -58,9 +61,10 @@ class Parser {
   }
 
   void CheckBound(const FuncNode& f) const {
-    const std::vector<Var> bound = ShapeVars(f);
+    const std::vector<Var> all = ShapeVars(f);
+    const std::unordered_set<Var> bound(all.begin(), all.end());
     for (const auto& [name, var] : shape_vars_) {
-      if (std::find(bound.begin(), bound.end(), var) == bound.end()) {
+      if (!bound.count(var)) {
         FailAt(name.position, "no parameter binds '" + var->name + "': it must stand alone as an extent of one");
       }
     }

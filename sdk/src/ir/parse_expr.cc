@@ -25,9 +25,7 @@ void NameTable::Define(const Token& name, Entry entry) {
   scopes_.back()[text] = std::move(entry);
 }
 
-bool ExprParser::IsFlexible(const Expr& e) const {
-  return std::any_of(flexible_.begin(), flexible_.end(), [&e](const Expr& f) { return f.get() == e.get(); });
-}
+bool ExprParser::IsFlexible(const Expr& e) const { return flexible_.count(e.get()) != 0; }
 
 Expr ExprParser::AdaptTo(Type type, const Expr& e) {
   const Type to = ElementOf(type);
@@ -87,7 +85,7 @@ Expr ExprParser::ParseSpecialFloat(bool negative) {
   double value = t.text[0] == 'i' ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   if (negative) value = -value;
   const Expr e = At(t.position, ConstFloat(type, value));
-  if (t.text.size() == 3) flexible_.push_back(e);
+  if (t.text.size() == 3) flexible_.emplace(e.get(), e);
   return e;
 }
 
@@ -138,7 +136,7 @@ Expr ExprParser::ParseNumber(bool negative) {
   }
   if (error != std::errc()) FailAt(t.position, number + " is not in the range of " + TypeName(type));
   const Expr e = At(t.position, Const(type, lane));
-  if (suffix.empty()) flexible_.push_back(e);
+  if (suffix.empty()) flexible_.emplace(e.get(), e);
   return e;
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <unordered_map>
 
 #include "ir/lexer.h"
 
@@ -59,7 +60,7 @@ class ExprParser {
  private:
   Lexer& lex_;
   int depth_ = 0;
-  std::vector<Expr> flexible_;
+  std::unordered_map<const ExprNode*, Expr> flexible_;  // kept, so that no other takes its address
 
   bool IsFlexible(const Expr& e) const;
   Expr ParseUnary();

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace kernpack::sdk::ir {
+namespace {
+
+constexpr size_t kMostTerms = 64;
+
+}  // namespace
 
 Poly::Poly(int64_t constant) {
   if (constant) terms_[{}] = constant;
@@ -27,6 +32,7 @@ std::optional<Poly> Poly::Add(const Poly& a, const Poly& b, int64_t scale) {
     int64_t& slot = out.terms_[term];
     if (__builtin_mul_overflow(c, scale, &scaled) || __builtin_add_overflow(slot, scaled, &slot)) return std::nullopt;
     if (slot == 0) out.terms_.erase(term);
+    if (out.terms_.size() > kMostTerms) return std::nullopt;
   }
   return out;
 }
@@ -41,7 +47,7 @@ std::optional<Poly> Poly::Multiply(const Poly& a, const Poly& b) {
       Poly one;
       if (term.size() > 4 || __builtin_mul_overflow(ca, cb, &one.terms_[term])) return std::nullopt;
       const std::optional<Poly> sum = Add(out, one);
-      if (!sum || sum->terms_.size() > 64) return std::nullopt;
+      if (!sum) return std::nullopt;
       out = *sum;
     }
   }
@@ -111,12 +117,19 @@ std::optional<Poly> Facts::Extreme(Poly p, bool largest, size_t first) const {
   return p;
 }
 
-void Facts::AddCounter(const Var& var, const Expr& begin, const Expr& end) {
-  const std::optional<Poly> low = Of(begin), past = Of(end);
+CounterScope::CounterScope(Facts* facts, const Var& var, const Expr& begin, const Expr& end)
+    : facts_(*facts), outer_(facts->counters.size()) {
+  const std::optional<Poly> low = facts_.Of(begin), past = facts_.Of(end);
   const std::optional<Poly> high = past ? Poly::Add(*past, Poly(-1)) : std::nullopt;
   if (!low || !high) return;
-  if (low->IsNonNegative(non_negative)) non_negative.insert(var.get());
-  counters.push_back({var.get(), {*low, *high}});
+  if (low->IsNonNegative(facts_.non_negative) && facts_.non_negative.insert(var.get()).second)
+    non_negative_ = var.get();
+  facts_.counters.push_back({var.get(), {*low, *high}});
+}
+
+CounterScope::~CounterScope() {
+  facts_.counters.resize(outer_);
+  facts_.non_negative.erase(non_negative_);
 }
 
 }  // namespace kernpack::sdk::ir

@@ -19,10 +19,11 @@ class Poly {
   Poly() = default;
   explicit Poly(int64_t constant);
   explicit Poly(const VarNode* var);
+  explicit Poly(std::map<Term, int64_t> terms) : terms_(std::move(terms)) {}  // sorted products, no zeros
 
   std::optional<int64_t> Constant() const;
   bool Uses(const VarNode* var) const;
-  // Nothing where a coefficient overflows or a product grows past four factors.
+  // Nothing where a coefficient overflows, a product grows past four factors, or there would be more than 64 terms.
   static std::optional<Poly> Add(const Poly& a, const Poly& b, int64_t scale = 1);
   static std::optional<Poly> Multiply(const Poly& a, const Poly& b);
   // this = coefficient * var + rest; nothing where var occurs in a higher power.
@@ -48,7 +49,20 @@ struct Facts {
   std::optional<Poly> Of(const Expr& e) const;
   // The largest or smallest value while the counters from `first` on take all of theirs.
   std::optional<Poly> Extreme(Poly p, bool largest, size_t first = 0) const;
-  void AddCounter(const Var& var, const Expr& begin, const Expr& end);
+};
+
+// A loop's counter, while its body is looked at.
+class CounterScope {
+ public:
+  CounterScope(Facts* facts, const Var& var, const Expr& begin, const Expr& end);
+  ~CounterScope();
+  CounterScope(const CounterScope&) = delete;
+  CounterScope& operator=(const CounterScope&) = delete;
+
+ private:
+  Facts& facts_;
+  const size_t outer_;  // how many counters there were
+  const VarNode* non_negative_ = nullptr;  // the counter, if that is known of it because of this loop
 };
 
 }  // namespace kernpack::sdk::ir

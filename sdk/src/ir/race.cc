@@ -12,15 +12,16 @@ namespace {
 struct Span {
   std::optional<Poly> low, high;
 };
+// Dimension d, or two dimensions that together say one thing.
+using Place = std::pair<size_t, size_t>;
 struct Access {
   bool writes;
-  std::vector<Span> dims;  // empty: the whole buffer. After the dimensions: for each two of them, what PairOf() finds
+  std::map<Place, Span> spans;  // of {d, d}, and of pairs what PairOf() finds. Empty: the whole buffer
 };
 
 class Collector : public Visitor {
  public:
-  Collector(const IRModule& module, Facts facts)
-      : module_(module), facts_(std::move(facts)), outer_(facts_.counters.size()) {}
+  Collector(const IRModule& module, Facts* facts) : module_(module), facts_(*facts), outer_(facts_.counters.size()) {}
 
   std::map<const BufferNode*, std::vector<Access>> accesses;
   std::set<const void*> inner;  // what an iteration defines for itself
@@ -56,24 +57,27 @@ class Collector : public Visitor {
 
  private:
   const IRModule& module_;
-  Facts facts_;
+  Facts& facts_;
   const size_t outer_;
   std::unordered_map<const VarNode*, Expr> lets_;
 
   template <class F>
   void Count(const Var& var, const Expr& begin, const Expr& end, F body) {
     inner.insert(var.get());
-    const size_t before = facts_.counters.size();
-    facts_.AddCounter(var, begin, end);
+    const CounterScope counting(&facts_, var, begin, end);
     body();
-    facts_.counters.resize(before);
   }
 
   void Add(const BufferNode* buffer, bool writes, const std::vector<Expr>& indices) {
     Access a{writes, {}};
-    for (const Expr& index : indices) a.dims.push_back(SpanOf(index));
-    for (const Expr& first : indices) {
-      for (const Expr& second : indices) a.dims.push_back(PairOf(Meaning(first), Meaning(second)));
+    for (size_t d = 0; d < indices.size(); ++d) {
+      a.spans[{d, d}] = SpanOf(indices[d]);
+      const Expr quotient = Meaning(indices[d]);
+      if (quotient->op != Op::kDiv) continue;
+      for (size_t e = 0; e < indices.size(); ++e) {
+        const Span span = PairOf(quotient, Meaning(indices[e]));
+        if (span.low) a.spans[{d, e}] = span;
+      }
     }
     accesses[buffer].push_back(std::move(a));
   }
@@ -85,8 +89,8 @@ class Collector : public Visitor {
 
   // Of two indices that are e / n and e % n, the values of e: where these differ, one of the two does.
   Span PairOf(const Expr& quotient, const Expr& rest) const {
-    const bool pair = quotient->op == Op::kDiv && rest->op == Op::kRem && Equal(quotient->args[0], rest->args[0]) &&
-                      Equal(quotient->args[1], rest->args[1]);
+    const bool pair =
+        rest->op == Op::kRem && Equal(quotient->args[0], rest->args[0]) && Equal(quotient->args[1], rest->args[1]);
     return pair ? SpanOf(quotient->args[0]) : Span();
   }
 
@@ -111,16 +115,33 @@ class Collector : public Visitor {
   }
 };
 
-// Whether in dimension d two iterations can never touch the same element: indices are coefficient * var + something
-// narrower.
-bool Disjoint(const std::vector<Access>& all, size_t d, const VarNode* var, const Facts& facts,
+// Bounds that differ from each other by constants, and the outermost of those: by their terms with variables.
+using Outermost = std::map<std::map<Term, int64_t>, int64_t>;
+
+void Widen(Outermost* bounds, const Poly& bound, bool upwards) {
+  std::map<Term, int64_t> terms = bound.terms();
+  const auto constant = terms.find(Term());
+  const int64_t value = constant == terms.end() ? 0 : constant->second;
+  if (constant != terms.end()) terms.erase(constant);
+  const auto [known, is_new] = bounds->emplace(std::move(terms), value);
+  if (!is_new) known->second = upwards ? std::max(known->second, value) : std::min(known->second, value);
+}
+
+std::optional<Poly> BoundOf(const Outermost::value_type& bound) {
+  return Poly::Add(Poly(bound.second), Poly(bound.first));
+}
+
+// Whether in one place two iterations can never touch the same element: indices are coefficient * var + something narrower.
+bool Disjoint(const std::vector<Access>& all, const Place& place, const VarNode* var, const Facts& facts,
               const std::set<const void*>& inner) {
+  constexpr size_t kMostCompared = 1 << 16;
   std::optional<Poly> stride;
-  std::vector<std::pair<Poly, Poly>> rests;
+  Outermost lows, highs;
   for (const Access& a : all) {
-    if (d >= a.dims.size() || !a.dims[d].low || !a.dims[d].high) return false;
+    const auto found = a.spans.find(place);
+    if (found == a.spans.end() || !found->second.low || !found->second.high) return false;
     Poly cl, ch, low, high;
-    if (!a.dims[d].low->Split(var, &cl, &low) || !a.dims[d].high->Split(var, &ch, &high)) return false;
+    if (!found->second.low->Split(var, &cl, &low) || !found->second.high->Split(var, &ch, &high)) return false;
     for (const Poly* p : {&cl, &ch, &low, &high}) {
       for (const auto& [term, c] : p->terms()) {
         for (const VarNode* v : term) {
@@ -130,16 +151,18 @@ bool Disjoint(const std::vector<Access>& all, size_t d, const VarNode* var, cons
     }
     if (cl.terms() != ch.terms() || (stride && stride->terms() != cl.terms())) return false;
     stride = cl;
-    rests.emplace_back(low, high);
+    Widen(&lows, low, false);
+    Widen(&highs, high, true);
   }
-  if (!stride) return false;
+  if (!stride || lows.size() * highs.size() > kMostCompared) return false;
   if (stride->IsNegative(facts.non_negative)) {
     stride = Poly::Add(Poly(), *stride, -1);
   }
   if (!stride || !stride->IsNonNegative(facts.non_negative)) return false;
-  for (const auto& [low, unused] : rests) {
-    for (const auto& [unused_too, high] : rests) {
-      const std::optional<Poly> width = Poly::Add(high, low, -1);
+  for (const auto& least : lows) {
+    for (const auto& most : highs) {
+      const std::optional<Poly> low = BoundOf(least), high = BoundOf(most);
+      const std::optional<Poly> width = low && high ? Poly::Add(*high, *low, -1) : std::nullopt;
       const std::optional<Poly> excess = width ? Poly::Add(*width, *stride, -1) : std::nullopt;
       if (!excess || !excess->IsNegative(facts.non_negative)) return false;
     }
@@ -149,21 +172,25 @@ bool Disjoint(const std::vector<Access>& all, size_t d, const VarNode* var, cons
 
 }  // namespace
 
-const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts facts) {
-  const std::optional<Poly> low = facts.Of(loop.args[0]);
-  if (low && low->IsNonNegative(facts.non_negative)) facts.non_negative.insert(loop.var.get());
+const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* facts) {
+  const std::optional<Poly> low = facts->Of(loop.args[0]);
+  const bool counts_up = low && low->IsNonNegative(facts->non_negative);
+  const bool is_new = counts_up && facts->non_negative.insert(loop.var.get()).second;
   Collector collector(module, facts);
   collector.VisitBlock(loop.body);
+  const BufferNode* race = nullptr;
   for (const auto& [buffer, all] : collector.accesses) {
     if (collector.inner.count(buffer)) continue;
     if (std::none_of(all.begin(), all.end(), [](const Access& a) { return a.writes; })) continue;
-    bool proved = false;
-    const size_t rank = buffer->shape.size();
-    for (size_t d = 0; d < rank + rank * rank && !proved; ++d)
-      proved = Disjoint(all, d, loop.var.get(), facts, collector.inner);
-    if (!proved) return buffer;
+    const bool proved = std::any_of(all[0].spans.begin(), all[0].spans.end(), [&, &accesses = all](const auto& span) {
+      return Disjoint(accesses, span.first, loop.var.get(), *facts, collector.inner);
+    });
+    if (proved) continue;
+    race = buffer;
+    break;
   }
-  return nullptr;
+  if (is_new) facts->non_negative.erase(loop.var.get());
+  return race;
 }
 
 }  // namespace kernpack::sdk::ir

@@ -9,8 +9,8 @@
 namespace kernpack::sdk::ir {
 
 // The buffer that two iterations may both touch, one of them writing; null when it is proved that there is none.
-// `facts` are those outside the loop.
-const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts facts);
+// `facts` are those outside the loop; what they say of variables that the loop defines is no use behind it.
+const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* facts);
 
 }  // namespace kernpack::sdk::ir
 

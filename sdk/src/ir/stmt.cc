@@ -2,6 +2,7 @@
 #include <kernpack/sdk/ir/stmt.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -182,13 +183,12 @@ const FuncNode* IRModule::Find(std::string_view function) const {
 
 std::vector<Var> ShapeVars(const FuncNode& function) {
   std::vector<Var> vars;
+  std::unordered_set<Var> known;  // scalar parameters bind nothing
+  for (const Param& p : function.params) known.insert(p.var);
   for (const Param& p : function.params) {
     if (!p.buffer || p.role == Role::kResult) continue;
     for (const Expr& e : p.buffer->shape) {
-      if (e->op != Op::kVar) continue;
-      bool bound = false;
-      for (const Param& q : function.params) bound = bound || q.var == e->var();
-      if (!bound && std::find(vars.begin(), vars.end(), e->var()) == vars.end()) vars.push_back(e->var());
+      if (e->op == Op::kVar && known.insert(e->var()).second) vars.push_back(e->var());
     }
   }
   return vars;

@@ -3,19 +3,23 @@
 #include <kernpack/sdk/ir/visitor.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/lexer.h"
 #include "ir/names.h"
+#include "ir/persistent.h"
 #include "ir/race.h"
 #include "ir/target_limits.h"
 
 namespace kernpack::sdk::ir {
 namespace {
 
+using FunctionIndex = std::unordered_map<std::string_view, const FuncNode*>;
+
 class Verifier : public Visitor {
  public:
-  Verifier(const IRModule& module, const FuncNode& f)
-      : module_(module), f_(f), limits_(LimitsOf(f.target.empty() ? module.target : f.target)) {}
+  Verifier(const IRModule& module, const FunctionIndex& functions, const FuncNode& f)
+      : module_(module), functions_(functions), f_(f), limits_(LimitsOf(f.target.empty() ? module.target : f.target)) {}
 
   void Run() {
     at_ = f_.position;
@@ -75,9 +79,9 @@ class Verifier : public Visitor {
   }
 
   void VisitBlock(const Block& block) override {
-    const std::set<const void*> outer = defined_;
+    const size_t outer = scope_.size();
     for (const Stmt& s : block) VisitStmt(s);
-    defined_ = outer;
+    Leave(outer);
   }
 
   void VisitStmt(const Stmt& s) override {
@@ -128,10 +132,12 @@ class Verifier : public Visitor {
 
  private:
   const IRModule& module_;
+  const FunctionIndex& functions_;
   const FuncNode& f_;
   const TargetLimits limits_;
   Position at_;
-  std::set<const void*> defined_;
+  std::unordered_set<const void*> defined_;
+  std::vector<const void*> scope_;  // the same, in the order of definition
   Facts facts_;
   int guards_ = 0;
   int in_independent_ = 0;
@@ -148,25 +154,29 @@ class Verifier : public Visitor {
   void CheckGradient() {
     if (f_.gradient.empty()) return;
     at_ = f_.position;
-    const FuncNode* gradient = module_.Find(f_.gradient);
-    if (!gradient) Fail("its gradient '" + f_.gradient + "' is no function of this module");
-    if (gradient->is_private) Fail("its gradient '" + f_.gradient + "' is private; callers must reach it");
+    const auto gradient = functions_.find(f_.gradient);
+    if (gradient == functions_.end()) Fail("its gradient '" + f_.gradient + "' is no function of this module");
+    if (gradient->second->is_private) Fail("its gradient '" + f_.gradient + "' is private; callers must reach it");
     if (f_.is_private) Fail("a private function has no gradient: no caller reaches it");
   }
 
   void Define(const void* node) {
     if (!defined_.insert(node).second) Fail("a variable or buffer is defined twice");
+    scope_.push_back(node);
+  }
+
+  // Ends what was defined since there were `outer` definitions.
+  void Leave(size_t outer) {
+    for (; scope_.size() > outer; scope_.pop_back()) defined_.erase(scope_.back());
   }
 
   template <class F>
   void Counting(const Var& var, const Expr& begin, const Expr& end, F body) {
-    const std::set<const void*> outer = defined_;
-    const size_t counters = facts_.counters.size();
+    const size_t outer = scope_.size();
     Define(var.get());
-    facts_.AddCounter(var, begin, end);
+    const CounterScope counting(&facts_, var, begin, end);
     body();
-    facts_.counters.resize(counters);
-    defined_ = outer;
+    Leave(outer);
   }
 
   void CheckAccess(const Buffer& buffer, const std::vector<Expr>& indices, bool masked) {
@@ -231,7 +241,7 @@ class Verifier : public Visitor {
     const bool independent = s.for_kind == ForKind::kParallel || s.for_kind == ForKind::kVectorized;
     if (independent) {
       if (s.for_kind == ForKind::kParallel && in_launch_) Fail("a parallel loop inside a launch");
-      if (const BufferNode* b = FindRace(module_, s, facts_)) {
+      if (const BufferNode* b = FindRace(module_, s, &facts_)) {
         Fail("iterations of the " + std::string(s.for_kind == ForKind::kParallel ? "parallel" : "vectorized") +
              " loop over '" + s.var->name + "' may touch the same elements of '" + b->name +
              "', and write them; make the loop serial, or index '" + b->name + "' with " + s.var->name +
@@ -272,10 +282,10 @@ class Verifier : public Visitor {
   }
 
   void CheckCall(const StmtNode& s) {
-    const FuncNode* callee = module_.Find(s.name);
-    if (!callee) Fail("call of '" + s.name + "', which the module does not have", "NameError");
+    const auto callee = functions_.find(s.name);
+    if (callee == functions_.end()) Fail("call of '" + s.name + "', which the module does not have", "NameError");
     size_t tensors = 0, scalars = 0;
-    for (const Param& p : callee->params) {
+    for (const Param& p : callee->second->params) {
       if (p.buffer) {
         if (tensors == s.buffers.size())
           Fail("call of '" + s.name + "': tensor '" + p.name() + "' is missing", "TypeError");
@@ -311,28 +321,47 @@ class Verifier : public Visitor {
   }
 };
 
-// Generated code keeps scratch memory by function, which a second activation would share.
-class CallGraph : public Visitor {
+class CalleeFinder : public Visitor {
  public:
-  explicit CallGraph(const IRModule& module) : module_(module) {}
-  void Check(const FuncNode& f) {
-    if (done_.count(&f)) return;
-    if (!open_.insert(&f).second) {
-      const std::string text = f.name + ": calls itself, directly or through others; recursion is not supported";
-      throw Error("ValueError", KpBytes{text.data(), text.size()});
-    }
-    VisitBlock(f.body);
-    open_.erase(&f);
-    done_.insert(&f);
-  }
+  std::vector<const std::string*> names;
   void VisitStmt(const Stmt& s) override {
-    if (s->kind == StmtKind::kCall) Check(*module_.Find(s->name));
+    if (s->kind == StmtKind::kCall) names.push_back(&s->name);
     Visitor::VisitStmt(s);
+  }
+};
+
+// Generated code keeps scratch memory by function, which a second activation would share.
+class CallGraph {
+ public:
+  explicit CallGraph(const FunctionIndex& functions) : functions_(functions) {}
+
+  // How many functions are active at once when it is called.
+  int Check(const FuncNode& f) {
+    const auto known = depth_.find(&f);
+    if (known != depth_.end()) return known->second;
+    if (open_.count(&f))
+      KP_THROW(ValueError) << f.name << ": calls itself, directly or through others; recursion is not supported";
+    if (open_.size() == kMostNested) TooDeep(f);
+    open_.insert(&f);
+    CalleeFinder callees;
+    callees.VisitBlock(f.body);
+    int depth = 1;
+    for (const std::string* name : callees.names) depth = std::max(depth, Check(*functions_.at(*name)) + 1);
+    if (depth > kMostNested) TooDeep(f);
+    open_.erase(&f);
+    depth_.emplace(&f, depth);
+    return depth;
   }
 
  private:
-  const IRModule& module_;
-  std::set<const FuncNode*> open_, done_;
+  static constexpr int kMostNested = 100;  // as in the interpreter
+  const FunctionIndex& functions_;
+  std::set<const FuncNode*> open_;
+  std::unordered_map<const FuncNode*, int> depth_;
+
+  [[noreturn]] static void TooDeep(const FuncNode& f) {
+    KP_THROW(ValueError) << f.name << ": calls are nested more than " << kMostNested << " deep";
+  }
 };
 
 }  // namespace
@@ -344,9 +373,12 @@ void Verify(const IRModule& module) {
       KP_THROW(ValueError) << "'" << f->name << "' is no name for a function";
     if (!names.insert(f->name).second) KP_THROW(ValueError) << "function '" << f->name << "' is there twice";
   }
-  for (const PrimFunc& f : module.functions) Verifier(module, *f).Run();
-  CallGraph graph(module);
+  FunctionIndex functions;
+  for (const PrimFunc& f : module.functions) functions.emplace(f->name, f.get());
+  for (const PrimFunc& f : module.functions) Verifier(module, functions, *f).Run();
+  CallGraph graph(functions);
   for (const PrimFunc& f : module.functions) graph.Check(*f);
+  CheckPersistentKeys(module);
 }
 
 }  // namespace kernpack::sdk::ir

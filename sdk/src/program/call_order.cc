@@ -14,6 +14,9 @@ struct Visit {
   size_t callee = 0;  // of that step
 };
 
+// A run, and the C source of a program, goes as deep in calls of functions.
+constexpr uint32_t kMostNested = 100;
+
 [[noreturn]] void FailCycle(const ProgramModule& module, const std::vector<Visit>& path, size_t again) {
   const auto first = std::find_if(path.begin(), path.end(), [&](const Visit& v) { return v.program == again; });
   std::string names;
@@ -40,6 +43,7 @@ std::vector<std::string_view> ProgramsOf(const Step& step) {
 std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex& index) {
   enum : char { kUnseen, kOpen, kDone };
   std::vector<char> state(module.programs.size(), kUnseen);
+  std::vector<uint32_t> depth(module.programs.size(), 1);  // how many programs run at once
   std::vector<size_t> order;
   std::vector<Visit> path;  // in place of recursion: chains of programs may be long
   for (size_t root = 0; root < module.programs.size(); ++root) {
@@ -49,9 +53,16 @@ std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex
       state[at.program] = kOpen;
       const std::vector<Step>& steps = module.programs[at.program].steps;
       if (at.step == steps.size()) {
-        state[at.program] = kDone;
-        order.push_back(at.program);
+        const size_t done = at.program;
+        if (depth[done] > kMostNested) {
+          Fail(module.programs[done].position, module.programs[done],
+               "programs invoke each other more than " + std::to_string(kMostNested) +
+                   " deep; write the steps of some out");
+        }
+        state[done] = kDone;
+        order.push_back(done);
         path.pop_back();
+        if (!path.empty()) depth[path.back().program] = std::max(depth[path.back().program], depth[done] + 1);
         continue;
       }
       const std::vector<std::string_view> callees = ProgramsOf(steps[at.step]);
@@ -63,7 +74,9 @@ std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex
       const auto found = index.find(callees[at.callee]);
       if (found != index.end() && state[found->second] == kOpen) FailCycle(module, path, found->second);
       ++at.callee;
-      if (found != index.end() && state[found->second] == kUnseen) path.push_back({found->second});
+      if (found == index.end()) continue;
+      if (state[found->second] == kDone) depth[at.program] = std::max(depth[at.program], depth[found->second] + 1);
+      if (state[found->second] == kUnseen) path.push_back({found->second});
     }
   }
   return order;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/lexer.h"
 #include "ir/names.h"
@@ -33,9 +34,11 @@ class Parser {
 
   ProgramModule Module() {
     ProgramModule m;
+    std::unordered_set<std::string> names;
     while (lex_.now().kind != TokenKind::kEnd) {
       Program p = OneProgram();
-      if (m.Find(p.name)) FailAt(p.position, "program '" + p.name + "' is defined already: give one another name");
+      if (!names.insert(p.name).second)
+        FailAt(p.position, "program '" + p.name + "' is defined already: give one another name");
       m.programs.push_back(std::move(p));
     }
     return m;

@@ -41,8 +41,13 @@ class Typing {
   }
 
   void CheckDeclared(ValueId v) const {
-    const Type& type = p_.values[v].type;
-    for (const Dim& d : type.dims ? *type.dims : std::vector<Dim>()) {
+    CheckSymbols(v, p_.values[v].type);
+    for (const Type& element : p_.values[v].type.elements) CheckSymbols(v, element);
+  }
+
+  void CheckSymbols(ValueId v, const Type& type) const {
+    if (!type.dims) return;
+    for (const Dim& d : *type.dims) {
       if (d.symbol.empty() || (d.symbol != "_" && ir::IsIdentifier(d.symbol))) continue;
       Fail(p_.values[v].position, p_, NameOf(p_, v) + ": '" + d.symbol + "' is no symbol: expected an identifier");
     }
@@ -71,6 +76,8 @@ class Typing {
     switch (s.kind) {
       case StepKind::kConstant:
         constants_[s.results[0]] = &s.constant;
+        if (const auto* text = std::get_if<std::string>(&s.constant); text && text->find('\0') != std::string::npos)
+          Refuse(s, "a text with a NUL in it, which functions would not see the rest of");
         return Set(s, 0, TypeOf(s.constant));
       case StepKind::kCall:
         return InferCall(s);

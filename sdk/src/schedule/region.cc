@@ -146,11 +146,8 @@ class Extremes : public Visitor {
     if (e->op == Op::kReduce) {
       VisitExpr(e->args[0]);
       VisitExpr(e->args[1]);
-      const size_t before = facts_.counters.size();
-      facts_.AddCounter(std::get<Reduction>(e->detail).var, e->args[0], e->args[1]);
-      VisitExpr(e->args[2]);
-      facts_.counters.resize(before);
-      return;
+      const CounterScope counting(&facts_, std::get<Reduction>(e->detail).var, e->args[0], e->args[1]);
+      return VisitExpr(e->args[2]);
     }
     Visitor::VisitExpr(e);
     if ((e->op != Op::kLoad && e->op != Op::kMaskedLoad) || e->buffer().get() != buffer_) return;

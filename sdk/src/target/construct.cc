@@ -168,6 +168,10 @@ Target BuildTarget(const AttrMap& config, const Nesting& nesting, const DeviceQu
   if (request.from_device) AskDevice(*request.kind, *request.from_device, query, &request.options);
   TargetSpec spec = Canonical(*request.kind, std::move(request.options), request.keys, request.features);
   const Minimal minimal = Minimise(*request.kind, spec);
+  int hosts = 0;
+  for (const TargetNode* host = request.host.get(); host; host = host->host.get()) {
+    if (++hosts >= kMostNesting) KP_THROW(ValueError) << "targets nested deeper than " << kMostNesting;
+  }
   auto node = std::make_shared<TargetNode>();
   node->kind = request.kind;
   node->host = std::move(request.host);

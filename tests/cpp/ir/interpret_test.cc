@@ -84,6 +84,24 @@ TEST(IrInterpreter, CallsPersistentMemoryAndReturn) {
   EXPECT_EQ(y.as<int64_t>()[0], 10);
 }
 
+// The verifier refuses it; whoever interprets without verifying still touches no freed memory.
+TEST(IrInterpreter, PersistentMemoryThatGrowsLeavesBuffersInItAlone) {
+  const IRModule m = Parse(R"(
+    func g(y!: i64[1]) -> () { alloc p: i64[100000] persistent("k", zeroed) p[99999] = 5 y[0] = p[99999] }
+    func f(y!: i64[1]) -> () { alloc p: i64[4] persistent("k", zeroed) call g(y) p[1] = 2 y[0] = y[0] + p[1] })");
+  Array y(kI64, {1});
+  PersistentMemory memory;
+  Interpret(m, "f", {y.Value()}, &memory);
+  EXPECT_EQ(y.as<int64_t>()[0], 7);
+}
+
+TEST(IrInterpreter, TakesEmptyTensorsOfAnyStrides) {
+  Array x(kF32, {0, 3});
+  const int64_t strides[] = {1, 1};
+  x.tensor.strides = const_cast<int64_t*>(strides);
+  EXPECT_EQ(RunText("func f(x: f32[N, 3]) -> () { }", {x.Value()}), "");
+}
+
 TEST(IrInterpreter, ExternsAreGivenByName) {
   Array out(kF64, {1});
   InterpretOptions options;

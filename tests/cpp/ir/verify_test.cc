@@ -1,7 +1,10 @@
 // What the verifier refuses, and what it must let pass.
+#include <kernpack/sdk/ir/equal.h>
 #include <kernpack/sdk/ir/verify.h>
 
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "ir/support.h"
 
@@ -39,6 +42,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "o[i, j] = x[i, j] } }",
                         ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { if i > 0 { o[i - 1] = x[i] } } }", ""},
+                    Case{"func f(x: f32[N]) -> () { if N > 2 { alloc p: f32[2] persistent(\"k\") } else { alloc p: "
+                         "f32[8] persistent(\"k\") } }",
+                         ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N / 4 { o[ramp(i * 4, 1, 4)] = x[ramp(i "
                          "* 4, 1, 4)] } }",
                          ""}));
@@ -64,6 +70,18 @@ INSTANTIATE_TEST_SUITE_P(
              "ValueError: line 1, column 28: f: a private function has no gradient: no caller reaches it"},
         Case{"func f() -> () { parallel i in 0..4 { return } }",
              "ValueError: line 1, column 39: f: return inside a parallel or vectorized loop or a launch"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    PersistentMemory, IrVerify,
+    testing::Values(
+        Case{"func f() -> () { alloc p: f32[2] persistent(\"k\") alloc q: f32[8] persistent(\"k\") }",
+             "ValueError: line 1, column 50: f: 'q': persistent memory 'k' is in use here already, and may move it; "
+             "give one of the two another key"},
+        Case{"func g() -> () { alloc p: f32[8] persistent(\"k\") } func h() -> () { call g() } func f() -> () { alloc "
+             "p: "
+             "f32[2] persistent(\"k\") call h() }",
+             "ValueError: line 1, column 129: f: call of 'h', which allocates persistent memory 'k', in use here, and "
+             "may move it; give one of the two another key"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Bounds, IrVerify,
@@ -96,6 +114,66 @@ INSTANTIATE_TEST_SUITE_P(
         "func f(x: f32[N, D]) -> (o: f32[N, D]) { parallel i in 0..N * D { o[i / D, i % N] = 1.0 } }",
         "func f(x: f32[N, D]) -> (o: f32[N]) { parallel i in 0..N { for j in 0..D { o[j] = x[i, j] } } }",
         "private func g(o!: f32[N]) -> () { } func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { call g(o) } }"));
+
+TEST(IrParse, RefusesWhatItCouldNotPrintAgain) {
+  const std::string name(200, 'x');
+  const IRModule m = Parse("func f(" + name + ": f32[4]) -> () { }");
+  EXPECT_TRUE(Equal(Parse(Print(m)), m));
+  EXPECT_EQ(MessageOf([&] { Parse("func f(" + name + "x: f32[4]) -> () { }"); }),
+            "ValueError: line 1, column 8: a name of more than 200 characters");
+  EXPECT_EQ(MessageOf([] { Parse("module \"\\xff\""); }),
+            "ValueError: line 1, column 8: expected \\\", \\\\ or \\x and two digits, up to \\x7f, in a string");
+  std::string shape = "2";
+  for (int i = 1; i < 65; ++i) shape += ", 2";
+  EXPECT_EQ(MessageOf([&] { Parse("func f(x: f32[" + shape + "]) -> () { }"); }),
+            "ValueError: line 1, column 8: x: expected at most 64 dimensions, got 65");
+}
+
+std::string Repeated(int count, const std::function<std::string(std::string)>& piece) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += piece(std::to_string(i));
+  return text;
+}
+
+TEST(IrVerify, TellsStoresOfOneIterationApart) {
+  const std::string stores = Repeated(7, [](const std::string& i) { return "o[i * 7 + " + i + "] = 1.0 "; });
+  EXPECT_EQ(MessageOf([&] { Verify(Parse("func f(o!: f32[N]) -> () { parallel i in 0..N / 7 { " + stores + "} }")); }),
+            "");
+  const std::string message = MessageOf([&] {
+    Verify(Parse("func f(o!: f32[N]) -> () { parallel i in 0..N / 7 { " + stores + "o[i * 7 + 7] = 1.0 } }"));
+  });
+  EXPECT_NE(message.find(kRace), std::string::npos) << message;
+}
+
+TEST(IrVerify, RefusesDeepCalls) {
+  const auto chain = [](int length) {
+    return Parse(Repeated(length,
+                          [](const std::string& i) {
+                            return "func f" + i + "n() -> () { call f" + std::to_string(std::stoi(i) + 1) + "n() } ";
+                          }) +
+                 "func f" + std::to_string(length) + "n() -> () { }");
+  };
+  EXPECT_EQ(MessageOf([&] { Verify(chain(99)); }), "");
+  EXPECT_EQ(MessageOf([&] { Verify(chain(100)); }), "ValueError: f100n: calls are nested more than 100 deep");
+  EXPECT_EQ(MessageOf([&] { Verify(chain(20000)); }), "ValueError: f100n: calls are nested more than 100 deep");
+}
+
+// Each took time, or memory, that grew with the square of its length: minutes.
+TEST(IrVerify, TakesTimeInProportionToTheText) {
+  constexpr int kMany = 20000;
+  const std::string lets = Repeated(kMany, [](const std::string& i) { return "let a" + i + " = n + 1\n"; });
+  const std::string ifs = Repeated(kMany, [](const std::string&) { return "if n > 0 { }\n"; });
+  const std::string stores = Repeated(kMany, [](const std::string& i) { return "o[i * 20000 + " + i + "] = 1.0\n"; });
+  const std::string params = Repeated(kMany, [](const std::string& i) { return "p" + i + ": i64, "; });
+  const std::string sums = Repeated(kMany, [](const std::string& i) {
+    return "let s" + i + " = p" + i + (i == "0" ? "" : " + s" + std::to_string(std::stoi(i) - 1)) + "\n";
+  });
+  for (const std::string& text : {"func f(n: i64) -> () { " + lets + ifs + "}",
+                                  "func f(o!: f32[N]) -> () { parallel i in 0..N / 20000 { " + stores + "} }",
+                                  "func f(" + params + "n: i64) -> () { " + sums + "}"}) {
+    EXPECT_EQ(MessageOf([&] { Verify(Parse(text)); }), "") << text.substr(0, 100);
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Devices, IrVerify,

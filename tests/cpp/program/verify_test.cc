@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/support.h"
 
 namespace kernpack::sdk::program {
@@ -44,6 +46,9 @@ INSTANTIATE_TEST_SUITE_P(
             "line 2, column 3: program main: call other.thing: there is no function of that name: load its module, or "
             "add it "
             "to the table"},
+        Bad{"TextWithANul", MAIN("x: f32[5]", "y = const \"a\\x00b\""),
+            "line 2, column 3: program main: const: a text with a NUL in it, which functions would not see the rest "
+            "of"},
         Bad{"TooFewArguments", MAIN("x: f32[5]", "y = call m.add(x)"),
             "line 2, column 3: program main: call m.add: expected 2 arguments, got 1"},
         Bad{"TooManyResults", MAIN("x: f32[5]", "y, z = call m.negate(x)"),
@@ -107,6 +112,22 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 // What the text form cannot say, programs built by hand can.
+
+TEST(Verify, RefusesProgramsThatInvokeEachOtherTooDeep) {
+  const auto chain = [](int length) {
+    std::string text;
+    for (int i = 0; i < length; ++i)
+      text += "program p" + std::to_string(i) + "() {\n  invoke p" + std::to_string(i + 1) + "()\n  return\n}\n";
+    return Parse(text + "program p" + std::to_string(length) + "() {\n  return\n}\n");
+  };
+  EXPECT_EQ(ProblemOf(chain(99)), "");
+  const std::string refused = "program p0: programs invoke each other more than 100 deep; write the steps of some out";
+  EXPECT_EQ(ProblemOf(chain(100)), "ValueError: line 1, column 1: " + refused);
+  // Those that are invoked come first: each was looked at before its caller is.
+  ProgramModule reversed = chain(100);
+  std::reverse(reversed.programs.begin(), reversed.programs.end());
+  EXPECT_EQ(ProblemOf(reversed), "ValueError: line 1, column 1: " + refused);
+}
 
 TEST(Verify, RefusesAValueBeforeItsDefinition) {
   Program p =

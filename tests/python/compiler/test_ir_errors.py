@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import signal
 
 import numpy as np
 import pytest
@@ -116,6 +117,7 @@ def trace(body) -> None:
         (lambda x: ir.let(max(x[0], 1.0)), TypeError, "has no value while a function is being written"),
         (lambda x: ir.let(x[0, 0]), ValueError, "x: has 1 dimensions, got 2 indices"),
         (lambda x: len(x), TypeError, r"the length of 'x' is not known yet; use x.shape\[0\]"),
+        (lambda x: list(x), TypeError, r"'x' cannot be iterated over while a function is being written"),
         (lambda: ir.alloc("f32", [-1]), ValueError, "negative"),
         (lambda: ir.alloc("f33", [1]), ValueError, "the IR has no type 'f33'"),
         (
@@ -135,6 +137,14 @@ def test_bodies(body, error: type[Exception], message: str) -> None:
         trace(body)
 
 
+def leaves_a_loop_open(n) -> None:
+    ir.serial(4).__enter__()
+
+
+def ends_a_loop_that_did_not_begin(n) -> None:
+    ir.serial(4).__exit__(None, None, None)
+
+
 def yields(n):
     with ir.serial(4):
         yield
@@ -143,12 +153,14 @@ def yields(n):
 @pytest.mark.parametrize(
     ("body", "error", "message"),
     [
+        (leaves_a_loop_open, RuntimeError, "f: 1 blocks are open at its end; write loops and branches as `with"),
+        (ends_a_loop_that_did_not_begin, RuntimeError, "a block ends that is not open"),
         (yields, TypeError, "f: the body gave a generator"),
         (lambda n: n + 1, TypeError, r"f: the body gave a Expr; it is run once, writes results with `out\[i\] = "),
         (None, TypeError, "expected a function to run, got NoneType"),
     ],
 )
-def test_bodies_that_would_be_lost(body, error: type[Exception], message: str) -> None:
+def test_blocks_and_bodies_that_would_be_lost(body, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         ir.func("(n: i32) -> ()", **({} if body is None else {"name": "f"}))(body)
     trace(lambda n: None)  # nothing is left open for the next
@@ -166,6 +178,22 @@ def test_loops_nest_deeper_than_there_are_letters() -> None:
 
     deep = ir.func("() -> (out: f32[1])", name="deep")(lambda out: nested(out, 40))
     assert ir.interpret(ir.IRModule([deep]), "deep") == [1.0]
+
+
+def test_the_interpreter_can_be_interrupted() -> None:
+    module = ir.IRModule.parse("func f(x!: i64[1]) -> () { for i in 0..9000000000000000000 { x[0] = x[0] + 1 } }")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt("from the test")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt, match="from the test"):
+            ir.interpret(module, "f", np.zeros(1, np.int64))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_statements_need_a_function() -> None:

@@ -145,3 +145,27 @@ def test_any_text_is_a_target_or_a_value_error(text: str) -> None:
     with contextlib.suppress(ValueError, TypeError):
         target = Target("test -" + text)
         assert Target(str(target)) == target
+
+
+def test_configs_that_hold_themselves_are_refused() -> None:
+    config: dict[str, object] = {"kind": "llvm"}
+    config["host"] = config
+    items: list[object] = []
+    items.append(items)
+    for endless in (config, {"kind": "llvm", "keys": items}):
+        with pytest.raises(ValueError, match="dicts and lists nested deeper than 32; does one hold itself"):
+            Target(endless)
+
+
+def test_hosts_of_hosts_end() -> None:
+    target = Target("llvm")
+    for _ in range(7):  # each has the text of the one before, quoted
+        target = target.with_host(target)
+    assert Target(str(target)) == target
+    with pytest.raises(ValueError, match="targets nested deeper than 8"):
+        target.with_host(target)
+
+
+def test_a_with_that_did_not_begin_does_not_end() -> None:
+    with pytest.raises(RuntimeError, match="llvm ends a `with` that did not begin"):
+        Target("llvm").__exit__(None, None, None)

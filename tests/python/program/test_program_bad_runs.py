@@ -50,6 +50,21 @@ def test_wrong_arguments_are_counted(executable, arguments, named, message):
         executable.run(*arguments, **named)
 
 
+@pytest.mark.parametrize(
+    ("gives", "message"),
+    [
+        (lambda x: None, r"result 0: expected f32\[4, 6\], got None"),
+        (lambda x: kernpack.empty((4, 5), "f32"), r"result 0: expected f32\[4, 6\], got f32\[4, 5\]"),
+        (lambda x: kernpack.empty((4, 6), "i32"), r"result 0: expected f32\[4, 6\], got i32\[4, 6\]"),
+    ],
+)
+def test_what_a_function_without_a_contract_gives_is_what_the_program_says(gives, message):
+    kernpack.register_func("bad_runs.gives", gives, replace=True)
+    traced = program.trace(lambda x: program.call("bad_runs.gives", x, results=TENSOR), TENSOR, name="main")
+    with pytest.raises(TypeError, match=rf"main: step 0 \(call bad_runs.gives\): {message}"):
+        program.plan(traced).run(np.zeros((4, 6), np.float32))
+
+
 def test_a_virtual_device_that_none_is_given_for_is_named(k):
     traced = program.trace(lambda x: program.on_device(k.scale(x), "opencl:1"), TENSOR, name="main")
     with pytest.raises((ValueError, RuntimeError), match="opencl:1"):

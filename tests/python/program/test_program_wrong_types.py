@@ -64,6 +64,11 @@ def repeat(x, times, out):
     out.numpy()[:] = x.numpy() * times
 
 
+def test_numbers_beyond_64_bits():
+    with pytest.raises(OverflowError, match=f"{2**70} does not fit 64 bits"):
+        program.trace(lambda x: repeat(x, 2**70), TENSOR)
+
+
 def test_empty_tensors_of_any_strides():
     executable = program.plan(program.trace(lambda x: repeat(x, 2), program.Spec((3, 0), "f32"))).executable()
     empty = np.empty((3, 4), np.float32)[:, :0]

@@ -227,7 +227,8 @@ llvm::Value* FunctionGenerator::Scratch(const BufferNode& b, llvm::Value* device
   }
   llvm::AllocaInst* out = Local(b_.getPtrTy());
   const bool persistent = b.scope == Scope::kPersistent;
-  const std::string key = persistent ? b.key : f_.name + "." + b.name + "." + std::to_string(allocations_++);
+  const std::string key =
+      persistent ? "persistent " + b.key : f_.name + "." + b.name + "." + std::to_string(allocations_++);
   const uint32_t flags = persistent && b.zeroed ? KP_WORKSPACE_ZEROED : 0;
   CheckCall(CallFrame("kp_frame_scratch", {scope_.self, device, TextConstant(&module_, key), b_.getInt32(flags),
                                            b_.getInt64(b.element.bits / 8u),

@@ -22,10 +22,10 @@ class Annotator {
     for (const Var& v : ShapeVars(f)) facts_.non_negative.insert(v.get());
   }
 
-  bool IsIndependent(const StmtNode& loop, const StmtNode* outer) const {
-    Facts facts = facts_;
-    if (outer) facts.AddCounter(outer->var, outer->args[0], outer->args[1]);
-    return !FindRace(module_, loop, std::move(facts)) && !HasReturn(loop.body);
+  bool IsIndependent(const StmtNode& loop, const StmtNode* outer) {
+    std::optional<CounterScope> counting;
+    if (outer) counting.emplace(&facts_, outer->var, outer->args[0], outer->args[1]);
+    return !FindRace(module_, loop, &facts_) && !HasReturn(loop.body);
   }
 
   Stmt One(const Stmt& s, bool in_parallel) {
@@ -64,10 +64,8 @@ class Annotator {
       s->for_kind = ForKind::kParallel;
       s->lanes = kGrainOfRows;
     }
-    const size_t before = facts_.counters.size();
-    facts_.AddCounter(s->var, s->args[0], s->args[1]);
+    const CounterScope counting(&facts_, s->var, s->args[0], s->args[1]);
     s->body = Run(s->body, in_parallel || s->for_kind == ForKind::kParallel);
-    facts_.counters.resize(before);
   }
 
   template <class F>
@@ -88,7 +86,7 @@ class Annotator {
 
 namespace {
 
-using OwnSchedule = std::function<std::optional<Block>(const Stmt& s, const Annotator& annotator)>;
+using OwnSchedule = std::function<std::optional<Block>(const Stmt& s, Annotator& annotator)>;
 
 // Each statement by a schedule of its own, if there is one.
 Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& machine, const OwnSchedule& schedule) {
@@ -107,14 +105,14 @@ Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& m
 }  // namespace
 
 Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
-  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Annotator&) -> std::optional<Block> {
+  return ScheduleEach(module, f, machine, [&](const Stmt& s, Annotator&) -> std::optional<Block> {
     const std::optional<Lifted> lifted = LiftNest(f, *s);
     return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
   });
 }
 
 Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
-  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Annotator& annotator) -> std::optional<Block> {
+  return ScheduleEach(module, f, machine, [&](const Stmt& s, Annotator& annotator) -> std::optional<Block> {
     const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
       return annotator.IsIndependent(loop, outer);
     };
