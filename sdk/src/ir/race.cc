@@ -13,10 +13,10 @@ struct Span {
   std::optional<Poly> low, high;
 };
 // Dimension d, or two dimensions that together say one thing.
-using Place = std::pair<size_t, size_t>;
+using Axes = std::pair<size_t, size_t>;
 struct Access {
   bool writes;
-  std::map<Place, Span> spans;  // of {d, d}, and of pairs what PairOf() finds. Empty: the whole buffer
+  std::map<Axes, Span> spans;  // of {d, d}, and of pairs what PairOf() finds. Empty: the whole buffer
 };
 
 class Collector : public Visitor {
@@ -132,13 +132,13 @@ std::optional<Poly> BoundOf(const Outermost::value_type& bound) {
 }
 
 // Whether in one place two iterations can never touch the same element: indices are coefficient * var + something narrower.
-bool Disjoint(const std::vector<Access>& all, const Place& place, const VarNode* var, const Facts& facts,
+bool Disjoint(const std::vector<Access>& all, const Axes& axes, const VarNode* var, const Facts& facts,
               const std::set<const void*>& inner) {
   constexpr size_t kMostCompared = 1 << 16;
   std::optional<Poly> stride;
   Outermost lows, highs;
   for (const Access& a : all) {
-    const auto found = a.spans.find(place);
+    const auto found = a.spans.find(axes);
     if (found == a.spans.end() || !found->second.low || !found->second.high) return false;
     Poly cl, ch, low, high;
     if (!found->second.low->Split(var, &cl, &low) || !found->second.high->Split(var, &ch, &high)) return false;
