@@ -88,7 +88,7 @@ TEST(IrModuleC, KeepsPersistentMemoryBetweenCalls) {
 
 TEST(IrModuleC, RaisesWhatAssertsSayAndStopsParallelLoops) {
   const Compiled compiled(Parse(R"(module "asserts" func f(x: i32[N]) -> (o: i32[N]) {
-    parallel i in 0..N { assert x[i] != 7i32, KeyError "seven \"\\ ?\x3f/ \xc3\xa9" o[i] = x[i] } })"));
+    parallel i in 0..N { assert x[i] != 7i32, KeyError "seven \"\\ ?\x3f/ é" o[i] = x[i] } })"));
   Array x = Array::Of<int32_t>(kI32, {3}, {1, 7, 2}), o(kI32, {3});
   EXPECT_EQ(compiled.Call("f", {x.Value(), o.Value()}),
             "KeyError: seven \"\\ ?"
