@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "codegen/device/digest.h"
 #include "codegen/device/launches.h"
 
 namespace kernpack::sdk::ir {
@@ -54,11 +55,7 @@ class Kernels {
 
 }  // namespace
 
-uint64_t DeviceImage::digest() const {
-  uint64_t digest = 0xcbf29ce484222325u;
-  for (const char c : data) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return digest;
-}
+uint64_t DeviceImage::digest() const { return DeviceCodeDigest(data.data(), data.size()); }
 
 std::string DeviceImage::name() const {
   char text[20];

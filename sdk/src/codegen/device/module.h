@@ -14,7 +14,7 @@ struct DeviceImage {
   std::string format;  // "cl", "cubin", "ptx"
   std::string data;
 
-  // FNV-1a of the data, which a module checks when it is loaded.
+  // Of the data: DeviceCodeDigest().
   uint64_t digest() const;
   // The digest as text: what loaded code is kept under.
   std::string name() const;

@@ -2,6 +2,7 @@
 
 #include <kernpack/device_code.h>
 
+#include "codegen/device/digest.h"
 #include "codegen/frame/instance.h"
 
 namespace kernpack::frame {
@@ -9,14 +10,6 @@ namespace {
 
 // A launch has at most so many blocks or threads in a dimension.
 constexpr int64_t kMostThreads = INT32_MAX;
-
-uint64_t DigestOf(const KpFrameCode& code) {
-  uint64_t digest = 0xcbf29ce484222325u;
-  for (uint64_t i = 0; i < code.size; ++i) {
-    digest = (digest ^ static_cast<unsigned char>(code.data[i])) * 0x100000001b3u;
-  }
-  return digest;
-}
 
 int CheckExtents(void* self, const int64_t* extents) {
   for (int d = 0; d < 6; ++d) {
@@ -43,7 +36,7 @@ using namespace kernpack;
 int kp_frame_create_with_code(const KpHost* host, const char* module, const KpFrameCode* codes, int32_t n,
                               KpInstance** out) {
   for (int32_t i = 0; i < n; ++i) {
-    const uint64_t digest = frame::DigestOf(codes[i]);
+    const uint64_t digest = DeviceCodeDigest(codes[i].data, codes[i].size);
     if (digest == codes[i].digest) continue;
     Text text;
     text << "the device code for '" << codes[i].target << "' inside this module is not what was built (digest "
