@@ -15,6 +15,13 @@ namespace ir_test {
 
 using namespace kernpack::sdk::ir;
 
+inline KpAny Value(KpDLTensor* tensor) {
+  KpAny a = kp_none();
+  a.type_index = KP_TYPE_DLTENSOR_PTR;
+  a.v.v_tensor = tensor;
+  return a;
+}
+
 // A compact CPU tensor that owns its elements.
 struct Array {
   Type type;
@@ -40,10 +47,7 @@ struct Array {
   KpAny Value() {
     tensor = KpDLTensor{
         bytes.data(), {KP_DEVICE_CPU, 0}, static_cast<int32_t>(shape.size()), type, shape.data(), nullptr, 0};
-    KpAny a = kp_none();
-    a.type_index = KP_TYPE_DLTENSOR_PTR;
-    a.v.v_tensor = &tensor;
-    return a;
+    return ir_test::Value(&tensor);
   }
 };
 
