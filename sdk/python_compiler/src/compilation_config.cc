@@ -9,7 +9,7 @@ namespace {
 using sdk::CompilationConfig;
 using sdk::Target;
 
-CompilationConfig Construct(const py::iterable& targets, const std::optional<std::string>& default_device_type) {
+CompilationConfig MakeCompilationConfig(const py::iterable& targets, const std::optional<std::string>& default_device_type) {
   std::vector<Target> list;
   for (py::handle target : targets) list.push_back(ToTarget(target));
   std::optional<int32_t> type;
@@ -23,7 +23,7 @@ void BindCompilationConfig(py::module_& module) {
   py::class_<CompilationConfig>(
       module, "CompilationConfig",
       "The targets of one compilation: the host's, each device's, and what an open part means.")
-      .def(py::init(&Construct), py::arg("targets"), py::arg("default_device_type") = py::none())
+      .def(py::init(&MakeCompilationConfig), py::arg("targets"), py::arg("default_device_type") = py::none())
       .def_property_readonly("host_target", &CompilationConfig::host_target)
       .def_property_readonly("host_virtual_device", &CompilationConfig::host_virtual_device)
       .def_property_readonly("primitive_targets", &CompilationConfig::primitive_targets)

@@ -13,7 +13,7 @@ using sdk::ir::IRModule;
 using sdk::ir::Param;
 using sdk::ir::Role;
 
-IRModule MakeModule(const std::vector<Function>& functions, std::string name, py::handle target) {
+IRModule MakeIRModule(const std::vector<Function>& functions, std::string name, py::handle target) {
   IRModule module;
   module.name = std::move(name);
   if (!target.is_none()) module.target = ToTarget(target).str();
@@ -42,7 +42,7 @@ std::vector<Function> Functions(const IRModule& module) {
 py::object OrNone(const std::string& text) { return text.empty() ? py::object(py::none()) : py::str(text); }
 
 // (name, role, type, shape as text or None for a scalar)
-py::list Params(const Function& f) {
+py::list FunctionParams(const Function& f) {
   py::list all;
   for (const Param& p : f.node->params) {
     const char* role = p.role == Role::kInput ? "input" : p.role == Role::kInOut ? "inout" : "result";
@@ -71,7 +71,7 @@ void BindFunction(py::module_& module) {
                        "A function over tensors; immutable. @ir.func makes one; str() is its text form.")
       .def_static("parse", &ParseFunction, py::arg("text"))
       .def_property_readonly("name", [](const Function& f) { return f.node->name; })
-      .def_property_readonly("params", &Params,
+      .def_property_readonly("params", &FunctionParams,
                              "(name, 'input', 'inout' or 'result', Type, shape as text or None of a scalar).")
       .def_property_readonly("is_private", [](const Function& f) { return f.node->is_private; })
       .def_property_readonly("target", [](const Function& f) { return OrNone(f.node->target); })
@@ -97,7 +97,7 @@ void BindIrModule(py::module_& module) {
   py::class_<IRModule>(module, "IRModule", R"(Functions that are built together; immutable.
 
 target: what it is compiled for where the caller does not say. str() is the text form, IRModule.parse() reads it.)")
-      .def(py::init(&MakeModule), py::arg("functions") = std::vector<Function>(), py::arg("name") = "module",
+      .def(py::init(&MakeIRModule), py::arg("functions") = std::vector<Function>(), py::arg("name") = "module",
            py::arg("target") = py::none())
       .def_static("parse", &ir::Parse, py::arg("text"),
                   "The module of a text. ValueError or TypeError: \"line 3, column 9: expected ..., got ...\".")

@@ -41,7 +41,7 @@ uintptr_t AsModule(const std::shared_ptr<Executor>& executor, const std::string&
 }
 
 // (held, peak): bytes of the plan's buffers.
-py::tuple Buffers(const Executor& executor) {
+py::tuple ExecutorBuffers(const Executor& executor) {
   const program::BufferUse use = executor.buffers();
   return py::make_tuple(use.held, use.peak);
 }
@@ -59,7 +59,7 @@ void BindProgramExecute(py::module_& module) {
       .def("as_module", &AsModule, py::arg("name"))
       .def("export_library", &Executor::Export, py::arg("module"), py::arg("version"), py::arg("path"),
            py::call_guard<py::gil_scoped_release>())  // a compiler takes its time
-      .def_property_readonly("buffers", &Buffers);
+      .def_property_readonly("buffers", &ExecutorBuffers);
 }
 
 }  // namespace kernpack::compiler

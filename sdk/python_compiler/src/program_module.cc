@@ -15,7 +15,7 @@ using program::StepKind;
 using program::ValueId;
 
 // (name, dtype, extents) a parameter.
-py::list Params(const Program& p) {
+py::list ProgramParams(const Program& p) {
   py::list all;
   for (const ValueId id : p.params) {
     const program::Value& value = p.values[id];
@@ -31,7 +31,7 @@ py::list Results(const Program& p) {
   return all;
 }
 
-ProgramModule MakeModule(const std::vector<Program>& programs) {
+ProgramModule MakeProgramModule(const std::vector<Program>& programs) {
   ProgramModule module;
   for (const Program& p : programs) {
     if (module.Find(p.name)) KP_THROW(ValueError) << "ProgramModule: two programs are named '" << p.name << "'";
@@ -56,13 +56,13 @@ std::vector<std::string> Callees(const ProgramModule& module) {
 void BindProgramModule(py::module_& module) {
   py::class_<Program>(module, "Program")
       .def_readonly("name", &Program::name)
-      .def_property_readonly("params", &Params)
+      .def_property_readonly("params", &ProgramParams)
       .def_property_readonly("results", &Results)
       .def(
           "__eq__", [](const Program& a, const Program& b) { return Equal(a, b); }, py::is_operator())
       .def("__str__", [](const Program& p) { return Print(p); });
   py::class_<ProgramModule>(module, "ProgramModule")
-      .def(py::init(&MakeModule), py::arg("programs"))
+      .def(py::init(&MakeProgramModule), py::arg("programs"))
       .def_static("parse", &program::Parse, py::arg("text"))
       .def_readonly("programs", &ProgramModule::programs)
       .def("callees", &Callees)

@@ -105,7 +105,7 @@ py::list Values(const PlanProgram& one) {
 }
 
 // (device, size as text, bytes or None, values) a buffer.
-py::list Buffers(const PlanProgram& one) {
+py::list PlanBuffers(const PlanProgram& one) {
   py::list all;
   for (const program::Buffer& buffer : one.planned->buffers) {
     all.append(py::make_tuple(ShortDevice(buffer.device), buffer.size.str(), KnownBytes(buffer.size), buffer.values));
@@ -158,7 +158,7 @@ void BindProgramPlan(py::module_& module) {
                              })
       .def_property_readonly("steps", &Steps)
       .def_property_readonly("values", &Values)
-      .def_property_readonly("buffers", &Buffers)
+      .def_property_readonly("buffers", &PlanBuffers)
       .def_property_readonly("memory", [](const PlanProgram& one) {
         const program::MemoryUse use = MemoryOf(*one.planned, *one.steps);
         return py::make_tuple(use.buffers, use.values);

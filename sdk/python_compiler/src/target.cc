@@ -19,7 +19,7 @@ std::vector<std::unique_ptr<TargetScope>>& Scopes() {
   return scopes;
 }
 
-Target Construct(py::handle spec, py::handle host) {
+Target MakeTarget(py::handle spec, py::handle host) {
   const Target target = ToTarget(spec);
   return host.is_none() ? target : target.WithHost(ToTarget(host));
 }
@@ -88,7 +88,7 @@ void BindTarget(py::module_& module) {
 
 Takes a kind's name ("cuda"), a tag ("nvidia/h100"), the command-line form ("cuda -arch=sm_90"), JSON, or a dict. Making one
 touches no device. Equal when the canonical forms are; Target(str(t)) == t.)")
-      .def(py::init(&Construct), py::arg("spec"), py::arg("host") = py::none())
+      .def(py::init(&MakeTarget), py::arg("spec"), py::arg("host") = py::none())
       .def_static(
           "from_device", FromDevice, py::arg("device"), py::arg("config") = py::none(), py::arg("query") = py::none(),
           "The target of a device (\"cuda:0\"): config over what the device answers over defaults. `query(name)` "

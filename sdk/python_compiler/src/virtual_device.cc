@@ -8,7 +8,7 @@ namespace {
 
 using sdk::VirtualDevice;
 
-VirtualDevice Construct(const std::optional<std::string>& device_type, std::optional<int32_t> virtual_device_id,
+VirtualDevice MakeVirtualDevice(const std::optional<std::string>& device_type, std::optional<int32_t> virtual_device_id,
                         py::handle target, std::optional<std::string> memory_scope) {
   sdk::VirtualDeviceFields fields;
   if (device_type) fields.device_type = ToDeviceType(*device_type);
@@ -30,7 +30,7 @@ void BindVirtualDevice(py::module_& module) {
       module, "VirtualDevice",
       R"(Where data lives or code runs, as far as a plan says: device_type ("cuda"), virtual_device_id,
 target, memory_scope; each a value or None, which leaves it open. With a target, the device type is the target's.)")
-      .def(py::init(&Construct), py::arg("device_type") = py::none(), py::arg("virtual_device_id") = py::none(),
+      .def(py::init(&MakeVirtualDevice), py::arg("device_type") = py::none(), py::arg("virtual_device_id") = py::none(),
            py::arg("target") = py::none(), py::arg("memory_scope") = py::none())
       .def_property_readonly("device_type", DeviceType)
       .def_property_readonly("virtual_device_id", &VirtualDevice::virtual_device_id)
