@@ -9,7 +9,8 @@ namespace {
 using sdk::CompilationConfig;
 using sdk::Target;
 
-CompilationConfig MakeCompilationConfig(const py::iterable& targets, const std::optional<std::string>& default_device_type) {
+CompilationConfig MakeCompilationConfig(const py::iterable& targets,
+                                        const std::optional<std::string>& default_device_type) {
   std::vector<Target> list;
   for (py::handle target : targets) list.push_back(ToTarget(target));
   std::optional<int32_t> type;

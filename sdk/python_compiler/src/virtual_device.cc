@@ -9,7 +9,7 @@ namespace {
 using sdk::VirtualDevice;
 
 VirtualDevice MakeVirtualDevice(const std::optional<std::string>& device_type, std::optional<int32_t> virtual_device_id,
-                        py::handle target, std::optional<std::string> memory_scope) {
+                                py::handle target, std::optional<std::string> memory_scope) {
   sdk::VirtualDeviceFields fields;
   if (device_type) fields.device_type = ToDeviceType(*device_type);
   fields.virtual_device_id = virtual_device_id;
