@@ -1,7 +1,5 @@
 #include "parallel/job.h"
 
-#include <algorithm>
-
 #include "base/guard.h"
 #include "call/context.h"
 #include "error/slot.h"
@@ -9,7 +7,10 @@
 namespace kernpack::host {
 namespace {
 
-constexpr int64_t kChunksPerThread = 4;  // so that a thread which started late, or lost its CPU, is not waited for
+constexpr int64_t kPartsPerThread = 4;  // so that a thread which started late, or lost its CPU, is not waited for
+
+int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
 constinit thread_local bool t_in_parallel = false;
 
 }  // namespace
@@ -17,11 +18,13 @@ constinit thread_local bool t_in_parallel = false;
 bool InParallel() noexcept { return t_in_parallel; }
 
 Job::Job(int64_t n, int64_t grain, int32_t width, KpParallelBody body, void* context) noexcept
-    : n_(n), body_(body), context_(context), call_(CurrentCall()) {
-  const int64_t pieces = width > 1 ? width * kChunksPerThread : 1;
-  chunk_ = std::max(grain, n / pieces + (n % pieces != 0));
-  chunks_ = n / chunk_ + (n % chunk_ != 0);
-}
+    : n_(n),
+      grain_(grain),
+      grains_(CeilDiv(n, grain)),
+      parts_(width > 1 ? width * kPartsPerThread : 1),
+      body_(body),
+      context_(context),
+      call_(CurrentCall()) {}
 
 void Job::Work() noexcept {
   const bool outer = t_in_parallel;
@@ -41,12 +44,22 @@ void Job::Work() noexcept {
   t_in_parallel = outer;
 }
 
+bool Job::TakeChunk(int64_t* begin, int64_t* end) noexcept {
+  int64_t first = next_.load(std::memory_order_relaxed);
+  int64_t last = 0;
+  do {
+    if (first >= grains_) return false;
+    last = first + CeilDiv(grains_ - first, parts_);
+  } while (!next_.compare_exchange_weak(first, last, std::memory_order_relaxed));
+  *begin = first * grain_;
+  *end = last < grains_ ? last * grain_ : n_;
+  return true;
+}
+
 void Job::RunChunks() noexcept {
-  while (!failed_.load(std::memory_order_relaxed)) {
-    const int64_t index = next_.fetch_add(1, std::memory_order_relaxed);
-    if (index >= chunks_) break;
-    const int64_t begin = index * chunk_;
-    const int64_t end = n_ - begin > chunk_ ? begin + chunk_ : n_;
+  int64_t begin = 0;
+  int64_t end = 0;
+  while (!failed_.load(std::memory_order_relaxed) && TakeChunk(&begin, &end)) {
     if (Guard("parallel_for", [&] { return body_(context_, begin, end); }) != 0) Fail();
   }
 }

@@ -1,4 +1,5 @@
-// One parallel_for: chunks of [0, n) that any number of threads take until none is left.
+// One parallel_for: chunks of [0, n) that any number of threads take until none is left. They begin large, so that there
+// are few, and end small, so that no thread waits long for the last of them.
 #ifndef KERNPACK_SRC_PARALLEL_JOB_H_
 #define KERNPACK_SRC_PARALLEL_JOB_H_
 
@@ -24,15 +25,17 @@ class Job {
 
  private:
   void RunChunks() noexcept;
+  bool TakeChunk(int64_t* begin, int64_t* end) noexcept;
   void Fail() noexcept;
 
   int64_t n_;
-  int64_t chunk_;
-  int64_t chunks_;
+  int64_t grain_;
+  int64_t grains_;  // in n, the last one perhaps shorter
+  int64_t parts_;  // a chunk is this part of what is left
   KpParallelBody body_;
   void* context_;
   const KpCallContext* call_;  // of the thread that made the job
-  std::atomic<int64_t> next_{0};  // chunk; counting chunks, not items, cannot overflow
+  std::atomic<int64_t> next_{0};  // grain
   std::atomic<bool> failed_{false};
   KpAny error_ = kp_none();  // written by the thread that set failed_
 };

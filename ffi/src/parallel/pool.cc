@@ -3,13 +3,13 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <new>
 #include <system_error>
-#include <thread>
-#include <vector>
 
 #include <kernpack/host/host.h>
 
@@ -17,15 +17,20 @@
 #include "base/leaked.h"
 #include "base/read_once.h"
 #include "log/log.h"
+#include "parallel/spin.h"
 #include "parallel/width.h"
+#include "parallel/worker.h"
 
 namespace kernpack::host {
 namespace {
 
+// Placing a worker is a system call of the caller's. Where CPUs are many the kernel finds an idle one well enough.
+constexpr size_t kFewWorkers = 8;
+
 struct Task {
   Job* job;
-  int32_t seats;   // how many more workers may join
-  int32_t active;  // workers inside
+  int32_t seats;  // how many more workers may join
+  std::atomic<int32_t> active{0};  // workers inside; no touch of the task after this became 0
 };
 
 struct Pool {
@@ -36,8 +41,12 @@ struct Pool {
   std::condition_variable_any work;
   std::condition_variable_any done;
   std::list<Task*> tasks;
-  std::vector<std::thread> workers;
+  std::list<Worker> workers;
+  std::atomic<uint32_t> posted{0};  // tasks so far: what spinning workers look at without the lock
+  int32_t spinning = 0;
   bool stopping = false;
+
+  bool HasCpuForEach() const { return workers.size() < static_cast<size_t>(ReadOnce<AvailableCpus>()); }
 };
 
 // A child has none of the parent's workers; what stood for them is abandoned, not destroyed.
@@ -46,7 +55,8 @@ void Pool::ForgetParents() {
   new (&pool.work) std::condition_variable_any();
   new (&pool.done) std::condition_variable_any();
   new (&pool.tasks) std::list<Task*>();
-  new (&pool.workers) std::vector<std::thread>();
+  new (&pool.workers) std::list<Worker>();
+  pool.spinning = 0;
   pool.stopping = false;
 }
 
@@ -61,18 +71,40 @@ Task* Seat(Pool& pool) {
   return nullptr;
 }
 
-void WorkerLoop() {
+void Sleep(Pool& pool, std::unique_lock<ForkMutex>& lock, Worker& self) {
+  self.asleep = true;
+  pool.work.wait(lock);
+  self.asleep = false;
+  self.RunAnywhere();
+}
+
+void LookOut(Pool& pool, std::unique_lock<ForkMutex>& lock) {
+  const uint32_t seen = pool.posted.load(std::memory_order_relaxed);
+  ++pool.spinning;
+  lock.unlock();
+  SpinUntil([&] { return pool.posted.load(std::memory_order_relaxed) != seen; });
+  lock.lock();
+  --pool.spinning;
+}
+
+void WorkerLoop(Worker& self) {
   auto& pool = Leaked<Pool>();
   pthread_setname_np(pthread_self(), "kernpack");
   std::unique_lock lock(pool.mutex);
-  while (true) {
-    Task* task = nullptr;
-    pool.work.wait(lock, [&] { return pool.stopping || (task = Seat(pool)) != nullptr; });
-    if (task == nullptr) return;
-    lock.unlock();
-    task->job->Work();
-    lock.lock();
-    if (--task->active == 0) pool.done.notify_all();
+  bool worked = false;
+  while (!pool.stopping) {
+    if (Task* task = Seat(pool)) {
+      lock.unlock();
+      task->job->Work();
+      lock.lock();
+      if (task->active.fetch_sub(1, std::memory_order_release) == 1) pool.done.notify_all();
+      worked = true;
+    } else if (worked && pool.HasCpuForEach()) {
+      LookOut(pool, lock);
+      worked = false;
+    } else {
+      Sleep(pool, lock, self);
+    }
   }
 }
 
@@ -84,8 +116,12 @@ void EnsureWorkers(Pool& pool, size_t wanted) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    while (pool.workers.size() < wanted) pool.workers.emplace_back(WorkerLoop);
+    while (pool.workers.size() < wanted) {
+      Worker& worker = pool.workers.emplace_back();
+      worker.thread = std::thread(WorkerLoop, std::ref(worker));
+    }
   } catch (const std::system_error&) {
+    pool.workers.pop_back();
     Log(KP_LOG_WARNING, "parallel_for: the system allows no more threads; going on with fewer");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -101,34 +137,49 @@ int32_t PoolWidth() noexcept {
 
 void RunOnPool(Job& job, int32_t width) {
   auto& pool = Leaked<Pool>();
-  Task task{&job, width - 1, 0};
+  Task task{&job, width - 1};
   std::list<Task*> own{&task};
+  bool must_wake = false;
+  bool may_spin = false;
   {
     std::lock_guard lock(pool.mutex);
     EnsureWorkers(pool, static_cast<size_t>(width - 1));
     pool.tasks.splice(pool.tasks.end(), own, own.begin());
+    pool.posted.fetch_add(1, std::memory_order_relaxed);
+    may_spin = pool.HasCpuForEach();
+    must_wake = pool.spinning < task.seats;
+    if (must_wake && pool.workers.size() <= kFewWorkers) {
+      for (Worker& worker : pool.workers) {
+        if (worker.asleep) worker.WakeElsewhere();
+      }
+    }
   }
-  if (width == 2) {
+  if (must_wake && width == 2) {
     pool.work.notify_one();
-  } else {
+  } else if (must_wake) {
     pool.work.notify_all();
   }
   job.Work();
+  {
+    std::lock_guard lock(pool.mutex);
+    pool.tasks.remove(&task);
+  }
+  const auto is_alone = [&] { return task.active.load(std::memory_order_acquire) == 0; };
+  if (may_spin ? SpinUntil(is_alone) : is_alone()) return;
   std::unique_lock lock(pool.mutex);
-  pool.tasks.remove(&task);
-  pool.done.wait(lock, [&] { return task.active == 0; });
+  pool.done.wait(lock, is_alone);
 }
 
 void StopPool() {
   auto& pool = Leaked<Pool>();
-  std::vector<std::thread> ending;
+  std::list<Worker> ending;
   {
     std::lock_guard lock(pool.mutex);
     pool.stopping = true;
     ending.swap(pool.workers);
   }
   pool.work.notify_all();
-  for (std::thread& worker : ending) worker.join();
+  for (Worker& worker : ending) worker.thread.join();
   std::lock_guard lock(pool.mutex);
   pool.stopping = false;
 }

@@ -1,4 +1,5 @@
-// Our own threads, for processes without an OpenMP runtime. Idle workers block; they never spin.
+// Our own threads, for processes without an OpenMP runtime. A worker without work looks out for more for some tens of
+// microseconds, if there is a CPU for every thread of the pool, and then sleeps.
 #ifndef KERNPACK_SRC_PARALLEL_POOL_H_
 #define KERNPACK_SRC_PARALLEL_POOL_H_
 

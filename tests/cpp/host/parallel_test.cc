@@ -1,7 +1,11 @@
 // parallel_for: every item once, errors, nesting, whose threads are used.
 #include "support.h"
 
+#include <sched.h>
+
 #include <atomic>
+#include <chrono>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -144,6 +148,56 @@ TEST_F(ParallelTest, ManyCallersAtOnce) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// Workers look out for work for a time and then sleep: pauses around that time end in all the ways there are.
+TEST_F(ParallelTest, CallsAfterPausesOfAnyLengthRunEveryItemOnce) {
+  for (int round = 0; round < 1000; ++round) {
+    std::atomic<int> count{0};
+    const auto add = [](void* total, int64_t begin, int64_t end) {
+      *static_cast<std::atomic<int>*>(total) += static_cast<int>(end - begin);
+      return 0;
+    };
+    ASSERT_EQ(host->parallel_for(host, 16, 1, add, &count), 0);
+    ASSERT_EQ(count, 16);
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 100));
+  }
+}
+
+TEST_F(ParallelTest, WorkersMayRunWhereTheProcessMay) {
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  for (int round = 0; round < 20; ++round) {
+    const auto same = [](void* wanted, int64_t, int64_t) {
+      cpu_set_t cpus;
+      sched_getaffinity(0, sizeof cpus, &cpus);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));  // for others to join
+      return CPU_EQUAL(&cpus, static_cast<cpu_set_t*>(wanted)) ? 0
+                                                               : kp_raise("RuntimeError", "%d CPUs", CPU_COUNT(&cpus));
+    };
+    ASSERT_EQ(host->parallel_for(host, 16, 1, same, &own), 0) << TakeError();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // all asleep
+  }
+}
+
+TEST_F(ParallelTest, ChunksAreWholeGrainsAndShrink) {
+  constexpr int64_t kItems = 10007, kGrain = 10;
+  std::pair<std::mutex, std::map<int64_t, int64_t>> chunks;  // by their begin
+  const auto note = [](void* context, int64_t begin, int64_t end) {
+    auto& [mutex, all] = *static_cast<decltype(chunks)*>(context);
+    std::lock_guard lock(mutex);
+    all[begin] = end - begin;
+    return 0;
+  };
+  ASSERT_EQ(host->parallel_for(host, kItems, kGrain, note, &chunks), 0);
+  int64_t last = kItems;
+  for (const auto& [begin, size] : chunks.second) {
+    EXPECT_EQ(begin % kGrain, 0);
+    EXPECT_LE(size, last);
+    last = size;
+  }
+  EXPECT_LE(chunks.second.begin()->second, kItems / 8);  // several a thread from the start
+  EXPECT_EQ(last, kItems % kGrain);
 }
 
 // A framework's pool: runs the pieces on threads of its own.
