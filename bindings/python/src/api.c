@@ -42,19 +42,32 @@ static PyObject* LiveObjects(PyObject* module, PyObject* unused) {
   return PyLong_FromLongLong(kp_live_objects());
 }
 
-/* Any object as a kernpack.Tensor that shares its memory. */
-static PyObject* AsTensor(PyObject* module, PyObject* object) {
+static PyObject* TensorOf(PyObject* object, const char* what, const char* who, uint32_t flags) {
   PyObject* tensor;
   KpAny value;
-  (void)module;
-  if (kpy_to_any(object, "value", &value) != 0) return NULL;
+  if (kpy_to_any_for(object, what, flags, &value) != 0) return NULL;
   if (value.type_index != KP_TYPE_TENSOR) {
     kp_any_release(&value);
-    return PyErr_Format(PyExc_TypeError, "from_dlpack: expected a tensor, got %R", (PyObject*)Py_TYPE(object));
+    return PyErr_Format(PyExc_TypeError, "%s: expected a tensor, got %R", who, (PyObject*)Py_TYPE(object));
   }
   tensor = kpy_tensor_from_object(value.v.v_obj);
   kp_any_release(&value);
   return tensor;
+}
+
+/* Any object as a kernpack.Tensor that shares its memory. */
+static PyObject* AsTensor(PyObject* module, PyObject* object) {
+  (void)module;
+  return TensorOf(object, "value", "from_dlpack", 0);
+}
+
+/* As AsTensor, of what will be written to: refuses memory that is read-only. */
+static PyObject* AsWriteableTensor(PyObject* module, PyObject* args) {
+  PyObject* object;
+  const char* what;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "Os", &object, &what)) return NULL;
+  return TensorOf(object, what, what, KP_PARAM_MUTATED);
 }
 
 /* Whether torch's fields are read; before and after what is asked for. */
@@ -111,6 +124,8 @@ PyMethodDef kpy_api_methods[] = {
     {"get_num_threads", GetNumThreads, METH_NOARGS, "get_num_threads() -> int"},
     {"live_objects", LiveObjects, METH_NOARGS, "live_objects() -> int; for leak tests"},
     {"as_tensor", AsTensor, METH_O, "as_tensor(object) -> Tensor that shares its memory"},
+    {"as_writeable_tensor", AsWriteableTensor, METH_VARARGS,
+     "as_writeable_tensor(object, name of the argument) -> Tensor that shares its memory, which is written to"},
     {"empty", (PyCFunction)(void (*)(void))kpy_empty, METH_VARARGS | METH_KEYWORDS,
      "empty($module, shape, dtype, device=\"cpu\", scope=\"\")\n--\n\nAn uninitialised Tensor on a device."},
     {"backend_load", kpy_backend_load, METH_VARARGS, "backend_load(path)"},

@@ -110,14 +110,16 @@ int kpy_resolve_container(PyObject* object, uint32_t kind, KpySlot* out) {
   return 1;
 }
 
-int kpy_to_any(PyObject* object, const char* what, KpAny* out) {
+int kpy_to_any(PyObject* object, const char* what, KpAny* out) { return kpy_to_any_for(object, what, 0, out); }
+
+int kpy_to_any_for(PyObject* object, const char* what, uint32_t flags, KpAny* out) {
   KpyCall call;
   KpySlots slots = {{{0}}};
   KpAny borrowed;
   int rc;
   kpy_call_begin(&call, NULL);
   call.argument = what;
-  call.flags = 0;
+  call.flags = flags;
   call.kind = KPY_KIND_ANY;
   call.own_tensors = 1;
   rc = kpy_convert(&call, &slots, object, &borrowed);

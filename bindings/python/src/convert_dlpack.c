@@ -87,6 +87,13 @@ static int ConvertDlpack(KpyCall* call, const KpySlot* slot, PyObject* object, K
 
 /* JAX's own path knows tracers, jit and functional updates; kernpack.jax registers it when first needed. */
 static int ConvertJax(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  if (call->function == NULL && (call->flags & KP_PARAM_MUTATED)) {
+    PyErr_Format(PyExc_ValueError,
+                 "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a JAX array, which is "
+                 "immutable",
+                 Who(call), What(call));
+    return KPY_ERROR;
+  }
   if (call->function == NULL) return ConvertDlpack(call, slot, object, out);
   if (call->function->program == NULL) {
     PyErr_Format(

@@ -216,6 +216,8 @@ KPY_HIDDEN int kpy_convert_callable(KpyCall* call, const KpySlot* slot, PyObject
 
 /* An owned host value from any Python object, outside a call (callback results, global functions); errors speak of `what`. */
 KPY_HIDDEN int kpy_to_any(PyObject* object, const char* what, KpAny* out);
+/* For a parameter with those flags, KP_PARAM_*. */
+KPY_HIDDEN int kpy_to_any_for(PyObject* object, const char* what, uint32_t flags, KpAny* out);
 
 /* own.c: gives the value a tensor view ended up as: the view itself, or an owning TENSOR when the call wants those.
  * `object` is kept alive by the TENSOR. */

@@ -93,6 +93,34 @@ def test_results_may_be_given() -> None:
     np.testing.assert_array_equal(out, np.full_like(x, 0.25))
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+@ir.func("(x!: f32[N]) -> (out: f32[N])")
+def count_up(x, out, N):
+    with ir.serial(N) as i:
+        x[i] = x[i] + 1
+        out[i] = x[i]
+
+
+@pytest.mark.parametrize("immutable", ["numpy", "buffer", "jax"])
+def test_what_is_written_to_must_be_writeable(immutable: str) -> None:
+    if immutable == "jax":
+        value = pytest.importorskip("jax.numpy", reason="jax is not installed").ones(2, np.float32)
+    else:
+        value = memoryview(bytes(8)).cast("f") if immutable == "buffer" else read_only(np.ones(2, np.float32))
+    before = np.array(value)
+    other = np.zeros(2, np.float32)
+    with pytest.raises(ValueError, match=r"count_up: x: expected a writeable .*pass a copy.*got "):
+        run(count_up, value)
+    with pytest.raises(ValueError, match=r"count_up: out: expected a writeable .*pass a copy.*got "):
+        run(count_up, other, value)
+    np.testing.assert_array_equal(np.array(value), before)
+    np.testing.assert_array_equal(run(softmax, np.array(value).reshape(1, 2)), [[0.5, 0.5]])
+
+
 def test_operators_mean_what_they_do_in_python() -> None:
     @ir.func("(a: i64[N], b: i64[N]) -> (out: i64[12, N])")
     def arithmetic(a, b, out, N):

@@ -28,7 +28,7 @@ def interpret(
     max_steps: statements and iterations before a RuntimeError; 0: no limit.
 
     Returns the results as NumPy arrays: one, or a tuple; None when they were given. TypeError or ValueError for arguments
-    that do not fit, IndexError for an access out of bounds, what `ir.check` raises.
+    that do not fit or that are written to and read-only, IndexError for an access out of bounds, what `ir.check` raises.
     """
     name = function if isinstance(function, str) else function.name
     params = module[name].params
@@ -65,7 +65,8 @@ def _value(name: str, param: _ir.Param, argument: Any, tensors: list[Any]) -> An
         return int(argument) if isinstance(argument, Integral) else float(argument)
     if isinstance(argument, Real):
         raise TypeError(f"{name}: {param[0]}: expected a tensor of {param[2].name}, got {type(argument).__name__}")
-    tensors.append(_core.as_tensor(argument))
+    writes = param[1] != "input"
+    tensors.append(_core.as_writeable_tensor(argument, f"{name}: {param[0]}") if writes else _core.as_tensor(argument))
     return _view(tensors[-1], param)
 
 
