@@ -5,6 +5,7 @@
 #include <kernpack/any.h>
 #include <kernpack/call.h>
 #include <kernpack/shape.h>
+#include <kernpack/signature/memory.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {
@@ -49,17 +50,7 @@ class TensorApi {
   int64_t byte_offset() const { return static_cast<int64_t>(t().byte_offset); }
 
   // Row-major without gaps. Dimensions of size 1 do not matter, nor does anything in a tensor without elements.
-  bool is_contiguous() const {
-    if (!t().strides) return true;
-    int64_t expected = 1;
-    bool contiguous = true;
-    for (int32_t d = t().ndim; d-- > 0;) {
-      if (t().shape[d] == 0) return true;
-      if (t().shape[d] != 1 && t().strides[d] != expected) contiguous = false;
-      expected *= t().shape[d];
-    }
-    return contiguous;
-  }
+  bool is_contiguous() const { return !t().strides || signature::IsCompact(t()); }
 
   // The first element: byte_offset is added. On some devices (OpenCL) data is a handle: use raw().data and byte_offset().
   void* data_ptr() const { return static_cast<char*>(t().data) + t().byte_offset; }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <kernpack/abi.h>
+#include <kernpack/signature/memory.h>
 
 namespace kernpack::host {
 
@@ -29,17 +29,7 @@ inline void FillCompactStrides(int32_t ndim, const int64_t* shape, int64_t* stri
   }
 }
 
-// Whether a validated tensor's elements follow each other in row-major order.
-inline bool IsCompact(const KpDLTensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  int64_t step = 1;
-  for (int32_t i = tensor.ndim - 1; i >= 0; --i) {
-    if (tensor.shape[i] == 0) return true;
-    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
-    step *= tensor.shape[i];
-  }
-  return true;
-}
+using signature::IsCompact;
 
 // Device types that DLPack defines, or that this host allotted.
 bool IsKnownDeviceType(int32_t device_type) noexcept;

@@ -1,6 +1,7 @@
 // What every DeviceAPI has without saying so.
 #include <kernpack/error.h>
 #include <kernpack/sdk/device_api.h>
+#include <kernpack/signature/memory.h>
 
 #include <algorithm>
 
@@ -11,15 +12,6 @@ namespace kernpack::sdk {
 namespace {
 
 constexpr size_t kAlignment = 64;
-
-bool IsCompact(const KpDLTensor& tensor) {
-  int64_t step = 1;
-  for (int32_t i = tensor.ndim - 1; i >= 0 && tensor.strides != nullptr; --i) {
-    if (tensor.shape[i] > 1 && tensor.strides[i] != step) return false;
-    step *= std::max<int64_t>(tensor.shape[i], 1);
-  }
-  return true;
-}
 
 [[noreturn]] void ThrowNoCode(Device device) { KP_THROW(RuntimeError) << device << " runs no device code"; }
 [[noreturn]] void ThrowNoTiming(Device device) {
@@ -74,7 +66,7 @@ void DeviceAPI::CopyDataFromTo(const KpDLTensor& from, const KpDLTensor& to, Str
   if (bytes != GetDataSize(to)) {
     KP_THROW(ValueError) << "CopyDataFromTo: the source has " << bytes << " bytes, the target " << GetDataSize(to);
   }
-  if (!IsCompact(from) || !IsCompact(to)) {
+  if (!signature::IsCompact(from) || !signature::IsCompact(to)) {
     KP_THROW(ValueError) << "CopyDataFromTo: expected compact tensors; kp_copy() copies strided ones";
   }
   CopyDataFromTo(from.data, from.byte_offset, to.data, to.byte_offset, bytes, from.device, to.device, stream);

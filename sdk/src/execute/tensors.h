@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_SRC_EXECUTE_TENSORS_H_
 
 #include <kernpack/shape.h>
+#include <kernpack/signature/memory.h>
 
 #include <algorithm>
 
@@ -18,16 +19,7 @@ inline bool SameDType(KpDLDataType a, KpDLDataType b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
-inline bool IsCompact(const KpDLTensor& tensor) {
-  if (!tensor.strides || std::find(tensor.shape, tensor.shape + tensor.ndim, 0) != tensor.shape + tensor.ndim)
-    return true;
-  int64_t step = 1;
-  for (int32_t i = tensor.ndim; i-- > 0;) {
-    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
-    step *= tensor.shape[i];
-  }
-  return true;
-}
+using signature::IsCompact;
 
 // Whether it is a compact tensor of the dtype, shape and device of `other`.
 inline bool IsLike(const KpDLTensor& tensor, const KpDLTensor& other) {

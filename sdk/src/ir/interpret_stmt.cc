@@ -1,5 +1,6 @@
 // Statements in the interpreter.
 #include <kernpack/error.h>
+#include <kernpack/sdk/ir/verify.h>
 
 #include <algorithm>
 
@@ -196,7 +197,9 @@ void Machine::RunCall(const StmtNode& s, Thread* t) {
 }
 
 void Machine::CallWith(const FuncNode& f, const std::vector<Memory>& tensors, const std::vector<Value>& scalars) {
-  if (++calls_ > 100) KP_THROW(RecursionError) << f.name << ": calls are nested more than 100 deep";
+  if (++calls_ > kMostNestedCalls) {
+    KP_THROW(RecursionError) << f.name << ": calls are nested more than " << kMostNestedCalls << " deep";
+  }
   Thread thread;
   size_t next_tensor = 0, next_scalar = 0;
   for (const Param& p : f.params) {

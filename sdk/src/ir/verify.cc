@@ -341,26 +341,25 @@ class CallGraph {
     if (known != depth_.end()) return known->second;
     if (open_.count(&f))
       KP_THROW(ValueError) << f.name << ": calls itself, directly or through others; recursion is not supported";
-    if (open_.size() == kMostNested) TooDeep(f);
+    if (open_.size() == kMostNestedCalls) TooDeep(f);
     open_.insert(&f);
     CalleeFinder callees;
     callees.VisitBlock(f.body);
     int depth = 1;
     for (const std::string* name : callees.names) depth = std::max(depth, Check(*functions_.at(*name)) + 1);
-    if (depth > kMostNested) TooDeep(f);
+    if (depth > kMostNestedCalls) TooDeep(f);
     open_.erase(&f);
     depth_.emplace(&f, depth);
     return depth;
   }
 
  private:
-  static constexpr int kMostNested = 100;  // as in the interpreter
   const FunctionIndex& functions_;
   std::set<const FuncNode*> open_;
   std::unordered_map<const FuncNode*, int> depth_;
 
   [[noreturn]] static void TooDeep(const FuncNode& f) {
-    KP_THROW(ValueError) << f.name << ": calls are nested more than " << kMostNested << " deep";
+    KP_THROW(ValueError) << f.name << ": calls are nested more than " << kMostNestedCalls << " deep";
   }
 };
 

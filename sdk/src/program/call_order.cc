@@ -1,5 +1,7 @@
 #include "program/call_order.h"
 
+#include <kernpack/sdk/ir/verify.h>
+
 #include <algorithm>
 
 #include "program/fail.h"
@@ -13,9 +15,6 @@ struct Visit {
   size_t step = 0;  // the next to look at
   size_t callee = 0;  // of that step
 };
-
-// A run, and the C source of a program, goes as deep in calls of functions.
-constexpr uint32_t kMostNested = 100;
 
 [[noreturn]] void FailCycle(const ProgramModule& module, const std::vector<Visit>& path, size_t again) {
   const auto first = std::find_if(path.begin(), path.end(), [&](const Visit& v) { return v.program == again; });
@@ -43,7 +42,7 @@ std::vector<std::string_view> ProgramsOf(const Step& step) {
 std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex& index) {
   enum : char { kUnseen, kOpen, kDone };
   std::vector<char> state(module.programs.size(), kUnseen);
-  std::vector<uint32_t> depth(module.programs.size(), 1);  // how many programs run at once
+  std::vector<int> depth(module.programs.size(), 1);  // how many programs run at once
   std::vector<size_t> order;
   std::vector<Visit> path;  // in place of recursion: chains of programs may be long
   for (size_t root = 0; root < module.programs.size(); ++root) {
@@ -54,9 +53,9 @@ std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex
       const std::vector<Step>& steps = module.programs[at.program].steps;
       if (at.step == steps.size()) {
         const size_t done = at.program;
-        if (depth[done] > kMostNested) {
+        if (depth[done] > ir::kMostNestedCalls) {
           Fail(module.programs[done].position, module.programs[done],
-               "programs invoke each other more than " + std::to_string(kMostNested) +
+               "programs invoke each other more than " + std::to_string(ir::kMostNestedCalls) +
                    " deep; write the steps of some out");
         }
         state[done] = kDone;

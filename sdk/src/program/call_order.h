@@ -15,9 +15,8 @@ ProgramIndex IndexOf(const ProgramModule& module);
 // The programs that a step names: none, one, or the two of an `if`.
 std::vector<std::string_view> ProgramsOf(const Step& step);
 
-// Indices of programs. ValueError that spells out the cycle where a program invokes itself, and where
-// more than 100 run at once. Names that are no program's are
-// passed over.
+// Indices of programs. ValueError that spells out the cycle where a program invokes itself, and where more run at once than
+// ir::kMostNestedCalls. Names that are no program's are passed over.
 std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex& index);
 
 }  // namespace kernpack::sdk::program

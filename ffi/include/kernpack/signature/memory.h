@@ -27,6 +27,9 @@ inline Layout LayoutOf(const KpDLTensor& t) {
   return out;
 }
 
+// Whether the elements follow each other in row-major order.
+inline bool IsCompact(const KpDLTensor& t) { return LayoutOf(t).contiguous; }
+
 // Bytes an element's address must be a multiple of; a power of two.
 inline uint32_t Alignment(KpDLDataType t) {
   const uint32_t bits = t.code == KP_DTYPE_COMPLEX ? t.bits / 2u : t.bits;

@@ -6,6 +6,9 @@
 
 namespace kernpack::sdk::ir {
 
+// How deep functions call each other at most, and programs invoke each other.
+inline constexpr int kMostNestedCalls = 100;
+
 // Throws the first problem found: "line 3, column 5: softmax: ...", behind its file where
 // that is known, without the position where the node has none.
 // Checks names; that variables and buffers are used where they live; that inputs are not written; that no access is
