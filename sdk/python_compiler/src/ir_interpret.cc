@@ -73,6 +73,17 @@ ir::InterpretOptions OptionsOf(const py::dict& externs, uint64_t max_steps) {
   return options;
 }
 
+// Those that "N..." of some parameter stands for; the interpreter has checked the arguments.
+std::vector<int64_t> LeadingDimensions(const ir::FuncNode& f, const std::vector<KpAny>& args) {
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    const Param& p = f.params[i];
+    if (!p.has_any_rank() || p.role == Role::kResult) continue;
+    const KpDLTensor& t = *kp_any_tensor(&args[i]);
+    return {t.shape, t.shape + t.ndim + 1 - p.buffer->shape.size()};
+  }
+  return {};
+}
+
 // The extents of every result, computed by a function that stores them: one meaning of an extent, the interpreter's.
 std::vector<std::vector<int64_t>> ResultShapes(const IRModule& module, const std::string& name,
                                                const py::list& values) {
@@ -81,13 +92,11 @@ std::vector<std::vector<int64_t>> ResultShapes(const IRModule& module, const std
   ir::FuncNode shapes;
   shapes.name = f->name;
   std::vector<ir::Expr> extents;
-  std::vector<size_t> ranks;
   for (const Param& p : f->params) {
     if (p.role != Role::kResult) {
       shapes.params.push_back(p);
       continue;
     }
-    ranks.push_back(p.buffer->shape.size());
     extents.insert(extents.end(), p.buffer->shape.begin(), p.buffer->shape.end());
   }
   const auto count = static_cast<int64_t>(extents.size());
@@ -106,11 +115,15 @@ std::vector<std::vector<int64_t>> ResultShapes(const IRModule& module, const std
   result.v.v_tensor = &view.tensor;
   args.push_back(result);
   ir::Interpret({module.name, "", {std::make_shared<ir::FuncNode>(shapes)}}, name, args);
+  const std::vector<int64_t> leading = LeadingDimensions(*f, args);
   std::vector<std::vector<int64_t>> all;
   auto next = found.begin();
-  for (const size_t rank : ranks) {
-    all.emplace_back(next, next + static_cast<std::ptrdiff_t>(rank));
-    next += static_cast<std::ptrdiff_t>(rank);
+  for (const Param& p : f->params) {
+    if (p.role != Role::kResult) continue;
+    const auto end = next + static_cast<std::ptrdiff_t>(p.buffer->shape.size());
+    all.push_back(p.has_any_rank() ? leading : std::vector<int64_t>());
+    all.back().insert(all.back().end(), next + p.has_any_rank(), end);
+    next = end;
   }
   return all;
 }

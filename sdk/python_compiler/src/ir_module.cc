@@ -51,7 +51,10 @@ py::list FunctionParams(const Function& f) {
       continue;
     }
     py::list shape;
-    for (const ir::Expr& e : p.buffer->shape) shape.append(Print(e));
+    for (const ir::Expr& e : p.buffer->shape) {
+      const bool leading = p.has_any_rank() && shape.empty();
+      shape.append(Print(e) + (leading ? "..." : ""));
+    }
     all.append(py::make_tuple(p.name(), role, p.buffer->element, py::tuple(shape)));
   }
   return all;

@@ -59,6 +59,7 @@ class Deriver {
     int64_t value = 0;
     if (IsConstInt(e, &value)) return std::to_string(value);
     if (e->op == Op::kVar) {
+      if (e->var()->leading) return "...";
       const auto found = dims_.find(e->var().get());
       if (found != dims_.end()) return found->second;
       for (const Param& p : f_.params) {

@@ -5,7 +5,7 @@ namespace kernpack::sdk::ir {
 
 FunctionBuilder::FunctionBuilder(std::string name) : open_(1) { function_.name = std::move(name); }
 
-Expr FunctionBuilder::Dim(std::string name) { return Expr(MakeVar(std::move(name), kI64)); }
+Expr FunctionBuilder::Dim(std::string_view name) { return Expr(MakeDim(name)); }
 
 Buffer FunctionBuilder::AddTensor(std::string name, Type element, std::vector<Expr> shape, Role role) {
   Param p;

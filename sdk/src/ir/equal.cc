@@ -35,7 +35,10 @@ class Canon {
     Text(f.signature);
     Text(f.gradient);
     Number(f.params.size());
-    for (const Var& v : ShapeVars(f)) Bind(v.get());
+    for (const Var& v : ShapeVars(f)) {
+      Bind(v.get());
+      Number(v->leading);
+    }
     for (const Param& p : f.params) {
       Text(p.name());
       Number(static_cast<uint8_t>(p.role));

@@ -124,6 +124,12 @@ Var MakeVar(std::string name, Type type) {
   return std::make_shared<const VarNode>(VarNode{std::move(name), type});
 }
 
+Var MakeDim(std::string_view name) {
+  const bool leading = name.size() > 3 && name.substr(name.size() - 3) == "...";
+  return std::make_shared<const VarNode>(
+      VarNode{std::string(name.substr(0, name.size() - (leading ? 3 : 0))), kI64, leading});
+}
+
 Buffer MakeBuffer(std::string name, Type element, std::vector<Expr> shape, Scope scope, std::string key, bool zeroed) {
   CheckSupported(element, name);
   if (element.lanes != 1)

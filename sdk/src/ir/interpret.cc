@@ -1,7 +1,8 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/interpret.h>
+#include <kernpack/shape.h>
+#include <kernpack/signature/memory.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "ir/machine.h"
@@ -27,6 +28,31 @@ Value ScalarFrom(const FuncNode& f, const Param& p, const KpAny& a) {
   KP_THROW(TypeError) << f.name << ": " << p.name() << ": expected a number for " << TypeName(t);
 }
 
+// The dimensions that the first extent of a parameter of any rank stands for.
+ShapeView LeadingOf(const FuncNode& f, const Param& p, const KpDLTensor& t) {
+  const auto rest = static_cast<int64_t>(p.buffer->shape.size()) - 1;
+  if (t.ndim < rest) {
+    KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected at least " << rest << " dimensions, got "
+                         << t.ndim;
+  }
+  return {t.shape, static_cast<size_t>(t.ndim - rest)};
+}
+
+// With leading dimensions as one.
+std::vector<int64_t> ShapeFrom(const FuncNode& f, const Param& p, const KpDLTensor& t) {
+  if (!p.has_any_rank()) return {t.shape, t.shape + t.ndim};
+  const ShapeView leading = LeadingOf(f, p, t);
+  std::vector<int64_t> shape(leading.end(), leading.end() + (t.ndim - static_cast<int64_t>(leading.size())));
+  int64_t count = 1;
+  for (const int64_t extent : leading) {
+    if (__builtin_mul_overflow(count, extent, &count)) {
+      KP_THROW(ValueError) << f.name << ": " << p.name() << ": dimensions of more than 2^63 elements";
+    }
+  }
+  shape.insert(shape.begin(), count);
+  return shape;
+}
+
 Memory TensorFrom(const FuncNode& f, const Param& p, const KpAny& a) {
   const KpDLTensor* tensor = kp_any_tensor(&a);
   if (!tensor) KP_THROW(TypeError) << f.name << ": " << p.name() << ": expected a tensor";
@@ -39,16 +65,28 @@ Memory TensorFrom(const FuncNode& f, const Param& p, const KpAny& a) {
   }
   Memory m;
   m.data = static_cast<std::byte*>(tensor->data) + tensor->byte_offset;
-  m.shape.assign(tensor->shape, tensor->shape + tensor->ndim);
-  int64_t step = 1;
-  const bool empty = std::find(m.shape.begin(), m.shape.end(), 0) != m.shape.end();
-  for (int d = tensor->ndim - 1; tensor->strides && !empty && d >= 0; --d) {
-    if (tensor->shape[d] != 1 && tensor->strides[d] != step) {
-      KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected a contiguous tensor";
-    }
-    step *= tensor->shape[d];
+  if (!signature::IsCompact(*tensor)) {
+    KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected a contiguous tensor";
   }
+  m.shape = ShapeFrom(f, p, *tensor);
   return m;
+}
+
+// Tensors of any rank have the same leading dimensions.
+void CheckLeading(const FuncNode& f, const std::vector<KpAny>& args) {
+  const Param* first = nullptr;
+  ShapeView leading;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Param& p = f.params[i];
+    if (!p.has_any_rank()) continue;
+    const ShapeView own = LeadingOf(f, p, *kp_any_tensor(&args[i]));
+    if (first && own != leading) {
+      KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected leading dimensions " << leading
+                           << ", as those of " << first->name() << ", got " << own;
+    }
+    first = &p;
+    leading = own;
+  }
 }
 
 }  // namespace
@@ -70,6 +108,7 @@ void Interpret(const IRModule& module, std::string_view function, const std::vec
       scalars.push_back(ScalarFrom(*f, p, args[i]));
     }
   }
+  CheckLeading(*f, args);
   Machine(module, persistent, options).CallWith(*f, tensors, scalars);
 }
 

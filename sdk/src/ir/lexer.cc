@@ -12,7 +12,7 @@ namespace {
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-constexpr std::string_view kSigns[] = {"->", "..", "<<", ">>", "==", "!=", "<=", ">="};
+constexpr std::string_view kSigns[] = {"...", "->", "..", "<<", ">>", "==", "!=", "<=", ">="};
 
 }  // namespace
 
@@ -78,7 +78,7 @@ size_t Lexer::LengthOfToken(TokenKind* kind) const {
   }
   *kind = TokenKind::kSign;
   for (const std::string_view sign : kSigns) {
-    if (rest.substr(0, 2) == sign) return 2;
+    if (rest.substr(0, sign.size()) == sign) return sign.size();
   }
   return 1;
 }

@@ -42,7 +42,7 @@ class Parser {
     exprs_.names.Enter();
     shape_vars_.clear();
     exprs_.unknown = [this](const Token& name) {
-      const Var var = MakeVar(std::string(name.text), kI64);
+      const Var var = MakeDim(std::string(name.text) + (lex_.Is("...") ? "..." : ""));
       exprs_.names.Define(name, {var, nullptr});
       shape_vars_.emplace_back(name, var);
       return var;
@@ -82,12 +82,7 @@ class Parser {
       lex_.Expect(":");
       const Type type = exprs_.ParseType();
       if (lex_.Accept("[")) {
-        if (lex_.Is("..")) {
-          FailAt(name.position, "'" + std::string(name.text) +
-                                    "': a function of the IR has tensors of known rank, got '...'; give an extent for "
-                                    "each dimension, and the caller a tensor of that rank");
-        }
-        const std::vector<Expr> shape = exprs_.ParseList("]");
+        const std::vector<Expr> shape = Shape();
         p.buffer = exprs_.Checked(name.position, [&] { return MakeBuffer(std::string(name.text), type, shape); });
       } else if (p.role != Role::kInput) {
         FailAt(name.position, "'" + std::string(name.text) +
@@ -99,6 +94,29 @@ class Parser {
       f->params.push_back(std::move(p));
     } while (lex_.Accept(","));
     lex_.Expect(")");
+  }
+
+  // Extents of a parameter, behind "[".
+  std::vector<Expr> Shape() {
+    std::vector<Expr> shape;
+    if (lex_.Accept("]")) return shape;
+    do {
+      if (lex_.Is("...") || lex_.Is("*")) {
+        FailAt(lex_.now().position, "any number of dimensions needs a name for how many elements they make: [N...]");
+      }
+      const Position at = lex_.now().position;
+      shape.push_back(exprs_.Parse());
+      const bool leading = shape.back()->op == Op::kVar && shape.back()->var()->leading;
+      if (lex_.Is("...") && !leading) {
+        FailAt(lex_.now().position, "'...' follows a name that means nothing else, as in [N...]");
+      }
+      if (!lex_.Accept("...") && leading) {
+        const std::string name = shape.back()->var()->name;
+        FailAt(at, "'" + name + "' stands for any number of dimensions: write '" + name + "...'");
+      }
+    } while (lex_.Accept(","));
+    lex_.Expect("]");
+    return shape;
   }
 
   Block Body() {

@@ -36,7 +36,11 @@ class Printer {
 
   std::string OneParam(const Param& p) {
     if (!p.buffer) return names_.Get(p.var.get(), p.name()) + ": " + TypeName(p.var->type);
-    return names_.Get(p.buffer.get(), p.name()) + (p.role == Role::kInOut ? "!: " : ": ") + Tensor(*p.buffer);
+    const std::string head = names_.Get(p.buffer.get(), p.name()) + (p.role == Role::kInOut ? "!: " : ": ");
+    if (!p.has_any_rank()) return head + Tensor(*p.buffer);
+    const std::vector<Expr>& shape = p.buffer->shape;
+    const std::string rest = PrintList({shape.begin() + 1, shape.end()}, &names_);
+    return head + TypeName(p.buffer->element) + "[" + Expr_(shape[0]) + "..." + (rest.empty() ? "" : ", ") + rest + "]";
   }
 
   void Body(const Block& block) {

@@ -181,6 +181,10 @@ const FuncNode* IRModule::Find(std::string_view function) const {
   return nullptr;
 }
 
+bool Param::has_any_rank() const {
+  return buffer && !buffer->shape.empty() && buffer->shape[0]->op == Op::kVar && buffer->shape[0]->var()->leading;
+}
+
 std::vector<Var> ShapeVars(const FuncNode& function) {
   std::vector<Var> vars;
   std::unordered_set<Var> known;  // scalar parameters bind nothing

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/leading.h"
 #include "ir/lexer.h"
 #include "ir/names.h"
 #include "ir/persistent.h"
@@ -32,10 +33,12 @@ class Verifier : public Visitor {
       if (!names.insert(p.name()).second) Fail("parameter '" + p.name() + "' is there twice");
       Define(p.buffer ? static_cast<const void*>(p.buffer.get()) : p.var.get());
     }
+    Var leading;
     for (const Param& p : f_.params) {
       at_ = p.position;
       if (!p.buffer) continue;
       if (p.buffer->scope != Scope::kGlobal) Fail(p.name() + ": parameters are global memory");
+      if (const std::string fault = FaultOfLeading(p, &leading); !fault.empty()) Fail(fault);
       for (const Expr& e : p.buffer->shape) {
         in_extent_ = true;
         VisitExpr(e);

@@ -33,7 +33,7 @@ StageBuilder::Axes Values(const std::vector<StageAxis>& axes) {
 
 StageBuilder::StageBuilder(std::string name) { program_.function.name = std::move(name); }
 
-Expr StageBuilder::Dim(std::string name) { return Expr(MakeVar(std::move(name), kI64)); }
+Expr StageBuilder::Dim(std::string_view name) { return Expr(MakeDim(name)); }
 
 Buffer StageBuilder::Input(std::string name, Type element, std::vector<Expr> shape) {
   Param p;

@@ -13,7 +13,7 @@ class RandomFunction {
 
   // The function, and a private one that it may call.
   std::vector<PrimFunc> Make() {
-    const Expr n = f_.Dim("N");
+    const Expr n = f_.Dim(e_.Below(2) ? "N..." : "N");
     e_.n = n;
     const Type element = e_.AnyType();
     e_.readable.push_back(f_.Input("x0", element, {n}));

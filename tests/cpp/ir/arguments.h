@@ -63,6 +63,7 @@ class Arguments {
  public:
   Arguments(const FuncNode& f, const Dims& dims, uint64_t seed) {
     Values values(seed);
+    const bool split = values.Below(2) == 0;
     for (const Param& p : f.params) {
       if (!p.buffer) {
         scalars_.push_back(Scalar(p.var->type, &values));
@@ -71,6 +72,10 @@ class Arguments {
       }
       std::vector<int64_t> shape;
       for (const Expr& e : p.buffer->shape) shape.push_back(ExtentOf(e, dims));
+      if (p.has_any_rank() && split) {  // into [1, N, 1, ...]
+        shape.insert(shape.begin() + 1, 1);
+        shape.insert(shape.begin(), 1);
+      }
       arrays_.emplace_back(p.buffer->element, shape);
       order_.push_back(static_cast<int>(arrays_.size() - 1));
       if (p.role == Role::kResult) {

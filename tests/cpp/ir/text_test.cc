@@ -197,16 +197,6 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 1, column 22: 'for' is a word of the language; choose another name"}),
     [](const auto& info) { return "Text_" + std::to_string(info.index); });
 
-TEST(IrText, ATensorOfAnyRankIsAnErrorThatSaysSo) {
-  std::string message;
-  try {
-    Parse("func f(x: f32[...]) -> (y: f32[...]) { }");
-  } catch (const Error& e) {
-    message = e.what();
-  }
-  EXPECT_EQ(message.rfind("line 1, column 8: 'x': a function of the IR has tensors of known rank", 0), 0u) << message;
-}
-
 TEST(IrText, DeepNestingIsAnErrorAndNoCrash) {
   std::string parentheses = "func f() -> () { let a = " + std::string(100000, '(');
   std::string blocks = "func f() -> () {";

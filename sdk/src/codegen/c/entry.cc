@@ -44,7 +44,7 @@ class Entry {
     for (size_t i = 0; i < n; ++i) Unpack(i);
     for (const DimBinder& binder : BindersOf(f_)) {
       Line("const int64_t " + names_.Define(binder.var.get(), binder.var->name) + " = " +
-           NameOf(f_.params[binder.param]) + "->shape[" + std::to_string(binder.axis) + "];");
+           Size(f_.params[binder.param], binder.axis) + ";");
     }
     std::vector<std::string> given{"host"};
     for (const Param& p : f_.params) {
@@ -70,6 +70,15 @@ class Entry {
     return names_.Define(p.buffer ? static_cast<const void*>(p.buffer.get()) : p.var.get(), p.name());
   }
 
+  // Extent d of the tensor as the function sees it.
+  std::string Size(const Param& p, size_t d) {
+    const std::string& name = NameOf(p);
+    if (!p.has_any_rank()) return name + "->shape[" + std::to_string(d) + "]";
+    const size_t rest = p.buffer->shape.size() - 1;
+    if (d == 0) return "kp_leading(" + name + ", " + std::to_string(rest) + ")";
+    return name + "->shape[" + name + "->ndim - " + std::to_string(rest - d + 1) + "]";
+  }
+
   void Unpack(size_t i) {
     const Param& p = f_.params[i];
     const std::string& name = NameOf(p);
@@ -78,7 +87,8 @@ class Entry {
       const Type t = p.buffer->element;
       Line("const KpDLTensor* " + name + ";");
       Line("if (kp_tensor" + head + CodeName(t) + ", " + std::to_string(t.bits) + ", " +
-           std::to_string(p.buffer->shape.size()) + ", &" + name + ")) return -1;");
+           std::to_string(p.buffer->shape.size() - p.has_any_rank()) + ", " + (p.has_any_rank() ? "true" : "false") +
+           ", &" + name + ")) return -1;");
       return;
     }
     const Type t = p.var->type;
@@ -104,8 +114,7 @@ class Entry {
     if (!p.buffer) return;
     for (size_t d = 0; d < p.buffer->shape.size(); ++d) {
       if (Binds(p, d)) continue;
-      const std::string got = NameOf(p) + "->shape[" + std::to_string(d) + "]";
-      Line("if (kp_extent(host, " + What(p) + ", " + std::to_string(d) + ", " + got + ", " +
+      Line("if (kp_extent(host, " + What(p) + ", " + std::to_string(d) + ", " + Size(p, d) + ", " +
            Bare(Extent(p.buffer->shape[d])) + ")) return -1;");
     }
   }

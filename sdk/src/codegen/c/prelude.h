@@ -47,12 +47,13 @@ static inline int kp_count(const KpHost* host, const char* function, int32_t got
   return kp_fail(host, "TypeError", text);
 }
 
-// `what` is "function: parameter". The tensor must be compact and in memory of the CPU.
+// `what` is "function: parameter". The tensor must be compact and in memory of the CPU, and have `ndim` dimensions, or
+// at least those.
 static inline int kp_tensor(const KpHost* host, const char* what, const KpAny* a, int code, int bits, int ndim,
-                            const KpDLTensor** out) {
+                            bool or_more, const KpDLTensor** out) {
   char text[256];
   const KpDLTensor* t = kp_any_tensor(a);
-  int64_t step = 1;
+  int64_t step = 1, leading = 1;
   bool empty = false;
   *out = t;
   if (!t) {
@@ -64,8 +65,9 @@ static inline int kp_tensor(const KpHost* host, const char* what, const KpAny* a
              (int)t->dtype.code, (int)t->dtype.bits);
     return kp_fail(host, "TypeError", text);
   }
-  if (t->ndim != ndim) {
-    snprintf(text, sizeof text, "%s: expected %d dimensions, got %d", what, ndim, (int)t->ndim);
+  if (or_more ? t->ndim < ndim : t->ndim != ndim) {
+    snprintf(text, sizeof text, "%s: expected %s%d dimensions, got %d", what, or_more ? "at least " : "", ndim,
+             (int)t->ndim);
     return kp_fail(host, "ValueError", text);
   }
   if (t->device.device_type != KP_DEVICE_CPU) {
@@ -73,13 +75,17 @@ static inline int kp_tensor(const KpHost* host, const char* what, const KpAny* a
              (int)t->device.device_type);
     return kp_fail(host, "ValueError", text);
   }
-  for (int d = 0; d < ndim; ++d) {
+  for (int d = 0; d < t->ndim; ++d) {
+    const bool leads = d < t->ndim - ndim;
     empty = empty || t->shape[d] == 0;
-    if (t->shape[d] <= (int64_t)1 << 48) continue;
+    if (t->shape[d] <= ((int64_t)1 << 48) / (leads && leading ? leading : 1)) {
+      if (leads) leading *= t->shape[d];
+      continue;
+    }
     snprintf(text, sizeof text, "%s: dimension %d: expected at most 2^48, got %lld", what, d, (long long)t->shape[d]);
     return kp_fail(host, "ValueError", text);
   }
-  for (int d = ndim - 1; d >= 0 && t->strides && !empty; step *= t->shape[d--]) {
+  for (int d = t->ndim - 1; d >= 0 && t->strides && !empty; step *= t->shape[d--]) {
     if (t->shape[d] == 1 || t->strides[d] == step) continue;
     snprintf(text, sizeof text, "%s: expected a contiguous tensor", what);
     return kp_fail(host, "ValueError", text);
@@ -115,6 +121,13 @@ static inline int kp_number(const KpHost* host, const char* what, const KpAny* a
   if (a->type_index == KP_TYPE_FLOAT || a->type_index == KP_TYPE_INT) return 0;
   snprintf(text, sizeof text, "%s: expected a float, got type index %d", what, (int)a->type_index);
   return kp_fail(host, "TypeError", text);
+}
+
+// How many elements all dimensions but the last `rest` make.
+static inline int64_t kp_leading(const KpDLTensor* t, int rest) {
+  int64_t n = 1;
+  for (int d = 0; d < t->ndim - rest; ++d) n *= t->shape[d];
+  return n;
 }
 
 static inline void* kp_data(const KpDLTensor* t) { return (char*)t->data + t->byte_offset; }

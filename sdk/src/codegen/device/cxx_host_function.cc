@@ -87,17 +87,24 @@ std::string HostFunction::Entry(const std::string& entry, const std::string& ima
   // Whatever a given signature leaves open, nothing leaves the tensors' memory.
   std::string checks;
   for (const DimBinder& binder : BindersOf(f_)) {
-    const std::string size = Name(f_.params[binder.param].buffer) + ".size(" + std::to_string(binder.axis) + ")";
-    checks += "  const int64_t " + Name(binder.var) + " = " + size + ";\n";
+    checks += "  const int64_t " + Name(binder.var) + " = " + Size(f_.params[binder.param], binder.axis) + ";\n";
     Append(&arguments, Name(binder.var));
   }
   for (const Param& p : f_.params) {
     for (size_t d = 0; p.buffer && d < p.buffer->shape.size(); ++d) {
-      checks += CheckExtent(f_, p, d, Name(p.buffer) + ".size(" + std::to_string(d) + ")", E(p.buffer->shape[d]));
+      checks += CheckExtent(f_, p, d, Size(p, d), E(p.buffer->shape[d]));
     }
   }
   return "\nstatic void " + entry + "(" + parameters + ") {\n" + checks + "  " + functions_.Get(&f_, f_.name) + "(" +
          image + ", " + device + ", " + arguments + ");\n}\n";
+}
+
+std::string HostFunction::Size(const Param& p, size_t dimension) {
+  const std::string name = Name(p.buffer);
+  if (!p.has_any_rank()) return name + ".size(" + std::to_string(dimension) + ")";
+  const size_t rest = p.buffer->shape.size() - 1;
+  if (dimension == 0) return "kp_leading(" + name + ", " + std::to_string(rest) + ")";
+  return name + ".size(-" + std::to_string(rest - dimension + 1) + ")";
 }
 
 std::string HostFunction::Bytes(const BufferNode& buffer, const std::string& times) {

@@ -25,6 +25,8 @@ class HostFunction : public CBody {
   const DeviceModule& module_;
   const Names& functions_;
 
+  // Extent `dimension` of an argument as the function sees it.
+  std::string Size(const Param& p, size_t dimension);
   void AllocLines(const StmtNode& s);
   void LaunchLines(const StmtNode& s);
   void CallLine(const StmtNode& s);

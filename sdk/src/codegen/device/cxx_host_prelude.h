@@ -51,6 +51,12 @@ class kp_shape {
   }
 };
 
+// How many elements all dimensions but the last `rest` make.
+[[maybe_unused]] static int64_t kp_leading(const kp::TensorView& t, int64_t rest) {
+  KP_CHECK(t.dim() >= rest, ValueError) << "expected a tensor of at least " << rest << " dimensions, got " << t.dim();
+  return kp::ShapeView(t.sizes().data(), static_cast<size_t>(t.dim() - rest)).numel();
+}
+
 [[maybe_unused]] static uint64_t kp_bytes_of(int64_t item, std::initializer_list<int64_t> extents) {
   constexpr int64_t kMost = int64_t{1} << 48;
   for (const int64_t n : extents) {

@@ -2,6 +2,8 @@
 // itself relies on, whatever signature it was given and whoever calls.
 #include <kernpack/device.h>
 #include <kernpack/dtype.h>
+#include <kernpack/shape.h>
+#include <kernpack/signature/memory.h>
 
 #include "codegen/frame/instance.h"
 #include "codegen/frame/launch.h"
@@ -16,17 +18,8 @@ int Fail(void* self, const char* kind, const Text& text) { return RaiseText(self
 
 DType TypeOf(const KpFrameParam& p) { return DType(static_cast<KpDTypeCode>(p.code), p.bits); }
 
-bool IsCompact(const KpDLTensor& t) {
-  if (!t.strides) return true;
-  for (int32_t d = 0; d < t.ndim; ++d) {
-    if (t.shape[d] == 0) return true;  // whatever its strides are
-  }
-  int64_t step = 1;
-  for (int32_t d = t.ndim; d-- > 0;) {
-    if (t.shape[d] != 1 && t.strides[d] != step) return false;
-    step *= t.shape[d];
-  }
-  return true;
+bool HasRank(const KpFrameParam& p, const KpDLTensor& t) {
+  return p.any_rank ? t.ndim >= p.rank - 1 : t.ndim == p.rank;
 }
 
 // Where tensors have to be.
@@ -59,8 +52,8 @@ int BadTensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const
     text << "expected " << TypeOf(p) << ", got " << DType(t->dtype);
     return Fail(self, "TypeError", text);
   }
-  if (t->ndim != p.rank) {
-    text << "expected " << p.rank << " dimensions, got " << t->ndim;
+  if (!HasRank(p, *t)) {
+    text << "expected " << (p.any_rank ? "at least " : "") << p.rank - p.any_rank << " dimensions, got " << t->ndim;
   } else if (!place.Takes(t->device)) {
     text << "expected a tensor on " << place.device() << ", got one on " << t->device;
   } else {
@@ -83,11 +76,15 @@ int BadScalar(void* self, const KpFrameFunction& f, const KpFrameParam& p, const
 const KpDLTensor* Tensor(void* self, const KpFrameFunction& f, const KpFrameParam& p, const KpAny& a, Place& place,
                          uint64_t* slots) {
   const KpDLTensor* t = kp_any_tensor(&a);
-  if (!t || DType(t->dtype) != TypeOf(p) || t->ndim != p.rank || !place.Takes(t->device) || !IsCompact(*t)) {
+  if (!t || DType(t->dtype) != TypeOf(p) || !HasRank(p, *t) || !place.Takes(t->device) || !signature::IsCompact(*t)) {
     BadTensor(self, f, p, a, place);
     return nullptr;
   }
-  for (int32_t d = 0; d < p.rank; ++d) slots[d + 1] = static_cast<uint64_t>(t->shape[d]);
+  // What is behind the leading dimensions, and these as one where there may be any number of them.
+  const int32_t leading = t->ndim - p.rank + p.any_rank;
+  uint64_t* slot = slots + 1;
+  if (p.any_rank) *slot++ = static_cast<uint64_t>(ShapeView(t->shape, static_cast<size_t>(leading)).numel());
+  for (int32_t d = leading; d < t->ndim; ++d) *slot++ = static_cast<uint64_t>(t->shape[d]);
   return t;
 }
 

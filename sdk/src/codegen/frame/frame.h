@@ -15,7 +15,7 @@ struct KpFrameParam {
   int32_t rank;  // -1: a scalar
   uint8_t code;  // of the elements, or of the scalar: KpDTypeCode
   uint8_t bits;
-  uint16_t reserved;
+  uint16_t any_rank;  // 1: the first extent stands for any number of dimensions
 };
 
 struct KpFrameFunction {

@@ -141,8 +141,8 @@ llvm::Constant* DescribeFunction(const ConstantMaker& make, const FuncNode& f) {
   for (const Param& p : f.params) {
     const Type t = p.buffer ? p.buffer->element : p.var->type;
     const int rank = p.buffer ? static_cast<int>(p.buffer->shape.size()) : -1;
-    params.push_back(make.Struct(
-        {make.Text(p.name()), make.U32(static_cast<uint32_t>(rank)), make.U8(t.code), make.U8(t.bits), make.U16(0)}));
+    params.push_back(make.Struct({make.Text(p.name()), make.U32(static_cast<uint32_t>(rank)), make.U8(t.code),
+                                  make.U8(t.bits), make.U16(p.has_any_rank())}));
   }
   return make.Global(make.Struct({make.Text(f.name), make.Array(params), make.U32(params.size())}), "kp.description");
 }

@@ -20,8 +20,8 @@ class FunctionBuilder {
  public:
   explicit FunctionBuilder(std::string name);
 
-  // A variable (i64) for extents; some parameter must have it alone as an extent.
-  Expr Dim(std::string name);
+  // A variable (i64) for extents, as MakeDim; some parameter must have it alone as an extent.
+  Expr Dim(std::string_view name);
   Buffer Input(std::string name, Type element, std::vector<Expr> shape);
   Buffer InOut(std::string name, Type element, std::vector<Expr> shape);
   Buffer Result(std::string name, Type element, std::vector<Expr> shape);

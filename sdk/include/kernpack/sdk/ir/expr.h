@@ -25,6 +25,7 @@ struct BufferNode;
 struct VarNode {
   std::string name;
   Type type;
+  bool leading = false;  // as the first extent of a parameter: all of its leading dimensions, however many, as one
 };
 using Var = std::shared_ptr<const VarNode>;
 using Buffer = std::shared_ptr<const BufferNode>;
@@ -99,6 +100,8 @@ struct BufferNode {
 Buffer MakeBuffer(std::string name, Type element, std::vector<Expr> shape, Scope scope = Scope::kGlobal,
                   std::string key = {}, bool zeroed = false);
 Var MakeVar(std::string name, Type type);
+// For extents of parameters, an i64: "N", or "N...", how many elements all leading dimensions of a tensor make.
+Var MakeDim(std::string_view name);
 
 Expr Const(Type type, uint64_t bits);  // broadcast when type has lanes; NaNs become the canonical one
 Expr ConstInt(Type type, int64_t value);  // wraps; a float type gets the nearest value

@@ -78,9 +78,12 @@ struct Param {
   Role role = Role::kInput;
   Position position;
   const std::string& name() const { return buffer ? buffer->name : var->name; }
+  // Whether its first extent stands for any number of dimensions.
+  bool has_any_rank() const;
 };
 
-// A variable that stands alone as an extent of a tensor parameter is bound by it. Parameters come first, then results.
+// A variable that stands alone as an extent of a tensor parameter is bound by it; "N..." by all leading dimensions, which
+// are the same for every tensor that has it. Parameters come first, then results.
 struct FuncNode {
   std::string name;
   bool is_private = false;  // not reachable from outside the module
