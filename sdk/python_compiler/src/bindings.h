@@ -20,6 +20,8 @@ void BindIr(py::module_& module);
 void BindObjects();  // of the classes that the others bind
 void BindBuild(py::module_& module);
 void BindProgram(py::module_& module);
+// After all others: errors about arguments of what `scope`, a module or a class, has. `prefix` is "" or ends with a point.
+void ExplainArguments(const py::handle& scope, const std::string& prefix);
 
 // Attribute values, both ways. TypeError for what no attribute can be; OverflowError for integers beyond 64 bits.
 sdk::AttrValue FromPython(py::handle value);

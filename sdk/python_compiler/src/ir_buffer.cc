@@ -32,6 +32,9 @@ Scope ToScope(const std::string& name) {
   KP_THROW(ValueError) << "alloc: unknown scope '" << name << "'; expected local, shared or workspace";
 }
 
+// Raises that a tensor is no element.
+Expr NoArithmetic(const std::shared_ptr<BufferNode>& b, py::handle) { return ToExpr(py::cast(b)); }
+
 Buffer Allocated(Buffer buffer) {
   Record(Alloc(buffer));
   return buffer;
@@ -40,9 +43,14 @@ Buffer Allocated(Buffer buffer) {
 }  // namespace
 
 void BindIrBuffer(py::module_& module) {
-  py::class_<BufferNode, std::shared_ptr<BufferNode>>(
-      module, "Buffer", "Row-major elements: x[i, j] reads one, x[i, j] = e writes one; an index with lanes, several.")
-      .def_readonly("name", &BufferNode::name)
+  py::class_<BufferNode, std::shared_ptr<BufferNode>> type(
+      module, "Buffer", "Row-major elements: x[i, j] reads one, x[i, j] = e writes one; an index with lanes, several.");
+  for (const char* name : {"add", "sub", "mul", "truediv", "floordiv", "mod", "pow"}) {
+    type.def((std::string("__") + name + "__").c_str(), &NoArithmetic);
+    type.def((std::string("__r") + name + "__").c_str(), &NoArithmetic);
+  }
+  type.attr("__array_ufunc__") = py::none();  // NumPy's operators leave the work to ours
+  type.def_readonly("name", &BufferNode::name)
       .def_readonly("dtype", &BufferNode::element)
       .def_property_readonly("shape", [](const BufferNode& b) { return py::tuple(py::cast(b.shape)); })
       .def_property_readonly("ndim", [](const BufferNode& b) { return b.shape.size(); })

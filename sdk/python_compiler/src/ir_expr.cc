@@ -35,6 +35,11 @@ Expr Remainder(py::handle a, py::handle b) { return Both(Op::kFloorMod, a, b); }
                       << "ir.select, ir.min, ir.max, and & | ~ for and, or, not";
 }
 
+[[noreturn]] py::object NoNumber(const Expr& e) {
+  KP_THROW(TypeError) << "'" << Print(e) << "' has no value while a function is being written; count with `with "
+                      << "ir.serial(n) as i:`, and take functions of ir, as ir.exp(x)";
+}
+
 template <class Class, class F>
 void DefineOperator(Class& type, const char* name, F f) {
   type.def((std::string("__") + name + "__").c_str(),
@@ -83,6 +88,7 @@ void BindOperators(py::class_<Expr>& type) {
   }
   type.def("__pos__", [](const Expr& a) { return a; });
   type.def("__bool__", &NoTruth);
+  for (const char* name : {"__index__", "__int__", "__float__"}) type.def(name, &NoNumber);
   type.attr("__hash__") = py::none();
   type.attr("__array_ufunc__") = py::none();  // NumPy's operators leave the work to ours
 }
@@ -148,7 +154,9 @@ void BindForms(py::module_& module) {
 
 Op ToOp(const std::string& name) {
   Op op;
-  if (!ir::OpFromName(name, &op)) KP_THROW(ValueError) << "the IR has no operation '" << name << "'";
+  if (!ir::OpFromName(name, &op))
+    KP_THROW(ValueError) << "the IR has no operation '" << name
+                         << "' to join values; it has +, *, min, max, minimum, maximum, &, | and ^";
   return op;
 }
 

@@ -56,13 +56,29 @@ Type ToType(py::handle value) {
   return type;
 }
 
+namespace {
+
+// Python's floats, and NumPy's of any width.
+bool IsReal(py::handle value) {
+  if (py::isinstance<py::float_>(value) || PyIndex_Check(value.ptr()) || py::isinstance<py::str>(value))
+    return py::isinstance<py::float_>(value);
+  return py::isinstance(value, py::module_::import("numbers").attr("Real"));
+}
+
+}  // namespace
+
 Expr ToExpr(py::handle value, const Type* like) {
   if (py::isinstance<Expr>(value)) return value.cast<Expr>();
   const bool is_bool = py::isinstance<py::bool_>(value);
   if (is_bool && (!like || ir::IsBool(*like))) return Expr(value.cast<bool>());
-  const Type type = like ? ir::ElementOf(*like) : py::isinstance<py::float_>(value) ? ir::kF32 : ir::kI64;
-  if (py::isinstance<py::float_>(value)) return FromFloat(value.cast<double>(), type);
+  const bool is_real = IsReal(value);
+  const Type type = like ? ir::ElementOf(*like) : is_real ? ir::kF32 : ir::kI64;
+  if (is_real) return FromFloat(value.cast<double>(), type);
   if (!is_bool && PyIndex_Check(value.ptr())) return FromInt(value, type);
+  if (py::isinstance<ir::BufferNode>(value)) {
+    KP_THROW(TypeError) << '\'' << value.cast<const ir::BufferNode&>().name
+                        << "' is a tensor, expected one of its elements: index it, as in x[i, j]";
+  }
   KP_THROW(TypeError) << "expected an expression or a number" << (like ? " of " : "")
                       << (like ? ir::TypeName(*like) : std::string()) << ", got " << NameOf(value);
 }

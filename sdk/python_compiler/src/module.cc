@@ -45,4 +45,5 @@ PYBIND11_MODULE(_native, module) {
   BindObjects();
   BindBuild(module);
   BindProgram(module);
+  ExplainArguments(module, "");
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import signal
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -91,7 +93,7 @@ def test_headers() -> None:
         @ir.func(COPY)
         def f(y): ...
 
-    with pytest.raises(ValueError, match=rf"^{re.escape(__file__)}, line \d+: line 1, column \d+: "):
+    with pytest.raises(ValueError, match=rf"^{re.escape(__file__)}, line \d+: g: header .*, column \d+: "):
 
         @ir.func("(x: f32[N]) -> out")
         def g(x): ...
@@ -275,3 +277,50 @@ def test_unknown_names() -> None:
         ir.run_pass(module, "fuse")
     with pytest.raises(ValueError, match="has no option 'mcppu'; did you mean 'mcpu'"):
         ir.IRModule([shorter], target="llvm -mcppu=x")
+
+
+def written(body: Callable[..., object], header: str = "(x: f32[N, D]) -> (out: f32[N, D])") -> None:
+    @ir.func(header)
+    def f(x, out, N, D):
+        with ir.serial(N) as i, ir.serial(D) as j:
+            body(x, out, N, i, j)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (lambda x, out, N, i, j: list(range(N)), r"'N' has no value .*count with `with ir.serial\(n\) as i:`"),
+        (lambda x, out, N, i, j: math.exp(x[i, j]), r"'x\[i, j\]' has no value .*ir.exp\(x\)"),
+        (lambda x, out, N, i, j: x + 1, r"'x' is a tensor, expected one of its elements: index it, as in x\[i, j\]"),
+        (lambda x, out, N, i, j: 2 * x, "'x' is a tensor"),
+        (lambda x, out, N, i, j: np.float32(2) * x, "'x' is a tensor"),
+        (lambda x, out, N, i, j: ir.exp(x), "'x' is a tensor"),
+        (lambda x, out, N, i, j: list(ir.serial(N)), "opened by `with`, as in `with ir.serial"),
+        (lambda x, out, N, i, j: ir.sum(N, x[i, j]), "reduce: body: expected a function of the counter"),
+        (lambda x, out, N, i, j: ir.reduce("add", N, lambda k: x[k, j]), "no operation 'add' to join values; it has +"),
+    ],
+)
+def test_python_that_the_ir_is_not(body: Callable[..., object], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
+        written(body)
+    assert str(raised.value).startswith(f"{__file__}, line ")
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    def body(x, out, N, i, j):
+        out[i, j] = np.float32(2) * x[i, j] + np.float16(1) + np.int32(3)
+
+    written(body)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("(x f32[N]) -> ()", r"f: header '\(x f32\[N\]\) -> \(\)', column 4: expected ':', got 'f32' "),
+        ("(x: f32[N], k: f32 = 1.0) -> ()", r"column 20: .*got '=' \(defaults, .* belong in signature=\)"),
+        ("(x: f32[*S]) -> ()", r"column 9: any number of dimensions needs a name .*\[N...\]"),
+    ],
+)
+def test_columns_are_those_of_the_header(header: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ir.func(header, name="f")(lambda: None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 from kernpack_compiler._native import ir as _ir
 
@@ -17,6 +17,11 @@ class Block(Generic[_T]):
 
     def __init__(self, inside: _T) -> None:
         self._inside = inside
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(
+            f"{_ir.author_place()}a block is opened by `with`, as in `with ir.serial(n) as i:`, not by `for`"
+        )
 
     def __enter__(self) -> _T:
         _ir.open_block()

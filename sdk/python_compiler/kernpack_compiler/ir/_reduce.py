@@ -22,6 +22,11 @@ def reduce(
     order: a number of partial results (a power of two up to 64): element k goes to result k modulo that, and they are
         joined as a tree, the same on every run and thread count; or "sequential", one after the other.
     """
+    if not callable(body):
+        raise TypeError(
+            f"{_ir.author_place()}reduce: body: expected a function of the counter, as in "
+            f"ir.sum(D, lambda j: x[i, j]), got {type(body).__name__}"
+        )
     begin, end = extent if isinstance(extent, tuple) else (0, extent)
     k = counter(begin, end, name or "k")
     if order != "sequential" and not isinstance(order, int):
