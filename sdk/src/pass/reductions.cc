@@ -10,6 +10,9 @@
 namespace kernpack::sdk::ir {
 namespace {
 
+// Lanes of a step of the tail of a wide reduction: a vector of the widest registers for f32.
+constexpr int kTailLanes = 16;
+
 // Minima and maxima pass over NaN, and start from an infinity: what they are so far is never NaN. A comparison is enough
 // then, which processors have one instruction for.
 bool IsNeverNan(Op op, Type t) { return IsFloat(t) && (op == Op::kMin || op == Op::kMax); }
@@ -71,11 +74,37 @@ class ReductionLowerer : public Hoister {
     const Expr next = Next(r.op, so_far, Widen(body, r.var, base, r.lanes, nullptr), &turn);
     turn.push_back(Store(partial, {all}, next));
     out.push_back(For(step, ConstInt(t, 0), steps.count, std::move(turn)));
-    const Var mask = MakeVar("mask", WithLanes(kBool, r.lanes));
-    Block tail{Let(mask, InRange(steps, r.lanes))};
-    const Expr last = Next(r.op, so_far, Widen(body, r.var, steps.rest, r.lanes, mask), &tail);
-    tail.push_back(Store(partial, {all}, Select(Expr(mask), last, so_far)));
-    out.push_back(If(steps.rest < steps.last, std::move(tail)));
+    out.push_back(If(steps.rest < steps.last, Tail(r, steps, body, partial)));
+    return out;
+  }
+
+  // What is left after the whole steps. Wide partial results take it in by parts, in a loop, which is less code than all
+  // of their lanes at once; from a copy, since only places that are constants can be registers.
+  static Block Tail(const Reduction& r, const Steps& steps, const Expr& body, const Buffer& partial) {
+    const Type t = r.var->type;
+    const bool by_parts = r.lanes > kTailLanes && r.lanes % kTailLanes == 0;
+    if (!by_parts) return TailPart(r, steps, body, partial, ConstInt(t, 0), r.lanes);
+    const Expr all = AllOf(r.lanes);
+    const Buffer copy = MakeBuffer("tail", partial->element, partial->shape, Scope::kLocal);
+    Block out{Alloc(copy), Store(copy, {all}, Load(partial, {all}))};
+    const Var part = MakeVar(r.var->name + "_part", t);
+    const Expr lane = Expr(part) * ConstInt(t, kTailLanes);
+    const Expr count = (steps.last - steps.rest + ConstInt(t, kTailLanes - 1)) / ConstInt(t, kTailLanes);
+    out.push_back(For(part, ConstInt(t, 0), count, TailPart(r, steps, body, copy, lane, kTailLanes)));
+    out.push_back(Store(partial, {all}, Load(copy, {all})));
+    return out;
+  }
+
+  // What is left from `lane` on goes into that lane of `partial` and the next.
+  static Block TailPart(const Reduction& r, const Steps& steps, const Expr& body, const Buffer& partial,
+                        const Expr& lane, int lanes) {
+    Block out;
+    const Expr base = Bound(steps.rest + lane, "base", &out);
+    const Expr so_far = Load(partial, {Ramp(Cast(kI64, lane), Expr(1), lanes)});
+    const Var mask = MakeVar("mask", WithLanes(kBool, lanes));
+    out.push_back(Let(mask, InRange(base, steps.last, lanes)));
+    const Expr next = Next(r.op, so_far, Widen(body, r.var, base, lanes, mask), &out);
+    out.push_back(Store(partial, so_far->args, Select(Expr(mask), next, so_far)));
     return out;
   }
 

@@ -14,9 +14,10 @@ struct Steps {
 // Appends what computes them.
 Steps MakeSteps(const Expr& begin, const Expr& end, int lanes, Block* out);
 
-// Where the lanes of the last, partial step are still inside the range.
-inline Expr InRange(const Steps& steps, int lanes) {
-  return Ramp(steps.rest, ConstInt(steps.rest->type, 1), lanes) < Broadcast(steps.last, lanes);
+// Which of the iterations from `begin` on, one a lane, are before `end`, where at most a few steps are left. Compared in 32
+// bits, whatever the loop counts in: masks for most elements are as wide.
+inline Expr InRange(const Expr& begin, const Expr& end, int lanes) {
+  return Ramp(ConstInt(kI32, 0), ConstInt(kI32, 1), lanes) < Broadcast(Cast(kI32, end - begin), lanes);
 }
 
 }  // namespace kernpack::sdk::ir

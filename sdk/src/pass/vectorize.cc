@@ -27,7 +27,7 @@ class Vectorizer : public Mutator {
       return;
     }
     const Var mask = MakeVar("mask", WithLanes(kBool, s->lanes));
-    Block tail{Let(mask, InRange(steps, s->lanes))};
+    Block tail{Let(mask, InRange(steps.rest, steps.last, s->lanes))};
     for (const Stmt& one : Widen(body, s->var, steps.rest, s->lanes, mask)) tail.push_back(one);
     out->push_back(If(steps.rest < steps.last, std::move(tail)));
   }

@@ -70,6 +70,9 @@ INSTANTIATE_TEST_SUITE_P(
                "func f(x: f32[N, M]) -> (o: f32[N]) { vectorized(8) i in 0..N { alloc t: f32[1] local t[0] = 0.0 for "
                "j in 0..M { t[0] = t[0] + x[i, j] } o[i] = t[0] } }"},
         Sample{"sum_any", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 8, x[i] * x[i]) }"},
+        Sample{"sum_any_of_many", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 32, x[i]) }"},
+        Sample{"max_any_of_many",
+               "func f(x: i16[N]) -> (o: i16[1]) { o[0] = reduce(max, i in 1i32..i32(N), any 64, x[i]) }"},
         Sample{"sum_sequential",
                "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, sequential, x[i] + 0.25) }"},
         Sample{"max_of_row",
@@ -137,6 +140,16 @@ TEST(IrPass, VectorizeReadsConsecutiveElementsAsOneVector) {
             "o[i, k] = x[i, k] * x[i, 0] } } }");
   EXPECT_NE(text.find("x[i, ramp("), std::string::npos) << text;
   EXPECT_NE(text.find(", 1, 8)] * broadcast(x[i, 0], 8)"), std::string::npos) << text;
+}
+
+TEST(IrPass, WideReductionsTakeTheirTailInByPartsOfSixteen) {
+  const auto lowered = [](const char* lanes) {
+    return After(LowerReductions, std::string("func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any ") +
+                                      lanes + ", x[i]) }");
+  };
+  EXPECT_NE(lowered("64").find("for i_part in 0.."), std::string::npos) << lowered("64");
+  EXPECT_EQ(lowered("64").find("boolx64"), std::string::npos) << lowered("64");
+  EXPECT_EQ(lowered("16").find("i_part"), std::string::npos) << lowered("16");
 }
 
 TEST(IrPass, LoweringLeavesNoReductionAndNoMarkedLoop) {

@@ -28,6 +28,11 @@ inline constexpr char kCPrelude[] = R"(#include <kernpack/abi.h>
 #define LANE(vector, i) (vector).v[i]
 #define KP_INLINE static inline
 #endif
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define KP_SHUFFLES
+#endif
+#endif
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wunused-function"
 #endif

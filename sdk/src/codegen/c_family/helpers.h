@@ -63,6 +63,7 @@ class Helpers {
   std::string NativeMinMax(Op op, Type type);
   std::string NativeCast(Type from, Type to);
   std::string NativeSaturate(Type from, Type to);
+  static std::string NativeShuffle(Type at, Type bt, Type to, const std::vector<int>& lanes);
 
   // A definition that does for both kinds of vectors.
   void DefineVector(const std::string& text);

@@ -220,10 +220,24 @@ std::string Helpers::Shuffle(Type at, Type bt, Type to, const std::vector<int>& 
   }
   if (First(name)) {
     for (const Type t : {at, bt, to}) Need(t);
-    DefineVector(dialect_.Inline() + CType(to) + " " + name + "(" + CType(at) + " a, " + CType(bt) + " b) {\n  " +
-                 CType(to) + " r;\n  (void)a;\n  (void)b;\n" + body + "  return r;\n}\n");
+    const std::string head =
+        dialect_.Inline() + CType(to) + " " + name + "(" + CType(at) + " a, " + CType(bt) + " b) {\n";
+    const std::string lane_by_lane = "  " + CType(to) + " r;\n  (void)a;\n  (void)b;\n" + body + "  return r;\n";
+    structs_ += head + lane_by_lane + "}\n";
+    const std::string whole = NativeShuffle(at, bt, to, lanes);
+    gnu_ += head +
+            (whole.empty() ? lane_by_lane : "#ifdef KP_SHUFFLES\n" + whole + "#else\n" + lane_by_lane + "#endif\n") +
+            "}\n";
   }
   return CallOf(name, {a, b});
+}
+
+// What compilers that know it make one instruction of, where they take the lanes one by one from LANE(); or "".
+std::string Helpers::NativeShuffle(Type at, Type bt, Type to, const std::vector<int>& lanes) {
+  if (at != bt || at.lanes == 1 || to.lanes == 1 || IsBool(to)) return "";
+  std::string list;
+  for (const int lane : lanes) list += ", " + std::to_string(lane);
+  return "  return __builtin_shufflevector(a, b" + list + ");\n";
 }
 
 std::string Helpers::ReduceLanes(Op op, Type t, const std::string& a) {
