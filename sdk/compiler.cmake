@@ -24,6 +24,15 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNPACK_AUTHOR
 configure_file(src/codegen/author_headers.cc.in ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc @ONLY)
 target_sources(kernpack_sdk_objects PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc)
 
+# kernpack_write_rows_(<header> <macro> <text> <item>...): a header with that text, and a macro that gives its argument each item.
+function(kernpack_write_rows_ header macro text)
+  list(TRANSFORM ARGN REPLACE "(.+)" " Row(\\1)" OUTPUT_VARIABLE rows)
+  string(JOIN "" rows ${rows})
+  file(CONFIGURE OUTPUT rows/${header} CONTENT "${text}#define ${macro}(Row)${rows}\n" @ONLY)
+endfunction()
+
+add_subdirectory(src/codegen/frame)
+
 add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_objects>)
 add_library(kernpack::sdk ALIAS kernpack_sdk)
 set_target_properties(kernpack_sdk PROPERTIES EXPORT_NAME sdk)

@@ -92,7 +92,10 @@ void Compile(const SourceFile& source, const Target& target, const std::string& 
   const std::optional<Target> host = target.host();
   for (std::string& flag : ProcessorFlags(host ? *host : target)) words.push_back(std::move(flag));
   for (std::string& flag : WordsOf(compiler.more)) words.push_back(std::move(flag));
-  words.insert(words.end(), {file, "-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});
+  words.push_back(file);
+  if (!source.object.empty()) words.push_back(folder.Write("object.o", source.object));
+  words.insert(words.end(), {"-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});
+  words.insert(words.end(), source.link_options.begin(), source.link_options.end());
   const RunResult result = Run(words);
   if (result.status == 0) return;
   KP_THROW(RuntimeError) << "the kind " << source.kind << ": " << words[0] << " failed (status " << result.status

@@ -5,6 +5,10 @@
 #include <kernpack/abi.h>
 #include <kernpack/sdk/target.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace kernpack::sdk {
 
 // A module of one file.
@@ -13,6 +17,9 @@ struct SourceFile {
   const char* kind;  // of the generator, for messages
   Language language;
   std::string text;
+  // What an exported library has besides.
+  std::string_view object = {};  // bytes of an object file; may be empty
+  std::vector<std::string> link_options = {};
 };
 
 // Compiles it into the shared object `path`, for the processor of the target (of its host, where it has one). RuntimeError when

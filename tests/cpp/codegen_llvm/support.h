@@ -1,11 +1,8 @@
-// What several tests of the generator of kind llvm need: a function, a folder.
+// What several tests of the generator of kind llvm need: a function.
 #ifndef KERNPACK_TESTS_CPP_CODEGEN_LLVM_SUPPORT_H_
 #define KERNPACK_TESTS_CPP_CODEGEN_LLVM_SUPPORT_H_
 
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
-#include <string>
+#include "folder.h"
 
 namespace ir_test {
 
@@ -18,26 +15,6 @@ func softmax(x: f32[N, D]) -> (out: f32[N, D]) {
     vectorized(16, masked) k in 0..D { out[i, k] = out[i, k] / s }
   }
 })";
-
-// A folder that is removed with its contents.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "kernpack-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace ir_test
 

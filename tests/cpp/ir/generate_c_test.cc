@@ -76,6 +76,17 @@ INSTANTIATE_TEST_SUITE_P(Samples, IrGenerateC,
                                          "computed", "keywords", "for_", "negative_steps", "shuffles"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(IrModuleC, NamesOfTheCLibraryAreNamesLikeOthers) {
+  const Compiled compiled = CompileWith(kStrict, Parse(R"(module "names"
+    func signbit(x: f32[N]) -> (o: f32[N]) { call copysign(x, o) }
+    private func copysign(fabsf: f32[N]) -> (strlen: f32[N]) {
+      for floorf in 0..N { strlen[floorf] = floor(abs(fabsf[floorf])) }
+    })"));
+  Array x = Array::Of<float>(kF32, {2}, {-2.5, 3}), o(kF32, {2});
+  EXPECT_EQ(compiled.Call("signbit", {x.Value(), o.Value()}), "");
+  EXPECT_EQ(o.as<float>()[0], 2);
+}
+
 TEST(IrModuleC, KeepsPersistentMemoryBetweenCalls) {
   const Compiled compiled(Parse(R"(module "counter" func count(n: i64) -> (o: i64[1]) {
     alloc seen: i64[1] persistent("seen", zeroed) seen[0] = seen[0] + n o[0] = seen[0] })"));

@@ -170,12 +170,3 @@ def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises((OSError, RuntimeError), match=r"missing"):
         kc.build(scale, "c").export_library(tmp_path / "missing" / "k.so")
-
-
-def test_what_apache_tvm_ffi_loads(library: Path) -> None:
-    if not any(name.startswith("__tvm_ffi_") for name in elf.read(library).exports):
-        pytest.skip(f"{library.name} was exported without aliases for the TVM FFI ABI")
-    tvm_ffi = pytest.importorskip("tvm_ffi", reason="apache-tvm-ffi is not installed")
-    y = np.empty((4, 21), np.float32)
-    tvm_ffi.load_module(str(library)).softmax(tvm_ffi.from_dlpack(rows()), tvm_ffi.from_dlpack(y))
-    np.testing.assert_allclose(y, softmax_of(rows()), rtol=2e-6)

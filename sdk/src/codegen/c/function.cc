@@ -146,8 +146,8 @@ void CFunction::Parallel(const StmtNode& s) {
   Line("const " + c + " " + from + " = " + first + ", " + to + " = " + last + ";");
   Line("if (" + from + " < " + to + ") {");
   Line("  struct " + name + " " + captured + " = {" + host + ", " + from + values + "};");
-  Line("  if (host->parallel_for(host, (int64_t)" + to + " - " + from + ", " + std::to_string(std::max(s.lanes, 1)) +
-       ", " + name + "_run, &" + captured + ")) return -1;");
+  Line("  if (KP_SERVICE(host, parallel_for)(host, (int64_t)" + to + " - " + from + ", " +
+       std::to_string(std::max(s.lanes, 1)) + ", " + name + "_run, &" + captured + ")) return -1;");
   Line("}");
 }
 

@@ -65,7 +65,8 @@ std::string GenerateC(const IRModule& input, int vector_bytes) {
   const IRModule module = SplitLocals(SplitVectors(Lower(NarrowLoops(input, vector_bytes)), vector_bytes));
   Helpers helpers(C99());
   Names functions(IsCWord);
-  for (const PrimFunc& f : module.functions) functions.Define(f.get(), f->name);
+  // Not by its name alone, which may be that of any function or macro of the C library ("isnan", "select").
+  for (const PrimFunc& f : module.functions) functions.Define(f.get(), f->name + "_body");
   std::string bodies, entries, table;
   for (const FuncNode* f : InCallOrder(module)) bodies += CFunction(module, *f, &helpers, &functions).Write();
   for (const PrimFunc& f : module.functions) {

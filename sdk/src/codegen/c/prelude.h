@@ -37,6 +37,10 @@ inline constexpr char kCPrelude[] = R"(#include <kernpack/abi.h>
 #pragma clang diagnostic ignored "-Wunused-function"
 #endif
 
+#ifndef KP_SERVICE
+#define KP_SERVICE(host, name) ((host)->name)
+#endif
+
 struct KpInstance {
   const KpHost* host;
 };
@@ -154,7 +158,7 @@ static inline int kp_scratch(const KpHost* host, const char* key, uint32_t flags
   k.key = kp_bytes(key);
   k.scope = KP_SCOPE_DEVICE;
   k.device.device_type = KP_DEVICE_CPU;
-  return host->workspace(host, &k, bytes ? bytes : 1, flags, out);
+  return KP_SERVICE(host, workspace)(host, &k, bytes ? bytes : 1, flags, out);
 }
 
 )";

@@ -4,7 +4,9 @@
 #include <kernpack/sdk/codegen/c.h>
 #include <kernpack/sdk/codegen/generator.h>
 
+#include "codegen/c/aliases.h"
 #include "codegen/compile_source.h"
+#include "codegen/frame_code.h"
 #include "schedule/default/processor.h"
 
 namespace kernpack::sdk {
@@ -18,6 +20,16 @@ SourceFile SourceOf(const ir::IRModule& module, const Target& target) {
   return {"c", SourceFile::kC99, CTextFor(module, target)};
 }
 
+// Where this SDK has a frame for the machine, an exported module has aliases for hosts of the TVM FFI ABI.
+SourceFile ExportedSourceOf(const ir::IRModule& module, const Target& target) {
+  SourceFile source = SourceOf(module, target);
+  source.object = FindFrame(target.GetAttr<std::string>("mtriple", "")).in_library;
+  if (source.object.empty()) return source;
+  source.text = ir::WithAliases(source.text, module);
+  source.link_options = {std::begin(ir::kAliasLinkOptions), std::end(ir::kAliasLinkOptions)};
+  return source;
+}
+
 }  // namespace
 
 void RegisterC() {
@@ -25,7 +37,7 @@ void RegisterC() {
                             return Generated{LoadSource(SourceOf(module, target), target, module.name), {}};
                           },
                           [](const ir::IRModule& module, const Target& target, const std::string& path) {
-                            ExportSource(SourceOf(module, target), target, path);
+                            ExportSource(ExportedSourceOf(module, target), target, path);
                           },
                           CTextFor});
 }

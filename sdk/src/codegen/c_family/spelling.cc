@@ -150,7 +150,7 @@ bool IsCWord(std::string_view name) {
       "linux",    "unix",   "stdin",    "stdout",   "stderr", "signgam",  "environ",
   };
   Type t;
-  // Functions of the C library are hidden by a variable, but a function may not have their names.
+  // Functions of the C library, also those for float ("floorf"): bodies call some of them, and no variable may hide one.
   static constexpr std::string_view kFunctions[] = {
       "abs",   "acos",   "asin",   "atan",   "ceil",   "cos",    "cosh",  "div",   "erf",    "erfc", "exit",
       "exp",   "exp2",   "expm1",  "fabs",   "fdim",   "floor",  "fma",   "fmax",  "fmin",   "fmod", "free",
@@ -163,8 +163,11 @@ bool IsCWord(std::string_view name) {
   const auto starts = [name](std::string_view with) { return name.substr(0, with.size()) == with; };
   if (starts("_") || starts("kp_") || starts("Kp") || starts("KP_") || TypeFromName(name, &t)) return true;
   if (name.size() > 2 && name.substr(name.size() - 2) == "_t") return true;
+  const auto is_function = [&](std::string_view word) {
+    return is(word) || (starts(word) && name.size() == word.size() + 1 && name.back() == 'f');
+  };
   return std::any_of(std::begin(kWords), std::end(kWords), is) ||
-         std::any_of(std::begin(kFunctions), std::end(kFunctions), is);
+         std::any_of(std::begin(kFunctions), std::end(kFunctions), is_function);
 }
 
 }  // namespace kernpack::sdk::ir

@@ -48,6 +48,11 @@ int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint
 
 // Runs body over [0, n) on the threads of the call, in chunks of at least `grain`.
 int kp_frame_parallel(void* self, int64_t n, int64_t grain, KpParallelBody body, void* context);
+
+// KpHost::workspace and KpHost::parallel_for under a foreign host, whose table has neither. In frames of libraries alone.
+int kp_frame_foreign_workspace(const KpHost* host, const KpStorageKey* key, uint64_t bytes, uint32_t flags,
+                               void** out_data);
+int kp_frame_foreign_parallel_for(const KpHost* host, int64_t n, int64_t grain, KpParallelBody body, void* context);
 }
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_

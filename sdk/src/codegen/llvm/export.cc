@@ -8,8 +8,8 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/SHA256.h>
 
+#include "codegen/frame_code.h"
 #include "codegen/llvm/fast_math.h"
-#include "codegen/llvm/frame_code.h"
 #include "codegen/llvm/module.h"
 #include "codegen/llvm/undefined.h"
 #include "export/linker.h"
