@@ -17,7 +17,7 @@ exhaustive: exhaustive-math ## GELU and the IR's math functions on every f32; ne
 	.venv/bin/python tests/python/kernels/exhaustive.py none
 	.venv/bin/python tests/python/kernels/exhaustive.py tanh
 
-exhaustive-math: ## the IR's math functions on every f32, 10 minutes; needs what `make test` built
+exhaustive-math: ## the IR's math functions on every f32, a quarter of an hour; needs what `make test` built
 	KERNPACK_MATH_STEP=1 build/dev/tests/cpp/kernpack_cpp_tests --gtest_filter='*IrMath.StaysWithinItsError/*'
 
 differential: ## generators against the interpreter on ROUNDS=20 times 2,000 random functions; needs what `make test` built
