@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "plan/clocks.h"
 #include "plan/handed_on.h"
@@ -67,7 +68,7 @@ class Assigner {
       const Step& step = p_.steps[s];
       PlannedStep& planned = planned_.steps[s];
       if (planned.barrier) {
-        clocks_.Barrier(s);
+        clocks_.Barrier();
       } else if (planned.stream != kNoStream) {
         clocks_.Queue(s, planned.stream, planned.waits);
         for (const ValueId v : step.results) Allocate(s, v);
@@ -88,21 +89,18 @@ class Assigner {
   std::vector<std::vector<ValueId>> ends_;  // by step: values that it is the last to use
   // Buffers without a value, by what must be the same and then by size. Ordered: the plan depends on nothing else.
   struct Key {
-    size_t place;  // index in places_
+    size_t place;  // by places_
     std::vector<std::string> symbols;
     auto operator<=>(const Key&) const = default;
   };
   std::map<Key, std::multimap<uint64_t, uint32_t>> free_;
-  std::vector<VirtualDevice> places_;  // few; in the order of their first use
+  std::unordered_map<VirtualDevice, size_t> places_;  // numbers in the order of their first use
   std::vector<Clock> buffer_busy_;
 
   static constexpr int kMostTried = 16;  // free buffers looked at for one value
 
   Key KeyOf(ValueId v, const ByteSize& size) {
-    const auto found = std::find(places_.begin(), places_.end(), p_.values[v].device);
-    const auto place = static_cast<size_t>(found - places_.begin());
-    if (found == places_.end()) places_.push_back(p_.values[v].device);
-    return {place, size.symbols};
+    return {places_.try_emplace(p_.values[v].device, places_.size()).first->second, size.symbols};
   }
 
   void Allocate(uint32_t s, ValueId v) {
@@ -126,30 +124,27 @@ class Assigner {
     for (auto it = list->second.lower_bound(size.factor); it != list->second.end() && tried < kMostTried;
          ++it, ++tried) {
       const uint32_t buffer = it->second;
-      if (!Covers(clocks_.After(s), buffer_busy_[buffer], planned_.steps[s].stream)) continue;
+      if (!Covers(s, buffer_busy_[buffer])) continue;
       list->second.erase(it);
       return buffer;
     }
     return kNoBuffer;
   }
 
-  // The step's own entry in its clock counts itself, which is not done before it.
-  static bool Covers(const Clock& clock, const Clock& busy, uint32_t stream) {
-    for (uint32_t i = 0; i < busy.size(); ++i) {
-      if (busy[i] > At(clock, i) - (i == stream ? 1 : 0)) return false;
-    }
-    return true;
+  // Whether step s runs after all of that. Its own entry in its clock counts itself, which is not done before it.
+  bool Covers(uint32_t s, const Clock& busy) const {
+    return std::all_of(busy.begin(), busy.end(), [&](const auto& entry) {
+      const auto [stream, count] = entry;
+      return count <= clocks_.Known(clocks_.After(s), stream) - (stream == planned_.steps[s].stream ? 1 : 0);
+    });
   }
 
   void NoteUses(uint32_t s) {
     const Step& step = p_.steps[s];
     const PlannedStep& planned = planned_.steps[s];
     const auto note = [&](ValueId v) {
-      Clock& busy = busy_[tuples_.OwnerOf(v)];
-      if (planned.barrier) return Raise(&busy, clocks_.After(s));
-      if (planned.stream == kNoStream) return;
-      if (busy.size() <= planned.stream) busy.resize(planned.stream + 1);
-      busy[planned.stream] = At(clocks_.After(s), planned.stream);
+      if (planned.stream == kNoStream) return;  // what a barrier uses is done before all that follows it
+      Raise(&busy_[tuples_.OwnerOf(v)], {{planned.stream, At(clocks_.After(s), planned.stream)}});
     };
     for (const ValueId v : step.args) tuples_.ForEachTensor(v, note);
     for (const ValueId v : step.results) {

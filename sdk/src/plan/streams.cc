@@ -1,6 +1,8 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/program/plan.h>
 
+#include <unordered_map>
+
 #include "plan/canonical.h"
 #include "plan/clocks.h"
 #include "plan/dependencies.h"
@@ -10,7 +12,6 @@ namespace {
 
 // The streams of one device, as numbers of the plan's.
 struct DeviceStreams {
-  VirtualDevice device;
   std::vector<uint32_t> calls;
   std::vector<uint32_t> copies;  // at most one
 };
@@ -19,12 +20,7 @@ class StreamTable {
  public:
   explicit StreamTable(std::vector<Stream>* streams) : streams_(streams) {}
 
-  DeviceStreams& Of(const VirtualDevice& device) {
-    for (DeviceStreams& d : devices_) {
-      if (d.device == device) return d;
-    }
-    return devices_.emplace_back(DeviceStreams{device, {}, {}});
-  }
+  DeviceStreams& Of(const VirtualDevice& device) { return devices_[device]; }
   uint32_t Add(const VirtualDevice& device, bool copies) {
     streams_->push_back({device, copies});
     return static_cast<uint32_t>(streams_->size() - 1);
@@ -32,7 +28,7 @@ class StreamTable {
 
  private:
   std::vector<Stream>* streams_;
-  std::vector<DeviceStreams> devices_;  // few; in the order of their first use
+  std::unordered_map<VirtualDevice, DeviceStreams> devices_;
 };
 
 class StreamAssigner {
@@ -52,7 +48,7 @@ class StreamAssigner {
       const std::vector<uint32_t> before = dependencies_.Next(s);
       if (step.kind == StepKind::kIf || step.kind == StepKind::kInvoke) {
         planned[s].barrier = true;
-        clocks_.Barrier(s);
+        clocks_.Barrier();
       } else if (step.kind == StepKind::kCall || step.kind == StepKind::kCopy) {
         const uint32_t stream = step.kind == StepKind::kCall ? ForCall(step, before) : ForCopy(step);
         planned[s].stream = stream_[s] = stream;
@@ -95,10 +91,10 @@ class StreamAssigner {
       if (own && At(clocks_.After(*s), stream_[*s]) == clocks_.Count(stream_[*s])) return stream_[*s];
     }
     // A stream that has nothing left to do by then.
-    Clock done = clocks_.AtBarrier();
+    Clock done;
     for (const uint32_t s : before) Raise(&done, clocks_.After(s));
     for (const uint32_t stream : streams.calls) {
-      if (At(done, stream) >= clocks_.Count(stream)) return stream;
+      if (clocks_.Known(done, stream) >= clocks_.Count(stream)) return stream;
     }
     const bool one = *device.device_type() == KP_DEVICE_CPU;
     const size_t most = one ? 1 : static_cast<size_t>(context_.options.streams_per_device);
@@ -115,7 +111,7 @@ class StreamAssigner {
     const Clock known = clocks_.Before(stream);
     std::vector<uint32_t> open;
     for (const uint32_t s : before) {
-      if (stream_[s] != kNoStream && At(known, stream_[s]) < Position(s)) open.push_back(s);
+      if (stream_[s] != kNoStream && clocks_.Known(known, stream_[s]) < Position(s)) open.push_back(s);
     }
     std::vector<uint32_t> needed;
     for (const uint32_t s : open) {
