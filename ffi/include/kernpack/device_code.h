@@ -3,19 +3,34 @@
 #ifndef KERNPACK_DEVICE_CODE_H_
 #define KERNPACK_DEVICE_CODE_H_
 
+#include <dlfcn.h>
 #include <kernpack/device.h>
 #include <kernpack/device_api.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {
 
+// Kernpack's host where its library is in the process, else NULL.
+KP_COLD inline const KpHost* kernpack_host() {
+  void* library = dlopen("libkernpack.so", RTLD_LAZY | RTLD_NOLOAD);  // the reference is kept: it is never unloaded
+  const auto host = library ? reinterpret_cast<const KpHost* (*)()>(dlsym(library, "kp_host")) : nullptr;
+  return host ? host() : nullptr;
+}
+
+// The host that has devices and keeps what is on them, for a call under `host`; NULL when there is none. A foreign host, whose
+// table lacks storage, has neither; Kernpack's may be in the process beside it, where tensors of an OpenCL device come from.
+inline const KpHost* device_host(const KpHost* host) {
+  return KP_LIKELY(host->storage_get_or_init != nullptr) ? host : kernpack_host();
+}
+
 // The table of a device's backend, which is valid for ever. 0, or -1 with an error raised: there is no such device or driver.
 inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDeviceApi** out) {
   const void* table = nullptr;
-  if (host->get_extension(host, kp_bytes(KP_DEVICES_EXTENSION), 1, &table)) return -1;
+  const KpHost* owner = device_host(host);
+  if (owner && owner->get_extension(owner, kp_bytes(KP_DEVICES_EXTENSION), 1, &table)) return -1;
   if (KP_LIKELY(table != nullptr)) return static_cast<const KpDevices*>(table)->device_api(device.device_type, out);
   Text text;
-  text << "this host offers no device tables, so nothing runs on " << device;
+  text << "this host offers no device tables, so nothing runs on " << device << "; import kernpack in this process";
   return host->raise(host, kp_bytes("RuntimeError"), text.bytes(), KpBytes{nullptr, 0});
 }
 
@@ -34,7 +49,7 @@ inline void unload_code(void* object, int flags) {
 
 // A kernel of a module's code. `name` is the code's own within the module.
 struct KernelRequest {
-  const KpHost* host;
+  const KpHost* host;  // device_host()
   const KpDeviceApi* api;
   KpDLDevice device;
   KpBytes module_name;

@@ -78,11 +78,12 @@ KpKernelArg kernel_arg(const T& value) {
 // A kernel of the code on a device. Code is compiled on its first use there and kept until the device is reset. Throws what the
 // compiler says.
 inline void* device_kernel(Device device, const DeviceCode& code, StringView kernel) {
-  const KpHost* host = detail::host();
+  const KpDeviceApi& api = device_api(device);
+  const KpHost* host = detail::device_host(detail::host());
   void* found = nullptr;
-  detail::check_host(detail::find_kernel({host, &device_api(device), device, detail::current().module_name, code.name,
-                                          code.format, code.image, code.options, kernel},
-                                         &found));
+  detail::check_host(detail::find_kernel(
+      {host, &api, device, detail::current().module_name, code.name, code.format, code.image, code.options, kernel},
+      &found));
   return found;
 }
 

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
 from built import MODULE, rows, softmax_of
+from handles import Handle
 from kernpack_sdk import check
 
 if "llvm" not in kc.list_generators():
@@ -85,6 +86,31 @@ def test_a_library_runs_where_there_is_no_compiler(
 def test_the_processor_is_told_what_runs_a_library(library: Path) -> None:
     with pytest.raises(RuntimeError, match=r"softmax.*opencl"):
         kernpack.load(library).softmax(rows())
+
+
+def test_a_library_runs_under_apache_tvm_ffi(library: Path, opencl: kernpack.Device) -> None:
+    tvm_ffi = pytest.importorskip("tvm_ffi", reason="apache-tvm-ffi is not installed")
+    theirs = tvm_ffi.load_module(str(library))
+    x, y = kernpack.from_dlpack(rows()).to(opencl), kernpack.zeros((4, 21), "f32", opencl)
+    given = [Handle(t) for t in (x, y)]
+    theirs.softmax(*map(tvm_ffi.from_dlpack, given))  # with memory of the device for its exponentials
+    np.testing.assert_allclose(y.to("cpu").numpy(), softmax_of(rows()), rtol=2e-6)
+    row, out = kernpack.from_dlpack(rows()[0]).to(opencl), kernpack.zeros((21,), "f32", opencl)
+    given += [Handle(t) for t in (row, out)]
+    theirs.scale(tvm_ffi.from_dlpack(given[2]), 2.0, tvm_ffi.from_dlpack(given[3]))
+    np.testing.assert_array_equal(out.to("cpu").numpy(), 2 * rows()[0])
+
+
+def test_wrong_arguments_are_told_under_apache_tvm_ffi_as_here(library: Path, opencl: kernpack.Device) -> None:
+    tvm_ffi = pytest.importorskip("tvm_ffi", reason="apache-tvm-ffi is not installed")
+    row, short = kernpack.zeros((21,), "f32", opencl), kernpack.zeros((20,), "f32", opencl)
+    theirs, given = tvm_ffi.load_module(str(library)), (Handle(row), Handle(short))
+    x, out = map(tvm_ffi.from_dlpack, given)
+    with pytest.raises(ValueError, match="scale: out: ") as there:
+        theirs.scale(x, 1.0, out)
+    with pytest.raises(ValueError, match="scale: out: ") as here:
+        kernpack.load(library).scale(row, 1.0, out=short)
+    assert str(there.value) == str(here.value)
 
 
 @pytest.mark.parametrize("damage", ["changed", "missing"])

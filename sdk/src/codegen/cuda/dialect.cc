@@ -26,7 +26,7 @@ typedef unsigned long long uint64_t;
 #endif
 #define LANE(x, i) (x).v[i]
 
-static __device__ __forceinline__ int64_t kp_thread() {
+static __device__ __forceinline__ __attribute__((unused)) int64_t kp_thread() {
   const int64_t block = ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
   const int64_t thread = ((int64_t)threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   return block * ((int64_t)blockDim.x * blockDim.y * blockDim.z) + thread;

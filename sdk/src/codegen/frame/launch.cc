@@ -67,8 +67,8 @@ int kp_frame_launch(const KpFrameCall* call, const char* kernel, const int64_t* 
   const KpDeviceApi* api = nullptr;
   if (detail::find_device_api(host, call->device, &api)) return -1;
   void *handle = nullptr, *stream = nullptr;
-  if (detail::find_kernel({host, api, call->device, instance.module_name, kp_bytes(code.name), kp_bytes(code.format),
-                           KpBytes{code.data, code.size}, KpBytes{nullptr, 0}, kp_bytes(kernel)},
+  if (detail::find_kernel({detail::device_host(host), api, call->device, instance.module_name, kp_bytes(code.name),
+                           kp_bytes(code.format), KpBytes{code.data, code.size}, KpBytes{nullptr, 0}, kp_bytes(kernel)},
                           &handle) ||
       host->current_stream(host, call->device, &stream)) {
     return -1;

@@ -1,11 +1,25 @@
 // The host's services, as generated code uses them: under a Kernpack host from its table, under a foreign one from what
 // kernpack/foreign has.
+#include <kernpack/device_code.h>
 #include <kernpack/foreign/parallel.h>
 #include <kernpack/foreign/workspace.h>
 
 #include "codegen/frame/instance.h"
 
 using kernpack::frame::InstanceOf;
+
+namespace {
+
+// Whether memory of a device comes from Kernpack's host although a foreign one calls: where that has set no allocator, and uses
+// the device's default stream, which is the one that Kernpack's host orders it by.
+bool ServedByKernpack(const kernpack::detail::ForeignState& foreign, KpDLDevice device) {
+  if (device.device_type == KP_DEVICE_CPU || (foreign.peer.get_allocator && foreign.peer.get_allocator())) return false;
+  void* stream = nullptr;
+  kernpack::detail::foreign_current_stream(&foreign.table, device, &stream);
+  return !stream && kernpack::detail::kernpack_host();
+}
+
+}  // namespace
 
 int kp_frame_create(const KpHost* host, const char* module, KpInstance** out) {
   auto* instance = static_cast<kernpack::detail::Instance*>(__builtin_malloc(sizeof(kernpack::detail::Instance)));
@@ -39,9 +53,12 @@ int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint
   const kernpack::detail::Instance& instance = InstanceOf(self);
   const KpHost* host = instance.host;
   const KpDLDevice where = device ? *device : KpDLDevice{KP_DEVICE_CPU, 0};
-  if (instance.foreign) return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);
+  if (instance.foreign && !ServedByKernpack(*instance.foreign, where)) {
+    return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);
+  }
   const KpStorageKey k = {instance.module_name, kp_bytes(key), KP_SCOPE_DEVICE, 0, where, nullptr};
-  return host->workspace(host, &k, bytes, flags, out);
+  const KpHost* owner = kernpack::detail::device_host(host);
+  return owner->workspace(owner, &k, bytes, flags, out);
 }
 
 int kp_frame_parallel(void* self, int64_t n, int64_t grain, KpParallelBody body, void* context) {
