@@ -55,7 +55,9 @@ void BindStages(py::module_& module) {
 
 Each stage is one tensor: compute() gives its elements, reduce() joins values for each.)")
       .def(py::init<std::string>(), py::arg("name"), PlacesErrors())
-      .def("dim", &StageBuilder::Dim, py::arg("name"), "An extent that some input has alone in its shape.",
+      .def("dim", &StageBuilder::Dim, py::arg("name"), R"(An extent that some input has alone in its shape.
+
+"N...": how many elements all leading dimensions of tensors of any rank make.)",
            PlacesErrors())
       .def(
           "input",

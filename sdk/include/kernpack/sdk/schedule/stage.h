@@ -53,7 +53,7 @@ class StageBuilder {
 
   explicit StageBuilder(std::string name);
 
-  // A variable (i64) for extents; some input must have it alone as an extent.
+  // A variable (i64) for extents, as MakeDim; some input must have it alone as an extent.
   Expr Dim(std::string_view name);
   Buffer Input(std::string name, Type element, std::vector<Expr> shape);
   Expr Scalar(std::string name, Type type);
