@@ -25,6 +25,12 @@ class Collector : public Visitor {
 
   std::map<const BufferNode*, std::vector<Access>> accesses;
   std::set<const void*> inner;  // what an iteration defines for itself
+  // The first `let`s of a quotient and of a remainder of a variable, by that variable.
+  struct Parts {
+    const VarNode *quotient = nullptr, *remainder = nullptr;
+    Expr divisor, modulus;
+  };
+  std::map<const VarNode*, Parts> parts;
 
   void VisitExpr(const Expr& e) override {
     if (e->op == Op::kLoad || e->op == Op::kMaskedLoad) {
@@ -51,6 +57,7 @@ class Collector : public Visitor {
     if (s->kind == StmtKind::kLet) {
       inner.insert(s->var.get());
       lets_[s->var.get()] = s->args[0];
+      AddPart(s->var.get(), s->args[0]);
       if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
     }
   }
@@ -80,6 +87,16 @@ class Collector : public Visitor {
       }
     }
     accesses[buffer].push_back(std::move(a));
+  }
+
+  void AddPart(const VarNode* var, const Expr& value) {
+    if ((value->op != Op::kDiv && value->op != Op::kRem) || value->args[0]->op != Op::kVar) return;
+    Parts& all = parts[value->args[0]->var().get()];
+    const bool divides = value->op == Op::kDiv;
+    const VarNode*& known = divides ? all.quotient : all.remainder;
+    if (known) return;
+    known = var;
+    (divides ? all.divisor : all.modulus) = value->args[1];
   }
 
   Expr Meaning(const Expr& e) const {
@@ -170,6 +187,51 @@ bool Disjoint(const std::vector<Access>& all, const Axes& axes, const VarNode* v
   return true;
 }
 
+// The iterations of one loop, told apart by what they touch.
+class Iterations {
+ public:
+  Iterations(const StmtNode& loop, const Collector& collector, const Facts& facts)
+      : loop_(loop), collector_(collector), facts_(facts) {
+    AddFactors(loop.args[1]);
+  }
+
+  bool AreIndependent(const std::vector<Access>& all) const { return Distinguished(all, loop_.var.get()); }
+
+ private:
+  const StmtNode& loop_;
+  const Collector& collector_;
+  const Facts& facts_;
+  std::vector<Expr> factors_;  // of the loop's end: without one of them that is 0, none runs
+
+  void AddFactors(const Expr& e) {
+    if (e->op != Op::kMul) return factors_.push_back(e);
+    AddFactors(e->args[0]);
+    AddFactors(e->args[1]);
+  }
+
+  // A division by 0 gives 0, as does its remainder: they tell nothing apart.
+  bool IsNotZero(const Expr& divisor) const {
+    int64_t value = 0;
+    return IsConstInt(divisor, &value)
+               ? value != 0
+               : std::any_of(factors_.begin(), factors_.end(), [&](const Expr& f) { return Equal(f, divisor); });
+  }
+
+  // Whether what is touched differs wherever the values of var do: in one place, or because the values of var / n and of
+  // var % n are told apart, each in a place of its own. That is what loops look like which became one.
+  bool Distinguished(const std::vector<Access>& all, const VarNode* var, int depth = 0) const {
+    constexpr int kMostDepth = 8;
+    for (const auto& place : all[0].spans) {
+      if (Disjoint(all, place.first, var, facts_, collector_.inner)) return true;
+    }
+    const auto found = collector_.parts.find(var);
+    if (found == collector_.parts.end() || depth == kMostDepth) return false;
+    const Collector::Parts& parts = found->second;
+    return parts.quotient && parts.remainder && Equal(parts.divisor, parts.modulus) && IsNotZero(parts.divisor) &&
+           Distinguished(all, parts.quotient, depth + 1) && Distinguished(all, parts.remainder, depth + 1);
+  }
+};
+
 }  // namespace
 
 const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* facts) {
@@ -178,14 +240,12 @@ const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* 
   const bool is_new = counts_up && facts->non_negative.insert(loop.var.get()).second;
   Collector collector(module, facts);
   collector.VisitBlock(loop.body);
+  const Iterations iterations(loop, collector, *facts);
   const BufferNode* race = nullptr;
   for (const auto& [buffer, all] : collector.accesses) {
     if (collector.inner.count(buffer)) continue;
     if (std::none_of(all.begin(), all.end(), [](const Access& a) { return a.writes; })) continue;
-    const bool proved = std::any_of(all[0].spans.begin(), all[0].spans.end(), [&, &accesses = all](const auto& span) {
-      return Disjoint(accesses, span.first, loop.var.get(), *facts, collector.inner);
-    });
-    if (proved) continue;
+    if (iterations.AreIndependent(all)) continue;
     race = buffer;
     break;
   }

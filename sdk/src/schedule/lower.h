@@ -58,11 +58,15 @@ class Lowerer {
   void EmitPeeled(Nest nest, size_t depth, const Relation& r, Block* out);
   // The loops from `first` to before `depth` have just been opened.
   void EmitInside(Nest nest, size_t first, size_t depth, Block* out);
+  void EmitTested(Nest nest, size_t first, size_t depth, Block* out);
+  void EmitEither(const Nest& nest, size_t first, size_t depth, const Relation& r, Block* out);
+  const Relation* FusedSplit(const Nest& nest, size_t depth) const;
   void EmitBody(const Nest& nest, Block* out);
   void FillExtents(Nest* nest);
   bool IsPeeled(const StageState& s, const Relation& r) const;
   void BindFused(Nest* nest, Block* out);
   Expr Tails(Nest* nest);
+  Expr PartsThatAreThere(const Nest& nest, size_t first, size_t depth);
   // The value of an axis whose loops are open.
   Expr ValueOf(const Nest& nest, size_t axis);
   template <class F>

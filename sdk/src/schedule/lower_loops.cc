@@ -175,7 +175,7 @@ void Lowerer::EmitPeeled(Nest nest, size_t depth, const Relation& r, Block* out)
   out->push_back(If(rest > Expr(0), CloneBlock(last, {})));
 }
 
-// Gives axes that were fused their values, once their loop is open.
+// Gives axes that were fused their values, once their loop is open, and says in what ranges these are.
 void Lowerer::BindFused(Nest* nest, Block* out) {
   const StageState& s = *nest->stage;
   for (auto r = s.relations.rbegin(); r != s.relations.rend(); ++r) {
@@ -185,6 +185,8 @@ void Lowerer::BindFused(Nest* nest, Block* out) {
     const Expr value = ValueOf(*nest, r->whole), inner = nest->extent[r->inner];
     out->push_back(Let(s.axes[r->outer].var, value / inner));
     out->push_back(Let(s.axes[r->inner].var, value % inner));
+    for (const size_t part : {r->outer, r->inner})
+      facts_.counters.emplace_back(s.axes[part].var.get(), regions_.RangeOf(s, part));
   }
 }
 
@@ -204,10 +206,72 @@ Expr Lowerer::Tails(Nest* nest) {
   return all;
 }
 
-void Lowerer::EmitInside(Nest nest, size_t first, size_t depth, Block* out) {
+// A split whose tail is peeled, but whose outer axis is part of a loop that has just been opened: another axis' loop was
+// fused with it.
+const Relation* Lowerer::FusedSplit(const Nest& nest, size_t depth) const {
   const StageState& s = *nest.stage;
+  const auto inside = s.leaves.begin() + static_cast<long>(depth);
+  for (size_t i = 0; i < s.relations.size(); ++i) {
+    const Relation& r = s.relations[i];
+    if (r.kind != Relation::kSplit || r.tail != Tail::kPeeled || nest.tested[i] || s.HasThreads()) continue;
+    int64_t extent = 0;
+    if (IsConstInt(nest.extent[r.whole], &extent) && extent % r.factor == 0) continue;
+    if (s.axes[r.whole].is_reduction || !IsCovered(s, r.inner, {inside, s.leaves.end()})) continue;
+    for (const Relation& f : s.relations) {
+      if (f.kind == Relation::kFuse && nest.bound[f.whole] && (f.outer == r.outer || f.inner == r.outer)) return &r;
+    }
+  }
+  return nullptr;
+}
+
+// Whole steps without a test of each element; with one, what is left.
+void Lowerer::EmitEither(const Nest& nest, size_t first, size_t depth, const Relation& r, Block* out) {
+  const Expr end = Product(Sum(Expr(nest.stage->axes[r.outer].var), Expr(1)), Expr(r.factor));
+  Nest untested = nest;
+  untested.tested[static_cast<size_t>(&r - nest.stage->relations.data())] = true;
+  Block whole, rest;
+  EmitInside(std::move(untested), first, depth, &whole);
+  EmitTested(nest, first, depth, &rest);
+  out->push_back(If(end <= nest.extent[r.whole], std::move(whole), CloneBlock(rest, {})));
+}
+
+void Lowerer::EmitInside(Nest nest, size_t first, size_t depth, Block* out) {
+  const size_t outside = facts_.counters.size();
   BindFused(&nest, out);
-  Expr condition = Tails(&nest);
+  if (const Relation* r = FusedSplit(nest, depth)) {
+    EmitEither(nest, first, depth, *r, out);
+  } else {
+    EmitTested(std::move(nest), first, depth, out);
+  }
+  facts_.counters.resize(outside);
+}
+
+// Of a step that is not whole and is split again, the parts that begin before the end.
+Expr Lowerer::PartsThatAreThere(const Nest& nest, size_t first, size_t depth) {
+  const StageState& s = *nest.stage;
+  Expr all;
+  for (size_t i = 0; i < s.relations.size(); ++i) {
+    const Relation& r = s.relations[i];
+    int64_t extent = 0;
+    if (r.kind != Relation::kSplit || nest.tested[i] || s.axes[r.whole].is_reduction) continue;
+    if (IsConstInt(nest.extent[r.whole], &extent) && extent % r.factor == 0) continue;
+    for (const Relation& part : s.relations) {
+      const auto opened = s.leaves.begin() + static_cast<long>(first),
+                 closed = s.leaves.begin() + static_cast<long>(depth);
+      if (part.kind != Relation::kSplit || part.whole != r.inner || !IsCovered(s, r.outer, nest.open)) continue;
+      if (std::find(opened, closed, part.outer) == closed) continue;
+      const Expr start = Product(ValueOf(nest, r.outer), Expr(r.factor));
+      const Expr begin = Sum(start, Product(ValueOf(nest, part.outer), Expr(part.factor)));
+      all = Both(all, begin < nest.extent[r.whole]);
+    }
+  }
+  return all;
+}
+
+void Lowerer::EmitTested(Nest nest, size_t first, size_t depth, Block* out) {
+  const StageState& s = *nest.stage;
+  Expr condition = in_launch_ ? Expr() : PartsThatAreThere(nest, first, depth);
+  condition = Both(condition, Tails(&nest));
   if (in_launch_) {  // barriers of what is computed inside are for all threads
     nest.late = Both(nest.late, condition);
     condition = Expr();

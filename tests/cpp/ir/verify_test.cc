@@ -145,6 +145,37 @@ TEST(IrVerify, TellsStoresOfOneIterationApart) {
   EXPECT_NE(message.find(kRace), std::string::npos) << message;
 }
 
+std::string Tiles(const std::string& count, const std::string& lets, const std::string& index) {
+  return "func f(x: f32[A, B]) -> (o: f32[A, B]) { parallel i in 0.." + count + " { " + lets +
+         " for j in 0..4 { for k in 0..8 { o[" + index + "] = 1.0 } } } }";
+}
+
+TEST(IrVerify, TellsTilesOfOneLoopApartByTheirQuotientAndRemainder) {
+  const std::string place = "q * 4 + j, r * 8 + k";
+  EXPECT_EQ(MessageOf([&] { Verify(Parse(Tiles("A / 4 * B", "let q = i / B let r = i % B", place))); }), "");
+  EXPECT_EQ(MessageOf([&] { Verify(Parse(Tiles("A * 3", "let q = i / 3 let r = i % 3", place))); }), "");
+  EXPECT_EQ(MessageOf([] {
+              Verify(
+                  Parse("func f(x: f32[A, B, C]) -> (o: f32[A, B, C]) { parallel i in 0..A * B * C { let p = i / C "
+                        "let s = i % C let q = p / B let r = p % B o[q, r, s] = 1.0 } }"));
+            }),
+            "");
+  std::string chain = "let v0 = i / 2 ";
+  for (int v = 1; v < 100'000; ++v) chain += "let v" + std::to_string(v) + " = v" + std::to_string(v - 1) + " / 2 ";
+  for (const std::string& racy : {
+           Tiles("A", chain, "v99999 + j, k"),  // too long to follow
+           Tiles("A * B", "let q = i / B let r = i % A", place),  // of two divisors
+           Tiles("A * B", "let q = i / B let r = i / B", place),  // without a remainder
+           Tiles("A * B", "let q = i / B let r = i % B", "q * 4 + j, q * 8 + k"),
+           Tiles("A * B", "let q = i / B let r = i % B", "q * 4 + j, r * 7 + k"),  // tiles that overlap
+           Tiles("A", "let q = i / B let r = i % B", place),  // all the same where B is 0
+           Tiles("A", "let q = i / 0 let r = i % 0", place),
+       }) {
+    const std::string message = MessageOf([&] { Verify(Parse(racy)); });
+    EXPECT_NE(message.find(kRace), std::string::npos) << racy << "\n" << message;
+  }
+}
+
 TEST(IrVerify, RefusesDeepCalls) {
   const auto chain = [](int length) {
     return Parse(Repeated(length,

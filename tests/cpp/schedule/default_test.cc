@@ -79,8 +79,8 @@ const Function kFunctions[] = {
      R"(func f(a: f32[M, K], b: f32[K, N]) -> (o: f32[M, N]) {
        for i in 0..M { for j in 0..N { o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } }
      })",
-     {{0, 3, 4}, {1, 5, 40}, {3, 0, 4}, {13, 5, 33}, {24, 3, 64}},
-     "b_pack: f32[(N + 63) / 64, K, 64]",
+     {{0, 3, 4}, {1, 5, 40}, {3, 0, 4}, {13, 5, 33}, {24, 3, 64}, {25, 2, 130}},
+     "parallel j_o_i_o in 0..(N + 63) / 64 * ((M + 11) / 12)",
      "b_cache: f32[16, 16] shared"},
     {"MatmulOfTransposed",
      R"(func f(a: f32[M, K], b: f32[N, K]) -> (o: f32[M, N]) {

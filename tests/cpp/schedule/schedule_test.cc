@@ -102,6 +102,22 @@ TEST(Schedule, KeepsTilesOfMatmulLocalAndPacksItsOperands) {
   });
 }
 
+TEST(Schedule, TestsNoElementOfWholeTilesThatAreOneParallelLoop) {
+  ExpectSame(Matmul(), kMatmulSizes, [](Schedule* s) {
+    s->CacheWrite("o");
+    s->Pack("b", "o_local", 1, 8);
+    s->Split("o", "i", 4, Tail::kMasked);
+    s->Split("o", "j", 8);
+    s->Reorder("o", {"j_o", "i_o", "i_i", "j_i"});
+    EXPECT_EQ(s->Fuse("o", "j_o", "i_o"), "j_o_i_o");
+    s->ComputeAt("o_local", "o", "j_o_i_o");
+    s->Vectorize("o", "j_i", 8);
+    s->Parallel("o", "j_o_i_o");
+    const std::string text = Print(*s->Lower());
+    EXPECT_NE(text.find("if (j_o + 1) * 8 <= "), std::string::npos) << text;
+  });
+}
+
 TEST(Schedule, ReadsThroughACache) {
   ExpectSame(Matmul(), kMatmulSizes, [](Schedule* s) {
     EXPECT_EQ(s->CacheRead("b", "o"), "b_cache");

@@ -59,13 +59,16 @@ Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Processor& ma
   s.Parallel(left, "panel");
   if (!m.right_is_transposed) s.Vectorize(right, "lane", lanes);
 
-  const auto [row_tile, row] = s.Split(out, m.row, rows);
+  const auto [row_tile, row] = s.Split(out, m.row, rows, Tail::kMasked);  // a test a row; the sums are of whole tiles
   const auto [column_block, in_block] = s.Split(out, m.column, block);
   const auto [column_tile, column] = s.Split(out, in_block, columns);
   s.Reorder(out, {column_block, row_tile, column_tile, row, column});
+  // Tiles of all blocks are one loop: blocks alone would be too few to share, and the last one is narrow.
+  std::string tiles = s.Axes(out)[0];
+  while (s.Axes(out)[1] != column_tile) tiles = s.Fuse(out, tiles, s.Axes(out)[1]);
   s.ComputeAt(local, out, column_tile);
   s.Vectorize(out, column, lanes);
-  s.Parallel(out, s.Axes(out)[0]);
+  s.Parallel(out, tiles);
 
   const auto [vector, lane] = s.Split(local, m.column, lanes);
   s.Reorder(local, {m.sum, m.row, vector, lane});
