@@ -3,13 +3,26 @@ file(GLOB_RECURSE KERNPACK_SDK_SOURCES CONFIGURE_DEPENDS src/*.cc)
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/host_linked\\.cc$")
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/device/") # plugins of their own
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/(codegen/llvm|codegen/frame|export)/") # in the plugin that has LLVM inside
-# Objects, for who brings a host of its own (the Python extension); with the linked host they make the library.
-add_library(kernpack_sdk_objects OBJECT ${KERNPACK_SDK_SOURCES})
-target_include_directories(kernpack_sdk_objects PRIVATE src PUBLIC include)
-target_link_libraries(kernpack_sdk_objects PUBLIC kernpack_headers)
-target_compile_features(kernpack_sdk_objects PUBLIC cxx_std_20)
-kernpack_warnings(kernpack_sdk_objects)
-set_target_properties(kernpack_sdk_objects PROPERTIES UNITY_BUILD ${KERNPACK_UNITY} UNITY_BUILD_BATCH_SIZE 24)
+# Objects, for who brings a host of its own (the Python extension); with the linked host they make the library. Those of code, from
+# targets to generators, know nothing of those of programs: the plugin that has LLVM inside takes the former alone.
+set(KERNPACK_SDK_PROGRAM_SOURCES ${KERNPACK_SDK_SOURCES})
+list(FILTER KERNPACK_SDK_PROGRAM_SOURCES INCLUDE REGEX "/src/(program|plan|execute|device_api)/")
+list(REMOVE_ITEM KERNPACK_SDK_SOURCES ${KERNPACK_SDK_PROGRAM_SOURCES})
+add_library(kernpack_sdk_code OBJECT ${KERNPACK_SDK_SOURCES})
+add_library(kernpack_sdk_programs OBJECT ${KERNPACK_SDK_PROGRAM_SOURCES})
+foreach(part IN ITEMS kernpack_sdk_code kernpack_sdk_programs)
+  target_include_directories(${part} PRIVATE src PUBLIC include)
+  target_link_libraries(${part} PUBLIC kernpack_headers)
+  target_compile_features(${part} PUBLIC cxx_std_20)
+  kernpack_warnings(${part})
+  set_target_properties(${part} PROPERTIES UNITY_BUILD ${KERNPACK_UNITY} UNITY_BUILD_MODE GROUP)
+endforeach()
+# A large unit a folder: which files share one does not change when another folder gets a file.
+foreach(source IN LISTS KERNPACK_SDK_SOURCES KERNPACK_SDK_PROGRAM_SOURCES)
+  file(RELATIVE_PATH path ${CMAKE_CURRENT_SOURCE_DIR}/src ${source})
+  string(REGEX REPLACE "/.*" "" folder ${path})
+  set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+endforeach()
 
 # Generators hand the machine's compilers the headers that modules include.
 set(KERNPACK_AUTHOR_INCLUDE ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include)
@@ -22,7 +35,7 @@ foreach(header IN LISTS KERNPACK_AUTHOR_HEADERS)
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_HEADERS})
 configure_file(src/codegen/author_headers.cc.in ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc @ONLY)
-target_sources(kernpack_sdk_objects PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc)
+target_sources(kernpack_sdk_code PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc)
 
 # kernpack_write_rows_(<header> <macro> <text> <item>...): a header with that text, and a macro that gives its argument each item.
 function(kernpack_write_rows_ header macro text)
@@ -33,7 +46,7 @@ endfunction()
 
 add_subdirectory(src/codegen/frame)
 
-add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_objects>)
+add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_code> $<TARGET_OBJECTS:kernpack_sdk_programs>)
 add_library(kernpack::sdk ALIAS kernpack_sdk)
 set_target_properties(kernpack_sdk PROPERTIES EXPORT_NAME sdk)
 target_include_directories(kernpack_sdk PRIVATE src PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
