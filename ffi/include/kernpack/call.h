@@ -63,7 +63,7 @@ class CallScope {
   KpAny error = kp_none();
   const KpHost* h = host();
   h->take_error(h, &error);
-  if (error.type_index == KP_TYPE_ERROR) throw Error(reinterpret_cast<KpErrorObject*>(error.v.v_obj));
+  if (error.type_index == KP_TYPE_ERROR) KP_THROW_(Error(reinterpret_cast<KpErrorObject*>(error.v.v_obj)));
   kp_any_release(&error);
   KP_THROW(InternalError) << "a host service failed without an error";
 }

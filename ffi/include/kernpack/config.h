@@ -53,4 +53,11 @@
 #define KP_COLD __attribute__((cold, noinline))
 #endif
 
+// What generated modules share throws nothing: it says so, and is compiled without exceptions, which makes it smaller.
+#ifdef KP_THROWS_NOTHING
+#define KP_THROW_(object) __builtin_abort()
+#else
+#define KP_THROW_(object) throw object
+#endif
+
 #endif  // KERNPACK_CONFIG_H_

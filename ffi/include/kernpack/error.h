@@ -99,7 +99,7 @@ struct ErrorText {
 
 // `&` binds looser than `<<`: the message is complete when this throws, and the compiler knows that it never returns.
 struct Throw {
-  [[noreturn]] __attribute__((always_inline)) void operator&(const ErrorText& e) const { throw Error(e.body); }
+  [[noreturn]] __attribute__((always_inline)) void operator&(const ErrorText& e) const { KP_THROW_(Error(e.body)); }
 };
 
 [[noreturn]] KP_COLD inline void throw_bad_dim(int64_t i, int64_t n) {

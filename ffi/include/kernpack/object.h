@@ -14,10 +14,10 @@ void delete_plain(void* object, int flags) {
   if (flags & KP_DELETE_WEAK) ::operator delete(object);
 }
 
-// A zeroed body with `extra` bytes behind it, one strong reference, and a deleter of this module's. Throws std::bad_alloc.
+// A zeroed body in `memory` (nullable: then NULL), with one strong reference.
 template <class Body>
-Body* new_object(int32_t type_index, size_t extra = 0, void (*deleter)(void*, int) = &delete_plain<void>) {
-  void* memory = ::operator new(sizeof(Body) + extra);
+Body* init_object(void* memory, int32_t type_index, void (*deleter)(void*, int)) {
+  if (!memory) return nullptr;
   __builtin_memset(memory, 0, sizeof(Body));
   Body* body = static_cast<Body*>(memory);
   KpObject* header = reinterpret_cast<KpObject*>(body);
@@ -25,6 +25,19 @@ Body* new_object(int32_t type_index, size_t extra = 0, void (*deleter)(void*, in
   header->type_index = type_index;
   header->deleter = deleter;
   return body;
+}
+
+// A body with `extra` bytes behind it and a deleter of this module's. Throws std::bad_alloc.
+template <class Body>
+Body* new_object(int32_t type_index, size_t extra = 0, void (*deleter)(void*, int) = &delete_plain<void>) {
+  return init_object<Body>(::operator new(sizeof(Body) + extra), type_index, deleter);
+}
+
+// The same, but NULL when memory runs out.
+template <class Body>
+Body* new_object(std::nothrow_t, int32_t type_index, size_t extra = 0,
+                 void (*deleter)(void*, int) = &delete_plain<void>) {
+  return init_object<Body>(::operator new(sizeof(Body) + extra, std::nothrow), type_index, deleter);
 }
 
 // Owns one reference to an object with this body (a C struct that starts with a KpObject); may be null.

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_STORAGE_H_
 #define KERNPACK_STORAGE_H_
 
-#include <kernpack/foreign/storage.h>
+#include <kernpack/foreign/storage_keys.h>
 #include <kernpack/guard.h>
 #include <kernpack/stream.h>
 #include <kernpack/string.h>

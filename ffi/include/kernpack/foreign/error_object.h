@@ -38,8 +38,11 @@ KP_COLD inline KpBytes copy_terminated(char* to, KpBytes text) {
   return {to, text.size};
 }
 
+// NULL when memory runs out.
 KP_COLD inline KpErrorObject* new_error(KpBytes kind, KpBytes message, KpBytes backtrace) {
-  KpErrorObject* e = new_object<KpErrorObject>(KP_TYPE_ERROR, kind.size + message.size + 2, &delete_error);
+  const size_t texts = kind.size + message.size + 2;
+  KpErrorObject* e = new_object<KpErrorObject>(std::nothrow, KP_TYPE_ERROR, texts, &delete_error);
+  if (!e) return nullptr;
   char* text = reinterpret_cast<char*>(e + 1);
   e->kind = copy_terminated(text, kind);
   e->message = copy_terminated(text + kind.size + 1, message);

@@ -33,12 +33,8 @@ KP_COLD inline int foreign_raise_object(const KpHost* host, KpObject* error) {
 }
 
 KP_COLD inline int foreign_raise(const KpHost* host, KpBytes kind, KpBytes message, KpBytes backtrace) {
-  KpErrorObject* e = nullptr;
-  try {
-    e = new_error(kind, message, backtrace);
-  } catch (...) {
-    return -1;  // out of memory: the caller sees a failure without an error
-  }
+  KpErrorObject* e = new_error(kind, message, backtrace);
+  if (!e) return -1;  // out of memory: the caller sees a failure without an error
   foreign_raise_object(host, &e->header);
   kp_release(&e->header);
   return -1;
@@ -70,12 +66,9 @@ KP_COLD inline int foreign_cpu_alloc(const KpHost* host, const KpDLTensor* proto
         bits > (static_cast<uint64_t>(1) << 62))
       return foreign_fail(host, "ValueError", "kp::Tensor::Empty: a dimension is negative, or the tensor is too large");
   }
-  KpTensorObject* t = nullptr;
-  try {
-    t = new_object<KpTensorObject>(KP_TYPE_TENSOR, 2 * n * sizeof(int64_t) + (bits + 7) / 8 + kAlign);
-  } catch (...) {
-    return foreign_fail(host, "MemoryError", "kp::Tensor::Empty: out of memory");
-  }
+  const size_t behind = 2 * n * sizeof(int64_t) + (bits + 7) / 8 + kAlign;
+  KpTensorObject* t = new_object<KpTensorObject>(std::nothrow, KP_TYPE_TENSOR, behind);
+  if (!t) return foreign_fail(host, "MemoryError", "kp::Tensor::Empty: out of memory");
   int64_t* shape = reinterpret_cast<int64_t*>(t + 1);
   int64_t stride = 1;
   for (size_t d = n; d-- > 0;) {
