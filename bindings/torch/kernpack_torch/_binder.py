@@ -44,7 +44,8 @@ def forward_to(spec: Spec, op: Any, with_results: bool = False) -> Callable[...,
     """A function of one value a parameter (and result) that calls `op`, keyword-only ones by keyword."""
     names = [param.name for param in spec.params]
     results = [result.name for result in spec.results] if with_results else []
-    given = ", ".join([arguments(spec, names), *(f"{name}={name}" for name in results)])
+    parts = [arguments(spec, names), *(f"{name}={name}" for name in results)]
+    given = ", ".join(part for part in parts if part)  # there may be no parameters
     return _named(spec.name, names + results, f"return _op({given})", {"_op": op})
 
 

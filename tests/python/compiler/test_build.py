@@ -138,3 +138,15 @@ def test_values_cross_packed_functions() -> None:
         assert [echo(value) for value in values] == values == seen
     finally:
         kernpack.remove_func("test_build.echo")
+
+
+@ir.func("() -> (one: f32[1])")
+def one(one):
+    one[0] = 1.0
+
+
+def test_a_function_without_parameters_leaves_others_to_the_compiler() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    k = kc.build(ir.IRModule([one, scale], "parameterless"), "c")
+    compiled = torch.compile(lambda x: k.scale(x, 2.0), fullgraph=True)
+    torch.testing.assert_close(compiled(torch.ones(3)), torch.full((3,), 2.0))
