@@ -113,18 +113,19 @@ std::string ElfView::CheckSegments() {
   }
   // What the dynamic linker reads or protects must be mapped by a PT_LOAD.
   for (const Elf64_Phdr& segment : segments_) {
-    if (segment.p_type == PT_DYNAMIC || segment.p_type == PT_TLS || segment.p_type == PT_GNU_RELRO) {
-      const bool whole_pages =
-          segment.p_type == PT_GNU_RELRO;  // is protected by pages, and lld names the last one whole
-      const uint64_t bytes = segment.p_type == PT_TLS ? segment.p_filesz : segment.p_memsz;
-      if (!Mapped(segment.p_vaddr, bytes, 0, whole_pages)) {
-        return Damaged("a program header names addresses outside the image");
-      }
-    }
     if (segment.p_type == PT_TLS &&
         (segment.p_filesz > segment.p_memsz || segment.p_memsz > (uint64_t{1} << 32) ||
          segment.p_align > (uint64_t{1} << 20) || (segment.p_align & (segment.p_align - 1)) != 0)) {
       return Damaged("its thread-local segment contradicts itself");
+    }
+    if (segment.p_type == PT_DYNAMIC || segment.p_type == PT_TLS || segment.p_type == PT_GNU_RELRO) {
+      const bool whole_pages =
+          segment.p_type == PT_GNU_RELRO;  // is protected by pages, and lld names the last one whole
+      const uint64_t bytes = segment.p_type == PT_TLS ? segment.p_filesz : segment.p_memsz;
+      if (segment.p_type == PT_TLS && bytes == 0) continue;  // all zeros: lld names an address, and nobody reads there
+      if (!Mapped(segment.p_vaddr, bytes, 0, whole_pages)) {
+        return Damaged("a program header names addresses outside the image");
+      }
     }
   }
   return {};
