@@ -37,6 +37,13 @@ func shuffles(x: bool[8]) -> (o: bool[8], n: i32[1]) {
   o[ramp(7, -1, 8)] = shuffle(v, ~v, [0, 9, 2, 11, 4, 13, 6, 15])
   n[0] = lanes(+, i32(v))
 }
+func quotients_that_are_0_or_1(x: i16[2], y: i64[2], z: u32[2]) -> (o: i16[2], p: i64[2], q: u32[2]) {
+  let a = x[ramp(0, 1, 2)]
+  o[ramp(0, 1, 2)] = a / a
+  let b = y[ramp(0, 1, 2)]
+  p[ramp(0, 1, 2)] = b / b
+  q[ramp(0, 1, 2)] = z[ramp(0, 1, 2)] / broadcast(4294967295u32, 2)
+}
 )";
 
 }  // namespace ir_test

@@ -73,7 +73,8 @@ TEST_P(IrGenerateC, AgreesWithTheInterpreter) {
 }
 INSTANTIATE_TEST_SUITE_P(Samples, IrGenerateC,
                          testing::Values("calls", "every_scalar", "every_float", "storage", "nested", "early",
-                                         "computed", "keywords", "for_", "negative_steps", "shuffles"),
+                                         "computed", "keywords", "for_", "negative_steps", "shuffles",
+                                         "quotients_that_are_0_or_1"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(IrModuleC, NamesOfTheCLibraryAreNamesLikeOthers) {

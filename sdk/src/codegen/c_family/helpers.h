@@ -60,6 +60,7 @@ class Helpers {
   std::string Saturate(Type from, Type to, const std::string& a);
   void StorageConversions(Type storage);
   std::string NativeBinary(Op op, Type type);
+  std::string Opaque(Type type, const std::string& lane);
   std::string NativeMinMax(Op op, Type type);
   std::string NativeCast(Type from, Type to);
   std::string NativeSaturate(Type from, Type to);

@@ -47,6 +47,15 @@ std::string Helpers::VectorFunction(const std::string& name, Type result, const 
   return name;
 }
 
+// `lane` as a value of which the compiler knows nothing.
+std::string Helpers::Opaque(Type t, const std::string& lane) {
+  const std::string name = "kp_lane_" + TypeName(t), c = CElement(t);
+  if (First(name)) {
+    scalars_ += dialect_.Inline() + c + " " + name + "(" + c + " a) {\n  KP_OPAQUE(a);\n  return a;\n}\n";
+  }
+  return CallOf(name, {lane});
+}
+
 std::string Helpers::NativeMinMax(Op op, Type t) {
   const bool less = op == Op::kMin || op == Op::kMinimum, ignores = op == Op::kMin || op == Op::kMax;
   std::string first = Binary(less ? Op::kLt : Op::kGt, t, "a", "b");
@@ -98,9 +107,11 @@ std::string Helpers::Binary(Op op, Type t, const std::string& a, const std::stri
     Need(t);
     Need(MaskOf(t));
     // Lanes of bool are 0 and -1, on which the operators of integers do.
+    const std::string native = NativeBinary(op, t);
     std::string lane = ScalarBinary(op, CVector(ElementOf(t)), kLaneA, kLaneB);
     if (compares) lane = "-" + lane;
-    VectorFunction(name, compares ? MaskOf(t) : t, {{t, "a"}, {t, "b"}}, NativeBinary(op, t), lane);
+    if (native.empty() && IsInteger(t) && dialect_.HasGnuVectors()) lane = Opaque(ElementOf(t), lane);
+    VectorFunction(name, compares ? MaskOf(t) : t, {{t, "a"}, {t, "b"}}, native, lane);
   }
   return CallOf(name, {a, b});
 }
