@@ -163,8 +163,7 @@ class Parser {
     }
     lex_.Expect("[");
     std::vector<Dim> dims;
-    if (lex_.Accept("..")) {
-      lex_.Expect(".");
+    if (lex_.Accept("...")) {
       lex_.Expect("]");
       return Type::Tensor(row->dtype);
     }

@@ -57,7 +57,7 @@ int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint
     return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);
   }
   const KpStorageKey k = {instance.module_name, kp_bytes(key), KP_SCOPE_DEVICE, 0, where, nullptr};
-  const KpHost* owner = kernpack::detail::device_host(host);
+  const KpHost* owner = instance.foreign ? kernpack::detail::kernpack_host() : host;
   return owner->workspace(owner, &k, bytes, flags, out);
 }
 

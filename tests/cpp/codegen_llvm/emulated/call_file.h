@@ -4,7 +4,7 @@
 
 #include <kernpack/abi.h>
 
-enum { kMostArguments = 32, kMostDims = 4 };
+enum { kMostArguments = 32, kMostDims = 8 };
 
 typedef struct CallArgument {
   int32_t type_index; /* KP_TYPE_DLTENSOR_PTR: a tensor */
