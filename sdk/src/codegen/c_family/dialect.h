@@ -1,6 +1,7 @@
 // What differs between the languages of C's family (C99, OpenCL C, CUDA C++). What they share is in the other files of
 // this folder; each language brings a prelude that gives the names int8_t ... uint64_t, INT64_C, UINT64_C, INFINITY, NAN
-// and LANE(vector, i), which is `(vector).v[i]` where vectors are structs.
+// and LANE(vector, i), which is `(vector).v[i]` where vectors are structs; with GNU C's vectors also KP_OPAQUE(lane), a
+// statement after which the compiler knows nothing of that variable's value, where it needs that.
 #ifndef KERNPACK_SDK_SRC_CODEGEN_C_FAMILY_DIALECT_H_
 #define KERNPACK_SDK_SRC_CODEGEN_C_FAMILY_DIALECT_H_
 

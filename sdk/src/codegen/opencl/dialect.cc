@@ -31,6 +31,7 @@ typedef ulong uint64_t;
 #define KP_VECTORS 0
 #define LANE(x, i) (x).v[i]
 #endif
+#define KP_OPAQUE(lane) (void)0
 
 static inline int64_t kp_thread(void) {
   const int64_t y = get_global_id(2) * get_global_size(1) + get_global_id(1);
