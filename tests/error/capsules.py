@@ -5,11 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from support.dlpack import DLTensor
-
-
-class Managed(ctypes.Structure):  # before DLPack 1.0
-    _fields_ = (("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
+from support.dlpack import DLTensor, Managed
 
 
 class ManagedVersioned(ctypes.Structure):

@@ -1,4 +1,4 @@
-"""DLPack's DLTensor, for tests that fill one in by hand."""
+"""DLPack's structures, for tests that fill them in by hand."""
 
 from __future__ import annotations
 
@@ -18,3 +18,7 @@ class DLTensor(ctypes.Structure):
         ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),
     )
+
+
+class Managed(ctypes.Structure):  # before DLPack 1.0
+    _fields_ = (("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))

@@ -10,11 +10,15 @@
 KP_NAMESPACE_BEGIN
 namespace detail {
 
-// Kernpack's host where its library is in the process, else NULL.
+// Kernpack's host where its library is in the process, else NULL. Looked for until it is there: it is never unloaded.
 KP_COLD inline const KpHost* kernpack_host() {
-  void* library = dlopen("libkernpack.so", RTLD_LAZY | RTLD_NOLOAD);  // the reference is kept: it is never unloaded
-  const auto host = library ? reinterpret_cast<const KpHost* (*)()>(dlsym(library, "kp_host")) : nullptr;
-  return host ? host() : nullptr;
+  static const KpHost* found = nullptr;  // the same for whoever looks
+  if (const KpHost* host = __atomic_load_n(&found, __ATOMIC_ACQUIRE)) return host;
+  void* library = dlopen("libkernpack.so", RTLD_LAZY | RTLD_NOLOAD);  // the reference is kept
+  const auto get = library ? reinterpret_cast<const KpHost* (*)()>(dlsym(library, "kp_host")) : nullptr;
+  const KpHost* host = get ? get() : nullptr;
+  if (host) __atomic_store_n(&found, host, __ATOMIC_RELEASE);
+  return host;
 }
 
 // The host that has devices and keeps what is on them, for a call under `host`; NULL when there is none. A foreign host, whose

@@ -6,25 +6,14 @@ import ctypes
 from typing import Any
 
 import kernpack
+from support.dlpack import DLTensor, Managed
 
 OPENCL = 4  # DLDeviceType
 
 
-class _Tensor(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-        ("context", ctypes.c_void_p),  # here a DLManagedTensor goes on
-        ("deleter", ctypes.c_void_p),  # NULL: nothing to free
-    )
+# A function of our own: that of ctypes.pythonapi is shared, and others declare it anew.
+_new = ctypes.PyDLL(None).PyCapsule_New
+_new.restype, _new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Handle:
@@ -34,12 +23,11 @@ class Handle:
         shape = tuple(tensor.shape)
         extents = (ctypes.c_int64 * len(shape))(*shape)
         self._kept = tensor, extents
-        self._tensor = _Tensor(tensor.data_ptr, OPENCL, 0, len(shape), 2, 32, 1, extents, None, 0, None, None)
+        view = DLTensor(tensor.data_ptr, OPENCL, 0, len(shape), 2, 32, 1, extents, None, 0)
+        self._managed = Managed(view, None, None)  # no deleter: nothing to free
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return OPENCL, 0
 
     def __dlpack__(self, **_: Any) -> Any:
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-        return new(ctypes.addressof(self._tensor), b"dltensor", None)
+        return _new(ctypes.addressof(self._managed), b"dltensor", None)

@@ -10,13 +10,14 @@ using kernpack::frame::InstanceOf;
 
 namespace {
 
-// Whether memory of a device comes from Kernpack's host although a foreign one calls: where that has set no allocator, and uses
-// the device's default stream, which is the one that Kernpack's host orders it by.
-bool ServedByKernpack(const kernpack::detail::ForeignState& foreign, KpDLDevice device) {
-  if (device.device_type == KP_DEVICE_CPU || (foreign.peer.get_allocator && foreign.peer.get_allocator())) return false;
+// Kernpack's host, where memory of a device comes from it although a foreign one calls: where that has set no allocator, and uses
+// the device's default stream, which is the one that Kernpack's host orders it by. Else NULL.
+const KpHost* KernpackInstead(const kernpack::detail::ForeignState& foreign, KpDLDevice device) {
+  if (device.device_type == KP_DEVICE_CPU || (foreign.peer.get_allocator && foreign.peer.get_allocator()))
+    return nullptr;
   void* stream = nullptr;
   kernpack::detail::foreign_current_stream(&foreign.table, device, &stream);
-  return !stream && kernpack::detail::kernpack_host();
+  return stream ? nullptr : kernpack::detail::kernpack_host();
 }
 
 }  // namespace
@@ -53,11 +54,9 @@ int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint
   const kernpack::detail::Instance& instance = InstanceOf(self);
   const KpHost* host = instance.host;
   const KpDLDevice where = device ? *device : KpDLDevice{KP_DEVICE_CPU, 0};
-  if (instance.foreign && !ServedByKernpack(*instance.foreign, where)) {
-    return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);
-  }
+  const KpHost* owner = instance.foreign ? KernpackInstead(*instance.foreign, where) : host;
+  if (!owner) return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);
   const KpStorageKey k = {instance.module_name, kp_bytes(key), KP_SCOPE_DEVICE, 0, where, nullptr};
-  const KpHost* owner = instance.foreign ? kernpack::detail::kernpack_host() : host;
   return owner->workspace(owner, &k, bytes, flags, out);
 }
 
