@@ -179,6 +179,14 @@ def test_gradient_of_a_function_that_is_not_there(compile_fake: Callable[..., Pa
     assert "KP_GRAD(gone, gone_backward): the module exports no function gone with a signature" in error.message
 
 
+def test_jvp_of_a_function_that_is_not_there(compile_fake: Callable[..., Path]) -> None:
+    error = refusal(compile_fake(FAKE_FUNCTION='.name="gone"', FAKE_INFO='.kind=2,.target="gone_jvp"'))
+    assert error.kind == "ValueError"
+    assert "KP_JVP(gone, gone_jvp): the module exports no function gone with a signature" in error.message
+    unnamed = refusal(compile_fake("unnamed", FAKE_FUNCTION='.name="gone"', FAKE_INFO=".kind=2"))
+    assert "the jvp of gone names no function" in unnamed.message
+
+
 def test_cpu_variant_without_baseline(compile_fake: Callable[..., Path]) -> None:
     path = compile_fake(FAKE_INFO='.target="llvm -mcpu=x86-64-v2"')
     assert refusal(path).message == (

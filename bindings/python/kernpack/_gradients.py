@@ -1,4 +1,4 @@
-"""What KP_GRAD says, made ready for any framework: where each backward op finds its arguments, and what it gives."""
+"""What KP_GRAD and KP_JVP say, made ready for any framework: where each derived op finds its arguments, and what it gives."""
 
 from __future__ import annotations
 
@@ -59,3 +59,46 @@ def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str,
         else:
             sources.append(("default", 0))
     return Backward(backward, tuple(sources), frozenset(optional), targets, per_item)
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """The op that computes a forward op's tangents.
+
+    sources: for each of its parameters ("param", i): the forward's parameter i; ("result", i): its result i; ("tangent", i): the
+        tangent of the forward's parameter i, of each of its items where it is a list; ("default", 0): left to its default.
+    optional_tangents: the parameters whose zero tangent is given as None, not as zeros.
+    targets: for each result of the tangent op the forward's result whose tangent it is.
+    """
+
+    name: str
+    sources: tuple[tuple[str, int], ...]
+    optional_tangents: frozenset[int]
+    targets: tuple[int, ...]
+
+
+def tangent_plan(name: str, jvps: Sequence[tuple[str, str]], typed: Mapping[str, Mapping[str, Any]]) -> Tangent | None:
+    """The tangent op of the forward op `name`, or None; as `plan`."""
+    return next((_tangent(typed[name], tangent, typed[tangent]) for f, tangent in jvps if f == name), None)
+
+
+def _tangent(forward: Mapping[str, Any], tangent: str, signature: Mapping[str, Any]) -> Tangent:
+    params = {p["name"]: i for i, p in enumerate(forward["params"])}
+    results = {r["name"]: i for i, r in enumerate(forward["results"])}
+    sources: list[tuple[str, int]] = []
+    optional: set[int] = set()
+    for parameter in signature["params"]:
+        own = parameter["name"]
+        if own in params:
+            sources.append(("param", params[own]))
+        elif own in results:
+            sources.append(("result", results[own]))
+        elif own.startswith("t_") and own.removeprefix("t_") in params:
+            index = params[own.removeprefix("t_")]
+            sources.append(("tangent", index))
+            if parameter["optional"]:
+                optional.add(index)
+        else:
+            sources.append(("default", 0))
+    targets = tuple(results[result["name"].removeprefix("t_")] for result in signature["results"])
+    return Tangent(tangent, tuple(sources), frozenset(optional), targets)

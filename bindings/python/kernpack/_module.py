@@ -61,6 +61,11 @@ class Module:
         """(forward, backward) names."""
         return [(forward, backward) for forward, backward in json.loads(_core.module_gradients(self._loaded))]
 
+    @functools.cached_property
+    def _jvps(self) -> list[tuple[str, str]]:
+        """(forward, tangent) names."""
+        return [(forward, tangent) for forward, tangent in json.loads(_core.module_jvps(self._loaded))]
+
     def _handle(self) -> object:
         if self._capsule is None:
             raise ValueError(f"module {self.name} was closed; load it again")

@@ -59,16 +59,25 @@ PyObject* kpy_module_facts(PyObject* module, PyObject* capsule) {
                        kp_module_digest(loaded), kp_module_sdk_version(loaded));
 }
 
-PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule) {
+static PyObject* Pairs(PyObject* capsule, const char* what, int (*ask)(const KpLoadedModule*, KpAny*)) {
   const KpLoadedModule* loaded = ModuleOf(capsule);
   PyObject* text;
-  KpAny gradients = kp_none();
-  (void)module;
+  KpAny pairs = kp_none();
   if (loaded == NULL) return NULL;
-  if (kp_module_gradients(loaded, &gradients) != 0) return kpy_raise_host("module_gradients", -1);
-  text = kpy_to_python(&gradients, NULL);
-  kp_any_release(&gradients);
+  if (ask(loaded, &pairs) != 0) return kpy_raise_host(what, -1);
+  text = kpy_to_python(&pairs, NULL);
+  kp_any_release(&pairs);
   return text;
+}
+
+PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule) {
+  (void)module;
+  return Pairs(capsule, "module_gradients", kp_module_gradients);
+}
+
+PyObject* kpy_module_jvps(PyObject* module, PyObject* capsule) {
+  (void)module;
+  return Pairs(capsule, "module_jvps", kp_module_jvps);
 }
 
 PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule) {

@@ -327,7 +327,8 @@ struct KpHost {
 
 enum KpDefKind {
   KP_DEF_FUNCTION = 0,
-  KP_DEF_GRADIENT = 1 /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
+  KP_DEF_GRADIENT = 1, /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
+  KP_DEF_JVP = 2       /* `name`: the forward function; `info->target`: the function that computes its tangents; likewise */
 };
 
 /* What there is to say of an exported function besides its name and its code. */
@@ -349,7 +350,7 @@ typedef struct KpFunctionInfo {
  * dense, because the dynamic linker relocates each of them at load. */
 typedef struct KpFunctionDef {
   const char* name; /* [a-z_][a-z0-9_]* */
-  KpSafeCall call; /* called with self = the KpInstance of the calling host; NULL for a gradient */
+  KpSafeCall call; /* called with self = the KpInstance of the calling host; NULL for a gradient or a jvp */
   const KpFunctionInfo* info; /* NULL: an untyped baseline that is not described */
 } KpFunctionDef;
 

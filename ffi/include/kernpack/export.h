@@ -93,15 +93,18 @@ KP_NAMESPACE_END
 #define KP_EXPORT_FOR(target, name, fn, signature) \
   KP_EXPORT_SIGNED_FOR_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), target, name, fn, signature)
 
-// KP_GRAD(forward, backward): the op `backward` computes gradients of the op `forward`; arguments meet by name.
-#define KP_GRAD(forward, backward) KP_GRAD_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), forward, backward)
-#define KP_GRAD_(id, forward, backward)                                                                              \
-  namespace {                                                                                                        \
-  const KpFunctionInfo KP_CAT(                                                                                       \
-      kp_info_, id) = {sizeof(KpFunctionInfo), KP_DEF_GRADIENT, #backward, nullptr, nullptr, 0, 0, nullptr, nullptr, \
-                       {nullptr, nullptr}};                                                                          \
-  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {#forward, nullptr, &KP_CAT(kp_info_, id)};               \
-  }                                                                                                                  \
+// KP_GRAD(forward, backward): the op `backward` computes gradients of the op `forward` (reverse mode).
+// KP_JVP(forward, tangent): the op `tangent` computes tangents of the results of the op `forward` (forward mode).
+// Their arguments meet by name (docs/signature.md).
+#define KP_GRAD(forward, backward) \
+  KP_LINK_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), KP_DEF_GRADIENT, forward, backward)
+#define KP_JVP(forward, tangent) KP_LINK_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), KP_DEF_JVP, forward, tangent)
+#define KP_LINK_(id, kind, forward, derived)                                                                 \
+  namespace {                                                                                                \
+  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                              \
+      sizeof(KpFunctionInfo), kind, #derived, nullptr, nullptr, 0, 0, nullptr, nullptr, {nullptr, nullptr}}; \
+  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {#forward, nullptr, &KP_CAT(kp_info_, id)};       \
+  }                                                                                                          \
   static_assert(true, "")
 
 #endif  // KERNPACK_EXPORT_H_

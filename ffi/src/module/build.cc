@@ -33,7 +33,7 @@ class Builder {
     for (const uint32_t first : out_.first_variants) {
       if (CheckBaseline(first) != 0) return -1;
     }
-    if (CheckGradients() != 0) return -1;
+    if (CheckGradients() != 0 || CheckJvps() != 0) return -1;
     FinishFunctions(&out_);
     return 0;
   }
@@ -57,8 +57,8 @@ class Builder {
 
   int Add(const Part& part, const KpFunctionDef* definition) {
     if (CheckDefinition(definition, part.path) != 0) return -1;
-    if (InfoOf(*definition).kind == KP_DEF_GRADIENT) {
-      out_.gradients.emplace_back(definition->name, definition->info->target);
+    if (const uint32_t kind = InfoOf(*definition).kind; kind != KP_DEF_FUNCTION) {
+      (kind == KP_DEF_GRADIENT ? out_.gradients : out_.jvps).emplace_back(definition->name, definition->info->target);
       return 0;
     }
     const uint32_t found = AddFunction(&out_, {definition, part.instance, part.path, NameIndex::kNone});
@@ -114,10 +114,7 @@ class Builder {
     std::vector<Contract> forwards;
     for (const auto& [forward, backward] : out_.gradients) {
       Contract one{}, other{};
-      if (FindContract(forward, backward, forward, &one) != 0 ||
-          FindContract(forward, backward, backward, &other) != 0) {
-        return -1;
-      }
+      if (FindContracts("KP_GRAD", forward, backward, &one, &other) != 0) return -1;
       std::vector<Contract>& all = backwards[forward];
       if (all.empty()) forwards.push_back(one);
       all.push_back(other);
@@ -128,19 +125,41 @@ class Builder {
     return 0;
   }
 
-  int FindContract(const char* forward, const char* backward, const char* name, Contract* out) const {
-    const uint32_t number = FindFunction(out_, name);
-    const KpFunctionInfo* found =
-        number == NameIndex::kNone ? nullptr : &out_.variants[out_.first_variants[number]].info();
-    if (!found || !found->signature) {
-      return kp_raise(
-          "ValueError",
-          "kernpack.load: '%s': KP_GRAD(%s, %s): the module exports no function %s with a signature; export it, "
-          "or correct the name",
-          Where(0), forward, backward, name);
+  int CheckJvps() const {
+    std::map<std::string_view, const char*> seen;  // the tangent op, by the forward op's name
+    for (const auto& [forward, tangent] : out_.jvps) {
+      if (const auto [other, added] = seen.emplace(forward, tangent); !added) {
+        return kp_raise("ValueError",
+                        "kernpack.load: '%s': KP_JVP: %s and %s both compute the tangents of %s; keep one", Where(0),
+                        other->second, tangent, forward);
+      }
+      Contract one{}, other{};
+      if (FindContracts("KP_JVP", forward, tangent, &one, &other) != 0) return -1;
+      if (CheckTangents(one, other) != 0) return -1;
     }
+    return 0;
+  }
+
+  int FindContracts(const char* macro, const char* forward, const char* derived, Contract* one, Contract* other) const {
+    for (const auto& [name, out] : {std::pair{forward, one}, std::pair{derived, other}}) {
+      if (FindContract(name, out) != 0) return -1;
+      if (out->name) continue;
+      return kp_raise("ValueError",
+                      "kernpack.load: '%s': %s(%s, %s): the module exports no function %s with a signature; export it, "
+                      "or correct the name",
+                      Where(0), macro, forward, derived, name);
+    }
+    return 0;
+  }
+
+  // Leaves *out without a name where there is no such function, or one without a signature.
+  int FindContract(const char* name, Contract* out) const {
+    const uint32_t number = FindFunction(out_, name);
+    if (number == NameIndex::kNone) return 0;
+    const KpFunctionInfo& found = out_.variants[out_.first_variants[number]].info();
+    if (!found.signature) return 0;
     const KpSignature* signature = nullptr;
-    if (SignatureFromProgram(found->program, found->program_words, found->signature, name, &signature) != 0) return -1;
+    if (SignatureFromProgram(found.program, found.program_words, found.signature, name, &signature) != 0) return -1;
     *out = {name, signature::View{kp_signature_program(signature)}};
     return 0;
   }

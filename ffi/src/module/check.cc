@@ -80,9 +80,12 @@ int CheckInfo(const char* name, const KpFunctionInfo& info, const char* where) {
   if (!AllZero(std::begin(info.spare), std::end(info.spare))) {
     return RefuseField(where, (std::string(name) + ".spare").c_str());
   }
-  if (info.kind == KP_DEF_GRADIENT) {
+  if (info.kind == KP_DEF_GRADIENT || info.kind == KP_DEF_JVP) {
     if (info.target && IsFunctionName(info.target)) return 0;
-    return kp_raise("ImportError", "kernpack.load: '%s': the gradient of %s names no backward function", where, name);
+    return info.kind == KP_DEF_GRADIENT
+               ? kp_raise("ImportError", "kernpack.load: '%s': the gradient of %s names no backward function", where,
+                          name)
+               : kp_raise("ImportError", "kernpack.load: '%s': the jvp of %s names no function", where, name);
   }
   if (info.kind == KP_DEF_FUNCTION) return 0;
   return kp_raise("ImportError", "kernpack.load: '%s': %s is of kind %u, which ABI %s does not have; %s", where, name,
@@ -142,7 +145,7 @@ int CheckDefinition(const KpFunctionDef* definition, const char* where) {
   const char* name = definition->name;
   if (const KpFunctionInfo* info = definition->info) {
     if (CheckInfo(name, *info, where) != 0) return -1;
-    if (info->kind == KP_DEF_GRADIENT) return 0;
+    if (info->kind != KP_DEF_FUNCTION) return 0;
   }
   if (!definition->call) {
     return kp_raise("ImportError", "kernpack.load: '%s': %s has no code to call (call is NULL)", where, name);

@@ -62,9 +62,9 @@ int Find(std::string_view qualified, const KpLoadedFunction** out) {
   return kp_raise("AttributeError", "module %s has no function %.200s", module->name.c_str(), function.c_str());
 }
 
-int Gradients(const KpLoadedModule& module, KpAny* out) {
+int PairsOf(const std::vector<std::pair<const char*, const char*>>& pairs, KpAny* out) {
   nlohmann::json list = nlohmann::json::array();
-  for (const auto& [forward, backward] : module.gradients) list.push_back({forward, backward});
+  for (const auto& [forward, derived] : pairs) list.push_back({forward, derived});
   return kp_string_new(Bytes(list.dump()), out);
 }
 
@@ -123,7 +123,11 @@ int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out) {
 }
 
 int kp_module_gradients(const KpLoadedModule* module, KpAny* out) {
-  return Guard("kp_module_gradients", [&] { return Gradients(*module, out); });
+  return Guard("kp_module_gradients", [&] { return PairsOf(module->gradients, out); });
+}
+
+int kp_module_jvps(const KpLoadedModule* module, KpAny* out) {
+  return Guard("kp_module_jvps", [&] { return PairsOf(module->jvps, out); });
 }
 
 }  // extern "C"

@@ -109,4 +109,76 @@ TEST(Gradients, EachParameterOnce) {
             "ValueError: KP_GRAD: f: g and h both give d_x; expected one of them");
 }
 
+// The same for the op that computes f's tangents.
+std::string LoadTangents(const char* forward, const std::vector<std::pair<const char*, const char*>>& tangents) {
+  Table& table = NewTable();
+  table.Add("f", Nothing).signature = forward;
+  for (const auto& [name, signature] : tangents) {
+    table.Add(name, Nothing).signature = signature;
+    KpFunctionInfo& jvp = table.Add("f", nullptr);
+    jvp.kind = KP_DEF_JVP;
+    jvp.target = name;
+  }
+  const KpLoadedModule* module = nullptr;
+  return kp_module_adopt(table.Finish("tangents"), &module) == 0 ? "" : TakeError();
+}
+
+TEST(Tangents, ThatFitAreAccepted) {
+  EXPECT_EQ(
+      LoadTangents("(x: T[..., D], w: T[D]?, xs: list[T[_]], n: i32[D], *, k: int) -> (y: T[..., D], s: T[...] aux, "
+                   "i: i64[D]) where T in {f32, f16}",
+                   {{"t",
+                     "(t_x: T[..., D], t_w: T[D]?, t_xs: list[T[_]], x: T[..., D], w: T[D]?, y: T[..., D], "
+                     "s: T[...], n: i32[D], *, k: int, extra: int = 0) -> (t_y: T[..., D]) where T in {f32, f64}"}}),
+      "");
+  EXPECT_EQ(LoadTangents("(x: f32[D], w: f32[D]) -> (y: f32[D]) with nondiff(w)",
+                         {{"t", "(w: f32[D], t_x: f32[D]?) -> (t_y: f32[D])"}}),
+            "");
+}
+
+constexpr const char* kScale = "(x: f32[..., D], w: f32[D]?, n: i32[]) -> (y: f32[..., D], s: f32[..., D] aux)";
+
+std::string LoadTangent(const char* tangent) { return LoadTangents(kScale, {{"t", tangent}}); }
+
+TEST(Tangents, NamesMustBelongToTheForwardOp) {
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?, z: f32[D]) -> (t_y: f32[..., D])"),
+            "ValueError: KP_JVP: t: z: expected the name of a parameter or result of f (x, w, n, y, s) or of a tangent "
+            "(t_x, t_w, t_n)");
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?) -> (t_z: f32[..., D])"),
+            "ValueError: KP_JVP: t: result t_z: expected the tangent of a floating-point result of f (t_y, t_s)");
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?, t_n: f32[]) -> (t_y: f32[..., D])"),
+            "ValueError: KP_JVP: t: t_n: n of f isn't a tensor that can have a tangent");
+}
+
+TEST(Tangents, ShapesKindsAndNoneMustFit) {
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D, D]?) -> (t_y: f32[..., D])"),
+            "ValueError: KP_JVP: t: t_w: its shape never fits f's, the parameter that it is the tangent of");
+  EXPECT_EQ(LoadTangent("(t_x: f64[..., D], t_w: f32[D]?) -> (t_y: f32[..., D])"),
+            "ValueError: KP_JVP: t: t_x: its dtype never fits f's, the parameter that it is the tangent of");
+  EXPECT_EQ(LoadTangent("(t_x: list[f32[..., D]], t_w: f32[D]?) -> (t_y: f32[..., D])"),
+            "ValueError: KP_JVP: t: t_x: is of another kind than in f");
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]) -> (t_y: f32[..., D])"),
+            "ValueError: KP_JVP: t: t_w: w may be None in f; expected its tangent to be optional (?) too");
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?) -> (t_y: f64[..., D])"),
+            "ValueError: KP_JVP: t: result t_y: its dtype never fits that of y in f");
+}
+
+TEST(Tangents, AreTakenAndGivenCompletely) {
+  EXPECT_EQ(
+      LoadTangent("(t_x: f32[..., D]) -> (t_y: f32[..., D])"),
+      "ValueError: KP_JVP: t: expected a parameter t_w, the tangent of f's w; add it, or write `with nondiff(w)` in "
+      "the signature of f if it has no derivative on purpose");
+  EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?) -> (t_s: f32[..., D])"),
+            "ValueError: KP_JVP: t: expected a result t_y, the tangent of f's result y");
+}
+
+TEST(Tangents, OfAnOpThatWritesInPlaceAndTwiceAreRefused) {
+  EXPECT_EQ(
+      LoadTangents("(x!: f32[D]) -> (y: f32[D])", {{"t", "(t_x: f32[D]) -> (t_y: f32[D])"}}),
+      "ValueError: KP_JVP: f: x is written in place, and a tangent op cannot follow that; give f a result instead");
+  EXPECT_EQ(LoadTangents("(x: f32[D]) -> (y: f32[D])",
+                         {{"t", "(t_x: f32[D]) -> (t_y: f32[D])"}, {"u", "(t_x: f32[D]) -> (t_y: f32[D])"}}),
+            "ValueError: kernpack.load: '<embedded>': KP_JVP: t and u both compute the tangents of f; keep one");
+}
+
 }  // namespace

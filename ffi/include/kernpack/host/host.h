@@ -179,6 +179,8 @@ KP_HOST_API int kp_function_resolve(const KpLoadedFunction* function, KpDLDevice
 KP_HOST_API int kp_function_variants(const KpLoadedFunction* function, KpAny* out);
 /* The module's KP_GRAD declarations as a JSON list of [forward, backward]. STR. */
 KP_HOST_API int kp_module_gradients(const KpLoadedModule* module, KpAny* out);
+/* The module's KP_JVP declarations as a JSON list of [forward, tangent]. STR. */
+KP_HOST_API int kp_module_jvps(const KpLoadedModule* module, KpAny* out);
 
 /* Checked call, for C programs and foreign hosts: args has the parameters in order (trailing ones with defaults may be left out);
  * with exactly params + results given, the last ones are destinations and *result is NONE; otherwise the results are
