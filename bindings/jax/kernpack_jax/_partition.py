@@ -91,8 +91,8 @@ def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Seq
     def share(*arrays: Any) -> list[Any]:
         outputs = _bind(config, arrays, local=True)
         return [
-            _added_up(output, split.axes) if partial and split.axes else output
-            for output, partial in zip(outputs, _sharding.summed(config), strict=True)
+            _added_up(output, axes) if partial and axes else output
+            for output, axes, partial in zip(outputs, split.added, _sharding.summed(config), strict=True)
         ]
 
     return mesh, share, _named(mesh, split.outputs), tuple(_named(mesh, split.operands))

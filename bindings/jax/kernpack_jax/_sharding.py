@@ -19,11 +19,12 @@ Spec = tuple[Axes, ...]
 
 @dataclass(frozen=True)
 class Split:
-    """How a call is split: the specs of its operands and outputs, and the axes over which `sum` results add up."""
+    """How a call is split: the specs of its operands and outputs, and for each output the axes over which, if it's a `sum`, its
+    parts add up: those that split something it doesn't have."""
 
     operands: tuple[Spec, ...]
     outputs: tuple[Spec, ...]
-    axes: Axes
+    added: tuple[Axes, ...]
 
 
 def factors(dims: Dims, rank: int, independent: frozenset[str]) -> tuple[str | None, ...]:
@@ -66,7 +67,7 @@ def choose(
     return Split(
         tuple(_spec(names, shape, chosen) for names, shape in zip(named, shapes, strict=True)),
         tuple(_spec(names, shape, chosen) for names, shape in zip(named_out, output_shapes, strict=True)),
-        tuple(axis for axes in chosen.values() for axis in axes),
+        tuple(tuple(a for name, axes in chosen.items() if name not in names for a in axes) for names in named_out),
     )
 
 

@@ -36,7 +36,7 @@ def plan(
 def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str, Any]) -> Backward:
     params = {p["name"]: i for i, p in enumerate(forward["params"])}
     results = {r["name"]: i for i, r in enumerate(forward["results"])}
-    targets = tuple(params[result["name"].removeprefix("d_")] for result in signature["results"])
+    targets = tuple(_target(params, result["name"]) for result in signature["results"])
     per_item = any(forward["params"][target]["list"] for target in targets)
     list_name = forward["params"][targets[0]]["name"] if per_item else ""
     sources: list[tuple[str, int]] = []
@@ -59,6 +59,12 @@ def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str,
         else:
             sources.append(("default", 0))
     return Backward(backward, tuple(sources), frozenset(optional), targets, per_item)
+
+
+def _target(params: Mapping[str, int], result: str) -> int:
+    """The parameter whose gradient d_<parameter> is, or d_<parameter>_ where d_<parameter> is taken."""
+    name = result.removeprefix("d_")
+    return params[name] if name in params else params[name.removesuffix("_")]
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ bool IsTensorList(View view, int param) {
   return KindOf(view.Param(param)) == KP_PARAM_TENSOR && (FlagsOf(view.Param(param)) & KP_PARAM_LIST);
 }
 
-int Pairing::SavedParameter(int index, int param) const {
+int Pairing::SavedParameter(int index, int param, bool is_there) const {
   const uint32_t *mine = derived_.view.Param(index), *theirs = forward_.view.Param(param);
   const uint32_t flags = FlagsOf(theirs), own_flags = FlagsOf(mine);
   if (flags & KP_PARAM_MUTATED) {
@@ -127,7 +127,7 @@ int Pairing::SavedParameter(int index, int param) const {
                     derived_.name, derived_.view.ParamName(index), forward_.name, derived_.name);
   }
   if (KindOf(mine) != KindOf(theirs) || ((flags ^ own_flags) & KP_PARAM_LIST)) return Differs(index, "kind");
-  if ((flags & KP_PARAM_OPTIONAL) && !(own_flags & KP_PARAM_OPTIONAL)) {
+  if ((flags & KP_PARAM_OPTIONAL) && !(own_flags & KP_PARAM_OPTIONAL) && !is_there) {
     return kp_raise("ValueError", "%s: %s: %s: may be None in %s; expected it to be optional (?) here too", macro_,
                     derived_.name, derived_.view.ParamName(index), forward_.name);
   }

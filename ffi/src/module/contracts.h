@@ -39,8 +39,8 @@ class Pairing {
   Pairing(const char* macro, const Contract& forward, const Contract& derived)
       : macro_(macro), forward_(forward), derived_(derived) {}
 
-  // The derived op's parameter `index` is the forward op's parameter `param`.
-  int SavedParameter(int index, int param) const;
+  // The derived op's parameter `index` is the forward op's parameter `param`. is_there: never None where the derived op runs.
+  int SavedParameter(int index, int param, bool is_there = false) const;
   // The derived op's parameter `index` is a tensor that fits a record of the forward op. which: what that is, for the message.
   int Tensor(int index, const uint32_t* theirs, const char* which) const;
   // The derived op's parameter differs from the forward op's in `what`.

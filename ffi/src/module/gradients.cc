@@ -13,6 +13,16 @@ using signature::FlagsOf;
 using signature::KindOf;
 using signature::View;
 
+// The parameter whose gradient a backward op's result is by its name: d_<parameter>; d_<parameter>_ where the backward op has a
+// parameter d_<parameter>, as it has where `forward` takes a result of another op and the gradient that arrives for it.
+int Target(View forward, std::string_view result) {
+  std::string_view name = WithoutPrefix(result, "d_");
+  const int param = FindParam(forward, name);
+  if (param != kNotThere || name.empty() || name.back() != '_') return param;
+  name.remove_suffix(1);
+  return FindParam(forward, name);
+}
+
 class Check {
  public:
   Check(const Contract& forward, const Contract& backward)
@@ -35,7 +45,9 @@ class Check {
  private:
   int Parameter(int index) const {
     const std::string_view name = b_.ParamName(index);
-    if (const int param = FindParam(f_, name); param != kNotThere) return pair_.SavedParameter(index, param);
+    if (const int param = FindParam(f_, name); param != kNotThere) {
+      return pair_.SavedParameter(index, param, IsOnlyTarget(param));
+    }
     if (const int result = FindResult(f_, name); result != kNotThere) {
       if (FindParam(f_, WithoutPrefix(name, "d_")) != kNotThere) return Ambiguous(name);
       return pair_.Tensor(index, f_.Result(result), "the result of that name");
@@ -52,6 +64,9 @@ class Check {
         "ValueError", "KP_GRAD: %s: %s: expected the name of a parameter or result of %s (%s) or of a gradient (%s)",
         backward_.name, b_.ParamName(index), forward_.name, pair_.Names().c_str(), pair_.Results("d_").c_str());
   }
+
+  // Whether the op gives this parameter's gradient and no other: it then runs only where the parameter is there.
+  bool IsOnlyTarget(int param) const { return b_.NumResults() == 1 && Target(f_, b_.ResultName(0)) == param; }
 
   // The forward's list of tensors that "<list><ending>" belongs to, if this op gives the gradient of its items.
   int ItemOf(std::string_view name, std::string_view ending) const {
@@ -74,7 +89,7 @@ class Check {
 
   int Result(int index) const {
     const char* name = b_.ResultName(index);
-    const int param = FindParam(f_, WithoutPrefix(name, "d_"));
+    const int param = Target(f_, name);
     if (param == kNotThere) {
       return kp_raise("ValueError", "KP_GRAD: %s: result %s: expected the gradient of a parameter of %s (%s)",
                       backward_.name, name, forward_.name, pair_.Params("d_").c_str());
@@ -109,7 +124,7 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
   for (const Contract& backward : backwards) {
     if (Check(forward, backward).Run() != 0) return -1;
     for (int i = 0; i < backward.view.NumResults(); ++i) {
-      const int param = FindParam(forward.view, WithoutPrefix(backward.view.ResultName(i), "d_"));
+      const int param = Target(forward.view, backward.view.ResultName(i));
       const char*& giver = givers[static_cast<size_t>(param)];
       if (giver != nullptr) {
         return kp_raise("ValueError", "KP_GRAD: %s: %s and %s both give d_%s; expected one of them", forward.name,

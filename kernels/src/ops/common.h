@@ -4,6 +4,8 @@
 #include <kernpack/kernel.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "../rows/rows.h"
 
@@ -39,6 +41,17 @@ void DispatchFloat(kp::DType dtype, F f) {
 template <class T>
 T* Data(kp::TensorView tensor) {
   return static_cast<T*>(tensor.data_ptr());
+}
+
+// Null where there is no tensor.
+template <class T>
+T* Data(const std::optional<kp::TensorView>& tensor) {
+  return tensor ? Data<T>(*tensor) : nullptr;
+}
+
+// The gradient of what is asked for its shape only.
+inline void Zeros(kp::TensorView, kp::TensorView out) {
+  std::memset(out.data_ptr(), 0, static_cast<size_t>(out.nbytes()));
 }
 
 inline int64_t LastDim(kp::TensorView x) { return x.size(-1); }

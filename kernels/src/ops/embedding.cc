@@ -1,4 +1,4 @@
-// embedding.
+// embedding. It is linear in the table: tangents and second order are the op and its gradient again.
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -23,11 +23,11 @@ void CheckIndices(const char* op, const I* indices, int64_t count, int64_t table
   }
 }
 
-void Embedding(kp::TensorView table, kp::TensorView indices, kp::TensorView out) {
+void LookUp(const char* op, kp::TensorView table, kp::TensorView indices, kp::TensorView out) {
   DispatchIndex(indices.dtype(), [&](auto tag) {
     using I = typename decltype(tag)::Type;
     const I* rows = Data<I>(indices);
-    CheckIndices("embedding", rows, indices.numel(), table.size(0));
+    CheckIndices(op, rows, indices.numel(), table.size(0));
     if (out.numel() == 0) return;
     const int64_t width = table.size(1);
     const auto row_bytes = static_cast<size_t>(width * table.itemsize());
@@ -45,13 +45,13 @@ void Embedding(kp::TensorView table, kp::TensorView indices, kp::TensorView out)
 // Rows of d_out grouped by the table row they came from: each sum is rounded once and in the same order on any number of
 // threads.
 template <class Level>
-void EmbeddingBackward(kp::TensorView d_out, kp::TensorView table, kp::TensorView indices, kp::TensorView d_table) {
+void AddUp(const char* op, kp::TensorView d_out, kp::TensorView indices, kp::TensorView d_table) {
   std::memset(d_table.data_ptr(), 0, static_cast<size_t>(d_table.nbytes()));
   DispatchIndex(indices.dtype(), [&](auto index_tag) {
     using I = typename decltype(index_tag)::Type;
     const I* rows = Data<I>(indices);
-    const int64_t count = indices.numel(), width = table.size(1);
-    CheckIndices("embedding_backward", rows, count, table.size(0));
+    const int64_t count = indices.numel(), width = d_table.size(1);
+    CheckIndices(op, rows, count, d_table.size(0));
     std::vector<int64_t> order(static_cast<size_t>(count));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows[a] < rows[b]; });
@@ -60,7 +60,7 @@ void EmbeddingBackward(kp::TensorView d_out, kp::TensorView table, kp::TensorVie
       if (i == 0 || rows[order[i]] != rows[order[i - 1]]) starts.push_back(i);
     }
     starts.push_back(count);
-    DispatchFloat(table.dtype(), [&](auto tag) {
+    DispatchFloat(d_table.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::Type;
       ForRows(static_cast<int64_t>(starts.size()) - 1, width, [&](int64_t begin, int64_t end) {
         for (int64_t g = begin; g < end; ++g) {
@@ -72,13 +72,50 @@ void EmbeddingBackward(kp::TensorView d_out, kp::TensorView table, kp::TensorVie
   });
 }
 
+void Embedding(kp::TensorView table, kp::TensorView indices, kp::TensorView out) {
+  LookUp("embedding", table, indices, out);
+}
+
+void EmbeddingJvp(kp::TensorView t_table, kp::TensorView indices, kp::TensorView t_out) {
+  LookUp("embedding_jvp", t_table, indices, t_out);
+}
+
+template <class Level>
+void EmbeddingBackward(kp::TensorView d_out, kp::TensorView, kp::TensorView indices, kp::TensorView d_table) {
+  AddUp<Level>("embedding_backward", d_out, indices, d_table);
+}
+
+void EmbeddingBackwardBackward(kp::TensorView d_d_table, kp::TensorView indices, kp::TensorView d_d_out) {
+  LookUp("embedding_backward_backward", d_d_table, indices, d_d_out);
+}
+
+template <class Level>
+void EmbeddingBackwardJvp(kp::TensorView t_d_out, std::optional<kp::TensorView>, kp::TensorView, kp::TensorView indices,
+                          kp::TensorView t_d_table) {
+  AddUp<Level>("embedding_backward_jvp", t_d_out, indices, t_d_table);
+}
+
 }  // namespace
 }  // namespace kk
 
+#define KK_WHERE "where T in {f32, f64, f16, bf16}, I in {i32, i64} with deterministic, independent(D)"
+
 KP_DOC(embedding, "table[indices]: one row of the table for each index.");
-KP_EXPORT(embedding, kk::Embedding,
-          "(table: T[V, D], indices: I[...]) -> (out: T[..., D]) where T in {f32, f64, f16, bf16}, I in {i32, i64}");
+KP_EXPORT(embedding, kk::Embedding, "(table: T[V, D], indices: I[...]) -> (out: T[..., D]) " KK_WHERE);
+KP_EXPORT(embedding_jvp, kk::EmbeddingJvp, "(t_table: T[V, D], indices: I[...]) -> (t_out: T[..., D]) " KK_WHERE);
+KP_JVP(embedding, embedding_jvp);
+
 KK_EXPORT(embedding_backward, kk::EmbeddingBackward,
-          "(d_out: T[..., D], table: T[V, D], indices: I[...]) -> (d_table: T[V, D] sum) "
-          "where T in {f32, f64, f16, bf16}, I in {i32, i64}");
+          "(d_out: T[..., D], table: T[V, D], indices: I[...]) -> (d_table: T[V, D] sum) " KK_WHERE);
 KP_GRAD(embedding, embedding_backward);
+KP_EXPORT(embedding_backward_backward, kk::EmbeddingBackwardBackward,
+          "(d_d_table: T[V, D], indices: I[...]) -> (d_d_out: T[..., D]) " KK_WHERE);
+KP_GRAD(embedding_backward, embedding_backward_backward);
+KK_EXPORT(embedding_backward_jvp, kk::EmbeddingBackwardJvp,
+          "(t_d_out: T[..., D], t_table: T[V, D]?, table: T[V, D], indices: I[...]) -> (t_d_table: T[V, D] sum) " KK_WHERE);
+KP_JVP(embedding_backward, embedding_backward_jvp);
+
+// It asks for the table's shape only, so that its gradient there is zero.
+KP_EXPORT(embedding_backward_zero, kk::Zeros,
+          "(table: T[V, D]) -> (d_table: T[V, D]) where T in {f32, f64, f16, bf16} with deterministic, independent(D)");
+KP_GRAD(embedding_backward, embedding_backward_zero);

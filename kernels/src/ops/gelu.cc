@@ -1,4 +1,6 @@
 // gelu.
+#include "../wide/gelu.h"
+
 #include "common.h"
 
 namespace kk {
@@ -36,14 +38,56 @@ void GeluBackwardOp(kp::TensorView d_out, kp::TensorView x, kp::StringView appro
   });
 }
 
+// Null where there is no tensor.
+template <class T>
+T* From(const std::optional<kp::TensorView>& tensor, int64_t at) {
+  return tensor ? Data<T>(*tensor) + at : nullptr;
+}
+
+void GeluSecond(kp::StringView approximate, kp::TensorView d_out, kp::TensorView x,
+                std::optional<kp::TensorView> t_d_out, std::optional<kp::TensorView> t_x,
+                std::optional<kp::TensorView> t_out, kp::TensorView t_d_x) {
+  DispatchFloat(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    ForElements(x.numel(), [&](int64_t at, int64_t count) {
+      GeluTangents<T>({Kind(approximate), count, Data<T>(d_out) + at, Data<T>(x) + at, From<T>(t_d_out, at),
+                       From<T>(t_x, at), From<T>(t_out, at), Data<T>(t_d_x) + at});
+    });
+  });
+}
+
+void GeluBackwardBackward(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::StringView approximate,
+                          kp::TensorView d_d_out, kp::TensorView d_x) {
+  GeluSecond(approximate, d_out, x, std::nullopt, d_d_x, d_d_out, d_x);
+}
+
+void GeluBackwardJvp(kp::TensorView d_out, kp::TensorView x, std::optional<kp::TensorView> t_d_out,
+                     std::optional<kp::TensorView> t_x, kp::StringView approximate, kp::TensorView t_d_x) {
+  GeluSecond(approximate, d_out, x, t_d_out, t_x, std::nullopt, t_d_x);
+}
+
 }  // namespace
 }  // namespace kk
 
 KP_DOC(gelu, "x times the standard normal distribution function of x, exact or in its tanh form.");
 KK_EXPORT(gelu, kk::GeluOp,
           "(x: T[...], *, approximate: str in {\"none\", \"tanh\"} = \"none\") -> (out: T[...]) "
-          "where T in {f32, f64, f16, bf16}");
+          "where T in {f32, f64, f16, bf16} with deterministic");
 KK_EXPORT(gelu_backward, kk::GeluBackwardOp,
           "(d_out: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) -> (d_x: T[...]) "
-          "where T in {f32, f64, f16, bf16}");
+          "where T in {f32, f64, f16, bf16} with deterministic");
 KP_GRAD(gelu, gelu_backward);
+
+// Element by element: tangents and gradients are both multiplied by the derivative.
+KK_EXPORT(gelu_jvp, kk::GeluBackwardOp,
+          "(t_x: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) -> (t_out: T[...]) "
+          "where T in {f32, f64, f16, bf16} with deterministic");
+KP_JVP(gelu, gelu_jvp);
+KP_EXPORT(gelu_backward_backward, kk::GeluBackwardBackward,
+          "(d_d_x: T[...], d_out: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) "
+          "-> (d_d_out: T[...], d_x: T[...]) where T in {f32, f64, f16, bf16} with deterministic");
+KP_GRAD(gelu_backward, gelu_backward_backward);
+KP_EXPORT(gelu_backward_jvp, kk::GeluBackwardJvp,
+          "(d_out: T[...], x: T[...], t_d_out: T[...]?, t_x: T[...]?, *, approximate: str in {\"none\", \"tanh\"}) "
+          "-> (t_d_x: T[...]) where T in {f32, f64, f16, bf16} with deterministic");
+KP_JVP(gelu_backward, gelu_backward_jvp);

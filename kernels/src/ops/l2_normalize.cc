@@ -1,4 +1,4 @@
-// l2_normalize.
+// l2_normalize. Its second order: norm_tangents.cc.
 #include "common.h"
 
 namespace kk {
@@ -29,7 +29,14 @@ void L2NormalizeBackward(kp::TensorView d_out, kp::TensorView x, double eps, kp:
 
 KP_DOC(l2_normalize, "x / max(its Euclidean length, eps), over the last dimension.");
 KK_EXPORT(l2_normalize, kk::L2Normalize,
-          "(x: T[..., D], *, eps: float = 1e-12) -> (out: T[..., D]) where T in {f32, f64, f16, bf16}");
+          "(x: T[..., D], *, eps: float = 1e-12) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} with deterministic");
 KK_EXPORT(l2_normalize_backward, kk::L2NormalizeBackward,
-          "(d_out: T[..., D], x: T[..., D], *, eps: float) -> (d_x: T[..., D]) where T in {f32, f64, f16, bf16}");
+          "(d_out: T[..., D], x: T[..., D], *, eps: float) -> (d_x: T[..., D]) where T in {f32, f64, f16, bf16} "
+          "with deterministic");
 KP_GRAD(l2_normalize, l2_normalize_backward);
+
+// Its Jacobian is symmetric: the tangent of the result is computed as a gradient is.
+KK_EXPORT(l2_normalize_jvp, kk::L2NormalizeBackward,
+          "(t_x: T[..., D], x: T[..., D], *, eps: float) -> (t_out: T[..., D]) where T in {f32, f64, f16, bf16} "
+          "with deterministic");
+KP_JVP(l2_normalize, l2_normalize_jvp);

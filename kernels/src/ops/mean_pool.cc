@@ -1,4 +1,4 @@
-// mean_pool.
+// mean_pool. It is linear in x: tangents and second order are the op and its gradient again.
 #include <cstring>
 #include <vector>
 
@@ -70,12 +70,22 @@ void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::TensorView 
 }  // namespace
 }  // namespace kk
 
+#define KK_WHERE "where T in {f32, f64, f16, bf16}, M in {bool, u8, i32, i64} with deterministic, independent(D)"
+
 KP_DOC(mean_pool,
        "The mean over the second-to-last dimension of what the mask keeps (is not 0); zeros if it keeps nothing.");
 KK_EXPORT(mean_pool, kk::MeanPool,
           "(x: T[..., S, D], mask: M[..., S]) -> (out: T[..., D]) "
-          "where T in {f32, f64, f16, bf16}, M in {bool, u8, i32, i64}");
+          KK_WHERE);
+KK_EXPORT(mean_pool_jvp, kk::MeanPool, "(t_x: T[..., S, D], mask: M[..., S]) -> (t_out: T[..., D]) " KK_WHERE);
+KP_JVP(mean_pool, mean_pool_jvp);
+
 KK_EXPORT(mean_pool_backward, kk::MeanPoolBackward,
-          "(d_out: T[..., D], mask: M[..., S]) -> (d_x: T[..., S, D]) "
-          "where T in {f32, f64, f16, bf16}, M in {bool, u8, i32, i64}");
+          "(d_out: T[..., D], mask: M[..., S]) -> (d_x: T[..., S, D]) " KK_WHERE);
 KP_GRAD(mean_pool, mean_pool_backward);
+KK_EXPORT(mean_pool_backward_backward, kk::MeanPool,
+          "(d_d_x: T[..., S, D], mask: M[..., S]) -> (d_d_out: T[..., D]) " KK_WHERE);
+KP_GRAD(mean_pool_backward, mean_pool_backward_backward);
+KK_EXPORT(mean_pool_backward_jvp, kk::MeanPoolBackward,
+          "(t_d_out: T[..., D], mask: M[..., S]) -> (t_d_x: T[..., S, D]) " KK_WHERE);
+KP_JVP(mean_pool_backward, mean_pool_backward_jvp);

@@ -1,4 +1,4 @@
-// layer_norm and rms_norm.
+// layer_norm and rms_norm. Their tangents and second order: norm_tangents.cc.
 #include "weight_grad.h"
 
 namespace kk {
@@ -60,16 +60,18 @@ void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weig
 KP_DOC(layer_norm, "(x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension.");
 KK_EXPORT(layer_norm, kk::LayerNorm,
           "(x: T[..., D], weight: T[D], bias: T[D]? = None, *, eps: float = 1e-5) -> (out: T[..., D]) "
-          "where T in {f32, f64, f16, bf16}");
+          "where T in {f32, f64, f16, bf16} with deterministic");
 KK_EXPORT(layer_norm_backward, kk::LayerNormBackward,
           "(d_out: T[..., D], x: T[..., D], weight: T[D], *, eps: float) "
-          "-> (d_x: T[..., D], d_weight: T[D] sum, d_bias: T[D] sum) where T in {f32, f64, f16, bf16}");
+          "-> (d_x: T[..., D], d_weight: T[D] sum, d_bias: T[D] sum) where T in {f32, f64, f16, bf16} "
+          "with deterministic");
 KP_GRAD(layer_norm, layer_norm_backward);
 
 KP_DOC(rms_norm, "x / sqrt(mean of squares + eps) * weight, over the last dimension.");
 KK_EXPORT(rms_norm, kk::RmsNorm,
-          "(x: T[..., D], weight: T[D], *, eps: float = 1e-6) -> (out: T[..., D]) where T in {f32, f64, f16, bf16}");
+          "(x: T[..., D], weight: T[D], *, eps: float = 1e-6) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} "
+          "with deterministic");
 KK_EXPORT(rms_norm_backward, kk::RmsNormBackward,
           "(d_out: T[..., D], x: T[..., D], weight: T[D], *, eps: float) -> (d_x: T[..., D], d_weight: T[D] sum) "
-          "where T in {f32, f64, f16, bf16}");
+          "where T in {f32, f64, f16, bf16} with deterministic");
 KP_GRAD(rms_norm, rms_norm_backward);

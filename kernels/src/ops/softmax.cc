@@ -1,4 +1,4 @@
-// softmax with an optional mask.
+// softmax with an optional mask, and its gradient. The mask's: softmax_mask.cc; tangents and second order: softmax_second.cc.
 #include <memory>
 #include <type_traits>
 
@@ -102,7 +102,8 @@ KP_DOC(softmax,
        "A row with nothing kept is zeros.");
 KK_EXPORT(softmax, kk::Softmax,
           "(x: T[..., N], mask: M[~..., N]? = None) -> (probs: T[..., N]) "
-          "where T in {f32, f64, f16, bf16}, M in {bool, f32, f64, f16, bf16} with nondiff(mask)");
+          "where T in {f32, f64, f16, bf16}, M in {bool, f32, f64, f16, bf16} with deterministic");
 KK_EXPORT(softmax_backward, kk::SoftmaxBackward,
-          "(d_probs: T[..., N], probs: T[..., N]) -> (d_x: T[..., N]) where T in {f32, f64, f16, bf16}");
+          "(d_probs: T[..., N], probs: T[..., N]) -> (d_x: T[..., N]) where T in {f32, f64, f16, bf16} "
+          "with deterministic");
 KP_GRAD(softmax, softmax_backward);

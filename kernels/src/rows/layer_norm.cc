@@ -1,8 +1,9 @@
 // LayerNorm of rows, and its gradient.
 #include <cmath>
 
-#include "row.h"
 #include "rows.h"
+#include "sum_squares.h"
+#include "wide.h"
 
 namespace kk {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 template <class T>
 struct Moments {
   ComputeType<T> mean, inverse_deviation;
+  bool fit;  // else the row needs a wider type
 };
 
 // One pass of distances from a pivot. Where the pivot was so far from the mean that the difference of squares would lose
@@ -28,7 +30,8 @@ Moments<T> RowMoments(const T* x, int64_t width, double eps) {
     const double variance = sums.value[1] / width - to_mean * to_mean;
     const S mean = static_cast<S>(pivot + to_mean);
     if (!again || to_mean * to_mean <= 4 * variance) {
-      return {mean, static_cast<S>(1 / std::sqrt((variance < 0 ? 0 : variance) + eps))};
+      return {mean, static_cast<S>(1 / std::sqrt((variance < 0 ? 0 : variance) + eps)),
+              SquaresFit<S>(sums.value[1], eps)};
     }
     again = false;
     pivot = mean;
@@ -43,7 +46,11 @@ void LayerNormRows(const NormArgs<T>& args, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row) {
     const T* x = args.x + row * width;
     T* out = args.out + row * width;
-    const auto [mean, scale] = RowMoments(x, width, args.eps);
+    const auto [mean, scale, fit] = RowMoments(x, width, args.eps);
+    if (!fit) {
+      WideForwardRow<LayerNormFormula>(args, row);
+      continue;
+    }
     const auto normal = [&, mean = mean, scale = scale](int64_t i, auto extent) {
       return (Get(x + i, extent) - mean) * scale * Get(args.weight + i, extent);
     };
@@ -62,7 +69,7 @@ void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64
   const int64_t width = args.width;
   for (int64_t at = begin * width; at < end * width; at += width) {
     const T *d_out = args.d_out + at, *x = args.x + at;
-    const auto [mean, scale] = RowMoments(x, width, args.eps);
+    const auto [mean, scale, fit] = RowMoments(x, width, args.eps);
     const auto normal = [&, mean = mean, scale = scale](int64_t i, auto extent) {
       return (Get(x + i, extent, mean) - mean) * scale;
     };
@@ -71,6 +78,10 @@ void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64
       sum[0] += g;
       sum[1] += g * normal(i, extent);
     });
+    if (!fit || !IsModerate<S>(sums.value[0]) || !IsModerate<S>(sums.value[1])) {
+      WideBackwardRow<LayerNormFormula>(args, at / width);
+      continue;
+    }
     const S level = static_cast<S>(sums.value[0] / width), along = static_cast<S>(sums.value[1] / width);
     ForRow<T>(width, [&, scale = scale](int64_t i, auto extent) {
       const auto d = Get(d_out + i, extent), unit = normal(i, extent);

@@ -3,6 +3,7 @@
 
 #include "rows.h"
 #include "sum_squares.h"
+#include "wide.h"
 
 namespace kk {
 
@@ -13,7 +14,12 @@ void RmsNormRows(const NormArgs<T>& args, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row) {
     const T* x = args.x + row * width;
     T* out = args.out + row * width;
-    const S scale = static_cast<S>(1 / std::sqrt(SumSquares(x, width) / width + args.eps));
+    const double sum = SumSquares(x, width);
+    if (!SquaresFit<S>(sum, args.eps)) {
+      WideForwardRow<RmsNormFormula>(args, row);
+      continue;
+    }
+    const S scale = static_cast<S>(1 / std::sqrt(sum / width + args.eps));
     ForRow<T>(width, [&](int64_t i, auto extent) {
       Put(out + i, extent, Get(x + i, extent) * scale * Get(args.weight + i, extent));
     });
@@ -26,11 +32,16 @@ void RmsNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t
   const int64_t width = args.width;
   for (int64_t at = begin * width; at < end * width; at += width) {
     const T *d_out = args.d_out + at, *x = args.x + at;
-    const S scale = static_cast<S>(1 / std::sqrt(SumSquares(x, width) / width + args.eps));
+    const double sum = SumSquares(x, width);
+    const S scale = static_cast<S>(1 / std::sqrt(sum / width + args.eps));
     const auto normal = [&](int64_t i, auto extent) { return Get(x + i, extent) * scale; };
     const double along = RowSum<T>(width, [&](int64_t i, auto extent) {
       return Get(d_out + i, extent) * Get(args.weight + i, extent) * normal(i, extent);
     });
+    if (!SquaresFit<S>(sum, args.eps) || !IsModerate<S>(along)) {
+      WideBackwardRow<RmsNormFormula>(args, at / width);
+      continue;
+    }
     const S mean = static_cast<S>(along / width);
     ForRow<T>(width, [&](int64_t i, auto extent) {
       const auto d = Get(d_out + i, extent), unit = normal(i, extent);

@@ -27,8 +27,8 @@ struct NormBackwardArgs {
   const T* x;  // [rows, width]
   const T* weight;  // [width]
   T* d_x;  // [rows, width]
-  ComputeType<T>* d_weight;  // [width], added to
-  ComputeType<T>* d_bias;  // [width], added to; not read by rms_norm
+  ComputeType<T>* d_weight;  // [width], added to; null where the op has none
+  ComputeType<T>* d_bias;  // [width], added to; likewise
   int64_t width;
   double eps;
 };
@@ -43,6 +43,9 @@ template <class Level, class T, class Mask>
 void SoftmaxRow(const T* x, const Mask* mask, T* out, ComputeType<T>* scratch, int64_t width);
 template <class Level, class T>
 void SoftmaxBackwardRows(const T* d_out, const T* out, T* d_x, int64_t width, int64_t begin, int64_t end);
+// Adds half of a row's gradient to half_sums.
+template <class Level, class T>
+void SoftmaxBackwardAddRow(const T* d_out, const T* out, ComputeType<T>* half_sums, int64_t width);
 
 enum class GeluKind { kErf, kTanh };
 
@@ -56,7 +59,7 @@ void L2NormalizeRows(const T* x, T* out, int64_t width, double eps, int64_t begi
 template <class Level, class T>
 void L2NormalizeBackwardRows(const T* d_out, const T* x, T* d_x, int64_t width, double eps, int64_t begin, int64_t end);
 
-// out[j] = scale * sum over k of x[rows[k], j]. In is Out or ComputeType<Out>. `rows` has `count` items.
+// out[j] = sum over k of scale * x[rows[k], j]. In is Out or ComputeType<Out>. `rows` has `count` items.
 template <class Level, class In, class Out>
 void SumRows(const In* x, const int64_t* rows, int64_t count, double scale, Out* out, int64_t width);
 

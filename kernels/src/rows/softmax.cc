@@ -38,6 +38,20 @@ typename Pack<T>::V Masked(const T* x, const Mask* mask, int64_t i, Extent exten
   }
 }
 
+// Half of sum d_out * out: of that, and of half of d_out, the difference cannot overflow. A half loses nothing.
+template <class T>
+ComputeType<T> HalfDot(const T* d_out, const T* out, int64_t width) {
+  using S = ComputeType<T>;
+  return static_cast<S>(RowSum<T>(
+      width, [&](int64_t i, auto extent) { return Get(d_out + i, extent) * S{0.5} * Get(out + i, extent); }));
+}
+
+// Half of the gradient (d_out - dot) * out.
+template <class T, class S, class Extent>
+typename Pack<T>::V HalfGradient(const T* d_out, const T* out, S half_dot, int64_t i, Extent extent) {
+  return (Get(d_out + i, extent) * S{0.5} - half_dot) * Get(out + i, extent);
+}
+
 }  // namespace
 
 template <class Level, class T, class Mask>
@@ -58,12 +72,20 @@ template <class Level, class T>
 void SoftmaxBackwardRows(const T* d_out, const T* out, T* d_x, int64_t width, int64_t begin, int64_t end) {
   using S = ComputeType<T>;
   for (int64_t at = begin * width; at < end * width; at += width) {
-    const S dot = static_cast<S>(RowSum<T>(
-        width, [&](int64_t i, auto extent) { return Get(d_out + at + i, extent) * Get(out + at + i, extent); }));
+    const S dot = HalfDot<T>(d_out + at, out + at, width);
     ForRow<T>(width, [&](int64_t i, auto extent) {
-      Put(d_x + at + i, extent, (Get(d_out + at + i, extent) - dot) * Get(out + at + i, extent));
+      const auto half = HalfGradient(d_out + at, out + at, dot, i, extent);
+      Put(d_x + at + i, extent, half + half);
     });
   }
+}
+
+template <class Level, class T>
+void SoftmaxBackwardAddRow(const T* d_out, const T* out, ComputeType<T>* half_sums, int64_t width) {
+  const auto dot = HalfDot<T>(d_out, out, width);
+  ForRow<T>(width, [&](int64_t i, auto extent) {
+    Put(half_sums + i, extent, Get(half_sums + i, extent) + HalfGradient(d_out, out, dot, i, extent));
+  });
 }
 
 #define KK_INSTANTIATE_MASK(T, Mask) \
@@ -72,7 +94,8 @@ void SoftmaxBackwardRows(const T* d_out, const T* out, T* d_x, int64_t width, in
   KK_INSTANTIATE_MASK(T, void)    \
   KK_INSTANTIATE_MASK(T, uint8_t) \
   KK_INSTANTIATE_MASK(T, T)       \
-  template void SoftmaxBackwardRows<KP_VARIANT, T>(const T*, const T*, T*, int64_t, int64_t, int64_t);
+  template void SoftmaxBackwardRows<KP_VARIANT, T>(const T*, const T*, T*, int64_t, int64_t, int64_t); \
+  template void SoftmaxBackwardAddRow<KP_VARIANT, T>(const T*, const T*, ComputeType<T>*, int64_t);
 KK_FLOAT_TYPES(KK_INSTANTIATE)
 KK_INSTANTIATE_MASK(Bf16, float)
 KK_INSTANTIATE_MASK(F16, float)

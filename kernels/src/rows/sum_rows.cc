@@ -1,4 +1,4 @@
-// The sum of chosen rows, a vector of columns at a time.
+// The sum of chosen rows, a vector of columns at a time. Scaled before they are added: the mean of large values is none too large.
 #include "row.h"
 #include "rows.h"
 
@@ -12,11 +12,11 @@ void SumRows(const In* x, const int64_t* rows, int64_t count, double scale, Out*
     V even = {}, odd = {};
     int64_t k = 0;
     for (; k + 2 <= count; k += 2) {
-      even += Get(x + rows[k] * width + i, extent);
-      odd += Get(x + rows[k + 1] * width + i, extent);
+      even += Get(x + rows[k] * width + i, extent) * factor;
+      odd += Get(x + rows[k + 1] * width + i, extent) * factor;
     }
-    if (k < count) even += Get(x + rows[k] * width + i, extent);
-    Put(out + i, extent, (even + odd) * factor);
+    if (k < count) even += Get(x + rows[k] * width + i, extent) * factor;
+    Put(out + i, extent, even + odd);
   });
 }
 

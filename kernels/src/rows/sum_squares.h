@@ -1,4 +1,4 @@
-// The sum of squares of a row, for any finite values.
+// The sum of squares of a row, and which sums can be trusted.
 #pragma once
 
 #include "row.h"
@@ -6,20 +6,38 @@
 namespace kk {
 namespace {
 
-// Squares of floats are summed as floats while that neither overflows nor loses what is small; else as doubles.
 template <class T>
 double SumSquares(const T* x, int64_t width) {
-  const double sum = RowSum<T>(width, [&](int64_t i, auto extent) {
+  return RowSum<T>(width, [&](int64_t i, auto extent) {
     const auto v = Get(x + i, extent);
     return v * v;
   });
-  if (sizeof(typename Pack<T>::S) == sizeof(double) || (sum > 1e-25 && sum < 1e38)) return sum;
-  double exact = 0;
-  ForRow<T>(width, [&](int64_t i, auto extent) {
-    const auto v = Get(x + i, extent);
-    for (int lane = 0; lane < Pack<T>::kLanes; ++lane) exact += static_cast<double>(v[lane]) * v[lane];
-  });
-  return exact;
+}
+
+template <class S>
+struct Limits;
+template <>
+struct Limits<float> {
+  static constexpr double kLeast = 1e-25, kLargest = 1e37, kModerate = 1e28;
+};
+template <>
+struct Limits<double> {
+  static constexpr double kLeast = 1e-270, kLargest = 1e305, kModerate = 1e290;
+};
+
+// Whether the squares that make up `sum` neither overflowed nor vanished in S. What is small may have vanished where `floor`,
+// which is added or is the least allowed, is large beside it. False for inf and NaN.
+template <class S>
+bool SquaresFit(double sum, double floor) {
+  using L = Limits<S>;
+  return sum < L::kLargest && (sum > L::kLeast || floor > L::kLeast);
+}
+
+// Whether a sum of products of gradients is so far from S's largest value that no product overflowed, nor will what it is
+// subtracted from. False for inf and NaN.
+template <class S>
+bool IsModerate(double sum) {
+  return sum < Limits<S>::kModerate && sum > -Limits<S>::kModerate;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ OPS = {
     "gelu_tanh": (lambda k, x: k.gelu(x, approximate="tanh"), (X,)),
     "softmax": (lambda k, x: k.softmax(x), (X,)),
     "masked_softmax": (lambda k, x: k.softmax(x, jnp.asarray(MASK)), (X,)),
+    "biased_softmax": (lambda k, x, m: k.softmax(x, m), (X, normal(1, 3, 8))),
     "mean_pool": (lambda k, x: k.mean_pool(x, jnp.asarray(TOKENS)), (X,)),
     "l2_normalize": (lambda k, x: k.l2_normalize(x), (X,)),
     "embedding": (lambda k, t: k.embedding(t, jnp.asarray([[0, 2], [2, 1]], jnp.int32)), (X[0],)),
@@ -44,7 +45,7 @@ def op(request, kernels):
 
 def test_check_grads(op):
     function, args = op
-    check_grads(function, args, 1, modes=["rev"], eps=1e-5)
+    check_grads(function, args, 2, modes=["rev"], eps=1e-5)
 
 
 def test_transformations_agree(op):

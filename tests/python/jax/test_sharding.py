@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import kernpack
 import numpy as np
 import pytest
 from jax.sharding import AxisType, NamedSharding
@@ -84,6 +85,34 @@ def test_results_that_reduce(g):
     assert "all-gather" not in compiled(g.row_sums, x)
     close(jax.jit(g.whole_sums)(x), X.sum((0, 1)))  # not marked `sum`: one call on all of it
     assert "all-gather" in compiled(g.whole_sums, x)
+
+
+def test_columns_of_a_table_stay_sharded():
+    """Indices and columns are split over different axes: the table's gradient adds up over those of the indices only."""
+    k = kernpack.load("kernpack_kernels")
+    table, cotangent = normal(5, 4), normal(8, 4)
+    indices = jnp.asarray(np.arange(8) * 3 % 5)
+    on = mesh()
+    split = (
+        placed(table, P(None, "model"), on),
+        placed(indices, P("data"), on),
+        placed(cotangent, P("data", "model"), on),
+    )
+
+    def gradient(table, indices, d):
+        return jax.vjp(lambda t: k.embedding(t, indices), table)[1](d)[0]
+
+    close(jax.jit(k.embedding)(*split[:2]), table[indices])
+    assert "all-gather" not in compiled(k.embedding, *split[:2])
+    close(jax.jit(gradient)(*split), jnp.zeros_like(table).at[indices].add(cotangent))
+    assert "all-gather" not in compiled(gradient, *split)
+
+
+def test_columns_of_a_mean_stay_sharded():
+    k = kernpack.load("kernpack_kernels")
+    x, tokens = placed(X, P("data", None, "model"), mesh()), jnp.ones((8, 6), bool)
+    close(jax.jit(k.mean_pool)(x, tokens), X.mean(1))
+    assert "all-gather" not in compiled(k.mean_pool, x, tokens)
 
 
 def test_six_rows_on_four_devices(g):

@@ -1,4 +1,8 @@
-"""What the kernels compute, in NumPy and float64."""
+"""What the kernels compute, in NumPy: in float64, or in the wider type of the arrays given.
+
+The norms, softmax's gradient and the tanh form take complex arrays too (derivatives.py): they use no absolute value, and
+compare real parts only.
+"""
 
 import math
 
@@ -8,12 +12,35 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 def layer_norm(x, weight, bias=0.0, eps=1e-5):
+    unit, _ = _centred(x, eps)
+    return unit * weight + bias
+
+
+def _centred(x, eps):
     centred = x - x.mean(-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps) * weight + bias
+    scale = 1 / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+    return centred * scale, scale
+
+
+def layer_norm_backward(d_out, x, weight, eps=1e-5):
+    unit, scale = _centred(x, eps)
+    g = d_out * weight
+    along = (g * unit).mean(-1, keepdims=True)
+    return (g - g.mean(-1, keepdims=True) - unit * along) * scale, _columns(d_out * unit), _columns(d_out + 0 * x)
+
+
+def _columns(x):
+    return x.reshape(-1, x.shape[-1]).sum(0)
 
 
 def rms_norm(x, weight, eps=1e-6):
     return x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * weight
+
+
+def rms_norm_backward(d_out, x, weight, eps=1e-6):
+    scale = 1 / np.sqrt((x**2).mean(-1, keepdims=True) + eps)
+    unit, g = x * scale, d_out * weight
+    return (g - unit * (g * unit).mean(-1, keepdims=True)) * scale, _columns(d_out * unit)
 
 
 def softmax(x, mask=None):
@@ -26,10 +53,35 @@ def softmax(x, mask=None):
     return np.divide(e, total, out=np.zeros_like(e), where=total != 0)
 
 
+def softmax_backward(d_probs, probs):
+    return ((d_probs - (d_probs * probs).sum(-1, keepdims=True)) * probs,)
+
+
+def summed_to(gradient, shape):
+    """Summed over what a mask of that shape was broadcast to."""
+    missing = gradient.ndim - len(shape)
+    gradient = gradient.sum(tuple(range(missing)))
+    return gradient.sum(tuple(i for i, size in enumerate(shape) if size == 1 and gradient.shape[i] != 1), keepdims=True)
+
+
 def gelu(x, approximate="none"):
-    if approximate == "tanh":
-        return x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    if approximate == "tanh":  # x (1 + tanh u) / 2 as x / (1 + exp(-2u)), without an overflow
+        e = np.exp(-np.abs(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        return x * np.where(x > 0, 1, e) / (1 + e)
     return x * 0.5 * _erfc(-x / math.sqrt(2))
+
+
+def gelu_slopes(x, approximate="none"):
+    """GELU's first and second derivative in float64; at the infinities their limits."""
+    x = np.clip(x, -200, 200)  # far out they are constant, and exp(x * x) too large
+    if approximate == "tanh":
+        a, b = 2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715
+        e = np.exp(-np.abs(a * x + b * x**3))
+        s, q = np.where(x > 0, 1, e) / (1 + e), e / (1 + e) ** 2
+        slope, bend = a + 3 * b * x**2, 6 * b * x
+        return s + x * q * slope, 2 * q * slope + x * q * ((1 - 2 * s) * slope**2 + bend)
+    density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return 0.5 * _erfc(-x / math.sqrt(2)) + x * density, (2 - x * x) * density
 
 
 def mean_pool(x, mask):
@@ -37,5 +89,23 @@ def mean_pool(x, mask):
     return np.where(keep, x, 0).sum(-2) / np.maximum(keep.sum(-2), 1)
 
 
+def mean_pool_backward(d_out, mask):
+    keep = (mask != 0)[..., None]
+    return np.where(keep, d_out[..., None, :] / np.maximum(keep.sum(-2, keepdims=True), 1), 0)
+
+
+def _length(x):
+    return np.sqrt((x**2).sum(-1, keepdims=True))
+
+
 def l2_normalize(x, eps=1e-12):
-    return x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), eps)
+    length = _length(x)
+    return x / np.where(length.real < eps, eps, length)
+
+
+def l2_normalize_backward(d_out, x, eps=1e-12):
+    length = _length(x)
+    small = length.real < eps
+    unit = x / np.where(small, eps, length)
+    along = np.where(small, 0, (d_out * unit).sum(-1, keepdims=True))
+    return ((d_out - unit * along) / np.where(small, eps, length),)

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import numpy as np
-import pytest
 from jax.test_util import check_grads
 from samples import Sample
 
@@ -53,10 +52,6 @@ def grad(op: Callable[..., Any], sample: Sample) -> str:
         return op(*args, **sample.kwargs)
 
     given = [sample.args[i] for i in floats]
-    if op.__self__.name.endswith("_backward"):  # type: ignore[attr-defined]
-        with pytest.raises(TypeError, match="cannot be differentiated: the function has no gradient"):
-            jax.vjp(of_floats, *given)
-        return "no: not declared"
     check_grads(jax.jit(of_floats), given, 1, modes=["rev"], eps=1e-5)
     return "yes"
 

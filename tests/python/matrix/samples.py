@@ -1,4 +1,4 @@
-"""One call of each function of kernpack_kernels, as NumPy arrays: small, float64, valid under every transformation."""
+"""One call of each function of kernpack_kernels that has a gradient, as NumPy arrays: small, float64, valid under every transformation."""
 
 from __future__ import annotations
 
@@ -60,4 +60,5 @@ SAMPLES = {
     "rms_norm_backward": Sample((_D, _X, _W), {"eps": 1e-6}, (0, 1)),
     "softmax": Sample((_X,)),
     "softmax_backward": Sample((_D, _PROBS), mapped=(0, 1)),
+    "softmax_mask_backward": Sample((_D, _PROBS, _normal(1, 3, 8)), mapped=(0, 1)),
 }

@@ -29,7 +29,7 @@ def kernels():
 
 
 def test_every_function_is_in_the_table(kernels):
-    assert sorted(SAMPLES) == sorted(kernels.functions)
+    assert set(SAMPLES) == {name for name, _ in kernels._gradients}
 
 
 @pytest.mark.parametrize("column", list(jax_cells.COLUMNS))

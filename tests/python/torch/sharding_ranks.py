@@ -80,6 +80,29 @@ def independent_dims_are_split() -> None:
     same(k.per_head(split(x, Shard(0))), k.per_head(x))  # not independent: gathered
 
 
+def columns_of_a_table_are_split() -> None:
+    """What works column by column is called on each device's columns, and its gradient needs no other's."""
+    kernels = kernpack.load("kernpack_kernels")
+    table, x = torch.randn(6, 8), torch.randn(2, 3, 8)
+    indices, mask = torch.tensor([[0, 5, 0], [2, 2, 1]]), torch.tensor([[1, 1, 0], [1, 0, 1]])
+    for run, whole, columns, other in (
+        (kernels.embedding, table, 1, indices),
+        (kernels.mean_pool, x, 2, mask),
+    ):
+        expected = whole.clone().requires_grad_()
+        run(expected, other).square().sum().backward()
+        parts = split(whole, Shard(columns)).requires_grad_()
+        others = split(other, Replicate())
+        with CommDebugMode() as traffic:
+            out = run(parts, others)
+            (gradient,) = torch.autograd.grad(out, parts, 2 * out.detach())
+        assert traffic.get_total_counts() == 0
+        assert out.placements == (Shard(out.dim() - 1),)
+        assert gradient.placements == (Shard(columns),)
+        same(out, run(whole, other))
+        same(gradient, expected.grad)
+
+
 def caches_split_by_head() -> None:
     cache, key = torch.zeros(6, 4, 3), torch.randn(2, 4, 3)
     expected = cache.clone()
@@ -122,6 +145,7 @@ def destinations_are_refused() -> None:
 for case in (
     written_in_place,
     independent_dims_are_split,
+    columns_of_a_table_are_split,
     caches_split_by_head,
     layouts_that_would_lose_the_write_are_refused,
     tensors_by_keyword,

@@ -15,6 +15,7 @@ WORKERS = {
     "sharding_ranks.py": [
         "written_in_place",
         "independent_dims_are_split",
+        "columns_of_a_table_are_split",
         "caches_split_by_head",
         "layouts_that_would_lose_the_write_are_refused",
         "tensors_by_keyword",

@@ -1,0 +1,131 @@
+"""What the signatures of the wheel say beyond shapes: who has a gradient, who works column by column, whose bits are the same on
+every run; and that it's so."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from arrays import make, values_of
+
+OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
+COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
+
+
+def properties(signature):
+    return signature.partition(" with ")[2]
+
+
+def base(name):
+    return next(op for op in OPS if re.match(rf"{op}(_|$)", name))
+
+
+def test_every_op_has_first_and_second_order_in_both_modes(k):
+    gradients, tangents = dict(k._gradients), {forward for forward, _ in k._jvps}
+    for op in OPS:
+        assert {op, gradients[op]} <= gradients.keys() & tangents
+    derived = {backward for _, backward in k._gradients} | {tangent for _, tangent in k._jvps}
+    assert set(k.functions) == {*OPS, *derived}
+    assert {b for f, b in k._gradients if f in OPS} <= {f for f, _ in k._gradients}
+
+
+def test_nothing_is_declared_to_have_no_gradient(k):
+    """All that could have one has one; what is asked for its shape only has a true zero."""
+    assert not [name for name, f in k.functions.items() if "nondiff" in f.signature]
+
+
+def test_what_works_column_by_column_says_so(k):
+    for name, function in k.functions.items():
+        assert ("independent(D)" in properties(function.signature)) == (base(name) in COLUMNS), name
+
+
+def test_columns_are_independent(k):
+    """The op on some columns gives those columns of its results: what `independent` means."""
+    rng = np.random.default_rng(0)
+    table, x, d = rng.normal(size=(5, 6)), rng.normal(size=(2, 3, 6)), rng.normal(size=(2, 6))
+    indices, mask = np.array([[0, 4, 0], [1, 1, 2]]), np.array([[1, 0, 1], [1, 1, 1]])
+    for run in (
+        lambda c: k.embedding(table[:, c].copy(), indices),
+        lambda c: k.embedding_backward(x[..., c].copy(), table[:, c].copy(), indices),
+        lambda c: k.mean_pool(x[..., c].copy(), mask),
+        lambda c: k.mean_pool_backward(d[:, c].copy(), mask),
+    ):
+        np.testing.assert_array_equal(run(slice(2, 5)), run(slice(None))[..., 2:5])
+
+
+def test_every_op_is_deterministic(k):
+    assert not [n for n, f in k.functions.items() if "deterministic" not in properties(f.signature)]
+
+
+def calls(k):
+    """Of each function a call large enough for several threads."""
+    rng = np.random.default_rng(1)
+
+    def new(*shape):
+        return make(rng.normal(size=shape), "f32")[0]
+
+    def tensors(*shapes):
+        return [torch.from_numpy(new(*s)) for s in shapes]
+
+    x, d, u, t = tensors(*[(900, 133)] * 4)
+    w, b, tw = tensors((133,), (133,), (133,))
+    probs = k.softmax(x).reshape(30, 30, 133)
+    c, s = d.reshape(30, 30, 133), u.reshape(30, 30, 133)
+    mask, row = tensors((1, 30, 133), (1, 1, 133))
+    table, indices = tensors((40, 133))[0], torch.from_numpy(rng.integers(0, 40, 900))
+    tokens, kept = x.reshape(30, 30, 133), torch.from_numpy(rng.random((30, 30)) < 0.7)
+    eps, kind = {"eps": 1e-5}, {"approximate": "tanh"}
+    return {
+        "embedding": lambda: k.embedding(table, indices),
+        "embedding_backward": lambda: k.embedding_backward(x, table, indices),
+        "gelu": lambda: k.gelu(x),
+        "gelu_backward": lambda: k.gelu_backward(d, x, **kind),
+        "gelu_backward_backward": lambda: k.gelu_backward_backward(u, d, x, **kind),
+        "l2_normalize": lambda: k.l2_normalize(x),
+        "l2_normalize_backward": lambda: k.l2_normalize_backward(d, x, **eps),
+        "l2_normalize_backward_backward": lambda: k.l2_normalize_backward_backward(u, d, x, **eps),
+        "layer_norm": lambda: k.layer_norm(x, w, b),
+        "layer_norm_backward": lambda: k.layer_norm_backward(d, x, w, **eps),
+        "layer_norm_backward_backward": lambda: k.layer_norm_backward_backward(u, tw, b, d, x, w, **eps),
+        "layer_norm_jvp": lambda: k.layer_norm_jvp(x, w, t, tw, b, **eps),
+        "mean_pool": lambda: k.mean_pool(tokens, kept),
+        "mean_pool_backward": lambda: k.mean_pool_backward(x[:30], kept),
+        "rms_norm": lambda: k.rms_norm(x, w),
+        "rms_norm_backward": lambda: k.rms_norm_backward(d, x, w, **eps),
+        "rms_norm_backward_jvp": lambda: k.rms_norm_backward_jvp(d, x, w, u, t, tw, **eps),
+        "softmax": lambda: k.softmax(tokens, mask),
+        "softmax_backward": lambda: k.softmax_backward(c, probs),
+        "softmax_mask_backward": lambda: k.softmax_mask_backward(c, probs, mask),
+        "softmax_mask_backward one row": lambda: k.softmax_mask_backward(c, probs, row),
+        "softmax_mask_backward_jvp": lambda: k.softmax_mask_backward_jvp(c, probs, row, s, s, None),
+        "softmax_jvp": lambda: k.softmax_jvp(probs, s, mask),
+        "softmax_backward_backward": lambda: k.softmax_backward_backward(s, c, probs),
+    }
+
+
+def bits(results):
+    return [r.numpy().tobytes() for r in (results if isinstance(results, tuple) else (results,))]
+
+
+def test_the_same_bits_on_any_number_of_threads(k):
+    before = torch.get_num_threads()
+    found = {}
+    try:
+        for threads in (1, 2, 3, 4):
+            torch.set_num_threads(threads)
+            for name, call in calls(k).items():
+                assert bits(call()) == found.setdefault(name, bits(call())), f"{name} on {threads} threads"
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_long_sums_over_rows(k, dtype):
+    """A mask of one row beside many rows: cut into parts, each added up in the type that the kernels compute in."""
+    rng = np.random.default_rng(2)
+    probs, p64 = make(rng.dirichlet(np.ones(16), (64, 256)), dtype)
+    d, d64 = make(rng.normal(size=(64, 256, 16)), dtype)
+    mask, _ = make(np.zeros((1, 1, 16)), dtype)
+    expected = ((d64 - (d64 * p64).sum(-1, keepdims=True)) * p64).sum((0, 1))[None, None]
+    found = values_of(k.softmax_mask_backward(d, probs, mask))
+    np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "f32" else 8e-3, atol=2e-4)
