@@ -12,10 +12,6 @@ OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm
 COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
 
 
-def properties(signature):
-    return signature.partition(" with ")[2]
-
-
 def base(name):
     return next(op for op in OPS if re.match(rf"{op}(_|$)", name))
 
@@ -31,12 +27,12 @@ def test_every_op_has_first_and_second_order_in_both_modes(k):
 
 def test_nothing_is_declared_to_have_no_gradient(k):
     """All that could have one has one; what is asked for its shape only has a true zero."""
-    assert not [name for name, f in k.functions.items() if "nondiff" in f.signature]
+    assert not [name for name, f in k.functions.items() if f.typed["props"]["nondiff"]]
 
 
 def test_what_works_column_by_column_says_so(k):
     for name, function in k.functions.items():
-        assert ("independent(D)" in properties(function.signature)) == (base(name) in COLUMNS), name
+        assert function.typed["props"]["independent"] == (["D"] if base(name) in COLUMNS else []), name
 
 
 def test_columns_are_independent(k):
@@ -54,7 +50,7 @@ def test_columns_are_independent(k):
 
 
 def test_every_op_is_deterministic(k):
-    assert not [n for n, f in k.functions.items() if "deterministic" not in properties(f.signature)]
+    assert not [n for n, f in k.functions.items() if not f.typed["props"]["deterministic"]]
 
 
 def calls(k):

@@ -215,3 +215,23 @@ def test_no_number_spoils_its_own_row_only(k, dtype, value):
         found, expected = values_of(run(bad)), values_of(run(clean))
         assert not np.isfinite(found[1, 20])
         np.testing.assert_array_equal(found[[0, 2]], expected[[0, 2]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_without_a_norm(k, dtype):
+    """As docs/kernels.md has it."""
+    w, _ = make(np.ones(4), dtype)
+    infinite, _ = make([[1, -np.inf, 0, 2]], dtype)
+    zeros, _ = make([[0.0, -0.0, 0, 0]], dtype)
+    d, d64 = make([[1, -2, 3, 0.5]], dtype)
+    assert np.isnan(values_of(k.layer_norm(infinite, w))).all()
+    for out in (k.rms_norm(infinite, w), k.l2_normalize(infinite)):
+        np.testing.assert_array_equal(values_of(out), [[0, np.nan, 0, 0]])
+    for run in (k.layer_norm, k.rms_norm):
+        assert not values_of(run(zeros, w)).any()
+        assert np.isnan(values_of(run(zeros, w, eps=0.0))).all()
+    assert np.isnan(values_of(k.l2_normalize(zeros, eps=0.0))).all()
+    np.testing.assert_allclose(values_of(k.l2_normalize_backward(d, zeros, eps=0.25)), 4 * d64)
+    for backward in (k.layer_norm_backward, k.rms_norm_backward):
+        assert np.isfinite(values_of(backward(d, zeros, w, eps=1e-5)[0])).all()
+        assert np.isnan(values_of(backward(d, zeros, w, eps=0.0)[0])).all()

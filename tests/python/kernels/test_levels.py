@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FILES = ("test_norms.py", "test_softmax.py", "test_gelu.py", "test_embedding.py", "test_gradients.py")
+FILES = ("test_norms.py", "test_softmax.py", "test_gelu.py", "test_embedding.py", "test_gradients.py", "test_edges.py")
 
 
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])

@@ -61,9 +61,9 @@ def test_second_order_of_every_op(kernels, name):
 
 
 def test_second_order_where_not_declared(k):
-    x = leaf(3)
-    (first,) = torch.autograd.grad(k.square(x).sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match=r"square_backward: .*declares no gradient .*KP_GRAD\(square_backward, "):
+    x, w = leaf(3), leaf(3)
+    (first,) = torch.autograd.grad(k.scale_by(x, w=w).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"scale_by_backward: .*declares no gradient .*KP_GRAD\(scale_by_backward, "):
         first.sum().backward()
 
 
