@@ -111,8 +111,9 @@ KP_GRAD(embedding, embedding_backward);
 KP_EXPORT(embedding_backward_backward, kk::EmbeddingBackwardBackward,
           "(d_d_table: T[V, D], indices: I[...]) -> (d_d_out: T[..., D]) " KK_WHERE);
 KP_GRAD(embedding_backward, embedding_backward_backward);
-KK_EXPORT(embedding_backward_jvp, kk::EmbeddingBackwardJvp,
-          "(t_d_out: T[..., D], t_table: T[V, D]?, table: T[V, D], indices: I[...]) -> (t_d_table: T[V, D] sum) " KK_WHERE);
+KK_EXPORT(
+    embedding_backward_jvp, kk::EmbeddingBackwardJvp,
+    "(t_d_out: T[..., D], t_table: T[V, D]?, table: T[V, D], indices: I[...]) -> (t_d_table: T[V, D] sum) " KK_WHERE);
 KP_JVP(embedding_backward, embedding_backward_jvp);
 
 // It asks for the table's shape only, so that its gradient there is zero.

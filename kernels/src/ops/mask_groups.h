@@ -16,8 +16,9 @@ inline void CheckMask(const char* op, const char* name, kp::ShapeView x, kp::Sha
     const int64_t size = mask[mask.size() - i];
     fits = size == x[x.size() - i] || (size == 1 && i > 1);
   }
-  KP_CHECK(fits, ValueError) << op << ": " << name << ": expected the shape of probs, or 1 in dimensions before the last, got "
-                             << mask << " for probs of " << x;
+  KP_CHECK(fits, ValueError) << op << ": " << name
+                             << ": expected the shape of probs, or 1 in dimensions before the last, got " << mask
+                             << " for probs of " << x;
 }
 
 // Row (mask_row, k) of the tensor, 0 <= k < repeats(), in an order that depends on the shapes only.

@@ -74,9 +74,7 @@ void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::TensorView 
 
 KP_DOC(mean_pool,
        "The mean over the second-to-last dimension of what the mask keeps (is not 0); zeros if it keeps nothing.");
-KK_EXPORT(mean_pool, kk::MeanPool,
-          "(x: T[..., S, D], mask: M[..., S]) -> (out: T[..., D]) "
-          KK_WHERE);
+KK_EXPORT(mean_pool, kk::MeanPool, "(x: T[..., S, D], mask: M[..., S]) -> (out: T[..., D]) " KK_WHERE);
 KK_EXPORT(mean_pool_jvp, kk::MeanPool, "(t_x: T[..., S, D], mask: M[..., S]) -> (t_out: T[..., D]) " KK_WHERE);
 KP_JVP(mean_pool, mean_pool_jvp);
 

@@ -33,9 +33,9 @@ void LayerNormJvp(kp::TensorView x, kp::TensorView weight, Tensor t_x, Tensor t_
   Run<LayerNormFormula>(at, eps);
 }
 
-void LayerNormBackwardBackward(Tensor d_d_x, Tensor d_d_weight, Tensor d_d_bias, kp::TensorView d_out,
-                               kp::TensorView x, kp::TensorView weight, double eps, kp::TensorView d_d_out,
-                               kp::TensorView d_x, kp::TensorView d_weight) {
+void LayerNormBackwardBackward(Tensor d_d_x, Tensor d_d_weight, Tensor d_d_bias, kp::TensorView d_out, kp::TensorView x,
+                               kp::TensorView weight, double eps, kp::TensorView d_d_out, kp::TensorView d_x,
+                               kp::TensorView d_weight) {
   NormTensors at{x};
   at.weight = weight, at.d_out = d_out, at.t_x = d_d_x, at.t_weight = d_d_weight, at.t_bias = d_d_bias;
   at.t_out = d_d_out, at.t_d_x = d_x, at.t_d_weight = d_weight;

@@ -12,9 +12,8 @@ namespace {
 template <class R>
 std::vector<R> Numbers(kp::TensorView from) {
   std::vector<R> to(static_cast<size_t>(from.numel()));
-  DispatchFloat(from.dtype(), [&](auto tag) {
-    LoadRow(Data<typename decltype(tag)::Type>(from), from.numel(), to.data());
-  });
+  DispatchFloat(from.dtype(),
+                [&](auto tag) { LoadRow(Data<typename decltype(tag)::Type>(from), from.numel(), to.data()); });
   return to;
 }
 
@@ -76,7 +75,8 @@ void SecondOrder(kp::TensorView u, kp::TensorView d_probs, kp::TensorView probs,
       for (int64_t row = begin; row < end; ++row, rows.Next()) {
         LoadRow(Data<T>(d_probs) + row * width, width, c.data());
         LoadRow(Data<T>(probs) + row * width, width, p.data());
-        SoftmaxSecondOrder(direction.data() + rows.row() * width, c.data(), p.data(), width, d_c.data(), d_p_row.data());
+        SoftmaxSecondOrder(direction.data() + rows.row() * width, c.data(), p.data(), width, d_c.data(),
+                           d_p_row.data());
         StoreRow(d_c.data(), width, Data<T>(d_d_probs) + row * width);
         StoreRow(d_p_row.data(), width, Data<T>(d_p) + row * width);
       }

@@ -42,8 +42,8 @@ typename Pack<T>::V Masked(const T* x, const Mask* mask, int64_t i, Extent exten
 template <class T>
 ComputeType<T> HalfDot(const T* d_out, const T* out, int64_t width) {
   using S = ComputeType<T>;
-  return static_cast<S>(RowSum<T>(
-      width, [&](int64_t i, auto extent) { return Get(d_out + i, extent) * S{0.5} * Get(out + i, extent); }));
+  return static_cast<S>(
+      RowSum<T>(width, [&](int64_t i, auto extent) { return Get(d_out + i, extent) * S{0.5} * Get(out + i, extent); }));
 }
 
 // Half of the gradient (d_out - dot) * out.
@@ -90,10 +90,10 @@ void SoftmaxBackwardAddRow(const T* d_out, const T* out, ComputeType<T>* half_su
 
 #define KK_INSTANTIATE_MASK(T, Mask) \
   template void SoftmaxRow<KP_VARIANT, T, Mask>(const T*, const Mask*, T*, ComputeType<T>*, int64_t);
-#define KK_INSTANTIATE(T)         \
-  KK_INSTANTIATE_MASK(T, void)    \
-  KK_INSTANTIATE_MASK(T, uint8_t) \
-  KK_INSTANTIATE_MASK(T, T)       \
+#define KK_INSTANTIATE(T)                                                                              \
+  KK_INSTANTIATE_MASK(T, void)                                                                         \
+  KK_INSTANTIATE_MASK(T, uint8_t)                                                                      \
+  KK_INSTANTIATE_MASK(T, T)                                                                            \
   template void SoftmaxBackwardRows<KP_VARIANT, T>(const T*, const T*, T*, int64_t, int64_t, int64_t); \
   template void SoftmaxBackwardAddRow<KP_VARIANT, T>(const T*, const T*, ComputeType<T>*, int64_t);
 KK_FLOAT_TYPES(KK_INSTANTIATE)

@@ -36,8 +36,9 @@ template <class T>
 void GeluTangents(const GeluTangentArgs<T>& args) {
   for (int64_t i = 0; i < args.count; ++i) {
     const double x = Load(args.x[i]);
-    const auto [first, second] =
-        std::isnan(x) ? Slopes{x, x} : args.kind == GeluKind::kErf ? ErfSlopes(x) : TanhSlopes(x);
+    const auto [first, second] = std::isnan(x)                 ? Slopes{x, x}
+                                 : args.kind == GeluKind::kErf ? ErfSlopes(x)
+                                                               : TanhSlopes(x);
     if (args.t_out) Store(first * Load(args.t_x[i]), args.t_out + i);
     if (!args.t_d_x) continue;
     double sum = args.t_d_out ? first * Load(args.t_d_out[i]) : 0;

@@ -79,7 +79,7 @@ void NormTangents(const NormTangentArgs<T>& args) {
   }
 }
 
-#define KK_INSTANTIATE(T)                                                      \
+#define KK_INSTANTIATE(T)                                                     \
   template void NormTangents<LayerNormFormula, T>(const NormTangentArgs<T>&); \
   template void NormTangents<RmsNormFormula, T>(const NormTangentArgs<T>&);   \
   template void NormTangents<L2NormalizeFormula, T>(const NormTangentArgs<T>&);

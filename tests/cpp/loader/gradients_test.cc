@@ -111,20 +111,20 @@ TEST(Gradients, EachParameterOnce) {
 
 TEST(Gradients, OfAParameterWhoseGradientsNameIsTaken) {
   constexpr const char* forward = "(d_y: f32[N], y: f32[N]) -> (d_x: f32[N])";
-  EXPECT_EQ(
-      Load(forward, {{"g", "(d_d_x: f32[N], d_y: f32[N], y: f32[N]) -> (d_d_y: f32[N], d_y_: f32[N])"}}), "");
+  EXPECT_EQ(Load(forward, {{"g", "(d_d_x: f32[N], d_y: f32[N], y: f32[N]) -> (d_d_y: f32[N], d_y_: f32[N])"}}), "");
   EXPECT_EQ(Load(forward, {{"g", "(d_d_x: f32[N], y: f32[N]) -> (d_d_y: f32[N], d_y: f32[N])"},
                            {"h", "(d_d_x: f32[N]) -> (d_y_: f32[N])"}}),
             "ValueError: KP_GRAD: f: g and h both give d_y; expected one of them");
-  EXPECT_EQ(LoadOne("(x: f32[D]) -> (d_x__: f32[D])"),
-            "ValueError: KP_GRAD: g: result d_x__: expected the gradient of a parameter of f (d_x, d_w, d_y, d_n, d_xs, "
-            "d_m, d_k)");
+  EXPECT_EQ(
+      LoadOne("(x: f32[D]) -> (d_x__: f32[D])"),
+      "ValueError: KP_GRAD: g: result d_x__: expected the gradient of a parameter of f (d_x, d_w, d_y, d_n, d_xs, "
+      "d_m, d_k)");
 }
 
 TEST(Gradients, OfAnOptionalParameterOnly) {
   constexpr const char* forward = "(x: f32[N], w: f32[N]?) -> (y: f32[N])";
-  EXPECT_EQ(Load(forward, {{"g", "(d_y: f32[N]) -> (d_x: f32[N])"}, {"h", "(d_y: f32[N], w: f32[N]) -> (d_w: f32[N])"}}),
-            "");
+  EXPECT_EQ(
+      Load(forward, {{"g", "(d_y: f32[N]) -> (d_x: f32[N])"}, {"h", "(d_y: f32[N], w: f32[N]) -> (d_w: f32[N])"}}), "");
   EXPECT_EQ(Load(forward, {{"g", "(d_y: f32[N], w: f32[N]) -> (d_x: f32[N], d_w: f32[N])"}}),
             "ValueError: KP_GRAD: g: w: may be None in f; expected it to be optional (?) here too");
 }
