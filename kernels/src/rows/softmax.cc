@@ -2,8 +2,8 @@
 #include <type_traits>
 
 #include "math.h"
-#include "row.h"
 #include "rows.h"
+#include "sum_squares.h"
 
 namespace kk {
 namespace {
@@ -72,11 +72,20 @@ template <class Level, class T>
 void SoftmaxBackwardRows(const T* d_out, const T* out, T* d_x, int64_t width, int64_t begin, int64_t end) {
   using S = ComputeType<T>;
   for (int64_t at = begin * width; at < end * width; at += width) {
-    const S dot = HalfDot<T>(d_out + at, out + at, width);
-    ForRow<T>(width, [&](int64_t i, auto extent) {
-      const auto half = HalfGradient(d_out + at, out + at, dot, i, extent);
-      Put(d_x + at + i, extent, half + half);
-    });
+    const double sum = RowSum<T>(
+        width, [&](int64_t i, auto extent) { return Get(d_out + at + i, extent) * Get(out + at + i, extent); });
+    if (IsModerate<S>(sum)) {
+      const S dot = static_cast<S>(sum);
+      ForRow<T>(width, [&](int64_t i, auto extent) {
+        Put(d_x + at + i, extent, (Get(d_out + at + i, extent) - dot) * Get(out + at + i, extent));
+      });
+    } else {
+      const S dot = HalfDot<T>(d_out + at, out + at, width);
+      ForRow<T>(width, [&](int64_t i, auto extent) {
+        const auto half = HalfGradient(d_out + at, out + at, dot, i, extent);
+        Put(d_x + at + i, extent, half + half);
+      });
+    }
   }
 }
 
