@@ -61,4 +61,5 @@ def _each(bind: Bind, config: Config, arrays: Sequence[Any], is_mapped: Sequence
         left = iter(items)
         return bind(config, [next(left) if m else a for a, m in zip(arrays, is_mapped, strict=True)], local=local)
 
-    return jax.lax.map(one, mapped)
+    with jax.disable_jit(False):  # whose loops must know their results, and so cannot be empty
+        return jax.lax.map(one, mapped)

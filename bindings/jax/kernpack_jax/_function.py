@@ -92,6 +92,7 @@ class Function:
         # What an exported program stores, which is to run with later builds of the module too.
         self.exported_name = f"{info.module_name}@v{major}/{info.name}" if major else self.qualified_name
         self.name: str = info.name
+        self.full_name = f"{info.module_name}.{info.name}"  # in jaxprs, HLO and profiles
         self.program = loaded.contents.program
         if not self.program:
             raise TypeError(
@@ -128,8 +129,12 @@ class Function:
         steps = _gradients.plan(self.name, module._gradients, typed) if names else ()
         return tuple((of(module.functions[step.name].callable), step) for step in steps)
 
+    @functools.cached_property
+    def tangents(self) -> tuple[()]:
+        return ()
+
     def __repr__(self) -> str:
-        return f"<{self.info.module_name}.{self.name}>"
+        return f"<{self.full_name}>"
 
 
 @functools.cache
