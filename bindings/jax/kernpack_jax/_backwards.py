@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.interpreters import ad
 from kernpack._gradients import Backward
 
-from . import _primitive, _statics, _typed
+from . import _derived, _primitive, _statics, _typed
 from ._arguments import Config
 from ._function import Function
 from ._step import Source, Step
@@ -19,7 +19,8 @@ from ._step import Source, Step
 def reads(config: Config, moved: Sequence[int]) -> list[Source]:
     """What the backward functions that give a gradient of one of these operands are called with."""
     wanted = {config.owners[operand] for operand in moved}
-    return [source for _, step in _needed(config.function, wanted) for source in step.sources]
+    sources = [source for _, plan in _needed(config.function, wanted) for source in plan.sources]
+    return list(dict.fromkeys(("param" if kind == "item" else kind, index) for kind, index in sources))
 
 
 def _needed(function: Function, wanted: set[int]) -> list[tuple[Function, Backward]]:
@@ -27,12 +28,13 @@ def _needed(function: Function, wanted: set[int]) -> list[tuple[Function, Backwa
 
 
 def run(
-    step: Step, saved: Mapping[Source, Sequence[Any]], asked: Sequence[int], cotangents: Mapping[int, Any]
+    step: Step, saved: Mapping[Source, Sequence[Any]], asked: Sequence[int], cotangents: Sequence[Any]
 ) -> dict[int, Any]:
-    """The gradients of the operands that are asked for; those missing are zero, because no cotangent arrived."""
+    """The gradients of the operands that are asked for, from the cotangent of each result; one that is missing is zero."""
     config = step.config
-    if all(isinstance(cotangent, ad.Zero) for cotangent in cotangents.values()):
+    if all(isinstance(cotangent, ad.Zero) for cotangent in cotangents):
         return {}
+    _check_declared(config.function)
     _check_all_are_taken(config.function, cotangents)
     wanted: dict[int, list[int]] = {}
     for operand in asked:
@@ -49,9 +51,17 @@ def run(
     return gradients
 
 
-def _check_all_are_taken(function: Function, cotangents: Mapping[int, Any]) -> None:
+def _check_declared(function: Function) -> None:
+    if not function.backwards:
+        raise TypeError(
+            f"{function.name}: cannot be differentiated in reverse mode (jax.grad, jax.vjp, jax.jacrev): its module declares no "
+            f"KP_GRAD({function.name}, <its backward function>); declare one, or use forward mode (jax.jvp, jax.jacfwd)"
+        )
+
+
+def _check_all_are_taken(function: Function, cotangents: Sequence[Any]) -> None:
     taken = {index for _, plan in function.backwards for kind, index in plan.sources if kind == "cotangent"}
-    for index, cotangent in cotangents.items():
+    for index, cotangent in enumerate(cotangents):
         if index in taken or isinstance(cotangent, ad.Zero):
             continue
         name = function.results[index].name
@@ -67,29 +77,25 @@ def _arguments(
     backward: Function,
     plan: Backward,
     saved: Mapping[Source, Sequence[Any]],
-    cotangents: Mapping[int, Any],
+    cotangents: Sequence[Any],
     item: int,
 ) -> tuple[tuple[_statics.Key, ...], list[Any]]:
     slots: list[_statics.Key] = []
     arrays: list[Any] = []
+    slot: _statics.Key
     for parameter, (kind, index) in zip(backward.parameters, plan.sources, strict=True):
-        source = ("param" if kind == "item" else kind, index)
-        if kind == "cotangent":
-            if isinstance(cotangents[index], ad.Zero) and parameter.optional:
-                slots.append(_statics.NONE)
-                continue
-            slots.append(("tensor", 1))
-            arrays.append(_conjugate(ad.instantiate_zeros(cotangents[index])))
+        if kind == "cotangent" and parameter.optional and isinstance(cotangents[index], ad.Zero):
+            slot, given = _statics.NONE, []
+        elif kind == "cotangent":
+            slot, given = ("tensor", 1), [_conjugate(ad.instantiate_zeros(cotangents[index]))]
+        elif kind == "item":
+            slot, given = ("tensor", 1), [saved["param", index][item]]
         elif kind == "index":
-            slots.append(_statics.key(backward, parameter, item))
-        elif source in saved:
-            values = [saved[source][item]] if kind == "item" else saved[source]
-            slots.append(("tensors", len(values)) if parameter.is_list else ("tensor", 1))
-            arrays += values
-        elif kind == "param":  # static, None, or an empty list
-            slots.append(config.slots[index])
+            slot, given = _statics.key(backward, parameter, item), []
         else:
-            slots.append(_statics.key(backward, parameter, parameter.default))
+            slot, given = _derived.argument(config, backward, parameter, (kind, index), saved)
+        slots.append(slot)
+        arrays += given
     return tuple(slots), arrays
 
 

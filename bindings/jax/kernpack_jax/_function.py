@@ -130,8 +130,15 @@ class Function:
         return tuple((of(module.functions[step.name].callable), step) for step in steps)
 
     @functools.cached_property
-    def tangents(self) -> tuple[()]:
-        return ()
+    def tangent(self) -> tuple[Function, _gradients.Tangent] | None:
+        """The function that KP_JVP declares to compute tangents of this one's results, and how arguments reach it."""
+        module = self.info._origin
+        names = {name for pair in module._jvps if pair[0] == self.name for name in pair} if module is not None else ()
+        if module is None or not names:
+            return None
+        typed = {name: module.functions[name].typed or {} for name in names}
+        plan = _gradients.tangent_plan(self.name, module._jvps, typed)
+        return None if plan is None else (of(module.functions[plan.name].callable), plan)
 
     def __repr__(self) -> str:
         return f"<{self.full_name}>"

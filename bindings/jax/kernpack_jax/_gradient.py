@@ -13,37 +13,51 @@ import jax
 import jax.numpy as jnp
 from jax.interpreters import ad
 
-from . import _linear, _primitive
+from . import _backwards, _forwards, _linear, _primitive
 from ._arguments import Config
-from ._step import Step
+from ._step import Source, Step
 
 
-def jvp(primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, local: bool) -> tuple[list[Any], list[Any]]:
+def jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, local: bool, aux: bool
+) -> tuple[list[Any], list[Any]]:
     """JAX's rule of every function's primitive: the outputs, and how they move when the operands do."""
-    outputs = _primitive.of(config.function).bind(*primals, config=config, local=local)
-    types = [jax.typeof(output).to_tangent_aval() for output in outputs]
-    found: list[Any] = [ad.Zero(kind) for kind in types]
     moved = tuple(index for index, tangent in enumerate(tangents) if _moves(tangent))
-    if not moved:
-        return outputs, found
     for index in moved:
         _check_may_move(config, index)
-    results = tuple(index for index, kind in enumerate(types) if jnp.issubdtype(kind.dtype, jnp.inexact))
+    parts = _parts(config, moved, aux)
+    read = {index for _, sources in parts for kind, index in sources if kind == "result"}
+    aux = aux or any(config.function.results[index].aux for index in read)
+    outputs = _primitive.of(config.function).bind(*primals, config=config, local=local, aux=aux)
+    types = tuple(jax.typeof(output).to_tangent_aval() for output in outputs)
+    found: list[Any] = [ad.Zero(kind) for kind in types]
     known = _known(config, primals, outputs)
-    kept = {key: known[key] for key in _linear.read_by(config, moved) if key in known}
-    step = Step(
-        config=config,
-        moved=moved,
-        kept=tuple((key, len(arrays)) for key, arrays in kept.items()),
-        operands=tuple(jax.typeof(primal) for primal in primals),
-        results=results,
-        types=tuple(types[index] for index in results),
-    )
-    arrays = [array for group in kept.values() for array in group]
-    moves = _linear.bind(step, [*arrays, *(tangents[index] for index in moved)])
-    for index, tangent in zip(results, moves, strict=True):
-        found[index] = tangent
+    operands = tuple(jax.typeof(primal) for primal in primals)
+    for results, sources in parts:
+        results = tuple(index for index in results if jnp.issubdtype(types[index].dtype, jnp.inexact))
+        kept = {source: known[source] for source in sources if source in known}
+        counts = tuple((source, len(arrays)) for source, arrays in kept.items())
+        step = Step(config, moved, counts, operands, results, types)
+        arrays = [array for group in kept.values() for array in group]
+        moves = _linear.bind(step, [*arrays, *(tangents[index] for index in moved)]) if results else []
+        for index, tangent in zip(results, moves, strict=True):
+            found[index] = tangent
     return outputs, found
+
+
+def _parts(config: Config, moved: Sequence[int], aux: bool) -> list[tuple[tuple[int, ...], list[Source]]]:
+    """The results that move, and what their tangents and gradients are computed from.
+
+    Those that KP_JVP leaves out, which only aux results can be, are a part of their own: an error where it is run forwards.
+    """
+    function = config.function
+    if not moved:
+        return []
+    backwards, forwards = _backwards.reads(config, moved), _forwards.reads(function)
+    read = [index for index, result in enumerate(function.results) if aux or not result.aux]
+    given = tuple(index for index in read if function.tangent is None or _forwards.gives(function, index))
+    rest = tuple(index for index in read if index not in given)
+    return [(given, list(dict.fromkeys(backwards + forwards))), (rest, backwards)]
 
 
 def _moves(tangent: Any) -> bool:
@@ -67,9 +81,10 @@ def _check_may_move(config: Config, operand: int) -> None:
         why = f"the signature says nondiff({parameter.name}); {stop}"
     elif config.mutated:
         why = f"{config.operands[config.mutated[0]].name} is written in place; use jax.lax.stop_gradient on the arguments"
-    elif not function.backwards and not function.tangents:
+    elif not function.backwards and function.tangent is None:
         why = (
-            f"the function has no gradient; declare one with KP_GRAD({function.name}, <its backward function>), or {stop}"
+            f"the function has no gradient; declare one with KP_GRAD({function.name}, <its backward function>), for forward mode "
+            f"with KP_JVP({function.name}, <its tangent function>), or {stop}"
         )
     else:
         return

@@ -15,15 +15,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import _backwards, _forwards, _partition, _run, _varying
-from ._arguments import Config
 from ._function import Function
-from ._step import Source, Step
-
-
-def read_by(config: Config, moved: Sequence[int]) -> list[Source]:
-    """What either direction reads of the call when these operands move."""
-    sources = [*_backwards.reads(config, moved), *_forwards.reads(config)]
-    return list(dict.fromkeys(("param" if kind == "item" else kind, index) for kind, index in sources))
+from ._step import Step
 
 
 @functools.cache
@@ -31,7 +24,7 @@ def of(function: Function) -> Primitive:
     """The step of each call of the function."""
     found = Primitive(f"{function.full_name}.tangent")
     found.multiple_results = True
-    found.def_abstract_eval(lambda *_, step: list(step.types))
+    found.def_abstract_eval(lambda *_, step: [step.types[result] for result in step.results])
     found.def_impl(functools.partial(_run.compiled, found, f"{function.name}_tangent"))
     mlir.register_lowering(found, mlir.lower_fun(_forward, multiple_results=True))
     ad.primitive_jvps[found] = _jvp
@@ -85,5 +78,6 @@ def _transpose(cotangents: Sequence[Any], *arrays: Any, step: Step) -> list[Any]
         for operand, array in zip(step.moved, arrays[step.num_kept :], strict=True)
         if ad.is_undefined_primal(array)
     ]
-    gradients = _backwards.run(step, saved, asked, dict(zip(step.results, cotangents, strict=True)))
+    arrived = dict(zip(step.results, cotangents, strict=True))
+    gradients = _backwards.run(step, saved, asked, [arrived.get(i, ad.Zero(t)) for i, t in enumerate(step.types)])
     return [None] * step.num_kept + [gradients.get(operand) for operand in step.moved]

@@ -20,7 +20,7 @@ def program(config: Config) -> Callable[..., tuple[jax.Array, ...]]:
     """The call as a jitted function: inlined where a program is being traced; run eagerly, compiled once a shape."""
 
     def call(*arrays: jax.Array) -> tuple[jax.Array, ...]:
-        outputs = tuple(_primitive.bind(config, arrays))
+        outputs = tuple(_primitive.bind(config, arrays, aux=False))
         new_values = len(config.mutated)
         return outputs[:new_values] + tuple(outputs[new_values + index] for index in config.function.returned)
 

@@ -1,7 +1,7 @@
-"""One JAX primitive a function, with its name: `of(function).bind(*arrays, config=..., local=...)`.
+"""One JAX primitive a function, with its name: `of(function).bind(*arrays, config=..., local=..., aux=...)`.
 
 Its outputs are the parameters written in place, as new values, then all results, aux ones included. `local` means that the
-arrays are one device's share, so that nothing is left to partition.
+arrays are one device's share, so that nothing is left to partition; `aux` that somebody reads the aux results.
 """
 
 from __future__ import annotations
@@ -42,16 +42,17 @@ def of(function: Function) -> Primitive:
     return found
 
 
-def bind(config: Config, arrays: Sequence[Any], *, local: bool = False) -> list[Any]:
+def bind(config: Config, arrays: Sequence[Any], *, local: bool = False, aux: bool = True) -> list[Any]:
     """Emits the call where JAX is tracing, runs it where not."""
     if not config.outputs:
         return _raw_call.without_outputs(config, arrays)
     primitive = of(config.function)
     _partition.needs_devices(primitive)
-    return primitive.bind(*_varying.alike(arrays), config=config, local=local)
+    return primitive.bind(*_varying.alike(arrays), config=config, local=local, aux=aux)
 
 
-def _abstract_eval(*avals: Any, config: Config, local: bool) -> list[Any]:
+def _abstract_eval(*avals: Any, config: Config, local: bool, aux: bool) -> list[Any]:
+    del aux
     results, _ = _abstract.results(config, avals)
     described = [avals[index] for index in config.mutated] + list(results)
     if not avals:
@@ -92,7 +93,8 @@ def _explicit(config: Config, avals: Sequence[Any], described: Sequence[Any]) ->
     return [NamedSharding(mesh, _sharding.partition_spec(spec)) for spec in split.outputs]
 
 
-def _lower(ctx: Any, *operands: Any, config: Config, local: bool) -> Any:
+def _lower(ctx: Any, *operands: Any, config: Config, local: bool, aux: bool) -> Any:
+    del aux
     if local or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
     results = mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)

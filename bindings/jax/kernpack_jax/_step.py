@@ -17,7 +17,7 @@ class Step:
     """How one call's results move with its operands: linear in the tangents of those that do.
 
     moved: those operands. kept: for each source that a direction reads, how many arrays it has. operands: JAX's type of each
-    operand. results: the outputs that have tangents; types: those tangents' types.
+    operand. results: those whose tangents the step gives. types: the type of the tangent of each result of the call.
     """
 
     config: Config
