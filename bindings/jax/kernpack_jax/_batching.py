@@ -54,12 +54,16 @@ def _widened(config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], s
     return found
 
 
-def _each(bind: Bind, config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], local: bool, aux: bool) -> list[Any]:
+def _each(
+    bind: Bind, config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], local: bool, aux: bool
+) -> list[Any]:
     mapped = [array for array, batched in zip(arrays, is_mapped, strict=True) if batched]
 
     def one(items: Sequence[Any]) -> list[Any]:
         left = iter(items)
-        return bind(config, [next(left) if m else a for a, m in zip(arrays, is_mapped, strict=True)], local=local, aux=aux)
+        return bind(
+            config, [next(left) if m else a for a, m in zip(arrays, is_mapped, strict=True)], local=local, aux=aux
+        )
 
     with jax.disable_jit(False):  # whose loops must know their results, and so cannot be empty
         return jax.lax.map(one, mapped)

@@ -80,7 +80,9 @@ def _check_may_move(config: Config, operand: int) -> None:
     if parameter.name in function.nondiff:
         why = f"the signature says nondiff({parameter.name}); {stop}"
     elif config.mutated:
-        why = f"{config.operands[config.mutated[0]].name} is written in place; use jax.lax.stop_gradient on the arguments"
+        why = (
+            f"{config.operands[config.mutated[0]].name} is written in place; use jax.lax.stop_gradient on the arguments"
+        )
     elif not function.backwards and function.tangent is None:
         why = (
             f"the function has no gradient; declare one with KP_GRAD({function.name}, <its backward function>), for forward mode "

@@ -61,7 +61,9 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, step: Step) -> tupl
     return jax.jvp(along, [primals[index] for index in moving], [tangents[index] for index in moving])
 
 
-def _with_moving(run: Callable[..., list[Any]], primals: Sequence[Any], moving: Sequence[int]) -> Callable[..., list[Any]]:
+def _with_moving(
+    run: Callable[..., list[Any]], primals: Sequence[Any], moving: Sequence[int]
+) -> Callable[..., list[Any]]:
     def along(*given: Any) -> list[Any]:
         arrays = list(primals)
         for index, value in zip(moving, given, strict=True):

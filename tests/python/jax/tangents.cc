@@ -44,7 +44,8 @@ void ScaleBackward(Tensor d_out, Tensor x, Tensor w, Tensor d_x, Tensor d_w) {
   Clear(d_w);
   AddRows(d_out, x, 1, d_w);
 }
-void ScaleBackwardJvp(Tensor d_out, Tensor x, Tensor w, Maybe t_d_out, Maybe t_x, Maybe t_w, Tensor t_d_x, Tensor t_d_w) {
+void ScaleBackwardJvp(Tensor d_out, Tensor x, Tensor w, Maybe t_d_out, Maybe t_x, Maybe t_w, Tensor t_d_x,
+                      Tensor t_d_w) {
   Clear(t_d_x);
   Clear(t_d_w);
   if (t_d_out) AddProduct(*t_d_out, w, 1, t_d_x);
@@ -106,8 +107,7 @@ void CubedJvp(Tensor x, Tensor t_x, Tensor t_out) {
 void ComplexProduct(Tensor a, Tensor b, double factor, Tensor out) {
   using C = std::complex<double>;
   for (int64_t i = 0; i < a.numel(); ++i) {
-    static_cast<C*>(out.data_ptr())[i] =
-        factor * static_cast<C*>(a.data_ptr())[i] * static_cast<C*>(b.data_ptr())[i];
+    static_cast<C*>(out.data_ptr())[i] = factor * static_cast<C*>(a.data_ptr())[i] * static_cast<C*>(b.data_ptr())[i];
   }
 }
 void ComplexSquare(Tensor x, Tensor out) { ComplexProduct(x, x, 1, out); }
@@ -130,8 +130,7 @@ void SumsJvp(kp::ListView<Tensor> xs, kp::ListView<Tensor> t_xs, Maybe t_bias, T
 KP_MODULE("jax_tangents", "1.0.0");
 KP_EXPORT(nones, Nones);
 KP_EXPORT(scale, Scale, "(x: f64[..., D], w: f64[D]) -> (out: f64[..., D])");
-KP_EXPORT(scale_jvp, ScaleJvp,
-          "(x: f64[..., D], w: f64[D], t_x: f64[..., D], t_w: f64[D]?) -> (t_out: f64[..., D])");
+KP_EXPORT(scale_jvp, ScaleJvp, "(x: f64[..., D], w: f64[D], t_x: f64[..., D], t_w: f64[D]?) -> (t_out: f64[..., D])");
 KP_EXPORT(scale_backward, ScaleBackward,
           "(d_out: f64[..., D], x: f64[..., D], w: f64[D]) -> (d_x: f64[..., D], d_w: f64[D] sum)");
 KP_EXPORT(scale_backward_jvp, ScaleBackwardJvp,

@@ -28,7 +28,10 @@ def loss(scale):
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint], ids=["eager", "jit", "remat"])
 def test_jvp(t, wrap):
     close(jax.jvp(wrap(t.scale), (X, W), (T_X, T_W)), jax.jvp(product, (X, W), (T_X, T_W)))
-    close(jax.jit(lambda x: jax.jvp(wrap(loss(t.scale)), (x, W), (T_X, T_W)))(X), jax.jvp(loss(product), (X, W), (T_X, T_W)))
+    close(
+        jax.jit(lambda x: jax.jvp(wrap(loss(t.scale)), (x, W), (T_X, T_W)))(X),
+        jax.jvp(loss(product), (X, W), (T_X, T_W)),
+    )
 
 
 def test_check_grads(t):
@@ -70,8 +73,10 @@ def test_vmap(t):
 
     weights = normal(8, 5)
     for axes in ((0, None, 0, None), (0, 0, 0, 0), (None, 0, None, 0), (0, None, None, None)):
-        args = [many if axis == 0 else one for axis, many, one in
-                zip(axes, (X, weights, T_X, weights), (X[0], W, T_X[0], T_W), strict=True)]
+        args = [
+            many if axis == 0 else one
+            for axis, many, one in zip(axes, (X, weights, T_X, weights), (X[0], W, T_X[0], T_W), strict=True)
+        ]
         close(jax.vmap(both(t.scale), axes)(*args), jax.vmap(both(product), axes)(*args))
     close(jax.jvp(jax.vmap(t.scale, (0, None)), (X, W), (T_X, T_W)), jax.jvp(product, (X, W), (T_X, T_W)))
 
@@ -175,7 +180,9 @@ def test_no_tangent_declared_of_the_backward_function(t):
 
 
 def test_neither_declared(g):
-    with pytest.raises(TypeError, match="plain: x: cannot be differentiated: the function has no gradient; declare one with"):
+    with pytest.raises(
+        TypeError, match="plain: x: cannot be differentiated: the function has no gradient; declare one with"
+    ):
         jax.jvp(g.plain, (W,), (W,))
 
 
