@@ -103,11 +103,21 @@ def _with_dtype(value: Any, dtype: np.dtype | None) -> Any:
     return jax.lax.convert_element_type(value, dtype) if isinstance(value, jax.Array) else np.asarray(value, dtype)
 
 
-def _array(function: Function, parameter: Parameter, value: object) -> object:
+def _array(function: Function, parameter: Parameter, given: object) -> object:
+    if isinstance(given, _ARRAYS):
+        return given
+    value = _stood_for(given)
     if isinstance(value, _ARRAYS):
         return value
     if parameter.scalar_ok and isinstance(value, (bool, int, float)):
         return value
     raise TypeError(
-        f"{function.name}: {parameter.name}: expected a JAX array like the other arguments, got {type(value).__name__}"
+        f"{function.name}: {parameter.name}: expected a JAX array like the other arguments, got {type(given).__name__}"
+        + ("" if value is given else f", whose __jax_array__() gives {type(value).__name__}")
     )
+
+
+def _stood_for(value: object) -> object:
+    """The array behind what can give one, as jax.numpy finds it: flax.nnx.Param, and any class with `__jax_array__`."""
+    convert = getattr(value, "__jax_array__", None)
+    return value if convert is None else convert()

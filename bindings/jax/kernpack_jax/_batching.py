@@ -17,15 +17,15 @@ def rule(bind: Bind) -> Callable[..., tuple[list[Any], list[int]]]:
     """The batching rule of the primitive that `bind` binds."""
 
     def batch(
-        arrays: Sequence[Any], dims: Sequence[Any], *, config: Config, local: bool
+        arrays: Sequence[Any], dims: Sequence[Any], *, config: Config, local: bool, aux: bool
     ) -> tuple[list[Any], list[int]]:
         is_mapped = [dim is not None for dim in dims]
         size = next(array.shape[dim] for array, dim in zip(arrays, dims, strict=True) if dim is not None)
         front = [array if dim is None else jnp.moveaxis(array, dim, 0) for array, dim in zip(arrays, dims, strict=True)]
         if _widens(config, is_mapped):
-            outputs = bind(config, _widened(config, front, is_mapped, size), local=local)
+            outputs = bind(config, _widened(config, front, is_mapped, size), local=local, aux=aux)
         else:
-            outputs = _each(bind, config, front, is_mapped, local)
+            outputs = _each(bind, config, front, is_mapped, local, aux)
         return outputs, [0] * len(outputs)
 
     return batch
@@ -54,11 +54,16 @@ def _widened(config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], s
     return found
 
 
-def _each(bind: Bind, config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], local: bool) -> list[Any]:
+def _each(
+    bind: Bind, config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], local: bool, aux: bool
+) -> list[Any]:
     mapped = [array for array, batched in zip(arrays, is_mapped, strict=True) if batched]
 
     def one(items: Sequence[Any]) -> list[Any]:
         left = iter(items)
-        return bind(config, [next(left) if m else a for a, m in zip(arrays, is_mapped, strict=True)], local=local)
+        return bind(
+            config, [next(left) if m else a for a, m in zip(arrays, is_mapped, strict=True)], local=local, aux=aux
+        )
 
-    return jax.lax.map(one, mapped)
+    with jax.disable_jit(False):  # whose loops must know their results, and so cannot be empty
+        return jax.lax.map(one, mapped)

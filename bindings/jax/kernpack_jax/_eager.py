@@ -51,7 +51,7 @@ def _remember(
     function: Function, args: tuple[object, ...], kwargs: dict[str, object], values: tuple[object, ...]
 ) -> None:
     config, _ = _arguments.split(function, function.info._bind(args, kwargs))
-    if any(parameter.scalar_ok for parameter in config.operands):  # whose numbers are given a dtype first
+    if config.mutated or any(p.scalar_ok for p in config.operands):  # refused; numbers that are given a dtype first
         return
     names = {name: len(args) + index for index, name in enumerate(kwargs)}
     places = function.info._bind(tuple(range(len(args))), names)

@@ -92,6 +92,7 @@ class Function:
         # What an exported program stores, which is to run with later builds of the module too.
         self.exported_name = f"{info.module_name}@v{major}/{info.name}" if major else self.qualified_name
         self.name: str = info.name
+        self.full_name = f"{info.module_name}.{info.name}"  # in jaxprs, HLO and profiles
         self.program = loaded.contents.program
         if not self.program:
             raise TypeError(
@@ -128,8 +129,19 @@ class Function:
         steps = _gradients.plan(self.name, module._gradients, typed) if names else ()
         return tuple((of(module.functions[step.name].callable), step) for step in steps)
 
+    @functools.cached_property
+    def tangent(self) -> tuple[Function, _gradients.Tangent] | None:
+        """The function that KP_JVP declares to compute tangents of this one's results, and how arguments reach it."""
+        module = self.info._origin
+        names = {name for pair in module._jvps if pair[0] == self.name for name in pair} if module is not None else ()
+        if module is None or not names:
+            return None
+        typed = {name: module.functions[name].typed or {} for name in names}
+        plan = _gradients.tangent_plan(self.name, module._jvps, typed)
+        return None if plan is None else (of(module.functions[plan.name].callable), plan)
+
     def __repr__(self) -> str:
-        return f"<{self.info.module_name}.{self.name}>"
+        return f"<{self.full_name}>"
 
 
 @functools.cache

@@ -67,7 +67,12 @@ def partitioned(config: Config) -> Callable[..., list[Any]]:
         infer_sharding_from_operands=functools.partial(_infer, config),
         sharding_rule=functools.partial(_rule, config),
     )
-    return wrapped
+
+    def named(*arrays: Any) -> list[Any]:
+        with jax.named_scope(config.function.full_name):
+            return wrapped(*arrays)
+
+    return named
 
 
 def _split(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> _sharding.Split:

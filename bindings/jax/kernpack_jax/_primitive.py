@@ -1,12 +1,13 @@
-"""The JAX primitive behind every function: `call_p.bind(*arrays, config=..., local=...)`.
+"""One JAX primitive a function, with its name: `of(function).bind(*arrays, config=..., local=..., aux=...)`.
 
 Its outputs are the parameters written in place, as new values, then all results, aux ones included. `local` means that the
-arrays are one device's share, so that nothing is left to partition.
+arrays are one device's share, so that nothing is left to partition; `aux` that somebody reads the aux results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -14,23 +15,44 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
 
-from . import _abstract, _batching, _partition, _raw_call, _sharding, _shares, _varying
+from . import _abstract, _batching, _partition, _raw_call, _run, _sharding, _shares, _varying
 from ._arguments import Config
+from ._function import Function
 
-call_p = Primitive("kernpack_call")
-call_p.multiple_results = True
+_jvp: Callable[..., Any]
 
 
-def bind(config: Config, arrays: Sequence[Any], *, local: bool = False) -> list[Any]:
+def set_jvp(rule: Callable[..., Any]) -> None:
+    """Names what differentiates a call; that module is above this one."""
+    global _jvp
+    _jvp = rule
+
+
+@functools.cache
+def of(function: Function) -> Primitive:
+    """The function's primitive. Jaxprs, HLO and profiles show its name."""
+    found = Primitive(function.full_name)
+    found.multiple_results = True
+    found.def_abstract_eval(_abstract_eval)
+    found.def_impl(functools.partial(_run.compiled, found, function.name))
+    mlir.register_lowering(found, _lower)
+    ad.primitive_jvps[found] = lambda *given, **params: _jvp(*given, **params)
+    batching.primitive_batchers[found] = _batching.rule(bind)
+    _varying.register(found)
+    return found
+
+
+def bind(config: Config, arrays: Sequence[Any], *, local: bool = False, aux: bool = True) -> list[Any]:
     """Emits the call where JAX is tracing, runs it where not."""
     if not config.outputs:
         return _raw_call.without_outputs(config, arrays)
-    _partition.needs_devices(call_p)
-    return call_p.bind(*_varying.alike(arrays), config=config, local=local)
+    primitive = of(config.function)
+    _partition.needs_devices(primitive)
+    return primitive.bind(*_varying.alike(arrays), config=config, local=local, aux=aux)
 
 
-@call_p.def_abstract_eval
-def _abstract_eval(*avals: Any, config: Config, local: bool) -> list[Any]:
+def _abstract_eval(*avals: Any, config: Config, local: bool, aux: bool) -> list[Any]:
+    del aux
     results, _ = _abstract.results(config, avals)
     described = [avals[index] for index in config.mutated] + list(results)
     if not avals:
@@ -71,12 +93,8 @@ def _explicit(config: Config, avals: Sequence[Any], described: Sequence[Any]) ->
     return [NamedSharding(mesh, _sharding.partition_spec(spec)) for spec in split.outputs]
 
 
-@call_p.def_impl
-def _impl(*arrays: Any, config: Config, local: bool) -> list[Any]:
-    return jax.jit(lambda *given: call_p.bind(*given, config=config, local=local))(*arrays)
-
-
-def _lower(ctx: Any, *operands: Any, config: Config, local: bool) -> Any:
+def _lower(ctx: Any, *operands: Any, config: Config, local: bool, aux: bool) -> Any:
+    del aux
     if local or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
     results = mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)
@@ -84,24 +102,4 @@ def _lower(ctx: Any, *operands: Any, config: Config, local: bool) -> Any:
     return results
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, local: bool) -> Any:
-    function = config.function
-    for parameter, tangent in zip(config.operands, tangents, strict=True):
-        if isinstance(tangent, ad.Zero) or parameter.name in function.nondiff:
-            continue
-        how = (
-            "it is differentiated in forward mode, or more often than its KP_GRADs go; kernels have reverse mode only"
-            if function.backwards
-            else f"the function has no gradient; declare one with KP_GRAD({function.name}, <its backward function>), list "
-            f"'{parameter.name}' as nondiff, or use jax.lax.stop_gradient on the argument"
-        )
-        raise TypeError(f"{function.name}: {parameter.name}: cannot be differentiated: {how}")
-    outputs = call_p.bind(*primals, config=config, local=local)
-    return outputs, [ad.Zero(jax.typeof(output).to_tangent_aval()) for output in outputs]
-
-
-mlir.register_lowering(call_p, _lower)
-ad.primitive_jvps[call_p] = _jvp
-batching.primitive_batchers[call_p] = _batching.rule(bind)
 _partition.set_bind(bind)
-_varying.register(call_p)

@@ -33,7 +33,8 @@ def without_outputs(config: Config, arrays: Sequence[Any]) -> list[Any]:
     """A call that gives nothing: kept in the program for what it does."""
     _abstract.results(config, arrays)
     call = jax.ffi.ffi_call(target_name(), (), has_side_effect=True, vmap_method="sequential")
-    call(*arrays, **attributes(config))
+    with jax.named_scope(config.function.full_name):
+        call(*arrays, **attributes(config))
     return []
 
 

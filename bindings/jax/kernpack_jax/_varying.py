@@ -8,31 +8,23 @@ from typing import Any
 import jax
 
 
-def axes_of(value: Any) -> frozenset[str]:
-    """Of an array or a tracer; empty outside shard_map, and where check_vma is off."""
-    aval = jax.typeof(value)
-    kind = getattr(aval, "manual_axis_type", None)
-    found = getattr(aval, "vma", frozenset()) if kind is None else kind.varying
+def axes_of(kind: Any) -> frozenset[str]:
+    """Of a type; empty outside shard_map, and where check_vma is off."""
+    manual = getattr(kind, "manual_axis_type", None)
+    found = getattr(kind, "vma", frozenset()) if manual is None else manual.varying
     return frozenset(found)
 
 
 def alike(arrays: Sequence[Any]) -> list[Any]:
     """The arrays, each varying over every axis that one of them varies over."""
-    every = [axes_of(array) for array in arrays]
+    every = [axes_of(jax.typeof(array)) for array in arrays]
     union = frozenset().union(*every)
     return [_vary(array, tuple(sorted(union - own))) for array, own in zip(arrays, every, strict=True)]
 
 
-def like(array: Any, model: Any) -> Any:
-    """The array, varying over all axes that the model varies over."""
-    return _vary(array, tuple(sorted(axes_of(model) - axes_of(array))))
-
-
-def sum_like(gradient: Any, primal: Any) -> Any:
-    """The gradient summed over the axes that it varies over and the value that it belongs to does not."""
-    axes = tuple(sorted(axes_of(gradient) - axes_of(primal)))
-    gradient = jax.lax.psum(gradient, axes) if axes else gradient
-    return like(gradient, primal)
+def like(array: Any, kind: Any) -> Any:
+    """The array, varying over all axes that the type varies over."""
+    return _vary(array, tuple(sorted(axes_of(kind) - axes_of(jax.typeof(array)))))
 
 
 def _vary(array: Any, axes: tuple[str, ...]) -> Any:

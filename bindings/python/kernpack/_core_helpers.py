@@ -97,10 +97,14 @@ def device_name(spec: Any) -> str | None:
 
 
 def jax_kind(value: Any) -> int:
-    """0: not JAX's, 1: an array, 2: a tracer. Brings in kernpack.jax, which registers JAX's own path."""
+    """0: not JAX's, 1: an array, 2: a tracer, 3: gives an array when asked. Brings in kernpack.jax, which registers JAX's path."""
     jax = sys.modules["jax"]
-    tracer = getattr(getattr(jax, "core", None), "Tracer", ())
-    kind = 2 if isinstance(value, tracer) else 1 if isinstance(value, getattr(jax, "Array", ())) else 0
+    if isinstance(value, getattr(getattr(jax, "core", None), "Tracer", ())):
+        kind = 2
+    elif isinstance(value, getattr(jax, "Array", ())):
+        kind = 1
+    else:
+        kind = 3 if hasattr(type(value), "__jax_array__") else 0
     if kind and "kernpack.jax" not in sys.modules and importlib.util.find_spec("kernpack.jax") is not None:
         importlib.import_module("kernpack.jax")
     return kind

@@ -1,4 +1,4 @@
-/* Objects with __dlpack__ and no C table: CuPy and its like, JAX arrays outside jit, anybody's own. */
+/* Objects with __dlpack__ and no C table: CuPy and its like, anybody's own. */
 #include <string.h>
 
 #include "core.h"
@@ -78,62 +78,23 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
   return kpy_call_keep_any(call, out);
 }
 
-static int ConvertDlpack(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+int kpy_convert_dlpack(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   const KpyFamily* family = slot->family;
   int rc = Import(call, object, out);
   if (rc == KPY_OK && call->family == NULL) call->family = family;
   return rc;
 }
 
-/* JAX's own path knows tracers, jit and functional updates; kernpack.jax registers it when first needed. */
-static int ConvertJax(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
-  if (call->function == NULL && (call->flags & KP_PARAM_MUTATED)) {
-    PyErr_Format(PyExc_ValueError,
-                 "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a JAX array, which is "
-                 "immutable",
-                 Who(call), What(call));
-    return KPY_ERROR;
-  }
-  if (call->function == NULL) return ConvertDlpack(call, slot, object, out);
-  if (call->function->program == NULL) {
-    PyErr_Format(
-        PyExc_ValueError,
-        "%s: %s: expected a writeable tensor (a function without a signature may write to it; pass a NumPy copy), "
-        "got a JAX array, which is immutable",
-        Who(call), What(call));
-    return KPY_ERROR;
-  }
-  if (kpy_hook("jax") == NULL) return ConvertDlpack(call, slot, object, out);
-  return kpy_divert(call, "jax", "a JAX array");
-}
-
-static int ConvertTracer(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
-  (void)slot, (void)object, (void)out;
-  return kpy_divert(call, "jax", "it is being traced by JAX; this needs kernpack.jax and a function with a signature");
-}
-
 int kpy_resolve_dlpack(PyObject* object, KpySlot* out) {
-  PyObject *answer, *jax = kpy_loaded_module("jax");
+  PyObject* answer;
   if (PyType_Check(object)) return 0;
-  if (jax != NULL) {
-    long kind;
-    answer = kpy_helper("jax_kind", "(O)", object); /* 0: not JAX's, 1: array, 2: tracer; registers the hook */
-    if (answer == NULL) return -1;
-    kind = PyLong_AsLong(answer);
-    Py_DECREF(answer);
-    if (kind != 0) {
-      out->convert = kind == 1 ? ConvertJax : ConvertTracer;
-      out->family = kpy_dlpack_family(Py_TYPE(object));
-      return out->family == NULL ? -1 : 1;
-    }
-  }
   answer = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__dlpack__");
   if (answer == NULL) {
     PyErr_Clear();
     return 0;
   }
   Py_DECREF(answer);
-  out->convert = ConvertDlpack;
+  out->convert = kpy_convert_dlpack;
   out->family = kpy_dlpack_family(Py_TYPE(object));
   return out->family == NULL ? -1 : 1;
 }

@@ -206,7 +206,9 @@ KPY_HIDDEN int kpy_resolve_container(PyObject* object, uint32_t kind, KpySlot* o
 KPY_HIDDEN int kpy_resolve_numpy(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_exchange(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_buffer(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_resolve_jax(PyObject* object, uint32_t kind, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_dlpack(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_convert_dlpack(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 KPY_HIDDEN int kpy_resolve_tensor(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_handle(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_object(PyObject* object, KpySlot* out);

@@ -19,6 +19,7 @@ int kpy_resolve_type(PyObject* object, uint32_t kind, KpySlot* out) {
   KPY_TRY(kpy_resolve_handle(object, out));
   KPY_TRY(kpy_resolve_object(object, out));
   KPY_TRY(kpy_resolve_traced(object, out));
+  KPY_TRY(kpy_resolve_jax(object, kind, out));
   KPY_TRY(kpy_resolve_dlpack(object, out));
   KPY_TRY(kpy_resolve_buffer(object, out));
   KPY_TRY(kpy_resolve_container(object, kind, out));

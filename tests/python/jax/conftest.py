@@ -38,6 +38,14 @@ def g(gradients_path: Path):
     return kernpack.load(str(gradients_path))
 
 
+@pytest.fixture(scope="session")
+def t(tmp_path_factory: pytest.TempPathFactory):
+    """Kernels with declared tangents."""
+    import kernpack
+
+    return kernpack.load(str(compile_module(tmp_path_factory.mktemp("jax") / "jax_tangents.so", source="tangents.cc")))
+
+
 @pytest.fixture
 def x64():
     """JAX's 64-bit types, for one test."""

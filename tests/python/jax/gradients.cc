@@ -124,6 +124,16 @@ void Mixed(kp::TensorView x, kp::TensorView mask, kp::ListView<kp::TensorView> m
     }
   });
 }
+// out = 2 * x where keep, else 0; `rows` is a whole number that nothing reads.
+void Chosen(kp::TensorView x, kp::TensorView keep, kp::TensorView, kp::TensorView out) {
+  ForFloats(x, [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      out.data_ptr<T>()[i] = keep.data_ptr<bool>()[i] ? 2 * x.data_ptr<T>()[i] : T(0);
+    }
+  });
+}
+
 void MixedBackward(kp::TensorView d_out, kp::TensorView d_x) { Times(d_out, d_out, d_x); }
 
 // out[d] += factor * a[n, d] * b[n, d], for all rows n.
@@ -218,6 +228,11 @@ KP_EXPORT(mixed, Mixed,
           "with nondiff(mask, more)");
 KP_EXPORT(mixed_backward, MixedBackward, "(d_out: T[...]) -> (d_x: T[...])" FLOATS);
 KP_GRAD(mixed, mixed_backward);
+KP_EXPORT(chosen, Chosen,
+          "(x: T[..., D], keep: bool[..., D], rows: i64[D]) -> (out: T[..., D]) where T in {f32, f64} "
+          "with nondiff(keep, rows)");
+KP_EXPORT(chosen_backward, Chosen, "(d_out: T[..., D], keep: bool[..., D], rows: i64[D]) -> (d_x: T[..., D])" FLOATS);
+KP_GRAD(chosen, chosen_backward);
 KP_EXPORT(ranked, Ranked, "(xs: list[T[_, D]]) -> (out: T[D])" FLOATS);
 KP_EXPORT(ranked_backward, RankedBackward, "(d_out: T[D], xs_item: T[N, D], xs_index: int) -> (d_xs: T[N, D])" FLOATS);
 KP_EXPORT(

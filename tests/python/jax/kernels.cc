@@ -71,6 +71,8 @@ static void Positive(kp::TensorView x, kp::TensorView out) {
 static void First(kp::TensorView, kp::TensorView by, kp::TensorView out) { Copy(by, out); }
 static void Second(kp::TensorView, kp::TensorView n, kp::TensorView out) { Copy(n, out); }
 
+static void Watched(kp::TensorView) {}
+
 KP_MODULE("jax_kernels", "1.0.0");
 KP_EXPORT(axpb, Axpb, "(x: f32[...], *, a: int = 2, b: float = 0.5) -> (out: f32[...])");
 KP_EXPORT(copy, Copy, "(x: T[...]) -> (out: T[...]) where T in any");
@@ -83,4 +85,5 @@ KP_EXPORT(scratch, Scratch, "(x: f32[N]) -> (out: f32[N]) with workspace = N * 4
 KP_EXPORT(positive, Positive, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(shifted, First, "(x: T[N], by: T[]) -> (out: T[]) where T in {f32, bf16}");
 KP_EXPORT(counted, Second, "(x: T[N], n: i32[]) -> (out: i32[]) where T in {f32, bf16}");
+KP_EXPORT(watched, Watched, "(x: f32[N]) -> ()");
 KP_EXPORT(untyped, Copy);

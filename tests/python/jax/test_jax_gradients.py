@@ -87,8 +87,51 @@ def test_complex_gradients_are_jaxs(g):
 def test_nondiff_arguments_and_lists(g):
     mask = jnp.zeros((1, 4, 5))
     close(jax.grad(lambda x: g.mixed(x, mask, [W, W]).sum())(X), jnp.ones_like(X))
-    close(jax.grad(lambda m: g.mixed(X, m, []).sum())(mask), jnp.zeros_like(mask))
-    close(jax.grad(lambda w: g.mixed(X, mask, [w]).sum())(W), jnp.zeros_like(W))
+
+    def stopped(x, mask, w):
+        return g.mixed(x, jax.lax.stop_gradient(mask), jax.lax.stop_gradient([w])).sum()
+
+    close(jax.grad(stopped, (0, 1, 2))(X, mask, W), (jnp.ones_like(X), jnp.zeros_like(mask), jnp.zeros_like(W)))
+
+
+def jvp_along(function, value):
+    return jax.jvp(function, (value,), (value,))
+
+
+@pytest.mark.parametrize(
+    "differentiated",
+    [
+        lambda f, m: jax.grad(f)(m),
+        lambda f, m: jax.vjp(f, m),
+        jvp_along,
+        lambda f, m: jax.jit(jax.grad(f))(m),
+        lambda f, m: jax.grad(jax.jit(f))(m),
+        lambda f, m: jax.vmap(jax.grad(f))(jnp.stack([m, m])),
+        lambda f, m: jax.grad(jax.checkpoint(f))(m),
+    ],
+    ids=["grad", "vjp", "jvp", "jit-grad", "grad-jit", "vmap-grad", "remat"],
+)
+def test_a_nondiff_argument_that_is_differentiated(g, differentiated):
+    """Zeros would be a wrong gradient that nobody is told of."""
+    says = r"mixed: {0}: cannot be differentiated: the signature says nondiff\({0}\); use jax.lax.stop_gradient on the argument"
+    mask = jnp.zeros((1, 4, 5))
+    with pytest.raises(TypeError, match=says.format("mask")):
+        differentiated(lambda m: g.mixed(X, m, []).sum(), mask)
+    with pytest.raises(TypeError, match=says.format("mask")):  # as a value that the function closes over
+        differentiated(lambda m: jax.vmap(lambda x: g.mixed(x, m[0], []))(X).sum(), mask)
+    with pytest.raises(TypeError, match=says.format("more")):
+        differentiated(lambda w: g.mixed(X, mask, [W, w]).sum(), W)
+
+
+def test_a_nondiff_argument_without_derivative(g):
+    """Whole numbers and bools have none, and neither has what is computed from them."""
+    close(jax.grad(lambda x: g.chosen(x, X > 0, jnp.arange(5)).sum())(X), jnp.where(X > 0, 2.0, 0.0))
+    both = jax.grad(lambda x, keep, rows: g.chosen(x, keep, rows).sum(), (0, 1, 2), allow_int=True)
+    d_x, d_keep, d_rows = jax.jit(both)(X, X > 0, jnp.arange(5))
+    close(d_x, jnp.where(X > 0, 2.0, 0.0))
+    assert d_keep.dtype == d_rows.dtype == jax.dtypes.float0
+    masked = lambda x: g.mixed(x, jnp.where(x > 0, 0.0, -1.0)[:1], []).sum()  # noqa: E731
+    close(jax.jit(jax.grad(masked))(X), jnp.ones_like(X))
 
 
 def test_each_item_of_a_list_has_a_gradient(g):
@@ -105,15 +148,9 @@ def test_no_gradient_declared(g):
     words = r"plain: x: cannot be differentiated: the function has no gradient; declare one with KP_GRAD\(plain, "
     with pytest.raises(TypeError, match=words):
         jax.grad(lambda x: g.plain(x).sum())(W)
-    close(jax.grad(lambda m: g.shifted(W, m).sum())(W), jnp.zeros(5))  # nondiff, and no KP_GRAD at all
+    with pytest.raises(TypeError, match=r"shifted: by: cannot be differentiated: the signature says nondiff\(by\)"):
+        jax.grad(lambda m: g.shifted(W, m).sum())(W)  # no KP_GRAD at all
     close(jax.grad(lambda x: (g.plain(jax.lax.stop_gradient(x)) * x).sum())(W), W)
-
-
-def test_forward_mode(g):
-    with pytest.raises(TypeError, match=r"forward-mode"):
-        jax.jvp(lambda x: g.scale(x, W), (X,), (X,))
-    with pytest.raises(TypeError, match="plain: x: cannot be differentiated"):
-        jax.jvp(g.plain, (W,), (W,))
 
 
 def test_loops(g):

@@ -1,0 +1,56 @@
+/* JAX's arrays, its tracers, and objects that give an array when asked (`__jax_array__`: flax.nnx.Param). JAX's own path knows
+ * jit and functional updates; kernpack.jax registers it when first needed. */
+#include "core.h"
+#include "family_dlpack.h"
+
+enum { NOT_JAX, ARRAY, TRACER, GIVES_ARRAY }; /* what the helper jax_kind answers */
+
+static int ConvertArray(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  if (call->function == NULL && (call->flags & KP_PARAM_MUTATED)) {
+    PyErr_Format(PyExc_ValueError,
+                 "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a JAX array, which is "
+                 "immutable",
+                 "kernpack", call->argument ? call->argument : "argument");
+    return KPY_ERROR;
+  }
+  if (call->function == NULL) return kpy_convert_dlpack(call, slot, object, out);
+  if (call->function->program == NULL) {
+    PyErr_Format(
+        PyExc_ValueError,
+        "%s: %s: expected a writeable tensor (a function without a signature may write to it; pass a NumPy copy), "
+        "got a JAX array, which is immutable",
+        call->function->name, call->argument ? call->argument : "argument");
+    return KPY_ERROR;
+  }
+  if (kpy_hook("jax") == NULL) return kpy_convert_dlpack(call, slot, object, out);
+  return kpy_divert(call, "jax", "a JAX array");
+}
+
+static int ConvertTracer(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  (void)slot, (void)object, (void)out;
+  return kpy_divert(call, "jax", "it is being traced by JAX; this needs kernpack.jax and a function with a signature");
+}
+
+static int ConvertGiver(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  (void)slot, (void)object, (void)out;
+  return kpy_divert(call, "jax", "it gives a JAX array (__jax_array__); this needs kernpack.jax");
+}
+
+int kpy_resolve_jax(PyObject* object, uint32_t kind, KpySlot* out) {
+  PyObject* answer;
+  long found;
+  if (PyType_Check(object) || kpy_loaded_module("jax") == NULL) return 0;
+  answer = kpy_helper("jax_kind", "(O)", object); /* registers the hook */
+  if (answer == NULL) return -1;
+  found = PyLong_AsLong(answer);
+  Py_DECREF(answer);
+  if (found == NOT_JAX) return 0;
+  if (found == GIVES_ARRAY) { /* what has no signature takes such an object as itself */
+    if (kind != KP_PARAM_TENSOR) return 0;
+    out->convert = ConvertGiver;
+    return 1;
+  }
+  out->convert = found == ARRAY ? ConvertArray : ConvertTracer;
+  out->family = kpy_dlpack_family(Py_TYPE(object));
+  return out->family == NULL ? -1 : 1;
+}
