@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 _PLAIN_KEYS = ("CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA")
@@ -50,3 +51,46 @@ def torch_has_tangent(tensor: Any) -> bool:
     """Whether forward-mode AD follows this tensor at the current level."""
     forward_ad = sys.modules["torch"].autograd.forward_ad
     return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+
+
+def _bits(*names: str) -> int:
+    binding = sys.modules["torch"]._C  # private: torch tells its dispatch keys nowhere else
+    bits = 0
+    for name in names:
+        bits |= binding.DispatchKeySet(binding._dispatch_key_parse(name)).raw_repr()
+    return bits
+
+
+def torch_key_bits() -> tuple[int, int]:
+    """(the keys that inference mode changes, those of torch.func's transforms), as bits."""
+    return _bits("ADInplaceOrView"), _bits("FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode")
+
+
+def torch_added_keys() -> int:
+    """The dispatch keys by which this thread differs from a fresh one, as bits."""
+    included = sys.modules["torch"]._C._dispatch_tls_local_include_set()
+    added: int = included.raw_repr() ^ _bits("BackendSelect", "ADInplaceOrView")
+    return added
+
+
+def torch_word_is(read: Callable[[], int]) -> bool:
+    """Whether `read` gives the added keys, but those of inference mode: as this thread is, and while one more is there."""
+    ignored = torch_key_bits()[0]
+    binding = sys.modules["torch"]._C
+    if read() != torch_added_keys() & ~ignored:
+        return False
+    before = read()
+    with binding._IncludeDispatchKeyGuard(binding._dispatch_key_parse("Tracer")):
+        during = read()
+        same = during == torch_added_keys() & ~ignored
+    return same and during != before and read() == before
+
+
+def torch_is_symbol(kind: type) -> bool:
+    """Whether objects of that class stand for tensors or numbers of a program that torch traces."""
+    torch = sys.modules["torch"]
+    if issubclass(kind, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return True
+    # torch's own protocol, as its operators read it: torch.fx.Proxy has it. What has memory is read as memory.
+    takes_over = hasattr(kind, "__torch_function__") and not issubclass(kind, torch.Tensor)
+    return takes_over and not hasattr(kind, "__dlpack__")

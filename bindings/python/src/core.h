@@ -211,6 +211,7 @@ KPY_HIDDEN int kpy_resolve_tensor(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_handle(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_object(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_traced(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_resolve_torch_symbol(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_convert_opaque(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 KPY_HIDDEN int kpy_convert_callable(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 
@@ -235,6 +236,7 @@ KPY_HIDDEN int kpy_raise_from_python(void); /* the Python exception in flight as
 KPY_HIDDEN int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got);
 KPY_HIDDEN int kpy_name_argument(KpyCall* call); /* puts function and argument before the error in flight; KPY_ERROR */
 KPY_HIDDEN int kpy_error_register(PyObject* kind, PyObject* type);
+KPY_HIDDEN PyObject* kpy_error_class(PyObject* kind); /* None where none is registered; a new reference */
 KPY_HIDDEN int kpy_errors_init(void);
 
 /* hooks.c */

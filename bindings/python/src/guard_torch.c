@@ -5,15 +5,14 @@
 
 #include <string.h>
 
+#include "torch_state.h"
 #include "torch_symbols.h"
 
 static getter g_requires_grad;
 static void* g_requires_grad_closure;
-static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_dispatch_modes, g_function_modes, g_increment_version;
+static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_increment_version;
 static PyObject* g_module; /* torch._C: the self of its functions */
-static int64_t (*g_dispatch_depth)(void); /* these three are nullable: then the functions above are asked */
-static int64_t (*g_function_depth)(void);
-static _Bool (*g_grad_mode)(void);
+static _Bool (*g_grad_mode)(void); /* nullable: then g_is_grad_enabled is asked */
 static PyObject *g_forward_ad, *g_level_name, *g_no_level; /* torch.autograd.forward_ad's dict, "_current_level", -1 */
 static PyTypeObject *g_tensor, *g_parameter;
 static int g_ready;
@@ -46,13 +45,6 @@ static void FindRequiresGrad(PyTypeObject* base) {
   }
 }
 
-/* The first two are C++ functions without parameters, whose names have stood since torch 2.0. */
-static void FindQuickQuestions(void) {
-  g_dispatch_depth = (int64_t (*)(void))kpy_torch_symbol("_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
-  g_function_depth = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
-  g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
-}
-
 /* Forward-mode AD keeps its level in a Python variable. */
 static int FindForwardAd(void) {
   PyObject* module = PyImport_ImportModule("torch.autograd.forward_ad");
@@ -82,16 +74,14 @@ int kpy_torch_init(PyObject* torch) {
   g_is_neg = MethodOf((PyTypeObject*)base, "is_neg");
   g_is_conj = MethodOf((PyTypeObject*)base, "is_conj");
   g_is_grad_enabled = FunctionOf(g_module, "is_grad_enabled", METH_NOARGS);
-  g_dispatch_modes = FunctionOf(g_module, "_len_torch_dispatch_stack", METH_NOARGS);
-  g_function_modes = FunctionOf(g_module, "_len_torch_function_stack", METH_NOARGS);
   g_increment_version = FunctionOf(g_module, "_increment_version", METH_O);
   Py_DECREF(base);
-  if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled || !g_dispatch_modes ||
-      !g_function_modes || FindForwardAd() != 0) {
+  if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled ||
+      FindForwardAd() != 0 || kpy_torch_state_init(g_module) != 0) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
-  FindQuickQuestions();
+  g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
   kpy_torch_layout_init();
   g_ready = 1;
   return 0;
@@ -115,24 +105,35 @@ static int Truth(PyObject* answer) {
 
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
-static int64_t DispatchDepth(void) {
-  return KPY_LIKELY(g_dispatch_depth != NULL) ? g_dispatch_depth() : Truth(g_dispatch_modes(g_module, NULL));
-}
-static int64_t FunctionDepth(void) {
-  return KPY_LIKELY(g_function_depth != NULL) ? g_function_depth() : Truth(g_function_modes(g_module, NULL));
+/* Whether the call can become a step of what watches: a function without a signature is no operator. */
+static int CanBeSeen(const KpyCall* call) {
+  return call->function != NULL && call->function->program != NULL && kpy_hook("torch") != NULL;
 }
 
-/* Modes see every operator; a kernel called behind their back would be missed. */
-int kpy_torch_guard_call(KpyCall* call) {
-  const int64_t dispatch = DispatchDepth();
-  const int64_t function = dispatch == 0 ? FunctionDepth() : 0;
-  if (KPY_UNLIKELY(dispatch < 0 || function < 0)) return KPY_ERROR;
+/* The call is watched: by what, and whether that can be done without. */
+static int GuardWatched(KpyCall* call, uint64_t keys, int64_t function_modes) {
   call->torch_checked = 1;
-  if (KPY_LIKELY(dispatch == 0 && function == 0)) return KPY_OK;
-  if (dispatch)
+  if (PyErr_Occurred()) return KPY_ERROR;
+  if (kpy_torch_dispatch_modes() > 0)
     return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
-  if (kpy_hook("torch") != NULL) return Divert(call, "a torch function mode is active; leave it first");
+  if (function_modes > 0 && kpy_hook("torch") != NULL)
+    return Divert(call, "a torch function mode is active; leave it first");
+  if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* it is no tensor of theirs: those have no memory */
+  if (keys != 0)
+    return Divert(
+        call,
+        "torch traces this program (torch.jit.trace, torch.export), and what it cannot see would become a constant");
+  return CanBeSeen(call) && kpy_torch_profiled() ? Divert(call, "a profiler records") : KPY_OK;
+}
+
+/* What watches operators must see this one: a kernel called behind its back would be missed. */
+int kpy_torch_guard_call(KpyCall* call) {
+  const uint64_t keys = kpy_torch_added_keys();
+  const int64_t function_modes = kpy_torch_function_modes();
+  if (KPY_UNLIKELY(keys != 0 || function_modes != 0 || kpy_torch_profiled()))
+    return GuardWatched(call, keys, function_modes);
+  call->torch_checked = 1;
   return KPY_OK;
 }
 
@@ -142,6 +143,13 @@ void kpy_torch_ask_autograd(KpyCall* call) {
   /* An int of that size is one object; were it another, or none, the tensors would just be looked at closely. */
   call->torch_forward_level = PyDict_GetItemWithError(g_forward_ad, g_level_name) != g_no_level;
   call->torch_autograd_asked = 1;
+}
+
+int kpy_torch_only_gradients(void) {
+  KpyCall call;
+  if (!g_ready || kpy_torch_added_keys() != 0 || kpy_torch_function_modes() != 0) return 0;
+  kpy_torch_ask_autograd(&call);
+  return call.torch_grad_mode && !call.torch_forward_level;
 }
 
 /* Gradients and tangents would be lost. */

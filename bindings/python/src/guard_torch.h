@@ -20,6 +20,9 @@ KPY_HIDDEN int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor
 /* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
 KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
 
+/* Whether gradients are recorded in this thread, and nothing else looks at calls: no mode, transform, trace or tangent. */
+KPY_HIDDEN int kpy_torch_only_gradients(void);
+
 /* Whether a gradient or a tangent could matter in this call; asked of torch once a call. */
 KPY_HIDDEN void kpy_torch_ask_autograd(KpyCall* call);
 static inline int kpy_torch_autograd_matters(KpyCall* call) {
