@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable
@@ -10,9 +11,10 @@ from typing import Any
 _PLAIN_KEYS = ("CPU", "CUDA", "ADInplaceOrView", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA")
 
 
-def torch_samples() -> tuple[list[tuple[Any, int, int, int]], int, int, int]:
-    """([(tensor, address of its C++ half, its dispatch keys, whether autograd keeps a record of it; -1: not said)], the keys
-    of plain tensors, those of tensors with a version counter, bytes of the Python object). Raises where this torch does not tell."""
+def torch_samples() -> tuple[list[tuple[Any, int, int, int, int]], int, int, int]:
+    """([(tensor, address of its C++ half, its dispatch keys, whether autograd keeps a record of it, whether there is a tangent in it;
+    -1: not said)], the keys of plain tensors, those of tensors with a version counter, bytes of the Python object). Raises where
+    this torch does not tell."""
     torch = sys.modules["torch"]
     binding = torch._C
     plain = 0
@@ -20,7 +22,8 @@ def torch_samples() -> tuple[list[tuple[Any, int, int, int]], int, int, int]:
         plain |= binding.DispatchKeySet(getattr(binding.DispatchKey, name)).raw_repr()
     without_modes = importlib.import_module("torch.utils._python_dispatch")._disable_current_modes
     with without_modes(), binding.DisableTorchFunction(), torch.inference_mode(False), torch.enable_grad():
-        rows = [_row(binding, tensor, gradient) for tensor, gradient in _sample_tensors(torch)]
+        rows = [_row(binding, tensor, gradient, 0) for tensor, gradient in _sample_tensors(torch)]
+        rows += [_row(binding, tensor, 1, 1) for tensor in _dual_tensors(torch)]
     counted = binding.DispatchKeySet(binding.DispatchKey.ADInplaceOrView).raw_repr()
     return rows, plain, counted, torch.Tensor.__basicsize__
 
@@ -43,14 +46,25 @@ def _sample_tensors(torch: Any) -> list[tuple[Any, int]]:
     ]
 
 
-def _row(binding: Any, tensor: Any, gradient: int) -> tuple[Any, int, int, int]:
-    return tensor, tensor._cdata, binding._dispatch_keys(tensor).raw_repr(), gradient
+def _dual_tensors(torch: Any) -> list[Any]:
+    """Tensors with a tangent: a view, and one that is none. Their records keep a place for it when the level is left."""
+    forward_ad = importlib.import_module("torch.autograd.forward_ad")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(forward_ad._set_fwd_grad_enabled(True))
+        with contextlib.suppress(RuntimeError):  # there is a level, and there can be only one
+            stack.enter_context(forward_ad.dual_level())
+        dual = torch._VF._make_dual(torch.empty(2, device="cpu"), torch.empty(2, device="cpu"), level=0)
+        return [dual, dual * 1]
+
+
+def _row(binding: Any, tensor: Any, gradient: int, tangent: int) -> tuple[Any, int, int, int, int]:
+    return tensor, tensor._cdata, binding._dispatch_keys(tensor).raw_repr(), gradient, tangent
 
 
 def torch_has_tangent(tensor: Any) -> bool:
-    """Whether forward-mode AD follows this tensor at the current level."""
-    forward_ad = sys.modules["torch"].autograd.forward_ad
-    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+    """Whether forward-mode AD follows this tensor. Its level is always 0, and Python's own count of levels is not asked: compiled
+    programs enter them in C++."""
+    return sys.modules["torch"]._VF._unpack_dual(tensor, level=0)[1] is not None
 
 
 def _bits(*names: str) -> int:

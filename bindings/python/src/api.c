@@ -90,6 +90,11 @@ static PyObject* TorchOnlyGradients(PyObject* module, PyObject* unused) {
   return PyBool_FromLong(kpy_torch_only_gradients());
 }
 
+static PyObject* TorchAnyTangent(PyObject* module, PyObject* const* objects, Py_ssize_t count) {
+  (void)module;
+  return PyBool_FromLong(kpy_torch_any_tangent(objects, count));
+}
+
 PyMethodDef kpy_api_methods[] = {
     {"load", kpy_load, METH_VARARGS, "load(paths, flags) -> module capsule"},
     {"adopt", kpy_adopt, METH_O, "adopt(address of a KpModule that is never freed) -> module capsule"},
@@ -103,6 +108,8 @@ PyMethodDef kpy_api_methods[] = {
      "torch_register(capsule) -> namespace of the module's torch operators"},
     {"torch_only_gradients", TorchOnlyGradients, METH_NOARGS,
      "torch_only_gradients() -> whether grad mode is on in this thread and nothing else of torch's looks at calls"},
+    {"torch_any_tangent", (PyCFunction)(void (*)(void))TorchAnyTangent, METH_FASTCALL,
+     "torch_any_tangent(*objects) -> whether one is a tensor that may carry a tangent; sure only when False"},
     {"function", kpy_function_get, METH_VARARGS, "function(capsule, name, class) -> FunctionInfo"},
     {"set_hook", kpy_set_hook, METH_VARARGS,
      "set_hook(\"torch\" or \"jax\", callable or None): takes calls that the fast path must not; "

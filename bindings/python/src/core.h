@@ -112,9 +112,8 @@ struct KpyCall {
   int32_t num_keeps;
   int32_t own_tensors; /* tensors must be owning TENSOR objects */
   uint8_t torch_checked; /* the guards of the call as a whole ran */
-  uint8_t torch_autograd_asked; /* the two below are known */
+  uint8_t torch_autograd_asked; /* the one below is known */
   uint8_t torch_grad_mode;
-  uint8_t torch_forward_level; /* forward-mode AD is in progress */
   int32_t has_stream;
   KpDLDevice device; /* of stream */
   void* stream;

@@ -13,7 +13,6 @@ static void* g_requires_grad_closure;
 static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_increment_version;
 static PyObject* g_module; /* torch._C: the self of its functions */
 static _Bool (*g_grad_mode)(void); /* nullable: then g_is_grad_enabled is asked */
-static PyObject *g_forward_ad, *g_level_name, *g_no_level; /* torch.autograd.forward_ad's dict, "_current_level", -1 */
 static PyTypeObject *g_tensor, *g_parameter;
 static int g_ready;
 
@@ -45,18 +44,6 @@ static void FindRequiresGrad(PyTypeObject* base) {
   }
 }
 
-/* Forward-mode AD keeps its level in a Python variable. */
-static int FindForwardAd(void) {
-  PyObject* module = PyImport_ImportModule("torch.autograd.forward_ad");
-  if (module == NULL) return -1;
-  g_forward_ad = PyModule_GetDict(module);
-  Py_XINCREF(g_forward_ad);
-  Py_DECREF(module);
-  g_level_name = PyUnicode_InternFromString("_current_level");
-  g_no_level = PyLong_FromLong(-1);
-  return g_forward_ad && g_level_name && g_no_level && PyDict_GetItemWithError(g_forward_ad, g_level_name) ? 0 : -1;
-}
-
 int kpy_torch_init(PyObject* torch) {
   PyObject *base, *nn;
   if (g_ready) {
@@ -77,7 +64,7 @@ int kpy_torch_init(PyObject* torch) {
   g_increment_version = FunctionOf(g_module, "_increment_version", METH_O);
   Py_DECREF(base);
   if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled ||
-      FindForwardAd() != 0 || kpy_torch_state_init(g_module) != 0) {
+      kpy_torch_state_init(g_module) != 0) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
@@ -140,8 +127,6 @@ int kpy_torch_guard_call(KpyCall* call) {
 void kpy_torch_ask_autograd(KpyCall* call) {
   call->torch_grad_mode =
       KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(g_is_grad_enabled(g_module, NULL)) != 0;
-  /* An int of that size is one object; were it another, or none, the tensors would just be looked at closely. */
-  call->torch_forward_level = PyDict_GetItemWithError(g_forward_ad, g_level_name) != g_no_level;
   call->torch_autograd_asked = 1;
 }
 
@@ -149,18 +134,25 @@ int kpy_torch_only_gradients(void) {
   KpyCall call;
   if (!g_ready || kpy_torch_added_keys() != 0 || kpy_torch_function_modes() != 0) return 0;
   kpy_torch_ask_autograd(&call);
-  return call.torch_grad_mode && !call.torch_forward_level;
+  return call.torch_grad_mode;
+}
+
+int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {
+  Py_ssize_t i;
+  for (i = 0; i < count; ++i) {
+    if (g_tensor != NULL && !PyObject_TypeCheck(objects[i], g_tensor)) continue;
+    if (g_tensor == NULL || !kpy_torch_layout.known || kpy_torch_may_have_tangent(objects[i])) return 1;
+  }
+  return 0;
 }
 
 /* Gradients and tangents would be lost. */
 static int CheckAutograd(KpyCall* call, PyObject* tensor) {
-  int rc = 0;
-  if (!kpy_torch_autograd_matters(call)) return KPY_OK;
-  if (call->torch_grad_mode) rc = Truth(g_requires_grad(tensor, g_requires_grad_closure));
+  int rc = kpy_torch_grad_mode(call) ? Truth(g_requires_grad(tensor, g_requires_grad_closure)) : 0;
   if (rc < 0) return KPY_ERROR;
   if (rc > 0)
     return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
-  if (call->torch_forward_level) {
+  if (!kpy_torch_layout.known || kpy_torch_may_have_tangent(tensor)) {
     PyObject* answer = kpy_helper("torch_has_tangent", "(O)", tensor);
     rc = Truth(answer);
     if (rc < 0) return KPY_ERROR;

@@ -14,6 +14,7 @@ typedef struct Sample {
   uint64_t address; /* of the C++ tensor */
   uint64_t keys;
   int gradient; /* whether autograd keeps a record of it; -1: not said */
+  int tangent; /* whether forward mode does, in that record; -1: not said */
 } Sample;
 
 static uint64_t WordAt(const void* base, Py_ssize_t offset) {
@@ -32,6 +33,14 @@ static int IsAutograd(const Sample* sample, const void* base, Py_ssize_t offset)
   return sample->gradient < 0 || (WordAt(base, offset) != 0) == (sample->gradient == 1);
 }
 
+/* In autograd's record, whose address is in `autograd`; records without a tangent are none, or have the two words NULL. */
+static int IsTangent(const Sample* sample, const void* base, Py_ssize_t offset) {
+  const char* record = *(const char* const*)(const void*)((const char*)base + kpy_torch_layout.autograd);
+  if (sample->tangent < 0 || record == NULL) return sample->tangent != 1;
+  /* A shared_ptr: the object and who counts it. */
+  return (WordAt(record, offset) != 0) == sample->tangent && (WordAt(record, offset + 8) != 0) == sample->tangent;
+}
+
 /* The only offset in [begin, end) where the rule holds for every sample; -1 when there is none or more than one. */
 static Py_ssize_t Find(const Sample* samples, Py_ssize_t count, int in_object, Py_ssize_t begin, Py_ssize_t end,
                        int (*rule)(const Sample*, const void*, Py_ssize_t)) {
@@ -48,13 +57,14 @@ static Py_ssize_t Find(const Sample* samples, Py_ssize_t count, int in_object, P
   return found;
 }
 
-/* How much of every sample's C++ object may be read. */
-static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count) {
+/* How much of every sample's C++ object may be read; or of the records that they point to at offset `field`. */
+static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count, Py_ssize_t field) {
   size_t least = kMaxBytes;
   Py_ssize_t i;
   for (i = 0; i < count; ++i) {
-    const size_t bytes = malloc_usable_size((void*)(uintptr_t)samples[i].address);
-    if (bytes < least) least = bytes;
+    void* object = (void*)(uintptr_t)samples[i].address;
+    if (field >= 0) object = *(void**)(void*)((char*)object + field);
+    if (object != NULL && malloc_usable_size(object) < least) least = malloc_usable_size(object);
   }
   return (Py_ssize_t)least;
 }
@@ -81,16 +91,19 @@ static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_by
   Py_ssize_t bytes;
   layout->impl = Find(samples, count, 1, (Py_ssize_t)sizeof(PyObject), object_bytes, IsAddress);
   if (layout->impl < 0) return;
-  bytes = ReadableBytes(samples, count);
+  bytes = ReadableBytes(samples, count, -1);
   layout->keys = Find(samples, count, 0, 8, bytes, IsKeys);
   layout->autograd = Find(samples, count, 0, 8, bytes, IsAutograd);
   layout->plain = plain;
-  layout->known = layout->found = layout->keys >= 0 && layout->autograd >= 0;
+  if (layout->keys < 0 || layout->autograd < 0) return;
+  bytes = ReadableBytes(samples, count, layout->autograd);
+  layout->tangent = Find(samples, count, 0, 8, bytes - 8, IsTangent);
+  layout->known = layout->found = layout->tangent >= 0;
 }
 
 static int ReadSample(PyObject* row, Sample* out) {
   unsigned long long address, keys;
-  if (!PyArg_ParseTuple(row, "OKKi", &out->tensor, &address, &keys, &out->gradient)) return -1;
+  if (!PyArg_ParseTuple(row, "OKKii", &out->tensor, &address, &keys, &out->gradient, &out->tangent)) return -1;
   out->address = address;
   out->keys = keys;
   return out->address == 0 ? -1 : 0;
@@ -98,7 +111,7 @@ static int ReadSample(PyObject* row, Sample* out) {
 
 void kpy_torch_layout_init(void) {
   static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
-  /* ([(tensor, address, keys, gradient)], plain keys, keys of what is counted, bytes of the Python object) */
+  /* ([(tensor, address, keys, gradient, tangent)], plain keys, keys of what is counted, bytes of the Python object) */
   PyObject *answer, *rows;
   Sample samples[kMaxSamples];
   unsigned long long plain, counted;

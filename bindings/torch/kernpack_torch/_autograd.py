@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
+from kernpack import _core
 
 from . import _refusals, _values
 from ._binder import define
@@ -15,7 +15,7 @@ from ._spec import Param, Spec
 
 _KERNEL = """
 def kernel(keys, {parameters}):
-    if _forward_ad._current_level >= 0 and _has_tangent(_spec, ({values})):
+    if _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
         return _with_tangents(({values}))
     if _grad_mode() and ({wants}):
         return _record(({values}))
@@ -29,7 +29,7 @@ def kernel(keys, {parameters}):
 
 _OUT_KERNEL = """
 def kernel(keys, {parameters}):
-    if _grad_mode() and ({wants}) or _forward_ad._current_level >= 0 and _has_tangent(_spec, ({values})):
+    if _grad_mode() and ({wants}) or _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
         raise _no_destination(_spec.name)
     try:
         with _below_autograd():
@@ -55,7 +55,7 @@ def out_kernel(spec: Spec, op: Any) -> Callable[..., Any]:
 def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
     scope: dict[str, Any] = {
         "_spec": spec,
-        "_forward_ad": forward_ad,
+        "_any_tangent": _core.torch_any_tangent,
         "_grad_mode": torch.is_grad_enabled,
         "_has_tangent": _values.has_tangent,
         "_no_destination": _refusals.no_destination,
@@ -87,11 +87,25 @@ def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
             wants.append(requires_grad(declared))
     body = text.format(
         parameters=", ".join(parameters),
+        tensors=", ".join(tensors(spec)),
         values="".join(f"{name}, " for name in params),
         wants=" or ".join(wants) or "False",
         given=", ".join(given),
     )
     return define("kernel", body, scope)
+
+
+def tensors(spec: Spec) -> list[str]:
+    """Expressions of all arguments that are tensors, lists spread."""
+    found = [param for param in spec.params if param.is_tensor]
+    return [
+        f"*({param.name} or ())"
+        if param.is_list and param.optional
+        else f"*{param.name}"
+        if param.is_list
+        else param.name
+        for param in found
+    ]
 
 
 def requires_grad(param: Param) -> str:

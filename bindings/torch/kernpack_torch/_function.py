@@ -13,9 +13,10 @@ from . import _refusals, _spec, _values
 from ._binder import bind, forward_to, wants_gradient
 from ._gradient import Gradient, refuse_later
 from ._shapes import Rules
+from ._tangent import Tangents
 
 _SHORTCUT = """
-if out is None and _only_gradients():
+if out is None and _only_gradients() and not _any_tangent({values}):
     try:
         _live = {wants}
     except AttributeError:
@@ -28,7 +29,9 @@ if out is None and _only_gradients():
 class Function:
     """A function of a module. `op` is its one operator, which torch differentiates, batches, traces and shards."""
 
-    def __init__(self, operators: Any, info: Any, typed: dict[str, Any], steps: Sequence[Any]) -> None:
+    def __init__(
+        self, operators: Any, info: Any, typed: dict[str, Any], steps: Sequence[Any], tangent: Any | None
+    ) -> None:
         self.operators = operators
         self.info = info
         self.name: str = info.name
@@ -42,6 +45,7 @@ class Function:
         self.run = forward_to(self.spec, self.op._op)  # the dispatcher, whatever `op` itself may do instead
         self.run_out = forward_to(self.spec, self.out._op, with_results=True) if self.out else None
         self.gradient = Gradient(self, steps)
+        self.tangents = Tangents(self, tangent)
         self.call: Callable[..., Any] = bind(self.spec, self._call, self._call_out)
 
     def shorten(self) -> None:
@@ -57,6 +61,7 @@ class Function:
                 ),
                 _apply=node,
                 _only_gradients=_core.torch_only_gradients,
+                _any_tangent=_core.torch_any_tangent,
             )
 
     # -------------------------------------------------------------- calls
@@ -64,9 +69,7 @@ class Function:
     def _call(self, *values: Any) -> Any:
         values = tuple(_values.prepare(self.spec, values))
         try:
-            if _core.torch_only_gradients() and _values.any_requires_grad(self.spec, values):
-                return self.pick(self.record(values))
-            return self.pick(self.outputs(self.run(*values)))
+            return self.pick(self.all_results(values))
         except RuntimeError as error:
             _refusals.raise_as_kernel_did(error)
             raise
@@ -87,8 +90,10 @@ class Function:
 
     def all_results(self, values: Sequence[Any]) -> Sequence[Any]:
         """Every result of a call that torch may differentiate further."""
-        if _core.torch_only_gradients() and _values.any_requires_grad(self.spec, values):
-            return self.record(values)
+        if _core.torch_only_gradients():
+            given = [tensor for _, tensor in _values.tensors(self.spec, values)]
+            if any(tensor.requires_grad is True for tensor in given) and not _core.torch_any_tangent(*given):
+                return self.record(values)
         return self.outputs(self.run(*values))
 
     def record(self, values: Sequence[Any]) -> Sequence[Any]:

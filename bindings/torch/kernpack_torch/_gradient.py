@@ -59,6 +59,7 @@ class Call:
 
     def __init__(self, plan: Plan, values: Sequence[Any]) -> None:
         self.plan = plan
+        self.tangents: Any = None
         self.values = list(values)
         self.places: list[slice | int | None] = [None] * len(values)  # of each parameter's tensors in the row
         self.row: list[torch.Tensor] = []
@@ -187,6 +188,25 @@ class _Declared(torch.autograd.Function):
         return None, *_backward(ctx, ctx.needs_input_grad[1:], cotangents)
 
 
+class _Both(_Declared):
+    """The node of a call whose arguments carry tangents too."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        outputs = _Declared.forward(ctx, call, *row)
+        call.tangents.refuse_hidden(outputs)
+        ctx.both = (row, outputs)
+        return outputs
+
+    @staticmethod
+    def jvp(ctx: Any, call: Any, *tangents: torch.Tensor | None) -> Any:
+        (row, outputs), ctx.both = ctx.both, None  # it would keep itself alive
+        call = ctx.call
+        given = call.complete(tangents)
+        by_parameter = {i: given[i] for i, place in enumerate(call.places) if place is not None}
+        return tuple(call.tangents.derive(call.complete(row), outputs, by_parameter))
+
+
 class _Refused(torch.autograd.Function):
     """Results whose own gradient is an error: it would be silently zero otherwise."""
 
@@ -202,6 +222,7 @@ class _Refused(torch.autograd.Function):
 
 # torch's own apply, below the one that turns to torch.func's transforms: the dispatcher has done that.
 _record: Callable[..., Any] = super(torch.autograd.Function, _Declared).apply
+_record_both: Callable[..., Any] = super(torch.autograd.Function, _Both).apply
 _refuse: Callable[..., Any] = super(torch.autograd.Function, _Refused).apply
 
 
@@ -246,8 +267,16 @@ class Gradient:
 
     def record(self, values: Sequence[Any]) -> tuple[torch.Tensor, ...]:
         """All results, with a node of plain autograd; inside torch.func's transforms, at the level that torch works at."""
+        return self._record(_record, Call(self._plan, values))
+
+    def record_both(self, values: Sequence[Any], tangents: Any) -> tuple[torch.Tensor, ...]:
+        """As `record`, of values that carry tangents: the results do too."""
         call = Call(self._plan, values)
+        call.tangents = tangents
+        return self._record(_record_both, call)
+
+    def _record(self, apply: Callable[..., Any], call: Call) -> tuple[torch.Tensor, ...]:
         with _one_level():
-            outputs: tuple[torch.Tensor, ...] = _record(call, *call.row)
+            outputs: tuple[torch.Tensor, ...] = apply(call, *call.row)
         call.row = [None] * len(call.row)  # type: ignore[list-item]  # only what was saved is kept
         return outputs

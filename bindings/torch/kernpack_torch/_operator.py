@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.autograd.graph import increment_version
 
-from . import _autograd, _refusals, _values, _vmap
+from . import _autograd, _values, _vmap
 from ._function import Function
 
 
@@ -26,7 +26,7 @@ def register(
         # way to make torch.ops' own call as quick; where torch takes `_op` no longer from the object, nothing changes.
         function.op._op = function.info.callable
     out = _autograd.out_kernel(function.spec, function.out) if function.out is not None else None
-    return _autograd.kernel(function.spec, function.op, _recording(function), _tangents(function)), out
+    return _autograd.kernel(function.spec, function.op, _recording(function), function.tangents.call), out
 
 
 def _register_one(function: Function, overload: str, op: Any, library: torch.library.Library) -> None:
@@ -50,13 +50,6 @@ def _is_the_same_call(function: Function) -> bool:
 
 def _recording(function: Function) -> Callable[[tuple[Any, ...]], Any]:
     return lambda values: function.returned(function.record(values))
-
-
-def _tangents(function: Function) -> Callable[[tuple[Any, ...]], Any]:
-    def refuse(values: tuple[Any, ...]) -> Any:
-        raise _refusals.no_tangent(function.info)
-
-    return refuse
 
 
 def _tags(function: Function) -> list[Any]:

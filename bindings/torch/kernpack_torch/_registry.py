@@ -34,7 +34,8 @@ class Operators:
     def __init__(self, module: Any) -> None:
         self._module = module._handle()  # its functions stay, whether or not the module is closed
         self._gradients = module._gradients
-        self._derivatives = {derivative for _, derivative in self._gradients}
+        self._jvps = module._jvps
+        self._derivatives = {derivative for _, derivative in [*self._gradients, *self._jvps]}
         self._typed = _Typed(self._module)
         self._functions: dict[str, Function] = {}
         self._unfinished: dict[str, Function] = {}
@@ -60,7 +61,7 @@ class Operators:
             self._library.impl(overload, kernel, "Autograd", with_keyset=True)
 
     def is_derivative(self, name: str) -> bool:
-        """Whether a KP_GRAD names the function as another's backward op."""
+        """Whether a KP_GRAD or KP_JVP names the function as what another's derivative is computed by."""
         return name in self._derivatives
 
     def has(self, name: str) -> bool:
@@ -79,7 +80,8 @@ class Operators:
 
     def _build(self, name: str) -> Function:
         steps = _gradients.plan(name, self._gradients, self._typed)
-        function = Function(self, _info(self._module, name), self._typed[name], steps)
+        tangent = _gradients.tangent_plan(name, self._jvps, self._typed)
+        function = Function(self, _info(self._module, name), self._typed[name], steps, tangent)
         self._unfinished[name] = function  # its backward ops may ask for it; no other thread does
         try:
             kernel, out = _operator.register(function, self._library)

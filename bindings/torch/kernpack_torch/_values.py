@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from kernpack._torch_facts import torch_has_tangent
 
 from . import _dtypes
 from ._spec import Param, Spec
@@ -83,8 +84,7 @@ def any_requires_grad(spec: Spec, values: Sequence[Any]) -> bool:
 
 def has_tangent(spec: Spec, values: Sequence[Any]) -> bool:
     """Whether a tensor is differentiated in forward mode, at the level that torch works at."""
-    unpack = torch.autograd.forward_ad.unpack_dual
-    return any(unpack(tensor).tangent is not None for _, tensor in tensors(spec, values))
+    return any(torch_has_tangent(tensor) for _, tensor in tensors(spec, values))
 
 
 def check_destination(function: str, name: str, given: torch.Tensor, expected: torch.Tensor) -> None:
