@@ -7,11 +7,10 @@ from typing import Any
 
 import torch
 from kernpack import _core
-from torch.autograd import forward_ad
 
 from . import _refusals, _spec, _values
 from ._binder import bind, forward_to, wants_gradient
-from ._gradient import Gradient, refuse_later
+from ._gradient import Gradient, below_autograd, refuse_later
 from ._shapes import Rules
 from ._tangent import Tangents
 
@@ -92,7 +91,8 @@ class Function:
         """Every result of a call that torch may differentiate further."""
         if _core.torch_only_gradients():
             given = [tensor for _, tensor in _values.tensors(self.spec, values)]
-            if any(tensor.requires_grad is True for tensor in given) and not _core.torch_any_tangent(*given):
+            symbolic = not all(isinstance(tensor, torch.Tensor) for tensor in given)  # torch.fx.Proxy
+            if not symbolic and any(tensor.requires_grad for tensor in given) and not _core.torch_any_tangent(*given):
                 return self.record(values)
         return self.outputs(self.run(*values))
 
@@ -110,13 +110,7 @@ class Function:
 
     def below_autograd(self, *values: Any) -> Sequence[Any]:
         """Every result, with nothing recorded at the level that torch works at; torch.func's next one may have something to."""
-        levels = torch._C._are_functorch_transforms_active()
-        # A node's forward runs with both modes off, which holds for its own level only.
-        with (
-            torch.set_grad_enabled(levels),
-            forward_ad._set_fwd_grad_enabled(levels),
-            torch._C._AutoDispatchBelowAutograd(),
-        ):
+        with below_autograd():
             return self.outputs(self.run(*values))
 
     def outputs(self, raw: Any) -> Sequence[Any]:

@@ -11,6 +11,7 @@ import torch
 
 # Private: what torch's own Python kernels at this key record with, one level of torch.func at a time.
 from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 
 from . import _node, _refusals, _values
 from ._spec import Spec
@@ -173,6 +174,19 @@ def _cotangent(ctx: Any, step: Any, index: int, cotangent: torch.Tensor | None) 
     return torch.zeros(shape, dtype=dtype, device=device)
 
 
+@contextlib.contextmanager
+def below_autograd() -> Iterator[None]:
+    """For what runs below a node: nothing is recorded at its level. A node's forward runs with both modes of differentiation off, which
+    holds for its own level of torch.func only: they are on for the next one."""
+    levels = torch._C._are_functorch_transforms_active()
+    with (
+        torch.set_grad_enabled(levels),
+        forward_ad._set_fwd_grad_enabled(levels),
+        torch._C._AutoDispatchBelowAutograd(),
+    ):
+        yield
+
+
 class _Declared(torch.autograd.Function):
     """The node of any function with a gradient."""
 
@@ -213,7 +227,8 @@ class _Refused(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, info: Any, num_results: int, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
         ctx.info = info
-        return tuple(result.view_as(result) for result in row[:num_results])
+        with below_autograd():
+            return tuple(result.view_as(result) for result in row[:num_results])
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:

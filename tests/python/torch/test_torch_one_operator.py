@@ -156,5 +156,9 @@ def test_second_order_refuses_for_every_argument(k, ops):
 
 def test_opcheck(ops):
     x = torch.randn(3, requires_grad=True)
-    for op, args, kwargs in ((ops.cube, (x,), {}), (ops.square, (x,), {}), (ops.scale, (x.detach(),), {"f": 2.0})):
+    for op, args, kwargs in (
+        (ops.cube, (x,), {}),
+        (ops.square, (x.detach(),), {}),
+        (ops.scale, (x.detach(),), {"f": 2.0}),
+    ):
         torch.library.opcheck(op.default, args, kwargs)
