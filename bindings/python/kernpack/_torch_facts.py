@@ -21,11 +21,26 @@ def torch_samples() -> tuple[list[tuple[Any, int, int, int, int]], int, int, int
     for name in _PLAIN_KEYS:
         plain |= binding.DispatchKeySet(getattr(binding.DispatchKey, name)).raw_repr()
     without_modes = importlib.import_module("torch.utils._python_dispatch")._disable_current_modes
-    with without_modes(), binding.DisableTorchFunction(), torch.inference_mode(False), torch.enable_grad():
+    with (
+        without_modes(),
+        _without_transforms(binding),
+        binding.DisableTorchFunction(),
+        torch.inference_mode(False),
+        torch.enable_grad(),
+    ):
         rows = [_row(binding, tensor, gradient, 0) for tensor, gradient in _sample_tensors(torch)]
         rows += [_row(binding, tensor, 1, 1) for tensor in _dual_tensors(torch)]
     counted = binding.DispatchKeySet(binding.DispatchKey.ADInplaceOrView).raw_repr()
     return rows, plain, counted, torch.Tensor.__basicsize__
+
+
+def _without_transforms(binding: Any) -> contextlib.AbstractContextManager[Any]:
+    """Outside torch.func's levels: inside, tensors are wrapped."""
+    if not binding._are_functorch_transforms_active():
+        return contextlib.nullcontext()
+    transforms = importlib.import_module("torch._functorch.pyfunctorch")
+    without: contextlib.AbstractContextManager[Any] = transforms.temporarily_clear_interpreter_stack()
+    return without
 
 
 def _sample_tensors(torch: Any) -> list[tuple[Any, int]]:
@@ -48,13 +63,19 @@ def _sample_tensors(torch: Any) -> list[tuple[Any, int]]:
 
 def _dual_tensors(torch: Any) -> list[Any]:
     """Tensors with a tangent: a view, and one that is none. Their records keep a place for it when the level is left."""
-    forward_ad = importlib.import_module("torch.autograd.forward_ad")
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(forward_ad._set_fwd_grad_enabled(True))
-        with contextlib.suppress(RuntimeError):  # there is a level, and there can be only one
-            stack.enter_context(forward_ad.dual_level())
+    binding = torch._C  # torch.autograd.forward_ad would import the compiler
+    was_on = binding._is_fwd_grad_enabled()
+    binding._set_fwd_grad_enabled(True)
+    entered = None
+    with contextlib.suppress(RuntimeError):  # there is a level, and there can be only one
+        entered = binding._enter_dual_level()
+    try:
         dual = torch._VF._make_dual(torch.empty(2, device="cpu"), torch.empty(2, device="cpu"), level=0)
-        return [dual, dual * 1]
+        return [dual, dual.neg()]
+    finally:
+        if entered is not None:
+            binding._exit_dual_level(level=entered)
+        binding._set_fwd_grad_enabled(was_on)
 
 
 def _row(binding: Any, tensor: Any, gradient: int, tangent: int) -> tuple[Any, int, int, int, int]:
@@ -64,7 +85,10 @@ def _row(binding: Any, tensor: Any, gradient: int, tangent: int) -> tuple[Any, i
 def torch_has_tangent(tensor: Any) -> bool:
     """Whether forward-mode AD follows this tensor. Its level is always 0, and Python's own count of levels is not asked: compiled
     programs enter them in C++."""
-    return sys.modules["torch"]._VF._unpack_dual(tensor, level=0)[1] is not None
+    torch = sys.modules["torch"]
+    if torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.AutogradOther):
+        return False  # below autograd nothing follows tensors any more, and torch cannot be asked
+    return torch._VF._unpack_dual(tensor, level=0)[1] is not None
 
 
 def _bits(*names: str) -> int:
