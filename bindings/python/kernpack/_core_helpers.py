@@ -28,7 +28,14 @@ from kernpack._numpy import (
 )
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
-from kernpack._torch_facts import torch_has_tangent, torch_samples
+from kernpack._torch_facts import (
+    torch_added_keys,
+    torch_has_tangent,
+    torch_is_symbol,
+    torch_key_bits,
+    torch_samples,
+    torch_word_is,
+)
 
 __all__ = [
     "describe_array",
@@ -56,8 +63,12 @@ __all__ = [
     "tensor_repr",
     "tensor_to",
     "thread_dimensions",
+    "torch_added_keys",
     "torch_has_tangent",
+    "torch_is_symbol",
+    "torch_key_bits",
     "torch_samples",
+    "torch_word_is",
     "unexpected_keyword",
 ]
 

@@ -1,12 +1,18 @@
 /* The table of kernpack._core's functions, and the small ones. */
 #include "api.h"
-#include "torch_layout.h"
+#include "guard_torch.h"
+#include "torch_state.h"
 
 static PyObject* RegisterError(PyObject* module, PyObject* args) {
   PyObject *kind, *type;
   (void)module;
   if (!PyArg_ParseTuple(args, "OO:register_error", &kind, &type) || kpy_error_register(kind, type) != 0) return NULL;
   Py_RETURN_NONE;
+}
+
+static PyObject* ErrorClass(PyObject* module, PyObject* kind) {
+  (void)module;
+  return kpy_error_class(kind);
 }
 
 static PyObject* RaisePending(PyObject* module, PyObject* unused) {
@@ -75,7 +81,18 @@ static PyObject* UseTorchFields(PyObject* module, PyObject* on) {
   const int before = kpy_torch_layout.known;
   (void)module;
   kpy_torch_layout.known = kpy_torch_layout.found && on == Py_True;
+  kpy_torch_state.known = kpy_torch_state.found && on == Py_True;
   return PyBool_FromLong(before);
+}
+
+static PyObject* TorchOnlyGradients(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  return PyBool_FromLong(kpy_torch_only_gradients());
+}
+
+static PyObject* TorchAnyTangent(PyObject* module, PyObject* const* objects, Py_ssize_t count) {
+  (void)module;
+  return PyBool_FromLong(kpy_torch_any_tangent(objects, count));
 }
 
 PyMethodDef kpy_api_methods[] = {
@@ -89,6 +106,10 @@ PyMethodDef kpy_api_methods[] = {
     {"module_has", kpy_module_has, METH_VARARGS, "module_has(capsule, name) -> bool"},
     {"torch_register", kpy_torch_register, METH_O,
      "torch_register(capsule) -> namespace of the module's torch operators"},
+    {"torch_only_gradients", TorchOnlyGradients, METH_NOARGS,
+     "torch_only_gradients() -> whether grad mode is on in this thread and nothing else of torch's looks at calls"},
+    {"torch_any_tangent", (PyCFunction)(void (*)(void))TorchAnyTangent, METH_FASTCALL,
+     "torch_any_tangent(*objects) -> whether one is a tensor that may carry a tangent; sure only when False"},
     {"function", kpy_function_get, METH_VARARGS, "function(capsule, name, class) -> FunctionInfo"},
     {"set_hook", kpy_set_hook, METH_VARARGS,
      "set_hook(\"torch\" or \"jax\", callable or None): takes calls that the fast path must not; "
@@ -99,6 +120,7 @@ PyMethodDef kpy_api_methods[] = {
      "jax_remember(FunctionInfo, values, keyword names, order, program, waits) : calls with values like "
      "these, each an array or int, bool, float, str, None, go to program(*(values[i] for i in order)) from now on"},
     {"register_error", RegisterError, METH_VARARGS, "register_error(kind, class)"},
+    {"error_class", ErrorClass, METH_O, "error_class(kind) -> what register_error said of it, or None"},
     {"raise_pending", RaisePending, METH_NOARGS,
      "raise_pending(): this thread's error in the host as a Python exception; for other extensions"},
     {"set_peer_library", SetPeerLibrary, METH_VARARGS, "set_peer_library(path of libtvm_ffi)"},

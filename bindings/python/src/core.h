@@ -112,9 +112,8 @@ struct KpyCall {
   int32_t num_keeps;
   int32_t own_tensors; /* tensors must be owning TENSOR objects */
   uint8_t torch_checked; /* the guards of the call as a whole ran */
-  uint8_t torch_autograd_asked; /* the two below are known */
+  uint8_t torch_autograd_asked; /* the one below is known */
   uint8_t torch_grad_mode;
-  uint8_t torch_forward_level; /* forward-mode AD is in progress */
   int32_t has_stream;
   KpDLDevice device; /* of stream */
   void* stream;
@@ -213,6 +212,7 @@ KPY_HIDDEN int kpy_resolve_tensor(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_handle(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_object(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_traced(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_resolve_torch_symbol(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_convert_opaque(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 KPY_HIDDEN int kpy_convert_callable(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out);
 
@@ -237,6 +237,7 @@ KPY_HIDDEN int kpy_raise_from_python(void); /* the Python exception in flight as
 KPY_HIDDEN int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got);
 KPY_HIDDEN int kpy_name_argument(KpyCall* call); /* puts function and argument before the error in flight; KPY_ERROR */
 KPY_HIDDEN int kpy_error_register(PyObject* kind, PyObject* type);
+KPY_HIDDEN PyObject* kpy_error_class(PyObject* kind); /* None where none is registered; a new reference */
 KPY_HIDDEN int kpy_errors_init(void);
 
 /* hooks.c */

@@ -56,6 +56,14 @@ int kpy_error_register(PyObject* kind, PyObject* type) {
   return PyDict_SetItem(g_kinds, kind, type);
 }
 
+PyObject* kpy_error_class(PyObject* kind) {
+  PyObject* type = PyDict_GetItemWithError(g_kinds, kind);
+  if (type == NULL && PyErr_Occurred()) return NULL;
+  if (type == NULL) type = Py_None;
+  Py_INCREF(type);
+  return type;
+}
+
 static PyObject* Decoded(KpBytes text) { return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace"); }
 
 /* The class of a kind, borrowed; NULL when it is not known, with no error set. */

@@ -105,13 +105,17 @@ static uint64_t OwnedTensors(const char* cxx_types) {
 }
 
 static int MakeCallable(KpyFunction* f) {
+  PyObject* module; /* its name, as __module__ */
   f->doc = kpy_text_signature(f);
   if (f->doc == NULL) return -1;
   f->method.ml_name = f->name;
   f->method.ml_meth = (PyCFunction)(void (*)(void))(f->program != NULL ? kpy_call_typed : kpy_call_untyped);
   f->method.ml_flags = METH_FASTCALL | METH_KEYWORDS;
   f->method.ml_doc = f->doc;
-  f->callable = PyCFunction_NewEx(&f->method, (PyObject*)f, NULL);
+  module = PyUnicode_FromString(f->loaded->module_name);
+  if (module == NULL) return -1;
+  f->callable = PyCFunction_NewEx(&f->method, (PyObject*)f, module);
+  Py_DECREF(module);
   return f->callable == NULL ? -1 : 0;
 }
 

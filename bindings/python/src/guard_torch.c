@@ -5,16 +5,14 @@
 
 #include <string.h>
 
+#include "torch_state.h"
 #include "torch_symbols.h"
 
 static getter g_requires_grad;
 static void* g_requires_grad_closure;
-static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_dispatch_modes, g_function_modes, g_increment_version;
+static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_increment_version;
 static PyObject* g_module; /* torch._C: the self of its functions */
-static int64_t (*g_dispatch_depth)(void); /* these three are nullable: then the functions above are asked */
-static int64_t (*g_function_depth)(void);
-static _Bool (*g_grad_mode)(void);
-static PyObject *g_forward_ad, *g_level_name, *g_no_level; /* torch.autograd.forward_ad's dict, "_current_level", -1 */
+static _Bool (*g_grad_mode)(void); /* nullable: then g_is_grad_enabled is asked */
 static PyTypeObject *g_tensor, *g_parameter;
 static int g_ready;
 
@@ -46,25 +44,6 @@ static void FindRequiresGrad(PyTypeObject* base) {
   }
 }
 
-/* The first two are C++ functions without parameters, whose names have stood since torch 2.0. */
-static void FindQuickQuestions(void) {
-  g_dispatch_depth = (int64_t (*)(void))kpy_torch_symbol("_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
-  g_function_depth = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
-  g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
-}
-
-/* Forward-mode AD keeps its level in a Python variable. */
-static int FindForwardAd(void) {
-  PyObject* module = PyImport_ImportModule("torch.autograd.forward_ad");
-  if (module == NULL) return -1;
-  g_forward_ad = PyModule_GetDict(module);
-  Py_XINCREF(g_forward_ad);
-  Py_DECREF(module);
-  g_level_name = PyUnicode_InternFromString("_current_level");
-  g_no_level = PyLong_FromLong(-1);
-  return g_forward_ad && g_level_name && g_no_level && PyDict_GetItemWithError(g_forward_ad, g_level_name) ? 0 : -1;
-}
-
 int kpy_torch_init(PyObject* torch) {
   PyObject *base, *nn;
   if (g_ready) {
@@ -82,16 +61,14 @@ int kpy_torch_init(PyObject* torch) {
   g_is_neg = MethodOf((PyTypeObject*)base, "is_neg");
   g_is_conj = MethodOf((PyTypeObject*)base, "is_conj");
   g_is_grad_enabled = FunctionOf(g_module, "is_grad_enabled", METH_NOARGS);
-  g_dispatch_modes = FunctionOf(g_module, "_len_torch_dispatch_stack", METH_NOARGS);
-  g_function_modes = FunctionOf(g_module, "_len_torch_function_stack", METH_NOARGS);
   g_increment_version = FunctionOf(g_module, "_increment_version", METH_O);
   Py_DECREF(base);
-  if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled || !g_dispatch_modes ||
-      !g_function_modes || FindForwardAd() != 0) {
+  if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled ||
+      kpy_torch_state_init(g_module) != 0) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
-  FindQuickQuestions();
+  g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
   kpy_torch_layout_init();
   g_ready = 1;
   return 0;
@@ -115,44 +92,67 @@ static int Truth(PyObject* answer) {
 
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
-static int64_t DispatchDepth(void) {
-  return KPY_LIKELY(g_dispatch_depth != NULL) ? g_dispatch_depth() : Truth(g_dispatch_modes(g_module, NULL));
-}
-static int64_t FunctionDepth(void) {
-  return KPY_LIKELY(g_function_depth != NULL) ? g_function_depth() : Truth(g_function_modes(g_module, NULL));
+/* Whether the call can become a step of what watches: a function without a signature is no operator. */
+static int CanBeSeen(const KpyCall* call) {
+  return call->function != NULL && call->function->program != NULL && kpy_hook("torch") != NULL;
 }
 
-/* Modes see every operator; a kernel called behind their back would be missed. */
-int kpy_torch_guard_call(KpyCall* call) {
-  const int64_t dispatch = DispatchDepth();
-  const int64_t function = dispatch == 0 ? FunctionDepth() : 0;
-  if (KPY_UNLIKELY(dispatch < 0 || function < 0)) return KPY_ERROR;
+/* The call is watched: by what, and whether that can be done without. */
+static int GuardWatched(KpyCall* call, uint64_t keys, int64_t function_modes) {
   call->torch_checked = 1;
-  if (KPY_LIKELY(dispatch == 0 && function == 0)) return KPY_OK;
-  if (dispatch)
+  if (PyErr_Occurred()) return KPY_ERROR;
+  if (kpy_torch_dispatch_modes() > 0)
     return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
-  if (kpy_hook("torch") != NULL) return Divert(call, "a torch function mode is active; leave it first");
+  if (function_modes > 0 && kpy_hook("torch") != NULL)
+    return Divert(call, "a torch function mode is active; leave it first");
+  if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* it is no tensor of theirs: those have no memory */
+  if (keys != 0)
+    return Divert(
+        call,
+        "torch traces this program (torch.jit.trace, torch.export), and what it cannot see would become a constant");
+  return CanBeSeen(call) && kpy_torch_profiled() ? Divert(call, "a profiler records") : KPY_OK;
+}
+
+/* What watches operators must see this one: a kernel called behind its back would be missed. */
+int kpy_torch_guard_call(KpyCall* call) {
+  const uint64_t keys = kpy_torch_added_keys();
+  const int64_t function_modes = kpy_torch_function_modes();
+  if (KPY_UNLIKELY(keys != 0 || function_modes != 0 || kpy_torch_profiled()))
+    return GuardWatched(call, keys, function_modes);
+  call->torch_checked = 1;
   return KPY_OK;
 }
 
 void kpy_torch_ask_autograd(KpyCall* call) {
   call->torch_grad_mode =
       KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(g_is_grad_enabled(g_module, NULL)) != 0;
-  /* An int of that size is one object; were it another, or none, the tensors would just be looked at closely. */
-  call->torch_forward_level = PyDict_GetItemWithError(g_forward_ad, g_level_name) != g_no_level;
   call->torch_autograd_asked = 1;
+}
+
+int kpy_torch_only_gradients(void) {
+  KpyCall call;
+  if (!g_ready || kpy_torch_added_keys() != 0 || kpy_torch_function_modes() != 0) return 0;
+  kpy_torch_ask_autograd(&call);
+  return call.torch_grad_mode;
+}
+
+int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {
+  Py_ssize_t i;
+  for (i = 0; i < count; ++i) {
+    if (g_tensor != NULL && !PyObject_TypeCheck(objects[i], g_tensor)) continue;
+    if (g_tensor == NULL || !kpy_torch_layout.known || kpy_torch_may_have_tangent(objects[i])) return 1;
+  }
+  return 0;
 }
 
 /* Gradients and tangents would be lost. */
 static int CheckAutograd(KpyCall* call, PyObject* tensor) {
-  int rc = 0;
-  if (!kpy_torch_autograd_matters(call)) return KPY_OK;
-  if (call->torch_grad_mode) rc = Truth(g_requires_grad(tensor, g_requires_grad_closure));
+  int rc = kpy_torch_grad_mode(call) ? Truth(g_requires_grad(tensor, g_requires_grad_closure)) : 0;
   if (rc < 0) return KPY_ERROR;
   if (rc > 0)
     return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
-  if (call->torch_forward_level) {
+  if (!kpy_torch_layout.known || kpy_torch_may_have_tangent(tensor)) {
     PyObject* answer = kpy_helper("torch_has_tangent", "(O)", tensor);
     rc = Truth(answer);
     if (rc < 0) return KPY_ERROR;

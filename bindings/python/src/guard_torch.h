@@ -20,17 +20,23 @@ KPY_HIDDEN int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor
 /* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
 KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
 
-/* Whether a gradient or a tangent could matter in this call; asked of torch once a call. */
+/* Whether gradients are recorded in this thread, and nothing else looks at calls: no mode, transform or trace. */
+KPY_HIDDEN int kpy_torch_only_gradients(void);
+/* Whether one of the tensors may carry a tangent; sure only when it says 0. Other objects have none. */
+KPY_HIDDEN int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count);
+
+/* Whether grad mode is on; asked of torch once a call. */
 KPY_HIDDEN void kpy_torch_ask_autograd(KpyCall* call);
-static inline int kpy_torch_autograd_matters(KpyCall* call) {
+static inline int kpy_torch_grad_mode(KpyCall* call) {
   if (!call->torch_autograd_asked) kpy_torch_ask_autograd(call);
-  return call->torch_grad_mode || call->torch_forward_level;
+  return call->torch_grad_mode;
 }
 
 /* 1: surely plain, for a few loads and compares; 0: ask kpy_torch_guard. Memory is still to be checked. */
 static inline int kpy_torch_looks_plain(KpyCall* call, PyObject* tensor) {
   if (KPY_UNLIKELY(!kpy_torch_layout.known) || KPY_UNLIKELY(!kpy_torch_has_plain_keys(tensor))) return 0;
-  return KPY_LIKELY(!kpy_torch_has_autograd(tensor)) || !kpy_torch_autograd_matters(call);
+  if (KPY_LIKELY(!kpy_torch_has_autograd(tensor))) return 1;
+  return !kpy_torch_may_have_tangent(tensor) && !kpy_torch_grad_mode(call);
 }
 
 #endif /* KERNPACK_PYTHON_GUARD_TORCH_H_ */

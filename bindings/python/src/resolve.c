@@ -10,6 +10,7 @@ int kpy_resolve_type(PyObject* object, uint32_t kind, KpySlot* out) {
 #define KPY_TRY(expression) \
   found = (expression);     \
   if (found != 0) return found
+  KPY_TRY(kpy_resolve_torch_symbol(object, out)); /* first: it answers to every name */
   KPY_TRY(kpy_resolve_kind(object, kind, out));
   KPY_TRY(kpy_resolve_scalar(object, out));
   KPY_TRY(kpy_resolve_text(object, out));

@@ -14,6 +14,7 @@ typedef struct Sample {
   uint64_t address; /* of the C++ tensor */
   uint64_t keys;
   int gradient; /* whether autograd keeps a record of it; -1: not said */
+  int tangent; /* whether forward mode does, in that record; -1: not said */
 } Sample;
 
 static uint64_t WordAt(const void* base, Py_ssize_t offset) {
@@ -32,13 +33,22 @@ static int IsAutograd(const Sample* sample, const void* base, Py_ssize_t offset)
   return sample->gradient < 0 || (WordAt(base, offset) != 0) == (sample->gradient == 1);
 }
 
-/* The only offset in [begin, end) where the rule holds for every sample; -1 when there is none or more than one. */
+/* In autograd's record, whose address is in `autograd`; records without a tangent are none, or have the two words NULL. */
+static int IsTangent(const Sample* sample, const void* record, Py_ssize_t offset) {
+  if (sample->tangent < 0 || record == NULL) return sample->tangent != 1;
+  /* A shared_ptr: the object and who counts it. */
+  return (WordAt(record, offset) != 0) == sample->tangent && (WordAt(record, offset + 8) != 0) == sample->tangent;
+}
+
+/* The only offset in [begin, end) where the rule holds for every sample; -1 when there is none or more than one. field: -1, or
+ * where the C++ object points to what is searched. */
 static Py_ssize_t Find(const Sample* samples, Py_ssize_t count, int in_object, Py_ssize_t begin, Py_ssize_t end,
-                       int (*rule)(const Sample*, const void*, Py_ssize_t)) {
+                       Py_ssize_t field, int (*rule)(const Sample*, const void*, Py_ssize_t)) {
   Py_ssize_t offset, i, found = -1;
   for (offset = begin; offset + 8 <= end; offset += 8) {
     for (i = 0; i < count; ++i) {
       const void* base = in_object ? (const void*)samples[i].tensor : (const void*)(uintptr_t)samples[i].address;
+      if (field >= 0) base = *(const void* const*)(const void*)((const char*)base + field);
       if (!rule(&samples[i], base, offset)) break;
     }
     if (i < count) continue;
@@ -48,13 +58,14 @@ static Py_ssize_t Find(const Sample* samples, Py_ssize_t count, int in_object, P
   return found;
 }
 
-/* How much of every sample's C++ object may be read. */
-static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count) {
+/* How much of every sample's C++ object may be read; or of the records that they point to at offset `field`. */
+static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count, Py_ssize_t field) {
   size_t least = kMaxBytes;
   Py_ssize_t i;
   for (i = 0; i < count; ++i) {
-    const size_t bytes = malloc_usable_size((void*)(uintptr_t)samples[i].address);
-    if (bytes < least) least = bytes;
+    void* object = (void*)(uintptr_t)samples[i].address;
+    if (field >= 0) object = *(void**)(void*)((char*)object + field);
+    if (object != NULL && malloc_usable_size(object) < least) least = malloc_usable_size(object);
   }
   return (Py_ssize_t)least;
 }
@@ -76,21 +87,27 @@ static void FindBump(PyObject* tensor, uint64_t counted) {
   if (!kpy_torch_bump(tensor) || before < 0 || VersionOf(tensor) != before + 1) layout->bump = NULL;
 }
 
+/* All fields or none: other threads may be reading already. */
 static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_bytes, uint64_t plain) {
-  KpyTorchLayout* layout = &kpy_torch_layout;
+  KpyTorchLayout found = kpy_torch_layout;
   Py_ssize_t bytes;
-  layout->impl = Find(samples, count, 1, (Py_ssize_t)sizeof(PyObject), object_bytes, IsAddress);
-  if (layout->impl < 0) return;
-  bytes = ReadableBytes(samples, count);
-  layout->keys = Find(samples, count, 0, 8, bytes, IsKeys);
-  layout->autograd = Find(samples, count, 0, 8, bytes, IsAutograd);
-  layout->plain = plain;
-  layout->known = layout->found = layout->keys >= 0 && layout->autograd >= 0;
+  found.impl = Find(samples, count, 1, (Py_ssize_t)sizeof(PyObject), object_bytes, -1, IsAddress);
+  if (found.impl < 0) return;
+  bytes = ReadableBytes(samples, count, -1);
+  found.keys = Find(samples, count, 0, 8, bytes, -1, IsKeys);
+  found.autograd = Find(samples, count, 0, 8, bytes, -1, IsAutograd);
+  found.plain = plain;
+  if (found.keys < 0 || found.autograd < 0) return;
+  bytes = ReadableBytes(samples, count, found.autograd);
+  found.tangent = Find(samples, count, 0, 8, bytes - 8, found.autograd, IsTangent);
+  if (found.tangent < 0) return;
+  found.known = found.found = 1;
+  kpy_torch_layout = found;
 }
 
 static int ReadSample(PyObject* row, Sample* out) {
   unsigned long long address, keys;
-  if (!PyArg_ParseTuple(row, "OKKi", &out->tensor, &address, &keys, &out->gradient)) return -1;
+  if (!PyArg_ParseTuple(row, "OKKii", &out->tensor, &address, &keys, &out->gradient, &out->tangent)) return -1;
   out->address = address;
   out->keys = keys;
   return out->address == 0 ? -1 : 0;
@@ -98,7 +115,7 @@ static int ReadSample(PyObject* row, Sample* out) {
 
 void kpy_torch_layout_init(void) {
   static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
-  /* ([(tensor, address, keys, gradient)], plain keys, keys of what is counted, bytes of the Python object) */
+  /* ([(tensor, address, keys, gradient, tangent)], plain keys, keys of what is counted, bytes of the Python object) */
   PyObject *answer, *rows;
   Sample samples[kMaxSamples];
   unsigned long long plain, counted;

@@ -1,5 +1,5 @@
-/* Two fields inside torch's tensors that tell at a glance that a tensor is plain: its dispatch keys, and the record that
- * autograd keeps of it. torch promises no layout, so the offsets are found anew in each process by comparing samples with
+/* Fields inside torch's tensors that tell at a glance that a tensor is plain: its dispatch keys, and the record that
+ * autograd keeps of it, with its tangent. torch promises no layout, so the offsets are found anew in each process by comparing samples with
  * what torch's own Python functions say of them; where that is not conclusive, the fields are not used. */
 #ifndef KERNPACK_PYTHON_TORCH_LAYOUT_H_
 #define KERNPACK_PYTHON_TORCH_LAYOUT_H_
@@ -12,6 +12,7 @@ typedef struct KpyTorchLayout {
   Py_ssize_t impl; /* in the Python object: pointer to the C++ tensor */
   Py_ssize_t keys; /* in the C++ tensor: dispatch keys, 64 bits */
   Py_ssize_t autograd; /* in the C++ tensor: pointer, NULL: neither a gradient nor a tangent */
+  Py_ssize_t tangent; /* in the record that `autograd` points to: pointer, NULL: no tangent, and none before */
   void (*bump)(const void* tensor); /* torch::autograd::impl::bump_version(const at::Tensor&); nullable */
   uint64_t counted; /* keys of tensors that have a version counter */
   uint64_t plain; /* keys of dense tensors on a real device; any other key asks for care */
@@ -40,6 +41,11 @@ static inline int kpy_torch_bump(PyObject* tensor) {
 }
 static inline int kpy_torch_has_autograd(PyObject* tensor) {
   return *(void* const*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.autograd) != NULL;
+}
+/* 0: surely without a tangent; forward mode tells no better, since compiled programs enter its levels behind Python's back. */
+static inline int kpy_torch_may_have_tangent(PyObject* tensor) {
+  const char* record = *(const char* const*)(const void*)(kpy_torch_impl(tensor) + kpy_torch_layout.autograd);
+  return record != NULL && *(void* const*)(const void*)(record + kpy_torch_layout.tangent) != NULL;
 }
 
 #endif /* KERNPACK_PYTHON_TORCH_LAYOUT_H_ */

@@ -24,8 +24,7 @@ __all__ = ["Operators", "ops"]
 def ops(module: Any) -> Operators:
     """The functions of a loaded module as torch calls them: `ops(k).rms_norm(x, w)` goes through torch's dispatcher always.
 
-    `ops(k).namespace` is where the operators are: `torch.ops.<namespace>.rms_norm`, with the overloads `default`, `out` and
-    `ad`, the one that autograd looks at.
+    `ops(k).namespace` is where the operators are: `torch.ops.<namespace>.rms_norm`, with the overloads `default` and `out`.
     """
     return operators(module)
 

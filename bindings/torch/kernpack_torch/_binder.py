@@ -67,13 +67,16 @@ def _is_simple(param: Param) -> bool:
 
 
 def wants_gradient(spec: Spec) -> str:
-    """An expression: whether one of the tensors requires a gradient. AttributeError where it is no tensor at all."""
-    found = []
+    """An expression for functions that are simple: whether a tensor that a gradient can flow to requires one, and none that it
+    cannot. All are asked: AttributeError where one isn't a tensor."""
+    flows, stops = [], []
     for param in spec.params:
-        if param.is_tensor and param.name not in spec.nondiff:
+        if param.is_tensor:
             one = f"{param.name}.requires_grad"
-            found.append(f"({param.name} is not None and {one})" if param.optional else one)
-    return " or ".join(found) or "False"
+            asked = stops if param.name in spec.nondiff else flows
+            asked.append(f"({param.name} is not None and {one})" if param.optional else one)
+    wanted = " | ".join(flows) or "False"
+    return f"({wanted}) & (not ({' | '.join(stops)}))" if stops else wanted
 
 
 def _named(name: str, parameters: list[str], body: str, scope: dict[str, Any]) -> Callable[..., Any]:

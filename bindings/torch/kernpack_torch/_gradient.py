@@ -1,14 +1,19 @@
-"""The gradient that a module declares (KP_GRAD), as an autograd.Function outside the operator."""
+"""The gradient that a module declares (KP_GRAD), as nodes of autograd that the operator's kernel records."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-from torch._functorch.utils import enable_single_level_autograd_function
 
-from . import _node
+# Private: what torch's own Python kernels at this key record with, one level of torch.func at a time.
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+
+from . import _node, _refusals, _values
 from ._spec import Spec
 
 
@@ -30,7 +35,21 @@ class Plan:
                 }
             )
         )
+        self._depth = threading.local()
         self.saved_results = tuple(sorted({i for step in steps for kind, i in step.sources if kind == "result"}))
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[None]:
+        """While the function runs below its node: for other levels of torch.func, which cannot see that there is one."""
+        self._depth.value = self.depth + 1
+        try:
+            yield
+        finally:
+            self._depth.value -= 1
+
+    @property
+    def depth(self) -> int:
+        return getattr(self._depth, "value", 0)
 
     def backward_function(self, step: Any) -> Any:
         return self.function.operators.function(step.name)
@@ -41,6 +60,7 @@ class Call:
 
     def __init__(self, plan: Plan, values: Sequence[Any]) -> None:
         self.plan = plan
+        self.tangents: Any = None
         self.values = list(values)
         self.places: list[slice | int | None] = [None] * len(values)  # of each parameter's tensors in the row
         self.row: list[torch.Tensor] = []
@@ -86,11 +106,6 @@ class Call:
             yield 0, places
 
 
-def _forward(call: Call, row: Sequence[torch.Tensor], run: Callable[..., Any]) -> tuple[torch.Tensor, ...]:
-    outputs: tuple[torch.Tensor, ...] = call.plan.function.outputs(run(*call.complete(row)))
-    return outputs
-
-
 def _keep(ctx: Any, call: Call, row: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> None:
     """What the backward needs."""
     ctx.call = call
@@ -132,7 +147,7 @@ def _backward(ctx: Any, needed: Sequence[bool], cotangents: Sequence[torch.Tenso
                     arguments.append(_cotangent(ctx, step, index, cotangents[index]))
                 else:
                     arguments.append(param.default)
-            for target, gradient in zip(targets, _run_backward(function, arguments), strict=True):
+            for target, gradient in zip(targets, function.all_results(arguments), strict=True):
                 if target is not None and needed[target]:
                     gradients[target] = gradient
     return gradients
@@ -159,47 +174,26 @@ def _cotangent(ctx: Any, step: Any, index: int, cotangent: torch.Tensor | None) 
     return torch.zeros(shape, dtype=dtype, device=device)
 
 
-def _run_backward(function: Any, arguments: Sequence[Any]) -> tuple[torch.Tensor, ...]:
-    values = tuple(arguments)
-    if torch.is_grad_enabled() and any(isinstance(v, torch.Tensor) and v.requires_grad for v in values):
-        if function.has_gradient:
-            outputs: tuple[torch.Tensor, ...] = function.gradient.apply(values)
-            return outputs
-        outputs = function.outputs(function.run(*values))
-        anchor = next(v for v in values if isinstance(v, torch.Tensor) and v.requires_grad)
-        return tuple(_NoSecondOrder.apply(function.no_second_order(), anchor, output) for output in outputs)
-    return function.outputs(function.run(*values))  # type: ignore[no-any-return]
+@contextlib.contextmanager
+def below_autograd() -> Iterator[None]:
+    """For what runs below a node: nothing is recorded at its level. A node's forward runs with both modes of differentiation off, which
+    holds for its own level of torch.func only: they are on for the next one."""
+    levels = torch._C._are_functorch_transforms_active()
+    with (
+        torch.set_grad_enabled(levels),
+        forward_ad._set_fwd_grad_enabled(levels),
+        torch._C._AutoDispatchBelowAutograd(),
+    ):
+        yield
 
 
-class _NoSecondOrder(torch.autograd.Function):
-    """A gradient whose own gradient is an error: it would be silently zero otherwise."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(message: str, anchor: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
-        return output.view_as(output)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.message = inputs[0]
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
-        raise RuntimeError(ctx.message)
-
-
-class _Plain(torch.autograd.Function):
-    """What plain autograd uses, at one level: no setup_context, which would cost each call."""
+class _Declared(torch.autograd.Function):
+    """The node of any function with a gradient."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        function = call.plan.function
-        if torch._C._are_functorch_transforms_active():  # the next level may have something to record too
-            with torch.enable_grad(), torch._C._AutoDispatchBelowAutograd():
-                outputs = _forward(call, row, function.run_ad)
-        else:
-            outputs = _forward(call, row, function.run)
+        with call.plan.recording():
+            outputs = tuple(call.plan.function.below_autograd(*call.complete(row)))
         _keep(ctx, call, row, outputs)
         return outputs
 
@@ -208,27 +202,61 @@ class _Plain(torch.autograd.Function):
         return None, *_backward(ctx, ctx.needs_input_grad[1:], cotangents)
 
 
-class _Transformed(torch.autograd.Function):
-    """The same inside torch.func.grad, vjp and vmap."""
-
-    generate_vmap_rule = True
+class _Both(_Declared):
+    """The node of a call whose arguments carry tangents too."""
 
     @staticmethod
-    def forward(call: Call, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return _forward(call, row, call.plan.function.run)
+    def forward(ctx: Any, call: Call, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        outputs = _Declared.forward(ctx, call, *row)
+        call.tangents.refuse_hidden(outputs)
+        ctx.both = (row, outputs)
+        return outputs
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-        call, *row = inputs
-        _keep(ctx, call, row, output)
+    def jvp(ctx: Any, call: Any, *tangents: torch.Tensor | None) -> Any:
+        (row, outputs), ctx.both = ctx.both, None  # it would keep itself alive
+        call = ctx.call
+        given = call.complete(tangents)
+        by_parameter = {i: given[i] for i, place in enumerate(call.places) if place is not None}
+        return tuple(call.tangents.derive(call.complete(row), outputs, by_parameter))
+
+
+class _Refused(torch.autograd.Function):
+    """Results whose own gradient is an error: it would be silently zero otherwise."""
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: torch.Tensor | None) -> Any:
-        return None, *_backward(ctx, ctx.needs_input_grad[1:], cotangents)
+    def forward(ctx: Any, info: Any, num_results: int, *row: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.info = info
+        with below_autograd():
+            return tuple(result.view_as(result) for result in row[:num_results])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        raise _refusals.no_second_order(ctx.info)
 
 
-# torch's own apply, below the one that turns to torch.func's transforms: in them, this is for one level.
-_record: Callable[..., Any] = super(torch.autograd.Function, _Plain).apply
+# torch's own apply, below the one that turns to torch.func's transforms: the dispatcher has done that.
+_record: Callable[..., Any] = super(torch.autograd.Function, _Declared).apply
+_record_both: Callable[..., Any] = super(torch.autograd.Function, _Both).apply
+_refuse: Callable[..., Any] = super(torch.autograd.Function, _Refused).apply
+
+
+def _one_level() -> contextlib.AbstractContextManager[None]:
+    """Inside torch.func's transforms a kernel at the Autograd key works at one level of them."""
+    transforms = torch._C._are_functorch_transforms_active()
+    return enable_single_level_autograd_function() if transforms else contextlib.nullcontext()
+
+
+def refuse_later(function: Any, values: Sequence[Any]) -> Sequence[torch.Tensor]:
+    """All results of a backward op without a gradient: an error for who differentiates them."""
+    outputs = list(function.below_autograd(*values))
+    whole = [i for i, output in enumerate(outputs) if output.dtype.is_floating_point or output.dtype.is_complex]
+    live = [tensor for _, tensor in _values.tensors(function.spec, values) if tensor.requires_grad]
+    with _one_level():
+        refused = _refuse(function.info, len(whole), *(outputs[i] for i in whole), *live)
+    for i, output in zip(whole, refused, strict=True):
+        outputs[i] = output
+    return outputs
 
 
 class Gradient:
@@ -237,29 +265,33 @@ class Gradient:
     def __init__(self, function: Any, steps: Sequence[Any]) -> None:
         self._plan = Plan(function, steps)
 
+    @property
+    def saved_results(self) -> tuple[int, ...]:
+        return self._plan.saved_results
+
+    def records_above(self) -> bool:
+        """Whether this thread is in a call of the function that a level of torch.func records for reverse mode."""
+        return self._plan.depth > 0
+
     def node(self) -> Callable[..., Any] | None:
         """`record` for plain autograd alone, of positional values and for the one result; None where there are more, or lists."""
         plan = self._plan
         return _node.make(
-            plan.function, plan.steps, lambda step, values: _run_backward(plan.backward_function(step), values)
+            plan.function, plan.steps, lambda step, values: plan.backward_function(step).all_results(values)
         )
-
-    def apply(self, values: Sequence[Any]) -> tuple[torch.Tensor, ...]:
-        """All results, recorded; inside torch.func's transforms too."""
-        if not torch._C._are_functorch_transforms_active():
-            return self.record(values)
-        call = Call(self._plan, values)
-        outputs: tuple[torch.Tensor, ...] = _Transformed.apply(call, *call.row)
-        return outputs
 
     def record(self, values: Sequence[Any]) -> tuple[torch.Tensor, ...]:
         """All results, with a node of plain autograd; inside torch.func's transforms, at the level that torch works at."""
+        return self._record(_record, Call(self._plan, values))
+
+    def record_both(self, values: Sequence[Any], tangents: Any) -> tuple[torch.Tensor, ...]:
+        """As `record`, of values that carry tangents: the results do too."""
         call = Call(self._plan, values)
-        outputs: tuple[torch.Tensor, ...]
-        if torch._C._are_functorch_transforms_active():
-            with enable_single_level_autograd_function():
-                outputs = _record(call, *call.row)
-        else:
-            outputs = _record(call, *call.row)
+        call.tangents = tangents
+        return self._record(_record_both, call)
+
+    def _record(self, apply: Callable[..., Any], call: Call) -> tuple[torch.Tensor, ...]:
+        with _one_level():
+            outputs: tuple[torch.Tensor, ...] = apply(call, *call.row)
         call.row = [None] * len(call.row)  # type: ignore[list-item]  # only what was saved is kept
         return outputs

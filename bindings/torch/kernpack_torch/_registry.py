@@ -1,5 +1,5 @@
 """A module's operators. torch gets their schemas and kernels when the module is loaded; everything written in Python comes with the
-first use of a function, by `k.op` or by name, because it costs a hundred times as much."""
+first use of a function, by `k.op`, by name or through the dispatcher, because it costs a hundred times as much."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from kernpack import FunctionInfo, _core, _gradients
 
-from . import _late
+from . import _late, _operator
 from ._function import Function
 
 _by_digest: dict[str, Operators] = {}
@@ -34,12 +34,35 @@ class Operators:
     def __init__(self, module: Any) -> None:
         self._module = module._handle()  # its functions stay, whether or not the module is closed
         self._gradients = module._gradients
+        self._jvps = module._jvps
+        self._derivatives = {derivative for _, derivative in [*self._gradients, *self._jvps]}
         self._typed = _Typed(self._module)
         self._functions: dict[str, Function] = {}
+        self._unfinished: dict[str, Function] = {}
+        self._kernels = _Kernels(self)
         self.namespace: str = _core.torch_register(self._module)
         # Kept: a Library takes its registrations back when it goes.
         self._library = torch.library.Library(self.namespace, "FRAGMENT")
         self.packet = _complete_on_use(self)
+        for name in _core.module_names(self._module):
+            if self.has(name):
+                self._enter(name)
+
+    def _enter(self, name: str) -> None:
+        """Puts a kernel at torch's Autograd key that completes the function when the dispatcher first comes to it. Not left to the first
+        use from Python: a program that was saved calls operators without, and would lose its gradients."""
+        kernels = self._kernels
+        overloads = (name, f"{name}.out") if self._typed[name]["results"] else (name,)
+        for overload in overloads:
+
+            def kernel(keys: Any, *args: Any, _overload: str = overload, **kwargs: Any) -> Any:
+                return kernels[_overload](keys, *args, **kwargs)
+
+            self._library.impl(overload, kernel, "Autograd", with_keyset=True)
+
+    def is_derivative(self, name: str) -> bool:
+        """Whether a KP_GRAD or KP_JVP names the function as what another's derivative is computed by."""
+        return name in self._derivatives
 
     def has(self, name: str) -> bool:
         """Whether there is an operator of that name."""
@@ -52,17 +75,25 @@ class Operators:
         found = self._functions.get(name)
         if found is None:
             with _building:
-                found = self._functions.get(name) or self._build(name)
+                found = self._functions.get(name) or self._unfinished.get(name) or self._build(name)
         return found
 
     def _build(self, name: str) -> Function:
         steps = _gradients.plan(name, self._gradients, self._typed)
-        function = Function(self, _info(self._module, name), self._typed[name], steps)
-        self._functions[name] = function  # before its backward ops ask for it
-        function.register(self._library)
-        function.shorten()
+        tangent = _gradients.tangent_plan(name, self._jvps, self._typed)
+        function = Function(self, _info(self._module, name), self._typed[name], steps, tangent)
+        self._unfinished[name] = function  # its backward ops may ask for it; no other thread does
+        try:
+            kernel, out = _operator.register(function, self._library)
+            self._kernels[name] = kernel
+            if out is not None:
+                self._kernels[f"{name}.out"] = out
+            function.shorten()
+            _late.add_function(function)
+        finally:
+            del self._unfinished[name]
         by_callable[function.info.callable] = function
-        _late.add_function(function)
+        self._functions[name] = function  # from here on other threads take it without the lock
         return function
 
     def __iter__(self) -> Iterator[Function]:
@@ -76,6 +107,18 @@ class Operators:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in _core.module_names(self._module) if self.has(name))]
+
+
+class _Kernels(dict[str, Callable[..., Any]]):
+    """The kernels at torch's Autograd key, by the operator's name and overload. Asking completes the function."""
+
+    def __init__(self, operators: Operators) -> None:
+        super().__init__()
+        self._operators = operators
+
+    def __missing__(self, overload: str) -> Callable[..., Any]:
+        self._operators.function(overload.removesuffix(".out"))
+        return self[overload]
 
 
 class _Typed(dict[str, Any]):
@@ -106,6 +149,7 @@ def _complete_on_use(operators: Operators) -> Callable[[str], Any]:
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_") and operators.has(name):
                 operators.function(name)
+                return self.__dict__[name]  # finding it again would make another object
             return super().__getattr__(name)
 
     space.__class__ = Namespace

@@ -13,10 +13,10 @@ from ._spec import Form, Spec
 
 def declare(function: Any) -> None:
     strategies = DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
-    for op in (function.op, function.ad):
-        register_sharding(op)(_rule(function))
-        if function.spec.mutates:
-            strategies[op] = _in_place(function.spec, strategies[op])
+    op = function.op
+    register_sharding(op)(_rule(function))
+    if function.spec.mutates:
+        strategies[op] = _in_place(function.spec, strategies[op])
     if function.out is not None:
         register_sharding(function.out)(_no_destinations(function.name))
 

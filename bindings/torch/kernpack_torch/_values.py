@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from kernpack._torch_facts import torch_has_tangent
 
 from . import _dtypes
 from ._spec import Param, Spec
@@ -24,7 +25,7 @@ def prepare(spec: Spec, values: Sequence[Any]) -> Sequence[Any]:
             new = [torch.device(str(v)) for v in value] if param.is_list else torch.device(str(value))
         elif param.is_list:
             new = list(value)
-        elif isinstance(value, torch.Tensor):
+        elif isinstance(value, torch.Tensor) or hasattr(type(value), "__torch_function__"):  # torch.fx.Proxy has it
             continue
         else:
             new = _number(spec, param, value, values)
@@ -76,37 +77,14 @@ def tensors(spec: Spec, values: Sequence[Any]) -> Iterator[tuple[Param, torch.Te
                 yield param, value
 
 
-def requires_grad(spec: Spec, values: Sequence[Any], at_any_level: bool = True) -> bool:
-    """Whether a tensor that a gradient could flow to wants one. at_any_level: of torch.func's transforms, if there are any."""
-    wants = _wants_at_any_level if at_any_level and torch._C._are_functorch_transforms_active() else _wants
-    for param, value in zip(spec.params, values, strict=True):
-        if param.kind != "tensor" or value is None or param.name in spec.nondiff:
-            continue
-        if any(wants(item) for item in value) if param.is_list else wants(value):
-            return True
-    return False
-
-
-def _wants(tensor: torch.Tensor) -> bool:
-    return tensor.requires_grad
-
-
-def _wants_at_any_level(tensor: torch.Tensor) -> bool:
-    """A batched tensor does not say that the tensor in it requires a gradient."""
-    while not tensor.requires_grad:
-        if not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-            return False
-        tensor = torch._C._functorch.get_unwrapped(tensor)
-    return True
+def any_requires_grad(spec: Spec, values: Sequence[Any]) -> bool:
+    """Whether a tensor given requires a gradient, whatever the signature says of it."""
+    return any(tensor.requires_grad for _, tensor in tensors(spec, values))
 
 
 def has_tangent(spec: Spec, values: Sequence[Any]) -> bool:
-    """Whether a tensor is differentiated in forward mode."""
-    return any(
-        torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None
-        for param, tensor in tensors(spec, values)
-        if param.name not in spec.nondiff
-    )
+    """Whether a tensor is differentiated in forward mode, at the level that torch works at."""
+    return any(torch_has_tangent(tensor) for _, tensor in tensors(spec, values))
 
 
 def check_destination(function: str, name: str, given: torch.Tensor, expected: torch.Tensor) -> None:

@@ -35,9 +35,12 @@ struct Names {
 };
 constexpr const char* kSource = "kernpack";  // what torch names in its messages about registrations
 
-// The plain name for the first content of a module; later ones are told apart by their digest.
+// "kernpack_" and the module's name, which may begin so itself. That is for the first content of a name; later ones, and
+// modules whose names come to the same, are told apart by their digest.
 std::string ChooseNamespace(const Names& names, const KpLoadedModule* module) {
-  std::string name = std::string("kernpack_") + kp_module_name(module);
+  const std::string prefix = "kernpack_";
+  std::string name = kp_module_name(module);
+  if (name.compare(0, prefix.size(), prefix) != 0) name.insert(0, prefix);
   std::replace(name.begin(), name.end(), '.', '_');
   if (names.taken.count(name)) name.append("_").append(kp_module_digest(module), 8);
   return name;
@@ -67,8 +70,7 @@ class Registration {
     const BoxedKernel stub = TakeStub(op);
     if (stub == nullptr) return -1;
     if (Define(*op, "", stub) != 0) return -1;
-    if (op->num_results > 0 && Define(*op, "out", stub) != 0) return -1;
-    return Define(*op, "ad", stub);
+    return op->num_results > 0 ? Define(*op, "out", stub) : 0;
   }
 
   int Define(const Op& op, const char* overload, BoxedKernel stub) {

@@ -31,7 +31,7 @@ def eager(op: Callable[..., Any], sample: Sample) -> str:
     expected = op(*sample.args, **sample.kwargs)
     _same(op(*_tensors(sample), **sample.kwargs), expected)
     function = op.__self__  # type: ignore[attr-defined]
-    _same(getattr(torch.ops.kernpack_kernpack_kernels, function.name)(*_tensors(sample), **sample.kwargs), expected)
+    _same(getattr(torch.ops.kernpack_kernels, function.name)(*_tensors(sample), **sample.kwargs), expected)
     return "yes"
 
 

@@ -118,8 +118,11 @@ void scale_by_backward(kp::TensorView d_out, kp::TensorView x, double factor, kp
 void kernel_memory(kp::TensorView x, kp::TensorView out, kp::TensorView work) {
   each(x, out, [&](auto v) { return v + static_cast<float>(work.numel()); });
 }
+void weighted(kp::TensorView x, kp::TensorView by, kp::TensorView out) { product(x, by, out); }
+void weighted_backward(kp::TensorView d_out, kp::TensorView by, kp::TensorView d_x) { product(d_out, by, d_x); }
 void refuse(kp::TensorView x, kp::TensorView out) { KP_THROW(IndexError) << "not today"; }
 KP_GRAD(square, square_backward);
+KP_GRAD(weighted, weighted_backward);
 KP_GRAD(ranked, ranked_backward);
 KP_GRAD(ranked_backward, ranked_second);
 KP_GRAD(scale_by, scale_by_backward);
@@ -149,6 +152,8 @@ FUNCTIONS = {
     "scale_by": f"(x: T[...], *, factor: float = 2.0, w: T[...]) -> (out: T[...]) {BOTH}",
     "scale_by_backward": f"(d_out: T[...], x: T[...], *, factor: float, w: T[...]) -> (d_x: T[...], d_w: T[...]) {BOTH}",
     "kernel_memory": "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N",
+    "weighted": f"(x: T[...], by: T[...]) -> (out: T[...]) {BOTH} with nondiff(by), deterministic",
+    "weighted_backward": f"(d_out: T[...], by: T[...]) -> (d_x: T[...]) {BOTH} with deterministic",
     "refuse": "(x: f32[N]) -> (out: f32[N])",
 }
 

@@ -30,8 +30,23 @@ void per_head(kp::TensorView x, kp::TensorView out) {
   for (int64_t h = 0; h < heads; ++h) out.data_ptr<float>()[h] = 0;
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i % heads] += x.data_ptr<float>()[i];
 }
+void cube(kp::TensorView x, kp::TensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const float v = x.data_ptr<float>()[i];
+    out.data_ptr<float>()[i] = v * v * v;
+  }
+}
+void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::TensorView d_x) {
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const float v = x.data_ptr<float>()[i];
+    d_x.data_ptr<float>()[i] = d_out.data_ptr<float>()[i] * 3 * v * v;
+  }
+}
+KP_GRAD(cube, cube_backward);
 """
 FUNCTIONS = {
+    "cube": "(x: f32[...]) -> (out: f32[...])",
+    "cube_backward": "(d_out: f32[...], x: f32[...]) -> (d_x: f32[...])",
     "bump": "(x!: f32[...]) -> ()",
     "append": "(cache!: f32[P, H, D], key: f32[B, H, D], slot: int) -> () where 0 <= slot, slot + B <= P with independent(H)",
     "scaled": "(x: f32[..., D], *, by: float = 2.0, w: f32[D]) -> (out: f32[..., D])",
@@ -136,6 +151,18 @@ def tensors_by_keyword() -> None:
     same(k.scaled(split(x, Shard(1)), by=3.0, w=split(w, Shard(0))), k.scaled(x, by=3.0, w=w))
 
 
+def gradients_by_any_name() -> None:
+    """The operator has one sharding rule and one gradient, however it is called."""
+    x = torch.randn(8, 4)
+    for op in (k.cube, torch.ops.kernpack_sharding_tests.cube, torch.ops.kernpack_sharding_tests.cube.default):
+        xs = split(x, Shard(0)).requires_grad_()
+        with CommDebugMode() as traffic:
+            op(xs).sum().backward()
+        assert traffic.get_comm_counts().get(torch.ops.c10d_functional.all_gather_into_tensor, 0) == 0
+        assert xs.grad.placements == (Shard(0),)
+        same(xs.grad, 3 * x * x)
+
+
 def destinations_are_refused() -> None:
     x, w = split(torch.randn(8, 4), Shard(0)), split(torch.randn(4), Replicate())
     with pytest.raises(NotImplementedError, match=r"^scaled: out: a DTensor cannot be a destination; leave out= away"):
@@ -149,6 +176,7 @@ for case in (
     caches_split_by_head,
     layouts_that_would_lose_the_write_are_refused,
     tensors_by_keyword,
+    gradients_by_any_name,
     destinations_are_refused,
 ):
     case()

@@ -22,11 +22,11 @@ def compositions(gelu, cube):
 EXPECTED = compositions(torch.nn.functional.gelu, lambda v: v**3)
 
 
-@pytest.fixture(params=["k", "ad"])
+@pytest.fixture(params=["k", "operator"])
 def ours(request, kernels, k):
     if request.param == "k":
         return compositions(kernels.gelu, k.cube)
-    return compositions(torch.ops.kernpack_kernpack_kernels.gelu.ad, torch.ops.kernpack_torch_tests.cube.ad)
+    return compositions(torch.ops.kernpack_kernels.gelu.default, torch.ops.kernpack_torch_tests.cube.default)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

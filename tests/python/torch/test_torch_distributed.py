@@ -19,6 +19,7 @@ WORKERS = {
         "caches_split_by_head",
         "layouts_that_would_lose_the_write_are_refused",
         "tensors_by_keyword",
+        "gradients_by_any_name",
         "destinations_are_refused",
     ],
     "minilm_ranks.py": ["data_parallel", "tensor_parallel", "trained_alike"],

@@ -1,12 +1,12 @@
 /* Kernel functions as PyTorch operators. C99; no torch header is needed, and libtorch is never linked: its stable C
  * functions (torch 2.10 and later) are looked up in the libtorch that the process has loaded.
  *
- * A function with a signature becomes, in the namespace "kernpack_<module>" (dots become underscores; a module of the same
- * name with other content gets "kernpack_<module>_<first 8 digits of the digest>"):
+ * A function with a signature becomes, in the namespace "kernpack_<module>" (dots become underscores; a module whose name
+ * begins with kernpack_ has its own name; where the namespace is taken by other content, "_<first 8 digits of the digest>"
+ * is added):
  *
  *   <fn>        tensors in, fresh tensors out; aux results included; a parameter written in place is Tensor(m!)
  *   <fn>.out    the results are keyword arguments that are written to; returns nothing. Only where there are results
- *   <fn>.ad     as <fn>, for the binding to hang a gradient on, or the error that there is none
  *
  * Each has CPU and CUDA kernels that check the call as every other host does and raise the same errors, as C++ exceptions
  * that torch understands (std::invalid_argument for ValueError, else std::runtime_error; both texts begin with the kind,

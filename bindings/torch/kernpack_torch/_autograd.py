@@ -1,0 +1,116 @@
+"""An operator's kernel at torch's Autograd key, written as text for each function: calls come through it whenever the dispatcher
+is asked, so every statement counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from kernpack import _core
+
+from . import _refusals, _values
+from ._binder import define
+from ._spec import Param, Spec
+
+_KERNEL = """
+def kernel(keys, {parameters}):
+    if _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
+        return _with_tangents(({values}))
+    if _grad_mode() and ({wants}):
+        return _record(({values}))
+    try:
+        with _below_autograd():
+            return _redispatch(keys & _after_autograd, {given})
+    except RuntimeError as error:
+        _raise_as_kernel_did(error)
+        raise
+"""
+
+_OUT_KERNEL = """
+def kernel(keys, {parameters}):
+    if _grad_mode() and ({wants}) or _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
+        raise _no_destination(_spec.name)
+    try:
+        with _below_autograd():
+            return _redispatch(keys & _after_autograd, {given})
+    except RuntimeError as error:
+        _raise_as_kernel_did(error)
+        raise
+"""
+
+
+def kernel(
+    spec: Spec, op: Any, record: Callable[[tuple[Any, ...]], Any], with_tangents: Callable[[tuple[Any, ...]], Any]
+) -> Callable[..., Any]:
+    """The kernel of `op`: record and with_tangents take one value a parameter, and give what the operator returns."""
+    return _define(spec, op, _KERNEL, _record=record, _with_tangents=with_tangents)
+
+
+def out_kernel(spec: Spec, op: Any) -> Callable[..., Any]:
+    """The kernel of the overload that writes to destinations: no gradient goes through those."""
+    return _define(spec, op, _OUT_KERNEL)
+
+
+def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
+    scope: dict[str, Any] = {
+        "_spec": spec,
+        "_any_tangent": _core.torch_any_tangent,
+        "_grad_mode": torch.is_grad_enabled,
+        "_has_tangent": _values.has_tangent,
+        "_no_destination": _refusals.no_destination,
+        "_raise_as_kernel_did": _refusals.raise_as_kernel_did,
+        "_redispatch": op.redispatch,
+        # Private, and what torch's own Python kernels at this key use (torch/_library/autograd.py): there is no public way to go on.
+        "_below_autograd": torch._C._AutoDispatchBelowAutograd,
+        "_after_autograd": torch._C._after_autograd_keyset,
+        **names,
+    }
+    params = {param.name: param for param in spec.params}
+    parameters: list[str] = []
+    given: list[str] = []
+    wants: list[str] = []
+    for argument in op._schema.arguments:
+        if argument.kwarg_only and "*" not in parameters:
+            parameters.append("*")
+        declared = params.get(argument.name)
+        # torch leaves out what its caller did, and what is the schema's default.
+        if declared is not None and argument.has_default_value():
+            scope[f"_default_{argument.name}"] = declared.default
+            parameters.append(f"{argument.name}=_default_{argument.name}")
+        else:
+            parameters.append(argument.name)
+        given.append(f"{argument.name}={argument.name}" if argument.kwarg_only else argument.name)
+        if declared is None:
+            wants.append(f"{argument.name}.requires_grad")
+        elif declared.is_tensor:
+            wants.append(requires_grad(declared))
+    body = text.format(
+        parameters=", ".join(parameters),
+        tensors=", ".join(tensors(spec)),
+        values="".join(f"{name}, " for name in params),
+        wants=" or ".join(wants) or "False",
+        given=", ".join(given),
+    )
+    return define("kernel", body, scope)
+
+
+def tensors(spec: Spec) -> list[str]:
+    """Expressions of all arguments that are tensors, lists spread."""
+    found = [param for param in spec.params if param.is_tensor]
+    return [
+        f"*({param.name} or ())"
+        if param.is_list and param.optional
+        else f"*{param.name}"
+        if param.is_list
+        else param.name
+        for param in found
+    ]
+
+
+def requires_grad(param: Param) -> str:
+    """An expression: whether what is given for a tensor parameter requires a gradient."""
+    one = f"{param.name}.requires_grad"
+    if param.is_list:
+        one = f"any([_t.requires_grad for _t in {param.name}])"
+    return f"({param.name} is not None and {one})" if param.optional else one

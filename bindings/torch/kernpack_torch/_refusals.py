@@ -1,0 +1,72 @@
+"""What a function cannot do in torch: which function and argument, and what its caller or its author can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernpack import _core
+
+
+def no_gradient(info: Any) -> RuntimeError:
+    name = info.name
+    return RuntimeError(
+        f"{name}: an argument requires a gradient, but {info.module_name} declares none for {name}: its "
+        f"author adds KP_GRAD({name}, <backward op>), or nondiff(<parameter>) to the signature; or pass x.detach(), "
+        "or call it under torch.no_grad()"
+    )
+
+
+def nondiff(info: Any, parameter: str) -> RuntimeError:
+    return RuntimeError(
+        f"{info.name}: {parameter}: requires a gradient, but {info.module_name} declares that none flows to it "
+        f"(nondiff({parameter})): pass {parameter}.detach(), or call {info.name} under torch.no_grad()"
+    )
+
+
+def no_destination(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"{name}: out: destinations cannot take part in a gradient; leave out= away or use torch.no_grad()"
+    )
+
+
+def no_second_order(info: Any) -> RuntimeError:
+    name = info.name
+    return RuntimeError(
+        f"{name}: its result was differentiated, but {info.module_name} declares no gradient for {name}: its "
+        f"author adds KP_GRAD({name}, <backward op>), or compute the first gradient without create_graph=True"
+    )
+
+
+def no_tangent(info: Any) -> RuntimeError:
+    name = info.name
+    return RuntimeError(
+        f"{name}: an argument carries a tangent, but {info.module_name} declares no forward mode for {name} "
+        "(torch.func.jvp, jacfwd, hessian, forward_ad): its author adds "
+        f"KP_JVP({name}, <tangent op>); or use reverse mode: torch.func.vjp, jacrev or grad"
+    )
+
+
+def nondiff_tangent(info: Any, parameter: str) -> RuntimeError:
+    return RuntimeError(
+        f"{info.name}: {parameter}: carries a tangent, but {info.module_name} declares that nothing flows from it "
+        f"(nondiff({parameter})): pass {parameter}.detach()"
+    )
+
+
+def hidden_tangent(info: Any, result: str) -> RuntimeError:
+    name = info.name
+    return RuntimeError(
+        f"{name}: its backward op takes the aux result {result}, whose tangent {info.module_name}'s KP_JVP({name}, ...) doesn't "
+        f"give, so that forward mode over reverse mode (torch.func.hessian) isn't possible: its author adds t_{result}, or "
+        "computes it in the backward op; or use reverse mode twice: torch.func.jacrev(torch.func.jacrev(f))"
+    )
+
+
+def raise_as_kernel_did(error: RuntimeError) -> None:
+    """torch has no stable way for a C kernel to raise but ValueError and RuntimeError, so that any other kind begins the text
+    (ffi/src/torch/stubs.cc): raises what the kernel meant. Returns where the error is not a kernel's."""
+    if type(error) is RuntimeError:
+        kind, colon, text = str(error).partition(": ")
+        raised = _core.error_class(kind) if colon else None
+        if raised is not None:
+            raise raised(text) from None

@@ -1,0 +1,113 @@
+"""An error of k.op is the same whether torch's dispatcher stands between or not."""
+
+from __future__ import annotations
+
+import kernpack
+import numpy as np
+import pytest
+import torch
+from recorder import Recorder
+
+
+class FunctionMode(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def vmapped(call):
+    return torch.vmap(lambda _: call())(torch.ones(2))
+
+
+def profiled(call):
+    with torch.profiler.profile():
+        return call()
+
+
+def in_modes(*modes):
+    def run(call):
+        for mode in modes:
+            with mode():
+                call()
+
+    return run
+
+
+PATHS = {
+    "direct": lambda call: call(),
+    "dispatch mode": in_modes(Recorder),
+    "function mode": in_modes(FunctionMode),
+    "vmap": vmapped,
+    "profiler": profiled,
+}
+CALLS = {
+    "type": (lambda k, x: k.scale(x.to(torch.int64)), TypeError, "scale: x: expected dtype T in {f32, f64}, got i64"),
+    "value": (lambda k, x: k.top(x, k=9), ValueError, "top: expected 0 < k <= N, got k = 9, N = 3"),
+    "raised by the kernel": (lambda k, x: k.refuse(x), IndexError, "not today"),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("inference", [False, True])
+def test_type_and_words(k, path, name, inference):
+    call, kind, words = CALLS[name]
+    with torch.inference_mode(inference):
+        x = torch.ones(3)
+        with pytest.raises(kind) as caught:
+            PATHS[path](lambda: call(k, x))
+    assert type(caught.value) is kind
+    assert str(caught.value).endswith(words)
+    assert "During handling" not in "".join(__import__("traceback").format_exception(caught.value))
+
+
+def test_with_a_gradient(k):
+    live = torch.ones(3, requires_grad=True)
+    with pytest.raises(TypeError, match=r"^cube: x: expected dtype T in \{f32, f64\}, got f16$") as caught:
+        k.cube(live.half())
+    assert caught.value.__cause__ is None
+    with pytest.raises(ValueError, match=r"^scale_by: w: expected"):
+        k.scale_by(live, w=torch.ones(4))
+
+
+def test_compiled_programs_raise_it_when_they_run(k):
+    torch._dynamo.reset()
+    step = torch.compile(lambda x: k.refuse(x), fullgraph=True, backend="aot_eager")
+    with pytest.raises(IndexError, match=r"^not today$"):
+        step(torch.ones(3))
+
+
+def test_operators_by_name(k):
+    ops = torch.ops.kernpack_torch_tests
+    for op in (ops.scale, ops.scale.default):
+        with pytest.raises(TypeError, match=r"^scale: x: expected dtype T in \{f32, f64\}, got i64$"):
+            op(torch.ones(3, dtype=torch.int64))
+
+
+def test_errors_of_torch_itself_stay_as_they_are(k):
+    class Broken(Recorder):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            raise RuntimeError("my: own") from KeyError("cause")
+
+    with Broken(), pytest.raises(RuntimeError, match=r"^my: own$") as caught:
+        k.scale(torch.ones(3))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    "values", [(torch.ones(3, requires_grad=True), np.ones(3, np.float32)), (torch.ones(3), np.ones(3, np.float32))]
+)
+def test_an_array_beside_a_tensor_that_torch_must_see(k, values):
+    x, array = values
+    call = lambda: k.scale_by(x, w=array)  # noqa: E731
+    with Recorder(), pytest.raises(TypeError, match=r"^scale_by: w: expected a torch tensor, got ndarray"):
+        call()
+    if x.requires_grad:
+        with pytest.raises(TypeError, match=r"^scale_by: w: expected a torch tensor, got ndarray"):
+            call()
+        with pytest.raises(TypeError, match=r"^weighted: by: expected a torch tensor, got ndarray"):
+            k.weighted(x, array)
+
+
+def test_a_name_of_its_own(k):
+    assert k.cube.__module__ == "torch_tests"
+    assert kernpack.load("kernpack_kernels").gelu.__module__ == "kernpack_kernels"
