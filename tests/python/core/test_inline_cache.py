@@ -265,6 +265,42 @@ def test_files_of_another_user_are_not_taken(maker, monkeypatch):
         maker.path(source)
 
 
+# What nvcc takes, on g++: there is no nvcc on most machines.
+NVCC = """
+[ "$1" = --version ] && exec g++ --version
+n=$#
+while [ $n -gt 0 ]; do
+  a=$1 && shift && n=$((n - 1))
+  case $a in
+    -Xcompiler) ;;
+    cu) set -- "$@" c++ ;;
+    *.cu) set -- "$@" -x c++ "$a" -x none ;;
+    -print*) exit 1 ;;
+    *) set -- "$@" "$a" ;;
+  esac
+done
+exec g++ "$@"
+"""
+
+
+def test_cuda_sources_are_kept_and_notice_as_well(maker, tmp_path):
+    maker.compiler = script(tmp_path / "nvcc", NVCC)
+    (tmp_path / "first").mkdir()
+    header = write(tmp_path / "second" / "answer.h", 41)
+    flags = ["-shared", "-Xcompiler", "-fPIC", f"-I{tmp_path / 'first'}", f"-I{tmp_path / 'second'}"]
+
+    def answer() -> int:
+        request = Request(INCLUDES, Compiler(maker.compiler), flags, suffix=".cu")
+        return int(ctypes.CDLL(str(compiled(request, maker.cache, "m"))).answer())
+
+    assert [answer(), answer()] == [41, 41]
+    assert maker.runs == 1
+    write(header, 43)
+    assert answer() == 43
+    write(tmp_path / "first" / "answer.h", 44)
+    assert answer() == 44
+
+
 @pytest.mark.skipif(shutil.which("clang++-19") is None, reason="needs clang++-19")
 def test_clang_keeps_and_notices_as_well(maker, tmp_path):
     maker.compiler = ["clang++-19"]

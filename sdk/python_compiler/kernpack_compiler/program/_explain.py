@@ -108,4 +108,6 @@ def _peak(main: _native.PlanProgram) -> str:
     if "?" in open_sizes:
         return "peak not known before the run"
     terms = [size if count == 1 else f"{count} * {size}" for size, count in open_sizes.items()]
-    return f"peak {' + '.join([*([str(together)] if together else []), *terms])} bytes, which the extents of a run decide"
+    return (
+        f"peak {' + '.join([*([str(together)] if together else []), *terms])} bytes, which the extents of a run decide"
+    )

@@ -83,7 +83,8 @@ bool WriteAll(int descriptor, std::string_view all) {
 
 // Whether a text may bring in a file: an "include" or "embed" of the preprocessor, under any of its spellings, or of an option.
 bool MayInclude(std::string_view text) {
-  constexpr std::string_view kBefore = "#:=_/-\\";  // # %: ??= __has_include, a comment's end, an option, a continued line
+  // # %: ??= __has_include, a comment's end, an option, a continued line
+  constexpr std::string_view kBefore = "#:=_/-\\";
   for (const std::string_view word : {std::string_view("include"), std::string_view("embed")}) {
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
       const size_t before = text.substr(0, at).find_last_not_of(" \t\n\r");
