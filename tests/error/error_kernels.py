@@ -39,6 +39,18 @@ void throw_kind(kp::StringView text) { KP_THROW(LookupError) << text; }
 void throw_odd() { KP_THROW(OddError) << "odd"; }
 void check(int64_t n) { KP_CHECK(n < 3, ValueError) << "check: n: expected less than 3, got " << n; }
 void typed_throw(kp::TensorView x, kp::TensorView out) { throw 42; }
+void typed_std(kp::TensorView x, kp::TensorView out) { throw std::runtime_error("told"); }
+void in_parallel() {
+  kp::parallel_for(8, 1, [](int64_t begin, int64_t) {
+    if (begin == 0) throw std::runtime_error("told");
+  });
+}
+void in_factory() {
+  kp::storage_get_or_init("never", []() -> int64_t { throw std::runtime_error("told"); });
+}
+kp::Function makes_thrower() {
+  return kp::Function::from([](int64_t n) { throw std::runtime_error("told"); });
+}
 """
 
 FUNCTIONS: dict[str, str | None] = {
@@ -52,6 +64,7 @@ FUNCTIONS: dict[str, str | None] = {
     "on_cpu": "(x: f32[N], lengths: i64[B] @cpu) -> ()",
     "fill_ones": "(x: f32[..., N]) -> (out: f32[..., N])",
     "typed_throw": "(x: f32[N]) -> (out: f32[N])",
+    "typed_std": "(x: f32[N]) -> (out: f32[N])",
     **dict.fromkeys(
         [
             "add",
@@ -70,6 +83,9 @@ FUNCTIONS: dict[str, str | None] = {
             "throw_kind",
             "throw_odd",
             "check",
+            "in_parallel",
+            "in_factory",
+            "makes_thrower",
         ]
     ),
 }

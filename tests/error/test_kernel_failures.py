@@ -17,13 +17,13 @@ STRANGE = "threw something that is not a std::exception"
 THROWN: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
     "throw_42": (lambda k: k.throw_int(), kernpack.InternalError, f"throw_int: {STRANGE}"),
     "throw_a_char_pointer": (lambda k: k.throw_text(), kernpack.InternalError, f"throw_text: {STRANGE}"),
-    "std_runtime_error": (lambda k: k.throw_std(), RuntimeError, "from the standard library"),
-    "std_bad_alloc": (lambda k: k.throw_memory(), MemoryError, "std::bad_alloc"),
-    "kind_of_python": (lambda k: k.throw_kind("no such key"), LookupError, "no such key"),
-    "empty_message": (lambda k: k.throw_kind(""), LookupError, ""),
-    "percent_signs": (lambda k: k.throw_kind("100 % %s %n %d"), LookupError, "100 % %s %n %d"),
-    "unicode": (lambda k: k.throw_kind("größer ≥ 3, 猫"), LookupError, "größer ≥ 3, 猫"),
-    "kind_that_python_lacks": (lambda k: k.throw_odd(), kernpack.KernelError, "odd"),
+    "std_runtime_error": (lambda k: k.throw_std(), RuntimeError, "throw_std: from the standard library"),
+    "std_bad_alloc": (lambda k: k.throw_memory(), MemoryError, "throw_memory: std::bad_alloc"),
+    "kind_of_python": (lambda k: k.throw_kind("no such key"), LookupError, "throw_kind: no such key"),
+    "empty_message": (lambda k: k.throw_kind(""), LookupError, "throw_kind"),
+    "percent_signs": (lambda k: k.throw_kind("100 % %s %n %d"), LookupError, "throw_kind: 100 % %s %n %d"),
+    "unicode": (lambda k: k.throw_kind("größer ≥ 3, 猫"), LookupError, "throw_kind: größer ≥ 3, 猫"),
+    "kind_that_python_lacks": (lambda k: k.throw_odd(), kernpack.KernelError, "throw_odd: odd"),
     "check": (lambda k: k.check(7), ValueError, "check: n: expected less than 3, got 7"),
 }
 
@@ -39,6 +39,35 @@ def test_whatever_a_kernel_throws(k, row: str) -> None:
 def test_a_kernel_with_a_signature_that_throws_42(k, caller: str) -> None:
     x = Arrays(caller)(8)
     refused(lambda: k.typed_throw(x), kernpack.InternalError, f"typed_throw: {STRANGE}", watch=[x])
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_what_a_kernel_throws_names_it_whoever_calls(k, caller: str) -> None:
+    with pytest.raises(RuntimeError, match=r"typed_std: told"):
+        k.typed_std(Arrays(caller)(8))
+
+
+def test_what_a_kernel_throws_names_it_on_the_other_ways_in(k) -> None:
+    torch, tvm_ffi = pytest.importorskip("torch"), pytest.importorskip("tvm_ffi")
+    jax = pytest.importorskip("jax")
+    x = torch.ones(8)
+    with pytest.raises(RuntimeError, match="typed_std: told"):
+        kernpack.torch.ops(k).typed_std(x)
+    with pytest.raises(RuntimeError, match="typed_std: told"):
+        tvm_ffi.load_module(k.path).typed_std(x)
+    with pytest.raises(RuntimeError, match="typed_std: told"):
+        jax.block_until_ready(jax.jit(k.typed_std)(jax.numpy.ones(8)))
+
+
+@pytest.mark.parametrize("name", ["in_parallel", "in_factory"])
+def test_what_is_thrown_inside_a_service_names_the_function_that_asked(k, name: str) -> None:
+    refused(getattr(k, name), RuntimeError, f"{name}: told")
+
+
+def test_what_a_callable_throws_names_the_function_that_made_it(k) -> None:
+    thrower = k.makes_thrower()
+    refused(lambda: thrower(1), RuntimeError, "makes_thrower: told")
+    refused(lambda: thrower("1"), TypeError, "makes_thrower: argument 0: expected int, got str")
 
 
 def test_a_kernel_with_a_signature_that_throws_42_under_jax(k) -> None:
@@ -200,7 +229,7 @@ def test_10_mb_of_text_in_an_error(k) -> None:
     text = "é" * 5_000_000
     with pytest.raises(LookupError) as caught:
         k.throw_kind(text)
-    assert caught.value.args[0] == text
+    assert caught.value.args[0] == f"throw_kind: {text}"
 
 
 def test_results_of_a_failed_call_are_let_go(k) -> None:

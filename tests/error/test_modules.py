@@ -189,8 +189,8 @@ def test_tables_that_do_not_fit(compile_fake: Callable[..., Path], row: str) -> 
 
 
 INITIALISERS = {
-    "kp_throw": ('KP_THROW(ValueError) << "no table of primes"', ValueError, "no table of primes"),
-    "std_exception": ('throw std::runtime_error("no licence")', RuntimeError, "no licence"),
+    "kp_throw": ('KP_THROW(ValueError) << "no table of primes"', ValueError, "KP_MODULE_INIT: no table of primes"),
+    "std_exception": ('throw std::runtime_error("no licence")', RuntimeError, "KP_MODULE_INIT: no licence"),
     "throw_42": ("throw 42", kernpack.InternalError, "KP_MODULE_INIT: threw something that is not a std::exception"),
 }
 

@@ -65,6 +65,15 @@ class Stream:
             with contextlib.suppress(Exception):  # the driver may refuse, in a forked child for one
                 _core.stream_free(self.device, self.handle)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same queue of the driver, whoever owns it."""
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return self.device == other.device and self.handle == other.handle
+
+    def __hash__(self) -> int:
+        return hash((self.device, self.handle))
+
     def __repr__(self) -> str:
         return f"kernpack.Stream({str(self.device)!r}, handle={self.handle:#x})"
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from kernpack import _core
 from kernpack._load import load
 from kernpack._module import Module
+
+if TYPE_CHECKING:
+    from kernpack_sdk.cache import Compiler
 
 _PREAMBLE = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
 
@@ -44,7 +44,8 @@ def load_inline(
         out when the source has its own KP_MODULE and KP_EXPORT lines.
     name: the module's name when the source does not say.
 
-    The result is kept in `cache_dir()` by content, compiler, flags and SDK version; two processes may do this at once.
+    The result is kept in `cache_dir()` until the source, a header, the compiler, a flag, the processor or anything else that
+    it was made of changes; two processes may do this at once.
     Raises RuntimeError with the compiler's output when it does not compile.
     """
     _check_arguments(source, functions, language)
@@ -52,11 +53,35 @@ def load_inline(
     text = _complete(source, functions, name)
     compiler = _compiler(language)
     compile_flags, link_flags = _flags(sdk, compiler, language, extra_flags, extra_link_flags)
-    key = _key(text, compiler, compile_flags, link_flags, sdk)
-    target = cache_dir() / "inline" / f"{_module_name(text)}_{key}.so"
-    if not target.exists():
-        _build(text, compiler, compile_flags, link_flags, target, language, verbose)
-    return load(target)
+    try:
+        path = _compiled(sdk, text, sdk.cache.Compiler(compiler), compile_flags, link_flags, language, verbose)
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(
+            f"load_inline: {compiler[0]} failed ({error.returncode}):\n{error.stderr or error.stdout}"
+        ) from error
+    return load(path)
+
+
+def _compiled(
+    sdk: ModuleType,
+    text: str,
+    compiler: Compiler,
+    compile_flags: list[str],
+    link_flags: list[str],
+    language: str,
+    verbose: bool,
+) -> Path:
+    definitions, objects = _support(compiler) if language == "c++" else ([], [])
+    request = sdk.cache.Request(
+        text=text,
+        compiler=compiler,
+        compile_flags=[*compile_flags, *definitions],
+        link_flags=link_flags,
+        objects=objects,
+        suffix=".cu" if language == "cuda" else ".cc",
+    )
+    path: Path = sdk.cache.compiled(request, cache_dir() / "inline", _module_name(text), verbose=verbose)
+    return path
 
 
 def _check_arguments(source: object, functions: object, language: str) -> None:
@@ -78,6 +103,7 @@ def _check_arguments(source: object, functions: object, language: str) -> None:
 def _sdk() -> ModuleType:
     try:
         import kernpack_sdk
+        import kernpack_sdk.cache
         import kernpack_sdk.flags
     except ImportError as error:
         raise ImportError("load_inline needs the headers: pip install kernpack-sdk") from error
@@ -126,10 +152,6 @@ def _compiler(language: str) -> list[str]:
     return command
 
 
-def _version_of(compiler: list[str]) -> str:
-    return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
-
-
 def _flags(
     sdk: ModuleType, compiler: list[str], language: str, extra: Sequence[str], extra_link: Sequence[str]
 ) -> tuple[list[str], list[str]]:
@@ -153,63 +175,12 @@ def _for_nvcc(flags: list[str]) -> list[str]:
     return result
 
 
-def _key(text: str, compiler: list[str], compile_flags: list[str], link_flags: list[str], sdk: ModuleType) -> str:
-    parts = [
-        text,
-        " ".join(compiler),
-        _version_of(compiler),
-        *compile_flags,
-        "|",
-        *link_flags,
-        sdk.__version__,
-        _core.version,
-    ]
-    parts.append(_headers_digest(sdk))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def _headers_digest(sdk: ModuleType) -> str:
-    """Headers of a checkout change without a new version."""
-    files = sorted(Path(sdk.include_dir()).rglob("*.h"))
-    return ",".join(f"{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in files)
-
-
-def _build(
-    text: str,
-    compiler: list[str],
-    compile_flags: list[str],
-    link_flags: list[str],
-    target: Path,
-    language: str,
-    verbose: bool,
-) -> None:
-    """Compiles beside the target and renames: readers see a whole file or none."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.stem}_", dir=target.parent) as folder:
-        source = Path(folder) / ("inline.cu" if language == "cuda" else "inline.cc")
-        library = Path(folder) / "inline.so"
-        source.write_text(text, encoding="utf-8")
-        definitions, objects = _support(compiler) if language == "c++" else ([], [])
-        command = [*compiler, *compile_flags, *definitions, str(source), "-o", str(library), *objects, *link_flags]
-        if verbose:
-            print(" ".join(command))
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        if verbose and run.stderr:
-            print(run.stderr)
-        if run.returncode != 0:
-            raise RuntimeError(f"load_inline: {compiler[0]} failed ({run.returncode}):\n{run.stderr or run.stdout}")
-        os.replace(library, target)
-
-
-def _support(compiler: list[str]) -> tuple[list[str], list[str]]:
+def _support(compiler: Compiler) -> tuple[list[str], list[Path]]:
     """The option and the objects that spare each source the code behind the aliases; compiled by the first call."""
     from kernpack_sdk import flags, support
 
-    try:
-        objects = support.objects(cache_dir() / "support", compiler, gnu=_is_gnu(compiler))
-    except subprocess.CalledProcessError as error:
-        raise RuntimeError(f"load_inline: {compiler[0]} failed ({error.returncode}):\n{error.stderr}") from error
-    return [flags.support_definition()], [str(path) for path in objects]
+    objects = support.objects(cache_dir() / "support", compiler, gnu=_is_gnu(list(compiler.words)))
+    return [flags.support_definition()], objects
 
 
 def _is_gnu(compiler: list[str]) -> bool:

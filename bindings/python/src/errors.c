@@ -1,5 +1,6 @@
 /* Errors across the border, both ways. A Python exception that passes through a kernel comes back as the same object: it
  * rides in the Error's extra_context. */
+#include <ctype.h>
 #include <string.h>
 
 #include "core.h"
@@ -128,7 +129,22 @@ static void RaiseDetailed(PyObject* type, PyObject* message, const KpErrorObject
   Py_DECREF(exception);
 }
 
-PyObject* kpy_raise_any(KpAny* owned_error) {
+/* The message as Python's users know the function: `who` instead of the C function ("kp_backend_load: ...") behind it. */
+static PyObject* Spoken(KpBytes message, const char* who) {
+  size_t end = 3;
+  PyObject *rest, *text;
+  if (who == NULL || message.size < 4 || memcmp(message.data, "kp_", 3) != 0) return Decoded(message);
+  while (end < message.size && (isalnum((unsigned char)message.data[end]) || message.data[end] == '_')) ++end;
+  if (end == message.size || message.data[end] != ':') return Decoded(message);
+  message.data += end;
+  message.size -= end;
+  rest = Decoded(message);
+  text = rest == NULL ? NULL : PyUnicode_FromFormat("%s%U", who, rest);
+  Py_XDECREF(rest);
+  return text;
+}
+
+static PyObject* RaiseAs(const char* who, KpAny* owned_error) {
   const KpErrorObject* error = (const KpErrorObject*)(const void*)owned_error->v.v_obj;
   PyObject *carried, *message, *type;
   if (owned_error->type_index != KP_TYPE_ERROR) {
@@ -148,7 +164,7 @@ PyObject* kpy_raise_any(KpAny* owned_error) {
     kp_any_release(owned_error);
     return NULL;
   }
-  message = Decoded(error->message);
+  message = Spoken(error->message, who);
   if (message != NULL) {
     const int known = (type = FindClass(error->kind)) != NULL;
     if (!known) type = PyDict_GetItemString(g_kinds, "");
@@ -164,10 +180,12 @@ PyObject* kpy_raise_any(KpAny* owned_error) {
   return NULL;
 }
 
+PyObject* kpy_raise_any(KpAny* owned_error) { return RaiseAs(NULL, owned_error); }
+
 PyObject* kpy_raise_host(const char* who, int rc) {
   KpAny error;
   kp_error_take(who, rc, &error);
-  return kpy_raise_any(&error);
+  return RaiseAs(who, &error);
 }
 
 int kpy_raise_from_python(void) {

@@ -6,8 +6,12 @@
 #include <kernpack/error.h>
 
 extern "C" {
-// The instance whose function runs on this thread, or NULL. One per module (KpInstance*), never shared between modules.
-KP_HIDDEN inline thread_local KpInstance* KP_PER_MODULE(kp_current_instance) = nullptr;
+// What runs on this thread: one per module, never shared between modules.
+struct KpCurrentCall {
+  KpInstance* instance;  // NULL outside a call
+  const char* function;  // what errors call it
+};
+KP_HIDDEN inline thread_local KpCurrentCall KP_PER_MODULE(kp_current_call) = {nullptr, nullptr};
 // Defined by KP_MODULE.
 extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table);
 }
@@ -26,7 +30,7 @@ struct Instance {
   static Instance* from(void* self) { return static_cast<Instance*>(self); }
 };
 
-inline Instance* current_or_null() { return reinterpret_cast<Instance*>(KP_PER_MODULE(kp_current_instance)); }
+inline Instance* current_or_null() { return reinterpret_cast<Instance*>(KP_PER_MODULE(kp_current_call).instance); }
 
 [[noreturn]] KP_COLD inline void throw_outside_call() {
   KP_THROW(RuntimeError)
@@ -42,20 +46,22 @@ inline Instance& current() {
   return *instance;
 }
 inline const KpHost* host() { return current().host; }
+// The name of the function that runs, for the errors of code that it hands on: chunks of work, callables.
+inline const char* current_function() { return KP_PER_MODULE(kp_current_call).function; }
 
-// Makes an instance the current one of this thread for as long as it lives.
+// Makes a function of an instance the current one of this thread for as long as it lives.
 class CallScope {
  public:
-  explicit CallScope(void* self) : slot_(KP_PER_MODULE(kp_current_instance)), outer_(slot_) {
-    slot_ = static_cast<KpInstance*>(self);
+  CallScope(void* self, const char* function) : slot_(KP_PER_MODULE(kp_current_call)), outer_(slot_) {
+    slot_ = {static_cast<KpInstance*>(self), function};
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
   ~CallScope() { slot_ = outer_; }
 
  private:
-  KpInstance*& slot_;  // one look-up of the thread-local a call, not two
-  KpInstance* outer_;
+  KpCurrentCall& slot_;  // one look-up of the thread-local per call, not two
+  KpCurrentCall outer_;
 };
 
 // Throws what the host has raised: after a service or a callback returned non-zero.

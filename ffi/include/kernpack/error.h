@@ -34,6 +34,17 @@ struct ErrorBody {
   Text message;
 };
 
+// Raises "function: message", or the message as it is where it begins so already. Returns -1.
+KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes kind, KpBytes message, KpBytes where) {
+  const size_t n = function ? __builtin_strlen(function) : 0;
+  const bool named = message.size > n && !__builtin_memcmp(message.data, function, n) && message.data[n] == ':';
+  if (!n || named) return host->raise(host, kind, message, where);
+  Text text;
+  text << function;
+  if (message.size) text << ": " << message;
+  return host->raise(host, kind, text.bytes(), where);
+}
+
 }  // namespace detail
 
 // What a kernel throws and what a failed call into the host throws. Copies share; what() is the message.
@@ -60,13 +71,14 @@ class Error : public std::exception {
     return k.size == body_->kind.size && !__builtin_memcmp(k.data, body_->kind.data, k.size);
   }
 
-  // Leaves it raised in the host, and returns -1: how it crosses the C boundary.
-  KP_COLD int raise(const KpHost* host) const {
+  // Leaves it raised in the host, and returns -1: how it crosses the C boundary. `function` is what the message names, unless
+  // it begins with a name already; one that came from the host passes as it is. NULL names nothing.
+  KP_COLD int raise(const KpHost* host, const char* function = nullptr) const {
     const detail::ErrorBody& b = *body_;
     if (b.object) return host->raise_object(host, &b.object->header);
     Text where;
     if (b.file) where << "  File \"" << b.file << "\", line " << b.line << ", in " << b.function << '\n';
-    return host->raise(host, b.kind, b.message.bytes(), where.bytes());
+    return detail::raise_named(host, function, b.kind, b.message.bytes(), where.bytes());
   }
 
   // A body with one reference; std::bad_alloc.

@@ -20,14 +20,15 @@ template <class F>
 struct Closure {
   KpFunctionObject object;
   KpInstance* instance;  // whose host hears of errors
+  const char* function;  // the one that made it, which names them
   F callable;
 
   static int call(void* self, const KpAny* args, int32_t n, KpAny* result) noexcept {
     using Type = CallableType<decltype(&F::operator())>;
     Closure* closure = static_cast<Closure*>(self);
-    return guarded(Instance::from(closure->instance)->host, "function", [&] {
-      CallScope scope(closure->instance);
-      Type::apply(closure->callable, Names{"function", nullptr}, args, n, result, typename Type::Indices());
+    return guarded(Instance::from(closure->instance)->host, closure->function, [&] {
+      CallScope scope(closure->instance, closure->function);
+      Type::apply(closure->callable, Names{closure->function, nullptr}, args, n, result, typename Type::Indices());
     });
   }
   static void destroy(void* object, int flags) {
@@ -55,6 +56,7 @@ class Function {
     Body* body = detail::new_object<Body>(KP_TYPE_FUNCTION, 0, &Body::destroy);
     body->object.call = &Body::call;
     body->instance = instance;
+    body->function = detail::current_function();
     new (&body->callable) F(static_cast<F&&>(callable));
     return Function(detail::Ref<KpFunctionObject>(&body->object));
   }

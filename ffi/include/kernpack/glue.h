@@ -160,7 +160,7 @@ template <class Tag, auto Fn>
 int call(void* self, const KpAny* args, int32_t n, KpAny* result) noexcept {
   using Type = FunctionType<decltype(Fn)>;
   return guarded(Instance::from(self)->host, Tag::function(), [&] {
-    CallScope scope(self);
+    CallScope scope(self, Tag::function());
     Type::apply(Fn, Names{Tag::function(), Tag::program()}, args, n, result, typename Type::Indices());
   });
 }

@@ -28,18 +28,23 @@ KP_COLD inline const char* kind_of(const std::exception& e) {
   return "RuntimeError";
 }
 
-KP_COLD inline int raise_std(const KpHost* host, const std::exception& e) {
-  return host->raise(host, kp_bytes(kind_of(e)), kp_bytes(e.what()), KpBytes{});
+KP_COLD inline int raise_std(const KpHost* host, const char* function, const std::exception& e) {
+  return raise_named(host, function, kp_bytes(kind_of(e)), kp_bytes(e.what()), KpBytes{});
 }
 
 KP_COLD inline int raise_unknown(const KpHost* host, const char* function) {
-  Text text;
-  text << function << ": threw something that is not a std::exception";
-  return host->raise(host, kp_bytes("InternalError"), text.bytes(), KpBytes{});
+  return raise_named(host, function, kp_bytes("InternalError"),
+                     kp_bytes("threw something that is not a std::exception"), KpBytes{});
 }
 
-// Runs `body`. 0, or -1 with its exception raised; `function` is what the message of a strange one names.
-template <class Body>
+// Whose errors say in which function they were thrown.
+enum class Naming {
+  kAll,
+  kForeign,  // KP_THROW's texts are complete: they begin with a place in a source
+};
+
+// Runs `body`. 0, or -1 with its exception raised, its message beginning with `function`.
+template <Naming naming = Naming::kAll, class Body>
 inline __attribute__((always_inline)) int guarded(const KpHost* host, const char* function, Body&& body) noexcept {
 #ifdef KP_THROWS_NOTHING
   (void)host, (void)function;
@@ -50,9 +55,9 @@ inline __attribute__((always_inline)) int guarded(const KpHost* host, const char
     body();
     return 0;
   } catch (const Error& e) {
-    return e.raise(host);
+    return e.raise(host, naming == Naming::kAll ? function : nullptr);
   } catch (const std::exception& e) {
-    return raise_std(host, e);
+    return raise_std(host, function, e);
   } catch (...) {
     return raise_unknown(host, function);
   }

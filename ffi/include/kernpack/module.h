@@ -42,7 +42,7 @@ inline int make_instance(const KpHost* host, ForeignState* foreign, KpInstance**
   *out = self;
   if (!&KP_PER_MODULE(kp_module_init)) return 0;
   const int rc = guarded(host, "KP_MODULE_INIT", [self] {
-    CallScope scope(self);
+    CallScope scope(self, "KP_MODULE_INIT");
     KP_PER_MODULE(kp_module_init)();
   });
   if (rc) destroy_instance(self);

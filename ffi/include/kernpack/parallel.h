@@ -29,15 +29,16 @@ void parallel_for(int64_t n, int64_t grain, F&& f) {
   struct Context {
     Body* body;
     detail::Instance* instance;
+    const char* function;
     static int run(void* self, int64_t begin, int64_t end) {
       Context* context = static_cast<Context*>(self);
-      return detail::guarded(context->instance->host, "parallel_for", [&] {
-        detail::CallScope scope(context->instance);
+      return detail::guarded(context->instance->host, context->function, [&] {
+        detail::CallScope scope(context->instance, context->function);
         (*context->body)(begin, end);
       });
     }
   };
-  Context context{&f, &detail::current()};
+  Context context{&f, &detail::current(), detail::current_function()};
   const KpHost* h = context.instance->host;
   detail::check_host(context.instance->foreign ? detail::foreign_parallel_for(h, n, grain, &Context::run, &context)
                                                : h->parallel_for(h, n, grain, &Context::run, &context));

@@ -27,7 +27,7 @@ inline KpStorageKey storage_key(StringView key, const StorageScope& scope) {
 // A factory for the C interface: runs a callable that returns something an Any can hold.
 template <class F>
 int make_stored(void* context, KpAny* out) {
-  return guarded(host(), "storage_get_or_init", [&] { *out = Any((*static_cast<F*>(context))()).release(); });
+  return guarded(host(), current_function(), [&] { *out = Any((*static_cast<F*>(context))()).release(); });
 }
 
 }  // namespace detail

@@ -115,7 +115,8 @@ touches no device. Equal when the canonical forms are; Target(str(t)) == t.)")
       .def("without_host", &Target::WithoutHost)
       .def("to_json", &Target::ToJson, "One line; Target(t.to_json()) == t.")
       .def("to_dict", [](const Target& t) { return ToPython(t.ToConfig()); })
-      .def("full_text", &Target::FullText, "Every attribute, defaults included.")
+      .def("full_text", &Target::FullText,
+           "Every attribute, key, feature given and the host, defaults included; Target(t.full_text()) == t.")
       .def(
           "__eq__", [](const Target& a, const Target& b) { return a == b; }, py::is_operator())
       .def("__hash__", &Target::Hash)

@@ -17,7 +17,7 @@ struct Packed {
 
 int Call(void* self, const KpAny* args, int32_t n, KpAny* result) {
   const Packed& packed = *static_cast<const Packed*>(self);
-  return kernpack::detail::guarded(Host(), packed.name.c_str(), [&] {
+  return kernpack::detail::guarded<kernpack::detail::Naming::kForeign>(Host(), packed.name.c_str(), [&] {
     if (n != packed.num_args) {
       KP_THROW(TypeError) << packed.name.c_str() << ": expected " << packed.num_args << " arguments, got " << n;
     }

@@ -61,7 +61,7 @@ AttrMap ConfigFromHead(const std::string& head, Nesting& nesting) {
   const std::string kinds = List(known);
   for (std::string& tag : TargetTag::List()) known.push_back(std::move(tag));
   KP_THROW(ValueError) << "no target kind or tag is called " << Quoted(head) << Suggest(head, known)
-                       << "; kinds: " << kinds << "; tags: TargetTag::List()";
+                       << "; kinds: " << kinds << "; tags: kernpack_compiler.list_tags()";
 }
 
 AttrMap ConfigFromWords(std::string_view text, Nesting& nesting) {

@@ -148,18 +148,20 @@ Minimal Minimise(const TargetKind& kind, const TargetSpec& spec) {
   return out;
 }
 
-std::string Text(const TargetKind& kind, const Minimal& minimal, const TargetNode* host) {
+}  // namespace
+
+std::string CommandLine(const TargetKind& kind, const AttrMap& attrs,
+                        const std::optional<std::vector<std::string>>& keys, const AttrMap& features,
+                        const TargetNode* host) {
   std::map<std::string, std::string> words;
-  for (const auto& [name, value] : minimal.attrs) words.emplace(name, Render(value));
-  for (const auto& [name, value] : minimal.features) words.emplace(std::string(kFeature) + name, RenderUntyped(value));
-  if (minimal.keys) words.emplace("keys", Render(*minimal.keys));
+  for (const auto& [name, value] : attrs) words.emplace(name, Render(value));
+  for (const auto& [name, value] : features) words.emplace(std::string(kFeature) + name, RenderUntyped(value));
+  if (keys) words.emplace("keys", Render(*keys));
   if (host) words.emplace("host", host::Quote(host->text));
   std::string text = kind.name();
   for (const auto& [name, value] : words) text += " -" + name + "=" + value;
   return text;
 }
-
-}  // namespace
 
 Target BuildTarget(const AttrMap& config, const Nesting& nesting, const DeviceQuery& query) {
   Nesting inner = nesting;
@@ -176,7 +178,7 @@ Target BuildTarget(const AttrMap& config, const Nesting& nesting, const DeviceQu
   node->kind = request.kind;
   node->host = std::move(request.host);
   node->tag = std::move(request.tag);
-  node->text = Text(*request.kind, minimal, node->host.get());
+  node->text = CommandLine(*request.kind, minimal.attrs, minimal.keys, minimal.features, node->host.get());
   node->keys = std::move(spec.keys);
   node->attrs = std::move(spec.attrs);
   node->given_features = minimal.features;

@@ -26,6 +26,11 @@ Target BuildTarget(const AttrMap& config, const Nesting& nesting, const DeviceQu
 // From a str, dict or Target; `what` names it in the TypeError.
 Target BuildTarget(const AttrValue& value, const Nesting& nesting, std::string_view what);
 
+// "kind -option=value ...", in the order of the names; without keys where there are none to say.
+std::string CommandLine(const TargetKind& kind, const AttrMap& attrs,
+                        const std::optional<std::vector<std::string>>& keys, const AttrMap& features,
+                        const TargetNode* host);
+
 }  // namespace kernpack::sdk
 
 #endif  // KERNPACK_SDK_SRC_TARGET_CONSTRUCT_H_

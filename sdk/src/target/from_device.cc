@@ -47,7 +47,7 @@ Target Target::FromDevice(KpDLDevice device, const AttrMap& config, const Device
   whole.insert_or_assign("from_device", device.device_id);
   Target target = BuildTarget(whole, Nesting{}, query);
   if (target.kind().device_type() != device.device_type) {
-    KP_THROW(ValueError) << "Target::FromDevice: kind '" << target.kind().name() << "' is not for devices of type "
+    KP_THROW(ValueError) << "Target.from_device: kind '" << target.kind().name() << "' is not for devices of type "
                          << DeviceTypeName(device.device_type);
   }
   return target;

@@ -61,8 +61,8 @@ void ParseProcessor(TargetSpec& spec) {
   const std::string changes = SortChanges(spec);
   if (cpu == "native") {
     KP_THROW(ValueError)
-        << "option 'mcpu': native would mean another processor on each machine; Target::FromDevice (in "
-           "Python Target.from_device(\"cpu\")) names this one";
+        << "option 'mcpu': native would mean another processor on each machine; Target.from_device(\"cpu\") names "
+           "this one";
   }
   if (triple.empty() && cpu.empty() && changes.empty()) return;
   HostValue answer;

@@ -85,7 +85,7 @@ AttrMap ConfigFromTag(std::string_view tag, Nesting& nesting) {
   const auto definition = TargetTag::Get(name);
   if (!definition) {
     KP_THROW(ValueError) << "no target tag is called " << Quoted(name) << Suggest(name, TargetTag::List())
-                         << "; TargetTag::List() lists them";
+                         << "; kernpack_compiler.list_tags() lists them";
   }
   const bool cycle = std::find(nesting.tags.begin(), nesting.tags.end(), name) != nesting.tags.end();
   nesting.tags.push_back(name);

@@ -83,9 +83,7 @@ AttrMap Target::ToConfig() const {
 std::string Target::ToJson() const { return MapToJson(ToConfig()); }
 
 std::string Target::FullText() const {
-  std::string text = kind().name();
-  for (const auto& [name, value] : node_->attrs) text += " -" + name + "=" + Render(value);
-  return text;
+  return CommandLine(kind(), node_->attrs, node_->keys, node_->given_features, node_->host.get());
 }
 
 void Target::WrongType(std::string_view name, const OptionType& wanted, const AttrValue& got) {

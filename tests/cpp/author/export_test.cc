@@ -103,7 +103,7 @@ TEST_F(Export, ByteOffsetCountsAndDtypeIsChecked) {
   y.dtype = kp::i32;
   ASSERT_EQ(module.Call("add_one", {fake::TensorPtr(&x), fake::TensorPtr(&y)}, &result), -1);
   EXPECT_EQ(host.kind, "TypeError");
-  EXPECT_EQ(host.message, "data_ptr<T>(): the tensor's dtype is i32, T stores f32");
+  EXPECT_EQ(host.message, "add_one: data_ptr<T>(): the tensor's dtype is i32, T stores f32");
 }
 
 TEST_F(Export, MissingStridesAreFilledIn) {
@@ -164,11 +164,11 @@ TEST_F(Export, EveryExceptionBecomesAnError) {
     const char* message;
   };
   const Row rows[] = {
-      {1, "ValueError", "how is 1, x is 0.5 bf16"},
+      {1, "ValueError", "fail: how is 1, x is 0.5 bf16"},
       {2, "InternalError", "fail: threw something that is not a std::exception"},
-      {3, "IndexError", "far"},
-      {4, "RuntimeError", "no"},
-      {5, "TypeError", "how 5"},
+      {3, "IndexError", "fail: far"},
+      {4, "RuntimeError", "fail: no"},
+      {5, "TypeError", "fail: how 5"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(module.Call("fail", {fake::Int(row.how)}, &result), -1);

@@ -110,7 +110,11 @@ TEST(TargetProperties, TextGivesTheTargetBack) {
     ASSERT_EQ(Target(t.str()).keys(), t.keys()) << t.str();
     ASSERT_EQ(Target(t.str()).features(), t.features()) << t.str();
     ASSERT_EQ(Target(t.ToConfig()), t) << t.str();
-    ASSERT_EQ(Target(t.FullText()).attrs(), t.attrs()) << t.FullText();
+    const Target full(t.FullText());
+    ASSERT_EQ(full, t) << t.FullText();
+    ASSERT_EQ(full.attrs(), t.attrs()) << t.FullText();
+    ASSERT_EQ(full.keys(), t.keys()) << t.FullText();
+    ASSERT_EQ(full.FullText(), t.FullText());
   }
 }
 

@@ -1,4 +1,5 @@
 // Compiled programs on disk: found again, made again when damaged, and loadable as binaries.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -41,14 +42,14 @@ class OpenclCacheTest : public OpenclTest {
     Run(code);
     Unload(code);
   }
-  void Run(void* code) {
+  void Run(void* code, float expected = 6) {
     void* x = Upload({3});
     void* y = Upload({0});
     const float a = 2;
     const int n = 1;
     ASSERT_EQ(Launch(Kernel(code, "scale"), 1, 1, {MemoryArg(y), MemoryArg(x), ValueArg(a), ValueArg(n)}), 0)
         << TakeError();
-    EXPECT_EQ(Download(y, 1), std::vector<float>{6});
+    EXPECT_EQ(Download(y, 1), std::vector<float>{expected});
     Free(x);
     Free(y);
   }
@@ -98,6 +99,43 @@ TEST_F(OpenclCacheTest, MakesDamagedFilesAgain) {
     EXPECT_GT(Read(file).size(), kHeader);
     EXPECT_NE(Read(file), damaged);
   }
+}
+
+TEST_F(OpenclCacheTest, KeepsNothingOfASourceThatIncludesFiles) {
+  fs::create_directories(folder_);
+  const fs::path header = folder_ / "factor.h";
+  const std::string source =
+      "#include \"factor.h\"\n"
+      "__kernel void scale(__global float* y, ulong y0, __global const float* x, ulong x0, float a, int n) {\n"
+      "  if (get_global_id(0) < n) y[y0 + get_global_id(0)] = FACTOR * a * x[x0 + get_global_id(0)];\n}\n";
+  for (const char* factor : {"1", "2"}) {
+    Write(header, std::string("#define FACTOR ") + factor + "\n");
+    void* code = LoadSource(source, "-I" + folder_.string());
+    Run(code, 6 * std::stof(factor));
+    Unload(code);
+  }
+  EXPECT_EQ(Files(), std::vector<fs::path>{header});
+}
+
+TEST_F(OpenclCacheTest, CompilesAgainWhereTheCompilersEnvironmentIsAnother) {
+  LoadAndRun();
+  setenv("POCL_KERNPACK_TEST", "1", 1);
+  LoadAndRun();
+  unsetenv("POCL_KERNPACK_TEST");
+  EXPECT_EQ(Files().size(), 2U);
+}
+
+TEST_F(OpenclCacheTest, IsItsUsersAlone) {
+  const mode_t before = umask(0);
+  LoadAndRun();
+  umask(before);
+  const fs::path file = Files().at(0);
+  EXPECT_EQ(fs::status(file.parent_path()).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(file).permissions() & (fs::perms::group_all | fs::perms::others_all), fs::perms::none);
+  const auto written = fs::last_write_time(file);
+  fs::permissions(file, fs::perms::owner_all | fs::perms::others_write);
+  LoadAndRun();
+  EXPECT_NE(fs::last_write_time(file), written) << "others could have written it, so it was made again";
 }
 
 TEST_F(OpenclCacheTest, DoesWithoutAFolder) {

@@ -82,6 +82,13 @@ def test_from_device() -> None:
         Target.from_device("cuda:0", query=lambda name: 1 // 0)
 
 
+def test_full_text_gives_the_target_back() -> None:
+    for target in (Target("cuda -keys=mine,gpu -feature.fast=1 -host=llvm"), Target("llvm -mcpu=x86-64-v3")):
+        again = Target(target.full_text())
+        assert (again, again.keys, again.host) == (target, target.keys, target.host)
+    assert " -keys=mine,gpu " in Target("cuda -keys=mine,gpu").full_text()
+
+
 def test_features_and_matching() -> None:
     assert Target("llvm -mattr=+avx512f").features["fma"] is True
     assert not Target("llvm").has_feature("fma")

@@ -226,6 +226,17 @@ def test_the_current_stream_is_restored(toy: kernpack.Device) -> None:
         first.wait(kernpack.Stream("toy:1"))
 
 
+def test_streams_of_one_queue_are_equal(toy: kernpack.Device) -> None:
+    first, second = kernpack.Stream(toy), kernpack.Stream(toy)
+    with kernpack.stream(first):
+        assert kernpack.current_stream(toy) == first
+        assert hash(kernpack.current_stream(toy)) == hash(first)
+    assert kernpack.current_stream(toy) == kernpack.current_stream(toy) != first
+    assert first != second
+    assert kernpack.current_stream(toy) != kernpack.current_stream("toy:1")
+    assert first != first.handle
+
+
 def test_work_on_streams(toy: kernpack.Device, toy_kernels: Any) -> None:
     x = np.arange(1000, dtype=np.float32)
     first, second = kernpack.Stream(toy), kernpack.Stream(toy)

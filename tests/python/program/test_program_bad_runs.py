@@ -77,6 +77,21 @@ def test_a_device_that_is_not_there_is_named(k):
         program.plan(traced).executable([kernpack.device("opencl", 77)])
 
 
+def test_a_plan_for_a_device_that_this_machine_lacks_is_refused_when_it_is_bound(k, opencl):
+    count = len(kernpack.devices("opencl"))
+    missing = f"opencl:{count + 2}"
+    traced = program.trace(lambda x: program.on_device(k.scale(x), missing), TENSOR, name="main")
+    plan = program.plan(traced)  # it may be for another machine
+    message = rf"the plan's {missing}, .*: there is no {missing}; this machine has {count} of that type"
+    for bind in (plan.executable, lambda: plan.run(rows())):
+        with pytest.raises(RuntimeError, match=message):
+            bind()
+    with pytest.raises(
+        ValueError, match=rf"the plan's {missing}, .* expected at least {count + 3} devices of type opencl"
+    ):
+        plan.executable([opencl])
+
+
 def test_a_device_that_disappears_is_an_error_that_says_why(k):
     """The plan is made where there are devices, the run where the driver's library is gone."""
     script = (

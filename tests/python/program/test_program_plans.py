@@ -45,6 +45,16 @@ def test_explain_names_devices_copies_with_reasons_and_the_peak(k):
     assert "peak " in text
 
 
+def test_explain_gives_the_peak_as_a_formula_where_the_extents_decide_it(k):
+    def body(x, y):
+        return k.scale(k.scale(k.add(x, y)))
+
+    anything = program.Spec(("N", "D"), "f32")
+    text = program.plan(program.trace(body, anything, anything, name="main")).explain()
+    assert "peak 0 B" not in text
+    assert "peak 2 * 4 * D * N bytes, which the extents of a run decide" in text
+
+
 def test_the_text_of_a_plan_is_a_program(k):
     plan = over_two_devices(k)
     assert program.Program.parse(str(plan), [k]).params == plan.program.params

@@ -77,7 +77,7 @@ class Target {
 
   // The canonical command-line form, without what the kind's defaults and parser fill in.
   const std::string& str() const { return node_->text; }
-  // Every attribute, defaults included: what matching compares.
+  // Every attribute and key, the features given and the host, defaults included; Target(t.FullText()) == t.
   std::string FullText() const;
   // One line of JSON with sorted keys; Target(t.ToJson()) == t. Records the tag.
   std::string ToJson() const;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,17 @@ def _buffers(plan: Plan) -> list[str]:
         f"b{index}: {shown_bytes([nbytes]) if nbytes is not None else size + ' bytes'} on {device}, for {_count(len(values), 'value')}"
         for index, (device, size, nbytes, values) in enumerate(main.buffers)
     ]
+    return [*lines, _peak(main)]
+
+
+def _peak(main: _native.PlanProgram) -> str:
     together, apart = main.memory
-    lines.append(f"peak {shown_bytes([together])}; {shown_bytes([apart])} if each value had memory of its own")
-    return lines
+    open_sizes = Counter(size for _, size, nbytes, _ in main.buffers if nbytes is None)
+    if not open_sizes:
+        return f"peak {shown_bytes([together])}; {shown_bytes([apart])} if each value had memory of its own"
+    if "?" in open_sizes:
+        return "peak not known before the run"
+    terms = [size if count == 1 else f"{count} * {size}" for size, count in open_sizes.items()]
+    return (
+        f"peak {' + '.join([*([str(together)] if together else []), *terms])} bytes, which the extents of a run decide"
+    )

@@ -6,13 +6,14 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 namespace kernpack::opencl {
 namespace {
 
-constexpr std::string_view kMagic = "kernpack.opencl.1\n";  // a new number when what a key covers changes
+constexpr std::string_view kMagic = "kernpack.opencl.2\n";  // a new number when what a key covers changes
 
 XXH128_hash_t Digest(const void* data, size_t size) { return XXH3_128bits(data, size); }
 
@@ -38,18 +39,31 @@ std::string Folder() {
   return under("HOME", "/.cache/kernpack/opencl");
 }
 
-// With the folders above it. What cannot be made shows when a file is opened there.
-void MakeFolder(const std::string& folder) {
-  for (size_t end = folder.find('/', 1); end != std::string::npos; end = folder.find('/', end + 1)) {
-    mkdir(folder.substr(0, end).c_str(), 0777);
-  }
-  mkdir(folder.c_str(), 0777);
+// Whether nobody but this user (and root, who needs no cache for it) could have written there.
+bool IsPrivate(const struct stat& found) {
+  return (found.st_uid == geteuid() || found.st_uid == 0) && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// All of a file; "" when it cannot be read.
+// With the folders above it. False when it is not this user's alone and cannot be made so.
+bool MakeFolder(const std::string& folder) {
+  for (size_t end = folder.find('/', 1); end != std::string::npos; end = folder.find('/', end + 1)) {
+    mkdir(folder.substr(0, end).c_str(), 0700);
+  }
+  mkdir(folder.c_str(), 0700);
+  struct stat found{};
+  if (stat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return false;
+  return IsPrivate(found) || (found.st_uid == geteuid() && chmod(folder.c_str(), 0700) == 0);
+}
+
+// All of a file; "" when it cannot be read, or others could have written it.
 std::string ReadFile(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return "";
+  struct stat found{};
+  if (fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) || !IsPrivate(found)) {
+    close(descriptor);
+    return "";
+  }
   std::string all;
   char part[1 << 14];
   ssize_t n = 0;
@@ -67,13 +81,44 @@ bool WriteAll(int descriptor, std::string_view all) {
   return true;
 }
 
+// Whether a text may bring in a file: an "include" or "embed" of the preprocessor, under any of its spellings, or of an option.
+bool MayInclude(std::string_view text) {
+  // # %: ??= __has_include, a comment's end, an option, a continued line
+  constexpr std::string_view kBefore = "#:=_/-\\";
+  for (const std::string_view word : {std::string_view("include"), std::string_view("embed")}) {
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      const size_t before = text.substr(0, at).find_last_not_of(" \t\n\r");
+      if (before != std::string_view::npos && kBefore.find(text[before]) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
+// Variables that drivers' compilers read, sorted.
+std::string Environment() {
+  std::vector<std::string_view> found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable(*entry);
+    for (const std::string_view prefix : {"POCL_", "IGC_", "RUSTICL_", "AMD_OCL_", "CUDA_"}) {
+      if (variable.substr(0, prefix.size()) == prefix) found.push_back(variable);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::string text;
+  for (const std::string_view variable : found) text.append(variable).push_back('\0');
+  return text;
+}
+
 }  // namespace
 
 std::string CacheKey(const DeviceFacts& device, std::string_view source, std::string_view options) {
+  if (MayInclude(source) || MayInclude(options)) return "";
+  const std::string environment = Environment();
   std::string text(kMagic);
   for (const std::string_view part :
-       {std::string_view(device.platform_name), std::string_view(device.vendor), std::string_view(device.name),
-        std::string_view(device.version), std::string_view(device.driver_version), options, source}) {
+       {std::string_view(device.platform_name), std::string_view(device.platform_version),
+        std::string_view(device.vendor), std::string_view(device.name), std::string_view(device.version),
+        std::string_view(device.driver_version), std::string_view(environment), options, source}) {
     text += std::to_string(part.size()) + ":";  // lengths keep neighbours apart
     text += part;
   }
@@ -82,7 +127,7 @@ std::string CacheKey(const DeviceFacts& device, std::string_view source, std::st
 
 std::vector<unsigned char> ReadCache(const std::string& key) {
   const std::string folder = Folder();
-  if (folder.empty()) return {};
+  if (folder.empty() || key.empty()) return {};
   const std::string all = ReadFile(folder + "/" + key + ".bin");
   constexpr size_t kDigest = 32;
   const size_t head = kMagic.size() + kDigest;
@@ -93,8 +138,7 @@ std::vector<unsigned char> ReadCache(const std::string& key) {
 
 void WriteCache(const std::string& key, const std::vector<unsigned char>& program) {
   const std::string folder = Folder();
-  if (folder.empty() || program.empty()) return;
-  MakeFolder(folder);
+  if (folder.empty() || key.empty() || program.empty() || !MakeFolder(folder)) return;
   // A name of its own for each writer; renaming is what other processes see.
   std::string partial = folder + "/" + key + ".XXXXXX";
   const int descriptor = mkostemp(partial.data(), O_CLOEXEC);

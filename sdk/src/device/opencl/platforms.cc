@@ -60,6 +60,7 @@ void AddPlatform(const EntryPoints& cl, cl_platform_id platform, std::vector<Dev
     facts.id = id;
     DeviceValue(cl, id, CL_DEVICE_TYPE, &facts.type);
     facts.platform_name = platform_name;
+    facts.platform_version = InfoText(cl.clGetPlatformInfo, platform, CL_PLATFORM_VERSION);
     facts.vendor = DeviceText(cl, id, CL_DEVICE_VENDOR);
     facts.name = DeviceText(cl, id, CL_DEVICE_NAME);
     facts.version = DeviceText(cl, id, CL_DEVICE_VERSION);

@@ -14,6 +14,7 @@ struct DeviceFacts {
   cl_device_id id = nullptr;
   cl_device_type type = 0;
   std::string platform_name;
+  std::string platform_version;  // "OpenCL 3.0 PoCL 3.1 Linux, LLVM 15.0.6, ...": the compiler's too
   std::string vendor;
   std::string name;
   std::string version;         // "OpenCL 3.0 PoCL ..."

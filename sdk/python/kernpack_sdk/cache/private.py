@@ -1,0 +1,74 @@
+"""Folders and files that only their user writes: what lies in a cache is executed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def folder(path: Path) -> Path:
+    """Makes it, or sees that it is fit to be trusted. Raises PermissionError for a folder of another user."""
+    path = path.absolute()
+    for missing in reversed([path, *path.parents]):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(missing, 0o700)
+    state = path.stat()
+    if not stat.S_ISDIR(state.st_mode):
+        raise NotADirectoryError(f"the cache folder {path} isn't a folder; remove it, or set KERNPACK_CACHE_DIR")
+    if not _ours(state):
+        raise PermissionError(
+            f"the cache folder {path} belongs to user {state.st_uid}, and this is user {os.geteuid()}; what lies there "
+            "would be executed: set KERNPACK_CACHE_DIR to a folder of your own"
+        )
+    if state.st_mode & _WRITABLE_BY_OTHERS:
+        os.chmod(path, 0o700)
+    return path
+
+
+def read(path: Path) -> bytes | None:
+    """The content of a file; None where there is none, or others could have written it."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+            state = os.fstat(file.fileno())
+            if stat.S_ISREG(state.st_mode) and _ours(state) and not state.st_mode & _WRITABLE_BY_OTHERS:
+                return file.read()
+    except OSError:
+        pass
+    return None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replaces it in one step: readers see the old file or the new one, whole."""
+    handle, partial = tempfile.mkstemp(prefix=".partial_", dir=path.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(content)
+        put(Path(partial), path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def put(made: Path, path: Path) -> None:
+    """Moves a finished file to its place, whatever lies there."""
+    os.chmod(made, 0o700 if made.suffix == ".so" else 0o600)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    os.replace(made, path)
+
+
+@contextlib.contextmanager
+def scratch(parent: Path) -> Iterator[Path]:
+    """A folder for one build, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix=".build_", dir=parent) as name:
+        yield Path(name)
+
+
+def _ours(state: os.stat_result) -> bool:
+    return state.st_uid in (os.geteuid(), 0)  # who is root needs no cache to run code
