@@ -145,6 +145,9 @@ Value Machine::Eval(const Expr& e, Thread* t) {
       case Op::kSelect:
         out.lane[i] = a.lane[i] ? b.lane[i] : c.lane[i];
         break;
+      case Op::kStrict:
+        out.lane[i] = a.lane[i];
+        break;
       case Op::kBroadcast:
         out.lane[i] = a.lane[0];
         break;
