@@ -11,6 +11,8 @@
 #include "ir/names.h"
 #include "ir/persistent.h"
 #include "ir/race.h"
+#include "ir/shared_race.h"
+#include "ir/uniform.h"
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -48,6 +50,10 @@ class Verifier : public Visitor {
     CheckGradient();
     VisitBlock(f_.body);
     CheckLaunches(f_, limits_);
+    if (const std::optional<SharedRace> race = FindSharedRace(f_)) {
+      at_ = race->position;
+      Fail(race->text);
+    }
   }
 
  protected:
@@ -260,6 +266,12 @@ class Verifier : public Visitor {
     }
     in_launch_ = true;
     VisitBlock(s.body);
+    CheckBarriers(s.body, Uniform(s), "", [this](Position position, const std::string& where) {
+      if (position.line) at_ = position;
+      Fail("a barrier inside " + where +
+           ": threads of a block that do not get there leave the others waiting; put it "
+           "outside, and what the threads do apart before and after it");
+    });
     in_launch_ = false;
   }
 
