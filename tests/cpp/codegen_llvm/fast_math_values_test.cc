@@ -5,11 +5,11 @@
 namespace ir_test {
 namespace {
 
-constexpr const char* kOptions[] = {"-fast-math-nnan", "-fast-math-ninf",    "-fast-math-nsz",
-                                    "-fast-math-arcp", "-fast-math-reassoc", "-fast-math-contract=0"};
+constexpr const char* kOptions[] = {"-fast-math-nnan", "-fast-math-ninf", "-fast-math-nsz", "-fast-math-arcp",
+                                    "-fast-math-reassoc"};
 
 std::vector<std::string> Combinations() {
-  std::vector<std::string> all = {"", "-fast-math", "-fast-math -fast-math-contract=0",
+  std::vector<std::string> all = {"", "-fast-math-contract=0", "-fast-math", "-fast-math -fast-math-contract=0",
                                   "-fast-math -fast-math-nnan=0 -fast-math-ninf=0"};
   for (size_t i = 0; i < std::size(kOptions); ++i) {
     all.emplace_back(kOptions[i]);
