@@ -29,6 +29,8 @@ ir::Type ToType(py::handle value);
 // An expression, or a number: of `like`'s element type where there is one, else bool, i64 or f32. TypeError for a float where
 // an integer is needed and for anything else; OverflowError for an int that does not fit.
 ir::Expr ToExpr(py::handle value, const ir::Type* like = nullptr);
+// Of a number the constant that is it, without a type between.
+ir::Expr CastTo(ir::Type type, py::handle value);
 std::vector<ir::Expr> ToExprs(py::handle values);
 // The operation of that name; ValueError when there is none.
 ir::Op ToOp(const std::string& name);

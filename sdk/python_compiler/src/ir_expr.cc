@@ -63,7 +63,14 @@ Expr ReduceOf(const std::string& op, const Expr& counter, py::handle begin, py::
 
 Expr ExternOf(const std::string& name, py::handle type, const py::args& args) {
   std::vector<Expr> operands;
-  for (py::handle a : args) operands.push_back(ToExpr(a));
+  for (py::handle a : args) {
+    const Expr operand = ToExpr(a);
+    if (!py::isinstance<Expr>(a)) {
+      KP_THROW(TypeError) << "extern: " << name << ": the number " << py::str(a).cast<std::string>()
+                          << " has no type; give it that of the C function's parameter, for example ir.f64(...)";
+    }
+    operands.push_back(operand);
+  }
   return ir::Extern(name, ToType(type), operands);
 }
 
@@ -119,8 +126,8 @@ void BindNamed(py::module_& module) {
 
 void BindForms(py::module_& module) {
   module.def(
-      "cast", [](py::handle type, py::handle value) { return Cast(ToType(type), ToExpr(value)); }, py::arg("type"),
-      py::arg("x"));
+      "cast", [](py::handle type, py::handle value) { return CastTo(ToType(type), value); }, py::arg("type"),
+      py::arg("x"), "The value as another type; of a number the constant, which has to fit.");
   module.def(
       "bitcast", [](py::handle type, const Expr& value) { return Bitcast(ToType(type), value); }, py::arg("type"),
       py::arg("x"), "The same bits as another type of the same width.");
@@ -136,6 +143,9 @@ void BindForms(py::module_& module) {
         return Ramp(first, ToExpr(stride, &first->type), lanes);
       },
       py::arg("base"), py::arg("stride"), py::arg("lanes"), "base + lane * stride.");
+  module.def(
+      "strict", [](py::handle value) { return Strict(ToExpr(value)); }, py::arg("x"),
+      "The value, its float operations as they are written whatever a target's fast-math options allow.");
   module.def("shuffle", &ir::Shuffle, py::arg("a"), py::arg("b"), py::arg("lanes"),
              "Lanes of a, and from a.type.lanes on of b.");
   module.def(

@@ -1,6 +1,8 @@
 // Types of the IR, and numbers as constants of them.
 #include <kernpack/error.h>
 
+#include <cmath>
+
 #include "ir_bindings.h"
 
 namespace kernpack::compiler {
@@ -11,27 +13,48 @@ using sdk::ir::Type;
 
 std::string NameOf(py::handle value) { return py::type::of(value).attr("__name__").cast<std::string>(); }
 
+[[noreturn]] void DoesNotFit(py::handle number, Type type) {
+  KP_THROW(OverflowError) << py::str(number).cast<std::string>() << " does not fit " << ir::TypeName(type);
+}
+
+// Of a float type, rounded to nearest.
+Expr FromDouble(py::handle number, double value, Type type) {
+  if (!ir::IsInRange(type, value)) DoesNotFit(number, type);
+  return ir::ConstFloat(type, value);
+}
+
 Expr FromInt(py::handle value, Type type) {
-  if (type.is_floating_point()) return ir::ConstFloat(type, value.cast<double>());
   const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(value.ptr()));
   if (!number) throw py::error_already_set();
+  if (type.is_floating_point()) {
+    const double nearest = PyLong_AsDouble(number.ptr());
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      DoesNotFit(number, type);
+    }
+    int overflows = 0;
+    const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflows);
+    const Expr rounded = FromDouble(number, nearest, type);
+    return overflows ? rounded : ir::ConstInt(type, whole);  // rounded once
+  }
   const unsigned bits = ir::IsBool(type) ? 1 : type.bits;
   const py::int_ one(1);
   const py::object span = one << py::int_(ir::IsSigned(type) ? bits - 1 : bits);
   const py::object least = ir::IsSigned(type) ? py::object(-span) : py::object(py::int_(0));
   if (number < least || number >= span) {
-    KP_THROW(OverflowError) << py::str(number).cast<std::string>() << " does not fit " << ir::TypeName(type);
+    DoesNotFit(number, type);
   }
   const unsigned long long low = PyLong_AsUnsignedLongLongMask(number.ptr());
   return ir::ConstInt(type, static_cast<int64_t>(low));
 }
 
-Expr FromFloat(double value, Type type) {
+Expr FromFloat(py::handle number, Type type) {
+  const auto value = number.cast<double>();
   if (!type.is_floating_point()) {
     KP_THROW(TypeError) << "the number " << value << " is a float where " << ir::TypeName(type)
                         << " is needed; cast one side, for example ir.f32(i)";
   }
-  return ir::ConstFloat(type, value);
+  return FromDouble(number, value, type);
 }
 
 // A constant from a number, a cast from an expression.
@@ -73,7 +96,7 @@ Expr ToExpr(py::handle value, const Type* like) {
   if (is_bool && (!like || ir::IsBool(*like))) return Expr(value.cast<bool>());
   const bool is_real = IsReal(value);
   const Type type = like ? ir::ElementOf(*like) : is_real ? ir::kF32 : ir::kI64;
-  if (is_real) return FromFloat(value.cast<double>(), type);
+  if (is_real) return FromFloat(value, type);
   if (!is_bool && PyIndex_Check(value.ptr())) return FromInt(value, type);
   if (py::isinstance<ir::BufferNode>(value)) {
     KP_THROW(TypeError) << '\'' << value.cast<const ir::BufferNode&>().name
@@ -81,6 +104,18 @@ Expr ToExpr(py::handle value, const Type* like) {
   }
   KP_THROW(TypeError) << "expected an expression or a number" << (like ? " of " : "")
                       << (like ? ir::TypeName(*like) : std::string()) << ", got " << NameOf(value);
+}
+
+Expr CastTo(Type type, py::handle value) {
+  if (py::isinstance<Expr>(value)) return Cast(type, value.cast<Expr>());
+  const Type element = ir::ElementOf(type);
+  if (py::isinstance<py::bool_>(value)) return Cast(element, Expr(value.cast<bool>()));
+  if (!IsReal(value) && !PyIndex_Check(value.ptr())) return ToExpr(value, &element);  // which says why not
+  if (ir::IsBool(element)) return Expr(!value.equal(py::int_(0)));
+  if (!IsReal(value) || element.is_floating_point()) return ToExpr(value, &element);
+  const auto number = value.cast<double>();
+  if (!std::isfinite(number)) DoesNotFit(value, element);
+  return FromInt(py::reinterpret_steal<py::int_>(PyLong_FromDouble(number)), element);  // toward zero
 }
 
 std::vector<Expr> ToExprs(py::handle values) {

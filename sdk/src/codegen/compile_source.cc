@@ -78,6 +78,17 @@ std::vector<std::string> ProcessorFlags(const Target& target) {
   return {(x86 ? "-march=" : "-mcpu=") + cpu};
 }
 
+// Those of the environment. For the ones that allow other arithmetic gcc 12 also links code that makes subnormal numbers zero in
+// the whole process, and what is compiled would not follow them (see its prelude).
+std::vector<std::string> MoreFlags(const char* variable) {
+  std::vector<std::string> flags;
+  for (std::string& flag : WordsOf(variable)) {
+    if (flag == "-ffast-math" || flag == "-funsafe-math-optimizations") continue;
+    flags.push_back(flag == "-Ofast" ? "-O3" : std::move(flag));
+  }
+  return flags;
+}
+
 void Compile(const SourceFile& source, const Target& target, const std::string& path) {
   const Compiler& compiler = CompilerOf(source.language);
   const ScratchFolder folder;
@@ -91,7 +102,7 @@ void Compile(const SourceFile& source, const Target& target, const std::string& 
   words.insert(words.end(), {"-include", "kernpack/glibc_compat.h"});
   const std::optional<Target> host = target.host();
   for (std::string& flag : ProcessorFlags(host ? *host : target)) words.push_back(std::move(flag));
-  for (std::string& flag : WordsOf(compiler.more)) words.push_back(std::move(flag));
+  for (std::string& flag : MoreFlags(compiler.more)) words.push_back(std::move(flag));
   words.push_back(file);
   if (!source.object.empty()) words.push_back(folder.Write("object.o", source.object));
   words.insert(words.end(), {"-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});

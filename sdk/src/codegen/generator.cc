@@ -8,6 +8,7 @@
 
 #include "codegen/builtin.h"
 #include "codegen/packed.h"
+#include "ir/launch_limits.h"
 
 namespace kernpack::sdk {
 namespace {
@@ -79,7 +80,9 @@ Any CallGenerator(const char* service, const ir::IRModule& module, const Target&
     KP_THROW(RuntimeError) << "build: the generator of target kind '" << kind.c_str() << "' has no " << service
                            << kind.c_str();
   }
-  std::vector<Any> args = {ToAny(ir::ScheduleByDefault(module, target)), ToAny(target)};
+  const ir::IRModule scheduled = ir::ScheduleByDefault(module, target);
+  ir::CheckLaunches(scheduled, target);
+  std::vector<Any> args = {ToAny(scheduled), ToAny(target)};
   for (Any& value : more) args.push_back(std::move(value));
   return CallPacked(service + kind, args);
 }

@@ -108,6 +108,16 @@ std::vector<Expr> CheckIndices(const Buffer& buffer, std::vector<Expr> indices, 
   return indices;
 }
 
+// Whether it is written with an operation on floats that is not strict yet.
+bool ComputesFloats(const Expr& e) {
+  if (e->op == Op::kStrict || e->args.empty()) return false;
+  const OpClass c = ClassOf(e->op);
+  const bool moves = e->op == Op::kLoad || e->op == Op::kMaskedLoad || e->op == Op::kBroadcast ||
+                     e->op == Op::kShuffle || e->op == Op::kBitcast;
+  if (!moves && c != OpClass::Leaf && (IsFloat(e->type) || IsFloat(e->args[0]->type))) return true;
+  return std::any_of(e->args.begin(), e->args.end(), ComputesFloats);
+}
+
 }  // namespace
 
 Expr::Expr(const Var& var) {
@@ -158,6 +168,12 @@ Expr ConstInt(Type type, int64_t value) {
 Expr ConstFloat(Type type, double value) {
   CheckSupported(type, "constant");
   return Const(type, LaneFromDouble(ElementOf(type), value));
+}
+
+bool IsInRange(Type type, double value) {
+  if (!std::isfinite(value) || value == 0) return true;
+  const double rounded = DoubleFromLane(type, LaneFromDouble(type, value));
+  return std::isfinite(rounded) && rounded != 0;
 }
 
 Expr ThreadIndex(int axis) {
@@ -302,6 +318,13 @@ Expr ReduceLanes(Op op, Expr vector) {
   return Make(Op::kReduceLanes, t, {std::move(vector)}, op);
 }
 
+Expr Strict(Expr value) {
+  CheckPresent(value, "strict");
+  if (!ComputesFloats(value)) return value;
+  const Type t = value->type;
+  return Make(Op::kStrict, t, {std::move(value)});
+}
+
 Expr Reduce(Op op, Var var, Expr begin, Expr end, int lanes, Expr body) {
   if (!var) KP_THROW(ValueError) << "reduce: expected a variable, got none";
   CheckScalarIndex(begin, "reduce");
@@ -356,6 +379,8 @@ Expr WithArgs(const Expr& e, std::vector<Expr> args) {
         return Shuffle(args[0], args[1], std::get<std::vector<int>>(e->detail));
       case Op::kReduceLanes:
         return ReduceLanes(std::get<Op>(e->detail), args[0]);
+      case Op::kStrict:
+        return Strict(args[0]);
       case Op::kReduce: {
         const Reduction& r = std::get<Reduction>(e->detail);
         return Reduce(r.op, r.var, args[0], args[1], r.lanes, args[2]);

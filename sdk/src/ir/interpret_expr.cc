@@ -33,6 +33,32 @@ std::byte* Machine::Place(const Buffer& buffer, const std::vector<Value>& indice
   return m.data + offset * static_cast<int64_t>(buffer->element.bits / 8);
 }
 
+void Machine::Touch(const Buffer& buffer, const std::byte* place, bool writes, bool keeps, Thread* t, Position at) {
+  const Memory& m = t->buffers.at(buffer.get());
+  const auto index = static_cast<size_t>(place - m.data) / (buffer->element.bits / 8);
+  Touched& e = (*m.touched)[index];
+  if (e.phase != phase_) e = {phase_};
+  const auto meets = [t](int other) { return other >= 0 && other != t->id; };
+  int other = -1;
+  if (meets(e.writer) && (writes ? !keeps : !e.alike)) other = e.writer;
+  if (writes && meets(e.reader)) other = e.reader;
+  if (writes && meets(e.other_reader)) other = e.other_reader;
+  if (other >= 0) {
+    KP_THROW(RuntimeError) << buffer->name << ": threads " << other << " and " << t->id << " of a block touch element "
+                           << index
+                           << ", which is shared, with no barrier between, and at least one of them writes it (line "
+                           << at.line << ')';
+  }
+  if (writes) {
+    e.alike = e.alike || meets(e.writer);
+    e.writer = t->id;
+  } else if (e.reader < 0 || e.reader == t->id) {
+    e.reader = t->id;
+  } else {
+    e.other_reader = t->id;
+  }
+}
+
 Value Machine::EvalLoad(const ExprNode& e, Thread* t) {
   const bool masked = e.op == Op::kMaskedLoad;
   const size_t rank = e.args.size() - (masked ? 2 : 0);
@@ -45,8 +71,10 @@ Value Machine::EvalLoad(const ExprNode& e, Thread* t) {
   }
   out.lanes = e.type.lanes;
   for (int i = 0; i < out.lanes; ++i) {
-    if (!masked || mask.lane[i])
-      out.lane[i] = ReadLane(e.buffer()->element, Place(e.buffer(), indices, i, t, e.position));
+    if (masked && !mask.lane[i]) continue;
+    const std::byte* place = Place(e.buffer(), indices, i, t, e.position);
+    if (e.buffer()->scope == Scope::kShared) Touch(e.buffer(), place, false, false, t, e.position);
+    out.lane[i] = ReadLane(e.buffer()->element, place);
   }
   return out;
 }
@@ -144,6 +172,9 @@ Value Machine::Eval(const Expr& e, Thread* t) {
         break;
       case Op::kSelect:
         out.lane[i] = a.lane[i] ? b.lane[i] : c.lane[i];
+        break;
+      case Op::kStrict:
+        out.lane[i] = a.lane[i];
         break;
       case Op::kBroadcast:
         out.lane[i] = a.lane[0];

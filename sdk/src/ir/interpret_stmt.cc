@@ -6,19 +6,10 @@
 
 #include "ir/machine.h"
 #include "ir/scalar.h"
+#include "ir/uniform.h"
 
 namespace kernpack::sdk::ir {
 namespace {
-
-bool HoldsBarrier(const StmtNode& s) {
-  if (s.kind == StmtKind::kBarrier) return true;
-  for (const Block* block : {&s.body, &s.otherwise}) {
-    for (const Stmt& inner : *block) {
-      if (HoldsBarrier(*inner)) return true;
-    }
-  }
-  return false;
-}
 
 Threads Running(const Threads& threads) {
   Threads out;
@@ -45,6 +36,7 @@ void Machine::RunStmt(const StmtNode& s, const Threads& threads) {
     return;
   }
   // Every thread of the block reaches the same barriers.
+  if (s.kind == StmtKind::kBarrier) ++phase_;
   if (s.kind == StmtKind::kFor) return RunFor(s, threads);
   if (s.kind == StmtKind::kIf) {
     const uint64_t condition = Eval(s.args[0], threads[0]).lane[0];
@@ -118,14 +110,18 @@ void Machine::RunStore(const StmtNode& s, Thread* t) {
   Value mask;
   if (s.mask) mask = Eval(s.mask, t);
   for (int i = 0; i < value.lanes; ++i) {
-    if (!s.mask || mask.lane[i]) {
-      WriteLane(s.buffer->element, Place(s.buffer, indices, i, t, s.position), value.lane[i]);
+    if (s.mask && !mask.lane[i]) continue;
+    std::byte* place = Place(s.buffer, indices, i, t, s.position);
+    if (s.buffer->scope == Scope::kShared) {
+      Touch(s.buffer, place, true, ReadLane(s.buffer->element, place) == value.lane[i], t, s.position);
     }
+    WriteLane(s.buffer->element, place, value.lane[i]);
   }
 }
 
 void Machine::RunAlloc(const StmtNode& s, const Threads& threads) {
   std::shared_ptr<std::vector<std::byte>> shared;
+  std::shared_ptr<std::vector<Touched>> touched;
   for (Thread* t : threads) {
     Memory m;
     uint64_t bytes = s.buffer->element.bits / 8;
@@ -149,6 +145,13 @@ void Machine::RunAlloc(const StmtNode& s, const Threads& threads) {
         shared = std::make_shared<std::vector<std::byte>>(bytes, options_.undefined);
       }
       m.owned = shared;
+      if (s.buffer->scope == Scope::kShared) {
+        // In the next turn of a loop it is the same memory.
+        const auto before = t->buffers.find(s.buffer.get());
+        if (!touched && before != t->buffers.end()) touched = before->second.touched;
+        if (!touched) touched = std::make_shared<std::vector<Touched>>(bytes);
+        m.touched = touched;
+      }
       m.data = shared->data();
     }
     t->buffers[s.buffer.get()] = std::move(m);
@@ -176,8 +179,10 @@ void Machine::RunLaunch(const StmtNode& s, Thread* t) {
       const int64_t thread[] = {i % extent[3], i / extent[3] % extent[4], i / extent[3] / extent[4]};
       std::copy(block, block + 3, one.block);
       std::copy(thread, thread + 3, one.thread);
+      one.id = static_cast<int>(i);
       all.push_back(&one);
     }
+    ++phase_;
     RunBlock(s.body, all);
   }
 }

@@ -25,15 +25,23 @@ void NameTable::Define(const Token& name, Entry entry) {
   scopes_.back()[text] = std::move(entry);
 }
 
-bool ExprParser::IsFlexible(const Expr& e) const { return flexible_.count(e.get()) != 0; }
+const ExprParser::Flexible* ExprParser::FindFlexible(const Expr& e) const {
+  const auto found = flexible_.find(e.get());
+  return found == flexible_.end() ? nullptr : &found->second;
+}
 
 Expr ExprParser::AdaptTo(Type type, const Expr& e) {
   const Type to = ElementOf(type);
-  if (!IsFlexible(e) || e->type == to || to.is_floating_point() != e->type.is_floating_point()) return e;
+  const Flexible* literal = FindFlexible(e);
+  if (!literal || e->type == to || to.is_floating_point() != e->type.is_floating_point()) return e;
   if (IsBool(to)) return e;
+  // A float literal is rounded, once; an integer must be one of the type.
+  if (to.is_floating_point()) {
+    if (!IsInRange(to, literal->value)) FailAt(e->position, literal->text + " is not in the range of " + TypeName(to));
+    return At(e->position, ConstFloat(to, literal->value));
+  }
   const uint64_t lane = EvalCast(e->type, to, e->bits());
-  // A float literal is rounded; an integer must be one of the type.
-  if (IsInteger(to) && EvalCast(to, e->type, lane) != e->bits()) return e;
+  if (EvalCast(to, e->type, lane) != e->bits()) return e;
   return At(e->position, Const(to, lane));
 }
 
@@ -85,7 +93,7 @@ Expr ExprParser::ParseSpecialFloat(bool negative) {
   double value = t.text[0] == 'i' ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   if (negative) value = -value;
   const Expr e = At(t.position, ConstFloat(type, value));
-  if (t.text.size() == 3) flexible_.emplace(e.get(), e);
+  if (t.text.size() == 3) flexible_.emplace(e.get(), Flexible{e, value, std::string(t.text)});
   return e;
 }
 
@@ -118,14 +126,16 @@ Expr ExprParser::ParseNumber(bool negative) {
   const char* end = number.data() + number.size();
   uint64_t lane = 0;
   std::errc error{};
-  if (real && type != kF64) {
-    float value = 0;
-    error = std::from_chars(number.data(), end, value).ec;
-    lane = LaneFromDouble(type, value);
-  } else if (real) {
-    double value = 0;
-    error = std::from_chars(number.data(), end, value).ec;
-    lane = LaneFromDouble(type, value);
+  double written = 0;
+  if (real) {
+    error = std::from_chars(number.data(), end, written).ec;
+    // Without a type it is f32, and f64 where f32 has nothing near it.
+    if (suffix.empty() && !IsInRange(type, written)) type = kF64;
+    if (error == std::errc() && !IsInRange(type, written)) error = std::errc::result_out_of_range;
+    lane = LaneFromDouble(type, written);
+    float nearest = 0;  // of the digits, not of the f64 next to them
+    if (type == kF32 && std::from_chars(number.data(), end, nearest).ec == std::errc())
+      lane = LaneFromDouble(type, nearest);
   } else if (type == Type(KP_DTYPE_UINT, 64)) {
     error = std::from_chars(number.data(), end, lane).ec;
   } else {
@@ -136,7 +146,7 @@ Expr ExprParser::ParseNumber(bool negative) {
   }
   if (error != std::errc()) FailAt(t.position, number + " is not in the range of " + TypeName(type));
   const Expr e = At(t.position, Const(type, lane));
-  if (suffix.empty()) flexible_.emplace(e.get(), e);
+  if (suffix.empty()) flexible_.emplace(e.get(), Flexible{e, written, number});
   return e;
 }
 
@@ -272,6 +282,11 @@ Expr ExprParser::ParseForm(const Token& name) {
     lex_.Expect(")");
     return Checked(at, [&] { return ReduceLanes(op, e); });
   }
+  if (name.text == "strict") {
+    const Expr e = Parse();
+    lex_.Expect(")");
+    return Checked(at, [&] { return Strict(e); });
+  }
   if (name.text == "reduce") return ParseReduce(at);
   if (name.text == "extern") {
     const std::string symbol = lex_.TakeString();
@@ -302,6 +317,9 @@ Expr ExprParser::ParseCall(const Token& name) {
   };
   if (TypeFromName(name.text, &type)) {
     takes(1);
+    // A literal is no f32 before it is what it is cast to.
+    if (type.is_floating_point() && args[0]->type.is_floating_point() && FindFlexible(args[0]))
+      return AdaptTo(type, args[0]);
     return Checked(name.position, [&] { return Cast(type, args[0]); });
   }
   if (name.text == "select") {

@@ -60,9 +60,15 @@ class ExprParser {
  private:
   Lexer& lex_;
   int depth_ = 0;
-  std::unordered_map<const ExprNode*, Expr> flexible_;  // kept, so that no other takes its address
+  // A literal without a type.
+  struct Flexible {
+    Expr expr;  // kept, so that no other takes its address
+    double value;  // of a float
+    std::string text;  // as written
+  };
+  std::unordered_map<const ExprNode*, Flexible> flexible_;
 
-  bool IsFlexible(const Expr& e) const;
+  const Flexible* FindFlexible(const Expr& e) const;
   Expr ParseUnary();
   Expr ParsePrimary();
   Expr ParseNumber(bool negative);

@@ -91,7 +91,7 @@ std::optional<Poly> Facts::Of(const Expr& e) const {
     return found == values.end() ? Poly(e->var().get()) : found->second;
   }
   if (e->op == Op::kCast) return e->type.bits >= e->args[0]->type.bits ? Of(e->args[0]) : std::nullopt;
-  if (e->op == Op::kBroadcast) return Of(e->args[0]);
+  if (e->op == Op::kBroadcast || e->op == Op::kStrict) return Of(e->args[0]);
   if (e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return std::nullopt;
   const std::optional<Poly> a = Of(e->args[0]), b = Of(e->args[1]);
   if (!a || !b) return std::nullopt;

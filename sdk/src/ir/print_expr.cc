@@ -82,6 +82,12 @@ std::string PrintList(const std::vector<Expr>& list, Names* names) {
 
 namespace {
 
+// With its type, whatever stands beside it.
+std::string PrintTyped(uint64_t f32_bits) {
+  const std::string number = PrintConst(kF32, f32_bits);
+  return number + (std::isfinite(DoubleFromLane(kF32, f32_bits)) ? "f32" : "_f32");
+}
+
 std::string PrintPlace(const ExprNode& e, Names* names, size_t trailing) {
   const std::vector<Expr> indices(e.args.begin(), e.args.end() - static_cast<long>(trailing));
   return names->Get(e.buffer().get(), e.buffer()->name) + "[" + PrintList(indices, names) + "]";
@@ -98,6 +104,9 @@ std::string PrintForm(const ExprNode& e, Names* names) {
     case Op::kBlockIndex:
       return std::string(OpName(e.op)) + "." + "xyz"[e.bits()];
     case Op::kCast:
+      // A literal without a type would take this one.
+      if (e.args[0]->op == Op::kConst && e.args[0]->type == kF32 && e.type.is_floating_point())
+        return TypeName(ElementOf(e.type)) + "(" + PrintTyped(e.args[0]->bits()) + ")";
       return TypeName(ElementOf(e.type)) + "(" + PrintList(e.args, names) + ")";
     case Op::kBitcast:
       return "bitcast(" + TypeName(ElementOf(e.type)) + ", " + PrintList(e.args, names) + ")";

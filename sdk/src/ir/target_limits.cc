@@ -1,32 +1,46 @@
 #include "ir/target_limits.h"
 
-#include <charconv>
-#include <cstdint>
-#include <initializer_list>
+#include <kernpack/error.h>
+
+#include <algorithm>
 
 namespace kernpack::sdk::ir {
 namespace {
 
-int64_t Option(std::string_view text, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    const std::string key = " -" + std::string(name) + "=";
-    const size_t at = text.find(key);
-    int64_t value = 0;
-    if (at != std::string_view::npos) std::from_chars(text.data() + at + key.size(), text.data() + text.size(), value);
-    if (value > 0) return value;
-  }
-  return 0;
-}
+// Generated arrays have their size in the code, which every architecture gives 48 KiB at most.
+constexpr int64_t kStaticSharedBytes = 48 << 10;
 
 }  // namespace
 
-TargetLimits LimitsOf(std::string_view canonical) {
+TargetLimits LimitsOf(const Target& target) {
   TargetLimits limits;
-  limits.kind = std::string(canonical.substr(0, canonical.find(' ')));
-  limits.is_device = !limits.kind.empty() && limits.kind != "c" && limits.kind != "llvm";
-  limits.threads = Option(canonical, {"max_threads_per_block", "max_num_threads"});
-  limits.shared_bytes = Option(canonical, {"max_shared_memory_per_block"});
+  limits.kind = target.kind().name();
+  limits.text = target.str();
+  limits.is_device = target.kind().device_type() != KP_DEVICE_CPU;
+  if (!limits.is_device) return limits;
+  // Those of all of CUDA's architectures that generators know, and OpenCL's defaults of the kind.
+  const bool cuda = limits.kind == "cuda";
+  limits.threads = target.GetAttr<int64_t>("max_threads_per_block", cuda ? 1024 : 0);
+  limits.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", cuda ? kStaticSharedBytes : 0);
+  if (!cuda) return limits;
+  limits.shared_bytes = std::min(limits.shared_bytes, kStaticSharedBytes);
+  constexpr int64_t kBlock[] = {1024, 1024, 64}, kGrid[] = {INT32_MAX, 65535, 65535};
+  std::copy_n(kBlock, 3, limits.block);
+  std::copy_n(kGrid, 3, limits.grid);
   return limits;
+}
+
+TargetLimits LimitsOf(const std::string& target) {
+  if (target.empty()) return {};
+  try {
+    return LimitsOf(Target(target));
+  } catch (const Error&) {
+    TargetLimits unknown;
+    unknown.text = target;
+    unknown.kind = target.substr(0, target.find(' '));
+    unknown.is_device = true;
+    return unknown;
+  }
 }
 
 }  // namespace kernpack::sdk::ir

@@ -1,20 +1,24 @@
-// What the verifier asks of a target's canonical text.
+// What code for a target may ask of its device.
 #ifndef KERNPACK_SDK_SRC_IR_TARGET_LIMITS_H_
 #define KERNPACK_SDK_SRC_IR_TARGET_LIMITS_H_
 
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include <kernpack/sdk/target.h>
 
 namespace kernpack::sdk::ir {
 
 struct TargetLimits {
   std::string kind;        // "" when there is no target
+  std::string text;        // canonical
   bool is_device = false;  // memory is not the host's
-  int64_t threads = 0;     // a block; 0: not stated
-  int64_t shared_bytes = 0;
+  // 0: not known before the device is.
+  int64_t threads = 0;  // a block
+  int64_t block[3] = {0, 0, 0};
+  int64_t grid[3] = {0, 0, 0};
+  int64_t shared_bytes = 0;  // a block
 };
-TargetLimits LimitsOf(std::string_view canonical);
+TargetLimits LimitsOf(const Target& target);
+// Of a function's or module's own target; one that this SDK does not know is some device's.
+TargetLimits LimitsOf(const std::string& target);
 
 }  // namespace kernpack::sdk::ir
 

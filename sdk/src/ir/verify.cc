@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/launch_limits.h"
 #include "ir/leading.h"
 #include "ir/lexer.h"
 #include "ir/names.h"
 #include "ir/persistent.h"
 #include "ir/race.h"
-#include "ir/target_limits.h"
+#include "ir/shared_race.h"
+#include "ir/uniform.h"
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -47,6 +49,11 @@ class Verifier : public Visitor {
     }
     CheckGradient();
     VisitBlock(f_.body);
+    CheckLaunches(f_, limits_);
+    if (const std::optional<SharedRace> race = FindSharedRace(f_)) {
+      at_ = race->position;
+      Fail(race->text);
+    }
   }
 
  protected:
@@ -230,13 +237,7 @@ class Verifier : public Visitor {
       if (!IsConstInt(e, &extent)) Fail("'" + b.name + "': shared memory needs constant extents");
       if (__builtin_mul_overflow(bytes, extent, &bytes)) Fail("'" + b.name + "': too large");
     }
-    shared_bytes_ += bytes;
-    if (limits_.shared_bytes && shared_bytes_ > limits_.shared_bytes) {
-      Fail("the launch uses " + std::to_string(shared_bytes_) + " bytes of shared memory; the target has " +
-           std::to_string(limits_.shared_bytes));
-    }
   }
-  int64_t shared_bytes_ = 0;
 
   void CheckFor(const StmtNode& s) {
     VisitExpr(s.args[0]);
@@ -259,28 +260,18 @@ class Verifier : public Visitor {
   void CheckLaunch(const StmtNode& s) {
     if (in_launch_) Fail("a launch inside a launch");
     for (const Expr& e : s.args) VisitExpr(e);
-    int64_t threads = 1, dynamic = 0;
-    for (size_t i = 0; i < 7; ++i) {
+    for (const Expr& e : s.args) {
       int64_t extent = 0;
-      if (!IsConstInt(s.args[i], &extent)) {
-        if (i >= 3 && i < 6) threads = 0;
-        continue;
-      }
-      if (extent < 0) Fail("launch: negative extent " + std::to_string(extent));
-      if (i >= 3 && i < 6) threads *= std::min<int64_t>(extent, 1 << 20);
-      if (i == 6) dynamic = extent;
-    }
-    if (limits_.threads && threads > limits_.threads) {
-      Fail("launch: " + std::to_string(threads) + " threads a block; the target has at most " +
-           std::to_string(limits_.threads));
+      if (IsConstInt(e, &extent) && extent < 0) Fail("launch: negative extent " + std::to_string(extent));
     }
     in_launch_ = true;
-    shared_bytes_ = dynamic;
-    if (limits_.shared_bytes && dynamic > limits_.shared_bytes) {
-      Fail("the launch uses " + std::to_string(dynamic) + " bytes of shared memory; the target has " +
-           std::to_string(limits_.shared_bytes));
-    }
     VisitBlock(s.body);
+    CheckBarriers(s.body, Uniform(s), "", [this](Position position, const std::string& where) {
+      if (position.line) at_ = position;
+      Fail("a barrier inside " + where +
+           ": threads of a block that do not get there leave the others waiting; put it "
+           "outside, and what the threads do apart before and after it");
+    });
     in_launch_ = false;
   }
 

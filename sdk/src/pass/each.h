@@ -24,9 +24,23 @@ inline Expr Bound(const Expr& value, const std::string& name, Block* out) {
   return Expr(v);
 }
 
-// A rewrite of expressions that needs statements of its own before the one it stands in.
+// The same statements with strict arithmetic.
+class StrictMaker : public Mutator {
+ public:
+  Expr MutateExpr(const Expr& e) override { return Strict(e); }
+};
+
+// A rewrite of expressions that needs statements of its own before the one it stands in. Those that come of what is strict are.
 class Hoister : public Mutator {
  public:
+  Expr MutateExpr(const Expr& e) override {
+    if (e->op != Op::kStrict) return Mutator::MutateExpr(e);
+    const size_t first = before_.size();
+    const Expr value = MutateExpr(e->args[0]);
+    MakeStrict(first);
+    return Strict(value);
+  }
+
   void MutateStmt(const Stmt& s, Block* out) override {
     Block outer;
     std::swap(outer, before_);
@@ -45,6 +59,13 @@ class Hoister : public Mutator {
  protected:
   void Before(Stmt s) { before_.push_back(std::move(s)); }
   Block* Place() { return &before_; }
+  size_t HowManyBefore() const { return before_.size(); }
+  // Those from `first` on.
+  void MakeStrict(size_t first) {
+    const Block made(before_.begin() + static_cast<long>(first), before_.end());
+    before_.resize(first);
+    for (const Stmt& s : StrictMaker().MutateBlock(made)) before_.push_back(s);
+  }
   Block TakeBefore() { return std::exchange(before_, {}); }
   Expr Bind(const char* name, const Expr& value) { return Bound(value, name, &before_); }
 

@@ -13,11 +13,16 @@ class Expander : public Hoister {
     if (e->op == Op::kReduce) {
       KP_THROW(ValueError) << "expand_math: `reduce` must be lowered first (lower_reductions)";
     }
-    if (ClassOf(e->op) != OpClass::Math && e->op != Op::kPow) return Mutator::MutateExpr(e);
+    if (ClassOf(e->op) != OpClass::Math && e->op != Op::kPow) return Hoister::MutateExpr(e);
     const Binder bind{Place()};
-    const Expr x = MutateExpr(e->args[0]);
-    const Expr y = e->args.size() > 1 ? MutateExpr(e->args[1]) : Expr();
-    return bind(OpName(e->op).data(), e->type.bits == 64 ? ExpandF64(e->op, x, y, bind) : Expand(e->op, x, y, bind));
+    const Expr x = bind("x", MutateExpr(e->args[0]));
+    const Expr y = e->args.size() > 1 ? bind("y", MutateExpr(e->args[1])) : Expr();
+    const size_t first = HowManyBefore();
+    const Expr value =
+        bind(OpName(e->op).data(), e->type.bits == 64 ? ExpandF64(e->op, x, y, bind) : Expand(e->op, x, y, bind));
+    // What an expansion means depends on how each of its operations rounds: its error is no other under a target's options.
+    MakeStrict(first);
+    return value;
   }
 
  private:

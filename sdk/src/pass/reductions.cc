@@ -29,7 +29,7 @@ Expr Next(Op op, const Expr& so_far, const Expr& value, Block* out) {
 class ReductionLowerer : public Hoister {
  public:
   Expr MutateExpr(const Expr& e) override {
-    if (e->op != Op::kReduce) return Mutator::MutateExpr(e);
+    if (e->op != Op::kReduce) return Hoister::MutateExpr(e);
     const Reduction& r = std::get<Reduction>(e->detail);
     const Expr begin = MutateExpr(e->args[0]), end = MutateExpr(e->args[1]);
     const int slots = r.lanes ? r.lanes : 1;

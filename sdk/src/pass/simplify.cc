@@ -26,7 +26,7 @@ class Simplifier : public Mutator {
  public:
   Expr MutateExpr(const Expr& e) override {
     const Expr s = Mutator::MutateExpr(e);
-    if (s->args.empty()) return s;
+    if (s->args.empty() || s->op == Op::kStrict) return s;
     const ExprNode* a = ConstantOf(s->args[0]);
     const ExprNode* b = s->args.size() > 1 ? ConstantOf(s->args[1]) : nullptr;
     switch (s->op) {

@@ -32,7 +32,7 @@ class VectorSplitter : public Hoister {
   Expr MutateExpr(const Expr& e) override {
     if (e->op == Op::kShuffle && (IsWide(e->args[0]) || IsWide(e->args[1])))
       return Choose(Sources(e), std::get<std::vector<int>>(e->detail));
-    if (e->op != Op::kReduceLanes || !IsWide(e->args[0])) return Mutator::MutateExpr(e);
+    if (e->op != Op::kReduceLanes || !IsWide(e->args[0])) return Hoister::MutateExpr(e);
     // Halves are joined lane by lane: as whole parts first.
     Parts parts = Split(e->args[0]);
     const Op op = std::get<Op>(e->detail);

@@ -64,6 +64,27 @@ TEST(IrInterpreter, ThreadsOfABlockMeetAtBarriers) {
             (std::vector<int32_t>{5, 4, 3, 2, 9, 8, 7, 6}));
 }
 
+TEST(IrInterpreter, ReportsThreadsThatMeetInSharedMemory) {
+  const auto run = [](const std::string& body) {
+    Array x = Array::Of<int32_t>(kI32, {4}, {1, 0, 1, 2}), out(kI32, {4});
+    return RunText(
+        "func f(x: i32[N]) -> (o: i32[N]) { launch grid(1) block(4) { alloc t: i32[4] shared " + body + " } }",
+        {x.Value(), out.Value()});
+  };
+  EXPECT_EQ(
+      run("t[x[thread.x]] = thread.x"),
+      "RuntimeError: t: threads 0 and 2 of a block touch element 1, which is shared, with no barrier between, and at "
+      "least one of them writes it (line 1)");
+  EXPECT_EQ(run("t[x[thread.x]] = 7i32"), "") << "the same value";
+  EXPECT_EQ(run("t[thread.x] = thread.x o[thread.x] = t[x[thread.x]]").substr(0, 31),
+            "RuntimeError: t: threads 1 and ");
+  EXPECT_EQ(run("t[thread.x] = thread.x barrier o[thread.x] = t[x[thread.x]]"), "");
+  EXPECT_NE(run("for j in 0..2 { t[thread.x] = thread.x barrier o[thread.x] = t[x[thread.x]] }"), "");
+  EXPECT_EQ(run("for j in 0..2 { t[thread.x] = thread.x barrier o[thread.x] = t[x[thread.x]] barrier }"), "");
+  EXPECT_NE(run("for j in 0..2 { alloc u: i32[4] shared u[thread.x] = thread.x barrier o[thread.x] = u[x[thread.x]] }"),
+            "");
+}
+
 TEST(IrInterpreter, CallsPersistentMemoryAndReturn) {
   const IRModule m = Parse(R"(
     private func twice(x: i64[N]) -> (y: i64[N]) { for i in 0..N { y[i] = x[i] * 2 } }

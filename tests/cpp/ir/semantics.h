@@ -125,6 +125,11 @@ inline constexpr Row kRows[] = {
     {"reduce_max_does_not", "f32", "nan", "1.0", "reduce(max, j in 0..7, any 4, select(j == 5, a, b))", "f32", "1.0"},
     {"reduce_max_keeps_the_first_zero", "f32", "-0.0", "0.0",
      "reduce(max, j in 0..7, sequential, select(j == 0, a, b))", "f32", "-0.0"},
+    {"strict_rounds_as_written", "f32", "2.5", "1.0", "strict(a + 12582912.0) - 12582912.0", "f32", "2.0"},
+    {"strict_reduction_in_order", "f32", "0.5", "16777216.0", "strict(reduce(+, j in 0..4, sequential, a + b - b))",
+     "f32", "0.0"},
+    {"literal_is_of_the_other_type", "f64", "1.0", "0.1", "a * 0.1 - b", "f64", "0.0"},
+    {"literal_is_what_it_is_cast_to", "f64", "0.1", "1.0", "f64(0.1) - a", "f64", "0.0"},
     {"reduce_product_of_bits", "i32", "6", "12", "reduce(&, j in 0..2, sequential, select(j == 0, a, b))", "i32", "4"},
 };
 

@@ -213,10 +213,12 @@ INSTANTIATE_TEST_SUITE_P(
              "ValueError: line 1, column 62: f: host code touches 'o', which is memory of the device (cuda); put the "
              "access into a launch"},
         Case{"func f() -> () target \"opencl -max_num_threads=256\" { launch grid(1) block(512) { } }",
-             "ValueError: line 1, column 55: f: launch: 512 threads a block; the target has at most 256"},
+             "ValueError: line 1, column 55: f: launch: expected at most 256 threads a block (max_threads_per_block of "
+             "opencl), got 512: (512, 1, 1)"},
         Case{"func f() -> () target \"cuda -max_shared_memory_per_block=1024\" { launch grid(1) block(1) { alloc t: "
              "f32[512] shared } }",
-             "ValueError: line 1, column 92: f: the launch uses 2048 bytes of shared memory; the target has 1024"},
+             "ValueError: line 1, column 92: f: launch: expected at most 1024 bytes of shared memory a block "
+             "(max_shared_memory_per_block of cuda -max_shared_memory_per_block=1024), got 2048"},
         Case{"func f() -> () { alloc t: f32[2] shared }",
              "ValueError: line 1, column 18: f: 't': shared memory outside a launch"}));
 

@@ -128,6 +128,7 @@ class Entry {
     std::vector<std::string> args;
     for (const Expr& a : e->args) args.push_back(Extent(a));
     if (e->op == Op::kCast) return h_.Cast(e->args[0]->type, e->type, args[0]);
+    if (e->op == Op::kStrict) return args[0];
     if (e->op == Op::kSelect) return h_.Select(e->type, args[0], args[1], args[2]);
     if (HasTwoOperands(ClassOf(e->op))) return h_.Binary(e->op, e->args[0]->type, args[0], args[1]);
     if (args.size() == 1 && ClassOf(e->op) == OpClass::Unary) return h_.Unary(e->op, e->type, args[0]);

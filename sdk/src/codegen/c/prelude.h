@@ -12,6 +12,22 @@ inline constexpr char kCPrelude[] = R"(#include <kernpack/abi.h>
 #include <stdlib.h>
 #include <string.h>
 
+// Floats are computed as this file says, whatever the compiler's options allow: its functions depend on how operations round.
+#if defined(__clang__)
+#pragma clang fp reassociate(off)
+#if __clang_major__ >= 18
+#pragma clang fp reciprocal(off)
+#endif
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__
+#pragma float_control(precise, on)
+#endif
+#elif defined(__GNUC__)
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || defined(__ASSOCIATIVE_MATH__) || \
+    defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__) || defined(__NO_TRAPPING_MATH__)
+#pragma GCC optimize("no-fast-math,no-math-errno,no-associative-math,no-reciprocal-math,signed-zeros,trapping-math")
+#endif
+#endif
+
 // Vectors are GNU C's where there are any, else arrays.
 #ifndef KP_VECTORS
 #ifdef __GNUC__

@@ -90,6 +90,8 @@ std::string CBody::E(const Expr& e) {
       const std::string condition = arg(0), then = arg(1), otherwise = arg(2);
       return h_.Select(e->type, condition, then, otherwise);
     }
+    case Op::kStrict:  // as all of the text is: what compiles it is told so
+      return arg(0);
     case Op::kLoad:
     case Op::kMaskedLoad:
       return LoadText(*e);

@@ -77,6 +77,7 @@ Range Ranges::Of(const Expr& e) const {
     const auto found = known_.find(e->var().get());
     return found == known_.end() ? all : found->second;
   }
+  if (e->op == Op::kStrict) return Of(e->args[0]);
   if (e->op == Op::kCast && IsInteger(e->args[0]->type)) {
     const Range from = Of(e->args[0]);
     return Contains(all, from) ? from : all;

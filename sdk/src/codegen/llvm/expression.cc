@@ -1,4 +1,5 @@
 #include <kernpack/error.h>
+#include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/function.h"
 #include "codegen/llvm/types.h"
@@ -24,13 +25,42 @@ llvm::Value* FunctionGenerator::CallExtern(const ExprNode& e) {
   return call;
 }
 
+// Its operations have no permissions but contraction.
+llvm::Value* FunctionGenerator::StrictValue(const Expr& e) {
+  const llvm::FastMathFlags outer = b_.getFastMathFlags();
+  llvm::FastMathFlags strict;
+  strict.setAllowContract(outer.allowContract());
+  b_.setFastMathFlags(strict);
+  llvm::Value* value = E(e);
+  b_.setFastMathFlags(outer);
+  return value;
+}
+
+// A strict value, for what uses it. LLVM asks the last of two operations alone whether it may rewrite both.
+llvm::Value* FunctionGenerator::Fenced(llvm::Value* value) {
+  const bool may_be_rewritten = b_.getFastMathFlags().allowReassoc() && value->getType()->isFPOrFPVectorTy();
+  if (!may_be_rewritten || !llvm::isa<llvm::Instruction>(value)) return value;
+  return b_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {value->getType()}, {value});
+}
+
+llvm::Value* FunctionGenerator::VariableValue(const Var& var) {
+  llvm::Value* value = scope_.vars.at(var.get());
+  return strict_.count(var.get()) ? Fenced(value) : value;
+}
+
+void FunctionGenerator::Bind(const StmtNode& let) {
+  const Expr& value = let.args[0];
+  if (value->op == Op::kStrict) strict_.insert(let.var.get());
+  scope_.vars[let.var.get()] = value->op == Op::kStrict ? StrictValue(value->args[0]) : E(value);
+}
+
 llvm::Value* FunctionGenerator::E(const Expr& e) {
   const auto arg = [&](size_t i) { return E(e->args[i]); };
   switch (e->op) {
     case Op::kConst:
       return values_.Const(e->type, e->bits());
     case Op::kVar:
-      return scope_.vars.at(e->var().get());
+      return VariableValue(e->var());
     case Op::kCast:
       return values_.Cast(e->args[0]->type, e->type, arg(0));
     case Op::kBitcast:
@@ -40,6 +70,8 @@ llvm::Value* FunctionGenerator::E(const Expr& e) {
       llvm::Value* then = arg(1);
       return b_.CreateSelect(condition, then, arg(2));
     }
+    case Op::kStrict:
+      return Fenced(StrictValue(e->args[0]));
     case Op::kLoad:
     case Op::kMaskedLoad:
       return Load(*e);

@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "codegen/device/module.h"
 #include "codegen/frame/launch.h"
@@ -47,11 +48,16 @@ class FunctionGenerator {
   llvm::IRBuilder<> b_;
   Values values_;
   Names scope_;
+  std::unordered_set<const VarNode*> strict_;  // bound to a strict value
   int allocations_ = 0;
 
   llvm::Value* E(const Expr& e);
   llvm::Value* Index(const Expr& e) { return E(Cast(kI64, e)); }
   llvm::Value* CallExtern(const ExprNode& e);
+  llvm::Value* StrictValue(const Expr& e);
+  llvm::Value* Fenced(llvm::Value* value);
+  llvm::Value* VariableValue(const Var& var);
+  void Bind(const StmtNode& let);
 
   // memory.cc
   llvm::Value* Offset(const Buffer& buffer, const std::vector<Expr>& indices);

@@ -203,7 +203,7 @@ void FunctionGenerator::Call(const StmtNode& s) {
 void FunctionGenerator::Statement(const Stmt& s) {
   switch (s->kind) {
     case StmtKind::kLet:
-      scope_.vars[s->var.get()] = E(s->args[0]);
+      Bind(*s);
       break;
     case StmtKind::kStore:
       return Store(*s);

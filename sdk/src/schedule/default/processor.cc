@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/target_limits.h"
+
 namespace kernpack::sdk::ir {
 
 int Processor::Lanes(int bits) const {
@@ -23,7 +25,7 @@ Processor ProcessorOf(const Target& target) {
         kind == "opencl" && target.GetAttr<int64_t>("thread_warp_size", 1) <= 1 ? Processor::kItems : Processor::kGpu;
     m.threads = std::min<int64_t>(target.GetAttr<int64_t>("max_num_threads", 256),
                                   target.GetAttr<int64_t>("max_threads_per_block", 1024));
-    m.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", 48 << 10);
+    m.shared_bytes = LimitsOf(target).shared_bytes;
     m.vector_bytes = 32;
   }
   return m;

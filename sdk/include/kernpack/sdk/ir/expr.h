@@ -106,6 +106,8 @@ Var MakeDim(std::string_view name);
 Expr Const(Type type, uint64_t bits);  // broadcast when type has lanes; NaNs become the canonical one
 Expr ConstInt(Type type, int64_t value);  // wraps; a float type gets the nearest value
 Expr ConstFloat(Type type, double value);
+// Whether a float type has the value, rounded: finite values stay so, and what is not zero does not become it.
+bool IsInRange(Type type, double value);
 Expr ThreadIndex(int axis);  // i32; only inside a Launch
 Expr BlockIndex(int axis);
 Expr Cast(Type type, Expr value);  // lanes as the value's, whatever `type` says
@@ -121,6 +123,10 @@ Expr Broadcast(Expr scalar, int lanes);
 Expr Ramp(Expr base, Expr stride, int lanes);  // base + lane * stride
 Expr Shuffle(Expr a, Expr b, std::vector<int> lanes);  // lane i of a, or i - lanes(a) of b
 Expr ReduceLanes(Op op, Expr vector);  // halves are joined until one lane is left: lane i with lane i + n / 2
+// The value, with the float operations that the expression is written with done as they are written, whatever a target's
+// fast-math options promise. Those of what a variable was bound to are not part of it. The value
+// itself where it has none.
+Expr Strict(Expr value);
 Expr Reduce(Op op, Var var, Expr begin, Expr end, int lanes, Expr body);
 Expr Extern(std::string name, Type type, std::vector<Expr> args);  // a C function of scalars, without effects
 Expr WithArgs(const Expr& e, std::vector<Expr> args);  // the same operation on other operands

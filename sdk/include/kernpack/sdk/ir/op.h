@@ -23,6 +23,7 @@ namespace kernpack::sdk::ir {
   X(kRamp, "ramp", Form)           \
   X(kShuffle, "shuffle", Form)     \
   X(kReduceLanes, "lanes", Form)   \
+  X(kStrict, "strict", Form)       \
   X(kReduce, "reduce", Form)       \
   X(kExtern, "extern", Form)       \
   X(kAdd, "+", Binary)             \
