@@ -55,7 +55,8 @@ void IndexForms::NotePositive(const Poly& p, VarNodes* not_zero, int depth) {
     const auto [dividend, divisor] = quotient->second;
     NotePositive(dividend, not_zero, depth + 1);
     const std::optional<Poly> more = Poly::Add(dividend, divisor, -1);
-    if (const std::optional<Poly> one = more ? Poly::Add(*more, Poly(1)) : std::nullopt) NotePositive(*one, not_zero, depth + 1);
+    if (const std::optional<Poly> one = more ? Poly::Add(*more, Poly(1)) : std::nullopt)
+      NotePositive(*one, not_zero, depth + 1);
   }
 }
 
@@ -126,7 +127,8 @@ std::optional<Poly> IndexForms::Of(const Expr& e) {
     const std::optional<Poly> steps = stride ? Poly::Multiply(*stride, Poly(lane)) : std::nullopt;
     return base && steps ? Poly::Add(*base, *steps) : std::nullopt;
   }
-  const bool truncates = e->op == Op::kDiv || e->op == Op::kRem, floors = e->op == Op::kFloorDiv || e->op == Op::kFloorMod;
+  const bool truncates = e->op == Op::kDiv || e->op == Op::kRem,
+             floors = e->op == Op::kFloorDiv || e->op == Op::kFloorMod;
   if (!truncates && !floors && e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return std::nullopt;
   const std::optional<Poly> a = Of(e->args[0]), b = Of(e->args[1]);
   if (!a || !b) return std::nullopt;
@@ -157,7 +159,8 @@ bool IndexForms::Fits(const Poly& p, Type type) const {
   const std::optional<Poly> low = Extreme(p, false), high = Extreme(p, true);
   if (!IsSigned(type) && !(low && IsNonNegative(*low))) return false;
   if (type.bits == 64) return true;
-  const std::optional<int64_t> least = low ? low->Constant() : std::nullopt, most = high ? high->Constant() : std::nullopt;
+  const std::optional<int64_t> least = low ? low->Constant() : std::nullopt,
+                               most = high ? high->Constant() : std::nullopt;
   const int bits = IsSigned(type) ? type.bits - 1 : type.bits;
   if (least && *least < -(int64_t{1} << bits)) return false;
   if (most && *most >= int64_t{1} << bits) return false;
@@ -174,8 +177,7 @@ std::optional<Poly> IndexForms::OfLimit(const Expr& e) {
   if (IsNonNegative(*excess)) return largest ? a : b;
   if (IsNonNegative(*lack)) return largest ? b : a;
   if (!IsFixed(*a) || !IsFixed(*b)) return std::nullopt;
-  const bool not_negative =
-      largest ? IsNonNegative(*a) || IsNonNegative(*b) : IsNonNegative(*a) && IsNonNegative(*b);
+  const bool not_negative = largest ? IsNonNegative(*a) || IsNonNegative(*b) : IsNonNegative(*a) && IsNonNegative(*b);
   const auto [known, is_new] = known_.try_emplace({a->terms(), b->terms(), largest ? kLarger : kSmaller});
   if (is_new) known->second.quotient = Poly(Make("limit", not_negative));
   return known->second.quotient;

@@ -47,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(
         "func f(o!: f32[N]) -> () { parallel i in 0..(N + 7) / 8 { for j in 0..8 { "
         "let k = i * 8 + j if k < N { o[k] = 1.0 } } } }",
         "func f(o!: f32[N, S]) -> () { parallel i in 0..N { for j in 0..S { if S > 0 { o[i, j] = o[i, j] + 1.0 } } } }",
-        "func f(o!: f32[N, 8]) -> () { parallel i in 0..N { for j in 0..8 { o[(i * 8 + j) / 8, (i * 8 + j) % 8] = 1.0 } } }",
+        "func f(o!: f32[N, 8]) -> () { parallel i in 0..N { for j in 0..8 { o[(i * 8 + j) / 8, (i * 8 + j) % 8] = 1.0 "
+        "} } }",
         "func f(o!: f32[N]) -> () { parallel q in 0..(N + 63) / 64 { for j in 0..min(64, N - q * 64) { "
         "o[q * 64 + j] = 1.0 } } }",
         // A part of a split that was fused again: the loop outside it goes in steps of eight.
@@ -96,12 +97,12 @@ class RandomMap {
     const std::string begin = Below(6) ? "0" : "0-2";
     std::string text = "func f(o!: f32[N" + std::string(Below(2) ? ", N" : "") + "], a: f32[A], b: f32[B]) -> () { ";
     const bool two = text.find(", N]") != std::string::npos;
-    text += "parallel f in " + begin + ".." + Of({"A", "A * B", "A * 2", "4", "6", "(A + 1) / 2 * B", "max(A * B, 0)"}) + " { ";
+    text += "parallel f in " + begin + ".." +
+            Of({"A", "A * B", "A * 2", "4", "6", "(A + 1) / 2 * B", "max(A * B, 0)"}) + " { ";
     const bool inner = Below(2);
     if (inner) text += "for j in 0.." + Of({"B", "2", "3", "A", "f", "min(2, A - f)"}) + " { ";
     const int stores = 1 + Below(2);
-    for (int i = 0; i < stores; ++i)
-      text += "o[" + Index(inner) + (two ? ", " + Index(inner) : "") + "] = 1.0 ";
+    for (int i = 0; i < stores; ++i) text += "o[" + Index(inner) + (two ? ", " + Index(inner) : "") + "] = 1.0 ";
     return text + (inner ? "} } }" : "} }");
   }
 
@@ -109,7 +110,9 @@ class RandomMap {
   std::mt19937_64 engine_;
 
   int Below(int n) { return static_cast<int>(engine_() % static_cast<uint64_t>(n)); }
-  std::string Of(std::initializer_list<const char*> all) { return *(all.begin() + Below(static_cast<int>(all.size()))); }
+  std::string Of(std::initializer_list<const char*> all) {
+    return *(all.begin() + Below(static_cast<int>(all.size())));
+  }
 
   std::string Base(bool inner) {
     const std::string plain = inner && Below(3) == 0 ? "j" : "f";

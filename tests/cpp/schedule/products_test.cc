@@ -63,15 +63,18 @@ const std::vector<Product>& Products() {
        "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[j, k]) + c[j] } } }",
        kSizes},
       {"Batch",
-       "func f(a: f32[B, M, K], b: f32[B, K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N { "
+       "func f(a: f32[B, M, K], b: f32[B, K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
+       "{ "
        "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) } } } }",
        kBatches},
       {"BatchWithBias",
        "func f(a: f32[B, M, K], b: f32[B, K, N], c: f32[B, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { "
-       "for j in 0..N { o[q, i, j] = max(reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) + c[q, j], 0.0) } } } }",
+       "for j in 0..N { o[q, i, j] = max(reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) + c[q, j], 0.0) } } "
+       "} }",
        kBatches},
       {"BatchOfTransposed",
-       "func f(a: f32[B, M, K], b: f32[B, N, K]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N { "
+       "func f(a: f32[B, M, K], b: f32[B, N, K]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
+       "{ "
        "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, j, k]) } } } }",
        {{2, 13, 2, 20}, {1, 4, 2, 5}}},
       {"BatchOfOneWeight",
@@ -100,10 +103,14 @@ const std::vector<Product>& Products() {
        "o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) + c[j] } }",
        {{5, 300}, {3, 0}, {5, 17}}},
       {"TwoSums", Kept(Nest("", "", "o[i, j] = " SUM " + reduce(+, k in 0..K, sequential, b[k, j])")), kSizes, false},
-      {"MaximumOfProducts", Kept(Nest("", "", "o[i, j] = reduce(max, k in 0..K, any 16, a[i, k] * b[k, j])")), kSizes, false},
-      {"SumOfDifferences", Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] - b[k, j])")), kSizes, false},
-      {"SumToTheRow", Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..i, sequential, a[i, k] * b[k, j]) * 2.0")),
-       {{3, 5, 9}}, false},
+      {"MaximumOfProducts", Kept(Nest("", "", "o[i, j] = reduce(max, k in 0..K, any 16, a[i, k] * b[k, j])")), kSizes,
+       false},
+      {"SumOfDifferences", Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] - b[k, j])")), kSizes,
+       false},
+      {"SumToTheRow",
+       Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..i, sequential, a[i, k] * b[k, j]) * 2.0")),
+       {{3, 5, 9}},
+       false},
   };
   return all;
 }
@@ -126,7 +133,8 @@ TEST_P(ScheduleProducts, KeepResultsForEveryTarget) {
   for (const char* target : {"llvm -mcpu=x86-64-v2", "c -mcpu=x86-64-v4", "cuda -arch=sm_90"}) {
     const IRModule scheduled = ScheduleByDefault(plain, Target(target));
     for (const std::vector<int64_t>& dims : GetParam().sizes)
-      ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims)) << target << Print(scheduled);
+      ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims))
+          << target << Print(scheduled);
   }
 }
 

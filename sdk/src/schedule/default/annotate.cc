@@ -107,8 +107,9 @@ Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& m
 
 Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
   return ScheduleEach(module, f, machine, [&](const Stmt& s, const Surroundings& around, Annotator&) {
-    if (const std::optional<Matmul> matmul = MatchMatmul(around, *s)) return std::optional(ScheduleMatmul(*matmul, machine));
-    const std::optional<Lifted> lifted = LiftNest(around, *s);
+    if (const std::optional<Matmul> matmul = MatchMatmul(around, s))
+      return std::optional(ScheduleMatmul(*matmul, machine));
+    const std::optional<Lifted> lifted = LiftNest(around, s);
     return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
   });
 }
@@ -119,9 +120,9 @@ Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor&
       return annotator.IsIndependent(loop, outer);
     };
     if (std::optional<Block> rows = LaunchRows(*s, is_independent, machine)) return rows;
-    const std::optional<Matmul> matmul = MatchMatmul(around, *s);
+    const std::optional<Matmul> matmul = MatchMatmul(around, s);
     if (std::optional<Block> tiles = matmul ? ScheduleMatmulForGpu(*matmul, machine) : std::nullopt) return tiles;
-    const std::optional<Lifted> lifted = LiftNest(around, *s);
+    const std::optional<Lifted> lifted = LiftNest(around, s);
     return lifted ? std::optional(ScheduleNestForGpu(*lifted, machine)) : std::nullopt;
   });
 }

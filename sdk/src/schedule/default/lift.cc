@@ -119,9 +119,9 @@ Buffer BufferOf(const Stage& stage, Type element) {
 
 }  // namespace
 
-std::optional<Lifted> LiftNest(const Surroundings& around, const StmtNode& nest, bool with_lets) {
+std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, bool with_lets) {
   std::vector<const StmtNode*> loops;
-  const Stmt store = Innermost(std::make_shared<const StmtNode>(nest), with_lets, &loops);
+  const Stmt store = Innermost(nest, with_lets, &loops);
   if (!store || loops.empty() || loops.size() + 1 != store->args.size()) return std::nullopt;
   Stage stage;
   stage.name = store->buffer->name;

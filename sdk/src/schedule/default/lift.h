@@ -25,7 +25,7 @@ struct Surroundings {
 
 // Nothing where the statement is not of that form, reads other elements of what it stores, or uses what has no value
 // there. `with_lets`: values that are named inside the innermost loop are written where they are used.
-std::optional<Lifted> LiftNest(const Surroundings& around, const StmtNode& nest, bool with_lets = false);
+std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, bool with_lets = false);
 // A nest whose value is computed of one `reduce`, the same wherever it is used, as two stages: all of them, and what is
 // computed of each.
 std::optional<Lifted> WithoutReduce(const Lifted& lifted);

@@ -113,7 +113,7 @@ std::optional<Matmul> MatchSums(const Lifted& lifted) {
 
 }  // namespace
 
-std::optional<Matmul> MatchMatmul(const Surroundings& around, const StmtNode& nest) {
+std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest) {
   const std::optional<Lifted> lifted = LiftNest(around, nest, true);
   if (!lifted) return std::nullopt;
   if (lifted->stage().combine) return MatchSums(*lifted);

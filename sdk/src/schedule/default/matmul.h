@@ -20,7 +20,7 @@ struct Matmul {
 
   const Stage& sums() const { return lifted.program.stages.front(); }
 };
-std::optional<Matmul> MatchMatmul(const Surroundings& around, const StmtNode& nest);
+std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest);
 // The stage that computes the sums, apart from the one that stores what is made of them.
 std::string SumsApart(Schedule* schedule, const Matmul& matmul);
 
