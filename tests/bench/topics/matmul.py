@@ -18,7 +18,7 @@ EPILOGUES = {
     "bias": "{sum} + c[j]",
     "factor": "{sum} * 0.5",
     "relu": "max({sum}, 0.0)",
-    "cast": "f32(bf16({sum}))",
+    "narrowing": "f32(bf16({sum}))",
 }
 EPILOGUE_SIZES = (256, 512, 1024)
 GOAL_EPILOGUE = 1.1
