@@ -6,6 +6,7 @@ namespace kernpack::sdk::ir {
 namespace {
 
 constexpr size_t kMostTerms = 64;
+constexpr size_t kMostFactors = 8;
 
 }  // namespace
 
@@ -45,7 +46,7 @@ std::optional<Poly> Poly::Multiply(const Poly& a, const Poly& b) {
       term.insert(term.end(), tb.begin(), tb.end());
       std::sort(term.begin(), term.end());
       Poly one;
-      if (term.size() > 4 || __builtin_mul_overflow(ca, cb, &one.terms_[term])) return std::nullopt;
+      if (term.size() > kMostFactors || __builtin_mul_overflow(ca, cb, &one.terms_[term])) return std::nullopt;
       const std::optional<Poly> sum = Add(out, one);
       if (!sum) return std::nullopt;
       out = *sum;
@@ -99,6 +100,36 @@ std::optional<Poly> Facts::Of(const Expr& e) const {
   return Poly::Add(*a, *b, e->op == Op::kAdd ? 1 : -1);
 }
 
+bool Facts::IsNotNegative(const Expr& e) const {
+  if (e->op == Op::kVar && perhaps_never.count(e->var().get())) return true;
+  if (const std::optional<Poly> p = Of(e)) return p->IsNonNegative(non_negative);
+  if (!IsInteger(e->type)) return false;
+  switch (e->op) {
+    case Op::kAdd:
+    case Op::kMul:
+    case Op::kDiv:
+    case Op::kFloorDiv:
+    case Op::kMin:
+      return IsNotNegative(e->args[0]) && IsNotNegative(e->args[1]);
+    case Op::kMax:
+      return IsNotNegative(e->args[0]) || IsNotNegative(e->args[1]);
+    case Op::kRem:  // has the sign of the dividend
+      return IsNotNegative(e->args[0]);
+    case Op::kFloorMod:
+      return IsNotNegative(e->args[1]);
+    default:
+      return false;
+  }
+}
+
+void Facts::Learn(const Var& var, const Expr& value) {
+  if (const std::optional<Poly> p = Of(value)) {
+    values[var.get()] = *p;
+  } else if (IsNotNegative(value)) {
+    perhaps_never.insert(var.get());
+  }
+}
+
 std::optional<Poly> Facts::Extreme(Poly p, bool largest, size_t first) const {
   // An inner counter's range may name outer ones, never the reverse.
   for (size_t i = counters.size(); i > first; --i) {
@@ -119,8 +150,10 @@ std::optional<Poly> Facts::Extreme(Poly p, bool largest, size_t first) const {
 
 CounterScope::CounterScope(Facts* facts, const Var& var, const Expr& begin, const Expr& end)
     : facts_(*facts), outer_(facts->counters.size()) {
+  facts_.bounds.emplace_back(begin, end);
   const std::optional<Poly> low = facts_.Of(begin), past = facts_.Of(end);
   const std::optional<Poly> high = past ? Poly::Add(*past, Poly(-1)) : std::nullopt;
+  if (low && !high && low->IsNonNegative(facts_.non_negative)) facts_.perhaps_never.insert(var.get());
   if (!low || !high) return;
   if (low->IsNonNegative(facts_.non_negative) && facts_.non_negative.insert(var.get()).second)
     non_negative_ = var.get();
@@ -128,6 +161,7 @@ CounterScope::CounterScope(Facts* facts, const Var& var, const Expr& begin, cons
 }
 
 CounterScope::~CounterScope() {
+  facts_.bounds.pop_back();
   facts_.counters.resize(outer_);
   facts_.non_negative.erase(non_negative_);
 }

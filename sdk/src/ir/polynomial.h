@@ -23,7 +23,7 @@ class Poly {
 
   std::optional<int64_t> Constant() const;
   bool Uses(const VarNode* var) const;
-  // Nothing where a coefficient overflows, a product grows past four factors, or there would be more than 64 terms.
+  // Nothing where a coefficient overflows, a product grows past eight factors, or there would be more than 64 terms.
   static std::optional<Poly> Add(const Poly& a, const Poly& b, int64_t scale = 1);
   static std::optional<Poly> Multiply(const Poly& a, const Poly& b);
   // this = coefficient * var + rest; nothing where var occurs in a higher power.
@@ -43,10 +43,18 @@ struct Facts {
     Poly low, high;  // both ends included
   };
   std::vector<std::pair<const VarNode*, Range>> counters;  // loops, outermost first
+  std::vector<std::pair<Expr, Expr>> bounds;  // of all loops around: each runs, or there would be no such place
   std::unordered_map<const VarNode*, Poly> values;  // of `let`
   std::set<const VarNode*> non_negative;
+  // The same of values that are no polynomials, and of counters without a known end. A loop of those may not run at all,
+  // so no access in it is surely out of bounds.
+  std::set<const VarNode*> perhaps_never;
 
   std::optional<Poly> Of(const Expr& e) const;
+  // Provably so: what Of() gives is not negative, or neither are the operands of a quotient and the like.
+  bool IsNotNegative(const Expr& e) const;
+  // What a `let` says of its variable.
+  void Learn(const Var& var, const Expr& value);
   // The largest or smallest value while the counters from `first` on take all of theirs.
   std::optional<Poly> Extreme(Poly p, bool largest, size_t first = 0) const;
 };

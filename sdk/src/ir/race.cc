@@ -1,125 +1,80 @@
 #include "ir/race.h"
 
-#include <kernpack/sdk/ir/equal.h>
 #include <kernpack/sdk/ir/visitor.h>
 
 #include <algorithm>
 
+#include "ir/index_form.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
-// The elements that one access touches in one dimension, as a range in terms of what is fixed in an iteration.
-struct Span {
-  std::optional<Poly> low, high;
+// A dimension, or two that are the quotient and the remainder of one expression by a divisor.
+using Place = std::tuple<size_t, size_t, std::map<Term, int64_t>>;
+// What an access reaches in one place: value + low to value + high.
+struct Reach {
+  Poly value;
+  int64_t low = 0, high = 0;
 };
-// Dimension d, or two dimensions that together say one thing.
-using Axes = std::pair<size_t, size_t>;
 struct Access {
   bool writes;
-  std::map<Axes, Span> spans;  // of {d, d}, and of pairs what PairOf() finds. Empty: the whole buffer
+  std::map<Place, Reach> places;  // those that have a form. Empty: the whole buffer
+  VarNodes assumed = {};  // what is not 0 there
 };
 
 class Collector : public Visitor {
  public:
-  Collector(const IRModule& module, Facts* facts) : module_(module), facts_(*facts), outer_(facts_.counters.size()) {}
+  Collector(const IRModule& module, IndexForms* forms) : module_(module), forms_(*forms) {}
 
   std::map<const BufferNode*, std::vector<Access>> accesses;
-  std::set<const void*> inner;  // what an iteration defines for itself
-  // The first `let`s of a quotient and of a remainder of a variable, by that variable.
-  struct Parts {
-    const VarNode *quotient = nullptr, *remainder = nullptr;
-    Expr divisor, modulus;
-  };
-  std::map<const VarNode*, Parts> parts;
+  std::set<const BufferNode*> inner;  // those that an iteration allocates for itself
 
   void VisitExpr(const Expr& e) override {
     if (e->op == Op::kLoad || e->op == Op::kMaskedLoad) {
       Add(e->buffer().get(), false, {e->args.begin(), e->args.end() - (e->op == Op::kLoad ? 0 : 2)});
     }
     if (e->op != Op::kReduce) return Visitor::VisitExpr(e);
-    const Reduction& r = std::get<Reduction>(e->detail);
     VisitExpr(e->args[0]);
     VisitExpr(e->args[1]);
-    Count(r.var, e->args[0], e->args[1], [&] { VisitExpr(e->args[2]); });
+    const VarNodes outside = forms_.Assumed();
+    forms_.Count(std::get<Reduction>(e->detail).var, e->args[0], e->args[1]);
+    VisitExpr(e->args[2]);
+    forms_.Assume(outside);
   }
 
   void VisitStmt(const Stmt& s) override {
     if (s->kind == StmtKind::kAlloc) inner.insert(s->buffer.get());
     if (s->kind == StmtKind::kStore) Add(s->buffer.get(), true, {s->args.begin(), s->args.end() - 1});
     if (s->kind == StmtKind::kCall) Calls(*s);
-    if (s->kind == StmtKind::kFor) {
-      VisitExpr(s->args[0]);
-      VisitExpr(s->args[1]);
-      Count(s->var, s->args[0], s->args[1], [&] { VisitBlock(s->body); });
-      return;
-    }
+    const VarNodes outside = forms_.Assumed();
+    if (s->kind == StmtKind::kFor) forms_.Count(s->var, s->args[0], s->args[1]);
     Visitor::VisitStmt(s);
-    if (s->kind == StmtKind::kLet) {
-      inner.insert(s->var.get());
-      lets_[s->var.get()] = s->args[0];
-      AddPart(s->var.get(), s->args[0]);
-      if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
-    }
+    forms_.Assume(outside);
+    if (s->kind == StmtKind::kLet) forms_.Bind(s->var, s->args[0]);
   }
 
  private:
   const IRModule& module_;
-  Facts& facts_;
-  const size_t outer_;
-  std::unordered_map<const VarNode*, Expr> lets_;
-
-  template <class F>
-  void Count(const Var& var, const Expr& begin, const Expr& end, F body) {
-    inner.insert(var.get());
-    const CounterScope counting(&facts_, var, begin, end);
-    body();
-  }
+  IndexForms& forms_;
 
   void Add(const BufferNode* buffer, bool writes, const std::vector<Expr>& indices) {
-    Access a{writes, {}};
+    Access a{writes, {}, forms_.Assumed()};
+    std::map<size_t, Poly> values;
     for (size_t d = 0; d < indices.size(); ++d) {
-      a.spans[{d, d}] = SpanOf(indices[d]);
-      const Expr quotient = Meaning(indices[d]);
-      if (quotient->op != Op::kDiv) continue;
-      for (size_t e = 0; e < indices.size(); ++e) {
-        const Span span = PairOf(quotient, Meaning(indices[e]));
-        if (span.low) a.spans[{d, e}] = span;
+      const std::optional<Poly> value = forms_.Of(indices[d]);
+      if (!value) continue;
+      values[d] = *value;
+      a.places[{d, d, {}}] = {*value};
+    }
+    for (const IndexForms::Pair& pair : forms_.Pairs()) {
+      for (const auto& [d, quotient] : values) {
+        if (quotient.terms() != Poly(pair.quotient).terms()) continue;
+        for (const auto& [r, rest] : values) {
+          if (rest.terms() == Poly(pair.rest).terms()) a.places[{d, r, pair.divisor.terms()}] = {pair.whole};
+        }
       }
     }
     accesses[buffer].push_back(std::move(a));
-  }
-
-  void AddPart(const VarNode* var, const Expr& value) {
-    if ((value->op != Op::kDiv && value->op != Op::kRem) || value->args[0]->op != Op::kVar) return;
-    Parts& all = parts[value->args[0]->var().get()];
-    const bool divides = value->op == Op::kDiv;
-    const VarNode*& known = divides ? all.quotient : all.remainder;
-    if (known) return;
-    known = var;
-    (divides ? all.divisor : all.modulus) = value->args[1];
-  }
-
-  Expr Meaning(const Expr& e) const {
-    const auto found = e->op == Op::kVar ? lets_.find(e->var().get()) : lets_.end();
-    return found == lets_.end() ? e : found->second;
-  }
-
-  // Of two indices that are e / n and e % n, the values of e: where these differ, one of the two does.
-  Span PairOf(const Expr& quotient, const Expr& rest) const {
-    const bool pair =
-        rest->op == Op::kRem && Equal(quotient->args[0], rest->args[0]) && Equal(quotient->args[1], rest->args[1]);
-    return pair ? SpanOf(quotient->args[0]) : Span();
-  }
-
-  Span SpanOf(const Expr& index) const {
-    std::optional<Poly> low = facts_.Of(index->op == Op::kRamp ? index->args[0] : index), high = low;
-    if (index->op == Op::kRamp) {
-      int64_t stride = 0;
-      if (!low || !IsConstInt(index->args[1], &stride) || stride < 0 || stride > (1 << 20)) return {};
-      high = Poly::Add(*low, Poly(stride * (index->type.lanes - 1)));
-    }
-    if (!low || !high) return {};
-    return {facts_.Extreme(*low, false, outer_), facts_.Extreme(*high, true, outer_)};
   }
 
   void Calls(const StmtNode& s) {
@@ -132,125 +87,189 @@ class Collector : public Visitor {
   }
 };
 
-// Bounds that differ from each other by constants, and the outermost of those: by their terms with variables.
-using Outermost = std::map<std::map<Term, int64_t>, int64_t>;
-
-void Widen(Outermost* bounds, const Poly& bound, bool upwards) {
-  std::map<Term, int64_t> terms = bound.terms();
-  const auto constant = terms.find(Term());
-  const int64_t value = constant == terms.end() ? 0 : constant->second;
-  if (constant != terms.end()) terms.erase(constant);
-  const auto [known, is_new] = bounds->emplace(std::move(terms), value);
-  if (!is_new) known->second = upwards ? std::max(known->second, value) : std::min(known->second, value);
-}
-
-std::optional<Poly> BoundOf(const Outermost::value_type& bound) {
-  return Poly::Add(Poly(bound.second), Poly(bound.first));
-}
-
-// Whether in one place two iterations can never touch the same element: indices are coefficient * var + something narrower.
-bool Disjoint(const std::vector<Access>& all, const Axes& axes, const VarNode* var, const Facts& facts,
-              const std::set<const void*>& inner) {
-  constexpr size_t kMostCompared = 1 << 16;
-  std::optional<Poly> stride;
-  Outermost lows, highs;
-  for (const Access& a : all) {
-    const auto found = a.spans.find(axes);
-    if (found == a.spans.end() || !found->second.low || !found->second.high) return false;
-    Poly cl, ch, low, high;
-    if (!found->second.low->Split(var, &cl, &low) || !found->second.high->Split(var, &ch, &high)) return false;
-    for (const Poly* p : {&cl, &ch, &low, &high}) {
-      for (const auto& [term, c] : p->terms()) {
-        for (const VarNode* v : term) {
-          if (inner.count(v)) return false;
+// Accesses that are compared with each other: equal ones once, and many that differ by constants as one that reaches over
+// all of them. Nothing where there are too many.
+std::optional<std::vector<Access>> Distinct(const std::vector<Access>& all, const IndexForms& forms) {
+  constexpr size_t kMostExact = 32, kMost = 256;
+  using Form = std::tuple<bool, VarNodes, std::map<Place, std::map<Term, int64_t>>>;
+  for (const bool exact : {true, false}) {
+    std::map<Form, Access> distinct;
+    for (const Access& given : all) {
+      Access a{given.writes, {}, given.assumed};
+      Form form{given.writes, given.assumed, {}};
+      for (const auto& [place, reach] : given.places) {
+        const std::optional<Poly> value = forms.Resolved(reach.value);
+        if (!value) continue;
+        std::map<Term, int64_t> terms = value->terms();
+        int64_t constant = 0;
+        if (const auto found = terms.find(Term()); !exact && found != terms.end()) {
+          constant = found->second;
+          terms.erase(found);
         }
+        a.places[place] = {Poly(terms), constant, constant};
+        std::get<2>(form)[place] = std::move(terms);
+      }
+      const auto [known, is_new] = distinct.try_emplace(std::move(form), a);
+      for (auto& [place, reach] : known->second.places) {
+        reach.low = std::min(reach.low, a.places[place].low);
+        reach.high = std::max(reach.high, a.places[place].high);
+      }
+      if (distinct.size() > (exact ? kMostExact : kMost)) break;
+    }
+    if (distinct.size() > (exact ? kMostExact : kMost)) continue;
+    std::vector<Access> out;
+    for (auto& [form, a] : distinct) out.push_back(std::move(a));
+    return out;
+  }
+  return std::nullopt;
+}
+
+// Two accesses in two iterations. Iterations differ where a digit of the loop's variable does. One digit after another is
+// shown to tell them apart in some place, whatever the digits not yet shown are; then it may be taken as equal in both.
+class Comparison {
+ public:
+  // A race takes both: what is so at either of the two is so.
+  Comparison(const Access& a, const Access& b, IndexForms* forms) : forms_(*forms) {
+    VarNodes assumed = a.assumed;
+    assumed.insert(b.assumed.begin(), b.assumed.end());
+    forms->Assume(std::move(assumed));
+    for (const auto& [place, reach] : a.places) {
+      const auto other = b.places.find(place);
+      if (other != b.places.end()) places_.push_back({reach, other->second});
+    }
+  }
+
+  bool NeverMeet() {
+    VarNodes left;
+    for (const VarNode* digit : forms_.Digits()) {
+      if (!forms_.IsSingle(digit)) left.insert(digit);
+    }
+    while (!left.empty()) {
+      const std::vector<View> views = Views();
+      if (std::any_of(views.begin(), views.end(), [&](const View& v) { return AreApart(v); })) return true;
+      const auto told = std::find_if(left.begin(), left.end(), [&](const VarNode* digit) {
+        return std::any_of(views.begin(), views.end(), [&](const View& v) { return IsToldApart(v, digit); });
+      });
+      if (told == left.end()) return false;
+      equal_.insert(*told);
+      left.erase(told);
+    }
+    return true;
+  }
+
+ private:
+  struct View {
+    Reach a, b;
+  };
+  const IndexForms& forms_;
+  std::vector<View> places_;
+  VarNodes equal_;  // digits that are taken as the same in both iterations
+
+  // The places, and what is left of them by a modulus: a counter that goes in steps of it says nothing of the rest.
+  std::vector<View> Views() const {
+    std::vector<View> out;
+    for (const View& place : places_) {
+      out.push_back(place);
+      std::set<std::map<Term, int64_t>> tried;
+      for (const auto& [term, c] : place.a.value.terms()) {
+        Term steps;
+        std::copy_if(term.begin(), term.end(), std::back_inserter(steps),
+                     [&](const VarNode* v) { return !forms_.Varies(v) || equal_.count(v); });
+        if (steps.size() == term.size() || (steps.empty() && (c == 1 || c == -1))) continue;
+        const Poly modulus(std::map<Term, int64_t>{{steps, c < 0 ? -c : c}});
+        if (!tried.insert(modulus.terms()).second) continue;
+        View view = place;
+        view.a.value = DivideTerms(place.a.value, modulus, false).rest;
+        view.b.value = DivideTerms(place.b.value, modulus, false).rest;
+        if (Differ(view, modulus)) out.push_back(std::move(view));
       }
     }
-    if (cl.terms() != ch.terms() || (stride && stride->terms() != cl.terms())) return false;
-    stride = cl;
-    Widen(&lows, low, false);
-    Widen(&highs, high, true);
+    return out;
   }
-  if (!stride || lows.size() * highs.size() > kMostCompared) return false;
-  if (stride->IsNegative(facts.non_negative)) {
-    stride = Poly::Add(Poly(), *stride, -1);
+
+  // first + first_constant - second - second_constant
+  static std::optional<Poly> Width(const std::optional<Poly>& first, int64_t first_constant,
+                                   const std::optional<Poly>& second, int64_t second_constant) {
+    int64_t constant = 0;
+    if (!first || !second || __builtin_sub_overflow(first_constant, second_constant, &constant)) return std::nullopt;
+    const std::optional<Poly> width = Poly::Add(*first, *second, -1);
+    return width ? Poly::Add(*width, Poly(constant)) : std::nullopt;
   }
-  if (!stride || !stride->IsNonNegative(facts.non_negative)) return false;
-  for (const auto& least : lows) {
-    for (const auto& most : highs) {
-      const std::optional<Poly> low = BoundOf(least), high = BoundOf(most);
-      const std::optional<Poly> width = low && high ? Poly::Add(*high, *low, -1) : std::nullopt;
-      const std::optional<Poly> excess = width ? Poly::Add(*width, *stride, -1) : std::nullopt;
-      if (!excess || !excess->IsNegative(facts.non_negative)) return false;
+  bool IsLess(const std::optional<Poly>& a, const Poly& b) const {
+    const std::optional<Poly> excess = a ? Poly::Add(*a, b, -1) : std::nullopt;
+    return excess && forms_.IsNegative(*excess);
+  }
+
+  // By less than that, whatever the iterations.
+  bool Differ(const View& v, const Poly& limit) const {
+    const std::optional<Poly> low_a = forms_.Extreme(v.a.value, false, equal_),
+                              low_b = forms_.Extreme(v.b.value, false, equal_);
+    const std::optional<Poly> high_a = forms_.Extreme(v.a.value, true, equal_),
+                              high_b = forms_.Extreme(v.b.value, true, equal_);
+    return IsLess(Width(high_a, v.a.high, low_b, v.b.low), limit) &&
+           IsLess(Width(high_b, v.b.high, low_a, v.a.low), limit);
+  }
+
+  // All that one reaches is below all that the other does.
+  bool AreApart(const View& v) const {
+    const auto below = [&](const Reach& x, const Reach& y) {
+      return IsLess(Width(forms_.Extreme(x.value, true, equal_), x.high, forms_.Extreme(y.value, false, equal_), y.low),
+                    Poly());
+    };
+    return below(v.a, v.b) || below(v.b, v.a);
+  }
+
+  // Steps of the digit are larger than what else there is.
+  bool IsToldApart(const View& v, const VarNode* digit) const {
+    VarNodes kept = equal_;
+    kept.insert(digit);
+    struct Side {
+      Poly low, high;
+    };
+    std::optional<Poly> step;
+    const auto split = [&](const Reach& reach) -> std::optional<Side> {
+      Side side;
+      for (const bool largest : {false, true}) {
+        const std::optional<Poly> end = forms_.Extreme(reach.value, largest, kept);
+        Poly coefficient;
+        if (!end || !end->Split(digit, &coefficient, largest ? &side.high : &side.low)) return std::nullopt;
+        if (step && step->terms() != coefficient.terms()) return std::nullopt;
+        step = coefficient;
+      }
+      return side;
+    };
+    const std::optional<Side> a = split(v.a), b = split(v.b);
+    if (!a || !b) return false;
+    if (forms_.IsNegative(*step)) step = Poly::Add(Poly(), *step, -1);
+    return step && IsLess(Width(a->high, v.a.high, b->low, v.b.low), *step) &&
+           IsLess(Width(b->high, v.b.high, a->low, v.a.low), *step);
+  }
+};
+
+bool AreIndependent(const std::vector<Access>& all, IndexForms* forms) {
+  const std::optional<std::vector<Access>> distinct = Distinct(all, *forms);
+  if (!distinct) return false;
+  for (size_t i = 0; i < distinct->size(); ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      const Access &a = (*distinct)[i], &b = (*distinct)[j];
+      if ((a.writes || b.writes) && !Comparison(a, b, forms).NeverMeet()) return false;
     }
   }
   return true;
 }
 
-// The iterations of one loop, told apart by what they touch.
-class Iterations {
- public:
-  Iterations(const StmtNode& loop, const Collector& collector, const Facts& facts)
-      : loop_(loop), collector_(collector), facts_(facts) {
-    AddFactors(loop.args[1]);
-  }
-
-  bool AreIndependent(const std::vector<Access>& all) const { return Distinguished(all, loop_.var.get()); }
-
- private:
-  const StmtNode& loop_;
-  const Collector& collector_;
-  const Facts& facts_;
-  std::vector<Expr> factors_;  // of the loop's end: without one of them that is 0, none runs
-
-  void AddFactors(const Expr& e) {
-    if (e->op != Op::kMul) return factors_.push_back(e);
-    AddFactors(e->args[0]);
-    AddFactors(e->args[1]);
-  }
-
-  // A division by 0 gives 0, as does its remainder: they tell nothing apart.
-  bool IsNotZero(const Expr& divisor) const {
-    int64_t value = 0;
-    return IsConstInt(divisor, &value)
-               ? value != 0
-               : std::any_of(factors_.begin(), factors_.end(), [&](const Expr& f) { return Equal(f, divisor); });
-  }
-
-  // Whether what is touched differs wherever the values of var do: in one place, or because the values of var / n and of
-  // var % n are told apart, each in a place of its own. That is what loops look like which became one.
-  bool Distinguished(const std::vector<Access>& all, const VarNode* var, int depth = 0) const {
-    constexpr int kMostDepth = 8;
-    for (const auto& place : all[0].spans) {
-      if (Disjoint(all, place.first, var, facts_, collector_.inner)) return true;
-    }
-    const auto found = collector_.parts.find(var);
-    if (found == collector_.parts.end() || depth == kMostDepth) return false;
-    const Collector::Parts& parts = found->second;
-    return parts.quotient && parts.remainder && Equal(parts.divisor, parts.modulus) && IsNotZero(parts.divisor) &&
-           Distinguished(all, parts.quotient, depth + 1) && Distinguished(all, parts.remainder, depth + 1);
-  }
-};
-
 }  // namespace
 
 const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* facts) {
-  const std::optional<Poly> low = facts->Of(loop.args[0]);
-  const bool counts_up = low && low->IsNonNegative(facts->non_negative);
-  const bool is_new = counts_up && facts->non_negative.insert(loop.var.get()).second;
-  Collector collector(module, facts);
+  IndexForms forms(facts, loop);
+  Collector collector(module, &forms);
   collector.VisitBlock(loop.body);
-  const Iterations iterations(loop, collector, *facts);
-  const BufferNode* race = nullptr;
   for (const auto& [buffer, all] : collector.accesses) {
     if (collector.inner.count(buffer)) continue;
     if (std::none_of(all.begin(), all.end(), [](const Access& a) { return a.writes; })) continue;
-    if (iterations.AreIndependent(all)) continue;
-    race = buffer;
-    break;
+    if (!AreIndependent(all, &forms)) return buffer;
   }
-  if (is_new) facts->non_negative.erase(loop.var.get());
-  return race;
+  return nullptr;
 }
 
 }  // namespace kernpack::sdk::ir

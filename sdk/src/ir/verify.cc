@@ -135,7 +135,7 @@ class Verifier : public Visitor {
     Visitor::VisitStmt(s);
     if (s->kind == StmtKind::kLet) {
       Define(s->var.get());
-      if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
+      facts_.Learn(s->var, s->args[0]);
     }
     if (s->kind == StmtKind::kAlloc) Define(s->buffer.get());
   }

@@ -52,9 +52,7 @@ void Lowerer::FillExtents(Nest* nest) {
       if (!nest->extent[r.inner]) nest->extent[r.inner] = Expr(r.factor);
     } else if (!nest->extent[r.whole]) {
       // Of two negative extents the product would not be empty.
-      const auto count = [this](const Expr& e) {
-        return regions_.ExtentPoly(e).IsNonNegative(facts_.non_negative) ? e : Larger(e, Expr(0));
-      };
+      const auto count = [this](const Expr& e) { return facts_.IsNotNegative(e) ? e : Larger(e, Expr(0)); };
       nest->extent[r.whole] = Product(count(nest->extent[r.outer]), count(nest->extent[r.inner]));
     }
   }

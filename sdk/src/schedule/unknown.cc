@@ -11,6 +11,7 @@ class UnknownFinder : public Visitor {
   const VarNode* unknown = nullptr;
 
   void Bind(const Var& var) { known_.insert(var.get()); }
+  void Bind(const std::set<const VarNode*>& vars) { known_.insert(vars.begin(), vars.end()); }
   void VisitExpr(const Expr& e) override {
     if (e->op == Op::kReduce) Bind(std::get<Reduction>(e->detail).var);
     if (e->op == Op::kVar && !known_.count(e->var().get())) unknown = e->var().get();
@@ -32,7 +33,8 @@ std::set<const VarNode*> VariablesOf(const FuncNode& function) {
   return out;
 }
 
-const VarNode* FindUnknown(const Stage& stage, const std::set<const VarNode*>& of_function) {
+const VarNode* FindUnknown(const Stage& stage, const std::set<const VarNode*>& of_function,
+                           const std::set<const VarNode*>& in_body) {
   UnknownFinder finder(of_function);
   for (const auto* axes : {&stage.spatial, &stage.reduced}) {
     for (const StageAxis& a : *axes) finder.VisitExpr(a.extent);
@@ -40,6 +42,7 @@ const VarNode* FindUnknown(const Stage& stage, const std::set<const VarNode*>& o
   for (const auto* axes : {&stage.spatial, &stage.reduced}) {
     for (const StageAxis& a : *axes) finder.Bind(a.var);
   }
+  finder.Bind(in_body);
   finder.VisitExpr(stage.body);
   return finder.unknown;
 }

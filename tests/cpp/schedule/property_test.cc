@@ -110,7 +110,7 @@ TEST_P(ScheduleProperty, KeepsResults) {
     PrimFunc scheduled;
     const std::string refused = MessageOf([&] { scheduled = s.Lower(); });
     if (refused.find("may touch the same elements") != std::string::npos) {
-      ++unproved;  // legal, but the verifier cannot see it: a part of a split that was fused again
+      ++unproved;  // legal, but only the test of a masked tail tells its iterations apart
       continue;
     }
     ASSERT_EQ(refused, "");
@@ -121,7 +121,7 @@ TEST_P(ScheduleProperty, KeepsResults) {
       ASSERT_EQ(ResultsOf(plain, dims, seed), ResultsOf(scheduled, dims, seed)) << Print(*scheduled);
     }
   }
-  EXPECT_LT(unproved, 5);
+  EXPECT_LT(unproved, 3);
   EXPECT_GT(applied, 300) << "too few of the primitives drawn are legal to test much";
 }
 

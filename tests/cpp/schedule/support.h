@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 
 #include "../ir/support.h"
@@ -85,7 +86,13 @@ inline std::vector<std::byte> ResultsOf(const PrimFunc& f, const std::vector<int
     for (size_t i = 0; i < count && p.role == Role::kInput; ++i) {
       const double v = static_cast<double>(static_cast<int>(random() % 2001) - 1000) / (IsFloat(a.type) ? 300.0 : 1.0);
       if (a.type == kF32) a.as<float>()[i] = static_cast<float>(v);
+      if (a.type == kF64) a.as<double>()[i] = v;
       if (a.type == kI32) a.as<int32_t>()[i] = static_cast<int32_t>(v);
+      if (a.type == kernpack::i8) a.as<int8_t>()[i] = static_cast<int8_t>(static_cast<int>(v) % 100);
+      if (a.type == kernpack::bf16) {
+        const float f = static_cast<float>(static_cast<int>(v * 8)) / 8;
+        a.as<uint16_t>()[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(f) >> 16);
+      }
     }
     args.push_back(a.Value());
   }

@@ -29,9 +29,7 @@ class Annotator {
   }
 
   Stmt One(const Stmt& s, bool in_parallel) {
-    if (s->kind == StmtKind::kLet) {
-      if (const std::optional<Poly> value = facts_.Of(s->args[0])) facts_.values[s->var.get()] = *value;
-    }
+    if (s->kind == StmtKind::kLet) facts_.Learn(s->var, s->args[0]);
     StmtNode copy = *s;
     if (s->kind == StmtKind::kIf) {
       copy.body = Run(s->body, in_parallel);
@@ -86,18 +84,21 @@ class Annotator {
 
 namespace {
 
-using OwnSchedule = std::function<std::optional<Block>(const Stmt& s, Annotator& annotator)>;
+using OwnSchedule =
+    std::function<std::optional<Block>(const Stmt& s, const Surroundings& around, Annotator& annotator)>;
 
 // Each statement by a schedule of its own, if there is one.
 Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& machine, const OwnSchedule& schedule) {
   Annotator annotator(module, f, machine);
+  Surroundings around{&f, {}};
   Block out;
   for (const Stmt& s : f.body) {
-    if (const std::optional<Block> own = schedule(s, annotator)) {
+    if (const std::optional<Block> own = schedule(s, around, annotator)) {
       out.insert(out.end(), own->begin(), own->end());
     } else {
       out.push_back(annotator.One(s, false));
     }
+    if (s->kind == StmtKind::kLet) around.lets.insert(s->var.get());
   }
   return out;
 }
@@ -105,19 +106,23 @@ Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& m
 }  // namespace
 
 Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
-  return ScheduleEach(module, f, machine, [&](const Stmt& s, Annotator&) -> std::optional<Block> {
-    const std::optional<Lifted> lifted = LiftNest(f, *s);
+  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Surroundings& around, Annotator&) {
+    if (const std::optional<Matmul> matmul = MatchMatmul(around, s))
+      return std::optional(ScheduleMatmul(*matmul, machine));
+    const std::optional<Lifted> lifted = LiftNest(around, s);
     return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
   });
 }
 
 Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
-  return ScheduleEach(module, f, machine, [&](const Stmt& s, Annotator& annotator) -> std::optional<Block> {
+  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Surroundings& around, Annotator& annotator) {
     const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
       return annotator.IsIndependent(loop, outer);
     };
     if (std::optional<Block> rows = LaunchRows(*s, is_independent, machine)) return rows;
-    const std::optional<Lifted> lifted = LiftNest(f, *s);
+    const std::optional<Matmul> matmul = MatchMatmul(around, s);
+    if (std::optional<Block> tiles = matmul ? ScheduleMatmulForGpu(*matmul, machine) : std::nullopt) return tiles;
+    const std::optional<Lifted> lifted = LiftNest(around, s);
     return lifted ? std::optional(ScheduleNestForGpu(*lifted, machine)) : std::nullopt;
   });
 }

@@ -1,5 +1,4 @@
 // Default schedules of nests for CPUs.
-#include "schedule/default/matmul.h"
 #include "schedule/default/nests.h"
 #include "schedule/default/strided.h"
 
@@ -35,7 +34,6 @@ Block Line(const Lifted& lifted, const Processor& machine) {
 
 std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Processor& machine) {
   const Stage& stage = lifted.stage();
-  if (const std::optional<Matmul> matmul = MatchMatmul(stage)) return ScheduleMatmul(lifted, *matmul, machine);
   if (stage.combine) return std::nullopt;
   const size_t rank = stage.spatial.size();
   if (rank == 1 && StridedSources(stage, stage.spatial[0]).empty()) return Line(lifted, machine);

@@ -47,17 +47,17 @@ Block Transpose(const Lifted& lifted, const std::vector<Buffer>& sources) {
 }
 
 // Tiles of both matrices go through shared memory.
-Block Product(const Lifted& lifted, const Matmul& m) {
-  Schedule s(lifted.program);
-  const std::string& out = lifted.stage().name;
-  const std::string local = s.CacheWrite(out);
+Block Product(const Matmul& m) {
+  Schedule s(m.lifted.program);
+  const std::string& out = m.lifted.stage().name;
+  const std::string local = SumsApart(&s, m);
   const std::string left = s.CacheRead(m.left, local), right = s.CacheRead(m.right, local);
-  const Tiles tiles = BindTiles(&s, lifted.stage());
+  const Tiles tiles = BindTiles(&s, m.lifted.stage());
   s.ComputeAt(local, out, tiles.column);
   const auto [sum_tile, sum] = s.Split(local, m.sum, kTile);
   s.Reorder(local, {sum_tile, m.row, m.column, sum});
   for (const std::string& copy : {left, right}) ShareCopy(&s, copy, local, sum_tile);
-  return LowerNest(lifted, s);
+  return LowerNest(m.lifted, s);
 }
 
 // A thread an element.
@@ -84,13 +84,16 @@ int64_t TileBytes(const std::vector<Buffer>& buffers) {
 
 }  // namespace
 
+std::optional<Block> ScheduleMatmulForGpu(const Matmul& matmul, const Processor& machine) {
+  const bool fits = machine.threads >= kTile * kTile && 2 * kTile * kTile * 8 <= machine.shared_bytes;
+  const bool has_tiles = matmul.sums().spatial.size() == 2 && !matmul.row.empty();
+  return fits && has_tiles ? std::optional(Product(matmul)) : std::nullopt;
+}
+
 Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine) {
   const Stage& stage = lifted.stage();
   const size_t rank = stage.spatial.size();
   const bool has_tiles = rank == 2 && machine.threads >= kTile * kTile;
-  const std::optional<Matmul> matmul = MatchMatmul(stage);
-  if (has_tiles && matmul && !matmul->row.empty() && 2 * kTile * kTile * 8 <= machine.shared_bytes)
-    return Product(lifted, *matmul);
   const std::vector<Buffer> strided = StridedSources(stage, stage.spatial[rank - 1]);
   const bool is_transpose =
       has_tiles && !stage.combine && !strided.empty() && HasRank(strided, 2) && AreIndexedByAxes(stage, strided);

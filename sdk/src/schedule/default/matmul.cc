@@ -26,12 +26,12 @@ int DimOf(const ExprNode& load, const Var& var) {
 }
 
 // Columns in vectors that stay in registers, one row after another; the right matrix as it is.
-Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Processor& machine) {
-  Schedule s(lifted.program);
-  const std::string& out = lifted.stage().name;
-  const int lanes = machine.Lanes(lifted.stage().body->type.bits);
+Schedule RowSchedule(const Matmul& m, const Processor& machine) {
+  Schedule s(m.lifted.program);
+  const std::string& out = m.lifted.stage().name;
+  const int lanes = machine.Lanes(m.sums().body->type.bits);
   const int64_t columns = lanes * (machine.vector_bytes == 64 ? 16 : 8);
-  const std::string local = s.CacheWrite(out);
+  const std::string local = SumsApart(&s, m);
   const auto [outer, inner] = s.Split(out, m.column, columns);
   if (!m.row.empty()) s.Reorder(out, {outer, m.row});
   s.ComputeAt(local, out, m.row.empty() ? outer : m.row);
@@ -44,15 +44,15 @@ Schedule RowSchedule(const Lifted& lifted, const Matmul& m, const Processor& mac
   return s;
 }
 
-Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Processor& machine) {
-  Schedule s(lifted.program);
-  const std::string& out = lifted.stage().name;
-  const int lanes = machine.Lanes(lifted.stage().body->type.bits);
+Schedule TileSchedule(const Matmul& m, const Processor& machine) {
+  Schedule s(m.lifted.program);
+  const std::string& out = m.lifted.stage().name;
+  const int lanes = machine.Lanes(m.sums().body->type.bits);
   // Two vectors wide, and as many rows as leave registers for both operands.
   const int64_t rows = machine.vector_bytes == 64 ? 12 : 6, columns = 2 * lanes;
   // Panels of the right matrix that stay in a cache while those of the left one pass.
   const int64_t block = std::max<int64_t>(kBlockColumns, columns);
-  const std::string local = s.CacheWrite(out);
+  const std::string local = SumsApart(&s, m);
   const std::string right = s.Pack(m.right, local, m.right_dim, block);
   const std::string left = s.Pack(m.left, local, m.left_dim, rows);
   s.Parallel(right, "panel");
@@ -78,9 +78,8 @@ Schedule TileSchedule(const Lifted& lifted, const Matmul& m, const Processor& ma
   return s;
 }
 
-}  // namespace
-
-std::optional<Matmul> MatchMatmul(const Stage& stage) {
+std::optional<Matmul> MatchSums(const Lifted& lifted) {
+  const Stage& stage = lifted.program.stages.front();
   const bool sum = stage.combine && stage.combine->op == Op::kAdd && stage.reduced.size() == 1 &&
                    (stage.combine->lanes == 0 || IsInteger(stage.body->type));
   if (!sum || stage.body->op != Op::kMul || stage.spatial.empty()) return std::nullopt;
@@ -91,6 +90,7 @@ std::optional<Matmul> MatchMatmul(const Stage& stage) {
     if (!left || !right || left->buffer() == right->buffer()) continue;
     if (DimOf(*left, j) >= 0 || DimOf(*right, j) < 0 || DimOf(*left, k) < 0 || DimOf(*right, k) < 0) continue;
     Matmul m;
+    m.lifted = lifted;
     m.column = j->name;
     m.sum = k->name;
     m.left = left->buffer()->name;
@@ -111,12 +111,27 @@ std::optional<Matmul> MatchMatmul(const Stage& stage) {
   return std::nullopt;
 }
 
-Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Processor& machine) {
-  const auto by_row = [&] { return LowerNest(lifted, RowSchedule(lifted, matmul, machine)); };
+}  // namespace
+
+std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest) {
+  const std::optional<Lifted> lifted = LiftNest(around, nest, true);
+  if (!lifted) return std::nullopt;
+  if (lifted->stage().combine) return MatchSums(*lifted);
+  const std::optional<Lifted> apart = WithoutReduce(*lifted);
+  return apart ? MatchSums(*apart) : std::nullopt;
+}
+
+std::string SumsApart(Schedule* schedule, const Matmul& matmul) {
+  const bool apart = matmul.lifted.program.stages.size() > 1;
+  return apart ? matmul.sums().name : schedule->CacheWrite(matmul.lifted.stage().name);
+}
+
+Block ScheduleMatmul(const Matmul& matmul, const Processor& machine) {
+  const auto by_row = [&] { return LowerNest(matmul.lifted, RowSchedule(matmul, machine)); };
   int64_t rows = 0;
   if (matmul.row.empty() || (IsConstInt(matmul.rows, &rows) && rows < kFewRows && !matmul.right_is_transposed))
     return by_row();
-  Block tiles = LowerNest(lifted, TileSchedule(lifted, matmul, machine));
+  Block tiles = LowerNest(matmul.lifted, TileSchedule(matmul, machine));
   if (IsConstInt(matmul.rows, &rows) || matmul.right_is_transposed) return tiles;
   return {If(matmul.rows < Expr(kFewRows), by_row(), std::move(tiles))};
 }

@@ -7,19 +7,25 @@
 
 namespace kernpack::sdk::ir {
 
-// o[..., i, j] = sum over k, in order, of left[..., i, k] * right[..., k, j]; without i: of one row.
+// o[..., i, j] = f(sum over k, in order, of left[..., i, k] * right[..., k, j], ...); without i: of one row. f is anything
+// that is computed of the element alone: a bias, a factor, an activation, a cast, or nothing.
 struct Matmul {
+  Lifted lifted;
   std::string row;  // the axis i; empty: of one row
   std::string column, sum;  // j and k
   Expr rows;  // extent of i
   std::string left, right;  // tensors
   int left_dim = 0, right_dim = 0;  // of i in left, of j in right
   bool right_is_transposed = false;  // j is not the last dimension of right
+
+  const Stage& sums() const { return lifted.program.stages.front(); }
 };
-std::optional<Matmul> MatchMatmul(const Stage& stage);
+std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest);
+// The stage that computes the sums, apart from the one that stores what is made of them.
+std::string SumsApart(Schedule* schedule, const Matmul& matmul);
 
 // Register tiles over packed panels; rows one at a time where there are few.
-Block ScheduleMatmul(const Lifted& lifted, const Matmul& matmul, const Processor& machine);
+Block ScheduleMatmul(const Matmul& matmul, const Processor& machine);
 
 }  // namespace kernpack::sdk::ir
 

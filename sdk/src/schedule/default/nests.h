@@ -4,13 +4,15 @@
 
 #include "ir/polynomial.h"
 #include "schedule/default/lift.h"
+#include "schedule/default/matmul.h"
 #include "schedule/default/processor.h"
 
 namespace kernpack::sdk::ir {
 
 // For CPUs. Nothing where the nest has no schedule of its own and loops are to be annotated as they are.
 std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Processor& machine);
-// For GPUs: a launch.
+// For GPUs: a launch. Of products, where the last two dimensions are all there are.
+std::optional<Block> ScheduleMatmulForGpu(const Matmul& matmul, const Processor& machine);
 Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine);
 
 // The body of a function for a CPU. Loops of nests without a schedule of their own become parallel (the outermost) and

@@ -1,0 +1,145 @@
+// Which functions are products of matrices: those run in tiles of registers, with what is computed of each sum in the
+// tile's last store. Results stay what they are.
+#include <kernpack/sdk/schedule/default.h>
+
+#include "schedule/support.h"
+
+namespace schedule_test {
+namespace {
+
+using kernpack::sdk::Target;
+
+struct Product {
+  const char* name;
+  const char* text;
+  std::vector<std::vector<int64_t>> sizes;
+  bool is_product = true;
+};
+
+// Sums of an f32 product with what is before, around and after them.
+std::string Nest(const std::string& more, const std::string& before, const std::string& value,
+                 const std::string& type = "f32") {
+  return "func f(a: f32[M, K], b: f32[K, N]" + more + ") -> (o: " + type + "[M, N]) { " + before +
+         "for i in 0..M { for j in 0..N { " + value + " } } }";
+}
+#define SUM "reduce(+, k in 0..K, sequential, a[i, k] * b[k, j])"
+
+const std::vector<std::vector<int64_t>> kSizes{{13, 3, 33}, {3, 4, 5}, {4, 0, 3}};
+const std::vector<std::vector<int64_t>> kBatches{{2, 13, 2, 20}, {3, 4, 2, 5}, {0, 3, 2, 4}};
+
+// Texts are kept: tests refer to them.
+const char* Kept(const std::string& text) {
+  static std::vector<std::unique_ptr<std::string>> all;
+  return all.emplace_back(std::make_unique<std::string>(text))->c_str();
+}
+
+const std::vector<Product>& Products() {
+  static const std::vector<Product> all{
+      {"Plain", Kept(Nest("", "", "o[i, j] = " SUM)), kSizes},
+      {"Bias", Kept(Nest(", c: f32[N]", "", "o[i, j] = " SUM " + c[j]")), kSizes},
+      {"BiasOfRows", Kept(Nest(", c: f32[M]", "", "o[i, j] = c[i] + " SUM)), kSizes},
+      {"Factor", Kept(Nest("", "", "o[i, j] = " SUM " * 0.5")), kSizes},
+      {"FactorThatIsAnArgument", Kept(Nest(", c: f32", "", "o[i, j] = " SUM " * c")), {}},
+      {"FactorOfTheFunction", Kept(Nest("", "let c = 1.0 / sqrt(f32(K)) ", "o[i, j] = " SUM " * c")), kSizes},
+      {"Rectified", Kept(Nest("", "", "o[i, j] = max(" SUM ", 0.0)")), kSizes},
+      {"Silu", Kept(Nest("", "", "let v = " SUM " o[i, j] = v / (1.0 + exp(-v))")), kSizes},
+      {"SeveralLets",
+       Kept(Nest(", c: f32[N], d: f32[M, N]", "", "let v = " SUM " + c[j] let w = v * d[i, j] o[i, j] = w + w * v")),
+       kSizes},
+      {"Narrowed", Kept(Nest("", "", "o[i, j] = bf16(" SUM ")", "bf16")), kSizes},
+      {"ToIntegers", Kept(Nest("", "", "o[i, j] = i8(" SUM ")", "i8")), kSizes},
+      {"Residual", Kept(Nest(", x: f32[M, N]", "", "o[i, j] = x[i, j] + " SUM)), kSizes},
+      {"OfItsOwnOperand",
+       "func f(a: f32[M, K], b: f32[K, K]) -> (o: f32[M, K]) { for i in 0..M { for j in 0..K { "
+       "o[i, j] = a[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } } }",
+       {{13, 7}, {5, 65}, {2, 0}}},
+      {"Accumulated",
+       "func f(a: f32[M, K], b: f32[K, N], o!: f32[M, N]) -> (p: f32[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = o[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } } "
+       "for i in 0..M { for j in 0..N { p[i, j] = o[i, j] } } }",
+       kSizes},
+      {"TransposedWithBias",
+       "func f(a: f32[M, K], b: f32[N, K], c: f32[N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[j, k]) + c[j] } } }",
+       kSizes},
+      {"Batch",
+       "func f(a: f32[B, M, K], b: f32[B, K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
+       "{ "
+       "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) } } } }",
+       kBatches},
+      {"BatchWithBias",
+       "func f(a: f32[B, M, K], b: f32[B, K, N], c: f32[B, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { "
+       "for j in 0..N { o[q, i, j] = max(reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) + c[q, j], 0.0) } } "
+       "} }",
+       kBatches},
+      {"BatchOfTransposed",
+       "func f(a: f32[B, M, K], b: f32[B, N, K]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
+       "{ "
+       "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, j, k]) } } } }",
+       {{2, 13, 2, 20}, {1, 4, 2, 5}}},
+      {"BatchOfOneWeight",
+       "func f(a: f32[B, M, K], b: f32[K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N { "
+       "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[k, j]) } } } }",
+       kBatches},
+      {"Heads",
+       "func f(a: f32[B, H, M, K], b: f32[B, H, K, N]) -> (o: f32[B, H, M, N]) { for q in 0..B { for h in 0..H { "
+       "for i in 0..M { for j in 0..N { "
+       "o[q, h, i, j] = reduce(+, k in 0..K, sequential, a[q, h, i, k] * b[q, h, k, j]) } } } } }",
+       {{2, 3, 5, 2, 9}, {1, 2, 13, 1, 3}, {2, 0, 3, 2, 4}}},
+      {"OfDoubles",
+       "func f(a: f64[M, K], b: f64[K, N], c: f64[N]) -> (o: f64[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) + c[j] } } }",
+       kSizes},
+      {"OfBrainFloats",
+       "func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = bf16(reduce(+, k in 0..K, sequential, f32(a[i, k]) * f32(b[k, j]))) } } }",
+       kSizes},
+      {"OfBytes",
+       "func f(a: i8[M, K], b: i8[K, N], c: f32[N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = f32(reduce(+, k in 0..K, sequential, i32(a[i, k]) * i32(b[k, j]))) * c[j] } } }",
+       kSizes},
+      {"OfOneRowWithBias",
+       "func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) { for j in 0..N { "
+       "o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) + c[j] } }",
+       {{5, 300}, {3, 0}, {5, 17}}},
+      {"TwoSums", Kept(Nest("", "", "o[i, j] = " SUM " + reduce(+, k in 0..K, sequential, b[k, j])")), kSizes, false},
+      {"MaximumOfProducts", Kept(Nest("", "", "o[i, j] = reduce(max, k in 0..K, any 16, a[i, k] * b[k, j])")), kSizes,
+       false},
+      {"SumOfDifferences", Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] - b[k, j])")), kSizes,
+       false},
+      {"SumToTheRow",
+       Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..i, sequential, a[i, k] * b[k, j]) * 2.0")),
+       {{3, 5, 9}},
+       false},
+  };
+  return all;
+}
+
+void PrintTo(const Product& p, std::ostream* out) { *out << p.name; }
+
+class ScheduleProducts : public testing::TestWithParam<Product> {};
+
+TEST_P(ScheduleProducts, AreRecognised) {
+  const IRModule plain = Parse(GetParam().text);
+  for (const char* target : {"llvm -mcpu=x86-64-v2", "llvm -mcpu=x86-64-v3", "c -mcpu=x86-64-v4", "opencl"}) {
+    const std::string text = Print(ScheduleByDefault(plain, Target(target)));
+    const bool found = text.find("a_pack:") != std::string::npos || text.find("o_local:") != std::string::npos;
+    EXPECT_EQ(found, GetParam().is_product) << target << "\n" << text;
+  }
+}
+
+TEST_P(ScheduleProducts, KeepResultsForEveryTarget) {
+  const IRModule plain = Parse(GetParam().text);
+  for (const char* target : {"llvm -mcpu=x86-64-v2", "c -mcpu=x86-64-v4", "cuda -arch=sm_90"}) {
+    const IRModule scheduled = ScheduleByDefault(plain, Target(target));
+    for (const std::vector<int64_t>& dims : GetParam().sizes)
+      ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims))
+          << target << Print(scheduled);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScheduleProducts, testing::ValuesIn(Products()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace schedule_test
