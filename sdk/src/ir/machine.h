@@ -44,18 +44,22 @@ class Machine {
   uint64_t steps_ = 0;
   std::vector<std::vector<std::byte>> outgrown_;  // persistent memory that a buffer may still be in
   int calls_ = 0;
+  const FuncNode* function_ = nullptr;  // that runs
 
   Value Eval(const Expr& e, Thread* t);
   Value EvalLoad(const ExprNode& e, Thread* t);
   Value EvalReduce(const ExprNode& e, Thread* t);
   Value EvalExtern(const ExprNode& e, Thread* t);
   int64_t EvalInt(const Expr& e, Thread* t) { return static_cast<int64_t>(Eval(e, t).lane[0]); }
-  std::byte* Place(const Buffer& buffer, const std::vector<Value>& indices, int lane, Thread* t, Position at);
+  // Where a lane of an access is. `args` begins with the indices as they are written, whose values are `indices`.
+  std::byte* Place(const Buffer& buffer, const std::vector<Expr>& args, const std::vector<Value>& indices, int lane,
+                   Thread* t);
 
   // All threads run the block together; only where a statement holds a barrier do they go step by step.
   void RunBlock(const Block& block, const Threads& threads);
   void RunStmt(const StmtNode& s, const Threads& threads);
   void RunAlone(const StmtNode& s, Thread* t);
+  void RunAssert(const StmtNode& s, Thread* t);
   void RunStore(const StmtNode& s, Thread* t);
   void RunAlloc(const StmtNode& s, const Threads& threads);
   void RunFor(const StmtNode& s, const Threads& threads);
