@@ -63,9 +63,7 @@ class BuiltModule(kernpack.Module):
         return functools.partial(build, checked=self.checked), (self.ir, self.target)
 
 
-def build(
-    module: IRModule | PrimFunc | str, target: TargetSpec | None = None, *, checked: bool = False
-) -> BuiltModule:
+def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None, *, checked: bool = False) -> BuiltModule:
     """Compiles a module, one function, or the text of either, for a target; the module's own when None.
 
     checked: an access of the module out of range is an IndexError of the call that names function, access, axis, index and

@@ -41,8 +41,9 @@ void BindIrPass(py::module_& module) {
   module.def("pass_names", &PassNames, "What lower() runs, in order.");
   module.def("run_pass", &RunPass, py::arg("module"), py::arg("name"),
              "The module after one pass. ValueError for a name that pass_names() does not have.");
-  module.def("lower", &LowerAll, py::arg("module"), py::arg("observe") = py::none(), py::arg("checked") = false,
-             R"(What generators are given: verified, then through every pass; checked: with the checks of a checked build.
+  module.def(
+      "lower", &LowerAll, py::arg("module"), py::arg("observe") = py::none(), py::arg("checked") = false,
+      R"(What generators are given: verified, then through every pass; checked: with the checks of a checked build.
 
 observe(name, module) sees the module after each: lower(m, lambda name, after: print(name, after, sep="\n")).)");
 }

@@ -48,8 +48,7 @@ Value Machine::EvalLoad(const ExprNode& e, Thread* t) {
   }
   out.lanes = e.type.lanes;
   for (int i = 0; i < out.lanes; ++i) {
-    if (!masked || mask.lane[i])
-      out.lane[i] = ReadLane(e.buffer()->element, Place(e.buffer(), e.args, indices, i, t));
+    if (!masked || mask.lane[i]) out.lane[i] = ReadLane(e.buffer()->element, Place(e.buffer(), e.args, indices, i, t));
   }
   return out;
 }

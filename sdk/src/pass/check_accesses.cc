@@ -143,7 +143,8 @@ class Labeller : public Mutator {
 
   Expr MutateExpr(const Expr& e) override {
     const Expr made = Mutator::MutateExpr(e);
-    return e->op == Op::kLoad || e->op == Op::kMaskedLoad ? At(Labelled(e->position, e->buffer(), e->args), made) : made;
+    return e->op == Op::kLoad || e->op == Op::kMaskedLoad ? At(Labelled(e->position, e->buffer(), e->args), made)
+                                                          : made;
   }
   void MutateStmt(const Stmt& s, Block* out) override {
     Mutator::MutateStmt(s, out);

@@ -96,8 +96,8 @@ void Insides::Count(const StmtNode& loop, const std::function<void()>& body) {
   const CounterScope counting(&facts_, loop.var, loop.args[0], loop.args[1]);
   int64_t first = 0;
   const Expr& end = loop.args[1];
-  const bool steps = IsConstInt(loop.args[0], &first) && first == 0 && end->op == Op::kVar &&
-                     quotients_.count(end->var().get()) != 0;
+  const bool steps =
+      IsConstInt(loop.args[0], &first) && first == 0 && end->op == Op::kVar && quotients_.count(end->var().get()) != 0;
   if (steps) steps_.push_back(end->var().get());
   body();
   if (steps) steps_.pop_back();

@@ -10,16 +10,14 @@ namespace {
 
 TEST(LlvmChecked, Raises) {
   const Compiled compiled(Unchecked("llvm"), "llvm", {.checked = true});
-  ExpectCheckedCalls(Unchecked("llvm"), [&](const std::string& f, const std::vector<KpAny>& args) {
-    return compiled.Call(f, args);
-  });
+  ExpectCheckedCalls(Unchecked("llvm"),
+                     [&](const std::string& f, const std::vector<KpAny>& args) { return compiled.Call(f, args); });
 }
 
 TEST(LlvmChecked, IsExported) {
   const Folder folder;
   const std::string path = (folder.path() / "gathers.so").string();
-  const IRModule module =
-      Parse("module \"checked_export\" func f(x: i64[N], k: i64) -> (o: i64[1]) { o[0] = x[k] }");
+  const IRModule module = Parse("module \"checked_export\" func f(x: i64[N], k: i64) -> (o: i64[1]) { o[0] = x[k] }");
   kernpack::sdk::Export(module, kernpack::sdk::Target("llvm"), path, {.checked = true});
   Array x = Array::Of<int64_t>(kI64, {2}, {5, 6}), o(kI64, {1});
   const Compiled loaded = Compiled::Load(path);
@@ -31,17 +29,17 @@ TEST(LlvmChecked, IsExported) {
 
 TEST(LlvmChecked, ComputesTheSame) {
   IRModule module{"checked_llvm_random", "", {}};
-  for (uint64_t seed = 0; seed < 10; ++seed) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
     for (PrimFunc& f : RandomFunction(seed).Make()) module.functions.push_back(std::move(f));
   }
   const Runner want = Interpreted(Lower(module));
   const Compiled compiled(module, "llvm -fast-math-contract=0", {.checked = true});
   for (const PrimFunc& f : module.functions) {
     if (f->is_private) continue;
-    EXPECT_EQ(Difference(*f, want, [&](const std::string& name, const std::vector<KpAny>& args) {
-                return compiled.Call(name, args);
-              }),
-              "")
+    EXPECT_EQ(
+        Difference(*f, want,
+                   [&](const std::string& name, const std::vector<KpAny>& args) { return compiled.Call(name, args); }),
+        "")
         << f->name;
   }
 }

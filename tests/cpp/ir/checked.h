@@ -78,9 +78,13 @@ inline const std::vector<UncheckedCall>& UncheckedCalls() {
       {"gather", {2, 0, 1}, "", {12, 10, 11}},
       {"gather", {2, 3, 1}, "gather: t[idx[i]]: index 3 is out of range for axis 0 of extent 3"},
       {"gather", {0, 1, -1}, "gather: t[idx[i]]: index -1 is out of range for axis 0 of extent 3"},
-      {"gather", {1, int64_t{1} << 62}, "gather: t[idx[i]]: index 4611686018427387904 is out of range for axis 0 of extent 3"},
+      {"gather",
+       {1, int64_t{1} << 62},
+       "gather: t[idx[i]]: index 4611686018427387904 is out of range for axis 0 of extent 3"},
       {"gather_in_parallel", {2, 0, 1}, "", {12, 10, 11}},
-      {"gather_in_parallel", {0, 9, 1}, "gather_in_parallel: t[idx[i]]: index 9 is out of range for axis 0 of extent 3"},
+      {"gather_in_parallel",
+       {0, 9, 1},
+       "gather_in_parallel: t[idx[i]]: index 9 is out of range for axis 0 of extent 3"},
       {"gather_in_vectors", {0, 1, 2, 0, 1, 2, 0, 1, 2, 1}, "", {10, 11, 12, 10, 11, 12, 10, 11, 12, 11}},
       {"gather_in_vectors",
        {0, 1, 2, 0, 1, -7, 0, 1, 2, 0},
@@ -107,9 +111,7 @@ inline const std::vector<UncheckedCall>& UncheckedCalls() {
       {"with_mask", {1, 100}, "", {11, -1}},
       {"with_mask", {1, 99}, "with_mask: t[idx[i]]: index 99 is out of range for axis 0 of extent 3"},
       {"masked_vectors", {1, 100, 200, 2}, "", {11, -1, 10, 12}},
-      {"masked_vectors",
-       {1, 100, 77, 2},
-       "masked_vectors: t[from]: index 77 is out of range for axis 0 of extent 3"},
+      {"masked_vectors", {1, 100, 77, 2}, "masked_vectors: t[from]: index 77 is out of range for axis 0 of extent 3"},
       {"summed", {0, 1, 2, 0, 1, 2, 0, 1, 2}, "", {99}},
       {"summed", {0, 1, 2, 0, 1, 2, 0, 1, 3}, "summed: t[idx[i]]: index 3 is out of range for axis 0 of extent 3"},
       {"summed_in_order", {0, -3}, "summed_in_order: t[idx[i]]: index -3 is out of range for axis 0 of extent 3"},
@@ -135,9 +137,9 @@ inline void ExpectCheckedCalls(const IRModule& module, const Caller& call) {
     std::vector<int64_t> shape{result->shape[0]->op == Op::kConst ? static_cast<int64_t>(result->shape[0]->bits()) : n};
     if (result->shape.size() == 2) shape.push_back(3);
     Array o(result->element, shape);
-    const KpAny first = f.params[0].var                           ? Int(c.idx[0])
+    const KpAny first = f.params[0].var                       ? Int(c.idx[0])
                         : f.params[0].buffer->element == kI32 ? narrow_idx.Value()
-                                                                  : idx.Value();
+                                                              : idx.Value();
     const std::string raised =
         call(c.function, {first, f.params[1].buffer->element == kI64 ? whole.Value() : t.Value(), o.Value()});
     EXPECT_EQ(raised, *c.raises ? "IndexError: " + std::string(c.raises) : "") << c.function;

@@ -28,7 +28,9 @@ size_t Asserts(const IRModule& module) {
 TEST(CheckedBuild, TheInterpreterSaysTheSame) {
   const IRModule module = Unchecked("interpreted");
   const auto run = [](const IRModule& m) {
-    return [&m](const std::string& f, const std::vector<KpAny>& args) { return MessageOf([&] { Interpret(m, f, args); }); };
+    return [&m](const std::string& f, const std::vector<KpAny>& args) {
+      return MessageOf([&] { Interpret(m, f, args); });
+    };
   };
   ExpectCheckedCalls(module, run(module));
   // The checks are in the module: with them in it the interpreter's own find nothing, and its text means the same.
@@ -41,9 +43,11 @@ TEST(CheckedBuild, TheInterpreterSaysTheSame) {
 }
 
 TEST(CheckedBuild, OfTheKindCRaises) {
+  const Environment quick("KERNPACK_CFLAGS", "-O0");
   const IRModule module = Unchecked("c");
   const Compiled compiled(module, "c", {.checked = true});
-  ExpectCheckedCalls(module, [&](const std::string& f, const std::vector<KpAny>& args) { return compiled.Call(f, args); });
+  ExpectCheckedCalls(module,
+                     [&](const std::string& f, const std::vector<KpAny>& args) { return compiled.Call(f, args); });
 }
 
 TEST(CheckedBuild, ChecksOnlyWhatMayBeOutside) {
@@ -53,8 +57,10 @@ TEST(CheckedBuild, ChecksOnlyWhatMayBeOutside) {
   EXPECT_EQ(asserts("parallel i in 0..N { for j in 0..D { o[i, j] = x[i, j] } }"), 0u);
   EXPECT_EQ(asserts("for i in 1..N { for j in 2..D - 1 { o[i - 1, j + 1] = x[i, j - 2] } }"), 0u);
   EXPECT_EQ(asserts("for i in 0..N { vectorized(8) j in 0..D { o[i, j] = x[i, j] } }"), 0u);
-  EXPECT_EQ(asserts("for i in 0..N { alloc t: f32[4] local unrolled j in 0..4 { t[j] = 1.0 } for j in 0..D { o[i, j] = t[3] } }"),
-            0u);
+  EXPECT_EQ(
+      asserts(
+          "for i in 0..N { alloc t: f32[4] local unrolled j in 0..4 { t[j] = 1.0 } for j in 0..D { o[i, j] = t[3] } }"),
+      0u);
   EXPECT_EQ(asserts("for i in 0..N { for j in 0..D { o[i, j] = reduce(+, q in 0..D, any 8, x[i, q]) } }"), 1u)
       << "the masked step at the end";
   EXPECT_EQ(asserts("for i in 0..N { for j in 0..D { o[i, j] = x[j, i] } }"), 2u);
@@ -132,10 +138,12 @@ TEST(Asserts, HaveAPlaceForEachValue) {
   };
   EXPECT_EQ(message("\"{}\""), "");
   EXPECT_EQ(message("\"{} {}\", a"),
-            "ValueError: line 1, column 32: assert: the message '{} {}' has 2 places {} for 1 values; expected as many, and 4 "
+            "ValueError: line 1, column 32: assert: the message '{} {}' has 2 places {} for 1 values; expected as "
+            "many, and 4 "
             "at most");
   EXPECT_EQ(message("\"{}{}{}{}{}\", a, a, a, a, a").find("ValueError: line 1, column 32: assert: the message"), 0u);
-  EXPECT_EQ(message("\"{}\", x"), "TypeError: line 1, column 32: assert: expected integers as the message's values, got f32");
+  EXPECT_EQ(message("\"{}\", x"),
+            "TypeError: line 1, column 32: assert: expected integers as the message's values, got f32");
 }
 
 }  // namespace

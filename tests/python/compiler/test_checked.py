@@ -98,5 +98,5 @@ def test_checks_of_functions_say_values() -> None:
         with ir.serial(N) as i:
             y[i] = x[i]
 
-    with pytest.raises(IndexError, match="^shifted: k is 4 of 3$"):
+    with pytest.raises(IndexError, match=r"^shifted: k is 4 of 3$"):
         kc.build(ir.IRModule([shifted], "shifts"), "c").shifted(np.zeros(3, np.float32), 4)

@@ -42,10 +42,10 @@ struct Queue {
     const KpHost* host = instance.host;
     const KpFrameCode& code = *call->code;
     return detail::find_device_api(host, call->device, &api) ||
-                   detail::find_kernel({detail::device_host(host), api, call->device, instance.module_name,
-                                        kp_bytes(code.name), kp_bytes(code.format), KpBytes{code.data, code.size},
-                                        KpBytes{nullptr, 0}, kp_bytes(name)},
-                                       &kernel) ||
+                   detail::find_kernel(
+                       {detail::device_host(host), api, call->device, instance.module_name, kp_bytes(code.name),
+                        kp_bytes(code.format), KpBytes{code.data, code.size}, KpBytes{nullptr, 0}, kp_bytes(name)},
+                       &kernel) ||
                    host->current_stream(host, call->device, &stream)
                ? -1
                : 0;
