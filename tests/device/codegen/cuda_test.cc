@@ -111,8 +111,8 @@ TEST_F(CudaCode, OfACheckedBuildHandsTheHostWhatFailed) {
   const std::string program = kernpack::sdk::Source(module, Target("cuda"), checked);
   EXPECT_NE(program.find("if (atomicCAS((int*)word, 0, number) != 0) return;"), std::string::npos) << program;
   EXPECT_NE(
-      program.find("generated_gather_kernel(const int64_t i_first, const int64_t* __restrict__ idx, const int64_t N, "
-                   "const float* __restrict__ t, const int64_t M, float* __restrict__ o, int64_t* kp_asserts) {"),
+      program.find("generated_gather_kernel(const int64_t i_first, const int64_t* __restrict__ idx, const int64_t M, "
+                   "const float* __restrict__ t, float* __restrict__ o, int64_t* kp_asserts) {"),
       std::string::npos)
       << program;
   const Image image = Read(Nvrtc::Get().Compile(program, "gathering", "sm_90", true));
