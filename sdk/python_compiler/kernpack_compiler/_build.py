@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,24 +23,26 @@ if TYPE_CHECKING:
 class BuiltModule(kernpack.Module):
     """A module that build() made. Its functions are kernels like any other: k.softmax(x) takes NumPy, torch and JAX arrays.
 
-    ir: the IRModule as it was given. target: what it is compiled for.
+    ir: the IRModule as it was given. target: what it is compiled for. checked: whether its accesses are checked.
     """
 
     ir: IRModule
     target: Target
+    checked: bool
     table: int
 
-    def __init__(self, made: int | str, module: IRModule, target: Target) -> None:
+    def __init__(self, made: int | str, module: IRModule, target: Target, checked: bool = False) -> None:
         self.table = made if isinstance(made, int) else 0  # address of the module's table, where it came from no file
         path = "" if isinstance(made, int) else made
         super().__init__(_core.load((made,), 0) if isinstance(made, str) else _core.adopt(made), path, by_path=True)
         self.ir = module
         self.target = target
+        self.checked = checked
 
     @property
     def source(self) -> str:
         """The code that the generator wrote, for a person to read. RuntimeError where the generator has none to show."""
-        return _native.source(self.ir, self.target)
+        return _native.source(self.ir, self.target, self.checked)
 
     def export_library(self, path: str | os.PathLike[str]) -> Path:
         """Writes a shared object that kernpack.load() and apache-tvm-ffi load, and that needs no compiler to run.
@@ -47,7 +50,7 @@ class BuiltModule(kernpack.Module):
         RuntimeError when a tool is missing or the generator cannot; it says which.
         """
         library = Path(path)
-        _native.export_library(self.ir, self.target, os.fspath(library.absolute()))
+        _native.export_library(self.ir, self.target, os.fspath(library.absolute()), self.checked)
         return library
 
     def export_wheel(self, folder: str | os.PathLike[str], name: str, version: str, **options: Any) -> Path:
@@ -57,30 +60,37 @@ class BuiltModule(kernpack.Module):
         return export_wheel([self], folder, name, version, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return build, (self.ir, self.target)
+        return functools.partial(build, checked=self.checked), (self.ir, self.target)
 
 
-def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None) -> BuiltModule:
+def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None, *, checked: bool = False) -> BuiltModule:
     """Compiles a module, one function, or the text of either, for a target; the module's own when None.
+
+    checked: an access of the module out of range is an IndexError of the call that names function, access, axis, index and
+    extent, and touches no memory. For debugging: it costs time, and a call on a device waits for its launches.
 
     Raises what the verifier finds (with the position), ValueError for a target that is not sound, RuntimeError for a kind
     without a generator: it lists those there are, and why others are not.
     """
     module = _module_of(module, "build")
-    made = _native.build(module, target)
-    built = BuiltModule(made, module, Target(target if target is not None else module.target or ""))
+    made = _native.build(module, target, checked)
+    built = BuiltModule(made, module, Target(target if target is not None else module.target or ""), checked)
     announce(built)
     return built
 
 
 def export_library(
-    module: IRModule | PrimFunc | str, path: str | os.PathLike[str], target: TargetSpec | None = None
+    module: IRModule | PrimFunc | str,
+    path: str | os.PathLike[str],
+    target: TargetSpec | None = None,
+    *,
+    checked: bool = False,
 ) -> Path:
     """Writes a shared object, or an object where the path ends in .o, without loading it: also for another machine's target,
     whose code does not run here. Gives the path. Arguments and errors as build()'s and BuiltModule.export_library()'s.
     """
     library = Path(path)
-    _native.export_library(_module_of(module, "export_library"), target, os.fspath(library.absolute()))
+    _native.export_library(_module_of(module, "export_library"), target, os.fspath(library.absolute()), checked)
     return library
 
 

@@ -75,7 +75,7 @@ def export_wheel(
             if target is None:
                 module.export_library(tree / package / library)
             else:
-                _native.export_library(module.ir, target, str(tree / package / library))
+                _native.export_library(module.ir, target, str(tree / package / library), module.checked)
                 # Functions and contracts are the same for every target, and these can be read here.
                 module.export_library(Path(temporary) / library)
         if target is not None:

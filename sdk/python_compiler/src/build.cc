@@ -16,27 +16,27 @@ std::optional<Target> TargetOrNone(py::handle target) {
 }
 
 // The address of a module table, or the path of a shared object.
-py::object BuildModule(const IRModule& module, py::handle target) {
+py::object BuildModule(const IRModule& module, py::handle target, bool checked) {
   const std::optional<Target> chosen = TargetOrNone(target);
   sdk::Generated made;
   {
     const py::gil_scoped_release unlocked;  // compilers take their time
-    made = sdk::Build(module, chosen);
+    made = sdk::Build(module, chosen, {.checked = checked});
   }
   if (made.table) return py::int_(reinterpret_cast<uintptr_t>(made.table));
   return py::str(made.library);
 }
 
-void ExportModule(const IRModule& module, py::handle target, const std::string& path) {
+void ExportModule(const IRModule& module, py::handle target, const std::string& path, bool checked) {
   const std::optional<Target> chosen = TargetOrNone(target);
   const py::gil_scoped_release unlocked;
-  sdk::Export(module, chosen, path);
+  sdk::Export(module, chosen, path, {.checked = checked});
 }
 
-std::string SourceOf(const IRModule& module, py::handle target) {
+std::string SourceOf(const IRModule& module, py::handle target, bool checked) {
   const std::optional<Target> chosen = TargetOrNone(target);
   const py::gil_scoped_release unlocked;
-  return sdk::Source(module, chosen);
+  return sdk::Source(module, chosen, {.checked = checked});
 }
 
 void AddOption(sdk::TargetKindBuilder& kind, const std::string& name, py::handle value) {
@@ -64,9 +64,10 @@ void AddTargetKind(const std::string& name, const std::string& device, const py:
 }  // namespace
 
 void BindBuild(py::module_& module) {
-  module.def("build", &BuildModule, py::arg("module"), py::arg("target") = py::none());
-  module.def("export_library", &ExportModule, py::arg("module"), py::arg("target"), py::arg("path"));
-  module.def("source", &SourceOf, py::arg("module"), py::arg("target") = py::none(),
+  module.def("build", &BuildModule, py::arg("module"), py::arg("target") = py::none(), py::arg("checked") = false);
+  module.def("export_library", &ExportModule, py::arg("module"), py::arg("target"), py::arg("path"),
+             py::arg("checked") = false);
+  module.def("source", &SourceOf, py::arg("module"), py::arg("target") = py::none(), py::arg("checked") = false,
              "The code that the generator of the target's kind writes, for a person to read.");
   module.def("list_generators", &sdk::ListGenerators, "Target kinds that code can be built for, sorted.");
   module.def("add_target_kind", &AddTargetKind, py::arg("name"), py::arg("device"), py::arg("options") = py::dict(),

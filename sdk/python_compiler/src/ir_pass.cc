@@ -1,6 +1,7 @@
 // Passes: IRModule to IRModule, one by one or all that generators run.
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/pass.h>
+#include <kernpack/sdk/ir/verify.h>
 
 #include "ir_bindings.h"
 
@@ -25,9 +26,13 @@ IRModule RunPass(const IRModule& module, const std::string& name) {
   KP_THROW(ValueError) << "run_pass: no pass is named '" << name << "'; there are " << known;
 }
 
-IRModule LowerAll(const IRModule& module, const py::object& observe) {
-  if (observe.is_none()) return ir::Lower(module);
-  return ir::Lower(module, [&](const Pass& pass, const IRModule& after) { observe(pass.name, after); });
+IRModule LowerAll(const IRModule& module, const py::object& observe, bool checked) {
+  ir::PassObserver observer;
+  if (!observe.is_none()) observer = [&](const Pass& pass, const IRModule& after) { observe(pass.name, after); };
+  if (!checked) return ir::Lower(module, observer);
+  ir::Verify(module);
+  const ir::LabelledModule labelled = ir::LabelAccesses(module);
+  return ir::CheckAccesses(ir::Lower(labelled.module, observer), labelled.labels);
 }
 
 }  // namespace
@@ -36,8 +41,9 @@ void BindIrPass(py::module_& module) {
   module.def("pass_names", &PassNames, "What lower() runs, in order.");
   module.def("run_pass", &RunPass, py::arg("module"), py::arg("name"),
              "The module after one pass. ValueError for a name that pass_names() does not have.");
-  module.def("lower", &LowerAll, py::arg("module"), py::arg("observe") = py::none(),
-             R"(What generators are given: verified, then through every pass.
+  module.def(
+      "lower", &LowerAll, py::arg("module"), py::arg("observe") = py::none(), py::arg("checked") = false,
+      R"(What generators are given: verified, then through every pass; checked: with the checks of a checked build.
 
 observe(name, module) sees the module after each: lower(m, lambda name, after: print(name, after, sep="\n")).)");
 }

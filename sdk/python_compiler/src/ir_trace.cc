@@ -184,11 +184,13 @@ void BindIrTrace(py::module_& module) {
   module.def("let", &LetOf, py::arg("value"), py::arg("name") = "t", "Computes a value once; use what this gives.");
   module.def(
       "check",
-      [](py::handle condition, const std::string& message, const std::string& kind) {
-        Record(ir::Assert(ToExpr(condition), message, kind));
+      [](py::handle condition, const std::string& message, const std::string& kind, py::handle values) {
+        Record(ir::Assert(ToExpr(condition), message, kind, ToExprs(values)));
       },
-      py::arg("condition"), py::arg("message"), py::arg("kind") = "ValueError",
-      "Raises an error of that kind at run time unless the condition holds.");
+      py::arg("condition"), py::arg("message"), py::arg("kind") = "ValueError", py::arg("values") = py::tuple(),
+      R"(Raises an error of that kind at run time unless the condition holds.
+
+values: up to 4 integers, which take the places of "{}" in the message.)");
   module.def("barrier", [] { Record(ir::Barrier()); }, "Waits for all threads of the block; inside a launch.");
   module.def("return_", [] { Record(ir::Return()); }, "Ends the function.");
   module.def("evaluate", [](py::handle value) { Record(ir::Evaluate(ToExpr(value))); }, py::arg("value"));

@@ -1,4 +1,6 @@
 #include <kernpack/sdk/codegen/generator.h>
+#include <kernpack/sdk/ir/pass.h>
+#include <kernpack/sdk/ir/verify.h>
 #include <kernpack/sdk/object.h>
 #include <kernpack/sdk/schedule/default.h>
 #include <kernpack/string.h>
@@ -66,8 +68,20 @@ Target InThisProcess(const Target& target) {
   return Target::FromDevice({kind.device_type(), 0}, target.ToConfig());
 }
 
+// What a generator is given. Checks are in the module, and so every generator has them. They come after lowering, where every
+// access and its lanes are written out, and say what the accesses looked like before.
+ir::IRModule Prepared(const ir::IRModule& module, const Target& target, const BuildOptions& options) {
+  const bool checked = options.checked && !module.checked;
+  if (checked) ir::Verify(module);
+  const ir::LabelledModule labelled = checked ? ir::LabelAccesses(module) : ir::LabelledModule{module, {}};
+  const ir::IRModule scheduled = ir::ScheduleByDefault(labelled.module, target);
+  ir::CheckLaunches(scheduled, target);
+  return checked ? ir::CheckAccesses(ir::Lower(scheduled), labelled.labels) : scheduled;
+}
+
 // Calls target.<service>.<kind> with the module, the target and `more`.
-Any CallGenerator(const char* service, const ir::IRModule& module, const Target& target, std::vector<Any> more = {}) {
+Any CallGenerator(const char* service, const ir::IRModule& module, const Target& target, const BuildOptions& options,
+                  std::vector<Any> more = {}) {
   RegisterBuiltinGenerators();
   static_cast<void>(target.device_type());  // a backend that is found by its device's name brings its generator
   const std::string& kind = target.kind().name();
@@ -80,9 +94,7 @@ Any CallGenerator(const char* service, const ir::IRModule& module, const Target&
     KP_THROW(RuntimeError) << "build: the generator of target kind '" << kind.c_str() << "' has no " << service
                            << kind.c_str();
   }
-  const ir::IRModule scheduled = ir::ScheduleByDefault(module, target);
-  ir::CheckLaunches(scheduled, target);
-  std::vector<Any> args = {ToAny(scheduled), ToAny(target)};
+  std::vector<Any> args = {ToAny(Prepared(module, target, options)), ToAny(target)};
   for (Any& value : more) args.push_back(std::move(value));
   return CallPacked(service + kind, args);
 }
@@ -139,17 +151,18 @@ std::vector<std::string> ListGenerators() {
   return kinds;
 }
 
-Generated Build(const ir::IRModule& module, const std::optional<Target>& target) {
+Generated Build(const ir::IRModule& module, const std::optional<Target>& target, const BuildOptions& options) {
   const Target chosen = InThisProcess(TargetFor(module, target));
-  return ToGenerated(CallGenerator(kBuild, module, chosen), chosen.kind().name());
+  return ToGenerated(CallGenerator(kBuild, module, chosen, options), chosen.kind().name());
 }
 
-void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path) {
-  CallGenerator(kExport, module, TargetFor(module, target), {Any(String(path))});
+void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path,
+            const BuildOptions& options) {
+  CallGenerator(kExport, module, TargetFor(module, target), options, {Any(String(path))});
 }
 
-std::string Source(const ir::IRModule& module, const std::optional<Target>& target) {
-  const Any source = CallGenerator(kSource, module, InThisProcess(TargetFor(module, target)));
+std::string Source(const ir::IRModule& module, const std::optional<Target>& target, const BuildOptions& options) {
+  const Any source = CallGenerator(kSource, module, InThisProcess(TargetFor(module, target)), options);
   return std::string(source.cast<StringView>());
 }
 

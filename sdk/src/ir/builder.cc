@@ -115,8 +115,8 @@ void FunctionBuilder::Store(Buffer buffer, std::vector<Expr> indices, Expr value
   Add(ir::Store(std::move(buffer), std::move(indices), std::move(value), std::move(mask)));
 }
 
-void FunctionBuilder::Assert(Expr condition, std::string message, std::string kind) {
-  Add(ir::Assert(std::move(condition), std::move(message), std::move(kind)));
+void FunctionBuilder::Assert(Expr condition, std::string message, std::string kind, std::vector<Expr> values) {
+  Add(ir::Assert(std::move(condition), std::move(message), std::move(kind), std::move(values)));
 }
 
 PrimFunc FunctionBuilder::Finish() const {

@@ -147,7 +147,8 @@ bool Equal(const Expr& a, const Expr& b) {
 }
 
 bool Equal(const IRModule& a, const IRModule& b) {
-  if (a.name != b.name || a.target != b.target || a.functions.size() != b.functions.size()) return false;
+  if (a.name != b.name || a.target != b.target || a.checked != b.checked) return false;
+  if (a.functions.size() != b.functions.size()) return false;
   for (size_t i = 0; i < a.functions.size(); ++i) {
     if (!Equal(*a.functions[i], *b.functions[i])) return false;
   }
@@ -158,6 +159,7 @@ uint64_t Hash(const FuncNode& function) { return HashText(CanonOf(function)); }
 
 uint64_t Hash(const IRModule& module) {
   std::string all = module.name + '\0' + module.target + '\0';
+  if (module.checked) all += "checked";
   for (const PrimFunc& f : module.functions) all += CanonOf(*f);
   return HashText(all);
 }

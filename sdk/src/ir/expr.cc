@@ -392,7 +392,7 @@ Expr WithArgs(const Expr& e, std::vector<Expr> args) {
     }
   };
   const Expr made = make();
-  return e->position.line && !made->position.line ? At(e->position, made) : made;
+  return e->position.is_known() && !made->position.is_known() ? At(e->position, made) : made;
 }
 
 Expr At(Position position, const Expr& e) {

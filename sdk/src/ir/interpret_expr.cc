@@ -1,8 +1,8 @@
 // Expressions in the interpreter.
 #include <kernpack/error.h>
-#include <kernpack/sdk/ir/text.h>
 
 #include "ir/machine.h"
+#include "ir/message.h"
 #include "ir/scalar.h"
 #include "ir/take_in.h"
 #include "target/host.h"
@@ -17,7 +17,8 @@ void Machine::Step() {
   }
 }
 
-std::byte* Machine::Place(const Buffer& buffer, const std::vector<Value>& indices, int lane, Thread* t, Position at) {
+std::byte* Machine::Place(const Buffer& buffer, const std::vector<Expr>& args, const std::vector<Value>& indices,
+                          int lane, Thread* t) {
   const auto found = t->buffers.find(buffer.get());
   if (found == t->buffers.end()) KP_THROW(NameError) << buffer->name << ": used where it does not live";
   const Memory& m = found->second;
@@ -25,8 +26,10 @@ std::byte* Machine::Place(const Buffer& buffer, const std::vector<Value>& indice
   for (size_t d = 0; d < indices.size(); ++d) {
     const auto i = static_cast<int64_t>(indices[d].lane[indices[d].lanes == 1 ? 0 : lane]);
     if (i < 0 || i >= m.shape[d]) {
-      KP_THROW(IndexError) << buffer->name << ": index " << i << " of dimension " << d
-                           << " is out of bounds for extent " << m.shape[d] << " (line " << at.line << ')';
+      const int64_t values[] = {i, m.shape[d]};
+      Text text;
+      WriteWithValues(OutOfRangeMessage(function_->name, AccessText(buffer, args), d), values, 2, &text);
+      throw Error("IndexError", text.bytes());
     }
     offset = offset * m.shape[d] + i;
   }
@@ -72,7 +75,7 @@ Value Machine::EvalLoad(const ExprNode& e, Thread* t) {
   out.lanes = e.type.lanes;
   for (int i = 0; i < out.lanes; ++i) {
     if (masked && !mask.lane[i]) continue;
-    const std::byte* place = Place(e.buffer(), indices, i, t, e.position);
+    const std::byte* place = Place(e.buffer(), e.args, indices, i, t);
     if (e.buffer()->scope == Scope::kShared) Touch(e.buffer(), place, false, false, t, e.position);
     out.lane[i] = ReadLane(e.buffer()->element, place);
   }

@@ -3,8 +3,10 @@
 #include <kernpack/sdk/ir/verify.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/machine.h"
+#include "ir/message.h"
 #include "ir/scalar.h"
 #include "ir/uniform.h"
 
@@ -83,7 +85,7 @@ void Machine::RunAlone(const StmtNode& s, Thread* t) {
       RunBlock(Eval(s.args[0], t).lane[0] ? s.body : s.otherwise, {t});
       break;
     case StmtKind::kAssert:
-      if (!Eval(s.args[0], t).lane[0]) throw Error(ErrorKind(s.name), KpBytes{s.text.data(), s.text.size()});
+      RunAssert(s, t);
       break;
     case StmtKind::kLaunch:
       RunLaunch(s, t);
@@ -103,6 +105,15 @@ void Machine::RunAlone(const StmtNode& s, Thread* t) {
   }
 }
 
+void Machine::RunAssert(const StmtNode& s, Thread* t) {
+  int64_t values[kMostAssertValues];
+  for (size_t i = 1; i < s.args.size(); ++i) values[i - 1] = EvalInt(s.args[i], t);
+  if (Eval(s.args[0], t).lane[0]) return;
+  Text text;
+  WriteWithValues(s.text, values, s.args.size() - 1, &text);
+  throw Error(ErrorKind(s.name), text.bytes());
+}
+
 void Machine::RunStore(const StmtNode& s, Thread* t) {
   const Value value = Eval(s.args.back(), t);
   std::vector<Value> indices;
@@ -111,7 +122,7 @@ void Machine::RunStore(const StmtNode& s, Thread* t) {
   if (s.mask) mask = Eval(s.mask, t);
   for (int i = 0; i < value.lanes; ++i) {
     if (s.mask && !mask.lane[i]) continue;
-    std::byte* place = Place(s.buffer, indices, i, t, s.position);
+    std::byte* place = Place(s.buffer, s.args, indices, i, t);
     if (s.buffer->scope == Scope::kShared) {
       Touch(s.buffer, place, true, ReadLane(s.buffer->element, place) == value.lane[i], t, s.position);
     }
@@ -217,6 +228,7 @@ void Machine::CallWith(const FuncNode& f, const std::vector<Memory>& tensors, co
       thread.vars[p.var.get()] = scalars[next_scalar++];
     }
   }
+  const FuncNode* const caller = std::exchange(function_, &f);
   const std::vector<Var> bound = ShapeVars(f);
   // First what binds, then what must agree.
   for (const bool binding : {true, false}) {
@@ -243,6 +255,7 @@ void Machine::CallWith(const FuncNode& f, const std::vector<Memory>& tensors, co
     }
   }
   RunBlock(f.body, {&thread});
+  function_ = caller;
   --calls_;
 }
 

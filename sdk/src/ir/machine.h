@@ -53,14 +53,17 @@ class Machine {
   uint64_t steps_ = 0;
   std::vector<std::vector<std::byte>> outgrown_;  // persistent memory that a buffer may still be in
   int calls_ = 0;
-  uint32_t phase_ = 0;  // barriers and blocks so far
+  uint32_t phase_ = 0;                   // barriers and blocks so far
+  const FuncNode* function_ = nullptr;  // that runs
 
   Value Eval(const Expr& e, Thread* t);
   Value EvalLoad(const ExprNode& e, Thread* t);
   Value EvalReduce(const ExprNode& e, Thread* t);
   Value EvalExtern(const ExprNode& e, Thread* t);
   int64_t EvalInt(const Expr& e, Thread* t) { return static_cast<int64_t>(Eval(e, t).lane[0]); }
-  std::byte* Place(const Buffer& buffer, const std::vector<Value>& indices, int lane, Thread* t, Position at);
+  // Where a lane of an access is. `args` begins with the indices as they are written, whose values are `indices`.
+  std::byte* Place(const Buffer& buffer, const std::vector<Expr>& args, const std::vector<Value>& indices, int lane,
+                   Thread* t);
   // Raises where another thread of the block touches the element too, with no barrier between. `keeps`: what is written is there
   // already.
   void Touch(const Buffer& buffer, const std::byte* place, bool writes, bool keeps, Thread* t, Position at);
@@ -69,6 +72,7 @@ class Machine {
   void RunBlock(const Block& block, const Threads& threads);
   void RunStmt(const StmtNode& s, const Threads& threads);
   void RunAlone(const StmtNode& s, Thread* t);
+  void RunAssert(const StmtNode& s, Thread* t);
   void RunStore(const StmtNode& s, Thread* t);
   void RunAlloc(const StmtNode& s, const Threads& threads);
   void RunFor(const StmtNode& s, const Threads& threads);

@@ -17,6 +17,7 @@ class Parser {
     if (lex_.Accept("module")) {
       m.name = lex_.TakeString();
       if (lex_.Accept("target")) m.target = lex_.TakeString();
+      m.checked = lex_.Accept("checked");
     }
     std::unordered_set<std::string> names;
     while (lex_.now().kind != TokenKind::kEnd) {
@@ -255,7 +256,9 @@ class Parser {
     std::string kind = "ValueError";
     if (lex_.now().kind == TokenKind::kName) kind = std::string(lex_.Take().text);
     const std::string message = lex_.TakeString();
-    return exprs_.Checked(at, [&] { return Assert(condition, message, kind); });
+    std::vector<Expr> values;
+    while (lex_.Accept(",")) values.push_back(exprs_.Parse());
+    return exprs_.Checked(at, [&] { return Assert(condition, message, kind, values); });
   }
 
   Stmt Launch_(Position at) {

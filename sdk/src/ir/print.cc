@@ -126,6 +126,7 @@ class Printer {
         break;
       case StmtKind::kAssert:
         out_ += "assert " + Expr_(s.args[0]) + ", " + s.name + " " + Quote(s.text);
+        for (size_t i = 1; i < s.args.size(); ++i) out_ += ", " + Expr_(s.args[i]);
         break;
       case StmtKind::kBarrier:
         out_ += "barrier";
@@ -153,6 +154,7 @@ std::string Print(const FuncNode& function) { return Printer().Function(function
 std::string Print(const IRModule& module) {
   std::string out = "module " + Quote(module.name);
   if (!module.target.empty()) out += " target " + Quote(module.target);
+  if (module.checked) out += " checked";
   out += "\n";
   for (const PrimFunc& f : module.functions) out += "\n" + Print(*f);
   return out;

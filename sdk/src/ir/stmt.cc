@@ -121,14 +121,36 @@ const char* ErrorKind(std::string_view name) {
   return nullptr;
 }
 
-Stmt Assert(Expr condition, std::string message, std::string error_kind) {
+namespace {
+
+void CheckAssertValues(const std::string& message, std::vector<Expr>* values) {
+  for (Expr& e : *values) {
+    if (!e || e->type.lanes != 1 || !IsInteger(e->type)) {
+      KP_THROW(TypeError) << "assert: expected integers as the message's values, got "
+                          << (e ? TypeName(e->type) : "nothing");
+    }
+    if (e->type != kI64) e = Cast(kI64, e);
+  }
+  size_t places = 0;
+  for (size_t at = message.find("{}"); at != std::string::npos; at = message.find("{}", at + 2)) ++places;
+  if (values->size() > kMostAssertValues || (!values->empty() && places != values->size())) {
+    KP_THROW(ValueError) << "assert: the message '" << message << "' has " << places << " places {} for "
+                         << values->size() << " values; expected as many, and " << kMostAssertValues << " at most";
+  }
+}
+
+}  // namespace
+
+Stmt Assert(Expr condition, std::string message, std::string error_kind, std::vector<Expr> values) {
   CheckScalar(condition, kBool, "assert");
+  CheckAssertValues(message, &values);
   if (!ErrorKind(error_kind)) {
     KP_THROW(ValueError) << "assert: expected ValueError, TypeError, IndexError, RuntimeError or the like, got '"
                          << error_kind << '\'';
   }
   StmtNode n = Of(StmtKind::kAssert);
   n.args = {std::move(condition)};
+  n.args.insert(n.args.end(), values.begin(), values.end());
   n.text = std::move(message);
   n.name = std::move(error_kind);
   return Make(std::move(n));

@@ -82,7 +82,7 @@ Stmt Mutator::Rebuild(const StmtNode& s, std::vector<Expr> args, Block body, Blo
       case StmtKind::kIf:
         return If(args[0], std::move(body), std::move(otherwise));
       case StmtKind::kAssert:
-        return Assert(args[0], s.text, s.name);
+        return Assert(args[0], s.text, s.name, {args.begin() + 1, args.end()});
       case StmtKind::kBarrier:
         return Barrier();
       case StmtKind::kLaunch:
@@ -99,7 +99,7 @@ Stmt Mutator::Rebuild(const StmtNode& s, std::vector<Expr> args, Block body, Blo
     }
   };
   const Stmt made = make();
-  return s.position.line ? At(s.position, made) : made;
+  return s.position.is_known() ? At(s.position, made) : made;
 }
 
 void Mutator::MutateStmt(const Stmt& s, Block* out) {
@@ -128,7 +128,7 @@ class Cloner : public Mutator {
     const Expr begin = MutateExpr(e->args[0]), end = MutateExpr(e->args[1]);
     const Var var = Fresh(r.var);
     const Expr made = Reduce(r.op, var, begin, end, r.lanes, MutateExpr(e->args[2]));
-    return e->position.line ? At(e->position, made) : made;
+    return e->position.is_known() ? At(e->position, made) : made;
   }
 
   void MutateStmt(const Stmt& s, Block* out) override {

@@ -46,13 +46,13 @@ class Widener {
       args.push_back(E(a, mask));
       uniform = uniform && args.back()->type.lanes == 1;
     }
-    if (e->op == Op::kLoad && mask) return LoadUnder(mask, e->buffer(), std::move(args), uniform);
+    if (e->op == Op::kLoad && mask) return At(e->position, LoadUnder(mask, e->buffer(), std::move(args), uniform));
     if (e->op == Op::kMaskedLoad && (mask || !uniform)) {
       const Expr otherwise = args.back(), own = Wide(args[args.size() - 2]);
       args.resize(args.size() - 2);
       const Expr both = mask ? mask & own : own;
       if (args.empty()) return Select(both, Load(e->buffer(), {}), otherwise);
-      return MaskedLoad(e->buffer(), OneWide(std::move(args)), both, otherwise);
+      return At(e->position, MaskedLoad(e->buffer(), OneWide(std::move(args)), both, otherwise));
     }
     if (!uniform && IsInteger(e->type)) {
       if (const Expr ramp = Affine(e->op, args)) return ramp;
@@ -124,7 +124,7 @@ class Widener {
       const Expr value = Wide(E(s.args.back(), mask));
       Expr own = s.mask ? Wide(E(s.mask, mask)) : Expr();
       if (mask) own = own ? mask & own : mask;
-      out->push_back(Store(s.buffer, OneWide(std::move(indices)), value, own));
+      out->push_back(At(s.position, Store(s.buffer, OneWide(std::move(indices)), value, own)));
       return;
     }
     const Expr condition = E(s.args[0], mask);

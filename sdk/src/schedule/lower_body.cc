@@ -22,10 +22,12 @@ class BodyWriter : public Mutator {
     const Buffer buffer = found == lowerer_.kept_.end() ? e->buffer() : found->second.buffer;
     for (size_t d = 0; d < buffer->shape.size(); ++d)
       args[d] = Shifted(args[d], found == lowerer_.kept_.end() ? Poly() : found->second.low[d]);
-    if (!masked) return Load(buffer, std::move(args));
+    // What a schedule keeps elsewhere is another access than the one that was written.
+    const Position position = buffer == e->buffer() ? e->position : Position();
+    if (!masked) return At(position, Load(buffer, std::move(args)));
     const Expr otherwise = args.back(), mask = args[args.size() - 2];
     args.resize(args.size() - 2);
-    return MaskedLoad(buffer, std::move(args), mask, otherwise);
+    return At(position, MaskedLoad(buffer, std::move(args), mask, otherwise));
   }
 
   // index - low

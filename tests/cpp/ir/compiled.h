@@ -42,8 +42,8 @@ class Environment {
 
 class Compiled {
  public:
-  explicit Compiled(const IRModule& module, const char* target = "c")
-      : Compiled(kernpack::sdk::Build(module, kernpack::sdk::Target(target))) {}
+  explicit Compiled(const IRModule& module, const char* target = "c", const kernpack::sdk::BuildOptions& options = {})
+      : Compiled(kernpack::sdk::Build(module, kernpack::sdk::Target(target), options)) {}
   static Compiled Load(std::string path) { return Compiled(kernpack::sdk::Generated{nullptr, std::move(path)}); }
 
   // What the call raises, "ValueError: ..."; "" when it succeeds. The results are among the arguments.

@@ -149,7 +149,7 @@ TEST(IrInterpreter, RefusesWhatDoesNotFit) {
 TEST(IrInterpreter, ReportsAccessesAssertsAndEndlessWork) {
   Array x(kF32, {4});
   EXPECT_EQ(RunText("func f(x!: f32[N]) -> () {\n  for i in 0..N {\n    x[i + 1] = 0.0\n  }\n}", {x.Value()}),
-            "IndexError: x: index 4 of dimension 0 is out of bounds for extent 4 (line 3)");
+            "IndexError: f: x[i + 1]: index 4 is out of range for axis 0 of extent 4");
   EXPECT_EQ(RunText("func f(x!: f32[N]) -> () { assert N > 4, TypeError \"too few\" }", {x.Value()}),
             "TypeError: too few");
   InterpretOptions options;

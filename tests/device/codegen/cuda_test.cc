@@ -102,6 +102,33 @@ TEST_F(CudaCode, RunsOnTheDeviceItIsFor) {
   EXPECT_NE(refused.find("sm_80"), std::string::npos) << refused;
 }
 
+// No GPU ran this: NVRTC compiles what is generated, and the fake driver's kernel writes the word as it would.
+TEST_F(CudaCode, OfACheckedBuildHandsTheHostWhatFailed) {
+  const IRModule module = Parse(R"(module "gathering" func generated_gather(idx: i64[N], t: f32[M]) -> (o: f32[N]) {
+    parallel i in 0..N { o[i] = t[idx[i]] }
+  })");
+  const kernpack::sdk::BuildOptions checked{.checked = true};
+  const std::string program = kernpack::sdk::Source(module, Target("cuda"), checked);
+  EXPECT_NE(program.find("if (atomicCAS((int*)word, 0, number) != 0) return;"), std::string::npos) << program;
+  EXPECT_NE(
+      program.find("generated_gather_kernel(const int64_t i_first, const int64_t* __restrict__ idx, const int64_t M, "
+                   "const float* __restrict__ t, float* __restrict__ o, int64_t* kp_asserts) {"),
+      std::string::npos)
+      << program;
+  const Image image = Read(Nvrtc::Get().Compile(program, "gathering", "sm_90", true));
+  EXPECT_EQ(image.kernels, std::vector<std::string>{"generated_gather_kernel"});
+  EXPECT_EQ(kernpack::sdk::Source(module, Target("cuda")).find("kp_asserts"), std::string::npos);
+
+  const Compiled compiled(module, "cuda -arch=sm_90", checked);
+  const KpDLDevice device{KP_DEVICE_CUDA, 0};
+  Array good = Array::Of<int64_t>(kI64, {3}, {2, 0, 1}), bad = Array::Of<int64_t>(kI64, {3}, {2, 9, -1});
+  Array t = Array::Of<float>(kF32, {3}, {10, 11, 12}), o(kF32, {3});
+  EXPECT_EQ(OnDevice(device).Call(compiled, "generated_gather", {bad.Value(), t.Value(), o.Value()}),
+            "IndexError: generated_gather: t[idx[i]]: index 9 is out of range for axis 0 of extent 3");
+  EXPECT_EQ(OnDevice(device).Call(compiled, "generated_gather", {good.Value(), t.Value(), o.Value()}), "");
+  EXPECT_EQ(o.as<float>()[0], 12);
+}
+
 TEST_F(CudaCode, ThatWasChangedIsRefusedWhenItIsLoaded) {
   const std::string path = testing::TempDir() + "kernpack_exported_cuda.so";
   kernpack::sdk::Export(Parse("module \"tampered\"" + std::string(kScale + 16)), Target("cuda -arch=compute_80"), path);

@@ -24,8 +24,8 @@ TEST(OpenClSource, SaysWhatDeviceCodeCannotDo) {
   };
   const std::string head = "func f(x: i64[N]) -> (o: i64[N]) { ",
                     kind = "NotImplementedError: f: the kind opencl cannot generate ";
-  EXPECT_EQ(build(head + "parallel i in 0..N { assert x[i] > 0, \"x\" o[i] = x[i] } }"),
-            kind + "an assert inside a launch; check on the host, before it");
+  EXPECT_EQ(build(head + "launch grid(1) block(N) { assert x[thread.x] > 0, \"x\" barrier } }"),
+            kind + "an assert inside a launch with barriers; check before the launch, or build it checked");
   EXPECT_EQ(build(head + "let n = x[0] alloc t: i64[n] workspace for i in 0..n { t[i] = 1 o[i] = t[i] } }"),
             kind + "memory 't' of a size that is computed inside a launch");
   EXPECT_EQ(build(head + "parallel i in 0..N { o[i] = i64(extern(\"g\", f64, 1.0f64)) } }"),

@@ -70,6 +70,27 @@ Result GeneratedScale(const KernelShape& shape, const Arguments& arguments) {
   return kSuccess;
 }
 
+// generated_gather_kernel(int64_t first, const int64_t* idx, int64_t M, const float* t, float* o, int64_t* kp_asserts), as
+// tests/device/codegen/cuda_test.cc has it generated and pins its parameters: assert 1 is of t[idx[i]]
+Result GeneratedGather(const KernelShape& shape, const Arguments& arguments) {
+  const auto first = Value<int64_t>(arguments, 0), m = Value<int64_t>(arguments, 2);
+  const uint64_t n = static_cast<uint64_t>(first) + shape.threads();
+  const auto* idx = Elements<int64_t>(arguments, 1, n);
+  const auto* t = Elements<float>(arguments, 3, static_cast<uint64_t>(m));
+  auto* o = Elements<float>(arguments, 4, n);
+  auto* word = Elements<int64_t>(arguments, 5, 5);
+  if (idx == nullptr || t == nullptr || o == nullptr || word == nullptr) return kIllegalAddress;
+  for (int64_t i = first; i < first + static_cast<int64_t>(shape.threads()); ++i) {
+    if (idx[i] >= 0 && idx[i] < m) {
+      o[i] = t[idx[i]];
+    } else if (word[0] == 0) {
+      const int64_t failed[] = {1, idx[i], m, 0, 0};
+      std::copy_n(failed, 5, word);
+    }
+  }
+  return kSuccess;
+}
+
 Result Nothing(const KernelShape& /*shape*/, const Arguments& /*arguments*/) { return kSuccess; }
 
 }  // namespace
@@ -82,6 +103,7 @@ const std::vector<KernelDef>& Kernels() {
       {"kp_test_bounded", {}, 128, 0, false, Nothing},
       {"kp_test_needs_cluster", {}, 1024, 0, true, Nothing},
       {"generated_scale_kernel", {8, 8, 4, 8}, 1, 0, false, GeneratedScale},
+      {"generated_gather_kernel", {8, 8, 8, 8, 8, 8}, 1, 0, false, GeneratedGather},
   };
   return *kernels;
 }

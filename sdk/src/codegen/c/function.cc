@@ -7,6 +7,20 @@
 #include "codegen/binder.h"
 
 namespace kernpack::sdk::ir {
+namespace {
+
+// The message of an assert with values as a format of the C library.
+std::string Format(const std::string& message) {
+  std::string format;
+  for (size_t i = 0; i < message.size(); ++i) {
+    const bool place = message.compare(i, 2, "{}") == 0;
+    format += place ? "%lld" : message[i] == '%' ? "%%" : std::string(1, message[i]);
+    i += place;
+  }
+  return format;
+}
+
+}  // namespace
 
 CFunction::CFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions)
     : CBody(f, helpers), module_(module), functions_(*functions) {
@@ -76,8 +90,7 @@ void CFunction::Special(const StmtNode& s) {
     case StmtKind::kFor:
       return Parallel(s);
     case StmtKind::kAssert:
-      return Line("if (!" + E(s.args[0]) + ") return kp_fail(" + Host() + ", " + CString(s.name) + ", " +
-                  CString(s.text) + ");");
+      return AssertLines(s);
     case StmtKind::kCall:
       return CallLines(s);
     case StmtKind::kReturn:
@@ -85,6 +98,20 @@ void CFunction::Special(const StmtNode& s) {
     default:
       Refuse("a launch: it has no device; build for opencl or cuda");
   }
+}
+
+void CFunction::AssertLines(const StmtNode& s) {
+  const std::string condition = E(s.args[0]), head = "return kp_fail(" + Host() + ", " + CString(s.name) + ", ";
+  if (s.args.size() == 1) return Line("if (!" + condition + ") " + head + CString(s.text) + ");");
+  // A value is 20 characters at most, and a place "%lld" in the format.
+  const std::string text = names_.Fresh("message");
+  Line("if (!" + condition + ") {");
+  Line("  char " + text + "[" + std::to_string(s.text.size() + 20 * s.args.size()) + "];");
+  std::string values;
+  for (size_t i = 1; i < s.args.size(); ++i) values += ", (long long)" + E(s.args[i]);
+  Line("  snprintf(" + text + ", sizeof " + text + ", " + CString(Format(s.text)) + values + ");");
+  Line("  " + head + text + ");");
+  Line("}");
 }
 
 void CFunction::HostAlloc(const StmtNode& s) {

@@ -38,6 +38,7 @@ class CFunction : public CBody {
   void Capture(const void* node, const std::string& type, const std::string& name);
   std::string Host();
   std::string FreshFunction(const std::string& wanted);
+  void AssertLines(const StmtNode& s);
   void HostAlloc(const StmtNode& s);
   void Parallel(const StmtNode& s);
   std::string Outline(const StmtNode& s, const std::string& name);

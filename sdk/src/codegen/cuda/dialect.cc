@@ -69,6 +69,17 @@ class CudaDialect final : public KernelDialect {
     return pointer + name;
   }
   std::string MemoryBinding(const std::string&, const std::string&) const override { return ""; }
+  std::string Fail() const override {
+    return R"(
+static __device__ void kp_fail(int64_t* word, int number, int64_t a, int64_t b, int64_t c, int64_t d) {
+  if (atomicCAS((int*)word, 0, number) != 0) return;
+  word[1] = a;
+  word[2] = b;
+  word[3] = c;
+  word[4] = d;
+}
+)";
+  }
   std::string Shared() const override { return "__shared__ "; }
 };
 

@@ -137,6 +137,7 @@ void HostFunction::LaunchLines(const StmtNode& s) {
        extents[4] + ", " + extents[5] + "};");
   std::string arguments;
   for (const KernelArgument& argument : kernel.arguments) {
+    if (argument.kind == KernelArgument::kAsserts) continue;  // the launch's
     if (argument.kind == KernelArgument::kScalar) {
       Append(&arguments, (IsBool(argument.var->type) ? "static_cast<uint8_t>(" : "(") + Name(argument.var) + ")");
     } else if (argument.kind == KernelArgument::kMemory) {
@@ -150,8 +151,18 @@ void HostFunction::LaunchLines(const StmtNode& s) {
              "kp::DeviceMemory{" + memory + ".data(), 0, " + std::to_string(argument.buffer->element.itemsize()) + "}");
     }
   }
-  Line("if (!" + shape + ".empty()) kp::launch(device, image, " + CString(kernel.name) + ", " + shape + ".grid(), " +
-       shape + ".block()" + (arguments.empty() ? "" : ", ") + arguments + ");");
+  const std::string rest = (arguments.empty() ? "" : ", ") + arguments + ");";
+  if (kernel.asserts.empty()) {
+    Line("if (!" + shape + ".empty()) kp::launch(device, image, " + CString(kernel.name) + ", " + shape + ".grid(), " +
+         shape + ".block()" + rest);
+  } else {
+    std::string asserts;
+    for (const StmtNode* s : kernel.asserts) {
+      const std::string count = std::to_string(s->args.size() - 1);
+      Append(&asserts, "{" + CString(s->name) + ", " + CString(s->text) + ", " + count + "}");
+    }
+    Line("kp_launch_asserting(device, image, " + CString(kernel.name) + ", " + shape + ", {" + asserts + "}" + rest);
+  }
   indent_ -= 2;
   Line("}");
 }
@@ -185,6 +196,17 @@ void HostFunction::CallLine(const StmtNode& s) {
   Line(functions_.Get(&callee, callee.name) + "(" + arguments + ");");
 }
 
+void HostFunction::AssertLine(const StmtNode& s) {
+  std::string said;
+  size_t from = 0;
+  for (size_t i = 1; i < s.args.size(); ++i) {
+    const size_t at = s.text.find("{}", from);
+    said += " << " + CString(s.text.substr(from, at - from)) + " << " + E(s.args[i]);
+    from = at + 2;
+  }
+  Line("KP_CHECK(" + E(s.args[0]) + ", " + s.name + ")" + said + " << " + CString(s.text.substr(from)) + ";");
+}
+
 void HostFunction::Special(const StmtNode& s) {
   switch (s.kind) {
     case StmtKind::kAlloc:
@@ -194,7 +216,7 @@ void HostFunction::Special(const StmtNode& s) {
     case StmtKind::kCall:
       return CallLine(s);
     case StmtKind::kAssert:
-      return Line("KP_CHECK(" + E(s.args[0]) + ", " + s.name + ") << " + CString(s.text) + ";");
+      return AssertLine(s);
     case StmtKind::kReturn:
       return Line("return;");
     default:

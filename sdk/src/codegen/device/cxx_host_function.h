@@ -30,6 +30,7 @@ class HostFunction : public CBody {
   void AllocLines(const StmtNode& s);
   void LaunchLines(const StmtNode& s);
   void CallLine(const StmtNode& s);
+  void AssertLine(const StmtNode& s);
   // "kp_bytes_of(4, {N, 8})"; `times`, if not "", is one more factor.
   std::string Bytes(const BufferNode& buffer, const std::string& times);
 };

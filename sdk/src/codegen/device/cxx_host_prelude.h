@@ -81,6 +81,41 @@ void kp_check_image(const kp::DeviceCode& image, uint64_t expected, const char* 
 
 )";
 
+// Only where a kernel has asserts: a launch that is waited for, and raises what failed first.
+inline constexpr char kHostAsserts[] = R"(
+struct kp_assert {
+  const char* kind;
+  const char* message;
+  int count;
+};
+
+template <class... Args>
+static void kp_launch_asserting(kp::Device device, const kp::DeviceCode& code, const char* kernel, const kp_shape& shape,
+                                std::initializer_list<kp_assert> asserts, const Args&... args) {
+  if (shape.empty()) return;
+  int64_t word[5] = {};
+  const kp::Workspace there(device, "asserts", sizeof word, kp::uninitialized);
+  const KpDeviceApi& api = kp::device_api(device);
+  void* const stream = kp::stream(device);
+  const KpMemory on_device = {there.data(), 0, device}, here = {word, 0, {KP_DEVICE_CPU, 0}};
+  kp::detail::check_host(api.fill(&api, &on_device, sizeof word, 0, stream));
+  kp::launch(device, code, kernel, shape.grid(), shape.block(), args..., kp::DeviceMemory{there.data(), 0, sizeof *word});
+  kp::detail::check_host(api.copy(&api, &on_device, &here, sizeof word, stream));
+  if (word[0] == 0) return;
+  const kp_assert& failed = asserts.begin()[word[0] - 1];
+  kp::Text text;
+  const char* rest = failed.message;
+  for (int i = 0; i < failed.count; ++i) {
+    const char* const at = std::strstr(rest, "{}");
+    text << kp::StringView(rest, static_cast<size_t>(at - rest)) << word[i + 1];
+    rest = at + 2;
+  }
+  text << rest;
+  throw kp::Error(failed.kind, text.bytes());
+}
+
+)";
+
 }  // namespace kernpack::sdk::ir
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_DEVICE_CXX_HOST_PRELUDE_H_

@@ -24,6 +24,12 @@ std::string ExternIn(const Block& block) {
   return finder.found;
 }
 
+bool HasBarrier(const Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const Stmt& s) {
+    return s->kind == StmtKind::kBarrier || HasBarrier(s->body) || HasBarrier(s->otherwise);
+  });
+}
+
 Expr Elements(const BufferNode& buffer) {
   Expr count = Expr(int64_t{1});
   for (const Expr& extent : buffer.shape) count = count * Cast(kI64, extent);
@@ -32,8 +38,9 @@ Expr Elements(const BufferNode& buffer) {
 
 }  // namespace
 
-KernelText::KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges)
-    : CBody(f, helpers), kernels_(dialect) {
+KernelText::KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges,
+                       bool checked)
+    : CBody(f, helpers), kernels_(dialect), checked_(checked) {
   ranges_ = ranges;
 }
 
@@ -59,6 +66,21 @@ void KernelText::NeedHostExtents(const Buffer& buffer) const {
   }
 }
 
+// The first assert of the launch that fails is kept, whichever thread's it is. The thread ends there, unless others would wait for
+// it: in a checked module it may go on, as no access after it leaves its memory.
+void KernelText::Assert(const StmtNode& s) {
+  if (waits_ && !checked_) {
+    Refuse("an assert inside a launch with barriers; check before the launch, or build it checked");
+  }
+  asserts_.push_back(&s);
+  std::string values;
+  for (size_t i = 1; i <= kMostAssertValues; ++i) values += ", " + (i < s.args.size() ? E(s.args[i]) : "0");
+  Line("if (!" + E(s.args[0]) + ") {");
+  Line("  kp_fail(kp_asserts, " + std::to_string(asserts_.size()) + values + ");");
+  if (!waits_) Line("  return;");
+  Line("}");
+}
+
 void KernelText::Scratch(const Buffer& buffer) {
   NeedHostExtents(buffer);
   const std::string name = Define(buffer);
@@ -80,7 +102,7 @@ void KernelText::Special(const StmtNode& s) {
       }
       return Scratch(s.buffer);
     case StmtKind::kAssert:
-      Refuse("an assert inside a launch; check on the host, before it");
+      return Assert(s);
     case StmtKind::kCall:
       Refuse("a call of '" + s.name + "' inside a launch");
     case StmtKind::kReturn:
@@ -99,6 +121,10 @@ void KernelText::AddParameter(const KernelArgument& argument, std::string* param
     parameter =
         "const " + CMemory(argument.var->type) + " " + (IsBool(argument.var->type) ? Derived(name, "_byte") : name);
     if (IsBool(argument.var->type)) *bindings += "  const bool " + name + " = " + Derived(name, "_byte") + " != 0;\n";
+  } else if (argument.kind == KernelArgument::kAsserts) {
+    const std::string pointer = dialect_.Space(Scope::kGlobal) + "int64_t* ";
+    parameter = kernels_.MemoryParameter(pointer, "kp_asserts");
+    *bindings += kernels_.MemoryBinding(pointer, "kp_asserts");
   } else {
     const bool all = argument.kind == KernelArgument::kScratch;
     const std::string plain = Name(argument.buffer), name = all ? Derived(plain, "_of_all") : plain;
@@ -113,7 +139,9 @@ std::string KernelText::Write(const StmtNode& launch, const std::string& name) {
   if (const std::string called = ExternIn(launch.body); !called.empty()) {
     Refuse("extern \"" + called + "\": device code calls no C function");
   }
+  waits_ = HasBarrier(launch.body);
   Lines(launch.body);
+  if (!asserts_.empty()) arguments_.push_back({KernelArgument::kAsserts, {}, {}});
   std::string parameters, bindings;
   for (size_t i = 0; i < arguments_.size(); ++i) AddParameter(arguments_[i], &parameters, &bindings);
   int64_t threads[3] = {};

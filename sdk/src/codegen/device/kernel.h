@@ -15,6 +15,7 @@ struct KernelArgument {
     kScalar,
     kMemory,
     kScratch,  // memory for every thread of the launch, one behind the other
+    kAsserts,  // the word that an assert which fails writes to; the last one, where the kernel has asserts
   };
   Kind kind;
   Var var;
@@ -25,15 +26,17 @@ struct KernelArgument {
 struct Kernel {
   std::string name;
   std::vector<KernelArgument> arguments;
+  std::vector<const StmtNode*> asserts;  // of the module; assert i writes i + 1
 };
 
 class KernelText : public CBody {
  public:
-  // `helpers` are of a KernelDialect and outlive it; `ranges`: what is known of what the host passes.
-  KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges);
+  // `helpers` are of a KernelDialect and outlive it; `ranges`: what is known of what the host passes. `checked`: the module's.
+  KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges, bool checked);
   // The kernel's definition. NotImplementedError for what device code cannot do.
   std::string Write(const StmtNode& launch, const std::string& name);
   const std::vector<KernelArgument>& arguments() const { return arguments_; }
+  const std::vector<const StmtNode*>& asserts() const { return asserts_; }
 
  protected:
   void Special(const StmtNode& s) override;
@@ -43,10 +46,14 @@ class KernelText : public CBody {
 
  private:
   const KernelDialect& kernels_;
+  const bool checked_;
+  bool waits_ = false;  // it has barriers
+  std::vector<const StmtNode*> asserts_;
   std::vector<KernelArgument> arguments_;
   std::unordered_set<const void*> known_;  // defined inside, or an argument already
   std::string shared_;  // declarations, which stand at the outermost level
 
+  void Assert(const StmtNode& s);
   void Scratch(const Buffer& buffer);
   void Shared(const Buffer& buffer);
   // The extents come from the host; else a refusal.

@@ -16,6 +16,8 @@ class KernelDialect : public Dialect {
   // The parameter for memory whose first element `name` will be; what the body begins with to make it so, or "".
   virtual std::string MemoryParameter(const std::string& pointer, const std::string& name) const = 0;
   virtual std::string MemoryBinding(const std::string& pointer, const std::string& name) const = 0;
+  // kp_fail(word, number, 4 values), all int64_t but the number: the first in a launch writes it and, behind it, the values.
+  virtual std::string Fail() const = 0;
   // What stands before the declaration of memory of the block.
   virtual std::string Shared() const = 0;
 };

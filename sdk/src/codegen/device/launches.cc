@@ -14,6 +14,7 @@ class Contents : public Visitor {
  public:
   bool memory = false;  // touched outside of launches and parallel loops
   bool launches = false;  // launches or parallel loops
+  bool asserts = false;
   std::unordered_set<const void*> bound, used;  // variables and buffers
 
   explicit Contents(const Block& block) { VisitBlock(block); }
@@ -33,6 +34,7 @@ class Contents : public Visitor {
   }
   void VisitStmt(const Stmt& s) override {
     if (s->var) bound.insert(s->var.get());
+    asserts = asserts || s->kind == StmtKind::kAssert;
     if (s->kind == StmtKind::kAlloc) {
       bound.insert(s->buffer.get());
       memory = memory || s->buffer->scope == Scope::kLocal;
@@ -171,8 +173,10 @@ class Splitter {
     for (const Stmt& s : block) {
       const Contents contents(s);
       const bool container = s->kind == StmtKind::kFor || s->kind == StmtKind::kIf;
+      // An assert about what is read stays with what reads it.
+      const bool joins = contents.asserts && !contents.launches && contents.UsesAny(Contents(pending).bound);
       if (contents.launches ? container && s->for_kind != ForKind::kParallel && TouchesMemory(s->args)
-                            : contents.memory) {
+                            : contents.memory || joins) {
         pending.push_back(s);
         continue;
       }

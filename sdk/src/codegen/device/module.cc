@@ -2,6 +2,7 @@
 
 #include <kernpack/sdk/ir/pass.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "codegen/device/digest.h"
@@ -14,8 +15,14 @@ namespace {
 class Kernels {
  public:
   Kernels(const FuncNode& f, const KernelDialect& dialect, Helpers* helpers, Names* names,
-          std::unordered_map<const StmtNode*, Kernel>* kernels)
-      : f_(f), dialect_(dialect), helpers_(*helpers), names_(*names), kernels_(*kernels), ranges_(f) {}
+          std::unordered_map<const StmtNode*, Kernel>* kernels, bool checked)
+      : f_(f),
+        dialect_(dialect),
+        helpers_(*helpers),
+        names_(*names),
+        kernels_(*kernels),
+        ranges_(f),
+        checked_(checked) {}
 
   // Their text.
   std::string Write() {
@@ -30,6 +37,7 @@ class Kernels {
   Names& names_;
   std::unordered_map<const StmtNode*, Kernel>& kernels_;
   Ranges ranges_;  // of what the host computes
+  const bool checked_;
   std::string text_;
 
   void Walk(const Block& block) {
@@ -46,10 +54,10 @@ class Kernels {
   }
 
   void Launch(const StmtNode& launch) {
-    KernelText kernel(f_, &helpers_, dialect_, ranges_);
+    KernelText kernel(f_, &helpers_, dialect_, ranges_, checked_);
     const std::string name = names_.Fresh(f_.name + "_kernel");
     text_ += kernel.Write(launch, name);
-    kernels_[&launch] = {name, kernel.arguments()};
+    kernels_[&launch] = {name, kernel.arguments(), kernel.asserts()};
   }
 };
 
@@ -69,9 +77,13 @@ DeviceModule::DeviceModule(const IRModule& module, const KernelDialect& dialect)
   std::string kernels;
   for (PrimFunc& f : module_.functions) {
     f = WithLaunches(*f);
-    kernels += Kernels(*f, dialect, &helpers, &names, &kernels_).Write();
+    kernels += Kernels(*f, dialect, &helpers, &names, &kernels_, module_.checked).Write();
   }
-  program_ = dialect.Prelude() + helpers.Text() + kernels;
+  program_ = dialect.Prelude() + helpers.Text() + (has_asserts() ? dialect.Fail() : "") + kernels;
+}
+
+bool DeviceModule::has_asserts() const {
+  return std::any_of(kernels_.begin(), kernels_.end(), [](const auto& k) { return !k.second.asserts.empty(); });
 }
 
 }  // namespace kernpack::sdk::ir

@@ -29,6 +29,8 @@ class DeviceModule {
   const IRModule& module() const { return module_; }
   // The device's program, in the dialect's language.
   const std::string& program() const { return program_; }
+  // Whether a kernel of it has asserts.
+  bool has_asserts() const;
   // What a launch of module() launches.
   const Kernel& KernelOf(const StmtNode& launch) const { return kernels_.at(&launch); }
 

@@ -40,6 +40,8 @@ int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, 
 
 // Raises an error of that kind.
 int kp_frame_raise(void* self, const char* kind, const char* message);
+// The same, where the message has `count` places "{}" for values.
+int kp_frame_raise_with(void* self, const char* kind, const char* message, const int64_t* values, int32_t count);
 
 // Memory for the product of `rank` extents, kept between calls under `key`: of that device, or of this thread where it is NULL.
 // flags: KpWorkspaceFlags.

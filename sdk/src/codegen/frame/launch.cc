@@ -11,6 +11,9 @@ namespace {
 // A launch has at most so many blocks or threads in a dimension.
 constexpr int64_t kMostThreads = INT32_MAX;
 
+// Which assert of a kernel failed first, and its values.
+constexpr int64_t kMostWords = 5;
+
 int CheckExtents(void* self, const int64_t* extents) {
   for (int d = 0; d < 6; ++d) {
     if (extents[d] <= kMostThreads) continue;
@@ -27,6 +30,39 @@ bool IsEmpty(const int64_t* extents) {
   }
   return false;
 }
+
+// What a launch needs.
+struct Queue {
+  const KpDeviceApi* api = nullptr;
+  void* kernel = nullptr;
+  void* stream = nullptr;
+
+  int Find(const KpFrameCall* call, const char* name) {
+    const detail::Instance& instance = InstanceOf(call->self);
+    const KpHost* host = instance.host;
+    const KpFrameCode& code = *call->code;
+    return detail::find_device_api(host, call->device, &api) ||
+                   detail::find_kernel(
+                       {detail::device_host(host), api, call->device, instance.module_name, kp_bytes(code.name),
+                        kp_bytes(code.format), KpBytes{code.data, code.size}, KpBytes{nullptr, 0}, kp_bytes(name)},
+                       &kernel) ||
+                   host->current_stream(host, call->device, &stream)
+               ? -1
+               : 0;
+  }
+
+  int Launch(const KpFrameCall* call, const int64_t* extents, int32_t n, const KpKernelArg* args) const {
+    KpLaunch launch{};
+    launch.struct_size = sizeof launch;
+    for (int d = 0; d < 3; ++d) {
+      launch.grid[d] = static_cast<uint32_t>(extents[d]);
+      launch.block[d] = static_cast<uint32_t>(extents[d + 3]);
+    }
+    launch.num_args = n;
+    launch.args = args;
+    return api->launch(api, call->device, kernel, &launch, stream);
+  }
+};
 
 }  // namespace
 }  // namespace kernpack::frame
@@ -61,25 +97,30 @@ int kp_frame_launch(const KpFrameCall* call, const char* kernel, const int64_t* 
                     const KpKernelArg* args) {
   if (frame::CheckExtents(call->self, extents)) return -1;
   if (frame::IsEmpty(extents)) return 0;
-  const detail::Instance& instance = frame::InstanceOf(call->self);
-  const KpHost* host = instance.host;
-  const KpFrameCode& code = *call->code;
-  const KpDeviceApi* api = nullptr;
-  if (detail::find_device_api(host, call->device, &api)) return -1;
-  void *handle = nullptr, *stream = nullptr;
-  if (detail::find_kernel({detail::device_host(host), api, call->device, instance.module_name, kp_bytes(code.name),
-                           kp_bytes(code.format), KpBytes{code.data, code.size}, KpBytes{nullptr, 0}, kp_bytes(kernel)},
-                          &handle) ||
-      host->current_stream(host, call->device, &stream)) {
+  frame::Queue queue;
+  return queue.Find(call, kernel) ? -1 : queue.Launch(call, extents, n, args);
+}
+
+int kp_frame_launch_asserting(const KpFrameCall* call, const char* kernel, const int64_t* extents, int32_t n,
+                              KpKernelArg* args, const KpFrameAssert* asserts) {
+  if (frame::CheckExtents(call->self, extents)) return -1;
+  if (frame::IsEmpty(extents)) return 0;
+  int64_t word[frame::kMostWords] = {};
+  const int64_t words = frame::kMostWords;
+  void* there = nullptr;
+  frame::Queue queue;
+  if (kp_frame_scratch(call->self, &call->device, "asserts", 0, sizeof *word, 1, &words, &there) ||
+      queue.Find(call, kernel)) {
     return -1;
   }
-  KpLaunch launch{};
-  launch.struct_size = sizeof launch;
-  for (int d = 0; d < 3; ++d) {
-    launch.grid[d] = static_cast<uint32_t>(extents[d]);
-    launch.block[d] = static_cast<uint32_t>(extents[d + 3]);
+  args[n - 1] = {KP_ARG_MEMORY, sizeof *word, there, 0};
+  const KpMemory on_device = {there, 0, call->device}, here = {word, 0, {KP_DEVICE_CPU, 0}};
+  const KpDeviceApi* api = queue.api;
+  if (api->fill(api, &on_device, sizeof word, 0, queue.stream) || queue.Launch(call, extents, n, args) ||
+      api->copy(api, &on_device, &here, sizeof word, queue.stream)) {
+    return -1;
   }
-  launch.num_args = n;
-  launch.args = args;
-  return api->launch(api, call->device, handle, &launch, stream);
+  if (word[0] == 0) return 0;
+  const KpFrameAssert& failed = asserts[word[0] - 1];
+  return kp_frame_raise_with(call->self, failed.kind, failed.message, word + 1, failed.count);
 }

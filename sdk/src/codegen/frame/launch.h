@@ -39,9 +39,22 @@ int kp_frame_unpack_device(void* self, const KpFrameFunction* function, const Kp
 // Threads of a launch of so many blocks, then threads of a block: 3 extents each. 0 where an extent is 0 or less.
 int kp_frame_threads(const KpFrameCall* call, const int64_t* extents, int64_t* out);
 
+// An assert of a kernel. Static storage.
+struct KpFrameAssert {
+  const char* kind;  // of its error
+  const char* message;
+  int32_t count;  // of its values
+  int32_t reserved;
+};
+
 // Queues the kernel of that name, unless there are no threads.
 int kp_frame_launch(const KpFrameCall* call, const char* kernel, const int64_t* extents, int32_t n,
                     const KpKernelArg* args);
+
+// The same for a kernel with asserts, whose last argument is filled in here: the word that says which one failed first. Waits for
+// the kernel, and raises that one's error.
+int kp_frame_launch_asserting(const KpFrameCall* call, const char* kernel, const int64_t* extents, int32_t n,
+                              KpKernelArg* args, const KpFrameAssert* asserts);
 }
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_FRAME_LAUNCH_H_

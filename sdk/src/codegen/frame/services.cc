@@ -5,6 +5,7 @@
 #include <kernpack/foreign/workspace.h>
 
 #include "codegen/frame/instance.h"
+#include "ir/placeholder.h"
 
 using kernpack::frame::InstanceOf;
 
@@ -34,6 +35,12 @@ void kp_frame_destroy(KpInstance* instance) { __builtin_free(instance); }
 
 int kp_frame_raise(void* self, const char* kind, const char* message) {
   return kernpack::frame::RaiseText(self, kind, kp_bytes(message));
+}
+
+int kp_frame_raise_with(void* self, const char* kind, const char* message, const int64_t* values, int32_t count) {
+  kernpack::Text text;
+  kernpack::sdk::ir::WriteWithValues(message, values, static_cast<size_t>(count), &text);
+  return kernpack::frame::RaiseText(self, kind, text.bytes());
 }
 
 int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint32_t flags, uint64_t element_bytes,

@@ -90,6 +90,7 @@ class FunctionGenerator {
   void EnterCall();
   llvm::Value* DeviceMemory(const BufferNode& b, llvm::Value* times = nullptr);
   void Describe(llvm::Value* argument, KpKernelArgKind kind, Type element, llvm::Value* data);
+  llvm::Constant* DescribeAsserts(const Kernel& kernel);
   void Launch(const StmtNode& s);
 
   // parallel.cc

@@ -29,6 +29,16 @@ llvm::Value* FunctionGenerator::DeviceMemory(const BufferNode& b, llvm::Value* t
   return argument;
 }
 
+// The KpFrameAsserts of a kernel.
+llvm::Constant* FunctionGenerator::DescribeAsserts(const Kernel& kernel) {
+  const ConstantMaker make(&module_);
+  std::vector<llvm::Constant*> asserts;
+  for (const StmtNode* s : kernel.asserts) {
+    asserts.push_back(make.Struct({make.Text(s->name), make.Text(s->text), make.U32(s->args.size() - 1), make.U32(0)}));
+  }
+  return make.Array(asserts);
+}
+
 void FunctionGenerator::Launch(const StmtNode& s) {
   const Kernel& kernel = device_->KernelOf(s);
   llvm::AllocaInst* extents = Local(llvm::ArrayType::get(b_.getInt64Ty(), 6));
@@ -41,6 +51,7 @@ void FunctionGenerator::Launch(const StmtNode& s) {
   for (size_t i = 0; i < n; ++i) {
     const KernelArgument& argument = kernel.arguments[i];
     llvm::Value* to = b_.CreateConstInBoundsGEP1_64(KernelArgType(b_), list, i);
+    if (argument.kind == KernelArgument::kAsserts) continue;  // the frame's
     if (argument.kind == KernelArgument::kScalar) {
       const Type type = argument.var->type;
       llvm::AllocaInst* value = Local(MemoryType(b_.getContext(), type));
@@ -61,8 +72,10 @@ void FunctionGenerator::Launch(const StmtNode& s) {
     }
     b_.CreateMemCpy(to, llvm::Align(8), memory, llvm::Align(8), sizeof(KpKernelArg));
   }
-  CheckCall(CallFrame("kp_frame_launch", {scope_.call, TextConstant(&module_, kernel.name), extents,
-                                          b_.getInt32(static_cast<uint32_t>(n)), list}));
+  std::vector<llvm::Value*> args = {scope_.call, TextConstant(&module_, kernel.name), extents,
+                                    b_.getInt32(static_cast<uint32_t>(n)), list};
+  if (!kernel.asserts.empty()) args.push_back(DescribeAsserts(kernel));
+  CheckCall(CallFrame(kernel.asserts.empty() ? "kp_frame_launch" : "kp_frame_launch_asserting", args));
 }
 
 }  // namespace kernpack::sdk::ir

@@ -159,7 +159,17 @@ void FunctionGenerator::Count(const StmtNode& s, llvm::Value* begin, llvm::Value
 
 void FunctionGenerator::Assert(const StmtNode& s) {
   FailIf(b_.CreateNot(E(s.args[0])), [&] {
-    CallFrame("kp_frame_raise", {scope_.self, TextConstant(&module_, s.name), TextConstant(&module_, s.text)});
+    llvm::Value *kind = TextConstant(&module_, s.name), *text = TextConstant(&module_, s.text);
+    const auto count = static_cast<uint32_t>(s.args.size() - 1);
+    if (count == 0) {
+      CallFrame("kp_frame_raise", {scope_.self, kind, text});
+      return;
+    }
+    llvm::AllocaInst* values = Local(llvm::ArrayType::get(b_.getInt64Ty(), count));
+    for (uint32_t i = 0; i < count; ++i) {
+      b_.CreateStore(E(s.args[i + 1]), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), values, i));
+    }
+    CallFrame("kp_frame_raise_with", {scope_.self, kind, text, values, b_.getInt32(count)});
   });
 }
 

@@ -86,6 +86,17 @@ class OpenClDialect final : public KernelDialect {
   std::string MemoryBinding(const std::string& pointer, const std::string& name) const override {
     return "  " + pointer + name + " = kp_" + name + "_buffer + kp_" + name + "_first;\n";
   }
+  std::string Fail() const override {
+    return R"(
+static inline void kp_fail(__global int64_t* word, int number, int64_t a, int64_t b, int64_t c, int64_t d) {
+  if (atomic_cmpxchg((volatile __global int*)word, 0, number) != 0) return;
+  word[1] = a;
+  word[2] = b;
+  word[3] = c;
+  word[4] = d;
+}
+)";
+  }
   std::string Shared() const override { return Space(Scope::kShared); }
 
  private:

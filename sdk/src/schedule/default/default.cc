@@ -38,6 +38,7 @@ IRModule WithoutTargets(IRModule module) {
 
 IRModule ScheduleByDefault(const IRModule& module, const Target& target) {
   Verify(WithoutTargets(module));
+  if (module.checked) return module;  // lowered already
   IRModule out = module;
   for (PrimFunc& f : out.functions) {
     Decided decided;

@@ -36,10 +36,10 @@ class Item : public Mutator {
     if (found == parts_.end()) return Mutator::MutateExpr(e);
     std::vector<Expr> args = MutateAll(e->args);
     args.insert(args.begin(), index_);
-    if (e->op == Op::kLoad) return Load(found->second, std::move(args));
+    if (e->op == Op::kLoad) return At(e->position, Load(found->second, std::move(args)));
     const Expr otherwise = args.back(), mask = args[args.size() - 2];
     args.resize(args.size() - 2);
-    return MaskedLoad(found->second, std::move(args), mask, otherwise);
+    return At(e->position, MaskedLoad(found->second, std::move(args), mask, otherwise));
   }
 
   void MutateStmt(const Stmt& s, Block* out) override {
@@ -58,7 +58,8 @@ class Item : public Mutator {
         const Expr value = args.back();
         args.pop_back();
         args.insert(args.begin(), index_);
-        out->push_back(Store(found->second, std::move(args), value, s->mask ? MutateExpr(s->mask) : Expr()));
+        const Expr mask = s->mask ? MutateExpr(s->mask) : Expr();
+        out->push_back(At(s->position, Store(found->second, std::move(args), value, mask)));
         return;
       }
     }

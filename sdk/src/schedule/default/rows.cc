@@ -91,7 +91,7 @@ class RowWriter : public Mutator {
       std::vector<Expr> indices = MutateAll(s.args);
       const Expr value = indices.back();
       indices.pop_back();
-      out->push_back(If(thread_ == Expr(0), {Store(s.buffer, std::move(indices), value, s.mask)}));
+      out->push_back(If(thread_ == Expr(0), {At(s.position, Store(s.buffer, std::move(indices), value, s.mask))}));
       out->push_back(Barrier());
     } else if (s.kind == StmtKind::kFor) {
       out->push_back(Share(s.var, s.args[0], s.args[1], threads_, s.body));

@@ -6,6 +6,7 @@
 //   target.source.<kind> (IRModule, Target) -> str; the code as a person would read it
 //
 // The last two are optional. A module comes verified and with a schedule (ScheduleByDefault): a generator runs Lower() itself.
+// In a checked build it comes lowered, with its checks as asserts (IRModule::checked): Lower() takes it as any other.
 #ifndef KERNPACK_SDK_CODEGEN_GENERATOR_H_
 #define KERNPACK_SDK_CODEGEN_GENERATOR_H_
 
@@ -38,11 +39,21 @@ void ExplainMissingGenerator(const std::string& kind, std::string why);
 // Kinds with a generator, sorted.
 std::vector<std::string> ListGenerators();
 
+// How a module is built, whatever it is built for.
+struct BuildOptions {
+  // Accesses out of range are IndexErrors of the call, and touch no memory (ir::CheckAccesses()). For debugging: slower, and a
+  // launch on a device is waited for.
+  bool checked = false;
+};
+
 // Verifies, schedules what has no schedule, and calls the generator of the target's kind. `target` empty: the module's own. ValueError when neither says;
 // RuntimeError for a kind without a generator, listing those there are and why others are not.
-Generated Build(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt);
-void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path);
-std::string Source(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt);
+Generated Build(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt,
+                const BuildOptions& options = {});
+void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path,
+            const BuildOptions& options = {});
+std::string Source(const ir::IRModule& module, const std::optional<Target>& target = std::nullopt,
+                   const BuildOptions& options = {});
 
 }  // namespace kernpack::sdk
 

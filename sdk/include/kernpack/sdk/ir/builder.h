@@ -45,7 +45,7 @@ class FunctionBuilder {
   Buffer Alloc(std::string name, Type element, std::vector<Expr> shape, Scope scope = Scope::kLocal,
                std::string key = {}, bool zeroed = false);
   void Store(Buffer buffer, std::vector<Expr> indices, Expr value, Expr mask = {});
-  void Assert(Expr condition, std::string message, std::string kind = "ValueError");
+  void Assert(Expr condition, std::string message, std::string kind = "ValueError", std::vector<Expr> values = {});
   void Add(Stmt statement);
 
   // The function so far. The builder may go on.

@@ -16,6 +16,8 @@ namespace kernpack::sdk::ir {
 struct Position {
   uint32_t line = 0;
   uint32_t column = 0;
+  uint32_t access = 0;  // in a checked build: which of LabelAccesses()'s labels says it, from 1; 0: none
+  bool is_known() const { return line != 0 || access != 0; }
 };
 
 struct ExprNode;

@@ -39,6 +39,21 @@ IRModule SplitVectors(const IRModule& module, int bytes);
 // Local buffers that are only used as vectors at constant places become one buffer for each place. After Lower().
 IRModule SplitLocals(const IRModule& module);
 
+// The module with each access marked (Position::access), through schedules and passes, and how each is written.
+struct AccessLabel {
+  std::string text;  // "table[idx[i]]"
+  size_t rank;  // a schedule may put axes before these
+};
+struct LabelledModule {
+  IRModule module;
+  std::vector<AccessLabel> labels;
+};
+LabelledModule LabelAccesses(const IRModule& module);
+// A lowered module with every load and store checked whose indices are not seen to be inside: before it stands an assert,
+// IndexError, that names function, access, axis, index and extent, and where that fails it touches no memory: a load gives 0.
+// Lanes whose mask is false are no accesses. `labels`: of LabelAccesses(); what it did not mark is said as it is after lowering.
+IRModule CheckAccesses(const IRModule& module, const std::vector<AccessLabel>& labels);
+
 // What generators run, in order.
 const std::vector<Pass>& LoweringPasses();
 using PassObserver = std::function<void(const Pass& pass, const IRModule& after)>;

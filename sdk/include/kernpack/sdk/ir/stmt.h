@@ -33,9 +33,8 @@ struct StmtNode {
   StmtKind kind;
   Position position;
   uint32_t depth = 1;  // of nested blocks
-  std::vector<Expr>
-      args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf, kAssert: condition. kLaunch: grid x y
-  // z, block x y z, bytes of dynamic shared memory. kCall: scalars in order. kEvaluate: value.
+  std::vector<Expr> args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf: condition. kAssert: condition,
+  // values of the message. kLaunch: grid x y z, block x y z, bytes of dynamic shared memory. kCall: scalars in order. kEvaluate: value.
   Expr mask;  // kStore, nullable: lanes that are false are not written
   Var var;  // kLet, kFor
   Buffer buffer;  // kStore, kAlloc
@@ -56,8 +55,10 @@ Stmt Alloc(Buffer buffer);
 Stmt For(Var var, Expr begin, Expr end, Block body, ForKind kind = ForKind::kSerial, int lanes = 0,
          Tail tail = Tail::kPeeled);
 Stmt If(Expr condition, Block body, Block otherwise = {});
-// error_kind: one that ErrorKind knows.
-Stmt Assert(Expr condition, std::string message, std::string error_kind = "ValueError");
+// error_kind: one that ErrorKind knows. values: integers, which take the places of "{}" in the message, one for each; where
+// there are none, the message is as it stands. They are evaluated whether the condition holds or not.
+inline constexpr size_t kMostAssertValues = 4;
+Stmt Assert(Expr condition, std::string message, std::string error_kind = "ValueError", std::vector<Expr> values = {});
 // The kind of that name with static storage (ValueError, TypeError, IndexError, RuntimeError, ...), or null.
 const char* ErrorKind(std::string_view name);
 Stmt Barrier();
@@ -101,6 +102,9 @@ struct IRModule {
   std::string name = "module";
   std::string target;  // empty: the one it is built for
   std::vector<PrimFunc> functions;
+  // What CheckAccesses() made (pass.h): each access that may be out of range has an assert before it and does nothing where
+  // that fails. Such a module was verified before; Verify() leaves out what it cannot see in lowered code, races and ranges.
+  bool checked = false;
 
   const FuncNode* Find(std::string_view function) const;
 };
