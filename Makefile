@@ -20,7 +20,7 @@ exhaustive: exhaustive-math ## GELU and the IR's math functions on every f32; ne
 exhaustive-math: ## the IR's math functions on every f32, a quarter of an hour; needs what `make test` built
 	KERNPACK_MATH_STEP=1 build/dev/tests/cpp/kernpack_cpp_tests --gtest_filter='*IrMath.StaysWithinItsError/*'
 
-differential: ## generators against the interpreter on ROUNDS=20 times 2,000 random functions; needs what `make test` built
+differential: ## generators against the interpreter on ROUNDS=20 times 1,000 random functions and 60 random schedules; needs what `make test` built
 	KERNPACK_DIFFERENTIAL_ROUNDS=$(or $(ROUNDS),20) ctest --test-dir build/dev -R '[dD]ifferential' -j2 --timeout 86400
 
 fuzz: ## every fuzz target, SECONDS=60 each

@@ -89,6 +89,25 @@ TEST(LlvmJit, CallsBranchesAndBuffers) {
                       {{"N", 37}});
 }
 
+TEST(LlvmJit, CallsInParallelLoops) {
+  ExpectAsInterpreted(R"(
+    func f(x: i64[N]) -> (o: i64[N]) {
+      parallel i in 0..N {
+        alloc from: i64[4] local
+        alloc to: i64[4] local
+        for j in 0..4 { from[j] = x[i] + j }
+        call twice(from, to, i)
+        o[i] = to[i % 4]
+      }
+    }
+    private func twice(x: i64[M], k: i64) -> (y: i64[M]) {
+      alloc t: i64[M] workspace
+      parallel i in 0..M { t[i] = x[i] + x[i] }
+      parallel i in 0..M { y[i] = t[M - 1 - i] + k }
+    })",
+                      {{"N", 37}});
+}
+
 TEST(LlvmJit, StorageTypesAreCopiedAndCast) {
   for (const char* const type : {"f16", "bf16", "f8_e4m3fn", "f8_e5m2"}) {
     const std::string t = type;

@@ -1,86 +1,102 @@
 // Whether a generator agrees with the interpreter on many random functions; for tests of any generator.
 //
-// KERNPACK_DIFFERENTIAL_ROUNDS=20 runs twenty times as many functions; KERNPACK_DIFFERENTIAL_SEED=5000 begins elsewhere.
+// KERNPACK_DIFFERENTIAL_ROUNDS=20 runs twenty times as many functions; KERNPACK_DIFFERENTIAL_SEED=5000 begins elsewhere;
+// KERNPACK_DIFFERENTIAL_ONLY=5017 runs that one function, as the message of a failure says.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <kernpack/host/host.h>
 
-#include "differential/columns.h"
-#include "differential/random_function.h"
-#include "differential/shrink.h"
+#include "differential/cases.h"
+#include "differential/random_loops.h"
+#include "differential/random_stages.h"
 
 namespace ir_test {
 
 // Functions a module, and modules a round.
-constexpr uint64_t kBatch = 50;
+constexpr uint64_t kBatch = 25, kStageBatch = 20;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kBatches = 4;  // the generated code is not instrumented: some batches exercise the generators enough
+constexpr uint64_t kBatches = 4, kStageBatches = 1;  // the generated code is not instrumented: some batches do
 #else
-constexpr uint64_t kBatches = 40;
+constexpr uint64_t kBatches = 40, kStageBatches = 3;
 #endif
 
-inline uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 inline IRModule Batch(uint64_t first, const std::string& name) {
-  IRModule module{name, "", {}};
-  for (uint64_t seed = first; seed < first + kBatch; ++seed) {
-    for (PrimFunc& f : RandomFunction(seed).Make()) module.functions.push_back(std::move(f));
-  }
-  return module;
+  return Together(Cases(first, kBatch, LoopCases(Place::kHost)), name, false);
 }
 
-// The function, and what it calls.
-inline IRModule Alone(const IRModule& module, size_t index) {
-  IRModule one{module.name + "_alone", "", {}};
-  if (index > 0 && module.functions[index - 1]->is_private) one.functions.push_back(module.functions[index - 1]);
-  one.functions.push_back(module.functions[index]);
-  return one;
-}
-
-// Whether its results depend on nothing that it has not stored.
-inline bool IsDefined(const FuncNode& f, const IRModule& module) {
-  return Difference(f, Interpreted(module), Interpreted(module, std::byte{0xa5})) == "";
-}
-
-inline void ExpectAgreement(const IRModule& module, const IRModule& reference, const Column& column) {
-  const Runner want = Interpreted(reference), got = column.compile(module);
-  int copies = 0;
-  for (size_t i = 0; i < module.functions.size(); ++i) {
-    const FuncNode& f = *module.functions[i];
-    if (f.is_private) continue;
-    const std::optional<std::string> difference = Difference(f, want, got);
-    ASSERT_TRUE(difference) << f.name << " is no function to compare: it raises\n" << Print(f);
+// What is wrong with a case; "" when nothing is.
+inline std::string Disagreement(const RandomCase& c, const Column& column, const Runner& want, const Runner& got) {
+  for (const PrimFunc& f : c.plain.functions) {
+    if (f->is_private) continue;
+    const std::optional<std::string> difference = Difference(*f, want, got);
+    if (!difference) return Report(c, f->name + " isn't a function to compare: the interpreter raises an error");
     if (difference->empty()) continue;
-    const IRModule small = Shrink(
-        Alone(module, i),
-        [&](const IRModule& m) {
-          IRModule fresh = m;  // a process loads a module of one name once
-          fresh.name += "_" + std::to_string(++copies);
-          const IRModule lowered = Lower(m);
-          return IsDefined(*m.functions.back(), lowered) &&
-                 !Difference(*m.functions.back(), Interpreted(lowered), column.compile(fresh)).value_or("").empty();
-        },
-        150);
-    FAIL() << column.name << " and the interpreter differ on " << f.name << ", " << *difference << "; smaller:\n"
-           << Print(small);
+    const std::string what = column.name + " and the interpreter differ on " + f->name + ", " + *difference;
+    return Report(c, what) + Smaller(c, column);
   }
+  return "";
 }
 
-// One batch of each round. `tag`: the generator's, for the names of modules.
-inline void ExpectAgreementOn(const std::string& tag, uint64_t batch, const Column& column) {
-  const uint64_t begin = FromEnvironment("KERNPACK_DIFFERENTIAL_SEED", 0);
-  const uint64_t rounds = FromEnvironment("KERNPACK_DIFFERENTIAL_ROUNDS", 1);
-  for (uint64_t round = 0; round < rounds; ++round) {
-    const uint64_t first = begin + (round * kBatches + batch) * kBatch;
-    const IRModule module = Batch(first, "random_" + tag + "_" + std::to_string(first));
-    // Math functions are what their expansion says, so that is what is interpreted.
-    ExpectAgreement(module, Lower(module), column);
+// What is wrong with some functions that one module holds; "" when nothing is.
+inline std::string Disagreement(const std::vector<RandomCase>& cases, const std::string& name, const Column& column) {
+  Runner got;
+  try {
+    got = column.compile(Together(cases, name, true));
+  } catch (const std::exception& all) {
+    for (const RandomCase& c : cases) {
+      try {
+        column.compile(Fresh(c.scheduled));
+      } catch (const std::exception& e) {
+        return Report(c, column.name + " doesn't build it: " + e.what());
+      }
+    }
+    return name + " doesn't build, but each of its functions does: " + all.what();
   }
+  // Math functions are what their expansion says, so that is what is interpreted.
+  const Runner want = Interpreted(Lower(Together(cases, name, false)));
+  for (const RandomCase& c : cases) {
+    const std::string problem = Disagreement(c, column, want, got);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+// Which seeds a batch of a round has.
+struct Seeds {
+  uint64_t count, batches;
+  uint64_t First(uint64_t round, uint64_t batch) const {
+    const uint64_t begin = FromEnvironment("KERNPACK_DIFFERENTIAL_SEED", 0);
+    return begin + (round * batches + batch) * count;
+  }
+};
+
+// One batch of each round. `tag`: for the names of modules.
+inline void ExpectAgreementOn(const std::string& tag, uint64_t batch, const Column& column, Seeds seeds,
+                              const Draw& draw) {
+  kp_set_num_threads(static_cast<int32_t>(1 + batch % 4));  // no result depends on how many there are
+  uint64_t rounds = FromEnvironment("KERNPACK_DIFFERENTIAL_ROUNDS", 1);
+  const uint64_t only = FromEnvironment(kOnly, ~uint64_t{0});
+  if (only != ~uint64_t{0}) rounds = seeds.count = 1;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const uint64_t first = only != ~uint64_t{0} ? only : seeds.First(round, batch);
+    const CrashNote note("a crash on one of the functions of the seeds from " + std::to_string(first) + " to " +
+                         std::to_string(first + seeds.count - 1) + "; replay one of them: " + ReplayCommand(first));
+    const std::vector<RandomCase> cases = Cases(first, seeds.count, draw);
+    const std::string problem = Disagreement(cases, "random_" + tag + "_" + std::to_string(first), column);
+    if (!problem.empty()) FAIL() << problem;
+  }
+}
+// Of random functions, some with random schedules of their loops.
+inline void ExpectAgreementOn(const std::string& tag, uint64_t batch, const Column& column,
+                              Place place = Place::kHost) {
+  ExpectAgreementOn(tag, batch, column, {kBatch, kBatches}, LoopCases(place));
+}
+// Of random stage programs with random schedules.
+inline void ExpectStagesAgreeOn(const std::string& tag, uint64_t batch, const Column& column,
+                                Place place = Place::kHost) {
+  ExpectAgreementOn(tag + "_stages", batch, column, {kStageBatch, kStageBatches}, StageCases(place));
 }
 
 }  // namespace ir_test

@@ -65,7 +65,8 @@ inline bool SameElements(const Array& a, const Array& b) {
 // which may not check accesses: nothing.
 inline std::optional<std::string> Difference(const FuncNode& f, const Runner& want, const Runner& got) {
   for (const int64_t n : {0, 3, 17}) {
-    Arguments a(f, {{"N", n}}, static_cast<uint64_t>(n)), b(f, {{"N", n}}, static_cast<uint64_t>(n));
+    const Dims dims = {{"N", n}, {"M", n}, {"D", n / 2 + 1}};
+    Arguments a(f, dims, static_cast<uint64_t>(n)), b(f, dims, static_cast<uint64_t>(n));
     if (!want(f.name, a.Any()).empty()) return std::nullopt;
     const std::string where = "N = " + std::to_string(n), raised = got(f.name, b.Any());
     if (!raised.empty()) return where + ": raised " + raised;

@@ -26,6 +26,10 @@ class RandomExpr {
   std::vector<Buffer> readable;
   std::vector<Expr> scalars;
   Expr n;
+  // Small numbers (i64) that reductions may run to.
+  std::vector<Expr> bounds;
+  // Of a hundred indices, how many memory holds.
+  int gathers = 0;
   // Only what a vectorized loop can turn into vectors.
   bool widenable = false;
 
@@ -34,6 +38,7 @@ class RandomExpr {
   const T& OneOf(const std::vector<T>& all) {
     return all[static_cast<size_t>(Below(static_cast<int64_t>(all.size())))];
   }
+  bool In(int percent) { return Below(100) < percent; }
   Type AnyType() { return OneOf(ComputedTypes()); }
 
   Expr Make(Type type, int depth) {
@@ -58,8 +63,31 @@ class RandomExpr {
     }
   }
 
+  // What an index that was loaded chooses. Something is readable.
+  Expr Gathered(Type type) {
+    const int before = gathers;
+    gathers = 100;
+    const Expr made = Cast(type, Read(OneOf(readable), type.lanes));
+    gathers = before;
+    return made;
+  }
+
+  // One that a function reads once, modulo `count`: from 0 on. Something is readable.
+  Expr LoadedBound(int64_t count) { return Binary(Op::kFloorMod, Cast(kI64, Read(OneOf(readable), 1)), Expr(count)); }
+
+  // A reduction of order `any`, up to one of `bounds` where there are some and `to_bound` says so.
+  Expr ReducedInAnyOrder(Type type, bool to_bound) {
+    const Expr end = to_bound && !bounds.empty() ? OneOf(bounds) : Below(2) ? n : Expr(Below(40));
+    return ReducedTo(type, end, 2 << Below(6), 2);
+  }
+  Expr ReducedToBound(Type type) { return ReducedTo(type, OneOf(bounds), Below(2) ? 2 << Below(4) : 0, 2); }
+
+  // Two values as one.
+  Expr Joined(const Expr& a, const Expr& b) { return Binary(OneOf(Reductions(a->type)), a, b); }
+
  private:
   Values values_;
+  int reading_ = 0;  // nested loads
 
   static std::vector<Op> Reductions(Type t) {
     if (IsBool(t)) return {Op::kAnd, Op::kOr, Op::kXor};
@@ -100,6 +128,12 @@ class RandomExpr {
   }
   Expr Index() {
     const Expr shift(Below(7));
+    if (In(gathers) && reading_ < 2) {
+      ++reading_;
+      const Expr index = Cast(kI64, Read(OneOf(readable), 1)) + shift;
+      --reading_;
+      return index;
+    }
     return scalars.empty() ? shift : Cast(kI64, OneOf(scalars)) + shift;
   }
 
@@ -152,12 +186,16 @@ class RandomExpr {
 
   Expr Reduced(Type type, int depth) {
     if (depth < 2) return Leaf(type);
+    const int64_t kind = Below(4);
+    const Expr end = kind == 0 ? n : kind == 1 && !bounds.empty() ? OneOf(bounds) : Expr(Below(12));
+    return ReducedTo(type, end, Below(3) ? 2 << Below(3) : 0, depth - 2);
+  }
+  Expr ReducedTo(Type type, const Expr& end, int lanes, int depth) {
     const Var j = MakeVar("j", kI64);
-    const Expr end = Below(3) == 0 ? n : Expr(Below(12));
     scalars.push_back(Expr(j));
-    const Expr body = Make(type, depth - 2);
+    const Expr body = Make(type, depth);
     scalars.pop_back();
-    return Reduce(OneOf(Reductions(type)), j, Expr(Below(3)), end, Below(3) ? 2 << Below(3) : 0, body);
+    return Reduce(OneOf(Reductions(type)), j, Expr(Below(3)), end, lanes, body);
   }
 };
 

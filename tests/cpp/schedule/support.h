@@ -85,6 +85,8 @@ inline std::vector<std::byte> ResultsOf(const PrimFunc& f, const std::vector<int
     const size_t count = a.bytes.size() / static_cast<size_t>(a.type.itemsize());
     for (size_t i = 0; i < count && p.role == Role::kInput; ++i) {
       const double v = static_cast<double>(static_cast<int>(random() % 2001) - 1000) / (IsFloat(a.type) ? 300.0 : 1.0);
+      if (a.type == kF64) a.as<double>()[i] = v;
+      if (a.type == kI64) a.as<int64_t>()[i] = static_cast<int64_t>(v);
       if (a.type == kF32) a.as<float>()[i] = static_cast<float>(v);
       if (a.type == kF64) a.as<double>()[i] = v;
       if (a.type == kI32) a.as<int32_t>()[i] = static_cast<int32_t>(v);

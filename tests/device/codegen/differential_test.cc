@@ -21,8 +21,17 @@ class DeviceDifferential : public OnKind<testing::TestWithParam<uint64_t>> {
   }
 };
 
-TEST_P(DeviceDifferential, AgreesWithTheInterpreter) { ExpectAgreementOn(Kind(), GetParam(), OnTheDevice()); }
+TEST_P(DeviceDifferential, AgreesWithTheInterpreter) {
+  ExpectAgreementOn(Kind(), GetParam(), OnTheDevice(), Place::kDevice);
+}
 INSTANTIATE_TEST_SUITE_P(Batches, DeviceDifferential, testing::Range<uint64_t>(0, kBatches));
+
+class DeviceStageDifferential : public DeviceDifferential {};
+
+TEST_P(DeviceStageDifferential, AgreesWithTheInterpreter) {
+  ExpectStagesAgreeOn(Kind(), GetParam(), OnTheDevice(), Place::kDevice);
+}
+INSTANTIATE_TEST_SUITE_P(Batches, DeviceStageDifferential, testing::Range<uint64_t>(0, kStageBatches));
 
 }  // namespace
 }  // namespace ir_test

@@ -10,8 +10,8 @@ void FunctionGenerator::Parallel(const StmtNode& s) {
   std::erase(free.vars, s.var);
   llvm::Value* begin = E(s.args[0]);
   llvm::Value* end = E(s.args[1]);
-  // What the body uses from outside: the instance, the loop's begin, variables, addresses of buffers.
-  std::vector<llvm::Value*> captured = {scope_.self, begin};
+  // What the body uses from outside: the instance, what callees are given, the loop's begin, variables, addresses of buffers.
+  std::vector<llvm::Value*> captured = {scope_.self, scope_.call, begin};
   for (const Var& v : free.vars) captured.push_back(scope_.vars.at(v.get()));
   for (const Buffer& b : free.buffers) captured.push_back(scope_.buffers.at(b.get()));
   std::vector<llvm::Type*> types;
@@ -44,6 +44,7 @@ void FunctionGenerator::ParallelBody(const StmtNode& s, llvm::Function* body, ll
     return b_.CreateLoad(layout->getElementType(next++), at);
   };
   scope_.self = captured();
+  scope_.call = captured();
   llvm::Value* begin = captured();
   for (const Var& v : vars) scope_.vars[v.get()] = captured();
   for (const Buffer& b : buffers) scope_.buffers[b.get()] = captured();
