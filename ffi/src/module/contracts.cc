@@ -14,7 +14,6 @@ using signature::DTypeForm;
 using signature::FlagsOf;
 using signature::FormOf;
 using signature::KindOf;
-using signature::View;
 
 bool IsDifferentiable(KpDLDataType dtype) {
   return dtype.code == KP_DTYPE_FLOAT || dtype.code == KP_DTYPE_BFLOAT || dtype.code == KP_DTYPE_COMPLEX ||
@@ -22,7 +21,7 @@ bool IsDifferentiable(KpDLDataType dtype) {
 }
 
 // The dtypes that a tensor may have, or none: any, or not known before the call.
-std::vector<uint32_t> DTypes(View view, uint32_t dtype) {
+std::vector<uint32_t> DTypes(signature::View view, uint32_t dtype) {
   if (FormOf(dtype) == DTypeForm::kFixed) return {dtype & 0xffff};
   if (FormOf(dtype) != DTypeForm::kVar) return {};
   const uint32_t* set = view.DTypeSet(static_cast<int>(dtype & 0xffff));
@@ -49,7 +48,7 @@ bool ShapesMeet(const uint32_t* a, const uint32_t* b) {
   return true;
 }
 
-bool DTypesMeet(View a, uint32_t dtype_a, View b, uint32_t dtype_b) {
+bool DTypesMeet(signature::View a, uint32_t dtype_a, signature::View b, uint32_t dtype_b) {
   const std::vector<uint32_t> all = DTypes(a, dtype_a), others = DTypes(b, dtype_b);
   if (all.empty() || others.empty()) return true;
   for (const uint32_t one : all) {
@@ -61,7 +60,7 @@ bool DTypesMeet(View a, uint32_t dtype_a, View b, uint32_t dtype_b) {
 }
 
 // What of two tensors, as records of parameters or results, never agrees: "shape" or "dtype"; NULL where they can meet.
-const char* TensorsPart(View a, const uint32_t* record_a, View b, const uint32_t* record_b) {
+const char* TensorsPart(signature::View a, const uint32_t* record_a, signature::View b, const uint32_t* record_b) {
   if (!ShapesMeet(a.words + record_a[2], b.words + record_b[2])) return "shape";
   return DTypesMeet(a, record_a[1], b, record_b[1]) ? nullptr : "dtype";
 }
@@ -74,14 +73,14 @@ std::string Joined(int count, const char* prefix, const auto& name) {
 
 }  // namespace
 
-int FindParam(View view, std::string_view name) {
+int FindParam(signature::View view, std::string_view name) {
   for (int i = 0; i < view.NumParams(); ++i) {
     if (name == view.ParamName(i)) return i;
   }
   return kNotThere;
 }
 
-int FindResult(View view, std::string_view name) {
+int FindResult(signature::View view, std::string_view name) {
   for (int i = 0; i < view.NumResults(); ++i) {
     if (name == view.ResultName(i)) return i;
   }
@@ -92,7 +91,7 @@ std::string_view WithoutPrefix(std::string_view name, std::string_view prefix) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
 }
 
-bool MayHaveGradient(View view, const uint32_t* record) {
+bool MayHaveGradient(signature::View view, const uint32_t* record) {
   const std::vector<uint32_t> dtypes = DTypes(view, record[1]);
   if (dtypes.empty()) return true;
   for (const uint32_t dtype : dtypes) {
@@ -101,13 +100,13 @@ bool MayHaveGradient(View view, const uint32_t* record) {
   return false;
 }
 
-bool MayHaveGradient(View view, int param) {
+bool MayHaveGradient(signature::View view, int param) {
   const uint32_t* record = view.Param(param);
   if (KindOf(record) != KP_PARAM_TENSOR || (FlagsOf(record) & KP_PARAM_MUTATED)) return false;
   return MayHaveGradient(view, record);
 }
 
-bool IsNondiff(View view, int param) {
+bool IsNondiff(signature::View view, int param) {
   const uint32_t at = view.words[signature::kHeadNondiff];
   for (uint32_t i = 0; at != 0 && i < view.words[at]; ++i) {
     if (view.words[at + 1 + i] == static_cast<uint32_t>(param)) return true;
@@ -115,7 +114,7 @@ bool IsNondiff(View view, int param) {
   return false;
 }
 
-bool IsTensorList(View view, int param) {
+bool IsTensorList(signature::View view, int param) {
   return KindOf(view.Param(param)) == KP_PARAM_TENSOR && (FlagsOf(view.Param(param)) & KP_PARAM_LIST);
 }
 

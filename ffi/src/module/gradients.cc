@@ -11,11 +11,10 @@ namespace {
 
 using signature::FlagsOf;
 using signature::KindOf;
-using signature::View;
 
 // The parameter whose gradient a backward op's result is by its name: d_<parameter>; d_<parameter>_ where the backward op has a
 // parameter d_<parameter>, as it has where `forward` takes a result of another op and the gradient that arrives for it.
-int Target(View forward, std::string_view result) {
+int Target(signature::View forward, std::string_view result) {
   std::string_view name = WithoutPrefix(result, "d_");
   const int param = FindParam(forward, name);
   if (param != kNotThere || name.empty() || name.back() != '_') return param;
@@ -113,7 +112,7 @@ class Check {
 
   const Contract& forward_;
   const Contract& backward_;
-  View f_, b_;
+  signature::View f_, b_;
   Pairing pair_;
 };
 

@@ -11,7 +11,6 @@ namespace {
 
 using signature::FlagsOf;
 using signature::KindOf;
-using signature::View;
 
 class TangentCheck {
  public:
@@ -108,7 +107,7 @@ class TangentCheck {
 
   const Contract& forward_;
   const Contract& tangent_;
-  View f_, t_;
+  signature::View f_, t_;
   Pairing pair_;
 };
 

@@ -42,7 +42,7 @@ PATHS = {
 CALLS = {
     "type": (lambda k, x: k.scale(x.to(torch.int64)), TypeError, "scale: x: expected dtype T in {f32, f64}, got i64"),
     "value": (lambda k, x: k.top(x, k=9), ValueError, "top: expected 0 < k <= N, got k = 9, N = 3"),
-    "raised by the kernel": (lambda k, x: k.refuse(x), IndexError, "not today"),
+    "raised by the kernel": (lambda k, x: k.refuse(x), IndexError, "refuse: not today"),
 }
 
 
@@ -72,7 +72,7 @@ def test_with_a_gradient(k):
 def test_compiled_programs_raise_it_when_they_run(k):
     torch._dynamo.reset()
     step = torch.compile(lambda x: k.refuse(x), fullgraph=True, backend="aot_eager")
-    with pytest.raises(IndexError, match=r"^not today$"):
+    with pytest.raises(IndexError, match=r"^refuse: not today$"):
         step(torch.ones(3))
 
 
