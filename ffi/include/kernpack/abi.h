@@ -328,7 +328,7 @@ struct KpHost {
 enum KpDefKind {
   KP_DEF_FUNCTION = 0,
   KP_DEF_GRADIENT = 1, /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
-  KP_DEF_JVP = 2       /* `name`: the forward function; `info->target`: the function that computes its tangents; likewise */
+  KP_DEF_JVP = 2 /* `name`: the forward function; `info->target`: the function that computes its tangents; likewise */
 };
 
 /* What there is to say of an exported function besides its name and its code. */

@@ -62,7 +62,7 @@ struct KpLoadedModule {
   kernpack::host::NameIndex index;  // of the functions
   std::vector<kernpack::host::Variant> variants;
   std::vector<std::pair<const char*, const char*>> gradients;  // forward, backward
-  std::vector<std::pair<const char*, const char*>> jvps;       // forward, the op that computes its tangents
+  std::vector<std::pair<const char*, const char*>> jvps;  // forward, the op that computes its tangents
   bool any_device = false;  // its functions look after their device themselves (modules built with the peer's SDK)
   std::deque<KpFunctionDef> definitions;  // those, and what they point to, of a module that has no table
   std::deque<KpFunctionInfo> infos;
