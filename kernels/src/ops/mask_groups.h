@@ -43,8 +43,8 @@ class MaskGroups {
  private:
   // A further dimension, slower than those before it.
   static void Extend(std::vector<int64_t>* offsets, int64_t size, int64_t stride) {
-    const std::vector<int64_t> inner = *offsets;
-    offsets->clear();
+    std::vector<int64_t> inner;  // not a copy: copying a vector asks for a newer libstdc++ than the wheel's
+    inner.swap(*offsets);
     for (int64_t i = 0; i < size; ++i) {
       for (const int64_t offset : inner) offsets->push_back(i * stride + offset);
     }

@@ -42,7 +42,7 @@ void SoftmaxMaskBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, kp::Te
     const int64_t width = LastDim(probs);
     PutSums(SumOverRepeats<R>(MaskGroups(probs.sizes(), mask.sizes()), width,
                               [&](int64_t row, R* sums) {
-                                std::vector<Dual<R>> c(static_cast<size_t>(width)), p(c);
+                                std::vector<Dual<R>> c(static_cast<size_t>(width)), p(c.size());
                                 std::vector<R> tangent(c.size());
                                 LoadRow(Data<T>(d_probs) + row * width, RowOf<T>(t_d_probs, row, width), width,
                                         c.data());

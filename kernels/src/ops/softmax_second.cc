@@ -27,7 +27,7 @@ void SoftmaxJvp(kp::TensorView probs, Tensor t_x, Tensor t_mask, kp::TensorView 
     const int64_t flat[] = {width};
     const kp::ShapeView mask_shape = t_mask ? t_mask->sizes() : kp::ShapeView(flat, 1);
     ForRows(Rows(probs), width, [&](int64_t begin, int64_t end) {
-      std::vector<Dual<R>> t(static_cast<size_t>(width)), p(t);
+      std::vector<Dual<R>> t(static_cast<size_t>(width)), p(t.size());
       std::vector<R> tangent(t.size());
       MaskRows rows(probs.sizes(), mask_shape, begin);
       for (int64_t row = begin; row < end; ++row, rows.Next()) {
@@ -49,7 +49,7 @@ void SoftmaxBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, Tensor t_d
     using R = Wide<T>;
     const int64_t width = LastDim(probs);
     ForRows(Rows(probs), width, [&](int64_t begin, int64_t end) {
-      std::vector<Dual<R>> c(static_cast<size_t>(width)), p(c);
+      std::vector<Dual<R>> c(static_cast<size_t>(width)), p(c.size());
       std::vector<R> tangent(c.size());
       for (int64_t row = begin; row < end; ++row) {
         LoadRow(Data<T>(d_probs) + row * width, RowOf<T>(t_d_probs, row, width), width, c.data());
@@ -70,7 +70,7 @@ void SecondOrder(kp::TensorView u, kp::TensorView d_probs, kp::TensorView probs,
     const int64_t width = LastDim(probs);
     const std::vector<R> direction = Numbers<R>(u);
     ForRows(Rows(probs), width, [&](int64_t begin, int64_t end) {
-      std::vector<R> c(static_cast<size_t>(width)), p(c), d_c(c), d_p_row(c);
+      std::vector<R> c(static_cast<size_t>(width)), p(c.size()), d_c(c.size()), d_p_row(c.size());
       MaskRows rows(probs.sizes(), u.sizes(), begin);
       for (int64_t row = begin; row < end; ++row, rows.Next()) {
         LoadRow(Data<T>(d_probs) + row * width, width, c.data());
