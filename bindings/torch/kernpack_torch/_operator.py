@@ -25,8 +25,18 @@ def register(
         # The direct call in the dispatcher's place: it goes there itself for all that torch must see. Private, but there is no other
         # way to make torch.ops' own call as quick; where torch takes `_op` no longer from the object, nothing changes.
         function.op._op = function.info.callable
+        function.op.overloadpacket.__class__ = _Packet
     out = _autograd.out_kernel(function.spec, function.out) if function.out is not None else None
     return _autograd.kernel(function.spec, function.op, _recording(function), function.tangents.call), out
+
+
+class _Packet(torch._ops.OpOverloadPacket):
+    """`torch.ops.<namespace>.<name>` itself: goes to `default`, which is quick, unless a keyword may choose another overload."""
+
+    __module__ = torch._ops.OpOverloadPacket.__module__  # torch tells its operators by it
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs) if kwargs else self.default(*args)
 
 
 def _register_one(function: Function, overload: str, op: Any, library: torch.library.Library) -> None:

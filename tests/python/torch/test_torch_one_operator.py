@@ -162,3 +162,11 @@ def test_opcheck(ops):
         (ops.scale, (x.detach(),), {"f": 2.0}),
     ):
         torch.library.opcheck(op.default, args, kwargs)
+
+
+def test_a_keyword_that_names_a_destination_chooses_the_overload_out(ops):
+    x, out = torch.tensor([2.0]), torch.zeros(1)
+    assert ops.cube(x, out=out) is None
+    assert out.tolist() == [8]
+    assert ops.scale(x, f=3.0).tolist() == [6]
+    assert isinstance(ops.cube, torch._ops.OpOverloadPacket)
