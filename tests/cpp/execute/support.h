@@ -69,7 +69,8 @@ inline sp::Function Made(std::string name, std::string signature, Body body) {
   function.signature = std::move(signature);
   function.resolve = [shared](KpDLDevice) {
     const KpSafeCall call = [](void* self, const KpAny* args, int32_t n, KpAny* result) {
-      return kernpack::detail::guarded(kp_host(), "made", [&] { (*static_cast<Body*>(self))(args, n, result); });
+      return kernpack::detail::guarded<kernpack::detail::Naming::kForeign>(
+          kp_host(), "made", [&] { (*static_cast<Body*>(self))(args, n, result); });
     };
     return sp::Callable{call, shared.get()};
   };

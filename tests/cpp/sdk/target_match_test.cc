@@ -71,7 +71,7 @@ TEST(TargetFeatures, UnknownNames) {
   EXPECT_ERROR(Target("llvm -mcpu=haswel"), "ValueError", "did you mean 'haswell'?");
   EXPECT_ERROR(Target("llvm -mtriple=x86_64-linux-gnu -mattr=+avx51f"), "ValueError", "did you mean 'avx512f'?");
   EXPECT_ERROR(Target("llvm -mtriple=aarch64-linux-gnu -mcpu=haswell"), "ValueError", "among those of aarch64");
-  EXPECT_ERROR(Target("llvm -mcpu=native"), "ValueError", "FromDevice");
+  EXPECT_ERROR(Target("llvm -mcpu=native"), "ValueError", "Target.from_device(\"cpu\") names this one");
   EXPECT_EQ(Target("llvm -mtriple=powerpc64le-linux-gnu -mcpu=pwr10 -mattr=+mma").features().size(), 0U);
 }
 

@@ -46,6 +46,17 @@ def op(request, kernels):
 def test_check_grads(op):
     function, args = op
     check_grads(function, args, 2, modes=["rev"], eps=1e-5)
+    check_grads(function, args, 1, modes=["fwd"], eps=1e-5)
+
+
+def test_hessian(op):
+    """Forward mode over reverse mode agrees with reverse mode over reverse mode."""
+    function, args = op
+
+    def loss(x):
+        return (function(x, *args[1:]) ** 2).sum()
+
+    close(jax.hessian(loss)(args[0]), jax.jacrev(jax.jacrev(loss))(args[0]), 1e-9)
 
 
 def test_transformations_agree(op):

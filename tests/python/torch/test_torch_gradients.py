@@ -60,6 +60,24 @@ def test_second_order_of_every_op(kernels, name):
     assert gradgradcheck(function, inputs)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_forward_mode_of_every_op(kernels, name):
+    function, inputs = CASES[name](kernels)
+    assert gradcheck(function, inputs, check_forward_ad=True, check_backward_ad=False, check_undefined_grad=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hessian_of_every_op(kernels, name):
+    """Forward mode over reverse mode agrees with reverse mode over reverse mode."""
+    function, inputs = CASES[name](kernels)
+    x, *others = (tensor.detach() for tensor in inputs)
+
+    def loss(v):
+        return (function(v, *others) ** 2).sum()
+
+    torch.testing.assert_close(torch.func.hessian(loss)(x), torch.func.jacrev(torch.func.jacrev(loss))(x))
+
+
 def test_second_order_where_not_declared(k):
     x, w = leaf(3), leaf(3)
     (first,) = torch.autograd.grad(k.scale_by(x, w=w).sum(), x, create_graph=True)
