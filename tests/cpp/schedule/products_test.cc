@@ -2,6 +2,8 @@
 // tile's last store. Results stay what they are.
 #include <kernpack/sdk/schedule/default.h>
 
+#include <limits>
+
 #include "schedule/support.h"
 
 namespace schedule_test {
@@ -22,9 +24,14 @@ std::string Nest(const std::string& more, const std::string& before, const std::
   return "func f(a: f32[M, K], b: f32[K, N]" + more + ") -> (o: " + type + "[M, N]) { " + before +
          "for i in 0..M { for j in 0..N { " + value + " } } }";
 }
+// In the order `any n`: classes of other sizes, of one element, of none.
+std::string InOrderAny(int n, const std::string& rest = "") {
+  return "o[i, j] = reduce(+, k in 0..K, any " + std::to_string(n) + ", a[i, k] * b[k, j])" + rest;
+}
 #define SUM "reduce(+, k in 0..K, sequential, a[i, k] * b[k, j])"
 
 const std::vector<std::vector<int64_t>> kSizes{{13, 3, 33}, {3, 4, 5}, {4, 0, 3}};
+const std::vector<std::vector<int64_t>> kSums{{13, 37, 33}, {3, 16, 5}, {5, 3, 2}, {4, 0, 3}};
 const std::vector<std::vector<int64_t>> kBatches{{2, 13, 2, 20}, {3, 4, 2, 5}, {0, 3, 2, 4}};
 
 // Texts are kept: tests refer to them.
@@ -102,6 +109,53 @@ const std::vector<Product>& Products() {
        "func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) { for j in 0..N { "
        "o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) + c[j] } }",
        {{5, 300}, {3, 0}, {5, 17}}},
+      {"AnyOrder", Kept(Nest("", "", InOrderAny(16))), kSums},
+      {"AnyOrderOfTwo", Kept(Nest("", "", InOrderAny(2))), kSums},
+      {"AnyOrderOfFour", Kept(Nest("", "", InOrderAny(4))), kSums},
+      {"AnyOrderOfManyWithBias", Kept(Nest(", c: f32[N]", "", InOrderAny(64, " + c[j]"))), kSums},
+      {"AnyOrderWithSilu", Kept(Nest("", "", "let v" + InOrderAny(8).substr(7) + " o[i, j] = v / (1.0 + exp(-v))")), kSums},
+      {"AnyOrderOfConstants",
+       "func f(a: f32[M, 32], b: f32[32, 40]) -> (o: f32[M, 40]) { for i in 0..M { for j in 0..40 { "
+       "o[i, j] = reduce(+, k in 0..32, any 16, a[i, k] * b[k, j]) } } }",
+       {{13}, {2}, {0}}},
+      {"AnyOrderOfFewRows",
+       "func f(a: f32[2, K], b: f32[K, N]) -> (o: f32[2, N]) { for i in 0..2 { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, any 16, a[i, k] * b[k, j]) } } }",
+       {{37, 33}, {3, 300}, {0, 5}}},
+      {"AnyOrderOfOneRow",
+       "func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) { for j in 0..N { "
+       "o[j] = reduce(+, k in 0..K, any 8, a[k] * b[k, j]) + c[j] } }",
+       {{21, 300}, {3, 0}, {5, 17}}},
+      {"AnyOrderOfTransposed",
+       "func f(a: f32[M, K], b: f32[N, K]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, any 16, a[i, k] * b[j, k]) } } }",
+       kSums},
+      {"AnyOrderOfBothTransposed",
+       "func f(a: f32[K, M], b: f32[N, K]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, any 16, b[j, k] * a[k, i]) } } }",
+       {{37, 13, 33}, {0, 4, 3}}},
+      {"AnyOrderOfABatch",
+       "func f(a: f32[B, H, M, K], b: f32[B, H, K, N]) -> (o: f32[B, H, M, N]) { for q in 0..B { for h in 0..H { "
+       "for i in 0..M { for j in 0..N { "
+       "o[q, h, i, j] = reduce(+, k in 0..K, any 4, a[q, h, i, k] * b[q, h, k, j]) } } } } }",
+       {{2, 3, 5, 7, 9}, {1, 2, 13, 1, 3}, {2, 0, 3, 2, 4}}},
+      {"AnyOrderOfBrainFloats",
+       "func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = bf16(reduce(+, k in 0..K, any 16, f32(a[i, k]) * f32(b[k, j]))) } } }",
+       kSums},
+      {"AnyOrderOfBytesAsFloats",
+       "func f(a: i8[M, K], b: i8[K, N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, any 16, f32(a[i, k]) * f32(b[k, j])) } } }",
+       kSums},
+      {"AnyOrderOfDoubles",
+       "func f(a: f64[M, K], b: f64[K, N]) -> (o: f64[M, N]) { for i in 0..M { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, any 32, a[i, k] * b[k, j]) } } }",
+       kSums},
+      {"AnyOrderOfDiagonals",
+       "func f(a: f32[K, K], b: f32[K, N]) -> (o: f32[K, N]) { for i in 0..K { for j in 0..N { "
+       "o[i, j] = reduce(+, k in 0..K, any 16, a[k, k] * b[k, j]) } } }",
+       {{5, 33}, {0, 3}},
+       false},
       {"TwoSums", Kept(Nest("", "", "o[i, j] = " SUM " + reduce(+, k in 0..K, sequential, b[k, j])")), kSizes, false},
       {"MaximumOfProducts", Kept(Nest("", "", "o[i, j] = reduce(max, k in 0..K, any 16, a[i, k] * b[k, j])")), kSizes,
        false},
@@ -135,6 +189,27 @@ TEST_P(ScheduleProducts, KeepResultsForEveryTarget) {
     for (const std::vector<int64_t>& dims : GetParam().sizes)
       ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims))
           << target << Print(scheduled);
+  }
+}
+
+// What is past the end of a class is multiplied, too: by nothing that is infinite, and its zeros take no sign away.
+TEST(ScheduleProductsOfAnyOrder, KeepsInfinitiesAndSignsOfZeros) {
+  const IRModule plain = Parse(Nest("", "", InOrderAny(4)));
+  const IRModule scheduled = ScheduleByDefault(plain, Target("llvm -mcpu=x86-64-v3"));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float left : {-0.0f, 1.0f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    for (const float right : {-0.0f, 0.0f, -1.0f, kInfinity}) {
+      std::vector<std::vector<std::byte>> results;
+      for (const IRModule* m : {&plain, &scheduled}) {
+        Array a(kF32, {5, 6}), b(kF32, {6, 3}), o(kF32, {5, 3});
+        std::fill_n(a.as<float>(), 30, left);
+        std::fill_n(b.as<float>(), 18, right);
+        const std::vector<KpAny> args{a.Value(), b.Value(), o.Value()};
+        Interpret(*m, "f", args);
+        results.push_back(o.bytes);
+      }
+      EXPECT_EQ(results[0], results[1]) << left << " times " << right;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // The host's half of a device's function: its memory there, its launches.
 #include <kernpack/error.h>
 
+#include "codegen/llvm/constants.h"
 #include "codegen/llvm/function.h"
 #include "codegen/llvm/types.h"
 

@@ -86,7 +86,7 @@ int64_t TileBytes(const std::vector<Buffer>& buffers) {
 
 std::optional<Block> ScheduleMatmulForGpu(const Matmul& matmul, const Processor& machine) {
   const bool fits = machine.threads >= kTile * kTile && 2 * kTile * kTile * 8 <= machine.shared_bytes;
-  const bool has_tiles = matmul.sums().spatial.size() == 2 && !matmul.row.empty();
+  const bool has_tiles = matmul.sums().spatial.size() == 2 && !matmul.row.empty() && !matmul.lanes;
   return fits && has_tiles ? std::optional(Product(matmul)) : std::nullopt;
 }
 

@@ -111,12 +111,6 @@ bool TakeReduce(const Expr& e, Stage* stage) {
   return true;
 }
 
-Buffer BufferOf(const Stage& stage, Type element) {
-  std::vector<Expr> shape;
-  for (const StageAxis& a : stage.spatial) shape.push_back(a.extent);
-  return MakeBuffer(stage.name, element, std::move(shape), Scope::kWorkspace);
-}
-
 }  // namespace
 
 std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, bool with_lets) {
@@ -182,6 +176,12 @@ std::optional<Lifted> WithoutReduce(const Lifted& lifted) {
   Lifted out = lifted;
   out.program.stages = {std::move(all), std::move(each)};
   return out;
+}
+
+Buffer BufferOf(const Stage& stage, Type element) {
+  std::vector<Expr> shape;
+  for (const StageAxis& a : stage.spatial) shape.push_back(a.extent);
+  return MakeBuffer(stage.name, element, std::move(shape), Scope::kWorkspace);
 }
 
 Block LowerNest(const Lifted& lifted, const Schedule& schedule) {

@@ -29,6 +29,8 @@ std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, boo
 // A nest whose value is computed of one `reduce`, the same wherever it is used, as two stages: all of them, and what is
 // computed of each.
 std::optional<Lifted> WithoutReduce(const Lifted& lifted);
+// What stands for the elements of a stage.
+Buffer BufferOf(const Stage& stage, Type element);
 // The loops of the schedule, storing where the nest did.
 Block LowerNest(const Lifted& lifted, const Schedule& schedule);
 

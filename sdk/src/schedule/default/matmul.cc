@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedule/default/classes.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
@@ -25,39 +27,88 @@ int DimOf(const ExprNode& load, const Var& var) {
   return -1;
 }
 
+// How often the variable is an index of the load.
+long TimesUsed(const ExprNode& load, const Var& var) {
+  return std::count_if(load.args.begin(), load.args.end(), [&](const Expr& i) { return i->var() == var; });
+}
+
+// The columns of a stage in vectors, one after another without a loop.
+void UnrollVectors(Schedule* s, const std::string& stage, const std::string& column, const std::string& around,
+                   int lanes, Tail tail) {
+  const auto [vector, lane] = s->Split(stage, column, lanes);
+  if (!around.empty()) s->Reorder(stage, {around, vector, lane});
+  s->Unroll(stage, vector);
+  s->Vectorize(stage, lane, lanes, tail);
+}
+
+// The stages of a product, by classes or not, and their places in the loops of what is stored.
+class Stages {
+ public:
+  Stages(const Matmul& m, const std::optional<Panels>& panels)
+      : m_(m),
+        classes_(m.lanes ? std::optional(ByClasses(m, panels)) : std::nullopt),
+        schedule(classes_ ? classes_->lifted.program : m.lifted.program),
+        local(classes_ ? schedule.CacheWrite(classes_->sums) : SumsApart(&schedule, m)),
+        sum(classes_ ? classes_->step : m.sum) {
+    if (!panels) return;
+    right = classes_ ? classes_->right : schedule.Pack(m.right, local, m.right_dim, panels->columns);
+    left = classes_ ? classes_->left : schedule.Pack(m.left, local, m.left_dim, panels->rows);
+  }
+
+  // Sums are computed at this axis of what is stored.
+  void ComputeAt(const std::string& axis, int lanes, Tail tail) {
+    const std::string& out = m_.lifted.stage().name;
+    if (!classes_) return schedule.ComputeAt(local, out, axis);
+    schedule.ComputeAt(classes_->joined, out, axis);
+    schedule.ComputeAt(classes_->members, out, axis);
+    schedule.ComputeAt(classes_->sums, classes_->members, classes_->group);
+    schedule.ComputeAt(local, classes_->sums, classes_->member);
+    for (const std::string& stage : {classes_->joined, classes_->members})
+      schedule.Vectorize(stage, m_.column, lanes, tail);
+    // From the registers that hold them.
+    if (!m_.row.empty()) schedule.Unroll(classes_->sums, m_.row);
+    UnrollVectors(&schedule, classes_->sums, m_.column, "", lanes, tail);
+  }
+
+ private:
+  const Matmul& m_;
+  const std::optional<InClasses> classes_;
+
+ public:
+  Schedule schedule;
+  const std::string local;  // the stage that adds up
+  const std::string sum;  // its axis
+  std::string left, right;  // packed operands
+};
+
 // Columns in vectors that stay in registers, one row after another; the right matrix as it is.
 Schedule RowSchedule(const Matmul& m, const Processor& machine) {
-  Schedule s(m.lifted.program);
   const std::string& out = m.lifted.stage().name;
   const int lanes = machine.Lanes(m.sums().body->type.bits);
   const int64_t columns = lanes * (machine.vector_bytes == 64 ? 16 : 8);
-  const std::string local = SumsApart(&s, m);
+  Stages stages(m, std::nullopt);
+  Schedule& s = stages.schedule;
   const auto [outer, inner] = s.Split(out, m.column, columns);
   if (!m.row.empty()) s.Reorder(out, {outer, m.row});
-  s.ComputeAt(local, out, m.row.empty() ? outer : m.row);
+  stages.ComputeAt(m.row.empty() ? outer : m.row, lanes, machine.tail);
   s.Vectorize(out, inner, lanes, machine.tail);
-  const auto [vector, lane] = s.Split(local, m.column, lanes);
-  s.Reorder(local, {m.sum, vector, lane});
-  s.Unroll(local, vector);
-  s.Vectorize(local, lane, lanes, machine.tail);
+  UnrollVectors(&s, stages.local, m.column, stages.sum, lanes, machine.tail);
   s.Parallel(out, s.Axes(out)[0]);
-  return s;
+  return std::move(s);
 }
 
 Schedule TileSchedule(const Matmul& m, const Processor& machine) {
-  Schedule s(m.lifted.program);
   const std::string& out = m.lifted.stage().name;
   const int lanes = machine.Lanes(m.sums().body->type.bits);
   // Two vectors wide, and as many rows as leave registers for both operands.
   const int64_t rows = machine.vector_bytes == 64 ? 12 : 6, columns = 2 * lanes;
   // Panels of the right matrix that stay in a cache while those of the left one pass.
   const int64_t block = std::max<int64_t>(kBlockColumns, columns);
-  const std::string local = SumsApart(&s, m);
-  const std::string right = s.Pack(m.right, local, m.right_dim, block);
-  const std::string left = s.Pack(m.left, local, m.left_dim, rows);
-  s.Parallel(right, "panel");
-  s.Parallel(left, "panel");
-  if (!m.right_is_transposed) s.Vectorize(right, "lane", lanes);
+  Stages stages(m, Panels{rows, block});
+  Schedule& s = stages.schedule;
+  s.Parallel(stages.right, "panel");
+  s.Parallel(stages.left, "panel");
+  if (!m.right_is_transposed) s.Vectorize(stages.right, "lane", lanes);
 
   const auto [row_tile, row] = s.Split(out, m.row, rows, Tail::kMasked);  // a test a row; the sums are of whole tiles
   const auto [column_block, in_block] = s.Split(out, m.column, block);
@@ -66,22 +117,19 @@ Schedule TileSchedule(const Matmul& m, const Processor& machine) {
   // Tiles of all blocks are one loop: blocks alone would be too few to share, and the last one is narrow.
   std::string tiles = s.Axes(out)[0];
   while (s.Axes(out)[1] != column_tile) tiles = s.Fuse(out, tiles, s.Axes(out)[1]);
-  s.ComputeAt(local, out, column_tile);
+  stages.ComputeAt(column_tile, lanes, Tail::kPeeled);
   s.Vectorize(out, column, lanes);
   s.Parallel(out, tiles);
 
-  const auto [vector, lane] = s.Split(local, m.column, lanes);
-  s.Reorder(local, {m.sum, m.row, vector, lane});
-  s.Unroll(local, m.row);
-  s.Unroll(local, vector);
-  s.Vectorize(local, lane, lanes);
-  return s;
+  s.Reorder(stages.local, {stages.sum, m.row, m.column});
+  s.Unroll(stages.local, m.row);
+  UnrollVectors(&s, stages.local, m.column, "", lanes, Tail::kPeeled);
+  return std::move(s);
 }
 
 std::optional<Matmul> MatchSums(const Lifted& lifted) {
   const Stage& stage = lifted.program.stages.front();
-  const bool sum = stage.combine && stage.combine->op == Op::kAdd && stage.reduced.size() == 1 &&
-                   (stage.combine->lanes == 0 || IsInteger(stage.body->type));
+  const bool sum = stage.combine && stage.combine->op == Op::kAdd && stage.reduced.size() == 1;
   if (!sum || stage.body->op != Op::kMul || stage.spatial.empty()) return std::nullopt;
   const Var k = stage.reduced[0].var, j = stage.spatial.back().var;
   for (const bool swapped : {false, true}) {
@@ -97,6 +145,7 @@ std::optional<Matmul> MatchSums(const Lifted& lifted) {
     m.right = right->buffer()->name;
     m.right_dim = DimOf(*right, j);
     m.right_is_transposed = m.right_dim + 1 != static_cast<int>(right->args.size());
+    m.lanes = IsInteger(stage.body->type) ? 0 : stage.combine->lanes;
     if (stage.spatial.size() > 1) {
       const StageAxis& i = stage.spatial[stage.spatial.size() - 2];
       if (DimOf(*left, i.var) >= 0 && DimOf(*right, i.var) < 0) {
@@ -106,6 +155,9 @@ std::optional<Matmul> MatchSums(const Lifted& lifted) {
       }
     }
     if (m.row.empty() && m.right_is_transposed) continue;
+    // Classes cut these dimensions, each by itself.
+    if (m.lanes && (TimesUsed(*left, k) > 1 || TimesUsed(*right, k) > 1 || TimesUsed(*right, j) > 1)) continue;
+    if (m.lanes && !m.row.empty() && TimesUsed(*left, stage.spatial[stage.spatial.size() - 2].var) > 1) continue;
     return m;
   }
   return std::nullopt;

@@ -7,7 +7,7 @@
 
 namespace kernpack::sdk::ir {
 
-// o[..., i, j] = f(sum over k, in order, of left[..., i, k] * right[..., k, j], ...); without i: of one row. f is anything
+// o[..., i, j] = f(sum over k of left[..., i, k] * right[..., k, j], ...); without i: of one row. f is anything
 // that is computed of the element alone: a bias, a factor, an activation, a cast, or nothing.
 struct Matmul {
   Lifted lifted;
@@ -17,6 +17,7 @@ struct Matmul {
   std::string left, right;  // tensors
   int left_dim = 0, right_dim = 0;  // of i in left, of j in right
   bool right_is_transposed = false;  // j is not the last dimension of right
+  int lanes = 0;  // of the order of the sum; 0: in order, or the order changes nothing
 
   const Stage& sums() const { return lifted.program.stages.front(); }
 };
