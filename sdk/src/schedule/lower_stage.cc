@@ -24,8 +24,9 @@ std::optional<int64_t> ConstantBytes(Type element, const std::vector<Expr>& shap
 // Whether every element that a body loads is there, whatever values the counters take.
 class InBounds : public Visitor {
  public:
-  // `sized`: buffers whose extents follow from the very indices that they are read at.
-  InBounds(const Facts& facts, Regions* regions, std::set<const BufferNode*> sized)
+  // `sized`: buffers whose extents follow from the very indices that they are read at, in dimensions that are not whole.
+  using Sized = std::unordered_map<const BufferNode*, const Region*>;
+  InBounds(const Facts& facts, Regions* regions, Sized sized)
       : facts_(facts), regions_(regions), sized_(std::move(sized)) {}
 
   bool all = true;
@@ -34,8 +35,9 @@ class InBounds : public Visitor {
     if (e->op == Op::kReduce) all = false;
     Visitor::VisitExpr(e);
     if (e->op != Op::kLoad && e->op != Op::kMaskedLoad) return;
-    if (sized_.count(e->buffer().get())) return;
+    const auto sized = sized_.find(e->buffer().get());
     for (size_t d = 0; d < e->buffer()->shape.size(); ++d) {
+      if (sized != sized_.end() && !(*sized->second)[d].is_whole) continue;
       const std::optional<Poly> index = facts_.Of(e->args[d]);
       const std::optional<Poly> low = index ? facts_.Extreme(*index, false) : std::nullopt;
       const std::optional<Poly> high = index ? facts_.Extreme(*index, true) : std::nullopt;
@@ -49,7 +51,7 @@ class InBounds : public Visitor {
  private:
   const Facts& facts_;
   Regions* regions_;
-  std::set<const BufferNode*> sized_;
+  const Sized sized_;
 };
 
 }  // namespace
@@ -78,10 +80,12 @@ bool Lowerer::MayOverrun(const StageState& s) {
   for (const Relation& r : s.relations) {
     if (r.kind == Relation::kFuse) return false;
   }
-  std::set<const BufferNode*> sized;
+  InBounds::Sized sized;
   for (const StageState& other : state_.stages) {
+    if (!other.IsAttached()) continue;
+    // One that is computed inside this stage has no place yet.
     const auto kept = kept_.find(other.stage.buffer.get());
-    if (other.IsAttached() && kept != kept_.end()) sized.insert(kept->second.buffer.get());
+    sized[kept == kept_.end() ? other.stage.buffer.get() : kept->second.buffer.get()] = &regions_.Of(other);
   }
   std::vector<Poly> base;
   for (const Interval& span : regions_.Of(s)) base.push_back(span.low);
