@@ -3,6 +3,7 @@
 #include <kernpack/sdk/ir/visitor.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "schedule/arithmetic.h"
 
@@ -18,9 +19,9 @@ Expr Tree(std::vector<Expr> parts) {
 }
 
 // Loads of some buffers become what `instead` makes of them.
-class Loads : public Mutator {
+class ReplaceLoads : public Mutator {
  public:
-  explicit Loads(std::function<Expr(const Expr&)> instead) : instead_(std::move(instead)) {}
+  explicit ReplaceLoads(std::function<Expr(const Expr&)> instead) : instead_(std::move(instead)) {}
   Expr MutateExpr(const Expr& e) override { return e->op == Op::kLoad ? instead_(e) : Mutator::MutateExpr(e); }
 
  private:
@@ -127,7 +128,7 @@ class Writer {
     sums.spatial.insert(place, {{group, Expr(int64_t{groups_})}, {member, Expr(int64_t{members_})}});
     sums.reduced = {{step, Steps()}};
     values[all_.reduced[0].var.get()] = Element(step, member, group);
-    sums.body = Loads([&](const Expr& load) {
+    sums.body = ReplaceLoads([&](const Expr& load) {
                   if (panels_) return FromPanels(load, values, step, member, group);
                   const Expr there = Substitute(load, values);
                   if (is_whole_) return there;
