@@ -63,7 +63,8 @@ class RandomNests {
   }
 
   std::string Stored(const std::string& k) {
-    const std::string sum = "reduce(+, k in 0.." + k + (Below(3) ? ", sequential, " : ", any " + std::to_string(2 << Below(6)) + ", ") +
+    const std::string sum = "reduce(+, k in 0.." + k +
+                            (Below(3) ? ", sequential, " : ", any " + std::to_string(2 << Below(6)) + ", ") +
                             At("a", "i, k", "q") + " * " + At("b", "k, j", "q") + ")";
     const std::string to = At("o", "i, j", "q") + " = ", own = At("d", "i, j", "q");
     switch (Below(8)) {

@@ -113,7 +113,8 @@ const std::vector<Product>& Products() {
       {"AnyOrderOfTwo", Kept(Nest("", "", InOrderAny(2))), kSums},
       {"AnyOrderOfFour", Kept(Nest("", "", InOrderAny(4))), kSums},
       {"AnyOrderOfManyWithBias", Kept(Nest(", c: f32[N]", "", InOrderAny(64, " + c[j]"))), kSums},
-      {"AnyOrderWithSilu", Kept(Nest("", "", "let v" + InOrderAny(8).substr(7) + " o[i, j] = v / (1.0 + exp(-v))")), kSums},
+      {"AnyOrderWithSilu", Kept(Nest("", "", "let v" + InOrderAny(8).substr(7) + " o[i, j] = v / (1.0 + exp(-v))")),
+       kSums},
       {"AnyOrderOfConstants",
        "func f(a: f32[M, 32], b: f32[32, 40]) -> (o: f32[M, 40]) { for i in 0..M { for j in 0..40 { "
        "o[i, j] = reduce(+, k in 0..32, any 16, a[i, k] * b[k, j]) } } }",

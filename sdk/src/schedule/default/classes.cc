@@ -199,6 +199,8 @@ class Writer {
 
 }  // namespace
 
-InClasses ByClasses(const Matmul& matmul, const std::optional<Panels>& panels) { return Writer(matmul, panels).Write(); }
+InClasses ByClasses(const Matmul& matmul, const std::optional<Panels>& panels) {
+  return Writer(matmul, panels).Write();
+}
 
 }  // namespace kernpack::sdk::ir
