@@ -13,12 +13,13 @@ from report import Row, timed_row
 # Rows, the sum's length, columns. One row is limited by memory, and has a schedule of its own.
 SIZES = ((512, 512, 512), (1024, 1024, 1024), (1000, 1001, 999), (512, 1536, 384), (2048, 2048, 2048), (1, 1536, 384))
 GOAL, GOAL_ONE_ROW = 1.15, 2.0
-# What is computed of each sum, beside the plain product of the same generator.
+# What is computed of each sum, or its order, beside the plain product of the same generator.
 EPILOGUES = {
     "bias": "{sum} + c[j]",
     "factor": "{sum} * 0.5",
     "relu": "max({sum}, 0.0)",
     "narrowing": "f32(bf16({sum}))",
+    "any_16": "reduce(+, k in 0..K, any 16, a[i, k] * b[k, j])",
 }
 EPILOGUE_SIZES = (256, 512, 1024)
 GOAL_EPILOGUE = 1.1

@@ -14,7 +14,9 @@ TEST_P(DifferentialFeatures, OccurInTheirShareOfTheFunctions) {
   for (uint64_t seed = 0; seed < kFunctions; ++seed) {
     const RandomCase c = LoopCases(GetParam())(seed);
     ASSERT_NO_THROW(Verify(c.plain)) << Print(c.plain);
-    if (GetParam() == Place::kDevice && seed < 150) EXPECT_TRUE(FitsADevice(c.scheduled)) << Print(c.scheduled);
+    if (GetParam() == Place::kDevice && seed < 150) {
+      EXPECT_TRUE(FitsADevice(c.scheduled)) << Print(c.scheduled);
+    }
     const Features found = FeatureFinder(c.plain, *c.plain.functions.back()).found;
     for (size_t i = 0; i < kFeatures; ++i) counts[i] += found.test(i);
     scheduled += !c.trace.empty();
