@@ -10,7 +10,6 @@ namespace kernpack::host {
 namespace {
 
 using signature::FlagsOf;
-using signature::KindOf;
 
 class TangentCheck {
  public:
