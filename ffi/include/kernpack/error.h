@@ -36,6 +36,9 @@ struct ErrorBody {
 
 // Raises "function: message", or the message as it is where it begins so already. Returns -1.
 KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes kind, KpBytes message, KpBytes where) {
+#ifdef KP_ERRORS_ARE_COMPLETE  // generated modules: their texts say all that they want to say
+  function = nullptr;
+#endif
   const size_t n = function ? __builtin_strlen(function) : 0;
   const bool named = message.size > n && !__builtin_memcmp(message.data, function, n) && message.data[n] == ':';
   if (!n || named) return host->raise(host, kind, message, where);

@@ -154,3 +154,10 @@ TEST_F(OpenclCacheTest, BinariesLoadWithoutTheirSource) {
 
 }  // namespace
 }  // namespace kernpack_test
+
+#ifdef __SANITIZE_ADDRESS__
+// What PoCL and the LLVM inside it keep of the programs that they compile is theirs.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:libpocl\nleak:libLLVM\n";
+}
+#endif

@@ -48,10 +48,11 @@ class HostFile {
     for (const DeviceImage& image : images_) AddImage(image);
     for (const PrimFunc& f : module.functions) AddFunction(*f);
     const bool asserts = module_.has_asserts();
-    return "// Module " + module.name + ", generated from Kernpack's IR.\n" + (asserts ? "#include <cstring>\n" : "") +
-           kHostPrelude + "\nnamespace {\n" + codes_ + kHostHelpers + (asserts ? kHostAsserts : "") +
-           "void kp_check_images() {\n" + checks_ + "}\n\n" + helpers_.Text() + bodies_ + entries_ +
-           "\n}  // namespace\n\nKP_MODULE(" + CString(module.name) +
+    return "// Module " + module.name + ", generated from Kernpack's IR.\n" +
+           "#define KP_ERRORS_ARE_COMPLETE // texts are those of every other kind\n" +
+           (asserts ? "#include <cstring>\n" : "") + kHostPrelude + "\nnamespace {\n" + codes_ + kHostHelpers +
+           (asserts ? kHostAsserts : "") + "void kp_check_images() {\n" + checks_ + "}\n\n" + helpers_.Text() +
+           bodies_ + entries_ + "\n}  // namespace\n\nKP_MODULE(" + CString(module.name) +
            ", \"1.0.0\");\nKP_MODULE_INIT(kp_check_images);\n" + exports_;
   }
 
