@@ -1,4 +1,7 @@
-"""parallel_for in a process that has an OpenMP runtime: it runs on that runtime's threads, so that two pools never compete."""
+"""parallel_for in a process that has an OpenMP runtime: it runs on that runtime's threads, so that two pools never compete.
+
+k.census(chunks, n) holds its chunks back until n threads have one: with less, the test fails after a while.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ def run(paths: tuple[str, str]):
 def test_our_own_pool_where_there_is_no_runtime(run) -> None:
     run(
         "before = tasks()\n"
-        "threads, inside, ran = k.census(32)\n"
+        "threads, inside, ran = k.census(32, 3)\n"
         "assert (threads, inside, ran) == (3, 0, 32), (threads, inside, ran)\n"
         "assert tasks() == before + 2\n",
         KERNPACK_NUM_THREADS="3",
@@ -72,7 +75,7 @@ def test_on_the_runtime_that_is_there(run) -> None:
         "loaded = framework()\n"
         "before = tasks()\n"
         "for _ in range(3):\n"
-        "    threads, inside, ran = k.census(32)\n"
+        "    threads, inside, ran = k.census(32, 4)\n"
         "    assert (threads, inside, ran) == (4, 32, 32), (threads, inside, ran)\n"
         "    loaded.framework_compute((ctypes.c_double * 64)(), ctypes.c_long(64))\n"
         "assert tasks() == before, 'a second pool was started'\n"
@@ -81,10 +84,10 @@ def test_on_the_runtime_that_is_there(run) -> None:
 
 def test_a_runtime_that_comes_later_is_used_from_then_on(run) -> None:
     run(
-        "assert list(k.census(32)) == [2, 0, 32]\n"
+        "assert list(k.census(32, 2)) == [2, 0, 32]\n"
         "loaded = framework()\n"
         "before = tasks()\n"
-        "threads, inside, ran = k.census(32)\n"
+        "threads, inside, ran = k.census(32, 1)\n"
         "assert threads <= 2 and inside == ran == 32, (threads, inside, ran)\n"
         "assert tasks() <= before\n",
         KERNPACK_NUM_THREADS="2",
@@ -92,16 +95,16 @@ def test_a_runtime_that_comes_later_is_used_from_then_on(run) -> None:
 
 
 def test_the_smaller_of_both_widths(run) -> None:
-    run("framework()\nassert list(k.census(32)) == [2, 32, 32]\n", KERNPACK_NUM_THREADS="2")
-    run("framework()\nassert list(k.census(32)) == [2, 32, 32]\n", OMP_NUM_THREADS="2", KERNPACK_NUM_THREADS="9")
-    run("framework()\nassert list(k.census(3)) == [3, 3, 3]\n")  # no more threads than chunks
+    run("framework()\nassert list(k.census(32, 2)) == [2, 32, 32]\n", KERNPACK_NUM_THREADS="2")
+    run("framework()\nassert list(k.census(32, 2)) == [2, 32, 32]\n", OMP_NUM_THREADS="2", KERNPACK_NUM_THREADS="9")
+    run("framework()\nassert list(k.census(3, 3)) == [3, 3, 3]\n")  # no more threads than chunks
 
 
 def test_nested_calls_stay_on_their_thread(run) -> None:
     run("framework()\nassert k.nested() == 1\n")
     run(
         "loaded, seen = framework(), []\n"
-        "callback = ctypes.CFUNCTYPE(None)(lambda: seen.append(list(k.census(4))))\n"
+        "callback = ctypes.CFUNCTYPE(None)(lambda: seen.append(list(k.census(4, 1))))\n"
         "loaded.framework_in_each_thread(callback)\n"
         "assert seen == [[1, 4, 4]] * 4, seen\n"
     )
@@ -117,17 +120,17 @@ def test_an_error_on_any_thread_is_the_callers(run) -> None:
         "        assert f'item {at} is bad' in str(error), error\n"
         "    else:\n"
         "        raise AssertionError('no error')\n"
-        "assert list(k.census(8))[1:] == [8, 8]\n"
+        "assert list(k.census(8, 1))[1:] == [8, 8]\n"
     )
 
 
 def test_under_the_peers_host(run) -> None:
     """An alias runs serially until there is a runtime. It looks once, when it first needs threads."""
     without_torch = "sys.modules['torch'] = None  # tvm_ffi imports it, and it brings a runtime\nimport tvm_ffi\n"
-    run(without_torch + "k = tvm_ffi.load_module(sys.argv[1])\nassert list(k.census(8)) == [1, 0, 8]\n")
+    run(without_torch + "k = tvm_ffi.load_module(sys.argv[1])\nassert list(k.census(8, 1)) == [1, 0, 8]\n")
     run(
         without_torch + "k = tvm_ffi.load_module(sys.argv[1])\nframework()\nbefore = tasks()\n"
-        "assert list(k.census(32)) == [4, 32, 32]\nassert tasks() == before\nassert k.nested() == 1\n"
+        "assert list(k.census(32, 4)) == [4, 32, 32]\nassert tasks() == before\nassert k.nested() == 1\n"
         "try:\n    k.fail(17)\nexcept ValueError as error:\n    assert 'item 17 is bad' in str(error)\n"
         "else:\n    raise AssertionError('no error')\n"
     )
@@ -137,7 +140,7 @@ def test_beside_torch(run) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     run(
         "import torch\ntorch.set_num_threads(4)\nx = torch.randn(1 << 20)\n(x + x).sum()\nbefore = tasks()\n"
-        "threads, inside, ran = k.census(32)\n"
+        "threads, inside, ran = k.census(32, 4)\n"
         "assert (threads, inside, ran) == (4, 32, 32), (threads, inside, ran)\n"
         "assert tasks() == before, 'a second pool was started'\n"
     )
@@ -145,10 +148,10 @@ def test_beside_torch(run) -> None:
 
 def test_a_forked_child_does_not_touch_the_parents_runtime(run) -> None:
     run(
-        "framework()\nassert list(k.census(8)) == [4, 8, 8]\n"
+        "framework()\nassert list(k.census(8, 4)) == [4, 8, 8]\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    threads, inside, ran = k.census(8)\n"
+        "    threads, inside, ran = k.census(8, 1)\n"
         "    os._exit(0 if inside == 0 and ran == 8 else 1)\n"
         "assert os.waitpid(child, 0)[1] == 0\n"
     )

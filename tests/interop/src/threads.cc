@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <set>
 
@@ -11,20 +13,25 @@ namespace kp = kernpack;
 
 namespace {
 
-// [threads that ran chunks, chunks that ran inside an OpenMP region, chunks]. Each chunk takes a moment, so that no thread
-// can run them all.
-kp::Array Census(int64_t chunks) {
+// [threads that ran chunks, chunks that ran inside an OpenMP region, chunks]. Every chunk waits until `expected` threads have
+// one, so that the figure doesn't depend on how fast threads wake; then it takes a moment, so that one thread too many shows.
+kp::Array Census(int64_t chunks, int64_t expected) {
   const auto in_parallel = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_in_parallel"));
   std::mutex mutex;
+  std::condition_variable came;
   std::set<pthread_t> threads;
   int64_t inside = 0;
   int64_t ran = 0;
   kp::parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      threads.insert(pthread_self());
+      ran += end - begin;
+      if (in_parallel && in_parallel()) inside += end - begin;
+      came.notify_all();
+      came.wait_for(lock, std::chrono::seconds(20), [&] { return static_cast<int64_t>(threads.size()) >= expected; });
+    }
     usleep(2000);
-    const std::lock_guard<std::mutex> lock(mutex);
-    threads.insert(pthread_self());
-    ran += end - begin;
-    if (in_parallel && in_parallel()) inside += end - begin;
   });
   return kp::Array{static_cast<int64_t>(threads.size()), inside, ran};
 }
