@@ -34,8 +34,7 @@ def plan(
 
 
 def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str, Any]) -> Backward:
-    params = {p["name"]: i for i, p in enumerate(forward["params"])}
-    results = {r["name"]: i for i, r in enumerate(forward["results"])}
+    params, results = _positions(forward["params"]), _positions(forward["results"])
     targets = tuple(_target(params, result["name"]) for result in signature["results"])
     per_item = any(forward["params"][target]["list"] for target in targets)
     list_name = forward["params"][targets[0]]["name"] if per_item else ""
@@ -43,10 +42,8 @@ def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str,
     optional: set[int] = set()
     for parameter in signature["params"]:
         own = parameter["name"]
-        if own in params:
-            sources.append(("param", params[own]))
-        elif own in results:
-            sources.append(("result", results[own]))
+        if saved := _saved(own, params, results):
+            sources.append(saved)
         elif own.startswith("d_") and own.removeprefix("d_") in results:
             index = results[own.removeprefix("d_")]
             sources.append(("cotangent", index))
@@ -59,6 +56,17 @@ def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str,
         else:
             sources.append(("default", 0))
     return Backward(backward, tuple(sources), frozenset(optional), targets, per_item)
+
+
+def _positions(declared: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {each["name"]: i for i, each in enumerate(declared)}
+
+
+def _saved(name: str, params: Mapping[str, int], results: Mapping[str, int]) -> tuple[str, int] | None:
+    """What the forward call has under the name: its argument, or its result."""
+    if name in params:
+        return "param", params[name]
+    return ("result", results[name]) if name in results else None
 
 
 def _target(params: Mapping[str, int], result: str) -> int:
@@ -89,16 +97,13 @@ def tangent_plan(name: str, jvps: Sequence[tuple[str, str]], typed: Mapping[str,
 
 
 def _tangent(forward: Mapping[str, Any], tangent: str, signature: Mapping[str, Any]) -> Tangent:
-    params = {p["name"]: i for i, p in enumerate(forward["params"])}
-    results = {r["name"]: i for i, r in enumerate(forward["results"])}
+    params, results = _positions(forward["params"]), _positions(forward["results"])
     sources: list[tuple[str, int]] = []
     optional: set[int] = set()
     for parameter in signature["params"]:
         own = parameter["name"]
-        if own in params:
-            sources.append(("param", params[own]))
-        elif own in results:
-            sources.append(("result", results[own]))
+        if saved := _saved(own, params, results):
+            sources.append(saved)
         elif own.startswith("t_") and own.removeprefix("t_") in params:
             index = params[own.removeprefix("t_")]
             sources.append(("tangent", index))

@@ -7,11 +7,8 @@
 #define VERSIONED "dltensor_versioned"
 #define UNVERSIONED "dltensor"
 
-static const char* Who(const KpyCall* call) { return call->function ? call->function->name : "kernpack"; }
-static const char* What(const KpyCall* call) { return call->argument ? call->argument : "argument"; }
-
 static int HostError(KpyCall* call) {
-  (void)kpy_raise_host(Who(call), -1);
+  (void)kpy_raise_host(kpy_who(call), -1);
   return kpy_name_argument(call);
 }
 
@@ -21,13 +18,13 @@ static int TakeVersioned(KpyCall* call, PyObject* capsule, KpAny* out) {
   if (managed == NULL) return KPY_ERROR;
   if (managed->version.major != 1) {
     PyErr_Format(PyExc_BufferError, "%s: %s: expected a DLPack 1.x capsule, got version %u.%u; upgrade kernpack",
-                 Who(call), What(call), managed->version.major, managed->version.minor);
+                 kpy_who(call), kpy_what(call), managed->version.major, managed->version.minor);
     return KPY_ERROR;
   }
   if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) {
     PyErr_Format(PyExc_ValueError,
                  "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
-                 Who(call), What(call));
+                 kpy_who(call), kpy_what(call));
     return KPY_ERROR;
   }
   if (kp_tensor_from_dlpack_versioned(managed, out) != 0) return HostError(call);
@@ -46,7 +43,7 @@ static int TakeUnversioned(KpyCall* call, PyObject* capsule, KpAny* out) {
 /* Asks the producer; the helper offers DLPack 1.3 and falls back for producers of before 1.0. */
 static int Import(KpyCall* call, PyObject* object, KpAny* out) {
   /* (capsule, device type, device id, stream or None) */
-  PyObject* answer = kpy_helper("dlpack_of", "OssiK", object, Who(call), What(call), call->has_stream,
+  PyObject* answer = kpy_helper("dlpack_of", "OssiK", object, kpy_who(call), kpy_what(call), call->has_stream,
                                 (unsigned long long)(uintptr_t)call->stream);
   PyObject *capsule, *stream, *type, *value, *trace;
   KpDLDevice device;
@@ -67,8 +64,8 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
     rc = TakeUnversioned(call, capsule, out);
   } else {
     PyErr_Format(PyExc_BufferError,
-                 "%s: %s: expected a fresh DLPack capsule, got one that is used up or of another kind", Who(call),
-                 What(call));
+                 "%s: %s: expected a fresh DLPack capsule, got one that is used up or of another kind", kpy_who(call),
+                 kpy_what(call));
     rc = KPY_ERROR;
   }
   PyErr_Fetch(&type, &value, &trace); /* the destructor of a capsule that was not taken may be Python */

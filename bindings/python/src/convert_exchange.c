@@ -12,7 +12,7 @@ static int ReadStream(KpyCall* call, const KpyExchangeApi* api, KpDLDevice devic
   if (call->has_stream && call->device.device_type == device.device_type &&
       call->device.device_id == device.device_id && call->stream != stream) {
     PyErr_Format(PyExc_ValueError, "%s: %s: its framework works on another stream than the arguments before it",
-                 call->function ? call->function->name : "kernpack", call->argument ? call->argument : "argument");
+                 kpy_who(call), kpy_what(call));
     return -1;
   }
   if (!call->has_stream) {
@@ -29,8 +29,7 @@ static int CopyShape(KpyCall* call, KpDLTensor* view) {
   int64_t* dims;
   int32_t i;
   if (KPY_UNLIKELY(n < 0 || n > KP_MAX_NDIM)) {
-    PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d",
-                 call->argument ? call->argument : "argument", KP_MAX_NDIM, n);
+    PyErr_Format(PyExc_ValueError, "%s: expected at most %d dimensions, got %d", kpy_what(call), KP_MAX_NDIM, n);
     return -1;
   }
   dims = kpy_call_dims(call, 2 * n);
@@ -76,7 +75,7 @@ static int ConvertExchange(KpyCall* call, const KpySlot* slot, PyObject* object,
   const KpyExchangeApi* api = slot->family->api;
   KpDLTensor* view = kpy_call_tensor(call);
   if (view == NULL || api->view_from_object(object, view) != 0) return KPY_ERROR;
-  if (kp_dltensor_validate(view, call->argument ? call->argument : "argument") != 0) {
+  if (kp_dltensor_validate(view, kpy_what(call)) != 0) {
     (void)kpy_raise_host(NULL, -1);
     return KPY_ERROR;
   }

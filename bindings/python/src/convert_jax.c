@@ -10,7 +10,7 @@ static int ConvertArray(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
     PyErr_Format(PyExc_ValueError,
                  "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a JAX array, which is "
                  "immutable",
-                 "kernpack", call->argument ? call->argument : "argument");
+                 kpy_who(call), kpy_what(call));
     return KPY_ERROR;
   }
   if (call->function == NULL) return kpy_convert_dlpack(call, slot, object, out);
@@ -19,7 +19,7 @@ static int ConvertArray(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
         PyExc_ValueError,
         "%s: %s: expected a writeable tensor (a function without a signature may write to it; pass a NumPy copy), "
         "got a JAX array, which is immutable",
-        call->function->name, call->argument ? call->argument : "argument");
+        kpy_who(call), kpy_what(call));
     return KPY_ERROR;
   }
   if (kpy_hook("jax") == NULL) return kpy_convert_dlpack(call, slot, object, out);

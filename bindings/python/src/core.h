@@ -148,6 +148,10 @@ static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->divert_hook = NULL;
 }
 
+/* What errors call the function and the argument that is being converted. */
+static inline const char* kpy_who(const KpyCall* call) { return call->function ? call->function->name : "kernpack"; }
+static inline const char* kpy_what(const KpyCall* call) { return call->argument ? call->argument : "argument"; }
+
 /* call.c */
 KPY_HIDDEN PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 KPY_HIDDEN PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);

@@ -227,8 +227,7 @@ int kpy_raise_from_python(void) {
 int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got) {
   PyObject* shown = kpy_helper("shown", "(O)", got);
   if (shown != NULL) {
-    PyErr_Format(type, "%s: %s: expected %s, got %U", call->function ? call->function->name : "kernpack",
-                 call->argument ? call->argument : "argument", expected, shown);
+    PyErr_Format(type, "%s: %s: expected %s, got %U", kpy_who(call), kpy_what(call), expected, shown);
     Py_DECREF(shown);
   }
   return KPY_ERROR;
@@ -238,8 +237,7 @@ int kpy_name_argument(KpyCall* call) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   if (value != NULL && (type == PyExc_ValueError || type == PyExc_TypeError)) {
-    PyErr_Format(type, "%s: %s: %S", call->function ? call->function->name : "kernpack",
-                 call->argument ? call->argument : "argument", value);
+    PyErr_Format(type, "%s: %s: %S", kpy_who(call), kpy_what(call), value);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);

@@ -92,7 +92,7 @@ static int Truth(PyObject* answer) {
 
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
-/* Whether the call can become a step of what watches: a function without a signature is no operator. */
+/* Whether the call can become a step of what watches: a function without a signature isn't an operator. */
 static int CanBeSeen(const KpyCall* call) {
   return call->function != NULL && call->function->program != NULL && kpy_hook("torch") != NULL;
 }
@@ -106,7 +106,7 @@ static int GuardWatched(KpyCall* call, uint64_t keys, int64_t function_modes) {
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
   if (function_modes > 0 && kpy_hook("torch") != NULL)
     return Divert(call, "a torch function mode is active; leave it first");
-  if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* it is no tensor of theirs: those have no memory */
+  if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* their own tensors have no memory */
   if (keys != 0)
     return Divert(
         call,

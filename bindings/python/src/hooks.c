@@ -53,7 +53,7 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
   PyObject *tuple = NULL, *dict = NULL, *result = NULL, *hook = call->divert_hook;
   if (hook == NULL) {
     PyErr_Format(PyExc_TypeError, "%s: %s: cannot be given to a kernel directly: %s", call->function->name,
-                 call->argument ? call->argument : "argument", call->divert);
+                 kpy_what(call), call->divert);
     return NULL;
   }
   Py_INCREF(hook);

@@ -13,12 +13,8 @@ from . import _refusals, _values
 from ._binder import define
 from ._spec import Param, Spec
 
-_KERNEL = """
-def kernel(keys, {parameters}):
-    if _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
-        return _with_tangents(({values}))
-    if _grad_mode() and ({wants}):
-        return _record(({values}))
+# Below autograd, as if it weren't there.
+_GO_ON = """\
     try:
         with _below_autograd():
             return _redispatch(keys & _after_autograd, {given})
@@ -27,17 +23,25 @@ def kernel(keys, {parameters}):
         raise
 """
 
-_OUT_KERNEL = """
+_KERNEL = (
+    """
+def kernel(keys, {parameters}):
+    if _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
+        return _with_tangents(({values}))
+    if _grad_mode() and ({wants}):
+        return _record(({values}))
+"""
+    + _GO_ON
+)
+
+_OUT_KERNEL = (
+    """
 def kernel(keys, {parameters}):
     if _grad_mode() and ({wants}) or _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
         raise _no_destination(_spec.name)
-    try:
-        with _below_autograd():
-            return _redispatch(keys & _after_autograd, {given})
-    except RuntimeError as error:
-        _raise_as_kernel_did(error)
-        raise
 """
+    + _GO_ON
+)
 
 
 def kernel(

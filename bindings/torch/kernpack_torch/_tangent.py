@@ -71,12 +71,11 @@ class Tangents:
             if not param.is_tensor or value is None:
                 continue
             pairs = [forward_ad.unpack_dual(item, level=0) for item in (value if param.is_list else (value,))]
+            primals[i] = [pair.primal for pair in pairs] if param.is_list else pairs[0].primal
             if all(pair.tangent is None or pair.tangent._is_zerotensor() for pair in pairs):
-                primals[i] = [pair.primal for pair in pairs] if param.is_list else pairs[0].primal
                 continue
             if param.name in function.spec.nondiff:
                 raise _refusals.nondiff_tangent(function.info, param.name)
-            primals[i] = [pair.primal for pair in pairs] if param.is_list else pairs[0].primal
             tangents[i] = [pair.tangent for pair in pairs] if param.is_list else pairs[0].tangent
         return primals, tangents
 

@@ -36,7 +36,7 @@ class IndexForms {
   void Count(const Var& var, const Expr& begin, const Expr& end);
   void Bind(const Var& var, const Expr& value);
 
-  // Nothing for what is no such polynomial: memory, other operations, arithmetic that may wrap.
+  // Nothing for anything else: memory, other operations, arithmetic that may wrap.
   std::optional<Poly> Of(const Expr& e);
 
   // q and r of one expression e = n * q + r, which is not the loop's variable: where e differs, one of the two does.

@@ -317,7 +317,7 @@ Expr ExprParser::ParseCall(const Token& name) {
   };
   if (TypeFromName(name.text, &type)) {
     takes(1);
-    // A literal is no f32 before it is what it is cast to.
+    // A literal becomes what it is cast to at once, not f32 first.
     if (type.is_floating_point() && args[0]->type.is_floating_point() && FindFlexible(args[0]))
       return AdaptTo(type, args[0]);
     return Checked(name.position, [&] { return Cast(type, args[0]); });

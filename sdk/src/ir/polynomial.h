@@ -46,7 +46,7 @@ struct Facts {
   std::vector<std::pair<Expr, Expr>> bounds;  // of all loops around: each runs, or there would be no such place
   std::unordered_map<const VarNode*, Poly> values;  // of `let`
   std::set<const VarNode*> non_negative;
-  // The same of values that are no polynomials, and of counters without a known end. A loop of those may not run at all,
+  // The same of values that aren't polynomials, and of counters without a known end. A loop of those may not run at all,
   // so no access in it is surely out of bounds.
   std::set<const VarNode*> perhaps_never;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/uniform.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
@@ -24,10 +26,8 @@ std::string ExternIn(const Block& block) {
   return finder.found;
 }
 
-bool HasBarrier(const Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const Stmt& s) {
-    return s->kind == StmtKind::kBarrier || HasBarrier(s->body) || HasBarrier(s->otherwise);
-  });
+bool HoldsBarrier(const Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const Stmt& s) { return ir::HoldsBarrier(*s); });
 }
 
 Expr Elements(const BufferNode& buffer) {
@@ -139,7 +139,7 @@ std::string KernelText::Write(const StmtNode& launch, const std::string& name) {
   if (const std::string called = ExternIn(launch.body); !called.empty()) {
     Refuse("extern \"" + called + "\": device code calls no C function");
   }
-  waits_ = HasBarrier(launch.body);
+  waits_ = HoldsBarrier(launch.body);
   Lines(launch.body);
   if (!asserts_.empty()) arguments_.push_back({KernelArgument::kAsserts, {}, {}});
   std::string parameters, bindings;

@@ -17,7 +17,7 @@ std::string CacheKey(const DeviceFacts& device, std::string_view source, std::st
 // The program stored under a key; empty when there is none, what is there is not what was written, or others could have
 // written it: what is read here is run. No key, no program.
 std::vector<unsigned char> ReadCache(const std::string& key);
-// Replaces it in one step, in a folder of this user alone. A folder that cannot be written to is no error: the next process compiles again.
+// Replaces it in one step, in a folder of this user alone. A folder that can't be written to isn't an error: the next process compiles again.
 void WriteCache(const std::string& key, const std::vector<unsigned char>& program);
 
 }  // namespace kernpack::opencl

@@ -51,7 +51,7 @@ struct LabelledModule {
 LabelledModule LabelAccesses(const IRModule& module);
 // A lowered module with every load and store checked whose indices are not seen to be inside: before it stands an assert,
 // IndexError, that names function, access, axis, index and extent, and where that fails it touches no memory: a load gives 0.
-// Lanes whose mask is false are no accesses. `labels`: of LabelAccesses(); what it did not mark is said as it is after lowering.
+// Lanes whose mask is false access nothing. `labels`: of LabelAccesses(); what it did not mark is said as it is after lowering.
 IRModule CheckAccesses(const IRModule& module, const std::vector<AccessLabel>& labels);
 
 // What generators run, in order.
