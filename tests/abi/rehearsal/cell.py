@@ -1,0 +1,81 @@
+"""One cell, in a process of its own: loads a module under the kernpack that PYTHONPATH names, and calls what it is told to.
+
+python cell.py MODULE.so FUNCTION...   prints {"load": "works" or an error, FUNCTION: likewise, ...} as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+
+def expect(got: object, wanted: object) -> None:
+    if got != wanted:
+        raise AssertionError(f"expected {wanted!r}, got {got!r}")
+
+
+def floats(values: Any) -> list[float]:
+    return memoryview(values.numpy() if hasattr(values, "numpy") else values).tolist()
+
+
+def twice(function: Callable[..., Any]) -> None:
+    expect(floats(function(array("f", [1, 2, 3]))), [2, 4, 6])
+
+
+def raises(function: Callable[..., Any]) -> None:
+    try:
+        function()
+    except ValueError as error:
+        if "the module says no" not in str(error):
+            raise
+    else:
+        raise AssertionError("no error")
+
+
+CALLS: dict[str, Callable[[Callable[..., Any]], None]] = {
+    "add": lambda f: expect(f(40, 2), 42),
+    "twice": twice,
+    "refuse": raises,
+    "chosen": lambda f: expect(floats(f()), [7]),
+    "news": lambda f: expect(f(41), 42),
+    "word": twice,
+}
+
+
+def attempt(action: Callable[[], Any]) -> str:
+    try:
+        action()
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return "works"
+
+
+def use_backend(path: str) -> dict[str, str]:
+    import kernpack
+
+    def copy() -> None:
+        device = kernpack.devices("rehearsed")[0]
+        expect(floats(kernpack.from_dlpack(kernpack.zeros((3,), "f32")).to(device).to("cpu")), [0, 0, 0])
+
+    outcome = {"load": attempt(lambda: kernpack.load_backend(path))}
+    if outcome["load"] == "works":
+        outcome["copy"] = attempt(copy)
+    return outcome
+
+
+def use_module(path: str, names: list[str]) -> dict[str, str]:
+    import kernpack
+
+    loaded: list[Any] = []
+    outcome = {"load": attempt(lambda: loaded.append(kernpack.load(path)))}
+    for name in names if loaded else []:
+        outcome[name] = attempt(lambda name=name: CALLS[name](getattr(loaded[0], name)))
+    return outcome
+
+
+if __name__ == "__main__":
+    path, *names = sys.argv[1:]
+    print(json.dumps(use_backend(path) if names == ["copy"] else use_module(path, names)))

@@ -1,0 +1,121 @@
+"""Which version of a module meets which host, and what is to happen then."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rehearsal.modules import Module
+
+HOSTS = ("1.0", "1.1", "2.0")
+MODULES = (
+    *(Module(version, language) for language in ("c", "cxx", "generated", "backend") for version in HOSTS),
+    *(Module("1.1", language, "NEWS") for language in ("c", "cxx", "backend")),
+    *(Module("1.1", language, "NEWS+NEEDS") for language in ("c", "cxx")),
+    *(Module("1.1", language, "CLAIM") for language in ("c", "cxx")),
+    Module("1.1", "c", "FIELD"),
+)
+_CALLED = {
+    "c": ("add", "twice", "refuse", "chosen"),
+    "cxx": ("add", "twice", "refuse", "chosen"),
+    "generated": ("twice",),
+    "backend": ("copy",),
+}
+_SECONDS = 120  # a cell takes half a second; a machine may be busy
+
+WORKS = "works"
+UPGRADE = "pip install -U kernpack"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A module under a host; `expected` maps "load" and each function to "works" or to a refusal's pattern."""
+
+    host: str
+    module: Module
+    expected: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"host {self.host}, module {self.module.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Ran:
+    """What a cell did. `outcome` is empty where the process died."""
+
+    cell: Cell
+    outcome: Mapping[str, str]
+    crash: str
+
+    @property
+    def wrong(self) -> list[str]:
+        """What differs from what was expected, a line each."""
+        if self.crash:
+            return [f"{self.cell.name}: {self.crash}"]
+        lines = []
+        for what, wanted in self.cell.expected.items():
+            got = self.outcome.get(what, "not tried")
+            if got != wanted and (wanted == WORKS or not re.search(wanted, got)):
+                lines.append(f"{self.cell.name}: {what}: expected {wanted!r}, got {got!r}")
+        return lines
+
+
+def _refused_at_load(host: str, module: Module) -> str | None:
+    """The pattern of the refusal, or None where the module loads."""
+    if module.version.split(".")[0] != host.split(".")[0]:
+        kind = "ValueError" if module.language == "backend" else "ImportError"
+        if module.version > host:  # the symbol tells no minor
+            return rf"^{kind}: .*{module.name}.* ABI 2.*this is kernpack .*ABI {re.escape(host)}.*{UPGRADE}"
+        return rf"^{kind}: .*{module.name}.* ABI 1.*this is kernpack .*ABI {re.escape(host)}.*(rebuild|upgrade)"
+    if module.version > host and "NEEDS" in module.news:
+        return rf"^ImportError: .*needs a host of ABI 1\.1 or newer, this is kernpack .* with ABI 1\.0; .*{UPGRADE}"
+    if module.version > host and "CLAIM" in module.news:
+        return rf"^ImportError: .*KpModule\.spare, which ABI 1\.0 wants to be zero; .*{UPGRADE}"
+    return None
+
+
+def _expected(host: str, module: Module) -> dict[str, str]:
+    if refusal := _refused_at_load(host, module):
+        return {"load": refusal}
+    expected = dict.fromkeys(("load", *_CALLED[module.language]), WORKS)
+    if "NEWS" in module.news and module.language != "backend":
+        old = module.version > host
+        service = rf"^RuntimeError: .*rehearse needs a host of ABI 1\.1 or newer; this is 1\.0: {UPGRADE}"
+        word = rf"^\w+: .*\bword\b.*1\.1.*{UPGRADE}"
+        expected |= {"news": service if old else WORKS, "word": word if old else WORKS}
+    return expected
+
+
+def all_cells() -> Iterator[Cell]:
+    for host in HOSTS:
+        for module in MODULES:
+            yield Cell(host, module, _expected(host, module))
+
+
+def run(cell: Cell, built: Path, python_path: str) -> Ran:
+    """Runs a cell in a process of its own. python_path: the folders that hold the host's kernpack."""
+    names = [name for name in cell.expected if name != "load"] or list(_CALLED[cell.module.language])
+    return Ran(cell, *run_child([str(built), *names], python_path))
+
+
+def run_child(arguments: list[str], python_path: str, script: str = "cell.py") -> tuple[dict[str, str], str]:
+    """The outcome that the script prints, and how it died if it did."""
+    child = subprocess.run(
+        [sys.executable, "-P", str(Path(__file__).parent / script), *arguments],
+        env={**os.environ, "PYTHONPATH": python_path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS,
+    )
+    if child.returncode != 0:
+        how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
+        return {}, f"the process died of {how}: {child.stderr.strip()[-500:]}"
+    return json.loads(child.stdout.splitlines()[-1]), ""

@@ -1,0 +1,43 @@
+// A module in C++17, as KP_MODULE and KP_EXPORT write it; the macros are those of module.c.
+#include <kernpack/kernel.h>
+#ifdef REHEARSAL_NEWS
+#include <kernpack/service.h>
+#endif
+
+namespace kp = kernpack;
+
+namespace {
+
+using Out = kp::TensorView;  // what a result is written through
+
+int64_t Add(int64_t a, int64_t b) { return a + b; }
+
+void Twice(kp::TensorView x, Out y) {
+  for (int64_t i = 0; i < x.size(0); ++i) y.data_ptr<float>()[i] = 2 * x.data_ptr<float>()[i];
+}
+
+void Refuse() { KP_THROW(ValueError) << "the module says no"; }
+
+void Chosen(Out y) { y.data_ptr<float>()[0] = 7; }
+
+#ifdef REHEARSAL_NEWS
+int64_t News(int64_t value) {
+  int64_t out = 0;
+  const KpHost* host = kp::detail::host();
+  kp::detail::check_host(kp_host_rehearse(host)(host, value, &out));
+  return out;
+}
+#endif
+
+}  // namespace
+
+KP_MODULE("rehearsal_cxx", "1.0");
+KP_EXPORT(add, Add);
+KP_EXPORT(twice, Twice, "(x: f32[N]) -> (y: f32[N])");
+KP_EXPORT(refuse, Refuse);
+KP_EXPORT(chosen, Chosen, "() -> (y: f32[1])");
+KP_EXPORT_FOR("llvm -mcpu=x86-64-v2", chosen, Chosen, "() -> (y: f32[1])");
+#ifdef REHEARSAL_NEWS
+KP_EXPORT(news, News);
+KP_EXPORT(word, Twice, "(x: f32[N]) -> (y: f32[N]) with rehearsed");
+#endif
