@@ -1,5 +1,7 @@
 /* The layouts of device_api.h, pinned: a wrong one is an array of negative size. Compile only. */
 #include <kernpack/device_api.h>
+#include <kernpack/host/modules.h>
+#include <kernpack/host/target.h>
 
 #define PIN_JOIN_(a, b) a##b
 #define PIN_JOIN(a, b) PIN_JOIN_(a, b)
@@ -20,6 +22,13 @@ PIN_SIZE(KpKernelArg, 24)
 PIN(KpKernelArg, size, 4)
 PIN(KpKernelArg, data, 8)
 PIN(KpKernelArg, offset, 16)
+/* Version 1's sizes, which every later host accepts: they never change, whatever is added behind them. */
+PIN_VALUE(KP_LAUNCH_SIZE_V1, 56)
+PIN_VALUE(KP_BACKEND_SIZE_V1, 96)
+PIN_VALUE(KP_DEVICES_SIZE_V1, 96)
+PIN_VALUE(KP_DEVICE_API_SIZE_V1, 312)
+PIN_VALUE(KP_MODULES_SIZE_V1, 88)
+PIN_VALUE(KP_TARGET_API_SIZE_V1, 56)
 PIN_SIZE(KpLaunch, 56)
 PIN(KpLaunch, grid, 4)
 PIN(KpLaunch, block, 16)
@@ -30,7 +39,7 @@ PIN(KpLaunch, args, 48)
 PIN_SIZE(KpBackend, 96)
 PIN(KpBackend, name, 8)
 PIN(KpBackend, device_type, 16)
-PIN(KpBackend, reserved, 20)
+PIN(KpBackend, min_host_abi, 20)
 PIN(KpBackend, target_kinds, 24)
 PIN(KpBackend, open, 32)
 PIN(KpBackend, build, 40)

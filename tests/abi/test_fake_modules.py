@@ -32,6 +32,29 @@ REFUSED = {
         " was built for ABI 0.3, this is kernpack VERSION with ABI 1.0, which loads every 1.x; rebuild the module with "
         "kernpack-sdk 1.x",
     ),
+    "table_of_a_newer_major": (
+        {"FAKE_ABI": "0x20000"},
+        "ImportError",
+        f" was built for ABI 2.0, this is kernpack VERSION with ABI 1.0, which loads every 1.x; {UPGRADE}",
+    ),
+    "query_of_a_newer_major": (
+        {"FAKE_QUERY": "kp_module_v2"},
+        "ImportError",
+        " needs a host of ABI 2.x (it exports kp_module_v2), this is kernpack VERSION with ABI 1.0, which loads every "
+        f"1.x; {UPGRADE}",
+    ),
+    "query_of_a_newer_major_beside_aliases": (
+        {"FAKE_QUERY": "kp_module_v12", "FAKE_ALIAS": "__tvm_ffi_add"},
+        "ImportError",
+        " needs a host of ABI 12.x (it exports kp_module_v12), this is kernpack VERSION with ABI 1.0, which loads every "
+        f"1.x; {UPGRADE}",
+    ),
+    "query_of_an_older_major": (
+        {"FAKE_QUERY": "kp_module_v0"},
+        "ImportError",
+        " needs a host of ABI 0.x (it exports kp_module_v0), this is kernpack VERSION with ABI 1.0, which loads every "
+        "1.x; install a newer build of the module, or rebuild it with this version of kernpack-sdk",
+    ),
     "null_query": (
         {"FAKE_RESULT": "NULL"},
         "ImportError",
@@ -98,7 +121,7 @@ REFUSED = {
     "small_info": (
         {"FAKE_INFO": ".struct_size=48"},
         "ImportError",
-        ": second: expected a KpFunctionInfo of at least 72 bytes, got 48; set struct_size to sizeof(KpFunctionInfo)",
+        ": second: expected a KpFunctionInfo of at least 88 bytes, got 48; set struct_size to sizeof(KpFunctionInfo)",
     ),
     "unknown_kind": (
         {"FAKE_INFO": ".kind=9"},
@@ -106,7 +129,7 @@ REFUSED = {
         f": second is of kind 9, which ABI 1.0 does not have; {UPGRADE}",
     ),
     "info_flags": (
-        {"FAKE_INFO": ".flags=1"},
+        {"FAKE_INFO": ".flags=2"},
         "ImportError",
         f" sets the reserved field second.flags, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
     ),
@@ -151,6 +174,11 @@ def test_a_function_of_which_nothing_is_said(compile_fake: Callable[..., Path]) 
 def test_a_larger_table_from_a_later_minor_loads(compile_fake: Callable[..., Path]) -> None:
     path = compile_fake(FAKE_STRUCT_SIZE="sizeof(KpModule)+64", FAKE_ABI="0x10005")
     assert host.names(host.load(path)) == ["add", "second"]
+
+
+def test_structs_of_a_later_minor_load(compile_fake: Callable[..., Path]) -> None:
+    path = compile_fake(FAKE_INFO='.struct_size=sizeof(KpFunctionInfo)+8,.doc="b + a"', FAKE_ABI="0x10001")
+    assert host.function(host.load(path), "second").doc == b"b + a"
 
 
 def test_duplicate_function(compile_fake: Callable[..., Path]) -> None:

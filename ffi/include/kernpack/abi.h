@@ -13,9 +13,10 @@
  * Who frees what: arguments are borrowed for the call; a result is owned by the caller, who releases it through the
  * deleter in the object's own header; nobody frees what another allocated.
  *
- * Evolution: `struct_size` is sizeof at the writer's compile time. A reader accepts any size at least as large as
- * version 1's and never reads past it. Spare fields must be zero and are rejected otherwise, so that a later minor may
- * claim them. Removing or reordering is a new major with a new query symbol (kp_module_v2).
+ * Evolution: `struct_size` is sizeof at the writer's compile time. A reader accepts any size from version 1's
+ * (KP_<STRUCT>_SIZE_V1) up, whatever its own is, and reads a later field only through KP_HAS_FIELD or KP_FIELD_OR. Spare
+ * fields must be zero and are rejected otherwise, so that a later minor may claim them. Removing or reordering is a new
+ * major with a new query symbol (kp_module_v2).
  */
 #ifndef KERNPACK_ABI_H_
 #define KERNPACK_ABI_H_
@@ -31,6 +32,15 @@ extern "C" {
 #define KP_ABI_MAJOR 1
 #define KP_ABI_MINOR 0
 #define KP_ABI_VERSION ((uint32_t)((KP_ABI_MAJOR << 16) | KP_ABI_MINOR))
+/* min_host_abi of a module that runs on every host of its major: it reaches later services through accessors only. */
+#define KP_ABI_OLDEST_HOST ((uint32_t)(KP_ABI_MAJOR << 16))
+
+/* Bytes of a struct up to the end of a field; whether a struct that begins with its size holds a field; the field, or
+ * `otherwise` where the struct's writer did not know it. */
+#define KP_SIZE_THROUGH(type, field) ((uint32_t)(offsetof(type, field) + sizeof(((const type*)0)->field)))
+#define KP_HAS_FIELD(type, pointer, field) ((pointer)->struct_size >= KP_SIZE_THROUGH(type, field))
+#define KP_FIELD_OR(type, pointer, field, otherwise) \
+  (KP_HAS_FIELD(type, pointer, field) ? (pointer)->field : (otherwise))
 
 #if defined(_WIN32)
 #define KP_EXPORT_SYMBOL __declspec(dllexport)
@@ -315,13 +325,25 @@ typedef int (*KpStorageFactory)(void* context, KpAny* out);
   X(0, check_interrupts, (const KpHost* host))                                                                    \
   X(0, get_extension, (const KpHost* host, KpBytes name, uint32_t version, const void** out))
 
-#define KP_HOST_DECLARE_SERVICE_(version, name, parameters) int(*name) parameters;
+/* KP_IF_OLDEST_(version, a, b) is `a` for services of 1.0, `b` for later ones. */
+#define KP_OLDEST_0_ , KP_TAKE_FIRST_
+#define KP_TAKE_FIRST_(a, b) a
+#define KP_TAKE_SECOND_(a, b) b
+#define KP_CHOOSE_SECOND_(a, b, ...) b
+#define KP_CHOOSE_(...) KP_CHOOSE_SECOND_(__VA_ARGS__)
+#define KP_IF_OLDEST_(version, a, b) KP_CHOOSE_(KP_OLDEST_##version##_, KP_TAKE_SECOND_, ~)(a, b)
+
+/* A 1.0 host ends before the services of 1.1, so their fields have names of their own (log_of_1_1) that nobody reads by
+ * accident: modules call them through kp_host_<name>() of kernpack/service.h, which raises where the host ends too soon. */
+#define KP_HOST_FIELD_(version, name) KP_IF_OLDEST_(version, name, name##_of_1_##version)
+#define KP_HOST_DECLARE_SERVICE_(version, name, parameters) int(*KP_HOST_FIELD_(version, name)) parameters;
 struct KpHost {
   uint32_t struct_size; /* frozen, with abi_version and raise: a refusal can always be reported */
   uint32_t abi_version;
   KP_HOST_SERVICES(KP_HOST_DECLARE_SERVICE_)
 };
 #undef KP_HOST_DECLARE_SERVICE_
+#define KP_HOST_SIZE_V1 KP_SIZE_THROUGH(KpHost, get_extension)
 
 /* ------------------------------------------------------------------ module ------------------------------------ */
 
@@ -329,6 +351,12 @@ enum KpDefKind {
   KP_DEF_FUNCTION = 0,
   KP_DEF_GRADIENT = 1, /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
   KP_DEF_JVP = 2 /* `name`: the forward function; `info->target`: the function that computes its tangents; likewise */
+};
+
+enum KpFunctionFlags {
+  /* One piece of code serves many functions (programs, interpreters, closures of other languages): `call` gets a
+   * KpFunctionSelf as self, which leads to this function's `context`. */
+  KP_FUNCTION_TAKES_CONTEXT = 1
 };
 
 /* What there is to say of an exported function besides its name and its code. */
@@ -339,18 +367,32 @@ typedef struct KpFunctionInfo {
   const char* signature; /* the contract's text; NULL: untyped, positional only */
   const uint32_t* program; /* the compiled contract (kernpack/signature/program.h); NULL: the host compiles the text */
   uint32_t program_words; /* length of program */
-  uint32_t flags; /* zero */
+  uint32_t flags; /* KpFunctionFlags; other bits zero */
   const char* doc; /* nullable, UTF-8 */
   const char* cxx_types; /* nullable: deduced C++ parameter types of an untyped function, "(int, Tensor) -> None" */
+  void* context; /* the author's own, of KP_FUNCTION_TAKES_CONTEXT; else NULL. The host never looks behind it */
+  const char* attributes; /* nullable, UTF-8: what the author adds, a "key=value" a line; the first variant's count */
   const void* spare[2]; /* zero */
 } KpFunctionInfo;
+#define KP_FUNCTION_INFO_SIZE_V1 KP_SIZE_THROUGH(KpFunctionInfo, spare)
+
+/* What self points to in a call of a function with KP_FUNCTION_TAKES_CONTEXT. The host makes one for each such function when
+ * it makes the instance; it stays as it is as long as the instance. Other functions' calls cost what they did without it. */
+typedef struct KpFunctionSelf {
+  uint32_t struct_size;
+  uint32_t reserved; /* zero */
+  const KpHost* host;
+  KpInstance* instance; /* what KpModule.create made; NULL without it */
+  void* context; /* KpFunctionInfo.context */
+} KpFunctionSelf;
+#define KP_FUNCTION_SELF_SIZE_V1 KP_SIZE_THROUGH(KpFunctionSelf, context)
 
 /* One exported function, or one variant of it. Everything it points to is immutable and lives as long as the process.
  * A module's functions are an array of these, so it never grows: what a later minor adds is in KpFunctionInfo. Small and
  * dense, because the dynamic linker relocates each of them at load. */
 typedef struct KpFunctionDef {
   const char* name; /* [a-z_][a-z0-9_]* */
-  KpSafeCall call; /* called with self = the KpInstance of the calling host; NULL for a gradient or a jvp */
+  KpSafeCall call; /* called with self = the KpInstance of the calling host (see KpFunctionFlags); NULL for a link */
   const KpFunctionInfo* info; /* NULL: an untyped baseline that is not described */
 } KpFunctionDef;
 
@@ -373,8 +415,10 @@ typedef struct KpModule {
   void (*destroy)(KpInstance* instance); /* nullable */
   const void* spare[4]; /* zero */
 } KpModule;
+#define KP_MODULE_SIZE_V1 KP_SIZE_THROUGH(KpModule, spare)
 
 typedef const KpModule* (*KpModuleQuery)(void);
+#define KP_MODULE_QUERY_PREFIX "kp_module_v" /* and the ABI's major: a host refuses the other majors by name */
 #define KP_MODULE_QUERY_SYMBOL "kp_module_v1"
 #define KP_ALIAS_PREFIX "__tvm_ffi_" /* `__tvm_ffi_<name>`: the same function for hosts of the TVM FFI ABI */
 

@@ -1,4 +1,5 @@
-/* What the author of a device backend fills in. Plain C99, beside abi.h and by its rules of evolution.
+/* What the author of a device backend fills in. Plain C99, beside abi.h and by its rules of evolution: whoever reads a
+ * service newer than 1.0 asks KP_DEVICE_SERVICE_OF(api, name) for it.
  *
  * A backend is one KpBackend. Compiled into a program it is registered with kp_backend_register()
  * (kernpack/host/device.h); as a plugin, a shared object of its own that links to nothing of Kernpack's exports
@@ -109,6 +110,7 @@ typedef struct KpLaunch {
   int32_t num_args;
   const KpKernelArg* args;
 } KpLaunch;
+#define KP_LAUNCH_SIZE_V1 KP_SIZE_THROUGH(KpLaunch, args)
 
 typedef struct KpDeviceApi KpDeviceApi;
 
@@ -216,6 +218,9 @@ struct KpDeviceApi {
   KP_DEVICE_SERVICES(KP_DEVICE_DECLARE_SERVICE_)
 };
 #undef KP_DEVICE_DECLARE_SERVICE_
+/* A service of a table whose writer may know fewer: NULL where it ends before it. */
+#define KP_DEVICE_SERVICE_OF(api, name) KP_FIELD_OR(KpDeviceApi, api, name, NULL)
+#define KP_DEVICE_API_SIZE_V1 KP_SIZE_THROUGH(KpDeviceApi, trim)
 
 /* One struct registers a backend. Lives as long as the process. */
 typedef struct KpBackend {
@@ -223,7 +228,7 @@ typedef struct KpBackend {
   uint32_t abi_version; /* KP_DEVICE_ABI_VERSION */
   const char* name; /* of the device type: [a-z][a-z0-9_]*; "cuda" */
   int32_t device_type; /* KpDeviceType; 0: the host allots one above 0x1000 that belongs to the name in this process */
-  uint32_t reserved; /* zero */
+  uint32_t min_host_abi; /* as KpModule's: the oldest KpHost that it can live with; 0: any */
   const char* const* target_kinds; /* of code that runs on the device, best first, NULL-terminated; nullable */
   /* Opens the driver. 0 with *out set; 0 with *out NULL and *reason text where there is no such driver; -1 with an error
    * raised. `device_type` is the one above or the allotted one, `host` lives for ever. Called once, by one thread. */
@@ -237,6 +242,7 @@ typedef struct KpBackend {
   void* self; /* of build and load; NULL: they get the host, a `const KpHost*`, to raise errors in */
   const void* spare[4]; /* zero */
 } KpBackend;
+#define KP_BACKEND_SIZE_V1 KP_SIZE_THROUGH(KpBackend, spare)
 
 /* What modules and the SDK get as the extension KP_DEVICES_EXTENSION, version 1 (KpHost.get_extension). Each is the function of
  * kernpack/host/device.h with its name behind kp_. */
@@ -256,9 +262,11 @@ typedef struct KpDevices {
   int (*tensor_alloc)(const KpDLTensor* prototype, KpBytes scope, KpAny* out);
   int (*copy)(const KpDLTensor* from, const KpDLTensor* to);
 } KpDevices;
+#define KP_DEVICES_SIZE_V1 KP_SIZE_THROUGH(KpDevices, copy)
 #define KP_DEVICES_EXTENSION "kernpack.devices"
 
 typedef const KpBackend* (*KpBackendQuery)(int32_t index);
+#define KP_BACKEND_QUERY_PREFIX "kp_backend_v" /* and the major of this header: a host refuses the others by name */
 #define KP_BACKEND_QUERY_SYMBOL "kp_backend_v1"
 
 #ifdef __cplusplus

@@ -32,17 +32,17 @@ KP_NAMESPACE_END
 
 // What KP_EXPORT leaves behind: a tag type that carries the names, what there is to say of the function, an entry in the
 // section.
-#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                                    \
-  extern "C" {                                                                                                    \
-  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                                       \
-  }                                                                                                               \
-  namespace {                                                                                                     \
-  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                                   \
-      sizeof(KpFunctionInfo), KP_DEF_FUNCTION, target, signature, program, words, 0, KP_DOC_SYMBOL_(name), types, \
-      {nullptr, nullptr}};                                                                                        \
-  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {                                                      \
-      #name, &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, &KP_CAT(kp_info_, id)};                         \
-  }                                                                                                               \
+#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                  \
+  extern "C" {                                                                                  \
+  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                     \
+  }                                                                                             \
+  namespace {                                                                                   \
+  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                 \
+      sizeof(KpFunctionInfo), KP_DEF_FUNCTION, target,  signature, program,           words, 0, \
+      KP_DOC_SYMBOL_(name),   types,           nullptr, nullptr,   {nullptr, nullptr}};         \
+  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {                                    \
+      #name, &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, &KP_CAT(kp_info_, id)};       \
+  }                                                                                             \
   static_assert(::kernpack::detail::is_function_name(#name), "KP_EXPORT: a name is [a-z_][a-z0-9_]*: " #name)
 
 #define KP_EXPORT_UNTYPED_(id, name, fn)                           \
@@ -99,12 +99,13 @@ KP_NAMESPACE_END
 #define KP_GRAD(forward, backward) \
   KP_LINK_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), KP_DEF_GRADIENT, forward, backward)
 #define KP_JVP(forward, tangent) KP_LINK_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), KP_DEF_JVP, forward, tangent)
-#define KP_LINK_(id, kind, forward, derived)                                                                 \
-  namespace {                                                                                                \
-  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                              \
-      sizeof(KpFunctionInfo), kind, #derived, nullptr, nullptr, 0, 0, nullptr, nullptr, {nullptr, nullptr}}; \
-  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {#forward, nullptr, &KP_CAT(kp_info_, id)};       \
-  }                                                                                                          \
+#define KP_LINK_(id, kind, forward, derived)                                                              \
+  namespace {                                                                                             \
+  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                           \
+      sizeof(KpFunctionInfo), kind, #derived, nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr, \
+      {nullptr, nullptr}};                                                                                \
+  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {#forward, nullptr, &KP_CAT(kp_info_, id)};    \
+  }                                                                                                       \
   static_assert(true, "")
 
 #endif  // KERNPACK_EXPORT_H_

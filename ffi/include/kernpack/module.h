@@ -3,6 +3,7 @@
 #define KERNPACK_MODULE_H_
 
 #include <kernpack/glue.h>
+#include <kernpack/service.h>
 
 #define KP_SDK_VERSION "0.1.0"
 
@@ -52,15 +53,29 @@ inline int make_instance(const KpHost* host, ForeignState* foreign, KpInstance**
 // KpModule::create.
 inline int create_instance(const KpHost* host, KpInstance** out) noexcept { return make_instance(host, nullptr, out); }
 
+// KpModule::min_host_abi of KP_NEEDS_HOST.
+template <uint32_t major, uint32_t minor>
+constexpr uint32_t needs_host() {
+  static_assert(major == KP_ABI_MAJOR, "KP_NEEDS_HOST: these headers are of another major of the ABI");
+  static_assert(minor <= KP_ABI_MINOR, "KP_NEEDS_HOST: these headers are older than that: pip install -U kernpack-sdk");
+  return major << 16 | minor;
+}
+
 }  // namespace detail
 KP_NAMESPACE_END
 
-// KP_MODULE("my_kernels", "1.2.0"): name and version as the module's users see them.
-#define KP_MODULE(name, version)                                                                                 \
+// KP_MODULE("my_kernels", "1.2.0"): name and version as the module's users see them. A third argument, KP_NEEDS_HOST(1, 1),
+// says that the module cannot do without what hosts have since that ABI: an older one refuses to load it. Without it, a module
+// built with newer headers runs on older hosts, and what they lack is an error where it is used (kernpack/service.h).
+#define KP_MODULE(...) KP_MODULE_CHOOSE_(__VA_ARGS__, KP_MODULE_FOR_, KP_MODULE_FOR_ANY_, ~)(__VA_ARGS__)
+#define KP_NEEDS_HOST(major, minor) (::kernpack::detail::needs_host<major, minor>())
+#define KP_MODULE_CHOOSE_(name, version, third, fourth, ...) fourth
+#define KP_MODULE_FOR_ANY_(name, version) KP_MODULE_FOR_(name, version, KP_ABI_OLDEST_HOST)
+#define KP_MODULE_FOR_(name, version, min_host_abi)                                                              \
   extern "C" {                                                                                                   \
   extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table) = {sizeof(KpModule),                            \
                                                                     KP_ABI_VERSION,                              \
-                                                                    static_cast<uint32_t>(KP_ABI_MAJOR) << 16,   \
+                                                                    min_host_abi,                                \
                                                                     0,                                           \
                                                                     name,                                        \
                                                                     version,                                     \

@@ -197,7 +197,7 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
   const auto fail = [&](const char* what) {
     return kp_raise("ValueError", "backend %s: its KpDeviceApi %s", backend.name, what);
   };
-  if (table->struct_size < sizeof(KpDeviceApi)) return fail("is smaller than version 1 (struct_size)");
+  if (table->struct_size < KP_DEVICE_API_SIZE_V1) return fail("is smaller than version 1 (struct_size)");
   if (table->abi_version >> 16 != KP_DEVICE_ABI_MAJOR) return fail("is of another major version (abi_version)");
   if (table->max_alignment < 64 || (table->max_alignment & (table->max_alignment - 1)) != 0) {
     return fail("has a max_alignment that is no power of two from 64 up");
@@ -209,8 +209,10 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
   if ((table->flags & KP_DEVICE_ASYNC_COPY) && !(table->flags & KP_DEVICE_EVENTS)) {
     return fail("says KP_DEVICE_ASYNC_COPY without KP_DEVICE_EVENTS");
   }
-#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                                          \
-  if (table->name == nullptr && (needs) != KP_DEVICE_OPTIONAL && ((needs) == 0 || (table->flags & (needs)) != 0)) \
+// A backend of an older minor knows nothing of services that came after it: the host does without them.
+#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                          \
+  if (KP_DEVICE_SERVICE_OF(table, name) == nullptr && (minor) <= (table->abi_version & 0xffff) && \
+      (needs) != KP_DEVICE_OPTIONAL && ((needs) == 0 || (table->flags & (needs)) != 0))           \
     return fail("lacks the service " #name);
   KP_DEVICE_SERVICES(KP_CHECK_SERVICE)
 #undef KP_CHECK_SERVICE
@@ -228,8 +230,9 @@ void MakeForwarding(const KpDeviceApi* inner, ForwardingApi* api) {
   table.scopes = inner->scopes;
   table.properties = inner->properties;
   table.context = nullptr;
-#define KP_FORWARD_SERVICE(minor, needs, name, parameters) \
-  table.name = Has(*inner, needs, inner->name != nullptr) ? kServe<&KpDeviceApi::name> : Replace<fallback::name>::Call;
+#define KP_FORWARD_SERVICE(minor, needs, name, parameters)                                                   \
+  table.name = Has(*inner, needs, KP_DEVICE_SERVICE_OF(inner, name) != nullptr) ? kServe<&KpDeviceApi::name> \
+                                                                                : Replace<fallback::name>::Call;
   KP_DEVICE_SERVICES(KP_FORWARD_SERVICE)
 #undef KP_FORWARD_SERVICE
   if (api->type == KP_DEVICE_CPU) table.copy = CopyOnCpu;

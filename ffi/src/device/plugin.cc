@@ -74,6 +74,23 @@ void LoadAll() {
 
 }  // namespace
 
+// Whether the plugin is for another major of device_api.h, and then says so.
+bool RefusedOtherMajor(void* library, const char* path) {
+  for (int major = 1; major < 100; ++major) {
+    if (major == KP_DEVICE_ABI_MAJOR) continue;
+    const std::string query = KP_BACKEND_QUERY_PREFIX + std::to_string(major);
+    if (dlsym(library, query.c_str()) == nullptr) continue;
+    kp_raise(
+        "ValueError",
+        "kp_backend_load: '%s' needs a host with version %d of device_api.h (it exports %s), this is kernpack %s with "
+        "%d.%d, which loads every %d.x; %s",
+        path, major, query.c_str(), kp_version(), KP_DEVICE_ABI_MAJOR, KP_DEVICE_ABI_MINOR, KP_DEVICE_ABI_MAJOR,
+        major > KP_DEVICE_ABI_MAJOR ? "run `pip install -U kernpack`" : "install a newer build of the backend");
+    return true;
+  }
+  return false;
+}
+
 int LoadPlugin(const char* path) {
   if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -83,7 +100,9 @@ int LoadPlugin(const char* path) {
   }
   const auto query = reinterpret_cast<KpBackendQuery>(dlsym(library, KP_BACKEND_QUERY_SYMBOL));
   if (query == nullptr) {
+    const bool refused = RefusedOtherMajor(library, path);
     dlerror();
+    if (refused) return -1;
     return kp_raise("ValueError",
                     "kp_backend_load: '%s' is no backend plugin: it does not export " KP_BACKEND_QUERY_SYMBOL
                     " (kernpack/device_api.h)",

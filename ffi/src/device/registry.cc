@@ -66,17 +66,27 @@ int Refuse(const KpBackend& backend, const char* why) {
 }
 
 int CheckDefinition(const KpBackend& backend) {
-  if (backend.struct_size < sizeof(KpBackend)) return Refuse(backend, "struct_size is smaller than version 1's");
+  if (backend.struct_size < KP_BACKEND_SIZE_V1) return Refuse(backend, "struct_size is smaller than version 1's");
   if (backend.abi_version >> 16 != KP_DEVICE_ABI_MAJOR) {
     return kp_raise("ValueError",
                     "kp_backend_register: the backend is built for version %u of device_api.h, this host "
-                    "for version %d; rebuild it against this version's headers",
-                    backend.abi_version >> 16, KP_DEVICE_ABI_MAJOR);
+                    "for version %d; %s",
+                    backend.abi_version >> 16, KP_DEVICE_ABI_MAJOR,
+                    backend.abi_version >> 16 > KP_DEVICE_ABI_MAJOR ? "run `pip install -U kernpack`"
+                                                                    : "rebuild it against this version's headers");
+  }
+  if (backend.min_host_abi > KP_ABI_VERSION) {
+    return kp_raise(
+        "ValueError",
+        "kp_backend_register: backend '%s' needs a host of ABI %u.%u or newer; this is %d.%d: pip install -U "
+        "kernpack",
+        IsIdentifier(backend.name) ? backend.name : "?", backend.min_host_abi >> 16, backend.min_host_abi & 0xffff,
+        KP_ABI_MAJOR, KP_ABI_MINOR);
   }
   if (!IsIdentifier(backend.name)) return Refuse(backend, "its name must be [a-z][a-z0-9_]*");
-  if (backend.reserved != 0) return Refuse(backend, "its reserved field must be 0");
   for (const void* spare : backend.spare) {
-    if (spare != nullptr) return Refuse(backend, "its spare fields must be 0");
+    if (spare != nullptr)
+      return Refuse(backend, "its spare fields must be 0 for a host of this version; run `pip install -U kernpack`");
   }
   if (backend.open == nullptr) return Refuse(backend, "open is NULL");
   const int32_t named = StaticDeviceType(backend.name);

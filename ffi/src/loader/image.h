@@ -11,6 +11,7 @@ namespace kernpack::host {
 struct ImageSymbols {
   bool has_query = false;            // kp_module_v1
   std::vector<std::string> aliases;  // exported names behind "__tvm_ffi_", in file order; left empty when has_query
+  std::string other_query;           // "kp_module_v2", of a module of another major; left empty when has_query
   bool peer_environment = false;     // imports the peer's stream or allocation functions
 };
 

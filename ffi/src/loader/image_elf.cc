@@ -28,6 +28,26 @@ void ForEachSymbol(const ElfView& elf, Visit&& visit) {
   }
 }
 
+// "kp_module_v2" and its like.
+bool IsQueryOfSomeMajor(std::string_view name) {
+  constexpr std::string_view kPrefix = KP_MODULE_QUERY_PREFIX;
+  return name.size() > kPrefix.size() && name.starts_with(kPrefix) &&
+         name.find_first_not_of("0123456789", kPrefix.size()) == std::string_view::npos;
+}
+
+// Whatever else it exports: its aliases would work without its signatures.
+int RefuseOtherMajor(const char* path, const std::string& query) {
+  const std::string major = query.substr(std::string_view(KP_MODULE_QUERY_PREFIX).size());
+  const bool newer = major.size() > 9 || std::stoi(major) > KP_ABI_MAJOR;
+  return kp_raise(
+      "ImportError",
+      "kernpack.load: '%s' needs a host of ABI %s.x (it exports %s), this is kernpack %s with ABI %d.%d, which "
+      "loads every %d.x; %s",
+      path, major.c_str(), query.c_str(), kp_version(), KP_ABI_MAJOR, KP_ABI_MINOR, KP_ABI_MAJOR,
+      newer ? "run `pip install -U kernpack`"
+            : "install a newer build of the module, or rebuild it with this version of kernpack-sdk");
+}
+
 void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
   // The query first: a module of ours with thousands of functions has as many aliases, which nobody needs.
   ForEachSymbol(elf, [out](const Elf64_Sym& symbol, std::string_view name) {
@@ -39,6 +59,8 @@ void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
     constexpr std::string_view kPrefix = KP_ALIAS_PREFIX;
     if (symbol.st_shndx == SHN_UNDEF) {
       out->peer_environment = out->peer_environment || name.starts_with("TVMFFIEnv");
+    } else if (IsQueryOfSomeMajor(name)) {
+      out->other_query = name;
     } else if (name.starts_with(kPrefix) && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
       out->aliases.emplace_back(name.substr(kPrefix.size()));
     }
@@ -54,6 +76,7 @@ int InspectImage(const char* path, std::span<const char> content, Image* out) {
   if (!problem.empty()) return kp_raise("ImportError", "kernpack.load: '%s' %s", path, problem.c_str());
   out->uses_origin = FindsNeighboursByOrigin(elf);
   ReadSymbols(elf, &out->symbols);
+  if (!out->symbols.other_query.empty()) return RefuseOtherMajor(path, out->symbols.other_query);
   if (!out->symbols.has_query && out->symbols.aliases.empty()) {
     return kp_raise(
         "ImportError",

@@ -12,6 +12,7 @@ namespace kernpack::host {
 namespace {
 
 constexpr const char* kUpgrade = "run `pip install -U kernpack`";
+constexpr uint32_t kKnownFlags = KP_FUNCTION_TAKES_CONTEXT;
 
 std::string VersionText(uint32_t version) {
   return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
@@ -49,11 +50,12 @@ int RefuseVersion(const KpModule* module, const char* where) {
                     VersionText(module->min_host_abi).c_str(), kp_version(), host.c_str(), kUpgrade);
   }
   if (module->abi_version >> 16 != KP_ABI_MAJOR) {
+    const std::string rebuild = "rebuild the module with kernpack-sdk " + std::to_string(KP_ABI_MAJOR) + ".x";
     return kp_raise(
         "ImportError",
-        "kernpack.load: '%s' was built for ABI %s, this is kernpack %s with ABI %s, which loads every %d.x; rebuild "
-        "the module with kernpack-sdk %d.x",
-        where, VersionText(module->abi_version).c_str(), kp_version(), host.c_str(), KP_ABI_MAJOR, KP_ABI_MAJOR);
+        "kernpack.load: '%s' was built for ABI %s, this is kernpack %s with ABI %s, which loads every %d.x; %s", where,
+        VersionText(module->abi_version).c_str(), kp_version(), host.c_str(), KP_ABI_MAJOR,
+        module->abi_version >> 16 > KP_ABI_MAJOR ? kUpgrade : rebuild.c_str());
   }
   return 0;
 }
@@ -70,13 +72,19 @@ bool AllZero(const void* const* begin, const void* const* end) {
 }
 
 int CheckInfo(const char* name, const KpFunctionInfo& info, const char* where) {
-  if (info.struct_size < sizeof(KpFunctionInfo)) {
+  if (info.struct_size < KP_FUNCTION_INFO_SIZE_V1) {
     return kp_raise("ImportError",
-                    "kernpack.load: '%s': %s: expected a KpFunctionInfo of at least %zu bytes, got %u; set struct_size "
+                    "kernpack.load: '%s': %s: expected a KpFunctionInfo of at least %u bytes, got %u; set struct_size "
                     "to sizeof(KpFunctionInfo)",
-                    where, name, sizeof(KpFunctionInfo), info.struct_size);
+                    where, name, KP_FUNCTION_INFO_SIZE_V1, info.struct_size);
   }
-  if (info.flags != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());
+  if ((info.flags & ~kKnownFlags) != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());
+  if (info.context && !(info.flags & KP_FUNCTION_TAKES_CONTEXT)) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s': %s has a context that nobody would give it; set KP_FUNCTION_TAKES_CONTEXT in "
+                    "KpFunctionInfo.flags",
+                    where, name);
+  }
   if (!AllZero(std::begin(info.spare), std::end(info.spare))) {
     return RefuseField(where, (std::string(name) + ".spare").c_str());
   }
@@ -103,11 +111,11 @@ int CheckModule(const KpModule* module, const char* where) {
                     where);
   }
   if (RefuseVersion(module, where) != 0) return -1;
-  if (module->struct_size < sizeof(KpModule)) {
+  if (module->struct_size < KP_MODULE_SIZE_V1) {
     return kp_raise("ImportError",
-                    "kernpack.load: '%s': expected a module table of at least %zu bytes, got %u; set struct_size to "
+                    "kernpack.load: '%s': expected a module table of at least %u bytes, got %u; set struct_size to "
                     "sizeof(KpModule)",
-                    where, sizeof(KpModule), module->struct_size);
+                    where, KP_MODULE_SIZE_V1, module->struct_size);
   }
   if (module->reserved != 0) return RefuseField(where, "KpModule.reserved");
   if (!AllZero(std::begin(module->spare), std::end(module->spare))) return RefuseField(where, "KpModule.spare");

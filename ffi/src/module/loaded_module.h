@@ -21,7 +21,8 @@
 namespace kernpack::host {
 
 inline constexpr KpFunctionInfo kPlainFunction{
-    sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr, {nullptr, nullptr}};
+    sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr,
+    {nullptr, nullptr}};
 inline const KpFunctionInfo& InfoOf(const KpFunctionDef& definition) {
   return definition.info ? *definition.info : kPlainFunction;
 }

@@ -17,7 +17,9 @@ std::optional<std::string> FromExtension(KpDLDevice device) {
   }
   const auto* extension = static_cast<const KpDeviceArchExtension*>(table);
   char text[64] = {};
-  if (!extension || extension->name(device, text, sizeof text - 1) != 0) return std::nullopt;
+  if (!extension || !KP_HAS_FIELD(KpDeviceArchExtension, extension, name) ||
+      extension->name(device, text, sizeof text - 1) != 0)
+    return std::nullopt;
   return text;
 }
 

@@ -99,7 +99,7 @@ bool AnswerMetadata(CallFrame* frame, bool stateful) {
     metadata->api_version.minor = SharedMinor(frame->api);
     metadata->traits = 0;
     TypeId* id = nullptr;
-    if (metadata->struct_size >= sizeof(Metadata)) {
+    if (metadata->struct_size >= kMetadataSize) {
       metadata->state_type = {0};
       if (stateful && frame->api && !StateTypeOf(frame->api, &id)) metadata->state_type = *id;
     }
@@ -110,7 +110,7 @@ bool AnswerMetadata(CallFrame* frame, bool stateful) {
 
 Error* CheckRuntime(const CallFrame* frame) {
   const Api* api = frame->api;
-  if (frame->struct_size >= kCallFrameSize && api->struct_size >= sizeof(Api) && api->version.major == kApiMajor &&
+  if (frame->struct_size >= kCallFrameSize && api->struct_size >= kApiSize && api->version.major == kApiMajor &&
       api->version.minor >= 1) {
     return nullptr;
   }
@@ -118,8 +118,7 @@ Error* CheckRuntime(const CallFrame* frame) {
   std::snprintf(text, sizeof text,
                 "[ImportError] kernpack: this XLA speaks version %d.%d of its FFI (frame of %zu bytes, table of %zu), "
                 "expected 0.1 or later (at least %zu and %zu); upgrade jaxlib or kernpack",
-                api->version.major, api->version.minor, frame->struct_size, api->struct_size, kCallFrameSize,
-                sizeof(Api));
+                api->version.major, api->version.minor, frame->struct_size, api->struct_size, kCallFrameSize, kApiSize);
   return MakeError(api, ErrorCode::kFailedPrecondition, text);
 }
 

@@ -258,8 +258,9 @@ struct MetadataExtension {
 
 // What is read from a struct must be inside the oldest (0.1) layout of it.
 inline constexpr size_t kCallFrameSize = offsetof(CallFrame, attributes) + sizeof(Attributes);
-inline constexpr size_t kApiSize = sizeof(Api);
-static_assert(sizeof(CallFrame) == 176 && kCallFrameSize == 168 && sizeof(Api) == 192);
+inline constexpr size_t kApiSize = offsetof(Api, device_ordinal_get) + sizeof(Api::device_ordinal_get);
+inline constexpr size_t kMetadataSize = offsetof(Metadata, state_type) + sizeof(TypeId);  // of the first that has it
+static_assert(sizeof(CallFrame) == 176 && kCallFrameSize == 168 && kApiSize == 192 && kMetadataSize == 48);
 static_assert(sizeof(Buffer) == 48 && sizeof(BufferList) == 40 && sizeof(Attributes) == 48);
 static_assert(sizeof(StateSetArgsV1) == 48 && sizeof(StateArgsV2) == 40 && sizeof(StateArgsV3) == 48);
 

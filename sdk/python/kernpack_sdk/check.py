@@ -16,7 +16,8 @@ from kernpack_sdk import elf
 RUNTIME_LIBRARIES = re.compile(
     r"^(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-(x86-64|aarch64))\.so(\.\d+)?$"
 )
-MODULE_EXPORTS = re.compile(r"^(kp_module_v1$|__tvm_ffi_[a-z_])")
+QUERY = re.compile(r"^kp_module_v(\d+)$")
+MODULE_EXPORTS = re.compile(r"^(kp_module_v\d+$|__tvm_ffi_[a-z_])")
 
 
 def check_module(path: Path) -> list[str]:
@@ -30,7 +31,10 @@ def check_module(path: Path) -> list[str]:
         for name in so.exports
         if not MODULE_EXPORTS.match(name)
     ]
-    if "kp_module_v1" not in so.exports:
+    majors = [int(found[1]) for name in so.exports if (found := QUERY.match(name))]
+    if majors and 1 not in majors:
+        problems.append(f"is a module of ABI {majors[0]}.x, this kernpack-sdk knows 1.x: pip install -U kernpack-sdk")
+    elif not majors:
         problems.append('does not export kp_module_v1; one source file needs KP_MODULE("<name>", "<version>")')
     problems += [
         f"needs {name}, which is no C or C++ run-time library"

@@ -77,7 +77,7 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
   KpModule& table = made->table;
   table.struct_size = sizeof table;
   table.abi_version = KP_ABI_VERSION;
-  table.min_host_abi = KP_ABI_MAJOR << 16;
+  table.min_host_abi = KP_ABI_OLDEST_HOST;
   table.name = made->name.c_str();
   table.version = "0";
   table.sdk_version = KP_SDK_VERSION;

@@ -52,6 +52,13 @@ static int add(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
   return 0;
 }
 
+#ifdef FAKE_ALIAS /* as modules have for hosts of the TVM FFI ABI */
+KP_EXPORT_SYMBOL int FAKE_ALIAS(void* self, const KpAny* args, int32_t num_args, KpAny* result);
+int FAKE_ALIAS(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
+  return add(self, args, num_args, result);
+}
+#endif
+
 #ifdef FAKE_UNDEFINED
 int nobody_defines_this(void);
 int reference(void) { return nobody_defines_this(); }

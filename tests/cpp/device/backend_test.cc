@@ -220,9 +220,19 @@ TEST_F(BackendTest, MisshapenBackendsAreRefused) {
             "ValueError: kp_backend_register: backend 'odd': open is NULL");
   EXPECT_EQ(refusal([](KpBackend& b) { b.struct_size = 8; }),
             "ValueError: kp_backend_register: backend 'odd': struct_size is smaller than version 1's");
-  EXPECT_NE(refusal([](KpBackend& b) { b.abi_version = 2u << 16; }).find("rebuild it"), std::string::npos);
-  EXPECT_EQ(refusal([](KpBackend& b) { b.spare[0] = &b; }),
-            "ValueError: kp_backend_register: backend 'odd': its spare fields must be 0");
+  EXPECT_EQ(
+      refusal([](KpBackend& b) { b.abi_version = 2u << 16; }),
+      "ValueError: kp_backend_register: the backend is built for version 2 of device_api.h, this host for version 1; "
+      "run `pip install -U kernpack`");
+  EXPECT_NE(refusal([](KpBackend& b) { b.abi_version = 0; }).find("rebuild it"), std::string::npos);
+  EXPECT_EQ(
+      refusal([](KpBackend& b) { b.min_host_abi = 1u << 16 | 7; }),
+      "ValueError: kp_backend_register: backend 'odd' needs a host of ABI 1.7 or newer; this is 1.0: pip install -U "
+      "kernpack");
+  EXPECT_EQ(
+      refusal([](KpBackend& b) { b.spare[0] = &b; }),
+      "ValueError: kp_backend_register: backend 'odd': its spare fields must be 0 for a host of this version; run "
+      "`pip install -U kernpack`");
 }
 
 TEST_F(BackendTest, FilesThatAreNoPluginsAreRefused) {

@@ -76,7 +76,8 @@ int Parallel(void*, const KpAny* args, int32_t, KpAny*) {
 }
 
 constexpr KpFunctionInfo Contract(const char* text) {
-  return {sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, text, nullptr, 0, 0, nullptr, nullptr, {nullptr, nullptr}};
+  return {sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, text, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr,
+          {nullptr, nullptr}};
 }
 constexpr KpFunctionInfo kScale = Contract("(x: f32[N], *, k: int, s: float) -> (out: f32[N])");
 constexpr KpFunctionInfo kOneToOne = Contract("(x: f32[N]) -> (out: f32[N])");

@@ -26,6 +26,7 @@ typedef struct KpModules {
   const char* (*signature_text)(const KpSignature* signature);
   int (*call)(const KpLoadedFunction* function, const KpAny* args, int32_t num_args, KpAny* result);
 } KpModules;
+#define KP_MODULES_SIZE_V1 KP_SIZE_THROUGH(KpModules, call)
 #define KP_MODULES_EXTENSION "kernpack.modules"
 
 #ifdef __cplusplus

@@ -29,6 +29,7 @@ typedef struct KpTargetApi {
    * "mcpu", "mattr" ("+aes,+sha"), "mtriple". NONE where the device has no such thing. Opens the driver. */
   int (*device_fact)(KpDLDevice device, KpBytes name, KpAny* out);
 } KpTargetApi;
+#define KP_TARGET_API_SIZE_V1 KP_SIZE_THROUGH(KpTargetApi, device_fact)
 
 #ifdef __cplusplus
 }

@@ -61,10 +61,12 @@ class Table {
 
   llvm::Constant* Info(uint32_t kind, std::string_view target, std::string_view signature, llvm::Constant* program,
                        size_t words) {
-    return make_.Global(make_.Struct({make_.U32(sizeof(KpFunctionInfo)), make_.U32(kind), make_.TextOrNull(target),
-                                      make_.TextOrNull(signature), program, make_.U32(words), make_.U32(0),
-                                      make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
-                        "kp.info");
+    // The size of what is written here: a later minor's struct has more.
+    return make_.Global(
+        make_.Struct({make_.U32(KP_FUNCTION_INFO_SIZE_V1), make_.U32(kind), make_.TextOrNull(target),
+                      make_.TextOrNull(signature), program, make_.U32(words), make_.U32(0), make_.Null(), make_.Null(),
+                      make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
+        "kp.info");
   }
 
   void AddFunction(const FuncNode& f) {
@@ -136,8 +138,8 @@ class Table {
         module_.getOrInsertFunction("kp_frame_destroy", llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false))
             .getCallee());
     llvm::GlobalVariable* table =
-        make_.Global(make_.Struct({make_.U32(sizeof(KpModule)), make_.U32(KP_ABI_VERSION),
-                                   make_.U32(KP_ABI_MAJOR << 16), make_.U32(0), make_.Text(ir_.name),
+        make_.Global(make_.Struct({make_.U32(KP_MODULE_SIZE_V1), make_.U32(KP_ABI_VERSION),
+                                   make_.U32(KP_ABI_OLDEST_HOST), make_.U32(0), make_.Text(ir_.name),
                                    make_.Text("1.0.0"), make_.Text("0.1.0"), make_.TextOrNull(options_.content_hash),
                                    functions, make_.Behind(functions, defs_.front()->getType(), defs_.size()),
                                    WriteCreate(), destroy, make_.Null(), make_.Null(), make_.Null(), make_.Null()}),

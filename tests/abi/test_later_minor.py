@@ -1,0 +1,156 @@
+"""Modules built with the headers of ABI 1.1, under this host: what they may use, and how the host says what it lacks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support import host
+
+PING = "  X(1, ping, (const KpHost* host, int64_t x, int64_t* out))"
+
+C_MODULE = """
+#include <kernpack/service.h>
+static int twice(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
+  const KpHost* host = *(const KpHost**)self;
+  (void)num_args;
+  result->type_index = KP_TYPE_INT;
+  return kp_host_ping(host)(host, args[0].v.v_int, &result->v.v_int);
+}
+static int plain(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
+  const KpHost* host = *(const KpHost**)self;
+  (void)num_args;
+  *result = args[0];
+  return kp_host_check_interrupts(host)(host);
+}
+static const KpFunctionDef functions[] = {{"twice", twice, NULL}, {"plain", plain, NULL}};
+static const KpHost* the_host;
+static int create(const KpHost* host, KpInstance** out) {
+  the_host = host;
+  *out = (KpInstance*)(void*)&the_host;
+  return 0;
+}
+static const KpModule module = {.struct_size = sizeof(KpModule), .abi_version = KP_ABI_VERSION,
+                                .min_host_abi = NEEDS, .name = "later", .version = "1", .sdk_version = "c",
+                                .functions = functions, .functions_end = functions + 2, .create = create};
+KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void);
+KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void) { return &module; }
+"""
+
+CXX_MODULE = """
+#include <kernpack/kernel.h>
+namespace kp = kernpack;
+int64_t Twice(int64_t x) {
+  const KpHost* host = kp::detail::host();
+  kp::detail::check_host(kp_host_ping(host)(host, x, &x));
+  return x;
+}
+int64_t Plain(int64_t x) { return x; }
+KP_MODULE("later", "1" NEEDS);
+KP_EXPORT(twice, Twice);
+KP_EXPORT(plain, Plain);
+"""
+
+
+@pytest.fixture
+def headers(tmp_path: Path) -> Path:
+    """Today's headers with a service more, as ABI 1.1 will have them."""
+    include = tmp_path / "include"
+    shutil.copytree(host.INCLUDE, include)
+    header = include / "kernpack" / "abi.h"
+    text = header.read_text()
+    last = next(line for line in text.splitlines() if line.startswith("  X(0, get_extension, "))
+    later = text.replace(last, f"{last} \\\n{PING}").replace("#define KP_ABI_MINOR 0", "#define KP_ABI_MINOR 1")
+    assert later.count("ping") == 1
+    header.write_text(later)
+    return include
+
+
+def build(headers: Path, name: str, text: str, *options: str) -> Path:
+    source = headers.parent / name
+    source.write_text(text)
+    out = source.with_suffix(".so")
+    language = ["gcc", "-std=c99"] if source.suffix == ".c" else ["g++", "-std=c++17"]
+    subprocess.run(
+        [*language, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{headers}", *options, source, "-o", out],
+        check=True,
+    )
+    return out
+
+
+@pytest.mark.parametrize(("name", "text"), [("later.c", C_MODULE), ("later.cc", CXX_MODULE)])
+def test_a_service_that_this_host_lacks_is_an_error_where_it_is_used(name: str, text: str, headers: Path) -> None:
+    needs = "-DNEEDS=KP_ABI_OLDEST_HOST" if name == "later.c" else "-DNEEDS="
+    module = host.load(build(headers, name, text, needs))
+    assert host.call(host.function(module, "plain"), host.integer(7)).bits == 7
+    with pytest.raises(host.Raised) as caught:
+        host.call(host.function(module, "twice"), host.integer(7))
+    assert caught.value.kind == "RuntimeError"
+    assert caught.value.message == "ping needs a host of ABI 1.1 or newer; this is 1.0: pip install -U kernpack"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "needs"),
+    [("needs.c", C_MODULE, "-DNEEDS=KP_ABI_VERSION"), ("needs.cc", CXX_MODULE, "-DNEEDS=,KP_NEEDS_HOST(1,1)")],
+)
+def test_a_module_that_cannot_live_without_it_is_refused_at_load(
+    name: str, text: str, needs: str, headers: Path
+) -> None:
+    path = build(headers, name, text, needs)
+    with pytest.raises(host.Raised) as caught:
+        host.load(path)
+    version = host.lib().kp_version().decode()
+    assert caught.value.message == (
+        f"kernpack.load: '{path}' needs a host of ABI 1.1 or newer, this is kernpack {version} with ABI 1.0; "
+        "run `pip install -U kernpack`"
+    )
+
+
+def test_a_later_service_is_not_reached_without_its_accessor(headers: Path) -> None:
+    direct = C_MODULE.replace("kp_host_ping(host)", "host->ping")
+    with pytest.raises(subprocess.CalledProcessError):
+        build(headers, "direct.c", direct, "-DNEEDS=KP_ABI_OLDEST_HOST")
+
+
+def test_needs_host_asks_for_headers_that_know_it() -> None:
+    source = CXX_MODULE.replace("kp_host_ping(host)(host, x, &x)", "0")
+    ran = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", f"-I{host.INCLUDE}", "-DNEEDS=,KP_NEEDS_HOST(1,1)", "-xc++", "-"],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "KP_NEEDS_HOST: these headers are older than that: pip install -U kernpack-sdk" in ran.stderr
+
+
+def test_a_backend_plugin_of_another_major_is_refused_by_name(tmp_path: Path) -> None:
+    library = host.lib()
+    for major, advice in ((2, "run `pip install -U kernpack`"), (0, None)):
+        source = tmp_path / f"plugin{major}.c"
+        source.write_text(
+            f"const void* kp_backend_v{major}(int index);\nconst void* kp_backend_v{major}(int index) {{ return index ? 0 : 0; }}\n"
+        )
+        out = source.with_suffix(".so")
+        subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", out], check=True)
+        assert library.kp_backend_load(str(out).encode()) == -1
+        error = host.take_error()
+        if advice is None:
+            assert "is no backend plugin: it does not export kp_backend_v1" in error.message
+            continue
+        assert error.message == (
+            f"kp_backend_load: '{out}' needs a host with version {major} of device_api.h (it exports kp_backend_v{major}), "
+            f"this is kernpack {library.kp_version().decode()} with 1.0, which loads every 1.x; {advice}"
+        )
+
+
+def test_version_1_sizes_stay_when_structs_grow(headers: Path) -> None:
+    pins = headers.parent / "pins.c"
+    pins.write_text(
+        "#include <kernpack/abi.h>\n"
+        "extern char v1[KP_HOST_SIZE_V1 == 160 && sizeof(KpHost) == 168 ? 1 : -1];\n"
+        "extern char has[KP_SIZE_THROUGH(KpHost, ping_of_1_1) == 168 ? 1 : -1];\n"
+    )
+    subprocess.run(["gcc", "-std=c99", "-fsyntax-only", f"-I{headers}", pins], check=True)
