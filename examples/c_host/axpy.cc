@@ -2,7 +2,7 @@
 
 namespace kp = kernpack;
 
-static void Axpy(kp::TensorView x, kp::TensorView y, double a, kp::TensorView out) {
+static void Axpy(kp::TensorView x, kp::TensorView y, double a, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     out.data_ptr<float>()[i] = static_cast<float>(a) * x.data_ptr<float>()[i] + y.data_ptr<float>()[i];
   }

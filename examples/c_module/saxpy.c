@@ -7,7 +7,13 @@ struct KpInstance {
   const KpHost* host;
 };
 
-static float* Floats(const KpAny* a) {
+/* An input: C cannot keep anybody from writing through `data`, so the type says const as soon as it can. */
+static const float* Input(const KpAny* a) {
+  const KpDLTensor* t = kp_any_tensor(a);
+  return (const float*)(const void*)((const char*)t->data + t->byte_offset);
+}
+
+static float* Result(const KpAny* a) {
   const KpDLTensor* t = kp_any_tensor(a);
   return (float*)(void*)((char*)t->data + t->byte_offset);
 }
@@ -16,12 +22,13 @@ static float* Floats(const KpAny* a) {
 static int Saxpy(void* self, const KpAny* args, int32_t n, KpAny* result) {
   const KpHost* host = ((KpInstance*)self)->host;
   const KpBytes none = {NULL, 0};
+  const float *x, *y;
+  float* out;
   int64_t i;
   (void)result;
   if (n != 4) return host->raise(host, kp_bytes("TypeError"), kp_bytes("saxpy: expected 4 arguments"), none);
-  for (i = 0; i < kp_any_tensor(&args[0])->shape[0]; ++i) {
-    Floats(&args[3])[i] = (float)args[2].v.v_float * Floats(&args[0])[i] + Floats(&args[1])[i];
-  }
+  x = Input(&args[0]), y = Input(&args[1]), out = Result(&args[3]);
+  for (i = 0; i < kp_any_tensor(&args[0])->shape[0]; ++i) out[i] = (float)args[2].v.v_float * x[i] + y[i];
   return 0;
 }
 

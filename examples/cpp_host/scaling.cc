@@ -3,7 +3,7 @@
 
 namespace kp = kernpack;
 
-static void Scale(kp::TensorView x, double factor, kp::TensorView out) {
+static void Scale(kp::TensorView x, double factor, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i)
     out.data_ptr<float>()[i] = static_cast<float>(factor) * x.data_ptr<float>()[i];
 }

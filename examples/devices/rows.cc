@@ -35,17 +35,17 @@ uint32_t Count(int64_t n) {
 
 uint32_t Rows(kp::TensorView x) { return x.numel() == 0 ? 0 : Count(x.numel() / x.size(-1)); }
 
-void LayerNorm(kp::TensorView x, kp::TensorView weight, kp::TensorView bias, double eps, kp::TensorView out) {
+void LayerNorm(kp::TensorView x, kp::TensorView weight, kp::TensorView bias, double eps, kp::MutTensorView out) {
   kp::launch(x.device(), RowsCode(x.device()), "layer_norm", {Rows(x)}, {kGroup}, x, weight, bias, out, x.size(-1),
              static_cast<float>(eps), kScratch);
 }
 
-void Softmax(kp::TensorView x, kp::TensorView keep, kp::TensorView out) {
+void Softmax(kp::TensorView x, kp::TensorView keep, kp::MutTensorView out) {
   kp::launch(x.device(), RowsCode(x.device()), "softmax", {Rows(x)}, {kGroup}, x, keep, out, x.size(-1),
              x.size(1) * x.size(2), kScratch);
 }
 
-void Gelu(kp::TensorView x, kp::TensorView out) {
+void Gelu(kp::TensorView x, kp::MutTensorView out) {
   kp::launch(x.device(), RowsCode(x.device()), "gelu", {Count(x.numel())}, kp::any_block, x, out, x.numel());
 }
 

@@ -5,7 +5,7 @@ import numpy as np
 import torch
 
 SOURCE = r"""
-void clamp(kp::TensorView x, double low, double high, kp::TensorView out) {
+void clamp(kp::TensorView x, double low, double high, kp::MutTensorView out) {
   const float* in = x.data_ptr<float>();
   float* to = out.data_ptr<float>();
   for (int64_t i = 0; i < x.numel(); ++i) to[i] = in[i] < low ? low : in[i] > high ? high : in[i];

@@ -9,7 +9,7 @@ struct Row {
   int64_t arrived;  // chunks that have added their part; back to 0 by the last one
 };
 
-static void RowSum(kp::TensorView x, int64_t splits, kp::TensorView out) {
+static void RowSum(kp::TensorView x, int64_t splits, kp::MutTensorView out) {
   const int64_t rows = x.size(0), columns = x.size(1);
   const float* in = x.data_ptr<float>();
   float* sums = out.data_ptr<float>();

@@ -6,7 +6,7 @@ namespace kp = kernpack;
 
 namespace {
 
-void RowNorm(kp::TensorView x, double eps, kp::TensorView out) {
+void RowNorm(kp::TensorView x, double eps, kp::MutTensorView out) {
   const float* in = x.data_ptr<float>();
   float* norms = out.data_ptr<float>();
   const int64_t columns = x.size(-1);

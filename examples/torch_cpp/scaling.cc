@@ -3,7 +3,7 @@
 
 namespace kp = kernpack;
 
-void Scale(kp::TensorView x, double factor, kp::TensorView out) {
+void Scale(kp::TensorView x, double factor, kp::MutTensorView out) {
   const float* from = x.data_ptr<float>();
   float* to = out.data_ptr<float>();
   kp::parallel_for(x.numel(), 4096, [&](int64_t begin, int64_t end) {

@@ -7,15 +7,15 @@ SOURCE = r"""
 #include <new>
 #include <stdexcept>
 
-void rows(kp::TensorView a, kp::TensorView w, int64_t n, kp::TensorView out) {}
-void two(kp::TensorView a, kp::TensorView low, kp::TensorView high) {}
-void bump(kp::TensorView x) {}
+void rows(kp::TensorView a, kp::TensorView w, int64_t n, kp::MutTensorView out) {}
+void two(kp::TensorView a, kp::MutTensorView low, kp::MutTensorView high) {}
+void bump(kp::MutTensorView x) {}
 void kinds(kp::TensorView x, int64_t i, double f, bool b, kp::StringView s, kp::DType t, std::optional<kp::Device> d,
-           kp::TensorView out) {}
-void many(kp::ListView<kp::TensorView> xs, kp::TensorView out) {}
-void divide(int64_t n, kp::TensorView x, kp::TensorView out) {}
+           kp::MutTensorView out) {}
+void many(kp::ListView<kp::TensorView> xs, kp::MutTensorView out) {}
+void divide(int64_t n, kp::TensorView x, kp::MutTensorView out) {}
 void on_cpu(kp::TensorView x, kp::TensorView lengths) {}
-void fill_ones(kp::TensorView x, kp::TensorView out) {
+void fill_ones(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 0; i < out.numel(); ++i) out.data_ptr<float>()[i] = 1;
 }
 
@@ -38,8 +38,8 @@ void throw_memory() { throw std::bad_alloc(); }
 void throw_kind(kp::StringView text) { KP_THROW(LookupError) << text; }
 void throw_odd() { KP_THROW(OddError) << "odd"; }
 void check(int64_t n) { KP_CHECK(n < 3, ValueError) << "check: n: expected less than 3, got " << n; }
-void typed_throw(kp::TensorView x, kp::TensorView out) { throw 42; }
-void typed_std(kp::TensorView x, kp::TensorView out) { throw std::runtime_error("told"); }
+void typed_throw(kp::TensorView x, kp::MutTensorView out) { throw 42; }
+void typed_std(kp::TensorView x, kp::MutTensorView out) { throw std::runtime_error("told"); }
 void in_parallel() {
   kp::parallel_for(8, 1, [](int64_t begin, int64_t) {
     if (begin == 0) throw std::runtime_error("told");

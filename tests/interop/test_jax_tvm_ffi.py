@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = """
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
-static void Axpb(kp::TensorView x, int64_t a, double b, kp::TensorView out) {
+static void Axpb(kp::TensorView x, int64_t a, double b, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     out.data_ptr<float>()[i] = x.data_ptr<float>()[i] * static_cast<float>(a) + static_cast<float>(b);
   }

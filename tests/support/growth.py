@@ -13,14 +13,14 @@ from pathlib import Path
 import kernpack
 
 SOURCE = """
-void weigh(kp::ListView<kp::TensorView> xs, kp::ListView<double> weights, int64_t factor, kp::TensorView out) {
+void weigh(kp::ListView<kp::TensorView> xs, kp::ListView<double> weights, int64_t factor, kp::MutTensorView out) {
   for (int64_t i = 0; i < out.numel(); ++i) {
     double sum = 0;
     for (size_t j = 0; j < xs.size(); ++j) sum += weights[j] * xs[j].data_ptr<float>()[i];
     out.data_ptr<float>()[i] = static_cast<float>(sum * static_cast<double>(factor));
   }
 }
-void plain(kp::TensorView x, int64_t factor, double shift, kp::TensorView out) {
+void plain(kp::TensorView x, int64_t factor, double shift, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i] * static_cast<float>(factor + shift);
 }
 """

@@ -4,7 +4,7 @@
 
 namespace kp = kernpack;
 
-static void Axpy(kp::TensorView x, kp::TensorView y, double a, kp::TensorView out) {
+static void Axpy(kp::TensorView x, kp::TensorView y, double a, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     out.data_ptr<float>()[i] = static_cast<float>(a) * x.data_ptr<float>()[i] + y.data_ptr<float>()[i];
   }
@@ -12,7 +12,7 @@ static void Axpy(kp::TensorView x, kp::TensorView y, double a, kp::TensorView ou
 
 constexpr kp::DeviceCode kToyCode{"axpy", "toy", "kernel axpy: a0 a1 * a2 + -> a3"};
 
-static void AxpyToy(kp::TensorView x, kp::TensorView y, double a, kp::TensorView out) {
+static void AxpyToy(kp::TensorView x, kp::TensorView y, double a, kp::MutTensorView out) {
   const auto threads = static_cast<uint32_t>(x.numel());
   kp::launch(x.device(), kToyCode, "axpy", {threads}, kp::any_block, static_cast<float>(a), x, y, out);
 }

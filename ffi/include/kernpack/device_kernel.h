@@ -1,7 +1,7 @@
 // Running device code from a kernel: code loaded once a device, launched on the call's stream.
 //
 //     constexpr kp::DeviceCode kCode{"axpy", "cl", kSource};
-//     void Axpy(double a, kp::TensorView x, kp::TensorView y) {
+//     void Axpy(double a, kp::TensorView x, kp::MutTensorView y) {
 //       const uint32_t n = static_cast<uint32_t>(x.numel());
 //       kp::launch(x.device(), kCode, "axpy", {n}, kp::any_block, static_cast<float>(a), x, y);
 //     }
@@ -49,7 +49,8 @@ struct DeviceMemory {
 
   DeviceMemory(void* handle_, uint64_t offset_, uint32_t itemsize_)
       : handle(handle_), offset(offset_), itemsize(itemsize_) {}
-  DeviceMemory(const TensorView& tensor)
+  template <class Derived, class Void>
+  DeviceMemory(const TensorApi<Derived, Void>& tensor)
       : DeviceMemory(tensor.raw().data, tensor.raw().byte_offset, static_cast<uint32_t>(tensor.itemsize())) {}
 };
 
@@ -66,9 +67,10 @@ namespace detail {
 inline KpKernelArg kernel_arg(const DeviceMemory& memory) {
   return {KP_ARG_MEMORY, memory.itemsize, memory.handle, memory.offset};
 }
-inline KpKernelArg kernel_arg(const TensorView& tensor) { return kernel_arg(DeviceMemory(tensor)); }
 inline KpKernelArg kernel_arg(const LocalMemory& local) { return {KP_ARG_LOCAL, local.bytes, nullptr, 0}; }
-template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>>>
+// Tensors are DeviceMemory.
+template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                                            !std::is_convertible_v<const T&, DeviceMemory>>>
 KpKernelArg kernel_arg(const T& value) {
   return {KP_ARG_VALUE, sizeof(T), &value, 0};
 }

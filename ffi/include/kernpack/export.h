@@ -81,8 +81,9 @@ KP_NAMESPACE_END
 #define KP_EXPORT_PICK_(a, b, c, macro, ...) macro
 
 // KP_EXPORT(name, Function, "signature"): a function under a contract; the C++ parameters are the signature's, in order, then
-// the results, then the workspace (a u8 TensorView) if there is one. A text that does not compile, or a function that does
-// not fit it, is a compile error.
+// the results, then the workspace (of u8) if there is one. Tensors that the function writes (results, `name!`, the workspace) are
+// kp::MutTensorViews, the others kp::TensorViews. A text that does not compile, or a function that does not fit it, is a
+// compile error.
 // KP_EXPORT(name, Function): without a contract: called positionally, types deduced from the C++ function.
 #define KP_EXPORT(...)                                                      \
   KP_EXPORT_PICK_(__VA_ARGS__, KP_EXPORT_SIGNED_, KP_EXPORT_UNTYPED_, ~, ~) \

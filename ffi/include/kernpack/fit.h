@@ -3,6 +3,7 @@
 #define KERNPACK_FIT_H_
 
 #include <kernpack/array.h>
+#include <kernpack/fit_mark.h>
 #include <kernpack/glue.h>
 #include <kernpack/signature/program.h>
 
@@ -12,7 +13,7 @@ namespace detail {
 // The KpParamKind a C++ parameter type can take, -1 for none; optional and list unwrapped.
 template <class T>
 constexpr int kind_of_type() {
-  if constexpr (std::is_same_v<T, TensorView>)
+  if constexpr (is_tensor_view<T>)
     return KP_PARAM_TENSOR;
   else if constexpr (std::is_same_v<T, bool>)
     return KP_PARAM_BOOL;
@@ -60,7 +61,8 @@ struct ParameterFits {
                 "KP_EXPORT: this parameter is a list in the signature: its C++ type must be kp::ListView<...>");
   static_assert(list || !U::kList, "KP_EXPORT: this C++ parameter is a kp::ListView, but no list in the signature");
   static_assert(kind != KP_PARAM_TENSOR || given == KP_PARAM_TENSOR,
-                "KP_EXPORT: this parameter is a tensor in the signature: its C++ type must be kp::TensorView");
+                "KP_EXPORT: this parameter is a tensor in the signature: its C++ type must be kp::TensorView, or "
+                "kp::MutTensorView if the signature marks it as written (!)");
   static_assert(kind != KP_PARAM_INT || given == KP_PARAM_INT,
                 "KP_EXPORT: this parameter is an int in the signature: its C++ type must be an integer");
   static_assert(kind != KP_PARAM_FLOAT || given == KP_PARAM_FLOAT,
@@ -80,10 +82,10 @@ struct ParameterFits {
 template <size_t position, class T>
 struct ResultFits {
   static_assert(
-      std::is_same_v<T, TensorView>,
+      is_tensor_view<T>,
       "KP_EXPORT: after the signature's parameters come its results, then its workspace if it has one: each a "
-      "kp::TensorView, which the function writes");
-  static constexpr bool value = true;
+      "kp::MutTensorView, which the function writes");
+  static constexpr bool value = is_tensor_view<T>;
 };
 
 template <class Compiled, size_t position, class T>
@@ -91,9 +93,16 @@ constexpr bool argument_fits() {
   constexpr signature::View program{Compiled::Program()};
   if constexpr (position < static_cast<size_t>(program.NumParams())) {
     constexpr const uint32_t* param = program.Param(static_cast<int>(position));
-    return ParameterFits<position, signature::KindOf(param), signature::FlagsOf(param), T>::value;
+    constexpr uint32_t flags = signature::FlagsOf(param);
+    using Item = typename Unwrapped<T>::Item;
+    if constexpr (!ParameterFits<position, signature::KindOf(param), flags, T>::value || !is_tensor_view<Item>)
+      return !is_tensor_view<Item>;
+    else
+      return mark_fits<Compiled, position, (flags & KP_PARAM_MUTATED) != 0, Item>();
+  } else if constexpr (ResultFits<position, T>::value) {
+    return mark_fits<Compiled, position, true, T>();
   } else {
-    return ResultFits<position, T>::value;
+    return false;
   }
 }
 
@@ -104,12 +113,12 @@ struct Fits<Compiled, R (*)(A...)> {
   static constexpr signature::View kProgram{Compiled::Program()};
   static constexpr size_t kExpected =
       static_cast<size_t>(kProgram.NumParams() + kProgram.NumResults() + (kProgram.HasWorkspace() ? 1 : 0));
-  static_assert(
-      std::is_void_v<R>,
-      "KP_EXPORT: a function with a signature returns void: its results are the kp::TensorViews after its parameters");
+  static_assert(std::is_void_v<R>,
+                "KP_EXPORT: a function with a signature returns void: its results are the kp::MutTensorViews after its "
+                "parameters");
   static_assert(sizeof...(A) == kExpected,
                 "KP_EXPORT: the C++ function must have one parameter for each of the signature's parameters, then one "
-                "kp::TensorView for each result, then one for the workspace if the signature has one");
+                "kp::MutTensorView for each result, then one for the workspace if the signature has one");
   template <size_t... I>
   static constexpr bool all(std::index_sequence<I...>) {
     return (argument_fits<Compiled, I, Bare<A>>() && ... && true);

@@ -28,13 +28,17 @@ class FilledStrides {
       head_ = next;
     }
   }
-  void fill(TensorView* view) {
-    if (KP_UNLIKELY(view->defined() && !view->raw().strides && view->raw().ndim > 0)) fill_slow(view);
+  // `value`: what load() has read.
+  template <class T>
+  void fill(T* value) {
+    if constexpr (is_tensor_view<T>) {
+      if (KP_UNLIKELY(value->defined() && !value->raw().strides && value->raw().ndim > 0))
+        *value = T(with_strides(TensorView(value->tensor())));
+    }
   }
   template <class T>
-  void fill(T*) {}
-  void fill(std::optional<TensorView>* view) {
-    if (*view) fill(&**view);
+  void fill(std::optional<T>* value) {
+    if (*value) fill(&**value);
   }
 
  private:
@@ -42,17 +46,17 @@ class FilledStrides {
     Copy* next;
     KpDLTensor tensor;
   };
-  KP_COLD void fill_slow(TensorView* view) {
-    const KpDLTensor& t = view->raw();
+  KP_COLD const KpDLTensor* with_strides(TensorView view) {
+    const KpDLTensor& t = view.raw();
     const size_t n = static_cast<size_t>(t.ndim);
     Copy* copy = static_cast<Copy*>(::operator new(sizeof(Copy) + n * sizeof(int64_t)));
     int64_t* strides = reinterpret_cast<int64_t*>(copy + 1);
-    for (size_t d = 0; d < n; ++d) strides[d] = view->stride(static_cast<int64_t>(d));
+    for (size_t d = 0; d < n; ++d) strides[d] = view.stride(static_cast<int64_t>(d));
     copy->next = head_;
     copy->tensor = t;
     copy->tensor.strides = strides;
     head_ = copy;
-    *view = TensorView(&copy->tensor);
+    return &copy->tensor;
   }
 
   Copy* head_ = nullptr;
@@ -128,9 +132,9 @@ struct FunctionType<R (*)(A...)> {
   static constexpr bool check_parameter() {
     static_assert(
         sizeof(decltype(&Traits<T>::read)) > 0,
-        "KP_EXPORT: this parameter type cannot be passed from other languages; use kp::TensorView, an integer, a "
-        "float, bool, kp::StringView, kp::DType, kp::Device, std::optional of one, kp::ListView, kp::Function, "
-        "kp::AnyView");
+        "KP_EXPORT: this parameter type cannot be passed from other languages; use kp::TensorView (kp::MutTensorView "
+        "if the function writes it), an integer, a float, bool, kp::StringView, kp::DType, kp::Device, std::optional "
+        "of one, kp::ListView, kp::Function, kp::AnyView");
     return true;
   }
 

@@ -1,5 +1,6 @@
 // Kernel functions in C++ programs on libtorch: loading a module, calling its functions with at::Tensors, and at::Tensor
-// <-> kp::TensorView and kp::Tensor without a copy. C++17; link libtorch and libkernpack (CMake: kernpack::kernpack).
+// <-> kp::TensorView, kp::MutTensorView and kp::Tensor without a copy. C++17; link libtorch and libkernpack (CMake:
+// kernpack::kernpack).
 //
 //   kp::torch::Module k("my_kernels.so");
 //   at::Tensor y = k["rms_norm"](x, weight).tensor();
@@ -64,6 +65,8 @@ class View {
   // Valid as long as this object.
   TensorView view() const { return TensorView(&view_); }
   operator TensorView() const { return view(); }
+  // For what a kernel writes. Torch's version counter isn't told.
+  MutTensorView mutable_view() const { return MutTensorView(&view_); }
 
  private:
   at::Tensor tensor_;

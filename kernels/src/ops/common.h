@@ -39,18 +39,26 @@ void DispatchFloat(kp::DType dtype, F f) {
 }
 
 template <class T>
-T* Data(kp::TensorView tensor) {
+const T* Data(kp::TensorView tensor) {
+  return static_cast<const T*>(tensor.data_ptr());
+}
+template <class T>
+T* Data(kp::MutTensorView tensor) {
   return static_cast<T*>(tensor.data_ptr());
 }
 
 // Null where there is no tensor.
 template <class T>
-T* Data(const std::optional<kp::TensorView>& tensor) {
+const T* Data(const std::optional<kp::TensorView>& tensor) {
+  return tensor ? Data<T>(*tensor) : nullptr;
+}
+template <class T>
+T* Data(const std::optional<kp::MutTensorView>& tensor) {
   return tensor ? Data<T>(*tensor) : nullptr;
 }
 
 // The gradient of what is asked for its shape only.
-inline void Zeros(kp::TensorView, kp::TensorView out) {
+inline void Zeros(kp::TensorView, kp::MutTensorView out) {
   std::memset(out.data_ptr(), 0, static_cast<size_t>(out.nbytes()));
 }
 

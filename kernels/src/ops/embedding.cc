@@ -23,7 +23,7 @@ void CheckIndices(const char* op, const I* indices, int64_t count, int64_t table
   }
 }
 
-void LookUp(const char* op, kp::TensorView table, kp::TensorView indices, kp::TensorView out) {
+void LookUp(const char* op, kp::TensorView table, kp::TensorView indices, kp::MutTensorView out) {
   DispatchIndex(indices.dtype(), [&](auto tag) {
     using I = typename decltype(tag)::Type;
     const I* rows = Data<I>(indices);
@@ -45,7 +45,7 @@ void LookUp(const char* op, kp::TensorView table, kp::TensorView indices, kp::Te
 // Rows of d_out grouped by the table row they came from: each sum is rounded once and in the same order on any number of
 // threads.
 template <class Level>
-void AddUp(const char* op, kp::TensorView d_out, kp::TensorView indices, kp::TensorView d_table) {
+void AddUp(const char* op, kp::TensorView d_out, kp::TensorView indices, kp::MutTensorView d_table) {
   std::memset(d_table.data_ptr(), 0, static_cast<size_t>(d_table.nbytes()));
   DispatchIndex(indices.dtype(), [&](auto index_tag) {
     using I = typename decltype(index_tag)::Type;
@@ -72,26 +72,26 @@ void AddUp(const char* op, kp::TensorView d_out, kp::TensorView indices, kp::Ten
   });
 }
 
-void Embedding(kp::TensorView table, kp::TensorView indices, kp::TensorView out) {
+void Embedding(kp::TensorView table, kp::TensorView indices, kp::MutTensorView out) {
   LookUp("embedding", table, indices, out);
 }
 
-void EmbeddingJvp(kp::TensorView t_table, kp::TensorView indices, kp::TensorView t_out) {
+void EmbeddingJvp(kp::TensorView t_table, kp::TensorView indices, kp::MutTensorView t_out) {
   LookUp("embedding_jvp", t_table, indices, t_out);
 }
 
 template <class Level>
-void EmbeddingBackward(kp::TensorView d_out, kp::TensorView, kp::TensorView indices, kp::TensorView d_table) {
+void EmbeddingBackward(kp::TensorView d_out, kp::TensorView, kp::TensorView indices, kp::MutTensorView d_table) {
   AddUp<Level>("embedding_backward", d_out, indices, d_table);
 }
 
-void EmbeddingBackwardBackward(kp::TensorView d_d_table, kp::TensorView indices, kp::TensorView d_d_out) {
+void EmbeddingBackwardBackward(kp::TensorView d_d_table, kp::TensorView indices, kp::MutTensorView d_d_out) {
   LookUp("embedding_backward_backward", d_d_table, indices, d_d_out);
 }
 
 template <class Level>
 void EmbeddingBackwardJvp(kp::TensorView t_d_out, std::optional<kp::TensorView>, kp::TensorView, kp::TensorView indices,
-                          kp::TensorView t_d_table) {
+                          kp::MutTensorView t_d_table) {
   AddUp<Level>("embedding_backward_jvp", t_d_out, indices, t_d_table);
 }
 

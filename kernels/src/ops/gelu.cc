@@ -19,7 +19,7 @@ void ForElements(int64_t count, F f) {
 }
 
 template <class Level>
-void GeluOp(kp::TensorView x, kp::StringView approximate, kp::TensorView out) {
+void GeluOp(kp::TensorView x, kp::StringView approximate, kp::MutTensorView out) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     ForElements(x.numel(), [&](int64_t at, int64_t count) {
@@ -29,7 +29,7 @@ void GeluOp(kp::TensorView x, kp::StringView approximate, kp::TensorView out) {
 }
 
 template <class Level>
-void GeluBackwardOp(kp::TensorView d_out, kp::TensorView x, kp::StringView approximate, kp::TensorView d_x) {
+void GeluBackwardOp(kp::TensorView d_out, kp::TensorView x, kp::StringView approximate, kp::MutTensorView d_x) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     ForElements(x.numel(), [&](int64_t at, int64_t count) {
@@ -39,14 +39,14 @@ void GeluBackwardOp(kp::TensorView d_out, kp::TensorView x, kp::StringView appro
 }
 
 // Null where there is no tensor.
-template <class T>
-T* From(const std::optional<kp::TensorView>& tensor, int64_t at) {
+template <class T, class View>
+auto From(const std::optional<View>& tensor, int64_t at) {
   return tensor ? Data<T>(*tensor) + at : nullptr;
 }
 
 void GeluSecond(kp::StringView approximate, kp::TensorView d_out, kp::TensorView x,
                 std::optional<kp::TensorView> t_d_out, std::optional<kp::TensorView> t_x,
-                std::optional<kp::TensorView> t_out, kp::TensorView t_d_x) {
+                std::optional<kp::MutTensorView> t_out, kp::MutTensorView t_d_x) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     ForElements(x.numel(), [&](int64_t at, int64_t count) {
@@ -57,12 +57,12 @@ void GeluSecond(kp::StringView approximate, kp::TensorView d_out, kp::TensorView
 }
 
 void GeluBackwardBackward(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::StringView approximate,
-                          kp::TensorView d_d_out, kp::TensorView d_x) {
+                          kp::MutTensorView d_d_out, kp::MutTensorView d_x) {
   GeluSecond(approximate, d_out, x, std::nullopt, d_d_x, d_d_out, d_x);
 }
 
 void GeluBackwardJvp(kp::TensorView d_out, kp::TensorView x, std::optional<kp::TensorView> t_d_out,
-                     std::optional<kp::TensorView> t_x, kp::StringView approximate, kp::TensorView t_d_x) {
+                     std::optional<kp::TensorView> t_x, kp::StringView approximate, kp::MutTensorView t_d_x) {
   GeluSecond(approximate, d_out, x, t_d_out, t_x, std::nullopt, t_d_x);
 }
 

@@ -5,7 +5,7 @@ namespace kk {
 namespace {
 
 template <class Level>
-void L2Normalize(kp::TensorView x, double eps, kp::TensorView out) {
+void L2Normalize(kp::TensorView x, double eps, kp::MutTensorView out) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     ForRows(Rows(x), LastDim(x), [&](int64_t begin, int64_t end) {
@@ -15,7 +15,7 @@ void L2Normalize(kp::TensorView x, double eps, kp::TensorView out) {
 }
 
 template <class Level>
-void L2NormalizeBackward(kp::TensorView d_out, kp::TensorView x, double eps, kp::TensorView d_x) {
+void L2NormalizeBackward(kp::TensorView d_out, kp::TensorView x, double eps, kp::MutTensorView d_x) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     ForRows(Rows(x), LastDim(x), [&](int64_t begin, int64_t end) {

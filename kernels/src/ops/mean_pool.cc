@@ -35,7 +35,7 @@ void ForBatches(kp::TensorView mask, int64_t width, F f) {
 double Share(const std::vector<int64_t>& kept) { return kept.empty() ? 0.0 : 1.0 / static_cast<double>(kept.size()); }
 
 template <class Level>
-void MeanPool(kp::TensorView x, kp::TensorView mask, kp::TensorView out) {
+void MeanPool(kp::TensorView x, kp::TensorView mask, kp::MutTensorView out) {
   if (out.numel() == 0) return;
   if (mask.numel() == 0) {  // no tokens: the mean of nothing
     std::memset(out.data_ptr(), 0, static_cast<size_t>(out.nbytes()));
@@ -52,7 +52,7 @@ void MeanPool(kp::TensorView x, kp::TensorView mask, kp::TensorView out) {
 }
 
 template <class Level>
-void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::TensorView d_x) {
+void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::MutTensorView d_x) {
   if (d_x.numel() == 0) return;
   DispatchFloat(d_out.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;

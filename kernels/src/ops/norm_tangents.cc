@@ -7,13 +7,14 @@ namespace kk {
 namespace {
 
 using Tensor = std::optional<kp::TensorView>;
+using Result = std::optional<kp::MutTensorView>;
 
 // The tensors of a NormTangentArgs, absent ones included.
 struct NormTensors {
   kp::TensorView x;
   Tensor weight = {}, d_out = {};
   Tensor t_x = {}, t_weight = {}, t_bias = {}, t_d_out = {};
-  Tensor t_out = {}, t_d_x = {}, t_d_weight = {}, t_d_bias = {};
+  Result t_out = {}, t_d_x = {}, t_d_weight = {}, t_d_bias = {};
 };
 
 template <class Formula>
@@ -27,15 +28,15 @@ void Run(const NormTensors& at, double eps) {
 }
 
 void LayerNormJvp(kp::TensorView x, kp::TensorView weight, Tensor t_x, Tensor t_weight, Tensor t_bias, double eps,
-                  kp::TensorView t_out) {
+                  kp::MutTensorView t_out) {
   NormTensors at{x};
   at.weight = weight, at.t_x = t_x, at.t_weight = t_weight, at.t_bias = t_bias, at.t_out = t_out;
   Run<LayerNormFormula>(at, eps);
 }
 
 void LayerNormBackwardBackward(Tensor d_d_x, Tensor d_d_weight, Tensor d_d_bias, kp::TensorView d_out, kp::TensorView x,
-                               kp::TensorView weight, double eps, kp::TensorView d_d_out, kp::TensorView d_x,
-                               kp::TensorView d_weight) {
+                               kp::TensorView weight, double eps, kp::MutTensorView d_d_out, kp::MutTensorView d_x,
+                               kp::MutTensorView d_weight) {
   NormTensors at{x};
   at.weight = weight, at.d_out = d_out, at.t_x = d_d_x, at.t_weight = d_d_weight, at.t_bias = d_d_bias;
   at.t_out = d_d_out, at.t_d_x = d_x, at.t_d_weight = d_weight;
@@ -43,8 +44,8 @@ void LayerNormBackwardBackward(Tensor d_d_x, Tensor d_d_weight, Tensor d_d_bias,
 }
 
 void LayerNormBackwardJvp(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, Tensor t_d_out, Tensor t_x,
-                          Tensor t_weight, double eps, kp::TensorView t_d_x, kp::TensorView t_d_weight,
-                          kp::TensorView t_d_bias) {
+                          Tensor t_weight, double eps, kp::MutTensorView t_d_x, kp::MutTensorView t_d_weight,
+                          kp::MutTensorView t_d_bias) {
   NormTensors at{x};
   at.weight = weight, at.d_out = d_out, at.t_x = t_x, at.t_weight = t_weight, at.t_d_out = t_d_out;
   at.t_d_x = t_d_x, at.t_d_weight = t_d_weight, at.t_d_bias = t_d_bias;
@@ -52,15 +53,15 @@ void LayerNormBackwardJvp(kp::TensorView d_out, kp::TensorView x, kp::TensorView
 }
 
 void RmsNormJvp(kp::TensorView x, kp::TensorView weight, Tensor t_x, Tensor t_weight, double eps,
-                kp::TensorView t_out) {
+                kp::MutTensorView t_out) {
   NormTensors at{x};
   at.weight = weight, at.t_x = t_x, at.t_weight = t_weight, at.t_out = t_out;
   Run<RmsNormFormula>(at, eps);
 }
 
 void RmsNormBackwardBackward(Tensor d_d_x, Tensor d_d_weight, kp::TensorView d_out, kp::TensorView x,
-                             kp::TensorView weight, double eps, kp::TensorView d_d_out, kp::TensorView d_x,
-                             kp::TensorView d_weight) {
+                             kp::TensorView weight, double eps, kp::MutTensorView d_d_out, kp::MutTensorView d_x,
+                             kp::MutTensorView d_weight) {
   NormTensors at{x};
   at.weight = weight, at.d_out = d_out, at.t_x = d_d_x, at.t_weight = d_d_weight;
   at.t_out = d_d_out, at.t_d_x = d_x, at.t_d_weight = d_weight;
@@ -68,7 +69,7 @@ void RmsNormBackwardBackward(Tensor d_d_x, Tensor d_d_weight, kp::TensorView d_o
 }
 
 void RmsNormBackwardJvp(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, Tensor t_d_out, Tensor t_x,
-                        Tensor t_weight, double eps, kp::TensorView t_d_x, kp::TensorView t_d_weight) {
+                        Tensor t_weight, double eps, kp::MutTensorView t_d_x, kp::MutTensorView t_d_weight) {
   NormTensors at{x};
   at.weight = weight, at.d_out = d_out, at.t_x = t_x, at.t_weight = t_weight, at.t_d_out = t_d_out;
   at.t_d_x = t_d_x, at.t_d_weight = t_d_weight;
@@ -76,14 +77,14 @@ void RmsNormBackwardJvp(kp::TensorView d_out, kp::TensorView x, kp::TensorView w
 }
 
 void L2NormalizeBackwardBackward(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, double eps,
-                                 kp::TensorView d_d_out, kp::TensorView d_x) {
+                                 kp::MutTensorView d_d_out, kp::MutTensorView d_x) {
   NormTensors at{x};
   at.d_out = d_out, at.t_x = d_d_x, at.t_out = d_d_out, at.t_d_x = d_x;
   Run<L2NormalizeFormula>(at, eps);
 }
 
 void L2NormalizeBackwardJvp(kp::TensorView d_out, kp::TensorView x, Tensor t_d_out, Tensor t_x, double eps,
-                            kp::TensorView t_d_x) {
+                            kp::MutTensorView t_d_x) {
   NormTensors at{x};
   at.d_out = d_out, at.t_x = t_x, at.t_d_out = t_d_out, at.t_d_x = t_d_x;
   Run<L2NormalizeFormula>(at, eps);

@@ -6,7 +6,7 @@ namespace {
 
 template <class Level>
 void LayerNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorView> bias, double eps,
-               kp::TensorView out) {
+               kp::MutTensorView out) {
   if (x.numel() == 0) return;
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
@@ -17,7 +17,7 @@ void LayerNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::Tensor
 }
 
 template <class Level>
-void RmsNorm(kp::TensorView x, kp::TensorView weight, double eps, kp::TensorView out) {
+void RmsNorm(kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorView out) {
   if (x.numel() == 0) return;
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
@@ -27,8 +27,8 @@ void RmsNorm(kp::TensorView x, kp::TensorView weight, double eps, kp::TensorView
 }
 
 template <class Level>
-void LayerNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, double eps, kp::TensorView d_x,
-                       kp::TensorView d_weight, kp::TensorView d_bias) {
+void LayerNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorView d_x,
+                       kp::MutTensorView d_weight, kp::MutTensorView d_bias) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const int64_t width = LastDim(x);
@@ -41,8 +41,8 @@ void LayerNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView we
 }
 
 template <class Level>
-void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, double eps, kp::TensorView d_x,
-                     kp::TensorView d_weight) {
+void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorView d_x,
+                     kp::MutTensorView d_weight) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const int64_t width = LastDim(x);

@@ -68,7 +68,7 @@ void Added(kp::TensorView x, kp::TensorView mask, T* out) {
 }
 
 template <class Level>
-void Softmax(kp::TensorView x, std::optional<kp::TensorView> mask, kp::TensorView probs) {
+void Softmax(kp::TensorView x, std::optional<kp::TensorView> mask, kp::MutTensorView probs) {
   if (x.numel() == 0) return;
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
@@ -84,7 +84,7 @@ void Softmax(kp::TensorView x, std::optional<kp::TensorView> mask, kp::TensorVie
 }
 
 template <class Level>
-void SoftmaxBackward(kp::TensorView d_probs, kp::TensorView probs, kp::TensorView d_x) {
+void SoftmaxBackward(kp::TensorView d_probs, kp::TensorView probs, kp::MutTensorView d_x) {
   if (probs.numel() == 0) return;
   DispatchFloat(probs.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;

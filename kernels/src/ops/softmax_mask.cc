@@ -9,7 +9,7 @@ namespace {
 
 // scale * sums, in the mask's dtype.
 template <class S>
-void PutSums(const std::vector<S>& sums, S scale, kp::TensorView to) {
+void PutSums(const std::vector<S>& sums, S scale, kp::MutTensorView to) {
   kp::dispatch<float, double, kp::half, kp::bfloat16>(to.dtype(), [&](auto t) {
     using M = typename decltype(t)::type;
     for (size_t i = 0; i < sums.size(); ++i) Store(static_cast<double>(scale * sums[i]), Data<M>(to) + i);
@@ -17,7 +17,7 @@ void PutSums(const std::vector<S>& sums, S scale, kp::TensorView to) {
 }
 
 template <class Level>
-void SoftmaxMaskBackward(kp::TensorView d_probs, kp::TensorView probs, kp::TensorView mask, kp::TensorView d_mask) {
+void SoftmaxMaskBackward(kp::TensorView d_probs, kp::TensorView probs, kp::TensorView mask, kp::MutTensorView d_mask) {
   CheckMask("softmax_mask_backward", "mask", probs.sizes(), mask.sizes());
   DispatchFloat(probs.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
@@ -34,7 +34,7 @@ void SoftmaxMaskBackward(kp::TensorView d_probs, kp::TensorView probs, kp::Tenso
 
 void SoftmaxMaskBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, kp::TensorView mask,
                             std::optional<kp::TensorView> t_d_probs, std::optional<kp::TensorView> t_probs,
-                            std::optional<kp::TensorView>, kp::TensorView t_d_mask) {
+                            std::optional<kp::TensorView>, kp::MutTensorView t_d_mask) {
   CheckMask("softmax_mask_backward_jvp", "mask", probs.sizes(), mask.sizes());
   DispatchFloat(probs.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;

@@ -18,7 +18,7 @@ std::vector<R> Numbers(kp::TensorView from) {
 }
 
 // t_probs = g(t_x + t_mask, probs).
-void SoftmaxJvp(kp::TensorView probs, Tensor t_x, Tensor t_mask, kp::TensorView t_probs) {
+void SoftmaxJvp(kp::TensorView probs, Tensor t_x, Tensor t_mask, kp::MutTensorView t_probs) {
   DispatchFloat(probs.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     using R = Wide<T>;
@@ -43,7 +43,7 @@ void SoftmaxJvp(kp::TensorView probs, Tensor t_x, Tensor t_mask, kp::TensorView 
 
 // t_d_x = the tangent of g(d_probs, probs).
 void SoftmaxBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, Tensor t_d_probs, Tensor t_probs,
-                        kp::TensorView t_d_x) {
+                        kp::MutTensorView t_d_x) {
   DispatchFloat(probs.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     using R = Wide<T>;
@@ -62,8 +62,8 @@ void SoftmaxBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, Tensor t_d
 }
 
 // u: what arrives for the gradient of x or, one row for several of probs, for that of the mask.
-void SecondOrder(kp::TensorView u, kp::TensorView d_probs, kp::TensorView probs, kp::TensorView d_d_probs,
-                 kp::TensorView d_p) {
+void SecondOrder(kp::TensorView u, kp::TensorView d_probs, kp::TensorView probs, kp::MutTensorView d_d_probs,
+                 kp::MutTensorView d_p) {
   DispatchFloat(probs.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     using R = Wide<T>;
@@ -85,12 +85,12 @@ void SecondOrder(kp::TensorView u, kp::TensorView d_probs, kp::TensorView probs,
 }
 
 void SoftmaxBackwardBackward(kp::TensorView d_d_x, kp::TensorView d_probs, kp::TensorView probs,
-                             kp::TensorView d_d_probs, kp::TensorView d_p) {
+                             kp::MutTensorView d_d_probs, kp::MutTensorView d_p) {
   SecondOrder(d_d_x, d_probs, probs, d_d_probs, d_p);
 }
 
 void SoftmaxMaskBackwardBackward(kp::TensorView d_d_mask, kp::TensorView d_probs, kp::TensorView probs,
-                                 kp::TensorView d_d_probs, kp::TensorView d_p) {
+                                 kp::MutTensorView d_d_probs, kp::MutTensorView d_p) {
   CheckMask("softmax_mask_backward_backward", "d_d_mask", probs.sizes(), d_d_mask.sizes());
   SecondOrder(d_d_mask, d_probs, probs, d_d_probs, d_p);
 }

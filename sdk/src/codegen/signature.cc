@@ -1,5 +1,6 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/codegen/signature.h>
+#include <kernpack/signature/program.h>
 
 #include <cctype>
 #include <map>
@@ -81,13 +82,26 @@ class Deriver {
   }
 };
 
+// What a function writes, its signature marks, and nothing else.
+void CheckMarks(const FuncNode& f, const signature::View& program) {
+  for (int i = 0; i < program.NumParams() && static_cast<size_t>(i) < f.params.size(); ++i) {
+    const Param& p = f.params[static_cast<size_t>(i)];
+    const bool marked = (signature::FlagsOf(program.Param(i)) & KP_PARAM_MUTATED) != 0;
+    if (marked == (p.role != Role::kInput)) continue;
+    KP_THROW(ValueError) << f.name << ": " << p.name() << ": "
+                         << (marked ? "its signature marks it as written, the function doesn't: declare it '"
+                                    : "the function writes it, its signature doesn't say so: write '")
+                         << p.name() << (marked ? "!:', or take the '!' out of the signature" : "!: ...' there");
+  }
+}
+
 }  // namespace
 
 std::string DeriveSignature(const FuncNode& function) { return Deriver(function).Run(); }
 
 std::string SignatureOf(const FuncNode& f) {
   std::string text = f.signature.empty() ? DeriveSignature(f) : f.signature;
-  CompileSignature(f.name, text);
+  CheckMarks(f, signature::View{CompileSignature(f.name, text).data()});
   return text;
 }
 

@@ -13,7 +13,7 @@ find_package(kernpack REQUIRED)
 MODULE = """\
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
-static void Copy(kp::TensorView x, kp::TensorView out) {
+static void Copy(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i];
 }
 KP_MODULE("m", "1.0.0");

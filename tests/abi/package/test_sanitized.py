@@ -12,7 +12,7 @@ from kernpack_sdk import flags
 SOURCE = """\
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
-static void WritePast(kp::TensorView x) { x.data_ptr<float>()[x.numel()] = 1; }
+static void WritePast(kp::MutTensorView x) { x.data_ptr<float>()[x.numel()] = 1; }
 static int Add(int a, int b) { return a + b; }
 KP_MODULE("my_kernels", "1.0");
 KP_EXPORT(write_past, WritePast, "(x!: f32[N]) -> ()");

@@ -7,7 +7,7 @@ namespace kp = kernpack;
 
 static void Norm(kp::TensorView x, std::optional<kp::TensorView> bias, double eps, kp::StringView mode, bool affine,
                  kp::DType dtype, std::optional<kp::Device> device, kp::ListView<kp::TensorView> extra,
-                 kp::TensorView out, kp::TensorView space) {
+                 kp::MutTensorView out, kp::MutTensorView space) {
   KP_CHECK(!extra.empty() || affine, ValueError) << "norm: mode " << mode << " for " << dtype;
   kp::dispatch<float, double, kp::half, kp::bfloat16>(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -32,7 +32,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void layer_norm(
   }
 })"};
 
-static void LayerNorm(kp::TensorView x, kp::TensorView weight, kp::TensorView bias, kp::TensorView out) {
+static void LayerNorm(kp::TensorView x, kp::TensorView weight, kp::TensorView bias, kp::MutTensorView out) {
   kp::launch(x.device(), kCode, "layer_norm", {static_cast<uint32_t>(x.size(0))}, {1}, x, weight, bias, out, x.size(1));
 }
 

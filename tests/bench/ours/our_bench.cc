@@ -6,9 +6,9 @@ namespace kp = kernpack;
 static void Nothing() {}
 static void ThreeInts(int64_t, int64_t, int64_t) {}
 static void ThreeTensors(kp::TensorView, kp::TensorView, kp::TensorView) {}
-static void NewLike(kp::TensorView, kp::TensorView) {}
+static void NewLike(kp::TensorView, kp::MutTensorView) {}
 static void Fail(int64_t value) { KP_THROW(ValueError) << "expected a positive value, got " << value; }
-static void Node(kp::TensorView, int64_t, double, kp::TensorView) {}
+static void Node(kp::TensorView, int64_t, double, kp::MutTensorView) {}
 
 KP_MODULE("our_bench", "1.0.0");
 KP_EXPORT(nothing, Nothing);

@@ -2,7 +2,7 @@
 
 namespace kp = kernpack;
 
-static void AddOne(kp::TensorView x, kp::TensorView y) {
+static void AddOne(kp::TensorView x, kp::MutTensorView y) {
   const float* in = x.data_ptr<float>();
   float* out = y.data_ptr<float>();
   for (int64_t i = 0; i < x.numel(); ++i) out[i] = in[i] + 1;

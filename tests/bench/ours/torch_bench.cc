@@ -3,14 +3,14 @@
 
 namespace kp = kernpack;
 
-void Blend(kp::TensorView x, kp::TensorView y, double factor, kp::TensorView out) {
+void Blend(kp::TensorView x, kp::TensorView y, double factor, kp::MutTensorView out) {
   const float* a = x.data_ptr<float>();
   const float* b = y.data_ptr<float>();
   float* o = out.data_ptr<float>();
   for (int64_t i = 0; i < x.numel(); ++i) o[i] = a[i] + static_cast<float>(factor) * b[i];
 }
 
-void Twice(kp::TensorView x, kp::TensorView out) { Blend(x, x, 1.0, out); }
+void Twice(kp::TensorView x, kp::MutTensorView out) { Blend(x, x, 1.0, out); }
 
 KP_MODULE("torch_bench", "1.0.0");
 KP_EXPORT(blend, Blend, "(x: f32[*S], y: f32[*S], *, factor: float) -> (out: f32[*S])");

@@ -14,7 +14,7 @@ namespace kp = kernpack;
 
 static_assert(std::string_view(kp::StringView("abc")) == "abc" && std::string_view(kp::StringView()).empty());
 
-static void AddOne(kp::TensorView x, kp::TensorView y) {
+static void AddOne(kp::TensorView x, kp::MutTensorView y) {
   const float* in = x.data_ptr<float>();
   float* out = y.data_ptr<float>();
   for (int64_t i = 0, n = x.numel(); i < n; ++i) out[i] = in[i] + 1.0f;

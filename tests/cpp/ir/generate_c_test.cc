@@ -167,6 +167,11 @@ TEST(IrModuleC, SaysWhatItCannotBuild) {
       "names, _, out, self, dtypes)");
   EXPECT_EQ(build("func f(x: f32[N]) -> () signature \"(x: f32[N]) ->\" { }"),
             "ValueError: f: signature '(x: f32[N]) ->', position 14: expected '('");
+  EXPECT_EQ(build("func f(x!: f32[N]) -> () signature \"(x: f32[N]) -> ()\" { }"),
+            "ValueError: f: x: the function writes it, its signature doesn't say so: write 'x!: ...' there");
+  EXPECT_EQ(build("func f(x: f32[N]) -> () signature \"(x!: f32[N]) -> ()\" { }"),
+            "ValueError: f: x: its signature marks it as written, the function doesn't: declare it 'x!:', or take the "
+            "'!' out of the signature");
 }
 
 TEST(IrModuleC, SaysWhenThereIsNoCompilerOrItFails) {

@@ -7,7 +7,7 @@ namespace {
 
 int64_t Add(int64_t a, int64_t b) { return a + b; }
 
-void AddOne(kp::TensorView x, kp::TensorView out) {
+void AddOne(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i] + 1;
 }
 

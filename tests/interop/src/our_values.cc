@@ -51,7 +51,7 @@ kp::Tensor Iota(int64_t n) {
 
 kp::Tensor Same(kp::Tensor x) { return x; }
 
-void AddOne(kp::TensorView x) {
+void AddOne(kp::MutTensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
 }
 

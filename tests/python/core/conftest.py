@@ -16,29 +16,29 @@ void fail(int n) { KP_THROW(ValueError) << "n is " << n; }
 void fail_oddly() { KP_THROW(OddError) << "odd"; }
 void throw_int() { throw 42; }
 void touch(kp::TensorView x) {}
-void scale(kp::TensorView x, double f, kp::TensorView out) {
+void scale(kp::TensorView x, double f, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = static_cast<float>(x.data_ptr<float>()[i] * f);
 }
-void split(kp::TensorView x, kp::TensorView low, kp::TensorView high) {
+void split(kp::TensorView x, kp::MutTensorView low, kp::MutTensorView high) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     low.data_ptr<float>()[i] = x.data_ptr<float>()[i] - 1;
     high.data_ptr<float>()[i] = x.data_ptr<float>()[i] + 1;
   }
 }
-void bump(kp::TensorView x) {
+void bump(kp::MutTensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
 }
 void rows(kp::TensorView a, kp::TensorView w) {}
 
-void scratch(kp::TensorView x, kp::TensorView out, kp::TensorView workspace) {
+void scratch(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView workspace) {
   if (workspace.dtype() != kp::u8) KP_THROW(TypeError) << "workspace is " << workspace.dtype();
   for (int64_t i = 0; i < workspace.numel(); ++i) workspace.data_ptr<uint8_t>()[i] = 0xff;
   *out.data_ptr<int64_t>() = workspace.numel();
 }
-void shift(kp::TensorView x, kp::TensorView by, kp::TensorView out) {
+void shift(kp::TensorView x, kp::TensorView by, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i] + *by.data_ptr<float>();
 }
-void slow_shape(kp::TensorView x, double seconds, kp::TensorView out) {
+void slow_shape(kp::TensorView x, double seconds, kp::MutTensorView out) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   float sum = 0;
   for (int64_t i = 0; i < x.numel(); ++i) sum += x.data_ptr<float>()[i];

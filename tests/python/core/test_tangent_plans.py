@@ -6,9 +6,9 @@ import kernpack
 from kernpack._gradients import Tangent, tangent_plan
 
 SOURCE = """
-void scale(kp::TensorView, std::optional<kp::TensorView>, double, kp::TensorView) {}
+void scale(kp::TensorView, std::optional<kp::TensorView>, double, kp::MutTensorView) {}
 void scale_jvp(kp::TensorView, kp::TensorView, std::optional<kp::TensorView>, std::optional<kp::TensorView>, double, int64_t,
-               kp::TensorView) {}
+               kp::MutTensorView) {}
 KP_JVP(scale, scale_jvp);
 """
 CONTRACTS = {

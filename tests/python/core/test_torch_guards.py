@@ -127,7 +127,7 @@ def test_results_look_like_torchs_own(same, dtype, shape):
 
 @pytest.fixture(scope="module")
 def same() -> kernpack.Module:
-    source = "void like(kp::TensorView x, kp::TensorView out) {}"
+    source = "void like(kp::TensorView x, kp::MutTensorView out) {}"
     return kernpack.load_inline(source, {"like": "(x: T[*S]) -> (out: T[*S]) where T in any"}, name="torch_results")
 
 

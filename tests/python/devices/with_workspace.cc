@@ -6,20 +6,20 @@ namespace kp = kernpack;
 
 constexpr kp::DeviceCode kCode{"steps", "toy", "kernel add: a0 a1 + -> a2"};
 
-static void Triple(kp::TensorView x, kp::TensorView out, kp::TensorView workspace) {
+static void Triple(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView workspace) {
   const auto threads = static_cast<uint32_t>(x.numel());
   KpDLTensor scratch = workspace.raw();
   scratch.dtype = kp::f32;
-  kp::launch(x.device(), kCode, "add", {threads}, kp::any_block, x, x, kp::TensorView(&scratch));
+  kp::launch(x.device(), kCode, "add", {threads}, kp::any_block, x, x, kp::MutTensorView(&scratch));
   kp::launch(x.device(), kCode, "add", {threads}, kp::any_block, x, kp::TensorView(&scratch), out);
 }
 
 // Counts its calls in device memory that is zeroed once.
-static void Count(kp::TensorView x, kp::TensorView out) {
+static void Count(kp::TensorView x, kp::MutTensorView out) {
   kp::Workspace kept(x.device(), "calls", 4, kp::zeroed);
   int64_t one = 1;
   KpDLTensor calls{kept.data(), x.device(), 1, kp::f32, &one, nullptr, 0};
-  kp::launch(x.device(), kCode, "add", {1}, kp::any_block, x, kp::TensorView(&calls), kp::TensorView(&calls));
+  kp::launch(x.device(), kCode, "add", {1}, kp::any_block, x, kp::TensorView(&calls), kp::MutTensorView(&calls));
   kp::launch(x.device(), kCode, "add", {1}, kp::any_block, kp::TensorView(&calls), 0.0f, out);
 }
 

@@ -15,7 +15,7 @@ void ForFloats(kp::TensorView x, F f) {
 }
 
 // out = x * w over the last dimension.
-void Scale(kp::TensorView x, kp::TensorView w, kp::TensorView out) {
+void Scale(kp::TensorView x, kp::TensorView w, kp::MutTensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < x.numel(); ++i) {
@@ -24,7 +24,8 @@ void Scale(kp::TensorView x, kp::TensorView w, kp::TensorView out) {
   });
 }
 
-void ScaleBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView w, kp::TensorView d_x, kp::TensorView d_w) {
+void ScaleBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView w, kp::MutTensorView d_x,
+                   kp::MutTensorView d_w) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     std::fill_n(d_w.data_ptr<T>(), d_w.numel(), T(0));
@@ -36,22 +37,22 @@ void ScaleBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView w, kp:
 }
 
 // out = a * b, whose backward is made of `times` itself, to any order.
-void Times(kp::TensorView a, kp::TensorView b, kp::TensorView out) {
+void Times(kp::TensorView a, kp::TensorView b, kp::MutTensorView out) {
   ForFloats(a, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < a.numel(); ++i) out.data_ptr<T>()[i] = a.data_ptr<T>()[i] * b.data_ptr<T>()[i];
   });
 }
 int64_t g_left_runs = 0;
-void TimesLeft(kp::TensorView d_out, kp::TensorView b, kp::TensorView d_a) {
+void TimesLeft(kp::TensorView d_out, kp::TensorView b, kp::MutTensorView d_a) {
   ++g_left_runs;
   Times(d_out, b, d_a);
 }
-void TimesRight(kp::TensorView d_out, kp::TensorView a, kp::TensorView d_b) { Times(d_out, a, d_b); }
+void TimesRight(kp::TensorView d_out, kp::TensorView a, kp::MutTensorView d_b) { Times(d_out, a, d_b); }
 int64_t LeftRuns() { return g_left_runs; }
 
 // out = x * x, root = 2 * x saved for the backward; `count` has no gradient.
-void Square(kp::TensorView x, double factor, kp::TensorView out, kp::TensorView count, kp::TensorView twice) {
+void Square(kp::TensorView x, double factor, kp::MutTensorView out, kp::MutTensorView count, kp::MutTensorView twice) {
   count.data_ptr<int32_t>()[0] = static_cast<int32_t>(x.numel());
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
@@ -62,7 +63,7 @@ void Square(kp::TensorView x, double factor, kp::TensorView out, kp::TensorView 
     }
   });
 }
-void SquareBackward(kp::TensorView d_out, kp::TensorView twice, double factor, kp::TensorView d_x) {
+void SquareBackward(kp::TensorView d_out, kp::TensorView twice, double factor, kp::MutTensorView d_x) {
   ForFloats(twice, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < twice.numel(); ++i) {
@@ -72,7 +73,7 @@ void SquareBackward(kp::TensorView d_out, kp::TensorView twice, double factor, k
 }
 
 // Two results; the cotangent of one that nobody used is None.
-void Both(kp::TensorView x, kp::TensorView once, kp::TensorView twice) {
+void Both(kp::TensorView x, kp::MutTensorView once, kp::MutTensorView twice) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < x.numel(); ++i) {
@@ -81,7 +82,8 @@ void Both(kp::TensorView x, kp::TensorView once, kp::TensorView twice) {
     }
   });
 }
-void BothBackward(kp::TensorView x, kp::TensorView d_once, std::optional<kp::TensorView> d_twice, kp::TensorView d_x) {
+void BothBackward(kp::TensorView x, kp::TensorView d_once, std::optional<kp::TensorView> d_twice,
+                  kp::MutTensorView d_x) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < d_x.numel(); ++i) {
@@ -92,22 +94,23 @@ void BothBackward(kp::TensorView x, kp::TensorView d_once, std::optional<kp::Ten
 }
 
 // out = x * x over complex numbers, in torch's convention.
-void ComplexSquare(kp::TensorView x, kp::TensorView out) {
+void ComplexSquare(kp::TensorView x, kp::MutTensorView out) {
   using C = std::complex<double>;
   for (int64_t i = 0; i < x.numel(); ++i) {
-    static_cast<C*>(out.data_ptr())[i] = static_cast<C*>(x.data_ptr())[i] * static_cast<C*>(x.data_ptr())[i];
+    static_cast<C*>(out.data_ptr())[i] =
+        static_cast<const C*>(x.data_ptr())[i] * static_cast<const C*>(x.data_ptr())[i];
   }
 }
-void ComplexSquareBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView d_x) {
+void ComplexSquareBackward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
   using C = std::complex<double>;
   for (int64_t i = 0; i < x.numel(); ++i) {
     static_cast<C*>(d_x.data_ptr())[i] =
-        static_cast<C*>(d_out.data_ptr())[i] * std::conj(2.0 * static_cast<C*>(x.data_ptr())[i]);
+        static_cast<const C*>(d_out.data_ptr())[i] * std::conj(2.0 * static_cast<const C*>(x.data_ptr())[i]);
   }
 }
 
 // out = x + mask, the mask broadcast over "..." by the kernel, items taken from a list added.
-void Mixed(kp::TensorView x, kp::TensorView mask, kp::ListView<kp::TensorView> more, kp::TensorView out) {
+void Mixed(kp::TensorView x, kp::TensorView mask, kp::ListView<kp::TensorView> more, kp::MutTensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     const int64_t width = x.size(-1);
@@ -125,7 +128,7 @@ void Mixed(kp::TensorView x, kp::TensorView mask, kp::ListView<kp::TensorView> m
   });
 }
 // out = 2 * x where keep, else 0; `rows` is a whole number that nothing reads.
-void Chosen(kp::TensorView x, kp::TensorView keep, kp::TensorView, kp::TensorView out) {
+void Chosen(kp::TensorView x, kp::TensorView keep, kp::TensorView, kp::MutTensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < x.numel(); ++i) {
@@ -134,10 +137,10 @@ void Chosen(kp::TensorView x, kp::TensorView keep, kp::TensorView, kp::TensorVie
   });
 }
 
-void MixedBackward(kp::TensorView d_out, kp::TensorView d_x) { Times(d_out, d_out, d_x); }
+void MixedBackward(kp::TensorView d_out, kp::MutTensorView d_x) { Times(d_out, d_out, d_x); }
 
 // out[d] += factor * a[n, d] * b[n, d], for all rows n.
-void AddRows(kp::TensorView a, kp::TensorView b, double factor, kp::TensorView out) {
+void AddRows(kp::TensorView a, kp::TensorView b, double factor, kp::MutTensorView out) {
   ForFloats(a, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < a.numel(); ++i) {
@@ -146,14 +149,14 @@ void AddRows(kp::TensorView a, kp::TensorView b, double factor, kp::TensorView o
   });
 }
 
-void Clear(kp::TensorView x) { std::memset(x.data_ptr(), 0, static_cast<size_t>(x.nbytes())); }
+void Clear(kp::MutTensorView x) { std::memset(x.data_ptr(), 0, static_cast<size_t>(x.nbytes())); }
 
 // out = sum over the items of (1 + the item's number) * the sum of its squared rows.
-void Ranked(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
+void Ranked(kp::ListView<kp::TensorView> xs, kp::MutTensorView out) {
   Clear(out);
   for (size_t i = 0; i < xs.size(); ++i) AddRows(xs[i], xs[i], 1.0 + static_cast<double>(i), out);
 }
-void RankedBackward(kp::TensorView d_out, kp::TensorView item, int64_t index, kp::TensorView d_item) {
+void RankedBackward(kp::TensorView d_out, kp::TensorView item, int64_t index, kp::MutTensorView d_item) {
   ForFloats(item, [&](auto zero) {
     using T = decltype(zero);
     const T factor = static_cast<T>(2 * (index + 1));
@@ -163,20 +166,20 @@ void RankedBackward(kp::TensorView d_out, kp::TensorView item, int64_t index, kp
   });
 }
 void RankedSecond(kp::TensorView d_d_item, kp::TensorView d_out, kp::TensorView item, int64_t index,
-                  kp::TensorView d_d_out, kp::TensorView d_item) {
+                  kp::MutTensorView d_d_out, kp::MutTensorView d_item) {
   Clear(d_d_out);
   AddRows(d_d_item, item, 2.0 * static_cast<double>(index + 1), d_d_out);
   RankedBackward(d_out, d_d_item, index, d_item);
 }
 
-void Plain(kp::TensorView x, kp::TensorView out) {
+void Plain(kp::TensorView x, kp::MutTensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     std::copy_n(x.data_ptr<T>(), x.numel(), out.data_ptr<T>());
   });
 }
 
-void RowSums(kp::TensorView x, kp::TensorView out) {
+void RowSums(kp::TensorView x, kp::MutTensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     std::fill_n(out.data_ptr<T>(), out.numel(), T(0));
@@ -184,7 +187,7 @@ void RowSums(kp::TensorView x, kp::TensorView out) {
   });
 }
 
-void Power(kp::TensorView x, kp::TensorView by, kp::TensorView out) {
+void Power(kp::TensorView x, kp::TensorView by, kp::MutTensorView out) {
   ForFloats(x, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] = x.data_ptr<T>()[i] * by.data_ptr<T>()[0];

@@ -10,18 +10,18 @@ namespace kp = kernpack;
 #define FACTOR 1
 #endif
 
-static void Axpb(kp::TensorView x, int64_t a, double b, kp::TensorView out) {
+static void Axpb(kp::TensorView x, int64_t a, double b, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     out.data_ptr<float>()[i] = FACTOR * (x.data_ptr<float>()[i] * static_cast<float>(a) + static_cast<float>(b));
   }
 }
 
-static void Copy(kp::TensorView x, kp::TensorView out) {
+static void Copy(kp::TensorView x, kp::MutTensorView out) {
   const int64_t bits = x.numel() * x.dtype().bits;
   std::memcpy(out.data_ptr(), x.data_ptr(), static_cast<size_t>((bits + 7) / 8));
 }
 
-static void TwoResults(kp::TensorView x, kp::TensorView positive, kp::TensorView count) {
+static void TwoResults(kp::TensorView x, kp::MutTensorView positive, kp::MutTensorView count) {
   int32_t n = 0;
   for (int64_t i = 0; i < x.numel(); ++i) {
     const float v = x.data_ptr<float>()[i];
@@ -31,14 +31,15 @@ static void TwoResults(kp::TensorView x, kp::TensorView positive, kp::TensorView
   count.data_ptr<int32_t>()[0] = n;
 }
 
-static void AddBias(kp::TensorView x, std::optional<kp::TensorView> bias, kp::TensorView out) {
+static void AddBias(kp::TensorView x, std::optional<kp::TensorView> bias, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     out.data_ptr<float>()[i] = x.data_ptr<float>()[i] + (bias ? bias->data_ptr<float>()[i] : 100.0f);
   }
 }
 
 // Lists come as ARRAY values, borrowed for the call.
-static void WeightedSum(kp::ListView<kp::TensorView> xs, kp::ListView<double> weights, int64_t n, kp::TensorView out) {
+static void WeightedSum(kp::ListView<kp::TensorView> xs, kp::ListView<double> weights, int64_t n,
+                        kp::MutTensorView out) {
   for (int64_t i = 0; i < n; ++i) out.data_ptr<float>()[i] = 0;
   for (size_t j = 0; j < xs.size(); ++j) {
     const auto x = xs[j];
@@ -47,29 +48,29 @@ static void WeightedSum(kp::ListView<kp::TensorView> xs, kp::ListView<double> we
   }
 }
 
-static void Fill(kp::TensorView, int64_t n, kp::DType type, bool one, kp::StringView how, kp::TensorView out) {
+static void Fill(kp::TensorView, int64_t n, kp::DType type, bool one, kp::StringView how, kp::MutTensorView out) {
   if (how.size() != 4) KP_THROW(InternalError) << "fill: how: was not checked";
   std::memset(out.data_ptr(), one ? 1 : 0, static_cast<size_t>(n * type.bits / 8));
 }
 
-static void Accumulate(kp::TensorView cache, kp::TensorView x) {
+static void Accumulate(kp::MutTensorView cache, kp::TensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) cache.data_ptr<float>()[i] += x.data_ptr<float>()[i];
 }
 
-static void Scratch(kp::TensorView x, kp::TensorView out, kp::TensorView workspace) {
+static void Scratch(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView workspace) {
   std::memcpy(workspace.data_ptr(), x.data_ptr(), static_cast<size_t>(x.numel()) * 4);
   std::memcpy(out.data_ptr(), workspace.data_ptr(), static_cast<size_t>(x.numel()) * 4);
 }
 
-static void Positive(kp::TensorView x, kp::TensorView out) {
+static void Positive(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     if (x.data_ptr<float>()[i] < 0) KP_THROW(ValueError) << "positive: x: expected no negative item, got one at " << i;
   }
   Copy(x, out);
 }
 
-static void First(kp::TensorView, kp::TensorView by, kp::TensorView out) { Copy(by, out); }
-static void Second(kp::TensorView, kp::TensorView n, kp::TensorView out) { Copy(n, out); }
+static void First(kp::TensorView, kp::TensorView by, kp::MutTensorView out) { Copy(by, out); }
+static void Second(kp::TensorView, kp::TensorView n, kp::MutTensorView out) { Copy(n, out); }
 
 static void Watched(kp::TensorView) {}
 

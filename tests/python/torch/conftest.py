@@ -10,16 +10,16 @@ import kernpack
 import torch
 
 SOURCE = r"""
-template <class F> void each(kp::TensorView x, kp::TensorView out, F f) {
+template <class F> void each(kp::TensorView x, kp::MutTensorView out, F f) {
   kp::dispatch<float, double>(x.dtype(), [&](auto t) {
     using T = typename decltype(t)::type;
     for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] = static_cast<T>(f(x.data_ptr<T>()[i]));
   });
 }
-void scale(kp::TensorView x, double f, kp::TensorView out) { each(x, out, [&](auto v) { return v * f; }); }
-void plain(kp::TensorView x, kp::TensorView out) { each(x, out, [&](auto v) { return v + 1; }); }
-void bump(kp::TensorView x) { each(x, x, [&](auto v) { return v + 1; }); }
-void top(kp::TensorView x, int64_t k, kp::TensorView values, kp::TensorView indices) {
+void scale(kp::TensorView x, double f, kp::MutTensorView out) { each(x, out, [&](auto v) { return v * f; }); }
+void plain(kp::TensorView x, kp::MutTensorView out) { each(x, out, [&](auto v) { return v + 1; }); }
+void bump(kp::MutTensorView x) { each(x, x, [&](auto v) { return v + 1; }); }
+void top(kp::TensorView x, int64_t k, kp::MutTensorView values, kp::MutTensorView indices) {
   const int64_t n = x.size(-1), rows = n ? x.numel() / n : 0;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < k; ++i) {
@@ -27,16 +27,16 @@ void top(kp::TensorView x, int64_t k, kp::TensorView values, kp::TensorView indi
       indices.data_ptr<int32_t>()[r * k + i] = static_cast<int32_t>(i);
     }
 }
-void kinds(kp::TensorView x, kp::StringView mode, bool flag, int64_t n, kp::TensorView out) {
+void kinds(kp::TensorView x, kp::StringView mode, bool flag, int64_t n, kp::MutTensorView out) {
   each(x, out, [&](auto v) { return v * (mode == "double" ? 2 : 1) + (flag ? 100 : 0) + n; });
 }
-void cast(kp::TensorView x, kp::DType dtype, kp::TensorView out) {
+void cast(kp::TensorView x, kp::DType dtype, kp::MutTensorView out) {
   kp::dispatch<float, double>(out.dtype(), [&](auto t) {
     using T = typename decltype(t)::type;
     for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] = static_cast<T>(x.data_ptr<float>()[i]);
   });
 }
-void total(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
+void total(kp::ListView<kp::TensorView> xs, kp::MutTensorView out) {
   each(out, out, [](auto) { return 0; });
   for (kp::TensorView x : xs)
     kp::dispatch<float, double>(x.dtype(), [&](auto t) {
@@ -45,7 +45,7 @@ void total(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
     });
 }
 // out[d] += factor * sum over the rows of a of a[n, d] * b[n, d]
-void add_rows(kp::TensorView a, kp::TensorView b, double factor, kp::TensorView out) {
+void add_rows(kp::TensorView a, kp::TensorView b, double factor, kp::MutTensorView out) {
   kp::dispatch<float, double>(a.dtype(), [&](auto t) {
     using T = typename decltype(t)::type;
     for (int64_t i = 0; i < a.numel(); ++i)
@@ -53,52 +53,52 @@ void add_rows(kp::TensorView a, kp::TensorView b, double factor, kp::TensorView 
   });
 }
 // out[n, d] = factor * a[n, d] * d[d]
-void times_row(kp::TensorView a, kp::TensorView d, double factor, kp::TensorView out) {
+void times_row(kp::TensorView a, kp::TensorView d, double factor, kp::MutTensorView out) {
   kp::dispatch<float, double>(a.dtype(), [&](auto t) {
     using T = typename decltype(t)::type;
     for (int64_t i = 0; i < a.numel(); ++i)
       out.data_ptr<T>()[i] = static_cast<T>(factor) * a.data_ptr<T>()[i] * d.data_ptr<T>()[i % d.numel()];
   });
 }
-void ranked(kp::ListView<kp::TensorView> xs, kp::TensorView out) {
+void ranked(kp::ListView<kp::TensorView> xs, kp::MutTensorView out) {
   each(out, out, [](auto) { return 0; });
   double factor = 0;
   for (kp::TensorView x : xs) add_rows(x, x, ++factor, out);
 }
-void ranked_backward(kp::TensorView d_out, kp::TensorView xs_item, int64_t xs_index, kp::TensorView d_xs) {
+void ranked_backward(kp::TensorView d_out, kp::TensorView xs_item, int64_t xs_index, kp::MutTensorView d_xs) {
   times_row(xs_item, d_out, 2.0 * static_cast<double>(xs_index + 1), d_xs);
 }
 void ranked_second(kp::TensorView d_d_xs, kp::TensorView d_out, kp::TensorView xs_item, int64_t xs_index,
-                   kp::TensorView d_d_out, kp::TensorView d_xs_item) {
+                   kp::MutTensorView d_d_out, kp::MutTensorView d_xs_item) {
   each(d_d_out, d_d_out, [](auto) { return 0; });
   add_rows(d_d_xs, xs_item, 2.0 * static_cast<double>(xs_index + 1), d_d_out);
   times_row(d_d_xs, d_out, 2.0 * static_cast<double>(xs_index + 1), d_xs_item);
 }
-void square(kp::TensorView x, kp::TensorView out, kp::TensorView twice) {
+void square(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView twice) {
   each(x, out, [](auto v) { return v * v; });
   each(x, twice, [](auto v) { return 2 * v; });
 }
-void product(kp::TensorView a, kp::TensorView b, kp::TensorView out) {
+void product(kp::TensorView a, kp::TensorView b, kp::MutTensorView out) {
   kp::dispatch<float, double>(a.dtype(), [&](auto t) {
     using T = typename decltype(t)::type;
     for (int64_t i = 0; i < a.numel(); ++i) out.data_ptr<T>()[i] = a.data_ptr<T>()[i] * b.data_ptr<T>()[i];
   });
 }
-void square_backward(kp::TensorView d_out, kp::TensorView twice, kp::TensorView d_x) { product(d_out, twice, d_x); }
-void cube(kp::TensorView x, kp::TensorView out) { each(x, out, [](auto v) { return v * v * v; }); }
-void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::TensorView d_x) {
+void square_backward(kp::TensorView d_out, kp::TensorView twice, kp::MutTensorView d_x) { product(d_out, twice, d_x); }
+void cube(kp::TensorView x, kp::MutTensorView out) { each(x, out, [](auto v) { return v * v * v; }); }
+void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
   each(x, d_x, [](auto v) { return 3 * v * v; });
   product(d_out, d_x, d_x);
 }
-void cube_second(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::TensorView d_d_out,
-                 kp::TensorView d_x) {
+void cube_second(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_d_out,
+                 kp::MutTensorView d_x) {
   each(x, d_d_out, [](auto v) { return 3 * v * v; });
   product(d_d_x, d_d_out, d_d_out);
   each(x, d_x, [](auto v) { return 6 * v; });
   product(d_out, d_x, d_x);
   product(d_d_x, d_x, d_x);
 }
-void where_add(kp::TensorView x, std::optional<kp::TensorView> y, kp::TensorView out) {
+void where_add(kp::TensorView x, std::optional<kp::TensorView> y, kp::MutTensorView out) {
   each(x, out, [](auto v) { return v; });
   if (y)
     kp::dispatch<float, double>(x.dtype(), [&](auto t) {
@@ -106,21 +106,21 @@ void where_add(kp::TensorView x, std::optional<kp::TensorView> y, kp::TensorView
       for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<T>()[i] += y->data_ptr<T>()[i];
     });
 }
-void scale_by(kp::TensorView x, double factor, kp::TensorView w, kp::TensorView out) {
+void scale_by(kp::TensorView x, double factor, kp::TensorView w, kp::MutTensorView out) {
   product(x, w, out);
   each(out, out, [&](auto v) { return v * factor; });
 }
-void scale_by_backward(kp::TensorView d_out, kp::TensorView x, double factor, kp::TensorView w, kp::TensorView d_x,
-                       kp::TensorView d_w) {
+void scale_by_backward(kp::TensorView d_out, kp::TensorView x, double factor, kp::TensorView w, kp::MutTensorView d_x,
+                       kp::MutTensorView d_w) {
   scale_by(d_out, factor, w, d_x);
   scale_by(d_out, factor, x, d_w);
 }
-void kernel_memory(kp::TensorView x, kp::TensorView out, kp::TensorView work) {
+void kernel_memory(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView work) {
   each(x, out, [&](auto v) { return v + static_cast<float>(work.numel()); });
 }
-void weighted(kp::TensorView x, kp::TensorView by, kp::TensorView out) { product(x, by, out); }
-void weighted_backward(kp::TensorView d_out, kp::TensorView by, kp::TensorView d_x) { product(d_out, by, d_x); }
-void refuse(kp::TensorView x, kp::TensorView out) { KP_THROW(IndexError) << "not today"; }
+void weighted(kp::TensorView x, kp::TensorView by, kp::MutTensorView out) { product(x, by, out); }
+void weighted_backward(kp::TensorView d_out, kp::TensorView by, kp::MutTensorView d_x) { product(d_out, by, d_x); }
+void refuse(kp::TensorView x, kp::MutTensorView out) { KP_THROW(IndexError) << "not today"; }
 KP_GRAD(square, square_backward);
 KP_GRAD(weighted, weighted_backward);
 KP_GRAD(ranked, ranked_backward);

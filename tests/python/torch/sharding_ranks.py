@@ -14,29 +14,29 @@ from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tenso
 from torch.distributed.tensor.debug import CommDebugMode
 
 SOURCE = r"""
-void bump(kp::TensorView x) {
+void bump(kp::MutTensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
 }
-void append(kp::TensorView cache, kp::TensorView key, int64_t slot) {
+void append(kp::MutTensorView cache, kp::TensorView key, int64_t slot) {
   const int64_t row = cache.size(1) * cache.size(2);
   for (int64_t i = 0; i < key.numel(); ++i) cache.data_ptr<float>()[slot * row + i] = key.data_ptr<float>()[i];
 }
-void scaled(kp::TensorView x, double by, kp::TensorView w, kp::TensorView out) {
+void scaled(kp::TensorView x, double by, kp::TensorView w, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i)
     out.data_ptr<float>()[i] = x.data_ptr<float>()[i] * w.data_ptr<float>()[i % w.numel()] * static_cast<float>(by);
 }
-void per_head(kp::TensorView x, kp::TensorView out) {
+void per_head(kp::TensorView x, kp::MutTensorView out) {
   const int64_t heads = x.size(1);
   for (int64_t h = 0; h < heads; ++h) out.data_ptr<float>()[h] = 0;
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i % heads] += x.data_ptr<float>()[i];
 }
-void cube(kp::TensorView x, kp::TensorView out) {
+void cube(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     const float v = x.data_ptr<float>()[i];
     out.data_ptr<float>()[i] = v * v * v;
   }
 }
-void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::TensorView d_x) {
+void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
   for (int64_t i = 0; i < x.numel(); ++i) {
     const float v = x.data_ptr<float>()[i];
     d_x.data_ptr<float>()[i] = d_out.data_ptr<float>()[i] * 3 * v * v;

@@ -49,7 +49,7 @@ def test_negated_views_are_resolved(kernels):
 
 
 def test_conjugated_views_are_resolved():
-    source = "#include <cstring>\nvoid same(kp::TensorView x, kp::TensorView out) { std::memcpy(out.data_ptr(), x.data_ptr(), 8); }"
+    source = "#include <cstring>\nvoid same(kp::TensorView x, kp::MutTensorView out) { std::memcpy(out.data_ptr(), x.data_ptr(), 8); }"
     module = kernpack.load_inline(source, {"same": "(x: c64[N]) -> (out: c64[N])"}, name="torch_conjugate")
     assert module.same(torch.tensor([1 + 2j]).conj()).imag.item() == -2
 

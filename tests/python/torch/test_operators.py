@@ -98,7 +98,7 @@ def test_version_counter(k, ops):
 
 def test_every_dtype_number(k):
     """The table in ffi/src/torch/dtype.cc against the torch at hand."""
-    source = "void same(kp::TensorView x, kp::TensorView out) {}"
+    source = "void same(kp::TensorView x, kp::MutTensorView out) {}"
     names = [
         "bool",
         "i8",

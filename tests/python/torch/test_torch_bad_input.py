@@ -32,11 +32,11 @@ def test_autocast_keeps_every_dtype(k, kernels):
 def test_two_versions_keep_apart():
     """Two contents of one name in one process: each has its operators, its gradient and its place in a graph."""
     source = """
-    void f(kp::TensorView x, kp::TensorView out) {{
+    void f(kp::TensorView x, kp::MutTensorView out) {{
       for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i] * {0};
     }}
     KP_GRAD(f, f_backward);
-    void f_backward(kp::TensorView d_out, kp::TensorView d_x) {{ f(d_out, d_x); }}
+    void f_backward(kp::TensorView d_out, kp::MutTensorView d_x) {{ f(d_out, d_x); }}
     """
     functions = {"f": "(x: f32[...]) -> (out: f32[...])", "f_backward": "(d_out: f32[...]) -> (d_x: f32[...])"}
     versions = {n: kernpack.load_inline(source.format(n), functions, name="torch_versions") for n in (2, 3)}

@@ -9,44 +9,44 @@ from torch.autograd import forward_ad
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
 
 SOURCE = r"""
-template <class F> void each(kp::TensorView out, F f) {
+template <class F> void each(kp::MutTensorView out, F f) {
   for (int64_t i = 0; i < out.numel(); ++i) out.data_ptr<double>()[i] = f(i);
 }
 #define P(name) const double* name##_ = name.data_ptr<double>()
-void cube(kp::TensorView x, kp::TensorView out) { P(x); each(out, [&](auto i) { return x_[i] * x_[i] * x_[i]; }); }
-void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::TensorView d_x) {
+void cube(kp::TensorView x, kp::MutTensorView out) { P(x); each(out, [&](auto i) { return x_[i] * x_[i] * x_[i]; }); }
+void cube_backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
   P(d_out); P(x);
   each(d_x, [&](auto i) { return d_out_[i] * 3 * x_[i] * x_[i]; });
 }
-void cube_second(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::TensorView d_d_out, kp::TensorView d_x) {
+void cube_second(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_d_out, kp::MutTensorView d_x) {
   P(d_d_x); P(d_out); P(x);
   each(d_d_out, [&](auto i) { return d_d_x_[i] * 3 * x_[i] * x_[i]; });
   each(d_x, [&](auto i) { return d_d_x_[i] * d_out_[i] * 6 * x_[i]; });
 }
-void cube_jvp(kp::TensorView x, kp::TensorView t_x, kp::TensorView t_out) { cube_backward(t_x, x, t_out); }
-void cube_jvp_backward(kp::TensorView d_t_out, kp::TensorView x, kp::TensorView t_x, kp::TensorView d_x,
-                       kp::TensorView d_t_x) {
+void cube_jvp(kp::TensorView x, kp::TensorView t_x, kp::MutTensorView t_out) { cube_backward(t_x, x, t_out); }
+void cube_jvp_backward(kp::TensorView d_t_out, kp::TensorView x, kp::TensorView t_x, kp::MutTensorView d_x,
+                       kp::MutTensorView d_t_x) {
   cube_second(d_t_out, t_x, x, d_t_x, d_x);
 }
 void cube_backward_jvp(kp::TensorView d_out, kp::TensorView x, std::optional<kp::TensorView> t_d_out,
-                       std::optional<kp::TensorView> t_x, kp::TensorView t_d_x) {
+                       std::optional<kp::TensorView> t_x, kp::MutTensorView t_d_x) {
   P(d_out); P(x);
   each(t_d_x, [&](auto i) {
     return (t_d_out ? t_d_out->data_ptr<double>()[i] * 3 * x_[i] * x_[i] : 0) +
            (t_x ? d_out_[i] * 6 * x_[i] * t_x->data_ptr<double>()[i] : 0);
   });
 }
-void square(kp::TensorView x, kp::TensorView out, kp::TensorView twice) {
+void square(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView twice) {
   P(x);
   each(out, [&](auto i) { return x_[i] * x_[i]; });
   each(twice, [&](auto i) { return 2 * x_[i]; });
 }
-void square_backward(kp::TensorView d_out, kp::TensorView twice, kp::TensorView d_x) {
+void square_backward(kp::TensorView d_out, kp::TensorView twice, kp::MutTensorView d_x) {
   P(d_out); P(twice);
   each(d_x, [&](auto i) { return d_out_[i] * twice_[i]; });
 }
-void square_jvp(kp::TensorView twice, kp::TensorView t_x, kp::TensorView t_out) { square_backward(t_x, twice, t_out); }
-void mix(kp::ListView<kp::TensorView> xs, kp::TensorView by, kp::TensorView out) {
+void square_jvp(kp::TensorView twice, kp::TensorView t_x, kp::MutTensorView t_out) { square_backward(t_x, twice, t_out); }
+void mix(kp::ListView<kp::TensorView> xs, kp::TensorView by, kp::MutTensorView out) {
   P(by);
   each(out, [&](auto i) {
     double sum = 0;
@@ -54,8 +54,8 @@ void mix(kp::ListView<kp::TensorView> xs, kp::TensorView by, kp::TensorView out)
     return sum * by_[i];
   });
 }
-void mix_jvp(kp::TensorView by, kp::ListView<kp::TensorView> t_xs, kp::TensorView t_out) { mix(t_xs, by, t_out); }
-void plain(kp::TensorView x, kp::TensorView out) { cube(x, out); }
+void mix_jvp(kp::TensorView by, kp::ListView<kp::TensorView> t_xs, kp::MutTensorView t_out) { mix(t_xs, by, t_out); }
+void plain(kp::TensorView x, kp::MutTensorView out) { cube(x, out); }
 KP_GRAD(cube, cube_backward);
 KP_GRAD(cube_backward, cube_second);
 KP_GRAD(cube_jvp, cube_jvp_backward);

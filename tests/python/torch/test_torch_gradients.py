@@ -168,10 +168,8 @@ BAD = {
 def test_a_backward_that_does_not_fit_is_refused_at_load(name):
     signature, message = BAD[name]
     count = signature.split("->")[0].count(":")
-    arguments = ", ".join(f"kp::TensorView a{i}" for i in range(count + 1))
-    source = (
-        f"void f(kp::TensorView x, kp::TensorView out) {{}}\nvoid f_backward({arguments}) {{}}\nKP_GRAD(f, f_backward);"
-    )
+    arguments = ", ".join(f"kp::TensorView a{i}" for i in range(count)) + ", kp::MutTensorView result"
+    source = f"void f(kp::TensorView x, kp::MutTensorView out) {{}}\nvoid f_backward({arguments}) {{}}\nKP_GRAD(f, f_backward);"
     functions = {"f": "(x: f32[N]) -> (out: f32[N])", "f_backward": signature}
     with pytest.raises(ValueError, match=message):
         kernpack.load_inline(source, functions, name=f"bad_gradient_{name}")

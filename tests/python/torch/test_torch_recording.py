@@ -78,7 +78,7 @@ def test_make_fx_over_weights_from_outside(k, mode):
 
 def test_a_symbolic_number_stays_one(k):
     """An int before the tensors too: nothing asks for its value."""
-    source = "void same(int64_t n, kp::TensorView x, kp::TensorView out) {}"
+    source = "void same(int64_t n, kp::TensorView x, kp::MutTensorView out) {}"
     module = kernpack.load_inline(source, {"same": "(n: int, x: f32[N]) -> (out: f32[n, N])"}, name="torch_symbols")
     graph = make_fx(lambda x: module.same(x.shape[0], x), tracing_mode="symbolic")(torch.ones(5))
     assert graph(torch.ones(7)).shape == (7, 7)

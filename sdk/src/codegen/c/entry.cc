@@ -49,7 +49,8 @@ class Entry {
     std::vector<std::string> given{"host"};
     for (const Param& p : f_.params) {
       CheckShape(p);
-      given.push_back(p.buffer ? "(" + CMemory(p.buffer->element) + "*)kp_data(" + NameOf(p) + ")"
+      const char* access = p.role == Role::kInput ? "(const " : "(";
+      given.push_back(p.buffer ? access + CMemory(p.buffer->element) + "*)kp_data(" + NameOf(p) + ")"
                                : "(" + CElement(p.var->type) + ")" + NameOf(p));
       if (!p.buffer && p.var->type.is_floating_point()) given.back() = h_.Cast(kF64, p.var->type, NameOf(p));
     }

@@ -79,7 +79,8 @@ std::string HostFunction::Entry(const std::string& entry, const std::string& ima
   std::string parameters, arguments, device;
   for (const Param& p : f_.params) {
     const std::string name = p.buffer ? Name(p.buffer) : Name(p.var);
-    Append(&parameters, (p.buffer ? "kp::TensorView " : ArgumentType(p.var->type) + " ") + name);
+    const char* view = p.role == Role::kInput ? "kp::TensorView " : "kp::MutTensorView ";
+    Append(&parameters, (p.buffer ? view : ArgumentType(p.var->type) + " ") + name);
     if (p.buffer && device.empty()) device = name + ".device()";
     const bool converted = !p.buffer && p.var->type.is_floating_point();
     Append(&arguments, converted ? h_.Cast(kF64, p.var->type, name) : name);

@@ -69,7 +69,7 @@ static kp::Tensor Iota(int64_t n) {
 static kp::Any Twice(const kp::Function& f, int64_t x) { return f(f(x)); }
 
 // Sums rows with partial sums in its workspace.
-static void RowSum(kp::TensorView x, kp::TensorView out, kp::TensorView space) {
+static void RowSum(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView space) {
   double* partial = reinterpret_cast<double*>(space.data_ptr<uint8_t>());
   for (int64_t i = 0; i < x.size(0); ++i) {
     partial[i] = 0;

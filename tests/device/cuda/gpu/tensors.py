@@ -20,7 +20,7 @@ __global__ void ScaleKernel(const float* x, float* out, float factor, int64_t n)
   if (i < n) out[i] = factor * x[i];
 }
 
-void ScaleCuda(kp::TensorView x, double factor, kp::TensorView out) {
+void ScaleCuda(kp::TensorView x, double factor, kp::MutTensorView out) {
   const int64_t n = x.numel();
   if (n == 0) return;
   const auto stream = static_cast<cudaStream_t>(kp::stream(x.device()));
@@ -29,7 +29,7 @@ void ScaleCuda(kp::TensorView x, double factor, kp::TensorView out) {
   KP_CHECK(cudaGetLastError() == cudaSuccess, RuntimeError) << "scale: the launch failed";
 }
 
-void ScaleCpu(kp::TensorView x, double factor, kp::TensorView out) {
+void ScaleCpu(kp::TensorView x, double factor, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = static_cast<float>(factor) * x.data_ptr<float>()[i];
 }
 
