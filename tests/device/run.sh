@@ -37,8 +37,10 @@ skip() {
 
 collect() {
   local to=$1
-  mkdir -p "$to/include"
-  cp -r /usr/include/nlohmann /usr/include/xxhash.h "$to/include/"
+  mkdir -p "$to/include" "$to/lib"
+  cp -r /usr/include/nlohmann /usr/include/xxhash.h /usr/include/openssl "$to/include/"
+  cp /usr/include/"$(uname -m)"-linux-gnu/openssl/*.h "$to/include/openssl/"
+  cp /usr/lib/"$(uname -m)"-linux-gnu/libcrypto.a "$to/lib/"
   [ ! -d /usr/include/CL ] || cp -r /usr/include/CL "$to/include/"
   cp -r /usr/src/googletest "$to/googletest"
   du -sh "$to"
@@ -56,7 +58,7 @@ need_gpu() {
 
 # GoogleTest as the system has it, else built from what was collected.
 prepare() {
-  [ ! -d "$deps/include" ] || export CPATH=$deps/include${CPATH:+:$CPATH}
+  [ ! -d "$deps/include" ] || export CPATH=$deps/include${CPATH:+:$CPATH} CMAKE_PREFIX_PATH=$deps
   if [ -d "$deps/googletest" ]; then
     cmake -S "$deps/googletest" -B "$build/googletest" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$build/prefix" \
       -DCMAKE_INSTALL_LIBDIR=lib

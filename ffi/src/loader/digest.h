@@ -1,4 +1,4 @@
-// The digest that names a shared object's content: XXH3-128, 32 lower-case hexadecimal digits.
+// The digest that names a shared object's content: SHA-256, 64 lower-case hexadecimal digits.
 #ifndef KERNPACK_SRC_LOADER_DIGEST_H_
 #define KERNPACK_SRC_LOADER_DIGEST_H_
 

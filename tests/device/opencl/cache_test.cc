@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHeader = 18 + 32;  // bytes before the program: what it is, and its digest
+constexpr size_t kHeader = 18 + 64;  // bytes before the program: what it is, and its digest
 
 class OpenclCacheTest : public OpenclTest {
  protected:

@@ -74,7 +74,7 @@ def write(path: Path, record: Record) -> None:
 
 
 def digest_of(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]
+    return hashlib.sha256(content).hexdigest()
 
 
 def _exists(path: str) -> bool:

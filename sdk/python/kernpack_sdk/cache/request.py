@@ -14,7 +14,7 @@ from kernpack_sdk.cache import machine
 from kernpack_sdk.cache.compiler import Compiler, identity
 
 # A new number when what keys or records hold changes.
-_FORMAT = "kernpack.compiled.1"
+_FORMAT = "kernpack.compiled.2"
 
 # Variables that gcc, clang, nvcc, their linkers and the usual wrappers read.
 VARIABLES = (
@@ -58,7 +58,7 @@ class Request:
         for part in parts:
             data = part.encode("utf-8", "surrogateescape")
             digest.update(b"%d:" % len(data) + data)  # lengths keep neighbours apart
-        return digest.hexdigest()[:32]
+        return digest.hexdigest()
 
     def _tools(self) -> list[str]:
         """Programs that compilers look for on PATH."""

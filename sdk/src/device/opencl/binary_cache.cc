@@ -1,32 +1,19 @@
 #include "binary_cache.h"
 
-#define XXH_INLINE_ALL
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
+#include "sha256/sha256.h"
+
 namespace kernpack::opencl {
 namespace {
 
-constexpr std::string_view kMagic = "kernpack.opencl.2\n";  // a new number when what a key covers changes
-
-XXH128_hash_t Digest(const void* data, size_t size) { return XXH3_128bits(data, size); }
-
-std::string Hex(XXH128_hash_t digest) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, digest);
-  std::string text;
-  for (unsigned char byte : canonical.digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
+constexpr std::string_view kMagic = "kernpack.opencl.3\n";  // a new number when what a key covers changes
 
 // Where kernpack.load_inline keeps what it compiles, too: KERNPACK_CACHE_DIR, else XDG_CACHE_HOME or ~/.cache. Empty: nowhere.
 std::string Folder() {
@@ -122,17 +109,17 @@ std::string CacheKey(const DeviceFacts& device, std::string_view source, std::st
     text += std::to_string(part.size()) + ":";  // lengths keep neighbours apart
     text += part;
   }
-  return Hex(Digest(text.data(), text.size()));
+  return Sha256Hex(text.data(), text.size());
 }
 
 std::vector<unsigned char> ReadCache(const std::string& key) {
   const std::string folder = Folder();
-  if (folder.empty() || key.empty()) return {};
+  struct stat found{};
+  if (folder.empty() || key.empty() || stat(folder.c_str(), &found) != 0 || !IsPrivate(found)) return {};
   const std::string all = ReadFile(folder + "/" + key + ".bin");
-  constexpr size_t kDigest = 32;
-  const size_t head = kMagic.size() + kDigest;
+  const size_t head = kMagic.size() + kSha256Digits;
   if (all.size() <= head || all.compare(0, kMagic.size(), kMagic) != 0) return {};
-  if (all.compare(kMagic.size(), kDigest, Hex(Digest(all.data() + head, all.size() - head))) != 0) return {};
+  if (all.compare(kMagic.size(), kSha256Digits, Sha256Hex(all.data() + head, all.size() - head)) != 0) return {};
   return {all.begin() + static_cast<std::ptrdiff_t>(head), all.end()};
 }
 
@@ -143,7 +130,7 @@ void WriteCache(const std::string& key, const std::vector<unsigned char>& progra
   std::string partial = folder + "/" + key + ".XXXXXX";
   const int descriptor = mkostemp(partial.data(), O_CLOEXEC);
   if (descriptor < 0) return;
-  const std::string head = std::string(kMagic) + Hex(Digest(program.data(), program.size()));
+  const std::string head = std::string(kMagic) + Sha256Hex(program.data(), program.size());
   const bool written = WriteAll(descriptor, head) &&
                        WriteAll(descriptor, {reinterpret_cast<const char*>(program.data()), program.size()});
   close(descriptor);
