@@ -1,14 +1,17 @@
 /* The rarer calls: on another device, or with an allocator or a stream to tell the host of. */
 #include "call_context.h"
 
-/* Long kernels ask now and then; the exception travels like any other. */
+#include "with_python.h"
+
+/* The exception travels like any other. */
+static void CheckSignals(void* rc) {
+  if (PyErr_CheckSignals() != 0) *(int*)rc = kpy_raise_from_python();
+}
+
+/* Long kernels ask now and then. */
 static int CheckInterrupts(void) {
-  PyGILState_STATE state;
-  int rc;
-  if (!Py_IsInitialized()) return 0;
-  state = PyGILState_Ensure();
-  rc = PyErr_CheckSignals() == 0 ? 0 : kpy_raise_from_python();
-  PyGILState_Release(state);
+  int rc = 0;
+  (void)kpy_with_python(CheckSignals, &rc);
   return rc;
 }
 

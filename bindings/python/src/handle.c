@@ -1,8 +1,10 @@
 /* kernpack.Object: a host object that Python has no better form for. FUNCTION objects can be called. */
+#include "callback.h"
 #include "core.h"
 
 typedef struct KpyHandle {
   PyObject_HEAD KpObject* object; /* owned */
+  PyObject* callback; /* of a FUNCTION that Python made; NULL: it is none */
 } KpyHandle;
 
 static PyTypeObject* g_type;
@@ -12,6 +14,7 @@ PyObject* kpy_handle_new(KpObject* object) {
   if (self == NULL) return NULL;
   kp_retain(object);
   self->object = object;
+  if (object->type_index == KP_TYPE_FUNCTION) self->callback = kpy_callback_share(object);
   return (PyObject*)self;
 }
 
@@ -29,10 +32,20 @@ int kpy_resolve_handle(PyObject* object, KpySlot* out) {
   return 1;
 }
 
-static void Dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  kp_release(((KpyHandle*)self)->object);
-  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+/* Cycles go through a callback, which can be cleared. */
+static int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT((PyObject*)Py_TYPE(self));
+  Py_VISIT(((KpyHandle*)self)->callback);
+  return 0;
+}
+
+static void Dealloc(PyObject* object) {
+  KpyHandle* self = (KpyHandle*)object;
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  if (self->callback != NULL) kpy_callback_let_go(self->callback);
+  kp_release(self->object);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF((PyObject*)type);
 }
 
@@ -97,14 +110,15 @@ int kpy_handle_init(PyObject* module) {
   static PyGetSetDef getset[] = {{"type_name", GetTypeName, NULL, "The host's name of the object's type.", NULL},
                                  {NULL, NULL, NULL, NULL, NULL}};
   PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc},
+                         {Py_tp_traverse, (void*)Traverse},
                          {Py_tp_repr, (void*)Repr},
                          {Py_tp_call, (void*)Call},
                          {Py_tp_getset, getset},
                          {Py_tp_methods, methods},
                          {Py_tp_doc, "A host object; functions among them can be called."},
                          {0, NULL}};
-  PyType_Spec spec = {"kernpack.Object", sizeof(KpyHandle), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                      slots};
+  PyType_Spec spec = {"kernpack.Object", sizeof(KpyHandle), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   g_type = (PyTypeObject*)PyType_FromSpec(&spec);
   return g_type == NULL ? -1 : PyModule_AddObjectRef(module, "Object", (PyObject*)g_type);
 }

@@ -1,6 +1,6 @@
 /* The memo of a function's last good call. It holds whatever kp_sig_check reads of the arguments, apart from addresses, which
- * are looked at each time; so it suits functions that write to no argument (no overlaps to check) and take neither lists nor
- * strings nor a workspace. Read and written with the GIL held. */
+ * are looked at each time, with the bytes around them where arguments are written (they must overlap nothing). It suits functions
+ * that take neither lists nor strings nor a workspace. Read and written with the GIL held. */
 #include <string.h>
 
 #include "call_typed.h"
@@ -15,12 +15,15 @@ typedef struct Remembered {
   KpDLDataType dtype;
   int32_t empty; /* no elements: data may be NULL */
   uintptr_t misaligned; /* address bits that must be 0 */
+  uint64_t before, after; /* bytes that the elements reach before the address, and from it on */
   int64_t dims[2 * kMaxDims]; /* sizes, then strides */
 } Remembered;
 
 struct KpyMemo {
   int filled;
   KpDLDevice device;
+  int32_t num_written;
+  int32_t written[kMaxParams]; /* parameters that the function writes to */
   Remembered params[kMaxParams];
   KpDLTensor prototypes[KP_SIG_MAX_RESULTS]; /* extents in result_dims */
   int64_t result_dims[KP_SIG_MAX_RESULTS][2 * kMaxDims];
@@ -30,12 +33,17 @@ int kpy_memo_init(KpyFunction* f) {
   int32_t i;
   if (f->num_params > kMaxParams || f->has_workspace) return 0;
   for (i = 0; i < f->num_params; ++i) {
-    if (f->params[i].kind == KP_PARAM_STR || (f->params[i].flags & (KP_PARAM_LIST | KP_PARAM_MUTATED))) return 0;
+    if (f->params[i].kind == KP_PARAM_STR || (f->params[i].flags & KP_PARAM_LIST)) return 0;
   }
   f->memo = (KpyMemo*)PyMem_Calloc(1, sizeof(KpyMemo));
-  if (f->memo != NULL) return 0;
-  PyErr_NoMemory();
-  return -1;
+  if (f->memo == NULL) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  for (i = 0; i < f->num_params; ++i) {
+    if (f->params[i].flags & KP_PARAM_MUTATED) f->memo->written[f->memo->num_written++] = i;
+  }
+  return 0;
 }
 
 static inline int SameTensor(const Remembered* known, const KpDLTensor* tensor) {
@@ -52,6 +60,30 @@ static inline int SameTensor(const Remembered* known, const KpDLTensor* tensor) 
   return tensor->data != NULL || known->empty;
 }
 
+static inline uintptr_t AddressOf(const KpDLTensor* tensor) { return (uintptr_t)tensor->data + tensor->byte_offset; }
+
+/* Whether what is written may share a byte with another argument. Every tensor is as the memo knows it. */
+static inline int MayOverlap(const KpyFunction* f, const KpyTypedCall* t) {
+  const KpyMemo* memo = f->memo;
+  int32_t w, j;
+  for (w = 0; w < memo->num_written; ++w) {
+    const int32_t i = memo->written[w];
+    const Remembered* known = &memo->params[i];
+    uintptr_t begin, end;
+    if (!known->is_tensor || known->empty) continue;
+    begin = AddressOf(t->values[i].v.v_tensor) - known->before;
+    end = AddressOf(t->values[i].v.v_tensor) + known->after;
+    for (j = 0; j < f->num_params; ++j) {
+      const Remembered* other = &memo->params[j];
+      uintptr_t at;
+      if (j == i || !other->is_tensor || other->empty) continue;
+      at = AddressOf(t->values[j].v.v_tensor);
+      if (begin < at + other->after && at - other->before < end) return 1;
+    }
+  }
+  return 0;
+}
+
 int kpy_memo_recall(const KpyFunction* f, KpyTypedCall* t) {
   const KpyMemo* memo = f->memo;
   int32_t i;
@@ -65,6 +97,7 @@ int kpy_memo_recall(const KpyFunction* f, KpyTypedCall* t) {
       return 0;
     }
   }
+  if (memo->num_written > 0 && MayOverlap(f, t)) return 0; /* the check says where */
   t->device = memo->device;
   for (i = 0; i < f->num_results; ++i) {
     /* Copied: allocating a result may run Python, and so another call of this function. */
@@ -81,6 +114,22 @@ int kpy_memo_recall(const KpyFunction* f, KpyTypedCall* t) {
     t->prototypes[i].strides = dims + n;
   }
   return 1;
+}
+
+static void RememberReach(Remembered* known, const KpDLTensor* tensor) {
+  const uint64_t bits = (uint64_t)tensor->dtype.bits * tensor->dtype.lanes;
+  uint64_t low = 0, high = 1;
+  int32_t i;
+  for (i = 0; i < tensor->ndim; ++i) {
+    const int64_t reach = (tensor->shape[i] - 1) * tensor->strides[i];
+    if (reach < 0) {
+      low -= (uint64_t)reach;
+    } else {
+      high += (uint64_t)reach;
+    }
+  }
+  known->before = (low * bits + 7) / 8;
+  known->after = (high * bits + 7) / 8;
 }
 
 /* Tensor values are remembered by what they look like; 0: too big for that. */
@@ -108,7 +157,12 @@ static int Remember(Remembered* known, const KpAny* value) {
     known->dims[kMaxDims + i] = tensor->strides[i];
     if (tensor->shape[i] == 0) known->empty = 1;
   }
+  RememberReach(known, tensor);
   return 1;
+}
+
+static int HasAddresses(KpDLDevice device) {
+  return device.device_type == KP_DEVICE_CPU || device.device_type == KP_DEVICE_CUDA;
 }
 
 void kpy_memo_note(KpyFunction* f, const KpyTypedCall* t) {
@@ -117,6 +171,8 @@ void kpy_memo_note(KpyFunction* f, const KpyTypedCall* t) {
   memo->filled = 0;
   for (i = 0; i < f->num_params; ++i) {
     if (!Remember(&memo->params[i], &t->values[i])) return;
+    /* Elsewhere an address may be a handle, which says nothing of what overlaps. */
+    if (memo->num_written > 0 && memo->params[i].is_tensor && !HasAddresses(memo->params[i].device)) return;
   }
   for (i = 0; i < f->num_results; ++i) {
     const KpDLTensor* prototype = &t->prototypes[i];

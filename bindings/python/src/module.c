@@ -1,6 +1,8 @@
 /* kernpack._core: the extension module. One per process; it holds C state that is never torn down. */
 #include "call_context.h"
+#include "callback.h"
 #include "core.h"
+#include "with_python.h"
 
 PyMODINIT_FUNC PyInit__core(void);
 
@@ -12,19 +14,43 @@ static int AddHost(PyObject* module) {
   return rc;
 }
 
-PyMODINIT_FUNC PyInit__core(void) {
-  static struct PyModuleDef def = {
-      PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", -1, NULL, NULL, NULL, NULL, NULL};
-  PyObject* module;
-  def.m_methods = kpy_api_methods;
-  module = PyModule_Create(&def);
-  if (module == NULL) return NULL;
-  if (kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 ||
-      kpy_tensor_init(module) != 0 || kpy_handle_init(module) != 0 || kpy_function_init(module) != 0 ||
-      AddHost(module) != 0 || PyModule_AddStringConstant(module, "version", kp_version()) != 0) {
-    Py_DECREF(module);
-    return NULL;
+static PyObject* g_module; /* strong */
+
+static int Fill(PyObject* module) {
+  return kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 ||
+                 kpy_tensor_init(module) != 0 || kpy_callback_init() != 0 || kpy_handle_init(module) != 0 ||
+                 kpy_function_init(module) != 0 || kpy_with_python_init() != 0 || AddHost(module) != 0 ||
+                 PyModule_AddStringConstant(module, "version", kp_version()) != 0
+             ? -1
+             : 0;
+}
+
+/* The one module object of the process, in whichever interpreter may have it. */
+static PyObject* Create(PyObject* spec, PyModuleDef* def) {
+  const int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+  PyObject* name;
+  (void)def;
+  if (interpreter != 0) {
+    return PyErr_Format(PyExc_ImportError,
+                        "kernpack: expected the main interpreter, got subinterpreter %lld: the types and callbacks of "
+                        "kernpack belong to the interpreter that imports it first; import it there, or use processes",
+                        (long long)interpreter);
   }
-  kpy_watch_interrupts();
-  return module;
+  if (g_module == NULL && (name = PyObject_GetAttrString(spec, "name")) != NULL) {
+    g_module = PyModule_NewObject(name);
+    Py_DECREF(name);
+    if (g_module != NULL && (PyModule_AddFunctions(g_module, kpy_api_methods) != 0 || Fill(g_module) != 0)) {
+      Py_CLEAR(g_module);
+    }
+    if (g_module != NULL) kpy_watch_interrupts();
+  }
+  Py_XINCREF(g_module);
+  return g_module;
+}
+
+PyMODINIT_FUNC PyInit__core(void) {
+  static PyModuleDef_Slot slots[] = {{Py_mod_create, (void*)Create}, {0, NULL}};
+  static struct PyModuleDef def = {
+      PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", 0, NULL, slots, NULL, NULL, NULL};
+  return PyModuleDef_Init(&def);
 }

@@ -1,13 +1,9 @@
 /* From a borrowed view to a value: as it is, or wrapped in an owning TENSOR where a function asks for one. */
 #include "core.h"
+#include "with_python.h"
 
-void kpy_release_object_any_thread(void* object) {
-  PyGILState_STATE state;
-  if (!Py_IsInitialized()) return; /* the interpreter is gone, and the object's memory with it */
-  state = PyGILState_Ensure();
-  Py_DECREF((PyObject*)object);
-  PyGILState_Release(state);
-}
+/* When Python ends, the object's memory goes with it. */
+void kpy_release_object_any_thread(void* object) { (void)kpy_with_python(kpy_release_object, object); }
 
 int kpy_emit_tensor(KpyCall* call, KpDLTensor* view, PyObject* object, KpAny* out) {
   if (KPY_LIKELY(!call->own_tensors)) {

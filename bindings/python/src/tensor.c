@@ -3,6 +3,8 @@
 
 #include <kernpack/host/device.h>
 
+#include "with_python.h"
+
 static PyTypeObject* g_type;
 static const KpyFamily g_family;
 
@@ -61,14 +63,11 @@ const KpDLTensor* kpy_tensor_view(PyObject* self) {
 }
 
 /* The consumer of a lent tensor is done with it. On any thread. */
-static void EndLoan(void* lent) {
-  PyGILState_STATE state;
-  if (!Py_IsInitialized()) return;
-  state = PyGILState_Ensure();
+static void EndLoanWithPython(void* lent) {
   --((KpyTensor*)lent)->exports;
   Py_DECREF((PyObject*)lent);
-  PyGILState_Release(state);
 }
+static void EndLoan(void* lent) { (void)kpy_with_python(EndLoanWithPython, lent); }
 
 int kpy_tensor_export(PyObject* tensor, KpAny* out) {
   KpyTensor* self = (KpyTensor*)tensor;

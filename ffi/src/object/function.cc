@@ -43,6 +43,12 @@ int kp_function_new(void* context, KpSafeCall call, void (*deleter)(void* contex
   });
 }
 
+void* kp_function_context(KpObject* function, KpSafeCall call) {
+  if (reinterpret_cast<KpFunctionObject*>(function)->call != CallBody) return nullptr;
+  const auto* body = reinterpret_cast<FunctionBody*>(function);
+  return body->call == call ? body->context : nullptr;
+}
+
 int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, KpAny* result) {
   return Guard("kp_function_call", [&] {
     *result = kp_none();

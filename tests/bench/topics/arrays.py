@@ -22,6 +22,7 @@ def measure(kit: Kit) -> list[Row]:
     rows = [
         timed_row("arrays", "three NumPy arrays, full signature", kit.compare({"ours": ours, "theirs": theirs}), 0.2)
     ]
+    rows.append(_written(kit))
     rows.append(_own_tensors(kit))
     for peer, function in (
         ("pybind11 (py::array_t)", kit.pybind11.three),
@@ -31,6 +32,16 @@ def measure(kit: Kit) -> list[Row]:
         rows.append(timed_row("arrays", "three NumPy arrays, full signature", timings, peer=peer))
     rows.append(_ctypes(kit, ours))
     return rows
+
+
+def _written(kit: Kit) -> Row:
+    timings = kit.compare(
+        {
+            "ours": Snippet("f(a, b, c)", _arrays() | {"f": kit.ours.three_written}),
+            "theirs": Snippet("f(a, b, c)", _arrays() | {"f": kit.ours.three_checked}),
+        }
+    )
+    return timed_row("arrays", "three NumPy arrays, all written", timings, 1.3, peer="ours, three read")
 
 
 def _own_tensors(kit: Kit) -> Row:

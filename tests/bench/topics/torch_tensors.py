@@ -16,6 +16,7 @@ def measure(kit: Kit) -> list[Row]:
     return [
         _three(kit, "three torch tensors, no signature", kit.ours.three_tensors, kit.theirs.three_tensors, 0.65),
         _three(kit, "three torch tensors, full signature", kit.ours.three_checked, kit.theirs.three_checked, 0.85),
+        _written(kit),
         _parameters(kit),
         _new_result(kit),
     ]
@@ -27,6 +28,16 @@ def _three(kit: Kit, name: str, ours: object, theirs: object, goal: float) -> Ro
         {"ours": Snippet("f(a, b, c)", tensors | {"f": ours}), "theirs": Snippet("f(a, b, c)", tensors | {"f": theirs})}
     )
     return timed_row("torch", name, timings, goal)
+
+
+def _written(kit: Kit) -> Row:
+    timings = kit.compare(
+        {
+            "ours": Snippet("f(a, b, c)", _tensors() | {"f": kit.ours.three_written}),
+            "theirs": Snippet("f(a, b, c)", _tensors() | {"f": kit.ours.three_checked}),
+        }
+    )
+    return timed_row("torch", "three torch tensors, all written", timings, 1.3, peer="ours, three read")
 
 
 def _parameters(kit: Kit) -> Row:

@@ -29,6 +29,11 @@ void bump(kp::MutTensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
 }
 void rows(kp::TensorView a, kp::TensorView w) {}
+void add_rows(kp::TensorView a, kp::TensorView w) {
+  for (int64_t i = 0; i < a.size(0); ++i) {
+    for (int64_t j = 0; j < a.size(1); ++j) a.data_ptr<float>()[i * a.stride(0) + j] += w.data_ptr<float>()[j];
+  }
+}
 
 void scratch(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView workspace) {
   if (workspace.dtype() != kp::u8) KP_THROW(TypeError) << "workspace is " << workspace.dtype();
@@ -65,6 +70,7 @@ FUNCTIONS = {
     "scale": "(x: T[*S], *, f: float = 2.0) -> (out: T[*S]) where T in {f32}",
     "split": "(x: T[*S]) -> (low: T[*S], high: T[*S]) where T in {f32}",
     "bump": "(x!: f32[N]) -> () with quick",
+    "add_rows": "(a!: f32[N, D] strided, w: f32[D]) -> ()",
     "rows": "(a: T[N, D], w: T[D]) -> () where T in {f32, f64}",
     "scratch": "(x: f32[N]) -> (out: i64[]) with workspace = 4 * N + 3",
     "shift": "(x: f32[N], by: f32[]) -> (out: f32[N])",

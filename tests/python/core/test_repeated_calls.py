@@ -92,3 +92,56 @@ def test_a_call_inside_the_allocation_of_a_result(k, monkeypatch):
     for _ in range(3):
         y = k.scale(x)
         np.testing.assert_array_equal(y.array, np.full((2, 3), 2.0))
+
+
+BYTES = np.zeros(256, dtype=np.float32)
+
+
+def _rows_of(start: int, *, backwards: bool = False) -> np.ndarray:
+    rows = BYTES[start : start + 32].reshape(4, 8)
+    return rows[::-1] if backwards else rows
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda x: x, torch.from_numpy, kernpack.from_dlpack],
+    ids=["numpy", "torch", "own"],
+)
+def test_what_is_written_overlaps_nothing_in_any_call(k, make):
+    alone = np.ones(8, dtype=np.float32)
+    for _ in range(2):
+        for start in (64, 96):
+            k.add_rows(make(_rows_of(start)), make(BYTES[:8]))
+            k.add_rows(make(_rows_of(start)), make(alone))
+            for w in (start - 7, start, start + 31):  # the last and the first bytes, and inside
+                with pytest.raises(ValueError, match=r"add_rows: a: expected memory of its own .*overlaps w"):
+                    k.add_rows(make(_rows_of(start)), make(BYTES[w : w + 8]))
+            for w in (start - 8, start + 32):  # neighbours
+                k.add_rows(make(_rows_of(start)), make(BYTES[w : w + 8]))
+
+
+def test_written_backwards_overlaps_nothing_in_any_call(k):
+    for _ in range(2):
+        for start in (64, 96):
+            k.add_rows(_rows_of(start, backwards=True), BYTES[:8])
+            k.add_rows(_rows_of(start, backwards=True), BYTES[start + 32 : start + 40])
+            for w in (start - 7, start, start + 31):
+                with pytest.raises(ValueError, match=r"add_rows: a: expected memory of its own .*overlaps w"):
+                    k.add_rows(_rows_of(start, backwards=True), BYTES[w : w + 8])
+            k.add_rows(_rows_of(start, backwards=True), BYTES[start - 8 : start])
+
+
+def test_every_write_counts_and_what_is_read_only_is_refused_in_any_call(k):
+    a, w = np.zeros((4, 8), dtype=np.float32), W
+    frozen = a.copy()
+    frozen.flags.writeable = False
+    t = torch.zeros(4, 8)
+    for n in range(1, 4):
+        k.add_rows(a, w)
+        np.testing.assert_array_equal(a, np.full((4, 8), n))
+        with pytest.raises(ValueError, match=r"add_rows: a: expected a writeable array"):
+            k.add_rows(frozen, w)
+        version = t._version
+        k.add_rows(t, torch.ones(8))
+        assert t._version == version + 1
+    assert not frozen.any()

@@ -52,6 +52,8 @@ KP_HOST_API int kp_map_next(const KpMapObject* map, uint64_t* cursor, KpAny* key
 KP_HOST_API int kp_error_new(KpBytes kind, KpBytes message, KpBytes backtrace, KpAny* out);
 /* A function calling `call` with self = context; `deleter` (nullable) runs when the last reference goes, on any thread. */
 KP_HOST_API int kp_function_new(void* context, KpSafeCall call, void (*deleter)(void* context), KpAny* out);
+/* The context of a function made by kp_function_new with this `call`; NULL: it was made otherwise. For garbage collectors. */
+KP_HOST_API void* kp_function_context(KpObject* function, KpSafeCall call);
 /* Wraps a foreign pointer; type_index is OPAQUE_PY_OBJECT or one from type_index(). deleter nullable. */
 KP_HOST_API int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(void* handle), KpAny* out);
 /* Calls a FUNCTION object. On failure the error stays raised. */
