@@ -17,19 +17,6 @@ namespace {
 
 constinit thread_local CheckedCall* t_checked = nullptr;
 
-// Foreign code might throw: the thread must not be left with a call that is gone.
-class Innermost {
- public:
-  explicit Innermost(CheckedCall* call) : outer_(t_checked) { t_checked = call; }
-  Innermost(const Innermost&) = delete;
-  Innermost& operator=(const Innermost&) = delete;
-  ~Innermost() { Leave(); }
-  void Leave() const { t_checked = outer_; }
-
- private:
-  CheckedCall* outer_;
-};
-
 // Memory of a device is left alone, and with it all of a call that has any: such a kernel may still be running when its
 // function returns.
 bool OnlyOnCpu(const KpAny& value) {
@@ -49,6 +36,10 @@ std::string ErrorText(const KpAny& error) {
 }  // namespace
 
 CheckedCall* CheckedCall::Current() noexcept { return t_checked; }
+
+Innermost::Innermost(CheckedCall* call) noexcept : outer_(t_checked) { t_checked = call; }
+Innermost::~Innermost() { Leave(); }
+void Innermost::Leave() const noexcept { t_checked = outer_; }
 
 CheckedCall::CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args)
     : function_(function), args_(args, args + num_args) {}
@@ -148,7 +139,10 @@ void CheckedCall::LookAtArguments() {
 void CheckedCall::Look(int rc, KpAny* result) {
   LookAtArguments();
   const std::string name = function_.name;
-  for (Lent& one : lent_) one.Look(name, rc == 0, &findings_);
+  const auto given = [this](Mark mark) {
+    return std::any_of(lent_.begin(), lent_.end(), [mark](const Lent& one) { return one.HeldMark(mark); });
+  };
+  for (Lent& one : lent_) one.Look(name, rc == 0, given, &findings_);
   scratch_.Look(name, &findings_);
   if (function_.program && result->type_index != KP_TYPE_NONE) {
     findings_.push_back(name + ": returned a value (" + kp_type_name(result->type_index) +

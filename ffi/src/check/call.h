@@ -46,6 +46,31 @@ class CheckedCall {
   Findings findings_;
 };
 
+// Makes a call this thread's innermost one for its own lifetime: foreign code might throw.
+class Innermost {
+ public:
+  explicit Innermost(CheckedCall* call) noexcept;
+  Innermost(const Innermost&) = delete;
+  Innermost& operator=(const Innermost&) = delete;
+  ~Innermost();
+  void Leave() const noexcept;
+
+ private:
+  CheckedCall* outer_;
+};
+
+// The body of a parallel_for whose chunks, on whatever thread, belong to the checked call that started them.
+struct CheckedBody {
+  KpParallelBody body;
+  void* context;
+  CheckedCall* call;
+  static int Run(void* self, int64_t begin, int64_t end) {
+    const auto* one = static_cast<const CheckedBody*>(self);
+    const Innermost innermost(one->call);
+    return one->body(one->context, begin, end);
+  }
+};
+
 }  // namespace kernpack::host::check
 
 #endif  // KERNPACK_SRC_CHECK_CALL_H_

@@ -103,7 +103,7 @@ bool Lent::HeldMark(Mark mark) const {
   return false;
 }
 
-void Lent::Look(const std::string& function, bool ok, Findings* findings) {
+void Lent::Look(const std::string& function, bool ok, const Given& given, Findings* findings) {
   const std::string who = function + ": " + name_ + ": ";
   const Block::Damage damage = block_->Look();
   const uint64_t size = ElementBytes() ? ElementBytes() : 1;
@@ -140,12 +140,9 @@ void Lent::Look(const std::string& function, bool ok, Findings* findings) {
                           parameter_ + "!: ...`");
     }
   }
-  if (ok && (role_ == Role::kResult || role_ == Role::kMutated) && compact_ && numel_) LookAtResult(who, findings);
-}
-
-void Lent::LookAtResult(const std::string& who, Findings* findings) const {
-  if (IsFloat(given_.dtype)) {
-    LookAtFloats(who, findings);
+  if (!ok || !compact_ || numel_ == 0) return;
+  if (IsFloat(given_.dtype) && (role_ == Role::kResult || role_ == Role::kMutated)) {
+    LookAtFloats(who, given, findings);
   } else if (role_ == Role::kResult) {
     LookAtNoise(who, findings);
   }
@@ -162,7 +159,7 @@ std::string NotWritten(const KpDLTensor& tensor, int64_t first, int64_t count, i
 
 }  // namespace
 
-bool Lent::LookAtFloats(const std::string& who, Findings* findings) const {
+void Lent::LookAtFloats(const std::string& who, const Given& given, Findings* findings) const {
   struct Told {
     Mark mark;
     const char* from;
@@ -194,16 +191,15 @@ bool Lent::LookAtFloats(const std::string& who, Findings* findings) const {
       }
     }
   }
-  if (unwritten) {
+  if (unwritten && !given(Mark::kUnwritten)) {
     findings->push_back(who + NotWritten(given_, first, unwritten, numel_, ", or was read before it was written") +
                         "; its memory comes uninitialised: write every element");
   }
   for (size_t t = 0; t < 3; ++t) {
-    if (tainted[t] < 0 || HeldMark(kTold[t].mark)) continue;
+    if (tainted[t] < 0 || given(kTold[t].mark)) continue;
     findings->push_back(who + "element " + IndexText(given_, tainted[t]) + " of " + TensorText(given_) +
                         " was computed from " + kTold[t].from);
   }
-  return unwritten != 0;
 }
 
 // Integers and bools. A few bits that equal the noise mean nothing: a run has to be so long that chance is out of question,

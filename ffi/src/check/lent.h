@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SRC_CHECK_LENT_H_
 #define KERNPACK_SRC_CHECK_LENT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,8 +28,10 @@ class Lent {
   // Puts the copy in place of the value that held the tensor. 0, or -1 raised.
   int Replace(KpAny* value);
 
+  // Whether some argument held a float with that mark before the call: then results may.
+  using Given = std::function<bool(Mark mark)>;
   // Everything there is to say of it; `ok`: the kernel returned 0, so that its results count.
-  void Look(const std::string& function, bool ok, Findings* findings);
+  void Look(const std::string& function, bool ok, const Given& given, Findings* findings);
   // Hands over what the kernel may have written, and gives the copy up.
   void GiveBack(const std::string& function);
 
@@ -39,8 +42,7 @@ class Lent {
 
  private:
   int64_t FindChanged() const;
-  void LookAtResult(const std::string& who, Findings* findings) const;
-  bool LookAtFloats(const std::string& who, Findings* findings) const;
+  void LookAtFloats(const std::string& who, const Given& given, Findings* findings) const;
   void LookAtNoise(const std::string& who, Findings* findings) const;
   const char* ElementAt(const KpDLTensor& tensor, int64_t element) const;
   size_t ElementBytes() const { return static_cast<size_t>(given_.dtype.bits) * given_.dtype.lanes / 8; }

@@ -47,8 +47,11 @@ int Refuse(const KeyView& key, const std::string& text) {
 
 }  // namespace
 
-int Scratch::Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, const char* function,
-                 Findings* findings) {
+int Scratch::Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served,
+                 const char* function, Findings* findings) {
+  const std::lock_guard lock(mutex_);
+  const auto thread = std::this_thread::get_id();
+  *served = true;
   if (AskedOtherwise(key, flags)) {
     findings->push_back(
         std::string(function) + ": workspace '" + std::string(key.key) +
@@ -56,11 +59,16 @@ int Scratch::Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_
         "zeroed, and what the other leaves in it is met; use two keys");
   }
   for (auto one = all_.rbegin(); one != all_.rend(); ++one) {
-    if (!(one->key.view() == key) || one->block->bytes() < bytes) continue;
+    if (one->thread != thread || !(one->key.view() == key) || one->block->bytes() < bytes) continue;
     *out_data = one->block->data();
     return 0;
   }
-  One made{StoredKey(key), std::make_shared<Block>(bytes, 0), flags};
+  // What another thread keeps zeroed only that thread could put back.
+  if ((flags & KP_WORKSPACE_ZEROED) && thread != first_) {
+    *served = false;
+    return 0;
+  }
+  One made{StoredKey(key), std::make_shared<Block>(bytes, 0), flags, thread};
   if (flags & KP_WORKSPACE_ZEROED) {
     void* kept = nullptr;
     if (GetWorkspace(key, bytes, flags, &kept) != 0) return -1;
@@ -102,9 +110,9 @@ void Scratch::GiveBack() const {
 
 int GetChecked(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served) {
   CheckedCall* call = CheckedCall::Current();
-  *served = call != nullptr && key.device.device_type == KP_DEVICE_CPU;
-  if (!*served) return 0;
-  return call->scratch().Get(key, bytes, flags, out_data, call->function_name(), call->findings());
+  *served = false;
+  if (call == nullptr || key.device.device_type != KP_DEVICE_CPU) return 0;
+  return call->scratch().Get(key, bytes, flags, out_data, served, call->function_name(), call->findings());
 }
 
 int LookAtStored(const KeyView& key, const KpAny& value) {

@@ -4,6 +4,8 @@
 
 #include <list>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "check/block.h"
 #include "check/lent.h"
@@ -11,11 +13,12 @@
 
 namespace kernpack::host::check {
 
-// The workspaces of one call. Each call gets memory of its own, so that what another one left isn't taken for its own;
+// The workspaces of one call, on all of its threads. Each call gets memory of its own, so that what another one left isn't taken for its own;
 // zeroed ones keep what they hold, as is promised.
 class Scratch {
  public:
-  int Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, const char* function,
+  // *served: 0 where the memory has to come from elsewhere.
+  int Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served, const char* function,
           Findings* findings);
   void Look(const std::string& function, Findings* findings) const;
   void GiveBack() const;
@@ -25,8 +28,11 @@ class Scratch {
     StoredKey key;
     std::shared_ptr<Block> block;
     uint32_t flags;
+    std::thread::id thread;
   };
   static std::string NameOf(const One& one) { return "workspace '" + std::string(one.key.view().key) + "'"; }
+  std::mutex mutex_;  // parallel_for's threads ask too
+  const std::thread::id first_ = std::this_thread::get_id();
   std::list<One> all_;
 };
 

@@ -63,6 +63,10 @@ void WritesWrongOfTwo(Out state, kp::TensorView delta, Out out) {
   To(out)[0] = 0;
   for (int64_t i = 0; i < delta.numel(); ++i) Writable(delta)[i] += To(state)[i];
 }
+void WritesBesideNumber(kp::TensorView x, kp::TensorView by, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = In(x)[i] * In(by)[0];
+  Writable(x)[0] = 7;
+}
 void ChangesShape(kp::TensorView x, Out out) {
   Copy(x, out);
   const_cast<int64_t*>(x.raw().shape)[0] = 1;
@@ -170,6 +174,15 @@ void ZeroesTooLate(kp::TensorView x, Out out) {  // one key, once with and once 
   kp::Workspace plain(kp::Device::cpu(), "both", 64);
   kp::Workspace zeroed(kp::Device::cpu(), "both", 64, kp::zeroed);
 }
+void OverrunsInThreads(kp::TensorView x, Out out) {
+  kp::parallel_for(x.numel(), 1, [&](int64_t begin, int64_t end) {
+    kp::Workspace w(kp::Device::cpu(), "each", 16);
+    for (int64_t i = begin; i < end; ++i) {
+      w.data_as<float>()[4] = In(x)[i];
+      To(out)[i] = In(x)[i];
+    }
+  });
+}
 float* g_kept = nullptr;
 void KeepsPointer(kp::TensorView x, Out out) {  // a pointer outlives the call that it was lent to
   Copy(x, out);
@@ -228,6 +241,7 @@ KP_EXPORT(writes_item, WritesItem, "(xs: list[f32[N]]) -> (out: f32[1])");
 KP_EXPORT(writes_optional, WritesOptional, "(x: f32[N], bias: f32[N]? = None) -> (out: f32[N])");
 KP_EXPORT(writes_in_threads, WritesInThreads, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(writes_wrong_of_two, WritesWrongOfTwo, "(state!: f32[N], delta: f32[N]) -> (out: f32[1])");
+KP_EXPORT(writes_beside_number, WritesBesideNumber, "(x: f32[N], by: f32[]) -> (out: f32[N])");
 KP_EXPORT(changes_shape, ChangesShape, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(writes_past_result, WritesPastResult, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(writes_before_result, WritesBeforeResult, "(x: f32[N]) -> (out: f32[N])");
@@ -255,6 +269,7 @@ KP_EXPORT(trusts_workspace, TrustsWorkspace, "(x: f32[N]) -> (out: f32[])");
 KP_EXPORT(keeps_in_workspace, KeepsInWorkspace, "(x: f32[N]) -> (out: f32[])");
 KP_EXPORT(overruns_workspace, OverrunsWorkspace, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(overruns_zeroed, OverrunsZeroed, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(overruns_in_threads, OverrunsInThreads, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(zeroes_too_late, ZeroesTooLate, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(keeps_pointer, KeepsPointer, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(changes_type, ChangesType, "(x: f32[N]) -> (out: f32[N])");
