@@ -13,7 +13,8 @@ from kernpack import storage
 from kernpack._core import Device, DType, Object, Tensor, empty, get_num_threads, set_num_threads
 from kernpack._core import version as __version__
 from kernpack._device import Stream, current_stream, devices, load_backend, stream
-from kernpack._errors import InternalError, KernelError, register_error
+from kernpack._checking import checking
+from kernpack._errors import CheckError, InternalError, KernelError, register_error
 from kernpack._function import FunctionInfo
 from kernpack._load import installed, load
 from kernpack._module import Module
@@ -28,6 +29,7 @@ device = Device
 dtype = DType
 
 __all__ = [
+    "CheckError",
     "DType",
     "Device",
     "FunctionInfo",
@@ -38,6 +40,7 @@ __all__ = [
     "Stream",
     "Tensor",
     "__version__",
+    "checking",
     "current_stream",
     "device",
     "devices",

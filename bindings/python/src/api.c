@@ -35,6 +35,15 @@ static PyObject* GetNumThreads(PyObject* module, PyObject* unused) {
   return PyLong_FromLong(n);
 }
 
+/* Turns the checking mode on, or off again; both times with the same flags. */
+static PyObject* Checking(PyObject* module, PyObject* args) {
+  int on, trace;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "pp:checking", &on, &trace)) return NULL;
+  (on ? kp_checking_enter : kp_checking_leave)(trace ? KP_CHECKING_TRACE : 0u);
+  Py_RETURN_NONE;
+}
+
 static PyObject* SetPeerLibrary(PyObject* module, PyObject* args) {
   const char* path;
   (void)module;
@@ -123,6 +132,7 @@ PyMethodDef kpy_api_methods[] = {
     {"error_class", ErrorClass, METH_O, "error_class(kind) -> what register_error said of it, or None"},
     {"raise_pending", RaisePending, METH_NOARGS,
      "raise_pending(): this thread's error in the host as a Python exception; for other extensions"},
+    {"checking", Checking, METH_VARARGS, "checking(on, trace): one more, or one fewer, that wants calls to be checked"},
     {"set_peer_library", SetPeerLibrary, METH_VARARGS, "set_peer_library(path of libtvm_ffi)"},
     {"global_set", kpy_global_set, METH_VARARGS, "global_set(name, callable, replace)"},
     {"global_get", kpy_global_get, METH_O, "global_get(name) -> Object or None"},

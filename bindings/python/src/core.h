@@ -129,6 +129,10 @@ struct KpyCall {
 
 #define KPY_KIND_ANY 0xffu
 
+/* The host's word that isn't zero while calls are checked: then functions are asked for at each call. */
+KPY_HIDDEN extern const int32_t* kpy_checking_word;
+static inline int kpy_checking(void) { return KPY_UNLIKELY(__atomic_load_n(kpy_checking_word, __ATOMIC_RELAXED) != 0); }
+
 static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->function = function;
   call->family = NULL;

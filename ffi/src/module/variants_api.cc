@@ -3,6 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
+#include "check/entry.h"
+#include "check/mode.h"
 #include "module/loaded_module.h"
 
 using namespace kernpack::host;
@@ -73,7 +75,11 @@ int List(const Function& function, KpAny* out) {
 }  // namespace
 
 extern "C" int kp_function_resolve(const KpLoadedFunction* function, KpDLDevice device, KpSafeCall* call, void** self) {
-  return Guard("kp_function_resolve", [&] { return Resolve(*Internal(function), device, call, self); });
+  return Guard("kp_function_resolve", [&] {
+    if (Resolve(*Internal(function), device, call, self) != 0) return -1;
+    if (check::Checking()) check::StandIn(function, call, self);
+    return 0;
+  });
 }
 
 extern "C" int kp_function_variants(const KpLoadedFunction* function, KpAny* out) {

@@ -5,6 +5,8 @@
 
 #include "base/guard.h"
 #include "call/context.h"
+#include "check/call.h"
+#include "check/mode.h"
 #include "host/services.h"
 #include "parallel/job.h"
 #include "parallel/openmp.h"
@@ -74,7 +76,12 @@ int ParallelFor(int64_t n, int64_t grain, KpParallelBody body, void* context) {
 namespace kernpack::host::service {
 
 int parallel_for(const KpHost*, int64_t n, int64_t grain, KpParallelBody body, void* context) noexcept {
-  return Guard("parallel_for", [&] { return ParallelFor(n, grain, body, context); });
+  return Guard("parallel_for", [&] {
+    check::CheckedCall* call = check::Checking() ? check::CheckedCall::Current() : nullptr;
+    if (call == nullptr || body == nullptr) return ParallelFor(n, grain, body, context);
+    check::CheckedBody checked{body, context, call};
+    return ParallelFor(n, grain, check::CheckedBody::Run, &checked);
+  });
 }
 
 int num_threads(const KpHost*, int32_t* out) noexcept {

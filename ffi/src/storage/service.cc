@@ -6,6 +6,8 @@
 #include <kernpack/host/host.h>
 
 #include "base/guard.h"
+#include "check/mode.h"
+#include "check/scratch.h"
 #include "host/services.h"
 #include "object/object.h"
 #include "registry/registry.h"
@@ -28,6 +30,7 @@ int storage_set(const KpHost*, const KpStorageKey* key, const KpAny* value) noex
   return Guard("storage_set", [&] {
     KeyView view;
     if (ReadKey(key, "storage_set", &view) != 0) return -1;
+    if (check::Checking() && check::LookAtStored(view, *value) != 0) return -1;
     OwnedAny owned;
     if (kp_any_own(value, owned.out()) != 0) return -1;
     StorageTable::Get().Set(view, owned.get());

@@ -2,6 +2,7 @@
 #include <kernpack/host/signature.h>
 
 #include "base/guard.h"
+#include "check/mode.h"
 #include "torch/allocate.h"
 #include "torch/arguments.h"
 
@@ -47,7 +48,10 @@ class Call {
 
  private:
   int RunHere(KpSafeCall call, void* self) {
-    if (call == nullptr && kp_function_resolve(op_.function, {KP_DEVICE_CPU, 0}, &call, &self) != 0) return -1;
+    if ((call == nullptr || host::check::Checking()) && frame_.device.device_type <= KP_DEVICE_CPU &&
+        kp_function_resolve(op_.function, {KP_DEVICE_CPU, 0}, &call, &self) != 0) {
+      return -1;
+    }
     if (!given_out_ && MakeResults() != 0) return -1;
     if (op_.has_workspace && MakeWorkspace() != 0) return -1;
     KpAny nothing = kp_none();

@@ -15,6 +15,8 @@
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "call/context.h"
+#include "check/mode.h"
+#include "check/scratch.h"
 #include "device/registry.h"
 #include "host/services.h"
 #include "object/object.h"
@@ -221,7 +223,9 @@ int workspace(const KpHost*, const KpStorageKey* key, uint64_t bytes, uint32_t f
     view.scope = KP_SCOPE_STREAM;
     view.device = key->device;
     view.stream = key->stream != nullptr ? key->stream : CurrentStream(key->device);
-    return GetWorkspace(view, bytes, flags, out_data);
+    bool served = false;
+    if (check::Checking() && check::GetChecked(view, bytes, flags, out_data, &served) != 0) return -1;
+    return served ? 0 : GetWorkspace(view, bytes, flags, out_data);
   });
 }
 

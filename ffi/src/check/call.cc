@@ -1,0 +1,171 @@
+#include "check/call.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include <kernpack/signature/program.h>
+#include <kernpack/signature/sequence.h>
+
+#include "check/float_state.h"
+#include "check/text.h"
+#include "error/slot.h"
+#include "object/object.h"
+
+namespace kernpack::host::check {
+namespace {
+
+constinit thread_local CheckedCall* t_checked = nullptr;
+
+// Memory of a device is left alone, and with it all of a call that has any: such a kernel may still be running when its
+// function returns.
+bool OnlyOnCpu(const KpAny& value) {
+  if (const KpDLTensor* tensor = kp_any_tensor(&value)) return tensor->device.device_type == KP_DEVICE_CPU;
+  if (value.type_index != KP_TYPE_ARRAY && value.type_index != KP_TYPE_LIST) return true;
+  const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
+  return std::all_of(list->data, list->data + list->size, OnlyOnCpu);
+}
+
+std::string ErrorText(const KpAny& error) {
+  if (error.type_index != KP_TYPE_ERROR) return "an error";
+  const auto* object = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
+  return std::string(object->kind.data, object->kind.size) + ": " +
+         std::string(object->message.data, object->message.size);
+}
+
+}  // namespace
+
+CheckedCall* CheckedCall::Current() noexcept { return t_checked; }
+
+Innermost::Innermost(CheckedCall* call) noexcept : outer_(t_checked) { t_checked = call; }
+Innermost::~Innermost() { Leave(); }
+void Innermost::Leave() const noexcept { t_checked = outer_; }
+
+CheckedCall::CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args)
+    : function_(function), args_(args, args + num_args) {}
+
+CheckedCall::~CheckedCall() {
+  for (KpAny& value : owned_) kp_any_release(&value);
+}
+
+const std::string* CheckedCall::OwnerOf(const void* address) const {
+  const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const Lent& one) { return one.Holds(address); });
+  return found == lent_.end() ? nullptr : &found->name();
+}
+
+int CheckedCall::LendTensor(KpAny* value, Role role, std::string name, const char* parameter) {
+  const KpDLTensor* tensor = kp_any_tensor(value);
+  if (!tensor) return 0;
+  return lent_.emplace_back(*tensor, role, std::move(name), parameter).Replace(value);
+}
+
+int CheckedCall::LendOne(int32_t index, Role role, const char* name, bool is_list) {
+  KpAny* value = &args_[static_cast<size_t>(index)];
+  if (!is_list) return LendTensor(value, role, name, name);
+  if (value->type_index != KP_TYPE_ARRAY && value->type_index != KP_TYPE_LIST) return 0;
+  const auto* given = reinterpret_cast<const KpSequenceObject*>(value->v.v_obj);
+  KpAny made = kp_none();
+  if (signature::MakeArray(static_cast<uint32_t>(given->size), &made) != 0) throw std::bad_alloc();
+  owned_.push_back(made);
+  auto* items = reinterpret_cast<KpSequenceObject*>(made.v.v_obj);
+  for (int64_t i = 0; i < given->size; ++i) {
+    KpAny item = given->data[i];
+    if (LendTensor(&item, role, std::string(name) + "[" + std::to_string(i) + "]", name) != 0) return -1;
+    kp_any_retain(&item);
+    items->data[i] = item;
+  }
+  *value = made;
+  return 0;
+}
+
+// Parameters, results, workspace: the order in which every host passes them to a function with a contract.
+int CheckedCall::Lend() {
+  if (!function_.program) return 0;
+  const signature::View program{function_.program};
+  const int32_t params = program.NumParams();
+  const int32_t results = program.NumResults();
+  if (static_cast<int32_t>(args_.size()) != params + results + (program.HasWorkspace() ? 1 : 0)) return 0;
+  if (!std::all_of(args_.begin(), args_.end(), OnlyOnCpu)) return 0;
+  for (int32_t i = 0; i < params; ++i) {
+    const uint32_t* record = program.Param(i);
+    if (signature::KindOf(record) != KP_PARAM_TENSOR) continue;
+    const uint32_t flags = signature::FlagsOf(record);
+    const Role role = flags & KP_PARAM_MUTATED ? Role::kMutated : Role::kInput;
+    if (LendOne(i, role, program.ParamName(i), (flags & KP_PARAM_LIST) != 0) != 0) return -1;
+  }
+  for (int32_t i = 0; i < results; ++i) {
+    if (LendOne(params + i, Role::kResult, program.ResultName(i), false) != 0) return -1;
+  }
+  return program.HasWorkspace() ? LendOne(params + results, Role::kWorkspace, "workspace", false) : 0;
+}
+
+int CheckedCall::Run(KpSafeCall call, void* self, KpAny* result) {
+  if (Lend() != 0) return -1;
+  before_ = args_;
+  const bool was_pending = kp_error_pending() != 0;
+  const FloatState state;
+  const Innermost innermost(this);
+  int rc = call(self, args_.data(), static_cast<int32_t>(args_.size()), result);
+  innermost.Leave();
+  const char* changed = state.Restore();
+  if (changed) {
+    findings_.push_back(std::string(function_.name) + ": left the thread's " + changed +
+                        " changed, for whatever runs on it next; put it back before returning");
+  }
+  if (!was_pending) LookAtErrors(&rc);
+  Look(rc, result);
+  return Report(rc);
+}
+
+void CheckedCall::LookAtErrors(int* rc) {
+  if (*rc != 0 || kp_error_pending() == 0) return;
+  OwnedAny error;
+  TakeError(error.out());
+  findings_.push_back(std::string(function_.name) + ": raised " + ErrorText(error.get()) +
+                      ", and returned 0, which says that all went well; return -1 after raising");
+}
+
+void CheckedCall::LookAtArguments() {
+  const signature::View program{function_.program};
+  for (size_t i = 0; i < args_.size(); ++i) {
+    if (std::memcmp(&args_[i], &before_[i], sizeof(KpAny)) == 0) continue;
+    const bool named = function_.program && static_cast<int32_t>(i) < program.NumParams();
+    findings_.push_back(std::string(function_.name) + ": " +
+                        (named ? program.ParamName(static_cast<int>(i)) : "argument " + std::to_string(i)) +
+                        ": its value was changed in the caller's array of arguments; copy it first");
+  }
+}
+
+void CheckedCall::Look(int rc, KpAny* result) {
+  LookAtArguments();
+  const std::string name = function_.name;
+  const auto given = [this](Mark mark) {
+    return std::any_of(lent_.begin(), lent_.end(), [mark](const Lent& one) { return one.HeldMark(mark); });
+  };
+  for (Lent& one : lent_) one.Look(name, rc == 0, given, &findings_);
+  scratch_.Look(name, &findings_);
+  if (function_.program && result->type_index != KP_TYPE_NONE) {
+    findings_.push_back(name + ": returned a value (" + kp_type_name(result->type_index) +
+                        "), though a function with a signature writes to its results' memory; leave *result alone");
+    kp_any_release(result);
+  }
+  for (Lent& one : lent_) one.GiveBack(name);
+  scratch_.GiveBack();
+  LookAtKept(&findings_);
+}
+
+int CheckedCall::Report(int rc) {
+  if (findings_.empty()) return rc;
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < findings_.size() && i < kMost; ++i) text += (i ? "\n" : "") + findings_[i];
+  if (findings_.size() > kMost) text += "\n(" + std::to_string(findings_.size() - kMost) + " more)";
+  if (rc != 0 && kp_error_pending() != 0) {
+    OwnedAny error;
+    TakeError(error.out());
+    text += "\n(then it raised " + ErrorText(error.get()) + ")";
+  }
+  return Raise("CheckError", text);
+}
+
+}  // namespace kernpack::host::check

@@ -1,0 +1,69 @@
+// What memory is filled with before a kernel sees it. Each 16-bit mark is a quiet NaN as f16 and as bf16, and repeated also as
+// f32 and f64; arithmetic hands a NaN's bits on. So a result that holds a mark tells what memory it was computed from.
+#ifndef KERNPACK_SRC_CHECK_PATTERN_H_
+#define KERNPACK_SRC_CHECK_PATTERN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <kernpack/abi.h>
+
+namespace kernpack::host::check {
+
+enum class Mark : uint16_t {
+  kUnwritten = 0x7ffa,  // a result before the call
+  kOutside = 0x7ffb,  // around a buffer
+  kWorkspace = 0x7ffd,  // scratch memory before the call
+  kReturned = 0x7ffe,  // memory of an earlier call
+};
+
+inline uint8_t MarkByte(Mark mark, const char* at) {
+  return static_cast<uint8_t>(static_cast<unsigned>(mark) >> (reinterpret_cast<uintptr_t>(at) & 1) * 8);
+}
+
+// The byte of a mark depends on its address alone.
+inline void FillMark(char* at, size_t bytes, Mark mark) {
+  for (size_t i = 0; i < bytes && i < 2; ++i) at[i] = static_cast<char>(MarkByte(mark, at + i));
+  for (size_t done = 2; done < bytes; done *= 2) std::memcpy(at + done, at, done < bytes - done ? done : bytes - done);
+}
+
+inline bool HoldsMark(const char* at, size_t bytes, Mark mark) {
+  for (size_t i = 0; i < bytes && i < 2; ++i) {
+    if (static_cast<uint8_t>(at[i]) != MarkByte(mark, at + i)) return false;
+  }
+  return bytes <= 2 || std::memcmp(at, at + 2, bytes - 2) == 0;
+}
+
+// Integers have no NaN: a result of theirs is filled with noise, which differs from place to place, so that what a kernel
+// writes hardly ever equals it.
+inline uint8_t NoiseByte(size_t place) {
+  uint64_t mixed = (place / 8 + 1) * 0x9e3779b97f4a7c15u;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<uint8_t>((mixed ^ (mixed >> 31)) >> place % 8 * 8);
+}
+
+// Bits of what NaN-ness is told of: a complex number's part.
+inline int32_t PartBits(KpDLDataType dtype) { return dtype.code == KP_DTYPE_COMPLEX ? dtype.bits / 2 : dtype.bits; }
+
+inline bool IsFloat(KpDLDataType dtype) {
+  const bool wide = PartBits(dtype) == 16 || PartBits(dtype) == 32 || PartBits(dtype) == 64;
+  return wide && (dtype.code == KP_DTYPE_FLOAT || dtype.code == KP_DTYPE_BFLOAT || dtype.code == KP_DTYPE_COMPLEX);
+}
+
+// A float of `bytes` bytes that holds the mark, of either sign.
+inline bool IsMarkedFloat(const char* at, size_t bytes, Mark mark) {
+  uint16_t words[4] = {};
+  std::memcpy(words, at, bytes);
+  const size_t last = bytes / 2 - 1;  // little-endian: the sign is in the last
+  words[last] &= 0x7fff;
+  for (size_t i = 0; i <= last; ++i) {
+    if (words[i] != static_cast<uint16_t>(mark)) return false;
+  }
+  return true;
+}
+
+}  // namespace kernpack::host::check
+
+#endif  // KERNPACK_SRC_CHECK_PATTERN_H_

@@ -1,0 +1,46 @@
+// Scratch memory that a kernel asks its host for during a checked call, and what it puts into storage.
+#ifndef KERNPACK_SRC_CHECK_SCRATCH_H_
+#define KERNPACK_SRC_CHECK_SCRATCH_H_
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "check/block.h"
+#include "check/lent.h"
+#include "storage/key.h"
+
+namespace kernpack::host::check {
+
+// The workspaces of one call, on all of its threads. Each call gets memory of its own, so that what another one left isn't taken for its own;
+// zeroed ones keep what they hold, as is promised.
+class Scratch {
+ public:
+  // *served: 0 where the memory has to come from elsewhere.
+  int Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served, const char* function,
+          Findings* findings);
+  void Look(const std::string& function, Findings* findings) const;
+  void GiveBack() const;
+
+ private:
+  struct One {
+    StoredKey key;
+    std::shared_ptr<Block> block;
+    uint32_t flags;
+    std::thread::id thread;
+  };
+  static std::string NameOf(const One& one) { return "workspace '" + std::string(one.key.view().key) + "'"; }
+  std::mutex mutex_;  // parallel_for's threads ask too
+  const std::thread::id first_ = std::this_thread::get_id();
+  std::list<One> all_;
+};
+
+// Serves a workspace if a checked call is in progress on this thread: *served says whether.
+int GetChecked(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served);
+// Before `value` is stored: 0, or -1 with a CheckError raised. Nothing outside a checked call.
+int LookAtStored(const KeyView& key, const KpAny& value);
+
+}  // namespace kernpack::host::check
+
+#endif  // KERNPACK_SRC_CHECK_SCRATCH_H_

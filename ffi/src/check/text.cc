@@ -1,0 +1,123 @@
+#include "check/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include <kernpack/signature/program.h>
+
+namespace kernpack::host::check {
+namespace {
+
+std::string FloatText(double value) {
+  if (std::isnan(value)) return "nan";
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  std::string out(text, end);
+  if (out.find_first_of(".en") == std::string::npos) out += ".0";  // as Python shows it: 2.0, not 2
+  return out;
+}
+
+template <class T>
+T ReadAs(const void* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+std::string ListText(const KpAny& value) {
+  constexpr int64_t kMost = 8;
+  const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
+  std::string out = "[";
+  for (int64_t i = 0; i < list->size && i < kMost; ++i) out += (i ? ", " : "") + ValueText(list->data[i]);
+  if (list->size > kMost) out += ", ... " + std::to_string(list->size) + " in all";
+  return out + "]";
+}
+
+}  // namespace
+
+std::string TensorText(const KpDLTensor& tensor) {
+  std::string out = kp_dtype_name(tensor.dtype);
+  out += '[';
+  for (int32_t i = 0; i < tensor.ndim; ++i) out += (i ? ", " : "") + std::to_string(tensor.shape[i]);
+  out += ']';
+  if (tensor.device.device_type == KP_DEVICE_CPU) return out;
+  return out + " on " + kp_device_type_name(tensor.device.device_type) + ":" + std::to_string(tensor.device.device_id);
+}
+
+std::string ValueText(const KpAny& value) {
+  if (const KpDLTensor* tensor = kp_any_tensor(&value)) return TensorText(*tensor);
+  KpBytes text{};
+  if (kp_any_str(&value, &text)) {
+    constexpr size_t kMost = 60;
+    return "'" + std::string(text.data, text.size < kMost ? text.size : kMost) + (text.size > kMost ? "...'" : "'");
+  }
+  switch (value.type_index) {
+    case KP_TYPE_NONE:
+      return "None";
+    case KP_TYPE_INT:
+      return std::to_string(value.v.v_int);
+    case KP_TYPE_BOOL:
+      return value.v.v_int ? "True" : "False";
+    case KP_TYPE_FLOAT:
+      return FloatText(value.v.v_float);
+    case KP_TYPE_DTYPE:
+      return kp_dtype_name(value.v.v_dtype);
+    case KP_TYPE_DEVICE:
+      return std::string(kp_device_type_name(value.v.v_device.device_type)) + ":" +
+             std::to_string(value.v.v_device.device_id);
+    case KP_TYPE_ARRAY:
+    case KP_TYPE_LIST:
+      return ListText(value);
+    default:
+      return std::string("<") + kp_type_name(value.type_index) + ">";
+  }
+}
+
+std::string IndexText(const KpDLTensor& tensor, int64_t element) {
+  std::string out = "]";
+  for (int32_t i = tensor.ndim; i-- > 0;) {
+    const int64_t size = tensor.shape[i] > 0 ? tensor.shape[i] : 1;
+    out.insert(0, (i ? ", " : "") + std::to_string(element % size));
+    element /= size;
+  }
+  return "[" + out;
+}
+
+std::string ElementText(KpDLDataType dtype, const void* at) {
+  if (dtype.lanes != 1) return "";
+  if (dtype.code == KP_DTYPE_FLOAT && dtype.bits == 32) return FloatText(static_cast<double>(ReadAs<float>(at)));
+  if (dtype.code == KP_DTYPE_FLOAT && dtype.bits == 64) return FloatText(ReadAs<double>(at));
+  if (dtype.code == KP_DTYPE_BOOL) return std::to_string(ReadAs<uint8_t>(at));
+  if (dtype.code != KP_DTYPE_INT && dtype.code != KP_DTYPE_UINT) return "";
+  const bool is_signed = dtype.code == KP_DTYPE_INT;
+  switch (dtype.bits) {
+    case 8:
+      return std::to_string(is_signed ? int{ReadAs<int8_t>(at)} : int{ReadAs<uint8_t>(at)});
+    case 16:
+      return std::to_string(is_signed ? int{ReadAs<int16_t>(at)} : int{ReadAs<uint16_t>(at)});
+    case 32:
+      return std::to_string(is_signed ? int64_t{ReadAs<int32_t>(at)} : int64_t{ReadAs<uint32_t>(at)});
+    case 64:
+      return is_signed ? std::to_string(ReadAs<int64_t>(at)) : std::to_string(ReadAs<uint64_t>(at));
+    default:
+      return "";
+  }
+}
+
+// Tensors by place, as they are passed; everything else, and what is passed by keyword only, by name.
+std::string CallText(const KpLoadedFunction& function, const KpAny* args, int32_t num_args) {
+  std::string out = std::string(function.module_name) + "." + function.name + "(";
+  const signature::View program{function.program};
+  const int32_t params = function.program ? program.NumParams() : num_args;
+  for (int32_t i = 0; i < params && i < num_args; ++i) {
+    if (i) out += ", ";
+    const bool named = function.program && (signature::KindOf(program.Param(i)) != KP_PARAM_TENSOR ||
+                                            args[i].type_index == KP_TYPE_NONE || i >= program.NumPositional());
+    if (named) out += std::string(program.ParamName(i)) + "=";
+    out += ValueText(args[i]);
+  }
+  return out + ")";
+}
+
+}  // namespace kernpack::host::check

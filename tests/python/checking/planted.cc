@@ -1,0 +1,284 @@
+// Kernels with one bug each, for the checking mode to find. Written from the public docs: what an author may get wrong.
+#include <kernpack/kernel.h>
+
+#include <cfenv>
+#include <cstring>
+
+namespace kp = kernpack;
+using Out = kp::TensorView;  // results, what is marked `!`, and workspaces
+
+namespace {
+
+// What an author without const writes.
+float* Writable(kp::TensorView x) { return const_cast<float*>(x.data_ptr<float>()); }
+const float* In(kp::TensorView x) { return x.data_ptr<float>(); }
+float* To(Out x) { return x.data_ptr<float>(); }
+
+void Copy(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = In(x)[i];
+}
+
+// ---- inputs that are written ----
+void WritesInput(kp::TensorView x, Out out) {
+  Copy(x, out);
+  Writable(x)[0] = 7;
+}
+void WritesInputAtItsEnd(kp::TensorView x, Out out) {
+  Copy(x, out);
+  Writable(x)[x.numel() - 1] += 1;
+}
+void SortsInPlace(kp::TensorView x, Out out) {
+  float* p = Writable(x);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    for (int64_t j = i + 1; j < x.numel(); ++j) {
+      if (p[j] < p[i]) std::swap(p[i], p[j]);
+    }
+  }
+  Copy(x, out);
+}
+void WritesStridedInput(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.size(0); ++i) To(out)[i] = In(x)[i * x.stride(0)];
+  Writable(x)[2 * x.stride(0)] = 7;
+}
+void WritesBetweenStrides(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.size(0); ++i) To(out)[i] = In(x)[i * x.stride(0)];
+  Writable(x)[1] = 7;
+}
+void WritesItem(kp::ListView<kp::TensorView> xs, Out out) {
+  To(out)[0] = 0;
+  Writable(xs[1])[1] = 7;
+}
+void WritesOptional(kp::TensorView x, std::optional<kp::TensorView> bias, Out out) {
+  Copy(x, out);
+  if (bias) Writable(*bias)[0] = 0;
+}
+void WritesInThreads(kp::TensorView x, Out out) {
+  float* p = Writable(x);
+  float* to = To(out);
+  kp::parallel_for(x.numel(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = p[i] *= 2;
+  });
+}
+void WritesWrongOfTwo(Out state, kp::TensorView delta, Out out) {
+  To(out)[0] = 0;
+  for (int64_t i = 0; i < delta.numel(); ++i) Writable(delta)[i] += To(state)[i];
+}
+void WritesBesideNumber(kp::TensorView x, kp::TensorView by, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = In(x)[i] * In(by)[0];
+  Writable(x)[0] = 7;
+}
+void ChangesShape(kp::TensorView x, Out out) {
+  Copy(x, out);
+  const_cast<int64_t*>(x.raw().shape)[0] = 1;
+}
+
+// ---- beyond the ends ----
+void WritesPastResult(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i <= x.numel(); ++i) To(out)[i] = 1;
+}
+void WritesBeforeResult(kp::TensorView x, Out out) {
+  for (int64_t i = -1; i < x.numel(); ++i) To(out)[i] = 1;
+}
+void WritesPastInput(kp::TensorView x, Out out) {
+  Copy(x, out);
+  Writable(x)[x.numel() + 2] = 1;
+}
+void WritesPastMutated(Out x) { To(x)[x.numel()] = 1; }
+void WritesPastDestination(kp::TensorView x, Out out) {
+  Copy(x, out);
+  To(out)[x.numel()] = 1;
+}
+void WritesPastWorkspace(kp::TensorView x, Out out, Out scratch) {
+  Copy(x, out);
+  std::memset(scratch.data_ptr(), 1, static_cast<size_t>(scratch.numel()) + 1);
+}
+void WritesPastEmpty(kp::TensorView x, Out out) {
+  (void)x;
+  To(out)[0] = 1;
+}
+void ClearsTooManyBytes(kp::TensorView x, Out out) {
+  std::memset(out.data_ptr(), 0, static_cast<size_t>(x.numel()) * sizeof(double));
+}
+void ReadsPastInput(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = In(x)[i] + In(x)[i + 1];
+}
+void ReadsBeforeInput(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = In(x)[i] - In(x)[i - 1];
+}
+
+// ---- results that are not written ----
+void NeverWrites(kp::TensorView x, Out out) { (void)x, (void)out; }
+void ForgetsLast(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i + 1 < x.numel(); ++i) To(out)[i] = In(x)[i];
+}
+void ForgetsLastInt(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i + 1 < x.numel(); ++i) out.data_ptr<int32_t>()[i] = static_cast<int32_t>(In(x)[i]);
+}
+void ForgetsTailOfBytes(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel() / 8 * 8; ++i) out.data_ptr<int8_t>()[i] = 1;
+}
+void WritesEverySecond(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel(); i += 2) To(out)[i] = In(x)[i];
+}
+void ForgetsOneOfTwo(kp::TensorView x, Out low, Out high) {
+  (void)high;
+  Copy(x, low);
+}
+void ClearsTooFewBytes(kp::TensorView x, Out out) {
+  std::memset(out.data_ptr(), 0, static_cast<size_t>(x.numel()));  // bytes, not elements
+}
+void ForgetsRemainder(kp::TensorView x, Out out) {  // a vectorised loop without its tail
+  for (int64_t i = 0; i + 4 <= x.numel(); i += 4) std::memcpy(To(out) + i, In(x) + i, 16);
+}
+void ForgetsHalf(kp::TensorView x, Out out) {
+  (void)x;
+  out.data_ptr<kp::half>()[0] = kp::half(1.0F);
+}
+void ForgetsFlag(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i + 1 < x.numel(); ++i) out.data_ptr<bool>()[i] = In(x)[i] > 0;
+}
+void AccumulatesIntoResult(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[0] += In(x)[i];
+}
+
+// ---- scratch memory that is taken for clean ----
+void TrustsContractWorkspace(kp::TensorView x, Out out, Out scratch) {
+  auto* sums = static_cast<float*>(scratch.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i) sums[i % 4] += In(x)[i];
+  To(out)[0] = sums[0] + sums[1] + sums[2] + sums[3];
+}
+void TrustsWorkspace(kp::TensorView x, Out out) {
+  kp::Workspace w(kp::Device::cpu(), "sums", 64);
+  auto* sums = w.data_as<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) sums[i % 4] += In(x)[i];
+  To(out)[0] = sums[0] + sums[1] + sums[2] + sums[3];
+}
+void KeepsInWorkspace(kp::TensorView x, Out out) {  // what the call before left is taken for this one's
+  kp::Workspace w(kp::Device::cpu(), "kept", 64);
+  auto* kept = w.data_as<float>();
+  To(out)[0] = kept[0];
+  kept[0] = In(x)[0];
+}
+void OverrunsWorkspace(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::Workspace w(kp::Device::cpu(), "short", 100);
+  std::memset(w.data(), 0, 104);
+}
+void OverrunsZeroed(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::Workspace w(kp::Device::cpu(), "zeroed_short", 64, kp::zeroed);
+  w.data_as<int64_t>()[8] = 1;
+}
+void ZeroesTooLate(kp::TensorView x, Out out) {  // one key, once with and once without zeroed: who comes first decides
+  Copy(x, out);
+  kp::Workspace plain(kp::Device::cpu(), "both", 64);
+  kp::Workspace zeroed(kp::Device::cpu(), "both", 64, kp::zeroed);
+}
+void OverrunsInThreads(kp::TensorView x, Out out) {
+  kp::parallel_for(x.numel(), 1, [&](int64_t begin, int64_t end) {
+    kp::Workspace w(kp::Device::cpu(), "each", 16);
+    for (int64_t i = begin; i < end; ++i) {
+      w.data_as<float>()[4] = In(x)[i];
+      To(out)[i] = In(x)[i];
+    }
+  });
+}
+float* g_kept = nullptr;
+void KeepsPointer(kp::TensorView x, Out out) {  // a pointer outlives the call that it was lent to
+  Copy(x, out);
+  if (g_kept) g_kept[0] = 5;
+  g_kept = Writable(x);
+}
+
+// ---- storage ----
+void ChangesType(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::storage_set("plan", int64_t{1});
+  kp::storage_set("plan", kp::Any(kp::String("not a number any more")));
+}
+void StoresPointer(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::storage_set("where", kp::Any(static_cast<void*>(Writable(x))));
+}
+
+// ---- the thread's state ----
+void LeavesRounding(kp::TensorView x, Out out) {
+  std::fesetround(FE_UPWARD);
+  Copy(x, out);
+}
+
+// ---- nothing wrong: no check may complain ----
+void Fine(Out state, kp::TensorView x, double eps, std::optional<kp::TensorView> bias, kp::ListView<kp::TensorView> xs,
+          Out out, Out scratch) {
+  auto* copy = static_cast<float*>(scratch.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i) copy[i] = In(x)[i] * static_cast<float>(eps);
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = copy[i] + (bias ? In(*bias)[i] : 0) + In(xs[0])[i];
+  for (int64_t i = 0; i < x.numel(); ++i) To(state)[i] += 1;
+}
+void FineBytes(kp::TensorView x, Out out) { std::memcpy(out.data_ptr(), x.data_ptr(), static_cast<size_t>(x.numel())); }
+int64_t FineTicks() {
+  kp::Workspace w(kp::Device::cpu(), "ticks", sizeof(int64_t), kp::zeroed);
+  return ++*w.data_as<int64_t>();
+}
+void Fails(kp::TensorView x, Out out) {
+  (void)out;
+  KP_THROW(ValueError) << "x has " << x.numel();
+}
+void Crashes(kp::TensorView x, double eps, Out out) {
+  (void)x, (void)eps, (void)out;
+  *reinterpret_cast<volatile int*>(8) = 1;
+}
+
+}  // namespace
+
+KP_MODULE("planted", "1.0.0");
+KP_EXPORT(writes_input, WritesInput, "(x: f32[N, D]) -> (out: f32[N, D])");
+KP_EXPORT(writes_input_at_its_end, WritesInputAtItsEnd, "(x: f32[N, D]) -> (out: f32[N, D])");
+KP_EXPORT(sorts_in_place, SortsInPlace, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_strided_input, WritesStridedInput, "(x: f32[N] strided) -> (out: f32[N])");
+KP_EXPORT(writes_between_strides, WritesBetweenStrides, "(x: f32[N] strided) -> (out: f32[N])");
+KP_EXPORT(writes_item, WritesItem, "(xs: list[f32[N]]) -> (out: f32[1])");
+KP_EXPORT(writes_optional, WritesOptional, "(x: f32[N], bias: f32[N]? = None) -> (out: f32[N])");
+KP_EXPORT(writes_in_threads, WritesInThreads, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_wrong_of_two, WritesWrongOfTwo, "(state!: f32[N], delta: f32[N]) -> (out: f32[1])");
+KP_EXPORT(writes_beside_number, WritesBesideNumber, "(x: f32[N], by: f32[]) -> (out: f32[N])");
+KP_EXPORT(changes_shape, ChangesShape, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_past_result, WritesPastResult, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_before_result, WritesBeforeResult, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_past_input, WritesPastInput, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_past_mutated, WritesPastMutated, "(x!: f32[N]) -> ()");
+KP_EXPORT(writes_past_destination, WritesPastDestination, "(x: f32[N]) -> (y: f32[N])");
+KP_EXPORT(writes_past_workspace, WritesPastWorkspace, "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N");
+KP_EXPORT(writes_past_empty, WritesPastEmpty, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(clears_too_many_bytes, ClearsTooManyBytes, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(reads_past_input, ReadsPastInput, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(reads_before_input, ReadsBeforeInput, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(never_writes, NeverWrites, "(x: f32[N, D]) -> (out: f32[N, D])");
+KP_EXPORT(forgets_last, ForgetsLast, "(x: f32[N, D]) -> (out: f32[N, D])");
+KP_EXPORT(forgets_last_int, ForgetsLastInt, "(x: f32[N]) -> (out: i32[N])");
+KP_EXPORT(forgets_tail_of_bytes, ForgetsTailOfBytes, "(x: f32[N]) -> (out: i8[N])");
+KP_EXPORT(writes_every_second, WritesEverySecond, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(forgets_one_of_two, ForgetsOneOfTwo, "(x: f32[N]) -> (low: f32[N], high: f32[N])");
+KP_EXPORT(clears_too_few_bytes, ClearsTooFewBytes, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(forgets_remainder, ForgetsRemainder, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(forgets_half, ForgetsHalf, "(x: f32[N]) -> (out: f16[N])");
+KP_EXPORT(forgets_flag, ForgetsFlag, "(x: f32[N]) -> (out: bool[N])");
+KP_EXPORT(accumulates_into_result, AccumulatesIntoResult, "(x: f32[N]) -> (out: f32[])");
+KP_EXPORT(trusts_contract_workspace, TrustsContractWorkspace, "(x: f32[N]) -> (out: f32[]) with workspace = 16");
+KP_EXPORT(trusts_workspace, TrustsWorkspace, "(x: f32[N]) -> (out: f32[])");
+KP_EXPORT(keeps_in_workspace, KeepsInWorkspace, "(x: f32[N]) -> (out: f32[])");
+KP_EXPORT(overruns_workspace, OverrunsWorkspace, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(overruns_zeroed, OverrunsZeroed, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(overruns_in_threads, OverrunsInThreads, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(zeroes_too_late, ZeroesTooLate, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(keeps_pointer, KeepsPointer, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(changes_type, ChangesType, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(stores_pointer, StoresPointer, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(leaves_rounding, LeavesRounding, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(fine, Fine,
+          "(state!: f32[N], x: f32[N], eps: float = 1e-5, bias: f32[N]? = None, *, xs: list[f32[N]]) -> (out: f32[N]) "
+          "with workspace = 4 * N");
+KP_EXPORT(fine_bytes, FineBytes, "(x: u8[N]) -> (out: u8[N])");
+KP_EXPORT(fine_ticks, FineTicks);
+KP_EXPORT(fails, Fails, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(crashes, Crashes, "(x: f32[N, D], *, eps: float = 1e-5) -> (out: f32[N])");

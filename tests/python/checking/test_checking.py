@@ -1,0 +1,130 @@
+"""The checking mode itself: what it leaves alone, where it looks, and what it protects."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import kernpack
+import numpy as np
+import pytest
+from planted import f32
+
+MESSAGE = (
+    "writes_input: x: element [0, 0] of f32[4, 8] was written (from 1.0 to 7.0), though the signature lets it be read only; "
+    "write to a copy or a result, or mark it `x!: ...`"
+)
+
+
+def test_kernels_without_bugs_pass_and_compute_the_same(planted: kernpack.Module) -> None:
+    def run() -> tuple[np.ndarray, ...]:
+        state, out = f32(6), np.zeros(6, np.float32)
+        results = [planted.fine(state, f32(6), xs=[f32(6)]), planted.fine(state, f32(6), 2.0, f32(6), xs=[f32(6)])]
+        planted.fine(state, f32(6), xs=[f32(6)], out=out)
+        nothing = planted.fine(f32(0), f32(0), xs=[f32(0)])
+        return (*results, state, out, nothing)
+
+    unchecked = run()
+    with kernpack.checking(trace=False):
+        checked = run()
+    for one, other in zip(unchecked, checked, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_all_bytes_are_results_of_bytes(planted: kernpack.Module) -> None:
+    every = np.arange(1 << 16).astype(np.uint8)
+    every[1::3] = 0xFA
+    with kernpack.checking(trace=False):
+        np.testing.assert_array_equal(planted.fine_bytes(every), every)
+
+
+def test_nan_that_was_given_is_no_finding(planted: kernpack.Module) -> None:
+    marks = np.full(12, 0x7FFB7FFB, np.uint32).view(np.float32)  # what guard zones hold
+    with kernpack.checking(trace=False):
+        assert np.isnan(planted.fine(f32(12), marks, 1.0, xs=[f32(12)])).all()
+
+
+def test_zeroed_workspaces_keep_what_kernels_leave(planted: kernpack.Module) -> None:
+    before = planted.fine_ticks()
+    with kernpack.checking(trace=False):
+        assert [planted.fine_ticks(), planted.fine_ticks()] == [before + 1, before + 2]
+    assert planted.fine_ticks() == before + 3
+
+
+def test_message_says_what_to_do_and_the_input_stays(planted: kernpack.Module) -> None:
+    x = f32(4, 8)
+    x.flags.writeable = False
+    with kernpack.checking(trace=False), pytest.raises(kernpack.CheckError) as raised:
+        planted.writes_input(x)
+    assert str(raised.value) == MESSAGE
+    np.testing.assert_array_equal(x, f32(4, 8))
+
+
+def test_errors_of_kernels_stay_what_they_are(planted: kernpack.Module) -> None:
+    with kernpack.checking(trace=False), pytest.raises(ValueError, match=r"^fails: x has 3$"):
+        planted.fails(f32(3))
+
+
+def test_nothing_is_checked_outside_of_the_block(planted: kernpack.Module) -> None:
+    with kernpack.checking(trace=False), kernpack.checking(trace=False):
+        pass
+    x = f32(4, 8)
+    planted.writes_input(x)
+    assert x[0, 0] == 7
+
+
+def test_torch_calls_are_checked(planted: kernpack.Module) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.ones(4, 8)
+    compiled = torch.compile(lambda x: planted.writes_input(x) + 1, backend="eager")
+    for call in (planted.writes_input, compiled):
+        with kernpack.checking(trace=False), pytest.raises(Exception, match="x: element \\[0, 0\\] of .* was written"):
+            call(x)
+    assert bool((x == 1).all())
+
+
+def test_jax_calls_are_checked_where_programs_were_compiled_before(planted: kernpack.Module) -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+    x = jnp.asarray(np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32))
+    kept = np.array(x)
+    # Never run unchecked: that would change the immutable x.
+    for call in (jax.jit(planted.writes_input).lower(x).compile(), planted.writes_input):
+        with kernpack.checking(trace=False), pytest.raises(Exception, match="x: element \\[0, 0\\] of .* was written"):
+            jax.block_until_ready(call(x))
+    np.testing.assert_array_equal(np.asarray(x), kept)
+
+
+CRASH = """
+    import sys
+    import kernpack, numpy as np
+    k = kernpack.load_inline(open(sys.argv[1]).read())
+    k.crashes(np.zeros((4, 8), np.float32))
+"""
+
+
+def test_last_line_before_a_crash_names_the_call() -> None:
+    source = Path(__file__).parent / "planted.cc"
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(CRASH), str(source)],
+        env={**os.environ, "KERNPACK_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode < 0
+    assert ended.stderr.splitlines()[-1] == "kernpack: planted.crashes(f32[4, 8], eps=1e-05)"
+
+
+def test_trace_shows_every_kind_of_value(planted: kernpack.Module, capfd: pytest.CaptureFixture[str]) -> None:
+    with kernpack.checking():
+        planted.fine(f32(2), f32(2), 2, None, xs=[f32(2)])
+        planted.fine_ticks()
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == [
+        "kernpack: planted.fine(f32[2], f32[2], eps=2, bias=None, xs=[f32[2]])",
+        "kernpack: planted.fine_ticks()",
+    ]
