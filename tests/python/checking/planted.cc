@@ -5,7 +5,7 @@
 #include <cstring>
 
 namespace kp = kernpack;
-using Out = kp::TensorView;  // results, what is marked `!`, and workspaces
+using Out = kp::MutTensorView;  // results, what is marked `!`, and workspaces
 
 namespace {
 

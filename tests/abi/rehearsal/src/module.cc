@@ -8,7 +8,7 @@ namespace kp = kernpack;
 
 namespace {
 
-using Out = kp::TensorView;  // what a result is written through
+using Out = kp::MutTensorView;  // what a result is written through
 
 int64_t Add(int64_t a, int64_t b) { return a + b; }
 
