@@ -2,6 +2,8 @@
 #include "call_context.h"
 #include "core.h"
 
+#include <string.h>
+
 PyMODINIT_FUNC PyInit__core(void);
 
 /* The process's host, for extensions that serve it without linking to libkernpack (kernpack_compiler). */
@@ -12,10 +14,21 @@ static int AddHost(PyObject* module) {
   return rc;
 }
 
+/* The two are one wheel's. A folder that holds files of two versions would crash somewhere later. */
+static int CheckLibrary(void) {
+  if (strcmp(kp_version(), KERNPACK_VERSION) == 0) return 0;
+  PyErr_Format(PyExc_ImportError,
+               "kernpack: _core is of version %s, but the libkernpack beside it is of version %s; install one version: "
+               "pip install --force-reinstall kernpack",
+               KERNPACK_VERSION, kp_version());
+  return -1;
+}
+
 PyMODINIT_FUNC PyInit__core(void) {
   static struct PyModuleDef def = {
       PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", -1, NULL, NULL, NULL, NULL, NULL};
   PyObject* module;
+  if (CheckLibrary() != 0) return NULL;
   def.m_methods = kpy_api_methods;
   module = PyModule_Create(&def);
   if (module == NULL) return NULL;
