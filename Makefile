@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test wheels bench exhaustive exhaustive-math differential fuzz soak lint format clean
+.PHONY: quickstart test wheels bench exhaustive exhaustive-math differential rehearsal golden fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -22,6 +22,12 @@ exhaustive-math: ## the IR's math functions on every f32, a quarter of an hour; 
 
 differential: ## generators against the interpreter on ROUNDS=20 times 1,000 random functions and 60 random schedules; needs what `make test` built
 	KERNPACK_DIFFERENTIAL_ROUNDS=$(or $(ROUNDS),20) ctest --test-dir build/dev -R '[dD]ifferential' -j2 --timeout 86400
+
+rehearsal: ## ABI 1.1 and 2.0 made out of today's sources, met with each other; writes the table of docs/evolution.md; needs what `make test` installed
+	PYTHONPATH=tests/abi .venv/bin/python -m rehearsal
+
+golden: ## remakes the golden binaries of tests/abi/golden; needs what `make test` built and installed
+	.venv/bin/python tests/abi/golden/make.py
 
 fuzz: ## every fuzz target, SECONDS=60 each
 	scripts/fuzz $(or $(SECONDS),60)

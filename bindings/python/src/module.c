@@ -4,6 +4,8 @@
 #include "core.h"
 #include "with_python.h"
 
+#include <string.h>
+
 PyMODINIT_FUNC PyInit__core(void);
 
 /* The process's host, for extensions that serve it without linking to libkernpack (kernpack_compiler). */
@@ -25,6 +27,16 @@ static int Fill(PyObject* module) {
              : 0;
 }
 
+/* The two are one wheel's. A folder that holds files of two versions would crash somewhere later. */
+static int CheckLibrary(void) {
+  if (strcmp(kp_version(), KERNPACK_VERSION) == 0) return 0;
+  PyErr_Format(PyExc_ImportError,
+               "kernpack: _core is of version %s, but the libkernpack beside it is of version %s; install one version: "
+               "pip install --force-reinstall kernpack",
+               KERNPACK_VERSION, kp_version());
+  return -1;
+}
+
 /* The one module object of the process, in whichever interpreter may have it. */
 static PyObject* Create(PyObject* spec, PyModuleDef* def) {
   const int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
@@ -36,6 +48,7 @@ static PyObject* Create(PyObject* spec, PyModuleDef* def) {
                         "kernpack belong to the interpreter that imports it first; import it there, or use processes",
                         (long long)interpreter);
   }
+  if (g_module == NULL && CheckLibrary() != 0) return NULL;
   if (g_module == NULL && (name = PyObject_GetAttrString(spec, "name")) != NULL) {
     g_module = PyModule_NewObject(name);
     Py_DECREF(name);

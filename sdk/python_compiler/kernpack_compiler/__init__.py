@@ -4,6 +4,13 @@ import copyreg as _copyreg
 
 import kernpack as _kernpack  # the one host of the process
 
+__version__ = "0.1.0"
+if _kernpack.__version__ != __version__:  # pip sees to that; a folder on PYTHONPATH or `pip install --no-deps` may not
+    raise ImportError(
+        f"kernpack-compiler {__version__} needs kernpack {__version__}, this is {_kernpack.__version__}: "
+        "pip install -U kernpack kernpack-compiler"
+    )
+
 from . import _nvrtc, ir
 from ._build import BuiltModule, build, export_library, register_generator, remove_generator
 from ._native import (
@@ -25,8 +32,6 @@ from ._native import (
     tag_definition,
 )
 from ._wheel import export_wheel
-
-__version__ = _kernpack.__version__
 
 __all__ = [
     "BestMatch",

@@ -24,7 +24,7 @@ Name: {name}
 Version: {version}
 Summary: {summary}
 Requires-Python: >=3.11
-Requires-Dist: kernpack>={host}
+Requires-Dist: kernpack>={host},<2
 """
 _WHEEL = """\
 Wheel-Version: 1.0

@@ -44,8 +44,8 @@ def make() -> None:
         kernpack_compiler.export_library(module, FOLDER / f"{name}.so", target)
         commands.append(f"kernpack_compiler.export_library(kernels.MODULE, '{name}.so', '{target}')")
     # The C text that the rehearsal compiles against the headers of other versions.
-    (FOLDER / "generated.c").write_text(kernpack_compiler.build(module, "c").source)
-    commands.append("kernpack_compiler.build(kernels.MODULE, 'c').source, written to generated.c")
+    (FOLDER / "generated.c.txt").write_text(kernpack_compiler.build(module, "c").source)
+    commands.append("kernpack_compiler.build(kernels.MODULE, 'c').source, written to generated.c.txt")
     (FOLDER / "commands.txt").write_text("".join(f"{line}\n" for line in commands))
 
 

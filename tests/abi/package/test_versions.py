@@ -18,6 +18,7 @@ PLACES = {
     "sdk/CMakeLists.txt": r"project\(kernpack_sdk VERSION (\S+)",
     "sdk/pyproject.toml": r'^version = "([^"]+)"',
     "sdk/python/kernpack_sdk/__init__.py": r'^__version__ = "([^"]+)"',
+    "sdk/python_compiler/kernpack_compiler/__init__.py": r'^__version__ = "([^"]+)"',
     "ffi/include/kernpack/module.h": r'^#define KP_SDK_VERSION "([^"]+)"',
     "kernels/CMakeLists.txt": r"project\(kernpack_kernels VERSION (\S+)",
     "kernels/pyproject.toml": r'^version = "([^"]+)"',

@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rehearsal import cells, modules, trees
+from rehearsal import cells, environments, modules, table, trees
 
 
 def main(folder: Path) -> int:
@@ -31,10 +31,17 @@ def main(folder: Path) -> int:
         print(f"{time.monotonic() - start:6.1f} s  {len(files)} modules", flush=True)
         ran = list(pool.map(lambda c: cells.run(c, files[c.module], hosts[c.host]), cells.all_cells()))
     wrong = [line for one in ran for line in one.wrong]
+    environments_tried, wrong_environments = environments.run(folder / "mixed", hosts)
+    wrong += wrong_environments
     print(*wrong, sep="\n")
-    crashes = sum(bool(one.crash) for one in ran)
+    if not wrong:
+        table.write(one.cell for one in ran)
     failed = sum(bool(one.wrong) for one in ran)
-    print(f"{time.monotonic() - start:6.1f} s  {len(ran)} cells: {len(ran) - failed} as expected, {crashes} crashed")
+    crashed = sum(bool(one.crash) for one in ran) + sum("the process died" in line for line in wrong_environments)
+    print(
+        f"{time.monotonic() - start:6.1f} s  {len(ran)} cells, {len(ran) - failed} as expected; {environments_tried} mixed "
+        f"environments, {environments_tried - len(wrong_environments)} as expected; {crashed} crashes"
+    )
     return 1 if wrong else 0
 
 

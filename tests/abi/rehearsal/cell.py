@@ -1,10 +1,12 @@
 """One cell, in a process of its own: loads a module under the kernpack that PYTHONPATH names, and calls what it is told to.
 
 python cell.py MODULE.so FUNCTION...   prints {"load": "works" or an error, FUNCTION: likewise, ...} as JSON.
+python cell.py import NAME             prints {"import": likewise}.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from array import array
@@ -38,6 +40,7 @@ def raises(function: Callable[..., Any]) -> None:
 CALLS: dict[str, Callable[[Callable[..., Any]], None]] = {
     "add": lambda f: expect(f(40, 2), 42),
     "twice": twice,
+    "square": lambda f: expect(floats(f(array("f", [1, 2, 3]))), [1, 4, 9]),
     "refuse": raises,
     "chosen": lambda f: expect(floats(f()), [7]),
     "news": lambda f: expect(f(41), 42),
@@ -78,4 +81,9 @@ def use_module(path: str, names: list[str]) -> dict[str, str]:
 
 if __name__ == "__main__":
     path, *names = sys.argv[1:]
-    print(json.dumps(use_backend(path) if names == ["copy"] else use_module(path, names)))
+    if path == "import":
+        print(json.dumps({"import": attempt(lambda: importlib.import_module(names[0]))}))
+    elif names == ["copy"]:
+        print(json.dumps(use_backend(path)))
+    else:
+        print(json.dumps(use_module(path, names)))

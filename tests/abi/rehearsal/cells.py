@@ -24,7 +24,7 @@ MODULES = (
 _CALLED = {
     "c": ("add", "twice", "refuse", "chosen"),
     "cxx": ("add", "twice", "refuse", "chosen"),
-    "generated": ("twice",),
+    "generated": ("square",),
     "backend": ("copy",),
 }
 _SECONDS = 120  # a cell takes half a second; a machine may be busy
@@ -69,11 +69,15 @@ class Ran:
 
 def _refused_at_load(host: str, module: Module) -> str | None:
     """The pattern of the refusal, or None where the module loads."""
-    if module.version.split(".")[0] != host.split(".")[0]:
-        kind = "ValueError" if module.language == "backend" else "ImportError"
-        if module.version > host:  # the symbol tells no minor
-            return rf"^{kind}: .*{module.name}.* ABI 2.*this is kernpack .*ABI {re.escape(host)}.*{UPGRADE}"
-        return rf"^{kind}: .*{module.name}.* ABI 1.*this is kernpack .*ABI {re.escape(host)}.*(rebuild|upgrade)"
+    major = module.version.split(".")[0]
+    if major != host.split(".")[0]:
+        advice = UPGRADE if module.version > host else "rebuild|newer build"
+        ours = rf"this is kernpack {re.escape(host)}\S* with .*{re.escape(host)}.*({advice})"
+        if host == "1.0":  # today's release, whose version is not that of its ABI
+            ours = rf"this is kernpack \S+ with .*1\.0.*({advice})"
+        if module.language == "backend":
+            return rf"^ValueError: .*{module.name}.* version {major} of device_api\.h .*{ours}"
+        return rf"^ImportError: .*{module.name}.* ABI {major}.*{ours}"
     if module.version > host and "NEEDS" in module.news:
         return rf"^ImportError: .*needs a host of ABI 1\.1 or newer, this is kernpack .* with ABI 1\.0; .*{UPGRADE}"
     if module.version > host and "CLAIM" in module.news:

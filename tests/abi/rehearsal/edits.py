@@ -10,13 +10,8 @@ from collections.abc import Callable
 
 _ABI = "ffi/include/kernpack/abi.h"
 _DEVICE = "ffi/include/kernpack/device_api.h"
-# Every struct of the ABI that begins with its size. KpHost and KpDeviceApi grow by a service.
-_SIZED = {
-    _ABI: ("KpFunctionInfo", "KpModule"),
-    _DEVICE: ("KpLaunch", "KpBackend", "KpDevices"),
-    "ffi/include/kernpack/host/modules.h": ("KpModules",),
-    "ffi/include/kernpack/host/target.h": ("KpTargetApi",),
-}
+# A struct of the ABI that begins with its size. KpHost and KpDeviceApi, which are none of these, grow by a service.
+_SIZED = re.compile(r"typedef struct (Kp\w+) \{\n  uint32_t struct_size")
 
 Files = dict[str, str]
 
@@ -52,6 +47,9 @@ def _version(s: _Sources, major: int, minor: int) -> None:
     s.sub(_DEVICE, r"(#define KP_DEVICE_ABI_MAJOR )\d+", rf"\g<1>{major}")
     s.sub(_DEVICE, r"(#define KP_DEVICE_ABI_MINOR )\d+", rf"\g<1>{minor}")
     s.sub("CMakeLists.txt", r"(project\(kernpack VERSION )\S+", rf"\g<1>{major}.{minor}.0")
+    s.sub(
+        "sdk/python_compiler/kernpack_compiler/__init__.py", r'^(__version__ = )"[^"]+"', rf'\g<1>"{major}.{minor}.0"'
+    )
     s.sub("ffi/include/kernpack/module.h", r'(#define KP_SDK_VERSION )"[^"]+"', rf'\g<1>"{major}.{minor}.0"')
 
 
@@ -61,15 +59,15 @@ def _without_plugins(s: _Sources) -> None:
 
 
 def _fields_at_the_end(s: _Sources) -> None:
-    for file, structs in _SIZED.items():
-        for struct in structs:
+    for file in [name for name in s.files if name.startswith("ffi/include/kernpack/")]:
+        for struct in _SIZED.findall(s.files[file]):
             s.sub(file, rf"^\}} {struct};", f"  const char* rehearsal; /* since 1.1; nullable */\n}} {struct};")
     # The host reads one of them, so that a host that reads past the end of an older table is seen.
     s.sub(
         "ffi/src/module/check.cc",
         r"^  if \(module->reserved != 0\)",
-        """  if (module->struct_size >= offsetof(KpModule, rehearsal) + sizeof module->rehearsal && module->rehearsal &&
-      !*module->rehearsal)
+        """  const char* rehearsal = KP_FIELD_OR(KpModule, module, rehearsal, nullptr);
+  if (rehearsal && !*rehearsal)
     return kp_raise("ImportError", "kernpack.load: '%s': the rehearsal's field is empty", where);
   if (module->reserved != 0)""",
     )

@@ -15,7 +15,7 @@ _FLAGS = ("-shared", "-fPIC", "-O1", "-fvisibility=hidden", "-Wall", "-Wno-missi
 _LANGUAGES = {
     "c": ("gcc", "-std=c99", _SRC / "module.c"),
     "cxx": ("g++", "-std=c++17", "-fno-gnu-unique", _SRC / "module.cc"),
-    "generated": ("gcc", "-std=c11", _GOLDEN / "generated.c"),
+    "generated": ("gcc", "-std=c11", _GOLDEN / "generated.c.txt"),
     "backend": ("gcc", "-std=c99", _GOLDEN / "backend.c"),
 }
 
@@ -38,7 +38,7 @@ def build(module: Module, tree: Tree, folder: Path) -> Path:
     compiler, *flags, template = _LANGUAGES[module.language]
     out = folder / f"{module.name}.so"
     out.parent.mkdir(parents=True, exist_ok=True)
-    source = out.with_suffix(template.suffix)
+    source = out.with_suffix(".cc" if module.language == "cxx" else ".c")
     # What the edits of a new major do to the text that the generator writes.
     text = template.read_text().replace("kp_module_v1", f"kp_module_v{tree.major}")
     write_if_new(source, text.encode())

@@ -61,4 +61,4 @@ def test_is_found_by_its_entry_point(kernels: Path) -> None:
     (info,) = kernels.glob("*.dist-info")
     assert "[kernpack.modules]\nkernpack_kernels = kernpack_kernels" in (info / "entry_points.txt").read_text()
     requires = re.findall(r"^Requires-Dist: (.*)$", (info / "METADATA").read_text(), re.MULTILINE)
-    assert requires == ["kernpack>=0.1"]
+    assert requires == ["kernpack>=0.1,<2"]

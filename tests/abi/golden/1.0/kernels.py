@@ -23,13 +23,13 @@ def scale(x, a, out):
 
 @ir.func("(x: f32[N, D]) -> (out: f32[N, D])")
 def row_sums(x, out):
-    N, D = x.shape
-    with ir.parallel(N) as i:
-        squares = ir.alloc("f32", [D], "workspace", "squares")
-        with ir.serial(D) as j:
+    n, d = x.shape
+    with ir.parallel(n) as i:
+        squares = ir.alloc("f32", [d], "workspace", "squares")
+        with ir.serial(d) as j:
             squares[j] = x[i, j] * x[i, j]
-        with ir.serial(D) as k:
-            out[i, k] = ir.sum(D, lambda j: squares[j])
+        with ir.serial(d) as k:
+            out[i, k] = ir.sum(d, lambda j: squares[j])
 
 
 MODULE = ir.IRModule([square, square_backward, scale, row_sums])

@@ -8,7 +8,7 @@
 #ifdef REHEARSAL_NEEDS
 #define OLDEST_HOST KP_ABI_VERSION
 #else
-#define OLDEST_HOST ((uint32_t)KP_ABI_MAJOR << 16)
+#define OLDEST_HOST KP_ABI_OLDEST_HOST
 #endif
 
 static const KpHost* g_host; /* of the last load: one host a process is all that a cell has */

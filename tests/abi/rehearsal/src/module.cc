@@ -1,8 +1,8 @@
-// A module in C++17, as KP_MODULE and KP_EXPORT write it; the macros are those of module.c.
-#include <kernpack/kernel.h>
-#ifdef REHEARSAL_NEWS
-#include <kernpack/service.h>
+// A module in C++17, as KP_MODULE and KP_EXPORT write it; the macros REHEARSAL_... are those of module.c.
+#ifdef REHEARSAL_CLAIM
+#define KP_REHEARSAL_CLAIM "once a spare field"
 #endif
+#include <kernpack/kernel.h>
 
 namespace kp = kernpack;
 
@@ -31,7 +31,11 @@ int64_t News(int64_t value) {
 
 }  // namespace
 
+#ifdef REHEARSAL_NEEDS
+KP_MODULE("rehearsal_cxx", "1.0", KP_NEEDS_HOST(1, 1));
+#else
 KP_MODULE("rehearsal_cxx", "1.0");
+#endif
 KP_EXPORT(add, Add);
 KP_EXPORT(twice, Twice, "(x: f32[N]) -> (y: f32[N])");
 KP_EXPORT(refuse, Refuse);

@@ -1,0 +1,60 @@
+"""A covering subset of `make rehearsal`: today's host meets modules of 1.1 and 2.0, and a host of 1.1 meets today's modules."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from rehearsal import cells, environments, modules, table, trees
+
+
+def python_path_of_this_host() -> str:
+    import kernpack
+
+    return str(Path(kernpack.__file__).parents[1])
+
+
+def covering() -> list[cells.Cell]:
+    """Without a host of 2.0, and with a host of 1.1 only where an older module meets it: what no other test sees."""
+    return [
+        cell
+        for cell in cells.all_cells()
+        if cell.host == "1.0" or (cell.host == "1.1" and cell.module.version == "1.0") or cell.module.news == "FIELD"
+        if cell.host != "2.0"
+    ]
+
+
+# One test, so that parallel workers do not build the same host twice.
+def test_a_covering_subset_of_cells() -> None:
+    folder = trees.ROOT / "build" / "rehearsal"
+    made = {version: trees.make(version, folder) for version in cells.HOSTS}
+    hosts = {"1.0": python_path_of_this_host(), "1.1": str(trees.build_host(made["1.1"], folder))}
+    wanted = covering()
+    needed = list(dict.fromkeys(cell.module for cell in wanted))
+    with ThreadPoolExecutor(2) as pool:
+        built = list(pool.map(lambda m: modules.build(m, made[m.version], folder / "modules"), needed))
+        files = dict(zip(needed, built, strict=True))
+        ran = list(pool.map(lambda cell: cells.run(cell, files[cell.module], hosts[cell.host]), wanted))
+    assert [line for one in ran for line in one.wrong] == []
+    assert len({cell.module.language for cell in wanted}) == 4
+
+
+def test_a_cell_that_dies_is_seen(tmp_path: Path) -> None:
+    script = tmp_path / "dies.py"
+    script.write_text("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)\n")
+    outcome, crash = cells.run_child([], "", str(script))
+    assert (outcome, crash.split(":")[0]) == ({}, "the process died of signal 11")
+
+
+def test_the_page_has_the_table_of_the_rehearsal() -> None:
+    assert table.written() == table.render(cells.all_cells()), "run `make rehearsal`"
+
+
+@pytest.mark.parametrize("host", cells.HOSTS)
+def test_pip_allows_what_works(host: str) -> None:
+    """A kernel wheel of today is allowed beside a host that runs its modules; the compiler beside its own version."""
+    today = [cell for cell in cells.all_cells() if cell.module.version == "1.0" and cell.host == host]
+    works = all(cell.expected["load"] == cells.WORKS for cell in today)
+    assert environments.allowed_by_pip("kernpack-kernels", host) is works
+    assert environments.allowed_by_pip("kernpack-compiler", host) is (host == "1.0")
