@@ -29,7 +29,7 @@ def main(folder: Path) -> int:
             )
         )
         print(f"{time.monotonic() - start:6.1f} s  {len(files)} modules", flush=True)
-        ran = list(pool.map(lambda c: cells.run(c, files[c.module], hosts[c.host]), cells.all_cells()))
+        ran = list(pool.map(lambda c: cells.run(c, files, hosts), cells.all_cells()))
     wrong = [line for one in ran for line in one.wrong]
     environments_tried, wrong_environments = environments.run(folder / "mixed", hosts)
     wrong += wrong_environments

@@ -1,6 +1,9 @@
 """One cell, in a process of its own: loads a module under the kernpack that PYTHONPATH names, and calls what it is told to.
 
 python cell.py MODULE.so FUNCTION...   prints {"load": "works" or an error, FUNCTION: likewise, ...} as JSON.
+python cell.py backend BACKEND.so MODULE.so RESULT   loads a backend, copies through it, and asks it for 1.1's service by way of
+    the module's device_news().
+python cell.py peer MODULE.so FUNCTION...   the same under apache-tvm-ffi, through the aliases.
 python cell.py import NAME             prints {"import": likewise}.
 """
 
@@ -56,34 +59,43 @@ def attempt(action: Callable[[], Any]) -> str:
     return "works"
 
 
-def use_backend(path: str) -> dict[str, str]:
+def use_backend(path: str, module: str, result: str) -> dict[str, str]:
     import kernpack
 
     def copy() -> None:
         device = kernpack.devices("rehearsed")[0]
         expect(floats(kernpack.from_dlpack(kernpack.zeros((3,), "f32")).to(device).to("cpu")), [0, 0, 0])
 
+    def news() -> None:
+        expect(kernpack.load(module).device_news(kernpack.devices("rehearsed")[0].code), int(result))
+
     outcome = {"load": attempt(lambda: kernpack.load_backend(path))}
     if outcome["load"] == "works":
-        outcome["copy"] = attempt(copy)
+        outcome |= {"copy": attempt(copy), "device_news": attempt(news)}
     return outcome
 
 
-def use_module(path: str, names: list[str]) -> dict[str, str]:
-    import kernpack
-
+def use_module(path: str, names: list[str], load: Callable[[str], Any]) -> dict[str, str]:
     loaded: list[Any] = []
-    outcome = {"load": attempt(lambda: loaded.append(kernpack.load(path)))}
+    outcome = {"load": attempt(lambda: loaded.append(load(path)))}
     for name in names if loaded else []:
         outcome[name] = attempt(lambda name=name: CALLS[name](getattr(loaded[0], name)))
     return outcome
 
 
-if __name__ == "__main__":
-    path, *names = sys.argv[1:]
+def main(path: str, *names: str) -> dict[str, str]:
     if path == "import":
-        print(json.dumps({"import": attempt(lambda: importlib.import_module(names[0]))}))
-    elif names == ["copy"]:
-        print(json.dumps(use_backend(path)))
-    else:
-        print(json.dumps(use_module(path, names)))
+        return {"import": attempt(lambda: importlib.import_module(names[0]))}
+    if path == "peer":
+        import tvm_ffi
+
+        return use_module(names[0], list(names[1:]), tvm_ffi.load_module)
+    if path == "backend":
+        return use_backend(*names)
+    import kernpack
+
+    return use_module(path, list(names), kernpack.load)
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

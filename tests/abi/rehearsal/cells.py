@@ -14,6 +14,7 @@ from pathlib import Path
 from rehearsal.modules import Module
 
 HOSTS = ("1.0", "1.1", "2.0")
+PEER = "apache-tvm-ffi"  # calls through the aliases, which C++ modules have
 MODULES = (
     *(Module(version, language) for language in ("c", "cxx", "generated", "backend") for version in HOSTS),
     *(Module("1.1", language, "NEWS") for language in ("c", "cxx", "backend")),
@@ -21,6 +22,7 @@ MODULES = (
     *(Module("1.1", language, "CLAIM") for language in ("c", "cxx")),
     Module("1.1", "c", "FIELD"),
 )
+ASKS_DEVICES = Module("1.1", "c", "NEWS")  # loaded beside a backend to ask it for what 1.1 adds
 _CALLED = {
     "c": ("add", "twice", "refuse", "chosen"),
     "cxx": ("add", "twice", "refuse", "chosen"),
@@ -35,7 +37,7 @@ UPGRADE = "pip install -U kernpack"
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A module under a host; `expected` maps "load" and each function to "works" or to a refusal's pattern."""
+    """A module under a host (of an ABI, or PEER); `expected` maps "load" and each function to "works" or to a refusal's pattern."""
 
     host: str
     module: Module
@@ -89,7 +91,10 @@ def _expected(host: str, module: Module) -> dict[str, str]:
     if refusal := _refused_at_load(host, module):
         return {"load": refusal}
     expected = dict.fromkeys(("load", *_CALLED[module.language]), WORKS)
-    if "NEWS" in module.news and module.language != "backend":
+    if module.language == "backend":
+        none = "^ValueError: .*this host's devices have no such service"
+        return expected if host == "2.0" else {**expected, "device_news": none if host == "1.0" else WORKS}
+    if "NEWS" in module.news:
         old = module.version > host
         service = rf"^RuntimeError: .*rehearse needs a host of ABI 1\.1 or newer; this is 1\.0: {UPGRADE}"
         word = rf"^\w+: .*\bword\b.*1\.1.*{UPGRADE}"
@@ -97,16 +102,33 @@ def _expected(host: str, module: Module) -> dict[str, str]:
     return expected
 
 
+def _expected_under_the_peer(module: Module) -> dict[str, str]:
+    """An alias needs no host of ours: any major runs. What only a host of ours offers is an error that says so."""
+    expected = dict.fromkeys(("load", "add", "refuse"), WORKS)
+    if "NEWS" in module.news:
+        expected["news"] = "^RuntimeError: .*rehearse is not available: .*load the module with Kernpack"
+    return expected
+
+
 def all_cells() -> Iterator[Cell]:
     for host in HOSTS:
         for module in MODULES:
             yield Cell(host, module, _expected(host, module))
+    for module in MODULES:
+        if module.language == "cxx":
+            yield Cell(PEER, module, _expected_under_the_peer(module))
 
 
-def run(cell: Cell, built: Path, python_path: str) -> Ran:
-    """Runs a cell in a process of its own. python_path: the folders that hold the host's kernpack."""
-    names = [name for name in cell.expected if name != "load"] or list(_CALLED[cell.module.language])
-    return Ran(cell, *run_child([str(built), *names], python_path))
+def run(cell: Cell, files: Mapping[Module, Path], python_paths: Mapping[str, str]) -> Ran:
+    """Runs a cell in a process of its own. python_paths: for each host the folder that holds its kernpack."""
+    built = str(files[cell.module])
+    arguments = [built, *(_CALLED[cell.module.language]), *(["news", "word"] if "NEWS" in cell.module.news else [])]
+    if cell.host == PEER:
+        arguments = ["peer", built, *(name for name in cell.expected if name != "load")]
+    elif cell.module.language == "backend":
+        # The host's own answer, -5, where the backend has none.
+        arguments = ["backend", built, str(files[ASKS_DEVICES]), "6" if "NEWS" in cell.module.news else "-5"]
+    return Ran(cell, *run_child(arguments, python_paths.get(cell.host, "")))
 
 
 def run_child(arguments: list[str], python_path: str, script: str = "cell.py") -> tuple[dict[str, str], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rehearsal.cells import HOSTS, WORKS, Cell
+from rehearsal.cells import HOSTS, PEER, WORKS, Cell
 from rehearsal.modules import Module
 from rehearsal.trees import ROOT
 
@@ -39,9 +39,9 @@ def render(cells: Iterable[Cell]) -> str:
     rows: dict[Module, dict[str, str]] = {}
     for cell in cells:
         rows.setdefault(cell.module, {})[cell.host] = _entry(cell)
-    lines = ["| | " + " | ".join(f"host {host}" for host in HOSTS) + " |", "|---" * (len(HOSTS) + 1) + "|"]
+    lines = ["| | " + " | ".join(f"host {host}" for host in HOSTS) + f" | {PEER} |", "|---" * (len(HOSTS) + 2) + "|"]
     for module, entries in rows.items():
-        lines.append(f"| {_row(module)} | " + " | ".join(entries[host] for host in HOSTS) + " |")
+        lines.append(f"| {_row(module)} | " + " | ".join(entries.get(host, "") for host in (*HOSTS, PEER)) + " |")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -2,6 +2,7 @@
  * cannot live without; with REHEARSAL_CLAIM it sets the field that was a spare one; with REHEARSAL_FIELD the field at the end. */
 #include <kernpack/abi.h>
 #ifdef REHEARSAL_NEWS
+#include <kernpack/device_api.h>
 #include <kernpack/service.h>
 #endif
 
@@ -52,6 +53,20 @@ static int news(void* self, const KpAny* args, int32_t n, KpAny* result) {
   result->v.v_int = out;
   return 0;
 }
+
+/* The service that 1.1 adds to devices, of a device type: through the host's table, whatever its backend has. */
+static int device_news(void* self, const KpAny* args, int32_t n, KpAny* result) {
+  const KpDLDevice device = {(int32_t)args[0].v.v_int, 0};
+  const void* devices;
+  const KpDeviceApi* api;
+  (void)self, (void)n;
+  if (g_host->get_extension(g_host, kp_bytes(KP_DEVICES_EXTENSION), 1, &devices) != 0) return -1;
+  if (((const KpDevices*)devices)->device_api(device.device_type, &api) != 0) return -1;
+  if (!KP_FIELD_OR(KpDeviceApi, api, rehearse, NULL)) return fail("this host's devices have no such service");
+  result->type_index = KP_TYPE_INT;
+  return api->rehearse(api, device, 5, &result->v.v_int);
+}
+
 static const KpFunctionInfo word_info = {.struct_size = sizeof(KpFunctionInfo),
                                          .signature = "(x: f32[N]) -> (y: f32[N]) with rehearsed"};
 #endif
@@ -81,6 +96,7 @@ static const KpFunctionDef functions[] = {
     {.name = "chosen", .call = chosen, .info = &variant_info},
 #ifdef REHEARSAL_NEWS
     {.name = "news", .call = news},
+    {.name = "device_news", .call = device_news},
     {.name = "word", .call = twice, .info = &word_info},
 #endif
 };
