@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test wheels bench exhaustive exhaustive-math differential rehearsal golden fuzz soak lint format clean
+.PHONY: quickstart test wheels bench exhaustive exhaustive-math differential rehearsal golden flips fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -19,6 +19,9 @@ exhaustive: exhaustive-math ## GELU and the IR's math functions on every f32; ne
 
 exhaustive-math: ## the IR's math functions on every f32, a quarter of an hour; needs what `make test` built
 	KERNPACK_MATH_STEP=1 build/dev/tests/cpp/kernpack_cpp_tests --gtest_filter='*IrMath.StaysWithinItsError/*'
+
+flips: ## 2,000 flipped bits in an installed module, 60,000 loads and pickles of one; needs what `make test` built
+	KERNPACK_FLIPS=2000 KERNPACK_LOADS=60000 .venv/bin/python -m pytest -q tests/abi/test_corruption.py tests/abi/test_identity.py tests/python/core/test_loading_leaves_nothing.py
 
 differential: ## generators against the interpreter on ROUNDS=20 times 1,000 random functions and 60 random schedules; needs what `make test` built
 	KERNPACK_DIFFERENTIAL_ROUNDS=$(or $(ROUNDS),20) ctest --test-dir build/dev -R '[dD]ifferential' -j2 --timeout 86400

@@ -2,5 +2,5 @@
 # shellcheck disable=SC2034  # read by the scripts that source this file
 # Debian packages: to build the wheels, and what testing adds.
 BUILD_PACKAGES=(g++ g++-aarch64-linux-gnu cmake ninja-build python3-dev python3-venv opencl-c-headers nlohmann-json3-dev libssl-dev libxxhash-dev)
-TEST_PACKAGES=(abigail-tools ccache libbenchmark-dev libgtest-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev lld
+TEST_PACKAGES=(abigail-tools ccache libbenchmark-dev libgtest-dev clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev lld mold
   ocl-icd-libopencl1 pocl-opencl-icd qemu-user shellcheck)

@@ -47,13 +47,37 @@ def test_overwriting_a_loaded_file_does_no_harm(compile_fake: Callable[..., Path
         host.load(path)
 
 
-@pytest.mark.skipif(shutil.which("ld.lld") is None, reason="there is no ld.lld")
-def test_a_module_that_lld_links(compile_fake: Callable[..., Path], tmp_path: Path) -> None:
-    """Its thread-local memory lies between segments, and what it protects ends with its page, beyond its segment."""
+LINKERS = ["bfd", "gold", "lld", "mold"]
+LAYOUTS = [
+    ["-Wl,-z,relro,-z,now"],
+    ["-Wl,-z,lazy", "-Wl,--hash-style=sysv"],
+    ["-Wl,-z,norelro", "-Wl,--hash-style=both", "-s"],
+    ["-Wl,--gc-sections,--build-id=none", "-Wl,-z,max-page-size=65536"],
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=" ".join)
+@pytest.mark.parametrize("linker", LINKERS)
+def test_a_module_that_another_linker_made(
+    linker: str, layout: list[str], compile_fake: Callable[..., Path], tmp_path: Path
+) -> None:
+    """lld puts thread-local memory between segments, and what it protects ends with its page, beyond its segment."""
+    if shutil.which(f"ld.{linker}") is None:
+        pytest.skip(f"there is no ld.{linker}")
     source = tmp_path / "counter.c"
     source.write_text("__thread int counter; int* count(void) { return &counter; }\n")
-    module = host.load(compile_fake("by_lld", str(source), "-fuse-ld=lld", "-Wl,-z,relro,-z,now"))
+    module = host.load(compile_fake("linked", str(source), f"-fuse-ld={linker}", *layout))
     assert host.call(host.function(module, "add"), host.integer(1), host.integer(2)).bits == 3
+
+
+def test_a_module_without_section_headers(compile_fake: Callable[..., Path]) -> None:
+    for style in ("sysv", "gnu"):
+        path = compile_fake("bare", f"-Wl,--hash-style={style}")
+        content = bytearray(path.read_bytes())
+        content[40:48] = bytes(8)  # where they are
+        content[60:64] = bytes(4)  # how many, and which has their names
+        path.write_bytes(content)
+        assert host.names(host.load(path)) == ["add", "second"]
 
 
 @pytest.mark.parametrize("round_", [1, 2])

@@ -15,14 +15,16 @@ _waiting: dict[str, list[Callable[[], None]]] = {}
 
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Runs `action` now if the module `name` is imported completely, else when its import ends."""
+    """Runs `action` now if the module `name` is imported completely, else, once, when its import ends."""
     module = sys.modules.get(name)
     if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
         action()
         return
     if not _waiting:
         sys.meta_path.insert(0, _Finder())
-    _waiting.setdefault(name, []).append(action)
+    actions = _waiting.setdefault(name, [])
+    if action not in actions:
+        actions.append(action)
 
 
 class _Finder:

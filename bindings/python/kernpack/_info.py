@@ -36,8 +36,13 @@ def _devices() -> dict[str, str]:
     return found
 
 
+def _how_verified(file: dict[str, str | None]) -> str:
+    return f"verified, {file['verified']}" if file["verified"] else "unverified"
+
+
 def info() -> dict[str, Any]:
-    """Versions, threads, devices, the cache folder and the installed kernel packages. Imports no framework."""
+    """Versions, threads, devices, the cache folder, the installed kernel packages, and of each loaded file whether it was
+    compared with the hash that pip wrote down. Imports no framework."""
     peer = peer_library()
     return {
         "kernpack": _core.version,
@@ -49,5 +54,6 @@ def info() -> dict[str, Any]:
         "peer_library": str(peer) if peer else "not installed",
         "frameworks": {name: _version(name) for name in _FRAMEWORKS},
         "devices": _devices(),
+        "loaded_files": {file["path"]: _how_verified(file) for file in json.loads(_core.module_files())},
         "kernel_packages": dict(sorted(installed().items())),
     }

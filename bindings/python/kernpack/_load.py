@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.util
+import itertools
 import os
 import re
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -77,9 +78,22 @@ def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: 
     return module
 
 
+# Those that torch's import has to hear of, in the order of their loads. Modules that are gone by then don't matter, so that a
+# process that loads one file for ever doesn't grow.
+_announced: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()
+_loads = itertools.count()
+
+
 def announce(module: Module) -> None:
     """Registers the module's functions as operators of torch, now or when it is imported."""
-    when_imported("torch", functools.partial(_register_with_torch, module))
+    _announced[next(_loads)] = module
+    when_imported("torch", _register_announced)
+
+
+def _register_announced() -> None:
+    for module in list(_announced.values()):
+        _register_with_torch(module)
+    _announced.clear()
 
 
 def _register_with_torch(module: Module) -> None:

@@ -109,6 +109,7 @@ PyMethodDef kpy_api_methods[] = {
     {"adopt", kpy_adopt, METH_O, "adopt(address of a KpModule that is never freed) -> module capsule"},
     {"module_facts", kpy_module_facts, METH_O, "module_facts(capsule) -> (name, version, path, digest, sdk_version)"},
     {"module_gradients", kpy_module_gradients, METH_O, "module_gradients(capsule) -> JSON text"},
+    {"module_files", kpy_module_files, METH_NOARGS, "module_files() -> JSON text"},
     {"module_jvps", kpy_module_jvps, METH_O, "module_jvps(capsule) -> JSON text"},
     {"module_has_signatures", kpy_module_has_signatures, METH_O, "module_has_signatures(capsule) -> bool"},
     {"module_names", kpy_module_names, METH_O, "module_names(capsule) -> [function name]"},

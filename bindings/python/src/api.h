@@ -9,6 +9,7 @@ KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_adopt(PyObject* module, PyObject* address);
 KPY_HIDDEN PyObject* kpy_module_facts(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_module_files(PyObject* module, PyObject* unused);
 KPY_HIDDEN PyObject* kpy_module_jvps(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule);
 KPY_HIDDEN PyObject* kpy_module_names(PyObject* module, PyObject* capsule);

@@ -75,6 +75,17 @@ PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule) {
   return Pairs(capsule, "module_gradients", kp_module_gradients);
 }
 
+PyObject* kpy_module_files(PyObject* module, PyObject* unused) {
+  PyObject* text;
+  KpAny files = kp_none();
+  (void)module;
+  (void)unused;
+  if (kp_module_files(&files) != 0) return kpy_raise_host("module_files", -1);
+  text = kpy_to_python(&files, NULL);
+  kp_any_release(&files);
+  return text;
+}
+
 PyObject* kpy_module_jvps(PyObject* module, PyObject* capsule) {
   (void)module;
   return Pairs(capsule, "module_jvps", kp_module_jvps);

@@ -90,42 +90,12 @@ std::string ElfView::CheckSegments() {
   const uint64_t table = uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr);
   if (!Inside(header_.e_phoff, table)) return Incomplete("program headers", header_.e_phoff + table, size);
   segments_.resize(header_.e_phnum);
-  uint64_t previous_end = 0;
   for (size_t i = 0; i < segments_.size(); ++i) {
     Elf64_Phdr& segment = segments_[i];
     Read(header_.e_phoff + i * sizeof segment, &segment);
-    if (segment.p_type == PT_NULL) continue;
+    if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC) continue;
     if (!Inside(segment.p_offset, segment.p_filesz)) {
       return Incomplete("segment", segment.p_offset + segment.p_filesz, size);
-    }
-    const std::string which = "program header " + std::to_string(i);
-    if (segment.p_type == PT_INTERP) return "is a program, expected a shared object; link it with -shared";
-    if (segment.p_type != PT_LOAD) continue;
-    if (segment.p_align == 0 || (segment.p_align & (segment.p_align - 1)) != 0 || segment.p_filesz > segment.p_memsz ||
-        (segment.p_vaddr - segment.p_offset) % segment.p_align != 0 || segment.p_align > (uint64_t{1} << 30)) {
-      return Damaged(which + " contradicts itself");
-    }
-    if (segment.p_vaddr < previous_end || segment.p_memsz > (uint64_t{1} << 40) ||
-        segment.p_vaddr > (uint64_t{1} << 40)) {
-      return Damaged(which + " lies outside the image");
-    }
-    previous_end = segment.p_vaddr + segment.p_memsz;
-  }
-  // What the dynamic linker reads or protects must be mapped by a PT_LOAD.
-  for (const Elf64_Phdr& segment : segments_) {
-    if (segment.p_type == PT_TLS &&
-        (segment.p_filesz > segment.p_memsz || segment.p_memsz > (uint64_t{1} << 32) ||
-         segment.p_align > (uint64_t{1} << 20) || (segment.p_align & (segment.p_align - 1)) != 0)) {
-      return Damaged("its thread-local segment contradicts itself");
-    }
-    if (segment.p_type == PT_DYNAMIC || segment.p_type == PT_TLS || segment.p_type == PT_GNU_RELRO) {
-      const bool whole_pages =
-          segment.p_type == PT_GNU_RELRO;  // is protected by pages, and lld names the last one whole
-      const uint64_t bytes = segment.p_type == PT_TLS ? segment.p_filesz : segment.p_memsz;
-      if (segment.p_type == PT_TLS && bytes == 0) continue;  // all zeros: lld names an address, and nobody reads there
-      if (!Mapped(segment.p_vaddr, bytes, 0, whole_pages)) {
-        return Damaged("a program header names addresses outside the image");
-      }
     }
   }
   return {};
@@ -159,47 +129,25 @@ bool ElfView::FileOffset(uint64_t address, uint64_t size, uint64_t* offset) cons
   return false;
 }
 
-bool ElfView::Mapped(uint64_t address, uint64_t size, uint32_t flags, bool whole_pages) const {
-  return std::any_of(segments_.begin(), segments_.end(), [&](const Elf64_Phdr& segment) {
-    if (segment.p_type != PT_LOAD || address < segment.p_vaddr || (segment.p_flags & flags) != flags) return false;
-    const uint64_t into = address - segment.p_vaddr, end = segment.p_vaddr + segment.p_memsz;
-    const uint64_t mapped = segment.p_memsz + (whole_pages ? -end % segment.p_align : 0);
-    return into <= mapped && size <= mapped - into;
-  });
+std::span<const char> ElfView::At(uint64_t address, uint64_t size) const {
+  uint64_t offset = 0;
+  if (!FileOffset(address, size, &offset) || !Inside(offset, size)) return {};
+  return content_.subspan(offset, size);
 }
 
 std::string ElfView::CheckDynamic() {
   const auto found = std::find_if(segments_.begin(), segments_.end(),
                                   [](const Elf64_Phdr& segment) { return segment.p_type == PT_DYNAMIC; });
   if (found == segments_.end()) return "is statically linked, expected a shared object; link it with -shared";
-  uint64_t offset = 0;
-  if (!FileOffset(found->p_vaddr, found->p_filesz, &offset) || offset != found->p_offset) {
-    return Damaged("its dynamic section lies outside the image");
-  }
-  for (uint64_t at = 0;; at += sizeof(Elf64_Dyn)) {
+  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= found->p_filesz; at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
-    if (at + sizeof entry > found->p_filesz || !Read(offset + at, &entry)) {
-      return Damaged("its dynamic section has no end");
-    }
-    if (entry.d_tag == DT_NULL) break;
+    if (!Read(found->p_offset + at, &entry) || entry.d_tag == DT_NULL) break;
     dynamic_.push_back(entry);
   }
-  uint64_t strings = 0;
-  if (!FileOffset(DynamicValue(DT_STRTAB), DynamicValue(DT_STRSZ), &strings) || DynamicValue(DT_SYMTAB) == 0) {
-    return Damaged("it has no dynamic symbols");
-  }
-  strings_ = {content_.data() + strings, DynamicValue(DT_STRSZ)};
-  if (DynamicValue(DT_TEXTREL) != 0 || (DynamicValue(DT_FLAGS) & DF_TEXTREL) != 0) {
-    return "has relocations in its code; compile it with -fPIC";
-  }
-  for (const Elf64_Dyn& entry : dynamic_) {
-    if ((entry.d_tag == DT_NEEDED || entry.d_tag == DT_SONAME || entry.d_tag == DT_RUNPATH ||
-         entry.d_tag == DT_RPATH) &&
-        entry.d_un.d_val >= strings_.size()) {
-      return Damaged("its dynamic section names a string outside the string table");
-    }
-  }
-  return CheckTables();
+  if ((DynamicValue(DT_FLAGS_1) & DF_1_PIE) != 0) return "is a program, expected a shared object; link it with -shared";
+  const std::span<const char> strings = At(DynamicValue(DT_STRTAB), DynamicValue(DT_STRSZ));
+  strings_ = {strings.data(), strings.size()};
+  return {};
 }
 
 uint64_t ElfView::DynamicValue(int64_t tag) const {
@@ -218,7 +166,42 @@ std::span<const char> ElfView::DynamicSymbols() const {
   for (const Elf64_Shdr& section : sections_) {
     if (section.sh_type == SHT_DYNSYM) return content_.subspan(section.sh_offset, section.sh_size);
   }
-  return {};
+  const uint64_t count = std::max(CountFromHash(), CountFromGnuHash());
+  return At(DynamicValue(DT_SYMTAB), std::min<uint64_t>(count, content_.size()) * sizeof(Elf64_Sym));
+}
+
+uint64_t ElfView::CountFromHash() const {
+  uint32_t head[2];  // buckets, symbols
+  const std::span<const char> table = At(DynamicValue(DT_HASH), sizeof head);
+  if (table.empty() || DynamicValue(DT_HASH) == 0) return 0;
+  std::memcpy(head, table.data(), sizeof head);
+  return head[1];
+}
+
+// The last symbol is the end of the chain that begins last.
+uint64_t ElfView::CountFromGnuHash() const {
+  uint32_t head[4];  // buckets, first symbol, words of the filter, shift
+  const uint64_t where = DynamicValue(DT_GNU_HASH);
+  const std::span<const char> table = At(where, sizeof head);
+  if (table.empty() || where == 0) return 0;
+  std::memcpy(head, table.data(), sizeof head);
+  const uint64_t buckets_at = where + sizeof head + uint64_t{head[2]} * sizeof(uint64_t);
+  const std::span<const char> buckets = At(buckets_at, uint64_t{head[0]} * sizeof(uint32_t));
+  uint64_t last = 0;
+  for (size_t at = 0; at + sizeof(uint32_t) <= buckets.size(); at += sizeof(uint32_t)) {
+    uint32_t symbol;
+    std::memcpy(&symbol, buckets.data() + at, sizeof symbol);
+    last = std::max<uint64_t>(last, symbol);
+  }
+  if (last < head[1]) return head[1];  // nothing but imports
+  const uint64_t chains_at = buckets_at + buckets.size();
+  for (;; ++last) {
+    const std::span<const char> link = At(chains_at + (last - head[1]) * sizeof(uint32_t), sizeof(uint32_t));
+    if (link.empty()) return 0;
+    uint32_t hash;
+    std::memcpy(&hash, link.data(), sizeof hash);
+    if ((hash & 1) != 0) return last + 1;
+  }
 }
 
 }  // namespace kernpack::host

@@ -1,4 +1,6 @@
-// Bounds-checked reading of an ELF file's tables.
+// Bounds-checked reading of an ELF file's tables, as far as the loader needs it: is it whole, is it for this machine, what does it
+// export. What the dynamic linker makes of its tables is not judged here: linkers differ in what they write, and that nobody
+// changed a file since is what digests tell.
 #ifndef KERNPACK_SRC_LOADER_ELF_VIEW_H_
 #define KERNPACK_SRC_LOADER_ELF_VIEW_H_
 
@@ -21,7 +23,7 @@ class ElfView {
  public:
   explicit ElfView(std::span<const char> content) : content_(content) {}
 
-  // Checks identification, headers and segments. Empty when all is well, else what is wrong.
+  // Checks identification, and that headers, segments and sections lie in the file. Empty when all is well, else what is wrong.
   std::string Check();
 
   // Below only after a successful Check.
@@ -31,7 +33,7 @@ class ElfView {
   uint64_t DynamicValue(int64_t tag) const;
   // The dynamic string at that offset; empty when outside.
   std::string_view DynamicString(uint64_t offset) const;
-  // The dynamic symbols; empty when the file has no section table that says how many there are.
+  // The dynamic symbols. How many there are is told by the section headers, or by a hash table where those are stripped.
   std::span<const char> DynamicSymbols() const;
 
  private:
@@ -46,21 +48,15 @@ class ElfView {
   }
   // File offset of `size` bytes at a virtual address, or false when no segment holds them in the file.
   bool FileOffset(uint64_t address, uint64_t size, uint64_t* offset) const;
-  // Whether some segment with all these flags (PF_*) holds the bytes in memory; with `whole_pages` up to the end of its
-  // last page.
-  bool Mapped(uint64_t address, uint64_t size, uint32_t flags = 0, bool whole_pages = false) const;
+  // `size` bytes of the file at a virtual address; empty when no segment holds them.
+  std::span<const char> At(uint64_t address, uint64_t size) const;
+  uint64_t CountFromHash() const;
+  uint64_t CountFromGnuHash() const;
 
   std::string CheckIdentification() const;
   std::string CheckSegments();
   std::string CheckSections();
   std::string CheckDynamic();
-  // elf_consistency.cc: what the dynamic linker would trust blindly.
-  std::string CheckEntries() const;
-  std::string CheckTables() const;
-  std::string CheckAgainstSections() const;
-  std::string CheckRelocations(int64_t where, int64_t length) const;
-  bool HasDynamic(int64_t tag) const;
-  bool HasSection(uint32_t type, uint64_t address, uint64_t size) const;
 
   std::span<const char> content_;
   Elf64_Ehdr header_{};

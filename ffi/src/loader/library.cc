@@ -1,22 +1,24 @@
 #include "loader/library.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
+
+#include <nlohmann/json.hpp>
 
 #include <kernpack/host/host.h>
 
+#include "base/fork.h"
 #include "base/leaked.h"
 #include "loader/digest.h"
+#include "loader/distribution.h"
 #include "loader/float_environment.h"
 #include "loader/platform.h"
 #include "peer/library.h"
 
 namespace kernpack::host {
 namespace {
-
-struct Libraries {
-  std::unordered_map<std::string, std::unique_ptr<const Library>> by_digest;
-};
 
 struct Attempt {
   const char* path;
@@ -45,32 +47,89 @@ int Try(void* context, std::string* error) {
   return 0;
 }
 
-}  // namespace
+struct Libraries {
+  ForkMutex mutex{LockRank::kModules};  // guards the map against those who only list it
+  std::unordered_map<std::string, std::unique_ptr<const Library>> by_digest;
 
-int LoadLibraryFile(const char* path, uint32_t flags, const Library** out) {
-  platform::FileContent file;
-  if (platform::ReadRegularFile(path, &file) != 0) return -1;
-  const std::span<const char> content = file.bytes();
-  std::string digest = Digest(content);
-  auto& known = Leaked<Libraries>().by_digest;
-  if (const auto found = known.find(digest); found != known.end()) {
-    *out = found->second.get();
-    return 0;
+  const Library* Find(const std::string& digest) {
+    const std::lock_guard lock(mutex);
+    const auto found = by_digest.find(digest);
+    return found == by_digest.end() ? nullptr : found->second.get();
   }
+  const Library* Add(std::unique_ptr<const Library> library) {
+    const std::lock_guard lock(mutex);
+    return by_digest.emplace(library->digest, std::move(library)).first->second.get();
+  }
+};
+
+// A file that was loaded before, by this process or another, without a look at its content. NULL where it has to be read.
+const Library* LoadKept(const char* path, const std::string& state) {
+  platform::Kept kept;
+  if (!platform::Recall(state, &kept)) return nullptr;
+  auto& libraries = Leaked<Libraries>();
+  if (const Library* library = libraries.Find(kept.digest)) return library;
+  const KeepFloatEnvironment keep;
+  void* handle = platform::OpenKept(kept.copy);
+  if (!handle) return nullptr;
+  ImageSymbols symbols;
+  symbols.has_query = true;  // only such files are remembered
+  return libraries.Add(
+      std::make_unique<Library>(Library{path, kept.digest, kept.verified, handle, std::move(symbols)}));
+}
+
+int LoadContent(const char* path, uint32_t flags, std::span<const char> content, const std::string& digest,
+                const std::string& verified, platform::OpenFrom* from, const Library** out) {
   Image image;
   if (InspectImage(path, content, &image) != 0) return -1;
   if (!image.symbols.has_query && PeerRequire(path) != 0) return -1;
-  const auto from = image.uses_origin ? platform::OpenFrom::kPath : platform::OpenFrom::kSnapshot;
+  *from = image.uses_origin ? platform::OpenFrom::kPath : platform::OpenFrom::kSnapshot;
   const KeepFloatEnvironment keep;
   if ((flags & KP_LOAD_PROBE) != 0) {
-    Attempt attempt{path, content, &digest, from, image.symbols.has_query};
+    Attempt attempt{path, content, &digest, *from, image.symbols.has_query};
     if (platform::TryInChild(path, &Try, &attempt) != 0) return -1;
   }
-  auto library = std::make_unique<Library>(Library{path, digest, nullptr, std::move(image.symbols)});
-  if (platform::OpenLibrary(path, content, digest, from, &library->handle) != 0) return -1;
-  *out = library.get();
-  known.emplace(std::move(digest), std::move(library));
+  void* handle = nullptr;
+  if (platform::OpenLibrary(path, content, digest, *from, &handle) != 0) return -1;
+  *out = Leaked<Libraries>().Add(
+      std::make_unique<Library>(Library{path, digest, verified, handle, std::move(image.symbols)}));
   return 0;
+}
+
+}  // namespace
+
+int LoadLibraryFile(const char* path, uint32_t flags, const Library** out) {
+  platform::SourceFile file;
+  if (file.Open(path) != 0) return -1;
+  if ((flags & KP_LOAD_PROBE) == 0 && (*out = LoadKept(path, file.state()))) return 0;
+  if (file.Read() != 0) return -1;
+  const std::string digest = Digest(file.bytes());
+  std::string verified;
+  if (VerifyAgainstRecord(path, digest, &verified) != 0) return -1;
+  auto from = platform::OpenFrom::kSnapshot;
+  *out = Leaked<Libraries>().Find(digest);
+  if (!*out && LoadContent(path, flags, file.bytes(), digest, verified, &from, out) != 0) return -1;
+  if ((*out)->symbols.has_query && from == platform::OpenFrom::kSnapshot) {
+    platform::Remember(file.state(), path, digest, verified);
+  }
+  return 0;
+}
+
+std::string DescribeLibraries() {
+  auto& libraries = Leaked<Libraries>();
+  std::map<std::string, const Library*> by_path;
+  {
+    const std::lock_guard lock(libraries.mutex);
+    for (const auto& [digest, library] : libraries.by_digest) by_path.emplace(library->path, library.get());
+  }
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [path, library] : by_path) {
+    nlohmann::ordered_json item{{"path", path}, {"digest", library->digest}};
+    item["verified"] =
+        library->verified.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(library->verified);
+    list.push_back(std::move(item));
+  }
+  // Paths are bytes: what is no UTF-8 becomes a replacement character.
+  return list.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace kernpack::host

@@ -9,18 +9,49 @@
 
 namespace kernpack::platform {
 
-struct FileContent {
-  std::unique_ptr<char[]> data;
-  size_t size = 0;
-  std::span<const char> bytes() const { return {data.get(), size}; }
+// A regular file, opened, and what it was at that moment.
+class SourceFile {
+ public:
+  SourceFile() = default;
+  SourceFile(const SourceFile&) = delete;
+  SourceFile& operator=(const SourceFile&) = delete;
+  ~SourceFile();
+
+  // Returns 0, or -1 with FileNotFoundError or OSError raised.
+  int Open(const char* path);
+  // Reads all of it. Returns 0, or -1 with OSError raised: also when the file was written meanwhile.
+  int Read();
+  std::span<const char> bytes() const { return {data_.get(), size_}; }
+
+  // Names this file in this state (device, number, size, times); empty where another content could have the same name: the file
+  // was changed a moment ago, or its file system counts whole seconds.
+  const std::string& state() const { return state_; }
+
+ private:
+  const char* path_ = nullptr;
+  int fd_ = -1;
+  std::string state_;
+  std::unique_ptr<char[]> data_;
+  size_t size_ = 0;
 };
 
-// Reads a whole regular file through one descriptor. Returns 0, or -1 with FileNotFoundError or OSError raised.
-int ReadRegularFile(const char* path, FileContent* out);
+// What is known of a file that was loaded before, maybe by another process.
+struct Kept {
+  std::string digest;
+  std::string verified;  // see distribution.h
+  std::string copy;  // the path that the dynamic linker opens
+};
+
+// Finds what Remember wrote down of a file in that state; false where there is nothing, or it cannot be trusted.
+bool Recall(const std::string& state, Kept* out);
+// Writes down that a file in that state has this content, of which OpenLibrary has kept a copy. Does nothing where it cannot.
+void Remember(const std::string& state, const char* path, const std::string& digest, const std::string& verified);
+// Loads a copy that Recall found. NULL where that fails; the file itself then has to be loaded.
+void* OpenKept(const std::string& copy);
 
 enum class OpenFrom {
-  kSnapshot,  // a sealed copy of the bytes: what was checked is what is loaded, whatever happens to the file
-  kPath       // the file itself, because it finds its neighbours through $ORIGIN
+  kSnapshot,  // a copy of the bytes: what was checked is what is loaded, whatever happens to the file
+  kPath  // the file itself, because it finds its neighbours through $ORIGIN
 };
 
 // Loads the image whose bytes are `content`, with that digest, read from `path`: all symbols bound now, none offered to

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
+#include "loader/library.h"
 #include "module/registry.h"
 
 using namespace kernpack::host;
@@ -124,6 +125,10 @@ int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out) {
 
 int kp_module_gradients(const KpLoadedModule* module, KpAny* out) {
   return Guard("kp_module_gradients", [&] { return PairsOf(module->gradients, out); });
+}
+
+int kp_module_files(KpAny* out) {
+  return Guard("kp_module_files", [&] { return kp_string_new(Bytes(DescribeLibraries()), out); });
 }
 
 int kp_module_jvps(const KpLoadedModule* module, KpAny* out) {

@@ -149,13 +149,16 @@ typedef struct KpLoadedFunction { /* read-only; immortal */
 enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child process first */ };
 
 /* Loads shared objects (length count; merged by function name: the variants of one op may be spread over them) as one module.
- * Each file is opened once, checked (ELF, architecture, truncation), hashed and keyed by digest; loading the same content
- * twice gives the same instance. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
+ * Each file is opened once, checked (ELF, architecture, truncation), hashed (SHA-256) and keyed by digest; loading the same content
+ * twice gives the same instance. A file of an installed distribution has to have the hash that its RECORD gives. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
  * FileNotFoundError, OSError, ValueError, ImportError with the file, what was expected, what was found, what to do. */
 KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out);
 /* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
  * KERNPACK_TVM_FFI_LIB is not set. NULL or "": unknown. Bindings call it; the file is opened only when needed. */
 KP_HOST_API int kp_peer_set_library(const char* path);
+/* The files that were loaded, as JSON in path order: [{"path", "digest" (SHA-256), "verified": the "<name> <version>" of the
+ * installed distribution whose RECORD has that digest, or null where no hash was found}]. */
+KP_HOST_API int kp_module_files(KpAny* out);
 /* A module embedded in the program (KP_STATIC_NAME). */
 KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** out);
 KP_HOST_API const char* kp_module_name(const KpLoadedModule* module);

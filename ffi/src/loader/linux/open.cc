@@ -1,4 +1,4 @@
-// Opening a shared object on Linux with glibc: sealed memory files, link maps.
+// Opening a shared object on Linux with glibc: kept copies, sealed memory files, link maps.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -13,8 +13,11 @@
 #include <map>
 
 #include "kernpack/host/host.h"
+#include "base/intern.h"
 #include "base/leaked.h"
 #include "loader/linux/descriptor.h"
+#include "loader/linux/kept.h"
+#include "loader/linux/write_all.h"
 #include "loader/platform.h"
 
 namespace kernpack::platform {
@@ -27,21 +30,8 @@ std::map<std::string, std::string>& PathsInUse() {
   return host::Leaked<Paths>();
 }
 
-bool WriteAll(int fd, std::span<const char> content) {
-  while (!content.empty()) {
-    const ssize_t written = write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    content = content.subspan(static_cast<size_t>(written));
-  }
-  return true;
-}
-
 // A sealed memory file holding `content`, or -1 where the system does not allow one.
-int MakeSnapshot(const char* path, std::span<const char> content) {
-  const char* base = std::strrchr(path, '/');
-  std::string name(base ? base + 1 : path);
-  name.resize(std::min<size_t>(name.size(), 200));  // the kernel takes up to 249 bytes
+int MakeSnapshot(const std::string& name, std::span<const char> content) {
   constexpr unsigned kExecutable = 0x10;             // MFD_EXEC, Linux 6.3
   int fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | kExecutable);
   if (fd < 0) fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -51,32 +41,17 @@ int MakeSnapshot(const char* path, std::span<const char> content) {
   return file.Release();
 }
 
-// The folder of our descriptors. The process's number, rather than "self", lets a debugger or profiler in another process
-// open them too.
-const std::string& DescriptorFolder() {
-  struct Folder {
-    pid_t process = 0;  // a forked child has another
-    std::string path;
+// A path for the descriptor that was never given to dlopen, which knows an object by its path for ever, while numbers of
+// descriptors come back: a count, written in steps that lead nowhere ("/." for 1, "/" for 0).
+std::string NameDescriptor(int fd) {
+  struct Count {
+    unsigned value = 0;
   };
-  Folder& known = host::Leaked<Folder>();
-  if (known.process != getpid()) {
-    known.path = "/proc/" + std::to_string(getpid()) + "/fd/";
-    if (access(known.path.c_str(), R_OK) != 0) known.path = "/proc/self/fd/";
-    known.process = getpid();
-  }
-  return known.path;
-}
-
-// A path string for the descriptor that was never given to dlopen. A number comes back when somebody closed our
-// descriptor: skip it.
-std::string NameSnapshot(int* fd) {
-  for (;;) {
-    std::string name = DescriptorFolder() + std::to_string(*fd);
-    if (!PathsInUse().contains(name)) return name;
-    const int next = fcntl(*fd, F_DUPFD_CLOEXEC, *fd + 1);
-    if (next < 0) return {};
-    *fd = next;  // the old number stays taken, so that it cannot come back once more
-  }
+  std::string path = "/proc/" + std::to_string(getpid());  // a debugger's "self" would be another process
+  if (access(path.c_str(), X_OK) != 0) path = "/proc/self";
+  path += "/fd";
+  for (unsigned rest = ++host::Leaked<Count>().value; rest != 0; rest >>= 1) path += (rest & 1) != 0 ? "/." : "/";
+  return path + "/" + std::to_string(fd);
 }
 
 // Whether what the dynamic linker mapped is `content`: every segment that is never written.
@@ -102,47 +77,66 @@ std::string RealPath(const char* path) {
   return text;
 }
 
-// The name of a snapshot of `content`, which stays open for life; empty where the system does not allow one.
-std::string OpenSnapshot(const char* path, std::span<const char> content) {
-  int fd = MakeSnapshot(path, content);
-  return fd < 0 ? std::string() : NameSnapshot(&fd);
+void* Open(const std::string& name, std::string* error) {
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle) return handle;
+  const char* reason = dlerror();
+  *error = reason ? reason : "unknown reason";
+  if (error->starts_with(name + ": ")) error->erase(0, name.size() + 2);
+  return nullptr;
 }
 
-// The string to open `content` under; empty with an error raised when there is none left.
-std::string ChooseName(const char* path, std::span<const char> content, const std::string& digest, OpenFrom from) {
-  if (from == OpenFrom::kSnapshot) {
-    if (std::string name = OpenSnapshot(path, content); !name.empty()) return name;
+// Loads a copy of `content`. NULL with an empty *error where the system allows no copy.
+void* OpenCopy(const char* path, std::span<const char> content, const std::string& digest, std::string* error) {
+  const char* base = std::strrchr(path, '/');
+  const std::string file_name =
+      std::string(base ? base + 1 : path).substr(0, 200);  // a memory file's has up to 249 bytes
+  if (const std::string kept = KeepCopy(file_name, content, digest); !kept.empty()) {
+    void* handle = Open(kept, error);
+    // A folder whose files may not be executed.
+    if (handle || error->find("failed to map segment") == std::string::npos) return handle;
+    error->clear();
   }
-  std::string real = RealPath(path);
-  const auto used = PathsInUse().find(real);
-  if (used == PathsInUse().end() || used->second == digest) return real;
-  if (from == OpenFrom::kPath) {
-    if (std::string name = OpenSnapshot(path, content); !name.empty()) return name;
+  const Descriptor memory(MakeSnapshot(file_name, content));
+  if (memory.get() < 0) return nullptr;
+  void* handle = Open(NameDescriptor(memory.get()), error);
+  link_map* map = nullptr;
+  // The descriptor closes now: debuggers and backtraces get a name that stays.
+  if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) {
+    map->l_name = const_cast<char*>(host::Intern(RealPath(path)));
   }
-  kp_raise(
-      "ImportError",
-      "kernpack.load: '%s' was replaced after its first load, and this system offers no memory file to load the new "
-      "content from; restart the process to use it",
-      path);
-  return {};
+  return handle;
+}
+
+int RaiseRefused(const char* path, const std::string& error) {
+  return kp_raise("ImportError", "kernpack.load: the dynamic linker refuses '%s': %s", path, error.c_str());
 }
 
 }  // namespace
 
 int OpenLibrary(const char* path, std::span<const char> content, const std::string& digest, OpenFrom from,
                 void** handle) {
-  const std::string name = ChooseName(path, content, digest, from);
-  if (name.empty()) return -1;
-  PathsInUse().emplace(name, digest);
-  *handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!*handle) {
-    const char* reason = dlerror();
-    std::string text = reason ? reason : "unknown reason";
-    if (text.starts_with(name + ": ")) text.erase(0, name.size() + 2);
-    return kp_raise("ImportError", "kernpack.load: the dynamic linker refuses '%s': %s", path, text.c_str());
+  std::string error;
+  const std::string real = RealPath(path);
+  const auto used = PathsInUse().find(real);
+  const bool path_is_taken = used != PathsInUse().end() && used->second != digest;
+  if (from == OpenFrom::kSnapshot || path_is_taken) {
+    *handle = OpenCopy(path, content, digest, &error);
+    if (*handle) return 0;
+    if (!error.empty()) return RaiseRefused(path, error);
   }
-  // A path may name an object that this process had before; a snapshot, new under a new name and sealed, cannot.
-  if (!name.starts_with(DescriptorFolder()) && !ImageHolds(*handle, content)) {
+  if (path_is_taken) {
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s' was replaced after its first load, and this system offers no memory file to load the new "
+        "content from; restart the process to use it",
+        path);
+  }
+  PathsInUse().emplace(real, digest);
+  *handle = Open(real, &error);
+  if (!*handle) return RaiseRefused(path, error);
+  // A path may name an object that this process had before; a copy, under a name of its own, cannot.
+  if (!ImageHolds(*handle, content)) {
     return kp_raise(
         "ImportError",
         "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "

@@ -1,0 +1,196 @@
+#include "loader/linux/kept.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include "base/leaked.h"
+#include "loader/distribution.h"
+#include "loader/linux/descriptor.h"
+#include "loader/linux/write_all.h"
+
+namespace kernpack::platform {
+namespace {
+
+constexpr time_t kDay = 24 * 60 * 60;
+constexpr time_t kUnused = 30 * kDay;  // after which a copy is dropped
+constexpr size_t kDigestDigits = 64;
+
+// Where load_inline keeps what it compiles, too. Empty: nowhere.
+std::string Root() {
+  const auto under = [](const char* variable, const char* below) {
+    const char* value = secure_getenv(variable);
+    return value != nullptr && *value == '/' ? std::string(value) + below : std::string();
+  };
+  if (std::string named = under("KERNPACK_CACHE_DIR", "/modules"); !named.empty()) return named;
+  if (std::string cache = under("XDG_CACHE_HOME", "/kernpack/modules"); !cache.empty()) return cache;
+  return under("HOME", "/.cache/kernpack/modules");
+}
+
+// Nobody else can write below such a folder.
+bool IsOurFolder(const std::string& path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
+         (found.st_mode & 0777) == 0700;
+}
+
+bool IsOurFile(const std::string& path, struct stat* found) {
+  return lstat(path.c_str(), found) == 0 && S_ISREG(found->st_mode) && found->st_uid == geteuid() &&
+         (found->st_mode & 022) == 0;
+}
+
+// With the folders above it. False when it belongs to somebody else, or cannot be made.
+bool MakeFolder(const std::string& path) {
+  for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+    mkdir(path.substr(0, end).c_str(), 0700);
+  }
+  if (mkdir(path.c_str(), 0700) != 0) {
+    struct stat found;  // the umask has its say in a new one, and an older one may be anything
+    if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid()) return false;
+  }
+  return chmod(path.c_str(), 0700) == 0;
+}
+
+bool Holds(const std::string& path, std::span<const char> content) {
+  struct stat found;
+  if (!IsOurFile(path, &found) || static_cast<size_t>(found.st_size) != content.size()) return false;
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  char part[1 << 15];
+  for (size_t at = 0; at < content.size();) {
+    const ssize_t got = read(file.get(), part, sizeof part);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || static_cast<size_t>(got) > content.size() - at) return false;
+    if (std::memcmp(part, content.data() + at, static_cast<size_t>(got)) != 0) return false;
+    at += static_cast<size_t>(got);
+  }
+  return true;
+}
+
+template <class Visit>
+void ForEachEntry(const std::string& folder, Visit&& visit) {
+  DIR* open = opendir(folder.c_str());
+  if (!open) return;
+  while (const dirent* entry = readdir(open)) {
+    if (entry->d_name[0] != '.' || std::strncmp(entry->d_name, ".partial", 8) == 0) {
+      visit(folder + "/" + entry->d_name, entry->d_name);
+    }
+  }
+  closedir(open);
+}
+
+// Once a day: drops what the index says, which is soon written again, and copies that nobody asked for in a month. What is loaded
+// stays loaded.
+void DropOld(const std::string& root) {
+  const std::string stamp = root + "/looked_through";
+  const time_t now = time(nullptr);
+  struct stat found;
+  if (stat(stamp.c_str(), &found) == 0 && now - found.st_mtime < kDay) return;
+  Descriptor mark(open(stamp.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (mark.get() < 0 || futimens(mark.get(), nullptr) != 0) return;
+  const auto is_older = [now](const std::string& path, time_t age) {
+    struct stat state;
+    return lstat(path.c_str(), &state) == 0 && now - state.st_mtime > age;
+  };
+  ForEachEntry(root + "/index", [&](const std::string& path, const char*) {
+    if (is_older(path, kDay)) unlink(path.c_str());
+  });
+  ForEachEntry(root, [&](const std::string& folder, const char* name) {
+    if (std::strlen(name) != kDigestDigits) return;
+    ForEachEntry(folder, [&](const std::string& path, const char*) {
+      if (is_older(path, kUnused)) unlink(path.c_str());
+    });
+    rmdir(folder.c_str());  // only when it is empty
+  });
+}
+
+// Names a state within this run of the machine: after a crash, what was written last may be lost.
+std::string IndexName(const std::string& root, const std::string& state) {
+  struct Boot {
+    char id[37] = {};
+    Boot() {
+      Descriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+      if (file.get() < 0 || read(file.get(), id, sizeof id - 1) != sizeof id - 1) id[0] = 0;
+    }
+  };
+  const Boot& boot = host::Leaked<Boot>();
+  if (state.empty() || boot.id[0] == 0) return {};
+  return root + "/index/" + boot.id + "-" + state;
+}
+
+std::string FileName(const char* path) {
+  const char* base = std::strrchr(path, '/');
+  return std::string(base ? base + 1 : path).substr(0, 200);
+}
+
+}  // namespace
+
+std::string KeepCopy(const std::string& name, std::span<const char> content, const std::string& digest) {
+  const std::string root = Root();
+  if (root.empty() || !MakeFolder(root) || !MakeFolder(root + "/" + digest)) return {};
+  const std::string copy = root + "/" + digest + "/" + name;
+  if (Holds(copy, content)) {
+    utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // it is in use
+    return copy;
+  }
+  // A name of its own for each writer; renaming is what other processes see.
+  std::string partial = root + "/" + digest + "/.partial_XXXXXX";
+  const int fd = mkostemp(partial.data(), O_CLOEXEC);
+  if (fd < 0) return {};
+  bool whole = false;
+  {
+    const Descriptor file(fd);
+    whole = WriteAll(fd, content) && fchmod(fd, 0500) == 0;
+  }
+  if (!whole || rename(partial.c_str(), copy.c_str()) != 0) {
+    unlink(partial.c_str());
+    return {};
+  }
+  DropOld(root);
+  return copy;
+}
+
+bool Recall(const std::string& state, Kept* out) {
+  const std::string root = Root();
+  const std::string link = root.empty() ? std::string() : IndexName(root, state);
+  if (link.empty() || !IsOurFolder(root)) return false;
+  char text[PATH_MAX];
+  const ssize_t size = readlink(link.c_str(), text, sizeof text);
+  const std::string_view told(text, size > 0 ? static_cast<size_t>(size) : 0);
+  const size_t slash = told.find('/', kDigestDigits + 1);  // <digest>/<verified>/<name>
+  if (told.size() <= kDigestDigits || told[kDigestDigits] != '/' || slash == std::string_view::npos) return false;
+  out->digest = told.substr(0, kDigestDigits);
+  out->verified = told.substr(kDigestDigits + 1, slash - kDigestDigits - 1);
+  out->copy = root + "/" + out->digest + std::string(told.substr(slash));
+  struct stat found;
+  return IsOurFile(out->copy, &found);
+}
+
+void Remember(const std::string& state, const char* path, const std::string& digest, const std::string& verified) {
+  const std::string root = Root();
+  const std::string link = root.empty() ? std::string() : IndexName(root, state);
+  const std::string name = FileName(path);
+  struct stat found;
+  // What was not compared with its RECORD must be, once that is wanted again.
+  if (link.empty() || host::VerificationIsOff() || !IsOurFile(root + "/" + digest + "/" + name, &found)) return;
+  if (!MakeFolder(root + "/index")) return;
+  unlink(link.c_str());  // a file of the copy's name may have been another one's
+  if (symlink((digest + "/" + verified + "/" + name).c_str(), link.c_str()) != 0) return;
+}
+
+void* OpenKept(const std::string& copy) {
+  void* handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!handle) (void)dlerror();
+  return handle;
+}
+
+}  // namespace kernpack::platform
