@@ -26,6 +26,5 @@ PyMODINIT_FUNC PyInit__core(void) {
     return NULL;
   }
   kpy_watch_interrupts();
-  kpy_watch_checking();
   return module;
 }
