@@ -41,6 +41,7 @@ static PyObject* Checking(PyObject* module, PyObject* args) {
   (void)module;
   if (!PyArg_ParseTuple(args, "pp:checking", &on, &trace)) return NULL;
   (on ? kp_checking_enter : kp_checking_leave)(trace ? KP_CHECKING_TRACE : 0u);
+  kpy_follow_checking();
   Py_RETURN_NONE;
 }
 

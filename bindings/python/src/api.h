@@ -17,6 +17,8 @@ KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_torch_register(PyObject* module, PyObject* capsule);
 /* function.c */
 KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args);
+/* After the checking mode went on or off. */
+KPY_HIDDEN void kpy_follow_checking(void);
 /* jax_programs.c */
 KPY_HIDDEN PyObject* kpy_jax_arrays(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_jax_remember(PyObject* module, PyObject* args);

@@ -3,8 +3,6 @@
 
 #include "with_python.h"
 
-const int32_t* kpy_checking_word;
-
 /* The exception travels like any other. */
 static void CheckSignals(void* rc) {
   if (PyErr_CheckSignals() != 0) *(int*)rc = kpy_raise_from_python();
@@ -19,9 +17,7 @@ static int CheckInterrupts(void) {
 
 void kpy_watch_interrupts(void) { kp_set_interrupt_check(CheckInterrupts); }
 
-void kpy_watch_checking(void) { kpy_checking_word = kp_checking(); }
-
-int kpy_resolve_device(const KpyFunction* f, KpDLDevice device, KpSafeCall* function, void** self) {
+int kpy_resolve_device(KpyFunction* f, KpDLDevice device, KpSafeCall* function, void** self) {
   if (device.device_type == 0) device.device_type = KP_DEVICE_CPU;
   if (kp_function_resolve(f->loaded, device, function, self) == 0) return 0;
   (void)kpy_raise_host(f->name, -1);

@@ -8,11 +8,9 @@
 KPY_HIDDEN int kpy_run_in_context(const KpyCall* call, KpSafeCall function, void* self, const KpAny* values,
                                   int32_t count, KpAny* result);
 /* The implementation for a device that is not the CPU, or an error when there is none. */
-KPY_HIDDEN int kpy_resolve_device(const KpyFunction* f, KpDLDevice device, KpSafeCall* function, void** self);
+KPY_HIDDEN int kpy_resolve_device(KpyFunction* f, KpDLDevice device, KpSafeCall* function, void** self);
 /* Ctrl-C reaches kernels that ask for it. */
 KPY_HIDDEN void kpy_watch_interrupts(void);
-/* Calls learn when they are to be checked. */
-KPY_HIDDEN void kpy_watch_checking(void);
 
 /* Runs a function pointer, without the GIL unless the function is quick. */
 static inline int kpy_run(const KpyFunction* f, KpSafeCall function, void* self, const KpAny* values, int32_t count,
@@ -34,7 +32,7 @@ static inline int kpy_invoke(KpyCall* call, KpDLDevice device, int allocates, co
   KpSafeCall function = f->cpu_call;
   void* self = f->cpu_self;
   int rc;
-  if (KPY_UNLIKELY(function == NULL || device.device_type > KP_DEVICE_CPU) || kpy_checking()) {
+  if (KPY_UNLIKELY(function == NULL || device.device_type > KP_DEVICE_CPU)) {
     if (kpy_resolve_device(f, device, &function, &self) != 0) return -1;
   }
   if (call->has_stream || (allocates && call->family != NULL && call->family->tensor_alloc != NULL)) {

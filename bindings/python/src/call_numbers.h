@@ -33,14 +33,7 @@ KPY_HIDDEN PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const 
 
 static inline PyObject* kpy_call_numbers(const KpyFunction* f, const KpAny* values, int32_t count) {
   KpAny result = kp_none();
-  KpSafeCall function = f->cpu_call;
-  void* self = f->cpu_self;
-  int rc;
-  if (kpy_checking()) {
-    const KpDLDevice cpu = {KP_DEVICE_CPU, 0};
-    if (kpy_resolve_device(f, cpu, &function, &self) != 0) return NULL;
-  }
-  rc = kpy_run(f, function, self, values, count, &result);
+  const int rc = kpy_run(f, f->cpu_call, f->cpu_self, values, count, &result);
   if (KPY_UNLIKELY(rc != 0)) return kpy_raise_host(f->name, rc);
   if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;
   return kpy_take_result(f, &result, NULL);

@@ -72,7 +72,7 @@ struct KpyFunction {
   PyObject_HEAD const KpLoadedFunction* loaded;
   const uint32_t* program; /* NULL: untyped */
   const char* name;
-  KpSafeCall cpu_call;
+  KpSafeCall cpu_call; /* the loaded function's; NULL while calls are checked: each asks the host whom to call */
   void* cpu_self;
   KpyParam* params; /* length num_params */
   KpyMemo* memo; /* NULL: each call is checked */
@@ -91,6 +91,7 @@ struct KpyFunction {
   PyMethodDef method;
   char* doc;
   PyObject* callable; /* the builtin closure; strong */
+  KpyFunction* made_before; /* the list of all of them */
 };
 
 /* What must be let go when the call ends. */
@@ -128,10 +129,6 @@ struct KpyCall {
 };
 
 #define KPY_KIND_ANY 0xffu
-
-/* The host's word that isn't zero while calls are checked: then functions are asked for at each call. */
-KPY_HIDDEN extern const int32_t* kpy_checking_word;
-static inline int kpy_checking(void) { return KPY_UNLIKELY(__atomic_load_n(kpy_checking_word, __ATOMIC_RELAXED) != 0); }
 
 static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->function = function;

@@ -28,7 +28,7 @@ static int32_t NumberType(const KpSigParam* param) {
 
 static int TakesNumbersOnly(const KpyFunction* f) {
   int32_t i;
-  if (f->cpu_call == NULL || f->num_results > 0 || f->has_workspace || f->num_params != f->num_positional ||
+  if (f->loaded->cpu_call == NULL || f->num_results > 0 || f->has_workspace || f->num_params != f->num_positional ||
       f->num_params > KPY_FEW_NUMBERS || !(kp_sig_props(f->program) & KP_PROP_UNCONDITIONAL)) {
     return 0;
   }
@@ -119,20 +119,34 @@ static int MakeCallable(KpyFunction* f) {
   return f->callable == NULL ? -1 : 0;
 }
 
+static KpyFunction* g_made; /* the newest; none is ever freed */
+
+/* With or without checks. The GIL is held here, and where these fields are read. */
+static void Follow(KpyFunction* f, int checking) {
+  f->cpu_call = checking ? NULL : f->loaded->cpu_call;
+  f->numbers_only = !checking && f->program != NULL && TakesNumbersOnly(f);
+}
+
+static int IsChecking(void) { return __atomic_load_n(kp_checking(), __ATOMIC_RELAXED) != 0; }
+
+KPY_HIDDEN void kpy_follow_checking(void) {
+  const int checking = IsChecking();
+  KpyFunction* f;
+  for (f = g_made; f != NULL; f = f->made_before) Follow(f, checking);
+}
+
 static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
   int32_t slots = KPY_INLINE_VALUES;
   f->loaded = loaded;
   f->name = loaded->name;
   f->program = loaded->program;
-  f->cpu_call = loaded->cpu_call;
   f->cpu_self = loaded->cpu_self;
   if (f->program != NULL) {
     const uint32_t props = kp_sig_props(f->program);
     f->quick = (props & KP_PROP_QUICK) != 0;
     f->has_workspace = (props & KP_PROP_WORKSPACE) != 0;
     if (ReadParams(f) != 0 || ReadResults(f) != 0) return -1;
-    f->numbers_only = TakesNumbersOnly(f);
-    if (!f->numbers_only && kpy_memo_init(f) != 0) return -1;
+    if (!TakesNumbersOnly(f) && kpy_memo_init(f) != 0) return -1;
     slots = f->num_params + f->num_results;
   } else {
     f->owned_tensors = OwnedTensors(loaded->cxx_types);
@@ -173,6 +187,12 @@ KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args) {
     if (found != NULL && (Fill((KpyFunction*)found, loaded) != 0 || PyDict_SetItem(interned, key, found) != 0)) {
       Py_DECREF(found);
       found = NULL;
+    }
+    if (found != NULL) {
+      KpyFunction* f = (KpyFunction*)found;
+      Follow(f, IsChecking());
+      f->made_before = g_made;
+      g_made = f;
     }
   }
   Py_XDECREF(key);

@@ -55,10 +55,7 @@ static PyObject* Create(PyObject* spec, PyModuleDef* def) {
     if (g_module != NULL && (PyModule_AddFunctions(g_module, kpy_api_methods) != 0 || Fill(g_module) != 0)) {
       Py_CLEAR(g_module);
     }
-    if (g_module != NULL) {
-      kpy_watch_interrupts();
-      kpy_watch_checking();
-    }
+    if (g_module != NULL) kpy_watch_interrupts();
   }
   Py_XINCREF(g_module);
   return g_module;

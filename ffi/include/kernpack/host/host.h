@@ -195,7 +195,7 @@ KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int
 /* ---- checking mode (ffi/src/check; docs/debugging.md) ---- */
 /* Calls are checked while the word at this address isn't zero (read it relaxed): process-wide, on with KERNPACK_CHECK=1 or between
  * enter and leave. Whoever keeps a KpLoadedFunction's cpu_call asks kp_function_resolve instead meanwhile: it hands out a
- * function that checks. What a kernel does wrong is a CheckError. */
+ * function that checks; Python's functions learn of it in `kernpack.checking()`. What a kernel does wrong is a CheckError. */
 KP_HOST_API const int32_t* kp_checking(void);
 enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line a call on stderr, before the kernel runs */ };
 KP_HOST_API void kp_checking_enter(uint32_t flags);
