@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kernpack_sdk import check, hosts
 from support import host
 
 PING = "  X(1, ping, (const KpHost* host, int64_t x, int64_t* out))"
@@ -79,6 +80,29 @@ def build(headers: Path, name: str, text: str, *options: str) -> Path:
         check=True,
     )
     return out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "needs", "expected"),
+    [
+        ("later.c", C_MODULE, "-DNEEDS=KP_ABI_OLDEST_HOST", "runs on hosts of ABI 1.0 and newer (ping needs 1.1)"),
+        ("later.cc", CXX_MODULE, "-DNEEDS=", "runs on hosts of ABI 1.0 and newer (ping needs 1.1)"),
+        ("needs.cc", CXX_MODULE, "-DNEEDS=,KP_NEEDS_HOST(1,1)", "runs on hosts of ABI 1.1 and newer"),
+        (
+            "none.cc",
+            CXX_MODULE.replace("kp_host_ping(host)(host, x, &x)", "0"),
+            "-DNEEDS=",
+            "runs on hosts of ABI 1.0 and newer",
+        ),
+    ],
+)
+def test_check_tells_the_oldest_host_from_the_binary(
+    name: str, text: str, needs: str, expected: str, headers: Path
+) -> None:
+    for option in ("-O0", "-O2"):
+        path = build(headers, name, text, needs, option, "-Wno-unused", "-Wl,-s")
+        assert str(hosts.read(path)) == expected
+    assert check.describe(path).endswith(f", {expected}")
 
 
 @pytest.mark.parametrize(("name", "text"), [("later.c", C_MODULE), ("later.cc", CXX_MODULE)])
