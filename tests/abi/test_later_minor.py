@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from kernpack_sdk import check, hosts
 from support import host
 
 PING = "  X(1, ping, (const KpHost* host, int64_t x, int64_t* out))"
@@ -80,6 +82,29 @@ def build(headers: Path, name: str, text: str, *options: str) -> Path:
     return out
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "needs", "expected"),
+    [
+        ("later.c", C_MODULE, "-DNEEDS=KP_ABI_OLDEST_HOST", "runs on hosts of ABI 1.0 and newer (ping needs 1.1)"),
+        ("later.cc", CXX_MODULE, "-DNEEDS=", "runs on hosts of ABI 1.0 and newer (ping needs 1.1)"),
+        ("needs.cc", CXX_MODULE, "-DNEEDS=,KP_NEEDS_HOST(1,1)", "runs on hosts of ABI 1.1 and newer"),
+        (
+            "none.cc",
+            CXX_MODULE.replace("kp_host_ping(host)(host, x, &x)", "0"),
+            "-DNEEDS=",
+            "runs on hosts of ABI 1.0 and newer",
+        ),
+    ],
+)
+def test_check_tells_the_oldest_host_from_the_binary(
+    name: str, text: str, needs: str, expected: str, headers: Path
+) -> None:
+    for option in ("-O0", "-O2"):
+        path = build(headers, name, text, needs, option, "-Wno-unused", "-Wl,-s")
+        assert str(hosts.read(path)) == expected
+    assert check.describe(path).endswith(f", {expected}")
+
+
 @pytest.mark.parametrize(("name", "text"), [("later.c", C_MODULE), ("later.cc", CXX_MODULE)])
 def test_a_service_that_this_host_lacks_is_an_error_where_it_is_used(name: str, text: str, headers: Path) -> None:
     needs = "-DNEEDS=KP_ABI_OLDEST_HOST" if name == "later.c" else "-DNEEDS="
@@ -126,6 +151,79 @@ def test_needs_host_asks_for_headers_that_know_it() -> None:
     assert "KP_NEEDS_HOST: these headers are older than that: pip install -U kernpack-sdk" in ran.stderr
 
 
+def with_a_later_word(headers: Path) -> Path:
+    """The headers with a property `tiled`, a word that 1.0 does not have."""
+    clauses = headers / "kernpack" / "signature" / "clauses.h"
+    text = clauses.read_text()
+    known = '    if (IsWord("on")) return On();\n'
+    later = '    if (IsWord("tiled")) {\n      Since(1);\n      Next();\n      return true;\n    }\n'
+    assert known in text
+    clauses.write_text(text.replace(known, known + later))
+    return headers
+
+
+REFUSED_WORD = "the signature needs a host of ABI 1.1 or newer{}; this is 1.0: pip install -U kernpack"
+
+
+def test_a_later_word_refuses_its_function_and_no_other(headers: Path) -> None:
+    source = """
+#include <kernpack/kernel.h>
+namespace kp = kernpack;
+void Copy(kp::TensorView x, kp::TensorView y) { y.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }
+void Back(kp::TensorView d_y, kp::TensorView d_x) { Copy(d_y, d_x); }
+int64_t Twice(int64_t x) { return 2 * x; }
+KP_MODULE("words", "1");
+KP_EXPORT(tiled, Copy, "(x: f32[N]) -> (y: f32[N]) with tiled");
+KP_EXPORT(tiled_backward, Back, "(d_y: f32[N]) -> (d_x: f32[N])");
+KP_GRAD(tiled, tiled_backward);
+KP_EXPORT(plain, Copy, "(x: f32[N]) -> (y: f32[N])");
+KP_EXPORT(twice, Twice);
+"""
+    module = host.load(build(with_a_later_word(headers), "words.cc", source, "-Wno-unused"))
+    assert host.names(module) == ["plain", "tiled", "tiled_backward", "twice"]
+    assert host.function(module, "plain").program is not None
+    assert host.call(host.function(module, "twice"), host.integer(21)).bits == 42
+    for _ in range(2):
+        with pytest.raises(host.Raised) as caught:
+            host.function(module, "tiled")
+        assert caught.value.kind == "ImportError"
+        assert caught.value.message == "tiled: " + REFUSED_WORD.format("")
+
+
+TEXTS = """
+#include <kernpack/abi.h>
+static int nothing(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
+  (void)self, (void)args, (void)num_args, (void)result;
+  return 0;
+}
+#define INFO(text) {.struct_size = sizeof(KpFunctionInfo), .signature = text}
+static const KpFunctionInfo infos[] = {INFO("(x: f32[N]) -> () with tiled"), INFO("1.1 (x: f32[N]) -> () with tiled"),
+                                       INFO("1.0 (x: f32[N]) -> ()"), INFO("(x: f32[N]) -> ()")};
+static const KpFunctionDef functions[] = {{"bare", nothing, infos}, {"versioned", nothing, infos + 1},
+                                          {"today", nothing, infos + 2}, {"plain", nothing, infos + 3}};
+static const KpModule module = {.struct_size = sizeof(KpModule), .abi_version = KP_ABI_VERSION,
+                                .min_host_abi = KP_ABI_OLDEST_HOST, .name = "texts", .version = "1", .sdk_version = "c",
+                                .functions = functions, .functions_end = functions + 4};
+KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void);
+KP_EXPORT_SYMBOL const KpModule* kp_module_v1(void) { return &module; }
+"""
+
+
+def test_a_text_may_say_which_abi_it_is_written_for(headers: Path) -> None:
+    module = host.load(build(headers, "texts.c", TEXTS))
+    assert host.function(module, "plain").program is not None
+    assert host.function(module, "today").program is not None
+    with pytest.raises(host.Raised) as caught:
+        host.function(module, "versioned")
+    assert caught.value.message == "versioned: " + REFUSED_WORD.format("")
+    with pytest.raises(host.Raised) as caught:
+        host.function(module, "bare")
+    assert caught.value.kind == "ImportError"
+    head, tail = REFUSED_WORD.split("{}")
+    assert caught.value.message.startswith(f"bare: {head} (bare: signature, position 23: the properties are quick, ")
+    assert caught.value.message.endswith(f"){tail}")
+
+
 def test_a_backend_plugin_of_another_major_is_refused_by_name(tmp_path: Path) -> None:
     library = host.lib()
     for major, advice in ((2, "run `pip install -U kernpack`"), (0, None)):
@@ -154,3 +252,61 @@ def test_version_1_sizes_stay_when_structs_grow(headers: Path) -> None:
         "extern char has[KP_SIZE_THROUGH(KpHost, ping_of_1_1) == 168 ? 1 : -1];\n"
     )
     subprocess.run(["gcc", "-std=c99", "-fsyntax-only", f"-I{headers}", pins], check=True)
+
+
+RESERVED_WORDS = {
+    "(x: q4[N]) -> ()": "block dtypes (q4, q8 and their kinds) are reserved for a later ABI",
+    "(x: T[N]) -> () where T in {f32, q8_0}": "block dtypes (q4, q8 and their kinds) are reserved for a later ABI",
+    "(x: f32[N]) -> (y: q4_k[N])": "block dtypes (q4, q8 and their kinds) are reserved for a later ABI",
+    "(q8: f32[N]) -> ()": "this name is reserved",
+    "(x: f32[N] compact) -> ()": "'compact' and 'aligned' are reserved for a later ABI",
+    "(x: f32[N] aligned(64)) -> ()": "'compact' and 'aligned' are reserved for a later ABI",
+    "2.0 (x: f32[N]) -> ()": "the signature needs a host of ABI 2.0 or newer; this is 1.0",
+    "1 (x: f32[N]) -> ()": "expected the ABI that the text is written for",
+}
+
+
+@pytest.mark.parametrize("text", RESERVED_WORDS)
+def test_words_reserved_for_later_are_refused_by_name(text: str) -> None:
+    library = host.lib()
+    library.kp_signature_parse.argtypes = (host.Bytes, ctypes.c_char_p, ctypes.c_void_p)
+    out = ctypes.c_void_p()
+    assert library.kp_signature_parse(host.Bytes(text.encode(), len(text)), None, ctypes.byref(out)) == -1
+    assert RESERVED_WORDS[text] in host.take_error().message
+
+
+def test_sub_byte_dtypes_have_names_already() -> None:
+    library = host.lib()
+    library.kp_signature_parse.argtypes = (host.Bytes, ctypes.c_char_p, ctypes.c_void_p)
+    text = b"1.0 f(x: i4[N], y: u4[N], z: f4_e2m1fn[N]) -> ()"
+    out = ctypes.c_void_p()
+    host.check(library.kp_signature_parse(host.Bytes(text, len(text)), b"f", ctypes.byref(out)))
+
+
+def test_the_hook_for_profilers_is_reserved() -> None:
+    library = host.lib()
+    library.kp_extension_register.argtypes = (host.Bytes, ctypes.c_uint32, ctypes.c_void_p)
+    table = ctypes.c_uint32(4)
+    assert library.kp_extension_register(host.Bytes(b"kernpack.profiler", 17), 1, ctypes.byref(table)) == -1
+    assert host.take_error().message == (
+        "kp_extension_register: 'kernpack.profiler' is reserved for a later ABI, this is 1.0; pip install -U kernpack"
+    )
+
+
+def test_block_dtypes_are_refused_by_number() -> None:
+    class Tensor(ctypes.Structure):
+        _fields_ = (
+            ("data", ctypes.c_void_p),
+            ("device", host.Device),
+            ("ndim", ctypes.c_int32),
+            ("dtype", ctypes.c_uint32),
+            ("shape", ctypes.c_void_p),
+            ("strides", ctypes.c_void_p),
+            ("byte_offset", ctypes.c_uint64),
+        )
+
+    tensor = Tensor(None, host.Device(1, 0), 0, 128 | 4 << 8 | 1 << 16, None, None, 0)
+    assert host.lib().kp_dltensor_validate(ctypes.byref(tensor), b"x") == -1
+    assert host.take_error().message == (
+        "x: dtype code is 128; codes from 128 up are reserved for block formats of a later ABI"
+    )

@@ -39,6 +39,7 @@ class LoadedFunction(ctypes.Structure):
         ("doc", ctypes.c_char_p),
         ("cxx_types", ctypes.c_char_p),
         ("module", ctypes.c_void_p),
+        ("attributes", ctypes.c_char_p),
     )
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class FunctionInfo(_core.FunctionBase):
     """One kernel function: `k.functions["rms_norm"]`. The callable itself is `k.rms_norm`, whose `__self__` this is.
 
-    `name`, `module_name`, `text` (the contract, None without one), `doc`, `callable`, `parameters` come from the module.
+    `name`, `module_name`, `text` (the contract, None without one), `doc`, `attributes` (a dict of what its author added), `callable`, `parameters`
+    come from the module.
     """
 
     _origin: Module | None = None  # the Module it was first reached through: how a pickle finds it again

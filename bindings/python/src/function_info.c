@@ -1,6 +1,8 @@
 /* What Python reads off a FunctionInfo. */
 #include "core.h"
 
+#include <string.h>
+
 static PyTypeObject* g_type;
 
 static PyObject* TextOrNone(const char* text) {
@@ -34,6 +36,25 @@ static PyObject* GetDoc(PyObject* self, void* unused) {
 static PyObject* GetCxxTypes(PyObject* self, void* unused) {
   (void)unused;
   return TextOrNone(Loaded(self)->cxx_types);
+}
+
+/* A dict of its own for each who asks. The host has looked at the text: lines of key=value. */
+static PyObject* GetAttributes(PyObject* self, void* unused) {
+  const char* at = Loaded(self)->attributes;
+  PyObject* all = PyDict_New();
+  (void)unused;
+  while (all != NULL && at != NULL && *at != 0) {
+    const char* equals = strchr(at, '=');
+    const size_t length = strcspn(equals + 1, "\n");
+    PyObject* key = PyUnicode_FromStringAndSize(at, equals - at);
+    PyObject* value = PyUnicode_FromStringAndSize(equals + 1, (Py_ssize_t)length);
+    if (key == NULL || value == NULL || PyDict_SetItem(all, key, value) != 0) Py_CLEAR(all);
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+    at = equals + 1 + length;
+    if (*at == '\n') ++at;
+  }
+  return all;
 }
 
 static PyObject* GetCallable(PyObject* self, void* unused) {
@@ -159,6 +180,7 @@ static PyGetSetDef kGetSet[] = {
     {"module_name", GetModuleName, NULL, "Name of the module it belongs to.", NULL},
     {"text", GetText, NULL, "The contract as its author wrote it; None: untyped.", NULL},
     {"doc", GetDoc, NULL, "The author's description, or None.", NULL},
+    {"attributes", GetAttributes, NULL, "What its author added, by key.", NULL},
     {"cxx_types", GetCxxTypes, NULL, "C++ types of an untyped function, or None.", NULL},
     {"callable", GetCallable, NULL, "The builtin that calls it.", NULL},
     {"parameters", GetParameters, NULL, "((name, kind, flags, has_default, default), ...)", NULL},

@@ -91,7 +91,9 @@ enum KpDeviceType {
   KP_DEVICE_TRN = 18
 };
 
-/* DLPack's values */
+/* DLPack's values, and ours from KP_DTYPE_BLOCK_BEGIN up: reserved for block formats (Q4, Q8: several elements and
+ * their scale in one unit), which no host takes yet. Sub-byte elements are what DLPack calls them: INT of 4 bits,
+ * FLOAT4_E2M1FN. */
 enum KpDTypeCode {
   KP_DTYPE_INT = 0,
   KP_DTYPE_UINT = 1,
@@ -110,7 +112,8 @@ enum KpDTypeCode {
   KP_DTYPE_FLOAT8_E8M0FNU = 14,
   KP_DTYPE_FLOAT6_E2M3FN = 15,
   KP_DTYPE_FLOAT6_E3M2FN = 16,
-  KP_DTYPE_FLOAT4_E2M1FN = 17
+  KP_DTYPE_FLOAT4_E2M1FN = 17,
+  KP_DTYPE_BLOCK_BEGIN = 128
 };
 
 /* ------------------------------------------------------------------ values ------------------------------------ */
@@ -351,6 +354,7 @@ enum KpDefKind {
   KP_DEF_FUNCTION = 0,
   KP_DEF_GRADIENT = 1, /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
   KP_DEF_JVP = 2 /* `name`: the forward function; `info->target`: the function that computes its tangents; likewise */
+  /* 3 to 15 are reserved for links of later minors. Second order needs none: KP_GRAD links a backward function too. */
 };
 
 enum KpFunctionFlags {
@@ -358,6 +362,9 @@ enum KpFunctionFlags {
    * KpFunctionSelf as self, which leads to this function's `context`. */
   KP_FUNCTION_TAKES_CONTEXT = 1
 };
+
+/* Reserved: the extension (get_extension) through which profilers and tracers will hear of calls; nobody registers it. */
+#define KP_PROFILER_EXTENSION "kernpack.profiler"
 
 /* What there is to say of an exported function besides its name and its code. */
 typedef struct KpFunctionInfo {

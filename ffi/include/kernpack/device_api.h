@@ -92,7 +92,8 @@ enum KpKernelArgKind {
   KP_ARG_VALUE = 0, /* `size` bytes at `data`, by value */
   KP_ARG_MEMORY = 1, /* `data` is a handle. With KP_DEVICE_ADDRESSES the kernel gets one parameter, handle + offset;
                         without, two: the handle, and offset / size as uint64_t; `size`, of an element, divides offset */
-  KP_ARG_LOCAL = 2 /* `size` bytes of work-group local memory, uninitialised */
+  KP_ARG_LOCAL = 2, /* `size` bytes of work-group local memory, uninitialised */
+  KP_ARG_ERROR_WORD = 3 /* reserved: 8 zero bytes where device code will say that it failed; backends refuse it */
 };
 typedef struct KpKernelArg {
   uint32_t kind; /* KpKernelArgKind */

@@ -18,6 +18,21 @@ constexpr bool is_function_name(const char* name) {
   return *name != 0;
 }
 
+// Lines of key=value; whether a key is there twice is for the host to see.
+constexpr bool are_attributes(const char* text) {
+  for (const char* c = text; *c; ++c) {
+    const char* key = c;
+    for (; *c && *c != '=' && *c != '\n'; ++c) {
+      const bool first = (*c >= 'a' && *c <= 'z') || *c == '_';
+      if (!first && (c == key || !((*c >= '0' && *c <= '9') || *c == '.'))) return false;
+    }
+    if (c == key || *c != '=') return false;
+    while (*c && *c != '\n') ++c;
+    if (!*c) return true;
+  }
+  return true;
+}
+
 }  // namespace detail
 KP_NAMESPACE_END
 
@@ -30,19 +45,40 @@ KP_NAMESPACE_END
   }                                                          \
   static_assert(true, "")
 
+#define KP_ATTRIBUTES_SYMBOL_(name) KP_PER_MODULE(KP_CAT(kp_attributes_, name))
+
+// KP_ATTRIBUTES(name, "flops=2*N*D\n" "paper=arXiv:2205.14135"): what else its author has to say of an exported function, a
+// key=value a line; Python has it as `k.functions["name"].attributes`. Anywhere in the module, once a function. Keys are
+// [a-z_][a-z0-9_.]*; those without a dot are for authors, Kernpack's own will begin with "kernpack.".
+#define KP_ATTRIBUTES(name, text)                                   \
+  extern "C" {                                                      \
+  extern KP_HIDDEN const char KP_ATTRIBUTES_SYMBOL_(name)[] = text; \
+  }                                                                 \
+  static_assert(::kernpack::detail::are_attributes(text), "KP_ATTRIBUTES: expected lines of key=value: " text)
+
 // What KP_EXPORT leaves behind: a tag type that carries the names, what there is to say of the function, an entry in the
 // section.
-#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)                  \
-  extern "C" {                                                                                  \
-  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];                     \
-  }                                                                                             \
-  namespace {                                                                                   \
-  const KpFunctionInfo KP_CAT(kp_info_, id) = {                                                 \
-      sizeof(KpFunctionInfo), KP_DEF_FUNCTION, target,  signature, program,           words, 0, \
-      KP_DOC_SYMBOL_(name),   types,           nullptr, nullptr,   {nullptr, nullptr}};         \
-  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {                                    \
-      #name, &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, &KP_CAT(kp_info_, id)};       \
-  }                                                                                             \
+#define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)            \
+  extern "C" {                                                                            \
+  extern KP_HIDDEN __attribute__((weak)) const char KP_DOC_SYMBOL_(name)[];               \
+  extern KP_HIDDEN __attribute__((weak)) const char KP_ATTRIBUTES_SYMBOL_(name)[];        \
+  }                                                                                       \
+  namespace {                                                                             \
+  const KpFunctionInfo KP_CAT(kp_info_, id) = {sizeof(KpFunctionInfo),                    \
+                                               KP_DEF_FUNCTION,                           \
+                                               target,                                    \
+                                               signature,                                 \
+                                               program,                                   \
+                                               words,                                     \
+                                               0,                                         \
+                                               KP_DOC_SYMBOL_(name),                      \
+                                               types,                                     \
+                                               nullptr,                                   \
+                                               KP_ATTRIBUTES_SYMBOL_(name),               \
+                                               {nullptr, nullptr}};                       \
+  KP_DEFS_ENTRY_ const KpFunctionDef KP_CAT(kp_def_, id) = {                              \
+      #name, &::kernpack::detail::call<KP_CAT(kp_tag_, id), &fn>, &KP_CAT(kp_info_, id)}; \
+  }                                                                                       \
   static_assert(::kernpack::detail::is_function_name(#name), "KP_EXPORT: a name is [a-z_][a-z0-9_]*: " #name)
 
 #define KP_EXPORT_UNTYPED_(id, name, fn)                           \

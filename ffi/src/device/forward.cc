@@ -210,9 +210,9 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
     return fail("says KP_DEVICE_ASYNC_COPY without KP_DEVICE_EVENTS");
   }
 // A backend of an older minor knows nothing of services that came after it: the host does without them.
-#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                          \
-  if (KP_DEVICE_SERVICE_OF(table, name) == nullptr && (minor) <= (table->abi_version & 0xffff) && \
-      (needs) != KP_DEVICE_OPTIONAL && ((needs) == 0 || (table->flags & (needs)) != 0))           \
+#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                                          \
+  if (KP_DEVICE_SERVICE_OF(table, name) == nullptr && (minor) <= static_cast<int>(table->abi_version & 0xffff) && \
+      (needs) != KP_DEVICE_OPTIONAL && ((needs) == 0 || (table->flags & (needs)) != 0))                           \
     return fail("lacks the service " #name);
   KP_DEVICE_SERVICES(KP_CHECK_SERVICE)
 #undef KP_CHECK_SERVICE

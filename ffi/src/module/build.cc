@@ -61,8 +61,16 @@ class Builder {
       (kind == KP_DEF_GRADIENT ? out_.gradients : out_.jvps).emplace_back(definition->name, definition->info->target);
       return 0;
     }
-    const uint32_t found = AddFunction(&out_, {definition, part.instance, part.path, NameIndex::kNone});
+    const uint32_t found =
+        AddFunction(&out_, {definition, Self(part, *definition), part.path, part.table->abi_version, NameIndex::kNone});
     return found == NameIndex::kNone ? 0 : AddVariant(out_.first_variants[found], definition, part);
+  }
+
+  // What the function is called with.
+  void* Self(const Part& part, const KpFunctionDef& definition) {
+    const KpFunctionInfo& info = InfoOf(definition);
+    if ((info.flags & KP_FUNCTION_TAKES_CONTEXT) == 0) return part.instance;
+    return &out_.selves.emplace_back(KpFunctionSelf{sizeof(KpFunctionSelf), 0, kp_host(), part.instance, info.context});
   }
 
   // The newest variant is one more of the function whose first is `first`.
@@ -114,7 +122,10 @@ class Builder {
     std::vector<Contract> forwards;
     for (const auto& [forward, backward] : out_.gradients) {
       Contract one{}, other{};
-      if (FindContracts("KP_GRAD", forward, backward, &one, &other) != 0) return -1;
+      if (const int rc = FindContracts("KP_GRAD", forward, backward, &one, &other); rc != 0) {
+        if (rc < 0) return -1;
+        continue;
+      }
       std::vector<Contract>& all = backwards[forward];
       if (all.empty()) forwards.push_back(one);
       all.push_back(other);
@@ -134,15 +145,19 @@ class Builder {
                         other->second, tangent, forward);
       }
       Contract one{}, other{};
-      if (FindContracts("KP_JVP", forward, tangent, &one, &other) != 0) return -1;
+      if (const int rc = FindContracts("KP_JVP", forward, tangent, &one, &other); rc != 0) {
+        if (rc < 0) return -1;
+        continue;
+      }
       if (CheckTangents(one, other) != 0) return -1;
     }
     return 0;
   }
 
+  // 1 when one of them is a later ABI's: that function is refused when it is asked for, and the others work.
   int FindContracts(const char* macro, const char* forward, const char* derived, Contract* one, Contract* other) const {
     for (const auto& [name, out] : {std::pair{forward, one}, std::pair{derived, other}}) {
-      if (FindContract(name, out) != 0) return -1;
+      if (const int rc = FindContract(name, out); rc != 0) return rc;
       if (out->name) continue;
       return kp_raise("ValueError",
                       "kernpack.load: '%s': %s(%s, %s): the module exports no function %s with a signature; export it, "
@@ -156,10 +171,15 @@ class Builder {
   int FindContract(const char* name, Contract* out) const {
     const uint32_t number = FindFunction(out_, name);
     if (number == NameIndex::kNone) return 0;
-    const KpFunctionInfo& found = out_.variants[out_.first_variants[number]].info();
+    const Variant& variant = out_.variants[out_.first_variants[number]];
+    const KpFunctionInfo& found = variant.info();
     if (!found.signature) return 0;
     const KpSignature* signature = nullptr;
-    if (SignatureFromProgram(found.program, found.program_words, found.signature, name, &signature) != 0) return -1;
+    if (ContractOf(found, name, variant.abi, &signature) != 0) {
+      if (variant.abi <= KP_ABI_VERSION) return -1;
+      kp_error_clear();
+      return 1;
+    }
     *out = {name, signature::View{kp_signature_program(signature)}};
     return 0;
   }

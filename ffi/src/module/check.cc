@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,11 @@ bool IsFunctionName(const char* name) {
   return *c == 0 && c != name && !IsDigit(*name);
 }
 
+bool IsAttributeKey(std::string_view key) {
+  return !key.empty() && (IsLower(key[0]) || key[0] == '_') &&
+         std::all_of(key.begin(), key.end(), [](char c) { return IsLower(c) || IsDigit(c) || c == '_' || c == '.'; });
+}
+
 int RefuseVersion(const KpModule* module, const char* where) {
   const std::string host = VersionText(KP_ABI_VERSION);
   if (module->min_host_abi > KP_ABI_VERSION) {
@@ -79,6 +85,9 @@ int CheckInfo(const char* name, const KpFunctionInfo& info, const char* where) {
                     where, name, KP_FUNCTION_INFO_SIZE_V1, info.struct_size);
   }
   if ((info.flags & ~kKnownFlags) != 0) return RefuseField(where, (std::string(name) + ".flags").c_str());
+  if (info.kind != KP_DEF_FUNCTION && info.flags != 0) {
+    return RefuseField(where, (std::string(name) + ".flags of a link").c_str());
+  }
   if (info.context && !(info.flags & KP_FUNCTION_TAKES_CONTEXT)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s': %s has a context that nobody would give it; set KP_FUNCTION_TAKES_CONTEXT in "
@@ -140,6 +149,25 @@ int CheckModule(const KpModule* module, const char* where) {
         "kernpack.load: '%s': module %s has a function table of %zu bytes, expected a multiple of %zu; give "
         "the array of KpFunctionDef and its end",
         where, module->name, static_cast<size_t>(bytes), sizeof(KpFunctionDef));
+  }
+  return 0;
+}
+
+int CheckAttributes(const char* text, const char* name) {
+  std::set<std::string_view> keys;
+  for (std::string_view rest = text ? text : ""; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const std::string_view key = line.substr(0, line.find('='));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (key.size() == line.size() || !IsAttributeKey(key)) {
+      return kp_raise("ValueError",
+                      "%s: attributes: expected lines of key=value with a key of [a-z_][a-z0-9_.]*, got '%.*s'", name,
+                      static_cast<int>(std::min<size_t>(line.size(), 100)), line.data());
+    }
+    if (!keys.insert(key).second) {
+      return kp_raise("ValueError", "%s: attributes: '%.*s' is given twice; keep one", name,
+                      static_cast<int>(std::min<size_t>(key.size(), 100)), key.data());
+    }
   }
   return 0;
 }

@@ -12,6 +12,9 @@ int CheckModule(const KpModule* module, const char* where);
 // One entry of its table. Its contract is compiled when the function is first asked for.
 int CheckDefinition(const KpFunctionDef* definition, const char* where);
 
+// What an author added to a function (nullable): "key=value" lines, each key once. 0, or -1 with ValueError raised.
+int CheckAttributes(const char* text, const char* name);
+
 }  // namespace kernpack::host
 
 #endif  // KERNPACK_SRC_MODULE_CHECK_H_

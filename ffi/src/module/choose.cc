@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "base/leaked.h"
+#include "module/check.h"
 #include "module/loaded_module.h"
 #include "signature/signature.h"
 #include "target/device_arch.h"
@@ -17,9 +18,10 @@ int32_t BaselineDeviceType(const Function& function) {
   return on != 0 ? on : static_cast<int32_t>(KP_DEVICE_CPU);
 }
 
-const char* Doc(const KpLoadedModule& module, uint32_t first_variant) {
+// What the first variant that says anything says.
+const char* Said(const KpLoadedModule& module, uint32_t first_variant, const char* KpFunctionInfo::* what) {
   for (uint32_t i = first_variant; i != NameIndex::kNone; i = module.variants[i].next) {
-    if (const char* doc = module.variants[i].info().doc) return doc;
+    if (const char* text = module.variants[i].info().*what) return text;
   }
   return nullptr;
 }
@@ -33,14 +35,14 @@ std::unique_ptr<const Function> Make(const KpLoadedModule& module, uint32_t firs
   function->module = &module;
   function->first_variant = first_variant;
   if (info.signature) {
-    if (SignatureFromProgram(info.program, info.program_words, info.signature, definition.name, &function->signature) !=
-        0) {
+    if (ContractOf(info, definition.name, module.variants[first_variant].abi, &function->signature) != 0)
       return nullptr;
-    }
     function->program = kp_signature_program(function->signature);
   }
-  function->doc = Doc(module, first_variant);
+  function->doc = Said(module, first_variant, &KpFunctionInfo::doc);
   function->cxx_types = info.cxx_types;
+  function->attributes = Said(module, first_variant, &KpFunctionInfo::attributes);
+  if (CheckAttributes(function->attributes, definition.name) != 0) return nullptr;
   const uint32_t chosen = ChooseVariant(module, *function, KpDLDevice{KP_DEVICE_CPU, 0});
   if (chosen != NameIndex::kNone) {
     function->cpu_call = module.variants[chosen].definition->call;

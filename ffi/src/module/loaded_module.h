@@ -33,6 +33,7 @@ struct Variant {
   const KpFunctionInfo& info() const { return InfoOf(*definition); }
   void* self;
   const char* path;  // of the file it came from
+  uint32_t abi;      // that file was built for
   uint32_t next;     // variant of the same function, or NameIndex::kNone
 };
 
@@ -68,6 +69,7 @@ struct KpLoadedModule {
   std::deque<KpFunctionDef> definitions;  // those, and what they point to, of a module that has no table
   std::deque<KpFunctionInfo> infos;
   std::deque<std::string> strings;
+  std::deque<KpFunctionSelf> selves;  // of functions that take a context; never moves
 
   const char* NameOf(uint32_t number) const { return variants[first_variants[number]].definition->name; }
 

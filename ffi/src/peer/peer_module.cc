@@ -58,7 +58,7 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
     const KpFunctionDef& definition = out->definitions.emplace_back(
         KpFunctionDef{alias.c_str(), library.symbols.peer_environment ? &PeerCall : symbol, &info});
     void* self = library.symbols.peer_environment ? reinterpret_cast<void*>(symbol) : nullptr;
-    AddFunction(out, {&definition, self, library.path.c_str(), NameIndex::kNone});
+    AddFunction(out, {&definition, self, library.path.c_str(), KP_ABI_VERSION, NameIndex::kNone});
   }
   for (const std::string& alias : aliases) {
     const bool metadata = alias.starts_with(kMetadata);

@@ -51,6 +51,12 @@ int kp_extension_register(KpBytes name, uint32_t version, const void* table) {
       return kp_raise("ValueError", "kp_extension_register: expected a name and a table, got %s",
                       name.size == 0 ? "an empty name" : "a NULL table");
     }
+    if (View(name) == KP_PROFILER_EXTENSION) {
+      return kp_raise("ValueError",
+                      "kp_extension_register: '" KP_PROFILER_EXTENSION
+                      "' is reserved for a later ABI, this is %d.%d; pip install -U kernpack",
+                      KP_ABI_MAJOR, KP_ABI_MINOR);
+    }
     auto& extensions = Leaked<Extensions>();
     std::lock_guard lock(extensions.mutex);
     const auto [place, added] = extensions.tables.try_emplace({std::string(View(name)), version}, table);

@@ -1,6 +1,8 @@
 // Text to contract: compiled once a text, kept for ever.
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -10,6 +12,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "object/object.h"
 #include "signature/signature.h"
 
 namespace kernpack::host {
@@ -33,7 +36,23 @@ std::string Near(std::string_view text, uint32_t position) {
          std::string(text.substr(position, 20)) + (text.size() > position + 20 ? "..." : "");
 }
 
+std::string VersionText(uint32_t abi) { return std::to_string(abi >> 16) + "." + std::to_string(abi & 0xffff); }
+
+int RaiseLater(const char* name, const std::string& needs, const std::string& why) {
+  return kp_raise("ImportError",
+                  "%s%sthe signature needs a host of ABI %s or newer%s%s%s; this is %s: pip install -U kernpack",
+                  name ? name : "", name ? ": " : "", needs.c_str(), why.empty() ? "" : " (", why.c_str(),
+                  why.empty() ? "" : ")", VersionText(KP_ABI_VERSION).c_str());
+}
+
+// The number that a text begins with.
+std::string VersionOf(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \n\t\r"), text.size());
+  return std::string(text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin));
+}
+
 int RaiseStatus(const signature::Status& status, std::string_view text, const char* name) {
+  if (status.reason == signature::Reason::kOfAnotherAbi) return RaiseLater(name, VersionOf(text), "");
   return kp_raise("ValueError", "%s%ssignature, position %u: %s: %s", name ? name : "", name ? ": " : "",
                   status.position, kSentences[static_cast<size_t>(status.reason)], Near(text, status.position).c_str());
 }
@@ -85,8 +104,17 @@ int RaiseInHost(void*, const char* kind, KpBytes text) {
 
 const signature::Raiser kHostRaiser = {nullptr, &RaiseInHost};
 
-int SignatureFromProgram(const uint32_t*, uint32_t, const char* text, const char* name, const KpSignature** out) {
-  return kp_signature_parse(kp_bytes(text), name, out);
+int ContractOf(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out) {
+  const uint32_t needs = signature::AbiOf(info.program, info.program_words);
+  if (needs > KP_ABI_VERSION) return RaiseLater(name, VersionText(needs), "");
+  if (kp_signature_parse(kp_bytes(info.signature), name, out) == 0) return 0;
+  if (abi <= KP_ABI_VERSION) return -1;
+  // A text without a program or a version: what is not understood may well be later.
+  OwnedAny error;
+  kp_error_take(name, -1, error.out());
+  const auto* body = reinterpret_cast<const KpErrorObject*>(error.get().v.v_obj);
+  if (View(body->kind) != "ValueError") return kp_host()->raise_object(kp_host(), error.get().v.v_obj);
+  return RaiseLater(name, VersionText(abi), std::string(View(body->message)));
 }
 
 }  // namespace kernpack::host

@@ -16,11 +16,11 @@ struct KpSignature {
 
 namespace kernpack::host {
 
-// The contract of a module's function, compiled from its text. The module's own `program` (nullable, `words` long) is not read:
-// it may be newer, older or damaged, and compiling the text takes microseconds, once. `name` (nullable) is what the text's
-// optional name must be. 0, or -1 with a ValueError raised.
-int SignatureFromProgram(const uint32_t* program, uint32_t words, const char* text, const char* name,
-                         const KpSignature** out);
+// The contract of a module's function, compiled from its text. Of the module's own `program` only the version is read: the rest
+// may be older or damaged, and compiling the text takes microseconds, once. `name` is what the text's optional name must be,
+// `abi` the ABI that the module was built for. 0, or -1 with an error raised: ValueError; ImportError where a later host
+// understands what this one does not.
+int ContractOf(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out);
 
 // Raises through kp_raise.
 extern const signature::Raiser kHostRaiser;

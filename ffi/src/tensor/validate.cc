@@ -11,6 +11,11 @@ namespace {
 constexpr int64_t kMaxBytes = INT64_MAX;
 
 int CheckDtype(const KpDLDataType& dtype, const char* what) {
+  if (dtype.code >= KP_DTYPE_BLOCK_BEGIN) {
+    return kp_raise("ValueError",
+                    "%s: dtype code is %d; codes from %d up are reserved for block formats of a later ABI", what,
+                    dtype.code, KP_DTYPE_BLOCK_BEGIN);
+  }
   if (dtype.code > KP_DTYPE_FLOAT4_E2M1FN) {
     return kp_raise("ValueError", "%s: dtype code is %d; expected 0 to %d (DLPack 1.x)", what, dtype.code,
                     KP_DTYPE_FLOAT4_E2M1FN);

@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from kernpack_sdk import elf
+from kernpack_sdk import elf, hosts
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -106,7 +106,15 @@ def describe(path: Path) -> str:
     """One line on a file without problems."""
     size = f"{path.stat().st_size / 1024:.0f} KB"
     if path.suffix == ".whl":
-        return f"ok, {size}, runs on {platform_tag(path)} and newer"
+        return f"ok, {size}, runs on {platform_tag(path)} and newer; {'; '.join(hosts_of_wheel(path))}"
     so = elf.read(path)
     functions = [name.removeprefix("__tvm_ffi_") for name in so.exports if name.startswith("__tvm_ffi_")]
-    return f"ok, {size}, {len(functions)} functions, needs {', '.join(so.needed) or 'nothing'}"
+    return f"ok, {size}, {len(functions)} functions, needs {', '.join(so.needed) or 'nothing'}, {hosts.read(path)}"
+
+
+def hosts_of_wheel(wheel: Path) -> list[str]:
+    """Which hosts the modules of a wheel run on, each such text once."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+        found = [str(hosts.read(p)) for p in sorted(Path(folder).rglob("*.so")) if is_kernel_module(p)]
+    return list(dict.fromkeys(found))

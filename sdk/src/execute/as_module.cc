@@ -4,8 +4,6 @@
 #include <kernpack/sdk/program/as_module.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <deque>
 #include <utility>
 
@@ -15,32 +13,12 @@
 namespace kernpack::sdk::program {
 namespace {
 
-// A function of a module knows what it runs by its address alone, so each address is another instance of a template.
-constexpr size_t kMostFunctions = 1024;
-std::array<std::atomic<const Executor*>, kMostFunctions> g_programs;
-std::atomic<size_t> g_taken = 0;
-
-template <size_t Number>
-int Call(void*, const KpAny* args, int32_t num_args, KpAny*) {
+// One piece of code for all: which program it runs is the function's context.
+int Call(void* self, const KpAny* args, int32_t num_args, KpAny*) {
   return kernpack::detail::guarded(Host(), "program", [&] {
-    g_programs[Number].load(std::memory_order_acquire)->RunInto(args, num_args, {.wait = false});
+    const auto* program = static_cast<const Executor*>(static_cast<const KpFunctionSelf*>(self)->context);
+    program->RunInto(args, num_args, {.wait = false});
   });
-}
-
-template <size_t... Numbers>
-constexpr std::array<KpSafeCall, sizeof...(Numbers)> Calls(std::index_sequence<Numbers...>) {
-  return {&Call<Numbers>...};
-}
-constexpr std::array<KpSafeCall, kMostFunctions> kCalls = Calls(std::make_index_sequence<kMostFunctions>());
-
-KpSafeCall CallOf(const Executor* program) {
-  const size_t number = g_taken.fetch_add(1, std::memory_order_relaxed);
-  if (number >= kMostFunctions) {
-    KP_THROW(RuntimeError) << "this process has made " << kMostFunctions
-                           << " functions of programs, which is as many as it can";
-  }
-  g_programs[number].store(program, std::memory_order_release);
-  return kCalls[number];
 }
 
 // What the table points to. It stays where it is.
@@ -68,12 +46,13 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
     CheckNames(name, function);
     KpFunctionInfo& info = made->infos.emplace_back(KpFunctionInfo{});
     info.struct_size = sizeof info;
+    info.flags = KP_FUNCTION_TAKES_CONTEXT;
+    info.context = const_cast<Executor*>(program.get());
     info.signature = made->texts.emplace_back(program->Signature()).c_str();
     const std::string& target = made->texts.emplace_back(TargetKindOf(program->program()));
     if (!target.empty()) info.target = target.c_str();
-    made->functions.push_back({function.c_str(), nullptr, &info});
+    made->functions.push_back({function.c_str(), &Call, &info});
   }
-  for (size_t i = 0; i < made->programs.size(); ++i) made->functions[i].call = CallOf(made->programs[i].get());
   KpModule& table = made->table;
   table.struct_size = sizeof table;
   table.abi_version = KP_ABI_VERSION;

@@ -59,6 +59,14 @@ TEST_F(ExecuteAsModule, ItIsCalledLikeEveryOtherFunction) {
   EXPECT_ERROR(sp::AsModule("programs", {run, run}), "ValueError", "two programs are named 'triple'");
 }
 
+TEST_F(ExecuteAsModule, AProcessMakesAsManyAsItLikes) {
+  const auto run = Make("program triple(x: f32[n]) {\n z = call t.scale(x)\n return z\n}");
+  for (int i = 0; i < 2000; ++i) ASSERT_NE(sp::AsModule("many" + std::to_string(i), {run}), nullptr);
+  const KpLoadedModule* module = nullptr;
+  ASSERT_EQ(kp_module_adopt(sp::AsModule("last", {run}), &module), 0);
+  EXPECT_NE(kp_module_function(module, kp_bytes("triple")), nullptr);
+}
+
 TEST_F(ExecuteAsModule, ItMayBeCalledByAnotherProgram) {
   const KpLoadedModule* module = nullptr;
   ASSERT_EQ(kp_module_adopt(sp::AsModule("inner", {Make(R"(program quadruple(x: f32[N]) {

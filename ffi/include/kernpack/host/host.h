@@ -142,6 +142,7 @@ typedef struct KpLoadedFunction { /* read-only; immortal */
   const char* doc; /* nullable */
   const char* cxx_types; /* nullable */
   const KpLoadedModule* module;
+  const char* attributes; /* nullable: what the author added, a "key=value" a line, each key once */
 } KpLoadedFunction;
 
 enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child process first */ };

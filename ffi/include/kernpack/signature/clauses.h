@@ -115,7 +115,7 @@ struct Clauses : Parameters {
     if (!Expect('{', Reason::kExpectedDTypeSet)) return false;
     do {
       const uint32_t dtype = now.kind == Tok::kName ? FindDType() : kNotFound;
-      if (dtype == kNotFound) return Fail(Reason::kUnknownDType);
+      if (dtype == kNotFound) return Fail(UnknownDType());
       for (uint32_t j = head + 1; j < used; ++j) {
         if (words[j] == dtype) return Fail(Reason::kDuplicateChoice);
       }

@@ -24,7 +24,29 @@ struct Compiler : Clauses {
   }
 
  private:
+  // The ABI that a text is written for, "1.1 (x: ...) -> ...": a host that is older refuses the function by name, where
+  // it would complain of words that it does not know.
+  constexpr bool ReadVersion() {
+    uint32_t parts[2]{};
+    uint32_t part = 0;
+    for (uint32_t i = now.begin; i < now.end; ++i) {
+      if (text[i] == '.' && part == 0 && i != now.begin) {
+        part = 1;
+      } else if (!IsDigit(text[i]) || parts[part] > 999) {
+        return Fail(Reason::kMalformedVersion);
+      } else {
+        parts[part] = parts[part] * 10 + static_cast<uint32_t>(text[i] - '0');
+      }
+    }
+    if (part == 0) return Fail(Reason::kMalformedVersion);
+    if (parts[0] != KP_ABI_MAJOR || parts[1] > KP_ABI_MINOR) return Fail(Reason::kOfAnotherAbi);
+    Since(parts[1]);
+    Next();
+    return true;
+  }
+
   constexpr bool Read() {
+    if (now.kind == Tok::kNumber && !ReadVersion()) return false;
     const bool named = now.kind == Tok::kName;
     Intern(named ? now.begin : 0, named ? now.end : 0);
     if (named) {
@@ -68,7 +90,7 @@ struct Compiler : Clauses {
       Emit(word);
     }
     if (reason != Reason::kNone) return;
-    words[kHeadMagic] = kMagic | kFormat;
+    words[kHeadMagic] = kMagic | KP_ABI_MAJOR << 8 | since;
     words[kHeadWords] = used;
     words[kHeadCounts] = num_params | num_positional << 8 | num_results << 16 | dtypes.size << 24;
     words[kHeadMoreCounts] = dims.size | stars.size << 8 | ints.size << 16 | num_conditions << 24;

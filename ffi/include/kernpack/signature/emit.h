@@ -19,6 +19,12 @@ struct Emitter : Lexer {
   uint32_t pool_used = 0;
   uint32_t starts[kMaxStrings]{};  // of the strings in the pool
   uint32_t num_strings = 0;
+  uint32_t since = 0;  // the ABI minor that brought the latest word of the text
+
+  // The word at hand is one of that minor.
+  constexpr void Since(uint32_t minor) {
+    if (minor > since) since = minor;
+  }
 
   constexpr Emitter(const char* text_, uint32_t size_, uint32_t* words_, uint32_t capacity_, char* pool_,
                     uint32_t pool_capacity_)

@@ -100,6 +100,16 @@ struct Names : Emitter {
     return kNotFound;
   }
 
+  // "q4", "q8_0", ...: what quantised blocks will be called.
+  constexpr bool IsBlockDType(const Token& t) const {
+    const uint32_t length = t.end - t.begin;
+    return length >= 2 && text[t.begin] == 'q' && (text[t.begin + 1] == '4' || text[t.begin + 1] == '8') &&
+           (length == 2 || text[t.begin + 2] == '_');
+  }
+  constexpr Reason UnknownDType() const {
+    return IsBlockDType(now) ? Reason::kReservedBlockDType : Reason::kUnknownDType;
+  }
+
   // Checks that the name at hand may be given to a parameter or result.
   constexpr bool CheckNewName() {
     if (now.kind == Tok::kVar) return Fail(Reason::kNameMustBeLowerCase);
@@ -109,7 +119,7 @@ struct Names : Emitter {
     }
     // A call takes its destination as out=, so a result may have that name, and a parameter may not.
     if (place != Place::kResults && IsWord("out")) return Fail(Reason::kReservedName);
-    if (FindDType() != kNotFound) return Fail(Reason::kReservedName);
+    if (FindDType() != kNotFound || IsWord("q4") || IsWord("q8")) return Fail(Reason::kReservedName);
     if (FindParam(now) != kNotFound) return Fail(Reason::kDuplicateName);
     for (uint32_t i = 0; i < num_results; ++i) {
       if (Same(result_names[i], now)) return Fail(Reason::kDuplicateName);

@@ -151,7 +151,7 @@ struct Parameters : Defaults {
       type_dtype = i | static_cast<uint32_t>(DTypeForm::kVar) << 16;
     } else {
       type_dtype = FindDType();
-      if (type_dtype == kNotFound) return Fail(Reason::kUnknownDType);
+      if (type_dtype == kNotFound) return Fail(UnknownDType());
     }
     Next();
     const uint32_t shape_at = now.begin;
@@ -161,6 +161,7 @@ struct Parameters : Defaults {
       *flags |= KP_PARAM_STRIDED;
       Next();
     }
+    if (IsWord("compact") || IsWord("aligned")) return Fail(Reason::kReservedMark);
     if (Accept('@')) {
       if (!IsWord("cpu")) return Fail(Reason::kExpectedCpuAfterAt);
       *flags |= KP_PARAM_ON_CPU;
@@ -248,7 +249,10 @@ struct Parameters : Defaults {
     const uint32_t p = FindParam(name);
     if (p == kNotFound || KindOf(params + p * kRecord) != KP_PARAM_DTYPE ||
         (FlagsOf(params + p * kRecord) & (KP_PARAM_OPTIONAL | KP_PARAM_LIST))) {
-      return Fail(p == kNotFound ? Reason::kUnknownDType : Reason::kNotADTypeParameter, name.begin);
+      return Fail(p != kNotFound       ? Reason::kNotADTypeParameter
+                  : IsBlockDType(name) ? Reason::kReservedBlockDType
+                                       : Reason::kUnknownDType,
+                  name.begin);
     }
     *out = p | static_cast<uint32_t>(DTypeForm::kParam) << 16;
     return true;

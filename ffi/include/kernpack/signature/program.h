@@ -1,7 +1,7 @@
 // The compiled form of a signature: uint32_t words without a pointer in them, so that a module's copy needs no
 // relocation and a reader needs no decoding step. Written by compile.h, read by check.h and by the host.
 //
-//   words  0            kMagic | format version
+//   words  0            kMagic | major << 8 | minor of the oldest ABI whose grammar has all that the text uses
 //          1            length of the program in words
 //          2            params | positional << 8 | results << 16 | dtype variables << 24
 //          3            dims | stars << 8 | int references << 16 | conditions << 24
@@ -39,7 +39,6 @@ KP_NAMESPACE_BEGIN
 namespace signature {
 
 constexpr uint32_t kMagic = 0x4b530000;  // "KS"
-constexpr uint32_t kFormat = 1;
 constexpr uint32_t kRecord = 4;        // words of a parameter or result
 constexpr uint32_t kMaxStars = 8;      // KpSigFrame::star_ndim
 constexpr uint32_t kMaxStack = 16;     // values an expression may need at once
@@ -107,6 +106,12 @@ enum class Op : uint32_t {
 };
 
 enum class Relation : uint32_t { kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kRelationCount };
+
+// The oldest ABI (as KP_ABI_VERSION) whose hosts read a program; 0 where the words are no program.
+constexpr uint32_t AbiOf(const uint32_t* words, uint32_t count) {
+  if (!words || !count || (words[kHeadMagic] & 0xffff0000) != kMagic) return 0;
+  return (words[kHeadMagic] >> 8 & 0xff) << 16 | (words[kHeadMagic] & 0xff);
+}
 
 // Reads a program. Usable in constant expressions, except for the strings.
 struct View {

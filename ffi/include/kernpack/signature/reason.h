@@ -83,7 +83,11 @@
   X(kExpectedEquals, "expected '='")                                                                                   \
   X(kUnknownDevice, "no such device; the names are DLPack's: cpu, cuda, rocm, opencl, metal, vulkan, ...")             \
   X(kExpectedDim, "expected a dim that a parameter has")                                                               \
-  X(kExpectedParameter, "expected the name of a parameter")
+  X(kExpectedParameter, "expected the name of a parameter")                                                            \
+  X(kMalformedVersion, "expected the ABI that the text is written for, as in '1.0 (x: f32[N]) -> ()'")                 \
+  X(kOfAnotherAbi, "the text is written for an ABI that this version does not know: pip install -U kernpack")          \
+  X(kReservedMark, "'compact' and 'aligned' are reserved for a later ABI; every tensor is compact unless 'strided'")   \
+  X(kReservedBlockDType, "block dtypes (q4, q8 and their kinds) are reserved for a later ABI")
 
 KP_NAMESPACE_BEGIN
 namespace signature {

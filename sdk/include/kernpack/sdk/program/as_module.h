@@ -17,8 +17,7 @@ namespace kernpack::sdk::program {
 // is on the caller's current streams, and return before a device is done.
 //
 // The table and the executors live as long as the process, as every module does. ValueError: a name that no module or function
-// can have, two programs of one name, a program that has no signature. RuntimeError when this process has made as many such
-// functions as it can (1024).
+// can have, two programs of one name, a program that has no signature.
 const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<const Executor>> programs);
 
 }  // namespace kernpack::sdk::program
