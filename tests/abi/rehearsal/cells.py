@@ -97,7 +97,7 @@ def _expected(host: str, module: Module) -> dict[str, str]:
     if "NEWS" in module.news:
         old = module.version > host
         service = rf"^RuntimeError: .*rehearse needs a host of ABI 1\.1 or newer; this is 1\.0: {UPGRADE}"
-        word = rf"^\w+: .*\bword\b.*1\.1.*{UPGRADE}"
+        word = rf"^ImportError: .*word: the signature needs a host of ABI 1\.1 or newer.*; this is 1\.0: {UPGRADE}"
         expected |= {"news": service if old else WORKS, "word": word if old else WORKS}
     return expected
 

@@ -125,7 +125,7 @@ def _grammar_word(s: _Sources) -> None:
     s.sub(
         "ffi/include/kernpack/signature/clauses.h",
         r'^(    if \(IsWord\("quick"\)\) [^\n]*\n)',
-        r'\1    if (IsWord("rehearsed")) return Flag(KP_PROP_REHEARSED);' "\n",
+        r'\1    if (IsWord("rehearsed")) return Since(1), Flag(KP_PROP_REHEARSED);' "\n",
     )
 
 

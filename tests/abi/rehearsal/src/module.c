@@ -68,7 +68,7 @@ static int device_news(void* self, const KpAny* args, int32_t n, KpAny* result) 
 }
 
 static const KpFunctionInfo word_info = {.struct_size = sizeof(KpFunctionInfo),
-                                         .signature = "(x: f32[N]) -> (y: f32[N]) with rehearsed"};
+                                         .signature = "1.1 (x: f32[N]) -> (y: f32[N]) with rehearsed"};
 #endif
 
 static const KpFunctionInfo twice_info = {.struct_size = sizeof(KpFunctionInfo),
