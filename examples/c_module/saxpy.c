@@ -23,12 +23,14 @@ static int Saxpy(void* self, const KpAny* args, int32_t n, KpAny* result) {
   const KpHost* host = ((KpInstance*)self)->host;
   const KpBytes none = {NULL, 0};
   const float *x, *y;
-  float* out;
+  float *out, a;
   int64_t i;
   (void)result;
   if (n != 4) return host->raise(host, kp_bytes("TypeError"), kp_bytes("saxpy: expected 4 arguments"), none);
   x = Input(&args[0]), y = Input(&args[1]), out = Result(&args[3]);
-  for (i = 0; i < kp_any_tensor(&args[0])->shape[0]; ++i) out[i] = (float)args[2].v.v_float * x[i] + y[i];
+  /* A float parameter takes an int too: from Python, a=2. */
+  a = args[2].type_index == KP_TYPE_FLOAT ? (float)args[2].v.v_float : (float)args[2].v.v_int;
+  for (i = 0; i < kp_any_tensor(&args[0])->shape[0]; ++i) out[i] = a * x[i] + y[i];
   return 0;
 }
 
