@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/guard.h"
 #include "base/intern.h"
@@ -13,16 +14,48 @@
 #include "loader/platform.h"
 #include "module/check.h"
 #include "peer/peer_module.h"
+#include "storage/owner.h"
 #include "target/cpu_machine.h"
 
 namespace kernpack::host {
 namespace {
+
+// Which modules share the values that they store: the files of one name and version that one distribution brought, or that one
+// load merged.
+class KeyOwners {
+ public:
+  void Add(const std::vector<Part>& parts, const std::string& distribution, const std::string& digest) {
+    const KpModule& table = *parts[0].table;
+    const std::string of_distribution = std::string(table.name) + '\n' + table.version + '\n' + distribution;
+    const std::string* owner = nullptr;
+    for (const Part& part : parts) {
+      if (const auto found = by_table_.find(part.table); found != by_table_.end()) owner = &found->second;
+    }
+    if (const auto found = by_distribution_.find(of_distribution); !owner && found != by_distribution_.end()) {
+      owner = &found->second;
+    }
+    // The first of a name keeps it, so that Python reads its values under it.
+    const std::string mine = owner                              ? *owner
+                             : names_.insert(table.name).second ? table.name
+                                                                : std::string(table.name) + '@' + digest;
+    if (!distribution.empty()) by_distribution_.emplace(of_distribution, mine);
+    for (const Part& part : parts) {
+      if (by_table_.emplace(part.table, mine).second && mine != part.table->name) KeepKeysUnder(part.table->name, mine);
+    }
+  }
+
+ private:
+  std::unordered_map<const KpModule*, std::string> by_table_;
+  std::unordered_map<std::string, std::string> by_distribution_;
+  std::unordered_set<std::string> names_;
+};
 
 struct Registry {
   // Held through a whole load: one at a time in a process. Recursive, because start-up code may load other modules. No
   // ForkMutex: that code may fork.
   std::recursive_mutex loading;
   std::unordered_map<const KpModule*, KpInstance*> instances;  // guarded by loading
+  KeyOwners owners;  // guarded by loading
 
   ForkMutex mutex{LockRank::kModules};  // guards the map; never held while a module's code runs
   std::unordered_map<std::string, std::unique_ptr<KpLoadedModule>> by_digest;
@@ -105,7 +138,9 @@ int MakeOwnModule(const std::vector<const Library*>& libraries, const std::vecto
     const KeepFloatEnvironment keep;
     if (MakePart(query(), paths[i], &parts[i]) != 0) return -1;
   }
-  return BuildModule(parts, out);
+  if (BuildModule(parts, out) != 0) return -1;
+  Leaked<Registry>().owners.Add(parts, libraries[0]->verified, out->digest);
+  return 0;
 }
 
 std::string DigestOfAll(const std::vector<const Library*>& libraries) {
@@ -154,6 +189,7 @@ int Adopt(const KpModule* table, const KpLoadedModule** out) {
   std::vector<Part> parts(1);
   if (MakePart(table, "<embedded>", &parts[0]) != 0 || BuildModule(parts, module.get()) != 0) return -1;
   module->path.clear();
+  registry.owners.Add(parts, {}, digest);
   *out = registry.Publish(std::move(module));
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <kernpack/host/host.h>
 
 #include "base/bytes.h"
+#include "storage/owner.h"
 
 namespace kernpack::host {
 
@@ -14,7 +15,7 @@ int ReadKey(const KpStorageKey* key, const char* who, KeyView* out, bool key_nee
   if (key->scope > KP_SCOPE_STREAM) {
     return kp_raise("ValueError", "%s: scope is %u; expected 0 (process), 1 (device) or 2 (stream)", who, key->scope);
   }
-  *out = KeyView{View(key->module), View(key->key), key->scope, {0, 0}, nullptr};
+  *out = KeyView{OwnerOfKeys(key->module), View(key->key), key->scope, {0, 0}, nullptr};
   if (out->key.starts_with("::")) out->module = {};
   if (key->scope != KP_SCOPE_PROCESS) out->device = key->device;
   if (key->scope == KP_SCOPE_STREAM) out->stream = key->stream;

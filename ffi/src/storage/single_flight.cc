@@ -1,19 +1,25 @@
 #include "storage/single_flight.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <string>
 
 #include <kernpack/host/host.h>
 
 #include "base/bytes.h"
 #include "base/fork.h"
 #include "base/leaked.h"
+#include "host/services.h"
+#include "log/log.h"
 #include "object/object.h"
 #include "storage/table.h"
 
 namespace kernpack::host {
 namespace {
+
+constexpr std::chrono::seconds kPatience{3};  // after which a log line names the key
 
 struct Flight;
 
@@ -36,11 +42,13 @@ struct Flights {
   ForkMutex mutex{LockRank::kFlight};
   std::condition_variable_any ended;
   std::list<Flight> list;  // a handful at most: only keys being made right now
+  std::list<Waiter*> waiting;
 };
 
 void Flights::ForgetParents() {
   auto& flights = Leaked<Flights>();
   flights.list.remove_if([](const Flight& flight) { return flight.owner != &t_waiter; });
+  flights.waiting.clear();
   new (&flights.ended) std::condition_variable_any();  // it may hold waiters of the parent
 }
 
@@ -51,8 +59,8 @@ const Flight* FindFlight(const Flights& flights, const KeyView& key) {
   return nullptr;
 }
 
-// Whether waiting for `flight` would wait for this thread itself.
-bool WouldWaitForSelf(const Flight* flight) {
+// Whether the flight's owner waits, maybe through others, for this thread.
+bool OwnerWaitsForSelf(const Flight* flight) {
   while (flight != nullptr) {
     if (flight->owner == &t_waiter) return true;
     flight = flight->owner->waits_for;
@@ -60,27 +68,45 @@ bool WouldWaitForSelf(const Flight* flight) {
   return false;
 }
 
-int RaiseCircle(const KeyView& key) {
-  return kp_raise(
-      "RuntimeError",
-      "storage_get_or_init: key '%.*s': its factory asks, directly or through another thread, for the key it is "
-      "making; ask for other keys before get_or_init",
-      PrintLength(key.key), key.key.data());
+int RaiseOwnKey(const KeyView& key) {
+  return kp_raise("RuntimeError",
+                  "storage_get_or_init: key '%.*s': its factory asks for the key it is making; ask for other keys "
+                  "before get_or_init",
+                  PrintLength(key.key), key.key.data());
 }
 
 int RunFactory(const KeyView& key, KpStorageFactory factory, void* context, KpAny* out) {
   OwnedAny made;
   if (factory(context, made.out()) != 0) return -1;
-  KpAny kept = kp_none();
-  if (kp_any_own(&made.get(), &kept) != 0) return -1;
-  try {
-    StorageTable::Get().Set(key, kept);
-  } catch (...) {
-    kp_any_release(&kept);
-    throw;
+  OwnedAny kept;
+  if (kp_any_own(&made.get(), kept.out()) != 0) return -1;
+  if (StorageTable::Get().SetOrFind(key, kept.get(), out)) {
+    kept.Take();
+    *out = made.Take();
   }
-  *out = made.Take();
   return 0;
+}
+
+void LogWait(const KeyView& key) {
+  std::string line("storage_get_or_init: a thread has waited for some seconds for key '");
+  line.append(key.key).append("' of module '").append(key.module);
+  line += "', which another thread's factory is making; if that factory waits for this thread, neither will ever end";
+  Log(KP_LOG_WARNING, line);
+}
+
+// Waits until some flight ends, the user presses Ctrl-C (-1, raised), or a moment is over. `lock` is held before and after.
+int WaitABit(Flights& flights, const Flight* running, std::unique_lock<ForkMutex>& lock) {
+  constexpr std::chrono::milliseconds kMoment{50};
+  const auto mine = flights.waiting.insert(flights.waiting.end(), &t_waiter);
+  t_waiter.waits_for = running;
+  const std::cv_status ended = flights.ended.wait_for(lock, kMoment);
+  t_waiter.waits_for = nullptr;
+  flights.waiting.erase(mine);
+  if (ended == std::cv_status::no_timeout) return 0;
+  lock.unlock();
+  const int rc = service::check_interrupts(kp_host());
+  lock.lock();
+  return rc;
 }
 
 }  // namespace
@@ -92,20 +118,25 @@ int GetOrInit(const KeyView& key, KpStorageFactory factory, void* context, KpAny
   std::list<Flight> own;
   own.push_back(Flight{StoredKey(key), &t_waiter});
   std::unique_lock lock(flights.mutex);
+  auto patience_ends = std::chrono::steady_clock::now() + kPatience;
   while (true) {
     if (table.Find(key, out)) return 0;
     const Flight* running = FindFlight(flights, key);
     if (running == nullptr) break;
-    if (WouldWaitForSelf(running)) {
+    if (OwnerWaitsForSelf(running)) {
+      // Who makes it waits for this thread: it is made here, so that both go on, as they do when one of them comes first.
+      if (running->owner != &t_waiter) break;
       lock.unlock();
-      return RaiseCircle(key);
+      return RaiseOwnKey(key);
     }
-    t_waiter.waits_for = running;
-    flights.ended.wait(lock);
-    t_waiter.waits_for = nullptr;
+    if (WaitABit(flights, running, lock) != 0) return -1;
+    if (std::chrono::steady_clock::now() >= patience_ends) {
+      patience_ends = std::chrono::steady_clock::time_point::max();
+      LogWait(key);
+    }
   }
   const auto mine = own.begin();
-  flights.list.splice(flights.list.end(), own);
+  flights.list.splice(flights.list.begin(), own);  // in front of one that this overtakes
   lock.unlock();
   struct End {
     Flights& flights;
@@ -115,6 +146,9 @@ int GetOrInit(const KeyView& key, KpStorageFactory factory, void* context, KpAny
       {
         std::lock_guard lock(flights.mutex);
         ended.splice(ended.end(), flights.list, mine);
+        for (Waiter* waiter : flights.waiting) {
+          if (waiter->waits_for == &*mine) waiter->waits_for = nullptr;
+        }
       }
       flights.ended.notify_all();
     }

@@ -31,6 +31,16 @@ void StorageTable::Set(const KeyView& key, KpAny value) {
   kp_any_release(&old);
 }
 
+bool StorageTable::SetOrFind(const KeyView& key, KpAny value, KpAny* out) {
+  StoredKey stored(key);
+  std::lock_guard lock(lock_);
+  const auto [place, added] = values_.try_emplace(std::move(stored), value);
+  if (added) return true;
+  *out = place->second;
+  kp_any_retain(out);
+  return false;
+}
+
 bool StorageTable::Erase(const KeyView& key) {
   KpAny old = kp_none();
   {

@@ -18,6 +18,8 @@ class StorageTable {
   bool Find(const KeyView& key, KpAny* out);
   // Takes over `value`; releases what was there.
   void Set(const KeyView& key, KpAny value);
+  // Takes over `value` where there is none: true. Else false, and a new reference to what is there in *out.
+  bool SetOrFind(const KeyView& key, KpAny value, KpAny* out);
   bool Erase(const KeyView& key);
   // Erases whatever `match` says, and releases it once the lock is free.
   void EraseIf(const std::function<bool(const KeyView&)>& match);

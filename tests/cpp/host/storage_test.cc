@@ -244,8 +244,8 @@ TEST_F(StorageTest, AFactoryMayAskForOtherKeys) {
   EXPECT_EQ(Get(inner), "20");
 }
 
-// Two threads whose factories each ask for the other's key: one of them gets an error, neither waits for ever.
-TEST_F(StorageTest, ACircleOfThreadsIsAnErrorNotADeadlock) {
+// Two threads whose factories each ask for the other's key: what comes of it is what comes of it when one thread is first.
+TEST_F(StorageTest, FactoriesThatAskForEachOthersKeysGiveOneValueEach) {
   struct Step {
     KpStorageKey other;
     std::atomic<int>* inside;
@@ -253,6 +253,7 @@ TEST_F(StorageTest, ACircleOfThreadsIsAnErrorNotADeadlock) {
   const KpStorageKey keys[] = {Used(Key("m", "circle0")), Used(Key("m", "circle1"))};
   std::atomic<int> inside{0};
   std::atomic<int> errors{0};
+  int64_t values[2] = {};
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&, t] {
@@ -268,13 +269,79 @@ TEST_F(StorageTest, ACircleOfThreadsIsAnErrorNotADeadlock) {
         return kp_host()->storage_get_or_init(kp_host(), &own->other, leaf, nullptr, out);
       };
       Value value;
-      if (host->storage_get_or_init(host, &keys[t], factory, &step, value.out()) != 0) {
-        if (TakeError().find("its factory asks") != std::string::npos) ++errors;
+      if (host->storage_get_or_init(host, &keys[t], factory, &step, value.out()) != 0) ++errors;
+      values[t] = value->v.v_int;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(errors, 0) << TakeError();
+  for (int t = 0; t < 2; ++t) {
+    EXPECT_EQ(values[t], 1);
+    EXPECT_EQ(Get(keys[t]), "1");
+  }
+}
+
+// A circle in which the value is made once more must still see that a factory asks for its own key.
+TEST_F(StorageTest, AFactoryThatOvertakesMayNotAskForItsOwnKey) {
+  const KpStorageKey keys[] = {Used(Key("m", "over0")), Used(Key("m", "over1"))};
+  struct Step {
+    KpStorageKey other;
+    std::atomic<int>* inside;
+  };
+  std::atomic<int> inside{0};
+  std::atomic<int> errors{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      Step step{keys[1 - t], &inside};
+      const auto factory = [](void* context, KpAny* out) {
+        auto* own = static_cast<Step*>(context);
+        ++*own->inside;
+        while (*own->inside < 2) std::this_thread::yield();
+        return kp_host()->storage_get_or_init(kp_host(), &own->other, AskForOwnKey, &own->other, out);
+      };
+      Value value;
+      if (host->storage_get_or_init(host, &keys[t], factory, &step, value.out()) != 0 &&
+          TakeError().find("its factory asks for the key it is making") != std::string::npos) {
+        ++errors;
       }
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(errors, 1);
+  EXPECT_EQ(errors, 2);
+}
+
+bool g_pressed = false;
+
+// The embedder says that Ctrl-C was pressed: who waits for another thread's factory hears it.
+TEST_F(StorageTest, WaitingForAFactoryHearsCtrlC) {
+  const KpStorageKey key = Used(Key("m", "slow"));
+  std::atomic<bool> started{false}, release{false};
+  struct Flags {
+    std::atomic<bool>&started, &release;
+  } flags{started, release};
+  std::thread maker([&] {
+    const auto factory = [](void* context, KpAny* out) {
+      auto* flags = static_cast<Flags*>(context);
+      flags->started = true;
+      while (!flags->release) std::this_thread::yield();
+      *out = Int(1);
+      return 0;
+    };
+    Value value;
+    EXPECT_EQ(host->storage_get_or_init(host, &key, factory, &flags, value.out()), 0);
+  });
+  while (!started) std::this_thread::yield();
+  g_pressed = true;
+  kp_set_interrupt_check([] { return g_pressed ? 1 : 0; });
+  const auto never = [](void*, KpAny*) { return -1; };
+  KpAny out;
+  EXPECT_EQ(host->storage_get_or_init(host, &key, never, nullptr, &out), -1);
+  EXPECT_NE(TakeError().find("KeyboardInterrupt"), std::string::npos);
+  g_pressed = false;
+  kp_set_interrupt_check(nullptr);
+  release = true;
+  maker.join();
 }
 
 TEST_F(StorageTest, ReadersAndWritersInParallel) {
