@@ -31,6 +31,7 @@ TOPICS = (
     "jax_compile",
     "growth",
     "storage",
+    "checking",
     "devices",
     "opencl",
     "targets",

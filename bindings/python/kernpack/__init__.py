@@ -10,10 +10,10 @@ Importing this imports neither numpy nor torch nor jax.
 from typing import TYPE_CHECKING, Any
 
 from kernpack import storage
+from kernpack._checking import checking
 from kernpack._core import Device, DType, Object, Tensor, empty, get_num_threads, set_num_threads
 from kernpack._core import version as __version__
 from kernpack._device import Stream, current_stream, devices, load_backend, stream
-from kernpack._checking import checking
 from kernpack._errors import CheckError, InternalError, KernelError, register_error
 from kernpack._function import FunctionInfo
 from kernpack._load import installed, load

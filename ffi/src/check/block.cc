@@ -31,7 +31,8 @@ struct KeptBlocks {
 
 }  // namespace
 
-Block::Block(uint64_t bytes, uintptr_t like) : bytes_(bytes) {
+Block::Block(uint64_t bytes, uintptr_t like, Turn turn)
+    : outside_(turn == Turn::kFirst ? Mark::kOutside : Mark::kOutsideAgain), bytes_(bytes) {
   const uint64_t zone =
       std::clamp((bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment, kLeastZone, kMostZone);
   uint64_t all = 0;
@@ -40,8 +41,8 @@ Block::Block(uint64_t bytes, uintptr_t like) : bytes_(bytes) {
   front_ = zone + like % kBlockAlignment;
   back_ = all - front_ - bytes;
   data_ = memory_.get() + front_;
-  FillMark(memory_.get(), front_, Mark::kOutside);
-  FillMark(data_ + bytes, back_, Mark::kOutside);
+  FillMark(memory_.get(), front_, outside_);
+  FillMark(data_ + bytes, back_, outside_);
 }
 
 void Block::Free::operator()(char* memory) const { ::operator delete(memory, std::align_val_t{kBlockAlignment}); }
@@ -50,13 +51,13 @@ Block::Damage Block::Look() const {
   Damage damage;
   const char* front = memory_.get();
   const char* end = data_ + bytes_;
-  if (!HoldsMark(end, back_, Mark::kOutside)) {
+  if (!HoldsMark(end, back_, outside_)) {
     damage.past = 0;
-    while (static_cast<uint8_t>(end[damage.past]) == MarkByte(Mark::kOutside, end + damage.past)) ++damage.past;
+    while (static_cast<uint8_t>(end[damage.past]) == MarkByte(outside_, end + damage.past)) ++damage.past;
   }
-  if (!HoldsMark(front, front_, Mark::kOutside)) {
+  if (!HoldsMark(front, front_, outside_)) {
     const char* at = data_ - 1;
-    while (static_cast<uint8_t>(*at) == MarkByte(Mark::kOutside, at)) --at;
+    while (static_cast<uint8_t>(*at) == MarkByte(outside_, at)) --at;
     damage.before = static_cast<uint64_t>(data_ - at);
   }
   return damage;

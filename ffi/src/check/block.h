@@ -16,7 +16,7 @@ class Block {
  public:
   // `like`: the address whose alignment (modulo 256) the data takes over; the kernel shall see what it would see unchecked.
   // Throws std::bad_alloc.
-  Block(uint64_t bytes, uintptr_t like);
+  Block(uint64_t bytes, uintptr_t like, Turn turn = Turn::kFirst);
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
@@ -39,6 +39,7 @@ class Block {
     void operator()(char* memory) const;
   };
   std::unique_ptr<char, Free> memory_;
+  Mark outside_;
   char* data_;
   uint64_t bytes_;
   uint64_t front_;

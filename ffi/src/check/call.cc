@@ -41,8 +41,8 @@ Innermost::Innermost(CheckedCall* call) noexcept : outer_(t_checked) { t_checked
 Innermost::~Innermost() { Leave(); }
 void Innermost::Leave() const noexcept { t_checked = outer_; }
 
-CheckedCall::CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args)
-    : function_(function), args_(args, args + num_args) {}
+CheckedCall::CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, Turn turn)
+    : function_(function), given_(args), turn_(turn), args_(args, args + num_args) {}
 
 CheckedCall::~CheckedCall() {
   for (KpAny& value : owned_) kp_any_release(&value);
@@ -56,7 +56,7 @@ const std::string* CheckedCall::OwnerOf(const void* address) const {
 int CheckedCall::LendTensor(KpAny* value, Role role, std::string name, const char* parameter) {
   const KpDLTensor* tensor = kp_any_tensor(value);
   if (!tensor) return 0;
-  return lent_.emplace_back(*tensor, role, std::move(name), parameter).Replace(value);
+  return lent_.emplace_back(*tensor, role, turn_, std::move(name), parameter).Replace(value);
 }
 
 int CheckedCall::LendOne(int32_t index, Role role, const char* name, bool is_list) {
@@ -114,7 +114,40 @@ int CheckedCall::Run(KpSafeCall call, void* self, KpAny* result) {
   }
   if (!was_pending) LookAtErrors(&rc);
   Look(rc, result);
+  if (rc == 0 && findings_.empty() && MayRepeat()) Repeat(call, self);
+  for (Lent& one : lent_) one.GiveBack(function_.name);
+  LookAtKept(&findings_);
   return Report(rc);
+}
+
+// A function that promises the same bits at each call, and writes to its results only, can be called twice unnoticed.
+bool CheckedCall::MayRepeat() const {
+  const auto written = [](const Lent& one) { return one.role() == Role::kMutated; };
+  return function_.program && (signature::View{function_.program}.Props() & KP_PROP_DETERMINISTIC) != 0 &&
+         !lent_.empty() && std::none_of(lent_.begin(), lent_.end(), written);
+}
+
+// What surrounds the tensors, and what unwritten memory holds, is other than before: the results must not be.
+void CheckedCall::Repeat(KpSafeCall call, void* self) {
+  CheckedCall again(function_, given_, static_cast<int32_t>(args_.size()), Turn::kAgain);
+  OwnedAny nothing;
+  if (again.Lend() != 0) {
+    kp_error_clear();
+    return;
+  }
+  const FloatState state;
+  const Innermost innermost(&again);
+  const int rc = call(self, again.args_.data(), static_cast<int32_t>(again.args_.size()), nothing.out());
+  innermost.Leave();
+  state.Restore();
+  if (rc != 0 || kp_error_pending() != 0) {
+    OwnedAny error;
+    TakeError(error.out());
+    findings_.push_back(std::string(function_.name) + ": raised " + ErrorText(error.get()) +
+                        " when it was called again with the same arguments, though its signature says `deterministic`");
+    return;
+  }
+  for (size_t i = 0; i < lent_.size(); ++i) lent_[i].Compare(function_.name, again.lent_[i], &findings_);
 }
 
 void CheckedCall::LookAtErrors(int* rc) {
@@ -149,9 +182,7 @@ void CheckedCall::Look(int rc, KpAny* result) {
                         "), though a function with a signature writes to its results' memory; leave *result alone");
     kp_any_release(result);
   }
-  for (Lent& one : lent_) one.GiveBack(name);
   scratch_.GiveBack();
-  LookAtKept(&findings_);
 }
 
 int CheckedCall::Report(int rc) {

@@ -13,7 +13,7 @@ namespace kernpack::host::check {
 
 class CheckedCall {
  public:
-  CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args);
+  CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, Turn turn = Turn::kFirst);
   CheckedCall(const CheckedCall&) = delete;
   CheckedCall& operator=(const CheckedCall&) = delete;
   ~CheckedCall();
@@ -27,17 +27,22 @@ class CheckedCall {
   const std::string* OwnerOf(const void* address) const;
   Scratch& scratch() { return scratch_; }
   Findings* findings() { return &findings_; }
+  Turn turn() const { return turn_; }
 
  private:
   int Lend();
   int LendOne(int32_t index, Role role, const char* name, bool is_list);
   int LendTensor(KpAny* value, Role role, std::string name, const char* parameter);
   void Look(int rc, KpAny* result);
+  bool MayRepeat() const;
+  void Repeat(KpSafeCall call, void* self);
   void LookAtErrors(int* rc);
   void LookAtArguments();
   int Report(int rc);
 
   const KpLoadedFunction& function_;
+  const KpAny* given_;
+  Turn turn_;
   std::vector<KpAny> args_;    // what the kernel gets
   std::vector<KpAny> before_;  // the same, to compare with
   std::vector<KpAny> owned_;   // lists made for it

@@ -23,7 +23,7 @@ uint32_t StrongCount(const KpAny& object) {
 
 }  // namespace
 
-Lent::Lent(const KpDLTensor& given, Role role, std::string name, std::string parameter)
+Lent::Lent(const KpDLTensor& given, Role role, Turn turn, std::string name, std::string parameter)
     : given_(given), role_(role), name_(std::move(name)), parameter_(std::move(parameter)), object_(kp_none()) {
   const signature::Range range = signature::RangeOf(given);
   char* origin = static_cast<char*>(given.data) + given.byte_offset;
@@ -31,7 +31,7 @@ Lent::Lent(const KpDLTensor& given, Role role, std::string name, std::string par
   original_ = bytes ? reinterpret_cast<char*>(range.begin) : origin;
   numel_ = NumElements(given);
   compact_ = IsCompact(given);
-  block_ = std::make_shared<Block>(bytes, reinterpret_cast<uintptr_t>(original_));
+  block_ = std::make_shared<Block>(bytes, reinterpret_cast<uintptr_t>(original_), turn);
   const auto ndim = static_cast<size_t>(given.ndim);
   dims_.resize(2 * ndim);
   if (ndim) std::memcpy(dims_.data(), given.shape, ndim * sizeof(int64_t));
@@ -45,17 +45,24 @@ Lent::Lent(const KpDLTensor& given, Role role, std::string name, std::string par
   if (role == Role::kInput || role == Role::kMutated) {
     std::memcpy(block_->data(), original_, bytes);
   } else if (role == Role::kWorkspace) {
-    FillMark(block_->data(), bytes, Mark::kWorkspace);
+    FillMark(block_->data(), bytes, turn == Turn::kFirst ? Mark::kWorkspace : Mark::kWorkspaceAgain);
   } else if (!compact_) {
     std::memcpy(block_->data(), original_, bytes);
   } else if (IsFloat(given.dtype) || given.dtype.code == KP_DTYPE_BOOL) {
-    FillMark(block_->data(), bytes, Mark::kUnwritten);
+    FillMark(block_->data(), bytes, turn == Turn::kFirst ? Mark::kUnwritten : Mark::kUnwrittenAgain);
   } else {
-    for (uint64_t i = 0; i < bytes; ++i) block_->data()[i] = static_cast<char>(NoiseByte(i));
+    for (uint64_t i = 0; i < bytes; ++i) block_->data()[i] = static_cast<char>(NoiseByte(i, turn));
   }
 }
 
-Lent::~Lent() { kp_any_release(&object_); }
+Lent::~Lent() { ReleaseObject(); }
+
+void Lent::ReleaseObject() {
+  if (object_.type_index != KP_TYPE_TENSOR) return;
+  KpAny first = object_;
+  kp_any_release(&first);
+  kp_any_release(&object_);
+}
 
 int Lent::Replace(KpAny* value) {
   if (value->type_index == KP_TYPE_DLTENSOR_PTR) {
@@ -159,6 +166,29 @@ std::string NotWritten(const KpDLTensor& tensor, int64_t first, int64_t count, i
 
 }  // namespace
 
+namespace {
+
+// Whether any float may hold a mark: one pass without branches, since hardly any does.
+template <class Word>
+bool MayHoldMark(const char* at, size_t count) {
+  constexpr Word kTop = static_cast<Word>(static_cast<Word>(0x7ff8) << (8 * sizeof(Word) - 16));
+  unsigned any = 0;
+  for (size_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
+    any |= static_cast<unsigned>(static_cast<Word>(word & kTop) == kTop);
+  }
+  return any != 0;
+}
+
+bool MayHoldMark(const char* at, size_t bytes, size_t part) {
+  if (part == 2) return MayHoldMark<uint16_t>(at, bytes / part);
+  if (part == 4) return MayHoldMark<uint32_t>(at, bytes / part);
+  return MayHoldMark<uint64_t>(at, bytes / part);
+}
+
+}  // namespace
+
 void Lent::LookAtFloats(const std::string& who, const Given& given, Findings* findings) const {
   struct Told {
     Mark mark;
@@ -172,6 +202,7 @@ void Lent::LookAtFloats(const std::string& who, const Given& given, Findings* fi
   };
   const auto part = static_cast<size_t>(PartBits(given_.dtype)) / 8;
   const size_t size = ElementBytes();
+  if (!MayHoldMark(block_->data(), block_->bytes(), part)) return;
   int64_t unwritten = 0;
   int64_t first = -1;
   int64_t tainted[3] = {-1, -1, -1};
@@ -249,15 +280,26 @@ void Lent::LookAtNoise(const std::string& who, Findings* findings) const {
   }
 }
 
+void Lent::Compare(const std::string& function, const Lent& again, Findings* findings) const {
+  if (role_ != Role::kResult || !compact_ || std::memcmp(block_->data(), again.block_->data(), block_->bytes()) == 0)
+    return;
+  const size_t size = ElementBytes() ? ElementBytes() : 1;
+  size_t at = 0;
+  while (std::memcmp(block_->data() + at, again.block_->data() + at, size) == 0) at += size;
+  const std::string what =
+      ElementBytes() ? "element " + IndexText(given_, static_cast<int64_t>(at / size)) : "byte " + std::to_string(at);
+  findings->push_back(
+      function + ": " + name_ + ": " + what + " of " + TensorText(given_) +
+      " depends on bytes outside of the tensors, or on memory that was not written: it came out otherwise "
+      "when the call was repeated with others there; check the loop's bounds, or, if it may differ, leave "
+      "`deterministic` out of the signature");
+}
+
 void Lent::GiveBack(const std::string& function) {
   if (block_->bytes() && (role_ == Role::kMutated || role_ == Role::kResult)) {
     std::memcpy(original_, block_->data(), block_->bytes());
   }
-  if (object_.type_index == KP_TYPE_TENSOR) {
-    KpAny first = object_;
-    kp_any_release(&first);
-    kp_any_release(&object_);
-  }
+  ReleaseObject();
   if (block_.use_count() == 1)
     KeepForAWhile(block_, function, name_);  // else the kernel has kept the tensor, as it may
 }

@@ -20,7 +20,7 @@ using Findings = std::vector<std::string>;
 class Lent {
  public:
   // `given` lives as long as the call. Throws std::bad_alloc.
-  Lent(const KpDLTensor& given, Role role, std::string name, std::string parameter);
+  Lent(const KpDLTensor& given, Role role, Turn turn, std::string name, std::string parameter);
   Lent(const Lent&) = delete;
   Lent& operator=(const Lent&) = delete;
   ~Lent();
@@ -32,6 +32,8 @@ class Lent {
   using Given = std::function<bool(Mark mark)>;
   // Everything there is to say of it; `ok`: the kernel returned 0, so that its results count.
   void Look(const std::string& function, bool ok, const Given& given, Findings* findings);
+  // As Look, of what a repeated call gave: the results of both have to be the same.
+  void Compare(const std::string& function, const Lent& again, Findings* findings) const;
   // Hands over what the kernel may have written, and gives the copy up.
   void GiveBack(const std::string& function);
 
@@ -39,8 +41,10 @@ class Lent {
   // Whether the tensor, before the call, held a float with that mark.
   bool HeldMark(Mark mark) const;
   const std::string& name() const { return name_; }
+  Role role() const { return role_; }
 
  private:
+  void ReleaseObject();
   int64_t FindChanged() const;
   void LookAtFloats(const std::string& who, const Given& given, Findings* findings) const;
   void LookAtNoise(const std::string& who, Findings* findings) const;

@@ -48,7 +48,7 @@ int Refuse(const KeyView& key, const std::string& text) {
 }  // namespace
 
 int Scratch::Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served,
-                 const char* function, Findings* findings) {
+                 const char* function, Turn turn, Findings* findings) {
   const std::lock_guard lock(mutex_);
   const auto thread = std::this_thread::get_id();
   *served = true;
@@ -68,13 +68,13 @@ int Scratch::Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_
     *served = false;
     return 0;
   }
-  One made{StoredKey(key), std::make_shared<Block>(bytes, 0), flags, thread};
+  One made{StoredKey(key), std::make_shared<Block>(bytes, 0, turn), flags, thread};
   if (flags & KP_WORKSPACE_ZEROED) {
     void* kept = nullptr;
     if (GetWorkspace(key, bytes, flags, &kept) != 0) return -1;
     std::memcpy(made.block->data(), kept, bytes);
   } else {
-    FillMark(made.block->data(), bytes, Mark::kWorkspace);
+    FillMark(made.block->data(), bytes, turn == Turn::kFirst ? Mark::kWorkspace : Mark::kWorkspaceAgain);
   }
   *out_data = made.block->data();
   all_.push_back(std::move(made));
@@ -112,7 +112,8 @@ int GetChecked(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_da
   CheckedCall* call = CheckedCall::Current();
   *served = false;
   if (call == nullptr || key.device.device_type != KP_DEVICE_CPU) return 0;
-  return call->scratch().Get(key, bytes, flags, out_data, served, call->function_name(), call->findings());
+  return call->scratch().Get(key, bytes, flags, out_data, served, call->function_name(), call->turn(),
+                             call->findings());
 }
 
 int LookAtStored(const KeyView& key, const KpAny& value) {

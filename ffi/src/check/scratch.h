@@ -19,7 +19,7 @@ class Scratch {
  public:
   // *served: 0 where the memory has to come from elsewhere.
   int Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_data, bool* served, const char* function,
-          Findings* findings);
+          Turn turn, Findings* findings);
   void Look(const std::string& function, Findings* findings) const;
   void GiveBack() const;
 

@@ -207,6 +207,63 @@ void LeavesRounding(kp::TensorView x, Out out) {
   Copy(x, out);
 }
 
+void LeavesDenormals(kp::TensorView x, Out out) {
+#if defined(__SSE__)
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+#else
+  std::fesetround(FE_DOWNWARD);
+#endif
+  Copy(x, out);
+}
+
+// ---- more of each kind, planted once the checker was there ----
+void ForgetsLastColumn(kp::TensorView x, Out out) {
+  const int64_t columns = x.size(1);
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    for (int64_t j = 0; j + 1 < columns; ++j) out.data_ptr<double>()[i * columns + j] = In(x)[i * columns + j];
+  }
+}
+void ForgetsImaginary(kp::TensorView x, Out out) {
+  auto* parts = static_cast<float*>(out.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i) parts[2 * i] = In(x)[i];
+}
+void WrapsIndicesInPlace(kp::TensorView x, kp::TensorView index, Out out) {
+  auto* at = const_cast<int64_t*>(index.data_ptr<int64_t>());
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    if (at[i] < 0) at[i] += x.numel();
+    To(out)[i] = In(x)[at[i]];
+  }
+}
+void OnlyFirstBatch(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.size(-1); ++i) To(out)[i] = In(x)[i];
+}
+void ScattersOutOfRange(kp::TensorView index, Out out) {
+  std::memset(out.data_ptr(), 0, static_cast<size_t>(out.nbytes()));
+  for (int64_t i = 0; i < index.numel(); ++i) To(out)[index.data_ptr<int64_t>()[i]] = 1;
+}
+void WrongWidth(kp::TensorView x, Out out) {
+  auto* to = static_cast<float*>(out.data_ptr());  // it is bf16
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = In(x)[i];
+}
+void ReturnsEarly(kp::TensorView x, bool enabled, Out out) {
+  if (!enabled) return;
+  Copy(x, out);
+}
+float* g_scratch = nullptr;
+void KeepsWorkspacePointer(kp::TensorView x, Out out, Out scratch) {
+  if (!g_scratch) g_scratch = static_cast<float*>(scratch.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i) g_scratch[i] = In(x)[i];
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = g_scratch[i];
+}
+void ReadsPastHalves(kp::TensorView x, Out out) {
+  const kp::half* in = x.data_ptr<kp::half>();
+  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<kp::half>()[i] = kp::half(float(in[i]) + float(in[i + 1]));
+}
+void ReadsPastInts(kp::TensorView x, Out out) {
+  const auto* in = x.data_ptr<int64_t>();
+  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<int64_t>()[i] = in[i] + in[i + 1];
+}
+
 // ---- nothing wrong: no check may complain ----
 void Fine(Out state, kp::TensorView x, double eps, std::optional<kp::TensorView> bias, kp::ListView<kp::TensorView> xs,
           Out out, Out scratch) {
@@ -275,6 +332,17 @@ KP_EXPORT(keeps_pointer, KeepsPointer, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(changes_type, ChangesType, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(stores_pointer, StoresPointer, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(leaves_rounding, LeavesRounding, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(leaves_denormals, LeavesDenormals, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(forgets_last_column, ForgetsLastColumn, "(x: f32[N, D]) -> (out: f64[N, D])");
+KP_EXPORT(forgets_imaginary, ForgetsImaginary, "(x: f32[N]) -> (out: c64[N])");
+KP_EXPORT(wraps_indices_in_place, WrapsIndicesInPlace, "(x: f32[N], index: i64[M]) -> (out: f32[M])");
+KP_EXPORT(only_first_batch, OnlyFirstBatch, "(x: f32[..., N]) -> (out: f32[..., N])");
+KP_EXPORT(scatters_out_of_range, ScattersOutOfRange, "(index: i64[N]) -> (out: f32[N])");
+KP_EXPORT(wrong_width, WrongWidth, "(x: f32[N]) -> (out: bf16[N])");
+KP_EXPORT(returns_early, ReturnsEarly, "(x: f32[N], enabled: bool = False) -> (out: f32[N])");
+KP_EXPORT(keeps_workspace_pointer, KeepsWorkspacePointer, "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N");
+KP_EXPORT(reads_past_halves, ReadsPastHalves, "(x: f16[N]) -> (out: f16[N]) with deterministic");
+KP_EXPORT(reads_past_ints, ReadsPastInts, "(x: i64[N]) -> (out: i64[N]) with deterministic");
 KP_EXPORT(fine, Fine,
           "(state!: f32[N], x: f32[N], eps: float = 1e-5, bias: f32[N]? = None, *, xs: list[f32[N]]) -> (out: f32[N]) "
           "with workspace = 4 * N");

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import kernpack
 import numpy as np
 
 Call = Callable[[Any], Any]
@@ -76,6 +77,21 @@ BUGS = [
     Bug("changes_type", lambda f: f(f32(8)), r"'plan'.*int.*str"),
     Bug("stores_pointer", lambda f: f(f32(8)), r"'where'.*pointer.*x"),
     Bug("leaves_rounding", lambda f: f(f32(8)), r"rounding"),
+    Bug("leaves_denormals", lambda f: f(f32(8)), r"denormals|rounding"),
+    Bug("forgets_last_column", lambda f: f(f32(3, 4)), r"out: .*\[0, 3\].*not written.*\(3 of 12"),
+    Bug("forgets_imaginary", lambda f: f(f32(4)), r"out: .*(not|never) written"),
+    Bug(
+        "wraps_indices_in_place",
+        lambda f: f(f32(4), np.array([0, -1])),
+        r"index: .*\[1\].*written" + MARK.format("index"),
+    ),
+    Bug("only_first_batch", lambda f: f(f32(2, 3, 4)), r"out: .*\[0, 1, 0\].*not written"),
+    Bug("scatters_out_of_range", lambda f: f(np.array([0, 2, 3])), r"out: .*past its end"),
+    Bug("wrong_width", lambda f: f(kernpack.from_dlpack(f32(8))), r"out: .*past its end"),
+    Bug("returns_early", lambda f: f(f32(4)), r"out: .*never written"),
+    Bug("keeps_workspace_pointer", twice(f32(4)), r"workspace: .*earlier call"),
+    Bug("reads_past_halves", lambda f: f(f32(4).astype(np.float16)), r"out: .*\[3\].*outside"),
+    Bug("reads_past_ints", lambda f: f(np.arange(4)), r"out: .*\[3\].*outside"),
 ]
 
 C_BUGS = [
