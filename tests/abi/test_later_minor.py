@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,35 @@ KP_EXPORT(twice, Twice);
             host.function(module, "tiled")
         assert caught.value.kind == "ImportError"
         assert caught.value.message == "tiled: " + REFUSED_WORD.format("")
+
+
+def test_in_python_the_other_functions_work_with_every_framework(headers: Path) -> None:
+    source = """
+#include <kernpack/kernel.h>
+namespace kp = kernpack;
+void Copy(kp::TensorView x, kp::TensorView y) { y.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }
+KP_MODULE("words_in_python", "1");
+KP_EXPORT(tiled, Copy, "(x: f32[N]) -> (y: f32[N]) with tiled");
+KP_EXPORT(plain, Copy, "(x: f32[N]) -> (y: f32[N])");
+"""
+    path = build(with_a_later_word(headers), "words_in_python.cc", source)
+    script = """
+import sys, warnings
+warnings.simplefilter("error")
+import kernpack, numpy, torch
+k = kernpack.load(sys.argv[1])
+assert k.plain(numpy.ones(1, numpy.float32))[0] == 1
+assert k.plain(torch.ones(1))[0] == 1
+assert torch.ops.kernpack_words_in_python.plain(torch.ones(1))[0] == 1
+for x in (numpy.ones(1, numpy.float32), torch.ones(1)):
+    try:
+        k.tiled(x)
+    except ImportError as error:
+        print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == 2 * ("tiled: " + REFUSED_WORD.format("") + "\n")
 
 
 TEXTS = """

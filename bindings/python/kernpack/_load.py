@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib.util
 import itertools
 import os
@@ -105,7 +107,9 @@ def _register_with_torch(module: Module) -> None:
         return
     ops(module)
     for name in module.functions:
-        getattr(module, name)  # torch.compile reads attributes that are there, but not how one is made
+        # A function whose contract is refused, as one of a later ABI is, says so where it is asked for.
+        with contextlib.suppress(ImportError, ValueError):
+            getattr(module, name)  # torch.compile reads attributes that are there, but not how one is made
 
 
 def path_files(path: Path) -> list[Path]:

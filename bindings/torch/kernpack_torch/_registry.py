@@ -44,9 +44,8 @@ class Operators:
         # Kept: a Library takes its registrations back when it goes.
         self._library = torch.library.Library(self.namespace, "FRAGMENT")
         self.packet = _complete_on_use(self)
-        for name in _core.module_names(self._module):
-            if self.has(name):
-                self._enter(name)
+        for name in self._names():
+            self._enter(name)
 
     def _enter(self, name: str) -> None:
         """Puts a kernel at torch's Autograd key that completes the function when the dispatcher first comes to it. Not left to the first
@@ -69,6 +68,17 @@ class Operators:
         return name in self._functions or (
             _core.module_has(self._module, name) and _info(self._module, name).text is not None
         )
+
+    def _names(self) -> list[str]:
+        """Of all operators. A function whose contract is refused, as one of a later ABI is, says so where it is asked for."""
+
+        def is_operator(name: str) -> bool:
+            try:
+                return self.has(name)
+            except (ImportError, ValueError):
+                return False
+
+        return [name for name in _core.module_names(self._module) if is_operator(name)]
 
     def function(self, name: str) -> Function:
         """Registered completely from now on."""
@@ -97,7 +107,7 @@ class Operators:
         return function
 
     def __iter__(self) -> Iterator[Function]:
-        return (self.function(name) for name in _core.module_names(self._module) if self.has(name))
+        return (self.function(name) for name in self._names())
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or not self.has(name):
@@ -106,7 +116,7 @@ class Operators:
         return call
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name for name in _core.module_names(self._module) if self.has(name))]
+        return [*super().__dir__(), *self._names()]
 
 
 class _Kernels(dict[str, Callable[..., Any]]):

@@ -88,6 +88,27 @@ TEST(LoadedModule, CallWritesDestinations) {
   EXPECT_FLOAT_EQ(out.data[2], 15.0F);
 }
 
+TEST(LoadedModule, AContractCompiledForALaterAbiRefusesItsFunctionOnly) {
+  static const uint32_t kLater[] = {0x4b530103}, kOfNow[] = {0x4b530100}, kDamaged[] = {0x12345678};
+  Table& table = NewTable();
+  const auto add = [&](const char* name, const uint32_t* program) {
+    KpFunctionInfo& info = table.Add(name, &Answer<1>);
+    info.signature = "(x: f32[N]) -> ()";
+    info.program = program;
+    info.program_words = 1;
+  };
+  add("later", kLater);
+  add("now", kOfNow);
+  add("damaged", kDamaged);
+  const KpLoadedModule* module = nullptr;
+  ASSERT_EQ(kp_module_adopt(table.Finish("contracts"), &module), 0) << TakeError();
+  EXPECT_NE(kp_module_function(module, kp_bytes("now")), nullptr);
+  EXPECT_NE(kp_module_function(module, kp_bytes("damaged")), nullptr) << "the text is what counts";
+  EXPECT_EQ(kp_module_function(module, kp_bytes("later")), nullptr);
+  EXPECT_EQ(TakeError(),
+            "ImportError: later: the signature needs a host of ABI 1.3 or newer; this is 1.0: pip install -U kernpack");
+}
+
 TEST(LoadedModule, CallRefusesWhatDoesNotFit) {
   const KpLoadedFunction* twice = kp_module_function(Load(), kp_bytes("twice"));
   KpAny result = kp_none();

@@ -143,6 +143,14 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"() -> () with on \"tpu9\"", 17, Reason::kUnknownDevice},
       {"() -> () with independent(N)", 26, Reason::kExpectedDim},
       {"() -> () with nondiff(x)", 22, Reason::kExpectedParameter},
+      {"2.0 () -> ()", 0, Reason::kOfAnotherAbi},
+      {"1.1 () -> ()", 0, Reason::kOfAnotherAbi},
+      {" 1 () -> ()", 1, Reason::kMalformedVersion},
+      {"1.0e5 () -> ()", 0, Reason::kMalformedVersion},
+      {"(x: q4[N]) -> ()", 4, Reason::kReservedBlockDType},
+      {"(x: f32[N]) -> (y: q8_0[N])", 19, Reason::kReservedBlockDType},
+      {"(x: f32[N] compact) -> ()", 11, Reason::kReservedMark},
+      {"(x: f32[N] aligned(16)) -> ()", 11, Reason::kReservedMark},
   };
   for (const Bad& bad : cases) {
     const auto status = Compile(bad.text);
@@ -166,6 +174,16 @@ TEST(Parse, RefusesTooMuchOfAnything) {
 TEST(Parse, SaysWhereInTheMessage) {
   EXPECT_EQ(ParseError("(x: f33[N]) -> ()", "scale"),
             "ValueError: scale: signature, position 4: no such dtype: (x:  <here> f33[N]) -> ()");
+}
+
+TEST(Parse, ACompiledContractSaysWhichAbiItNeeds) {
+  for (const char* text : {"(x: f32[N]) -> ()", "1.0 (x: f32[N]) -> ()", " 1.0 f(x: f32[N]) -> ()"}) {
+    const KpSignature* signature = nullptr;
+    ASSERT_EQ(kp_signature_parse(kp_bytes(text), nullptr, &signature), 0) << text;
+    EXPECT_EQ(kernpack::signature::AbiOf(kp_signature_program(signature), 1), 0x10000u) << text;
+  }
+  EXPECT_EQ(ParseError("1.7 (x: f32[N]) -> ()", "f"),
+            "ImportError: f: the signature needs a host of ABI 1.7 or newer; this is 1.0: pip install -U kernpack");
 }
 
 TEST(Parse, ChecksTheName) {
