@@ -74,7 +74,7 @@ std::vector<std::string> MetadataIn(const fs::path& folder, const std::string& p
     if (name.ends_with(kInfo)) found.push_back(std::move(name));
   }
   const std::string likely = Normal(package);
-  std::stable_partition(found.begin(), found.end(), [&likely](const std::string& name) {
+  std::partition(found.begin(), found.end(), [&likely](const std::string& name) {
     return Normal(name.substr(0, std::min(name.find('-'), name.size()))) == likely;
   });
   return found;

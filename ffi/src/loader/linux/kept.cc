@@ -137,7 +137,7 @@ std::string FileName(const char* path) {
 std::string KeepCopy(const std::string& name, std::span<const char> content, const std::string& digest) {
   const std::string root = Root();
   if (root.empty() || !MakeFolder(root) || !MakeFolder(root + "/" + digest)) return {};
-  const std::string copy = root + "/" + digest + "/" + name;
+  std::string copy = root + "/" + digest + "/" + name;
   if (Holds(copy, content)) {
     utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // it is in use
     return copy;
