@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kInfo = ".dist-info";
-constexpr int kDeepest = 8;  // folders between a file and the one that its distribution was installed into
+constexpr int kDeepest = 5;  // folders between a file and the one that its distribution was installed into
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

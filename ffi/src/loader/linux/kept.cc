@@ -51,6 +51,7 @@ bool IsOurFile(const std::string& path, struct stat* found) {
 
 // With the folders above it. False when it belongs to somebody else, or cannot be made.
 bool MakeFolder(const std::string& path) {
+  if (IsOurFolder(path)) return true;
   for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
     mkdir(path.substr(0, end).c_str(), 0700);
   }
