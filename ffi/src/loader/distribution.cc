@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kInfo = ".dist-info";
-constexpr int kDeepest = 8;  // folders between a file and the one that its distribution was installed into
+constexpr int kDeepest = 5;  // folders between a file and the one that its distribution was installed into
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -74,7 +74,7 @@ std::vector<std::string> MetadataIn(const fs::path& folder, const std::string& p
     if (name.ends_with(kInfo)) found.push_back(std::move(name));
   }
   const std::string likely = Normal(package);
-  std::stable_partition(found.begin(), found.end(), [&likely](const std::string& name) {
+  std::partition(found.begin(), found.end(), [&likely](const std::string& name) {
     return Normal(name.substr(0, std::min(name.find('-'), name.size()))) == likely;
   });
   return found;

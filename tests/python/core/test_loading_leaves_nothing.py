@@ -24,17 +24,19 @@ def rounds(count):
 module = kernpack.load_inline("void fail(int n) { KP_CHECK(n < 3, ValueError) << n; }", ["fail"])
 path, text, text_of_function = module.path, pickle.dumps(module), pickle.dumps(module.fail)
 rounds(1000)
-before, files = memory(), len(os.listdir("/proc/self/fd"))
+before, files, blocks = memory(), len(os.listdir("/proc/self/fd")), sys.getallocatedblocks()
 rounds(int(os.environ.get("KERNPACK_LOADS", "2000")))
 assert "torch" not in sys.modules
-print(memory() - before, len(os.listdir("/proc/self/fd")) - files, len(_imports._waiting["torch"]))
+grown = memory() - before
+print(grown, sys.getallocatedblocks() - blocks, len(os.listdir("/proc/self/fd")) - files, len(_imports._waiting["torch"]))
 """
 
 
 def test_loads_and_pickles_leave_nothing_behind() -> None:
     ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    grown, opened, waiting = map(int, ran.stdout.split())
+    grown, blocks, opened, waiting = map(int, ran.stdout.split())
     assert opened == 0
     assert waiting == 1
-    assert grown < 1 << 19, "less than a page for each ten rounds"
+    assert blocks < 500, "less than one object for each four rounds"
+    assert grown < 1 << 22, "allocators take memory in steps of up to a megabyte"

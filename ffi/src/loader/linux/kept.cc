@@ -51,6 +51,7 @@ bool IsOurFile(const std::string& path, struct stat* found) {
 
 // With the folders above it. False when it belongs to somebody else, or cannot be made.
 bool MakeFolder(const std::string& path) {
+  if (IsOurFolder(path)) return true;
   for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
     mkdir(path.substr(0, end).c_str(), 0700);
   }
@@ -137,7 +138,7 @@ std::string FileName(const char* path) {
 std::string KeepCopy(const std::string& name, std::span<const char> content, const std::string& digest) {
   const std::string root = Root();
   if (root.empty() || !MakeFolder(root) || !MakeFolder(root + "/" + digest)) return {};
-  const std::string copy = root + "/" + digest + "/" + name;
+  std::string copy = root + "/" + digest + "/" + name;
   if (Holds(copy, content)) {
     utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // it is in use
     return copy;
