@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import kernpack
 import numpy as np
 import pytest
 from planted import f32
+from support import host
 
 MESSAGE = (
     "writes_input: x: element [0, 0] of f32[4, 8] was written (from 1.0 to 7.0), though the signature lets it be read only; "
@@ -96,6 +98,31 @@ def test_jax_calls_are_checked_where_programs_were_compiled_before(planted: kern
         with kernpack.checking(trace=False), pytest.raises(Exception, match=r"x: element \[0, 0\] of .* was written"):
             jax.block_until_ready(call(x))
     np.testing.assert_array_equal(np.asarray(x), kept)
+
+
+def test_function_that_a_host_fetched_in_the_mode_serves_after_it(
+    planted: kernpack.Module, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A C host keeps what kp_function_resolve gave: a stand-in, which calls straight on once nobody asks for checks."""
+    library = host.lib()
+    function = ctypes.c_void_p(planted.fine_ticks.__self__.handle)  # type: ignore[attr-defined]
+    call, self = ctypes.c_void_p(), ctypes.c_void_p()
+    library.kp_checking.restype = ctypes.POINTER(ctypes.c_int32)
+    before = planted.fine_ticks()
+    assert library.kp_checking().contents.value == 0
+    library.kp_checking_enter(1)
+    assert library.kp_checking().contents.value == 1
+    assert library.kp_function_resolve(function, host.Device(1, 0), ctypes.byref(call), ctypes.byref(self)) == 0
+    stand_in = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)(
+        call.value
+    )
+    result = host.Any()
+    assert stand_in(self, None, 0, ctypes.byref(result)) == 0
+    assert result.bits == before + 1
+    library.kp_checking_leave(1)
+    assert stand_in(self, None, 0, ctypes.byref(result)) == 0
+    assert result.bits == before + 2
+    assert capfd.readouterr().err.splitlines() == ["kernpack: planted.fine_ticks()"]
 
 
 CRASH = """
