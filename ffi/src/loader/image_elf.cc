@@ -39,6 +39,7 @@ void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
     constexpr std::string_view kPrefix = KP_ALIAS_PREFIX;
     if (symbol.st_shndx == SHN_UNDEF) {
       out->peer_environment = out->peer_environment || name.starts_with("TVMFFIEnv");
+      out->peer_globals = out->peer_globals || name.starts_with("TVMFFIFunctionSetGlobal");
     } else if (name.starts_with(kPrefix) && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
       out->aliases.emplace_back(name.substr(kPrefix.size()));
     }
@@ -54,7 +55,7 @@ int InspectImage(const char* path, std::span<const char> content, Image* out) {
   if (!problem.empty()) return kp_raise("ImportError", "kernpack.load: '%s' %s", path, problem.c_str());
   out->uses_origin = FindsNeighboursByOrigin(elf);
   ReadSymbols(elf, &out->symbols);
-  if (!out->symbols.has_query && out->symbols.aliases.empty()) {
+  if (!out->symbols.has_query && out->symbols.aliases.empty() && !out->symbols.peer_globals) {
     return kp_raise(
         "ImportError",
         "kernpack.load: '%s' is a shared object but no kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL

@@ -1,6 +1,9 @@
 #include "loader/library.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include <kernpack/host/host.h>
@@ -10,6 +13,7 @@
 #include "loader/float_environment.h"
 #include "loader/platform.h"
 #include "peer/library.h"
+#include "peer/peer.h"
 
 namespace kernpack::host {
 namespace {
@@ -66,8 +70,14 @@ int LoadLibraryFile(const char* path, uint32_t flags, const Library** out) {
     Attempt attempt{path, content, &digest, from, image.symbols.has_query};
     if (platform::TryInChild(path, &Try, &attempt) != 0) return -1;
   }
+  const std::set<std::string> before = image.symbols.peer_globals ? PeerGlobalNames() : std::set<std::string>();
   auto library = std::make_unique<Library>(Library{path, digest, nullptr, std::move(image.symbols)});
   if (platform::OpenLibrary(path, content, digest, from, &library->handle) != 0) return -1;
+  if (library->symbols.peer_globals) {
+    const std::set<std::string> after = PeerGlobalNames();
+    std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                        std::back_inserter(library->symbols.globals));
+  }
   *out = library.get();
   known.emplace(std::move(digest), std::move(library));
   return 0;
