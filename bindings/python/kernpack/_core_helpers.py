@@ -139,3 +139,13 @@ def unexpected_keyword(name: str, names: tuple[str, ...]) -> str:
     close = difflib.get_close_matches(name[:_SHOWN], [*names, "out"], n=1)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     return f"got an unexpected keyword argument '{shown(name)}'{hint}"
+
+
+def words_of_int(number: int) -> bytes:
+    """Two's complement in words of 64 bits, the least significant first, as this machine stores them."""
+    words = number.bit_length() // 64 + 1
+    return number.to_bytes(words * 8, "little", signed=True)
+
+
+def int_of_words(words: bytes) -> int:
+    return int.from_bytes(words, "little", signed=True)

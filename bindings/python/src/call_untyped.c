@@ -43,6 +43,10 @@ PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const KpyFamily* 
     return PyErr_Format(PyExc_TypeError, "%s: returned a %s, which borrows memory; return an owned value", f->name,
                         kp_type_name(result->type_index));
   }
+  if (KPY_UNLIKELY(result->type_index > KP_TYPE_RVALUE_REF || result->type_index < 0) &&
+      kp_any_validate(result, f->name) != 0) {
+    return kpy_raise_host(f->name, -1); /* and let alone: nobody knows what it is */
+  }
   answer = kpy_to_python(result, family);
   kp_any_release(result);
   return answer;

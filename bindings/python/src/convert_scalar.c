@@ -31,6 +31,10 @@ static int ConvertInt(KpyCall* call, const KpySlot* slot, PyObject* object, KpAn
   out->type_index = KP_TYPE_INT;
   out->small_len = 0;
   out->v.v_int = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (KPY_UNLIKELY(overflow != 0) && call->function != NULL && call->function->of_peer) {
+    if (kpy_to_big_int(object, out) != 0) return kpy_name_argument(call);
+    return kpy_call_keep_any(call, out);
+  }
   if (KPY_UNLIKELY(overflow != 0))
     return kpy_argument_error(call, PyExc_OverflowError, "an int of 64 bits (-2**63 to 2**63 - 1)", object);
   if (KPY_UNLIKELY(out->v.v_int == -1) && PyErr_Occurred()) return KPY_ERROR;

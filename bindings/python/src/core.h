@@ -87,6 +87,7 @@ struct KpyFunction {
   int32_t takes_numbers; /* some tensor parameter accepts a number */
   int32_t quick; /* keep the GIL */
   int32_t numbers_only; /* positional numbers in, nothing out, no condition on them */
+  int32_t of_peer; /* of a module built with apache-tvm-ffi's SDK */
   uint64_t owned_tensors; /* untyped: bit i: argument i wants an owning TENSOR */
   PyMethodDef method;
   char* doc;
@@ -234,6 +235,10 @@ KPY_HIDDEN void kpy_release_object_any_thread(void* object); /* takes the GIL; l
 
 /* to_python.c: a new reference; `value` is borrowed. `family` (nullable) receives tensors. */
 KPY_HIDDEN PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family);
+
+/* big_int.c: ints outside 64 bits. */
+KPY_HIDDEN PyObject* kpy_from_big_int(const KpAny* value);
+KPY_HIDDEN int kpy_to_big_int(PyObject* object, KpAny* out); /* an owned value; -1: with OverflowError, there is none */
 
 /* errors.c */
 KPY_HIDDEN PyObject* kpy_raise_host(const char* who, int rc); /* the host's pending error as a Python one; NULL */

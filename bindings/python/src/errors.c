@@ -236,7 +236,7 @@ int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyOb
 int kpy_name_argument(KpyCall* call) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  if (value != NULL && (type == PyExc_ValueError || type == PyExc_TypeError)) {
+  if (value != NULL && (type == PyExc_ValueError || type == PyExc_TypeError || type == PyExc_OverflowError)) {
     PyErr_Format(type, "%s: %s: %S", kpy_who(call), kpy_what(call), value);
     Py_XDECREF(type);
     Py_XDECREF(value);

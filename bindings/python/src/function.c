@@ -150,6 +150,7 @@ static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
     slots = f->num_params + f->num_results;
   } else {
     f->owned_tensors = OwnedTensors(loaded->cxx_types);
+    f->of_peer = strcmp(kp_module_sdk_version(loaded->module), "apache-tvm-ffi") == 0;
   }
   f->slots = (KpySlots*)PyMem_Calloc((size_t)slots + 1, sizeof(KpySlots));
   if (f->slots == NULL) {

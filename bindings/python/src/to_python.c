@@ -23,12 +23,22 @@ static PyObject* FromShape(const KpShapeObject* shape) {
   return tuple;
 }
 
+/* Sequences are lists, which Python's dicts do not take. */
+static PyObject* KeyToPython(const KpAny* key, const KpyFamily* family) {
+  PyObject* made = kpy_to_python(key, family);
+  PyObject* tuple;
+  if (made == NULL || !PyList_Check(made)) return made;
+  tuple = PyList_AsTuple(made);
+  Py_DECREF(made);
+  return tuple;
+}
+
 static PyObject* FromMap(const KpMapObject* map, const KpyFamily* family) {
   PyObject* dict = PyDict_New();
   uint64_t cursor = 0;
   KpAny key, value;
   while (dict != NULL && kp_map_next(map, &cursor, &key, &value) == 1) {
-    PyObject* k = kpy_to_python(&key, family);
+    PyObject* k = KeyToPython(&key, family);
     PyObject* v = k == NULL ? NULL : kpy_to_python(&value, family);
     int rc = v == NULL ? -1 : PyDict_SetItem(dict, k, v);
     Py_XDECREF(k);
@@ -56,7 +66,10 @@ static PyObject* FromObject(const KpAny* value, const KpyFamily* family) {
     case KP_TYPE_LIST:
       return FromSequence((const KpSequenceObject*)(const void*)object, family);
     case KP_TYPE_MAP:
+    case KP_TYPE_DICT:
       return FromMap((const KpMapObject*)(const void*)object, family);
+    case KP_TYPE_BIG_INT:
+      return kpy_from_big_int(value);
     case KP_TYPE_OPAQUE_PY_OBJECT: {
       PyObject* python = (PyObject*)((const KpOpaqueObject*)(const void*)object)->handle;
       Py_INCREF(python);
@@ -77,6 +90,9 @@ static PyObject* FromContainer(const KpAny* value, const KpyFamily* family) {
 
 PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family) {
   KpBytes text;
+  if (KPY_UNLIKELY(value->type_index > KP_TYPE_RVALUE_REF || value->type_index < 0) &&
+      kp_any_validate(value, "a value for Python") != 0)
+    return kpy_raise_host(NULL, -1);
   switch (value->type_index) {
     case KP_TYPE_NONE:
       Py_RETURN_NONE;

@@ -125,7 +125,7 @@ typedef struct KpBytes {
 } KpBytes;
 
 /* Type indices. Below 64: plain values, nothing to release. 64 and up: v_obj points at a KpObject.
- * We emit only 0-12 and 64-75. Another static index read from a foreign value is a TypeError, never a guess.
+ * We emit only 0-12 and 64-75, and BIG_INT through the peer. Another static index read from a foreign value is a TypeError, never a guess.
  * Indices >= KP_TYPE_DYNAMIC mean something only inside the host that allotted them; ours allots from
  * KP_TYPE_DYNAMIC_OURS up. */
 enum KpTypeIndex {
@@ -155,7 +155,10 @@ enum KpTypeIndex {
   KP_TYPE_MODULE = 73,
   KP_TYPE_OPAQUE_PY_OBJECT = 74,
   KP_TYPE_LIST = 75,
-  KP_TYPE_STATIC_OBJECT_END = 76,
+  KP_TYPE_DICT = 76,            /* 76 to 78 are of the TVM FFI, read only: a KpMapObject, mutable */
+  KP_TYPE_VISIT_INTERRUPT = 77, /* opaque */
+  KP_TYPE_BIG_INT = 78,         /* an integer outside 64 bits, opaque; see kp_big_int_words */
+  KP_TYPE_STATIC_OBJECT_END = 79,
   KP_TYPE_DYNAMIC = 128,
   KP_TYPE_DYNAMIC_OURS = 0x10000
 };

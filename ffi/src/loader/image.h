@@ -13,6 +13,8 @@ struct ImageSymbols {
   std::vector<std::string> aliases;  // exported names behind "__tvm_ffi_", in file order; left empty when has_query
   std::string other_query;           // "kp_module_v2", of a module of another major; left empty when has_query
   bool peer_environment = false;     // imports the peer's stream or allocation functions
+  bool peer_globals = false;         // imports what registers the peer's global functions
+  std::vector<std::string> globals;  // that it registered when it was loaded
 };
 
 struct Image {

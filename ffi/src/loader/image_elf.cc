@@ -59,6 +59,7 @@ void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
     constexpr std::string_view kPrefix = KP_ALIAS_PREFIX;
     if (symbol.st_shndx == SHN_UNDEF) {
       out->peer_environment = out->peer_environment || name.starts_with("TVMFFIEnv");
+      out->peer_globals = out->peer_globals || name.starts_with("TVMFFIFunctionSetGlobal");
     } else if (IsQueryOfSomeMajor(name)) {
       out->other_query = name;
     } else if (name.starts_with(kPrefix) && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
@@ -77,7 +78,7 @@ int InspectImage(const char* path, std::span<const char> content, Image* out) {
   out->uses_origin = FindsNeighboursByOrigin(elf);
   ReadSymbols(elf, &out->symbols);
   if (!out->symbols.other_query.empty()) return RefuseOtherMajor(path, out->symbols.other_query);
-  if (!out->symbols.has_query && out->symbols.aliases.empty()) {
+  if (!out->symbols.has_query && out->symbols.aliases.empty() && !out->symbols.peer_globals) {
     return kp_raise(
         "ImportError",
         "kernpack.load: '%s' is a shared object but no kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL

@@ -1,8 +1,11 @@
 #include "loader/library.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +19,7 @@
 #include "loader/float_environment.h"
 #include "loader/platform.h"
 #include "peer/library.h"
+#include "peer/peer.h"
 
 namespace kernpack::host {
 namespace {
@@ -88,10 +92,15 @@ int LoadContent(const char* path, uint32_t flags, std::span<const char> content,
     Attempt attempt{path, content, &digest, *from, image.symbols.has_query};
     if (platform::TryInChild(path, &Try, &attempt) != 0) return -1;
   }
-  void* handle = nullptr;
-  if (platform::OpenLibrary(path, content, digest, *from, &handle) != 0) return -1;
-  *out = Leaked<Libraries>().Add(
-      std::make_unique<Library>(Library{path, digest, verified, handle, std::move(image.symbols)}));
+  const std::set<std::string> before = image.symbols.peer_globals ? PeerGlobalNames() : std::set<std::string>();
+  auto library = std::make_unique<Library>(Library{path, digest, verified, nullptr, std::move(image.symbols)});
+  if (platform::OpenLibrary(path, content, digest, *from, &library->handle) != 0) return -1;
+  if (library->symbols.peer_globals) {
+    const std::set<std::string> after = PeerGlobalNames();
+    std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                        std::back_inserter(library->symbols.globals));
+  }
+  *out = Leaked<Libraries>().Add(std::move(library));
   return 0;
 }
 

@@ -42,7 +42,12 @@ int CallUntyped(const KpLoadedFunction& function, const KpAny* args, int32_t num
   KpSafeCall call = nullptr;
   void* self = nullptr;
   if (kp_function_resolve(&function, DeviceOf(args, num_args), &call, &self) != 0) return -1;
-  return call(self, args, num_args, result);
+  const int rc = call(self, args, num_args, result);
+  if (rc == 0 && kp_any_validate(result, function.name) != 0) {
+    *result = kp_none();
+    return -1;
+  }
+  return rc;
 }
 
 int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {

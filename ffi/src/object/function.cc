@@ -3,6 +3,7 @@
 
 #include "base/guard.h"
 #include "object/object.h"
+#include "peer/peer_call.h"
 
 namespace kernpack::host {
 namespace {
@@ -59,7 +60,9 @@ int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, Kp
     if (num_args < 0 || (num_args > 0 && args == nullptr)) {
       return kp_raise("ValueError", "kp_function_call: num_args is %d and args is %s", num_args, args ? "set" : "NULL");
     }
-    const int rc = reinterpret_cast<KpFunctionObject*>(function)->call(function, args, num_args, result);
+    const auto* body = reinterpret_cast<KpFunctionObject*>(function);
+    if (body->cpp_call != nullptr && CheckForPeer("function", args, num_args) != 0) return -1;
+    const int rc = body->call(function, args, num_args, result);
     if (rc != 0) {
       kp_any_release(result);
       return -1;
@@ -70,6 +73,10 @@ int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, Kp
       return kp_raise("TypeError",
                       "a function returned a borrowed %s, which dangles after the call; it must return an owned value",
                       kp_type_name(index));
+    }
+    if (kp_any_validate(result, "what a function returned") != 0) {
+      *result = kp_none();
+      return -1;
     }
     return 0;
   });

@@ -29,8 +29,13 @@ const MapPair* FindDense(const KpMapObject& map, const KpAny& key) {
   }
 }
 
+// The peer's Dict, which may change, is laid out as a Map is.
+bool IsMap(const KpMapObject* map) {
+  return map != nullptr && (map->header.type_index == KP_TYPE_MAP || map->header.type_index == KP_TYPE_DICT);
+}
+
 int CheckMap(const KpMapObject* map, const char* who) {
-  if (map != nullptr && map->header.type_index == KP_TYPE_MAP) return 0;
+  if (IsMap(map)) return 0;
   return kp_raise("TypeError", "%s: expected a Map, got %s", who, map ? kp_type_name(map->header.type_index) : "NULL");
 }
 
@@ -55,7 +60,7 @@ int kp_map_get(const KpMapObject* map, const KpAny* key, KpAny* out, int32_t* ou
 
 int kp_map_next(const KpMapObject* map, uint64_t* cursor, KpAny* key, KpAny* value) {
   const MapPair* pair = nullptr;
-  if (map == nullptr || map->header.type_index != KP_TYPE_MAP) return 0;
+  if (!IsMap(map)) return 0;
   if (IsFlat(*map)) {
     if (*cursor >= map->size) return 0;
     pair = static_cast<const MapPair*>(map->data) + (*cursor)++;

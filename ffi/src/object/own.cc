@@ -30,18 +30,7 @@ int kp_any_own(const KpAny* borrowed, KpAny* out) {
     default:
       break;
   }
-  const int32_t index = borrowed->type_index;
-  const bool plain = index >= KP_TYPE_NONE && index <= KP_TYPE_SMALL_BYTES;
-  const bool object =
-      (index >= KP_TYPE_STATIC_OBJECT_BEGIN && index < KP_TYPE_STATIC_OBJECT_END) || index >= KP_TYPE_DYNAMIC;
-  if (!plain && !object) {
-    return kp_raise(
-        "TypeError",
-        "a value with type index %d is not part of this ABI version; expected 0 to 12, 64 to 75, or 128 and up", index);
-  }
-  if (object && borrowed->v.v_obj == nullptr) {
-    return kp_raise("ValueError", "a value of type %s holds a NULL object", kp_type_name(index));
-  }
+  if (kp_any_validate(borrowed, "kp_any_own") != 0) return -1;
   *out = *borrowed;
   kp_any_retain(out);
   return 0;

@@ -4,7 +4,10 @@
 #include <signal.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -12,6 +15,8 @@
 
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "peer/library_file.h"
+#include "peer/version.h"
 
 namespace kernpack::host {
 namespace {
@@ -49,8 +54,15 @@ void* Open(const std::string& path, std::string* why) {
   const char* named = std::getenv("KERNPACK_TVM_FFI_LIB");
   if (!named || !*named) named = path.c_str();
   if (!*named) return nullptr;
+  // The file that is checked is the one that is opened: a bare name would be searched for.
+  const std::unique_ptr<char, decltype(&std::free)> file(realpath(named, nullptr), &std::free);
+  if (!file) {
+    *why = std::string(" (") + named + ": cannot open shared object file: " + std::strerror(errno) + ")";
+    return nullptr;
+  }
+  if (CheckPeerFile(file.get()) != 0) return nullptr;
   const KeepSignalHandlers keep;
-  void* handle = dlopen(named, RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
+  void* handle = dlopen(file.get(), RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
   if (!handle) *why = std::string(" (") + dlerror() + ")";
   return handle;
 }
@@ -68,7 +80,9 @@ int PeerRequire(const char* path) {
   const std::lock_guard lock(state.mutex);
   if (state.ready) return 0;
   std::string why;
+  kp_error_clear();
   void* handle = Open(state.path, &why);
+  if (!handle && kp_error_pending()) return -1;
   if (!handle) {
     return kp_raise(
         "ImportError",
@@ -76,11 +90,14 @@ int PeerRequire(const char* path) {
         "`pip install apache-tvm-ffi`, or set KERNPACK_TVM_FFI_LIB to the library's path",
         path, kName, why.c_str());
   }
-  if (!Find(handle, "TVMFFIEnvSetStream", &state.library.set_stream) ||
+  const PeerVersion version = PeerVersionOf(handle);
+  if (!IsSupported(version) || !Find(handle, "TVMFFIEnvSetStream", &state.library.set_stream) ||
       !Find(handle, "TVMFFIEnvSetDLPackManagedTensorAllocator", &state.library.set_allocator)) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s' needs apache-tvm-ffi 0.1.5 or newer; run `pip install -U apache-tvm-ffi`",
-                    path);
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s' was built with apache-tvm-ffi: expected its library in version %s, got %u.%u.%u "
+        "(TVMFFIGetVersion); run `pip install 'apache-tvm-ffi>=0.1.5,<0.2'`",
+        path, kPeerRange, version.major, version.minor, version.patch);
   }
   state.ready = true;
   return 0;

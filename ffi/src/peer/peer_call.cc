@@ -31,6 +31,41 @@ const KpDLTensor* FirstDeviceTensor(const KpAny* args, int32_t num_args) {
   return nullptr;
 }
 
+constexpr int kMaxDepth = 64;
+
+int CheckObject(const char* who, int32_t position, const KpAny& value, int depth);
+
+int CheckItems(const char* who, int32_t position, const KpAny& value, int depth) {
+  if (depth >= kMaxDepth) return 0;
+  if (value.type_index == KP_TYPE_ARRAY || value.type_index == KP_TYPE_LIST) {
+    const auto* sequence = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
+    for (int64_t i = 0; i < sequence->size; ++i) {
+      if (CheckObject(who, position, sequence->data[i], depth + 1) != 0) return -1;
+    }
+    return 0;
+  }
+  const auto* map = reinterpret_cast<const KpMapObject*>(value.v.v_obj);
+  uint64_t cursor = 0;
+  KpAny key, item;
+  while (kp_map_next(map, &cursor, &key, &item) == 1) {
+    if (CheckObject(who, position, key, depth + 1) != 0 || CheckObject(who, position, item, depth + 1) != 0) return -1;
+  }
+  return 0;
+}
+
+int CheckObject(const char* who, int32_t position, const KpAny& value, int depth) {
+  const int32_t index = value.type_index;
+  if (index == KP_TYPE_ARRAY || index == KP_TYPE_LIST || index == KP_TYPE_MAP || index == KP_TYPE_DICT) {
+    return CheckItems(who, position, value, depth);
+  }
+  if (index < KP_TYPE_DYNAMIC_OURS) return 0;
+  return kp_raise(
+      "TypeError",
+      "%s: argument %d: expected a value that apache-tvm-ffi knows, got an object of the class %s, which is "
+      "registered with Kernpack only: pass what the function needs of it",
+      who, position, kp_type_name(index));
+}
+
 class Environment {
  public:
   Environment(const KpAny* args, int32_t num_args) {
@@ -60,9 +95,31 @@ class Environment {
 
 }  // namespace
 
-int PeerCall(void* symbol, const KpAny* args, int32_t num_args, KpAny* result) {
+int CheckForPeer(const char* who, const KpAny* args, int32_t num_args) {
+  for (int32_t i = 0; i < num_args; ++i) {
+    if (args[i].type_index < KP_TYPE_ARRAY) continue;
+    if (CheckObject(who, i, args[i], 0) != 0) return -1;
+  }
+  return 0;
+}
+
+int PeerCallPlain(void* function, const KpAny* args, int32_t num_args, KpAny* result) {
+  const auto* peer = static_cast<const PeerFunction*>(function);
+  if (CheckForPeer(peer->name, args, num_args) != 0) return -1;
+  return peer->call(nullptr, args, num_args, result);
+}
+
+int PeerCall(void* function, const KpAny* args, int32_t num_args, KpAny* result) {
+  const auto* peer = static_cast<const PeerFunction*>(function);
+  if (CheckForPeer(peer->name, args, num_args) != 0) return -1;
   const Environment environment(args, num_args);
-  return reinterpret_cast<KpSafeCall>(symbol)(nullptr, args, num_args, result);
+  return peer->call(nullptr, args, num_args, result);
+}
+
+int PeerCallObject(void* function, const KpAny* args, int32_t num_args, KpAny* result) {
+  if (CheckForPeer("a function of apache-tvm-ffi", args, num_args) != 0) return -1;
+  const Environment environment(args, num_args);
+  return static_cast<KpFunctionObject*>(function)->call(function, args, num_args, result);
 }
 
 }  // namespace kernpack::host

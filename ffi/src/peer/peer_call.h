@@ -6,9 +6,22 @@
 
 namespace kernpack::host {
 
-// Calls `symbol` (a KpSafeCall) with the stream and the allocator of our call in force in the peer's library, and puts
+struct PeerFunction {
+  KpSafeCall call;
+  const char* name;
+};
+
+// Calls `function` (a PeerFunction) with the stream and the allocator of our call in force in the peer's library, and puts
 // back what was there.
-int PeerCall(void* symbol, const KpAny* args, int32_t num_args, KpAny* result);
+int PeerCall(void* function, const KpAny* args, int32_t num_args, KpAny* result);
+// The same for a function that uses neither.
+int PeerCallPlain(void* function, const KpAny* args, int32_t num_args, KpAny* result);
+// As PeerCall, for a FUNCTION object of the peer's.
+int PeerCallObject(void* function, const KpAny* args, int32_t num_args, KpAny* result);
+
+// Objects of types that were registered here only: the peer ends the process when it looks for their names. 0, or -1 with TypeError
+// raised.
+int CheckForPeer(const char* who, const KpAny* args, int32_t num_args);
 
 }  // namespace kernpack::host
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "loader/platform.h"
+#include "peer/peer.h"
 #include "peer/peer_call.h"
 #include "peer/type_schema.h"
 
@@ -50,15 +51,24 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
   out->path = library.path;
   const std::vector<std::string>& aliases = library.symbols.aliases;
   out->any_device = true;
-  out->index = NameIndex(aliases.size());
+  out->index = NameIndex(aliases.size() + library.symbols.globals.size());
   for (const std::string& alias : aliases) {
     const KpSafeCall symbol = Symbol(library, alias);
     if (!IsFunction(alias) || !symbol || FindFunction(*out, alias) != NameIndex::kNone) continue;
     const KpFunctionInfo& info = out->infos.emplace_back(kPlainFunction);
     const KpFunctionDef& definition = out->definitions.emplace_back(
-        KpFunctionDef{alias.c_str(), library.symbols.peer_environment ? &PeerCall : symbol, &info});
-    void* self = library.symbols.peer_environment ? reinterpret_cast<void*>(symbol) : nullptr;
+        KpFunctionDef{alias.c_str(), library.symbols.peer_environment ? &PeerCall : &PeerCallPlain, &info});
+    void* self = new PeerFunction{symbol, alias.c_str()};  // for ever, as the module
     AddFunction(out, {&definition, self, library.path.c_str(), KP_ABI_VERSION, NameIndex::kNone});
+  }
+  for (const std::string& name : library.symbols.globals) {
+    KpAny function = kp_none();  // kept for ever, as the module is
+    if (PeerGlobal(KpBytes{name.data(), name.size()}, &function) != 0) return -1;
+    if (function.type_index != KP_TYPE_FUNCTION || FindFunction(*out, name) != NameIndex::kNone) continue;
+    const KpFunctionInfo& info = out->infos.emplace_back(kPlainFunction);
+    const KpFunctionDef& definition =
+        out->definitions.emplace_back(KpFunctionDef{name.c_str(), &PeerCallObject, &info});
+    AddFunction(out, {&definition, function.v.v_obj, library.path.c_str(), KP_ABI_VERSION, NameIndex::kNone});
   }
   for (const std::string& alias : aliases) {
     const bool metadata = alias.starts_with(kMetadata);

@@ -14,6 +14,8 @@
 #include "device/names.h"
 #include "host/services.h"
 #include "object/object.h"
+#include "peer/peer.h"
+#include "peer/peer_call.h"
 #include "registry/registry.h"
 
 namespace kernpack::host {
@@ -44,6 +46,17 @@ int Set(std::string_view name, KpObject* function, bool replace) {
   }
   kp_release(old);  // its deleter may call back into the registry
   return 0;
+}
+
+// apache-tvm-ffi keeps a table of its own.
+int GetFromPeer(KpBytes name, KpAny* out) {
+  KpAny found = kp_none();
+  if (PeerGlobal(name, &found) != 0) return -1;
+  if (found.type_index != KP_TYPE_FUNCTION) return 0;
+  const int rc = kp_function_new(
+      found.v.v_obj, &PeerCallObject, [](void* function) { kp_release(static_cast<KpObject*>(function)); }, out);
+  if (rc != 0) kp_any_release(&found);
+  return rc;
 }
 
 }  // namespace
@@ -110,7 +123,8 @@ int global_get(const KpHost*, KpBytes name, KpAny* out) noexcept {
         return 0;
       }
     }
-    return DeviceApiFunction(View(name), out);
+    if (DeviceApiFunction(View(name), out) != 0) return -1;
+    return out->type_index == KP_TYPE_NONE ? GetFromPeer(name, out) : 0;
   });
 }
 

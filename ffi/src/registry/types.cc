@@ -25,8 +25,9 @@ struct Types {
 
 constexpr const char* kPlainNames[] = {"None",   "int", "bool",  "float",      "void*", "dtype", "Device",
                                        "Tensor", "str", "bytes", "rvalue ref", "str",   "bytes"};
-constexpr const char* kObjectNames[] = {"Object", "str",   "bytes", "Error",  "Function", "Shape",
-                                        "Tensor", "Array", "Map",   "Module", "object",   "List"};
+constexpr const char* kObjectNames[] = {"Object", "str", "bytes",  "Error",  "Function", "Shape", "Tensor",
+                                        "Array",  "Map", "Module", "object", "List",     "Dict",  "VisitInterrupt",
+                                        "int"};
 
 }  // namespace
 

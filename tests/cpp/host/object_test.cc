@@ -111,18 +111,50 @@ TEST_F(ObjectTest, OwnMovesAnRvalueReferenceOut) {
 }
 
 TEST_F(ObjectTest, OwnRefusesIndicesThatAreNotOfThisVersion) {
-  for (int32_t index : {-1, 13, 63, 76, 78, 127}) {
+  for (int32_t index : {-1, 13, 63, 79, 127, 2000000000}) {
     KpAny odd = kp_none();
     odd.type_index = index;
     KpAny out;
     EXPECT_EQ(kp_any_own(&odd, &out), -1) << index;
-    EXPECT_EQ(TakeError().find("TypeError: a value with type index " + std::to_string(index)), 0u);
+    const std::string error = TakeError();
+    EXPECT_EQ(error.find("TypeError: kp_any_own: expected a value of a type known here"), 0u) << error;
+    EXPECT_NE(error.find("got type index " + std::to_string(index)), std::string::npos) << error;
   }
   KpAny null_object = kp_none();
   null_object.type_index = KP_TYPE_SHAPE;
   KpAny out;
   EXPECT_EQ(kp_any_own(&null_object, &out), -1);
-  EXPECT_EQ(TakeError(), "ValueError: a value of type Shape holds a NULL object");
+  EXPECT_EQ(TakeError(),
+            "ValueError: kp_any_own: a value of type Shape holds a NULL object; expected an object, or None");
+}
+
+TEST_F(ObjectTest, ValuesOfOthersAreLookedAtBeforeTheyAreRead) {
+  KpAny value = kp_none();
+  EXPECT_EQ(kp_any_validate(&value, "echo"), 0);
+  value.type_index = KP_TYPE_SMALL_STR;
+  value.small_len = 7;
+  EXPECT_EQ(kp_any_validate(&value, "echo"), 0);
+  value.small_len = 8;
+  EXPECT_EQ(kp_any_validate(&value, "echo"), -1);
+  EXPECT_EQ(TakeError(), "ValueError: echo: expected a short str of at most 7 bytes, got one of 8");
+  Value shape;
+  ASSERT_EQ(kp_shape_new(nullptr, 0, shape.out()), 0);
+  value = kp_none();
+  value.type_index = KP_TYPE_STR;
+  value.v.v_obj = shape.object();
+  EXPECT_EQ(kp_any_validate(&value, "echo"), -1);
+  EXPECT_EQ(TakeError(),
+            "TypeError: echo: a value says that it is a str (type index 65), its object has type index 69");
+}
+
+TEST_F(ObjectTest, TheContextOfAFunctionIsToldToWhoMadeIt) {
+  int context = 0;
+  const auto nothing = [](void*, const KpAny*, int32_t, KpAny*) { return 0; };
+  const auto other = [](void*, const KpAny*, int32_t, KpAny*) { return 1; };
+  Value function;
+  ASSERT_EQ(kp_function_new(&context, nothing, nullptr, function.out()), 0);
+  EXPECT_EQ(kp_function_context(function.object(), nothing), &context);
+  EXPECT_EQ(kp_function_context(function.object(), other), nullptr);
 }
 
 int AddOne(void* self, const KpAny* args, int32_t n, KpAny* result) {
@@ -225,7 +257,8 @@ TEST_F(ObjectTest, TypeNames) {
   EXPECT_STREQ(kp_type_name(KP_TYPE_DLTENSOR_PTR), "Tensor");
   EXPECT_STREQ(kp_type_name(KP_TYPE_TENSOR), "Tensor");
   EXPECT_STREQ(kp_type_name(KP_TYPE_LIST), "List");
-  EXPECT_STREQ(kp_type_name(76), "unknown type");
+  EXPECT_STREQ(kp_type_name(79), "unknown type");
+  EXPECT_STREQ(kp_type_name(KP_TYPE_DICT), "Dict");
   EXPECT_STREQ(kp_type_name(-5), "unknown type");
   EXPECT_STREQ(kp_type_name(200), "foreign object");
 }

@@ -58,6 +58,14 @@ KP_HOST_API void* kp_function_context(KpObject* function, KpSafeCall call);
 KP_HOST_API int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(void* handle), KpAny* out);
 /* Calls a FUNCTION object. On failure the error stays raised. */
 KP_HOST_API int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, KpAny* result);
+/* Whether `value`, which code of somebody else made, may be read: its type index is known here, lengths fit, and an object is there
+ * and of that type. Errors speak of `who`. What does not pass must not be released either. */
+KP_HOST_API int kp_any_validate(const KpAny* value, const char* who);
+/* The 64-bit words of an INT or BIG_INT, the least significant first, two's complement; borrowed from *value. */
+KP_HOST_API int kp_big_int_words(const KpAny* value, const int64_t** out_words, size_t* out_count);
+/* An INT or BIG_INT of such words. OverflowError where the value does not fit 64 bits and no apache-tvm-ffi that has BIG_INT is
+ * loaded. */
+KP_HOST_API int kp_big_int_new(const int64_t* words, size_t count, KpAny* out);
 /* An owned value from a borrowed one: RAW_STR -> STR, DLTENSOR_PTR is a TypeError, objects retained. */
 KP_HOST_API int kp_any_own(const KpAny* borrowed, KpAny* out);
 /* "Tensor", "str", "my_pkg.Plan", ...; static or interned; never NULL. */
