@@ -138,7 +138,7 @@ def test_thread_local_memory_that_the_file_says_nothing_about_may_be_anywhere(go
     assert kernpack.load(path).add(1, 2) == 3
     path = tmp_path / "outside.so"
     path.write_bytes(_thread_local(good.read_bytes(), 8))
-    with pytest.raises(ImportError, match="a program header names addresses outside the image"):
+    with pytest.raises(ImportError, match="is truncated or damaged: its segment would end"):
         kernpack.load(path)
 
 
