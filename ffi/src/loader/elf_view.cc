@@ -93,7 +93,9 @@ std::string ElfView::CheckSegments() {
   for (size_t i = 0; i < segments_.size(); ++i) {
     Elf64_Phdr& segment = segments_[i];
     Read(header_.e_phoff + i * sizeof segment, &segment);
-    if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC) continue;
+    if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC && segment.p_type != PT_TLS) continue;
+    if (segment.p_filesz == 0)
+      continue;  // all zeros: lld names an address of thread-local memory, and nobody reads there
     if (!Inside(segment.p_offset, segment.p_filesz)) {
       return Incomplete("segment", segment.p_offset + segment.p_filesz, size);
     }
