@@ -96,7 +96,7 @@ int PeerRequire(const char* path) {
     return kp_raise(
         "ImportError",
         "kernpack.load: '%s' was built with apache-tvm-ffi: expected its library in version %s, got %u.%u.%u "
-        "(TVMFFIGetVersion); run `pip install 'apache-tvm-ffi>=0.1.5,<0.2'`",
+        "(TVMFFIGetVersion); run `pip install 'apache-tvm-ffi>=0.1.8,<0.2'`",
         path, kPeerRange, version.major, version.minor, version.patch);
   }
   state.ready = true;

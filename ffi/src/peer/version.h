@@ -12,10 +12,10 @@ struct PeerVersion {  // as TVMFFIGetVersion fills it in
   uint32_t patch;
 };
 
-// Tested with the first and the last; its C ABI may change with the minor.
-inline constexpr PeerVersion kOldestPeer{0, 1, 5};
+// Before 0.1.8 errors had no cause and context, which are read. Its C ABI may change with the minor.
+inline constexpr PeerVersion kOldestPeer{0, 1, 8};
 inline constexpr PeerVersion kPeerBelow{0, 2, 0};
-inline constexpr const char* kPeerRange = "0.1.5 or newer, below 0.2";
+inline constexpr const char* kPeerRange = "0.1.8 or newer, below 0.2";
 
 constexpr bool Before(const PeerVersion& a, const PeerVersion& b) {
   if (a.major != b.major) return a.major < b.major;
