@@ -26,6 +26,10 @@ bool OnlyOnCpu(const KpAny& value) {
   return std::all_of(list->data, list->data + list->size, OnlyOnCpu);
 }
 
+bool IsSame(const KpAny& a, const KpAny& b) {
+  return a.type_index == b.type_index && a.small_len == b.small_len && a.v.v_bits == b.v.v_bits;
+}
+
 std::string ErrorText(const KpAny& error) {
   if (error.type_index != KP_TYPE_ERROR) return "an error";
   const auto* object = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
@@ -161,7 +165,7 @@ void CheckedCall::LookAtErrors(int* rc) {
 void CheckedCall::LookAtArguments() {
   const signature::View program{function_.program};
   for (size_t i = 0; i < args_.size(); ++i) {
-    if (std::memcmp(&args_[i], &before_[i], sizeof(KpAny)) == 0) continue;
+    if (IsSame(args_[i], before_[i])) continue;
     const bool named = function_.program && static_cast<int32_t>(i) < program.NumParams();
     findings_.push_back(std::string(function_.name) + ": " +
                         (named ? program.ParamName(static_cast<int>(i)) : "argument " + std::to_string(i)) +

@@ -42,12 +42,11 @@ Lent::Lent(const KpDLTensor& given, Role role, Turn turn, std::string name, std:
   tensor_.data = block_->data() + (origin - original_) - kOffset;
   tensor_.byte_offset = kOffset;
   if (bytes == 0) return;
-  if (role == Role::kInput || role == Role::kMutated) {
+  const bool keeps_content = role == Role::kInput || role == Role::kMutated;
+  if (keeps_content || (role == Role::kResult && !compact_)) {
     std::memcpy(block_->data(), original_, bytes);
   } else if (role == Role::kWorkspace) {
     FillMark(block_->data(), bytes, turn == Turn::kFirst ? Mark::kWorkspace : Mark::kWorkspaceAgain);
-  } else if (!compact_) {
-    std::memcpy(block_->data(), original_, bytes);
   } else if (IsFloat(given.dtype) || given.dtype.code == KP_DTYPE_BOOL) {
     FillMark(block_->data(), bytes, turn == Turn::kFirst ? Mark::kUnwritten : Mark::kUnwrittenAgain);
   } else {
@@ -71,7 +70,7 @@ int Lent::Replace(KpAny* value) {
   }
   auto memory = std::make_unique<std::shared_ptr<Block>>(block_);
   if (kp_tensor_wrap(&tensor_, memory.get(), DropBlock, &object_) != 0) return -1;
-  memory.release();
+  static_cast<void>(memory.release());  // the tensor's now
   kp_any_retain(&object_);  // a second reference of ours tells a kernel's release from one that was due
   *value = object_;
   return 0;

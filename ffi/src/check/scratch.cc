@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "base/fork.h"
 #include "base/leaked.h"
@@ -84,16 +85,15 @@ int Scratch::Get(const KeyView& key, uint64_t bytes, uint32_t flags, void** out_
 void Scratch::Look(const std::string& function, Findings* findings) const {
   for (const One& one : all_) {
     const Block::Damage damage = one.block->Look();
-    const std::string who = function + ": " + NameOf(one) + ": memory ";
-    const std::string of = " of the " + std::to_string(one.block->bytes()) + " that were asked for";
-    if (damage.past != UINT64_MAX) {
-      findings->push_back(who + "past its end was written, " + std::to_string(damage.past) +
-                          " bytes behind the last one" + of + "; ask for more");
-    }
-    if (damage.before) {
-      findings->push_back(who + "before its start was written, " + std::to_string(damage.before) +
-                          " bytes in front of the first one" + of + "; check the indices");
-    }
+    const auto say = [&](const char* where, uint64_t bytes, const char* from, const char* remedy) {
+      std::string text = function;
+      text.append(": ").append(NameOf(one)).append(": memory ").append(where).append(" was written, ");
+      text.append(std::to_string(bytes)).append(" bytes ").append(from).append(" of the ");
+      text.append(std::to_string(one.block->bytes())).append(" that were asked for; ").append(remedy);
+      findings->push_back(std::move(text));
+    };
+    if (damage.past != UINT64_MAX) say("past its end", damage.past, "behind the last one", "ask for more");
+    if (damage.before) say("before its start", damage.before, "in front of the first one", "check the indices");
   }
 }
 

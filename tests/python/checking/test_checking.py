@@ -114,7 +114,7 @@ def test_function_that_a_host_fetched_in_the_mode_serves_after_it(
     assert library.kp_checking().contents.value == 1
     assert library.kp_function_resolve(function, host.Device(1, 0), ctypes.byref(call), ctypes.byref(self)) == 0
     stand_in = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)(
-        call.value
+        call.value or 0
     )
     result = host.Any()
     assert stand_in(self, None, 0, ctypes.byref(result)) == 0
