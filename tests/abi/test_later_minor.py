@@ -170,8 +170,8 @@ def test_a_later_word_refuses_its_function_and_no_other(headers: Path) -> None:
     source = """
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
-void Copy(kp::TensorView x, kp::TensorView y) { y.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }
-void Back(kp::TensorView d_y, kp::TensorView d_x) { Copy(d_y, d_x); }
+void Copy(kp::TensorView x, kp::MutTensorView y) { y.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }
+void Back(kp::TensorView d_y, kp::MutTensorView d_x) { Copy(d_y, d_x); }
 int64_t Twice(int64_t x) { return 2 * x; }
 KP_MODULE("words", "1");
 KP_EXPORT(tiled, Copy, "(x: f32[N]) -> (y: f32[N]) with tiled");
@@ -195,7 +195,7 @@ def test_in_python_the_other_functions_work_with_every_framework(headers: Path) 
     source = """
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
-void Copy(kp::TensorView x, kp::TensorView y) { y.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }
+void Copy(kp::TensorView x, kp::MutTensorView y) { y.data_ptr<float>()[0] = x.data_ptr<float>()[0]; }
 KP_MODULE("words_in_python", "1");
 KP_EXPORT(tiled, Copy, "(x: f32[N]) -> (y: f32[N]) with tiled");
 KP_EXPORT(plain, Copy, "(x: f32[N]) -> (y: f32[N])");

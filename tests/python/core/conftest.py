@@ -29,7 +29,7 @@ void bump(kp::MutTensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
 }
 void rows(kp::TensorView a, kp::TensorView w) {}
-void add_rows(kp::TensorView a, kp::TensorView w) {
+void add_rows(kp::MutTensorView a, kp::TensorView w) {
   for (int64_t i = 0; i < a.size(0); ++i) {
     for (int64_t j = 0; j < a.size(1); ++j) a.data_ptr<float>()[i * a.stride(0) + j] += w.data_ptr<float>()[j];
   }
