@@ -20,7 +20,7 @@ struct NamedDevice {
 };
 
 // The canonical name of each type comes first; then what frameworks call it.
-constexpr NamedDevice kDevices[] = {
+constexpr NamedDevice kNamedDevices[] = {
     {"cpu", KP_DEVICE_CPU},
     {"cuda", KP_DEVICE_CUDA},
     {"gpu", KP_DEVICE_CUDA},  // JAX
@@ -45,7 +45,7 @@ constexpr NamedDevice kDevices[] = {
 
 // Type 0: there is none of that name.
 NamedDevice FindName(std::string_view name) {
-  for (const NamedDevice& entry : kDevices) {
+  for (const NamedDevice& entry : kNamedDevices) {
     if (entry.name == name) return entry;
   }
   const Backend* backend = name.empty() ? nullptr : FindBackend(name);
@@ -81,7 +81,7 @@ int Parse(std::string_view name, KpDLDevice* out) {
 }
 
 const NamedDevice* FindType(int32_t type) {
-  for (const NamedDevice& entry : kDevices) {
+  for (const NamedDevice& entry : kNamedDevices) {
     if (entry.type == type) return &entry;
   }
   return nullptr;
@@ -94,7 +94,7 @@ bool IsKnownDeviceType(int32_t device_type) noexcept {
 }
 
 int32_t StaticDeviceType(std::string_view name) noexcept {
-  for (const NamedDevice& entry : kDevices) {
+  for (const NamedDevice& entry : kNamedDevices) {
     if (entry.name == name) return FindType(entry.type)->name == name ? entry.type : -1;
   }
   return 0;
