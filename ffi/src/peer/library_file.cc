@@ -27,8 +27,8 @@ bool Exports(const ElfView& elf, std::string_view wanted) {
 }  // namespace
 
 int CheckPeerFile(const char* path) {
-  platform::FileContent file;
-  if (platform::ReadRegularFile(path, &file) != 0) return -1;
+  platform::SourceFile file;
+  if (file.Open(path) != 0 || file.Read() != 0) return -1;
   ElfView elf(file.bytes());
   std::string problem = elf.Check();
   for (const std::string_view name : kNeeded) {
