@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from kernpack_sdk import check, elf, table
+from packaging.requirements import Requirement
 
 
 @pytest.fixture(scope="module")
@@ -61,4 +62,4 @@ def test_is_found_by_its_entry_point(kernels: Path) -> None:
     (info,) = kernels.glob("*.dist-info")
     assert "[kernpack.modules]\nkernpack_kernels = kernpack_kernels" in (info / "entry_points.txt").read_text()
     requires = re.findall(r"^Requires-Dist: (.*)$", (info / "METADATA").read_text(), re.MULTILINE)
-    assert requires == ["kernpack>=0.1,<2"]
+    assert [Requirement(each) for each in requires] == [Requirement("kernpack>=0.1,<2")]
