@@ -1,9 +1,9 @@
 #include "storage/owner.h"
 
+#include <array>
 #include <atomic>
-#include <memory>
+#include <functional>
 #include <mutex>
-#include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/fork.h"
@@ -13,11 +13,21 @@
 namespace kernpack::host {
 namespace {
 
-using Owners = std::unordered_map<const char*, const char*>;  // a name's address -> immortal text
+// A name's owner, for as long as the process: readers take no lock.
+struct Node {
+  const char* name;   // its address
+  const char* owner;  // immortal text
+  const Node* older;
+};
+
+constexpr size_t kBuckets = 64;
 
 struct Renamed {
-  ForkMutex mutex{LockRank::kHostState};
-  std::atomic<const Owners*> now{nullptr};  // replaced as a whole, and never freed: readers take no lock
+  ForkMutex mutex{LockRank::kHostState};  // for writers
+  std::atomic<bool> any{false};
+  std::array<std::atomic<const Node*>, kBuckets> buckets{};
+
+  std::atomic<const Node*>& Bucket(const char* name) { return buckets[std::hash<const char*>()(name) / 16 % kBuckets]; }
 };
 
 }  // namespace
@@ -26,18 +36,18 @@ void KeepKeysUnder(const char* name, std::string_view owner) {
   auto& renamed = Leaked<Renamed>();
   const char* kept = Intern(owner);
   const std::lock_guard lock(renamed.mutex);
-  const Owners* before = renamed.now.load(std::memory_order_relaxed);
-  auto after = before ? std::make_unique<Owners>(*before) : std::make_unique<Owners>();
-  (*after)[name] = kept;
-  renamed.now.store(after.release(), std::memory_order_release);
+  std::atomic<const Node*>& bucket = renamed.Bucket(name);
+  bucket.store(new Node{name, kept, bucket.load(std::memory_order_relaxed)}, std::memory_order_release);
+  renamed.any.store(true, std::memory_order_release);
 }
 
 std::string_view OwnerOfKeys(KpBytes module) noexcept {
-  const Owners* owners = Leaked<Renamed>().now.load(std::memory_order_acquire);
-  if (owners == nullptr) [[likely]]
+  auto& renamed = Leaked<Renamed>();
+  if (!renamed.any.load(std::memory_order_acquire)) [[likely]]
     return View(module);
-  const auto found = owners->find(module.data);
-  return found == owners->end() ? View(module) : std::string_view(found->second);
+  const Node* node = renamed.Bucket(module.data).load(std::memory_order_acquire);
+  while (node != nullptr && node->name != module.data) node = node->older;
+  return node == nullptr ? View(module) : std::string_view(node->owner);
 }
 
 }  // namespace kernpack::host

@@ -4,6 +4,7 @@
 #include <kernpack/sdk/program/as_module.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <utility>
 
@@ -29,7 +30,11 @@ struct Module {
   std::vector<KpFunctionInfo> infos;
   std::vector<KpFunctionDef> functions;
   KpModule table{};
+  const Module* older = nullptr;
 };
+
+// All that were made: a module's table lives as long as the process.
+std::atomic<const Module*> g_newest{nullptr};
 
 }  // namespace
 
@@ -62,7 +67,10 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
   table.sdk_version = KP_SDK_VERSION;
   table.functions = made->functions.data();
   table.functions_end = made->functions.data() + made->functions.size();
-  return &made.release()->table;
+  Module* kept = made.release();
+  kept->older = g_newest.load();
+  while (!g_newest.compare_exchange_weak(kept->older, kept)) continue;
+  return &kept->table;
 }
 
 }  // namespace kernpack::sdk::program
