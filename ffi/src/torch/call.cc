@@ -36,8 +36,14 @@ class Call {
     }
     const KpAny* destinations = given_out_ ? values_ + params : nullptr;
     if (kp_sig_check(op_.function->program, name_, values_, destinations, 0, &frame_) != 0) return -1;
-    return frame_.device.device_type > KP_DEVICE_CPU ? RunOnDevice()
-                                                     : RunHere(op_.function->cpu_call, op_.function->cpu_self);
+    if (frame_.device.device_type > KP_DEVICE_CPU) return RunOnDevice();
+    KpSafeCall call = op_.function->cpu_call;
+    void* self = op_.function->cpu_self;
+    if ((call == nullptr || host::check::Checking()) &&
+        kp_function_resolve(op_.function, {KP_DEVICE_CPU, 0}, &call, &self) != 0) {
+      return -1;
+    }
+    return RunHere(call, self);
   }
 
   // Hands the results over.
@@ -48,10 +54,6 @@ class Call {
 
  private:
   int RunHere(KpSafeCall call, void* self) {
-    if ((call == nullptr || host::check::Checking()) && frame_.device.device_type <= KP_DEVICE_CPU &&
-        kp_function_resolve(op_.function, {KP_DEVICE_CPU, 0}, &call, &self) != 0) {
-      return -1;
-    }
     if (!given_out_ && MakeResults() != 0) return -1;
     if (op_.has_workspace && MakeWorkspace() != 0) return -1;
     KpAny nothing = kp_none();
