@@ -14,6 +14,8 @@
 #include <ctime>
 #include <string_view>
 
+#include <kernpack/abi.h>
+
 #include "base/leaked.h"
 #include "loader/distribution.h"
 #include "loader/linux/descriptor.h"
@@ -114,7 +116,8 @@ void DropOld(const std::string& root) {
   });
 }
 
-// Names a state within this run of the machine: after a crash, what was written last may be lost.
+// Names a state within this run of the machine: after a crash, what was written last may be lost. Hosts of other majors, which may
+// share the folder, have to look for their own query.
 std::string IndexName(const std::string& root, const std::string& state) {
   struct Boot {
     char id[37] = {};
@@ -125,7 +128,7 @@ std::string IndexName(const std::string& root, const std::string& state) {
   };
   const Boot& boot = host::Leaked<Boot>();
   if (state.empty() || boot.id[0] == 0) return {};
-  return root + "/index/" + boot.id + "-" + state;
+  return root + "/index/" + boot.id + "-" KP_MODULE_QUERY_SYMBOL "-" + state;
 }
 
 std::string FileName(const char* path) {
