@@ -381,7 +381,7 @@ typedef struct KpFunctionInfo {
   const char* doc; /* nullable, UTF-8 */
   const char* cxx_types; /* nullable: deduced C++ parameter types of an untyped function, "(int, Tensor) -> None" */
   void* context; /* the author's own, of KP_FUNCTION_TAKES_CONTEXT; else NULL. The host never looks behind it */
-  const char* attributes; /* nullable, UTF-8: what the author adds, a "key=value" a line; the first variant's count */
+  const char* attributes; /* nullable, UTF-8: what the author adds, "key=value" lines; the first variant's count */
   const void* spare[2]; /* zero */
 } KpFunctionInfo;
 #define KP_FUNCTION_INFO_SIZE_V1 KP_SIZE_THROUGH(KpFunctionInfo, spare)

@@ -48,7 +48,7 @@ KP_NAMESPACE_END
 #define KP_ATTRIBUTES_SYMBOL_(name) KP_PER_MODULE(KP_CAT(kp_attributes_, name))
 
 // KP_ATTRIBUTES(name, "flops=2*N*D\n" "paper=arXiv:2205.14135"): what else its author has to say of an exported function, a
-// key=value a line; Python has it as `k.functions["name"].attributes`. Anywhere in the module, once a function. Keys are
+// key=value per line; Python has it as `k.functions["name"].attributes`. Anywhere in the module, once per function. Keys are
 // [a-z_][a-z0-9_.]*; those without a dot are for authors, Kernpack's own will begin with "kernpack.".
 #define KP_ATTRIBUTES(name, text)                                   \
   extern "C" {                                                      \

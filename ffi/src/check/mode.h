@@ -9,7 +9,7 @@
 namespace kernpack::host::check {
 
 extern std::atomic<int32_t> g_checking;  // how many ask for checks
-extern std::atomic<int32_t> g_tracing;  // how many of them ask for a line a call
+extern std::atomic<int32_t> g_tracing;  // how many of them ask for a line per call
 
 inline bool Checking() noexcept { return __builtin_expect(g_checking.load(std::memory_order_relaxed) != 0, 0); }
 inline bool Tracing() noexcept { return g_tracing.load(std::memory_order_relaxed) != 0; }

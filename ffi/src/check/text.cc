@@ -6,6 +6,8 @@
 
 #include <kernpack/signature/program.h>
 
+#include "tensor/device_text.h"
+
 namespace kernpack::host::check {
 namespace {
 
@@ -42,7 +44,7 @@ std::string TensorText(const KpDLTensor& tensor) {
   for (int32_t i = 0; i < tensor.ndim; ++i) out += (i ? ", " : "") + std::to_string(tensor.shape[i]);
   out += ']';
   if (tensor.device.device_type == KP_DEVICE_CPU) return out;
-  return out + " on " + kp_device_type_name(tensor.device.device_type) + ":" + std::to_string(tensor.device.device_id);
+  return out + " on " + DeviceText(tensor.device);
 }
 
 std::string ValueText(const KpAny& value) {
@@ -64,8 +66,7 @@ std::string ValueText(const KpAny& value) {
     case KP_TYPE_DTYPE:
       return kp_dtype_name(value.v.v_dtype);
     case KP_TYPE_DEVICE:
-      return std::string(kp_device_type_name(value.v.v_device.device_type)) + ":" +
-             std::to_string(value.v.v_device.device_id);
+      return DeviceText(value.v.v_device);
     case KP_TYPE_ARRAY:
     case KP_TYPE_LIST:
       return ListText(value);

@@ -72,8 +72,6 @@ void LoadAll() {
   }
 }
 
-}  // namespace
-
 // Whether the plugin is for another major of device_api.h, and then says so.
 bool RefusedOtherMajor(void* library, const char* path) {
   for (int major = 1; major < 100; ++major) {
@@ -90,6 +88,8 @@ bool RefusedOtherMajor(void* library, const char* path) {
   }
   return false;
 }
+
+}  // namespace
 
 int LoadPlugin(const char* path) {
   if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");

@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/version_text.h"
 #include "device/active.h"
 #include "device/cpu/cpu.h"
 #include "device/names.h"
@@ -76,12 +77,11 @@ int CheckDefinition(const KpBackend& backend) {
                                                                     : "rebuild it against this version's headers");
   }
   if (backend.min_host_abi > KP_ABI_VERSION) {
-    return kp_raise(
-        "ValueError",
-        "kp_backend_register: backend '%s' needs a host of ABI %u.%u or newer; this is %d.%d: pip install -U "
-        "kernpack",
-        IsIdentifier(backend.name) ? backend.name : "?", backend.min_host_abi >> 16, backend.min_host_abi & 0xffff,
-        KP_ABI_MAJOR, KP_ABI_MINOR);
+    return kp_raise("ValueError",
+                    "kp_backend_register: backend '%s' needs a host of ABI %s or newer; this is %s: pip install -U "
+                    "kernpack",
+                    IsIdentifier(backend.name) ? backend.name : "?", VersionText(backend.min_host_abi).c_str(),
+                    VersionText(KP_ABI_VERSION).c_str());
   }
   if (!IsIdentifier(backend.name)) return Refuse(backend, "its name must be [a-z][a-z0-9_]*");
   for (const void* spare : backend.spare) {

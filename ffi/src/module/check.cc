@@ -9,15 +9,13 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/version_text.h"
+
 namespace kernpack::host {
 namespace {
 
 constexpr const char* kUpgrade = "run `pip install -U kernpack`";
 constexpr uint32_t kKnownFlags = KP_FUNCTION_TAKES_CONTEXT;
-
-std::string VersionText(uint32_t version) {
-  return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
-}
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }

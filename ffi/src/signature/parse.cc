@@ -12,6 +12,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/version_text.h"
 #include "object/object.h"
 #include "signature/signature.h"
 
@@ -35,8 +36,6 @@ std::string Near(std::string_view text, uint32_t position) {
   return (begin ? "..." : "") + std::string(text.substr(begin, position - begin)) + " <here> " +
          std::string(text.substr(position, 20)) + (text.size() > position + 20 ? "..." : "");
 }
-
-std::string VersionText(uint32_t abi) { return std::to_string(abi >> 16) + "." + std::to_string(abi & 0xffff); }
 
 int RaiseLater(const char* name, const std::string& needs, const std::string& why) {
   return kp_raise("ImportError",

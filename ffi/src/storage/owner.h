@@ -9,7 +9,7 @@
 namespace kernpack::host {
 
 // From now on, keys of the module whose table has its name at this address are kept under `owner`. A module's name says who asks
-// for a key; that it is the same text in two modules is no reason to share.
+// for a key; the same text in two modules doesn't make them share.
 void KeepKeysUnder(const char* name, std::string_view owner);
 
 // What the keys of the module are kept under: its name, as long as it is the first of that name. Any thread; takes no lock.

@@ -10,6 +10,7 @@
 #include "base/guard.h"
 #include "call/context.h"
 #include "storage/table.h"
+#include "tensor/device_text.h"
 #include "tensor/dltensor.h"
 #include "workspace/workspace.h"
 
@@ -26,10 +27,7 @@ struct Usage {
 };
 using UsageKey = std::tuple<std::string, uint32_t, std::string>;  // module, scope, device or ""
 
-std::string DeviceName(KpDLDevice device) {
-  if (device.device_type == 0) return {};
-  return std::string(kp_device_type_name(device.device_type)) + ":" + std::to_string(device.device_id);
-}
+std::string DeviceName(KpDLDevice device) { return device.device_type == 0 ? std::string() : DeviceText(device); }
 
 UsageKey GroupOf(const KeyView& key) { return {std::string(key.module), key.scope, DeviceName(key.device)}; }
 

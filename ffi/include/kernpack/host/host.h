@@ -206,7 +206,7 @@ KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int
  * enter and leave. Whoever keeps a KpLoadedFunction's cpu_call asks kp_function_resolve instead meanwhile: it hands out a
  * function that checks; Python's functions learn of it in `kernpack.checking()`. What a kernel does wrong is a CheckError. */
 KP_HOST_API const int32_t* kp_checking(void);
-enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line a call on stderr, before the kernel runs */ };
+enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line per call on stderr, before the kernel runs */ };
 KP_HOST_API void kp_checking_enter(uint32_t flags);
 KP_HOST_API void kp_checking_leave(uint32_t flags); /* the flags that were entered with */
 

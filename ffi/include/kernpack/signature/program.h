@@ -107,7 +107,7 @@ enum class Op : uint32_t {
 
 enum class Relation : uint32_t { kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kRelationCount };
 
-// The oldest ABI (as KP_ABI_VERSION) whose hosts read a program; 0 where the words are no program.
+// The oldest ABI (as KP_ABI_VERSION) whose hosts read a program; 0 where the words aren't a program.
 constexpr uint32_t AbiOf(const uint32_t* words, uint32_t count) {
   if (!words || !count || (words[kHeadMagic] & 0xffff0000) != kMagic) return 0;
   return (words[kHeadMagic] >> 8 & 0xff) << 16 | (words[kHeadMagic] & 0xff);
