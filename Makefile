@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test wheels bench exhaustive exhaustive-math differential rehearsal golden flips fuzz soak lint format clean
+.PHONY: quickstart test check wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -7,10 +7,13 @@ quickstart: ## build the wheels, install them into a fresh environment, embed se
 test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs
 	scripts/test
 
+check: ## the daily loop on build/dev, minutes: lint, C++ and Python suites without the long ones; builds no wheel
+	scripts/check
+
 wheels: ## every wheel, into dist/
 	scripts/wheels
 
-bench: ## the figures against the peers: a table, JSON and a plot in build/bench/
+bench: ## the figures against the peers: a table, JSON and a picture of each topic in build/bench/
 	scripts/bench
 
 exhaustive: exhaustive-math ## GELU and the IR's math functions on every f32; needs what `make test` built and installed
@@ -31,6 +34,9 @@ rehearsal: ## ABI 1.1 and 2.0 made out of today's sources, met with each other; 
 
 golden: ## remakes the golden binaries of tests/abi/golden; needs what `make test` built and installed
 	.venv/bin/python tests/abi/golden/make.py
+
+seeds: ## remakes the module that module_fuzz begins with, in the ABI's layout of today
+	gcc -std=c99 -Os -shared -fPIC -fvisibility=hidden -nostdlib -s -Wl,-z,noseparate-code -Iffi/include tests/abi/fake/module.c -o tests/fuzz/seeds/module_fuzz/small.so
 
 fuzz: ## every fuzz target, SECONDS=60 each
 	scripts/fuzz $(or $(SECONDS),60)

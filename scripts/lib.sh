@@ -56,7 +56,8 @@ need_venv() {
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
   stamp=$venv/installed-$(basename "$requirements")
   if ! cat "$ROOT"/requirements/*.txt | cmp -s - "$stamp"; then
-    "$venv/bin/python" -m pip install --progress-bar on "$@" -r "$requirements"
+    # Python compiles what is imported; pip would compile everything, in one process.
+    "$venv/bin/python" -m pip install --no-compile --progress-bar on "$@" -r "$requirements"
     cat "$ROOT"/requirements/*.txt >"$stamp"
   fi
 }

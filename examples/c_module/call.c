@@ -36,8 +36,8 @@ int main(int argc, char** argv) {
     args[i].v.v_tensor = &views[i];
   }
   args[2] = kp_none();
-  args[2].type_index = KP_TYPE_FLOAT;
-  args[2].v.v_float = 2;
+  args[2].type_index = KP_TYPE_INT; /* the contract says float: an int will do, of which the host makes one */
+  args[2].v.v_int = 2;
   if (kp_call(kp_module_function(module, kp_bytes("saxpy")), args, 3, &result) != 0) return report();
   out = (const float*)kp_any_tensor(&result)->data;
   printf("%g %g %g\n", (double)out[0], (double)out[1], (double)out[2]);

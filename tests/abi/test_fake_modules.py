@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import kernpack_sdk
 import pytest
+from kernpack_sdk import check, table
 from support import host
 
 UPGRADE = "run `pip install -U kernpack`"
@@ -221,6 +224,17 @@ def test_cpu_variant_without_baseline(compile_fake: Callable[..., Path]) -> None
         f"kernpack.load: '{path}': second has a CPU variant for 'llvm -mcpu=x86-64-v2' but no baseline; add "
         "KP_EXPORT(second, ...) without a target, which runs where no variant does"
     )
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if case.startswith("query_of_")])
+def test_the_sdk_refuses_another_major_as_the_host_does(compile_fake: Callable[..., Path], case: str) -> None:
+    macros, _, text = REFUSED[case]
+    path = compile_fake(case, **macros)
+    expected = text.replace("kernpack VERSION", f"kernpack-sdk {kernpack_sdk.__version__}")
+    expected = expected.replace("loads every", "reads every").replace(UPGRADE, "run `pip install -U kernpack-sdk`")
+    assert f"{path.name}:{expected}" in check.check(path)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}:{expected}')}$"):
+        table.read(path)
 
 
 def test_create_that_refuses(compile_fake: Callable[..., Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
 import os
@@ -78,6 +79,20 @@ def test_a_file_without_a_hash_loads(compile_fake: Callable[..., Path], tmp_path
     assert in_child(LOAD, conda) == "42\n"
 
 
+def test_a_distribution_that_is_installed_later_is_seen(compile_fake: Callable[..., Path], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    first = install(compile_fake("first", FAKE_VERSION='"first"'), site, "first", "1.0")
+    unlisted = first.with_name("unlisted.so")
+    shutil.copy(compile_fake("unlisted", FAKE_VERSION='"beside first"'), unlisted)
+    os.utime(site, (1, 1))  # long ago: what lies there is remembered
+    for path, said in ((unlisted, None), (first, "first 1.0")):
+        host.load(path)
+        assert files()[str(path)] == said
+    second = install(compile_fake("second", FAKE_VERSION='"second"'), site, "second", "2.0", package="first")
+    host.load(second)
+    assert files()[str(second)] == "second 2.0"
+
+
 def test_a_patched_file_loads_where_that_is_wanted(compile_fake: Callable[..., Path], tmp_path: Path) -> None:
     installed = install(compile_fake("patched"), tmp_path / "site", "patched", "2.0")
     shutil.copy(compile_fake("patch", FAKE_VERSION='"patch"'), installed)
@@ -94,7 +109,7 @@ def test_a_file_is_found_again_by_its_state(compile_fake: Callable[..., Path], c
         time.sleep(0.1)
     assert in_child(LOAD, path) == "42\n"
     (link,) = (cache / "index").iterdir()
-    digest = os.readlink(link).split("/")[0]
+    digest = base64.urlsafe_b64decode(os.readlink(link)[:43] + "=").hex()
     (copy,) = (cache / digest).iterdir()
     assert copy.read_bytes() == path.read_bytes()
     assert cache.stat().st_mode & 0o777 == 0o700

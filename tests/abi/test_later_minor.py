@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 import sys
@@ -256,21 +257,20 @@ def test_a_text_may_say_which_abi_it_is_written_for(headers: Path) -> None:
 
 def test_a_backend_plugin_of_another_major_is_refused_by_name(tmp_path: Path) -> None:
     library = host.lib()
-    for major, advice in ((2, "run `pip install -U kernpack`"), (0, None)):
+    older, newer = "install a newer build of the backend", "run `pip install -U kernpack`"
+    for major, advice in ((0, older), (2, newer), (100, newer), (12345678901, newer)):
         source = tmp_path / f"plugin{major}.c"
         source.write_text(
+            "#include <stdlib.h>\n__attribute__((constructor)) static void loud(void) { abort(); }\n"
             f"const void* kp_backend_v{major}(int index);\nconst void* kp_backend_v{major}(int index) {{ return index ? 0 : 0; }}\n"
         )
         out = source.with_suffix(".so")
         subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", out], check=True)
         assert library.kp_backend_load(str(out).encode()) == -1
         error = host.take_error()
-        if advice is None:
-            assert "is no backend plugin: it does not export kp_backend_v1" in error.message
-            continue
         assert error.message == (
-            f"kp_backend_load: '{out}' needs a host with version {major} of device_api.h (it exports kp_backend_v{major}), "
-            f"this is kernpack {library.kp_version().decode()} with 1.0, which loads every 1.x; {advice}"
+            f"kp_backend_load: '{out}' needs a host of device ABI {major}.x (it exports kp_backend_v{major}), "
+            f"this is kernpack {library.kp_version().decode()} with device ABI 1.0, which loads every 1.x; {advice}"
         )
 
 
@@ -340,3 +340,43 @@ def test_block_dtypes_are_refused_by_number() -> None:
     assert host.take_error().message == (
         "x: dtype code is 128; codes from 128 up are reserved for block formats of a later ABI"
     )
+
+
+BACKEND = """
+#include <kernpack/device_api.h>
+static int open_none(const KpHost* host, int32_t type, const KpDeviceApi** out, KpAny* reason) {
+  (void)host, (void)type, (void)reason;
+  *out = NULL;
+  return 0;
+}
+static const KpBackend backends[] = {
+    {.struct_size = sizeof(KpBackend), .abi_version = KP_DEVICE_ABI_VERSION, .name = "first", .open = open_none},
+    {.struct_size = sizeof(KpBackend), .abi_version = KP_DEVICE_ABI_VERSION, .name = "second", .open = open_none,
+     .min_host_abi = NEEDS, .spare = {SPARE}}};
+KP_EXPORT_SYMBOL const KpBackend* kp_backend_v1(int32_t index);
+const KpBackend* kp_backend_v1(int32_t index) { return index < 2 ? &backends[index] : 0; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("needs", "spare", "expected"),
+    [
+        ("0", "0", "runs on hosts of ABI 1.0 and newer"),
+        ("0x10003", "0", "runs on hosts of ABI 1.3 and newer"),
+        ("0", "backends", "hosts of ABI 1.0 refuse it, as it sets a field that was reserved then"),
+    ],
+)
+def test_check_tells_the_oldest_host_of_a_backend(needs: str, spare: str, expected: str, tmp_path: Path) -> None:
+    source = tmp_path / "backend.c"
+    source.write_text(BACKEND)
+    out = source.with_suffix(".so")
+    options = [
+        f"-I{host.INCLUDE}",
+        f"-DNEEDS={needs}",
+        f"-DSPARE={spare}",
+        "-Wl,-z,relro,-z,now",
+        "-fvisibility=hidden",
+    ]
+    subprocess.run(["gcc", "-std=c99", "-shared", "-fPIC", *options, source, "-o", out], check=True)
+    assert check.check(out) == []
+    assert re.match(rf"ok, \d+ KB, a backend, needs .*, {re.escape(expected)}", check.describe(out))

@@ -1,6 +1,7 @@
-"""`make bench`: measures everything in one process, prints a table, writes JSON and a plot. Asserts no time.
+"""`make bench`: measures everything in one process, prints a table, writes JSON and a picture of each topic. Asserts
+no time.
 
-python tests/bench/run.py [--quick] [--only TOPIC ...] [--json FILE] [--plot FILE]
+python tests/bench/run.py [--quick] [--only TOPIC ...] [--json FILE] [--plots FOLDER]
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def main() -> int:
         print(f"\nnot measured: {topic}: {reason}")
     options.json.parent.mkdir(parents=True, exist_ok=True)
     report.write_json(options.json, rows, facts)
-    report.write_plot(options.plot, rows)
-    print(f"\nwrote {options.json} and {options.plot}")
+    plots = report.write_plots(options.plots, rows)
+    print(f"\nwrote {options.json} and {len(plots)} pictures in {options.plots}")
     return 1 if failed else 0
 
 
@@ -80,7 +81,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=TOPICS, help="measure these topics")
     output = build.ROOT / "build" / "bench"
     parser.add_argument("--json", type=Path, default=output / "bench.json")
-    parser.add_argument("--plot", type=Path, default=output / "bench.png")
+    parser.add_argument("--plots", type=Path, default=output / "plots")
     return parser.parse_args()
 
 

@@ -67,6 +67,40 @@ def test_a_broken_value_is_refused_unread(theirs: kernpack.Module, name: str) ->
     assert theirs.number(1) == 1
 
 
+DAMAGED = {
+    "text_at_null": (ValueError, r"a value of type str is damaged: it has a text at NULL"),
+    "bytes_at_null": (ValueError, r"a value of type bytes is damaged: it has a text at NULL"),
+    "text_of_half_the_memory": (ValueError, r"a value of type str is damaged: .* or one of impossible length"),
+    "shape_at_null": (ValueError, r"a value of type Shape is damaged: it has extents at NULL"),
+    "map_at_null": (ValueError, r"a value of type Map is damaged: it has items at NULL"),
+    "function_without_code": (ValueError, r"a value of type Function is damaged: it has no code to call"),
+    "nobodys_object": (ValueError, r"is damaged: it has a handle that is NULL"),
+    "tensor_of_negative_rank": (ValueError, r"ndim is -3; expected 0 to 64"),
+    "tensor_without_shape": (ValueError, r"shape is NULL but ndim is 2"),
+    "tensor_of_negative_extent": (ValueError, r"shape\[1\] is -5; expected 0 or more"),
+    "tensor_without_data": (ValueError, r"data is NULL but the shape has elements"),
+    "items_at_null": (ValueError, r"a value of type Array is damaged: it has items at NULL"),
+    "fewer_than_none": (ValueError, r"a value of type List is damaged: .* or fewer than none"),
+    "borrowed_item": (TypeError, r"an item of a container is a bytes, which borrows memory"),
+    "list_of_itself": (RecursionError, r"while converting a kernel's result"),
+}
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> kernpack.Module:
+    out = tmp_path_factory.mktemp("damaged") / "damaged_values.so"
+    command = ["gcc", "-std=c99", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{INCLUDE}"]
+    subprocess.run([*command, SOURCES / "damaged_values.c", "-o", out], check=True)
+    return kernpack.load(str(out))
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_an_object_whose_body_leads_nowhere_is_refused_unread(damaged: kernpack.Module, name: str) -> None:
+    kind, text = DAMAGED[name]
+    with pytest.raises(kind, match=text):
+        getattr(damaged, name)()
+
+
 def test_no_memory_in_their_code_is_a_memory_error(theirs: kernpack.Module) -> None:
     with pytest.raises(MemoryError):
         theirs.no_memory()

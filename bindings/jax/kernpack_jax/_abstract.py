@@ -1,17 +1,18 @@
-"""Shapes in, shapes out: runs the signature's own check on what JAX traces, with no data behind it."""
+"""Shapes in, shapes out: checks a call against its contract as JAX traces it, with no data behind it."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Sequence
 from typing import Any
 
 import jax
+from kernpack._domain import NUMBERS, Domain, Tensor
+from kernpack._solve import Solution
 
-from . import _c, _dtypes, _statics, _symbolic
+from . import _dtypes, _statics
 from ._arguments import Config
-from ._function import Function
+from ._symbolic import SYMBOLS
 
 Shape = tuple[Any, ...]  # of ints, or of jax.export's symbolic dims
 
@@ -24,7 +25,7 @@ def results(config: Config, operands: Sequence[Any]) -> tuple[tuple[jax.ShapeDty
     """
     described = tuple((tuple(operand.shape), operand.dtype) for operand in operands)
     if any(not isinstance(dim, int) for shape, _ in described for dim in shape):
-        return _symbolic.results(config, described)
+        return _solved(config, described, SYMBOLS)
     return _checked(config, described, bool(jax.config.jax_enable_x64))  # type: ignore[attr-defined]
 
 
@@ -33,50 +34,25 @@ def _checked(
     config: Config, described: tuple[tuple[Shape, Any], ...], x64: bool
 ) -> tuple[tuple[jax.ShapeDtypeStruct, ...], int | None]:
     del x64  # part of the key: which dtypes there are depends on it
+    return _solved(config, described, NUMBERS)
+
+
+def _solved(
+    config: Config, described: tuple[tuple[Shape, Any], ...], domain: Domain
+) -> tuple[tuple[jax.ShapeDtypeStruct, ...], Any]:
     function = config.function
-    keep: list[object] = []
-    frame = _c.Frame()
-    values = _values(config, iter([_view(function, shape, dtype, keep) for shape, dtype in described]), keep)
-    _c.check(
-        _c.lib.kp_sig_check(function.program, function.c_name, values, None, _c.SIG_ABSTRACT, ctypes.byref(frame)),
-        function.name,
-    )
-    found = tuple(_result(function, frame, index) for index in range(function.num_results))
-    if not function.has_workspace:
-        return found, None
-    size = ctypes.c_uint64()
-    _c.check(_c.lib.kp_sig_workspace_bytes(ctypes.byref(frame), function.c_name, ctypes.byref(size)), function.name)
-    return found, size.value
-
-
-def _values(config: Config, views, keep: list[object]):
-    out = (_c.Any * max(1, len(config.slots)))()
-    for index, slot in enumerate(config.slots):
+    tensors = iter([Tensor(shape, _dtypes.of_jax(function.name, dtype)) for shape, dtype in described])
+    values: list[Any] = []
+    for slot in config.slots:
         if slot[0] == "tensor":
-            out[index] = next(views)
+            values.append(next(tensors))
         elif slot[0] == "tensors":
-            out[index] = _statics.array([next(views) for _ in range(slot[1])], keep)
+            values.append([next(tensors) for _ in range(slot[1])])
         else:
-            out[index] = _statics.any_value(slot, keep)
-    return out
-
-
-def _view(function: Function, shape: Shape, dtype: Any, keep: list[object]) -> _c.Any:
-    pair = _dtypes.of_jax(function.name, dtype)
-    dims = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-    view = _c.Tensor(device=_c.Device(1, 0), ndim=len(shape), dtype=_c.DType(*pair, 1), shape=dims)
-    keep += [dims, view]
-    out = _c.Any(type=_c.TYPE_TENSOR_VIEW)
-    out.v.pointer = ctypes.addressof(view)
-    return out
-
-
-def _result(function: Function, frame: _c.Frame, index: int) -> jax.ShapeDtypeStruct:
-    shape = (ctypes.c_int64 * _c.MAX_NDIM)()
-    prototype = _c.Tensor()
-    _c.check(
-        _c.lib.kp_sig_result_prototype(ctypes.byref(frame), function.c_name, index, shape, ctypes.byref(prototype)),
-        function.name,
-    )
-    dtype = _dtypes.of_result(f"{function.name}: result {index}", prototype.dtype.code, prototype.dtype.bits)
-    return jax.ShapeDtypeStruct(tuple(shape[: prototype.ndim]), dtype)
+            values.append(_statics.value(slot))
+    solution = Solution(function.contract, values, domain, traced=True)
+    found = []
+    for index in range(function.num_results):
+        shape, dtype = solution.result(index)
+        found.append(jax.ShapeDtypeStruct(shape, _dtypes.of_result(f"{function.name}: result {index}", dtype)))
+    return tuple(found), solution.workspace()

@@ -10,9 +10,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from kernpack._contract import Parameter, TensorType
 
 from . import _dtypes, _statics
-from ._function import Dims, Function, Parameter
+from ._function import Function
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
@@ -44,10 +45,10 @@ class Config:
         return tuple(index for index, parameter in enumerate(self.operands) if parameter.mutated)
 
     @functools.cached_property
-    def outputs(self) -> tuple[Dims, ...]:
+    def outputs(self) -> tuple[TensorType, ...]:
         """The contract's words for each output: new values, then all results."""
-        new_values = [self.operands[index].dims for index in self.mutated]
-        return tuple(dims for dims in new_values if dims) + tuple(result.dims for result in self.function.results)
+        new_values = [self.operands[index].tensor for index in self.mutated]
+        return tuple(dims for dims in new_values if dims) + tuple(result.tensor for result in self.function.results)
 
     def __repr__(self) -> str:
         return repr(self.function)
@@ -85,13 +86,13 @@ def _has_no_dtype(value: object) -> bool:
 
 
 def _wanted_dtype(config: Config, index: int, arrays: Sequence[object]) -> np.dtype | None:
-    dims = config.operands[index].dims
+    dims = config.operands[index].tensor
     assert dims is not None
     form, name = dims.dtype
     if form == "fixed":
         return _dtypes.from_name(name)
     for other, array in zip(config.operands, arrays, strict=True):
-        if other.dims is not None and other.dims.dtype == dims.dtype and not _has_no_dtype(array):
+        if other.tensor is not None and other.tensor.dtype == dims.dtype and not _has_no_dtype(array):
             return np.dtype(array.dtype)  # type: ignore[attr-defined]
     return None
 

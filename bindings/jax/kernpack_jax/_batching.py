@@ -34,7 +34,7 @@ def rule(bind: Bind) -> Callable[..., tuple[list[Any], list[int]]]:
 def _widens(config: Config, is_mapped: Sequence[bool]) -> bool:
     """Whether the new dim can be the first of the "..." dims: all that has it, and all that comes out, has those."""
     carried = all(
-        parameter.dims is not None and parameter.dims.batch is not None
+        parameter.tensor is not None and parameter.tensor.batch is not None
         for parameter, mapped in zip(config.operands, is_mapped, strict=True)
         if mapped
     )
@@ -44,7 +44,7 @@ def _widens(config: Config, is_mapped: Sequence[bool]) -> bool:
 def _widened(config: Config, arrays: Sequence[Any], is_mapped: Sequence[bool], size: Any) -> list[Any]:
     found = []
     for parameter, array, mapped in zip(config.operands, arrays, is_mapped, strict=True):
-        form = parameter.dims.batch if parameter.dims is not None else None
+        form = parameter.tensor.batch if parameter.tensor is not None else None
         if mapped or form is None:
             found.append(array)
         elif form == "...":

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernpack._contract import Parameter
+
 from . import _statics
 from ._arguments import Config
-from ._function import Function, Parameter
+from ._function import Function
 from ._step import Source
 
 

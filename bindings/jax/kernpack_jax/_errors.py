@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import re
 from collections.abc import Iterator
 
 import jax
+from kernpack import KernelError, _core
 
 # What the handler writes, "[ValueError] rms_norm: weight: expected ...", behind XLA's status and maybe more of its words.
 _TAGGED = re.compile(r"^[A-Z_]+: .*?\[([A-Za-z_][A-Za-z0-9_]*)\] (.*)", re.DOTALL)
@@ -16,16 +16,18 @@ _REPORTED = (jax.errors.JaxRuntimeError, ValueError)
 
 
 def exception(kind: str, message: str) -> Exception:
-    """An exception of the built-in type `kind`; RuntimeError naming the kind where Python has no such type."""
-    found = getattr(builtins, kind, None)
-    if isinstance(found, type) and issubclass(found, Exception):
+    """What a call on NumPy arrays raises for errors of this kind."""
+    found = _core.error_class(kind)
+    if found is not None and issubclass(found, Exception):
         return found(message)
-    return RuntimeError(f"{kind}: {message}")
+    error = KernelError(message)
+    error.kind = kind
+    return error
 
 
 @contextlib.contextmanager
 def errors() -> Iterator[None]:
-    """Inside this context a kernel's error that JAX reports as JaxRuntimeError is raised as TypeError, ValueError, ... again.
+    """Inside this context a kernel's error that JAX reports as JaxRuntimeError is raised as TypeError, ValueError, CheckError, ... again.
 
     Eager calls do it by themselves. Under jax.jit the program, not the kernel's binding, reports errors, so wrap the
     place where the result is awaited: ``with kernpack.jax.errors(): step(x).block_until_ready()``.

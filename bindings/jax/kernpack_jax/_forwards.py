@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
+from kernpack._contract import Parameter
 
 from . import _derived, _primitive, _statics, _typed
 from ._arguments import Config
-from ._function import Function, Parameter
+from ._function import Function
 from ._step import Source, Step
 
 

@@ -67,7 +67,7 @@ def waits(function: Function) -> bool:
 
     A kernel that may be captured in a graph raises nothing while it runs, and elsewhere than on the CPU none can.
     """
-    return not function.typed["props"]["graph_safe"] and jax.default_backend() == "cpu"
+    return not function.contract.graph_safe and jax.default_backend() == "cpu"
 
 
 def _refuse_mutation(config: Config) -> None:

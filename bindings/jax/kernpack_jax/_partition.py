@@ -133,7 +133,7 @@ def _rule(config: Config, mesh: Any, operand_types: Sequence[Any], result_types:
                 names.append(name.replace("...", "batch"))
         return " ".join(names)
 
-    operands = [mapping(parameter.dims, kind) for parameter, kind in zip(config.operands, operand_types, strict=True)]
+    operands = [mapping(parameter.tensor, kind) for parameter, kind in zip(config.operands, operand_types, strict=True)]
     results = [mapping(dims, kind) for dims, kind in zip(config.outputs, result_types, strict=True)]
     rule = f"{', '.join(operands)} -> {', '.join(results)}"
     if jax.__version_info__ < (0, 8):

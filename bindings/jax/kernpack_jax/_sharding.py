@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+from kernpack._contract import TensorType
 
 from ._arguments import Config
-from ._function import Dims
 
 # One dim's entry in a PartitionSpec: the mesh axes that split it.
 Axes = tuple[str, ...]
@@ -27,7 +27,7 @@ class Split:
     added: tuple[Axes, ...]
 
 
-def factors(dims: Dims, rank: int, independent: frozenset[str]) -> tuple[str | None, ...]:
+def factors(dims: TensorType, rank: int, independent: frozenset[str]) -> tuple[str | None, ...]:
     """For each dim the name of what splits together, or None for a dim that stays whole."""
     if dims.has_tuple:
         return (None,) * rank
@@ -48,7 +48,7 @@ def choose(
     A dim that its axes do not divide evenly stays whole, and so does one over which a result without `sum` reduces.
     """
     independent = config.function.independent
-    operand_dims = [parameter.dims for parameter in config.operands]
+    operand_dims = [parameter.tensor for parameter in config.operands]
     named = [factors(d, len(s), independent) for d, s in zip(operand_dims, shapes, strict=True) if d is not None]
     named_out = [factors(d, len(s), independent) for d, s in zip(config.outputs, output_shapes, strict=True)]
     chosen: dict[str, Axes] = {}

@@ -6,7 +6,6 @@ program, and 0.0 == -0.0 while nan != nan.
 
 from __future__ import annotations
 
-import ctypes
 import operator
 import struct
 import sys
@@ -14,10 +13,11 @@ from typing import Any
 
 import jax
 import numpy as np
+from kernpack import Device, DType
+from kernpack._contract import Parameter
 from kernpack._core_helpers import shown
 
-from . import _c, _dtypes
-from ._function import BOOL, DEVICE, DTYPE, FLOAT, INT, STR, Function, Parameter
+from ._function import Function
 
 Key = tuple[str, Any]
 NONE: Key = ("none", None)
@@ -41,12 +41,12 @@ def _scalar(function: Function, parameter: Parameter, value: object) -> Key:
     where = f"{function.name}: {parameter.name}"
     if isinstance(value, jax.core.Tracer):
         raise TypeError(
-            f"{where}: expected {_NAMES[parameter.kind]}, got a value that JAX is tracing; it decides how the program is "
+            f"{where}: expected {parameter.kind}, got a value that JAX is tracing; it decides how the program is "
             "compiled, so pass a Python value (jax.jit: static_argnames)"
         )
-    if parameter.kind == DTYPE:
+    if parameter.kind == "dtype":
         return ("dtype", _dtype_name(where, value))
-    if parameter.kind == DEVICE:
+    if parameter.kind == "device":
         return ("device", _device_name(where, value))
     if isinstance(value, (bool, np.bool_)):
         return ("bool", bool(value))
@@ -57,19 +57,16 @@ def _scalar(function: Function, parameter: Parameter, value: object) -> Key:
     exporting = sys.modules.get("jax.export")  # what makes symbolic dims
     if exporting is not None and exporting.is_symbolic_dim(value):
         raise TypeError(
-            f"{where}: expected {_NAMES[parameter.kind]}, got the symbolic dim {value}; a static argument is fixed when the "
+            f"{where}: expected {parameter.kind}, got the symbolic dim {value}; a static argument is fixed when the "
             "program is exported"
         )
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{where}: expected {_NAMES[parameter.kind]}, got {type(value).__name__}") from None
+        raise TypeError(f"{where}: expected {parameter.kind}, got {type(value).__name__}") from None
     if number not in _INT64:
         raise OverflowError(f"{where}: expected an int of 64 bits (-2**63 to 2**63 - 1), got {shown(number)}")
-    return _float(float(number)) if parameter.kind == FLOAT else ("int", number)
-
-
-_NAMES = {INT: "int", FLOAT: "float", BOOL: "bool", DTYPE: "dtype", DEVICE: "device", STR: "str"}
+    return _float(float(number)) if parameter.kind == "float" else ("int", number)
 
 
 def _float(value: float) -> Key:
@@ -84,31 +81,24 @@ def _encodable(where: str, value: str) -> str:
     return str(value)
 
 
-def _named(where: str, rc: int) -> None:
+def _dtype_name(where: str, value: object) -> str:
+    if not isinstance(value, str):
+        try:
+            return DType(np.dtype(value)).name  # type: ignore[call-overload]
+        except (TypeError, ValueError):
+            value = str(value)
     try:
-        _c.check(rc, where)
+        return DType(_encodable(where, value)).name
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
 
 
-def _dtype_name(where: str, value: object) -> str:
-    if isinstance(value, str):
-        raw = _c.DType()
-        _named(where, _c.lib.kp_dtype_from_name(_c.text(_encodable(where, value)), ctypes.byref(raw)))
-        return _c.lib.kp_dtype_name(raw).decode()
-    try:
-        pair = _dtypes.to_dlpack(np.dtype(value))  # type: ignore[call-overload]
-    except TypeError:
-        pair = None
-    if pair is None:
-        return _dtype_name(where, str(value))
-    return _c.lib.kp_dtype_name(_c.DType(pair[0], pair[1], 1)).decode()
-
-
 def _device_name(where: str, value: object) -> str:
-    name = value if isinstance(value, str) else str(getattr(value, "device_kind", value))
-    raw = _c.Device()
-    _named(where, _c.lib.kp_device_from_name(_c.text(_encodable(where, name)), ctypes.byref(raw)))
+    name = _encodable(where, value if isinstance(value, str) else str(getattr(value, "device_kind", value)))
+    try:
+        Device(name)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
     return name
 
 
@@ -120,7 +110,7 @@ def attribute(parameter: Parameter, static: Key) -> tuple[str, object]:
         return _attribute_name(name, tag), np.int64(value) if tag in ("int", "float") else value
     item_tag = value[0][0] if value else "int"
     items = [item[1] for item in value]
-    if parameter.kind in (STR, DTYPE, DEVICE):
+    if parameter.kind in ("str", "dtype", "device"):
         return name, {_LIST_KEY.format(index): item for index, item in enumerate(items)}
     return _attribute_name(name, item_tag), np.array(items, np.bool_ if item_tag == "bool" else np.int64)
 
@@ -129,36 +119,13 @@ def _attribute_name(name: str, tag: str) -> str:
     return f"{name}.bits" if tag == "float" else name
 
 
-def any_value(static: Key, keep: list[object]) -> _c.Any:
-    """The same as the C value, for the check at trace time; what it borrows is appended to `keep`."""
-    tag, value = static
-    out = _c.Any()
-    if tag == "int":
-        out.type, out.v.int = _c.TYPE_INT, value
-    elif tag == "bool":
-        out.type, out.v.int = _c.TYPE_BOOL, int(value)
-    elif tag == "float":
-        out.type, out.v.int = _c.TYPE_FLOAT, value
-    elif tag == "str":
-        encoded = ctypes.create_string_buffer(value.encode())
-        keep.append(encoded)
-        out.type, out.v.pointer = _c.TYPE_RAW_STR, ctypes.addressof(encoded)
-    elif tag == "dtype":
-        out.type = _c.TYPE_DTYPE
-        _c.check(_c.lib.kp_dtype_from_name(_c.text(value), ctypes.byref(out.v.dtype)), value)
-    elif tag == "device":
-        out.type = _c.TYPE_DEVICE
-        _c.check(_c.lib.kp_device_from_name(_c.text(value), ctypes.byref(out.v.device)), value)
-    elif tag == "list":
-        return array([any_value(item, keep) for item in value], keep)
-    return out
-
-
-def array(items: list[_c.Any], keep: list[object]) -> _c.Any:
-    """A borrowed ARRAY value."""
-    storage = (_c.Any * max(1, len(items)))(*items)
-    sequence = _c.Sequence(counts=1 | 1 << 32, type=_c.TYPE_ARRAY, data=storage, size=len(items), capacity=len(items))
-    keep += [storage, sequence]
-    out = _c.Any(type=_c.TYPE_ARRAY)
-    out.v.pointer = ctypes.addressof(sequence)
-    return out
+def value(static: Key) -> Any:
+    """What the key stands for, for the check at trace time."""
+    tag, kept = static
+    if tag == "list":
+        return [value(item) for item in kept]
+    if tag == "float":
+        return struct.unpack("<d", struct.pack("<q", kept))[0]
+    if tag in ("dtype", "device"):
+        return DType(kept) if tag == "dtype" else Device(kept)
+    return kept

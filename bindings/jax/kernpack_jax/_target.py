@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+from pathlib import Path
 
 import jax
+from kernpack import _core
 
-from . import _c
-
+# The file that the call core is linked with, so that the loader hands back the library already in the process.
+_LIBRARY = Path(_core.__file__).parent / "libkernpack.so"
 _STAGES = {"cpu": "kp_xla_ffi_execute_cpu", "CUDA": "kp_xla_ffi_execute_cuda"}
 
 
@@ -20,7 +22,7 @@ EXPORTED = "kernpack.call.v1"
 @functools.cache
 def target_name() -> str:
     """Registers on first use. The name holds a hash of the library, so two builds of it in one process do not meet."""
-    digest = hashlib.sha256(_c.LIBRARY_PATH.read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(_LIBRARY.read_bytes()).hexdigest()[:12]
     name = f"{EXPORTED}.{digest}"
     for target in (name, EXPORTED):
         for platform, execute in _STAGES.items():
@@ -31,4 +33,4 @@ def target_name() -> str:
 
 
 def _capsule(symbol: str) -> object:
-    return jax.ffi.pycapsule(ctypes.cast(getattr(_c.lib, symbol), ctypes.c_void_p).value)
+    return jax.ffi.pycapsule(ctypes.cast(getattr(ctypes.PyDLL(str(_LIBRARY)), symbol), ctypes.c_void_p).value)

@@ -16,7 +16,8 @@ def checking(*, trace: bool = True) -> Iterator[None]:
             k.my_op(x)
 
     It holds for the whole process, all threads, until the last such block is left. `trace`: announce each call on stderr before
-    its kernel runs. KERNPACK_CHECK=1 in the environment is one such block around the whole program.
+    its kernel runs. KERNPACK_CHECK=1 in the environment is one such block around the whole program,
+    KERNPACK_CHECK=quiet one without `trace`.
     """
     _core.checking(True, trace)
     try:

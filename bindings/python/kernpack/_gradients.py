@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from kernpack._contract import Contract, Parameter, Result
 
 
 @dataclass(frozen=True)
@@ -26,28 +27,26 @@ class Backward:
     per_item: bool
 
 
-def plan(
-    name: str, gradients: Sequence[tuple[str, str]], typed: Mapping[str, Mapping[str, Any]]
-) -> tuple[Backward, ...]:
-    """The backward ops of the forward op `name`; `typed` gives each function's signature. The loader has seen that they fit."""
-    return tuple(_backward(typed[name], backward, typed[backward]) for f, backward in gradients if f == name)
+def plan(name: str, gradients: Sequence[tuple[str, str]], contracts: Mapping[str, Contract]) -> tuple[Backward, ...]:
+    """The backward ops of the forward op `name`; `contracts` are by name. The loader has seen that they fit."""
+    return tuple(_backward(contracts[name], backward, contracts[backward]) for f, backward in gradients if f == name)
 
 
-def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str, Any]) -> Backward:
-    params, results = _positions(forward["params"]), _positions(forward["results"])
-    targets = tuple(_target(params, result["name"]) for result in signature["results"])
-    per_item = any(forward["params"][target]["list"] for target in targets)
-    list_name = forward["params"][targets[0]]["name"] if per_item else ""
+def _backward(forward: Contract, backward: str, contract: Contract) -> Backward:
+    params, results = _positions(forward.parameters), _positions(forward.results)
+    targets = tuple(_target(params, result.name) for result in contract.results)
+    per_item = any(forward.parameters[target].is_list for target in targets)
+    list_name = forward.parameters[targets[0]].name if per_item else ""
     sources: list[tuple[str, int]] = []
     optional: set[int] = set()
-    for parameter in signature["params"]:
-        own = parameter["name"]
+    for parameter in contract.parameters:
+        own = parameter.name
         if saved := _saved(own, params, results):
             sources.append(saved)
         elif own.startswith("d_") and own.removeprefix("d_") in results:
             index = results[own.removeprefix("d_")]
             sources.append(("cotangent", index))
-            if parameter["optional"]:
+            if parameter.optional:
                 optional.add(index)
         elif per_item and own == f"{list_name}_item":
             sources.append(("item", targets[0]))
@@ -58,8 +57,8 @@ def _backward(forward: Mapping[str, Any], backward: str, signature: Mapping[str,
     return Backward(backward, tuple(sources), frozenset(optional), targets, per_item)
 
 
-def _positions(declared: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    return {each["name"]: i for i, each in enumerate(declared)}
+def _positions(declared: Sequence[Parameter | Result]) -> dict[str, int]:
+    return {each.name: i for i, each in enumerate(declared)}
 
 
 def _saved(name: str, params: Mapping[str, int], results: Mapping[str, int]) -> tuple[str, int] | None:
@@ -91,25 +90,25 @@ class Tangent:
     targets: tuple[int, ...]
 
 
-def tangent_plan(name: str, jvps: Sequence[tuple[str, str]], typed: Mapping[str, Mapping[str, Any]]) -> Tangent | None:
+def tangent_plan(name: str, jvps: Sequence[tuple[str, str]], contracts: Mapping[str, Contract]) -> Tangent | None:
     """The tangent op of the forward op `name`, or None; as `plan`."""
-    return next((_tangent(typed[name], tangent, typed[tangent]) for f, tangent in jvps if f == name), None)
+    return next((_tangent(contracts[name], tangent, contracts[tangent]) for f, tangent in jvps if f == name), None)
 
 
-def _tangent(forward: Mapping[str, Any], tangent: str, signature: Mapping[str, Any]) -> Tangent:
-    params, results = _positions(forward["params"]), _positions(forward["results"])
+def _tangent(forward: Contract, tangent: str, contract: Contract) -> Tangent:
+    params, results = _positions(forward.parameters), _positions(forward.results)
     sources: list[tuple[str, int]] = []
     optional: set[int] = set()
-    for parameter in signature["params"]:
-        own = parameter["name"]
+    for parameter in contract.parameters:
+        own = parameter.name
         if saved := _saved(own, params, results):
             sources.append(saved)
         elif own.startswith("t_") and own.removeprefix("t_") in params:
             index = params[own.removeprefix("t_")]
             sources.append(("tangent", index))
-            if parameter["optional"]:
+            if parameter.optional:
                 optional.add(index)
         else:
             sources.append(("default", 0))
-    targets = tuple(results[result["name"].removeprefix("t_")] for result in signature["results"])
+    targets = tuple(results[result.name.removeprefix("t_")] for result in contract.results)
     return Tangent(tangent, tuple(sources), frozenset(optional), targets)

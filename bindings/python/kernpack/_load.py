@@ -73,28 +73,36 @@ def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: 
     announce_peer()
     if by_path and (not source.startswith(os.sep) or os.pathsep in source):
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
-    capsule = _core.load(tuple(map(str, files)), _PROBE if probe else 0)
-    module = Module(capsule, source, by_path=by_path)
+    module = Module(_core.load(tuple(map(str, files)), _PROBE if probe else 0), source, by_path=by_path)
     announce(module)
     return module
 
 
-# Those that torch's import has to hear of, in the order of their loads. Modules that are gone by then don't matter, so that a
-# process that loads one file for ever doesn't grow.
-_announced: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()
+# Those that torch's import has to hear of, in the order of their loads. Modules that are gone by then don't matter: they are looked
+# for when there are twice as many as were left the last time, so that a process that loads one file for ever doesn't grow.
+_announced: dict[int, weakref.ref[Module]] = {}
+_announced_most = 64
 _loads = itertools.count()
 
 
 def announce(module: Module) -> None:
     """Registers the module's functions as operators of torch, now or when it is imported."""
-    _announced[next(_loads)] = module
+    global _announced_most
+    _announced[next(_loads)] = weakref.ref(module)
+    if len(_announced) > _announced_most:
+        for number, there in list(_announced.items()):
+            if there() is None:
+                _announced.pop(number, None)
+        _announced_most = 64 + 2 * len(_announced)
     when_imported("torch", _register_announced)
 
 
 def _register_announced() -> None:
-    for module in list(_announced.values()):
-        _register_with_torch(module)
-    _announced.clear()
+    for number in list(_announced):
+        there = _announced.pop(number, None)
+        module = there() if there is not None else None
+        if module is not None:
+            _register_with_torch(module)
 
 
 def _register_with_torch(module: Module) -> None:

@@ -33,6 +33,22 @@ class Functions(Mapping[str, FunctionInfo]):
         return f"<functions of {self._module.name}: {', '.join(self)}>"
 
 
+class _Fact:
+    """One of the texts that describe a module. All are asked for with the first: most modules are only called."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module: Module | None, owner: type) -> str:
+        if module is None:
+            raise AttributeError(self._name)
+        values = module.__dict__
+        names = ("name", "version", "path", "digest", "sdk_version")
+        values.update(zip(names, _core.module_facts(module._loaded), strict=True))
+        fact: str = values[self._name]
+        return fact
+
+
 class Module:
     """Kernel functions, each an attribute: `k.rms_norm(x, w)`.
 
@@ -41,20 +57,22 @@ class Module:
     """
 
     # An op may have any of these names: it is then reached through `functions`.
-    name: str
-    version: str
-    path: str
-    digest: str
-    sdk_version: str
-    functions: Functions
+    name = _Fact()
+    version = _Fact()
+    path = _Fact()
+    digest = _Fact()
+    sdk_version = _Fact()
 
     def __init__(self, capsule: object, source: str, *, by_path: bool) -> None:
         self._loaded = capsule  # for ever, as the code is
         self._capsule: object | None = capsule
         self._source = source
         self._by_path = by_path
-        self.name, self.version, self.path, self.digest, self.sdk_version = _core.module_facts(capsule)
-        self.functions = Functions(self)
+
+    @functools.cached_property
+    def functions(self) -> Functions:
+        """What there is to know about each function, by name."""
+        return Functions(self)
 
     @functools.cached_property
     def _gradients(self) -> list[tuple[str, str]]:

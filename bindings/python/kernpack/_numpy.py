@@ -7,6 +7,7 @@ from typing import Any
 
 from kernpack import _core
 from kernpack._core import Tensor
+from kernpack._dtype_names import full_name
 
 
 def numpy_facts(array: Any) -> tuple[Any, ...]:
@@ -56,39 +57,20 @@ def describe_array(array: Any) -> str:
 def numpy_dtype(name: str) -> Any:
     """NumPy's dtype of a kernel dtype; those beyond NumPy's own need ml_dtypes, which is imported if it is installed."""
     numpy = sys.modules["numpy"]
-    long = _LONG_NAMES.get(name, name)
+    if _core.DType(name).bits < 8:
+        raise TypeError(f"NumPy keeps an element of {name} in a byte of its own; pass out= in another framework")
     try:
-        return numpy.dtype(long)
+        return numpy.dtype(full_name(name))
     except TypeError:
         pass
     try:
         import ml_dtypes
     except ImportError:
         raise TypeError(f"NumPy has no dtype for {name} of its own; pip install ml_dtypes") from None
-    scalar = getattr(ml_dtypes, long, None)
+    scalar = getattr(ml_dtypes, full_name(name), None)
     if scalar is None:
         raise TypeError(f"neither NumPy nor ml_dtypes has a dtype for {name}; pass out= in another framework")
     return numpy.dtype(scalar)
-
-
-_LONG_NAMES = {
-    **{
-        f"{short}{bits}": f"{long}{bits}"
-        for short, long in (("i", "int"), ("u", "uint"), ("f", "float"))
-        for bits in (8, 16, 32, 64)
-    },
-    "c64": "complex64",
-    "c128": "complex128",
-    "bf16": "bfloat16",
-    "f8_e3m4": "float8_e3m4",
-    "f8_e4m3": "float8_e4m3",
-    "f8_e4m3b11fnuz": "float8_e4m3b11fnuz",
-    "f8_e4m3fn": "float8_e4m3fn",
-    "f8_e4m3fnuz": "float8_e4m3fnuz",
-    "f8_e5m2": "float8_e5m2",
-    "f8_e5m2fnuz": "float8_e5m2fnuz",
-    "f8_e8m0fnu": "float8_e8m0fnu",
-}
 
 
 def numpy_empty(shape: tuple[int, ...], dtype: Any) -> Any:

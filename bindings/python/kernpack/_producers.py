@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from kernpack._core import Device, Tensor
+from kernpack._dtype_names import full_name
 
 _STREAM_DEVICES = {2: 1, 13: 1, 10: 0}  # CUDA, CUDA managed, ROCm: DLPack's number of the default stream
 _MAX_VERSION = (1, 3)
@@ -79,9 +80,7 @@ def empty_like_producer(array_type: type, shape: tuple[int, ...], dtype: str, de
                 "empty(); pass out="
             )
         return None
-    from kernpack._numpy import _LONG_NAMES
-
-    name = _LONG_NAMES.get(dtype, dtype)
+    name = full_name(dtype)
     return empty(shape, dtype=getattr(framework, name, name))
 
 

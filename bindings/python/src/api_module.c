@@ -91,22 +91,33 @@ PyObject* kpy_module_jvps(PyObject* module, PyObject* capsule) {
   return Pairs(capsule, "module_jvps", kp_module_jvps);
 }
 
-PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule) {
+/* How many functions there are, or -1 with an exception set: something is wrong with the module's tables. */
+static int32_t Count(PyObject* capsule, int32_t (*count)(const KpLoadedModule*)) {
   const KpLoadedModule* loaded = ModuleOf(capsule);
+  int32_t found;
+  if (loaded == NULL) return -1;
+  kp_error_clear();
+  found = count(loaded);
+  if (found != 0 || !kp_error_pending()) return found;
+  (void)kpy_raise_host("load", -1);
+  return -1;
+}
+
+PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule) {
+  const int32_t count = Count(capsule, kp_module_signature_count);
   (void)module;
-  return loaded == NULL ? NULL : PyBool_FromLong(kp_module_signature_count(loaded) != 0);
+  return count < 0 ? NULL : PyBool_FromLong(count != 0);
 }
 
 PyObject* kpy_module_names(PyObject* module, PyObject* capsule) {
-  const KpLoadedModule* loaded = ModuleOf(capsule);
+  const int32_t count = Count(capsule, kp_module_function_count);
   PyObject* names;
-  int32_t i, count;
+  int32_t i;
   (void)module;
-  if (loaded == NULL) return NULL;
-  count = kp_module_function_count(loaded);
+  if (count < 0) return NULL;
   names = PyList_New(count);
   for (i = 0; names != NULL && i < count; ++i) {
-    PyList_SetItem(names, i, PyUnicode_FromString(kp_module_function_name(loaded, i)));
+    PyList_SetItem(names, i, PyUnicode_FromString(kp_module_function_name(ModuleOf(capsule), i)));
   }
   return names;
 }

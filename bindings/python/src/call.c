@@ -1,7 +1,6 @@
 /* The hot path: Python arguments to values, checks, results, the kernel. */
-#include "call_numbers.h"
+#include "call_context.h"
 #include "call_typed.h"
-#include "jax_programs.h"
 
 static int ConvertArguments(KpyFunction* f, KpyTypedCall* t, PyObject* const* given) {
   KpyCall* call = &t->call;
@@ -64,6 +63,7 @@ static void NameOpaque(KpyFunction* f, KpyTypedCall* t) {
 
 /* Whether the call fits the signature, and memory for what it returns. */
 static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
+  int32_t i;
   if (f->memo == NULL || given_out || !kpy_memo_recall(f, t)) {
     if (KPY_UNLIKELY(kp_sig_check(f->program, f->name, t->values, given_out ? &t->values[f->num_params] : NULL, 0,
                                   &t->frame) != 0)) {
@@ -72,11 +72,11 @@ static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
       return -1;
     }
     t->device = t->frame.device;
-    if (f->num_results > 0 && kpy_plan_results(f, t, given_out) != 0) return -1;
+    for (i = 0; !given_out && i < f->num_results; ++i) t->values[f->num_params + i] = kp_none();
+    if (kpy_plan_results(f, t) != 0) return -1;
     if (f->memo != NULL && !given_out) kpy_memo_note(f, t);
   }
-  if (f->num_results > 0 && kpy_allocate_results(f, t, given_out) != 0) return -1;
-  return KPY_UNLIKELY(f->has_workspace) ? kpy_allocate_workspace(f, t) : 0;
+  return f->num_results > 0 ? kpy_allocate_results(f, t, given_out) : 0;
 }
 
 /* ---- a number given for a tensor of rank 0: the host makes a tensor of it ---- */
@@ -133,8 +133,7 @@ static PyObject* CallBound(KpyFunction* f, KpyTypedCall* t, PyObject* const* giv
   return answer;
 }
 
-static PyObject* __attribute__((noinline)) CallTyped(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs,
-                                                     PyObject* kwnames) {
+PyObject* kpy_call_typed(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject *bound[KP_SIG_MAX_PARAMS], *out = NULL, *answer;
   PyObject* const* given = args;
   KpyTypedCall t;
@@ -156,24 +155,4 @@ static PyObject* __attribute__((noinline)) CallTyped(KpyFunction* f, PyObject* c
   for (i = 0; i < f->num_params; ++i) Py_XDECREF(given[i]);
   Py_XDECREF(out);
   return answer;
-}
-
-/* Whether every argument is of the one type that needs no further check. */
-static int ConvertNumbers(const KpyFunction* f, PyObject* const* args, KpAny* out) {
-  int32_t i;
-  for (i = 0; i < f->num_params; ++i) {
-    if (!kpy_number(args[i], &out[i]) || out[i].type_index != f->params[i].number_type) return 0;
-  }
-  return 1;
-}
-
-PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  KpyFunction* f = (KpyFunction*)self;
-  PyObject* answer;
-  if (KPY_UNLIKELY(f->jax_programs != NULL) && kpy_jax_call(f, args, nargs, kwnames, &answer)) return answer;
-  if (f->numbers_only && kwnames == NULL && nargs == f->num_params) {
-    KpAny numbers[KPY_FEW_NUMBERS];
-    if (ConvertNumbers(f, args, numbers)) return kpy_call_numbers(f, numbers, (int32_t)nargs);
-  }
-  return CallTyped(f, args, nargs, kwnames);
 }

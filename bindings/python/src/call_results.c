@@ -1,36 +1,43 @@
 /* Results of a typed call: their shapes, their memory in the caller's framework, and how they are handed out. */
 #include <kernpack/host/device.h>
+#include <string.h>
 
 #include "call_typed.h"
 
-static int PlanResult(KpyFunction* f, KpyTypedCall* t, int32_t index) {
-  KpDLTensor* prototype = &t->prototypes[index];
-  int64_t shape[KP_MAX_NDIM], stride = 1;
-  int64_t* dims;
-  int32_t i;
-  if (kp_sig_result_prototype(&t->frame, f->name, index, shape, prototype) != 0) {
-    (void)kpy_raise_host(f->name, -1);
-    return -1;
-  }
-  dims = kpy_call_dims(&t->call, 2 * prototype->ndim);
+static void ReleaseHostObject(void* object) { kp_release((KpObject*)object); }
+
+/* What a result will look like. It is allocated once all that can fail for the contract's sake is done. */
+static int PlanResult(void* self, int32_t index, const KpDLTensor* prototype, KpAny* out) {
+  KpyTypedCall* t = (KpyTypedCall*)self;
+  const size_t bytes = (size_t)prototype->ndim * sizeof(int64_t);
+  int64_t* dims = kpy_call_dims(&t->call, 2 * prototype->ndim);
+  (void)out;
   if (dims == NULL) return -1;
-  for (i = prototype->ndim; i-- > 0;) {
-    dims[i] = shape[i];
-    dims[prototype->ndim + i] = stride;
-    if (shape[i] > 1) stride *= shape[i]; /* as the frameworks count where an extent is 0 */
-  }
-  prototype->shape = dims;
-  prototype->strides = dims + prototype->ndim;
+  t->prototypes[index] = *prototype;
+  t->prototypes[index].shape = (int64_t*)memcpy(dims, prototype->shape, bytes);
+  t->prototypes[index].strides = (int64_t*)memcpy(dims + prototype->ndim, prototype->strides, bytes);
   return 0;
 }
 
-int kpy_plan_results(KpyFunction* f, KpyTypedCall* t, int given_out) {
-  int32_t i;
-  for (i = 0; i < f->num_results; ++i) {
-    if (given_out && t->destinations[i] != NULL) continue;
-    if (PlanResult(f, t, i) != 0) return -1;
+/* A fresh tensor of the framework's where kernels get one from there, else of the host's. */
+static int AllocateWorkspace(void* self, const KpDLTensor* prototype, KpAny* out) {
+  KpyCall* call = &((KpyTypedCall*)self)->call;
+  int rc;
+  if (prototype->device.device_type == KP_DEVICE_CPU) {
+    rc = kp_tensor_new(prototype, out);
+  } else if (call->family != NULL && call->family->tensor_alloc != NULL) {
+    rc = call->family->tensor_alloc((void*)(uintptr_t)call->family, prototype, out);
+  } else {
+    rc = kp_workspace_tensor(prototype->device, (uint64_t)prototype->shape[0], out);
   }
-  return 0;
+  return rc != 0 ? rc : kpy_call_keep(call, out->v.v_obj, ReleaseHostObject);
+}
+
+int kpy_plan_results(KpyFunction* f, KpyTypedCall* t) {
+  const KpSigMemory memory = {t, PlanResult, AllocateWorkspace};
+  const int rc = kp_sig_lend(&t->frame, f->name, &memory, &t->values[f->num_params]);
+  if (rc != 0 && !PyErr_Occurred()) (void)kpy_raise_host(f->name, rc);
+  return rc;
 }
 
 int kpy_allocate_results(KpyFunction* f, KpyTypedCall* t, int given_out) {
@@ -42,43 +49,6 @@ int kpy_allocate_results(KpyFunction* f, KpyTypedCall* t, int given_out) {
     t->allocated |= 1u << i;
   }
   return 0;
-}
-
-static void ReleaseHostObject(void* object) { kp_release((KpObject*)object); }
-
-/* Scratch memory: a fresh tensor of the framework's where kernels get one from there, else of the host's. */
-int kpy_allocate_workspace(KpyFunction* f, KpyTypedCall* t) {
-  KpyCall* call = &t->call;
-  KpAny* out = &t->values[f->num_params + f->num_results];
-  KpDLTensor prototype = {0};
-  uint64_t bytes;
-  int64_t extent, one = 1;
-  int rc;
-  if (kp_sig_workspace_bytes(&t->frame, f->name, &bytes) != 0) {
-    (void)kpy_raise_host(f->name, -1);
-    return -1;
-  }
-  extent = (int64_t)bytes;
-  prototype.device = t->device;
-  if (prototype.device.device_type == 0) prototype.device.device_type = KP_DEVICE_CPU;
-  prototype.ndim = 1;
-  prototype.dtype.code = KP_DTYPE_UINT;
-  prototype.dtype.bits = 8;
-  prototype.dtype.lanes = 1;
-  prototype.shape = &extent;
-  prototype.strides = &one;
-  if (prototype.device.device_type != KP_DEVICE_CPU && call->family != NULL && call->family->tensor_alloc != NULL) {
-    rc = call->family->tensor_alloc((void*)(uintptr_t)call->family, &prototype, out);
-  } else if (prototype.device.device_type != KP_DEVICE_CPU) {
-    rc = kp_workspace_tensor(prototype.device, bytes, out);
-  } else {
-    rc = kp_tensor_new(&prototype, out);
-  }
-  if (rc != 0) {
-    (void)kpy_raise_host(f->name, rc);
-    return -1;
-  }
-  return kpy_call_keep(call, out->v.v_obj, ReleaseHostObject);
 }
 
 static PyObject* FinishOne(KpyTypedCall* t, const KpyFamily* family, int32_t index) {

@@ -60,8 +60,7 @@ static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* a
   return kpy_take_result(f, &result, call->family);
 }
 
-static PyObject* __attribute__((noinline)) CallAnything(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs,
-                                                        PyObject* kwnames) {
+PyObject* kpy_call_untyped(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   KpAny inline_values[KPY_INLINE_VALUES];
   KpAny* values = inline_values;
   PyObject* answer;
@@ -84,15 +83,4 @@ static PyObject* __attribute__((noinline)) CallAnything(KpyFunction* f, PyObject
   for (i = 0; i < nargs; ++i) Py_DECREF(args[i]);
   if (KPY_UNLIKELY(values != inline_values)) PyMem_Free(values);
   return answer;
-}
-
-PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  KpyFunction* f = (KpyFunction*)self;
-  if (KPY_LIKELY(kwnames == NULL && nargs <= KPY_FEW_NUMBERS && f->cpu_call != NULL)) {
-    KpAny numbers[KPY_FEW_NUMBERS];
-    Py_ssize_t i = 0;
-    while (i < nargs && kpy_number(args[i], &numbers[i])) ++i;
-    if (i == nargs) return kpy_call_numbers(f, numbers, (int32_t)nargs);
-  }
-  return CallAnything(f, args, nargs, kwnames);
 }

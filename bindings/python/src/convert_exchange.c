@@ -38,8 +38,7 @@ static int CopyShape(KpyCall* call, KpDLTensor* view) {
   if (view->strides != NULL) {
     for (i = 0; i < n; ++i) dims[n + i] = view->strides[i];
   } else {
-    int64_t stride = 1;
-    for (i = n; i-- > 0; stride *= dims[i]) dims[n + i] = stride;
+    kp_row_major_strides(n, dims, dims + n);
   }
   view->shape = dims;
   view->strides = dims + n;

@@ -50,6 +50,22 @@ static int ConvertIndex(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   return rc;
 }
 
+/* For a parameter that the contract calls a float, so that kernels in C may read v_float. */
+static int AsFloat(int rc, KpAny* out) {
+  if (KPY_UNLIKELY(rc != KPY_OK)) return rc;
+  out->type_index = KP_TYPE_FLOAT;
+  out->v.v_float = (double)out->v.v_int;
+  return KPY_OK;
+}
+
+static int ConvertIntToFloat(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  return AsFloat(ConvertInt(call, slot, object, out), out);
+}
+
+static int ConvertIndexToFloat(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
+  return AsFloat(ConvertIndex(call, slot, object, out), out);
+}
+
 static int ConvertFloat(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   (void)call, (void)slot;
   out->type_index = KP_TYPE_FLOAT;
@@ -72,11 +88,14 @@ static int IsInstanceOf(PyObject* object, PyObject* module, const char* name) {
   return answer;
 }
 
-static int ResolveNumpyScalar(PyObject* object, KpySlot* out) {
+static int ResolveNumpyScalar(PyObject* object, uint32_t kind, KpySlot* out) {
   static const struct {
     const char* name;
     KpyConvert convert;
-  } kKinds[] = {{"bool_", ConvertTruth}, {"integer", ConvertIndex}, {"floating", ConvertFloat}};
+    KpyConvert to_float;
+  } kKinds[] = {{"bool_", ConvertTruth, ConvertTruth},
+                {"integer", ConvertIndex, ConvertIndexToFloat},
+                {"floating", ConvertFloat, ConvertFloat}};
   PyObject* numpy = kpy_loaded_module("numpy");
   size_t i;
   if (numpy == NULL) return 0;
@@ -84,7 +103,7 @@ static int ResolveNumpyScalar(PyObject* object, KpySlot* out) {
     int is = IsInstanceOf(object, numpy, kKinds[i].name);
     if (is < 0) return -1;
     if (is) {
-      out->convert = kKinds[i].convert;
+      out->convert = kind == KP_PARAM_FLOAT ? kKinds[i].to_float : kKinds[i].convert;
       return 1;
     }
   }
@@ -100,17 +119,17 @@ static int IsMlDtypesScalar(PyObject* object) {
   return is;
 }
 
-int kpy_resolve_scalar(PyObject* object, KpySlot* out) {
+int kpy_resolve_scalar(PyObject* object, uint32_t kind, KpySlot* out) {
   if (object == Py_None) {
     out->convert = ConvertNone;
   } else if (PyBool_Check(object)) {
     out->convert = ConvertBool;
   } else if (PyLong_Check(object)) {
-    out->convert = ConvertInt;
+    out->convert = kind == KP_PARAM_FLOAT ? ConvertIntToFloat : ConvertInt;
   } else if (PyFloat_Check(object) || IsMlDtypesScalar(object)) {
     out->convert = ConvertFloat;
   } else {
-    return ResolveNumpyScalar(object, out);
+    return ResolveNumpyScalar(object, kind, out);
   }
   return 1;
 }

@@ -67,9 +67,14 @@ typedef struct KpySlots {
   KpySlot way[KPY_SLOT_WAYS];
 } KpySlots;
 
+/* A call, by positional and then keyword arguments, as in CPython's vectorcall. */
+typedef PyObject* (*KpyEnter)(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
 /* One kernel function; what Python sees as FunctionInfo. Immortal: interned by the loaded function. */
 struct KpyFunction {
   PyObject_HEAD const KpLoadedFunction* loaded;
+  KpyEnter enter; /* call_entry.c chooses */
+  KpyEnter enter_without_jax;
   const uint32_t* program; /* NULL: untyped */
   const char* name;
   KpSafeCall cpu_call; /* the loaded function's; NULL while calls are checked: each asks the host whom to call */
@@ -154,9 +159,9 @@ static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
 static inline const char* kpy_who(const KpyCall* call) { return call->function ? call->function->name : "kernpack"; }
 static inline const char* kpy_what(const KpyCall* call) { return call->argument ? call->argument : "argument"; }
 
-/* call.c */
-KPY_HIDDEN PyObject* kpy_call_typed(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
-KPY_HIDDEN PyObject* kpy_call_untyped(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+/* call.c, call_untyped.c */
+KPY_HIDDEN PyObject* kpy_call_typed(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+KPY_HIDDEN PyObject* kpy_call_untyped(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
 /* frame.c */
 KPY_HIDDEN void kpy_call_end(KpyCall* call);
@@ -204,7 +209,7 @@ static inline int kpy_convert(KpyCall* call, KpySlots* slots, PyObject* object, 
 
 /* convert_scalar.c, convert_text.c, convert_kind.c, convert_container.c, convert_numpy.c, convert_exchange.c,
  * convert_dlpack.c, tensor.c: each says what its types are. 1: it knows the type; 0: not mine; -1: error. */
-KPY_HIDDEN int kpy_resolve_scalar(PyObject* object, KpySlot* out);
+KPY_HIDDEN int kpy_resolve_scalar(PyObject* object, uint32_t kind, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_text(PyObject* object, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_kind(PyObject* object, uint32_t kind, KpySlot* out);
 KPY_HIDDEN int kpy_resolve_container(PyObject* object, uint32_t kind, KpySlot* out);

@@ -1,6 +1,7 @@
 /* kernpack.FunctionInfo's C half: one kernel function, its parameters, and the builtin closure that calls it. */
 #include <string.h>
 
+#include "call_entry.h"
 #include "call_numbers.h"
 #include "call_typed.h"
 #include "core.h"
@@ -109,7 +110,7 @@ static int MakeCallable(KpyFunction* f) {
   f->doc = kpy_text_signature(f);
   if (f->doc == NULL) return -1;
   f->method.ml_name = f->name;
-  f->method.ml_meth = (PyCFunction)(void (*)(void))(f->program != NULL ? kpy_call_typed : kpy_call_untyped);
+  f->method.ml_meth = (PyCFunction)(void (*)(void))kpy_call;
   f->method.ml_flags = METH_FASTCALL | METH_KEYWORDS;
   f->method.ml_doc = f->doc;
   module = PyUnicode_FromString(f->loaded->module_name);
@@ -124,10 +125,11 @@ static KpyFunction* g_made; /* the newest; none is ever freed */
 /* With or without checks. The GIL is held here, and where these fields are read. */
 static void Follow(KpyFunction* f, int checking) {
   f->cpu_call = checking ? NULL : f->loaded->cpu_call;
-  f->numbers_only = !checking && f->program != NULL && TakesNumbersOnly(f);
+  kpy_choose_entry(f);
 }
 
-static int IsChecking(void) { return __atomic_load_n(kp_checking(), __ATOMIC_RELAXED) != 0; }
+/* Whether anybody asks; calls that still run under checks don't count. */
+static int IsChecking(void) { return __atomic_load_n(kp_checking(), __ATOMIC_RELAXED) % KP_CHECKING_CALL != 0; }
 
 KPY_HIDDEN void kpy_follow_checking(void) {
   const int checking = IsChecking();
@@ -146,7 +148,8 @@ static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
     f->quick = (props & KP_PROP_QUICK) != 0;
     f->has_workspace = (props & KP_PROP_WORKSPACE) != 0;
     if (ReadParams(f) != 0 || ReadResults(f) != 0) return -1;
-    if (!TakesNumbersOnly(f) && kpy_memo_init(f) != 0) return -1;
+    f->numbers_only = TakesNumbersOnly(f);
+    if (!f->numbers_only && kpy_memo_init(f) != 0) return -1;
     slots = f->num_params + f->num_results;
   } else {
     f->owned_tensors = OwnedTensors(loaded->cxx_types);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "call_entry.h"
 #include "jax_programs.h"
 
 enum { MOST_PROGRAMS = 16 }; /* of one function; beyond, the oldest goes */
@@ -213,6 +214,7 @@ PyObject* kpy_jax_remember(PyObject* module, PyObject* args) {
   f = (KpyFunction*)info;
   p->next = f->jax_programs;
   f->jax_programs = p;
+  kpy_choose_entry(f);
   for (link = &p->next; *link != NULL; link = &(*link)->next) {
     if (++length < MOST_PROGRAMS) continue;
     p = *link;

@@ -12,7 +12,7 @@ int kpy_resolve_type(PyObject* object, uint32_t kind, KpySlot* out) {
   if (found != 0) return found
   KPY_TRY(kpy_resolve_torch_symbol(object, out)); /* first: it answers to every name */
   KPY_TRY(kpy_resolve_kind(object, kind, out));
-  KPY_TRY(kpy_resolve_scalar(object, out));
+  KPY_TRY(kpy_resolve_scalar(object, kind, out));
   KPY_TRY(kpy_resolve_text(object, out));
   KPY_TRY(kpy_resolve_tensor(object, out));
   KPY_TRY(kpy_resolve_numpy(object, out));

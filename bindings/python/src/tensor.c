@@ -195,17 +195,12 @@ static PyObject* GetShape(PyObject* self, void* unused) {
 
 static PyObject* GetStrides(PyObject* self, void* unused) { /* elements */
   const KpDLTensor* view = kpy_tensor_view(self);
-  PyObject* strides;
-  int64_t stride = 1;
-  int32_t i;
+  int64_t strides[KP_MAX_NDIM];
   (void)unused;
   if (view == NULL) return NULL;
   if (view->strides != NULL) return TupleOf(view->strides, view->ndim);
-  strides = PyTuple_New(view->ndim);
-  for (i = view->ndim; strides != NULL && i-- > 0; stride *= view->shape[i]) {
-    PyTuple_SetItem(strides, i, PyLong_FromLongLong(stride));
-  }
-  return strides;
+  kp_row_major_strides(view->ndim, view->shape, strides);
+  return TupleOf(strides, view->ndim);
 }
 
 static PyObject* GetDType(PyObject* self, void* unused) {

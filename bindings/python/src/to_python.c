@@ -1,11 +1,21 @@
 /* From host values to Python objects. */
 #include "core.h"
 
+/* A container owns what it holds, so nothing in it may be borrowed: a pointer there is of a call that may be over. */
+static PyObject* ItemToPython(const KpAny* item, const KpyFamily* family) {
+  if (KPY_UNLIKELY(item->type_index >= KP_TYPE_DLTENSOR_PTR && item->type_index <= KP_TYPE_RVALUE_REF)) {
+    return PyErr_Format(PyExc_TypeError,
+                        "kernpack: an item of a container is a %s, which borrows memory; store an owned value",
+                        kp_type_name(item->type_index));
+  }
+  return kpy_to_python(item, family);
+}
+
 static PyObject* FromSequence(const KpSequenceObject* sequence, const KpyFamily* family) {
   PyObject* list = PyList_New((Py_ssize_t)sequence->size);
   int64_t i;
   for (i = 0; list != NULL && i < sequence->size; ++i) {
-    PyObject* item = kpy_to_python(&sequence->data[i], family);
+    PyObject* item = ItemToPython(&sequence->data[i], family);
     if (item == NULL || PyList_SetItem(list, (Py_ssize_t)i, item) != 0) {
       Py_DECREF(list);
       return NULL;
@@ -25,7 +35,7 @@ static PyObject* FromShape(const KpShapeObject* shape) {
 
 /* Sequences are lists, which Python's dicts do not take. */
 static PyObject* KeyToPython(const KpAny* key, const KpyFamily* family) {
-  PyObject* made = kpy_to_python(key, family);
+  PyObject* made = ItemToPython(key, family);
   PyObject* tuple;
   if (made == NULL || !PyList_Check(made)) return made;
   tuple = PyList_AsTuple(made);
@@ -39,7 +49,7 @@ static PyObject* FromMap(const KpMapObject* map, const KpyFamily* family) {
   KpAny key, value;
   while (dict != NULL && kp_map_next(map, &cursor, &key, &value) == 1) {
     PyObject* k = KeyToPython(&key, family);
-    PyObject* v = k == NULL ? NULL : kpy_to_python(&value, family);
+    PyObject* v = k == NULL ? NULL : ItemToPython(&value, family);
     int rc = v == NULL ? -1 : PyDict_SetItem(dict, k, v);
     Py_XDECREF(k);
     Py_XDECREF(v);
@@ -112,6 +122,7 @@ PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family) {
       return PyBytes_FromStringAndSize(value->v.v_bytes, (Py_ssize_t)value->small_len);
     case KP_TYPE_BYTE_ARRAY_PTR: {
       const KpBytes* bytes = (const KpBytes*)value->v.v_ptr;
+      if (bytes == NULL) return PyErr_Format(PyExc_ValueError, "kernpack: borrowed bytes at NULL");
       return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->size);
     }
     default:

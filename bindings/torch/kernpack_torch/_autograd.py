@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 from kernpack import _core
+from kernpack._contract import Contract, Parameter
 
 from . import _refusals, _values
 from ._binder import define
-from ._spec import Param, Spec
 
 # Below autograd, as if it weren't there.
 _GO_ON = """\
@@ -45,20 +45,23 @@ def kernel(keys, {parameters}):
 
 
 def kernel(
-    spec: Spec, op: Any, record: Callable[[tuple[Any, ...]], Any], with_tangents: Callable[[tuple[Any, ...]], Any]
+    contract: Contract,
+    op: Any,
+    record: Callable[[tuple[Any, ...]], Any],
+    with_tangents: Callable[[tuple[Any, ...]], Any],
 ) -> Callable[..., Any]:
     """The kernel of `op`: record and with_tangents take one value a parameter, and give what the operator returns."""
-    return _define(spec, op, _KERNEL, _record=record, _with_tangents=with_tangents)
+    return _define(contract, op, _KERNEL, _record=record, _with_tangents=with_tangents)
 
 
-def out_kernel(spec: Spec, op: Any) -> Callable[..., Any]:
+def out_kernel(contract: Contract, op: Any) -> Callable[..., Any]:
     """The kernel of the overload that writes to destinations: no gradient goes through those."""
-    return _define(spec, op, _OUT_KERNEL)
+    return _define(contract, op, _OUT_KERNEL)
 
 
-def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
+def _define(contract: Contract, op: Any, text: str, **names: Any) -> Callable[..., Any]:
     scope: dict[str, Any] = {
-        "_spec": spec,
+        "_spec": contract,
         "_any_tangent": _core.torch_any_tangent,
         "_grad_mode": torch.is_grad_enabled,
         "_has_tangent": _values.has_tangent,
@@ -70,7 +73,7 @@ def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
         "_after_autograd": torch._C._after_autograd_keyset,
         **names,
     }
-    params = {param.name: param for param in spec.params}
+    params = {param.name: param for param in contract.parameters}
     parameters: list[str] = []
     given: list[str] = []
     wants: list[str] = []
@@ -91,7 +94,7 @@ def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
             wants.append(requires_grad(declared))
     body = text.format(
         parameters=", ".join(parameters),
-        tensors=", ".join(tensors(spec)),
+        tensors=", ".join(tensors(contract)),
         values="".join(f"{name}, " for name in params),
         wants=" or ".join(wants) or "False",
         given=", ".join(given),
@@ -99,9 +102,9 @@ def _define(spec: Spec, op: Any, text: str, **names: Any) -> Callable[..., Any]:
     return define("kernel", body, scope)
 
 
-def tensors(spec: Spec) -> list[str]:
+def tensors(contract: Contract) -> list[str]:
     """Expressions of all arguments that are tensors, lists spread."""
-    found = [param for param in spec.params if param.is_tensor]
+    found = [param for param in contract.parameters if param.is_tensor]
     return [
         f"*({param.name} or ())"
         if param.is_list and param.optional
@@ -112,7 +115,7 @@ def tensors(spec: Spec) -> list[str]:
     ]
 
 
-def requires_grad(param: Param) -> str:
+def requires_grad(param: Parameter) -> str:
     """An expression: whether what is given for a tensor parameter requires a gradient."""
     one = f"{param.name}.requires_grad"
     if param.is_list:

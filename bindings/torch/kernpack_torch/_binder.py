@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._spec import Param, Spec
+from kernpack._contract import Contract, Parameter
 
 
 def bind(
-    spec: Spec,
+    contract: Contract,
     call: Callable[..., Any],
     call_out: Callable[..., Any],
     shortcut: str = "",
@@ -24,56 +24,56 @@ def bind(
     """
     scope: dict[str, Any] = {"_call": call, "_call_out": call_out, **names}
     parameters: list[str] = []
-    for i, param in enumerate(spec.params):
-        if i == spec.num_positional:
+    for i, param in enumerate(contract.parameters):
+        if i == contract.num_positional:
             parameters.append("*")
         if param.has_default:
             scope[f"_default_{i}"] = param.default
             parameters.append(f"{param.name}=_default_{i}")
         else:
             parameters.append(param.name)
-    if spec.num_positional == len(spec.params):
+    if contract.num_positional == len(contract.parameters):
         parameters.append("*")
-    given = ", ".join(param.name for param in spec.params)
-    called = arguments(spec, [param.name for param in spec.params]) if keywords else given
+    given = ", ".join(param.name for param in contract.parameters)
+    called = arguments(contract, [param.name for param in contract.parameters]) if keywords else given
     body = f"{shortcut}return _call({called}) if out is None else _call_out(out, {given})"
-    return _named(spec.name, [*parameters, "out=None"], body, scope)
+    return _named(contract.name, [*parameters, "out=None"], body, scope)
 
 
-def forward_to(spec: Spec, op: Any, with_results: bool = False) -> Callable[..., Any]:
+def forward_to(contract: Contract, op: Any, with_results: bool = False) -> Callable[..., Any]:
     """A function of one value a parameter (and result) that calls `op`, keyword-only ones by keyword."""
-    names = [param.name for param in spec.params]
-    results = [result.name for result in spec.results] if with_results else []
-    parts = [arguments(spec, names), *(f"{name}={name}" for name in results)]
+    names = [param.name for param in contract.parameters]
+    results = [result.name for result in contract.results] if with_results else []
+    parts = [arguments(contract, names), *(f"{name}={name}" for name in results)]
     given = ", ".join(part for part in parts if part)  # there may be no parameters
-    return _named(spec.name, names + results, f"return _op({given})", {"_op": op})
+    return _named(contract.name, names + results, f"return _op({given})", {"_op": op})
 
 
-def arguments(spec: Spec, values: Iterable[str]) -> str:
+def arguments(contract: Contract, values: Iterable[str]) -> str:
     """How `values`, one expression a parameter, are passed."""
-    pairs = zip(spec.params, values, strict=True)
+    pairs = zip(contract.parameters, values, strict=True)
     return ", ".join(f"{param.name}={value}" if param.keyword_only else value for param, value in pairs)
 
 
-def is_simple(spec: Spec) -> bool:
+def is_simple(contract: Contract) -> bool:
     """Whether every argument can go to an operator as the caller wrote it, if tensors are what it has to be."""
-    return bool(spec.params) and all(_is_simple(param) for param in spec.params)
+    return bool(contract.parameters) and all(_is_simple(param) for param in contract.parameters)
 
 
-def _is_simple(param: Param) -> bool:
-    if param.form is None:
+def _is_simple(param: Parameter) -> bool:
+    if param.tensor is None:
         return not param.is_list and param.kind in ("int", "float", "bool", "str")
-    return not param.is_list and bool(param.form.shape or param.form.batch)  # of rank 0 it may be a number
+    return not param.is_list and bool(param.tensor.terms or param.tensor.batch)  # of rank 0 it may be a number
 
 
-def wants_gradient(spec: Spec) -> str:
+def wants_gradient(contract: Contract) -> str:
     """An expression for functions that are simple: whether a tensor that a gradient can flow to requires one, and none that it
     cannot. All are asked: AttributeError where one isn't a tensor."""
     flows, stops = [], []
-    for param in spec.params:
+    for param in contract.parameters:
         if param.is_tensor:
             one = f"{param.name}.requires_grad"
-            asked = stops if param.name in spec.nondiff else flows
+            asked = stops if param.name in contract.nondiff else flows
             asked.append(f"({param.name} is not None and {one})" if param.optional else one)
     wanted = " | ".join(flows) or "False"
     return f"({wanted}) & (not ({' | '.join(stops)}))" if stops else wanted

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 from kernpack import _core
+from kernpack._contract import Contract
 
-from . import _refusals, _spec, _values
+from . import _refusals, _values
 from ._binder import bind, forward_to, wants_gradient
 from ._gradient import Gradient, below_autograd, refuse_later
-from ._shapes import Rules
 from ._tangent import Tangents
 
 _SHORTCUT = """
@@ -29,34 +29,34 @@ class Function:
     """A function of a module. `op` is its one operator, which torch differentiates, batches, traces and shards."""
 
     def __init__(
-        self, operators: Any, info: Any, typed: dict[str, Any], steps: Sequence[Any], tangent: Any | None
+        self, operators: Any, info: Any, contract: Contract, steps: Sequence[Any], tangent: Any | None
     ) -> None:
         self.operators = operators
         self.info = info
         self.name: str = info.name
-        self.spec = _spec.read(self.name, typed)
-        self.rules = Rules(self.spec)
+        self.contract = contract
         packet = operators.packet(self.name)
         self.op = packet.default
-        self.out = packet.out if self.spec.results else None
+        self.out = packet.out if self.contract.results else None
         self.has_gradient = bool(steps)
         self.is_derivative = operators.is_derivative(self.name)
-        self.run = forward_to(self.spec, self.op._op)  # the dispatcher, whatever `op` itself may do instead
-        self.run_out = forward_to(self.spec, self.out._op, with_results=True) if self.out else None
+        self.run = forward_to(self.contract, self.op._op)  # the dispatcher, whatever `op` itself may do instead
+        self.run_out = forward_to(self.contract, self.out._op, with_results=True) if self.out else None
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)
-        self.call: Callable[..., Any] = bind(self.spec, self._call, self._call_out)
+        self.call: Callable[..., Any] = bind(self.contract, self._call, self._call_out)
 
     def shorten(self) -> None:
         """Takes the way from a plain autograd call to its node out of all loops. Needs the module's other functions."""
         node = self.gradient.node() if self.has_gradient else None
         if node is not None:
             self.call = bind(
-                self.spec,
+                self.contract,
                 self._call,
                 self._call_out,
                 _SHORTCUT.format(
-                    wants=wants_gradient(self.spec), values=", ".join(param.name for param in self.spec.params)
+                    wants=wants_gradient(self.contract),
+                    values=", ".join(param.name for param in self.contract.parameters),
                 ),
                 _apply=node,
                 _only_gradients=_core.torch_only_gradients,
@@ -66,7 +66,7 @@ class Function:
     # -------------------------------------------------------------- calls
 
     def _call(self, *values: Any) -> Any:
-        values = tuple(_values.prepare(self.spec, values))
+        values = tuple(_values.prepare(self.contract, values))
         try:
             return self.pick(self.all_results(values))
         except RuntimeError as error:
@@ -76,10 +76,10 @@ class Function:
     def _call_out(self, out: Any, *values: Any) -> Any:
         if self.run_out is None:
             raise TypeError(f"{self.name}: out: expected no destination, because the function has no results")
-        values = tuple(_values.prepare(self.spec, values))
+        values = tuple(_values.prepare(self.contract, values))
         given = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-        if len(given) != len(self.spec.results):
-            raise TypeError(f"{self.name}: out: expected {len(self.spec.results)} tensors, got {len(given)}")
+        if len(given) != len(self.contract.results):
+            raise TypeError(f"{self.name}: out: expected {len(self.contract.results)} tensors, got {len(given)}")
         try:
             self.run_out(*values, *given)
         except RuntimeError as error:
@@ -90,7 +90,7 @@ class Function:
     def all_results(self, values: Sequence[Any]) -> Sequence[Any]:
         """Every result of a call that torch may differentiate further."""
         if _core.torch_only_gradients():
-            given = [tensor for _, tensor in _values.tensors(self.spec, values)]
+            given = [tensor for _, tensor in _values.tensors(self.contract, values)]
             symbolic = not all(isinstance(tensor, torch.Tensor) for tensor in given)  # torch.fx.Proxy
             if not symbolic and any(tensor.requires_grad for tensor in given) and not _core.torch_any_tangent(*given):
                 return self.record(values)
@@ -98,8 +98,8 @@ class Function:
 
     def record(self, values: Sequence[Any]) -> Sequence[Any]:
         """Every result of a call with arguments that require a gradient, at the level that torch works at; or why not."""
-        for param, tensor in _values.tensors(self.spec, values):
-            if param.name in self.spec.nondiff and tensor.requires_grad:
+        for param, tensor in _values.tensors(self.contract, values):
+            if param.name in self.contract.nondiff and tensor.requires_grad:
                 raise _refusals.nondiff(self.info, param.name)
         if self.has_gradient:
             return self.gradient.record(values)
@@ -115,7 +115,7 @@ class Function:
 
     def outputs(self, raw: Any) -> Sequence[Any]:
         """What an operator returned, as a row of all results."""
-        if len(self.spec.results) == 1:
+        if len(self.contract.results) == 1:
             return (raw,)
         found: Sequence[Any] = () if raw is None else raw
         return found
@@ -126,7 +126,7 @@ class Function:
 
     def pick(self, outputs: Sequence[Any]) -> Any:
         """What the caller sees: None, one tensor, or a tuple."""
-        returned = self.spec.returned
+        returned = self.contract.returned
         if len(returned) == 1:
             return outputs[returned[0]]
         return tuple(outputs[i] for i in returned) if returned else None

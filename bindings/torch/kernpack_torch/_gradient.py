@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from kernpack._contract import Contract
 
 # Private: what torch's own Python kernels at this key record with, one level of torch.func at a time.
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
 from . import _node, _refusals, _values
-from ._spec import Spec
 
 
 class Plan:
@@ -22,16 +22,16 @@ class Plan:
 
     def __init__(self, function: Any, steps: Sequence[Any]) -> None:
         self.function = function
-        self.spec: Spec = function.spec
+        self.contract: Contract = function.contract
         self.steps = tuple(steps)
-        self.tensor_params = tuple(i for i, param in enumerate(self.spec.params) if param.is_tensor)
+        self.tensor_params = tuple(i for i, param in enumerate(self.contract.parameters) if param.is_tensor)
         self.saved_params = tuple(
             sorted(
                 {
                     i
                     for step in steps
                     for kind, i in step.sources
-                    if kind in ("param", "item") and self.spec.params[i].is_tensor
+                    if kind in ("param", "item") and self.contract.parameters[i].is_tensor
                 }
             )
         )
@@ -69,7 +69,7 @@ class Call:
             if value is None:
                 continue
             self.values[i] = None
-            if plan.spec.params[i].is_list:
+            if plan.contract.parameters[i].is_list:
                 self.places[i] = slice(len(self.row), len(self.row) + len(value))
                 self.row += value
             else:
@@ -134,7 +134,7 @@ def _backward(ctx: Any, needed: Sequence[bool], cotangents: Sequence[torch.Tenso
         function = plan.backward_function(step)
         for item, targets in call.runs(step, needed):
             arguments: list[Any] = []
-            for param, (source, index) in zip(function.spec.params, step.sources, strict=True):
+            for param, (source, index) in zip(function.contract.parameters, step.sources, strict=True):
                 if source == "param":
                     arguments.append(values[index])
                 elif source == "item":
@@ -158,9 +158,9 @@ def _refuse_unused(plan: Plan, cotangents: Sequence[torch.Tensor | None]) -> Non
     wanted = {index for step in plan.steps for kind, index in step.sources if kind == "cotangent"}
     for index, cotangent in enumerate(cotangents):
         if cotangent is not None and index not in wanted:
-            result = plan.spec.results[index].name
+            result = plan.contract.results[index].name
             raise RuntimeError(
-                f"{plan.spec.name}: a gradient arrived for {result}, but no backward op of {plan.spec.name} takes "
+                f"{plan.contract.name}: a gradient arrived for {result}, but no backward op of {plan.contract.name} takes "
                 f"d_{result}; its author adds that parameter, or mark what is computed from {result} with .detach()"
             )
 
@@ -251,7 +251,7 @@ def refuse_later(function: Any, values: Sequence[Any]) -> Sequence[torch.Tensor]
     """All results of a backward op without a gradient: an error for who differentiates them."""
     outputs = list(function.below_autograd(*values))
     whole = [i for i, output in enumerate(outputs) if output.dtype.is_floating_point or output.dtype.is_complex]
-    live = [tensor for _, tensor in _values.tensors(function.spec, values) if tensor.requires_grad]
+    live = [tensor for _, tensor in _values.tensors(function.contract, values) if tensor.requires_grad]
     with _one_level():
         refused = _refuse(function.info, len(whole), *(outputs[i] for i in whole), *live)
     for i, output in zip(whole, refused, strict=True):

@@ -43,11 +43,11 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
 
     slow(step, arguments): runs a backward op so that its result can be differentiated again.
     """
-    spec = function.spec
-    if not is_simple(spec) or len(spec.results) != 1 or spec.results[0].aux or spec.mutates:
+    contract = function.contract
+    if not is_simple(contract) or len(contract.results) != 1 or contract.results[0].aux or contract.mutates:
         return None
-    names = [f"_{i}" for i in range(len(spec.params))]
-    tensors = [i for i, param in enumerate(spec.params) if param.is_tensor]
+    names = [f"_{i}" for i in range(len(contract.parameters))]
+    tensors = [i for i, param in enumerate(contract.parameters) if param.is_tensor]
     wanted = {index for step in steps for kind, index in step.sources if kind == "param"}
     saved = [names[i] for i in tensors if i in wanted]
     if any(kind == "result" for step in steps for kind, _ in step.sources):
@@ -56,7 +56,7 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
     scope: dict[str, Any] = {"_run": function.info.callable, "_grad_mode": torch.is_grad_enabled}
     text = [_step(function, step, i, names, scope, slow) for i, step in enumerate(steps)]
     forward = _FORWARD.format(
-        params=", ".join(names), run=arguments(spec, names), saved=", ".join(saved), statics=_row(statics)
+        params=", ".join(names), run=arguments(contract, names), saved=", ".join(saved), statics=_row(statics)
     )
     backward = _BACKWARD.format(
         nothing=_row(["None"] * len(names)),
@@ -66,7 +66,7 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
         given=_row(
             [
                 "None" if i not in tensors else f"_g{i} if _needed[{i}] else None" if param.optional else f"_g{i}"
-                for i, param in enumerate(spec.params)
+                for i, param in enumerate(contract.parameters)
             ]
         ),
         steps="".join(text),
@@ -75,7 +75,7 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
         "forward": staticmethod(define("forward", forward, dict(scope))),
         "backward": staticmethod(define("backward", backward, dict(scope))),
     }
-    node = type(f"{spec.name}_gradient", (torch.autograd.Function,), members)
+    node = type(f"{contract.name}_gradient", (torch.autograd.Function,), members)
     # torch's own apply, below the one that looks for torch.func's transforms: callers have looked.
     apply: Callable[..., Any] = super(torch.autograd.Function, node).apply
     return apply
@@ -94,13 +94,13 @@ def _step(
 ) -> str:
     backward = function.operators.function(step.name)
     values = []
-    for param, (source, i) in zip(backward.spec.params, step.sources, strict=True):
+    for param, (source, i) in zip(backward.contract.parameters, step.sources, strict=True):
         scope[f"_default_{index}_{i}"] = param.default
         values.append({"param": names[i], "result": "_out", "cotangent": "_d"}.get(source, f"_default_{index}_{i}"))
     scope[f"_fast_{index}"] = backward.info.callable
     scope[f"_slow_{index}"] = lambda *given: slow(step, given)
     targets = _row([f"_g{target}" for target in step.targets])
-    fast = f"_fast_{index}({arguments(backward.spec, values)})"
+    fast = f"_fast_{index}({arguments(backward.contract, values)})"
     return _STEP.format(
         needed=" or ".join(f"_needed[{target}]" for target in step.targets),
         targets=targets,

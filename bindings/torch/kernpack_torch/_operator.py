@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.autograd.graph import increment_version
 
-from . import _autograd, _values, _vmap
+from . import _autograd, _shapes, _vmap
 from ._function import Function
 
 
@@ -26,8 +26,8 @@ def register(
         # way to make torch.ops' own call as quick; where torch takes `_op` no longer from the object, nothing changes.
         function.op._op = function.info.callable
         function.op.overloadpacket.__class__ = _Packet
-    out = _autograd.out_kernel(function.spec, function.out) if function.out is not None else None
-    return _autograd.kernel(function.spec, function.op, _recording(function), function.tangents.call), out
+    out = _autograd.out_kernel(function.contract, function.out) if function.out is not None else None
+    return _autograd.kernel(function.contract, function.op, _recording(function), function.tangents.call), out
 
 
 class _Packet(torch._ops.OpOverloadPacket):
@@ -44,18 +44,20 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
     name = function.name if overload == "default" else f"{function.name}.{overload}"
     fake = _fake_out(function) if overload == "out" else _fake(function)
     torch.library.register_fake(f"{function.operators.namespace}::{name}", fake, lib=library)
-    mutated = [param.name for param in function.spec.params if param.mutated]
+    mutated = [param.name for param in function.contract.parameters if param.mutated]
     if overload == "out":
-        mutated += [result.name for result in function.spec.results]
+        mutated += [result.name for result in function.contract.results]
     if mutated:
         library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
 
 
 def _is_the_same_call(function: Function) -> bool:
     """Whether the direct call takes and gives what the operator does: keyword-only parameters, results."""
-    spec = function.spec
+    contract = function.contract
     keywords = [argument.kwarg_only for argument in function.op._schema.arguments]
-    return keywords == [param.keyword_only for param in spec.params] and not any(result.aux for result in spec.results)
+    return keywords == [param.keyword_only for param in contract.parameters] and not any(
+        result.aux for result in contract.results
+    )
 
 
 def _recording(function: Function) -> Callable[[tuple[Any, ...]], Any]:
@@ -67,38 +69,39 @@ def _tags(function: Function) -> list[Any]:
     return [
         torch.Tag.pt2_compliant_tag,
         torch.Tag.needs_exact_strides,
-        *([] if function.spec.graph_safe else [torch.Tag.cudagraph_unsafe]),
-        *([] if function.spec.deterministic else [torch.Tag.nondeterministic_bitwise]),
+        *([] if function.contract.graph_safe else [torch.Tag.cudagraph_unsafe]),
+        *([] if function.contract.deterministic else [torch.Tag.nondeterministic_bitwise]),
     ]
 
 
 def _positions(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
     """One value a parameter. torch gives an operator's kernels what its caller wrote, without defaults."""
     values = list(args)
-    for param in function.spec.params[len(args) :]:
+    for param in function.contract.parameters[len(args) :]:
         values.append(kwargs.get(param.name, param.default))
     return values
 
 
 def _fake(function: Function) -> Callable[..., Any]:
     def fake(*args: Any, **kwargs: Any) -> Any:
-        return function.returned(function.rules.results(_positions(function, args, kwargs)))
+        return function.returned(_shapes.results(function.contract, _positions(function, args, kwargs)))
 
     return fake
 
 
 def _fake_out(function: Function) -> Callable[..., None]:
     def fake(*args: Any, **kwargs: Any) -> None:
-        results = function.rules.results(_positions(function, args, kwargs))
-        for declared, result in zip(function.spec.results, results, strict=True):
-            _values.check_destination(function.name, declared.name, kwargs[declared.name], result)
+        values = _positions(function, args, kwargs)
+        _shapes.check_destinations(
+            function.contract, values, [kwargs[result.name] for result in function.contract.results]
+        )
 
     return fake
 
 
 def _batching(function: Function) -> Callable[..., Any]:
     def rule(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
-        dims = list(in_dims) + [None] * (len(function.spec.params) - len(in_dims))
+        dims = list(in_dims) + [None] * (len(function.contract.parameters) - len(in_dims))
         values = _positions(function, args, kwargs)
         outputs, out_dims = _vmap.batched(function, function.run, info.batch_size, dims, values)
         if not outputs:

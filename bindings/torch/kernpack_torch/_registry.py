@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from kernpack import FunctionInfo, _core, _gradients
+from kernpack import FunctionInfo, _contract, _core, _gradients
 
 from . import _late, _operator
 from ._function import Function
@@ -36,7 +36,7 @@ class Operators:
         self._gradients = module._gradients
         self._jvps = module._jvps
         self._derivatives = {derivative for _, derivative in [*self._gradients, *self._jvps]}
-        self._typed = _Typed(self._module)
+        self._contracts = _Contracts(self._module)
         self._functions: dict[str, Function] = {}
         self._unfinished: dict[str, Function] = {}
         self._kernels = _Kernels(self)
@@ -51,7 +51,7 @@ class Operators:
         """Puts a kernel at torch's Autograd key that completes the function when the dispatcher first comes to it. Not left to the first
         use from Python: a program that was saved calls operators without, and would lose its gradients."""
         kernels = self._kernels
-        overloads = (name, f"{name}.out") if self._typed[name]["results"] else (name,)
+        overloads = (name, f"{name}.out") if self._contracts[name].results else (name,)
         for overload in overloads:
 
             def kernel(keys: Any, *args: Any, _overload: str = overload, **kwargs: Any) -> Any:
@@ -89,9 +89,9 @@ class Operators:
         return found
 
     def _build(self, name: str) -> Function:
-        steps = _gradients.plan(name, self._gradients, self._typed)
-        tangent = _gradients.tangent_plan(name, self._jvps, self._typed)
-        function = Function(self, _info(self._module, name), self._typed[name], steps, tangent)
+        steps = _gradients.plan(name, self._gradients, self._contracts)
+        tangent = _gradients.tangent_plan(name, self._jvps, self._contracts)
+        function = Function(self, _info(self._module, name), self._contracts[name], steps, tangent)
         self._unfinished[name] = function  # its backward ops may ask for it; no other thread does
         try:
             kernel, out = _operator.register(function, self._library)
@@ -131,16 +131,16 @@ class _Kernels(dict[str, Callable[..., Any]]):
         return self[overload]
 
 
-class _Typed(dict[str, Any]):
-    """Signatures taken apart, by the function's name."""
+class _Contracts(dict[str, Any]):
+    """By the function's name."""
 
     def __init__(self, module: Any) -> None:
         super().__init__()
         self._module = module
 
     def __missing__(self, name: str) -> Any:
-        typed = self[name] = _info(self._module, name).typed
-        return typed
+        found = self[name] = _contract.of(_info(self._module, name))
+        return found
 
 
 def _info(module: Any, name: str) -> Any:

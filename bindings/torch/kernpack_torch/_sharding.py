@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kernpack._contract import Contract, TensorType
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.experimental import register_sharding
-
-from ._spec import Form, Spec
 
 
 def declare(function: Any) -> None:
     strategies = DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
     op = function.op
     register_sharding(op)(_rule(function))
-    if function.spec.mutates:
-        strategies[op] = _in_place(function.spec, strategies[op])
+    if function.contract.mutates:
+        strategies[op] = _in_place(function.contract, strategies[op])
     if function.out is not None:
         register_sharding(function.out)(_no_destinations(function.name))
 
@@ -30,19 +29,19 @@ def _no_destinations(name: str) -> Callable[..., Any]:
     return rule
 
 
-def _in_place(spec: Spec, strategy: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _in_place(contract: Contract, strategy: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The strategy without the layouts that what is written to does not have already: DTensor would lay out a copy anew, let the
     kernel write to that, and drop it."""
 
     def kept(schema: Any) -> Any:
         ways = strategy(schema)
         own = [argument.strategies[0].output_spec.placements for argument in schema.args_strategy]
-        for name, at in _written(spec, schema.args_schema):
+        for name, at in _written(contract, schema.args_schema):
             layouts = dict.fromkeys(way.input_specs[at].placements for way in ways.strategies)
             ways.strategies = [way for way in ways.strategies if way.input_specs[at].placements == own[at]]
             if not ways.strategies:
                 raise ValueError(
-                    f"{spec.name}: {name}: is written in place, so its layout stays as it is; expected "
+                    f"{contract.name}: {name}: is written in place, so its layout stays as it is; expected "
                     f"{' or '.join(map(str, layouts))}, got {own[at]}: call redistribute on it first"
                 )
         return ways
@@ -50,11 +49,11 @@ def _in_place(spec: Spec, strategy: Callable[[Any], Any]) -> Callable[[Any], Any
     return kept
 
 
-def _written(spec: Spec, values: Any) -> list[tuple[str, int]]:
+def _written(contract: Contract, values: Any) -> list[tuple[str, int]]:
     """The tensors that are written to: the parameter's name, and the place in a row of all tensors, lists opened."""
     found = []
     place = 0
-    for param, value in zip(spec.params, values, strict=False):
+    for param, value in zip(contract.parameters, values, strict=False):
         if param.is_tensor and value is not None:
             count = len(value.children) if param.is_list and hasattr(value, "children") else int(not param.is_list)
             found += [(param.name, place + i) for i in range(count) if param.mutated]
@@ -63,14 +62,14 @@ def _written(spec: Spec, values: Any) -> list[tuple[str, int]]:
 
 
 def _rule(function: Any) -> Any:
-    spec: Spec = function.spec
+    contract: Contract = function.contract
 
     def rule(*args: Any, **kwargs: Any) -> list[tuple[list[Any], list[Any]]]:
         """Ways to lay out one mesh dim: (placements of the results, placements of the positional arguments, lists opened)."""
-        call = _Call(spec, args)
+        call = _Call(contract, args)
         ways = [call.way(lambda form, rank, sizes: Replicate())]
         ways += [way for dim in range(call.batch_rank) if (way := call.batch_way(dim)) is not None]
-        ways += [call.independent_way(name) for name in spec.independent]
+        ways += [call.independent_way(name) for name in contract.independent]
         return ways
 
     return rule
@@ -79,39 +78,40 @@ def _rule(function: Any) -> Any:
 class _Call:
     """The layouts of one call. `values`: DTensor's descriptions of the tensors, with `shape`."""
 
-    def __init__(self, spec: Spec, values: Any) -> None:
-        self.spec = spec
+    def __init__(self, contract: Contract, values: Any) -> None:
+        self.contract = contract
         self.values = values
         self.batch_rank = 0
-        for param, value in zip(spec.params, values, strict=False):
-            if param.form is not None and param.form.batch == "..." and value is not None:
+        for param, value in zip(contract.parameters, values, strict=False):
+            if param.tensor is not None and param.tensor.batch == "..." and value is not None:
                 first = value[0] if param.is_list and len(value) else value
-                self.batch_rank = len(first.shape) - len(param.form.shape)
+                self.batch_rank = len(first.shape) - len(param.tensor.terms)
                 break
 
     def way(self, place: Any) -> tuple[list[Any], list[Any]]:
         arguments: list[Any] = []
-        for param, value in zip(self.spec.params, self.values, strict=False):
-            if param.form is None or value is None:
+        for param, value in zip(self.contract.parameters, self.values, strict=False):
+            if param.tensor is None or value is None:
                 arguments.append(None)
             else:
                 items = value if param.is_list else (value,)
-                arguments += [place(param.form, len(item.shape), item.shape) for item in items]
+                arguments += [place(param.tensor, len(item.shape), item.shape) for item in items]
         results = [
-            place(r.form, len(r.form.shape) + (self.batch_rank if r.form.batch else 0), None) for r in self.spec.results
+            place(r.tensor, len(r.tensor.terms) + (self.batch_rank if r.tensor.batch else 0), None)
+            for r in self.contract.results
         ]
         return results, arguments
 
     def batch_way(self, dim: int) -> tuple[list[Any], list[Any]] | None:
         """Split along one of the "..." dims; None where a result is neither split nor a sum."""
 
-        def place(form: Form, rank: int, sizes: Any) -> Any:
+        def place(form: TensorType, rank: int, sizes: Any) -> Any:
             split = form.batch == "..." or (form.batch == "~..." and sizes[dim] != 1)
             return Shard(dim) if split else Replicate()
 
         results, arguments = self.way(place)
-        for i, result in enumerate(self.spec.results):
-            if result.form.batch is None:
+        for i, result in enumerate(self.contract.results):
+            if result.tensor.batch is None:
                 if not result.sum:
                     return None
                 results[i] = Partial()
@@ -120,7 +120,7 @@ class _Call:
     def independent_way(self, name: str) -> tuple[list[Any], list[Any]]:
         """Split where the dim stands."""
 
-        def place(form: Form, rank: int, sizes: Any) -> Any:
-            return Shard(rank - len(form.shape) + form.shape.index(name)) if name in form.shape else Replicate()
+        def place(form: TensorType, rank: int, sizes: Any) -> Any:
+            return Shard(rank - len(form.terms) + form.terms.index(name)) if name in form.terms else Replicate()
 
         return self.way(place)

@@ -25,7 +25,7 @@ class Tangents:
         if self._plan is None:
             raise _refusals.no_tangent(function.info)
         primals, tangents = self._take_apart(values)
-        if function.has_gradient and torch.is_grad_enabled() and _values.any_requires_grad(function.spec, values):
+        if function.has_gradient and torch.is_grad_enabled() and _values.any_requires_grad(function.contract, values):
             # Plain autograd does both at once, and what it saves for the backward has tangents too.
             return function.returned(function.gradient.record_both(values, self))
         outputs = list(function.all_results(primals))
@@ -43,7 +43,7 @@ class Tangents:
         plan = self._plan
         derived = self._function.operators.function(plan.name)
         arguments: list[Any] = []
-        for param, (source, index) in zip(derived.spec.params, plan.sources, strict=True):
+        for param, (source, index) in zip(derived.contract.parameters, plan.sources, strict=True):
             if source == "param":
                 arguments.append(primals[index])
             elif source == "result":
@@ -61,20 +61,20 @@ class Tangents:
         """In forward mode over reverse mode the backward op would take what it gets without a tangent for a constant."""
         for i in self._function.gradient.saved_results:
             if i not in self._plan.targets and (outputs[i].is_floating_point() or outputs[i].is_complex()):
-                raise _refusals.hidden_tangent(self._function.info, self._function.spec.results[i].name)
+                raise _refusals.hidden_tangent(self._function.info, self._function.contract.results[i].name)
 
     def _take_apart(self, values: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
         """The arguments without their tangents, and the tangents by parameter: of a list, one for each item."""
         function = self._function
         primals, tangents = list(values), {}
-        for i, (param, value) in enumerate(zip(function.spec.params, values, strict=True)):
+        for i, (param, value) in enumerate(zip(function.contract.parameters, values, strict=True)):
             if not param.is_tensor or value is None:
                 continue
             pairs = [forward_ad.unpack_dual(item, level=0) for item in (value if param.is_list else (value,))]
             primals[i] = [pair.primal for pair in pairs] if param.is_list else pairs[0].primal
             if all(pair.tangent is None or pair.tangent._is_zerotensor() for pair in pairs):
                 continue
-            if param.name in function.spec.nondiff:
+            if param.name in function.contract.nondiff:
                 raise _refusals.nondiff_tangent(function.info, param.name)
             tangents[i] = [pair.tangent for pair in pairs] if param.is_list else pairs[0].tangent
         return primals, tangents

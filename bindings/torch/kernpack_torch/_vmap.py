@@ -7,12 +7,14 @@ from typing import Any
 
 import torch
 
+from . import _shapes
+
 
 def batched(
     function: Any, run: Callable[..., Any], size: int, dims: Sequence[Any], values: Sequence[Any]
 ) -> tuple[list[Any], list[int | None]]:
     """All results and the dim that was added to each. run: which of the function's operators to call."""
-    make = _merged if _can_merge(function.spec, dims) else _per_item
+    make = _merged if _can_merge(function.contract, dims) else _per_item
     return make(function, run, size, dims, values)
 
 
@@ -20,15 +22,15 @@ def _any_dim(dims: Any) -> bool:
     return any(dim is not None for dim in dims) if isinstance(dims, (list, tuple)) else dims is not None
 
 
-def _can_merge(spec: Any, dims: Sequence[Any]) -> bool:
+def _can_merge(contract: Any, dims: Sequence[Any]) -> bool:
     """Whether every batched operand has batch dims, and every result and written parameter keeps them."""
-    carriers = [param for param in spec.params if param.is_tensor and param.form.batch == "..."]
-    if not carriers or any(result.form.batch is None for result in spec.results):
+    carriers = [param for param in contract.parameters if param.is_tensor and param.tensor.batch == "..."]
+    if not carriers or any(result.tensor.batch is None for result in contract.results):
         return False
-    for param, dim in zip(spec.params, dims, strict=True):
-        if _any_dim(dim) and param.form.batch is None:
+    for param, dim in zip(contract.parameters, dims, strict=True):
+        if _any_dim(dim) and param.tensor.batch is None:
             return False
-        if param.mutated and not (_any_dim(dim) and param.form.batch == "..."):
+        if param.mutated and not (_any_dim(dim) and param.tensor.batch == "..."):
             return False  # shared by all items: the order of the calls would matter
     return True
 
@@ -41,9 +43,9 @@ def _merged(
     def front(param: Any, value: Any, dim: Any) -> Any:
         if dim is not None:
             moved = value.movedim(dim, 0)
-        elif param.form.batch == "...":
+        elif param.tensor.batch == "...":
             moved = value.expand(size, *value.shape)
-        elif param.form.batch == "~...":
+        elif param.tensor.batch == "~...":
             moved = value.unsqueeze(0)
         else:
             return value
@@ -53,7 +55,7 @@ def _merged(
         return whole
 
     arguments = []
-    for param, value, dim in zip(function.spec.params, values, dims, strict=True):
+    for param, value, dim in zip(function.contract.parameters, values, dims, strict=True):
         if not param.is_tensor or value is None:
             arguments.append(value)
         elif param.is_list:
@@ -70,23 +72,23 @@ def _merged(
 def _per_item(
     function: Any, run: Callable[..., Any], size: int, dims: Sequence[Any], values: Sequence[Any]
 ) -> tuple[list[Any], list[int | None]]:
-    spec = function.spec
-    for param, dim in zip(spec.params, dims, strict=True):
+    contract = function.contract
+    for param, dim in zip(contract.parameters, dims, strict=True):
         if param.mutated and not _any_dim(dim):
             raise ValueError(
-                f"{spec.name}: {param.name}: is written in place by every item of the vmap, which share it; batch it too "
+                f"{contract.name}: {param.name}: is written in place by every item of the vmap, which share it; batch it too "
                 "(in_dims)"
             )
     rows = []
     for index in range(size):
         written: list[tuple[torch.Tensor, torch.Tensor]] = []
-        arguments = [_item(p, v, d, index, written) for p, v, d in zip(spec.params, values, dims, strict=True)]
+        arguments = [_item(p, v, d, index, written) for p, v, d in zip(contract.parameters, values, dims, strict=True)]
         rows.append(function.outputs(run(*arguments)))
         for selected, whole in written:
             selected.copy_(whole)
     if not rows:
         return _no_items(function, dims, values)
-    return [torch.stack(list(column)) for column in zip(*rows, strict=True)], [0] * len(spec.results)
+    return [torch.stack(list(column)) for column in zip(*rows, strict=True)], [0] * len(contract.results)
 
 
 def _item(param: Any, value: Any, dim: Any, index: int, written: list[tuple[torch.Tensor, torch.Tensor]]) -> Any:
@@ -121,6 +123,6 @@ def _no_items(function: Any, dims: Sequence[Any], values: Sequence[Any]) -> tupl
     def one_tensor(value: torch.Tensor, dim: int | None) -> torch.Tensor:
         return value if dim is None else value.new_empty([s for i, s in enumerate(value.shape) if i != dim])
 
-    shaped = [one(p, v, d) for p, v, d in zip(function.spec.params, values, dims, strict=True)]
-    outputs = function.rules.results(shaped)
+    shaped = [one(p, v, d) for p, v, d in zip(function.contract.parameters, values, dims, strict=True)]
+    outputs = _shapes.results(function.contract, shaped)
     return [output.new_empty((0, *output.shape)) for output in outputs], [0] * len(outputs)

@@ -27,11 +27,6 @@ struct Module {
   KpModule table{};
 };
 
-// A float parameter takes an int too.
-float Number(const KpAny& a) {
-  return a.type_index == KP_TYPE_FLOAT ? static_cast<float>(a.v.v_float) : static_cast<float>(a.v.v_int);
-}
-
 // The host checked the arguments against the signature: vectors of f32 of one length on the toy, and numbers.
 void Call(const Slot& slot, const KpAny* args, int32_t count) {
   std::vector<KpKernelArg> given;
@@ -40,7 +35,7 @@ void Call(const Slot& slot, const KpAny* args, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     const KpDLTensor* tensor = kp_any_tensor(&args[i]);
     float& number = numbers[static_cast<size_t>(i)];
-    if (tensor == nullptr) number = Number(args[i]);
+    if (tensor == nullptr) number = static_cast<float>(args[i].v.v_float);
     given.push_back(tensor != nullptr ? KpKernelArg{KP_ARG_MEMORY, sizeof(float), tensor->data, tensor->byte_offset}
                                       : KpKernelArg{KP_ARG_VALUE, sizeof(float), &number, 0});
   }

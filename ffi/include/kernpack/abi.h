@@ -35,6 +35,9 @@ extern "C" {
 /* min_host_abi of a module that runs on every host of its major: it reaches later services through accessors only. */
 #define KP_ABI_OLDEST_HOST ((uint32_t)(KP_ABI_MAJOR << 16))
 
+#define KP_STRINGIFY_(words) #words
+#define KP_STRINGIFY(words) KP_STRINGIFY_(words) /* macros among them by their values */
+
 /* Bytes of a struct up to the end of a field; whether a struct that begins with its size holds a field; the field, or
  * `otherwise` where the struct's writer did not know it. */
 #define KP_SIZE_THROUGH(type, field) ((uint32_t)(offsetof(type, field) + sizeof(((const type*)0)->field)))
@@ -341,8 +344,8 @@ typedef int (*KpStorageFactory)(void* context, KpAny* out);
 
 /* A 1.0 host ends before the services of 1.1, so their fields have names of their own (log_of_1_1) that nobody reads by
  * accident: modules call them through kp_host_<name>() of kernpack/service.h, which raises where the host ends too soon. */
-#define KP_HOST_FIELD_(version, name) KP_IF_OLDEST_(version, name, name##_of_1_##version)
-#define KP_HOST_DECLARE_SERVICE_(version, name, parameters) int(*KP_HOST_FIELD_(version, name)) parameters;
+#define KP_SERVICE_FIELD_(version, name) KP_IF_OLDEST_(version, name, name##_of_1_##version)
+#define KP_HOST_DECLARE_SERVICE_(version, name, parameters) int(*KP_SERVICE_FIELD_(version, name)) parameters;
 struct KpHost {
   uint32_t struct_size; /* frozen, with abi_version and raise: a refusal can always be reported */
   uint32_t abi_version;
@@ -365,6 +368,20 @@ enum KpFunctionFlags {
    * KpFunctionSelf as self, which leads to this function's `context`. */
   KP_FUNCTION_TAKES_CONTEXT = 1
 };
+
+/* The extension KP_BACKTRACE_EXTENSION, version 1, for code whose stack is gone by the time it raises, as that of a C++ exception
+ * which was caught. A host has it where the process asks for the stacks of errors (KERNPACK_BACKTRACE), else none. */
+typedef struct KpBacktrace {
+  uint32_t struct_size;
+  uint32_t reserved; /* zero */
+  /* The return addresses of the calling function and its callers, at most `capacity`; how many. */
+  int32_t (*capture)(void** frames, int32_t capacity);
+  /* As KpHost.raise, with the stack that `capture` gave. */
+  int (*raise)(const KpHost* host, KpBytes kind, KpBytes message, KpBytes backtrace, void* const* frames,
+               int32_t num_frames);
+} KpBacktrace;
+#define KP_BACKTRACE_SIZE_V1 KP_SIZE_THROUGH(KpBacktrace, raise)
+#define KP_BACKTRACE_EXTENSION "kernpack.backtrace"
 
 /* Reserved: the extension (get_extension) through which profilers and tracers will hear of calls; nobody registers it. */
 #define KP_PROFILER_EXTENSION "kernpack.profiler"
@@ -490,6 +507,16 @@ static inline const KpDLTensor* kp_any_tensor(const KpAny* a) {
   if (a->type_index == KP_TYPE_DLTENSOR_PTR) return a->v.v_tensor;
   if (a->type_index == KP_TYPE_TENSOR) return &((const KpTensorObject*)(const void*)a->v.v_obj)->tensor;
   return NULL;
+}
+
+/* Strides of a compact row-major tensor, in elements, into strides[ndim]. An empty dim counts as one, as the frameworks count. */
+static inline void kp_row_major_strides(int32_t ndim, const int64_t* shape, int64_t* strides) {
+  int64_t step = 1;
+  int32_t i;
+  for (i = ndim; i-- > 0;) {
+    strides[i] = step;
+    if (shape[i] > 1) step *= shape[i];
+  }
 }
 
 /* The text behind a RAW_STR, SMALL_STR or STR value; returns 1, or 0 when it is no string. Borrowed from *a. */

@@ -4,33 +4,15 @@
 
 #include <kernpack/config.h>
 #include <kernpack/error.h>
+#include <kernpack/instance.h>
 
 extern "C" {
-// What runs on this thread: one per module, never shared between modules.
-struct KpCurrentCall {
-  KpInstance* instance;  // NULL outside a call
-  const char* function;  // what errors call it
-};
-KP_HIDDEN inline thread_local KpCurrentCall KP_PER_MODULE(kp_current_call) = {nullptr, nullptr};
 // Defined by KP_MODULE.
 extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table);
 }
 
 KP_NAMESPACE_BEGIN
 namespace detail {
-
-struct ForeignState;
-
-// What KpInstance points to: a module as one host sees it.
-struct Instance {
-  const KpHost* host;
-  KpBytes module_name;
-  ForeignState* foreign;  // of the alias's instance (foreign.h); NULL under a Kernpack host
-
-  static Instance* from(void* self) { return static_cast<Instance*>(self); }
-};
-
-inline Instance* current_or_null() { return reinterpret_cast<Instance*>(KP_PER_MODULE(kp_current_call).instance); }
 
 [[noreturn]] KP_COLD inline void throw_outside_call() {
   KP_THROW(RuntimeError)

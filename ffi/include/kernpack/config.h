@@ -10,8 +10,6 @@
 
 #define KP_CAT_(a, b) a##b
 #define KP_CAT(a, b) KP_CAT_(a, b)
-#define KP_STRINGIFY_(x) #x
-#define KP_STRINGIFY(x) KP_STRINGIFY_(x)
 
 #define KP_HIDDEN __attribute__((visibility("hidden")))
 

@@ -1,5 +1,5 @@
-/* What the author of a device backend fills in. Plain C99, beside abi.h and by its rules of evolution: whoever reads a
- * service newer than 1.0 asks KP_DEVICE_SERVICE_OF(api, name) for it.
+/* What the author of a device backend fills in. Plain C99, beside abi.h and by its rules of evolution: services newer than
+ * 1.0 have fields with names of their own (name_of_1_1), and modules get them from kernpack/device_service.h.
  *
  * A backend is one KpBackend. Compiled into a program it is registered with kp_backend_register()
  * (kernpack/host/device.h); as a plugin, a shared object of its own that links to nothing of Kernpack's exports
@@ -36,38 +36,38 @@ extern "C" {
 
 /* What a backend can do. A service that needs a flag may be NULL where the flag is not set. */
 enum KpDeviceFlags {
-  KP_DEVICE_ADDRESSES = 1 << 0,    /* handles are addresses: handle + byte offset may be formed, and crosses DLPack */
-  KP_DEVICE_HOST_ACCESS = 1 << 1,  /* the CPU reads and writes memory of the default scope at those addresses */
-  KP_DEVICE_STREAMS = 1 << 2,      /* more than one queue of commands */
-  KP_DEVICE_EVENTS = 1 << 3,       /* points in a stream that the host and other streams can wait for */
+  KP_DEVICE_ADDRESSES = 1 << 0, /* handles are addresses: handle + byte offset may be formed, and crosses DLPack */
+  KP_DEVICE_HOST_ACCESS = 1 << 1, /* the CPU reads and writes memory of the default scope at those addresses */
+  KP_DEVICE_STREAMS = 1 << 2, /* more than one queue of commands */
+  KP_DEVICE_EVENTS = 1 << 3, /* points in a stream that the host and other streams can wait for */
   KP_DEVICE_STRIDED_COPY = 1 << 4, /* copies rows with a stride between them */
-  KP_DEVICE_ASYNC_COPY = 1 << 5,   /* copies that return before the host memory is free for reuse */
-  KP_DEVICE_CODE = 1 << 6,         /* runs device code: load_code, get_kernel, launch */
-  KP_DEVICE_PEER_COPY = 1 << 7,    /* copies directly where can_copy says so */
-  KP_DEVICE_ASYNC_ALLOC = 1 << 8,  /* allocates and frees in the order of a stream */
-  KP_DEVICE_FORK_SAFE = 1 << 9     /* a forked child may go on using what its parent opened */
+  KP_DEVICE_ASYNC_COPY = 1 << 5, /* copies that return before the host memory is free for reuse */
+  KP_DEVICE_CODE = 1 << 6, /* runs device code: load_code, get_kernel, launch */
+  KP_DEVICE_PEER_COPY = 1 << 7, /* copies directly where can_copy says so */
+  KP_DEVICE_ASYNC_ALLOC = 1 << 8, /* allocates and frees in the order of a stream */
+  KP_DEVICE_FORK_SAFE = 1 << 9 /* a forked child may go on using what its parent opened */
 };
 #define KP_DEVICE_OPTIONAL (1u << 31) /* of a service: NULL is fine, the host does without */
 
 /* What get_attr gives: INT, or text where said so; NONE where the device has no such thing, never a made-up value. */
 enum KpDeviceAttrKind {
-  KP_ATTR_EXIST = 0,                       /* BOOL; answered by the host, with no driver and for any id */
-  KP_ATTR_MAX_THREADS_PER_BLOCK = 1,       /* work items of a work-group */
-  KP_ATTR_WARP_SIZE = 2,                   /* threads that run in lock step; NONE where that is not a fact */
+  KP_ATTR_EXIST = 0, /* BOOL; answered by the host, with no driver and for any id */
+  KP_ATTR_MAX_THREADS_PER_BLOCK = 1, /* work items of a work-group */
+  KP_ATTR_WARP_SIZE = 2, /* threads that run in lock step; NONE where that is not a fact */
   KP_ATTR_MAX_SHARED_MEMORY_PER_BLOCK = 3, /* bytes */
-  KP_ATTR_COMPUTE_VERSION = 4,             /* text, "9.0" */
-  KP_ATTR_DEVICE_NAME = 5,                 /* text */
-  KP_ATTR_MAX_CLOCK_RATE = 6,              /* kHz */
+  KP_ATTR_COMPUTE_VERSION = 4, /* text, "9.0" */
+  KP_ATTR_DEVICE_NAME = 5, /* text */
+  KP_ATTR_MAX_CLOCK_RATE = 6, /* kHz */
   KP_ATTR_MULTI_PROCESSOR_COUNT = 7,
-  KP_ATTR_MAX_THREAD_DIMENSIONS = 8,   /* text, "[x, y, z]" */
+  KP_ATTR_MAX_THREAD_DIMENSIONS = 8, /* text, "[x, y, z]" */
   KP_ATTR_MAX_REGISTERS_PER_BLOCK = 9, /* of 32 bits */
-  KP_ATTR_GCN_ARCH = 10,               /* text */
-  KP_ATTR_API_VERSION = 11,            /* INT as the interface counts: 12040 is CUDA 12.4, 300 OpenCL 3.0 */
-  KP_ATTR_DRIVER_VERSION = 12,         /* text */
+  KP_ATTR_GCN_ARCH = 10, /* text */
+  KP_ATTR_API_VERSION = 11, /* INT as the interface counts: 12040 is CUDA 12.4, 300 OpenCL 3.0 */
+  KP_ATTR_DRIVER_VERSION = 12, /* text */
   KP_ATTR_L2_CACHE_SIZE_BYTES = 13,
-  KP_ATTR_TOTAL_GLOBAL_MEMORY = 14,     /* bytes */
+  KP_ATTR_TOTAL_GLOBAL_MEMORY = 14, /* bytes */
   KP_ATTR_AVAILABLE_GLOBAL_MEMORY = 15, /* bytes, now */
-  KP_ATTR_IMAGE_PITCH_ALIGNMENT = 16    /* bytes */
+  KP_ATTR_IMAGE_PITCH_ALIGNMENT = 16 /* bytes */
 };
 #define KP_DEVICE_ATTR_COUNT 17
 
@@ -206,7 +206,7 @@ typedef struct KpDeviceApi KpDeviceApi;
     (const KpDeviceApi* api, KpDLDevice device, KpBytes target, int32_t* rank, KpAny* reason))                         \
   X(0, KP_DEVICE_OPTIONAL, trim, (const KpDeviceApi* api, KpDLDevice device))
 
-#define KP_DEVICE_DECLARE_SERVICE_(minor, needs, name, parameters) int(*name) parameters;
+#define KP_DEVICE_DECLARE_SERVICE_(minor, needs, name, parameters) int(*KP_SERVICE_FIELD_(minor, name)) parameters;
 /* Lives as long as the process, and does not change. Initialise it with designators: what is left out is NULL. */
 struct KpDeviceApi {
   uint32_t struct_size;
@@ -220,7 +220,7 @@ struct KpDeviceApi {
 };
 #undef KP_DEVICE_DECLARE_SERVICE_
 /* A service of a table whose writer may know fewer: NULL where it ends before it. */
-#define KP_DEVICE_SERVICE_OF(api, name) KP_FIELD_OR(KpDeviceApi, api, name, NULL)
+#define KP_DEVICE_SERVICE_OF(api, minor, name) KP_FIELD_OR(KpDeviceApi, api, KP_SERVICE_FIELD_(minor, name), NULL)
 #define KP_DEVICE_API_SIZE_V1 KP_SIZE_THROUGH(KpDeviceApi, trim)
 
 /* One struct registers a backend. Lives as long as the process. */

@@ -10,8 +10,9 @@
 KP_NAMESPACE_BEGIN
 namespace detail {
 
-// Kernpack's host where its library is in the process, else NULL. Looked for until it is there: it is never unloaded.
-KP_COLD inline const KpHost* kernpack_host() {
+// The host of the libkernpack in the process, of whatever major of the ABI it is, or NULL. Looked for until it is there: it is
+// never unloaded.
+KP_COLD inline const KpHost* any_kernpack_host() {
   static const KpHost* found = nullptr;  // the same for whoever looks
   if (const KpHost* host = __atomic_load_n(&found, __ATOMIC_ACQUIRE)) return host;
   void* library = dlopen("libkernpack.so", RTLD_LAZY | RTLD_NOLOAD);  // the reference is kept
@@ -19,6 +20,12 @@ KP_COLD inline const KpHost* kernpack_host() {
   const KpHost* host = get ? get() : nullptr;
   if (host) __atomic_store_n(&found, host, __ATOMIC_RELEASE);
   return host;
+}
+
+// Kernpack's host where it is in the process and of this major, else NULL: a foreign host called, so nobody has compared them.
+KP_COLD inline const KpHost* kernpack_host() {
+  const KpHost* host = any_kernpack_host();
+  return host && host->abi_version >> 16 == KP_ABI_MAJOR ? host : nullptr;
 }
 
 // The host that has devices and keeps what is on them, for a call under `host`; NULL when there is none. A foreign host, whose
@@ -34,7 +41,16 @@ inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDevice
   if (owner && owner->get_extension(owner, kp_bytes(KP_DEVICES_EXTENSION), 1, &table)) return -1;
   if (KP_LIKELY(table != nullptr)) return static_cast<const KpDevices*>(table)->device_api(device.device_type, out);
   Text text;
-  text << "this host offers no device tables, so nothing runs on " << device << "; import kernpack in this process";
+  text << "this host offers no device tables, so nothing runs on " << device << "; ";
+  const KpHost* other = owner ? nullptr : any_kernpack_host();
+  if (!other) {
+    text << "import kernpack in this process";
+  } else {
+    const uint32_t major = other->abi_version >> 16;
+    text << "the kernpack in this process has ABI " << major << '.' << (other->abi_version & 0xffff)
+         << ", and the module needs " KP_STRINGIFY(KP_ABI_MAJOR) ".x: "
+         << (major < KP_ABI_MAJOR ? "pip install -U kernpack" : "install a newer build of the module");
+  }
   return host->raise(host, kp_bytes("RuntimeError"), text.bytes(), KpBytes{nullptr, 0});
 }
 

@@ -9,6 +9,7 @@
 #define KERNPACK_DEVICE_KERNEL_H_
 
 #include <kernpack/device_code.h>
+#include <kernpack/device_service.h>
 #include <kernpack/stream.h>
 #include <kernpack/string.h>
 #include <kernpack/tensor.h>

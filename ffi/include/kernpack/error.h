@@ -2,10 +2,11 @@
 #ifndef KERNPACK_ERROR_H_
 #define KERNPACK_ERROR_H_
 
-#include <kernpack/config.h>
+#include <kernpack/instance.h>
 #include <kernpack/text.h>
 
 #include <exception>
+#include <new>
 
 // Throws kp::Error of that kind ("ValueError", "TypeError", "RuntimeError", ...: any identifier; Python raises the built-in
 // class of that name, else RuntimeError). The message is what is streamed into it: text, numbers, dtypes, devices, shapes.
@@ -31,21 +32,50 @@ struct ErrorBody {
   int line;
   int32_t count;
   KpErrorObject* object;  // owned, nullable: of an error that came from the host
+  struct Stack* stack;  // owned, nullable: where it was made
   Text message;
 };
 
+// The stack as it was when an error was made: when it is raised in the host, it has been left.
+struct Stack {
+  const KpBacktrace* api;
+  int32_t count;
+  void* frames[64];
+
+  // From the call that returns to `caller` on. NULL where nobody asks for stacks, or there is no memory.
+  static KP_COLD Stack* capture(const void* caller) noexcept {
+    const Instance* instance = current_or_null();
+    if (!instance || !instance->backtrace) return nullptr;
+    Stack* stack = new (std::nothrow) Stack;
+    if (!stack) return nullptr;
+    stack->api = instance->backtrace;
+    int32_t n = stack->api->capture(stack->frames, 64);
+    int32_t own = 0;
+    while (own < n && stack->frames[own] != caller) ++own;
+    if (own < n) __builtin_memmove(stack->frames, stack->frames + own, sizeof(void*) * static_cast<size_t>(n -= own));
+    stack->count = n;
+    return stack;
+  }
+};
+
+inline int raise_with(const KpHost* host, KpBytes kind, KpBytes message, KpBytes where, const Stack* stack) {
+  if (!stack) return host->raise(host, kind, message, where);
+  return stack->api->raise(host, kind, message, where, stack->frames, stack->count);
+}
+
 // Raises "function: message", or the message as it is where it begins so already. Returns -1.
-KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes kind, KpBytes message, KpBytes where) {
+KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes kind, KpBytes message, KpBytes where,
+                               const Stack* stack = nullptr) {
 #ifdef KP_ERRORS_ARE_COMPLETE  // generated modules: their texts say all that they want to say
   function = nullptr;
 #endif
   const size_t n = function ? __builtin_strlen(function) : 0;
   const bool named = message.size > n && !__builtin_memcmp(message.data, function, n) && message.data[n] == ':';
-  if (!n || named) return host->raise(host, kind, message, where);
+  if (!n || named) return raise_with(host, kind, message, where, stack);
   Text text;
   text << function;
   if (message.size) text << ": " << message;
-  return host->raise(host, kind, text.bytes(), where);
+  return raise_with(host, kind, text.bytes(), where, stack);
 }
 
 }  // namespace detail
@@ -81,19 +111,21 @@ class Error : public std::exception {
     if (b.object) return host->raise_object(host, &b.object->header);
     Text where;
     if (b.file) where << "  File \"" << b.file << "\", line " << b.line << ", in " << b.function << '\n';
-    return detail::raise_named(host, function, b.kind, b.message.bytes(), where.bytes());
+    return detail::raise_named(host, function, b.kind, b.message.bytes(), where.bytes(), b.stack);
   }
 
   // A body with one reference; std::bad_alloc.
   static KP_COLD detail::ErrorBody* make(KpBytes kind, const char* file = nullptr, const char* function = nullptr,
                                          int line = 0) {
-    return new detail::ErrorBody{kind, file, function, line, 1, nullptr, Text()};
+    detail::Stack* stack = detail::Stack::capture(__builtin_return_address(0));
+    return new detail::ErrorBody{kind, file, function, line, 1, nullptr, stack, Text()};
   }
 
  private:
   static KP_COLD void drop(detail::ErrorBody* body) {
     if (__atomic_sub_fetch(&body->count, 1, __ATOMIC_ACQ_REL)) return;
     if (body->object) kp_release(&body->object->header);
+    delete body->stack;
     delete body;
   }
 

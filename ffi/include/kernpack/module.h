@@ -37,8 +37,12 @@ inline void destroy_instance(KpInstance* instance) { delete reinterpret_cast<Ins
 
 // An instance for a host, KP_MODULE_INIT run in it. 0, or -1 with an error raised.
 inline int make_instance(const KpHost* host, ForeignState* foreign, KpInstance** out) noexcept {
-  Instance* instance = new (std::nothrow) Instance{host, kp_bytes(KP_PER_MODULE(kp_module_table).name), foreign};
+  Instance* instance =
+      new (std::nothrow) Instance{host, kp_bytes(KP_PER_MODULE(kp_module_table).name), foreign, nullptr};
   if (!instance) return host->raise(host, kp_bytes("MemoryError"), kp_bytes("out of memory"), KpBytes{nullptr, 0});
+  const void* backtrace = nullptr;
+  if (foreign || host->get_extension(host, kp_bytes(KP_BACKTRACE_EXTENSION), 1, &backtrace)) backtrace = nullptr;
+  instance->backtrace = static_cast<const KpBacktrace*>(backtrace);
   KpInstance* self = reinterpret_cast<KpInstance*>(instance);
   *out = self;
   if (!&KP_PER_MODULE(kp_module_init)) return 0;

@@ -35,7 +35,7 @@ static inline char* kp_append_number_(char* at, const char* end, uint32_t number
   return kp_append_text_(at, end, first);
 }
 
-/* Raises that the host has no such service; -1. `marker` is "kernpack.service:1.<minor>:<name>": `kernpack check` finds these
+/* Raises that the host has no such service; -1. `marker` is "kernpack.service:<major>.<minor>:<name>": `kernpack check` finds these
  * texts in a binary, and tells from them which services it can do without. */
 static inline __attribute__((cold)) int kp_host_lacks_(const KpHost* host, uint32_t minor, const char* marker) {
   char text[192];
@@ -65,6 +65,8 @@ static inline __attribute__((cold)) int kp_host_lacks_(const KpHost* host, uint3
   return host->raise(host, kp_bytes("RuntimeError"), message, none);
 }
 
+#define KP_SERVICE_MARKER_(minor, name) "kernpack.service:" KP_STRINGIFY(KP_ABI_MAJOR) "." #minor ":" #name
+
 /* What a later service's accessor gives where the host has none uses its first parameter only. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -75,7 +77,7 @@ static inline __attribute__((cold)) int kp_host_lacks_(const KpHost* host, uint3
   static inline int(*kp_host_##name(const KpHost* host)) parameters { return host->name; }
 #define KP_HOST_LATER_ACCESSOR_(version, name, parameters)                                  \
   static inline int kp_host_lacks_##name parameters {                                       \
-    return kp_host_lacks_(host, version, "kernpack.service:1." #version ":" #name);         \
+    return kp_host_lacks_(host, version, KP_SERVICE_MARKER_(version, name));                \
   }                                                                                         \
   static inline int(*kp_host_##name(const KpHost* host)) parameters {                       \
     return KP_HAS_FIELD(KpHost, host, name##_of_1_##version) && host->name##_of_1_##version \

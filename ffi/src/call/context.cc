@@ -4,6 +4,9 @@
 
 #include <kernpack/host/device.h>
 
+#include "base/guard.h"
+#include "check/empty.h"
+#include "check/mode.h"
 #include "device/streams.h"
 #include "host/services.h"
 #include "object/object.h"
@@ -61,6 +64,11 @@ int current_stream(const KpHost*, KpDLDevice device, void** out) noexcept {
 
 int tensor_alloc(const KpHost*, const KpDLTensor* prototype, KpAny* out) noexcept {
   *out = kp_none();
+  bool served = false;
+  if (check::Checking() && Guard("tensor_alloc", [&] { return check::EmptyChecked(prototype, out, &served); }) != 0) {
+    return -1;
+  }
+  if (served) return 0;
   for (const KpCallContext* call = t_call; call != nullptr; call = call->outer) {
     if (call->tensor_alloc != nullptr) return call->tensor_alloc(call->tensor_alloc_context, prototype, out);
   }

@@ -15,7 +15,6 @@ namespace {
 constexpr uint64_t kBlockAlignment = 256;
 constexpr uint64_t kLeastZone = 4096;
 constexpr uint64_t kMostZone = 65536;  // wider ones would double the memory of large arrays for little
-constexpr uint64_t kMostKept = 16384;  // bytes of one block
 
 struct Kept {
   std::shared_ptr<Block> block;
@@ -25,14 +24,13 @@ struct Kept {
 
 struct KeptBlocks {
   ForkMutex mutex{LockRank::kNames};
-  std::array<Kept, 32> ring;
+  std::array<Kept, 64> ring;
   size_t next = 0;
 };
 
 }  // namespace
 
-Block::Block(uint64_t bytes, uintptr_t like, Turn turn)
-    : outside_(turn == Turn::kFirst ? Mark::kOutside : Mark::kOutsideAgain), bytes_(bytes) {
+Block::Block(uint64_t bytes, uintptr_t like, Pattern outside) : outside_(outside), bytes_(bytes) {
   const uint64_t zone =
       std::clamp((bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment, kLeastZone, kMostZone);
   uint64_t all = 0;
@@ -41,25 +39,26 @@ Block::Block(uint64_t bytes, uintptr_t like, Turn turn)
   front_ = zone + like % kBlockAlignment;
   back_ = all - front_ - bytes;
   data_ = memory_.get() + front_;
-  FillMark(memory_.get(), front_, outside_);
-  FillMark(data_ + bytes, back_, outside_);
+  FillPattern(memory_.get(), front_, outside_, -static_cast<int64_t>(front_));
+  FillPattern(data_ + bytes, back_, outside_, static_cast<int64_t>(bytes));
 }
 
 void Block::Free::operator()(char* memory) const { ::operator delete(memory, std::align_val_t{kBlockAlignment}); }
 
 Block::Damage Block::Look() const {
   Damage damage;
-  const char* front = memory_.get();
-  const char* end = data_ + bytes_;
-  if (!HoldsMark(end, back_, outside_)) {
-    damage.past = 0;
-    while (static_cast<uint8_t>(end[damage.past]) == MarkByte(outside_, end + damage.past)) ++damage.past;
-  }
-  if (!HoldsMark(front, front_, outside_)) {
-    const char* at = data_ - 1;
-    while (static_cast<uint8_t>(*at) == MarkByte(outside_, at)) --at;
-    damage.before = static_cast<uint64_t>(data_ - at);
-  }
+  const auto look = [this](int64_t from, int64_t to, int64_t step, int64_t edge, Reach* reach) {
+    for (int64_t place = from; place != to; place += step) {
+      if (static_cast<uint8_t>(data_[place]) == outside_.At(place)) continue;
+      reach->farthest = static_cast<uint64_t>((place - edge) * step) + 1;
+      if (reach->nearest == 0) reach->nearest = reach->farthest;
+    }
+  };
+  const auto front = static_cast<int64_t>(front_);
+  const auto end = static_cast<int64_t>(bytes_);
+  const auto back = static_cast<int64_t>(back_);
+  if (!HoldsPattern(data_ + end, back_, outside_, end)) look(end, end + back, 1, end, &damage.past);
+  if (!HoldsPattern(memory_.get(), front_, outside_, -front)) look(-1, -front - 1, -1, -1, &damage.before);
   return damage;
 }
 

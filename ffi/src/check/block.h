@@ -8,29 +8,38 @@
 #include <string>
 #include <vector>
 
-#include "check/pattern.h"
+#include "check/outside.h"
 
 namespace kernpack::host::check {
+
+constexpr uint64_t kMostKept = 16384;  // bytes of a block that is kept after its use
 
 class Block {
  public:
   // `like`: the address whose alignment (modulo 256) the data takes over; the kernel shall see what it would see unchecked.
-  // Throws std::bad_alloc.
-  Block(uint64_t bytes, uintptr_t like, Turn turn = Turn::kFirst);
+  // `outside`: what the guard zones hold. Throws std::bad_alloc.
+  Block(uint64_t bytes, uintptr_t like, Pattern outside);
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
   char* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
+  // All of it, guard zones too: what is copied to a device and back.
+  char* whole() const { return memory_.get(); }
+  uint64_t whole_bytes() const { return front_ + bytes_ + back_; }
+  uint64_t front() const { return front_; }  // bytes before the data
   bool Holds(const void* address) const {
     return address >= data_ && (address < data_ + bytes_ || (bytes_ == 0 && address == data_));
   }
 
-  // Bytes of the guard zones that were written: how far behind the end the first one lies, and how far in front of the
-  // start the last one does (1: right before it). 0 in `before`, UINT64_MAX in `past`: none.
+  // Bytes of the guard zones that were written: the distance of the nearest and the farthest one, 1 right beside the data.
+  struct Reach {
+    uint64_t nearest = 0;  // 0: none
+    uint64_t farthest = 0;
+  };
   struct Damage {
-    uint64_t past = UINT64_MAX;
-    uint64_t before = 0;
+    Reach past;
+    Reach before;
   };
   Damage Look() const;
 
@@ -39,7 +48,7 @@ class Block {
     void operator()(char* memory) const;
   };
   std::unique_ptr<char, Free> memory_;
-  Mark outside_;
+  Pattern outside_;
   char* data_;
   uint64_t bytes_;
   uint64_t front_;

@@ -7,24 +7,21 @@
 #include <kernpack/signature/program.h>
 #include <kernpack/signature/sequence.h>
 
+#include "call/context.h"
 #include "check/float_state.h"
 #include "check/text.h"
+#include "device/memory.h"
 #include "error/slot.h"
 #include "object/object.h"
+#include "tensor/dltensor.h"
 
 namespace kernpack::host::check {
 namespace {
 
 constinit thread_local CheckedCall* t_checked = nullptr;
 
-// Memory of a device is left alone, and with it all of a call that has any: such a kernel may still be running when its
-// function returns.
-bool OnlyOnCpu(const KpAny& value) {
-  if (const KpDLTensor* tensor = kp_any_tensor(&value)) return tensor->device.device_type == KP_DEVICE_CPU;
-  if (value.type_index != KP_TYPE_ARRAY && value.type_index != KP_TYPE_LIST) return true;
-  const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
-  return std::all_of(list->data, list->data + list->size, OnlyOnCpu);
-}
+// Elements of less than a byte that are not in a row cannot be told apart.
+bool MayLend(const KpDLTensor& tensor) { return ElementBits(tensor.dtype) % 8 == 0 || IsCompact(tensor); }
 
 bool IsSame(const KpAny& a, const KpAny& b) {
   return a.type_index == b.type_index && a.small_len == b.small_len && a.v.v_bits == b.v.v_bits;
@@ -45,22 +42,72 @@ Innermost::Innermost(CheckedCall* call) noexcept : outer_(t_checked) { t_checked
 Innermost::~Innermost() { Leave(); }
 void Innermost::Leave() const noexcept { t_checked = outer_; }
 
+int CheckedBody::Run(void* self, int64_t begin, int64_t end) {
+  const auto* one = static_cast<const CheckedBody*>(self);
+  const Innermost innermost(one->call);
+  if (one->call->scratch().OnFirstThread()) return one->body(one->context, begin, end);
+  const FloatState state;
+  const int rc = one->body(one->context, begin, end);
+  if (const char* changed = state.Restore()) {
+    one->call->Find(std::string(one->call->function_name()) + ": left the " + changed +
+                    " of a thread of parallel_for changed, for whatever runs on it next; put it back");
+  }
+  one->call->scratch().GiveBack();
+  return rc;
+}
+
 CheckedCall::CheckedCall(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, Turn turn)
-    : function_(function), given_(args), turn_(turn), args_(args, args + num_args) {}
+    : function_(function), given_(args), turn_(turn), args_(args, args + num_args), outer_(Current()) {}
 
 CheckedCall::~CheckedCall() {
   for (KpAny& value : owned_) kp_any_release(&value);
 }
 
-const std::string* CheckedCall::OwnerOf(const void* address) const {
+std::string CheckedCall::OwnerOf(const void* address) {
   const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const Lent& one) { return one.Holds(address); });
-  return found == lent_.end() ? nullptr : &found->name();
+  return found != lent_.end() ? found->name() : scratch_.OwnerOf(address);
+}
+
+// Next to what a value with that tag was read; "": nothing of this call's has it.
+std::string CheckedCall::OwnerOfTag(unsigned tag) {
+  std::string owner;
+  for (const Lent& one : lent_) {
+    if (one.tag() != tag) continue;
+    if (!owner.empty()) return "a tensor";  // there are more tensors than tags
+    owner = one.name() + (one.has_gaps() ? ", or between its elements (use stride(i))" : "");
+  }
+  if (owner.empty()) owner = scratch_.OwnerOfTag(tag);
+  if (owner.empty() && tag <= buffers_.load(std::memory_order_relaxed)) owner = "a new tensor";
+  return owner;
+}
+
+void CheckedCall::Find(std::string finding) {
+  const std::lock_guard lock(mutex_);
+  findings_.push_back(std::move(finding));
+}
+
+// Before the kernel may queue anything: what it is lent on a device has to be ready, and no work queued earlier may use it.
+void CheckedCall::UseDevices(const KpAny& value, int depth) {
+  if (const KpDLTensor* tensor = kp_any_tensor(&value)) {
+    if (tensor->device.device_type == KP_DEVICE_CPU) return;
+    if (devices_.Use(tensor->device, CurrentStream(tensor->device), function_.name).api == nullptr) {
+      looks_at_memory_ = false;
+    }
+    return;
+  }
+  if ((value.type_index != KP_TYPE_ARRAY && value.type_index != KP_TYPE_LIST) || depth == kMostNested) return;
+  const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
+  std::for_each(list->data, list->data + list->size, [&](const KpAny& item) { UseDevices(item, depth + 1); });
 }
 
 int CheckedCall::LendTensor(KpAny* value, Role role, std::string name, const char* parameter) {
   const KpDLTensor* tensor = kp_any_tensor(value);
-  if (!tensor) return 0;
-  return lent_.emplace_back(*tensor, role, turn_, std::move(name), parameter).Replace(value);
+  if (!tensor || !MayLend(*tensor)) return 0;
+  const bool on_cpu = tensor->device.device_type == KP_DEVICE_CPU;
+  const DeviceInUse* where =
+      on_cpu ? nullptr : &devices_.Use(tensor->device, CurrentStream(tensor->device), function_.name);
+  Lent& lent = lent_.emplace_back(*tensor, where, role, NextTag(), std::move(name), parameter);
+  return lent.Fill(turn_) != 0 ? -1 : lent.Replace(value);
 }
 
 int CheckedCall::LendOne(int32_t index, Role role, const char* name, bool is_list) {
@@ -84,12 +131,12 @@ int CheckedCall::LendOne(int32_t index, Role role, const char* name, bool is_lis
 
 // Parameters, results, workspace: the order in which every host passes them to a function with a contract.
 int CheckedCall::Lend() {
-  if (!function_.program) return 0;
+  for (const KpAny& value : args_) UseDevices(value);
+  if (!function_.program || !looks_at_memory_) return 0;
   const signature::View program{function_.program};
   const int32_t params = program.NumParams();
   const int32_t results = program.NumResults();
   if (static_cast<int32_t>(args_.size()) != params + results + (program.HasWorkspace() ? 1 : 0)) return 0;
-  if (!std::all_of(args_.begin(), args_.end(), OnlyOnCpu)) return 0;
   for (int32_t i = 0; i < params; ++i) {
     const uint32_t* record = program.Param(i);
     if (signature::KindOf(record) != KP_PARAM_TENSOR) continue;
@@ -107,21 +154,69 @@ int CheckedCall::Run(KpSafeCall call, void* self, KpAny* result) {
   if (Lend() != 0) return -1;
   before_ = args_;
   const bool was_pending = kp_error_pending() != 0;
+  int rc = Invoke(call, self, result);
+  if (!was_pending) LookAtErrors(&rc);
+  const bool settled = Settle(rc) == 0;
+  const int returned = rc;
+  if (settled) {
+    Look(rc, result);
+    if (rc == 0 && findings_.empty() && MayRepeat()) Repeat(call, self);
+    rc = GiveBack(rc);
+    LookAtKept(&findings_);
+    LookAtEmptyTensors(&findings_);
+    rc = Report(rc);
+  } else {
+    rc = -1;  // work of the kernel's on a device has failed, if the kernel itself has not
+  }
+  if (returned == 0 && rc != 0) {  // who called takes no value beside an error
+    kp_any_release(result);
+    *result = kp_none();
+  }
+  return rc;
+}
+
+int CheckedCall::Invoke(KpSafeCall call, void* self, KpAny* result) {
   const FloatState state;
   const Innermost innermost(this);
-  int rc = call(self, args_.data(), static_cast<int32_t>(args_.size()), result);
+  const int rc = call(self, args_.data(), static_cast<int32_t>(args_.size()), result);
   innermost.Leave();
   const char* changed = state.Restore();
   if (changed) {
-    findings_.push_back(std::string(function_.name) + ": left the thread's " + changed +
-                        " changed, for whatever runs on it next; put it back before returning");
+    Find(std::string(function_.name) + ": left the thread's " + changed +
+         " changed, for whatever runs on it next; put it back before returning");
   }
-  if (!was_pending) LookAtErrors(&rc);
-  Look(rc, result);
-  if (rc == 0 && findings_.empty() && MayRepeat()) Repeat(call, self);
-  for (Lent& one : lent_) one.GiveBack(function_.name);
-  LookAtKept(&findings_);
-  return Report(rc);
+  return rc;
+}
+
+// Waits for what the kernel has queued and brings its memory. 0, or -1 with the error raised that came out; where the kernel has
+// raised one, that stays.
+int CheckedCall::Settle(int rc) {
+  if (rc == 0) return FetchAll();
+  const ErrorKeeper first;
+  return FetchAll();
+}
+
+int CheckedCall::FetchAll() {
+  if (devices_.Wait() != 0) return -1;
+  for (const Lent& one : lent_) {
+    if (one.Fetch() != 0) return -1;
+  }
+  return scratch_.Fetch();
+}
+
+int CheckedCall::GiveBack(int rc) {
+  int given = 0;
+  {
+    const ErrorKeeper first;
+    for (Lent& one : lent_) {
+      if (one.GiveBack(function_.name) != 0) given = -1;
+    }
+  }
+  if (given != 0 && rc == 0) {
+    return kp_raise("RuntimeError", "%s: what it has computed could not be copied back to the caller's tensors",
+                    function_.name);
+  }
+  return rc;
 }
 
 // A function that promises the same bits at each call, and writes to its results only, can be called twice unnoticed.
@@ -139,11 +234,8 @@ void CheckedCall::Repeat(KpSafeCall call, void* self) {
     kp_error_clear();
     return;
   }
-  const FloatState state;
-  const Innermost innermost(&again);
-  const int rc = call(self, again.args_.data(), static_cast<int32_t>(again.args_.size()), nothing.out());
-  innermost.Leave();
-  state.Restore();
+  int rc = again.Invoke(call, self, nothing.out());
+  if (rc == 0) rc = again.FetchAll();
   if (rc != 0 || kp_error_pending() != 0) {
     OwnedAny error;
     TakeError(error.out());
@@ -151,7 +243,10 @@ void CheckedCall::Repeat(KpSafeCall call, void* self) {
                         " when it was called again with the same arguments, though its signature says `deterministic`");
     return;
   }
-  for (size_t i = 0; i < lent_.size(); ++i) lent_[i].Compare(function_.name, again.lent_[i], &findings_);
+  for (size_t i = 0; i < lent_.size(); ++i) {
+    again.lent_[i].LookAround(std::string(function_.name) + ": " + lent_[i].name() + ": ", &findings_);
+    lent_[i].Compare(function_.name, again.lent_[i], &findings_);
+  }
 }
 
 void CheckedCall::LookAtErrors(int* rc) {
@@ -176,17 +271,21 @@ void CheckedCall::LookAtArguments() {
 void CheckedCall::Look(int rc, KpAny* result) {
   LookAtArguments();
   const std::string name = function_.name;
-  const auto given = [this](Mark mark) {
-    return std::any_of(lent_.begin(), lent_.end(), [mark](const Lent& one) { return one.HeldMark(mark); });
+  const auto given = [this](const IsOrigin& is_origin) {
+    return std::any_of(lent_.begin(), lent_.end(), [&](const Lent& one) { return one.Held(is_origin); });
   };
-  for (Lent& one : lent_) one.Look(name, rc == 0, given, &findings_);
+  const Sources sources{given, [this](unsigned tag) { return OwnerOfTag(tag); }};
+  for (Lent& one : lent_) one.Look(name, rc == 0, sources, &findings_);
   scratch_.Look(name, &findings_);
+  empty_.Look(&findings_);
   if (function_.program && result->type_index != KP_TYPE_NONE) {
     findings_.push_back(name + ": returned a value (" + kp_type_name(result->type_index) +
                         "), though a function with a signature writes to its results' memory; leave *result alone");
     kp_any_release(result);
+    *result = kp_none();
   }
   scratch_.GiveBack();
+  scratch_.Keep(name);
 }
 
 int CheckedCall::Report(int rc) {

@@ -38,6 +38,7 @@ int CallChecked(void* self, const KpAny* args, int32_t num_args, KpAny* result) 
   const auto* entry = static_cast<const Entry*>(self);
   if (!Checking()) return entry->call(entry->self, args, num_args, result);
   return Guard(entry->function->name, [&] {
+    const CallInProgress in_progress;
     if (Tracing()) Announce(*entry->function, args, num_args);
     return CheckedCall(*entry->function, args, num_args).Run(entry->call, entry->self, result);
   });

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include <kernpack/host/device.h>
 #include <kernpack/signature/memory.h>
 
 #include "check/text.h"
@@ -15,43 +16,106 @@ namespace {
 // and writes in the guard zone.
 constexpr uint64_t kOffset = 256;
 
-void DropBlock(void* block) { delete static_cast<std::shared_ptr<Block>*>(block); }
-
-uint32_t StrongCount(const KpAny& object) {
-  return static_cast<uint32_t>(__atomic_load_n(&object.v.v_obj->counts, __ATOMIC_ACQUIRE));
-}
+// What a tensor of the copy keeps alive.
+struct LentMemory {
+  std::shared_ptr<Block> block;
+  std::shared_ptr<DeviceImage> image;
+};
+void DropMemory(void* memory) { delete static_cast<LentMemory*>(memory); }
 
 }  // namespace
 
-Lent::Lent(const KpDLTensor& given, Role role, Turn turn, std::string name, std::string parameter)
-    : given_(given), role_(role), name_(std::move(name)), parameter_(std::move(parameter)), object_(kp_none()) {
-  const signature::Range range = signature::RangeOf(given);
-  char* origin = static_cast<char*>(given.data) + given.byte_offset;
-  const uint64_t bytes = range.end - range.begin;
-  original_ = bytes ? reinterpret_cast<char*>(range.begin) : origin;
+Lent::Lent(const KpDLTensor& given, const DeviceInUse* where, Role role, unsigned tag, std::string name,
+           std::string parameter)
+    : given_(given),
+      where_(where),
+      role_(role),
+      tag_(tag),
+      name_(std::move(name)),
+      parameter_(std::move(parameter)),
+      object_(kp_none()) {
+  KpDLTensor placed = given;
+  if (where && !where->HasAddresses()) placed.data = nullptr;
+  const uint64_t origin = reinterpret_cast<uintptr_t>(placed.data) + placed.byte_offset;
   numel_ = NumElements(given);
   compact_ = IsCompact(given);
-  block_ = std::make_shared<Block>(bytes, reinterpret_cast<uintptr_t>(original_), turn);
+  begin_ = numel_ ? signature::RangeOf(placed).begin : origin;
+  to_origin_ = origin - begin_;
   const auto ndim = static_cast<size_t>(given.ndim);
   dims_.resize(2 * ndim);
   if (ndim) std::memcpy(dims_.data(), given.shape, ndim * sizeof(int64_t));
   if (ndim && given.strides) std::memcpy(dims_.data() + ndim, given.strides, ndim * sizeof(int64_t));
-  tensor_ = given;
+  tensor_ = original_ = given;
   tensor_.shape = dims_.data();
   if (given.strides) tensor_.strides = dims_.data() + ndim;
-  tensor_.data = block_->data() + (origin - original_) - kOffset;
-  tensor_.byte_offset = kOffset;
-  if (bytes == 0) return;
-  const bool keeps_content = role == Role::kInput || role == Role::kMutated;
-  if (keeps_content || (role == Role::kResult && !compact_)) {
-    std::memcpy(block_->data(), original_, bytes);
-  } else if (role == Role::kWorkspace) {
-    FillMark(block_->data(), bytes, turn == Turn::kFirst ? Mark::kWorkspace : Mark::kWorkspaceAgain);
-  } else if (IsFloat(given.dtype) || given.dtype.code == KP_DTYPE_BOOL) {
-    FillMark(block_->data(), bytes, turn == Turn::kFirst ? Mark::kUnwritten : Mark::kUnwrittenAgain);
-  } else {
-    for (uint64_t i = 0; i < bytes; ++i) block_->data()[i] = static_cast<char>(NoiseByte(i, turn));
+}
+
+int Lent::FetchBefore(uint64_t bytes) {
+  auto* begin = reinterpret_cast<char*>(begin_);
+  if (where_ == nullptr) {
+    std::memcpy(before_.get(), begin, bytes);
+    return 0;
   }
+  if (where_->HasAddresses()) return where_->Fetch(begin, 0, before_.get(), bytes);
+  return where_->Fetch(given_.data, begin_, before_.get(), bytes);
+}
+
+// What a result or a workspace holds before the call.
+void Lent::FillUnwritten(char* at, Turn turn) const {
+  const auto bytes = static_cast<uint64_t>(NumBytes(given_));
+  if (role_ == Role::kWorkspace) {
+    FillMark(at, bytes, MarkOf(Mark::kWorkspace, turn));
+  } else if (IsFloat(given_.dtype) || given_.dtype.code == KP_DTYPE_BOOL) {
+    FillMark(at, bytes, MarkOf(Mark::kUnwritten, turn));
+  } else if (turn == Turn::kAgain) {
+    FillMark(at, bytes, Mark::kZero);
+  } else {
+    for (uint64_t i = 0; i < bytes; ++i) at[i] = static_cast<char>(NoiseByte(i));
+  }
+}
+
+int Lent::Fill(Turn turn) {
+  KpDLTensor placed = given_;
+  if (where_ && !where_->HasAddresses()) placed.data = nullptr;
+  const signature::Range range = signature::RangeOf(placed);
+  const uint64_t bytes = range.end - range.begin;
+  const KpDLDataType dtype = role_ == Role::kWorkspace ? kUntyped : given_.dtype;
+  const Pattern outside = OutsidePattern(tag_, dtype, role_ == Role::kInput, turn);
+  block_ = std::make_shared<Block>(bytes, begin_, outside);
+  const bool copied = bytes != 0 && (KeepsContent() || !compact_);
+  if (copied && (where_ || !compact_)) {
+    before_.reset(new char[bytes]);
+    if (FetchBefore(bytes) != 0) return -1;
+    original_.data = before_.get();
+    original_.byte_offset = to_origin_;
+    original_.device = kHere;
+  }
+  if (copied && !compact_ && FillGaps(bytes, outside) != 0) return -1;
+  if (copied) std::memcpy(block_->data(), OriginalBytes(), bytes);
+  if (!KeepsContent() && bytes != 0) {
+    std::unique_ptr<char[]> buffer;
+    char* elements = Elements(&buffer);
+    FillUnwritten(elements, turn);
+    if (!compact_ && MoveElements(elements, /*to_block=*/true) != 0) return -1;
+  }
+  tensor_.data = block_->data() + to_origin_ - kOffset;
+  tensor_.byte_offset = kOffset;
+  if (where_ == nullptr) return 0;
+  image_ = std::make_shared<DeviceImage>(*where_);
+  if (image_->Make(*block_, /*from_data=*/false) != 0) return -1;
+  tensor_.data = image_->handle();
+  tensor_.byte_offset = image_->offset() + to_origin_;
+  return 0;
+}
+
+// A kernel that forgets the strides reads between the elements. What the caller has there stays out of the copy.
+int Lent::FillGaps(uint64_t bytes, Pattern outside) {
+  KpDLTensor filled = original_;
+  filled.data = block_->data();
+  FillPattern(block_->data(), bytes, outside, 0);
+  if (kp_copy(&original_, &filled) != 0) return -1;
+  std::memcpy(before_.get(), block_->data(), bytes);
+  return 0;
 }
 
 Lent::~Lent() { ReleaseObject(); }
@@ -68,239 +132,48 @@ int Lent::Replace(KpAny* value) {
     value->v.v_tensor = &tensor_;
     return 0;
   }
-  auto memory = std::make_unique<std::shared_ptr<Block>>(block_);
-  if (kp_tensor_wrap(&tensor_, memory.get(), DropBlock, &object_) != 0) return -1;
+  auto memory = std::make_unique<LentMemory>(LentMemory{image_ ? nullptr : block_, image_});
+  if (kp_tensor_wrap(&tensor_, memory.get(), DropMemory, &object_) != 0) return -1;
   static_cast<void>(memory.release());  // the tensor's now
   kp_any_retain(&object_);  // a second reference of ours tells a kernel's release from one that was due
   *value = object_;
   return 0;
 }
 
-const char* Lent::ElementAt(const KpDLTensor& tensor, int64_t element) const {
-  int64_t step = 0;
-  int64_t compact = 1;
-  for (int32_t i = tensor.ndim; i-- > 0;) {
-    const int64_t place = element % tensor.shape[i];
-    element /= tensor.shape[i];
-    step += place * (tensor.strides ? tensor.strides[i] : compact);
-    compact *= tensor.shape[i];
-  }
-  return static_cast<const char*>(tensor.data) + tensor.byte_offset + step * static_cast<int64_t>(ElementBytes());
-}
-
-// The first element that is not what it was; -1: none is, though a byte between them changed.
-int64_t Lent::FindChanged() const {
-  if (ElementBytes() == 0) return -1;
+// The block's bytes as the tensor.
+KpDLTensor Lent::InBlock() const {
   KpDLTensor copy = given_;
-  copy.data = block_->data() + (static_cast<char*>(given_.data) + given_.byte_offset - original_);
+  copy.data = block_->data() + to_origin_;
   copy.byte_offset = 0;
-  for (int64_t i = 0; i < numel_; ++i) {
-    if (std::memcmp(ElementAt(copy, i), ElementAt(given_, i), ElementBytes()) != 0) return i;
-  }
-  return -1;
+  copy.device = kHere;
+  return copy;
 }
 
-bool Lent::HeldMark(Mark mark) const {
-  if (!IsFloat(given_.dtype) || role_ == Role::kResult || role_ == Role::kWorkspace) return false;
-  const auto step = static_cast<size_t>(PartBits(given_.dtype)) / 8;
-  for (const char* at = original_; at + step <= original_ + block_->bytes(); at += step) {
-    if (IsMarkedFloat(at, step, mark)) return true;
-  }
-  return false;
+// Where the elements lie in row-major order: in the block where it is compact, else room for them in *buffer.
+char* Lent::Elements(std::unique_ptr<char[]>* buffer) const {
+  if (compact_) return block_->data();
+  buffer->reset(new char[static_cast<size_t>(NumBytes(given_))]);
+  return buffer->get();
 }
 
-void Lent::Look(const std::string& function, bool ok, const Given& given, Findings* findings) {
-  const std::string who = function + ": " + name_ + ": ";
-  const Block::Damage damage = block_->Look();
-  const uint64_t size = ElementBytes() ? ElementBytes() : 1;
-  const std::string what = TensorText(given_);
-  if (damage.past != UINT64_MAX) {
-    findings->push_back(who + "memory past its end was written, " + std::to_string(damage.past / size) +
-                        " elements behind the last one of " + what + "; check the loop's bounds");
-  }
-  if (damage.before) {
-    findings->push_back(who + "memory before its start was written, " +
-                        std::to_string((damage.before + size - 1) / size) + " elements in front of the first one of " +
-                        what + "; check the indices, and that byte_offset is added to data");
-  }
-  const auto ndim = static_cast<size_t>(given_.ndim);
-  if (ndim && (std::memcmp(dims_.data(), given_.shape, ndim * sizeof(int64_t)) != 0 ||
-               (given_.strides && std::memcmp(dims_.data() + ndim, given_.strides, ndim * sizeof(int64_t)) != 0))) {
-    findings->push_back(who + "its shape or strides were changed; they belong to the caller: copy them first");
-  }
-  if (object_.type_index == KP_TYPE_TENSOR && StrongCount(object_) < 2) {
-    findings->push_back(who + "was released, though it is only lent for the call; retain it first, or leave it alone");
-    kp_any_retain(&object_);
-  }
-  if (role_ == Role::kInput && block_->bytes() && std::memcmp(block_->data(), original_, block_->bytes()) != 0) {
-    const int64_t changed = FindChanged();
-    if (changed < 0) {
-      findings->push_back(who + "memory between its elements (" + what + " with strides) was written; use stride(i)");
-    } else {
-      const char* now = block_->data() + (ElementAt(given_, changed) - original_);
-      const std::string before = ElementText(given_.dtype, ElementAt(given_, changed));
-      const std::string values =
-          before.empty() ? "" : " (from " + before + " to " + ElementText(given_.dtype, now) + ")";
-      findings->push_back(who + "element " + IndexText(given_, changed) + " of " + what + " was written" + values +
-                          ", though the signature lets it be read only; write to a copy or a result, or mark it `" +
-                          parameter_ + "!: ...`");
-    }
-  }
-  if (!ok || !compact_ || numel_ == 0) return;
-  if (IsFloat(given_.dtype) && (role_ == Role::kResult || role_ == Role::kMutated)) {
-    LookAtFloats(who, given, findings);
-  } else if (role_ == Role::kResult) {
-    LookAtNoise(who, findings);
-  }
+int Lent::MoveElements(char* elements, bool to_block) const {
+  const KpDLTensor copy = InBlock();
+  KpDLTensor row = copy;
+  row.data = elements;
+  row.strides = nullptr;
+  return to_block ? kp_copy(&row, &copy) : kp_copy(&copy, &row);
 }
 
-namespace {
-
-std::string NotWritten(const KpDLTensor& tensor, int64_t first, int64_t count, int64_t all, const char* or_else) {
-  const std::string what = TensorText(tensor);
-  if (count == all) return what + " was never written" + or_else;
-  return "element " + IndexText(tensor, first) + " of " + what + " was not written" + or_else + " (" +
-         std::to_string(count) + " of " + std::to_string(all) + " elements)";
-}
-
-}  // namespace
-
-namespace {
-
-// Whether any float may hold a mark: one pass without branches, since hardly any does.
-template <class Word>
-bool MayHoldMark(const char* at, size_t count) {
-  constexpr Word kTop = static_cast<Word>(static_cast<Word>(0x7ff8) << (8 * sizeof(Word) - 16));
-  unsigned any = 0;
-  for (size_t i = 0; i < count; ++i) {
-    Word word;
-    std::memcpy(&word, at + i * sizeof(Word), sizeof(Word));
-    any |= static_cast<unsigned>(static_cast<Word>(word & kTop) == kTop);
-  }
-  return any != 0;
-}
-
-bool MayHoldMark(const char* at, size_t bytes, size_t part) {
-  if (part == 2) return MayHoldMark<uint16_t>(at, bytes / part);
-  if (part == 4) return MayHoldMark<uint32_t>(at, bytes / part);
-  return MayHoldMark<uint64_t>(at, bytes / part);
-}
-
-}  // namespace
-
-void Lent::LookAtFloats(const std::string& who, const Given& given, Findings* findings) const {
-  struct Told {
-    Mark mark;
-    const char* from;
-  };
-  static constexpr Told kTold[] = {
-      {Mark::kOutside, "memory outside of a tensor: a loop reads past its bounds, or byte_offset is left out"},
-      {Mark::kWorkspace,
-       "workspace memory that this call had not written: clear it first, or ask for it with kp::zeroed"},
-      {Mark::kReturned, "memory that an earlier call was lent: keep no pointer to an argument"},
-  };
-  const auto part = static_cast<size_t>(PartBits(given_.dtype)) / 8;
-  const size_t size = ElementBytes();
-  if (!MayHoldMark(block_->data(), block_->bytes(), part)) return;
-  int64_t unwritten = 0;
-  int64_t first = -1;
-  int64_t tainted[3] = {-1, -1, -1};
-  for (int64_t i = 0; i < numel_; ++i) {
-    const char* at = block_->data() + static_cast<size_t>(i) * size;
-    for (size_t k = 0; k < size; k += part) {
-      uint16_t top = 0;
-      std::memcpy(&top, at + k + part - 2, 2);
-      if ((top & 0x7ff8) != 0x7ff8) continue;  // most elements are no NaN
-      if (role_ == Role::kResult && IsMarkedFloat(at + k, part, Mark::kUnwritten)) {
-        if (first < 0) first = i;
-        ++unwritten;
-        break;
-      }
-      for (size_t t = 0; t < 3; ++t) {
-        if (tainted[t] < 0 && IsMarkedFloat(at + k, part, kTold[t].mark)) tainted[t] = i;
-      }
-    }
-  }
-  if (unwritten && !given(Mark::kUnwritten)) {
-    findings->push_back(who + NotWritten(given_, first, unwritten, numel_, ", or was read before it was written") +
-                        "; its memory comes uninitialised: write every element");
-  }
-  for (size_t t = 0; t < 3; ++t) {
-    if (tainted[t] < 0 || given(kTold[t].mark)) continue;
-    findings->push_back(who + "element " + IndexText(given_, tainted[t]) + " of " + TensorText(given_) +
-                        " was computed from " + kTold[t].from);
-  }
-}
-
-// Integers and bools. A few bits that equal the noise mean nothing: a run has to be so long that chance is out of question,
-// but for one at the end or the start, where a loop's bounds go wrong and few places could mislead.
-void Lent::LookAtNoise(const std::string& who, Findings* findings) const {
-  const bool is_bool = given_.dtype.code == KP_DTYPE_BOOL;
-  const size_t size = ElementBytes() ? ElementBytes() : 1;  // of dtypes below a byte, whole bytes are looked at
-  const auto count = static_cast<int64_t>(block_->bytes() / size);
-  const int64_t per = ElementBytes() ? 1 : numel_ / (count ? count : 1);
-  int64_t log = 0;
-  while ((count >> log) > 0) ++log;
-  int64_t unwritten = 0;
-  int64_t first = -1;
-  int64_t run = 0;
-  const auto end_run = [&](int64_t end) {
-    const bool at_edge = end == count || end == run;
-    const int64_t enough = is_bool ? 1 : at_edge ? 20 : 20 + log;
-    if (run * static_cast<int64_t>(size) * 8 >= enough) {
-      if (first < 0) first = end - run;
-      unwritten += run;
-    }
-    run = 0;
-  };
-  int64_t no_bool = -1;
-  for (int64_t i = 0; i < count; ++i) {
-    const char* at = block_->data() + static_cast<size_t>(i) * size;
-    bool same = true;
-    for (size_t k = 0; k < size && same; ++k) {
-      const uint8_t was = is_bool ? MarkByte(Mark::kUnwritten, at + k) : NoiseByte(static_cast<size_t>(i) * size + k);
-      same = static_cast<uint8_t>(at[k]) == was;
-    }
-    if (same) {
-      ++run;
-      continue;
-    }
-    end_run(i);
-    if (is_bool && no_bool < 0 && static_cast<uint8_t>(*at) > 1) no_bool = i;
-  }
-  end_run(count);
-  if (unwritten) {
-    findings->push_back(who + NotWritten(given_, first * per, unwritten * per, numel_, "") +
-                        "; its memory comes uninitialised: write every element");
-  }
-  if (no_bool >= 0) {
-    findings->push_back(who + "element " + IndexText(given_, no_bool) + " of " + TensorText(given_) + " holds " +
-                        ElementText(given_.dtype, block_->data() + no_bool) + ", which is neither 0 nor 1");
-  }
-}
-
-void Lent::Compare(const std::string& function, const Lent& again, Findings* findings) const {
-  if (role_ != Role::kResult || !compact_ || std::memcmp(block_->data(), again.block_->data(), block_->bytes()) == 0)
-    return;
-  const size_t size = ElementBytes() ? ElementBytes() : 1;
-  size_t at = 0;
-  while (std::memcmp(block_->data() + at, again.block_->data() + at, size) == 0) at += size;
-  const std::string what =
-      ElementBytes() ? "element " + IndexText(given_, static_cast<int64_t>(at / size)) : "byte " + std::to_string(at);
-  findings->push_back(
-      function + ": " + name_ + ": " + what + " of " + TensorText(given_) +
-      " depends on bytes outside of the tensors, or on memory that was not written: it came out otherwise "
-      "when the call was repeated with others there; check the loop's bounds, or, if it may differ, leave "
-      "`deterministic` out of the signature");
-}
-
-void Lent::GiveBack(const std::string& function) {
-  if (block_->bytes() && (role_ == Role::kMutated || role_ == Role::kResult)) {
-    std::memcpy(original_, block_->data(), block_->bytes());
-  }
+int Lent::GiveBack(const std::string& function) {
+  const bool written = block_->bytes() && (role_ == Role::kMutated || role_ == Role::kResult);
+  // Of a strided one its elements alone: what lies between them others may have written meanwhile.
+  const KpDLTensor copy = InBlock();
+  if (written && (where_ || !compact_) && kp_copy(&copy, &given_) != 0) return -1;
+  if (written && !where_ && compact_) std::memcpy(reinterpret_cast<char*>(begin_), block_->data(), block_->bytes());
   ReleaseObject();
-  if (block_.use_count() == 1)
+  if (!image_ && block_.use_count() == 1)
     KeepForAWhile(block_, function, name_);  // else the kernel has kept the tensor, as it may
+  return 0;
 }
 
 }  // namespace kernpack::host::check

@@ -8,16 +8,18 @@
 namespace kernpack::host::check {
 namespace {
 
-// KERNPACK_CHECK: anything but "" and "0" turns the mode on for the whole process. Read when the library is loaded.
-int32_t FromEnvironment() noexcept {
+// KERNPACK_CHECK: anything but "" and "0" turns the mode on for the whole process, "quiet" without a line per call. Read when
+// the library is loaded.
+int32_t FromEnvironment(bool tracing) noexcept {
   const char* value = std::getenv("KERNPACK_CHECK");
-  return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0 ? 1 : 0;
+  if (value == nullptr || *value == '\0' || std::strcmp(value, "0") == 0) return 0;
+  return tracing && std::strcmp(value, "quiet") == 0 ? 0 : 1;
 }
 
 }  // namespace
 
-std::atomic<int32_t> g_checking{FromEnvironment()};
-std::atomic<int32_t> g_tracing{FromEnvironment()};
+std::atomic<int32_t> g_checking{FromEnvironment(/*tracing=*/false)};
+std::atomic<int32_t> g_tracing{FromEnvironment(/*tracing=*/true)};
 
 }  // namespace kernpack::host::check
 

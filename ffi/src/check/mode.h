@@ -6,12 +6,24 @@
 #include <atomic>
 #include <cstdint>
 
+#include <kernpack/host/host.h>
+
 namespace kernpack::host::check {
 
-extern std::atomic<int32_t> g_checking;  // how many ask for checks
+extern std::atomic<int32_t> g_checking;  // how many ask for checks, and KP_CHECKING_CALL for each checked call
 extern std::atomic<int32_t> g_tracing;  // how many of them ask for a line per call
 
 inline bool Checking() noexcept { return __builtin_expect(g_checking.load(std::memory_order_relaxed) != 0, 0); }
+// Keeps what a checked call asks of the host checked to its end, though the mode may go off meanwhile: its workspaces are the
+// call's own, and asked for again they have to be the same ones.
+class CallInProgress {
+ public:
+  CallInProgress() noexcept { g_checking.fetch_add(KP_CHECKING_CALL, std::memory_order_relaxed); }
+  CallInProgress(const CallInProgress&) = delete;
+  CallInProgress& operator=(const CallInProgress&) = delete;
+  ~CallInProgress() { g_checking.fetch_sub(KP_CHECKING_CALL, std::memory_order_relaxed); }
+};
+
 inline bool Tracing() noexcept { return g_tracing.load(std::memory_order_relaxed) != 0; }
 
 }  // namespace kernpack::host::check

@@ -12,18 +12,18 @@
 namespace kernpack::host::check {
 
 enum class Mark : uint16_t {
+  kEmpty = 0x7ff9,  // what Tensor::Empty gave, before it is written
   kUnwritten = 0x7ffa,  // a result before the call
-  kOutside = 0x7ffb,  // around a buffer
   kWorkspace = 0x7ffd,  // scratch memory before the call
   kReturned = 0x7ffe,  // memory of an earlier call
-  // The same, when a call is repeated to see whether its results depend on them: plain numbers.
-  kUnwrittenAgain = 0x3939,
-  kOutsideAgain = 0x3c3c,
-  kWorkspaceAgain = 0x3a3a,
+  // All of that when a call is repeated to see whether its results depend on it. Truth values differ from the first time's.
+  kZero = 0,
 };
 
 // Whether a call is the first one, or repeats it.
 enum class Turn { kFirst, kAgain };
+
+inline Mark MarkOf(Mark first, Turn turn) { return turn == Turn::kFirst ? first : Mark::kZero; }
 
 inline uint8_t MarkByte(Mark mark, const char* at) {
   return static_cast<uint8_t>(static_cast<unsigned>(mark) >> (reinterpret_cast<uintptr_t>(at) & 1) * 8);
@@ -44,12 +44,13 @@ inline bool HoldsMark(const char* at, size_t bytes, Mark mark) {
 
 // Integers have no NaN: a result of theirs is filled with noise, which differs from place to place, so that what a kernel
 // writes hardly ever equals it.
-inline uint8_t NoiseByte(size_t place, Turn turn = Turn::kFirst) {
+inline uint8_t NoiseByte(size_t place) {
   uint64_t mixed = (place / 8 + 1) * 0x9e3779b97f4a7c15u;
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
   mixed ^= mixed >> 31;
-  return static_cast<uint8_t>((turn == Turn::kFirst ? mixed : ~mixed) >> place % 8 * 8);
+  const auto byte = static_cast<uint8_t>(mixed >> place % 8 * 8);
+  return byte ? byte : 0x5b;  // never the zero that is there when the call is repeated
 }
 
 // Bits of what NaN-ness is told of: a complex number's part.

@@ -27,11 +27,13 @@ T ReadAs(const void* at) {
   return value;
 }
 
-std::string ListText(const KpAny& value) {
+std::string ValueTextAt(const KpAny& value, int depth);
+
+std::string ListText(const KpAny& value, int depth) {
   constexpr int64_t kMost = 8;
   const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
   std::string out = "[";
-  for (int64_t i = 0; i < list->size && i < kMost; ++i) out += (i ? ", " : "") + ValueText(list->data[i]);
+  for (int64_t i = 0; i < list->size && i < kMost; ++i) out += (i ? ", " : "") + ValueTextAt(list->data[i], depth + 1);
   if (list->size > kMost) out += ", ... " + std::to_string(list->size) + " in all";
   return out + "]";
 }
@@ -47,7 +49,9 @@ std::string TensorText(const KpDLTensor& tensor) {
   return out + " on " + DeviceText(tensor.device);
 }
 
-std::string ValueText(const KpAny& value) {
+namespace {
+
+std::string ValueTextAt(const KpAny& value, int depth) {
   if (const KpDLTensor* tensor = kp_any_tensor(&value)) return TensorText(*tensor);
   KpBytes text{};
   if (kp_any_str(&value, &text)) {
@@ -69,20 +73,33 @@ std::string ValueText(const KpAny& value) {
       return DeviceText(value.v.v_device);
     case KP_TYPE_ARRAY:
     case KP_TYPE_LIST:
-      return ListText(value);
+      return depth < kMostNested ? ListText(value, depth) : "[...]";
     default:
       return std::string("<") + kp_type_name(value.type_index) + ">";
   }
 }
 
-std::string IndexText(const KpDLTensor& tensor, int64_t element) {
+}  // namespace
+
+std::string ValueText(const KpAny& value) { return ValueTextAt(value, 0); }
+
+std::string ElementName(const KpDLTensor& tensor, int64_t element) {
+  if (tensor.ndim == 0) return "the value of " + TensorText(tensor);
   std::string out = "]";
   for (int32_t i = tensor.ndim; i-- > 0;) {
     const int64_t size = tensor.shape[i] > 0 ? tensor.shape[i] : 1;
     out.insert(0, (i ? ", " : "") + std::to_string(element % size));
     element /= size;
   }
-  return "[" + out;
+  return "element [" + out + " of " + TensorText(tensor);
+}
+
+std::string ReachText(const Block::Reach& reach, uint64_t unit_bytes, const char* unit) {
+  const uint64_t nearest = (reach.nearest + unit_bytes - 1) / unit_bytes;
+  const uint64_t farthest = (reach.farthest + unit_bytes - 1) / unit_bytes;
+  std::string out = std::to_string(nearest);
+  if (farthest != nearest) out += " to " + std::to_string(farthest);
+  return out + " " + unit + (farthest == 1 ? "" : "s");
 }
 
 std::string ElementText(KpDLDataType dtype, const void* at) {

@@ -6,7 +6,7 @@ Box::Box(const KpDLTensor& from, const KpDLTensor& to) {
   element_bytes_ = static_cast<uint32_t>(ElementBits(from.dtype) / 8);
   bytes_ = static_cast<uint64_t>(NumBytes(from));
   int64_t compact[kMaxNdim];
-  FillCompactStrides(from.ndim, from.shape, compact);
+  kp_row_major_strides(from.ndim, from.shape, compact);
   const int64_t* from_strides = from.strides != nullptr ? from.strides : compact;
   const int64_t* to_strides = to.strides != nullptr ? to.strides : compact;
   for (int32_t i = 0; i < from.ndim; ++i) {

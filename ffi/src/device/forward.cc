@@ -144,6 +144,12 @@ int StreamFree(const KpDeviceApi* table, KpDLDevice device, void* stream) noexce
 
 int Launch(const KpDeviceApi* table, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) noexcept {
   if (launch == nullptr) return kp_raise("ValueError", "launch: the description of the launch is NULL");
+  constexpr uint32_t kSmallest = KP_LAUNCH_SIZE_V1;  // NOLINT(bugprone-sizeof-expression)
+  if (launch->struct_size < kSmallest) {
+    return kp_raise("ValueError",
+                    "launch: expected a KpLaunch of at least %u bytes, got %u; set struct_size to sizeof(KpLaunch)",
+                    kSmallest, launch->struct_size);
+  }
   for (const uint32_t blocks : launch->grid) {
     if (blocks == 0) return 0;
   }
@@ -197,8 +203,8 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
   const auto fail = [&](const char* what) {
     return kp_raise("ValueError", "backend %s: its KpDeviceApi %s", backend.name, what);
   };
-  if (table->struct_size < KP_DEVICE_API_SIZE_V1) return fail("is smaller than version 1 (struct_size)");
   if (table->abi_version >> 16 != KP_DEVICE_ABI_MAJOR) return fail("is of another major version (abi_version)");
+  if (table->struct_size < KP_DEVICE_API_SIZE_V1) return fail("is smaller than version 1 (struct_size)");
   if (table->max_alignment < 64 || (table->max_alignment & (table->max_alignment - 1)) != 0) {
     return fail("has a max_alignment that is no power of two from 64 up");
   }
@@ -210,9 +216,10 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
     return fail("says KP_DEVICE_ASYNC_COPY without KP_DEVICE_EVENTS");
   }
 // A backend of an older minor knows nothing of services that came after it: the host does without them.
-#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                                          \
-  if (KP_DEVICE_SERVICE_OF(table, name) == nullptr && (minor) <= static_cast<int>(table->abi_version & 0xffff) && \
-      (needs) != KP_DEVICE_OPTIONAL && ((needs) == 0 || (table->flags & (needs)) != 0))                           \
+#define KP_CHECK_SERVICE(minor, needs, name, parameters)                                           \
+  if (KP_DEVICE_SERVICE_OF(table, minor, name) == nullptr &&                                       \
+      (minor) <= static_cast<int>(table->abi_version & 0xffff) && (needs) != KP_DEVICE_OPTIONAL && \
+      ((needs) == 0 || (table->flags & (needs)) != 0))                                             \
     return fail("lacks the service " #name);
   KP_DEVICE_SERVICES(KP_CHECK_SERVICE)
 #undef KP_CHECK_SERVICE
@@ -230,9 +237,10 @@ void MakeForwarding(const KpDeviceApi* inner, ForwardingApi* api) {
   table.scopes = inner->scopes;
   table.properties = inner->properties;
   table.context = nullptr;
-#define KP_FORWARD_SERVICE(minor, needs, name, parameters)                                                   \
-  table.name = Has(*inner, needs, KP_DEVICE_SERVICE_OF(inner, name) != nullptr) ? kServe<&KpDeviceApi::name> \
-                                                                                : Replace<fallback::name>::Call;
+#define KP_FORWARD_SERVICE(minor, needs, name, parameters)                                                       \
+  table.KP_SERVICE_FIELD_(minor, name) = Has(*inner, needs, KP_DEVICE_SERVICE_OF(inner, minor, name) != nullptr) \
+                                             ? kServe<&KpDeviceApi::KP_SERVICE_FIELD_(minor, name)>              \
+                                             : Replace<fallback::name>::Call;
   KP_DEVICE_SERVICES(KP_FORWARD_SERVICE)
 #undef KP_FORWARD_SERVICE
   if (api->type == KP_DEVICE_CPU) table.copy = CopyOnCpu;

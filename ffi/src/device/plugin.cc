@@ -15,7 +15,10 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/other_major.h"
 #include "device/registry.h"
+#include "loader/image.h"
+#include "loader/platform.h"
 #include "log/log.h"
 #include "object/object.h"
 
@@ -72,27 +75,28 @@ void LoadAll() {
   }
 }
 
-// Whether the plugin is for another major of device_api.h, and then says so.
-bool RefusedOtherMajor(void* library, const char* path) {
-  for (int major = 1; major < 100; ++major) {
-    if (major == KP_DEVICE_ABI_MAJOR) continue;
-    const std::string query = KP_BACKEND_QUERY_PREFIX + std::to_string(major);
-    if (dlsym(library, query.c_str()) == nullptr) continue;
-    kp_raise(
-        "ValueError",
-        "kp_backend_load: '%s' needs a host with version %d of device_api.h (it exports %s), this is kernpack %s with "
-        "%d.%d, which loads every %d.x; %s",
-        path, major, query.c_str(), kp_version(), KP_DEVICE_ABI_MAJOR, KP_DEVICE_ABI_MINOR, KP_DEVICE_ABI_MAJOR,
-        major > KP_DEVICE_ABI_MAJOR ? "run `pip install -U kernpack`" : "install a newer build of the backend");
-    return true;
+// 0 where the file may be loaded, as far as can be told from it; -1 where it is for another major of device_api.h, and then nothing of
+// it has run.
+int RefuseBackendOfOtherMajor(const char* path) {
+  platform::SourceFile file;
+  if (file.Open(path) != 0 || file.Read() != 0) {
+    kp_error_clear();  // the dynamic linker says it better, and looks in more places
+    return 0;
   }
-  return false;
+  const std::string query = QueryOfOtherMajor(file.bytes(), KP_BACKEND_QUERY_PREFIX, KP_BACKEND_QUERY_SYMBOL);
+  if (query.empty()) return 0;
+  const std::string major = query.substr(std::string_view(KP_BACKEND_QUERY_PREFIX).size());
+  const std::string text = OtherMajorText("needs a host of device ABI " + major + ".x (it exports " + query + ")",
+                                          "device ABI", KP_DEVICE_ABI_VERSION, MajorOf(query, KP_BACKEND_QUERY_PREFIX),
+                                          "install a newer build of the backend");
+  return kp_raise("ValueError", "kp_backend_load: '%s' %s", path, text.c_str());
 }
 
 }  // namespace
 
 int LoadPlugin(const char* path) {
   if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");
+  if (RefuseBackendOfOtherMajor(path) != 0) return -1;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* why = dlerror();
@@ -100,9 +104,7 @@ int LoadPlugin(const char* path) {
   }
   const auto query = reinterpret_cast<KpBackendQuery>(dlsym(library, KP_BACKEND_QUERY_SYMBOL));
   if (query == nullptr) {
-    const bool refused = RefusedOtherMajor(library, path);
     dlerror();
-    if (refused) return -1;
     return kp_raise("ValueError",
                     "kp_backend_load: '%s' is no backend plugin: it does not export " KP_BACKEND_QUERY_SYMBOL
                     " (kernpack/device_api.h)",

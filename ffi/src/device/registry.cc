@@ -9,7 +9,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "base/version_text.h"
+#include "base/other_major.h"
 #include "device/active.h"
 #include "device/cpu/cpu.h"
 #include "device/names.h"
@@ -67,15 +67,14 @@ int Refuse(const KpBackend& backend, const char* why) {
 }
 
 int CheckDefinition(const KpBackend& backend) {
-  if (backend.struct_size < KP_BACKEND_SIZE_V1) return Refuse(backend, "struct_size is smaller than version 1's");
+  // First: a struct of another major may be smaller, and its other fields elsewhere.
   if (backend.abi_version >> 16 != KP_DEVICE_ABI_MAJOR) {
-    return kp_raise("ValueError",
-                    "kp_backend_register: the backend is built for version %u of device_api.h, this host "
-                    "for version %d; %s",
-                    backend.abi_version >> 16, KP_DEVICE_ABI_MAJOR,
-                    backend.abi_version >> 16 > KP_DEVICE_ABI_MAJOR ? "run `pip install -U kernpack`"
-                                                                    : "rebuild it against this version's headers");
+    const std::string text =
+        OtherMajorText("was built for device ABI " + VersionText(backend.abi_version), "device ABI",
+                       KP_DEVICE_ABI_VERSION, backend.abi_version >> 16, "rebuild it against this version's headers");
+    return kp_raise("ValueError", "kp_backend_register: a backend %s", text.c_str());
   }
+  if (backend.struct_size < KP_BACKEND_SIZE_V1) return Refuse(backend, "struct_size is smaller than version 1's");
   if (backend.min_host_abi > KP_ABI_VERSION) {
     return kp_raise("ValueError",
                     "kp_backend_register: backend '%s' needs a host of ABI %s or newer; this is %s: pip install -U "

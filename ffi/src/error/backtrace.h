@@ -10,9 +10,10 @@ constexpr int kMaxFrames = 64;
 
 // Whether KERNPACK_BACKTRACE asks for backtraces (set, and neither empty nor "0"). Read once.
 bool BacktraceWanted() noexcept;
-// Captures up to kMaxFrames return addresses, most recent first, without those of the raising code; returns how many.
-int CaptureFrames(void** frames) noexcept;
-// One line a frame: object file, symbol where known, offset.
+// Captures up to kMaxFrames return addresses, most recent first; returns how many. They begin with `caller`, the return address of
+// one of the calls that led here: what lies above it is the raising code's own. NULL: with what called NewError.
+int CaptureFrames(void** frames, const void* caller) noexcept;
+// One line per function: source file and line, else object file and offset. Inlined functions have their own.
 std::string RenderFrames(void* const* frames, int count);
 
 }  // namespace kernpack::host

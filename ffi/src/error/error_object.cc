@@ -62,9 +62,7 @@ KpBytes Place(char*& cursor, std::string_view text) {
   return placed;
 }
 
-void Capture(ErrorBody* error) noexcept {
-  void* frames[kMaxFrames];
-  const int count = CaptureFrames(frames);
+void KeepFrames(ErrorBody* error, void* const* frames, int count) noexcept {
   const size_t bytes = static_cast<size_t>(count) * sizeof(void*);
   error->frames = count ? static_cast<void**>(std::malloc(bytes)) : nullptr;
   if (error->frames == nullptr) return;
@@ -72,21 +70,39 @@ void Capture(ErrorBody* error) noexcept {
   error->frame_count = count;
 }
 
-}  // namespace
-
-KpErrorObject* NewError(std::string_view kind, std::string_view message, std::string_view backtrace) noexcept {
+ErrorBody* NewBody(std::string_view kind, std::string_view message, std::string_view backtrace) noexcept {
   ErrorBody* error = nullptr;
   try {
     error = NewObject<ErrorBody>(KP_TYPE_ERROR, DeleteError, kind.size() + message.size() + backtrace.size() + 3);
   } catch (...) {
-    return &g_out_of_memory;
+    return nullptr;
   }
   char* cursor = reinterpret_cast<char*>(error + 1);
   error->base.kind = Place(cursor, kind);
   error->base.message = Place(cursor, message);
   error->base.backtrace = Place(cursor, backtrace);
   error->base.update_backtrace = UpdateBacktrace;
-  if (BacktraceWanted()) Capture(error);
+  return error;
+}
+
+}  // namespace
+
+KpErrorObject* NewError(std::string_view kind, std::string_view message, std::string_view backtrace,
+                        const void* caller) noexcept {
+  ErrorBody* error = NewBody(kind, message, backtrace);
+  if (error == nullptr) return &g_out_of_memory;
+  if (BacktraceWanted()) {
+    void* frames[kMaxFrames];
+    KeepFrames(error, frames, CaptureFrames(frames, caller));
+  }
+  return &error->base;
+}
+
+KpErrorObject* NewErrorOfFrames(std::string_view kind, std::string_view message, std::string_view backtrace,
+                                void* const* frames, int count) noexcept {
+  ErrorBody* error = NewBody(kind, message, backtrace);
+  if (error == nullptr) return &g_out_of_memory;
+  KeepFrames(error, frames, count);
   return &error->base;
 }
 

@@ -56,8 +56,8 @@ int RaiseObject(KpErrorObject* error) noexcept {
   return -1;
 }
 
-int Raise(std::string_view kind, std::string_view message, std::string_view backtrace) noexcept {
-  return RaiseObject(NewError(kind.empty() ? "RuntimeError" : kind, message, backtrace));
+int Raise(std::string_view kind, std::string_view message, std::string_view backtrace, const void* caller) noexcept {
+  return RaiseObject(NewError(kind.empty() ? "RuntimeError" : kind, message, backtrace, caller));
 }
 
 bool TakeError(KpAny* out) noexcept {
@@ -123,7 +123,7 @@ int kp_raise(const char* kind, const char* format, ...) {
 namespace kernpack::host::service {
 
 int raise(const KpHost*, KpBytes kind, KpBytes message, KpBytes backtrace) noexcept {
-  return Raise(View(kind), View(message), View(backtrace));
+  return Raise(View(kind), View(message), View(backtrace), __builtin_return_address(0));
 }
 
 int raise_object(const KpHost*, KpObject* error) noexcept {

@@ -1,43 +1,41 @@
 #include "loader/distribution.h"
 
+#include <dirent.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <ctime>
 #include <fstream>
-#include <iterator>
+#include <functional>
+#include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <kernpack/host/host.h>
 
+#include "base/leaked.h"
+#include "loader/digest.h"
+
 namespace kernpack::host {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kInfo = ".dist-info";
 constexpr int kDeepest = 5;  // folders between a file and the one that its distribution was installed into
 
-std::string ReadAll(const fs::path& path) {
+// Empty where there is no such file.
+std::string ReadAll(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// The way in which RECORD writes digests: base64 for URLs, without padding.
-std::string Base64Url(const std::string& hex) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
-  std::string text;
-  unsigned pending = 0;
-  int bits = 0;
-  for (const char c : hex) {
-    pending = (pending << 4) | value(c);
-    for (bits += 4; bits >= 6; bits -= 6) text += kDigits[(pending >> (bits - 6)) & 63];
+  std::string content;
+  for (size_t size = 0; file;) {  // in pieces: what a size says need not be true
+    content.resize(size + (1 << 16));
+    file.read(&content[size], 1 << 16);
+    content.resize(size += static_cast<size_t>(file.gcount()));
   }
-  if (bits > 0) text += kDigits[(pending << (6 - bits)) & 63];
-  return text;
+  return content;
 }
 
 // A path as a field of RECORD, which is a file of comma-separated values.
@@ -48,13 +46,14 @@ std::string AsField(const std::string& path) {
   return field + '"';
 }
 
-// The hash that a RECORD gives for the path: "sha256=..."; empty where it gives none.
-std::string HashInRecord(const std::string& record, const std::string& path) {
+// The hash that lines of RECORD give for the path: "sha256=..."; empty where they give none.
+std::string HashInRecord(std::string_view record, const std::string& path) {
   const std::string begin = AsField(path) + ",";
-  for (size_t at = record.find(begin); at != std::string::npos; at = record.find(begin, at + 1)) {
-    if (at != 0 && record[at - 1] != '\n') continue;
-    const size_t from = at + begin.size();
-    return record.substr(from, std::min(record.find(',', from), record.size()) - from);
+  const std::boyer_moore_horspool_searcher search(begin.begin(), begin.end());
+  for (auto at = record.begin(); (at = std::search(at, record.end(), search)) != record.end(); ++at) {
+    if (at != record.begin() && at[-1] != '\n') continue;
+    const auto from = static_cast<size_t>(at - record.begin()) + begin.size();
+    return std::string(record.substr(from, std::min(record.find(',', from), record.size()) - from));
   }
   return {};
 }
@@ -65,19 +64,91 @@ std::string Normal(std::string_view name) {
   return text;
 }
 
-// The metadata folders in a folder, first those that are called like the package.
-std::vector<std::string> MetadataIn(const fs::path& folder, const std::string& package) {
-  std::vector<std::string> found;
-  std::error_code ignored;
-  for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
-    std::string name = entry->path().filename().string();
-    if (name.ends_with(kInfo)) found.push_back(std::move(name));
+bool IsCalled(const std::string& info, const std::string& normal_name) {
+  return Normal(std::string_view(info).substr(0, info.find('-'))) == normal_name;
+}
+
+bool IsObject(std::string_view line) { return line.find(".so") != std::string_view::npos; }
+
+// The metadata folders in a folder, as long as the folder's times stay: installers replace such a folder as a whole.
+class Folder {
+ public:
+  // Of a folder in this state; `settled`: its times tell every later change.
+  Folder(std::string path, const struct stat& state, bool settled) : path_(std::move(path)), state_(state) {
+    settled_ = settled;
+    DIR* open = opendir(path_.c_str());
+    if (!open) return;
+    while (const dirent* entry = readdir(open)) {
+      if (std::string_view(entry->d_name).ends_with(kInfo)) infos_.emplace_back(entry->d_name);
+    }
+    closedir(open);
   }
-  const std::string likely = Normal(package);
-  std::partition(found.begin(), found.end(), [&likely](const std::string& name) {
-    return Normal(name.substr(0, std::min(name.find('-'), name.size()))) == likely;
-  });
-  return found;
+
+  bool IsStill(const struct stat& now) const {
+    return settled_ && now.st_dev == state_.st_dev && now.st_ino == state_.st_ino &&
+           now.st_mtim.tv_sec == state_.st_mtim.tv_sec && now.st_mtim.tv_nsec == state_.st_mtim.tv_nsec;
+  }
+
+  bool empty() const { return infos_.empty(); }
+
+  // The metadata folder whose RECORD has a hash for the file `inside`, and that hash; empty where none has. Looks first where the
+  // distribution is called like the file's package.
+  std::string Find(const std::string& inside, std::string* hash) {
+    const std::string likely = Normal(std::string_view(inside).substr(0, inside.find_first_of("/.")));
+    for (const std::string& info : infos_) {
+      if (IsCalled(info, likely) && Lists(info, inside, hash)) return info;
+    }
+    if (!IsObject(inside)) {
+      for (const std::string& info : infos_) {
+        if (Lists(info, inside, hash)) return info;
+      }
+      return {};
+    }
+    // All the others are read once: what they say of shared objects is little.
+    if (objects_.empty()) ReadObjects();
+    for (size_t i = 0; i < infos_.size(); ++i) {
+      if (!HashInRecord(objects_[i], inside).empty() && Lists(infos_[i], inside, hash)) return infos_[i];
+    }
+    return {};
+  }
+
+ private:
+  bool Lists(const std::string& info, const std::string& inside, std::string* hash) const {
+    *hash = HashInRecord(ReadAll(path_ + "/" + info + "/RECORD"), inside);
+    return !hash->empty() && !ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda");
+  }
+
+  void ReadObjects() {
+    for (const std::string& info : infos_) {
+      const std::string record = ReadAll(path_ + "/" + info + "/RECORD");
+      std::string& kept = objects_.emplace_back();
+      for (std::string_view rest = record; !rest.empty();) {
+        const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+        if (IsObject(line)) kept += line;
+        rest.remove_prefix(line.size());
+      }
+    }
+  }
+
+  std::string path_;
+  struct stat state_;
+  bool settled_;
+  std::vector<std::string> infos_;
+  std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
+};
+
+// What is known of the folders that files were loaded from. Loads don't overlap.
+Folder& FolderAt(const std::string& path, const struct stat& now) {
+  struct Folders : std::unordered_map<std::string, Folder> {};
+  constexpr size_t kMost = 64;
+  constexpr time_t kSettling = 2;
+  auto& folders = Leaked<Folders>();
+  if (const auto found = folders.find(path); found != folders.end()) {
+    if (found->second.IsStill(now)) return found->second;
+    folders.erase(found);
+  }
+  if (folders.size() >= kMost) folders.clear();
+  return folders.emplace(path, Folder(path, now, time(nullptr) - now.st_mtim.tv_sec > kSettling)).first->second;
 }
 
 struct Distribution {
@@ -85,27 +156,33 @@ struct Distribution {
 };
 
 Distribution FindDistribution(const char* path) {
-  std::error_code failed;
-  const fs::path asked(path);
   // Folders may be links; a file that is a link is listed under its own name.
-  const fs::path folder = fs::canonical(asked.has_parent_path() ? asked.parent_path() : fs::path("."), failed);
-  if (failed) return {};
-  const fs::path file = folder / asked.filename();
-  fs::path place = folder;
-  for (int i = 0; i < kDeepest; ++i, place = place.parent_path()) {
-    const fs::path inside = file.lexically_relative(place);
-    const std::vector<std::string> all = MetadataIn(place, fs::path(*inside.begin()).stem().string());
-    for (const std::string& info : all) {
-      const std::string hash = HashInRecord(ReadAll(place / info / "RECORD"), inside.generic_string());
-      if (hash.empty() || ReadAll(place / info / "INSTALLER").starts_with("conda")) continue;
+  const std::string asked(path);
+  const size_t slash = asked.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : asked.substr(0, std::max<size_t>(slash, 1));
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(folder.c_str(), nullptr), &std::free);
+  if (!real) return {};
+  std::string place = real.get();
+  std::string inside = asked.substr(slash + 1);
+  for (int i = 0; i < kDeepest; ++i) {
+    struct stat now;
+    if (stat(place.c_str(), &now) != 0) return {};
+    Folder& listed = FolderAt(place, now);
+    Distribution found;
+    if (const std::string info = listed.Find(inside, &found.hash); !info.empty()) {
       const std::string named = info.substr(0, info.size() - kInfo.size());
       const size_t dash = named.find('-');
-      if (dash == std::string::npos) continue;
-      std::string name = named.substr(0, dash);
-      std::replace(name.begin(), name.end(), '_', '-');
-      return {name, named.substr(dash + 1), hash};
+      if (dash != std::string::npos) {
+        found.name = named.substr(0, dash);
+        std::replace(found.name.begin(), found.name.end(), '_', '-');
+        found.version = named.substr(dash + 1);
+        return found;
+      }
     }
-    if (!all.empty() || place == place.root_path()) break;  // this is where distributions were installed
+    if (!listed.empty() || place == "/") break;  // this is where distributions were installed
+    const size_t last = place.rfind('/');
+    inside.insert(0, place.substr(last + 1).append("/"));
+    place.resize(std::max<size_t>(last, 1));
   }
   return {};
 }
@@ -123,12 +200,12 @@ int VerifyAgainstRecord(const char* path, const std::string& digest, std::string
   constexpr std::string_view kSha256 = "sha256=";
   const Distribution found = FindDistribution(path);
   if (!found.hash.starts_with(kSha256)) return 0;
-  if (found.hash.substr(kSha256.size()) != Base64Url(digest)) {
+  if (found.hash.substr(kSha256.size()) != DigestText(digest)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s' isn't the file that %s %s installed: its RECORD says %s, the file has "
                     "sha256=%s; run `pip install --force-reinstall %s==%s`, or set KERNPACK_VERIFY=0 where files are "
                     "changed on purpose after they were installed",
-                    path, found.name.c_str(), found.version.c_str(), found.hash.c_str(), Base64Url(digest).c_str(),
+                    path, found.name.c_str(), found.version.c_str(), found.hash.c_str(), DigestText(digest).c_str(),
                     found.name.c_str(), found.version.c_str());
   }
   *verified = found.name + " " + found.version;

@@ -1,6 +1,9 @@
 // The ELF side of image.h.
+#include <cstdlib>
+
 #include <kernpack/host/host.h>
 
+#include "base/other_major.h"
 #include "loader/elf_view.h"
 #include "loader/image.h"
 
@@ -29,23 +32,19 @@ void ForEachSymbol(const ElfView& elf, Visit&& visit) {
 }
 
 // "kp_module_v2" and its like.
-bool IsQueryOfSomeMajor(std::string_view name) {
-  constexpr std::string_view kPrefix = KP_MODULE_QUERY_PREFIX;
-  return name.size() > kPrefix.size() && name.starts_with(kPrefix) &&
-         name.find_first_not_of("0123456789", kPrefix.size()) == std::string_view::npos;
+bool IsQueryOfSomeMajor(std::string_view name, std::string_view prefix) {
+  return name.size() > prefix.size() && name.starts_with(prefix) &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
 }
 
 // Whatever else it exports: its aliases would work without its signatures.
 int RefuseOtherMajor(const char* path, const std::string& query) {
-  const std::string major = query.substr(std::string_view(KP_MODULE_QUERY_PREFIX).size());
-  const bool newer = major.size() > 9 || std::stoi(major) > KP_ABI_MAJOR;
-  return kp_raise(
-      "ImportError",
-      "kernpack.load: '%s' needs a host of ABI %s.x (it exports %s), this is kernpack %s with ABI %d.%d, which "
-      "loads every %d.x; %s",
-      path, major.c_str(), query.c_str(), kp_version(), KP_ABI_MAJOR, KP_ABI_MINOR, KP_ABI_MAJOR,
-      newer ? "run `pip install -U kernpack`"
-            : "install a newer build of the module, or rebuild it with this version of kernpack-sdk");
+  const std::string digits = query.substr(std::string_view(KP_MODULE_QUERY_PREFIX).size());
+  const std::string text =
+      OtherMajorText("needs a host of ABI " + digits + ".x (it exports " + query + ")", "ABI", KP_ABI_VERSION,
+                     MajorOf(query, KP_MODULE_QUERY_PREFIX),
+                     "install a newer build of the module, or rebuild it with this version of kernpack-sdk");
+  return kp_raise("ImportError", "kernpack.load: '%s' %s", path, text.c_str());
 }
 
 void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
@@ -60,7 +59,7 @@ void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
     if (symbol.st_shndx == SHN_UNDEF) {
       out->peer_environment = out->peer_environment || name.starts_with("TVMFFIEnv");
       out->peer_globals = out->peer_globals || name.starts_with("TVMFFIFunctionSetGlobal");
-    } else if (IsQueryOfSomeMajor(name)) {
+    } else if (IsQueryOfSomeMajor(name, KP_MODULE_QUERY_PREFIX)) {
       out->other_query = name;
     } else if (name.starts_with(kPrefix) && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
       out->aliases.emplace_back(name.substr(kPrefix.size()));
@@ -70,6 +69,24 @@ void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
 }
 
 }  // namespace
+
+std::string QueryOfOtherMajor(std::span<const char> content, std::string_view prefix, std::string_view own) {
+  ElfView elf(content);
+  if (!elf.Check().empty()) return {};
+  std::string other;
+  bool has_own = false;
+  ForEachSymbol(elf, [&](const Elf64_Sym& symbol, std::string_view name) {
+    if (symbol.st_shndx == SHN_UNDEF) return true;
+    has_own = name == own;
+    if (!has_own && IsQueryOfSomeMajor(name, prefix)) other = name;
+    return !has_own;
+  });
+  return has_own ? std::string() : other;
+}
+
+unsigned long MajorOf(const std::string& query, std::string_view prefix) {
+  return std::strtoul(query.c_str() + prefix.size(), nullptr, 10);
+}
 
 int InspectImage(const char* path, std::span<const char> content, Image* out) {
   ElfView elf(content);

@@ -66,19 +66,24 @@ struct Libraries {
   }
 };
 
-// A file that was loaded before, by this process or another, without a look at its content. NULL where it has to be read.
-const Library* LoadKept(const char* path, const std::string& state) {
-  platform::Kept kept;
-  if (!platform::Recall(state, &kept)) return nullptr;
+// A file that was loaded before, by this process or another, without a look at its content. False where it has to be read.
+bool LoadKept(const char* path, LoadedFile* out) {
+  out->state = platform::StateOfFile(path);
+  platform::Known known;
+  std::string copy;
+  if (out->state.empty() || !platform::Recall(path, out->state, &known, &copy)) return false;
+  out->known = known.alone;
+  out->verified = known.verified;
   auto& libraries = Leaked<Libraries>();
-  if (const Library* library = libraries.Find(kept.digest)) return library;
+  if ((out->library = libraries.Find(known.digest))) return true;
   const KeepFloatEnvironment keep;
-  void* handle = platform::OpenKept(kept.copy);
-  if (!handle) return nullptr;
+  void* handle = platform::OpenKept(copy);
+  if (!handle) return false;
   ImageSymbols symbols;
   symbols.has_query = true;  // only such files are remembered
-  return libraries.Add(
-      std::make_unique<Library>(Library{path, kept.digest, kept.verified, handle, std::move(symbols)}));
+  out->library =
+      libraries.Add(std::make_unique<Library>(Library{path, known.digest, known.verified, handle, std::move(symbols)}));
+  return true;
 }
 
 int LoadContent(const char* path, uint32_t flags, std::span<const char> content, const std::string& digest,
@@ -106,21 +111,24 @@ int LoadContent(const char* path, uint32_t flags, std::span<const char> content,
 
 }  // namespace
 
-int LoadLibraryFile(const char* path, uint32_t flags, const Library** out) {
+int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out) {
+  if ((flags & KP_LOAD_PROBE) == 0 && LoadKept(path, out)) return 0;
   platform::SourceFile file;
-  if (file.Open(path) != 0) return -1;
-  if ((flags & KP_LOAD_PROBE) == 0 && (*out = LoadKept(path, file.state()))) return 0;
-  if (file.Read() != 0) return -1;
+  *out = {};
+  if (file.Open(path) != 0 || file.Read() != 0) return -1;
   const std::string digest = Digest(file.bytes());
-  std::string verified;
-  if (VerifyAgainstRecord(path, digest, &verified) != 0) return -1;
+  if (VerifyAgainstRecord(path, digest, &out->verified) != 0) return -1;
   auto from = platform::OpenFrom::kSnapshot;
-  *out = Leaked<Libraries>().Find(digest);
-  if (!*out && LoadContent(path, flags, file.bytes(), digest, verified, &from, out) != 0) return -1;
-  if ((*out)->symbols.has_query && from == platform::OpenFrom::kSnapshot) {
-    platform::Remember(file.state(), path, digest, verified);
-  }
+  out->library = Leaked<Libraries>().Find(digest);
+  if (!out->library && LoadContent(path, flags, file.bytes(), digest, out->verified, &from, &out->library) != 0)
+    return -1;
+  if (out->library->symbols.has_query && from == platform::OpenFrom::kSnapshot) out->state = file.state();
   return 0;
+}
+
+void RememberFile(const char* path, const LoadedFile& file, bool alone) {
+  if (file.state.empty() || file.known) return;
+  platform::Remember(path, file.state, {file.library->digest, file.verified, alone});
 }
 
 std::string DescribeLibraries() {

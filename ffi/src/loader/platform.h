@@ -9,6 +9,10 @@
 
 namespace kernpack::platform {
 
+// Names the file of that path in its state (device, number, size, times), unopened; empty where there is none, or where another
+// content could have the same name: the file was changed a moment ago, or its file system counts whole seconds.
+std::string StateOfFile(const char* path);
+
 // A regular file, opened, and what it was at that moment.
 class SourceFile {
  public:
@@ -23,8 +27,7 @@ class SourceFile {
   int Read();
   std::span<const char> bytes() const { return {data_.get(), size_}; }
 
-  // Names this file in this state (device, number, size, times); empty where another content could have the same name: the file
-  // was changed a moment ago, or its file system counts whole seconds.
+  // As StateOfFile.
   const std::string& state() const { return state_; }
 
  private:
@@ -36,16 +39,17 @@ class SourceFile {
 };
 
 // What is known of a file that was loaded before, maybe by another process.
-struct Kept {
+struct Known {
   std::string digest;
   std::string verified;  // see distribution.h
-  std::string copy;  // the path that the dynamic linker opens
+  bool alone = false;  // this version of the host made a module of it alone, so that all of its table is sound
 };
 
-// Finds what Remember wrote down of a file in that state; false where there is nothing, or it cannot be trusted.
-bool Recall(const std::string& state, Kept* out);
-// Writes down that a file in that state has this content, of which OpenLibrary has kept a copy. Does nothing where it cannot.
-void Remember(const std::string& state, const char* path, const std::string& digest, const std::string& verified);
+// Finds what Remember wrote down of a file in that state, and the path of its copy, which the dynamic linker opens; false where there
+// is nothing, or it cannot be trusted.
+bool Recall(const char* path, const std::string& state, Known* out, std::string* copy);
+// Writes down what is known of a file in that state, of which OpenLibrary has kept a copy. Does nothing where it cannot.
+void Remember(const char* path, const std::string& state, const Known& known);
 // Loads a copy that Recall found. NULL where that fails; the file itself then has to be loaded.
 void* OpenKept(const std::string& copy);
 

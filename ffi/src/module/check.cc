@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 #include <set>
 #include <string>
@@ -9,7 +10,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/version_text.h"
+#include "base/other_major.h"
 
 namespace kernpack::host {
 namespace {
@@ -47,19 +48,16 @@ bool IsAttributeKey(std::string_view key) {
 }
 
 int RefuseVersion(const KpModule* module, const char* where) {
-  const std::string host = VersionText(KP_ABI_VERSION);
   if (module->min_host_abi > KP_ABI_VERSION) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s' needs a host of ABI %s or newer, this is kernpack %s with ABI %s; %s", where,
-                    VersionText(module->min_host_abi).c_str(), kp_version(), host.c_str(), kUpgrade);
+    return kp_raise(
+        "ImportError", "kernpack.load: '%s' needs a host of ABI %s or newer, this is kernpack %s with ABI %s; %s",
+        where, VersionText(module->min_host_abi).c_str(), kp_version(), VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
   }
   if (module->abi_version >> 16 != KP_ABI_MAJOR) {
-    const std::string rebuild = "rebuild the module with kernpack-sdk " + std::to_string(KP_ABI_MAJOR) + ".x";
-    return kp_raise(
-        "ImportError",
-        "kernpack.load: '%s' was built for ABI %s, this is kernpack %s with ABI %s, which loads every %d.x; %s", where,
-        VersionText(module->abi_version).c_str(), kp_version(), host.c_str(), KP_ABI_MAJOR,
-        module->abi_version >> 16 > KP_ABI_MAJOR ? kUpgrade : rebuild.c_str());
+    const std::string text = OtherMajorText(
+        "was built for ABI " + VersionText(module->abi_version), "ABI", KP_ABI_VERSION, module->abi_version >> 16,
+        "rebuild the module with kernpack-sdk " + std::to_string(KP_ABI_MAJOR) + ".x");
+    return kp_raise("ImportError", "kernpack.load: '%s' %s", where, text.c_str());
   }
   return 0;
 }
@@ -170,21 +168,72 @@ int CheckAttributes(const char* text, const char* name) {
   return 0;
 }
 
-int CheckDefinition(const KpFunctionDef* definition, const char* where) {
-  if (!definition->name || !IsFunctionName(definition->name)) {
+int CheckEntry(const Entry& entry) {
+  if (entry.part->table == nullptr) return 0;  // made by this host, of names that the peer allows
+  const KpFunctionDef& definition = *entry.definition;
+  const char* where = entry.part->path;
+  if (!definition.name || !IsFunctionName(definition.name)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s': expected a function name of lower-case letters, digits and '_', got '%.100s'",
-                    where, definition->name ? definition->name : "(null)");
+                    where, definition.name ? definition.name : "(null)");
   }
-  const char* name = definition->name;
-  if (const KpFunctionInfo* info = definition->info) {
+  const char* name = definition.name;
+  if (const KpFunctionInfo* info = definition.info) {
     if (CheckInfo(name, *info, where) != 0) return -1;
     if (info->kind != KP_DEF_FUNCTION) return 0;
   }
-  if (!definition->call) {
+  if (!definition.call) {
     return kp_raise("ImportError", "kernpack.load: '%s': %s has no code to call (call is NULL)", where, name);
   }
   return 0;
+}
+
+namespace {
+
+bool SameText(const char* a, const char* b) { return a == b || (a && b && std::strcmp(a, b) == 0); }
+
+int CheckAgainst(const Entry& earlier, const Entry& entry) {
+  const char* signature = earlier.info().signature;
+  const KpFunctionInfo& info = entry.info();
+  if (!SameText(signature, info.signature)) {
+    return kp_raise("ValueError",
+                    "kernpack.load: '%s': %s has another signature than its variant in '%s': '%s' against '%s'; "
+                    "variants of one function share one signature",
+                    entry.part->path, entry.definition->name, earlier.part->path,
+                    info.signature ? info.signature : "(none)", signature ? signature : "(none)");
+  }
+  if (!SameText(earlier.info().target, info.target)) return 0;
+  return kp_raise("ValueError",
+                  "kernpack.load: %s is exported twice for %s, by '%s' and by '%s'; give one of them another name or "
+                  "target",
+                  entry.definition->name, info.target ? info.target : "the baseline", earlier.part->path,
+                  entry.part->path);
+}
+
+int CheckBaseline(const std::vector<Entry>& entries) {
+  const Entry* for_cpu = nullptr;
+  for (const Entry& entry : entries) {
+    const char* target = entry.info().target;
+    if (!target) return 0;
+    if (std::strncmp(target, "llvm", 4) == 0 || SameText(target, "c")) for_cpu = &entry;
+  }
+  if (!for_cpu) return 0;
+  const char* name = for_cpu->definition->name;
+  return kp_raise("ValueError",
+                  "kernpack.load: '%s': %s has a CPU variant for '%s' but no baseline; add KP_EXPORT(%s, ...) without "
+                  "a target, which runs where no variant does",
+                  for_cpu->part->path, name, for_cpu->info().target, name);
+}
+
+}  // namespace
+
+int CheckVariants(const std::vector<Entry>& entries) {
+  for (size_t i = 1; i < entries.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (CheckAgainst(entries[j], entries[i]) != 0) return -1;
+    }
+  }
+  return CheckBaseline(entries);
 }
 
 }  // namespace kernpack::host

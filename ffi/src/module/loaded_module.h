@@ -6,8 +6,10 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,6 @@
 
 #include "base/fork.h"
 #include "loader/library.h"
-#include "module/name_index.h"
 #include "target/target_match.h"
 
 namespace kernpack::host {
@@ -27,31 +28,50 @@ inline const KpFunctionInfo& InfoOf(const KpFunctionDef& definition) {
   return definition.info ? *definition.info : kPlainFunction;
 }
 
-// One implementation of a function.
-struct Variant {
+// One file's part in a module: its functions and the instance made of it.
+struct Part {
+  const KpModule* table;  // NULL: built with the peer's SDK; the context of a function is then what it is called with
+  KpInstance* instance;
+  const char* path;  // immortal
+  std::span<const KpFunctionDef> functions;
+
+  uint32_t abi() const { return table ? table->abi_version : KP_ABI_VERSION; }
+};
+
+// One line of a part's table.
+struct Entry {
+  const Part* part;
   const KpFunctionDef* definition;
   const KpFunctionInfo& info() const { return InfoOf(*definition); }
+};
+
+// One implementation of a function that was asked for.
+struct Variant : Entry {
+  std::unique_ptr<const KpFunctionSelf> with_context;  // of one that takes a context
   void* self;
-  const char* path;  // of the file it came from
-  uint32_t abi;      // that file was built for
-  uint32_t next;     // variant of the same function, or NameIndex::kNone
 };
 
 struct Function : KpLoadedFunction {
-  uint32_t first_variant;
+  std::vector<Variant> variants;
+  // The number of the variant for a device; guarded by ModulesMutex().
+  mutable std::map<std::pair<int32_t, int32_t>, uint32_t> chosen;
 };
 
-// One file's part in a module: its table and the instance made of it.
-struct Part {
-  const KpModule* table;
-  KpInstance* instance;
-  const char* path;  // immortal
+inline constexpr uint32_t kNoVariant = UINT32_MAX;
+
+class FunctionIndex;
+
+// What stands in for the table of a module that has none.
+struct MadeTable {
+  std::vector<KpFunctionDef> functions;
+  std::vector<KpFunctionInfo> infos;
+  std::deque<std::string> strings;
 };
 
 }  // namespace kernpack::host
 
-// Immortal. Immutable once published, but for the mutable members, which ModulesMutex() guards. A function is a number, and
-// costs a few words, until somebody asks for it: a generated module may have thousands.
+// Immortal. Immutable once published, but for the mutable members. A function is a line of a table, which nobody has read, until
+// somebody asks for it: a generated module may have thousands.
 struct KpLoadedModule {
   std::string name;
   std::string version;
@@ -59,23 +79,15 @@ struct KpLoadedModule {
   std::string path;
   std::string digest;
   kernpack::host::CpuSpec cpu;  // what its variants were chosen for
-
-  std::vector<uint32_t> first_variants;  // of each function
-  kernpack::host::NameIndex index;  // of the functions
-  std::vector<kernpack::host::Variant> variants;
-  std::vector<std::pair<const char*, const char*>> gradients;  // forward, backward
-  std::vector<std::pair<const char*, const char*>> jvps;  // forward, the op that computes its tangents
   bool any_device = false;  // its functions look after their device themselves (modules built with the peer's SDK)
-  std::deque<KpFunctionDef> definitions;  // those, and what they point to, of a module that has no table
-  std::deque<KpFunctionInfo> infos;
-  std::deque<std::string> strings;
-  std::deque<KpFunctionSelf> selves;  // of functions that take a context; never moves
 
-  const char* NameOf(uint32_t number) const { return variants[first_variants[number]].definition->name; }
+  std::vector<kernpack::host::Part> parts;
+  std::unique_ptr<kernpack::host::MadeTable> made_table;
 
-  mutable std::unique_ptr<std::atomic<const kernpack::host::Function*>[]> made;  // one a function; NULL until asked for
-  mutable std::vector<uint32_t> by_name;  // function numbers in name order; empty until asked for
-  mutable std::map<std::pair<const kernpack::host::Function*, std::pair<int32_t, int32_t>>, uint32_t> chosen;
+  // The functions that were asked for, by name; guarded by ModulesMutex().
+  mutable std::unordered_map<std::string_view, std::unique_ptr<const kernpack::host::Function>> made;
+  mutable std::atomic<uint32_t> searches{0};  // of the tables, while there is no index
+  mutable std::atomic<const kernpack::host::FunctionIndex*> index{nullptr};  // never freed
 };
 
 namespace kernpack::host {
@@ -83,22 +95,18 @@ namespace kernpack::host {
 // One for all modules: it is held for a moment only, and fork() has to know it.
 ForkMutex& ModulesMutex();
 
-// Makes one module of the parts (at least one, checked tables). Returns 0, or -1 raised.
-int BuildModule(const std::vector<Part>& parts, KpLoadedModule* out);
+// Makes one module of its parts (at least one, checked tables). `known`: this host took the same parts for a module before, so that
+// it isn't all read again. Returns 0, or -1 raised.
+int BuildModule(std::vector<Part> parts, bool known, KpLoadedModule* out);
 
-// Adds a variant to a module under construction (its index has room). A new function of its own: returns kNone; else the
-// number of the function that has its name already, to which the caller chains it.
-uint32_t AddFunction(KpLoadedModule* module, const Variant& variant);
-// The last step of construction.
-void FinishFunctions(KpLoadedModule* module);
+// The function of that name, made when it is first asked for. NULL with no error raised: there is none; NULL with one: its contract
+// doesn't compile, or the table is damaged.
+const Function* FindFunction(const KpLoadedModule& module, std::string_view name);
 
-// The number of the function of that name, or kNone.
-uint32_t FindFunction(const KpLoadedModule& module, std::string_view name);
+// All functions of the module, checked. NULL with an error raised when something is wrong with its tables.
+const FunctionIndex* IndexOf(const KpLoadedModule& module);
 
-// The function of that number; NULL with an error raised when its contract does not compile.
-const Function* GetFunction(const KpLoadedModule* module, uint32_t number);
-
-// The number of the variant to run on the device, or kNone. `device` of type KP_DEVICE_CPU has id 0; of any other, hold no
+// The number of the variant to run on the device, or kNoVariant. `device` of type KP_DEVICE_CPU has id 0; of any other, hold no
 // lock.
 uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device);
 

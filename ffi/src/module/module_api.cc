@@ -1,35 +1,23 @@
 // The C API's view of a loaded module.
-#include <algorithm>
-#include <cstring>
-#include <numeric>
-
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "loader/library.h"
+#include "module/function_index.h"
 #include "module/registry.h"
 
 using namespace kernpack::host;
 
 namespace {
 
-uint32_t NumberInNameOrder(const KpLoadedModule& module, int32_t index) {
-  const std::lock_guard lock(ModulesMutex());
-  if (module.by_name.empty()) {
-    module.by_name.resize(module.first_variants.size());
-    std::iota(module.by_name.begin(), module.by_name.end(), 0U);
-    std::sort(module.by_name.begin(), module.by_name.end(),
-              [&](uint32_t a, uint32_t b) { return std::strcmp(module.NameOf(a), module.NameOf(b)) < 0; });
-  }
-  return module.by_name[static_cast<size_t>(index)];
-}
-
-int CheckIndex(const KpLoadedModule& module, const char* function, int32_t index) {
-  const size_t count = module.first_variants.size();
-  if (index >= 0 && static_cast<size_t>(index) < count) return 0;
-  return kp_raise("IndexError", "%s: expected an index below the module's %zu functions, got %d", function, count,
-                  index);
+// NULL with an error raised beyond the last, or where something is wrong with the module's tables.
+const char* NameInOrder(const KpLoadedModule& module, const char* who, int32_t at) {
+  const FunctionIndex* index = IndexOf(module);
+  if (index == nullptr) return nullptr;
+  if (at >= 0 && static_cast<size_t>(at) < index->count()) return index->NameInOrder(static_cast<size_t>(at));
+  kp_raise("IndexError", "%s: expected an index below the module's %zu functions, got %d", who, index->count(), at);
+  return nullptr;
 }
 
 int Find(std::string_view qualified, const KpLoadedFunction** out) {
@@ -63,10 +51,22 @@ int Find(std::string_view qualified, const KpLoadedFunction** out) {
   return kp_raise("AttributeError", "module %s has no function %.200s", module->name.c_str(), function.c_str());
 }
 
-int PairsOf(const std::vector<std::pair<const char*, const char*>>& pairs, KpAny* out) {
+int LinksOf(const KpLoadedModule& module, std::vector<FunctionIndex::Link> FunctionIndex::* which, KpAny* out) {
+  const FunctionIndex* index = IndexOf(module);
+  if (index == nullptr) return -1;
   nlohmann::json list = nlohmann::json::array();
-  for (const auto& [forward, derived] : pairs) list.push_back({forward, derived});
+  for (const auto& [forward, derived] : index->*which) list.push_back({forward, derived});
   return kp_string_new(Bytes(list.dump()), out);
+}
+
+// What a C function that gives a number or pointer gives: `none` where `body` throws.
+template <class Result, class Body>
+Result Guarded(const char* who, Result none, Body&& body) {
+  Guard(who, [&] {
+    none = body();
+    return 0;
+  });
+  return none;
 }
 
 }  // namespace
@@ -79,43 +79,34 @@ const char* kp_module_sdk_version(const KpLoadedModule* module) { return module-
 const char* kp_module_path(const KpLoadedModule* module) { return module->path.c_str(); }
 const char* kp_module_digest(const KpLoadedModule* module) { return module->digest.c_str(); }
 int32_t kp_module_function_count(const KpLoadedModule* module) {
-  return static_cast<int32_t>(module->first_variants.size());
+  return Guarded("kp_module_function_count", int32_t{0}, [&] {
+    const FunctionIndex* index = IndexOf(*module);
+    return index ? static_cast<int32_t>(index->count()) : 0;
+  });
 }
 
 int32_t kp_module_signature_count(const KpLoadedModule* module) {
-  return static_cast<int32_t>(
-      std::count_if(module->first_variants.begin(), module->first_variants.end(),
-                    [&](uint32_t i) { return module->variants[i].info().signature != nullptr; }));
+  return Guarded("kp_module_signature_count", int32_t{0}, [&] {
+    const FunctionIndex* index = IndexOf(*module);
+    return index ? static_cast<int32_t>(index->CountSignatures()) : 0;
+  });
 }
 
 const char* kp_module_function_name(const KpLoadedModule* module, int32_t index) {
-  const char* name = nullptr;
-  Guard("kp_module_function_name", [&] {
-    if (CheckIndex(*module, "kp_module_function_name", index) != 0) return -1;
-    name = module->NameOf(NumberInNameOrder(*module, index));
-    return 0;
-  });
-  return name;
+  return Guarded<const char*>("kp_module_function_name", nullptr,
+                              [&] { return NameInOrder(*module, "kp_module_function_name", index); });
 }
 
 const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index) {
-  const KpLoadedFunction* function = nullptr;
-  Guard("kp_module_function_at", [&] {
-    if (CheckIndex(*module, "kp_module_function_at", index) != 0) return -1;
-    function = GetFunction(module, NumberInNameOrder(*module, index));
-    return 0;
+  return Guarded<const KpLoadedFunction*>("kp_module_function_at", nullptr, [&]() -> const KpLoadedFunction* {
+    const char* name = NameInOrder(*module, "kp_module_function_at", index);
+    return name ? FindFunction(*module, name) : nullptr;
   });
-  return function;
 }
 
 const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name) {
-  const KpLoadedFunction* function = nullptr;
-  Guard("kp_module_function", [&] {
-    const uint32_t number = FindFunction(*module, View(name));
-    if (number != NameIndex::kNone) function = GetFunction(module, number);
-    return 0;
-  });
-  return function;
+  return Guarded<const KpLoadedFunction*>("kp_module_function", nullptr,
+                                          [&] { return FindFunction(*module, View(name)); });
 }
 
 int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out) {
@@ -124,7 +115,7 @@ int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out) {
 }
 
 int kp_module_gradients(const KpLoadedModule* module, KpAny* out) {
-  return Guard("kp_module_gradients", [&] { return PairsOf(module->gradients, out); });
+  return Guard("kp_module_gradients", [&] { return LinksOf(*module, &FunctionIndex::gradients, out); });
 }
 
 int kp_module_files(KpAny* out) {
@@ -132,7 +123,7 @@ int kp_module_files(KpAny* out) {
 }
 
 int kp_module_jvps(const KpLoadedModule* module, KpAny* out) {
-  return Guard("kp_module_jvps", [&] { return PairsOf(module->jvps, out); });
+  return Guard("kp_module_jvps", [&] { return LinksOf(*module, &FunctionIndex::jvps, out); });
 }
 
 }  // extern "C"

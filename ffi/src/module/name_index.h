@@ -16,6 +16,7 @@ class NameIndex {
   NameIndex() = default;
   // Room for `count` names, which live elsewhere: the callers below say what a number's name is.
   explicit NameIndex(size_t count);
+  size_t room() const { return room_; }
 
   // The number under which `name` is known; when it is new, adds it under `number` and returns kNone.
   template <class NameOf>
@@ -48,6 +49,7 @@ class NameIndex {
 
   std::unique_ptr<Slot[]> slots_;  // a power of two; at least a fifth of them free
   size_t mask_ = 0;
+  size_t room_ = 0;
 };
 
 }  // namespace kernpack::host

@@ -118,61 +118,75 @@ int Instantiate(const KpModule* table, const char* where, KpInstance** out) {
 }
 
 int MakePart(const KpModule* table, const char* path, Part* out) {
-  *out = Part{table, nullptr, path};
-  return CheckModule(table, path) != 0 ? -1 : Instantiate(table, path, &out->instance);
+  if (CheckModule(table, path) != 0) return -1;
+  *out = Part{table, nullptr, path, {table->functions, table->functions_end}};
+  return Instantiate(table, path, &out->instance);
 }
 
-// `paths` are what the caller asked for: a library may have been opened before, under another name.
-int MakeOwnModule(const std::vector<const Library*>& libraries, const std::vector<const char*>& paths,
-                  KpLoadedModule* out) {
-  std::vector<Part> parts(libraries.size());
-  for (size_t i = 0; i < libraries.size(); ++i) {
-    const Library& library = *libraries[i];
-    if (!library.symbols.has_query) {
-      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself", paths[i]);
-    }
-    const auto query = reinterpret_cast<KpModuleQuery>(platform::LibrarySymbol(library.handle, KP_MODULE_QUERY_SYMBOL));
-    if (!query) {
-      return kp_raise("ImportError", "kernpack.load: '%s' hides " KP_MODULE_QUERY_SYMBOL "; keep it visible", paths[i]);
-    }
-    const KeepFloatEnvironment keep;
-    if (MakePart(query(), paths[i], &parts[i]) != 0) return -1;
-  }
-  if (BuildModule(parts, out) != 0) return -1;
-  Leaked<Registry>().owners.Add(parts, libraries[0]->verified, out->digest);
+int Make(std::vector<Part> parts, bool known, const std::string& distribution, KpLoadedModule* out) {
+  if (BuildModule(std::move(parts), known, out) != 0) return -1;
+  Leaked<Registry>().owners.Add(out->parts, distribution, out->digest);
   return 0;
 }
 
-std::string DigestOfAll(const std::vector<const Library*>& libraries) {
-  if (libraries.size() == 1) return libraries[0]->digest;
+// A file, and the path that the caller asked for: a library may have been opened before, under another name.
+struct AskedFile : LoadedFile {
+  const char* path;  // immortal
+};
+
+int MakeOwnModule(const std::vector<AskedFile>& files, KpLoadedModule* out) {
+  std::vector<Part> parts(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Library& library = *files[i].library;
+    if (!library.symbols.has_query) {
+      return kp_raise("ValueError", "kernpack.load: '%s' was built with apache-tvm-ffi; load it by itself",
+                      files[i].path);
+    }
+    const auto query = reinterpret_cast<KpModuleQuery>(platform::LibrarySymbol(library.handle, KP_MODULE_QUERY_SYMBOL));
+    if (!query) {
+      return kp_raise("ImportError", "kernpack.load: '%s' hides " KP_MODULE_QUERY_SYMBOL "; keep it visible",
+                      files[i].path);
+    }
+    const KeepFloatEnvironment keep;
+    if (MakePart(query(), files[i].path, &parts[i]) != 0) return -1;
+  }
+  return Make(std::move(parts), files.size() == 1 && files[0].known, files[0].library->verified, out);
+}
+
+std::string DigestOfAll(const std::vector<AskedFile>& files) {
+  if (files.size() == 1) return files[0].library->digest;
   std::string all;
-  for (const Library* library : libraries) all += library->digest;
+  for (const AskedFile& file : files) all += file.library->digest;
   return Digest(all);
+}
+
+int MakeModule(const std::vector<AskedFile>& files, const std::string& digest, const KpLoadedModule** out) {
+  auto module = std::make_unique<KpLoadedModule>();
+  module->digest = digest;
+  if (MachineCpu(&module->cpu) != 0) return -1;
+  const bool peer = files.size() == 1 && !files[0].library->symbols.has_query;
+  if ((peer ? BuildPeerModule(*files[0].library, module.get()) : MakeOwnModule(files, module.get())) != 0) return -1;
+  *out = Leaked<Registry>().Publish(std::move(module));
+  return 0;
 }
 
 int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out) {
   if (!paths || count < 1) return kp_raise("ValueError", "kernpack.load: expected at least one path, got %d", count);
   Registry& registry = Leaked<Registry>();
   const std::lock_guard lock(registry.loading);
-  std::vector<const Library*> libraries;
-  std::vector<const char*> files;
+  std::vector<AskedFile> files;
   for (int32_t i = 0; i < count; ++i) {
     if (!paths[i] || !*paths[i]) return kp_raise("ValueError", "kernpack.load: path %d is empty", i);
-    const Library* library = nullptr;
-    if (LoadLibraryFile(paths[i], flags, &library) != 0) return -1;
-    if (std::find(libraries.begin(), libraries.end(), library) != libraries.end()) continue;
-    libraries.push_back(library);
-    files.push_back(Intern(paths[i]));
+    AskedFile file{};
+    if (LoadLibraryFile(paths[i], flags, &file) != 0) return -1;
+    const auto is_same = [&file](const AskedFile& other) { return other.library == file.library; };
+    if (std::any_of(files.begin(), files.end(), is_same)) continue;
+    file.path = Intern(paths[i]);
+    files.push_back(std::move(file));
   }
-  const std::string digest = DigestOfAll(libraries);
-  if ((*out = registry.Find(digest))) return 0;
-  auto module = std::make_unique<KpLoadedModule>();
-  module->digest = digest;
-  if (MachineCpu(&module->cpu) != 0) return -1;
-  const bool peer = libraries.size() == 1 && !libraries[0]->symbols.has_query;
-  if ((peer ? BuildPeerModule(*libraries[0], module.get()) : MakeOwnModule(libraries, files, module.get())) != 0)
-    return -1;
-  *out = registry.Publish(std::move(module));
+  const std::string digest = DigestOfAll(files);
+  if (!(*out = registry.Find(digest)) && MakeModule(files, digest, out) != 0) return -1;
+  for (const AskedFile& file : files) RememberFile(file.path, file, files.size() == 1);
   return 0;
 }
 
@@ -187,9 +201,8 @@ int Adopt(const KpModule* table, const KpLoadedModule** out) {
   module->digest = digest;
   if (MachineCpu(&module->cpu) != 0) return -1;
   std::vector<Part> parts(1);
-  if (MakePart(table, "<embedded>", &parts[0]) != 0 || BuildModule(parts, module.get()) != 0) return -1;
+  if (MakePart(table, "<embedded>", &parts[0]) != 0 || Make(std::move(parts), false, {}, module.get()) != 0) return -1;
   module->path.clear();
-  registry.owners.Add(parts, {}, digest);
   *out = registry.Publish(std::move(module));
   return 0;
 }

@@ -11,6 +11,7 @@ int kp_any_own(const KpAny* borrowed, KpAny* out) {
     case KP_TYPE_RAW_STR:
       return kp_string_new(kp_bytes(borrowed->v.v_c_str), out);
     case KP_TYPE_BYTE_ARRAY_PTR:
+      if (borrowed->v.v_ptr == nullptr) return kp_raise("ValueError", "kp_any_own: the borrowed bytes are NULL");
       return kp_bytes_new(*static_cast<const KpBytes*>(borrowed->v.v_ptr), out);
     case KP_TYPE_DLTENSOR_PTR:
       return kp_raise(

@@ -16,6 +16,55 @@ bool IsKnownObject(int32_t index) {
   return index >= KP_TYPE_DYNAMIC && PeerLoaded();
 }
 
+bool IsRange(const void* data, uint64_t size) {
+  return size == 0 || (data != nullptr && size <= static_cast<uint64_t>(INT64_MAX));
+}
+
+bool HasRange(const KpBytes& bytes) { return IsRange(bytes.data, bytes.size); }
+
+// What is wrong with an object's body that whoever reads it would follow into nowhere; NULL when nothing is. A pointer that is set is
+// believed.
+const char* Damage(const KpObject* object) {
+  const void* body = object;
+  switch (object->type_index) {
+    case KP_TYPE_STR:
+    case KP_TYPE_BYTES:
+      if (!HasRange(static_cast<const KpStrObject*>(body)->bytes)) return "a text at NULL, or one of impossible length";
+      break;
+    case KP_TYPE_SHAPE: {
+      const auto* shape = static_cast<const KpShapeObject*>(body);
+      if (!IsRange(shape->data, shape->size)) return "extents at NULL, or an impossible number of them";
+      break;
+    }
+    case KP_TYPE_ARRAY:
+    case KP_TYPE_LIST: {
+      const auto* sequence = static_cast<const KpSequenceObject*>(body);
+      if (!IsRange(sequence->data, static_cast<uint64_t>(sequence->size))) return "items at NULL, or fewer than none";
+      break;
+    }
+    case KP_TYPE_MAP:
+    case KP_TYPE_DICT: {
+      const auto* map = static_cast<const KpMapObject*>(body);
+      if (!IsRange(map->data, map->size)) return "items at NULL";
+      break;
+    }
+    case KP_TYPE_FUNCTION:
+      if (static_cast<const KpFunctionObject*>(body)->call == nullptr) return "no code to call";
+      break;
+    case KP_TYPE_ERROR: {
+      const auto* error = static_cast<const KpErrorObject*>(body);
+      if (!HasRange(error->kind) || !HasRange(error->message) || !HasRange(error->backtrace)) return "a text at NULL";
+      break;
+    }
+    case KP_TYPE_OPAQUE_PY_OBJECT:
+      if (static_cast<const KpOpaqueObject*>(body)->handle == nullptr) return "a handle that is NULL";
+      break;
+    default:
+      break;
+  }
+  return nullptr;
+}
+
 int ValidateObject(const KpAny& value, const char* who) {
   const int32_t index = value.type_index;
   if (!IsKnownObject(index)) {
@@ -32,7 +81,10 @@ int ValidateObject(const KpAny& value, const char* who) {
     return kp_raise("TypeError", "%s: a value says that it is a %s (type index %d), its object has type index %d", who,
                     kp_type_name(index), index, value.v.v_obj->type_index);
   }
-  return 0;
+  if (const char* damage = Damage(value.v.v_obj)) {
+    return kp_raise("ValueError", "%s: a value of type %s is damaged: it has %s", who, kp_type_name(index), damage);
+  }
+  return index == KP_TYPE_TENSOR ? kp_dltensor_validate(kp_any_tensor(&value), who) : 0;
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <kernpack/host/host.h>
 
+#include <unordered_set>
+
+#include "base/guard.h"
 #include "peer/library.h"
 
 namespace kernpack::host {
@@ -31,40 +34,55 @@ const KpDLTensor* FirstDeviceTensor(const KpAny* args, int32_t num_args) {
   return nullptr;
 }
 
-constexpr int kMaxDepth = 64;
+// Looks for objects that the peer's library doesn't know in one argument, in what it contains too.
+class ForeignArgument {
+ public:
+  ForeignArgument(const char* who, int32_t position) : who_(who), position_(position) {}
 
-int CheckObject(const char* who, int32_t position, const KpAny& value, int depth);
+  int Check(const KpAny& value, int depth = 0) {
+    const int32_t index = value.type_index;
+    if (index == KP_TYPE_ARRAY || index == KP_TYPE_LIST || index == KP_TYPE_MAP || index == KP_TYPE_DICT) {
+      return CheckItems(value, depth);
+    }
+    if (index < KP_TYPE_DYNAMIC_OURS) return 0;
+    return kp_raise(
+        "TypeError",
+        "%s: argument %d: expected a value that apache-tvm-ffi knows, got an object of the class %s, which is "
+        "registered with Kernpack only: pass what the function needs of it",
+        who_, position_, kp_type_name(index));
+  }
 
-int CheckItems(const char* who, int32_t position, const KpAny& value, int depth) {
-  if (depth >= kMaxDepth) return 0;
-  if (value.type_index == KP_TYPE_ARRAY || value.type_index == KP_TYPE_LIST) {
-    const auto* sequence = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
-    for (int64_t i = 0; i < sequence->size; ++i) {
-      if (CheckObject(who, position, sequence->data[i], depth + 1) != 0) return -1;
+ private:
+  // Lists and dicts may hold themselves, and deep ones may hold one container many times: those are looked at once.
+  static constexpr int kShallow = 8;
+  static constexpr int kMaxDepth = 1000;
+
+  int CheckItems(const KpAny& value, int depth) {
+    if (depth > kShallow && !seen_.insert(value.v.v_obj).second) return 0;
+    if (depth > kMaxDepth) {
+      return kp_raise("ValueError", "%s: argument %d: expected containers at most %d deep in each other, got more",
+                      who_, position_, kMaxDepth);
+    }
+    if (value.type_index == KP_TYPE_ARRAY || value.type_index == KP_TYPE_LIST) {
+      const auto* sequence = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
+      for (int64_t i = 0; i < sequence->size; ++i) {
+        if (Check(sequence->data[i], depth + 1) != 0) return -1;
+      }
+      return 0;
+    }
+    const auto* map = reinterpret_cast<const KpMapObject*>(value.v.v_obj);
+    uint64_t cursor = 0;
+    KpAny key, item;
+    while (kp_map_next(map, &cursor, &key, &item) == 1) {
+      if (Check(key, depth + 1) != 0 || Check(item, depth + 1) != 0) return -1;
     }
     return 0;
   }
-  const auto* map = reinterpret_cast<const KpMapObject*>(value.v.v_obj);
-  uint64_t cursor = 0;
-  KpAny key, item;
-  while (kp_map_next(map, &cursor, &key, &item) == 1) {
-    if (CheckObject(who, position, key, depth + 1) != 0 || CheckObject(who, position, item, depth + 1) != 0) return -1;
-  }
-  return 0;
-}
 
-int CheckObject(const char* who, int32_t position, const KpAny& value, int depth) {
-  const int32_t index = value.type_index;
-  if (index == KP_TYPE_ARRAY || index == KP_TYPE_LIST || index == KP_TYPE_MAP || index == KP_TYPE_DICT) {
-    return CheckItems(who, position, value, depth);
-  }
-  if (index < KP_TYPE_DYNAMIC_OURS) return 0;
-  return kp_raise(
-      "TypeError",
-      "%s: argument %d: expected a value that apache-tvm-ffi knows, got an object of the class %s, which is "
-      "registered with Kernpack only: pass what the function needs of it",
-      who, position, kp_type_name(index));
-}
+  const char* who_;
+  int32_t position_;
+  std::unordered_set<const KpObject*> seen_;
+};
 
 class Environment {
  public:
@@ -98,7 +116,7 @@ class Environment {
 int CheckForPeer(const char* who, const KpAny* args, int32_t num_args) {
   for (int32_t i = 0; i < num_args; ++i) {
     if (args[i].type_index < KP_TYPE_ARRAY) continue;
-    if (CheckObject(who, i, args[i], 0) != 0) return -1;
+    if (Guard(who, [&] { return ForeignArgument(who, i).Check(args[i]); }) != 0) return -1;
   }
   return 0;
 }

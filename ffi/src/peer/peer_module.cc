@@ -1,6 +1,8 @@
 #include "peer/peer_module.h"
 
+#include <memory>
 #include <string_view>
+#include <unordered_map>
 
 #include "loader/platform.h"
 #include "peer/peer.h"
@@ -49,41 +51,45 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
   out->name = NameFromPath(library.path);
   out->sdk_version = "apache-tvm-ffi";
   out->path = library.path;
-  const std::vector<std::string>& aliases = library.symbols.aliases;
   out->any_device = true;
-  out->index = NameIndex(aliases.size() + library.symbols.globals.size());
+  out->made_table = std::make_unique<MadeTable>();
+  MadeTable& table = *out->made_table;
+  const std::vector<std::string>& aliases = library.symbols.aliases;
+  const size_t most = aliases.size() + library.symbols.globals.size();
+  table.functions.reserve(most);
+  table.infos.reserve(most);
+  std::unordered_map<std::string_view, size_t> places;
+  const auto add = [&](const std::string& name, KpSafeCall call, void* self) {
+    places.emplace(name, places.size());
+    table.infos.push_back(kPlainFunction);
+    table.infos.back().context = self;
+    table.functions.push_back(KpFunctionDef{name.c_str(), call, &table.infos.back()});
+  };
   for (const std::string& alias : aliases) {
     const KpSafeCall symbol = Symbol(library, alias);
-    if (!IsFunction(alias) || !symbol || FindFunction(*out, alias) != NameIndex::kNone) continue;
-    const KpFunctionInfo& info = out->infos.emplace_back(kPlainFunction);
-    const KpFunctionDef& definition = out->definitions.emplace_back(
-        KpFunctionDef{alias.c_str(), library.symbols.peer_environment ? &PeerCall : &PeerCallPlain, &info});
-    void* self = new PeerFunction{symbol, alias.c_str()};  // for ever, as the module
-    AddFunction(out, {&definition, self, library.path.c_str(), KP_ABI_VERSION, NameIndex::kNone});
+    if (!IsFunction(alias) || !symbol || places.contains(alias)) continue;
+    auto* self = new PeerFunction{symbol, alias.c_str()};  // for ever, as the module
+    add(alias, library.symbols.peer_environment ? &PeerCall : &PeerCallPlain, self);
   }
   for (const std::string& name : library.symbols.globals) {
     KpAny function = kp_none();  // kept for ever, as the module is
     if (PeerGlobal(KpBytes{name.data(), name.size()}, &function) != 0) return -1;
-    if (function.type_index != KP_TYPE_FUNCTION || FindFunction(*out, name) != NameIndex::kNone) continue;
-    const KpFunctionInfo& info = out->infos.emplace_back(kPlainFunction);
-    const KpFunctionDef& definition =
-        out->definitions.emplace_back(KpFunctionDef{name.c_str(), &PeerCallObject, &info});
-    AddFunction(out, {&definition, function.v.v_obj, library.path.c_str(), KP_ABI_VERSION, NameIndex::kNone});
+    if (function.type_index != KP_TYPE_FUNCTION || places.contains(name)) continue;
+    add(name, &PeerCallObject, function.v.v_obj);
   }
   for (const std::string& alias : aliases) {
     const bool metadata = alias.starts_with(kMetadata);
     if (!metadata && !alias.starts_with(kDoc)) continue;
-    const uint32_t number =
-        FindFunction(*out, std::string_view(alias).substr(metadata ? kMetadata.size() : kDoc.size()));
+    const auto found = places.find(std::string_view(alias).substr(metadata ? kMetadata.size() : kDoc.size()));
     const KpSafeCall describe = Symbol(library, alias);
-    if (number == NameIndex::kNone || !describe) continue;
+    if (found == places.end() || !describe) continue;
     const std::string text = metadata ? DescribeTypeSchema(Text(describe)) : Text(describe);
     if (text.empty()) continue;
-    out->strings.push_back(text);
-    KpFunctionInfo& info = out->infos[number];
-    (metadata ? info.cxx_types : info.doc) = out->strings.back().c_str();
+    table.strings.push_back(text);
+    KpFunctionInfo& info = table.infos[found->second];
+    (metadata ? info.cxx_types : info.doc) = table.strings.back().c_str();
   }
-  FinishFunctions(out);
+  out->parts = {Part{nullptr, nullptr, library.path.c_str(), table.functions}};
   return 0;
 }
 

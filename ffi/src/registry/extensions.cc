@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "device/names.h"
+#include "error/extension.h"
 #include "host/services.h"
 #include "target/target_api.h"
 
@@ -76,6 +77,10 @@ int get_extension(const KpHost*, KpBytes name, uint32_t version, const void** ou
     if (View(name).starts_with(kDeviceApiPrefix)) return DeviceApiExtension(View(name), version, out);
     if (View(name) == KP_DEVICES_EXTENSION && version == kDevices.version) {
       *out = &kDevices.table;
+      return 0;
+    }
+    if (View(name) == KP_BACKTRACE_EXTENSION && version == 1) {
+      *out = BacktraceExtension();
       return 0;
     }
     auto& extensions = Leaked<Extensions>();

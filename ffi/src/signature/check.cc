@@ -1,6 +1,6 @@
 // host/signature.h: checking a call and what it needs allocated.
 #include <kernpack/signature/check.h>
-#include <kernpack/signature/result.h>
+#include <kernpack/signature/lend.h>
 
 #include "signature/signature.h"
 
@@ -15,6 +15,17 @@ int kp_sig_check(const uint32_t* program, const char* function, const KpAny* arg
 int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape,
                             KpDLTensor* out) {
   return signature::ResultPrototype(*frame, function, index, kHostRaiser, shape, out);
+}
+
+int kp_sig_lend(const KpSigFrame* frame, const char* function, const KpSigMemory* memory, KpAny* lent) {
+  struct Asks {
+    const KpSigMemory& of;
+    int Result(int index, const KpDLTensor& prototype, KpAny* out) const {
+      return of.result(of.self, index, &prototype, out);
+    }
+    int Workspace(const KpDLTensor& prototype, KpAny* out) const { return of.workspace(of.self, &prototype, out); }
+  };
+  return signature::Lend(*frame, function, kHostRaiser, Asks{*memory}, lent);
 }
 
 int kp_sig_workspace_bytes(const KpSigFrame* frame, const char* function, uint64_t* out) {

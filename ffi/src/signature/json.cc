@@ -38,6 +38,7 @@ void AddShape(View p, const uint32_t* shape, Json* out) {
   Json terms = Json::array();
   for (uint32_t i = 0; i < signature::NumDimsOf(shape); ++i) terms.push_back(RenderDim(p, signature::DimsOf(shape)[i]));
   (*out)["shape"] = std::move(terms);
+  (*out)["shape_text"] = p.Text(shape[1]);
   const Batch batch = signature::BatchOf(shape);
   (*out)["batch"] = batch == Batch::kSame ? Json("...") : batch == Batch::kBroadcast ? Json("~...") : Json(nullptr);
 }
@@ -138,12 +139,18 @@ Json SignatureJson(View p) {
     out["dtype_vars"][p.Text(*set)] = std::move(names);
   }
   out["where"] = Json::array();
-  for (int i = 0; i < p.NumConditions(); ++i) out["where"].push_back(RenderCondition(p, p.Condition(i)));
+  out["where_text"] = Json::array();
+  for (int i = 0; i < p.NumConditions(); ++i) {
+    out["where"].push_back(RenderCondition(p, p.Condition(i)));
+    out["where_text"].push_back(p.Text(*p.Condition(i)));
+  }
   out["props"] = PropsJson(p);
-  out["workspace"] = nullptr;
+  out["workspace"] = out["workspace_text"] = nullptr;
   if (p.HasWorkspace()) {
-    const uint32_t* code = p.words + p.words[signature::kHeadWorkspace] + 1;
+    const uint32_t* record = p.words + p.words[signature::kHeadWorkspace];
+    const uint32_t* code = record + 1;
     out["workspace"] = RenderExpression(p, &code);
+    out["workspace_text"] = p.Text(*record);
   }
   return out;
 }

@@ -11,6 +11,8 @@
 #include "base/bytes.h"
 #include "base/fork.h"
 #include "base/leaked.h"
+#include "check/mode.h"
+#include "check/scratch.h"
 #include "host/services.h"
 #include "log/log.h"
 #include "object/object.h"
@@ -79,6 +81,7 @@ int RunFactory(const KeyView& key, KpStorageFactory factory, void* context, KpAn
   OwnedAny made;
   if (factory(context, made.out()) != 0) return -1;
   OwnedAny kept;
+  if (check::Checking() && check::LookAtStored(key, made.get()) != 0) return -1;
   if (kp_any_own(&made.get(), kept.out()) != 0) return -1;
   if (StorageTable::Get().SetOrFind(key, kept.get(), out)) {
     kept.Take();

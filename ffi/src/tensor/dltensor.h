@@ -20,15 +20,6 @@ inline int64_t NumElements(const KpDLTensor& tensor) {
 }
 inline int64_t NumBytes(const KpDLTensor& tensor) { return (NumElements(tensor) * ElementBits(tensor.dtype) + 7) / 8; }
 
-// Writes row-major strides, in elements; an empty dim counts as one.
-inline void FillCompactStrides(int32_t ndim, const int64_t* shape, int64_t* strides) {
-  int64_t step = 1;
-  for (int32_t i = ndim - 1; i >= 0; --i) {
-    strides[i] = step;
-    step *= shape[i] > 1 ? shape[i] : 1;
-  }
-}
-
 using signature::IsCompact;
 
 // Device types that DLPack defines, or that this host allotted.

@@ -29,7 +29,7 @@ void PlaceShape(TensorBody* tensor, const KpDLTensor& source) {
   if (source.strides != nullptr) {
     std::memcpy(strides, source.strides, ndim * sizeof(int64_t));
   } else {
-    FillCompactStrides(source.ndim, shape, strides);
+    kp_row_major_strides(source.ndim, shape, strides);
   }
 }
 

@@ -8,10 +8,7 @@ namespace kernpack::torch {
 
 int Allocate(const Shim& shim, const char* function, const KpDLTensor& prototype, Tensor* out) {
   int64_t strides[KP_MAX_NDIM];
-  int64_t stride = 1;
-  for (int32_t i = prototype.ndim; i-- > 0; stride *= prototype.shape[i] > 0 ? prototype.shape[i] : 1) {
-    strides[i] = stride;
-  }
+  kp_row_major_strides(prototype.ndim, prototype.shape, strides);
   const int32_t dtype = DTypeToTorch(prototype.dtype);
   const int32_t device = DeviceTypeToTorch(prototype.device.device_type);
   if (dtype < 0 || device < 0) {

@@ -31,8 +31,10 @@ class Call {
     for (size_t i = 0; i < params; ++i) {
       if (arguments_.Parameter(i, &values_[i]) != 0) return -1;
     }
-    for (size_t i = 0; given_out_ && i < results; ++i) {
-      if (arguments_.Destination(i, &values_[params + i]) != 0) return -1;
+    if (!given_out_) made_ = arguments_.arena().Take<Tensor>(results);
+    for (size_t i = 0; i < results; ++i) {
+      values_[params + i] = kp_none();
+      if (given_out_ && arguments_.Destination(i, &values_[params + i]) != 0) return -1;
     }
     const KpAny* destinations = given_out_ ? values_ + params : nullptr;
     if (kp_sig_check(op_.function->program, name_, values_, destinations, 0, &frame_) != 0) return -1;
@@ -54,8 +56,8 @@ class Call {
 
  private:
   int RunHere(KpSafeCall call, void* self) {
-    if (!given_out_ && MakeResults() != 0) return -1;
-    if (op_.has_workspace && MakeWorkspace() != 0) return -1;
+    const KpSigMemory memory = {this, MakeResult, MakeWorkspace};
+    if (kp_sig_lend(&frame_, name_, &memory, values_ + op_.params.size()) != 0) return -1;
     KpAny nothing = kp_none();
     const int count = static_cast<int>(op_.params.size()) + op_.num_results + op_.has_workspace;
     const int rc = call(self, values_, count, &nothing);
@@ -89,33 +91,19 @@ class Call {
     return rc;
   }
 
-  int MakeResults() {
-    made_ = arguments_.arena().Take<Tensor>(static_cast<size_t>(op_.num_results));
-    for (int32_t i = 0; i < op_.num_results; ++i) {
-      int64_t shape[KP_MAX_NDIM];
-      KpDLTensor prototype;
-      if (kp_sig_result_prototype(&frame_, name_, i, shape, &prototype) != 0 ||
-          Allocate(shim_, name_, prototype, &made_[i]) != 0) {
-        return -1;
-      }
-      num_made_ = i + 1;
-      if (arguments_.View(made_[i], true, &values_[op_.params.size() + static_cast<size_t>(i)]) != 0) return -1;
-    }
-    return 0;
+  static int MakeResult(void* self, int32_t index, const KpDLTensor* prototype, KpAny* out) {
+    Call& call = *static_cast<Call*>(self);
+    Tensor& made = call.made_[index];
+    if (Allocate(call.shim_, call.name_, *prototype, &made) != 0) return -1;
+    call.num_made_ = index + 1;
+    return call.arguments_.View(made, true, out);
   }
 
-  int MakeWorkspace() {
-    uint64_t bytes = 0;
-    if (kp_sig_workspace_bytes(&frame_, name_, &bytes) != 0) return -1;
-    int64_t extent = static_cast<int64_t>(bytes);
-    KpDLTensor prototype = {};
-    prototype.device = frame_.device.device_type ? frame_.device : KpDLDevice{KP_DEVICE_CPU, 0};
-    prototype.ndim = 1;
-    prototype.dtype = {KP_DTYPE_UINT, 8, 1};
-    prototype.shape = &extent;
-    if (AllocateForKernel(const_cast<Shim*>(&shim_), &prototype, &scratch_) != 0) return -1;
-    values_[op_.params.size() + static_cast<size_t>(op_.num_results)] = scratch_;
-    return 0;
+  static int MakeWorkspace(void* self, const KpDLTensor* prototype, KpAny* out) {
+    Call& call = *static_cast<Call*>(self);
+    const int rc = AllocateForKernel(const_cast<Shim*>(&call.shim_), prototype, out);
+    call.scratch_ = *out;
+    return rc;
   }
 
   const Op& op_;

@@ -81,17 +81,23 @@ class Builder {
   int Check(const Plan& plan) const {
     const auto memory = std::make_unique_for_overwrite<std::byte[]>(plan.call_bytes);
     auto* tensors = reinterpret_cast<KpDLTensor*>(memory.get());
-    const KpAny* values = Copy(plan, tensors);
+    KpAny* values = Copy(plan, tensors);
     KpSigFrame checked;
-    const KpAny* results = values + call_.arguments.size();
+    KpAny* results = values + call_.arguments.size();
     if (kp_sig_check(call_.function->program, name_, values, results, 0, &checked)) return -1;
-    if (!call_.has_workspace) return 0;
-    uint64_t bytes = 0;
-    if (kp_sig_workspace_bytes(&checked, name_, &bytes)) return -1;
-    const KpDLTensor& given = tensors[tensors_.size() - 1];
-    if (given.ndim == 1 && static_cast<uint64_t>(given.shape[0]) >= bytes) return 0;
-    return kp_raise("ValueError", "%s: expected a workspace of %llu bytes as the last XLA result", name_,
-                    static_cast<unsigned long long>(bytes));
+    // XLA gives all of it; the workspace is the last result.
+    struct Given {
+      const char* function;
+      const KpDLTensor& workspace;
+    } given{name_, tensors[tensors_.size() - 1]};
+    const auto suffices = [](void* self, const KpDLTensor* wanted, KpAny*) {
+      const Given& one = *static_cast<const Given*>(self);
+      if (one.workspace.ndim == 1 && one.workspace.shape[0] >= wanted->shape[0]) return 0;
+      return kp_raise("ValueError", "%s: expected a workspace of %lld bytes as the last XLA result", one.function,
+                      static_cast<long long>(wanted->shape[0]));
+    };
+    const KpSigMemory from_xla = {&given, nullptr, suffices};
+    return kp_sig_lend(&checked, name_, &from_xla, results);
   }
 
  private:
@@ -127,9 +133,8 @@ class Builder {
       const auto rank = static_cast<size_t>(buffer.rank);
       auto& extents = extents_.emplace_back(2 * rank);
       std::copy_n(buffer.dims, rank, extents.begin());
-      int64_t stride = 1;
-      for (size_t d = rank; d-- > 0; stride *= extents[d]) extents[rank + d] = stride;
       int64_t* shape = extents.data();
+      kp_row_major_strides(static_cast<int32_t>(rank), shape, shape + rank);
       tensors_.push_back({buffer.data, device_, static_cast<int32_t>(rank), dtype, shape, shape + rank, 0});
       dtypes_.push_back(buffer.dtype);
     }

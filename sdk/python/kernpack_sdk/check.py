@@ -1,4 +1,4 @@
-"""`kernpack check`: what a kernel module or wheel must be before it is published."""
+"""`kernpack check`: what a kernel module, a backend or a wheel of them must be before it is published."""
 
 from __future__ import annotations
 
@@ -10,37 +10,25 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from kernpack_sdk import elf, hosts
+from kernpack_sdk import abi, elf, hosts
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
     r"^(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-(x86-64|aarch64))\.so(\.\d+)?$"
 )
-QUERY = re.compile(r"^kp_module_v(\d+)$")
 MODULE_EXPORTS = re.compile(r"^(kp_module_v\d+$|__tvm_ffi_[a-z_])")
+BACKEND_EXPORTS = re.compile(r"^kp_backend_v\d+$")
 
 
 def check_module(path: Path) -> list[str]:
-    """Problems of one kernel module; an empty list when there are none."""
+    """Problems of one kernel module, or of one plugin with device backends; an empty list when there are none."""
     try:
         so = elf.read(path)
     except ValueError as error:
         return [str(error)]
-    problems = [
-        f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only"
-        for name in so.exports
-        if not MODULE_EXPORTS.match(name)
-    ]
-    majors = [int(found[1]) for name in so.exports if (found := QUERY.match(name))]
-    if majors and 1 not in majors:
-        problems.append(f"is a module of ABI {majors[0]}.x, this kernpack-sdk knows 1.x: pip install -U kernpack-sdk")
-    elif not majors:
-        problems.append('does not export kp_module_v1; one source file needs KP_MODULE("<name>", "<version>")')
-    problems += [
-        f"needs {name}, which is no C or C++ run-time library"
-        for name in so.needed
-        if not RUNTIME_LIBRARIES.match(name)
-    ]
+    if refusal := abi.refusal(so.exports):
+        return [f"{path.name}: {refusal}"]
+    problems = _of_backend(so) if abi.is_backend(so.exports) else _of_module(so)
     problems += [
         f"has the run path {p}; expected none, or one under $ORIGIN" for p in so.runpath if not p.startswith("$ORIGIN")
     ]
@@ -51,11 +39,49 @@ def check_module(path: Path) -> list[str]:
     return [f"{path.name}: {problem}" for problem in problems]
 
 
+def _of_module(so: elf.SharedObject) -> list[str]:
+    problems = [
+        f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only"
+        for name in so.exports
+        if not MODULE_EXPORTS.match(name)
+    ]
+    if not abi.majors(so.exports, "module"):
+        problems.append('does not export kp_module_v1; one source file needs KP_MODULE("<name>", "<version>")')
+    problems += [
+        f"needs {name}, which is no C or C++ run-time library"
+        for name in so.needed
+        if not RUNTIME_LIBRARIES.match(name)
+    ]
+    return problems
+
+
+def _of_backend(so: elf.SharedObject) -> list[str]:
+    """It may need any library: a driver's, say."""
+    return [
+        f"exports {name}; a backend plugin exports kp_backend_v1 only"
+        for name in so.exports
+        if not BACKEND_EXPORTS.match(name)
+    ]
+
+
 def is_kernel_module(path: Path) -> bool:
+    return _exports(path, MODULE_EXPORTS)
+
+
+def is_backend_plugin(path: Path) -> bool:
+    return _exports(path, BACKEND_EXPORTS)
+
+
+def _exports(path: Path, pattern: re.Pattern[str]) -> bool:
     try:
-        return any(MODULE_EXPORTS.match(name) for name in elf.read(path).exports)
+        return any(pattern.match(name) for name in elf.read(path).exports)
     except ValueError:
         return False
+
+
+def _shared_objects(folder: Path) -> list[Path]:
+    """Those of an unpacked wheel that are looked at."""
+    return [p for p in sorted(folder.rglob("*.so")) if is_kernel_module(p) or is_backend_plugin(p)]
 
 
 def platform_tag(wheel: Path) -> str:
@@ -73,11 +99,11 @@ def check_wheel(wheel: Path) -> list[str]:
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
-        modules = [p for p in sorted(Path(folder).rglob("*.so")) if is_kernel_module(p)]
+        modules = _shared_objects(Path(folder))
         for module in modules:
             problems += check_module(module)
     if not modules:
-        return [f"{wheel.name}: holds no kernel module"]
+        return [f"{wheel.name}: holds no kernel module and no backend"]
     python, abi, platform = wheel.stem.split("-")[-3:]
     if (python, abi) != ("py3", "none"):
         problems.append(f"{wheel.name}: tagged {python}-{abi}; a module works with every Python: expected py3-none")
@@ -108,13 +134,14 @@ def describe(path: Path) -> str:
     if path.suffix == ".whl":
         return f"ok, {size}, runs on {platform_tag(path)} and newer; {'; '.join(hosts_of_wheel(path))}"
     so = elf.read(path)
-    functions = [name.removeprefix("__tvm_ffi_") for name in so.exports if name.startswith("__tvm_ffi_")]
-    return f"ok, {size}, {len(functions)} functions, needs {', '.join(so.needed) or 'nothing'}, {hosts.read(path)}"
+    aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
+    what = "a backend" if abi.is_backend(so.exports) else f"{aliases} functions"
+    return f"ok, {size}, {what}, needs {', '.join(so.needed) or 'nothing'}, {hosts.read(path)}"
 
 
 def hosts_of_wheel(wheel: Path) -> list[str]:
     """Which hosts the modules of a wheel run on, each such text once."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
-        found = [str(hosts.read(p)) for p in sorted(Path(folder).rglob("*.so")) if is_kernel_module(p)]
+        found = [str(hosts.read(p)) for p in _shared_objects(Path(folder))]
     return list(dict.fromkeys(found))

@@ -64,7 +64,14 @@ class Function:
 
 
 def read(path: Path) -> list[Function]:
-    """The functions of a module, in the table's order; ValueError when it cannot be loaded."""
+    """The functions of a module, in the table's order; ValueError when it cannot be loaded, or is of another major of the ABI."""
+    # Imported here: the child runs this file as a program, isolated from wherever the package is.
+    from kernpack_sdk import abi, elf
+
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    if refusal := abi.refusal(elf.read(path).exports):
+        raise ValueError(f"{path}: {refusal}")
     child = subprocess.run(
         [sys.executable, "-I", __file__, str(path)], capture_output=True, text=True, check=False, timeout=120
     )

@@ -4,7 +4,8 @@ import copyreg as _copyreg
 
 import kernpack as _kernpack  # the one host of the process
 
-__version__ = "0.1.0"
+from ._version import __version__  # before the extension, which needs the host it was built for
+
 if _kernpack.__version__ != __version__:  # pip sees to that; a folder on PYTHONPATH or `pip install --no-deps` may not
     raise ImportError(
         f"kernpack-compiler {__version__} needs kernpack {__version__}, this is {_kernpack.__version__}: "

@@ -1,5 +1,7 @@
 // Calls of functions.
 #include <kernpack/signature/check.h>
+#include <kernpack/signature/lend.h>
+#include <kernpack/signature/sequence.h>
 
 #include "device_api/devices.h"
 #include "execute/raise.h"
@@ -61,23 +63,24 @@ void Runner::Call(Frame* frame, size_t number) {
   }
   args.insert(args.end(), call.defaults.begin(), call.defaults.end());
   if (!frame->warm || !call.follows) CheckCall(frame, number);
+  frame->lists.clear();
+  for (const uint32_t i : call.floats) {
+    const int made = signature::MakeFloats(&args[i]);
+    if (made < 0) throw std::bad_alloc();
+    if (made) frame->lists.push_back(Any::adopt(args[i]));
+  }
   for (const ValueId value : step.step->results) {
     Place(frame, value);
     args.push_back(frame->slots[value].any);
   }
-  KpDLTensor space;
-  int64_t bytes = 0;
-  int64_t stride = 1;
+  signature::WorkspaceView space;
   if (call.has_workspace) {
     const RealDevice& device = prepared_.devices[step.device];
-    const uint64_t need = frame->workspace_bytes[number];
-    bytes = static_cast<int64_t>(need);
-    space = KpDLTensor{nullptr, device.device, 1, {KP_DTYPE_UINT, 8, 1}, &bytes, &stride, 0};
+    const uint64_t bytes = frame->workspace_bytes[number];
     const uint32_t lane = step.planned->stream;
-    if (need) space.data = state_.workspaces[lane].Reserve(device.api, device.device, need, {}, nullptr);
-    KpAny& last = args.emplace_back(kp_none());
-    last.type_index = KP_TYPE_DLTENSOR_PTR;
-    last.v.v_tensor = &space;
+    void* data = bytes ? state_.workspaces[lane].Reserve(device.api, device.device, bytes, {}, nullptr) : nullptr;
+    space.Set(device.device, bytes, data);
+    args.push_back(space.value());
   }
   KpAny nothing = kp_none();
   const int rc = call.callable.call(call.callable.self, args.data(), static_cast<int32_t>(args.size()), &nothing);
@@ -111,15 +114,26 @@ void Runner::CheckCall(Frame* frame, size_t number) {
     arg.type_index = KP_TYPE_DLTENSOR_PTR;
     arg.v.v_tensor = &box.tensor;
   }
-  if (signature::WorkspaceBytes(bound, call.name, raiser, &frame->workspace_bytes[number])) ThrowRaisedBy(call.name);
-  for (int i = 0; i < call.num_results; ++i) {
-    int64_t shape[KP_MAX_NDIM];
-    KpDLTensor prototype;
-    if (signature::ResultPrototype(bound, call.name, i, raiser, shape, &prototype)) ThrowRaisedBy(call.name);
-    const ValueId value = step.step->results[static_cast<size_t>(i)];
-    frame->slots[value].Describe(prepared_.devices[frame->program->values[value].device].device, prototype.dtype,
-                                 prototype.shape, prototype.ndim);
-  }
+  // Memory comes when the step runs (Place, Call); later runs with inputs like these don't come here.
+  struct Sizes {
+    const Runner& runner;
+    Frame* frame;
+    size_t number;
+    int Result(int index, const KpDLTensor& prototype, KpAny*) {
+      const PreparedStep& step = frame->program->steps[number];
+      const ValueId value = step.step->results[static_cast<size_t>(index)];
+      const RealDevice& device = runner.prepared_.devices[frame->program->values[value].device];
+      frame->slots[value].Describe(device.device, prototype.dtype, prototype.shape, prototype.ndim);
+      return 0;
+    }
+    int Workspace(const KpDLTensor& prototype, KpAny*) {
+      frame->workspace_bytes[number] = static_cast<uint64_t>(prototype.shape[0]);
+      return 0;
+    }
+  };
+  KpAny nothing_lent[KP_SIG_MAX_RESULTS + 1];
+  std::fill_n(nothing_lent, call.num_results, kp_none());
+  if (signature::Lend(bound, call.name, raiser, Sizes{*this, frame, number}, nothing_lent)) ThrowRaisedBy(call.name);
 }
 
 void Runner::CallUntyped(Frame* frame, const PreparedStep& step) {

@@ -91,6 +91,7 @@ struct Frame {
   std::vector<KpAny> args;
   std::deque<KpDLTensor> aliases;  // arguments in memory of another device, as if it were the call's
   std::deque<signature::ScalarBox> boxes;  // numbers given for tensors
+  std::vector<Any> lists;                  // of floats, made of lists with ints
 
   void Release() {
     for (Slot& slot : slots) slot.Release();

@@ -1,4 +1,4 @@
-"""The version is written in several files, because each is read by another tool; they agree."""
+"""The version is written once, in kernpack/module.h; everything else reads it there."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ import kernpack_sdk
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+HEADER = "ffi/include/kernpack/module.h"
+(VERSION,) = re.findall(r'^#define KP_SDK_VERSION "([^"]+)"$', (ROOT / HEADER).read_text(), re.MULTILINE)
 
-PLACES = {
-    "CMakeLists.txt": r"project\(kernpack VERSION (\S+)",
-    "sdk/CMakeLists.txt": r"project\(kernpack_sdk VERSION (\S+)",
-    "sdk/pyproject.toml": r'^version = "([^"]+)"',
-    "sdk/python/kernpack_sdk/__init__.py": r'^__version__ = "([^"]+)"',
-    "sdk/python_compiler/kernpack_compiler/__init__.py": r'^__version__ = "([^"]+)"',
-    "ffi/include/kernpack/module.h": r'^#define KP_SDK_VERSION "([^"]+)"',
-    "kernels/CMakeLists.txt": r"project\(kernpack_kernels VERSION (\S+)",
-    "kernels/pyproject.toml": r'^version = "([^"]+)"',
-    "CHANGELOG.md": r"^## (\S+)",
-}
+PROJECTS = ("pyproject.toml", "sdk/pyproject.toml", "sdk/python_compiler/pyproject.toml", "kernels/pyproject.toml")
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_every_file_has_the_same_version(place: str) -> None:
-    assert re.findall(PLACES[place], (ROOT / place).read_text(), re.MULTILINE)[:1] == [VERSION]
+@pytest.mark.parametrize("place", PROJECTS)
+def test_a_project_reads_the_header(place: str) -> None:
+    project = tomllib.loads((ROOT / place).read_text())
+    assert "version" not in project["project"]
+    read = project["tool"]["scikit-build"]["metadata"]["version"]
+    assert (ROOT / place).parent.joinpath(read["input"]).resolve() == ROOT / HEADER
+    found = re.search(read["regex"], (ROOT / HEADER).read_text())
+    assert found is not None
+    assert found["value"] == VERSION
 
 
-def test_the_compiler_is_built_by_and_runs_with_the_same_version() -> None:
-    text = (ROOT / "sdk/python_compiler/pyproject.toml").read_text()
-    own = re.findall(r'^version = "([^"]+)"', text, re.MULTILINE)
-    others = re.findall(r'"kernpack(?:-sdk)?==([^"]+)"', text)
-    assert (own, others) == ([VERSION], [VERSION, VERSION])
+def test_the_compiler_runs_with_the_same_version() -> None:
+    project = tomllib.loads((ROOT / "sdk/python_compiler/pyproject.toml").read_text())
+    assert project["tool"]["scikit-build"]["metadata"]["dependencies"]["result"] == ["kernpack=={project[version]}"]
+
+
+def test_the_changes_are_those_of_this_version() -> None:
+    assert re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[:1] == [VERSION]
 
 
 def test_the_packages_have_it_too() -> None:

@@ -3,7 +3,8 @@
 python cell.py MODULE.so FUNCTION...   prints {"load": "works" or an error, FUNCTION: likewise, ...} as JSON.
 python cell.py backend BACKEND.so MODULE.so RESULT   loads a backend, copies through it, and asks it for 1.1's service by way of
     the module's device_news().
-python cell.py peer MODULE.so FUNCTION...   the same under apache-tvm-ffi, through the aliases.
+python cell.py peer MODULE.so FUNCTION...   the same under apache-tvm-ffi, through the aliases; with `beside` instead of `peer`,
+    kernpack is imported before.
 python cell.py import NAME             prints {"import": likewise}.
 """
 
@@ -40,11 +41,18 @@ def raises(function: Callable[..., Any]) -> None:
         raise AssertionError("no error")
 
 
+def row_sums(function: Callable[..., Any]) -> None:
+    six = memoryview(array("f", range(6))).cast("B").cast("f", (2, 3))
+    expect(floats(function(six)), [[5, 5, 5], [50, 50, 50]])
+
+
 CALLS: dict[str, Callable[[Callable[..., Any]], None]] = {
     "add": lambda f: expect(f(40, 2), 42),
     "twice": twice,
     "square": lambda f: expect(floats(f(array("f", [1, 2, 3]))), [1, 4, 9]),
+    "row_sums": row_sums,
     "refuse": raises,
+    "count_devices": lambda f: expect(f(), 1),
     "chosen": lambda f: expect(floats(f()), [7]),
     "news": lambda f: expect(f(41), 42),
     "word": twice,
@@ -83,13 +91,35 @@ def use_module(path: str, names: list[str], load: Callable[[str], Any]) -> dict[
     return outcome
 
 
+class Foreign:
+    """A module under apache-tvm-ffi, which takes and gives tensors by DLPack."""
+
+    def __init__(self, path: str) -> None:
+        import numpy
+        import tvm_ffi
+
+        self.numpy = numpy
+        self.ffi = tvm_ffi
+        self.module = tvm_ffi.load_module(path)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = self.module.get_function(name)
+
+        def call(*args: Any) -> Any:
+            given = [a if isinstance(a, int) else self.ffi.from_dlpack(self.numpy.asarray(a)) for a in args]
+            got = function(*given)
+            return self.numpy.from_dlpack(got) if hasattr(got, "__dlpack__") else got
+
+        return call
+
+
 def main(path: str, *names: str) -> dict[str, str]:
     if path == "import":
         return {"import": attempt(lambda: importlib.import_module(names[0]))}
-    if path == "peer":
-        import tvm_ffi
-
-        return use_module(names[0], list(names[1:]), tvm_ffi.load_module)
+    if path in ("peer", "beside"):
+        if path == "beside":
+            importlib.import_module("kernpack")
+        return use_module(names[0], list(names[1:]), Foreign)
     if path == "backend":
         return use_backend(*names)
     import kernpack

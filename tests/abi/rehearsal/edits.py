@@ -46,10 +46,6 @@ def _version(s: _Sources, major: int, minor: int) -> None:
     s.sub(_ABI, r"(#define KP_ABI_MINOR )\d+", rf"\g<1>{minor}")
     s.sub(_DEVICE, r"(#define KP_DEVICE_ABI_MAJOR )\d+", rf"\g<1>{major}")
     s.sub(_DEVICE, r"(#define KP_DEVICE_ABI_MINOR )\d+", rf"\g<1>{minor}")
-    s.sub("CMakeLists.txt", r"(project\(kernpack VERSION )\S+", rf"\g<1>{major}.{minor}.0")
-    s.sub(
-        "sdk/python_compiler/kernpack_compiler/__init__.py", r'^(__version__ = )"[^"]+"', rf'\g<1>"{major}.{minor}.0"'
-    )
     s.sub("ffi/include/kernpack/module.h", r'(#define KP_SDK_VERSION )"[^"]+"', rf'\g<1>"{major}.{minor}.0"')
 
 
@@ -88,6 +84,7 @@ def _spare_claimed(s: _Sources) -> None:
         r"^#define KP_SDK_VERSION",
         "#ifndef KP_REHEARSAL_CLAIM\n#define KP_REHEARSAL_CLAIM nullptr\n#endif\n#define KP_SDK_VERSION",
     )
+    s.sub("sdk/python/kernpack_sdk/hosts.py", r"^(_MODULE = .*?80: )None", r"\1(1, 1)")
 
 
 def _host_service(s: _Sources) -> None:

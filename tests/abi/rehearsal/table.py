@@ -1,16 +1,25 @@
-"""The table of docs/evolution.md: what each module does under each host."""
+"""The tables of docs/evolution.md: what each module does under each host, and what each SDK's `kernpack check` says of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from rehearsal import tools
 from rehearsal.cells import HOSTS, PEER, WORKS, Cell
 from rehearsal.modules import Module
 from rehearsal.trees import ROOT
 
 PAGE = ROOT / "docs" / "evolution.md"
 _BEGIN, _END = "<!-- rehearsal: begin -->\n", "<!-- rehearsal: end -->\n"
-_LANGUAGES = {"c": "C", "cxx": "C++", "generated": "generated", "backend": "backend"}
+_KINDS = {
+    "c": "module in C",
+    "cxx": "module in C++",
+    "cmake": "module built by the CMake package",
+    "generated": "text of a generated module",
+    "backend": "backend",
+    "compiler_c": "compiler's module (kind c)",
+    "compiler_llvm": "compiler's module (kind llvm)",
+}
 _NEWS = {
     "": "",
     "NEWS": ", uses the news",
@@ -21,10 +30,7 @@ _NEWS = {
 
 
 def _row(module: Module) -> str:
-    kind = "backend" if module.language == "backend" else f"module in {_LANGUAGES[module.language]}"
-    if module.language == "generated":
-        kind = "generated module"
-    return f"{module.version} {kind}{_NEWS[module.news]}"
+    return f"{module.version} {_KINDS[module.language]}{_NEWS[module.news]}"
 
 
 def _entry(cell: Cell) -> str:
@@ -34,15 +40,44 @@ def _entry(cell: Cell) -> str:
     return f"works; refuses {', '.join(refused)}" if refused else WORKS
 
 
+def _told(sdk: str, module: Module) -> str:
+    """What `kernpack check` says, in short."""
+    oldest = tools.oldest_host(sdk, module)
+    if oldest is None:
+        return "refused"
+    if not oldest:
+        return "asks for a newer SDK"
+    return f"{oldest} and newer" + ("; `rehearse` needs 1.1" if tools.calls_news(module) else "")
+
+
+def _table(columns: Iterable[str], rows: Mapping[Module, Mapping[str, str]]) -> str:
+    names = list(columns)
+    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    lines += [
+        f"| {_row(m)} | " + " | ".join(entries.get(name, "") for name in names) + " |" for m, entries in rows.items()
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def render(cells: Iterable[Cell]) -> str:
     """Of cells that did what they were expected to."""
-    rows: dict[Module, dict[str, str]] = {}
+    under: dict[Module, dict[str, str]] = {}
+    beside: dict[Module, dict[str, str]] = {}
     for cell in cells:
-        rows.setdefault(cell.module, {})[cell.host] = _entry(cell)
-    lines = ["| | " + " | ".join(f"host {host}" for host in HOSTS) + f" | {PEER} |", "|---" * (len(HOSTS) + 2) + "|"]
-    for module, entries in rows.items():
-        lines.append(f"| {_row(module)} | " + " | ".join(entries.get(host, "") for host in (*HOSTS, PEER)) + " |")
-    return "".join(f"{line}\n" for line in lines)
+        if cell.beside:
+            beside.setdefault(cell.module, {})[f"kernpack {cell.beside}"] = _entry(cell)
+        else:
+            under.setdefault(cell.module, {})[cell.host if cell.host == PEER else f"host {cell.host}"] = _entry(cell)
+    check = {module: {f"SDK {sdk}": _told(sdk, module) for sdk in HOSTS} for module in under}
+    return "\n".join(
+        (
+            _table([*(f"host {host}" for host in HOSTS), PEER], under),
+            f"Under {PEER}, what needs devices finds them in the kernpack that is in the process too:\n",
+            _table((f"kernpack {host}" for host in HOSTS), beside),
+            "The oldest host that `kernpack check` of each SDK tells; `kernpack stubs` refuses the same files:\n",
+            _table((f"SDK {sdk}" for sdk in HOSTS), check),
+        )
+    )
 
 
 def written() -> str:

@@ -75,8 +75,15 @@ def test_metadata(runtime: Path) -> None:
     (info,) = runtime.glob("*.dist-info")
     metadata = (info / "METADATA").read_text()
     assert "\nRequires-Dist:" not in metadata
-    assert "\nLicense-Expression: Apache-2.0" in metadata
+    assert "\nLicense-Expression: Apache-2.0 AND BSD-3-Clause\n" in metadata
     assert "Apache License" in (info / "licenses/LICENSE").read_text()
+
+
+def test_names_lines_in_backtraces_with_libbacktrace_whose_notice_it_carries(runtime: Path) -> None:
+    library = (runtime / "kernpack/libkernpack.so").read_bytes()
+    assert b"no debug info in ELF executable" in library  # a message of libbacktrace's
+    (notice,) = runtime.glob("*.dist-info/licenses/LICENSES/libbacktrace.txt")
+    assert "Redistributions in binary form must reproduce" in notice.read_text()
 
 
 def test_holds_only_what_is_used_at_run_time(runtime: Path) -> None:

@@ -72,6 +72,10 @@ struct Host {
       ++From(h)->tensors;
       return 0;
     };
+    table.get_extension = [](const KpHost*, KpBytes, uint32_t, const void** out) {
+      *out = nullptr;
+      return 0;
+    };
     table.log = [](const KpHost* h, int32_t, KpBytes line) {
       From(h)->log.push_back(Str(line));
       return 0;

@@ -28,6 +28,33 @@ TEST_F(ExecuteRun, ThreeCallsAndTheCopiesBetweenTwoDevices) {
   EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{23, 46, 69}));
 }
 
+TEST_F(ExecuteRun, AnIntForAFloatIsAFloatForTheKernel) {
+  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], a: float) {
+    two = const 2
+    h: f32[N] = call t.scale(x, a)
+    z: f32[N] = call t.scale(h, two)
+    return z
+  })"),
+                         functions);
+  for (const int64_t factor : {3, 3, 5}) {  // once more as before, which checks nothing, then another
+    EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), factor})[0]),
+              (std::vector<float>{2.0f * static_cast<float>(factor), 4.0f * static_cast<float>(factor)}));
+  }
+  functions.Add(Made("t.sum_of", "(x: f32[N], by: list[float]) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
+    const auto* list = reinterpret_cast<const KpSequenceObject*>(a[1].v.v_obj);
+    double sum = 0;
+    for (int64_t j = 0; j < list->size; ++j) sum += list->data[j].v.v_float;
+    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] + static_cast<float>(sum);
+  }));
+  EXPECT_EQ(ValuesOf(Run(R"(program main(x: f32[N], a: int, b: float) {
+    by = tuple(a, b)
+    z: f32[N] = call t.sum_of(x, by)
+    return z
+  })",
+                         {Floats({1, 2}), int64_t{3}, 0.5})[0]),
+            (std::vector<float>{4.5, 5.5}));
+}
+
 TEST_F(ExecuteRun, OneExecutorRunsOnOtherValuesAndOtherShapes) {
   const sp::Executor run(NaivePlan(R"(program main(x: f32[N], a: float) {
     h: f32[N] = call t.scale(x, a)

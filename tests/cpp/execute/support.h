@@ -87,8 +87,7 @@ inline sp::FunctionTable Functions() {
     for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] + DataOf(a[1])[i];
   }));
   table.Add(Made("t.scale", "(x: f32[N], a: float = 2.0) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
-    const double factor = a[1].type_index == KP_TYPE_INT ? static_cast<double>(a[1].v.v_int) : a[1].v.v_float;
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] * static_cast<float>(factor);
+    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] * static_cast<float>(a[1].v.v_float);
   }));
   table.Add(Made("t.pair", "(x: f32[N]) -> (a: f32[N], b: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
     for (int64_t i = 0; i < SizeOf(a[0]); ++i)

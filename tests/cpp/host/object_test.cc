@@ -147,6 +147,84 @@ TEST_F(ObjectTest, ValuesOfOthersAreLookedAtBeforeTheyAreRead) {
             "TypeError: echo: a value says that it is a str (type index 65), its object has type index 69");
 }
 
+// Bodies that a reader would follow into nowhere.
+TEST_F(ObjectTest, AnObjectWithADamagedBodyIsRefusedUnread) {
+  const auto refusal = [](auto& body, int32_t type) {
+    body.header = {1 | uint64_t{1} << 32, type, 0, nullptr};
+    KpAny value = kp_none();
+    value.type_index = type;
+    value.v.v_obj = &body.header;
+    return kp_any_validate(&value, "echo") == 0 ? std::string("taken") : TakeError();
+  };
+  const std::string text = "ValueError: echo: a value of type ";
+  KpStrObject string{};
+  EXPECT_EQ(refusal(string, KP_TYPE_STR), "taken");
+  string.bytes.size = 5;
+  EXPECT_EQ(refusal(string, KP_TYPE_STR), text + "str is damaged: it has a text at NULL, or one of impossible length");
+  EXPECT_EQ(refusal(string, KP_TYPE_BYTES),
+            text + "bytes is damaged: it has a text at NULL, or one of impossible length");
+  string.bytes = {"abc", SIZE_MAX};
+  EXPECT_NE(refusal(string, KP_TYPE_STR), "taken");
+  KpShapeObject shape{};
+  shape.size = 3;
+  EXPECT_EQ(refusal(shape, KP_TYPE_SHAPE),
+            text + "Shape is damaged: it has extents at NULL, or an impossible number of them");
+  KpSequenceObject sequence{};
+  EXPECT_EQ(refusal(sequence, KP_TYPE_ARRAY), "taken");
+  for (const int64_t size : {2, -2}) {
+    sequence.size = size;
+    EXPECT_EQ(refusal(sequence, KP_TYPE_LIST), text + "List is damaged: it has items at NULL, or fewer than none");
+  }
+  KpMapObject map{};
+  map.size = 3;
+  EXPECT_EQ(refusal(map, KP_TYPE_MAP), text + "Map is damaged: it has items at NULL");
+  KpFunctionObject function{};
+  EXPECT_EQ(refusal(function, KP_TYPE_FUNCTION), text + "Function is damaged: it has no code to call");
+  KpErrorObject error{};
+  error.kind.size = 1;
+  EXPECT_EQ(refusal(error, KP_TYPE_ERROR), text + "Error is damaged: it has a text at NULL");
+  KpOpaqueObject opaque{};
+  EXPECT_EQ(refusal(opaque, KP_TYPE_OPAQUE_PY_OBJECT),
+            text + std::string(kp_type_name(KP_TYPE_OPAQUE_PY_OBJECT)) + " is damaged: it has a handle that is NULL");
+  KpTensorObject tensor{};
+  tensor.tensor.device.device_type = KP_DEVICE_CPU;
+  tensor.tensor.dtype = {KP_DTYPE_FLOAT, 32, 1};
+  tensor.tensor.ndim = -3;
+  EXPECT_EQ(refusal(tensor, KP_TYPE_TENSOR), "ValueError: echo: ndim is -3; expected 0 to 64");
+}
+
+// A function of the peer's: what is in its arguments is looked at, however they hold each other.
+TEST_F(ObjectTest, AListThatHoldsItselfIsLookedAtOnce) {
+  KpFunctionObject theirs{};
+  theirs.header = {1 | uint64_t{1} << 32, KP_TYPE_FUNCTION, 0, nullptr};
+  theirs.call = [](void*, const KpAny*, int32_t, KpAny*) { return 0; };
+  theirs.cpp_call = &theirs;
+  KpAny items[2];
+  KpSequenceObject list{};
+  list.header = {1 | uint64_t{1} << 32, KP_TYPE_LIST, 0, nullptr};
+  list.data = items;
+  list.size = list.capacity = 2;
+  for (KpAny& item : items) {
+    item = kp_none();
+    item.type_index = KP_TYPE_LIST;
+    item.v.v_obj = &list.header;
+  }
+  Value result;
+  EXPECT_EQ(kp_function_call(&theirs.header, items, 1, result.out()), 0);
+  std::vector<KpSequenceObject> chain(2000, list);
+  std::vector<KpAny> links(chain.size(), items[0]);
+  for (size_t i = 0; i < chain.size(); ++i) {
+    chain[i].data = &links[i];
+    chain[i].size = i + 1 < chain.size() ? 1 : 0;
+    if (i + 1 < chain.size()) links[i].v.v_obj = &chain[i + 1].header;
+  }
+  KpAny deep = items[0];
+  deep.v.v_obj = &chain[0].header;
+  EXPECT_EQ(kp_function_call(&theirs.header, &deep, 1, result.out()), -1);
+  EXPECT_EQ(TakeError(),
+            "ValueError: function: argument 0: expected containers at most 1000 deep in each other, got more");
+}
+
 TEST_F(ObjectTest, TheContextOfAFunctionIsToldToWhoMadeIt) {
   int context = 0;
   const auto nothing = [](void*, const KpAny*, int32_t, KpAny*) { return 0; };

@@ -244,36 +244,47 @@ TEST_F(StorageTest, AFactoryMayAskForOtherKeys) {
   EXPECT_EQ(Get(inner), "20");
 }
 
-// Two threads whose factories each ask for the other's key: what comes of it is what comes of it when one thread is first.
-TEST_F(StorageTest, FactoriesThatAskForEachOthersKeysGiveOneValueEach) {
+// Two threads at once, each making the value of one of two keys by a factory that asks for the other's, with `leaf` to make it.
+// What it asks for is known only once both factories run. at_end(t, rc, value) is called in thread t.
+template <class AtEnd>
+void MakeInACircle(const KpStorageKey (&keys)[2], KpStorageFactory leaf, AtEnd at_end) {
   struct Step {
     KpStorageKey other;
+    KpStorageFactory leaf;
     std::atomic<int>* inside;
   };
-  const KpStorageKey keys[] = {Used(Key("m", "circle0")), Used(Key("m", "circle1"))};
   std::atomic<int> inside{0};
-  std::atomic<int> errors{0};
-  int64_t values[2] = {};
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&, t] {
-      Step step{keys[1 - t], &inside};
+      Step step{keys[1 - t], leaf, &inside};
       const auto factory = [](void* context, KpAny* out) {
         auto* own = static_cast<Step*>(context);
         ++*own->inside;
         while (*own->inside < 2) std::this_thread::yield();
-        const auto leaf = [](void*, KpAny* made) {
-          *made = Int(1);
-          return 0;
-        };
-        return kp_host()->storage_get_or_init(kp_host(), &own->other, leaf, nullptr, out);
+        return kp_host()->storage_get_or_init(kp_host(), &own->other, own->leaf, &own->other, out);
       };
       Value value;
-      if (host->storage_get_or_init(host, &keys[t], factory, &step, value.out()) != 0) ++errors;
-      values[t] = value->v.v_int;
+      const int rc = kp_host()->storage_get_or_init(kp_host(), &keys[t], factory, &step, value.out());
+      at_end(t, rc, value);
     });
   }
   for (auto& thread : threads) thread.join();
+}
+
+// What comes of it is what comes of it when one thread is first.
+TEST_F(StorageTest, FactoriesThatAskForEachOthersKeysGiveOneValueEach) {
+  const KpStorageKey keys[] = {Used(Key("m", "circle0")), Used(Key("m", "circle1"))};
+  const auto one = [](void*, KpAny* made) {
+    *made = Int(1);
+    return 0;
+  };
+  std::atomic<int> errors{0};
+  int64_t values[2] = {};
+  MakeInACircle(keys, one, [&](int t, int rc, const Value& value) {
+    if (rc != 0) ++errors;
+    values[t] = value->v.v_int;
+  });
   EXPECT_EQ(errors, 0) << TakeError();
   for (int t = 0; t < 2; ++t) {
     EXPECT_EQ(values[t], 1);
@@ -284,30 +295,10 @@ TEST_F(StorageTest, FactoriesThatAskForEachOthersKeysGiveOneValueEach) {
 // A circle in which the value is made once more must still see that a factory asks for its own key.
 TEST_F(StorageTest, AFactoryThatOvertakesMayNotAskForItsOwnKey) {
   const KpStorageKey keys[] = {Used(Key("m", "over0")), Used(Key("m", "over1"))};
-  struct Step {
-    KpStorageKey other;
-    std::atomic<int>* inside;
-  };
-  std::atomic<int> inside{0};
   std::atomic<int> errors{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; ++t) {
-    threads.emplace_back([&, t] {
-      Step step{keys[1 - t], &inside};
-      const auto factory = [](void* context, KpAny* out) {
-        auto* own = static_cast<Step*>(context);
-        ++*own->inside;
-        while (*own->inside < 2) std::this_thread::yield();
-        return kp_host()->storage_get_or_init(kp_host(), &own->other, AskForOwnKey, &own->other, out);
-      };
-      Value value;
-      if (host->storage_get_or_init(host, &keys[t], factory, &step, value.out()) != 0 &&
-          TakeError().find("its factory asks for the key it is making") != std::string::npos) {
-        ++errors;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  MakeInACircle(keys, AskForOwnKey, [&](int, int rc, const Value&) {
+    if (rc != 0 && TakeError().find("its factory asks for the key it is making") != std::string::npos) ++errors;
+  });
   EXPECT_EQ(errors, 2);
 }
 
@@ -377,8 +368,9 @@ TEST_F(StorageTest, ReadersAndWritersInParallel) {
 TEST_F(StorageTest, DeletersMayCallStorage) {
   const KpStorageKey key = Used(Key("m", "deleter"));
   Value opaque;
+  int held = 0;
   ASSERT_EQ(kp_opaque_new(
-                nullptr, KP_TYPE_OPAQUE_PY_OBJECT,
+                &held, KP_TYPE_OPAQUE_PY_OBJECT,
                 [](void*) {
                   const KpStorageKey inner = Key("m", "deleter");
                   const KpAny value = Int(9);

@@ -4,19 +4,19 @@
 namespace ir_test {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfF64 = std::numeric_limits<double>::infinity();
+constexpr double kNanF64 = std::numeric_limits<double>::quiet_NaN();
 
 // With operations that multiply and add or without, which must not hurt.
-const Runner& Math(bool contracts) {
+const Runner& CompiledF64(bool contracts) {
   static const Runner plain = CompiledColumn("c -mcpu=x86-64-v2").compile(MathF64("math_f64"));
   if (!contracts || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return plain;
   static const Runner contracted = CompiledColumn("c -mcpu=x86-64-v3").compile(MathF64("math_f64_v3"));
   return contracted;
 }
 
-TEST(IrMathF64, StaysWithinItsError) { ExpectMathF64("c", Math(false), 1 << 18); }
-TEST(IrMathF64, StaysWithinItsErrorContracted) { ExpectMathF64("c, contracted", Math(true), 1 << 18); }
+TEST(IrMathF64, StaysWithinItsError) { ExpectMathF64("c", CompiledF64(false), 1 << 18); }
+TEST(IrMathF64, StaysWithinItsErrorContracted) { ExpectMathF64("c, contracted", CompiledF64(true), 1 << 18); }
 
 void ExpectBitsF64(const std::string& what, double got, double want) {
   if (std::isnan(want)) {
@@ -30,16 +30,18 @@ TEST(IrMathF64Exact, AtZerosInfinitiesAndNan) {
   const struct {
     const char* name;
     double zero, minus_zero, inf, minus_inf;
-  } rows[] = {{"exp", 1, 1, kInf, 0},   {"log", -kInf, -kInf, kInf, kNan}, {"tanh", 0, -0.0, 1, -1},
-              {"erf", 0, -0.0, 1, -1},  {"sigmoid", 0.5, 0.5, 1, 0},       {"sin", 0, -0.0, kNan, kNan},
-              {"cos", 1, 1, kNan, kNan}};
+  } rows[] = {{"exp", 1, 1, kInfF64, 0},      {"log", -kInfF64, -kInfF64, kInfF64, kNanF64},
+              {"tanh", 0, -0.0, 1, -1},       {"erf", 0, -0.0, 1, -1},
+              {"sigmoid", 0.5, 0.5, 1, 0},    {"sin", 0, -0.0, kNanF64, kNanF64},
+              {"cos", 1, 1, kNanF64, kNanF64}};
   for (const bool contracts : {false, true}) {
     for (const auto& row : rows) {
-      const std::vector<double> got = ApplyF64(Math(contracts), row.name, {{0, -0.0, kInf, -kInf, kNan}});
-      const double want[] = {row.zero, row.minus_zero, row.inf, row.minus_inf, kNan};
+      const std::vector<double> got =
+          ApplyF64(CompiledF64(contracts), row.name, {{0, -0.0, kInfF64, -kInfF64, kNanF64}});
+      const double want[] = {row.zero, row.minus_zero, row.inf, row.minus_inf, kNanF64};
       for (size_t i = 0; i < got.size(); ++i) ExpectBitsF64(row.name + std::to_string(i), got[i], want[i]);
     }
-    EXPECT_EQ(ApplyF64(Math(contracts), "log", {{1}})[0], 0);
+    EXPECT_EQ(ApplyF64(CompiledF64(contracts), "log", {{1}})[0], 0);
   }
 }
 
@@ -48,14 +50,14 @@ TEST(IrMathF64Exact, NothingIsBeyondItsLimit) {
   for (int i = -(1 << 16); i <= 1 << 16; ++i) x.push_back(i * 0x1p-11);
   for (const char* function : {"tanh", "erf", "sigmoid", "sin", "cos"}) {
     for (const bool contracts : {false, true}) {
-      for (const double y : ApplyF64(Math(contracts), function, {x})) ASSERT_LE(std::fabs(y), 1) << function;
+      for (const double y : ApplyF64(CompiledF64(contracts), function, {x})) ASSERT_LE(std::fabs(y), 1) << function;
     }
   }
 }
 
 TEST(IrMathF64Exact, SinOfWhatIsSmallIsItself) {
   const std::vector<double> x = {5e-324, -5e-324, 1e-310, 0x1p-1022, -0x1p-500, 0x1p-30};
-  for (const bool contracts : {false, true}) EXPECT_EQ(ApplyF64(Math(contracts), "sin", {x}), x);
+  for (const bool contracts : {false, true}) EXPECT_EQ(ApplyF64(CompiledF64(contracts), "sin", {x}), x);
 }
 
 TEST(IrMathF64Exact, PowOfSpecialValuesIsTheCLibrarys) {
@@ -74,9 +76,9 @@ TEST(IrMathF64Exact, PowOfSpecialValuesIsTheCLibrarys) {
                                        1074,
                                        -1074,
                                        -1075,
-                                       kInf,
-                                       -kInf,
-                                       kNan,
+                                       kInfF64,
+                                       -kInfF64,
+                                       kNanF64,
                                        5e-324,
                                        -5e-324,
                                        1e-310,
@@ -97,7 +99,7 @@ TEST(IrMathF64Exact, PowOfSpecialValuesIsTheCLibrarys) {
     }
   }
   for (const bool contracts : {false, true}) {
-    const std::vector<double> got = ApplyF64(Math(contracts), "pow", xy);
+    const std::vector<double> got = ApplyF64(CompiledF64(contracts), "pow", xy);
     for (size_t i = 0; i < got.size(); ++i) {
       const double x = xy[0][i], y = xy[1][i], want = std::pow(x, y);
       const std::string what = std::to_string(x) + " ^ " + std::to_string(y);

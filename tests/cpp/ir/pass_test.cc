@@ -16,13 +16,13 @@ constexpr Pass kExactPasses[] = {{"bind_extents", BindExtents},
                                  {"vectorize", Vectorize},
                                  {"simplify", Simplify}};
 
-struct Sample {
+struct PassSample {
   const char* name;
   const char* text;
 };
-void PrintTo(const Sample& sample, std::ostream* out) { *out << sample.name; }
+void PrintTo(const PassSample& sample, std::ostream* out) { *out << sample.name; }
 
-class IrPasses : public testing::TestWithParam<Sample> {};
+class IrPasses : public testing::TestWithParam<PassSample> {};
 
 TEST_P(IrPasses, KeepEveryResult) {
   const IRModule module = Parse(GetParam().text);
@@ -42,72 +42,87 @@ TEST_P(IrPasses, KeepEveryResult) {
 INSTANTIATE_TEST_SUITE_P(
     Samples, IrPasses,
     testing::Values(
-        Sample{"peeled", "func f(x: f32[N]) -> (o: f32[N]) { vectorized(8) i in 0..N { o[i] = x[i] * 2.0 + 1.0 } }"},
-        Sample{"masked", "func f(x: f32[N]) -> (o: f32[N]) { vectorized(8, masked) i in 0..N { o[i] = x[i] / x[0] } }"},
-        Sample{"i32_counter",
-               "func f(x: i32[N]) -> (o: i32[N]) { vectorized(4, masked) i in 0i32..i32(N) { o[i] = x[i] / i } }"},
-        Sample{"from_the_middle",
-               "func f(x: i16[N]) -> (o: i16[N]) { vectorized(4) i in 3..N - 2 { o[i] = x[i + 2] % i16(i) } }"},
-        Sample{"strided",
-               "func f(x: f64[N, M]) -> (o: f64[N]) { vectorized(4, masked) i in 0..N { let j = i * 1 + 0 o[j] = "
-               "x[j, 2] - x[i, 0] } }"},
-        Sample{"gathered",
-               "func f(x: f32[N], at: u8[N]) -> (o: f32[N]) { vectorized(8, masked) i in 0..N { o[i] = x[i64(at[i]) % "
-               "N] } }"},
-        Sample{"branches",
-               "func f(x: i32[N], y!: i32[N]) -> (o: i32[N]) { vectorized(8, masked) i in 0..N { if x[i] > 0i32 { "
-               "o[i] = y[i] y[i] = -5i32 } else { if N > 8 { o[i] = x[i] + 1i32 } } } }"},
-        Sample{"load_if_inside",
-               "func f(x: f16[N]) -> (o: f32[N]) { vectorized(4, masked) i in 0..N { o[i] = f32(load_if(x[i + 1], i + "
-               "1 < N, f16(7.0))) where i % 3 != 0 } }"},
-        Sample{"rank_0",
-               "func f(x: f32[N], k: f32[]) -> (o: f32[N]) { vectorized(4, masked) i in 0..N { if x[i] < 0.0 { o[i] = "
-               "k[] + x[i] } } }"},
-        Sample{"bools",
-               "func f(x: bool[N], y: i64[N]) -> (o: bool[N]) { vectorized(8) i in 0..N { o[i] = ~x[i] ^ "
-               "y[i] > 2 } }"},
-        Sample{"inner_loop_stays_scalar",
-               "func f(x: f32[N, M]) -> (o: f32[N]) { vectorized(8) i in 0..N { alloc t: f32[1] local t[0] = 0.0 for "
-               "j in 0..M { t[0] = t[0] + x[i, j] } o[i] = t[0] } }"},
-        Sample{"sum_any", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 8, x[i] * x[i]) }"},
-        Sample{"sum_any_of_many", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 32, x[i]) }"},
-        Sample{"max_any_of_many",
-               "func f(x: i16[N]) -> (o: i16[1]) { o[0] = reduce(max, i in 1i32..i32(N), any 64, x[i]) }"},
-        Sample{"sum_sequential",
-               "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, sequential, x[i] + 0.25) }"},
-        Sample{"max_of_row",
-               "func f(x: f32[N, M]) -> (o: f32[N]) { for i in 0..N { o[i] = reduce(max, j in 1..M, any 2, x[i, j]) } "
-               "}"},
-        Sample{"product_of_i8",
-               "func f(x: i8[N]) -> (o: i8[1]) { o[0] = reduce(*, i in 0i32..i32(N), any 4, x[i] | 1i8) }"},
-        Sample{"all_and_any",
-               "func f(x: i32[N]) -> (o: bool[2]) { o[0] = reduce(&, i in 0..N, any 8, x[i] > -7i32) o[1] = reduce(|, "
-               "i in 0..N, sequential, x[i] > 7i32) }"},
-        Sample{"reduction_in_a_reduction",
-               "func f(x: f64[N, M]) -> (o: f64[1]) { o[0] = reduce(minimum, i in 0..N, any 4, reduce(+, j in 0..M, "
-               "sequential, x[i, j])) }"},
-        Sample{"reductions_in_conditions_and_bounds",
-               "func f(x: u8[N]) -> (o: i64[N]) { if reduce(+, i in 0..N, any 4, i64(x[i])) > 99 { for j in 0..N - "
-               "reduce(min, k in 0..N + 1, any 2, k) { o[j] = j } } }"},
-        Sample{"reduction_in_an_extent",
-               "func f(x: i64[N]) -> (o: i64[N]) { alloc t: i64[reduce(max, i in 0..N + 1, any 2, i), N + 1] local "
-               "for i in 0..N { t[i, i] = x[i] } for i in 0..N { o[i] = reduce(+, k in i..i + 1, any 2, t[k, i]) } }"},
-        Sample{"extent_that_changes_later",
-               "func f(x!: i64[1], y: i64[N]) -> (o: i64[N]) { x[0] = 4 alloc t: i64[2, x[0]] local x[0] = 1 t[0, 3] = "
-               "5 t[1, 0] = 6 for i in 0..N { o[i] = t[0, 3] } }"},
-        Sample{"unrolled",
-               "func f(x: f32[N, M]) -> (o: f32[N, M]) { for i in 0..N { unrolled j in 0..3 { let v = x[i, j] if v > "
-               "1.0 { o[i, j] = v } else { o[i, j] = f32(j) } } } }"},
-        Sample{"unrolled_twice",
-               "func f(x: i32[N]) -> (o: i32[N, 6]) { for n in 0..N { unrolled i in 0..2 { unrolled j in i..3 { o[n, "
-               "i * 3 + j] = x[n] << i32(j) } } } }"},
-        Sample{"unrolled_without_end", "func f(x: i32[N]) -> (o: i32[N]) { unrolled i in 0..N { o[i] = -x[i] } }"},
-        Sample{"constants",
-               "func f(x: i32[N]) -> (o: i32[N]) { for i in 0..N + 0 { let dead = x[i] * 3i32 if 1 < 2 { o[i] = x[i] "
-               "* (7i32 / 0i32 + 1i32) << 32i32 } else { o[i] = 0i32 } } for i in 4..2 { o[0] = 1i32 } }"},
-        Sample{"zeros_keep_their_sign",
-               "func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[i] = (x[i] + 0.0) * 1.0 / 1.0 - (-0.0 + 0.0) } "
-               "}"}),
+        PassSample{"peeled",
+                   "func f(x: f32[N]) -> (o: f32[N]) { vectorized(8) i in 0..N { o[i] = x[i] * 2.0 + 1.0 } }"},
+        PassSample{"masked",
+                   "func f(x: f32[N]) -> (o: f32[N]) { vectorized(8, masked) i in 0..N { o[i] = x[i] / x[0] } }"},
+        PassSample{"i32_counter",
+                   "func f(x: i32[N]) -> (o: i32[N]) { vectorized(4, masked) i in 0i32..i32(N) { o[i] = x[i] / i } }"},
+        PassSample{"from_the_middle",
+                   "func f(x: i16[N]) -> (o: i16[N]) { vectorized(4) i in 3..N - 2 { o[i] = x[i + 2] % i16(i) } }"},
+        PassSample{"strided",
+                   "func f(x: f64[N, M]) -> (o: f64[N]) { vectorized(4, masked) i in 0..N { let j = i * 1 + 0 o[j] = "
+                   "x[j, 2] - x[i, 0] } }"},
+        PassSample{
+            "gathered",
+            "func f(x: f32[N], at: u8[N]) -> (o: f32[N]) { vectorized(8, masked) i in 0..N { o[i] = x[i64(at[i]) % "
+            "N] } }"},
+        PassSample{"branches",
+                   "func f(x: i32[N], y!: i32[N]) -> (o: i32[N]) { vectorized(8, masked) i in 0..N { if x[i] > 0i32 { "
+                   "o[i] = y[i] y[i] = -5i32 } else { if N > 8 { o[i] = x[i] + 1i32 } } } }"},
+        PassSample{
+            "load_if_inside",
+            "func f(x: f16[N]) -> (o: f32[N]) { vectorized(4, masked) i in 0..N { o[i] = f32(load_if(x[i + 1], i + "
+            "1 < N, f16(7.0))) where i % 3 != 0 } }"},
+        PassSample{
+            "rank_0",
+            "func f(x: f32[N], k: f32[]) -> (o: f32[N]) { vectorized(4, masked) i in 0..N { if x[i] < 0.0 { o[i] = "
+            "k[] + x[i] } } }"},
+        PassSample{"bools",
+                   "func f(x: bool[N], y: i64[N]) -> (o: bool[N]) { vectorized(8) i in 0..N { o[i] = ~x[i] ^ "
+                   "y[i] > 2 } }"},
+        PassSample{
+            "inner_loop_stays_scalar",
+            "func f(x: f32[N, M]) -> (o: f32[N]) { vectorized(8) i in 0..N { alloc t: f32[1] local t[0] = 0.0 for "
+            "j in 0..M { t[0] = t[0] + x[i, j] } o[i] = t[0] } }"},
+        PassSample{"sum_any", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 8, x[i] * x[i]) }"},
+        PassSample{"sum_any_of_many", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 32, x[i]) }"},
+        PassSample{"max_any_of_many",
+                   "func f(x: i16[N]) -> (o: i16[1]) { o[0] = reduce(max, i in 1i32..i32(N), any 64, x[i]) }"},
+        PassSample{"sum_sequential",
+                   "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, sequential, x[i] + 0.25) }"},
+        PassSample{
+            "max_of_row",
+            "func f(x: f32[N, M]) -> (o: f32[N]) { for i in 0..N { o[i] = reduce(max, j in 1..M, any 2, x[i, j]) } "
+            "}"},
+        PassSample{"product_of_i8",
+                   "func f(x: i8[N]) -> (o: i8[1]) { o[0] = reduce(*, i in 0i32..i32(N), any 4, x[i] | 1i8) }"},
+        PassSample{
+            "all_and_any",
+            "func f(x: i32[N]) -> (o: bool[2]) { o[0] = reduce(&, i in 0..N, any 8, x[i] > -7i32) o[1] = reduce(|, "
+            "i in 0..N, sequential, x[i] > 7i32) }"},
+        PassSample{
+            "reduction_in_a_reduction",
+            "func f(x: f64[N, M]) -> (o: f64[1]) { o[0] = reduce(minimum, i in 0..N, any 4, reduce(+, j in 0..M, "
+            "sequential, x[i, j])) }"},
+        PassSample{"reductions_in_conditions_and_bounds",
+                   "func f(x: u8[N]) -> (o: i64[N]) { if reduce(+, i in 0..N, any 4, i64(x[i])) > 99 { for j in 0..N - "
+                   "reduce(min, k in 0..N + 1, any 2, k) { o[j] = j } } }"},
+        PassSample{
+            "reduction_in_an_extent",
+            "func f(x: i64[N]) -> (o: i64[N]) { alloc t: i64[reduce(max, i in 0..N + 1, any 2, i), N + 1] local "
+            "for i in 0..N { t[i, i] = x[i] } for i in 0..N { o[i] = reduce(+, k in i..i + 1, any 2, t[k, i]) } }"},
+        PassSample{
+            "extent_that_changes_later",
+            "func f(x!: i64[1], y: i64[N]) -> (o: i64[N]) { x[0] = 4 alloc t: i64[2, x[0]] local x[0] = 1 t[0, 3] = "
+            "5 t[1, 0] = 6 for i in 0..N { o[i] = t[0, 3] } }"},
+        PassSample{
+            "unrolled",
+            "func f(x: f32[N, M]) -> (o: f32[N, M]) { for i in 0..N { unrolled j in 0..3 { let v = x[i, j] if v > "
+            "1.0 { o[i, j] = v } else { o[i, j] = f32(j) } } } }"},
+        PassSample{
+            "unrolled_twice",
+            "func f(x: i32[N]) -> (o: i32[N, 6]) { for n in 0..N { unrolled i in 0..2 { unrolled j in i..3 { o[n, "
+            "i * 3 + j] = x[n] << i32(j) } } } }"},
+        PassSample{"unrolled_without_end", "func f(x: i32[N]) -> (o: i32[N]) { unrolled i in 0..N { o[i] = -x[i] } }"},
+        PassSample{
+            "constants",
+            "func f(x: i32[N]) -> (o: i32[N]) { for i in 0..N + 0 { let dead = x[i] * 3i32 if 1 < 2 { o[i] = x[i] "
+            "* (7i32 / 0i32 + 1i32) << 32i32 } else { o[i] = 0i32 } } for i in 4..2 { o[0] = 1i32 } }"},
+        PassSample{
+            "zeros_keep_their_sign",
+            "func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[i] = (x[i] + 0.0) * 1.0 / 1.0 - (-0.0 + 0.0) } "
+            "}"}),
     [](const auto& info) { return info.param.name; });
 
 std::string After(IRModule (*pass)(const IRModule&), const std::string& text) {

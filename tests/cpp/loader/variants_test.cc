@@ -20,7 +20,7 @@ int ArchOfDevice(KpDLDevice device, char* out, size_t size) {
   return 0;
 }
 
-const KpLoadedFunction* Load() {
+const KpLoadedFunction* Variants() {
   static const KpLoadedFunction* function = [] {
     static const DeviceArchTable kArch = {sizeof kArch, &ArchOfDevice};
     EXPECT_EQ(kp_extension_register(kp_bytes("kernpack.device_arch"), 1, &kArch), 0);
@@ -43,7 +43,7 @@ const KpLoadedFunction* Load() {
 int64_t AnswerOn(KpDLDevice device) {
   KpSafeCall call = nullptr;
   void* self = nullptr;
-  if (kp_function_resolve(Load(), device, &call, &self) != 0) return -1;
+  if (kp_function_resolve(Variants(), device, &call, &self) != 0) return -1;
   KpAny result = kp_none();
   EXPECT_EQ(call(self, nullptr, 0, &result), 0);
   return result.v.v_int;
@@ -74,7 +74,7 @@ TEST(LoadedVariants, NoneIsAnErrorThatListsThemAll) {
 
 TEST(LoadedVariants, ReasonsAreTold) {
   KpAny text = kp_none();
-  ASSERT_EQ(kp_function_variants(Load(), &text), 0) << TakeError();
+  ASSERT_EQ(kp_function_variants(Variants(), &text), 0) << TakeError();
   const std::string json = TakeText(&text);
   EXPECT_NE(json.find("processor x86-64-v9 is not known to this version"), std::string::npos) << json;
   EXPECT_NE(json.find("it is for cuda"), std::string::npos) << json;

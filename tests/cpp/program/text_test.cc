@@ -116,13 +116,13 @@ TEST(ProgramText, EqualitySeesWhatACallerSees) {
   EXPECT_FALSE(Equal(Parse("program p(x: int) {\n return x\n}"), Parse("program p(y: int) {\n return y\n}")));
 }
 
-struct Bad {
+struct BadText {
   const char* text;
   const char* error;  // contained in what is said
 };
-void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.text; }
+void PrintTo(const BadText& bad, std::ostream* out) { *out << bad.text; }
 
-class BadProgramText : public testing::TestWithParam<Bad> {};
+class BadProgramText : public testing::TestWithParam<BadText> {};
 
 TEST_P(BadProgramText, SaysWhereAndWhat) {
   try {
@@ -136,31 +136,34 @@ TEST_P(BadProgramText, SaysWhereAndWhat) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadProgramText,
     testing::Values(
-        Bad{"func f() {}", "line 1, column 1: expected 'program', got 'func'"},
-        Bad{"program p() {\n  return x\n}", "line 2, column 10: 'x' has no value here: define it above"},
-        Bad{"program p() {\n  a = call f.g(b)\n  b = const 1\n  return b\n}",
-            "line 2, column 16: 'b' has no value here"},
-        Bad{"program p(x: int) {\n  x = const 1\n  return x\n}", "line 2, column 3: 'x' is defined already"},
-        Bad{"program p() { return }\nprogram p() { return }", "line 2, column 1: program 'p' is defined already"},
-        Bad{"program p(x: f33[N]) { return }", "line 1, column 14: expected a type: f32[N, 8]"},
-        Bad{"program p(x: f32) { return }", "line 1, column 17: expected '[', got ')'"},
-        Bad{"program p(x: f32[-1]) { return }", "line 1, column 18: expected an extent that is not negative"},
-        Bad{"program p(x: tuple[tuple[int]]) { return }", "line 1, column 20: a tuple in a tuple"},
-        Bad{"program p(x: int @) { return }", "line 1, column 19: expected a device"},
-        Bad{"program p(x: int @gpux) { return }", "line 1, column 19: "},
-        Bad{"program p(x: int @cpu:4294967296) { return }", "line 1, column 23: expected a virtual id of 31 bits"},
-        Bad{"program p(x: int @cpu target \"cuda\") { return }", "line 1, column 18: "},
-        Bad{"program p(x: int @cpu target \"nonsense\") { return }", "line 1, column 30: "},
-        Bad{"program p() {\n  a = const 99999999999999999999\n  return a\n}",
-            "line 2, column 13: expected an integer of 64 bits"},
-        Bad{"program p() {\n  a = const f99\n  return a\n}", "line 2, column 13: expected a constant"},
-        Bad{"program p() {\n  a, b = const 1\n  return a\n}", "line 2, column 10: expected 'call', 'invoke' or 'if'"},
-        Bad{"program p(x: int) {\n  a = negate x\n  return a\n}", "line 2, column 7: expected 'const', 'call'"},
-        Bad{"program p(x: int) {\n  call = call f.g(x)\n  return x\n}",
-            "line 2, column 8: expected the name of a function"},
-        Bad{"program p(x: int) {\n  a = get x[-1]\n  return a\n}", "line 2, column 13: expected an index of 31 bits"},
-        Bad{"program p(x: int) {\n  a = call f.g(x\n", "line 3, column 1: expected ')', got the end"},
-        Bad{"program p(x: int) {\n  a = const \"abc\n  return a\n}", "line 2, column 13: a string that does not end"}));
+        BadText{"func f() {}", "line 1, column 1: expected 'program', got 'func'"},
+        BadText{"program p() {\n  return x\n}", "line 2, column 10: 'x' has no value here: define it above"},
+        BadText{"program p() {\n  a = call f.g(b)\n  b = const 1\n  return b\n}",
+                "line 2, column 16: 'b' has no value here"},
+        BadText{"program p(x: int) {\n  x = const 1\n  return x\n}", "line 2, column 3: 'x' is defined already"},
+        BadText{"program p() { return }\nprogram p() { return }", "line 2, column 1: program 'p' is defined already"},
+        BadText{"program p(x: f33[N]) { return }", "line 1, column 14: expected a type: f32[N, 8]"},
+        BadText{"program p(x: f32) { return }", "line 1, column 17: expected '[', got ')'"},
+        BadText{"program p(x: f32[-1]) { return }", "line 1, column 18: expected an extent that is not negative"},
+        BadText{"program p(x: tuple[tuple[int]]) { return }", "line 1, column 20: a tuple in a tuple"},
+        BadText{"program p(x: int @) { return }", "line 1, column 19: expected a device"},
+        BadText{"program p(x: int @gpux) { return }", "line 1, column 19: "},
+        BadText{"program p(x: int @cpu:4294967296) { return }", "line 1, column 23: expected a virtual id of 31 bits"},
+        BadText{"program p(x: int @cpu target \"cuda\") { return }", "line 1, column 18: "},
+        BadText{"program p(x: int @cpu target \"nonsense\") { return }", "line 1, column 30: "},
+        BadText{"program p() {\n  a = const 99999999999999999999\n  return a\n}",
+                "line 2, column 13: expected an integer of 64 bits"},
+        BadText{"program p() {\n  a = const f99\n  return a\n}", "line 2, column 13: expected a constant"},
+        BadText{"program p() {\n  a, b = const 1\n  return a\n}",
+                "line 2, column 10: expected 'call', 'invoke' or 'if'"},
+        BadText{"program p(x: int) {\n  a = negate x\n  return a\n}", "line 2, column 7: expected 'const', 'call'"},
+        BadText{"program p(x: int) {\n  call = call f.g(x)\n  return x\n}",
+                "line 2, column 8: expected the name of a function"},
+        BadText{"program p(x: int) {\n  a = get x[-1]\n  return a\n}",
+                "line 2, column 13: expected an index of 31 bits"},
+        BadText{"program p(x: int) {\n  a = call f.g(x\n", "line 3, column 1: expected ')', got the end"},
+        BadText{"program p(x: int) {\n  a = const \"abc\n  return a\n}",
+                "line 2, column 13: a string that does not end"}));
 
 }  // namespace
 }  // namespace kernpack::sdk::program

@@ -21,14 +21,14 @@ std::string ProblemOf(const ProgramModule& module) {
   }
 }
 
-struct Bad {
+struct BadRule {
   const char* name;
   const char* text;
   const char* error;
 };
-void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.name; }
+void PrintTo(const BadRule& bad, std::ostream* out) { *out << bad.name; }
 
-class BadProgram : public testing::TestWithParam<Bad> {};
+class BadProgram : public testing::TestWithParam<BadRule> {};
 
 TEST_P(BadProgram, IsRefusedWithTheReason) {
   EXPECT_EQ(ProblemOf(Parse(GetParam().text)), std::string("ValueError: ") + GetParam().error);
@@ -39,76 +39,80 @@ TEST_P(BadProgram, IsRefusedWithTheReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, BadProgram,
     testing::Values(
-        Bad{"UnknownFunction", MAIN("x: f32[5]", "y = call m.negat(x)"),
-            "line 2, column 3: program main: call m.negat: there is no function of that name; did you mean "
-            "'m.negate'?"},
-        Bad{"FunctionOfNoModule", MAIN("x: f32[5]", "y = call other.thing(x)"),
+        BadRule{"UnknownFunction", MAIN("x: f32[5]", "y = call m.negat(x)"),
+                "line 2, column 3: program main: call m.negat: there is no function of that name; did you mean "
+                "'m.negate'?"},
+        BadRule{
+            "FunctionOfNoModule", MAIN("x: f32[5]", "y = call other.thing(x)"),
             "line 2, column 3: program main: call other.thing: there is no function of that name: load its module, or "
             "add it "
             "to the table"},
-        Bad{"TextWithANul", MAIN("x: f32[5]", "y = const \"a\\x00b\""),
+        BadRule{
+            "TextWithANul", MAIN("x: f32[5]", "y = const \"a\\x00b\""),
             "line 2, column 3: program main: const: a text with a NUL in it, which functions would not see the rest "
             "of"},
-        Bad{"TooFewArguments", MAIN("x: f32[5]", "y = call m.add(x)"),
-            "line 2, column 3: program main: call m.add: expected 2 arguments, got 1"},
-        Bad{"TooManyResults", MAIN("x: f32[5]", "y, z = call m.negate(x)"),
-            "line 2, column 3: program main: call m.negate: expected 1 result, got 2"},
-        Bad{"WrongDType", MAIN("x: i32[5]", "y = call m.negate(x)"),
-            "line 2, column 3: program main: call m.negate: x: expected dtype f32, got i32[5]"},
-        Bad{"WrongRank", MAIN("x: f32[5, 2]", "y = call m.negate(x)"),
-            "line 2, column 3: program main: call m.negate: x: expected 1 dim, got f32[5, 2]"},
-        Bad{"ExtentsThatDiffer", MAIN("x: f32[5], y: f32[6]", "z = call m.add(x, y)"),
-            "line 2, column 3: program main: call m.add: b: expected N = 5, got f32[6]"},
-        Bad{"AScalarForATensor", MAIN("x: int", "y = call m.negate(x)"),
-            "line 2, column 3: program main: call m.negate: x: expected a tensor, got int"},
-        Bad{"ATensorForAScalar", MAIN("x: f32[5]", "y = call m.scale(x, x)"),
-            "line 2, column 3: program main: call m.scale: k: expected a float, got f32[5]"},
-        Bad{"NoListForAList", MAIN("x: f32[5], n: int", "y = call m.concat(x, n)"),
-            "line 2, column 3: program main: call m.concat: xs: expected a tuple for this list, got f32[5]"},
-        Bad{"AWrongElement",
+        BadRule{"TooFewArguments", MAIN("x: f32[5]", "y = call m.add(x)"),
+                "line 2, column 3: program main: call m.add: expected 2 arguments, got 1"},
+        BadRule{"TooManyResults", MAIN("x: f32[5]", "y, z = call m.negate(x)"),
+                "line 2, column 3: program main: call m.negate: expected 1 result, got 2"},
+        BadRule{"WrongDType", MAIN("x: i32[5]", "y = call m.negate(x)"),
+                "line 2, column 3: program main: call m.negate: x: expected dtype f32, got i32[5]"},
+        BadRule{"WrongRank", MAIN("x: f32[5, 2]", "y = call m.negate(x)"),
+                "line 2, column 3: program main: call m.negate: x: expected 1 dim, got f32[5, 2]"},
+        BadRule{"ExtentsThatDiffer", MAIN("x: f32[5], y: f32[6]", "z = call m.add(x, y)"),
+                "line 2, column 3: program main: call m.add: b: expected N = 5, got f32[6]"},
+        BadRule{"AScalarForATensor", MAIN("x: int", "y = call m.negate(x)"),
+                "line 2, column 3: program main: call m.negate: x: expected a tensor, got int"},
+        BadRule{"ATensorForAScalar", MAIN("x: f32[5]", "y = call m.scale(x, x)"),
+                "line 2, column 3: program main: call m.scale: k: expected a float, got f32[5]"},
+        BadRule{"NoListForAList", MAIN("x: f32[5], n: int", "y = call m.concat(x, n)"),
+                "line 2, column 3: program main: call m.concat: xs: expected a tuple for this list, got f32[5]"},
+        BadRule{
+            "AWrongElement",
             "program main(x: f32[5], y: i32[5], n: int) {\n  t = tuple(x, y)\n  z = call m.concat(t, n)\n  return\n}",
             "line 3, column 3: program main: call m.concat: xs: element 1: expected dtype f32, got i32[5]"},
-        Bad{"ADeclarationThatIsWrong", MAIN("x: f32[5]", "y: f32[6] = call m.negate(x)"),
-            "line 2, column 3: program main: call m.negate: 'y' is declared f32[6], but it is f32[5]"},
-        Bad{"AnElementThatIsNot", "program main(x: int) {\n  t = tuple(x)\n  y = get t[1]\n  return\n}",
-            "line 3, column 3: program main: get 't': element 1 of 1: elements count from 0"},
-        Bad{"AnElementOfNoTuple", MAIN("x: int", "y = get x[0]"),
-            "line 2, column 3: program main: get 'x': expected a tuple, got int"},
-        Bad{"ATupleParameter", MAIN("t: tuple[int]", "y = get t[0]"),
-            "line 1, column 14: program main: parameter 't': a tuple stays in its program: pass its elements"},
-        Bad{"ATupleInATuple", "program main(x: int) {\n  t = tuple(x)\n  u = tuple(t)\n  return\n}",
-            "line 3, column 3: program main: tuple 't': a tuple in a tuple: its elements are tensors and scalars"},
-        Bad{"ACopyToNowhere", MAIN("x: f32[5]", "y = copy x"),
-            "line 2, column 3: program main: copy 'x': says not where to: give its result a device"},
-        Bad{"ACopyOfAScalar", MAIN("x: int", "y @cpu = copy x"),
-            "line 2, column 3: program main: copy 'x': expected a tensor, got int"},
-        Bad{"TheShapeOfAScalar", MAIN("x: int", "y = shape x"),
-            "line 2, column 3: program main: shape 'x': expected a tensor, got int"},
-        Bad{"UnknownProgram", MAIN("x: int", "y = invoke mian(x)"),
-            "line 2, column 3: program main: invoke mian: there is no program 'mian' in the module; did you mean "
-            "'main'?"},
-        Bad{"AProgramThatInvokesItself",
-            "program main(x: int) {\n  y = invoke other(x)\n  return y\n}\nprogram other(x: int) {\n  y = invoke "
-            "main(x)\n  return y\n}",
-            "line 6, column 3: program other: programs cannot invoke themselves: main -> other -> main; write the "
-            "steps out"},
-        Bad{"TooFewArgumentsOfAProgram", MAIN("x: int", "invoke other()") "program other(x: int) { return }",
-            "line 2, column 3: program main: invoke other: expected 1 argument, got 0"},
-        Bad{"AnArgumentOfAnotherType", MAIN("x: f32[5]", "invoke other(x)") "program other(p: f32[6]) { return }",
-            "line 2, column 3: program main: invoke other: 'p' of other: expected f32[6], got f32[5]"},
-        Bad{"AConditionThatIsNone", MAIN("x: f32[5]", "if x then other else other()") "program other() { return }",
-            "line 2, column 3: program main: if other, other: expected a bool or bool[] as condition, got f32[5]"},
-        Bad{"BranchesOfOtherNumbers",
+        BadRule{"ADeclarationThatIsWrong", MAIN("x: f32[5]", "y: f32[6] = call m.negate(x)"),
+                "line 2, column 3: program main: call m.negate: 'y' is declared f32[6], but it is f32[5]"},
+        BadRule{"AnElementThatIsNot", "program main(x: int) {\n  t = tuple(x)\n  y = get t[1]\n  return\n}",
+                "line 3, column 3: program main: get 't': element 1 of 1: elements count from 0"},
+        BadRule{"AnElementOfNoTuple", MAIN("x: int", "y = get x[0]"),
+                "line 2, column 3: program main: get 'x': expected a tuple, got int"},
+        BadRule{"ATupleParameter", MAIN("t: tuple[int]", "y = get t[0]"),
+                "line 1, column 14: program main: parameter 't': a tuple stays in its program: pass its elements"},
+        BadRule{"ATupleInATuple", "program main(x: int) {\n  t = tuple(x)\n  u = tuple(t)\n  return\n}",
+                "line 3, column 3: program main: tuple 't': a tuple in a tuple: its elements are tensors and scalars"},
+        BadRule{"ACopyToNowhere", MAIN("x: f32[5]", "y = copy x"),
+                "line 2, column 3: program main: copy 'x': says not where to: give its result a device"},
+        BadRule{"ACopyOfAScalar", MAIN("x: int", "y @cpu = copy x"),
+                "line 2, column 3: program main: copy 'x': expected a tensor, got int"},
+        BadRule{"TheShapeOfAScalar", MAIN("x: int", "y = shape x"),
+                "line 2, column 3: program main: shape 'x': expected a tensor, got int"},
+        BadRule{"UnknownProgram", MAIN("x: int", "y = invoke mian(x)"),
+                "line 2, column 3: program main: invoke mian: there is no program 'mian' in the module; did you mean "
+                "'main'?"},
+        BadRule{"AProgramThatInvokesItself",
+                "program main(x: int) {\n  y = invoke other(x)\n  return y\n}\nprogram other(x: int) {\n  y = invoke "
+                "main(x)\n  return y\n}",
+                "line 6, column 3: program other: programs cannot invoke themselves: main -> other -> main; write the "
+                "steps out"},
+        BadRule{"TooFewArgumentsOfAProgram", MAIN("x: int", "invoke other()") "program other(x: int) { return }",
+                "line 2, column 3: program main: invoke other: expected 1 argument, got 0"},
+        BadRule{"AnArgumentOfAnotherType", MAIN("x: f32[5]", "invoke other(x)") "program other(p: f32[6]) { return }",
+                "line 2, column 3: program main: invoke other: 'p' of other: expected f32[6], got f32[5]"},
+        BadRule{"AConditionThatIsNone", MAIN("x: f32[5]", "if x then other else other()") "program other() { return }",
+                "line 2, column 3: program main: if other, other: expected a bool or bool[] as condition, got f32[5]"},
+        BadRule{
+            "BranchesOfOtherNumbers",
             MAIN("c: bool, x: int",
                  "y = if c then one else none(x)") "program one(x: int) { return x }\nprogram none(x: int) { return }",
             "line 2, column 3: program main: if one, none: the branches differ: one has 1 results, none has 0; return "
             "the same "
             "from both"},
-        Bad{"BranchesOfOtherTypes",
-            MAIN("c: bool, x: int, z: f32[5]",
-                 "y = if c then a else b(x, z)") "program a(x: int, z: f32[5]) { return x }\nprogram b(x: int, z: "
-                                                 "f32[5]) { return z }",
-            "line 2, column 3: program main: if a, b: the branches differ: result 0 of b is f32[5], expected int"}),
+        BadRule{"BranchesOfOtherTypes",
+                MAIN("c: bool, x: int, z: f32[5]",
+                     "y = if c then a else b(x, z)") "program a(x: int, z: f32[5]) { return x }\nprogram b(x: int, z: "
+                                                     "f32[5]) { return z }",
+                "line 2, column 3: program main: if a, b: the branches differ: result 0 of b is f32[5], expected int"}),
     [](const auto& info) { return info.param.name; });
 
 // What the text form cannot say, programs built by hand can.

@@ -30,7 +30,7 @@ std::string InOrderAny(int n, const std::string& rest = "") {
 }
 #define SUM "reduce(+, k in 0..K, sequential, a[i, k] * b[k, j])"
 
-const std::vector<std::vector<int64_t>> kSizes{{13, 3, 33}, {3, 4, 5}, {4, 0, 3}};
+const std::vector<std::vector<int64_t>> kProductSizes{{13, 3, 33}, {3, 4, 5}, {4, 0, 3}};
 const std::vector<std::vector<int64_t>> kSums{{13, 37, 33}, {3, 16, 5}, {5, 3, 2}, {4, 0, 3}};
 const std::vector<std::vector<int64_t>> kBatches{{2, 13, 2, 20}, {3, 4, 2, 5}, {0, 3, 2, 4}};
 
@@ -42,20 +42,20 @@ const char* Kept(const std::string& text) {
 
 const std::vector<Product>& Products() {
   static const std::vector<Product> all{
-      {"Plain", Kept(Nest("", "", "o[i, j] = " SUM)), kSizes},
-      {"Bias", Kept(Nest(", c: f32[N]", "", "o[i, j] = " SUM " + c[j]")), kSizes},
-      {"BiasOfRows", Kept(Nest(", c: f32[M]", "", "o[i, j] = c[i] + " SUM)), kSizes},
-      {"Factor", Kept(Nest("", "", "o[i, j] = " SUM " * 0.5")), kSizes},
+      {"Plain", Kept(Nest("", "", "o[i, j] = " SUM)), kProductSizes},
+      {"Bias", Kept(Nest(", c: f32[N]", "", "o[i, j] = " SUM " + c[j]")), kProductSizes},
+      {"BiasOfRows", Kept(Nest(", c: f32[M]", "", "o[i, j] = c[i] + " SUM)), kProductSizes},
+      {"Factor", Kept(Nest("", "", "o[i, j] = " SUM " * 0.5")), kProductSizes},
       {"FactorThatIsAnArgument", Kept(Nest(", c: f32", "", "o[i, j] = " SUM " * c")), {}},
-      {"FactorOfTheFunction", Kept(Nest("", "let c = 1.0 / sqrt(f32(K)) ", "o[i, j] = " SUM " * c")), kSizes},
-      {"Rectified", Kept(Nest("", "", "o[i, j] = max(" SUM ", 0.0)")), kSizes},
-      {"Silu", Kept(Nest("", "", "let v = " SUM " o[i, j] = v / (1.0 + exp(-v))")), kSizes},
+      {"FactorOfTheFunction", Kept(Nest("", "let c = 1.0 / sqrt(f32(K)) ", "o[i, j] = " SUM " * c")), kProductSizes},
+      {"Rectified", Kept(Nest("", "", "o[i, j] = max(" SUM ", 0.0)")), kProductSizes},
+      {"Silu", Kept(Nest("", "", "let v = " SUM " o[i, j] = v / (1.0 + exp(-v))")), kProductSizes},
       {"SeveralLets",
        Kept(Nest(", c: f32[N], d: f32[M, N]", "", "let v = " SUM " + c[j] let w = v * d[i, j] o[i, j] = w + w * v")),
-       kSizes},
-      {"Narrowed", Kept(Nest("", "", "o[i, j] = bf16(" SUM ")", "bf16")), kSizes},
-      {"ToIntegers", Kept(Nest("", "", "o[i, j] = i8(" SUM ")", "i8")), kSizes},
-      {"Residual", Kept(Nest(", x: f32[M, N]", "", "o[i, j] = x[i, j] + " SUM)), kSizes},
+       kProductSizes},
+      {"Narrowed", Kept(Nest("", "", "o[i, j] = bf16(" SUM ")", "bf16")), kProductSizes},
+      {"ToIntegers", Kept(Nest("", "", "o[i, j] = i8(" SUM ")", "i8")), kProductSizes},
+      {"Residual", Kept(Nest(", x: f32[M, N]", "", "o[i, j] = x[i, j] + " SUM)), kProductSizes},
       {"OfItsOwnOperand",
        "func f(a: f32[M, K], b: f32[K, K]) -> (o: f32[M, K]) { for i in 0..M { for j in 0..K { "
        "o[i, j] = a[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } } }",
@@ -64,11 +64,11 @@ const std::vector<Product>& Products() {
        "func f(a: f32[M, K], b: f32[K, N], o!: f32[M, N]) -> (p: f32[M, N]) { for i in 0..M { for j in 0..N { "
        "o[i, j] = o[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } } "
        "for i in 0..M { for j in 0..N { p[i, j] = o[i, j] } } }",
-       kSizes},
+       kProductSizes},
       {"TransposedWithBias",
        "func f(a: f32[M, K], b: f32[N, K], c: f32[N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
        "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[j, k]) + c[j] } } }",
-       kSizes},
+       kProductSizes},
       {"Batch",
        "func f(a: f32[B, M, K], b: f32[B, K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
        "{ "
@@ -96,15 +96,15 @@ const std::vector<Product>& Products() {
       {"OfDoubles",
        "func f(a: f64[M, K], b: f64[K, N], c: f64[N]) -> (o: f64[M, N]) { for i in 0..M { for j in 0..N { "
        "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) + c[j] } } }",
-       kSizes},
+       kProductSizes},
       {"OfBrainFloats",
        "func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) { for i in 0..M { for j in 0..N { "
        "o[i, j] = bf16(reduce(+, k in 0..K, sequential, f32(a[i, k]) * f32(b[k, j]))) } } }",
-       kSizes},
+       kProductSizes},
       {"OfBytes",
        "func f(a: i8[M, K], b: i8[K, N], c: f32[N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
        "o[i, j] = f32(reduce(+, k in 0..K, sequential, i32(a[i, k]) * i32(b[k, j]))) * c[j] } } }",
-       kSizes},
+       kProductSizes},
       {"OfOneRowWithBias",
        "func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) { for j in 0..N { "
        "o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) + c[j] } }",
@@ -157,11 +157,12 @@ const std::vector<Product>& Products() {
        "o[i, j] = reduce(+, k in 0..K, any 16, a[k, k] * b[k, j]) } } }",
        {{5, 33}, {0, 3}},
        false},
-      {"TwoSums", Kept(Nest("", "", "o[i, j] = " SUM " + reduce(+, k in 0..K, sequential, b[k, j])")), kSizes, false},
-      {"MaximumOfProducts", Kept(Nest("", "", "o[i, j] = reduce(max, k in 0..K, any 16, a[i, k] * b[k, j])")), kSizes,
+      {"TwoSums", Kept(Nest("", "", "o[i, j] = " SUM " + reduce(+, k in 0..K, sequential, b[k, j])")), kProductSizes,
        false},
-      {"SumOfDifferences", Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] - b[k, j])")), kSizes,
-       false},
+      {"MaximumOfProducts", Kept(Nest("", "", "o[i, j] = reduce(max, k in 0..K, any 16, a[i, k] * b[k, j])")),
+       kProductSizes, false},
+      {"SumOfDifferences", Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] - b[k, j])")),
+       kProductSizes, false},
       {"SumToTheRow",
        Kept(Nest("", "", "o[i, j] = reduce(+, k in 0..i, sequential, a[i, k] * b[k, j]) * 2.0")),
        {{3, 5, 9}},

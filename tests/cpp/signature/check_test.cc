@@ -52,6 +52,11 @@ TEST(Check, Expressions) {
             "ValueError: f: y: expected shape [2 * N + k] with 7 at dim -1 for N = 3, k = 1, got [8]");
   EXPECT_EQ(Call("(x: f32[k], *, k: int) -> ()").Tensor({3}).Int(4).Check(),
             "ValueError: f: x: expected shape [k] with k = 4, got [3]");
+  EXPECT_EQ(Call("(x: f32[_], y: f32[k], *, k: int) -> ()").Tensor({4}).Tensor({3}).Int(4).Check(),
+            "ValueError: f: y: expected shape [k] with k = 4, got [3]")
+      << "no tensor binds k";
+  EXPECT_EQ(Call("(x: f32[2 * 3]) -> ()").Tensor({5}).Check(),
+            "ValueError: f: x: expected shape [2 * 3] with 6 at dim -1, got [5]");
   EXPECT_EQ(Call("(y: f32[N + 1], x: f32[N]) -> ()").Tensor({4}).Tensor({3}).Check(), "")
       << "bound by a later parameter";
   EXPECT_EQ(Call("(x: f32[N], y: f32[N // k], *, k: int) -> ()").Tensor({3}).Tensor({3}).Int(0).Check(),
@@ -81,6 +86,7 @@ TEST(Check, Conditions) {
   EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(5).Check(), "");
   EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(7).Check("topk"), "ValueError: topk: expected 0 < k <= N, got k = 7, N = 5");
   EXPECT_EQ(Call("(x: f32[N]?, *, k: int) -> () where k < N").None().Int(9).Check(), "") << "N is absent: holds";
+  EXPECT_EQ(Call("(x: f32[N]?, *, k: int) -> () where 9 < k < N").None().Int(9).Check(), "") << "named last";
 }
 
 TEST(Check, Batches) {
@@ -211,7 +217,11 @@ TEST(Check, Overlaps) {
   itself.Tensor({4}).Strides({0});
   EXPECT_EQ(
       itself.Check(),
-      "ValueError: f: y: expected memory of its own to write to, got a tensor that overlaps itself, y: pass a copy");
+      "ValueError: f: y: expected each element to have memory of its own to write to, got a tensor with elements that "
+      "share it (a stride of 0): pass a copy");
+  Call empty("(y!: f32[N, D] strided) -> ()");
+  empty.Tensor({5, 0}).Strides({0, 4});  // NumPy's strides of np.zeros((5, 0))
+  EXPECT_EQ(empty.Check(), "");
 }
 
 TEST(Check, ResultForms) {
@@ -242,6 +252,17 @@ TEST(Check, Workspace) {
   ASSERT_NE(kp_sig_workspace_bytes(&call.frame, "f", &bytes), 0);
   EXPECT_EQ(TakeError(),
             "ValueError: f: expected workspace = numel(x) * itemsize(T) + k to be bytes from 0, got -52: k = -100");
+  Call divided("(x: f32[N], *, k: int) -> () with workspace = N // k");
+  divided.Tensor({3}).Int(0);
+  ASSERT_EQ(divided.Check(), "");
+  ASSERT_NE(kp_sig_workspace_bytes(&divided.frame, "f", &bytes), 0);
+  EXPECT_EQ(TakeError(),
+            "ValueError: f: expected workspace = N // k to be bytes from 0, got a division by zero for N = 3, k = 0");
+  Call empty("(xs: list[f32[N]]) -> () with workspace = 4 * N");
+  empty.List(0);
+  ASSERT_EQ(empty.Check(), "");
+  ASSERT_NE(kp_sig_workspace_bytes(&empty.frame, "f", &bytes), 0);
+  EXPECT_EQ(TakeError(), "ValueError: f: expected arguments that fix workspace = 4 * N, got only empty lists");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(Describe, Json) {
   const auto json = Json(
       "f(x: T[..., D], b: T[~..., D]? = None, *, k: int = 2, m: str in {'a', 'b'} = 'a', e: float = nan) -> "
       "(y: T[..., (D - 1) * k, D - (1 - k), -D // 2 + 12345678901] aux, z: real(T)[]) "
-      "where T in {f32, c64}, 0 < min(k, D) <= ceildiv(D, 2) with quick, workspace = numel(x), on 'cpu', nondiff(b)");
+      "where T in {f32, c64}, 0<min(k,D) <= ceildiv(D, 2) with quick, workspace = numel( x ), on 'cpu', nondiff(b)");
   EXPECT_EQ(json["name"], "f");
   EXPECT_EQ(json["params"][0]["batch"], "...");
   EXPECT_EQ(json["params"][1]["optional"], true);
@@ -65,9 +65,12 @@ TEST(Describe, Json) {
   EXPECT_EQ(json["results"][0]["aux"], true);
   EXPECT_EQ(json["results"][1]["dtype"], (nlohmann::json{{"real", "T"}}));
   EXPECT_EQ(json["dtype_vars"]["T"], (nlohmann::json{"f32", "c64"}));
+  EXPECT_EQ(json["params"][0]["shape_text"], "[..., D]");
   EXPECT_EQ(json["where"][0], "0 < min(k, D) <= ceildiv(D, 2)");
+  EXPECT_EQ(json["where_text"][0], "0<min(k,D) <= ceildiv(D, 2)");
   EXPECT_EQ(json["props"]["on"], "cpu");
   EXPECT_EQ(json["workspace"], "numel(x)");
+  EXPECT_EQ(json["workspace_text"], "numel( x )");
 }
 
 }  // namespace

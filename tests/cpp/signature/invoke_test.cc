@@ -12,6 +12,7 @@ using kernpack::signature::InvokePolicy;
 struct Seen {
   std::vector<KpAny> args;
   std::vector<int64_t> list;
+  std::vector<double> floats;  // of lists
   std::vector<KpDLTensor> tensors;
   std::vector<float> numbers;  // first elements of rank-0 tensors
   uint64_t workspace = 0;
@@ -28,7 +29,10 @@ int Kernel(void* self, const KpAny* args, int32_t n, KpAny*) {
     if (t && t->ndim == 1) seen->workspace = static_cast<uint64_t>(t->shape[0]);
     if (args[i].type_index == KP_TYPE_ARRAY) {
       const auto* list = reinterpret_cast<const KpSequenceObject*>(args[i].v.v_obj);
-      for (int64_t j = 0; j < list->size; ++j) seen->list.push_back(list->data[j].v.v_int);
+      for (int64_t j = 0; j < list->size; ++j) {
+        if (list->data[j].type_index == KP_TYPE_FLOAT) seen->floats.push_back(list->data[j].v.v_float);
+        seen->list.push_back(list->data[j].v.v_int);
+      }
     }
   }
   if (seen->rc) return kp_raise("RuntimeError", "kernel failed");
@@ -116,6 +120,35 @@ TEST_F(InvokeTest, FillsDefaults) {
   EXPECT_STREQ(seen.args[2].v.v_c_str, "a");
   EXPECT_EQ(seen.args[3].v.v_float, 0.5);
   EXPECT_EQ(seen.args[4].type_index, KP_TYPE_NONE);
+}
+
+TEST_F(InvokeTest, AnIntForAFloatIsAFloatForTheKernel) {
+  Call call("(a: float, b: float?, c: float = 2, k: int = 3) -> ()");
+  call.Int(-7).None();
+  ASSERT_EQ(Run(call), "");
+  EXPECT_EQ(seen.args[0].type_index, KP_TYPE_FLOAT);
+  EXPECT_EQ(seen.args[0].v.v_float, -7.0);
+  EXPECT_EQ(seen.args[1].type_index, KP_TYPE_NONE);
+  EXPECT_EQ(seen.args[2].v.v_float, 2.0);
+  EXPECT_EQ(seen.args[3].type_index, KP_TYPE_INT);
+  EXPECT_EQ(call.args[0].type_index, KP_TYPE_INT) << "the caller's own stays as it was";
+}
+
+TEST_F(InvokeTest, IntsInAListOfFloatsAreFloatsForTheKernel) {
+  Call call("(xs: list[float], none: list[float]) -> ()");
+  call.Int(1).Float(2.5).Int(3).List(3).List(0);
+  ASSERT_EQ(Run(call), "");
+  EXPECT_EQ(seen.floats, (std::vector<double>{1, 2.5, 3}));
+  EXPECT_EQ(reinterpret_cast<const KpSequenceObject*>(call.args[0].v.v_obj)->data[0].type_index, KP_TYPE_INT);
+  seen.floats.clear();
+  Call floats("(xs: list[float]) -> ()");
+  floats.Float(1).Float(2).List(2);
+  ASSERT_EQ(Run(floats), "");
+  EXPECT_EQ(seen.args[0].v.v_obj, floats.args[0].v.v_obj) << "nothing is copied that fits as it is";
+  Call wrong("(xs: list[float]) -> ()");
+  wrong.Int(1).Bool(true).List(2);
+  EXPECT_EQ(Run(wrong), "TypeError: f: xs[1]: expected float, got bool");
+  EXPECT_EQ(kp_live_objects(), live);
 }
 
 TEST_F(InvokeTest, NamesCounts) {

@@ -1,22 +1,10 @@
 // The limits of a signature: the last text that is accepted, the first that is not, and what the error says.
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <string>
 
-#include <kernpack/host/host.h>
-
-#include "../host/support.h"
+#include "fixture.h"
 
 namespace {
-
-using kernpack_test::AsBytes;
-
-// "" when it parses.
-std::string ParseError(const std::string& text) {
-  const KpSignature* signature = nullptr;
-  return kp_signature_parse(AsBytes(text), "f", &signature) == 0 ? "" : kernpack_test::TakeError();
-}
 
 // item(0) + ", " + item(1) + ...
 std::string List(int n, const std::function<std::string(std::string)>& item) {
@@ -76,8 +64,8 @@ class Limits : public testing::TestWithParam<Limit> {};
 
 TEST_P(Limits, TheLastIsAcceptedAndTheNextIsNot) {
   const Limit& limit = GetParam();
-  EXPECT_EQ(ParseError(limit.text(limit.most)), "");
-  const std::string error = ParseError(limit.text(limit.most + 1));
+  EXPECT_EQ(ParseError(limit.text(limit.most), "f"), "");
+  const std::string error = ParseError(limit.text(limit.most + 1), "f");
   EXPECT_EQ(error.rfind("ValueError: f: signature, position ", 0), 0u) << error;
   EXPECT_NE(error.find(std::string(": ") + limit.sentence + ": "), std::string::npos) << error;
 }
@@ -86,22 +74,23 @@ INSTANTIATE_TEST_SUITE_P(Signature, Limits, testing::ValuesIn(kLimits),
                          [](const auto& info) { return info.param.name; });
 
 TEST(SignatureLimits, IntegersAreReadExactlyOrRefused) {
-  EXPECT_EQ(ParseError("(k: int = 9223372036854775807) -> ()"), "");
-  EXPECT_EQ(ParseError("(k: int = -9223372036854775808) -> ()"), "");
+  EXPECT_EQ(ParseError("(k: int = 9223372036854775807) -> ()", "f"), "");
+  EXPECT_EQ(ParseError("(k: int = -9223372036854775808) -> ()", "f"), "");
   for (const char* text :
        {"9223372036854775808", "-9223372036854775809", "99999999999999999999", "1000000000000000000000"}) {
-    EXPECT_EQ(ParseError("(k: int = " + std::string(text) + ") -> ()"),
+    EXPECT_EQ(ParseError("(k: int = " + std::string(text) + ") -> ()", "f"),
               "ValueError: f: signature, position 10: the number is out of range: (k: int =  <here> " +
                   (std::string(text) + ") -> ()").substr(0, 20) + (std::string(text).size() > 13 ? "..." : ""));
   }
-  EXPECT_NE(ParseError("(x: f32[99999999999999999999]) -> ()").find("position 8: the number is out of range"),
+  EXPECT_NE(ParseError("(x: f32[99999999999999999999]) -> ()", "f").find("position 8: the number is out of range"),
             std::string::npos);
 }
 
 TEST(SignatureLimits, FloatsAreReadExactlyOrRefused) {
-  EXPECT_EQ(ParseError("(e: float = 1.7976931348623157e308) -> ()"), "");
-  EXPECT_NE(ParseError("(e: float = 1e309) -> ()").find("position 12: the number is out of range"), std::string::npos);
-  EXPECT_NE(ParseError("(e: float = 0.12345678901234567891) -> ()").find("at most 19 significant digits are read"),
+  EXPECT_EQ(ParseError("(e: float = 1.7976931348623157e308) -> ()", "f"), "");
+  EXPECT_NE(ParseError("(e: float = 1e309) -> ()", "f").find("position 12: the number is out of range"),
+            std::string::npos);
+  EXPECT_NE(ParseError("(e: float = 0.12345678901234567891) -> ()", "f").find("at most 19 significant digits are read"),
             std::string::npos);
 }
 
@@ -109,16 +98,16 @@ TEST(SignatureLimits, NestingEndsInAnErrorNotInTheStack) {
   const auto nested = [](size_t n) {
     return "(x: f32[N]) -> () where " + std::string(n, '(') + "N" + std::string(n, ')') + " < 1";
   };
-  EXPECT_EQ(ParseError(nested(8)), "");
+  EXPECT_EQ(ParseError(nested(8), "f"), "");
   for (const size_t depth : {40u, 400u, 8000u}) {
-    const std::string error = ParseError(nested(depth));
+    const std::string error = ParseError(nested(depth), "f");
     EXPECT_NE(error.find(": the expression nests too deeply: "), std::string::npos) << error.substr(0, 200);
   }
-  EXPECT_NE(ParseError("(x: f32[N]) -> () where " + std::string(8000, '-') + "N < 1").find("nests too deeply"),
+  EXPECT_NE(ParseError("(x: f32[N]) -> () where " + std::string(8000, '-') + "N < 1", "f").find("nests too deeply"),
             std::string::npos);
   std::string right = "N";  // 1 + (1 + (1 + ...)): as many values at once as there are levels
   for (int i = 0; i < 30; ++i) right = "1 + (" + right + ")";
-  EXPECT_NE(ParseError("(x: f32[N]) -> () where " + right + " < 1").find("nests too deeply"), std::string::npos);
+  EXPECT_NE(ParseError("(x: f32[N]) -> () where " + right + " < 1", "f").find("nests too deeply"), std::string::npos);
 }
 
 }  // namespace

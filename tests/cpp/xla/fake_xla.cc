@@ -1,5 +1,6 @@
 #include "fake_xla.h"
 
+#include <array>
 #include <cstring>
 
 namespace kernpack::xla {
@@ -67,9 +68,8 @@ Error* GetV3(void* raw) {
   return nullptr;
 }
 
-}  // namespace
-
-FakeXla::FakeXla(int32_t minor) {
+Api MakeTable(int32_t minor) {
+  Api api{};
   api.struct_size = sizeof(Api);
   api.version = {sizeof(ApiVersion), nullptr, kApiMajor, minor};
   api.error_create = Create;
@@ -82,7 +82,22 @@ FakeXla::FakeXla(int32_t minor) {
   api.thread_pool_schedule = Schedule;
   api.thread_pool_num_threads = NumThreads;
   api.device_ordinal_get = Ordinal;
+  return api;
 }
+
+// One for each minor, for as long as the process: handlers remember runtimes by their table's address.
+Api& TableOf(int32_t minor) {
+  static std::array<Api, 10> tables = [] {
+    std::array<Api, 10> made{};
+    for (size_t i = 0; i < made.size(); ++i) made[i] = MakeTable(static_cast<int32_t>(i));
+    return made;
+  }();
+  return tables.at(static_cast<size_t>(minor));
+}
+
+}  // namespace
+
+FakeXla::FakeXla(int32_t minor) : api(TableOf(minor)) {}
 
 FakeXla::~FakeXla() {
   if (state_) delete_state_(state_);

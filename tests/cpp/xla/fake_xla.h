@@ -54,7 +54,7 @@ class FakeXla {
   int32_t Probe(void* (*handler)(void*));
 
   // ---- what the handlers see and do ----
-  Api api{};
+  Api& api;
   size_t frame_size = kCallFrameSize;
   ErrorCode last_code{};
   int32_t width = 4;

@@ -18,6 +18,16 @@ TEST_F(CodeTest, NonsenseIsRefused) {
   EXPECT_FALSE(TakeError().empty());
 }
 
+TEST_F(CodeTest, ALaunchSmallerThanVersionOnesIsRefused) {
+  KP_NEEDS(KP_DEVICE_CODE);
+  KpLaunch launch{};
+  launch.struct_size = KP_LAUNCH_SIZE_V1 - 1;
+  EXPECT_EQ(api->launch(api, device, nullptr, &launch, nullptr), -1);
+  EXPECT_EQ(
+      TakeError(),
+      "ValueError: launch: expected a KpLaunch of at least 56 bytes, got 55; set struct_size to sizeof(KpLaunch)");
+}
+
 TEST_F(CodeTest, ALaunchOfNothingIsNothing) {
   KP_NEEDS(KP_DEVICE_CODE);
   KpLaunch launch{};

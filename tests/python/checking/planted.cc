@@ -1,8 +1,10 @@
 // Kernels with one bug each, for the checking mode to find. Written from the public docs: what an author may get wrong.
 #include <kernpack/kernel.h>
 
+#include <atomic>
 #include <cfenv>
 #include <cstring>
+#include <thread>
 
 namespace kp = kernpack;
 using Out = kp::MutTensorView;  // results, what is marked `!`, and workspaces
@@ -201,6 +203,96 @@ void StoresPointer(kp::TensorView x, Out out) {
   kp::storage_set("where", kp::Any(static_cast<void*>(Writable(x))));
 }
 
+void FactoryChangesType(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::storage_get_or_init("table", [] {
+    kp::storage_set("table", int64_t{1});  // and then makes another thing of it
+    return kp::String("not a number");
+  });
+}
+void FactoryStoresPointer(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::storage_get_or_init("made_where", [&] { return kp::Any(static_cast<void*>(Writable(x))); });
+}
+void StoresPointerInList(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::storage_set("wheres", kp::Any(kp::Array{kp::Any(int64_t{1}), kp::Any(static_cast<void*>(To(out)))}));
+}
+void StoresWorkspacePointer(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::Workspace w(kp::Device::cpu(), "stored", 64);
+  kp::storage_set("scratch", kp::Any(w.data()));
+}
+float* g_host_scratch = nullptr;
+void KeepsPointerToWorkspace(kp::TensorView x, Out out) {
+  kp::Workspace w(kp::Device::cpu(), "pointed_to", 64);
+  if (!g_host_scratch) g_host_scratch = w.data_as<float>();
+  g_host_scratch[0] = In(x)[0];
+  Copy(x, out);
+}
+
+// ---- tensors of Tensor::Empty ----
+void OverrunsEmpty(kp::TensorView x, Out out) {
+  Copy(x, out);
+  kp::Tensor t = kp::Tensor::Empty(x.sizes(), kp::f32);
+  kp::MutTensorView(t).data_ptr<float>()[x.numel()] = 1;
+}
+void TrustsEmpty(kp::TensorView x, Out out) {
+  kp::Tensor t = kp::Tensor::Empty({4}, kp::f32);
+  To(out)[0] = In(x)[0] + kp::TensorView(t).data_ptr<float>()[1];
+}
+void WritesReleased(kp::TensorView x, Out out) {
+  Copy(x, out);
+  float* released = kp::MutTensorView(kp::Tensor::Empty(x.sizes(), kp::f32)).data_ptr<float>();
+  released[0] = 1;
+}
+void OverrunsStored(kp::TensorView x, Out out) {  // at the second call
+  Copy(x, out);
+  const bool first = !kp::storage_get("rows");
+  const kp::Tensor rows =
+      kp::storage_get_or_init("rows", [] { return kp::Tensor::Empty({8}, kp::i32); }).cast<kp::Tensor>();
+  if (!first) kp::MutTensorView(rows).data_ptr<int32_t>()[8] = 1;
+}
+void OverrunsOneOfMany(kp::TensorView x, Out out) {
+  Copy(x, out);
+  for (int i = 0; i < 1000; ++i) {
+    kp::Tensor t = kp::Tensor::Empty({4}, kp::u8);
+    kp::MutTensorView(t).data_ptr<uint8_t>()[i == 7 ? 4 : 0] = 1;
+  }
+}
+kp::Tensor ReturnsOverrun(int64_t n) {
+  kp::Tensor t = kp::Tensor::Empty({n}, kp::i64);
+  for (int64_t i = 0; i <= n; ++i) kp::MutTensorView(t).data_ptr<int64_t>()[i] = i;
+  return t;
+}
+
+// ---- threads of parallel_for ----
+// Runs f on a thread that is not the call's, if there is any.
+template <class F>
+void OnAnotherThread(F f) {
+  const auto mine = std::this_thread::get_id();
+  const bool alone = kp::num_threads() < 2;
+  std::atomic<bool> done{false};
+  kp::parallel_for(2, 1, [&](int64_t, int64_t) {
+    if (!alone && std::this_thread::get_id() == mine) {
+      while (!done) std::this_thread::yield();
+    } else if (!done.exchange(true)) {
+      f();
+    }
+  });
+}
+void OverrunsZeroedInThreads(kp::TensorView x, Out out) {
+  Copy(x, out);
+  OnAnotherThread([] {
+    kp::Workspace w(kp::Device::cpu(), "each_zeroed", 16, kp::zeroed);
+    w.data_as<float>()[4] = 1;
+  });
+}
+void LeavesRoundingInThreads(kp::TensorView x, Out out) {
+  Copy(x, out);
+  OnAnotherThread([] { std::fesetround(FE_UPWARD); });
+}
+
 // ---- the thread's state ----
 void LeavesRounding(kp::TensorView x, Out out) {
   std::fesetround(FE_UPWARD);
@@ -264,6 +356,116 @@ void ReadsPastInts(kp::TensorView x, Out out) {
   for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<int64_t>()[i] = in[i] + in[i + 1];
 }
 
+// ---- what lies around one tensor goes around another, or comes back to where it was ----
+template <class T, class F>
+void Map(kp::TensorView x, Out out, int64_t begin, int64_t end, F f) {
+  for (int64_t i = begin; i < end; ++i) out.data_ptr<T>()[i] = f(x.data_ptr<T>()[i]);
+}
+template <class T>
+void HalvesOneMore(kp::TensorView x, Out out) {
+  Map<T>(x, out, 0, x.numel() + 1, [](T value) { return value / 2; });
+}
+template <class T>
+void HalvesFromOneBefore(kp::TensorView x, Out out) {
+  Map<T>(x, out, -1, x.numel(), [](T value) { return T(value / 2); });
+}
+template <class T>
+void CopiesOneMore(kp::TensorView x, Out out) {
+  Map<T>(x, out, 0, x.numel() + 1, [](T value) { return value; });
+}
+template <class T>
+void CopiesOneMoreOfTwo(kp::TensorView x, kp::TensorView y, Out out, Out copy) {
+  CopiesOneMore<T>(y, copy);
+  Map<T>(x, out, 0, x.numel(), [](T value) { return value; });
+}
+template <class T>
+void ScalesHalvesOneMore(kp::TensorView x, Out out) {
+  Map<T>(x, out, 0, x.numel() + 1, [](T value) { return T(float(value) * 3); });
+}
+template <class T>
+void NegatesInPlaceTwice(Out x) {  // ends with the sign that it had
+  for (int k = 0; k < 2; ++k) {
+    for (int64_t i = 0; i <= x.numel(); ++i) {
+      volatile T zero = 0;
+      x.data_ptr<T>()[i] = zero - x.data_ptr<T>()[i];
+    }
+  }
+}
+void SumsRowsInTiles(kp::TensorView x, Out out) {
+  const int64_t columns = x.size(1);
+  for (int64_t tile = 0; tile < x.size(0); tile += 4) {
+    for (int64_t i = tile; i < tile + 4; ++i) {
+      float sum = 0;
+      for (int64_t j = 0; j < columns; ++j) sum += In(x)[i * columns + j];
+      To(out)[i] = sum;
+    }
+  }
+}
+void SumsPastEnd(kp::TensorView x, Out out) {  // another dtype than what is read
+  double sum = 0;
+  for (int64_t i = 0; i <= x.numel(); ++i) sum += static_cast<double>(In(x)[i]);
+  *out.data_ptr<double>() = sum;
+}
+void SumsHalvesPastEnd(kp::TensorView x, Out out) {
+  float sum = 0;
+  for (int64_t i = 0; i <= x.numel(); ++i) sum += float(x.data_ptr<kp::bfloat16>()[i]);
+  *To(out) = sum;
+}
+
+// ---- what lies between the elements ----
+void ForgetsStrides(kp::TensorView x, Out out) { Copy(x, out); }
+void ForgetsStridesOfInts(kp::TensorView x, Out out) {
+  Map<int32_t>(x, out, 0, x.numel(), [](int32_t v) { return v; });
+}
+void ForgetsStridesInPlace(Out x, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) To(out)[i] = To(x)[i];
+}
+
+// ---- truth values ----
+void CountsInWorkspace(kp::TensorView ids, Out out, Out scratch) {
+  auto* seen = static_cast<bool*>(scratch.data_ptr());
+  int32_t count = 0;
+  for (int64_t i = 0; i < ids.numel(); ++i) {
+    uint8_t byte = 0;
+    std::memcpy(&byte, seen + ids.data_ptr<int32_t>()[i], 1);
+    if (byte) continue;
+    seen[ids.data_ptr<int32_t>()[i]] = true;
+    ++count;
+  }
+  *out.data_ptr<int32_t>() = count;
+}
+void AsksKeptWorkspace(kp::TensorView x, Out out) {
+  kp::Workspace w(kp::Device::cpu(), "asked", 64);
+  *out.data_ptr<int32_t>() = w.data_as<int32_t>()[3] ? static_cast<int32_t>(In(x)[0]) : -1;
+}
+void AsksMaskPastEnd(kp::TensorView mask, Out out) {
+  int32_t count = 0;
+  for (int64_t i = 0; i <= mask.numel(); ++i) count += mask.data_ptr<uint8_t>()[i] ? 1 : 0;
+  *out.data_ptr<int32_t>() = count;
+}
+void AsksResult(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<uint8_t>()[i] = out.data_ptr<uint8_t>()[i] ? 1 : 2;
+}
+void GreatestOfOneMore(kp::TensorView x, Out out) {
+  float greatest = In(x)[0];
+  for (int64_t i = 1; i <= x.numel(); ++i) greatest = In(x)[i] > greatest ? In(x)[i] : greatest;
+  *To(out) = greatest;
+}
+
+// ---- sizes ----
+void WritesSmallerInts(kp::TensorView x, Out out) {
+  auto* to = static_cast<int32_t*>(out.data_ptr());  // they are i64
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = static_cast<int32_t>(In(x)[i]);
+}
+void WritesLowHalves(kp::TensorView x, Out out) {
+  auto* to = static_cast<int32_t*>(out.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i) to[2 * i] = static_cast<int32_t>(In(x)[i]);
+}
+void ForgetsValue(kp::TensorView x, Out out) { (void)x, (void)out; }
+void ClearsRowBefore(Out x, int64_t row) {
+  std::memset(To(x) + row * x.size(1), 0, 4 * static_cast<size_t>(x.size(1)));
+}
+
 // ---- nothing wrong: no check may complain ----
 void Fine(Out state, kp::TensorView x, double eps, std::optional<kp::TensorView> bias, kp::ListView<kp::TensorView> xs,
           Out out, Out scratch) {
@@ -276,6 +478,46 @@ void FineBytes(kp::TensorView x, Out out) { std::memcpy(out.data_ptr(), x.data_p
 int64_t FineTicks() {
   kp::Workspace w(kp::Device::cpu(), "ticks", sizeof(int64_t), kp::zeroed);
   return ++*w.data_as<int64_t>();
+}
+int64_t FineTicksInThreads() {
+  int64_t ticks = 0;
+  OnAnotherThread([&] {
+    kp::Workspace w(kp::Device::cpu(), "ticks_in_threads", sizeof ticks, kp::zeroed);
+    ticks = ++*w.data_as<int64_t>();
+  });
+  return ticks;
+}
+kp::Tensor FineTensor(kp::TensorView x) {
+  for (int i = 0; i < 3; ++i) kp::Tensor::EmptyLike(x);
+  kp::Tensor t = kp::Tensor::EmptyLike(x);
+  std::memcpy(kp::MutTensorView(t).data_ptr(), x.data_ptr(), static_cast<size_t>(x.nbytes()));
+  return t;
+}
+// Counts in a workspace while it calls back, which may come here again.
+int64_t FineTicksAround(kp::Function callback) {
+  kp::Workspace w(kp::Device::cpu(), "ticks_around", sizeof(int64_t), kp::zeroed);
+  ++*w.data_as<int64_t>();
+  callback();
+  return *w.data_as<int64_t>();
+}
+// Whether a workspace is the same one when it is asked for again.
+bool FineAgain(kp::Function callback) {
+  kp::Workspace first(kp::Device::cpu(), "again", 64, kp::zeroed);
+  callback();
+  kp::Workspace second(kp::Device::cpu(), "again", 64, kp::zeroed);
+  return first.data() == second.data();
+}
+void FineGather(kp::TensorView x, Out out) {
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    for (int64_t j = 0; j < x.size(1); ++j) To(out)[i * x.size(1) + j] = In(x)[i * x.stride(0) + j * x.stride(1)];
+  }
+}
+void FineStrided(Out x) {  // while somebody else is at work
+  kp::Function::global("planted.other")();
+  for (int64_t i = 0; i < x.size(0); ++i) To(x)[i * x.stride(0)] += 1;
+}
+void WritesBetweenMutated(Out x) {
+  for (int64_t i = 0; i < x.size(0); ++i) To(x)[i] = 1;
 }
 void Fails(kp::TensorView x, Out out) {
   (void)out;
@@ -331,6 +573,20 @@ KP_EXPORT(zeroes_too_late, ZeroesTooLate, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(keeps_pointer, KeepsPointer, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(changes_type, ChangesType, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(stores_pointer, StoresPointer, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(factory_changes_type, FactoryChangesType, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(factory_stores_pointer, FactoryStoresPointer, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(stores_pointer_in_list, StoresPointerInList, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(stores_workspace_pointer, StoresWorkspacePointer, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(keeps_pointer_to_workspace, KeepsPointerToWorkspace, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(overruns_empty, OverrunsEmpty, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(trusts_empty, TrustsEmpty, "(x: f32[N]) -> (out: f32[])");
+KP_EXPORT(writes_released, WritesReleased, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(overruns_stored, OverrunsStored, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(overruns_one_of_many, OverrunsOneOfMany, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(returns_overrun, ReturnsOverrun);
+KP_EXPORT(overruns_zeroed_in_threads, OverrunsZeroedInThreads, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(leaves_rounding_in_threads, LeavesRoundingInThreads, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(writes_between_mutated, WritesBetweenMutated, "(x!: f32[N] strided) -> ()");
 KP_EXPORT(leaves_rounding, LeavesRounding, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(leaves_denormals, LeavesDenormals, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(forgets_last_column, ForgetsLastColumn, "(x: f32[N, D]) -> (out: f64[N, D])");
@@ -343,10 +599,51 @@ KP_EXPORT(returns_early, ReturnsEarly, "(x: f32[N], enabled: bool = False) -> (o
 KP_EXPORT(keeps_workspace_pointer, KeepsWorkspacePointer, "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N");
 KP_EXPORT(reads_past_halves, ReadsPastHalves, "(x: f16[N]) -> (out: f16[N]) with deterministic");
 KP_EXPORT(reads_past_ints, ReadsPastInts, "(x: i64[N]) -> (out: i64[N]) with deterministic");
+KP_EXPORT(halves_one_more, HalvesOneMore<float>, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(halves_one_more_double, HalvesOneMore<double>, "(x: f64[N]) -> (out: f64[N])");
+KP_EXPORT(halves_one_more_int, HalvesOneMore<int32_t>, "(x: i32[N]) -> (out: i32[N])");
+KP_EXPORT(halves_from_one_before, HalvesFromOneBefore<float>, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(scales_halves_one_more, ScalesHalvesOneMore<kp::half>, "(x: f16[N]) -> (out: f16[N])");
+KP_EXPORT(scales_bfloats_one_more, ScalesHalvesOneMore<kp::bfloat16>, "(x: bf16[N]) -> (out: bf16[N])");
+KP_EXPORT(copies_one_more_f32, CopiesOneMore<float>, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(copies_one_more_f64, CopiesOneMore<double>, "(x: f64[N]) -> (out: f64[N])");
+KP_EXPORT(copies_one_more_f16, CopiesOneMore<kp::half>, "(x: f16[N]) -> (out: f16[N])");
+KP_EXPORT(copies_one_more_bf16, CopiesOneMore<kp::bfloat16>, "(x: bf16[N]) -> (out: bf16[N])");
+KP_EXPORT(copies_one_more_i8, CopiesOneMore<int8_t>, "(x: i8[N]) -> (out: i8[N])");
+KP_EXPORT(copies_one_more_u8, CopiesOneMore<uint8_t>, "(x: u8[N]) -> (out: u8[N])");
+KP_EXPORT(copies_one_more_bool, CopiesOneMore<bool>, "(x: bool[N]) -> (out: bool[N])");
+KP_EXPORT(copies_one_more_i16, CopiesOneMore<int16_t>, "(x: i16[N]) -> (out: i16[N])");
+KP_EXPORT(copies_one_more_i32, CopiesOneMore<int32_t>, "(x: i32[N]) -> (out: i32[N])");
+KP_EXPORT(copies_one_more_i64, CopiesOneMore<int64_t>, "(x: i64[N]) -> (out: i64[N])");
+KP_EXPORT(copies_one_more_of_two, CopiesOneMoreOfTwo<uint8_t>, "(x: u8[N], y: u8[N]) -> (out: u8[N], copy: u8[N])");
+KP_EXPORT(negates_in_place_twice, NegatesInPlaceTwice<float>, "(x!: f32[N]) -> ()");
+KP_EXPORT(negates_doubles_in_place_twice, NegatesInPlaceTwice<double>, "(x!: f64[N]) -> ()");
+KP_EXPORT(sums_rows_in_tiles, SumsRowsInTiles, "(x: f32[N, D]) -> (out: f32[N])");
+KP_EXPORT(sums_past_end, SumsPastEnd, "(x: f32[N]) -> (out: f64[])");
+KP_EXPORT(sums_halves_past_end, SumsHalvesPastEnd, "(x: bf16[N]) -> (out: f32[])");
+KP_EXPORT(forgets_strides, ForgetsStrides, "(x: f32[N, D] strided) -> (out: f32[N, D])");
+KP_EXPORT(forgets_strides_of_ints, ForgetsStridesOfInts,
+          "(x: i32[N, D] strided) -> (out: i32[N, D]) with deterministic");
+KP_EXPORT(forgets_strides_in_place, ForgetsStridesInPlace, "(x!: f32[N, D] strided) -> (out: f32[N, D])");
+KP_EXPORT(counts_in_workspace, CountsInWorkspace, "(ids: i32[N]) -> (out: i32[]) with deterministic, workspace = 64");
+KP_EXPORT(asks_kept_workspace, AsksKeptWorkspace, "(x: f32[N]) -> (out: i32[]) with deterministic");
+KP_EXPORT(asks_mask_past_end, AsksMaskPastEnd, "(mask: u8[N]) -> (out: i32[]) with deterministic");
+KP_EXPORT(asks_result, AsksResult, "(x: f32[N]) -> (out: u8[N]) with deterministic");
+KP_EXPORT(greatest_of_one_more, GreatestOfOneMore, "(x: f32[N]) -> (out: f32[]) with deterministic");
+KP_EXPORT(writes_smaller_ints, WritesSmallerInts, "(x: f32[N]) -> (out: i64[N])");
+KP_EXPORT(writes_low_halves, WritesLowHalves, "(x: f32[N]) -> (out: i64[N])");
+KP_EXPORT(forgets_value, ForgetsValue, "(x: f32[N]) -> (out: i32[])");
+KP_EXPORT(clears_row_before, ClearsRowBefore, "(x!: f32[N, D], row: int) -> ()");
 KP_EXPORT(fine, Fine,
           "(state!: f32[N], x: f32[N], eps: float = 1e-5, bias: f32[N]? = None, *, xs: list[f32[N]]) -> (out: f32[N]) "
           "with workspace = 4 * N");
 KP_EXPORT(fine_bytes, FineBytes, "(x: u8[N]) -> (out: u8[N])");
 KP_EXPORT(fine_ticks, FineTicks);
+KP_EXPORT(fine_ticks_in_threads, FineTicksInThreads);
+KP_EXPORT(fine_tensor, FineTensor);
+KP_EXPORT(fine_ticks_around, FineTicksAround);
+KP_EXPORT(fine_again, FineAgain);
+KP_EXPORT(fine_gather, FineGather, "(x: f32[N, D] strided) -> (out: f32[N, D])");
+KP_EXPORT(fine_strided, FineStrided, "(x!: f32[N] strided) -> ()");
 KP_EXPORT(fails, Fails, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(crashes, Crashes, "(x: f32[N, D], *, eps: float = 1e-5) -> (out: f32[N])");

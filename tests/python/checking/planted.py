@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import kernpack
 import numpy as np
+import pytest
 
 Call = Callable[[Any], Any]
 
@@ -31,6 +32,24 @@ def twice(*args: Any) -> Call:
     return call
 
 
+def bf16(count: int) -> Any:
+    return kernpack.from_dlpack(pytest.importorskip("torch").ones(count).bfloat16())
+
+
+COPIED = ["f32", "f64", "f16", "bf16", "i8", "u8", "bool", "i16", "i32", "i64"]
+
+
+def copies(name: str) -> Call:
+    kinds = {"f": "float", "i": "int", "u": "uint"}
+    if name == "bf16":
+        return lambda f: f(bf16(5))
+    dtype = name if name == "bool" else kinds[name[0]] + name[1:]
+    return lambda f: f(np.ones(5, np.dtype(dtype)))
+
+
+PAST_5 = (
+    r"out: memory past its end was written, 1 element past the last one of \w+\[5\] \(\d bytes?, from index \[5\]\)"
+)
 MARK = r".*mark it `{0}!"
 
 BUGS = [
@@ -76,6 +95,24 @@ BUGS = [
     Bug("keeps_pointer", twice(f32(8)), r"keeps_pointer: x: .*earlier call"),
     Bug("changes_type", lambda f: f(f32(8)), r"'plan'.*int.*str"),
     Bug("stores_pointer", lambda f: f(f32(8)), r"'where'.*pointer.*x"),
+    Bug("factory_changes_type", lambda f: f(f32(8)), r"'table'.*holds int and is given str"),
+    Bug("factory_stores_pointer", lambda f: f(f32(8)), r"'made_where'.*pointer into x"),
+    Bug("stores_pointer_in_list", lambda f: f(f32(8)), r"'wheres'.*pointer into out"),
+    Bug("stores_workspace_pointer", lambda f: f(f32(8)), r"'scratch'.*pointer into workspace 'stored'"),
+    Bug("keeps_pointer_to_workspace", twice(f32(8)), r"workspace 'pointed_to': .*earlier call"),
+    Bug(
+        "overruns_empty",
+        lambda f: f(f32(8)),
+        r"new tensor f32\[8\]: memory past its end was written, 1 to 4 bytes past the last",
+    ),
+    Bug("trusts_empty", lambda f: f(f32(8)), r"out: .*computed from a new tensor"),
+    Bug("writes_released", lambda f: f(f32(8)), r"new tensor f32\[8\]: was written after"),
+    Bug("overruns_stored", twice(f32(8)), r"new tensor i32\[8\]: memory past its end"),
+    Bug("overruns_one_of_many", lambda f: f(f32(8)), r"new tensor u8\[4\]: memory past its end"),
+    Bug("returns_overrun", lambda f: f(3), r"new tensor i64\[3\]: memory past its end"),
+    Bug("overruns_zeroed_in_threads", lambda f: f(f32(8)), r"workspace 'each_zeroed': .*past its end"),
+    Bug("leaves_rounding_in_threads", lambda f: f(f32(8)), r"rounding mode of a thread of parallel_for"),
+    Bug("writes_between_mutated", lambda f: f(f32(8)[::2]), r"x: .*between its elements"),
     Bug("leaves_rounding", lambda f: f(f32(8)), r"rounding"),
     Bug("leaves_denormals", lambda f: f(f32(8)), r"denormals|rounding"),
     Bug("forgets_last_column", lambda f: f(f32(3, 4)), r"out: .*\[0, 3\].*not written.*\(3 of 12"),
@@ -92,6 +129,37 @@ BUGS = [
     Bug("keeps_workspace_pointer", twice(f32(4)), r"workspace: .*earlier call"),
     Bug("reads_past_halves", lambda f: f(f32(4).astype(np.float16)), r"out: .*\[3\].*outside"),
     Bug("reads_past_ints", lambda f: f(np.arange(4)), r"out: .*\[3\].*outside"),
+    Bug("halves_one_more", lambda f: f(f32(5)), PAST_5),
+    Bug("halves_one_more_double", lambda f: f(f32(5).astype(np.float64)), PAST_5),
+    Bug("halves_one_more_int", lambda f: f(np.arange(5, dtype=np.int32)), PAST_5),
+    Bug(
+        "halves_from_one_before",
+        lambda f: f(f32(5)),
+        r"out: .*before its start was written, 1 element before the first one of f32\[5\] \(4 bytes, from index \[-1\]\)",
+    ),
+    Bug("scales_halves_one_more", lambda f: f(f32(5).astype(np.float16)), PAST_5),
+    Bug("scales_bfloats_one_more", lambda f: f(bf16(5)), PAST_5),
+    *(Bug(f"copies_one_more_{name}", copies(name), PAST_5) for name in COPIED),
+    Bug("copies_one_more_of_two", lambda f: f(np.ones(5, np.uint8), np.ones(5, np.uint8)), r"copy: .*past its end"),
+    Bug("negates_in_place_twice", lambda f: f(f32(5)), r"x: .*past its end"),
+    Bug("negates_doubles_in_place_twice", lambda f: f(f32(5).astype(np.float64)), r"x: .*past its end"),
+    Bug("sums_rows_in_tiles", lambda f: f(f32(5, 3)), r"out: .*past its end was written, 1 to 3 elements .*\(12 bytes"),
+    Bug("sums_past_end", lambda f: f(f32(5)), r"out: the value of f64\[\] was computed from memory outside of x"),
+    Bug("sums_halves_past_end", lambda f: f(bf16(5)), r"out: the value of f32\[\] was computed from .* outside of x"),
+    Bug("forgets_strides", lambda f: f(f32(4, 6)[:, :3]), r"out: .*\[1, 0\].* outside of x, or between its elements"),
+    Bug("forgets_strides", lambda f: f(f32(6, 4)[:3].T[::-1]), r"out: .* outside of x, or between its elements"),
+    Bug("forgets_strides_of_ints", lambda f: f(np.arange(24, dtype=np.int32).reshape(4, 6)[:, :3]), r"out: .*\[1, 0\]"),
+    Bug("forgets_strides_in_place", lambda f: f(f32(4, 6)[:, :3]), r"out: .*\[1, 0\].* outside of x, or between"),
+    Bug("counts_in_workspace", lambda f: f(np.array([1, 5, 1], np.int32)), r"out: the value of i32\[\] .*not written"),
+    Bug("asks_kept_workspace", lambda f: f(f32(1)), r"out: the value of i32\[\] .*otherwise"),
+    Bug("asks_mask_past_end", lambda f: f(np.ones(5, np.uint8)), r"out: .*otherwise.*outside"),
+    Bug("asks_result", lambda f: f(f32(5)), r"out: .*\[0\].*otherwise.*not written.*race"),
+    Bug("greatest_of_one_more", lambda f: f(f32(5)), r"out: .*otherwise.*outside"),
+    Bug("writes_smaller_ints", lambda f: f(f32(5)), r"out: .*\[2\].*not written \(3 of 5.*dtype's size"),
+    Bug("writes_low_halves", lambda f: f(f32(50)), r"out: i64\[50\] was never written"),
+    Bug("forgets_value", lambda f: f(f32(5)), r"out: i32\[\] was never written.*zeros first where `\+=` follows"),
+    Bug("clears_row_before", lambda f: f(f32(3, 4), -1), r"1 to 4 elements before the first one of f32\[3, 4\] \(16"),
+    Bug("forgets_last", lambda f: f(f32(4, 8)), r"out: .*byte_offset is added"),
 ]
 
 C_BUGS = [

@@ -44,9 +44,26 @@ def test_all_bytes_are_results_of_bytes(planted: kernpack.Module) -> None:
 
 
 def test_nan_that_was_given_is_no_finding(planted: kernpack.Module) -> None:
-    marks = np.full(12, 0x7FFB7FFB, np.uint32).view(np.float32)  # what guard zones hold
+    tags = np.arange(1, 56, dtype=np.uint32)
+    marks = ((0x7FC0 | tags) << 16 | 0x7F80 | tags).view(np.float32)  # what is computed from guard zones
     with kernpack.checking(trace=False):
-        assert np.isnan(planted.fine(f32(12), marks, 1.0, xs=[f32(12)])).all()
+        assert np.isnan(planted.fine(f32(55), marks, 1.0, xs=[f32(55)])).all()
+        assert np.isnan(planted.fine(f32(55), f32(110).reshape(55, 2)[:, 0].copy() * np.nan, xs=[f32(55)])).all()
+
+
+def test_what_lies_between_the_elements_is_not_taken_for_a_given_nan(planted: kernpack.Module) -> None:
+    x = np.full((4, 6), np.nan, np.float32)
+    x[:, :3] = 1
+    kept = x.copy()
+    with kernpack.checking(trace=False), pytest.raises(kernpack.CheckError, match="between its elements"):
+        planted.forgets_strides(x[:, :3])
+    np.testing.assert_array_equal(x, kept)
+
+
+def test_broadcast_inputs_are_what_they_were(planted: kernpack.Module) -> None:
+    with kernpack.checking(trace=False):
+        row = planted.fine_gather(np.broadcast_to(f32(3), (4, 3)))
+    np.testing.assert_array_equal(row, np.broadcast_to(f32(3), (4, 3)))
 
 
 def test_zeroed_workspaces_keep_what_kernels_leave(planted: kernpack.Module) -> None:
@@ -54,6 +71,68 @@ def test_zeroed_workspaces_keep_what_kernels_leave(planted: kernpack.Module) -> 
     with kernpack.checking(trace=False):
         assert [planted.fine_ticks(), planted.fine_ticks()] == [before + 1, before + 2]
     assert planted.fine_ticks() == before + 3
+
+
+def test_zeroed_workspaces_of_threads_keep_what_kernels_leave(planted: kernpack.Module) -> None:
+    before = kernpack.get_num_threads()
+    kernpack.set_num_threads(2)  # one thread beside the call's own: the same at every call
+    try:
+        ticks = planted.fine_ticks_in_threads()
+        with kernpack.checking(trace=False):
+            assert [planted.fine_ticks_in_threads(), planted.fine_ticks_in_threads()] == [ticks + 1, ticks + 2]
+        assert planted.fine_ticks_in_threads() == ticks + 3
+    finally:
+        kernpack.set_num_threads(before)
+
+
+def test_calls_made_from_a_call_share_zeroed_workspaces_with_it(planted: kernpack.Module) -> None:
+    def inside() -> None:
+        planted.fine_ticks_around(lambda: None)
+
+    def ticks() -> int:
+        return planted.fine_ticks_around(inside)
+
+    assert ticks() == 2
+    with kernpack.checking(trace=False):
+        assert ticks() == 4
+    assert ticks() == 6
+
+
+def test_mode_may_end_while_a_call_runs(planted: kernpack.Module) -> None:
+    mode = kernpack.checking(trace=False)
+    mode.__enter__()
+    assert planted.fine_again(lambda: mode.__exit__(None, None, None))
+    test_nothing_is_checked_outside_of_the_block(planted)
+    assert planted.fine_again(lambda: None)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_tensors_that_kernels_make_are_returned(planted: kernpack.Module, library: str) -> None:
+    module = pytest.importorskip(library)
+    for shape in ((3, 4), (), (0, 2)):
+        x = module.ones(shape)
+        unchecked = planted.fine_tensor(x)
+        with kernpack.checking(trace=False):
+            checked = planted.fine_tensor(x)
+        assert type(checked) is type(unchecked)
+        assert checked.shape == shape
+        assert bool((checked == x).all())
+
+
+def test_what_others_write_between_the_elements_stays(planted: kernpack.Module) -> None:
+    """As where two threads work on the columns of one matrix."""
+    x = np.zeros((4, 2), np.float32)
+
+    def other() -> None:
+        x[:, 1] = 5
+
+    kernpack.register_func("planted.other", other)
+    try:
+        with kernpack.checking(trace=False):
+            planted.fine_strided(x[:, 0])
+    finally:
+        kernpack.remove_func("planted.other")
+    np.testing.assert_array_equal(x, [[1, 5]] * 4)
 
 
 def test_message_says_what_to_do_and_the_input_stays(planted: kernpack.Module) -> None:
@@ -90,12 +169,18 @@ def test_torch_calls_are_checked(planted: kernpack.Module) -> None:
 
 def test_jax_calls_are_checked_where_programs_were_compiled_before(planted: kernpack.Module) -> None:
     jax = pytest.importorskip("jax")
+    import kernpack.jax
+
     jnp = jax.numpy
     x = jnp.asarray(np.random.default_rng(0).standard_normal((4, 8)).astype(np.float32))
     kept = np.array(x)
     # Never run unchecked: that would change the immutable x.
     for call in (jax.jit(planted.writes_input).lower(x).compile(), planted.writes_input):
-        with kernpack.checking(trace=False), pytest.raises(Exception, match=r"x: element \[0, 0\] of .* was written"):
+        with (
+            kernpack.checking(trace=False),
+            pytest.raises(kernpack.CheckError, match=r"^writes_input: x: element \[0, 0\] of .* was written"),
+            kernpack.jax.errors(),
+        ):
             jax.block_until_ready(call(x))
     np.testing.assert_array_equal(np.asarray(x), kept)
 
@@ -133,6 +218,31 @@ CRASH = """
 """
 
 
+QUIET = """
+    import sys
+    import kernpack, numpy as np
+    k = kernpack.load_inline(open(sys.argv[1]).read())
+    try:
+        k.writes_input(np.zeros((4, 8), np.float32))
+    except kernpack.CheckError:
+        print("found")
+"""
+
+
+def test_environment_turns_the_mode_on_without_its_lines() -> None:
+    source = Path(__file__).parent / "planted.cc"
+    for value, lines in (("quiet", 0), ("1", 1)):
+        ended = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(QUIET), str(source)],
+            env={**os.environ, "KERNPACK_CHECK": value},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ended.stdout == "found\n"
+        assert len(ended.stderr.splitlines()) == lines
+
+
 def test_last_line_before_a_crash_names_the_call() -> None:
     source = Path(__file__).parent / "planted.cc"
     ended = subprocess.run(
@@ -152,6 +262,6 @@ def test_trace_shows_every_kind_of_value(planted: kernpack.Module, capfd: pytest
         planted.fine_ticks()
     lines = capfd.readouterr().err.splitlines()
     assert lines == [
-        "kernpack: planted.fine(f32[2], f32[2], eps=2, bias=None, xs=[f32[2]])",
+        "kernpack: planted.fine(f32[2], f32[2], eps=2.0, bias=None, xs=[f32[2]])",
         "kernpack: planted.fine_ticks()",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import kernpack
+from kernpack import _contract
 from kernpack._gradients import Tangent, tangent_plan
 
 SOURCE = """
@@ -19,12 +20,12 @@ CONTRACTS = {
 
 def test_the_plan_says_where_a_tangent_op_finds_its_arguments() -> None:
     module = kernpack.load_inline(SOURCE, CONTRACTS, name="tangent_plans")
-    typed = {name: module.functions[name].typed for name in CONTRACTS}
+    contracts = {name: _contract.of(module.functions[name]) for name in CONTRACTS}
     assert module._jvps == [("scale", "scale_jvp")]
-    assert tangent_plan("scale", module._jvps, typed) == Tangent(
+    assert tangent_plan("scale", module._jvps, contracts) == Tangent(
         name="scale_jvp",
         sources=(("tangent", 0), ("result", 0), ("param", 1), ("tangent", 1), ("param", 2), ("default", 0)),
         optional_tangents=frozenset({1}),
         targets=(0,),
     )
-    assert tangent_plan("scale_jvp", module._jvps, typed) is None
+    assert tangent_plan("scale_jvp", module._jvps, contracts) is None

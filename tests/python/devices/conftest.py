@@ -14,9 +14,25 @@ from support.host import INCLUDE, ROOT
 EXAMPLE = ROOT / "examples" / "custom_device"
 
 
+# The build that holds the package under test; nothing lies there where it is installed.
+BUILT = Path(kernpack.__file__).parent.parent.parent / "tests" / "device"
+
+
 def _built(name: str) -> Path | None:
-    path = Path(kernpack.__file__).resolve().parents[2] / "tests" / "device" / name
+    path = BUILT / name
     return path if path.is_file() else None
+
+
+@pytest.fixture(scope="session")
+def fake_cuda() -> Path:
+    """The driver of tests/device/fake_cuda. It links nothing of Kernpack's, so that of any build serves."""
+    places = [
+        folder / "fake_cuda" / "libfake_cuda.so" for folder in (BUILT, ROOT / "build" / "dev" / "tests" / "device")
+    ]
+    for place in places:
+        if place.is_file():
+            return place
+    pytest.skip(f"tests/device/fake_cuda isn't built: looked for {' and '.join(map(str, places))}")
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +69,8 @@ def toy_kernels(tmp_path_factory: pytest.TempPathFactory, toy: kernpack.Device) 
     if built := _built("toy_kernels.so"):
         return kernpack.load(built)
     return _module(tmp_path_factory.mktemp("toy_kernels"), EXAMPLE / "kernels" / "axpy.cc")
+
+
+@pytest.fixture(scope="session")
+def planted_on_devices(tmp_path_factory: pytest.TempPathFactory, toy: kernpack.Device) -> Any:
+    return _module(tmp_path_factory.mktemp("planted"), Path(__file__).parent / "planted_device.cc")

@@ -52,30 +52,47 @@ def test_every_block_runs_or_says_why_not() -> None:
         print(f"  {block}: {block.no_run or 'plain text'}")
 
 
-def _program(block: Block) -> str:
-    """A reader types a page's Python from top to bottom, so each block follows those above it."""
-    above = [b for b in BLOCKS if b.runs and b.language == "python" and b.page == block.page and b.line < block.line]
-    return "".join(b.text for b in (*above, block))
+RUN = [b for b in BLOCKS if b.runs]
+EXAMPLES = sorted({b.page for b in RUN if b.folder is not None})
+PROGRAMS = sorted({b.page for b in RUN if b.folder is None and b.language == "python"})
+ALONE = [b for b in RUN if b.page not in EXAMPLES and b.language != "python"]
 
 
-def _follow(block: Block, folder: Path) -> None:
-    """The commands and programs of an example's page up to this one, in a copy of the example."""
-    shutil.copytree(block.folder or folder, folder, dirs_exist_ok=True)
-    for step in [b for b in BLOCKS if b.runs and b.page == block.page and b.line <= block.line]:
-        interpreter = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[step.language]
-        _run([*interpreter, step.text], folder)
+def _of(page: str, language: str | None = None) -> list[Block]:
+    return [b for b in RUN if b.page == page and language in (None, b.language)]
 
 
-@pytest.mark.parametrize("block", [b for b in BLOCKS if b.runs], ids=str)
-def test_block(block: Block, tmp_path: Path) -> None:
-    if "kernpack_compiler" in _program(block):
+def test_every_block_is_run_once() -> None:
+    run = [*ALONE, *(b for page in EXAMPLES for b in _of(page)), *(b for page in PROGRAMS for b in _of(page, "python"))]
+    assert sorted(map(str, run)) == sorted(map(str, RUN))
+
+
+@pytest.mark.parametrize("page", PROGRAMS)
+def test_python_of_a_page(page: str, tmp_path: Path) -> None:
+    """A reader types a page's Python from top to bottom: one program, whose lines are numbered as the page's."""
+    lines: list[str] = []
+    for block in _of(page, "python"):
+        lines += [""] * (block.line - len(lines)) + block.text.splitlines()
+    program = "\n".join(lines) + "\n"
+    if "kernpack_compiler" in program:
         pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
-    if block.folder is not None:
-        _follow(block, tmp_path)
-    elif block.language == "python":
-        (tmp_path / "block.py").write_text(_program(block))
-        _run([sys.executable, "block.py"], tmp_path)
-    elif block.language == "bash":
+    script = tmp_path / "page.py"
+    script.write_text(program)
+    _run([sys.executable, script.name], tmp_path)
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_page_of_an_example(page: str, tmp_path: Path) -> None:
+    """Its commands and programs, one after the other, in a copy of the example."""
+    shutil.copytree(ROOT / Path(page).parent, tmp_path, dirs_exist_ok=True)
+    for step in _of(page):
+        interpreter = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[step.language]
+        _run([*interpreter, step.text], tmp_path)
+
+
+@pytest.mark.parametrize("block", ALONE, ids=str)
+def test_block(block: Block, tmp_path: Path) -> None:
+    if block.language == "bash":
         _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
     elif block.language == "toml":
         tomllib.loads(block.text)

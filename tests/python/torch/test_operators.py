@@ -121,10 +121,10 @@ def test_every_dtype_number(k):
     ]
     module = kernpack.load_inline(source, {"same": "(x: T[N]) -> (out: T[N]) where T in any"}, name="torch_dtypes")
     same = kernpack.torch.ops(module).same
-    from kernpack.torch._dtypes import TO_TORCH
+    from kernpack.torch._dtypes import of_name
 
     for name in names:
-        x = torch.empty(2, dtype=TO_TORCH[name])
+        x = torch.empty(2, dtype=of_name(name))
         assert same(x).dtype == x.dtype
         assert kernpack.DType(x.dtype).name == name
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from recorder import Recorder
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 class FunctionMode(torch.overrides.TorchFunctionMode):
@@ -58,6 +59,34 @@ def test_type_and_words(k, path, name, inference):
     assert type(caught.value) is kind
     assert str(caught.value).endswith(words)
     assert "During handling" not in "".join(__import__("traceback").format_exception(caught.value))
+
+
+# Each is called with a function that makes tensors.
+WRONG = {
+    "dtype": lambda k, t: k.scale(t(3).to(torch.int64)),
+    "dtype of the second": lambda k, t: k.where_add(t(3), t(3).double()),
+    "size": lambda k, t: k.where_add(t(3), t(4)),
+    "rank": lambda k, t: k.top(t(), k=1),
+    "rank of a list's item": lambda k, t: k.ranked([t(2, 3), t(3)]),
+    "size of a list's item": lambda k, t: k.total([t(2), t(3)]),
+    "leading dims": lambda k, t: k.scale_by(t(2, 3), w=t(3)),
+    "strides": lambda k, t: k.plain(t(2, 3).T),
+    "condition": lambda k, t: k.top(t(2, 3), k=0),
+    "nothing in a list": lambda k, t: k.total([]),
+    "dtype of the destination": lambda k, t: k.scale(t(3), out=t(3).double()),
+    "shape of the destination": lambda k, t: k.top(t(2, 3), k=2, out=(t(2, 2), t(2, 3).int())),
+    "strides of the destination": lambda k, t: k.plain(t(2, 3), out=t(3, 2).T),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_traced_is_refused_in_the_same_words(k, name):
+    with pytest.raises((TypeError, ValueError)) as eager:
+        WRONG[name](k, torch.ones)
+    for traced in (FakeTensorMode(), torch.device("meta")):
+        with traced, pytest.raises((TypeError, ValueError)) as fake:
+            WRONG[name](k, torch.ones)
+        assert (fake.type, str(fake.value)) == (eager.type, str(eager.value))
 
 
 def test_with_a_gradient(k):

@@ -70,12 +70,8 @@ KP_COLD inline int foreign_cpu_alloc(const KpHost* host, const KpDLTensor* proto
   KpTensorObject* t = new_object<KpTensorObject>(std::nothrow, KP_TYPE_TENSOR, behind);
   if (!t) return foreign_fail(host, "MemoryError", "kp::Tensor::Empty: out of memory");
   int64_t* shape = reinterpret_cast<int64_t*>(t + 1);
-  int64_t stride = 1;
-  for (size_t d = n; d-- > 0;) {
-    shape[d] = prototype->shape[d];
-    shape[n + d] = stride;
-    stride *= shape[d];
-  }
+  for (size_t d = 0; d < n; ++d) shape[d] = prototype->shape[d];
+  kp_row_major_strides(prototype->ndim, shape, shape + n);
   const uintptr_t end = reinterpret_cast<uintptr_t>(shape + 2 * n);
   t->tensor = *prototype;
   t->tensor.data = reinterpret_cast<void*>((end + kAlign - 1) & ~(kAlign - 1));

@@ -59,7 +59,7 @@ KP_HOST_API int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(
 /* Calls a FUNCTION object. On failure the error stays raised. */
 KP_HOST_API int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, KpAny* result);
 /* Whether `value`, which code of somebody else made, may be read: its type index is known here, lengths fit, and an object is there
- * and of that type. Errors speak of `who`. What does not pass must not be released either. */
+ * and of that type, with a body that leads somewhere. Errors speak of `who`. What does not pass must not be released either. */
 KP_HOST_API int kp_any_validate(const KpAny* value, const char* who);
 /* The 64-bit words of an INT or BIG_INT, the least significant first, two's complement; borrowed from *value. */
 KP_HOST_API int kp_big_int_words(const KpAny* value, const int64_t** out_words, size_t* out_count);
@@ -175,12 +175,12 @@ KP_HOST_API const char* kp_module_version(const KpLoadedModule* module);
 KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module);
 KP_HOST_API const char* kp_module_path(const KpLoadedModule* module); /* of the first file; "" when embedded */
 KP_HOST_API const char* kp_module_digest(const KpLoadedModule* module); /* hex; of all files */
-KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module);
-KP_HOST_API int32_t kp_module_signature_count(const KpLoadedModule* module); /* functions that have a signature */
+KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module); /* 0, raised: a damaged table */
+KP_HOST_API int32_t kp_module_signature_count(const KpLoadedModule* module); /* those with a signature */
 /* In name order; NULL with an IndexError raised beyond the last. Nothing is compiled. */
 KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, int32_t index);
 /* A function's contract is compiled when it is first asked for. NULL with no error raised: there is none of that name; NULL
- * with a ValueError: its contract does not compile (IndexError: the index is out of range). */
+ * with a ValueError: its contract does not compile (IndexError: the index is out of range; ImportError: its entry is damaged). */
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
 KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name);
 /* "<module>@<digest>/<function>" among the modules loaded in this process: what a compiled program stores instead of a
@@ -206,6 +206,7 @@ KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int
  * enter and leave. Whoever keeps a KpLoadedFunction's cpu_call asks kp_function_resolve instead meanwhile: it hands out a
  * function that checks; Python's functions learn of it in `kernpack.checking()`. What a kernel does wrong is a CheckError. */
 KP_HOST_API const int32_t* kp_checking(void);
+enum { KP_CHECKING_CALL = 1 << 16 }; /* of that word: who asks, and this for each checked call that runs now */
 enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line per call on stderr, before the kernel runs */ };
 KP_HOST_API void kp_checking_enter(uint32_t flags);
 KP_HOST_API void kp_checking_leave(uint32_t flags); /* the flags that were entered with */

@@ -80,13 +80,27 @@ KP_HOST_API int kp_sig_result(const uint32_t* program, int32_t index, KpSigResul
 
 /* Checks a call. `args`: num_params values in parameter order, defaults filled in, NONE only where optional; a list is an ARRAY.
  * `results`: NULL, or num_results entries, each a destination tensor or NONE. Raises TypeError or ValueError whose text starts
- * "<function>: <parameter>: expected ..., got ...". Destinations that overlap an input or each other are refused. */
+ * "<function>: <parameter>: expected ..., got ...". An INT fits a float: who then calls the kernel itself hands over a FLOAT, as
+ * kp_call does. Destinations that overlap an input or each other are refused. */
 KP_HOST_API int kp_sig_check(const uint32_t* program, const char* function, const KpAny* args, const KpAny* results,
                              uint32_t flags, KpSigFrame* frame);
 /* What to allocate for result `index`: dtype, ndim, shape (written to `shape`, length KP_MAX_NDIM), device. */
 KP_HOST_API int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape,
                                         KpDLTensor* out);
 KP_HOST_API int kp_sig_workspace_bytes(const KpSigFrame* frame, const char* function, uint64_t* out);
+
+/* Where the tensors of a call come from. Both functions get what the contract asks for: compact, with strides, data NULL. They
+ * fill *out with a TENSOR or DLTENSOR_PTR that lives until the call ends, and return 0, or -1 with an error raised. */
+typedef struct KpSigMemory {
+  void* self; /* passed to both */
+  int (*result)(void* self, int32_t index, const KpDLTensor* prototype, KpAny* out);
+  int (*workspace)(void* self, const KpDLTensor* prototype, KpAny* out); /* u8[bytes]; bytes may be 0 */
+} KpSigMemory;
+
+/* The second half of a checked call. `lent`: what follows the parameters in the calling convention, a value per result and then
+ * one for the workspace of a function that has one. Results that the caller gave stand there already; where NONE does, and for
+ * the workspace, `memory` is asked. Each function of it may be NULL where the call cannot come to it. */
+KP_HOST_API int kp_sig_lend(const KpSigFrame* frame, const char* function, const KpSigMemory* memory, KpAny* lent);
 
 #ifdef __cplusplus
 }

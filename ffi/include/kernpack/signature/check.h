@@ -272,12 +272,12 @@ class Checker {
     const DimOp op = DimOpOf(dim);
     if (op == DimOp::kConst) return say_.Raise("ValueError", "%S: expected shape %h, got %l", shape, t.shape, t.ndim);
     if (op == DimOp::kCode) {
-      return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i for %v, got %l", shape, want,
+      return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i%f, got %l", shape, want,
                         int64_t{i} - NumDimsOf(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim);
     }
     return say_.Raise("ValueError", "%S: expected shape %h with %s = %i%b, got %l", shape,
                       op == DimOp::kVar ? p_.DimName(operand) : p_.ParamName(p_.IntParam(operand)), want,
-                      op == DimOp::kVar ? dim : 0u, t.shape, t.ndim);
+                      op == DimOp::kVar ? dim : Complain::kNoBinder, t.shape, t.ndim);
   }
   KP_COLD int WrongBatch(const uint32_t* shape, const KpDLTensor& t) const {
     return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", shape, f_.batch_shape,
@@ -356,13 +356,15 @@ class Checker {
     int64_t left = 0;
     Value value = Evaluate(f_, &code, &left);
     bool holds = true;
-    for (uint32_t i = 0; i < relations && holds && value == Value::kOk; ++i) {
+    for (uint32_t i = 0; i < relations; ++i) {
       const Relation relation = static_cast<Relation>(*code++);
       int64_t right = 0;
-      value = Evaluate(f_, &code, &right);
-      holds = value != Value::kOk || Holds(relation, left, right);
+      const Value next = Evaluate(f_, &code, &right);
+      if (value == Value::kOk || next == Value::kUnbound) value = next;
+      holds &= Holds(relation, left, right);
       left = right;
     }
+    // kUnbound: an optional parameter that would bind a dim that it names, maybe its last, is absent.
     if (value == Value::kUnbound || (value == Value::kOk && holds)) return 0;
     return say_.Raise("ValueError", "expected %s, got %v", p_.Text(*record), value, record + 1, relations + 1);
   }
@@ -416,9 +418,13 @@ class Checker {
   }
 
   KP_COLD int WrongMemory(int other) const {
+    if (other == say_.who) {
+      return say_.Raise("ValueError",
+                        "%S: expected each element to have memory of its own to write to, got a tensor with elements "
+                        "that share it (a stride of 0): pass a copy");
+    }
     return say_.Raise("ValueError",
-                      "%S: expected memory of its own to write to, got a tensor that overlaps %s%n: pass a copy",
-                      other == say_.who ? "itself, " : kNoText, other);
+                      "%S: expected memory of its own to write to, got a tensor that overlaps %n: pass a copy", other);
   }
 
   const View p_;

@@ -39,7 +39,7 @@ struct Complain {
   //   %h shape record: its text             %l int64_t const*, int32_t: [2, 3]           %t KpAny const*: its type
   //   %d KpDLDataType                       %D KpDLDevice           %u set record: T in {f32, f16}
   //   %c choices: "a", "b"                  %n int: as who          %b uint32_t: " (bound by x)", see AddBinder
-  //   %v Value, code, uint32_t: what went wrong, then the values that so many expressions name
+  //   %v Value, code, uint32_t: what went wrong, then the values that so many expressions name    %f the same behind " for "
   KP_COLD int Raise(const char* kind, const char* format, ...) const {
     Text text;
     va_list arguments;
@@ -99,7 +99,8 @@ struct Complain {
         default: {
           const Value value = va_arg(arguments, Value);
           const uint32_t* code = va_arg(arguments, const uint32_t*);
-          AddValues(text, value, code, va_arg(arguments, uint32_t));
+          AddValues(text, value, code, va_arg(arguments, uint32_t),
+                    *format == 'f' || value != Value::kOk ? " for " : kNoText);
         }
       }
     }
@@ -108,6 +109,7 @@ struct Complain {
   }
 
   // For %b: a dim word (DimOp::kVar or kStar), or one of these, which are no DimOp.
+  static constexpr uint32_t kNoBinder = 0xfd;
   static constexpr uint32_t kBatchBinder = 0xfe;
   static constexpr uint32_t kDTypeBinder = 0xff;  // | variable << 8
 
@@ -148,8 +150,8 @@ struct Complain {
   }
 
   // "a division by zero for k = 7, N = 5": what the expressions at `code` name.
-  KP_COLD void AddValues(Text& text, Value value, const uint32_t* code, uint32_t expressions) const {
-    const char* before = value == Value::kOk ? kNoText : " for ";
+  KP_COLD void AddValues(Text& text, Value value, const uint32_t* code, uint32_t expressions,
+                         const char* before) const {
     if (value == Value::kZeroDivisor) text << "a division by zero";
     if (value == Value::kOverflow) text << "a value that does not fit 64 bits";
     uint64_t seen[2] = {0, 0};  // dims, ints
@@ -162,6 +164,7 @@ struct Complain {
         ++code;  // a relation, or what follows the last one
       }
       const bool is_int = op == Op::kInt;
+      if (op == Op::kDim && !(frame.bound >> operand & 1)) continue;
       if ((op != Op::kDim && !is_int) || (seen[is_int] >> operand & 1)) continue;
       seen[is_int] |= uint64_t{1} << operand;
       const int param = is_int ? p.IntParam(operand) : 0;

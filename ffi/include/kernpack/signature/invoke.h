@@ -4,6 +4,7 @@
 #define KERNPACK_SIGNATURE_INVOKE_H_
 
 #include <kernpack/signature/check.h>
+#include <kernpack/signature/lend.h>
 #include <kernpack/signature/policy.h>
 #include <kernpack/signature/scalar.h>
 #include <kernpack/signature/sequence.h>
@@ -41,13 +42,29 @@ class Invocation {
     }
     if (Check(p_.words, function_, args_, given ? args_ + params : nullptr, 0, raiser_, &frame_)) return -1;
     for (int i = 0; i < params; ++i) {
-      if (KindOf(p_.Param(i)) == KP_PARAM_TENSOR && BoxNumber(i)) return -1;
+      const uint32_t kind = KindOf(p_.Param(i));
+      if (kind == KP_PARAM_TENSOR && BoxNumber(i)) return -1;
+      if (kind == KP_PARAM_FLOAT && args_[i].type_index != KP_TYPE_FLOAT && FloatsOfInts(i)) return -1;
     }
-    for (int i = 0; i < results; ++i) {
-      if (!given && Allocate(i)) return -1;
-    }
-    if (Call(params + results)) return -1;
+    for (int i = 0; !given && i < results; ++i) args_[params + i] = kp_none();
+    if (Lend(frame_, function_, raiser_, *this, args_ + params)) return -1;
+    if (Call(params + results + (p_.HasWorkspace() ? 1 : 0))) return -1;
     return given ? 0 : Return(result);
+  }
+
+  // What Lend asks of its memory.
+  int Result(int, const KpDLTensor& prototype, KpAny* out) {
+    if (policy_.alloc(policy_.self, &prototype, out)) return -1;
+    owned_[num_owned_++] = *out;
+    return 0;
+  }
+  int Workspace(const KpDLTensor& prototype, KpAny* out) {
+    void* data = nullptr;
+    const uint64_t bytes = static_cast<uint64_t>(prototype.shape[0]);
+    if (bytes && policy_.workspace(policy_.self, prototype.device, bytes, &data)) return -1;
+    workspace_.Set(prototype.device, bytes, data);
+    *out = workspace_.value();
+    return 0;
   }
 
  private:
@@ -97,43 +114,22 @@ class Invocation {
     return 0;
   }
 
-  int Allocate(int i) {
-    int64_t shape[KP_MAX_NDIM];
-    KpDLTensor prototype;
-    KpAny* out = &args_[p_.NumParams() + i];
-    *out = kp_none();
-    if (ResultPrototype(frame_, function_, i, raiser_, shape, &prototype)) return -1;
-    if (policy_.alloc(policy_.self, &prototype, out)) return -1;
-    owned_[num_owned_++] = *out;
+  KP_COLD int FloatsOfInts(int i) {
+    const int made = MakeFloats(&args_[i]);
+    if (made < 0) return Raise("MemoryError", "a list%s of floats", 0, "", 0);
+    if (made) owned_[num_owned_++] = args_[i];
     return 0;
   }
 
   int Call(int n) {
-    KpDLTensor space;
-    int64_t bytes = 0;
-    int64_t stride = 1;
-    if (p_.HasWorkspace()) {
-      uint64_t need = 0;
-      if (WorkspaceBytes(frame_, function_, raiser_, &need)) return -1;
-      bytes = static_cast<int64_t>(need);
-      space = KpDLTensor{nullptr, Device(), 1, KpDLDataType{KP_DTYPE_UINT, 8, 1}, &bytes, &stride, 0};
-      if (need && policy_.workspace(policy_.self, space.device, need, &space.data)) return -1;
-      args_[n] = kp_none();
-      args_[n].type_index = KP_TYPE_DLTENSOR_PTR;
-      args_[n].v.v_tensor = &space;
-      ++n;
-    }
     KpSafeCall call = nullptr;
     void* self = nullptr;
-    // NOLINTNEXTLINE(clang-analyzer-core.StackAddressEscape): args_, which points at `space`, is not read after this call
-    if (policy_.resolve(policy_.self, Device(), &call, &self)) return -1;
+    if (policy_.resolve(policy_.self, CallDevice(frame_), &call, &self)) return -1;
     KpAny nothing = kp_none();
     const int rc = call(self, args_, n, &nothing);
     kp_any_release(&nothing);
     return rc;
   }
-
-  KpDLDevice Device() const { return frame_.device.device_type ? frame_.device : KpDLDevice{KP_DEVICE_CPU, 0}; }
 
   int Return(KpAny* result) {
     const int results = p_.NumResults();
@@ -163,6 +159,7 @@ class Invocation {
   KpAny args_[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS + 1];
   KpAny owned_[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS];
   ScalarBox boxes_[kMaxBoxes];
+  WorkspaceView workspace_;
 };
 
 // args: the parameters in order, trailing ones with defaults left out at will; or all parameters and then a destination for each

@@ -74,12 +74,14 @@ inline bool Overlaps(const KpDLTensor& a, const Range& a_range, const KpDLTensor
   return a_range.begin < b_range.end && b_range.begin < a_range.end && a_range.begin != a_range.end;
 }
 
-// A broadcast dim: several indices reach one element.
+// A broadcast dim: several indices reach one element. A tensor without elements has none to share.
 inline bool OverlapsItself(const KpDLTensor& t) {
-  for (int32_t i = 0; t.strides && i < t.ndim; ++i) {
-    if (t.strides[i] == 0 && t.shape[i] > 1) return true;
+  bool broadcast = false;
+  for (int32_t i = 0; i < t.ndim; ++i) {
+    if (t.shape[i] == 0) return false;
+    if (t.strides && t.strides[i] == 0 && t.shape[i] > 1) broadcast = true;
   }
-  return false;
+  return broadcast;
 }
 
 }  // namespace signature

@@ -45,6 +45,11 @@ inline Value DimValue(const KpSigFrame& frame, uint32_t dim, int64_t* out) {
   }
 }
 
+// Where the call runs: on its tensors' device; on the CPU where none fixed it.
+inline KpDLDevice CallDevice(const KpSigFrame& frame) {
+  return frame.device.device_type ? frame.device : KpDLDevice{KP_DEVICE_CPU, 0};
+}
+
 // Builds a result's shape.
 class ShapeBuilder {
  public:
@@ -107,7 +112,7 @@ KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function
   }
   if (value != Value::kOk) return BadResult(Complain{p, function, raiser, frame}, index, contract, dim, value);
   out->data = nullptr;
-  out->device = frame.device.device_type ? frame.device : KpDLDevice{KP_DEVICE_CPU, 0};
+  out->device = CallDevice(frame);
   out->ndim = builder.ndim();
   out->shape = shape;
   out->strides = nullptr;
@@ -128,9 +133,16 @@ KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function,
     *out = static_cast<uint64_t>(bytes);
     return 0;
   }
-  return Complain{p, function, raiser, frame}.Raise("ValueError",
-                                                    "expected workspace = %s to be bytes from 0, got %i: %v",
-                                                    p.Text(*record), bytes, value, record + 1, 1u);
+  const Complain say{p, function, raiser, frame};
+  if (value == Value::kUnbound) {
+    return say.Raise("ValueError", "expected arguments that fix workspace = %s, got only empty lists", p.Text(*record));
+  }
+  if (value != Value::kOk) {
+    return say.Raise("ValueError", "expected workspace = %s to be bytes from 0, got %v", p.Text(*record), value,
+                     record + 1, 1u);
+  }
+  return say.Raise("ValueError", "expected workspace = %s to be bytes from 0, got %i: %v", p.Text(*record), bytes,
+                   value, record + 1, 1u);
 }
 
 }  // namespace signature

@@ -54,6 +54,11 @@ std::string StateOf(const struct stat& info) {
 
 }  // namespace
 
+std::string StateOfFile(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode) && IsSettled(info) ? StateOf(info) : std::string();
+}
+
 SourceFile::~SourceFile() {
   if (fd_ >= 0) close(fd_);
 }

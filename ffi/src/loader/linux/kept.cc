@@ -14,9 +14,10 @@
 #include <ctime>
 #include <string_view>
 
-#include <kernpack/abi.h>
+#include <kernpack/host/host.h>
 
 #include "base/leaked.h"
+#include "loader/digest.h"
 #include "loader/distribution.h"
 #include "loader/linux/descriptor.h"
 #include "loader/linux/write_all.h"
@@ -53,15 +54,17 @@ bool IsOurFile(const std::string& path, struct stat* found) {
 
 // With the folders above it. False when it belongs to somebody else, or cannot be made.
 bool MakeFolder(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0 && errno == ENOENT) {
+    for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+      mkdir(path.substr(0, end).c_str(), 0700);
+    }
+    mkdir(path.c_str(), 0700);
+  }
+  // The umask has its say in a new one, and an older one may be anything.
   if (IsOurFolder(path)) return true;
-  for (size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
-    mkdir(path.substr(0, end).c_str(), 0700);
-  }
-  if (mkdir(path.c_str(), 0700) != 0) {
-    struct stat found;  // the umask has its say in a new one, and an older one may be anything
-    if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid()) return false;
-  }
-  return chmod(path.c_str(), 0700) == 0;
+  struct stat found;
+  return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
+         chmod(path.c_str(), 0700) == 0;
 }
 
 bool Holds(const std::string& path, std::span<const char> content) {
@@ -117,7 +120,7 @@ void DropOld(const std::string& root) {
 }
 
 // Names a state within this run of the machine: after a crash, what was written last may be lost. Hosts of other majors, which may
-// share the folder, have to look for their own query.
+// share the folder, have to look for their own query, and other versions may check more.
 std::string IndexName(const std::string& root, const std::string& state) {
   struct Boot {
     char id[37] = {};
@@ -128,7 +131,7 @@ std::string IndexName(const std::string& root, const std::string& state) {
   };
   const Boot& boot = host::Leaked<Boot>();
   if (state.empty() || boot.id[0] == 0) return {};
-  return root + "/index/" + boot.id + "-" KP_MODULE_QUERY_SYMBOL "-" + state;
+  return root + "/index/" + boot.id + "-" KP_MODULE_QUERY_SYMBOL "-" + kp_version() + "-" + state;
 }
 
 std::string FileName(const char* path) {
@@ -140,7 +143,7 @@ std::string FileName(const char* path) {
 
 std::string KeepCopy(const std::string& name, std::span<const char> content, const std::string& digest) {
   const std::string root = Root();
-  if (root.empty() || !MakeFolder(root) || !MakeFolder(root + "/" + digest)) return {};
+  if (root.empty() || !(IsOurFolder(root) || MakeFolder(root)) || !MakeFolder(root + "/" + digest)) return {};
   std::string copy = root + "/" + digest + "/" + name;
   if (Holds(copy, content)) {
     utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // it is in use
@@ -163,32 +166,39 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
   return copy;
 }
 
-bool Recall(const std::string& state, Kept* out) {
+// A link's text is a digest, a mark and the distribution. Short: file systems keep a text of up to 59 bytes in the inode itself.
+constexpr char kAlone = '+', kMerged = '-';
+
+bool Recall(const char* path, const std::string& state, Known* out, std::string* copy) {
   const std::string root = Root();
   const std::string link = root.empty() ? std::string() : IndexName(root, state);
   if (link.empty() || !IsOurFolder(root)) return false;
   char text[PATH_MAX];
   const ssize_t size = readlink(link.c_str(), text, sizeof text);
   const std::string_view told(text, size > 0 ? static_cast<size_t>(size) : 0);
-  const size_t slash = told.find('/', kDigestDigits + 1);  // <digest>/<verified>/<name>
-  if (told.size() <= kDigestDigits || told[kDigestDigits] != '/' || slash == std::string_view::npos) return false;
-  out->digest = told.substr(0, kDigestDigits);
-  out->verified = told.substr(kDigestDigits + 1, slash - kDigestDigits - 1);
-  out->copy = root + "/" + out->digest + std::string(told.substr(slash));
+  if (told.size() <= host::kDigestText || !host::ReadDigestText(told.substr(0, host::kDigestText), &out->digest)) {
+    return false;
+  }
+  out->alone = told[host::kDigestText] == kAlone;
+  out->verified = told.substr(host::kDigestText + 1);
+  *copy = root + "/" + out->digest + "/" + FileName(path);
   struct stat found;
-  return IsOurFile(out->copy, &found);
+  return IsOurFile(*copy, &found);
 }
 
-void Remember(const std::string& state, const char* path, const std::string& digest, const std::string& verified) {
+void Remember(const char* path, const std::string& state, const Known& known) {
   const std::string root = Root();
   const std::string link = root.empty() ? std::string() : IndexName(root, state);
-  const std::string name = FileName(path);
   struct stat found;
   // What was not compared with its RECORD must be, once that is wanted again.
-  if (link.empty() || host::VerificationIsOff() || !IsOurFile(root + "/" + digest + "/" + name, &found)) return;
-  if (!MakeFolder(root + "/index")) return;
-  unlink(link.c_str());  // a file of the copy's name may have been another one's
-  if (symlink((digest + "/" + verified + "/" + name).c_str(), link.c_str()) != 0) return;
+  if (link.empty() || host::VerificationIsOff() || !IsOurFile(root + "/" + known.digest + "/" + FileName(path), &found))
+    return;
+  const std::string text = host::DigestText(known.digest) + (known.alone ? kAlone : kMerged) + known.verified;
+  if (symlink(text.c_str(), link.c_str()) == 0) return;
+  if (errno == ENOENT && MakeFolder(root + "/index") && symlink(text.c_str(), link.c_str()) == 0) return;
+  if (errno != EEXIST) return;
+  unlink(link.c_str());  // what was known before, or of a file that had this state before
+  if (symlink(text.c_str(), link.c_str()) != 0) return;
 }
 
 void* OpenKept(const std::string& copy) {

@@ -117,10 +117,15 @@ int RaiseRefused(const char* path, const std::string& error) {
 int OpenLibrary(const char* path, std::span<const char> content, const std::string& digest, OpenFrom from,
                 void** handle) {
   std::string error;
+  if (from == OpenFrom::kSnapshot) {
+    *handle = OpenCopy(path, content, digest, &error);
+    if (*handle) return 0;
+    if (!error.empty()) return RaiseRefused(path, error);
+  }
   const std::string real = RealPath(path);
   const auto used = PathsInUse().find(real);
   const bool path_is_taken = used != PathsInUse().end() && used->second != digest;
-  if (from == OpenFrom::kSnapshot || path_is_taken) {
+  if (from == OpenFrom::kPath && path_is_taken) {
     *handle = OpenCopy(path, content, digest, &error);
     if (*handle) return 0;
     if (!error.empty()) return RaiseRefused(path, error);

@@ -1,6 +1,7 @@
 #include "codegen/llvm/module.h"
 
 #include <kernpack/error.h>
+#include <kernpack/module.h>
 #include <kernpack/sdk/codegen/signature.h>
 #include <kernpack/signature/compile.h>
 
@@ -137,13 +138,13 @@ class Table {
     auto* destroy = llvm::cast<llvm::Function>(
         module_.getOrInsertFunction("kp_frame_destroy", llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false))
             .getCallee());
-    llvm::GlobalVariable* table =
-        make_.Global(make_.Struct({make_.U32(KP_MODULE_SIZE_V1), make_.U32(KP_ABI_VERSION),
-                                   make_.U32(KP_ABI_OLDEST_HOST), make_.U32(0), make_.Text(ir_.name),
-                                   make_.Text("1.0.0"), make_.Text("0.1.0"), make_.TextOrNull(options_.content_hash),
-                                   functions, make_.Behind(functions, defs_.front()->getType(), defs_.size()),
-                                   WriteCreate(), destroy, make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
-                     "kp_module_table");
+    llvm::GlobalVariable* table = make_.Global(
+        make_.Struct({make_.U32(KP_MODULE_SIZE_V1), make_.U32(KP_ABI_VERSION), make_.U32(KP_ABI_OLDEST_HOST),
+                      make_.U32(0), make_.Text(ir_.name), make_.Text("1.0.0"), make_.Text(KP_SDK_VERSION),
+                      make_.TextOrNull(options_.content_hash), functions,
+                      make_.Behind(functions, defs_.front()->getType(), defs_.size()), WriteCreate(), destroy,
+                      make_.Null(), make_.Null(), make_.Null(), make_.Null()}),
+        "kp_module_table");
     if (options_.aliases) {  // what serves them reads it by this name
       table->setLinkage(llvm::GlobalValue::ExternalLinkage);
       table->setVisibility(llvm::GlobalValue::HiddenVisibility);

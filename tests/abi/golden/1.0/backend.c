@@ -64,7 +64,7 @@ static const KpDeviceApi device_api = {.struct_size = sizeof(KpDeviceApi),
                                        .copy = copy,
                                        .fill = fill,
 #ifdef REHEARSAL_NEWS
-                                       .rehearse = rehearse,
+                                       .rehearse_of_1_1 = rehearse,
 #endif
                                        .stream_sync = stream_sync};
 

@@ -2,7 +2,7 @@
  * cannot live without; with REHEARSAL_CLAIM it sets the field that was a spare one; with REHEARSAL_FIELD the field at the end. */
 #include <kernpack/abi.h>
 #ifdef REHEARSAL_NEWS
-#include <kernpack/device_api.h>
+#include <kernpack/device_service.h>
 #include <kernpack/service.h>
 #endif
 
@@ -59,12 +59,13 @@ static int device_news(void* self, const KpAny* args, int32_t n, KpAny* result) 
   const KpDLDevice device = {(int32_t)args[0].v.v_int, 0};
   const void* devices;
   const KpDeviceApi* api;
+  int (*rehearse)(const KpDeviceApi*, KpDLDevice, int64_t, int64_t*);
   (void)self, (void)n;
   if (g_host->get_extension(g_host, kp_bytes(KP_DEVICES_EXTENSION), 1, &devices) != 0) return -1;
   if (((const KpDevices*)devices)->device_api(device.device_type, &api) != 0) return -1;
-  if (!KP_FIELD_OR(KpDeviceApi, api, rehearse, NULL)) return fail("this host's devices have no such service");
+  if (!(rehearse = kp_device_rehearse(g_host, api))) return -1;
   result->type_index = KP_TYPE_INT;
-  return api->rehearse(api, device, 5, &result->v.v_int);
+  return rehearse(api, device, 5, &result->v.v_int);
 }
 
 static const KpFunctionInfo word_info = {.struct_size = sizeof(KpFunctionInfo),

@@ -2,6 +2,7 @@
 #ifdef REHEARSAL_CLAIM
 #define KP_REHEARSAL_CLAIM "once a spare field"
 #endif
+#include <kernpack/device_kernel.h>
 #include <kernpack/kernel.h>
 
 namespace kp = kernpack;
@@ -17,6 +18,15 @@ void Twice(kp::TensorView x, Out y) {
 }
 
 void Refuse() { KP_THROW(ValueError) << "the module says no"; }
+
+// Through Kernpack's tables of devices, wherever they come from: an alias finds them in the process.
+int64_t CountDevices() {
+  const KpDeviceApi& api = kp::device_api(kp::Device(KP_DEVICE_CPU, 0));
+  int32_t count = 0;
+  KpAny reason = kp_none();
+  kp::detail::check_host(api.count(&api, &count, &reason));
+  return count;
+}
 
 void Chosen(Out y) { y.data_ptr<float>()[0] = 7; }
 
@@ -39,6 +49,7 @@ KP_MODULE("rehearsal_cxx", "1.0");
 KP_EXPORT(add, Add);
 KP_EXPORT(twice, Twice, "(x: f32[N]) -> (y: f32[N])");
 KP_EXPORT(refuse, Refuse);
+KP_EXPORT(count_devices, CountDevices);
 KP_EXPORT(chosen, Chosen, "() -> (y: f32[1])");
 KP_EXPORT_FOR("llvm -mcpu=x86-64-v2", chosen, Chosen, "() -> (y: f32[1])");
 #ifdef REHEARSAL_NEWS

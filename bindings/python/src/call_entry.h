@@ -1,0 +1,12 @@
+/* How calls enter a function. */
+#ifndef KERNPACK_PYTHON_CALL_ENTRY_H_
+#define KERNPACK_PYTHON_CALL_ENTRY_H_
+
+#include "core.h"
+
+/* What Python calls: `self` is the KpyFunction. */
+KPY_HIDDEN PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+/* After a change of cpu_call or jax_programs. */
+KPY_HIDDEN void kpy_choose_entry(KpyFunction* f);
+
+#endif /* KERNPACK_PYTHON_CALL_ENTRY_H_ */

@@ -1,0 +1,27 @@
+// How every refusal of a binary that was built for another major of an ABI says it.
+#ifndef KERNPACK_SRC_BASE_OTHER_MAJOR_H_
+#define KERNPACK_SRC_BASE_OTHER_MAJOR_H_
+
+#include <string>
+#include <string_view>
+
+#include <kernpack/host/host.h>
+
+#include "base/version_text.h"
+
+namespace kernpack::host {
+
+// "<came>, this is kernpack 0.1.0 with ABI 1.0, which loads every 1.x; <what to do>". `major`: that of the binary; `older`: what to
+// do about one that is older than this host.
+inline std::string OtherMajorText(std::string_view came, const char* abi, uint32_t own_version, unsigned long major,
+                                  std::string_view older) {
+  const uint32_t own_major = own_version >> 16;
+  std::string text(came);
+  text += ", this is kernpack " + std::string(kp_version()) + " with " + abi + ' ' + VersionText(own_version);
+  text += ", which loads every " + std::to_string(own_major) + ".x; ";
+  return text.append(major > own_major ? "run `pip install -U kernpack`" : older);
+}
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_BASE_OTHER_MAJOR_H_
