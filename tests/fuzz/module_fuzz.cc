@@ -13,8 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kernpack::host::Image image;
   const int rc = kernpack::host::InspectImage("fuzz.so", {reinterpret_cast<const char*>(data), size}, &image);
   if ((rc == 0) == (kp_error_pending() != 0)) std::abort();  // an error is raised exactly when it is refused
-  const bool has_functions =
-      image.symbols.has_query || !image.symbols.aliases.empty() || image.symbols.peer_globals;
+  const bool has_functions = image.symbols.has_query || !image.symbols.aliases.empty() || image.symbols.peer_globals;
   if (rc == 0 && !has_functions) std::abort();
   kp_error_clear();
   return 0;
