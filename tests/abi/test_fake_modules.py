@@ -66,7 +66,7 @@ REFUSED = {
     "no_query": (
         {"FAKE_QUERY": "other"},
         "ImportError",
-        " is a shared object but no kernel module: it exports neither kp_module_v1 nor any __tvm_ffi_ function; declare "
+        " is a shared object but not a kernel module: it exports neither kp_module_v1 nor any __tvm_ffi_ function; declare "
         "KP_MODULE and KP_EXPORT, and keep the symbols visible",
     ),
     "small_table": (
@@ -271,7 +271,7 @@ def test_files_that_are_no_modules(tmp_path: Path) -> None:
     assert "is no regular file" in refusal(pipe).message
     text = tmp_path / "text.so"
     text.write_text("int main(void) { return 0; }\n")
-    assert refusal(text).message == f"kernpack.load: '{text}' is no ELF shared object"
+    assert refusal(text).message == f"kernpack.load: '{text}' isn't an ELF shared object"
     empty = tmp_path / "empty.so"
     empty.touch()
     assert refusal(empty).message == f"kernpack.load: '{empty}' is empty, expected a shared object"

@@ -143,7 +143,7 @@ def test_the_processor_can_be_capped(cap: str, chosen: str | None, compile_fake:
     [
         ("llvm -mcpu=fast", "processor fast is not known to this version"),
         ("llvm -mcpu=cortex-a72", "this processor is x86_64"),
-        ("cuda -arch=sm_90", "it is no target for the CPU"),
+        ("cuda -arch=sm_90", "it isn't a CPU target"),
         ("llvm mcpu", "expected an option, got mcpu"),
     ],
 )

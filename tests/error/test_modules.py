@@ -42,7 +42,7 @@ def test_missing_and_no_modules(tmp_path: Path) -> None:
     refused(lambda: kernpack.load(path), FileNotFoundError, f"kernpack.load: no such file: '{path}'")
     path = tmp_path / "text.so"
     path.write_text("int main(void) { return 0; }\n")
-    refused(lambda: kernpack.load(path), ImportError, f"kernpack.load: '{path}' is no ELF shared object")
+    refused(lambda: kernpack.load(path), ImportError, f"kernpack.load: '{path}' isn't an ELF shared object")
     path = tmp_path / "empty.so"
     path.touch()
     refused(lambda: kernpack.load(path), ImportError, f"kernpack.load: '{path}' is empty, expected a shared object")
@@ -54,7 +54,7 @@ def test_missing_and_no_modules(tmp_path: Path) -> None:
     refused(
         lambda: kernpack.load("/dev/null"),
         OSError,
-        "kernpack.load: expected a shared object, got '/dev/null', which is no regular file",
+        "kernpack.load: expected a shared object, got '/dev/null', which isn't a regular file",
     )
     for folder in (tmp_path / "folder", tmp_path / "folder.so"):
         folder.mkdir()
@@ -158,7 +158,7 @@ def test_another_architecture(compile_fake: Callable[..., Path], target: str, na
 TABLES = {
     "without_the_query_symbol": (
         {"FAKE_QUERY": "other"},
-        " is a shared object but no kernel module: it exports neither kp_module_v1 nor any __tvm_ffi_ function; declare "
+        " is a shared object but not a kernel module: it exports neither kp_module_v1 nor any __tvm_ffi_ function; declare "
         "KP_MODULE and KP_EXPORT, and keep the symbols visible",
     ),
     "newer_than_the_host": (

@@ -89,11 +89,11 @@ JUNK: dict[str, tuple[Any, str]] = {
     ),
     "capsule_of_another_kind": (
         Producer(lambda: Offer(capsule="other").__dlpack__()),
-        "expected a fresh DLPack capsule, got one that is used up or of another kind",
+        "expected an unused DLPack capsule, got one that was consumed already or has another name",
     ),
     "capsule_that_is_used_up": (
         Producer(lambda: Offer(capsule="used_dltensor_versioned").__dlpack__()),
-        "expected a fresh DLPack capsule, got one that is used up or of another kind",
+        "expected an unused DLPack capsule, got one that was consumed already or has another name",
     ),
 }
 

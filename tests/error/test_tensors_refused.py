@@ -17,7 +17,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 DIRECTLY = "cannot be given to a kernel directly"
 CONTIGUOUS = "pass a contiguous one (torch: x.contiguous(), NumPy: np.ascontiguousarray(x))"
-NO_PLAIN = "it is no plain tensor in memory (meta, sparse, quantised, nested, or inside vmap or torch.func.grad)"
+NO_PLAIN = (
+    "it isn't an ordinary dense tensor (it is meta, sparse, quantised or nested, or inside vmap or torch.func.grad)"
+)
 NATIVE = "expected an array of bools, ints, floats or complex numbers in native byte order (convert it with .astype())"
 WRITEABLE = "expected a writeable array (it may be written to; pass a copy)"
 OVERLAP = "expected memory of its own to write to, got a tensor that overlaps"
@@ -189,7 +191,7 @@ TORCH_WITHOUT_OPS: dict[str, tuple[Callable[[Any], Any], type[BaseException], st
         lambda k: k.touch(X.as_subclass(Subclass)),
         TypeError,
         f"touch: argument 0: {DIRECTLY}: it is a subclass of torch.Tensor, which may be fake or wrap another; pass "
-        "x.as_subclass(torch.Tensor) if it has plain memory, or give the function a signature, so that torch can trace it",
+        "x.as_subclass(torch.Tensor) if its memory is ordinary, or give the function a signature, so that torch can trace it",
     ),
 }
 JAX: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
@@ -212,7 +214,7 @@ JAX: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
     "out": (
         lambda k: k.rows(jnp.zeros((4, 8)), jnp.zeros(8), out=jnp.zeros((4, 8))),
         TypeError,
-        "rows: out: is not for arrays that cannot be written to; use what the call returns",
+        "rows: out: these arrays are immutable; use what the call returns",
     ),
     "wrong_shape_inside_jit": (
         lambda k: jax.jit(k.rows)(jnp.zeros((4, 8)), jnp.zeros(5)),

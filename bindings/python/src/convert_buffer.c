@@ -46,7 +46,8 @@ static int ViewShape(KpyCall* call, const Py_buffer* buffer, KpDLTensor* view) {
   if (dims == NULL) return KPY_ERROR;
   for (i = 0; i < buffer->ndim; ++i) {
     if (buffer->strides[i] % buffer->itemsize != 0) {
-      return Refuse(call, PyExc_ValueError, "strides that are whole elements (pass a copy)", "a buffer with others");
+      return Refuse(call, PyExc_ValueError, "strides that are multiples of the element size (pass a copy)",
+                    "other strides");
     }
     dims[i] = buffer->shape[i];
     dims[buffer->ndim + i] = buffer->strides[i] / buffer->itemsize;
@@ -84,7 +85,8 @@ static int ConvertBuffer(KpyCall* call, const KpySlot* slot, PyObject* object, K
   if (kpy_call_keep(call, buffer, ReleaseBuffer) != 0) return KPY_ERROR; /* exported: it cannot be resized meanwhile */
   if (buffer->suboffsets != NULL) return Refuse(call, PyExc_ValueError, "a buffer without suboffsets", "one with them");
   if (!DTypeOfFormat(buffer->format, buffer->itemsize, &view->dtype)) {
-    return Refuse(call, PyExc_TypeError, "a buffer of native numbers", buffer->format ? buffer->format : "no format");
+    return Refuse(call, PyExc_TypeError, "a buffer of numbers in native byte order",
+                  buffer->format ? buffer->format : "no format");
   }
   if (buffer->readonly && (call->flags & KP_PARAM_MUTATED)) {
     return Refuse(call, PyExc_ValueError, "a writeable buffer (it may be written to; pass a copy)", "a read-only one");

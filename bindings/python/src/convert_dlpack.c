@@ -64,8 +64,8 @@ static int Import(KpyCall* call, PyObject* object, KpAny* out) {
     rc = TakeUnversioned(call, capsule, out);
   } else {
     PyErr_Format(PyExc_BufferError,
-                 "%s: %s: expected a fresh DLPack capsule, got one that is used up or of another kind", kpy_who(call),
-                 kpy_what(call));
+                 "%s: %s: expected an unused DLPack capsule, got one that was consumed already or has another name",
+                 kpy_who(call), kpy_what(call));
     rc = KPY_ERROR;
   }
   PyErr_Fetch(&type, &value, &trace); /* the destructor of a capsule that was not taken may be Python */

@@ -11,8 +11,9 @@ static int ReadStream(KpyCall* call, const KpyExchangeApi* api, KpDLDevice devic
   if (api->current_work_stream(device.device_type, device.device_id, &stream) != 0) return -1;
   if (call->has_stream && call->device.device_type == device.device_type &&
       call->device.device_id == device.device_id && call->stream != stream) {
-    PyErr_Format(PyExc_ValueError, "%s: %s: its framework works on another stream than the arguments before it",
-                 kpy_who(call), kpy_what(call));
+    PyErr_Format(PyExc_ValueError,
+                 "%s: %s: its framework's current stream differs from that of the arguments before it", kpy_who(call),
+                 kpy_what(call));
     return -1;
   }
   if (!call->has_stream) {
@@ -90,9 +91,9 @@ static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   plain = kpy_torch_looks_plain(call, object);
   if (KPY_UNLIKELY(api->view_from_object(object, view) != 0)) {
     PyErr_Clear(); /* functorch levels, sparse and quantised tensors land here */
-    return kpy_divert(
-        call, "torch",
-        "it is no plain tensor in memory (meta, sparse, quantised, nested, or inside vmap or torch.func.grad)");
+    return kpy_divert(call, "torch",
+                      "it isn't an ordinary dense tensor (it is meta, sparse, quantised or nested, or inside vmap or "
+                      "torch.func.grad)");
   }
   if (KPY_UNLIKELY(!plain) || KPY_UNLIKELY(view->data == NULL)) {
     rc = kpy_torch_guard(call, object, view);
@@ -107,7 +108,7 @@ static int ConvertTorchSubclass(KpyCall* call, const KpySlot* slot, PyObject* ob
   return kpy_divert(
       call, "torch",
       "it is a subclass of torch.Tensor, which may be fake or wrap another; pass x.as_subclass(torch.Tensor) "
-      "if it has plain memory, or give the function a signature, so that torch can trace it");
+      "if its memory is ordinary, or give the function a signature, so that torch can trace it");
 }
 
 /* The producer's table, the newest of a major version that we know; NULL when it has none (no error set). */

@@ -51,7 +51,7 @@ static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   view->byte_offset = 0;
   rc = ViewShape(call, array, view);
   if (KPY_UNLIKELY(rc < 0)) return KPY_ERROR;
-  if (KPY_UNLIKELY(rc > 0)) return Refuse(call, "strides that are whole elements (pass a copy)", object);
+  if (KPY_UNLIKELY(rc > 0)) return Refuse(call, "strides that are multiples of the element size (pass a copy)", object);
   if (KPY_UNLIKELY(!(array->flags & NP_ALIGNED))) {
     return Refuse(call, "an aligned array (pass np.require(x, requirements='A'))", object);
   }

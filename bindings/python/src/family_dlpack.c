@@ -19,7 +19,7 @@ static int ReadBack(KpyCall* call, PyObject* array, KpAny* out) {
   call->flags = KP_PARAM_MUTATED;
   rc = slot.convert(call, &slot, array, out);
   if (rc == KPY_DIVERT)
-    PyErr_SetString(PyExc_TypeError, "kernpack: the framework's empty() gave an array that is not plain");
+    PyErr_SetString(PyExc_TypeError, "kernpack: the framework's empty() returned an array without ordinary memory");
   return rc == KPY_OK ? 0 : -1;
 }
 

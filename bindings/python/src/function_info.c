@@ -141,8 +141,7 @@ static PyObject* Bind(PyObject* self, PyObject* arguments) {
   }
   if (kpy_bind(f, given, nargs, names, values, &out) != 0) goto done;
   if (out != NULL) {
-    PyErr_Format(PyExc_TypeError, "%s: out: is not for arrays that cannot be written to; use what the call returns",
-                 f->name);
+    PyErr_Format(PyExc_TypeError, "%s: out: these arrays are immutable; use what the call returns", f->name);
     goto done;
   }
   list = PyList_New(f->num_params);

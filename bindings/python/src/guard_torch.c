@@ -185,7 +185,7 @@ static int HasElements(const KpDLTensor* view) {
 static int CheckKeys(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
   const int ours = view->device.device_type == KP_DEVICE_CPU || view->device.device_type == KP_DEVICE_CUDA;
   if (!kpy_torch_layout.known || !ours || kpy_torch_has_plain_keys(tensor)) return KPY_OK;
-  return Divert(call, "it is no plain tensor (a functionalised or wrapped one)");
+  return Divert(call, "it isn't an ordinary tensor (it is functionalised or wrapped)");
 }
 
 int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {

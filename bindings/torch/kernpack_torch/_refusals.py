@@ -24,9 +24,7 @@ def nondiff(info: Any, parameter: str) -> RuntimeError:
 
 
 def no_destination(name: str) -> RuntimeError:
-    return RuntimeError(
-        f"{name}: out: destinations cannot take part in a gradient; leave out= away or use torch.no_grad()"
-    )
+    return RuntimeError(f"{name}: out: destinations cannot take part in a gradient; omit out= or use torch.no_grad()")
 
 
 def no_second_order(info: Any) -> RuntimeError:

@@ -111,7 +111,7 @@ class Operators:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or not self.has(name):
-            raise AttributeError(f"no function '{name}' with a signature: it is no torch operator")
+            raise AttributeError(f"no function '{name}' with a signature: it isn't a torch operator")
         call: Callable[..., Any] = self.function(name).call
         return call
 

@@ -22,9 +22,7 @@ def declare(function: Any) -> None:
 
 def _no_destinations(name: str) -> Callable[..., Any]:
     def rule(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
-            f"{name}: out: a DTensor cannot be a destination; leave out= away and use what it returns"
-        )
+        raise NotImplementedError(f"{name}: out: a DTensor cannot be a destination; omit out= and use what it returns")
 
     return rule
 

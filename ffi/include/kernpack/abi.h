@@ -519,7 +519,7 @@ static inline void kp_row_major_strides(int32_t ndim, const int64_t* shape, int6
   }
 }
 
-/* The text behind a RAW_STR, SMALL_STR or STR value; returns 1, or 0 when it is no string. Borrowed from *a. */
+/* The text behind a RAW_STR, SMALL_STR or STR value; returns 1, or 0 when it isn't a string. Borrowed from *a. */
 static inline int kp_any_str(const KpAny* a, KpBytes* out) {
   if (a->type_index == KP_TYPE_RAW_STR) {
     *out = kp_bytes(a->v.v_c_str);

@@ -9,7 +9,7 @@
  * and is found through kp_backend_load(), KERNPACK_BACKENDS or the Python entry point group `kernpack.backends`.
  *
  * Registering is cheap and touches no driver: open() does, when the first device is asked for. A machine without the
- * driver or without a device is no error: open() or count() gives the reason, which kernpack.info() prints.
+ * driver or without a device isn't an error: open() or count() gives the reason, which kernpack.info() prints.
  *
  * Whoever uses a backend gets it through the host, whose table forwards to the backend's. So a backend may rely on this:
  *   - open() returned 0 with a table, once, and count() before anything else;

@@ -1,4 +1,4 @@
-// Device code in the storage of a host: loaded once a device, its kernels found by name. Nothing here throws: what generated
+// Device code in the storage of a host: loaded once per device, its kernels found by name. Nothing here throws: what generated
 // modules share uses it too.
 #ifndef KERNPACK_DEVICE_CODE_H_
 #define KERNPACK_DEVICE_CODE_H_

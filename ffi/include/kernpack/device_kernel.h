@@ -1,4 +1,4 @@
-// Running device code from a kernel: code loaded once a device, launched on the call's stream.
+// Running device code from a kernel: code loaded once per device, launched on the call's stream.
 //
 //     constexpr kp::DeviceCode kCode{"axpy", "cl", kSource};
 //     void Axpy(double a, kp::TensorView x, kp::MutTensorView y) {
@@ -42,7 +42,7 @@ struct LocalMemory {
   uint32_t bytes;
 };
 
-// An argument: memory of the device that is no tensor's, such as a Workspace's. `offset` in bytes; `itemsize` of an element.
+// An argument: memory of the device that isn't a tensor's, such as a Workspace's. `offset` in bytes; `itemsize` of an element.
 struct DeviceMemory {
   void* handle;
   uint64_t offset;

@@ -18,7 +18,7 @@ constexpr bool is_function_name(const char* name) {
   return *name != 0;
 }
 
-// Lines of key=value; whether a key is there twice is for the host to see.
+// Lines of key=value; whether a key appears twice is for the host to see.
 constexpr bool are_attributes(const char* text) {
   for (const char* c = text; *c; ++c) {
     const char* key = c;
@@ -38,7 +38,7 @@ KP_NAMESPACE_END
 
 #define KP_DOC_SYMBOL_(name) KP_PER_MODULE(KP_CAT(kp_doc_, name))
 
-// KP_DOC(name, "text"): what help() shows for an exported function. Anywhere in the module, once a function.
+// KP_DOC(name, "text"): what help() shows for an exported function. Anywhere in the module, once per function.
 #define KP_DOC(name, text)                                   \
   extern "C" {                                               \
   extern KP_HIDDEN const char KP_DOC_SYMBOL_(name)[] = text; \

@@ -254,7 +254,7 @@ void CheckedCall::LookAtErrors(int* rc) {
   OwnedAny error;
   TakeError(error.out());
   findings_.push_back(std::string(function_.name) + ": raised " + ErrorText(error.get()) +
-                      ", and returned 0, which says that all went well; return -1 after raising");
+                      ", and returned 0, which means success; return -1 after raising");
 }
 
 void CheckedCall::LookAtArguments() {

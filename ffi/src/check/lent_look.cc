@@ -294,9 +294,9 @@ void Lent::Compare(const std::string& function, const Lent& again, Findings* fin
   const std::string what = ElementBytes() ? ElementName(given_, static_cast<int64_t>(at / size))
                                           : "byte " + std::to_string(at) + " of " + TensorText(given_);
   findings->push_back(function + ": " + name_ + ": " + what +
-                      " came out otherwise when the call was repeated with other bytes outside of the tensors and in "
+                      " differed when the call was repeated with other bytes outside of the tensors and in "
                       "memory that was not written: it depends on those, or threads of parallel_for race "
-                      "(KERNPACK_NUM_THREADS=1 tells), or the function is not `deterministic`");
+                      "(rerun with KERNPACK_NUM_THREADS=1 to tell), or the function is not `deterministic`");
 }
 
 }  // namespace kernpack::host::check

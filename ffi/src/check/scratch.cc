@@ -110,8 +110,8 @@ int Scratch::Get(CheckedCall* call, const KeyView& key, uint64_t bytes, uint32_t
   if (!*served) return 0;
   if (AskedOtherwise(key, flags)) {
     call->Find(std::string(call->function_name()) + ": workspace '" + std::string(key.key) +
-               "': is asked for both with kp::zeroed and without it: whoever comes first decides whether it is "
-               "zeroed, and what the other leaves in it is met; use two keys");
+               "': is asked for both with kp::zeroed and without it: the first to ask decides whether it is "
+               "zeroed, and then finds what the other left in it; use two keys");
   }
   if (Find(key, bytes, out_data)) return 0;
   // A call that was made from another one shares what is kept with it.
@@ -217,7 +217,7 @@ int LookAtStored(const KeyView& key, const KpAny& value) {
   const int32_t is = TypeOf(value);
   if (was == is || was == KP_TYPE_NONE || is == KP_TYPE_NONE) return 0;
   return Refuse(key, std::string("holds ") + kp_type_name(was) + " and is given " + kp_type_name(is) +
-                         ": who reads it next gets a TypeError; keep one type under a key, or erase it first");
+                         ": its next reader gets a TypeError; keep one type per key, or erase it first");
 }
 
 }  // namespace kernpack::host::check

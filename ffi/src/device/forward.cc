@@ -32,7 +32,7 @@ bool Check(const ForwardingApi& api, KpDLDevice device) {
 // In a copy, other devices are for the backend to refuse.
 bool Check(const ForwardingApi& api, const KpMemory* place) {
   if (place == nullptr) {
-    kp_raise("ValueError", "a place in memory of device type %s is NULL", TypeName(api));
+    kp_raise("ValueError", "a pointer to memory of device type %s is NULL", TypeName(api));
     return false;
   }
   return place->device.device_type != api.type || CheckId(api, place->device.device_id);
@@ -143,7 +143,7 @@ int StreamFree(const KpDeviceApi* table, KpDLDevice device, void* stream) noexce
 }
 
 int Launch(const KpDeviceApi* table, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) noexcept {
-  if (launch == nullptr) return kp_raise("ValueError", "launch: the description of the launch is NULL");
+  if (launch == nullptr) return kp_raise("ValueError", "launch: the KpLaunch is NULL");
   constexpr uint32_t kSmallest = KP_LAUNCH_SIZE_V1;  // NOLINT(bugprone-sizeof-expression)
   if (launch->struct_size < kSmallest) {
     return kp_raise("ValueError",
@@ -206,7 +206,7 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table) {
   if (table->abi_version >> 16 != KP_DEVICE_ABI_MAJOR) return fail("is of another major version (abi_version)");
   if (table->struct_size < KP_DEVICE_API_SIZE_V1) return fail("is smaller than version 1 (struct_size)");
   if (table->max_alignment < 64 || (table->max_alignment & (table->max_alignment - 1)) != 0) {
-    return fail("has a max_alignment that is no power of two from 64 up");
+    return fail("has a max_alignment that isn't a power of two of at least 64");
   }
   if (table->scopes == nullptr || table->scopes[0] == nullptr) return fail("lists no memory scope");
   if ((table->flags & KP_DEVICE_HOST_ACCESS) && !(table->flags & KP_DEVICE_ADDRESSES)) {

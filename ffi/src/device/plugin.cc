@@ -106,7 +106,7 @@ int LoadPlugin(const char* path) {
   if (query == nullptr) {
     dlerror();
     return kp_raise("ValueError",
-                    "kp_backend_load: '%s' is no backend plugin: it does not export " KP_BACKEND_QUERY_SYMBOL
+                    "kp_backend_load: '%s' isn't a backend plugin: it does not export " KP_BACKEND_QUERY_SYMBOL
                     " (kernpack/device_api.h)",
                     path);
   }

@@ -151,7 +151,7 @@ int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void*
     return -1;  // later work on the pool's stream gets the block as soon as it is free
   }
   if (pool == nullptr || !pool->Free(handle)) {
-    return kp_raise("ValueError", "kp_workspace_free: %p on device %s:%d is no workspace in use", handle,
+    return kp_raise("ValueError", "kp_workspace_free: %p on device %s:%d isn't a workspace in use", handle,
                     kp_device_type_name(device.device_type), device.device_id);
   }
   if (pool->forgotten()) Trim(api, pool);

@@ -58,7 +58,7 @@ std::string ElfView::Check() {
   if (header_.e_type != ET_DYN) {
     return header_.e_type == ET_REL    ? "is an object file, expected a shared object; link it with -shared"
            : header_.e_type == ET_EXEC ? "is a program, expected a shared object; link it with -shared"
-                                       : "is no shared object (ELF type " + std::to_string(header_.e_type) + ")";
+                                       : "isn't a shared object (ELF type " + std::to_string(header_.e_type) + ")";
   }
   if (header_.e_version != EV_CURRENT) return Damaged("the ELF header names an unknown version");
   if (problem = CheckSegments(); !problem.empty()) return problem;
@@ -69,7 +69,7 @@ std::string ElfView::Check() {
 std::string ElfView::CheckIdentification() const {
   if (content_.empty()) return "is empty, expected a shared object";
   const size_t known = std::min<size_t>(content_.size(), SELFMAG);
-  if (std::memcmp(content_.data(), ELFMAG, known) != 0) return "is no ELF shared object";
+  if (std::memcmp(content_.data(), ELFMAG, known) != 0) return "isn't an ELF shared object";
   if (content_.size() < EI_NIDENT) return Incomplete("ELF header", sizeof header_, content_.size());
   if (content_[EI_CLASS] == ELFCLASS32)
     return "is a 32-bit object, this process is 64-bit; install the build for this machine";

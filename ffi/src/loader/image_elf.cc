@@ -98,7 +98,7 @@ int InspectImage(const char* path, std::span<const char> content, Image* out) {
   if (!out->symbols.has_query && out->symbols.aliases.empty() && !out->symbols.peer_globals) {
     return kp_raise(
         "ImportError",
-        "kernpack.load: '%s' is a shared object but no kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL
+        "kernpack.load: '%s' is a shared object but not a kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL
         " nor any " KP_ALIAS_PREFIX " function; declare KP_MODULE and KP_EXPORT, and keep the symbols visible",
         path);
   }

@@ -85,10 +85,11 @@ int CheckInfo(const char* name, const KpFunctionInfo& info, const char* where) {
     return RefuseField(where, (std::string(name) + ".flags of a link").c_str());
   }
   if (info.context && !(info.flags & KP_FUNCTION_TAKES_CONTEXT)) {
-    return kp_raise("ImportError",
-                    "kernpack.load: '%s': %s has a context that nobody would give it; set KP_FUNCTION_TAKES_CONTEXT in "
-                    "KpFunctionInfo.flags",
-                    where, name);
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s': %s has a context, which is never passed to it; set KP_FUNCTION_TAKES_CONTEXT in "
+        "KpFunctionInfo.flags",
+        where, name);
   }
   if (!AllZero(std::begin(info.spare), std::end(info.spare))) {
     return RefuseField(where, (std::string(name) + ".spare").c_str());

@@ -138,12 +138,12 @@ int Pairing::Tensor(int index, const uint32_t* theirs, const char* which) const 
   if (KindOf(mine) != KP_PARAM_TENSOR) return Differs(index, "kind");
   const char* part = TensorsPart(derived_.view, mine, forward_.view, theirs);
   if (part == nullptr) return 0;
-  return kp_raise("ValueError", "%s: %s: %s: its %s never fits %s's, %s", macro_, derived_.name,
+  return kp_raise("ValueError", "%s: %s: %s: its %s is incompatible with %s's, %s", macro_, derived_.name,
                   derived_.view.ParamName(index), part, forward_.name, which);
 }
 
 int Pairing::Differs(int index, const char* what) const {
-  return kp_raise("ValueError", "%s: %s: %s: is of another %s than in %s", macro_, derived_.name,
+  return kp_raise("ValueError", "%s: %s: %s: its %s differs from that in %s", macro_, derived_.name,
                   derived_.view.ParamName(index), what, forward_.name);
 }
 

@@ -95,7 +95,7 @@ class Check {
     }
     const uint32_t* target = f_.Param(param);
     if (KindOf(target) != KP_PARAM_TENSOR || (FlagsOf(target) & KP_PARAM_MUTATED)) {
-      return kp_raise("ValueError", "KP_GRAD: %s: result %s: %s of %s is no tensor that can have a gradient",
+      return kp_raise("ValueError", "KP_GRAD: %s: result %s: %s of %s isn't a tensor that can have a gradient",
                       backward_.name, name, f_.ParamName(param), forward_.name);
     }
     if (IsTensorList(f_, param) && b_.NumResults() > 1) {
@@ -106,8 +106,8 @@ class Check {
     }
     const char* part = pair_.ResultParts(index, target);
     if (part == nullptr) return 0;
-    return kp_raise("ValueError", "KP_GRAD: %s: result %s: its %s never fits that of %s in %s", backward_.name, name,
-                    part, f_.ParamName(param), forward_.name);
+    return kp_raise("ValueError", "KP_GRAD: %s: result %s: its %s is incompatible with that of %s in %s",
+                    backward_.name, name, part, f_.ParamName(param), forward_.name);
   }
 
   const Contract& forward_;

@@ -80,8 +80,8 @@ class TangentCheck {
     }
     const char* part = pair_.ResultParts(index, f_.Result(result));
     if (part == nullptr) return 0;
-    return kp_raise("ValueError", "KP_JVP: %s: result %s: its %s never fits that of %s in %s", tangent_.name, name,
-                    part, f_.ResultName(result), forward_.name);
+    return kp_raise("ValueError", "KP_JVP: %s: result %s: its %s is incompatible with that of %s in %s", tangent_.name,
+                    name, part, f_.ResultName(result), forward_.name);
   }
 
   int IsTaken(int param) const {

@@ -28,7 +28,7 @@ int32_t ReadEnvironment() noexcept {
   if (parsed.ec == std::errc() && parsed.ptr == end && value >= 1 && value <= kMaxThreads) return value;
   try {
     Log(KP_LOG_WARNING, std::string("KERNPACK_NUM_THREADS: expected a whole number from 1 to 1024, got '") + text +
-                            "'; using one thread a CPU");
+                            "'; using one thread per CPU");
   } catch (...) {
       // No memory for the warning: the value is ignored all the same.
   }

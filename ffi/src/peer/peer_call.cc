@@ -60,8 +60,8 @@ class ForeignArgument {
   int CheckItems(const KpAny& value, int depth) {
     if (depth > kShallow && !seen_.insert(value.v.v_obj).second) return 0;
     if (depth > kMaxDepth) {
-      return kp_raise("ValueError", "%s: argument %d: expected containers at most %d deep in each other, got more",
-                      who_, position_, kMaxDepth);
+      return kp_raise("ValueError", "%s: argument %d: expected containers nested at most %d deep, got more", who_,
+                      position_, kMaxDepth);
     }
     if (value.type_index == KP_TYPE_ARRAY || value.type_index == KP_TYPE_LIST) {
       const auto* sequence = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);

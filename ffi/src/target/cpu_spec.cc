@@ -97,7 +97,7 @@ std::string ReadCpuSpec(std::string_view triple, std::string_view cpu, const std
     if (change.plus) continue;
     const auto place = static_cast<size_t>(out->arch->FindFeature(change.feature) - out->arch->features.data());
     if (needed.Has(place)) {
-      return "feature " + std::string(change.feature) + " is taken away, but what is asked for with + needs it";
+      return "feature " + std::string(change.feature) + " is removed with -, but a feature added with + needs it";
     }
     CpuFeatures without;
     for (size_t i = 0; i < out->arch->features.size(); ++i) {

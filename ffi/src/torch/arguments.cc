@@ -120,13 +120,13 @@ int Arguments::Scalar(uint32_t kind, Value value, KpAny* out) {
       out->type_index = KP_TYPE_DTYPE;
       out->v.v_dtype = DTypeFromTorch(static_cast<int32_t>(value));
       if (out->v.v_dtype.bits != 0) return 0;
-      return kp_raise("TypeError", "%s: torch's dtype number %d is none that kernels know", op_.function->name,
+      return kp_raise("TypeError", "%s: torch's dtype number %d isn't one that kernels know", op_.function->name,
                       static_cast<int>(value));
     case KP_PARAM_DEVICE:
       out->type_index = KP_TYPE_DEVICE;
       out->v.v_device = DeviceFromTorch(static_cast<int32_t>(value >> 32), static_cast<int32_t>(value & 0xffffffffu));
       if (out->v.v_device.device_type != 0) return 0;
-      return kp_raise("TypeError", "%s: torch's device type number %d is none that kernels know", op_.function->name,
+      return kp_raise("TypeError", "%s: torch's device type number %d isn't one that kernels know", op_.function->name,
                       static_cast<int>(value >> 32));
     default:
       out->type_index = KP_TYPE_RAW_STR;

@@ -222,7 +222,7 @@ int AttributeReader::RefuseUnread() {
   for (int64_t i = 0; i < attributes_.size; ++i) {
     if (read_[static_cast<size_t>(i)]) continue;
     const std::string_view name = View(*attributes_.names[i]);
-    return kp_raise("TypeError", "%s: the XLA call has an attribute '%.*s' that is no static parameter of it",
+    return kp_raise("TypeError", "%s: the XLA call has an attribute '%.*s' that isn't one of its static parameters",
                     function_, Length(name), name.data());
   }
   return 0;

@@ -127,7 +127,7 @@ class Builder {
       const Buffer& buffer = BufferOf(list, i);
       const KpDLDataType dtype = ToDLPack(buffer.dtype);
       if (list.types[i] != kBufferArgument || dtype.bits == 0) {
-        return kp_raise("TypeError", "%s: operand or result %d of the XLA call is no tensor (XLA element type %d)",
+        return kp_raise("TypeError", "%s: operand or result %d of the XLA call isn't a tensor (XLA element type %d)",
                         name_, static_cast<int>(i), static_cast<int>(buffer.dtype));
       }
       const auto rank = static_cast<size_t>(buffer.rank);

@@ -48,7 +48,7 @@ def _of_module(so: elf.SharedObject) -> list[str]:
     if not abi.majors(so.exports, "module"):
         problems.append('does not export kp_module_v1; one source file needs KP_MODULE("<name>", "<version>")')
     problems += [
-        f"needs {name}, which is no C or C++ run-time library"
+        f"needs {name}, which isn't a C or C++ run-time library"
         for name in so.needed
         if not RUNTIME_LIBRARIES.match(name)
     ]
@@ -103,7 +103,7 @@ def check_wheel(wheel: Path) -> list[str]:
         for module in modules:
             problems += check_module(module)
     if not modules:
-        return [f"{wheel.name}: holds no kernel module and no backend"]
+        return [f"{wheel.name}: contains neither a kernel module nor a backend"]
     python, abi, platform = wheel.stem.split("-")[-3:]
     if (python, abi) != ("py3", "none"):
         problems.append(f"{wheel.name}: tagged {python}-{abi}; a module works with every Python: expected py3-none")

@@ -46,7 +46,7 @@ def read(path: Path) -> SharedObject:
         dynamic = next((s for s in elf.iter_sections() if isinstance(s, DynamicSection)), None)
         symbols = elf.get_section_by_name(".dynsym")
         if dynamic is None or not isinstance(symbols, SymbolTableSection):
-            raise ValueError(f"{path}: an ELF file, but no shared object (it has no dynamic section)")
+            raise ValueError(f"{path}: an ELF file, but not a shared object (it has no dynamic section)")
         tags: list[Any] = list(dynamic.iter_tags())
         stack = segments.get("PT_GNU_STACK")
         return SharedObject(

@@ -51,8 +51,8 @@ class Hosts:
             return "hosts not known"
         if self.unknown:
             return (
-                f"hosts of ABI {abi.text(abi.version())} refuse it, as it sets a field that was reserved then; which hosts it "
-                "runs on a newer kernpack-sdk tells: pip install -U kernpack-sdk"
+                f"hosts of ABI {abi.text(abi.version())} refuse it, as it sets a field that was reserved then; a newer "
+                "kernpack-sdk knows which hosts run it: pip install -U kernpack-sdk"
             )
         later = {name: since for name, since in self.services.items() if since > self.oldest}
         text = f"runs on hosts of ABI {abi.text(self.oldest)} and newer"

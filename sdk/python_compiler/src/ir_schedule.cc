@@ -113,7 +113,7 @@ Stages and axes go by name. ValueError for what would change a result: it names 
            PlacesErrors())
       .def(
           "replay", [](Schedule& s, const std::string& trace) { s.Replay(trace); }, py::arg("trace"), PlacesErrors())
-      .def_property_readonly("trace", &Schedule::Trace, "The primitives so far, one a line.")
+      .def_property_readonly("trace", &Schedule::Trace, "The primitives so far, one per line.")
       .def("axes", &Schedule::Axes, py::arg("stage"), "From the outermost loop to the innermost.", PlacesErrors())
       .def("lower", [](const Schedule& s) { return Function{s.Lower()}; }, "The function.", PlacesErrors());
 }

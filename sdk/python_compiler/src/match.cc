@@ -29,8 +29,8 @@ void BindMatch(py::module_& module) {
       });
   py::class_<BestMatch>(module, "BestMatch", "What pick_best found.")
       .def_readonly("index", &BestMatch::index, "Of the variant chosen; None when none runs.")
-      .def_readonly("matches", &BestMatch::matches, "A TargetMatch a variant.")
-      .def("explain", &BestMatch::Explain, "One line a variant; the chosen one has a star.");
+      .def_readonly("matches", &BestMatch::matches, "One TargetMatch per variant.")
+      .def("explain", &BestMatch::Explain, "One line per variant; the chosen one has a star.");
   module.def(
       "match", [](py::handle code, py::handle machine) { return sdk::Matches(ToTarget(code), ToTarget(machine)); },
       py::arg("code"), py::arg("machine"),

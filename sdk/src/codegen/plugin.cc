@@ -34,7 +34,7 @@ std::string LoadGeneratorPlugin(const std::string& kind) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) return path == file ? "this build has no " + file : std::string(dlerror());
   const auto register_it = reinterpret_cast<Register>(dlsym(library, "kp_generator_v1"));
-  if (!register_it) return path + " is no generator: it has no kp_generator_v1";
+  if (!register_it) return path + " isn't a generator: it doesn't export kp_generator_v1";
   Check(register_it(Host()));
   return {};
 }

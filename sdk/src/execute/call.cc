@@ -98,7 +98,7 @@ void Runner::CheckCall(Frame* frame, size_t number) {
   if (signature::Check(call.words, call.name, frame->args.data(), nullptr, 0, raiser, &bound)) ThrowRaisedBy(call.name);
   const KpDLDevice device = prepared_.devices[step.device].device;
   if (bound.device.device_type != 0 && !SameDevice(bound.device, device)) {
-    KP_THROW(ValueError) << "its tensors are on " << NameOf(bound.device) << ", and the plan has it run on "
+    KP_THROW(ValueError) << "its tensors are on " << NameOf(bound.device) << ", but the plan runs it on "
                          << NameOf(device);
   }
   bound.device = device;

@@ -196,14 +196,14 @@ Expr Bitcast(Type type, Expr value) {
   const Type from = value->type, to = WithLanes(type, from.lanes);
   CheckSupported(to, "bitcast");
   if (from.bits != to.bits || IsBool(from) || IsBool(to)) {
-    KP_THROW(TypeError) << "bitcast: expected types of one size, and no bool, got " << TypeName(from) << " and "
-                        << TypeName(to);
+    KP_THROW(TypeError) << "bitcast: expected two types of the same size, neither of them bool, got " << TypeName(from)
+                        << " and " << TypeName(to);
   }
   return Make(Op::kBitcast, to, {std::move(value)});
 }
 
 Expr Binary(Op op, Expr a, Expr b) {
-  if (!HasTwoOperands(ClassOf(op))) KP_THROW(ValueError) << OpName(op) << ": is no operation on two operands";
+  if (!HasTwoOperands(ClassOf(op))) KP_THROW(ValueError) << OpName(op) << ": isn't an operation on two operands";
   CheckPresent(a, OpName(op));
   CheckPresent(b, OpName(op));
   if (ElementOf(a->type) != ElementOf(b->type)) {
@@ -220,7 +220,7 @@ Expr Binary(Op op, Expr a, Expr b) {
 Expr Unary(Op op, Expr a) {
   const OpClass c = ClassOf(op);
   if (c != OpClass::Unary && c != OpClass::Rounding && c != OpClass::Math) {
-    KP_THROW(ValueError) << OpName(op) << ": is no operation on one operand";
+    KP_THROW(ValueError) << OpName(op) << ": isn't an operation on one operand";
   }
   CheckPresent(a, OpName(op));
   CheckAccepts(op, a->type);
@@ -312,7 +312,7 @@ Expr Shuffle(Expr a, Expr b, std::vector<int> lanes) {
 
 Expr ReduceLanes(Op op, Expr vector) {
   CheckPresent(vector, "lanes");
-  if (!IsReduction(op)) KP_THROW(ValueError) << "lanes: '" << OpName(op) << "' is no reduction";
+  if (!IsReduction(op)) KP_THROW(ValueError) << "lanes: '" << OpName(op) << "' isn't a reduction";
   CheckAccepts(op, vector->type);
   const Type t = ElementOf(vector->type);
   return Make(Op::kReduceLanes, t, {std::move(vector)}, op);
@@ -329,7 +329,7 @@ Expr Reduce(Op op, Var var, Expr begin, Expr end, int lanes, Expr body) {
   if (!var) KP_THROW(ValueError) << "reduce: expected a variable, got none";
   CheckScalarIndex(begin, "reduce");
   CheckPresent(body, "reduce");
-  if (!IsReduction(op)) KP_THROW(ValueError) << "reduce: '" << OpName(op) << "' is no reduction";
+  if (!IsReduction(op)) KP_THROW(ValueError) << "reduce: '" << OpName(op) << "' isn't a reduction";
   if (!end || begin->type != var->type || end->type != var->type) {
     KP_THROW(TypeError) << "reduce: " << var->name << " and its bounds must be all i32 or all i64";
   }

@@ -180,7 +180,7 @@ void Machine::RunLaunch(const StmtNode& s, Thread* t) {
   if (total == 0) return;
   const int64_t in_block = extent[3] * extent[4] * extent[5];
   if (in_block > 4096)
-    KP_THROW(ValueError) << "launch: " << in_block << " threads a block, the interpreter's limit is 4096";
+    KP_THROW(ValueError) << "launch: " << in_block << " threads per block, the interpreter's limit is 4096";
   for (int64_t b = 0; b < total / in_block; ++b) {
     std::vector<Thread> threads(static_cast<size_t>(in_block), *t);
     Threads all;

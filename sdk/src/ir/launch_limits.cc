@@ -62,7 +62,7 @@ class LaunchChecker : public Visitor {
     }
     for (size_t d = 0; d < 3; ++d) {
       if (limits_.block[d] && block[d] > limits_.block[d]) {
-        Fail("at most " + std::to_string(limits_.block[d]) + " threads a block along dimension " + std::to_string(d) +
+        Fail("at most " + std::to_string(limits_.block[d]) + " threads per block along dimension " + std::to_string(d) +
              LimitOf() + ", got " + std::to_string(block[d]));
       }
       if (limits_.grid[d] && grid[d] > limits_.grid[d]) {
@@ -76,7 +76,7 @@ class LaunchChecker : public Visitor {
       if (__builtin_mul_overflow(threads, extent, &threads)) threads = INT64_MAX;
     }
     if (limits_.threads && threads > limits_.threads) {
-      Fail("at most " + std::to_string(limits_.threads) + " threads a block" + LimitOf("max_threads_per_block") +
+      Fail("at most " + std::to_string(limits_.threads) + " threads per block" + LimitOf("max_threads_per_block") +
            ", got " + std::to_string(threads) + ": " + Triple(block));
     }
     shared_ = 0;
@@ -95,7 +95,7 @@ class LaunchChecker : public Visitor {
   void AddBytes(int64_t bytes) {
     if (__builtin_add_overflow(shared_, bytes, &shared_)) shared_ = INT64_MAX;
     if (!limits_.shared_bytes || shared_ <= limits_.shared_bytes) return;
-    Fail("at most " + std::to_string(limits_.shared_bytes) + " bytes of shared memory a block" +
+    Fail("at most " + std::to_string(limits_.shared_bytes) + " bytes of shared memory per block" +
          LimitOf("max_shared_memory_per_block") + ", got " + std::to_string(shared_));
   }
 };

@@ -328,7 +328,7 @@ Expr ExprParser::ParseCall(const Token& name) {
     return Checked(name.position, [&] { return Select(args[0], args[1], args[2]); });
   }
   if (!OpFromName(name.text, &op)) {
-    FailAt(name.position, "'" + std::string(name.text.substr(0, 40)) + "' is no operation");
+    FailAt(name.position, "'" + std::string(name.text.substr(0, 40)) + "' isn't an operation");
   }
   if (HasTwoOperands(ClassOf(op))) {
     takes(2);

@@ -31,8 +31,8 @@ class Verifier : public Visitor {
     for (const Var& v : ShapeVars(f_)) facts_.non_negative.insert(v.get());
     for (const Param& p : f_.params) {
       at_ = p.position;
-      if (!IsIdentifier(p.name()) || IsReservedWord(p.name())) Fail("'" + p.name() + "' is no name for a parameter");
-      if (!names.insert(p.name()).second) Fail("parameter '" + p.name() + "' is there twice");
+      if (!IsIdentifier(p.name()) || IsReservedWord(p.name())) Fail("'" + p.name() + "' isn't a valid parameter name");
+      if (!names.insert(p.name()).second) Fail("parameter '" + p.name() + "' appears twice");
       Define(p.buffer ? static_cast<const void*>(p.buffer.get()) : p.var.get());
     }
     Var leading;
@@ -165,7 +165,7 @@ class Verifier : public Visitor {
     if (f_.gradient.empty()) return;
     at_ = f_.position;
     const auto gradient = functions_.find(f_.gradient);
-    if (gradient == functions_.end()) Fail("its gradient '" + f_.gradient + "' is no function of this module");
+    if (gradient == functions_.end()) Fail("its gradient '" + f_.gradient + "' isn't a function of this module");
     if (gradient->second->is_private) Fail("its gradient '" + f_.gradient + "' is private; callers must reach it");
     if (f_.is_private) Fail("a private function has no gradient: no caller reaches it");
   }
@@ -364,8 +364,8 @@ void Verify(const IRModule& module) {
   std::set<std::string> names;
   for (const PrimFunc& f : module.functions) {
     if (!IsIdentifier(f->name) || IsReservedWord(f->name))
-      KP_THROW(ValueError) << "'" << f->name << "' is no name for a function";
-    if (!names.insert(f->name).second) KP_THROW(ValueError) << "function '" << f->name << "' is there twice";
+      KP_THROW(ValueError) << "'" << f->name << "' isn't a valid function name";
+    if (!names.insert(f->name).second) KP_THROW(ValueError) << "function '" << f->name << "' appears twice";
   }
   FunctionIndex functions;
   for (const PrimFunc& f : module.functions) functions.emplace(f->name, f.get());

@@ -13,7 +13,7 @@ void Fail(Position position, const Program& program, const std::string& message)
 }
 
 std::string NameOf(const Program& program, ValueId value) {
-  if (value >= program.values.size()) return "value " + std::to_string(value) + ", which there is none of";
+  if (value >= program.values.size()) return "value " + std::to_string(value) + ", which doesn't exist";
   const std::string& name = program.values[value].name;
   return name.empty() ? "value " + std::to_string(value) : "'" + name + "'";
 }

@@ -200,7 +200,7 @@ class Parser {
 
   Definition OneDefinition() {
     Definition d{lex_.ExpectKind(TokenKind::kName, "the name of a value"), std::nullopt, {}};
-    if (IsReserved(d.name.text)) FailAt(d.name.position, "'" + std::string(d.name.text) + "' is no name for a value");
+    if (IsReserved(d.name.text)) FailAt(d.name.position, "'" + std::string(d.name.text) + "' isn't a valid value name");
     if (lex_.Accept(":")) d.type = OneType();
     d.device = Device();
     return d;

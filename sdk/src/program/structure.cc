@@ -20,14 +20,14 @@ class Structure {
     for (const ValueId v : p_.params) {
       Define(v, p_.position, "parameter");
       if (!names.insert(p_.values[v].name).second) {
-        Fail(p_.values[v].position, p_, "parameter " + NameOf(p_, v) + " is there twice: give one another name");
+        Fail(p_.values[v].position, p_, "parameter " + NameOf(p_, v) + " appears twice: give one another name");
       }
     }
     for (const Step& s : p_.steps) Check(s);
     for (const Result& r : p_.results) Use(r.value, r.position, "return");
     for (size_t v = 0; v < defined_.size(); ++v) {
       if (!defined_[v])
-        Fail(p_.values[v].position, p_, NameOf(p_, static_cast<ValueId>(v)) + " is no result of a step");
+        Fail(p_.values[v].position, p_, NameOf(p_, static_cast<ValueId>(v)) + " isn't a result of a step");
     }
   }
 

@@ -49,7 +49,8 @@ class Typing {
     if (!type.dims) return;
     for (const Dim& d : *type.dims) {
       if (d.symbol.empty() || (d.symbol != "_" && ir::IsIdentifier(d.symbol))) continue;
-      Fail(p_.values[v].position, p_, NameOf(p_, v) + ": '" + d.symbol + "' is no symbol: expected an identifier");
+      Fail(p_.values[v].position, p_,
+           NameOf(p_, v) + ": '" + d.symbol + "' isn't a valid symbol: expected an identifier");
     }
   }
 
@@ -94,7 +95,7 @@ class Typing {
       case StepKind::kCopy:
         if (types_[s.args[0]].is_host()) Refuse(s, "expected a tensor, got " + types_[s.args[0]].str());
         if (p_.values[s.results[0]].device.IsFullyUnconstrained())
-          Refuse(s, "says not where to: give its result a device");
+          Refuse(s, "doesn't say where to: give its result a device");
         return Set(s, 0, types_[s.args[0]]);
       case StepKind::kShapeOf:
         if (types_[s.args[0]].is_host()) Refuse(s, "expected a tensor, got " + types_[s.args[0]].str());

@@ -113,7 +113,7 @@ AttrMap WithoutDefaults(const TargetKind& kind, const AttrMap& attrs) {
     const TargetOption* option = kind.FindOption(name);
     if (!option) {
       KP_THROW(InternalError) << "the parser of target kind '" << kind.name() << "' sets " << Quoted(name)
-                              << ", which is no option of it; declare it, or set a feature";
+                              << ", which isn't one of its options; declare it, or set a feature";
     }
     if (value == option->traits.default_value) continue;
     out.emplace(name, value);

@@ -23,7 +23,7 @@ AttrValue AskHost(KpDLDevice device, std::string_view name) {
 }  // namespace
 
 void AskDevice(const TargetKind& kind, int64_t device_id, const DeviceQuery& query, AttrMap* options) {
-  if (!std::in_range<int32_t>(device_id)) KP_THROW(ValueError) << "from_device: " << device_id << " is no device id";
+  if (!std::in_range<int32_t>(device_id)) KP_THROW(ValueError) << "from_device: " << device_id << " isn't a device id";
   const KpDLDevice device{kind.device_type(), static_cast<int32_t>(device_id)};
   const DeviceQuery ask = query ? query : DeviceQuery(AskHost);
   if (ask(device, "exist") != AttrValue(true)) {

@@ -239,7 +239,7 @@ TEST_F(BackendTest, FilesThatAreNoPluginsAreRefused) {
   EXPECT_EQ(kp_backend_load("/nowhere/libtoy.so"), -1);
   EXPECT_EQ(TakeError().find("OSError: kp_backend_load: '/nowhere/libtoy.so' cannot be loaded: "), 0u);
   EXPECT_EQ(kp_backend_load("libm.so.6"), -1);
-  EXPECT_EQ(TakeError().find("ValueError: kp_backend_load: 'libm.so.6' is no backend plugin: "), 0u);
+  EXPECT_EQ(TakeError().find("ValueError: kp_backend_load: 'libm.so.6' isn't a backend plugin: "), 0u);
   EXPECT_EQ(kp_backend_load(""), -1);
   EXPECT_EQ(TakeError(), "ValueError: kp_backend_load: the path is empty");
 }

@@ -158,7 +158,7 @@ TEST(IrModuleC, SaysWhatItCannotBuild) {
   EXPECT_EQ(build("func f(x: f32[N]) -> () { launch grid(1) block(1) { barrier } }"),
             "NotImplementedError: f: the kind c cannot generate a launch: it has no device; build for opencl or cuda");
   EXPECT_EQ(build("func f(o!: f64[1]) -> () { o[0] = extern(\"f(); g\", f64, 1.0f64) }"),
-            "NotImplementedError: f: the kind c cannot generate extern \"f(); g\": that is no name of a C function");
+            "NotImplementedError: f: the kind c cannot generate extern \"f(); g\": that isn't a valid C function name");
   EXPECT_EQ(build("func f(X: f32[N]) -> () { }"),
             "ValueError: f: X: a signature needs a name in lower case; give the function one yourself");
   EXPECT_EQ(

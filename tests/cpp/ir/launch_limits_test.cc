@@ -29,18 +29,18 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         LimitCase{"cuda -arch=sm_80", "launch grid(1) block(1024)" KP_STORE, ""},
         LimitCase{"cuda -arch=sm_80", "launch grid(1) block(2048)" KP_STORE,
-                  KP_AT "at most 1024 threads a block along dimension 0 (the limit of cuda -arch=sm_80), got 2048"},
+                  KP_AT "at most 1024 threads per block along dimension 0 (the limit of cuda -arch=sm_80), got 2048"},
         LimitCase{"cuda -arch=sm_80 -max_threads_per_block=1024", "launch grid(1) block(64, 32)" KP_STORE,
-                  KP_AT "at most 1024 threads a block (max_threads_per_block of cuda -arch=sm_80 "
+                  KP_AT "at most 1024 threads per block (max_threads_per_block of cuda -arch=sm_80 "
                         "-max_threads_per_block=1024), got 2048: (64, 32, 1)"},
         LimitCase{"cuda -max_threads_per_block=512", "launch grid(1) block(1024)" KP_STORE,
-                  KP_AT "at most 512 threads a block (max_threads_per_block of cuda -max_threads_per_block=512), got "
+                  KP_AT "at most 512 threads per block (max_threads_per_block of cuda -max_threads_per_block=512), got "
                         "1024: (1024, 1, 1)"},
         LimitCase{"cuda", "let wide = 2048 launch grid(1) block(wide / 1)" KP_STORE, ""},
         LimitCase{"cuda", "launch grid(1) block(1024 + 1024)" KP_STORE,
-                  KP_AT "at most 1024 threads a block along dimension 0 (the limit of cuda), got 2048"},
+                  KP_AT "at most 1024 threads per block along dimension 0 (the limit of cuda), got 2048"},
         LimitCase{"cuda", "launch grid(1) block(1, 1, 65)" KP_STORE,
-                  KP_AT "at most 64 threads a block along dimension 2 (the limit of cuda), got 65"},
+                  KP_AT "at most 64 threads per block along dimension 2 (the limit of cuda), got 65"},
         LimitCase{"cuda", "launch grid(3000000000) block(1)" KP_STORE,
                   KP_AT
                   "a grid of at most 2147483647 blocks along dimension 0 (the limit of cuda), got 3000000000; put "
@@ -53,15 +53,15 @@ INSTANTIATE_TEST_SUITE_P(
         LimitCase{"cuda", "launch grid(1) block(32) { alloc t: f32[12288] shared o[block.x] = 1.0 }", ""},
         LimitCase{"cuda -max_shared_memory_per_block=232448",
                   "launch grid(1) block(32) { alloc t: f32[12289] shared o[block.x] = 1.0 }",
-                  "ValueError: line 1, column 71: f: launch: expected at most 49152 bytes of shared memory a block "
+                  "ValueError: line 1, column 71: f: launch: expected at most 49152 bytes of shared memory per block "
                   "(max_shared_memory_per_block of cuda -max_shared_memory_per_block=232448), got 49156"},
         LimitCase{"cuda", "launch grid(1) block(n)" KP_STORE, ""},
         LimitCase{"opencl", "launch grid(1, 70000) block(256)" KP_STORE, ""},
         LimitCase{"opencl", "launch grid(1) block(512)" KP_STORE,
-                  KP_AT "at most 256 threads a block (max_threads_per_block of opencl), got 512: (512, 1, 1)"},
+                  KP_AT "at most 256 threads per block (max_threads_per_block of opencl), got 512: (512, 1, 1)"},
         LimitCase{"opencl -max_threads_per_block=4096", "launch grid(1) block(4096)" KP_STORE, ""},
         LimitCase{"opencl", "launch grid(1) block(32) { alloc t: f32[4097] shared o[block.x] = 1.0 }",
-                  "ValueError: line 1, column 71: f: launch: expected at most 16384 bytes of shared memory a block "
+                  "ValueError: line 1, column 71: f: launch: expected at most 16384 bytes of shared memory per block "
                   "(max_shared_memory_per_block of opencl), got 16388"}));
 
 }  // namespace

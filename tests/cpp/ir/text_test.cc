@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"func f() -> () { let a = 1.5i32 }",
                 "line 1, column 26: expected a number, maybe with a type behind it as in 1i32 or 0.5f64, got '1.5i32'"},
         BadText{"func f() -> () { let a = exp(1) }", "line 1, column 26: exp: does not take i64"},
-        BadText{"func f() -> () { let a = foo(1) }", "line 1, column 26: 'foo' is no operation"},
+        BadText{"func f() -> () { let a = foo(1) }", "line 1, column 26: 'foo' isn't an operation"},
         BadText{"func f() -> () { let a = ramp(0, 1, 3) }",
                 "line 1, column 26: ramp: expected 2, 4, ... or 64 lanes, got 3"},
         BadText{"func f() -> () { assert true, \"open\n }",

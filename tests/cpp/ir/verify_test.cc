@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"private func g(x: f32[N]) -> () { } func f(x: f64[2]) -> () { call g(x) }",
              "TypeError: line 1, column 63: f: call of 'g': x: expected f32 with 1 dimensions, got f64 with 1"},
         Case{"func f() -> () grad \"g\" { }",
-             "ValueError: line 1, column 1: f: its gradient 'g' is no function of this module"},
+             "ValueError: line 1, column 1: f: its gradient 'g' isn't a function of this module"},
         Case{"private func g() -> () { } func f() -> () grad \"g\" { }",
              "ValueError: line 1, column 28: f: its gradient 'g' is private; callers must reach it"},
         Case{"func g() -> () { } private func f() -> () grad \"g\" { }",
@@ -213,11 +213,12 @@ INSTANTIATE_TEST_SUITE_P(
              "ValueError: line 1, column 62: f: host code touches 'o', which is memory of the device (cuda); put the "
              "access into a launch"},
         Case{"func f() -> () target \"opencl -max_num_threads=256\" { launch grid(1) block(512) { } }",
-             "ValueError: line 1, column 55: f: launch: expected at most 256 threads a block (max_threads_per_block of "
+             "ValueError: line 1, column 55: f: launch: expected at most 256 threads per block (max_threads_per_block "
+             "of "
              "opencl), got 512: (512, 1, 1)"},
         Case{"func f() -> () target \"cuda -max_shared_memory_per_block=1024\" { launch grid(1) block(1) { alloc t: "
              "f32[512] shared } }",
-             "ValueError: line 1, column 92: f: launch: expected at most 1024 bytes of shared memory a block "
+             "ValueError: line 1, column 92: f: launch: expected at most 1024 bytes of shared memory per block "
              "(max_shared_memory_per_block of cuda -max_shared_memory_per_block=1024), got 2048"},
         Case{"func f() -> () { alloc t: f32[2] shared }",
              "ValueError: line 1, column 18: f: 't': shared memory outside a launch"}));

@@ -62,7 +62,7 @@ TEST(LoaderContext, AContextWithoutTheFlagIsRefused) {
   const KpLoadedModule* module = nullptr;
   EXPECT_EQ(kp_module_adopt(table.Finish("no_flag"), &module), -1);
   EXPECT_EQ(TakeError(),
-            "ImportError: kernpack.load: '<embedded>': lonely has a context that nobody would give it; set "
+            "ImportError: kernpack.load: '<embedded>': lonely has a context, which is never passed to it; set "
             "KP_FUNCTION_TAKES_CONTEXT in KpFunctionInfo.flags");
 }
 

@@ -75,7 +75,7 @@ TEST(Gradients, WhatCannotBeSavedOrGiven) {
   EXPECT_EQ(LoadOne("(y: f32[D]) -> (d_x: f32[D])"),
             "ValueError: KP_GRAD: g: y: may be None in f; expected it to be optional (?) here too");
   EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_m: f32[D])"),
-            "ValueError: KP_GRAD: g: result d_m: m of f is no tensor that can have a gradient");
+            "ValueError: KP_GRAD: g: result d_m: m of f isn't a tensor that can have a gradient");
 }
 
 // One call gives the gradient of one item.

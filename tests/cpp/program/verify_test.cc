@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRule{"ATupleInATuple", "program main(x: int) {\n  t = tuple(x)\n  u = tuple(t)\n  return\n}",
                 "line 3, column 3: program main: tuple 't': a tuple in a tuple: its elements are tensors and scalars"},
         BadRule{"ACopyToNowhere", MAIN("x: f32[5]", "y = copy x"),
-                "line 2, column 3: program main: copy 'x': says not where to: give its result a device"},
+                "line 2, column 3: program main: copy 'x': doesn't say where to: give its result a device"},
         BadRule{"ACopyOfAScalar", MAIN("x: int", "y @cpu = copy x"),
                 "line 2, column 3: program main: copy 'x': expected a tensor, got int"},
         BadRule{"TheShapeOfAScalar", MAIN("x: int", "y = shape x"),
@@ -146,7 +146,7 @@ TEST(Verify, RefusesAValueOfNoStepAndOneOfTwo) {
   Program p = Parse("program main(x: f32[5]) {\n  y = call m.negate(x)\n  return y\n}").programs[0];
   Program none = p;
   none.values.push_back({"w", {}, {}, {}});
-  EXPECT_EQ(ProblemOf({{none}}), "ValueError: program main: 'w' is no result of a step");
+  EXPECT_EQ(ProblemOf({{none}}), "ValueError: program main: 'w' isn't a result of a step");
   p.steps.push_back(p.steps[0]);
   EXPECT_EQ(ProblemOf({{p}}),
             "ValueError: line 2, column 3: program main: call m.negate: 'y' is defined already: each value has "
@@ -159,7 +159,7 @@ TEST(Verify, RefusesNumbersOfNoValue) {
   Program p = b.Finish();
   p.results[0].value = 7;
   EXPECT_EQ(ProblemOf({{p}}),
-            "ValueError: program main: return: value 7, which there is none of has no value here: define it "
+            "ValueError: program main: return: value 7, which doesn't exist has no value here: define it "
             "above, as a parameter or by a step");
   EXPECT_THROW(b.Call("m.negate", {3}), Error);
 }
@@ -167,7 +167,8 @@ TEST(Verify, RefusesNumbersOfNoValue) {
 TEST(Verify, RefusesSymbolsAndNamesThatTheTextCannotSay) {
   ProgramBuilder b("main");
   b.Param("x", Type::Tensor(f32, {{"2 * N"}}));
-  EXPECT_EQ(ProblemOf({{b.Finish()}}), "ValueError: program main: 'x': '2 * N' is no symbol: expected an identifier");
+  EXPECT_EQ(ProblemOf({{b.Finish()}}),
+            "ValueError: program main: 'x': '2 * N' isn't a valid symbol: expected an identifier");
   EXPECT_EQ(ProblemOf({{ProgramBuilder("").Finish()}}), "ValueError: program : a program without a name: give it one");
   EXPECT_EQ(ProblemOf({{ProgramBuilder("a").Finish(), ProgramBuilder("a").Finish()}}),
             "ValueError: program a: there is another program of that name: rename one");
@@ -175,7 +176,7 @@ TEST(Verify, RefusesSymbolsAndNamesThatTheTextCannotSay) {
   twice.Param("x", Type::Of(TypeKind::kInt));
   twice.Param("x", Type::Of(TypeKind::kInt));
   EXPECT_EQ(ProblemOf({{twice.Finish()}}),
-            "ValueError: program main: parameter 'x' is there twice: give one another name");
+            "ValueError: program main: parameter 'x' appears twice: give one another name");
 }
 
 TEST(InferTypes, FollowSignaturesThroughProgramsAndSymbols) {

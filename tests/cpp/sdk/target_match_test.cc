@@ -64,7 +64,7 @@ TEST(TargetFeatures, TakingAway) {
   EXPECT_FALSE(no_fma.HasFeature("fma"));
   EXPECT_TRUE(no_fma.HasFeature("avx2"));
   EXPECT_ERROR(Target("llvm -mattr=+avx2,-avx"), "ValueError",
-               "avx is taken away, but what is asked for with + needs it");
+               "avx is removed with -, but a feature added with + needs it");
 }
 
 TEST(TargetFeatures, UnknownNames) {

@@ -54,7 +54,7 @@ TEST(Target, Errors) {
   EXPECT_ERROR(Target(AttrMap{{"kind", "cuda"}, {"max_num_threads", "512"}}), "TypeError",
                "option 'max_num_threads' of target kind 'cuda': expected int, got str");
   EXPECT_ERROR(Target("cuda -arch=sm_90 -arch=sm_80"), "ValueError", "'arch' is given twice");
-  EXPECT_ERROR(Target("cuda -arch='sm_90"), "ValueError", "a quote ' is not closed");
+  EXPECT_ERROR(Target("cuda -arch='sm_90"), "ValueError", "unclosed quote '");
   EXPECT_ERROR(Target(""), "ValueError", "expected a target kind or tag");
   EXPECT_ERROR(Target("{"), "ValueError", "not JSON");
   EXPECT_ERROR(Target("[1]"), "ValueError", "no target kind or tag is called '[1]'");

@@ -124,7 +124,7 @@ TEST_F(Facts, TargetsThatDoNot) {
       {"cuda -colour=red", "option -colour is not known to this version"},
       {"llvm", "it is for llvm"},
       {"", "the target is empty"},
-      {"cuda -host='llvm", "a quote ' is not closed"},
+      {"cuda -host='llvm", "unclosed quote '"},
       {"cuda arch=sm_90", "expected an option, got arch=sm_90"},
   };
   for (const auto& [target, words] : cases) {

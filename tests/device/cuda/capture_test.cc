@@ -108,7 +108,7 @@ TEST_F(Capture, ABrokenOneIsNamed) {
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 16, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900)");
   EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), stream_), -1);
-  EXPECT_SAYS(TakeError(), "the stream is in a capture that an earlier call has broken");
+  EXPECT_SAYS(TakeError(), "the stream is in a capture that an earlier call invalidated");
   EXPECT_EQ(cuda_.fill(&cuda_, &to, 16, 0, stream_), -1);
   EXPECT_SAYS(TakeError(), "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
   EXPECT_EQ(fake_cuda_end_capture(stream_), kCaptureInvalidated);

@@ -85,12 +85,13 @@ TEST_F(Launches, OfNothing) {
 }
 
 TEST_F(Launches, Limits) {
-  EXPECT_EQ(Refusal("kp_test_bounded", {{1, 1, 1}, {256, 1, 1}, {}, 0}),
-            "ValueError: cuda:0: kernel kp_test_bounded: expected at most 128 threads a block (its registers or launch "
-            "bounds "
-            "allow no more), got 256: (256, 1, 1)");
+  EXPECT_EQ(
+      Refusal("kp_test_bounded", {{1, 1, 1}, {256, 1, 1}, {}, 0}),
+      "ValueError: cuda:0: kernel kp_test_bounded: expected at most 128 threads per block (its registers or launch "
+      "bounds "
+      "allow no more), got 256: (256, 1, 1)");
   EXPECT_SAYS(Refusal("kp_test_needs_cluster", {{1, 1, 1}, {1024, 2, 1}, {2}, 0}),
-              "at most 1024 threads a block (the device's limit), got 2048");
+              "at most 1024 threads per block (the device's limit), got 2048");
   EXPECT_SAYS(Refusal("kp_test_bounded", {{1, 1, 1}, {1, 1, 65}, {}, 0}),
               "at most (1024, 1024, 64) threads, got (1, 1, 65)");
   EXPECT_SAYS(Refusal("kp_test_bounded", {{1, 1, 1}, {32, 0, 1}, {}, 0}), "expected a block of at least (1, 1, 1)");

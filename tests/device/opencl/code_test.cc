@@ -49,7 +49,7 @@ TEST_F(OpenclCodeTest, KernelsSeeHandleAndElementOffset) {
   ASSERT_EQ(Launch(Kernel(code, "add"), 3, 1, {MemoryArg(y, 4 * 5), MemoryArg(x, 4)}), 0) << TakeError();
   EXPECT_EQ(Download(y, 10), (std::vector<float>{100, 100, 100, 100, 100, 102, 103, 104, 100, 100}));
   ExpectRefusal(Launch(Kernel(code, "add"), 3, 1, {MemoryArg(y, 6), MemoryArg(x)}),
-                "add: parameter 0 (float* y): the offset of 6 bytes is no multiple of the element's 4 bytes");
+                "add: parameter 0 (float* y): the offset of 6 bytes isn't a multiple of the element's 4 bytes");
   Free(x);
   Free(y);
 }
@@ -141,7 +141,7 @@ TEST_F(OpenclCodeTest, ArgumentsMustFit) {
   ExpectRefusal(Launch(Kernel(code, "reverse"), 1, 1, {MemoryArg(y), strange}), "argument 1 has an unknown kind, 9");
   void* freed = Alloc(4);
   Free(freed);
-  ExpectRefusal(Launch(Kernel(code, "fours"), 1, 4, {MemoryArg(freed)}), "is no allocation on opencl:");
+  ExpectRefusal(Launch(Kernel(code, "fours"), 1, 4, {MemoryArg(freed)}), "isn't an allocation on opencl:");
   ExpectRefusal(Launch(Kernel(code, "fours"), 1, 4, {MemoryArg(y, 20)}), "are outside the allocation of 16 bytes");
   Free(y);
 }
@@ -198,7 +198,7 @@ TEST_F(OpenclCodeTest, ArgumentsAreThoseOfTheLaunch) {
     Free(x);
     const float one = 1;
     ExpectRefusal(Launch(kernel, 1, 1, {MemoryArg(y), MemoryArg(x), ValueArg(one), ValueArg(n)}),
-                  "is no allocation on");
+                  "isn't an allocation on");
   }
   Free(y);
   Unload(scale);

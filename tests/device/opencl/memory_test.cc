@@ -60,7 +60,7 @@ TEST_F(OpenclTest, RefusesHandlesThatAreNotItsOwn) {
   void* handle = Alloc(64);
   Free(handle);
   const std::string freed = Refusal(api->free(api, device, handle));
-  EXPECT_NE(freed.find("is no allocation on opencl:"), std::string::npos) << freed;
+  EXPECT_NE(freed.find("isn't an allocation on opencl:"), std::string::npos) << freed;
   int here = 0;
   const KpMemory stranger = At(&here);
   const std::string strange = Refusal(api->fill(api, &stranger, 4, 0, nullptr));

@@ -28,7 +28,7 @@ TEST_F(OpenclTwoDevices, MemoryBelongsToOne) {
   void* handle = Alloc(64);
   EXPECT_NE(Refusal(api->free(api, other, handle)).find("it is on opencl:"), std::string::npos);
   const KpMemory wrong = {handle, 0, other};
-  EXPECT_NE(Refusal(api->fill(api, &wrong, 64, 0, nullptr)).find("is no allocation on opencl:"), std::string::npos);
+  EXPECT_NE(Refusal(api->fill(api, &wrong, 64, 0, nullptr)).find("isn't an allocation on opencl:"), std::string::npos);
   Free(handle);
 }
 

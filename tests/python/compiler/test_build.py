@@ -104,7 +104,7 @@ def test_what_is_built_outlives_its_module() -> None:
     [
         ("func f() -> () { barrier }", "c", ValueError, "line 1, column 18: f: barrier outside a launch"),
         ("func f(", "c", ValueError, "line 1, column 8: "),
-        ('func f() -> () grad "g" { }', "c", ValueError, "its gradient 'g' is no function of this module"),
+        ('func f() -> () grad "g" { }', "c", ValueError, "its gradient 'g' isn't a function of this module"),
         ("private func f() -> () { }", "c", ValueError, "private"),
         ("func f() -> () { }", None, ValueError, "module 'module' names no target; pass one"),
         ("func f() -> () { }", "c -mcppu=x", ValueError, "has no option 'mcppu'"),

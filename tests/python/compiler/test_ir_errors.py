@@ -169,7 +169,7 @@ def test_blocks_and_bodies_that_would_be_lost(body, error: type[Exception], mess
 
 
 def test_a_function_needs_a_name() -> None:
-    with pytest.raises(ValueError, match="'<lambda>' is no name for a function; pass name="):
+    with pytest.raises(ValueError, match="'<lambda>' isn't a valid function name; pass name="):
         ir.func("() -> ()")(lambda: None)
 
 

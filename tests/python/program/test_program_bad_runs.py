@@ -42,7 +42,7 @@ def test_what_is_no_array_names_the_parameter(executable):
         ((), {}, "missing x"),
         ((1, 2), {}, r"expected 1 arguments \(x\), got 2"),
         ((1,), {"x": 2}, "'x' is given twice"),
-        ((), {"z": 2}, "'z' is none of its parameters"),
+        ((), {"z": 2}, "'z' isn't one of its parameters"),
     ],
 )
 def test_wrong_arguments_are_counted(executable, arguments, named, message):

@@ -165,7 +165,7 @@ def gradients_by_any_name() -> None:
 
 def destinations_are_refused() -> None:
     x, w = split(torch.randn(8, 4), Shard(0)), split(torch.randn(4), Replicate())
-    with pytest.raises(NotImplementedError, match=r"^scaled: out: a DTensor cannot be a destination; leave out= away"):
+    with pytest.raises(NotImplementedError, match=r"^scaled: out: a DTensor cannot be a destination; omit out="):
         k.scaled(x, w=w, out=split(torch.zeros(8, 4), Shard(0)))
 
 

@@ -18,7 +18,7 @@ extern "C" {
 /* Makes a backend known; opens no driver. `backend` lives for ever. ValueError: what is wrong with it, or another backend has
  * its name or device type. Registering the same again does nothing. */
 KP_HOST_API int kp_backend_register(const KpBackend* backend);
-/* Registers all backends of a plugin. OSError: the file cannot be loaded; ValueError: it is no plugin, or as above. */
+/* Registers all backends of a plugin. OSError: the file cannot be loaded; ValueError: it isn't a plugin, or as above. */
 KP_HOST_API int kp_backend_load(const char* path);
 /* ARRAY of STR: device types that have a backend, in order of registration. Looks for plugins, opens no driver. */
 KP_HOST_API int kp_backend_names(KpAny* out);
@@ -28,7 +28,7 @@ KP_HOST_API int kp_backend_names(KpAny* out);
 KP_HOST_API int kp_backend_info(int32_t open, KpAny* out);
 
 /* ---- devices ---- */
-/* How many devices of a type there are; opens the driver. None is no error: *out is 0 and *reason (nullable) text that says
+/* How many devices of a type there are; opens the driver. None isn't an error: *out is 0 and *reason (nullable) text that says
  * why; else *reason is NONE. */
 KP_HOST_API int kp_device_count(int32_t device_type, int32_t* out, KpAny* reason);
 /* The table of a device type that has devices; opens the driver. RuntimeError with the reason when there are none. */

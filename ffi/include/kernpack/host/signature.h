@@ -46,7 +46,7 @@ typedef struct KpSigParam {
   uint32_t flags;   /* KpParamFlags */
   KpAny
       default_value; /* borrowed: NONE, INT, FLOAT, BOOL, DTYPE or RAW_STR. A list default is NONE here with is_list_default */
-  int32_t list_default_size; /* -1: the default is no list */
+  int32_t list_default_size; /* -1: the default isn't a list */
   const KpAny* list_default_items; /* length list_default_size */
 } KpSigParam;
 

@@ -31,7 +31,7 @@ inline size_t EditDistance(std::string_view a, std::string_view b) {
 // "; did you mean 'arch'?", or "" when nothing known is near. `known`: any range of text.
 template <class Names>
 std::string Suggest(std::string_view name, const Names& known) {
-  constexpr size_t kLongest = 100;  // a longer name is no slip of the finger
+  constexpr size_t kLongest = 100;  // a longer name isn't a typing mistake
   if (name.size() > kLongest) return "";
   std::string_view best;
   size_t best_distance = std::max<size_t>(1, name.size() / 3) + 1;

@@ -19,7 +19,7 @@ inline const char* SplitQuoted(std::string_view text, std::string_view separator
   size_t begin = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\') {
-      if (++i == text.size()) return "a backslash at its end makes nothing ordinary";
+      if (++i == text.size()) return "a trailing backslash escapes nothing";
     } else if (text[i] == '\'') {
       quoted = !quoted;
     } else if (!quoted && separators.find(text[i]) != std::string_view::npos) {
@@ -27,7 +27,7 @@ inline const char* SplitQuoted(std::string_view text, std::string_view separator
       begin = i + 1;
     }
   }
-  if (quoted) return "a quote ' is not closed";
+  if (quoted) return "unclosed quote '";
   parts->push_back(text.substr(begin));
   return nullptr;
 }

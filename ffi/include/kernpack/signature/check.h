@@ -309,7 +309,7 @@ class Checker {
       }
     } else if (!f_.device.device_type) {
       if (KP_UNLIKELY(t.device.device_type <= 0)) {
-        return say_.Raise("ValueError", "%S: expected a device, got device type %i, which is none",
+        return say_.Raise("ValueError", "%S: expected a device, got device type %i, which DLPack doesn't define",
                           int64_t{t.device.device_type});
       }
       f_.device = t.device;

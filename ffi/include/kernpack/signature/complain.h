@@ -108,7 +108,7 @@ struct Complain {
     return raiser.raise(raiser.self, kind, text.bytes());
   }
 
-  // For %b: a dim word (DimOp::kVar or kStar), or one of these, which are no DimOp.
+  // For %b: a dim word (DimOp::kVar or kStar), or one of these, which aren't a DimOp.
   static constexpr uint32_t kNoBinder = 0xfd;
   static constexpr uint32_t kBatchBinder = 0xfe;
   static constexpr uint32_t kDTypeBinder = 0xff;  // | variable << 8

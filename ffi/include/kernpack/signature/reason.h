@@ -1,4 +1,4 @@
-// Why a text is no signature. At compile time the enumerator's name is the message (signature::Diagnose), at run time
+// Why a text isn't a signature. At compile time the enumerator's name is the message (signature::Diagnose), at run time
 // the sentence beside it.
 #ifndef KERNPACK_SIGNATURE_REASON_H_
 #define KERNPACK_SIGNATURE_REASON_H_

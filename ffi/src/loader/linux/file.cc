@@ -74,7 +74,7 @@ int SourceFile::Open(const char* path) {
     return kp_raise("OSError", "kernpack.load: expected a shared object, got the directory '%s'", path);
   }
   if (!S_ISREG(info.st_mode)) {
-    return kp_raise("OSError", "kernpack.load: expected a shared object, got '%s', which is no regular file", path);
+    return kp_raise("OSError", "kernpack.load: expected a shared object, got '%s', which isn't a regular file", path);
   }
   size_ = static_cast<size_t>(info.st_size);
   state_ = IsSettled(info) ? StateOf(info) : std::string();

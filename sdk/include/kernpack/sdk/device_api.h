@@ -44,7 +44,7 @@ using EventHandle = void*;
 
 class DeviceAPI {
  public:
-  // The devices of a type, opened; one object a type, for ever. Where there are none: NULL when `allow_missing`, else
+  // The devices of a type, opened; one object per type, for ever. Where there are none: NULL when `allow_missing`, else
   // RuntimeError with the reason.
   static DeviceAPI* Get(int32_t device_type, bool allow_missing = false);
   static DeviceAPI* Get(Device device, bool allow_missing = false) { return Get(device.type, allow_missing); }

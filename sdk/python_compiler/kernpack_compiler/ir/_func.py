@@ -64,7 +64,7 @@ def _name_of(body: Any) -> str:
         raise TypeError(f"ir.func: expected a function to run, got {type(body).__name__}")
     name: str = getattr(body, "__name__", "")
     if not name.isidentifier():
-        raise ValueError(f"ir.func: '{name or body}' is no name for a function; pass name=")
+        raise ValueError(f"ir.func: '{name or body}' isn't a valid function name; pass name=")
     return name
 
 

@@ -67,7 +67,7 @@ class Program:
         given = dict(zip(names, arguments, strict=False))
         for name, value in named.items():
             if name in given or name not in names:
-                what = "is given twice" if name in given else f"is none of its parameters ({', '.join(names)})"
+                what = "is given twice" if name in given else f"isn't one of its parameters ({', '.join(names)})"
                 raise TypeError(f"{self.name}: '{name}' {what}")
             given[name] = value
         missing = [name for name in names if name not in given]

@@ -81,7 +81,7 @@ class Symbol:
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
         """NumPy's functions of each element, its own operators among them, are the trace's operators of that name."""
         if method != "__call__" or options:
-            raise self._error(f"NumPy's {ufunc.__name__}, with options, is no operator of a program")
+            raise self._error(f"NumPy's {ufunc.__name__}, with options, isn't an operator of a program")
         return self._operator(ufunc.__name__, *operands)
 
     def __iter__(self) -> NoReturn:

@@ -40,7 +40,7 @@ _open = _Stack()
 def current(what: str) -> Trace:
     """The innermost trace of this thread. RuntimeError outside one."""
     if not _open.traces:
-        raise RuntimeError(f"{what} belongs in a function that program.trace() runs; there is no trace going on here")
+        raise RuntimeError(f"{what} belongs in a function that program.trace() runs; no trace is running here")
     return _open.traces[-1]
 
 

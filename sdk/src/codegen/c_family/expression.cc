@@ -117,7 +117,7 @@ std::string CBody::E(const Expr& e) {
         types.push_back(a->type);
       }
       const std::string& name = std::get<std::string>(e->detail);
-      if (!IsIdentifier(name)) Refuse("extern \"" + name + "\": that is no name of a C function");
+      if (!IsIdentifier(name)) Refuse("extern \"" + name + "\": that isn't a valid C function name");
       return CallOf(h_.Extern(name, e->type, types), args);
     }
     default:

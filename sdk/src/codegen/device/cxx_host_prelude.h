@@ -22,7 +22,7 @@ class kp_shape {
  public:
   kp_shape(int64_t gx, int64_t gy, int64_t gz, int64_t bx, int64_t by, int64_t bz) : extents_{gx, gy, gz, bx, by, bz} {
     for (const int64_t n : extents_) {
-      KP_CHECK(n <= INT32_MAX, ValueError) << "a launch has at most " << INT32_MAX << " blocks or threads a dimension, not " << n;
+      KP_CHECK(n <= INT32_MAX, ValueError) << "a launch has at most " << INT32_MAX << " blocks or threads per dimension, not " << n;
     }
   }
   bool empty() const {

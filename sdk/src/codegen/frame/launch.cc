@@ -18,7 +18,7 @@ int CheckExtents(void* self, const int64_t* extents) {
   for (int d = 0; d < 6; ++d) {
     if (extents[d] <= kMostThreads) continue;
     Text text;
-    text << "a launch has at most " << kMostThreads << " blocks or threads a dimension, not " << extents[d];
+    text << "a launch has at most " << kMostThreads << " blocks or threads per dimension, not " << extents[d];
     return RaiseText(self, "ValueError", text.bytes());
   }
   return 0;

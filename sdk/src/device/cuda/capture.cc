@@ -19,7 +19,7 @@ int RefuseCapture(const Device& device, Stream stream, const char* doing, const 
   if (result == kStreamCaptureImplicit) {
     which = "a stream that waits for the default stream is being captured into a CUDA graph";
   } else if (status == kCaptureInvalidated) {
-    which = "the stream is in a capture that an earlier call has broken";
+    which = "the stream is in a capture that an earlier call invalidated";
   }
   return Raise(device.host(), "RuntimeError",
                Format("%s: %s, so %s is not possible; %s", device.name().c_str(), which, doing, instead));

@@ -108,7 +108,7 @@ int LoadCode(const Device& device, std::string_view image, std::string_view form
   Image read;
   std::string why;
   if (!ReadImage(image, format, &read, &why)) {
-    return Raise(device.host(), "ValueError", device.name() + ": this is no code to load: " + why);
+    return Raise(device.host(), "ValueError", device.name() + ": unrecognised device code: " + why);
   }
   if (CheckArch(device, read) != 0) return -1;
   const ActiveContext active(device);

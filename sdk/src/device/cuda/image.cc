@@ -72,7 +72,7 @@ bool ReadCubin(std::string_view elf, Image* out, std::string* why) {
   }
   const uint64_t end = Read<uint64_t>(elf, 40) + uint64_t{Read<uint16_t>(elf, 58)} * Read<uint16_t>(elf, 60);
   if (end > elf.size()) {
-    *why = Format("the cubin is cut off: its section table ends at byte %llu, the image at %zu",
+    *why = Format("the cubin is truncated: its section table ends at byte %llu, the image at %zu",
                   static_cast<unsigned long long>(end), elf.size());
     return false;
   }
@@ -85,7 +85,7 @@ bool ReadFatbin(std::string_view image, Image* out, std::string* why) {
   const auto header = Read<uint16_t>(image, 6);
   const auto payload = Read<uint64_t>(image, 8);
   if (header < 16 || payload > image.size() || header > image.size() - payload) {
-    *why = Format("the fatbin is cut off: it says %llu bytes, and there are %zu",
+    *why = Format("the fatbin is truncated: it says %llu bytes, and there are %zu",
                   static_cast<unsigned long long>(header + payload), image.size());
     return false;
   }

@@ -56,7 +56,7 @@ int CheckBlock(const Kernel& kernel, const Shape& shape) {
   const int most = std::min(limits.max_threads_per_block, kernel.max_threads);
   if (threads > static_cast<uint64_t>(most)) {
     const bool by_kernel = kernel.max_threads < limits.max_threads_per_block;
-    return Refuse(kernel, Format("expected at most %d threads a block (%s), got %llu: %s", most,
+    return Refuse(kernel, Format("expected at most %d threads per block (%s), got %llu: %s", most,
                                  by_kernel ? "its registers or launch bounds allow no more" : "the device's limit",
                                  static_cast<unsigned long long>(threads), Triple(shape.block).c_str()));
   }

@@ -91,7 +91,7 @@ Buffer Buffers::Search(const char* function, const Device& device, const void* h
   if (at != live_.end() && at->second.device == device.index) return at->second;
   const std::string where =
       at == live_.end() ? "it was freed, or not allocated here" : "it is on " + NameOf(at->second.device);
-  KP_THROW(ValueError) << function << ": " << handle << " is no allocation on " << NameOf(device.index) << ": "
+  KP_THROW(ValueError) << function << ": " << handle << " isn't an allocation on " << NameOf(device.index) << ": "
                        << where;
 }
 

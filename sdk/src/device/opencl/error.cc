@@ -40,7 +40,7 @@ constexpr Status kStatuses[] = {
     KP_STATUS(CL_INVALID_QUEUE_PROPERTIES, nullptr),
     KP_STATUS(CL_INVALID_COMMAND_QUEUE, "the stream belongs to another device, or was freed"),
     KP_STATUS(CL_INVALID_HOST_PTR, nullptr),
-    KP_STATUS(CL_INVALID_MEM_OBJECT, "the handle was freed, or is no OpenCL buffer of this device"),
+    KP_STATUS(CL_INVALID_MEM_OBJECT, "the handle was freed, or isn't an OpenCL buffer of this device"),
     KP_STATUS(CL_INVALID_BINARY, "the program binary was made for another device or driver, or is damaged"),
     KP_STATUS(CL_INVALID_BUILD_OPTIONS, "the driver does not know one of the build options"),
     KP_STATUS(CL_INVALID_PROGRAM, nullptr),

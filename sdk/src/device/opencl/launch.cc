@@ -75,7 +75,7 @@ void Kernel::CheckItems(const char* function, const KpLaunch& launch) const {
   for (int d = 0; d < 3; ++d) {
     if (required_group_[d] > 1 && launch.grid[d] % required_group_[d] != 0) {
       KP_THROW(ValueError) << function << ": " << name_ << ": grid[" << d << "]: the kernel requires work groups of "
-                           << required_group_[d] << ", " << launch.grid[d] << " work items are no multiple of that";
+                           << required_group_[d] << ", " << launch.grid[d] << " work items aren't a multiple of that";
     }
   }
 }
@@ -156,7 +156,7 @@ void Kernel::SetMemory(const char* function, cl_uint index, const KpKernelArg& a
   const Buffer buffer = Buffers::Get().Find(function, *device, arg.data, arg.offset, 0);
   if (arg.size == 0 || arg.offset % arg.size != 0) {
     KP_THROW(ValueError) << function << ": " << name_ << ": " << ParameterName(index) << ": the offset of "
-                         << arg.offset << " bytes is no multiple of the element's " << arg.size << " bytes";
+                         << arg.offset << " bytes isn't a multiple of the element's " << arg.size << " bytes";
   }
   if (buffer.scope == Scope::kConstant && parameter.space == CL_KERNEL_ARG_ADDRESS_GLOBAL && !parameter.is_const) {
     KP_THROW(TypeError)

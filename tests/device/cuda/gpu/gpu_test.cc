@@ -147,7 +147,7 @@ TEST_P(CudaKernels, Clusters) {
 TEST_P(CudaKernels, LaunchBoundsAreAskedFor) {
   const KpLaunch launch{sizeof launch, {1, 1, 1}, {256, 1, 1}, {}, 0, 0, nullptr};
   EXPECT_EQ(api_->launch(api_, kDevice, Kernel("kp_test_bounded"), &launch, stream_), -1);
-  EXPECT_NE(TakeError().find("at most 128 threads a block"), std::string::npos);
+  EXPECT_NE(TakeError().find("at most 128 threads per block"), std::string::npos);
 }
 
 TEST_P(CudaKernels, UnknownNames) {

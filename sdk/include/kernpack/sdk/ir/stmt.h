@@ -26,7 +26,7 @@ enum class StmtKind : uint8_t {
 };
 
 enum class ForKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled };
-// How a vectorized loop ends when its extent is no multiple of the lanes: a scalar loop, or one masked step.
+// How a vectorized loop ends when its extent isn't a multiple of the lanes: a scalar loop, or one masked step.
 enum class Tail : uint8_t { kPeeled, kMasked };
 
 struct StmtNode {

@@ -12,7 +12,7 @@
 
 namespace kernpack::sdk::program {
 
-// Appends steps to one program. ValueError for an argument that is no value of it so far; all else the verifier finds. One
+// Appends steps to one program. ValueError for an argument that isn't a value of it so far; all else the verifier finds. One
 // thread.
 class ProgramBuilder {
  public:

@@ -62,7 +62,7 @@ class Executor {
 
   const Program& program() const;  // as planned
   // Its contract as a function: "(x: f32[N, 8], a: float) -> (z: f32[N, 8])", with names that a signature takes. ValueError
-  // where none can say it: results that are no tensors, dims that only a run tells, tensors on several devices.
+  // where none can say it: results that aren't tensors, dims that only a run tells, tensors on several devices.
   std::string Signature() const;
   BufferUse buffers() const;
 

@@ -15,7 +15,7 @@ Function FunctionOf(const KpLoadedFunction& function);
 void AddModule(FunctionTable* table, const KpLoadedModule* module);
 // A packed function (a FUNCTION), of C++, Python or a foreign host; the entry keeps it. With a signature it writes to
 // destinations, as a module's function does; without, it gives its result back. `device_types`: as Function::device_types.
-// TypeError when `callee` is no function.
+// TypeError when `callee` isn't a function.
 Function FunctionOf(std::string name, Any callee, std::string signature = {},
                     std::vector<int32_t> device_types = {KP_DEVICE_CPU});
 

@@ -52,7 +52,7 @@ struct PlannedStep {
 };
 
 struct PlannedProgram {
-  std::vector<PlannedStep> steps;  // one a step
+  std::vector<PlannedStep> steps;  // one per step
   // The buffer of each value, or kNoBuffer: parameters, host values, what a kIf or kInvoke gives (the memory is of the program
   // that made it), and what this program returns, which outlives it.
   std::vector<uint32_t> buffer_of;
@@ -98,7 +98,7 @@ struct PlanPass {
 void InferTypes(Plan* plan, const PlanContext& context);
 // Gives each value a device. ValueError naming both sides where two constraints cannot both hold (docs/program.md).
 void Place(Plan* plan, const PlanContext& context);
-// A kCopy wherever a value lives elsewhere than where it is used: one a value and destination. Copies from a place to the same
+// A kCopy wherever a value lives elsewhere than where it is used: one per value and destination. Copies from a place to the same
 // place go.
 void InsertCopies(Plan* plan, const PlanContext& context);
 // Copies that the access table makes needless go, where both sides are only read, and those that nothing uses.

@@ -1,4 +1,4 @@
-// Schedules of plain loops, in functions that are no stage programs. A loop goes by the name of its variable.
+// Schedules of plain loops, in functions that aren't stage programs. A loop goes by the name of its variable.
 #ifndef KERNPACK_SDK_SCHEDULE_LOOPS_H_
 #define KERNPACK_SDK_SCHEDULE_LOOPS_H_
 
