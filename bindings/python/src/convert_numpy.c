@@ -62,7 +62,7 @@ static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   return kpy_emit_tensor(call, view, object, out);
 }
 
-/* Its values alone would say what the mask takes back. */
+/* Its values alone would ignore the mask. */
 static int ConvertMasked(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   (void)slot, (void)out;
   return Refuse(call, "an array without a mask (pass x.filled(value) or x.data)", object);

@@ -44,7 +44,7 @@ inline constexpr char kCPrelude[] = R"(#include <kernpack/abi.h>
 #define LANE(vector, i) (vector).v[i]
 #define KP_INLINE static inline
 #endif
-// Of lanes that it sees to be 0 or 1, as those of a / a, gcc 12 makes 0 and -1: it is not to see.
+// gcc 12 miscompiles a / a of lanes to 0 and -1; hide the value from it.
 #if KP_VECTORS && !defined(__clang__)
 #define KP_OPAQUE(lane) __asm__("" : "+r"(lane))
 #else
