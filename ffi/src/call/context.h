@@ -4,6 +4,8 @@
 
 #include <kernpack/host/host.h>
 
+#include "call/thread_stream.h"
+
 namespace kernpack::host {
 
 // The innermost context; NULL outside any.
@@ -32,10 +34,6 @@ class CallScope {
 void* CurrentStream(KpDLDevice device) noexcept;
 // Where the innermost call that names a stream of that device keeps it; NULL when none does.
 void** CallStream(KpDLDevice device) noexcept;
-
-inline bool SameDevice(KpDLDevice a, KpDLDevice b) {
-  return a.device_type == b.device_type && a.device_id == b.device_id;
-}
 
 }  // namespace kernpack::host
 

@@ -1,4 +1,4 @@
-// The stream of each device that this thread has made current.
+// Streams that end.
 #ifndef KERNPACK_SRC_DEVICE_STREAMS_H_
 #define KERNPACK_SRC_DEVICE_STREAMS_H_
 
@@ -6,11 +6,12 @@
 
 namespace kernpack::host {
 
-// NULL: the device's default stream.
-void* ThreadStream(KpDLDevice device) noexcept;
-
 // A stream ends: what is kept for it by its address goes, since another may get that address.
 void ForgetStream(KpDLDevice device, void* stream);
+
+// Who keeps memory of streams above this layer, and is told then: the workspaces.
+using StreamEnd = void(KpDLDevice device, void* stream);
+void OnStreamEnd(StreamEnd* tell);
 
 }  // namespace kernpack::host
 

@@ -26,6 +26,11 @@ struct KeyView {
   }
 };
 
+inline bool IsOfStream(const KeyView& key, KpDLDevice device, void* stream) {
+  return key.scope == KP_SCOPE_STREAM && key.stream == stream && key.device.device_type == device.device_type &&
+         key.device.device_id == device.device_id;
+}
+
 // Returns 0, or -1 with a ValueError raised. `who` names the service in it. List requests may leave the key empty.
 int ReadKey(const KpStorageKey* key, const char* who, KeyView* out, bool key_needed = true);
 

@@ -12,12 +12,10 @@
 
 #include "base/bytes.h"
 #include "base/fork.h"
-#include "base/guard.h"
 #include "base/leaked.h"
 #include "call/context.h"
-#include "check/mode.h"
-#include "check/scratch.h"
 #include "device/registry.h"
+#include "device/streams.h"
 #include "host/services.h"
 #include "object/object.h"
 #include "tensor/dltensor.h"
@@ -49,7 +47,12 @@ struct Pools {
   std::vector<Pool*> threads;
   pthread_key_t thread_key{};
 
-  Pools() { pthread_key_create(&thread_key, DropThread); }
+  Pools() {
+    pthread_key_create(&thread_key, DropThread);
+    OnStreamEnd([](KpDLDevice device, void* stream) {
+      DropWorkspaces([&](const KeyView& key) { return IsOfStream(key, device, stream); });
+    });
+  }
   static void DropThread(void* pool);
 };
 
@@ -208,25 +211,3 @@ void DropWorkspaces(const std::function<bool(const KeyView&)>& match) {
 }
 
 }  // namespace kernpack::host
-
-namespace kernpack::host::service {
-
-int workspace(const KpHost*, const KpStorageKey* key, uint64_t bytes, uint32_t flags, void** out_data) noexcept {
-  return Guard("workspace", [&] {
-    KeyView view;
-    *out_data = nullptr;
-    if (ReadKey(key, "workspace", &view) != 0) return -1;
-    if (flags & ~uint32_t{KP_WORKSPACE_ZEROED}) return kp_raise("ValueError", "workspace: unknown flags 0x%x", flags);
-    if (!IsKnownDeviceType(key->device.device_type)) {
-      return kp_raise("ValueError", "workspace: device type is %d; expected one of DLPack's", key->device.device_type);
-    }
-    view.scope = KP_SCOPE_STREAM;
-    view.device = key->device;
-    view.stream = key->stream != nullptr ? key->stream : CurrentStream(key->device);
-    bool served = false;
-    if (check::Checking() && check::GetChecked(view, bytes, flags, out_data, &served) != 0) return -1;
-    return served ? 0 : GetWorkspace(view, bytes, flags, out_data);
-  });
-}
-
-}  // namespace kernpack::host::service
