@@ -94,7 +94,7 @@ kernels_checked() { "$@" "$build/tests/device/cuda/kernpack_cuda_gpu_tests" --gt
 
 # Needs NVRTC: KERNPACK_NVRTC, else that of a wheel where Python has one, as in kernpack-compiler; else that of the toolkit.
 generated() {
-  local finder=$root/sdk/python_compiler/kernpack_compiler/_nvrtc.py found
+  local finder=$root/bindings/compiler/kernpack_compiler/_nvrtc.py found
   found=${KERNPACK_NVRTC:-$("$python" -c 'import runpy, sys; print(runpy.run_path(sys.argv[1])["find"]())' "$finder" || true)}
   [ -z "$found" ] || export KERNPACK_NVRTC=$found
   echo "NVRTC: ${found:-of the toolkit}"

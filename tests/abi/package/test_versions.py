@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 HEADER = "ffi/include/kernpack/module.h"
 (VERSION,) = re.findall(r'^#define KP_SDK_VERSION "([^"]+)"$', (ROOT / HEADER).read_text(), re.MULTILINE)
 
-PROJECTS = ("pyproject.toml", "sdk/pyproject.toml", "sdk/python_compiler/pyproject.toml", "kernels/pyproject.toml")
+PROJECTS = ("pyproject.toml", "sdk/pyproject.toml", "bindings/compiler/pyproject.toml", "kernels/pyproject.toml")
 
 
 @pytest.mark.parametrize("place", PROJECTS)
@@ -29,7 +29,7 @@ def test_a_project_reads_the_header(place: str) -> None:
 
 
 def test_the_compiler_runs_with_the_same_version() -> None:
-    project = tomllib.loads((ROOT / "sdk/python_compiler/pyproject.toml").read_text())
+    project = tomllib.loads((ROOT / "bindings/compiler/pyproject.toml").read_text())
     assert project["tool"]["scikit-build"]["metadata"]["dependencies"]["result"] == ["kernpack=={project[version]}"]
 
 

@@ -23,7 +23,7 @@ RELEASES = {
     "1.1": "1.1.0",
     "2.0": "2.0.0",
 }
-_PROJECTS = {"kernpack-kernels": "kernels", "kernpack-compiler": "sdk/python_compiler"}
+_PROJECTS = {"kernpack-kernels": "kernels", "kernpack-compiler": "bindings/compiler"}
 
 
 def allowed_by_pip(distribution: str, host: str) -> bool:
@@ -48,7 +48,7 @@ def mixed(folder: Path, hosts: Mapping[str, str], sources: Mapping[str, Tree]) -
     for compiler, host in itertools.permutations(hosts, 2):
         place = _empty(folder / f"compiler-{compiler}-host-{host}")
         (place / "kernpack").symlink_to(Path(hosts[host]) / "kernpack")
-        package = sources[compiler].source / "sdk" / "python_compiler" / "kernpack_compiler"
+        package = sources[compiler].source / "bindings" / "compiler" / "kernpack_compiler"
         shutil.copytree(package, place / "kernpack_compiler")
         (place / "kernpack_compiler" / "_version.py").write_text(f'__version__ = "{RELEASES[compiler]}"\n')
         pattern = rf"^ImportError: .*{_both(compiler, host)}.*pip install -U kernpack kernpack-compiler"

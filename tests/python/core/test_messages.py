@@ -14,7 +14,7 @@ TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|R\"\w*\(.*?\)\w*\"|\"(?:\\.|[^\"\\\n])*
 CPP = re.compile(r"\b(?!kp::|std::)\w+::\w|\bnullptr\b")
 # Text that is a program, not a message.
 PROGRAMS = re.compile(r"sdk/src/(codegen/(c|c_family|cuda|opencl|device|frame|llvm)/|execute/source)")
-FOLDERS = ("sdk/src", "sdk/python_compiler/src", "ffi/src", "bindings/python/src")
+FOLDERS = ("sdk/src", "bindings/compiler/src", "ffi/src", "bindings/python/src")
 
 CALLS = {
     "load_backend": (lambda: kernpack.load_backend("/nowhere.so"), "load_backend: '/nowhere.so' cannot be loaded: "),
