@@ -1,4 +1,4 @@
-# kernpack_sha256: the header ffi/src/sha256/sha256.h and what it needs of OpenSSL's static libcrypto, so that no library is needed
+# kernpack_sha256: the header ffi/shared/sha256.h and what it needs of OpenSSL's static libcrypto, so that no library is needed
 # at run time. Debian's package libssl-dev has both. -idirafter: the folder of this machine's headers also holds the C library's,
 # which must not come before those of another compiler's target (zig.cmake).
 find_library(KERNPACK_LIBCRYPTO libcrypto.a HINTS /usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu)
@@ -8,7 +8,7 @@ if(NOT KERNPACK_LIBCRYPTO OR NOT KERNPACK_OPENSSL_INCLUDE OR NOT KERNPACK_OPENSS
   message(FATAL_ERROR "Digests need OpenSSL 3's headers and static library: apt-get install libssl-dev")
 endif()
 add_library(kernpack_sha256 INTERFACE)
-target_include_directories(kernpack_sha256 INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/ffi/src)
+target_include_directories(kernpack_sha256 INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/ffi)
 target_compile_options(kernpack_sha256 INTERFACE "SHELL:-idirafter ${KERNPACK_OPENSSL_INCLUDE}"
                                                  "SHELL:-idirafter ${KERNPACK_OPENSSL_CONFIGURATION}")
 target_link_libraries(kernpack_sha256 INTERFACE ${KERNPACK_LIBCRYPTO})

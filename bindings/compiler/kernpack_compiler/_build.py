@@ -15,6 +15,7 @@ from kernpack._load import announce
 from kernpack_compiler import _native
 from kernpack_compiler._native import Target
 from kernpack_compiler._native.ir import IRModule, PrimFunc
+from kernpack_compiler._wheel import export_wheel
 
 if TYPE_CHECKING:
     from kernpack_compiler._native import TargetSpec
@@ -55,8 +56,6 @@ class BuiltModule(kernpack.Module):
 
     def export_wheel(self, folder: str | os.PathLike[str], name: str, version: str, **options: Any) -> Path:
         """Writes a wheel that holds this module: export_wheel([self], ...)."""
-        from kernpack_compiler._wheel import export_wheel
-
         return export_wheel([self], folder, name, version, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:

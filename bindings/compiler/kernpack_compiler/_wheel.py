@@ -8,15 +8,15 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import kernpack
 
 from kernpack_compiler import _native
 
 if TYPE_CHECKING:
-    from kernpack_compiler._build import BuiltModule
     from kernpack_compiler._native import TargetSpec
+    from kernpack_compiler._native.ir import IRModule
 
 _METADATA = """\
 Metadata-Version: 2.1
@@ -35,8 +35,19 @@ Tag: py3-none-any
 _VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?")
 
 
+class Exported(Protocol):
+    """What a wheel needs of a BuiltModule."""
+
+    ir: IRModule
+    checked: bool
+
+    @property
+    def name(self) -> str: ...
+    def export_library(self, path: str | os.PathLike[str]) -> Path: ...
+
+
 def export_wheel(
-    modules: Sequence[BuiltModule],
+    modules: Sequence[Exported],
     folder: str | os.PathLike[str],
     name: str,
     version: str,

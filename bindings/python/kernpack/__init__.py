@@ -15,9 +15,8 @@ from kernpack._core import Device, DType, Object, Tensor, empty, get_num_threads
 from kernpack._core import version as __version__
 from kernpack._device import Stream, current_stream, devices, load_backend, stream
 from kernpack._errors import CheckError, InternalError, KernelError, register_error
-from kernpack._function import FunctionInfo
 from kernpack._load import installed, load
-from kernpack._module import Module
+from kernpack._module import FunctionInfo, Module
 from kernpack._registry import get_func, list_funcs, register_func, remove_func
 from kernpack._tensor import from_dlpack, zeros
 

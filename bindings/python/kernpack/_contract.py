@@ -10,7 +10,7 @@ from kernpack import _expression
 from kernpack._expression import Condition, Expression
 
 if TYPE_CHECKING:
-    from kernpack._function import FunctionInfo
+    from kernpack._module import FunctionInfo
 
 
 @dataclass(frozen=True)

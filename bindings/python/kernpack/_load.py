@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import importlib.util
 import itertools
 import os
@@ -10,6 +11,7 @@ import re
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kernpack import _core
 from kernpack._imports import when_imported
@@ -167,7 +169,7 @@ def installed() -> dict[str, str]:
     return _entry_points()
 
 
-def reload(source: str, by_path: bool, name: str, version: str, digest: str) -> Module:
+def _reload(source: str, by_path: bool, name: str, version: str, digest: str) -> Module:
     """What a pickled module becomes: the same content or an error."""
     module = load(source.split(os.pathsep)) if by_path else load(source)
     if module.digest != digest:
@@ -176,3 +178,10 @@ def reload(source: str, by_path: bool, name: str, version: str, digest: str) -> 
             f"{module.version} (content {module.digest[:12]}); install the same build on both sides"
         )
     return module
+
+
+def _pickled(module: Module) -> tuple[Any, ...]:
+    return _reload, (module._source, module._by_path, module.name, module.version, module.digest)
+
+
+copyreg.pickle(Module, _pickled)  # here, since a Module doesn't know how it was found

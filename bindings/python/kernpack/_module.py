@@ -1,14 +1,68 @@
-"""A loaded kernel module."""
+"""A loaded kernel module, and what there is to know about its functions."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kernpack import _core
-from kernpack._function import FunctionInfo
+
+
+class FunctionInfo(_core.FunctionBase):
+    """One kernel function: `k.functions["rms_norm"]`. The callable itself is `k.rms_norm`, whose `__self__` this is.
+
+    `name`, `module_name`, `text` (the contract, None without one), `doc`, `attributes` (a dict of what its author added), `callable`, `parameters`
+    come from the module.
+    """
+
+    _origin: Module | None = None  # the Module it was first reached through: how a pickle finds it again
+
+    @property
+    def qualified_name(self) -> str:
+        """ "<module>@<digest>/<function>": what a compiled program stores of it."""
+        return f"{self.module_name}@{self.digest}/{self.name}"
+
+    @property
+    def typed(self) -> dict[str, Any] | None:
+        """The contract taken apart: parameters, results, conditions, properties. None without a contract."""
+        text = self._signature_json()
+        return None if text is None else json.loads(text)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """Python's view of the parameters."""
+        return inspect.signature(self.callable)
+
+    @property
+    def variants(self) -> list[dict[str, Any]]:
+        """Each implementation: its target, the file it is in, whether it was chosen, and why."""
+        found: list[dict[str, Any]] = json.loads(self._variants_json())
+        return found
+
+    @property
+    def targets(self) -> list[str | None]:
+        """What the implementations are compiled for; None is the baseline."""
+        return [variant["target"] for variant in self.variants]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.callable(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        contract = self.text or self.cxx_types or "(*args)"
+        contract = contract.removeprefix(self.name)
+        return f"<kernpack function {self.module_name}.{self.name}{contract}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise TypeError(f"cannot pickle {self.name}: it was not reached through a module")
+        return _function_of, (self._origin, self.name)
+
+
+def _function_of(module: Module, name: str) -> FunctionInfo:
+    return module.functions[name]
 
 
 class Functions(Mapping[str, FunctionInfo]):
@@ -130,11 +184,6 @@ class Module:
         if self._capsule is None:
             return f"<kernpack module {self.name} {self.version}, closed>"
         return f"<kernpack module {self.name} {self.version}, {len(self.functions)} functions, from {self.path!r}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from kernpack._load import reload
-
-        return reload, (self._source, self._by_path, self.name, self.version, self.digest)
 
     def __copy__(self) -> Module:
         return self

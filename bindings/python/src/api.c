@@ -1,7 +1,12 @@
 /* The table of kernpack._core's functions, and the small ones. */
 #include "api.h"
+#include "classes.h"
+#include "convert.h"
+#include "errors.h"
 #include "guard_torch.h"
+#include "hooks.h"
 #include "torch_state.h"
+#include "values.h"
 
 static PyObject* RegisterError(PyObject* module, PyObject* args) {
   PyObject *kind, *type;

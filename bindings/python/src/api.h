@@ -2,7 +2,9 @@
 #ifndef KERNPACK_PYTHON_API_H_
 #define KERNPACK_PYTHON_API_H_
 
-#include "core.h"
+#include "base.h"
+
+KPY_HIDDEN extern PyMethodDef kpy_api_methods[];
 
 /* api_module.c */
 KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);

@@ -2,6 +2,9 @@
 #include <kernpack/host/device.h>
 
 #include "api.h"
+#include "classes.h"
+#include "errors.h"
+#include "values.h"
 
 /* Reads a device argument; 0, or -1 with a Python exception set. */
 static int ParseDevice(PyObject* object, KpDLDevice* out) {

@@ -1,6 +1,9 @@
 /* The process's registry of named functions. */
 #include "api.h"
 #include "callback.h"
+#include "convert.h"
+#include "errors.h"
+#include "values.h"
 
 static int NameOf(PyObject* object, KpBytes* out) {
   Py_ssize_t size;

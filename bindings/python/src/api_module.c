@@ -1,5 +1,7 @@
 /* Loading modules and listing them. */
 #include "api.h"
+#include "errors.h"
+#include "values.h"
 
 #include <kernpack/host/torch.h>
 

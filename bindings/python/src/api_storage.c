@@ -1,5 +1,9 @@
 /* Keyed storage from Python: the same values that kernels see. */
 #include "api.h"
+#include "classes.h"
+#include "convert.h"
+#include "errors.h"
+#include "values.h"
 
 /* Parses (module, key, scope, device or None, stream); the texts stay borrowed from the arguments. */
 static int ParseKey(PyObject* args, const char* format, KpStorageKey* key, PyObject** value) {

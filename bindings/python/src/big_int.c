@@ -1,7 +1,9 @@
 /* Python ints outside 64 bits, which apache-tvm-ffi's BigInt holds: words of 64 bits, the least significant first. */
 #include <string.h>
 
-#include "core.h"
+#include "errors.h"
+#include "hooks.h"
+#include "values.h"
 
 enum { kWordBytes = 8 };
 

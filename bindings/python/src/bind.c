@@ -2,7 +2,8 @@
  * show the parameter list. */
 #include <string.h>
 
-#include "core.h"
+#include "function.h"
+#include "hooks.h"
 
 PyObject* kpy_parameter_list(KpyFunction* f) {
   const char* open = strchr(f->doc, '(');

@@ -1,6 +1,9 @@
 /* The hot path: Python arguments to values, checks, results, the kernel. */
 #include "call_context.h"
 #include "call_typed.h"
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
 
 static int ConvertArguments(KpyFunction* f, KpyTypedCall* t, PyObject* const* given) {
   KpyCall* call = &t->call;

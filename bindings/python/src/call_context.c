@@ -1,6 +1,8 @@
 /* The rarer calls: on another device, or with an allocator or a stream to tell the host of. */
 #include "call_context.h"
 
+#include "errors.h"
+#include "frame.h"
 #include "with_python.h"
 
 /* The exception travels like any other. */

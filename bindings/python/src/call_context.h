@@ -2,7 +2,8 @@
 #ifndef KERNPACK_PYTHON_CALL_CONTEXT_H_
 #define KERNPACK_PYTHON_CALL_CONTEXT_H_
 
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
 
 /* Runs `function` in a context that tells the host of the call's stream and allocator. Returns what it returns. */
 KPY_HIDDEN int kpy_run_in_context(const KpyCall* call, KpSafeCall function, void* self, const KpAny* values,

@@ -3,6 +3,7 @@
 #include "call_entry.h"
 
 #include "call_numbers.h"
+#include "function.h"
 #include "jax_programs.h"
 
 PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_PYTHON_CALL_ENTRY_H_
 #define KERNPACK_PYTHON_CALL_ENTRY_H_
 
-#include "core.h"
+#include "base.h"
 
 /* What Python calls: `self` is the KpyFunction. */
 KPY_HIDDEN PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);

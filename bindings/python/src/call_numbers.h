@@ -4,7 +4,7 @@
 #define KERNPACK_PYTHON_CALL_NUMBERS_H_
 
 #include "call_context.h"
-#include "core.h"
+#include "errors.h"
 
 enum { KPY_FEW_NUMBERS = 8 };
 

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "call_typed.h"
+#include "errors.h"
+#include "frame.h"
+#include "values.h"
 
 static void ReleaseHostObject(void* object) { kp_release((KpObject*)object); }
 

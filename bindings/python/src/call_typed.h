@@ -2,7 +2,7 @@
 #ifndef KERNPACK_PYTHON_CALL_TYPED_H_
 #define KERNPACK_PYTHON_CALL_TYPED_H_
 
-#include "core.h"
+#include "frame.h"
 
 /* Everything one typed call works on. */
 typedef struct KpyTypedCall {

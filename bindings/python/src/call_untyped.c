@@ -1,6 +1,9 @@
 /* Functions without a signature: positional values in, one value out. */
 #include "call_numbers.h"
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
+#include "values.h"
 
 static KpDLDevice DeviceOf(const KpAny* values, Py_ssize_t count) {
   KpDLDevice device = {0, 0};

@@ -1,6 +1,10 @@
 /* Runs a Python callable for a kernel: takes the GIL, converts, carries exceptions as they are. */
 #include "callback.h"
 
+#include "classes.h"
+#include "convert.h"
+#include "errors.h"
+#include "values.h"
 #include "with_python.h"
 
 /* A tensor argument is borrowed for the callback's duration only; its Python object is made unusable afterwards. */

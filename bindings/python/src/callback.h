@@ -3,7 +3,7 @@
 #ifndef KERNPACK_PYTHON_CALLBACK_H_
 #define KERNPACK_PYTHON_CALLBACK_H_
 
-#include "core.h"
+#include "base.h"
 
 /* *out is an owned FUNCTION that calls `callable` from any thread and carries its exceptions. */
 KPY_HIDDEN int kpy_function_from_callable(PyObject* callable, KpAny* out);

@@ -1,7 +1,9 @@
 /* The buffer protocol: bytearray, memoryview, array.array, and NumPy arrays of a layout we do not know. */
 #include <string.h>
 
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
+#include "values.h"
 
 static void ReleaseBuffer(void* what) {
   PyBuffer_Release((Py_buffer*)what);

@@ -1,6 +1,8 @@
 /* list, tuple and dict become Array and Map; callables become Function; whatever else is an opaque handle. */
 #include "callback.h"
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
+#include "values.h"
 
 static int HostError(KpyCall* call) {
   (void)kpy_raise_host(call->function ? call->function->name : NULL, -1);

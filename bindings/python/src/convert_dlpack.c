@@ -1,8 +1,9 @@
 /* Objects with __dlpack__ and no C table: CuPy and its like, anybody's own. */
 #include <string.h>
 
-#include "core.h"
-#include "family_dlpack.h"
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
 
 #define VERSIONED "dltensor_versioned"
 #define UNVERSIONED "dltensor"

@@ -1,9 +1,10 @@
 /* Tensors of types that publish DLPack's C exchange table: read into the call frame, without a capsule. */
 #include <string.h>
 
-#include "core.h"
-#include "family_exchange.h"
+#include "errors.h"
+#include "frame.h"
 #include "guard_torch.h"
+#include "hooks.h"
 
 static int ReadStream(KpyCall* call, const KpyExchangeApi* api, KpDLDevice device) {
   void* stream = NULL;

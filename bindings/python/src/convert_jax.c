@@ -1,7 +1,7 @@
 /* JAX's arrays, its tracers, and objects that give an array when asked (`__jax_array__`: flax.nnx.Param). JAX's own path knows
  * jit and functional updates; kernpack.jax registers it when first needed. */
-#include "core.h"
-#include "family_dlpack.h"
+#include "frame.h"
+#include "hooks.h"
 
 enum { NOT_JAX, ARRAY, TRACER, GIVES_ARRAY }; /* what the helper jax_kind answers */
 

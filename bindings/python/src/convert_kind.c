@@ -1,5 +1,7 @@
 /* dtypes and devices, in every framework's spelling. A str is one only where the parameter asks for one. */
-#include "core.h"
+#include "classes.h"
+#include "errors.h"
+#include "frame.h"
 
 static void SetDType(KpAny* out, KpDLDataType dtype) {
   out->type_index = KP_TYPE_DTYPE;

@@ -1,5 +1,9 @@
 /* NumPy arrays as arguments: a peek at the fields, no Python call. */
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
 #include "numpy_layout.h"
+#include "values.h"
 
 static int Refuse(KpyCall* call, const char* expected, PyObject* object) {
   PyObject* got = kpy_helper("describe_array", "(O)", object);

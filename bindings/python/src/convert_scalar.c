@@ -1,5 +1,8 @@
 /* None, bool, int, float, and what behaves like them (numpy scalars, anything with __index__). */
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
+#include "values.h"
 
 static int ConvertNone(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   (void)call, (void)slot, (void)object;

@@ -1,7 +1,8 @@
 /* str and bytes. Borrowed from the Python object, which the call keeps alive. */
 #include <string.h>
 
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
 
 static int HostError(KpyCall* call) {
   (void)kpy_raise_host(call->function ? call->function->name : NULL, -1);

@@ -1,7 +1,8 @@
 /* Symbols of a program that is being traced. They stand for tensors and numbers that are not there yet, so the call becomes a step of
  * the program: by the hook of kernpack_compiler.program where their class has `__kernpack_traced__`, by torch's where it is torch.SymInt
  * and its like, or torch.fx's Proxy. */
-#include "core.h"
+#include "frame.h"
+#include "hooks.h"
 
 static int ConvertTraced(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   (void)slot, (void)object, (void)out;

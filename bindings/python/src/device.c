@@ -1,7 +1,10 @@
 /* kernpack.Device: (kind, index) as kernels see devices, and what its backend tells of it. */
 #include <kernpack/host/device.h>
 
-#include "core.h"
+#include "classes.h"
+#include "errors.h"
+#include "hooks.h"
+#include "values.h"
 
 typedef struct KpyDevice {
   PyObject_HEAD KpDLDevice device;

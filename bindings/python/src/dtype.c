@@ -1,5 +1,7 @@
 /* kernpack.DType: an element type as kernels see it. */
-#include "core.h"
+#include "classes.h"
+#include "errors.h"
+#include "hooks.h"
 
 typedef struct KpyDType {
   PyObject_HEAD KpDLDataType dtype;

@@ -3,7 +3,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
+#include "values.h"
 
 static PyObject* g_kinds; /* dict: kind -> exception class; "" is the class of unknown kinds */
 static PyObject *g_kind_name, *g_backtrace_name; /* attributes of exceptions, interned */

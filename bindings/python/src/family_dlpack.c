@@ -1,5 +1,7 @@
 /* Results for CuPy and its like: their module's own empty(), else from_dlpack() of a tensor of ours. */
-#include "family_dlpack.h"
+#include "classes.h"
+#include "frame.h"
+#include "hooks.h"
 
 static PyObject* ShapeTuple(const KpDLTensor* tensor) {
   PyObject* shape = PyTuple_New(tensor->ndim);

@@ -1,10 +1,9 @@
 /* Results for frameworks with an exchange table. */
-#include "family_exchange.h"
+#include "errors.h"
+#include "frame.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "family_torch.h"
 
 static KpyFamily* g_families[16];
 static int g_count;

@@ -1,5 +1,7 @@
 /* Results as NumPy arrays: allocated through NumPy's C-API table. */
-#include "family_object.h"
+#include "classes.h"
+#include "frame.h"
+#include "hooks.h"
 #include "numpy_layout.h"
 
 enum { NP_API_DESCR_FROM_TYPE = 45, NP_API_NEW_FROM_DESCR = 94 }; /* NumPy's published indices */

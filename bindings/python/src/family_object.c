@@ -1,4 +1,4 @@
-#include "family_object.h"
+#include "frame.h"
 
 int kpy_hold_object(KpyCall* call, const KpDLTensor* prototype, int32_t index, PyObject* object, void* data,
                     KpAny* out) {

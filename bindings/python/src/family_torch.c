@@ -1,10 +1,9 @@
 /* Results as torch tensors: memory from torch's C shim (no dispatcher, no capsule), wrapped by torch's own function. */
-#include "family_torch.h"
+#include "errors.h"
+#include "frame.h"
+#include "torch_symbols.h"
 
 #include <string.h>
-
-#include "family_object.h"
-#include "torch_symbols.h"
 
 typedef struct Handle Handle; /* AtenTensorHandle: owns an at::Tensor */
 

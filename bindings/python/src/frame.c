@@ -1,5 +1,6 @@
 /* The memory of one call: inline arrays on the C stack, the heap only beyond them. */
-#include "core.h"
+#include "frame.h"
+#include "values.h"
 
 void kpy_call_end(KpyCall* call) {
   PyObject *type, *value, *trace;

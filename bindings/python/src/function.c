@@ -4,8 +4,8 @@
 #include "call_entry.h"
 #include "call_numbers.h"
 #include "call_typed.h"
-#include "core.h"
-#include "text_signature.h"
+#include "errors.h"
+#include "function.h"
 
 static int ListDefault(const KpSigParam* param, KpAny* out) {
   if (kp_array_new(param->list_default_items, (size_t)param->list_default_size, out) == 0) return 0;

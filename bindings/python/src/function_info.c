@@ -1,5 +1,7 @@
 /* What Python reads off a FunctionInfo. */
-#include "core.h"
+#include "errors.h"
+#include "function.h"
+#include "values.h"
 
 #include <string.h>
 

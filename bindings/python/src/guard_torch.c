@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "frame.h"
+#include "hooks.h"
 #include "torch_state.h"
 #include "torch_symbols.h"
 

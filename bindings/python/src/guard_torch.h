@@ -2,7 +2,7 @@
 #ifndef KERNPACK_PYTHON_GUARD_TORCH_H_
 #define KERNPACK_PYTHON_GUARD_TORCH_H_
 
-#include "core.h"
+#include "frame.h"
 #include "torch_layout.h"
 
 /* Looks up torch's own C functions, once. 0, or -1 with an error: this torch lacks one of them. */

@@ -1,6 +1,9 @@
 /* kernpack.Object: a host object that Python has no better form for. FUNCTION objects can be called. */
 #include "callback.h"
-#include "core.h"
+#include "classes.h"
+#include "errors.h"
+#include "frame.h"
+#include "values.h"
 
 typedef struct KpyHandle {
   PyObject_HEAD KpObject* object; /* owned */

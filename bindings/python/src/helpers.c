@@ -1,7 +1,7 @@
 /* The rare paths that are better written in Python: kernpack._core_helpers. */
 #include <stdarg.h>
 
-#include "core.h"
+#include "hooks.h"
 
 PyObject* kpy_loaded_module(const char* name) {
   static PyObject* modules; /* sys.modules, strong */

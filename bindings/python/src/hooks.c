@@ -1,7 +1,8 @@
 /* Calls that the fast path must not take go to a framework's own path: kernpack.torch and kernpack.jax register one each. */
 #include <string.h>
 
-#include "core.h"
+#include "frame.h"
+#include "hooks.h"
 
 static PyObject* g_hooks; /* dict: "torch", "jax" -> callable(function, args, kwargs, why) */
 

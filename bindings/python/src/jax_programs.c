@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "call_entry.h"
+#include "function.h"
 #include "jax_programs.h"
 
 enum { MOST_PROGRAMS = 16 }; /* of one function; beyond, the oldest goes */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "call_typed.h"
+#include "frame.h"
 
 enum { kMaxParams = 8, kMaxDims = 6 };
 

@@ -1,7 +1,10 @@
 /* kernpack._core: the extension module. One per process; it holds C state that is never torn down. */
+#include "api.h"
 #include "call_context.h"
 #include "callback.h"
-#include "core.h"
+#include "classes.h"
+#include "errors.h"
+#include "function.h"
 #include "with_python.h"
 
 #include <string.h>

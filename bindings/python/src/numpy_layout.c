@@ -1,5 +1,7 @@
 /* Verifies NumPy's array layout once, and reads its dtypes. */
 #include "numpy_layout.h"
+#include "classes.h"
+#include "hooks.h"
 
 #include <string.h>
 

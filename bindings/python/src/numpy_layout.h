@@ -3,7 +3,7 @@
 #ifndef KERNPACK_PYTHON_NUMPY_LAYOUT_H_
 #define KERNPACK_PYTHON_NUMPY_LAYOUT_H_
 
-#include "core.h"
+#include "base.h"
 
 typedef struct NpDescr {
   PyObject_HEAD PyTypeObject* scalar_type;

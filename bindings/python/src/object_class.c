@@ -1,6 +1,9 @@
 /* Objects that another extension has classes for: __kernpack_object__() gives the host's object on the way in, and the class
  * registered for a type makes the Python one on the way out. */
 #include "api.h"
+#include "classes.h"
+#include "errors.h"
+#include "frame.h"
 
 #define CAPSULE "kernpack.object"
 

@@ -1,5 +1,7 @@
 /* From a borrowed view to a value: as it is, or wrapped in an owning TENSOR where a function asks for one. */
-#include "core.h"
+#include "errors.h"
+#include "frame.h"
+#include "values.h"
 #include "with_python.h"
 
 /* When Python ends, the object's memory goes with it. */

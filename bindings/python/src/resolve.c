@@ -1,5 +1,5 @@
 /* Finds, once per parameter and Python type, how objects of that type are read. */
-#include "core.h"
+#include "frame.h"
 
 int kpy_resolve_type(PyObject* object, uint32_t kind, KpySlot* out) {
   int found;

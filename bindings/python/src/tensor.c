@@ -3,6 +3,10 @@
 
 #include <kernpack/host/device.h>
 
+#include "classes.h"
+#include "errors.h"
+#include "frame.h"
+#include "hooks.h"
 #include "with_python.h"
 
 static PyTypeObject* g_type;

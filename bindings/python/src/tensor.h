@@ -2,7 +2,7 @@
 #ifndef KERNPACK_PYTHON_TENSOR_H_
 #define KERNPACK_PYTHON_TENSOR_H_
 
-#include "core.h"
+#include "base.h"
 
 typedef struct KpyTensor {
   PyObject_HEAD KpTensorObject* tensor; /* owned; NULL once a borrowed tensor has expired */

@@ -2,6 +2,9 @@
 #include <kernpack/host/device.h>
 #include <string.h>
 
+#include "classes.h"
+#include "errors.h"
+#include "exchange.h"
 #include "tensor.h"
 
 static int Allocate(KpDLTensor* prototype, KpDLManagedTensorVersioned** out, void* error_context,

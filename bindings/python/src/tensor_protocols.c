@@ -2,6 +2,7 @@
 #include <kernpack/host/device.h>
 #include <string.h>
 
+#include "errors.h"
 #include "tensor.h"
 
 /* ---- DLPack ---- */

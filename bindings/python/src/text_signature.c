@@ -1,5 +1,6 @@
 /* Writes the text signature from the contract. */
-#include "text_signature.h"
+#include "function.h"
+#include "values.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* From host values to Python objects. */
-#include "core.h"
+#include "classes.h"
+#include "errors.h"
+#include "family.h"
+#include "values.h"
 
 /* A container owns what it holds, so nothing in it may be borrowed: a pointer there is of a call that may be over. */
 static PyObject* ItemToPython(const KpAny* item, const KpyFamily* family) {

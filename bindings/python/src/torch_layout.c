@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 
+#include "hooks.h"
 #include "torch_symbols.h"
 
 KpyTorchLayout kpy_torch_layout;

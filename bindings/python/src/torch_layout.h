@@ -4,7 +4,7 @@
 #ifndef KERNPACK_PYTHON_TORCH_LAYOUT_H_
 #define KERNPACK_PYTHON_TORCH_LAYOUT_H_
 
-#include "core.h"
+#include "base.h"
 
 typedef struct KpyTorchLayout {
   int known; /* the fields may be read */

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 
+#include "hooks.h"
 #include "torch_symbols.h"
 
 KpyTorchState kpy_torch_state;

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_PYTHON_TORCH_STATE_H_
 #define KERNPACK_PYTHON_TORCH_STATE_H_
 
-#include "core.h"
+#include "base.h"
 
 typedef struct KpyTorchState {
   int known; /* the thread's word below may be read */

@@ -3,7 +3,7 @@
 #ifndef KERNPACK_PYTHON_TORCH_SYMBOLS_H_
 #define KERNPACK_PYTHON_TORCH_SYMBOLS_H_
 
-#include "core.h"
+#include "base.h"
 
 /* NULL when no library of torch's that is loaded has it. */
 KPY_HIDDEN void* kpy_torch_symbol(const char* name);

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_PYTHON_WITH_PYTHON_H_
 #define KERNPACK_PYTHON_WITH_PYTHON_H_
 
-#include "core.h"
+#include "base.h"
 
 /* Runs body(argument) with the GIL: 1; or leaves it and says 0, because Python has ended or is about to. A thread that the
  * interpreter's end overtakes inside the body never comes back: it sleeps until the process ends. */

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include <kernpack/host/device.h>
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include "base/bytes.h"
 #include "base/guard.h"

@@ -1,6 +1,6 @@
 #include "loader/digest.h"
 
-#include "sha256/sha256.h"
+#include "shared/sha256.h"
 
 namespace kernpack::host {
 namespace {

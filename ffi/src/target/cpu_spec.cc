@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <kernpack/host/suggest.h>
+#include "shared/suggest.h"
 
 #include "target/cpu_table.h"
 

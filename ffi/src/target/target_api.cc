@@ -2,7 +2,7 @@
 #include "target/target_api.h"
 
 #include <kernpack/host/device.h>
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include "base/bytes.h"
 #include "base/guard.h"

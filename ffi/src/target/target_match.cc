@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <kernpack/host/host.h>
-#include <kernpack/host/cuda_arch.h>
-#include <kernpack/host/target_text.h>
+#include "shared/cuda_arch.h"
+#include "shared/target_text.h"
 
 #include "target/cpu_machine.h"
 #include "target/target_words.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include "target/cpu_spec.h"
 

@@ -1,4 +1,4 @@
-// A program as the C source of a module.
+// A program as the C source of a module: how a planned program ships in a wheel and runs where there is no SDK.
 #ifndef KERNPACK_SDK_SRC_EXECUTE_SOURCE_H_
 #define KERNPACK_SDK_SRC_EXECUTE_SOURCE_H_
 

@@ -1,5 +1,5 @@
 #include <kernpack/error.h>
-#include <kernpack/host/suggest.h>
+#include "shared/suggest.h"
 #include <kernpack/sdk/program/function_table.h>
 
 #include "codegen/signature_words.h"

@@ -1,6 +1,6 @@
 #include "program/structure.h"
 
-#include <kernpack/host/suggest.h>
+#include "shared/suggest.h"
 #include <kernpack/signature/program.h>
 
 #include <set>

@@ -1,6 +1,6 @@
 // Text of any form to a config: kind name, tag, JSON, command line.
 #include <kernpack/error.h>
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 #include <kernpack/sdk/target_tag.h>
 
 #include <algorithm>

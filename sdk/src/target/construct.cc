@@ -2,7 +2,7 @@
 #include "target/construct.h"
 
 #include <kernpack/error.h>
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include <algorithm>
 

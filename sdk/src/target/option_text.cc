@@ -1,6 +1,6 @@
 // Values of options on the command line, both ways.
 #include <kernpack/error.h>
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SDK_SRC_TARGET_SUGGEST_H_
 #define KERNPACK_SDK_SRC_TARGET_SUGGEST_H_
 
-#include <kernpack/host/suggest.h>
+#include "shared/suggest.h"
 
 #include <string>
 #include <string_view>

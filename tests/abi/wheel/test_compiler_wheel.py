@@ -8,7 +8,7 @@ from pathlib import Path
 from kernpack_sdk import check, elf
 
 
-def test_tags(compiler_wheel: Path) -> None:
+def test_the_wheel_is_for_this_python_and_glibc_2_28(compiler_wheel: Path) -> None:
     python = f"cp3{sys.version_info.minor}"
     assert compiler_wheel.name.endswith(f"-{python}-{python}-manylinux_2_28_x86_64.whl")
     assert check.covers("manylinux_2_28_x86_64", check.platform_tag(compiler_wheel))

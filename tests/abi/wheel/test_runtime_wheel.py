@@ -15,7 +15,7 @@ PLUGINS = ["libkernpack_cuda.so", "libkernpack_opencl.so"]
 SHARED_OBJECTS = ["libkernpack.so", "_core.abi3.so", *PLUGINS]
 
 
-def test_tags(runtime_wheel: Path) -> None:
+def test_the_wheel_is_for_every_python_from_3_11_and_glibc_2_28(runtime_wheel: Path) -> None:
     assert runtime_wheel.name.endswith("-cp311-abi3-manylinux_2_28_x86_64.whl")
 
 

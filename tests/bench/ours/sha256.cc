@@ -1,7 +1,7 @@
 // What names a module's content, for the row beside hashlib (topics/loading.py).
 #include <algorithm>
 
-#include "sha256/sha256.h"
+#include "shared/sha256.h"
 
 extern "C" __attribute__((visibility("default"))) void sha256(const void* data, size_t size, unsigned char* out) {
   const auto digest = kernpack::Sha256(data, size);

@@ -51,7 +51,7 @@ def measure(kit: Kit) -> list[Row]:
 
 def _hash(content: bytes) -> Row:
     """What a first load does to a file's bytes, beside Python's own; both are OpenSSL's, of whatever versions are there."""
-    flags = (["-std=c++17", f"-I{build.ROOT / 'ffi' / 'src'}", "-Wno-deprecated-declarations"], ["-l:libcrypto.a"])
+    flags = (["-std=c++17", f"-I{build.ROOT / 'ffi'}", "-Wno-deprecated-declarations"], ["-l:libcrypto.a"])
     library = ctypes.CDLL(str(build.shared_object(build.HERE / "ours" / "sha256.cc", "sha256", flags)))
     digest = ctypes.create_string_buffer(32)
     ours = functools.partial(library.sha256, ctypes.c_char_p(content), ctypes.c_size_t(len(content)), digest)

@@ -83,7 +83,7 @@ TEST(Streams, CopiesRunBesideCalls) {
   EXPECT_EQ(plan.streams[1].device.device_type(), KP_DEVICE_CUDA);
 }
 
-TEST(Streams, AreNoMoreThanAsked) {
+TEST(Streams, AreNoMoreThanTheOptionAllows) {
   ProgramBuilder b("main");
   const ValueId x = b.Param("x", Type::Tensor(f32, {{"N"}}));
   for (int i = 0; i < 20; ++i) b.Return({b.Call("m.negate", {x})});
@@ -94,7 +94,7 @@ TEST(Streams, AreNoMoreThanAsked) {
   EXPECT_THROW(PlanOf({{b.Finish()}}, options), Error);
 }
 
-TEST(Streams, OfACpuAreOne) {
+TEST(Streams, IndependentCallsOnACpuShareOneStream) {
   const Plan plan = PlanOf(R"(program main(x: f32[N] @cpu) {
   a @cpu = call m.negate(x)
   b @cpu = call m.negate(x)

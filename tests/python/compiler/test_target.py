@@ -52,7 +52,7 @@ def test_a_value_among_values() -> None:
     ],
     ids=str,
 )
-def test_errors(spec: object, error: type[Exception], part: str) -> None:
+def test_a_bad_target_is_refused_with_what_is_wrong(spec: object, error: type[Exception], part: str) -> None:
     with pytest.raises(error) as raised:
         Target(spec)
     assert part in str(raised.value)

@@ -9,7 +9,7 @@ from recorder import Recorder
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 
-def test_plain(k):
+def test_a_tensor_gives_a_tensor_with_the_values_of_the_kernel(k):
     assert k.scale(torch.ones(3)).tolist() == [2, 2, 2]
 
 

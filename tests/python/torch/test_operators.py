@@ -43,7 +43,7 @@ def test_out_variant(ops):
     assert out.tolist() == [2, 2, 2]
 
 
-def test_tags(ops):
+def test_an_operator_has_the_tags_that_its_contract_says(ops):
     assert torch.Tag.pt2_compliant_tag in ops.scale.default.tags
     assert torch.Tag.needs_exact_strides in ops.scale.default.tags
     assert torch.Tag.cudagraph_unsafe in ops.scale.default.tags  # it does not say graph_safe

@@ -1,4 +1,5 @@
-"""The picture of a plan: devices as lanes, calls as boxes, copies as arrows."""
+"""The picture of a plan: devices as lanes, calls as boxes, copies as arrows. For seeing at a glance what the planner decided:
+which call runs where, what is copied, what runs at the same time."""
 
 from __future__ import annotations
 

@@ -44,8 +44,7 @@ typedef struct KpSigParam {
   const char* name; /* NUL-terminated, lives as long as the program */
   uint32_t kind;    /* KpParamKind */
   uint32_t flags;   /* KpParamFlags */
-  KpAny
-      default_value; /* borrowed: NONE, INT, FLOAT, BOOL, DTYPE or RAW_STR. A list default is NONE here with is_list_default */
+  KpAny default_value; /* borrowed: NONE, INT, FLOAT, BOOL, DTYPE or RAW_STR; of a list, NONE */
   int32_t list_default_size; /* -1: the default isn't a list */
   const KpAny* list_default_items; /* length list_default_size */
 } KpSigParam;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <kernpack/host/cuda_arch.h>
+#include "shared/cuda_arch.h"
 
 namespace kernpack::cuda {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <optional>
 
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include "device/cuda/image.h"
 #include "device/cuda/text.h"

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sha256/sha256.h"
+#include "shared/sha256.h"
 
 namespace kernpack::opencl {
 namespace {

@@ -66,7 +66,8 @@ class Executor {
   std::string Signature() const;
   BufferUse buffers() const;
 
-  // The program, and those it invokes, as the C source of a module that has it as its function. The module calls the functions of
+  // For shipping a program without the SDK, which then needs no planner at run time. The program, and those it invokes, as the C
+  // source of a module that has it as its function. The module calls the functions of
   // other modules through the host that loads it, which must have loaded those before; on the caller's stream, one after the
   // other. NotImplementedError: a program on several devices, shapes as values; ValueError: a function that is of no module.
   std::string Source(const std::string& module, const std::string& version) const;

@@ -1,7 +1,7 @@
 // Architectures of CUDA code, sm_90, sm_90a, sm_100f, compute_80: one reader and one rule for the host, which matches targets,
 // and the CUDA backend, which links to nothing of the host's. C++17, header-only.
-#ifndef KERNPACK_HOST_CUDA_ARCH_H_
-#define KERNPACK_HOST_CUDA_ARCH_H_
+#ifndef KERNPACK_SHARED_CUDA_ARCH_H_
+#define KERNPACK_SHARED_CUDA_ARCH_H_
 
 #include <charconv>
 #include <optional>
@@ -57,4 +57,4 @@ inline std::optional<CudaArch> ReadCudaArch(std::string_view text) {
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_HOST_CUDA_ARCH_H_
+#endif  // KERNPACK_SHARED_CUDA_ARCH_H_

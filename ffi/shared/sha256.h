@@ -1,8 +1,8 @@
 // SHA-256 of bytes, from OpenSSL's libcrypto: what names content wherever code is run because of its name, and what pip wrote down
 // of every file that it installed, so that one pass serves both. The plain functions rather than EVP: those bring 20 KB with them,
 // the others all of OpenSSL, and both run the same code for the processor that is there.
-#ifndef KERNPACK_SRC_SHA256_SHA256_H_
-#define KERNPACK_SRC_SHA256_SHA256_H_
+#ifndef KERNPACK_SHARED_SHA256_H_
+#define KERNPACK_SHARED_SHA256_H_
 
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
@@ -37,4 +37,4 @@ inline std::string Sha256Hex(const void* data, size_t size) {
 
 }  // namespace kernpack
 
-#endif  // KERNPACK_SRC_SHA256_SHA256_H_
+#endif  // KERNPACK_SHARED_SHA256_H_

@@ -1,6 +1,6 @@
 // What an error adds when a name is not known. C++17, header-only: the host and the SDK speak alike.
-#ifndef KERNPACK_HOST_SUGGEST_H_
-#define KERNPACK_HOST_SUGGEST_H_
+#ifndef KERNPACK_SHARED_SUGGEST_H_
+#define KERNPACK_SHARED_SUGGEST_H_
 
 #include <algorithm>
 #include <string>
@@ -48,4 +48,4 @@ std::string Suggest(std::string_view name, const Names& known) {
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_HOST_SUGGEST_H_
+#endif  // KERNPACK_SHARED_SUGGEST_H_

@@ -3,8 +3,8 @@
 //
 // Words stand between spaces. Inside '...' spaces and commas are ordinary; a backslash makes the next character ordinary,
 // inside quotes too.
-#ifndef KERNPACK_HOST_TARGET_TEXT_H_
-#define KERNPACK_HOST_TARGET_TEXT_H_
+#ifndef KERNPACK_SHARED_TARGET_TEXT_H_
+#define KERNPACK_SHARED_TARGET_TEXT_H_
 
 #include <string>
 #include <string_view>
@@ -108,4 +108,4 @@ inline std::string Quote(std::string_view text) {
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_HOST_TARGET_TEXT_H_
+#endif  // KERNPACK_SHARED_TARGET_TEXT_H_
