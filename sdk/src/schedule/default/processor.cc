@@ -13,7 +13,7 @@ int Processor::Lanes(int bits) const {
 Processor ProcessorOf(const Target& target) {
   Processor m;
   const std::string kind(target.kind().name());
-  if (target.kind().device_type() == KP_DEVICE_CPU) {
+  if (kind == "c" || kind == "llvm") {
     m.kind = Processor::kCpu;
     const int64_t bits =
         target.GetAttr<int64_t>("vector-width", target.GetFeature<int64_t>("vector_width").value_or(128));
