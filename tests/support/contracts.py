@@ -68,6 +68,11 @@ def solved(contract: Contract, values: list[Any], *, traced: bool, domain: Domai
         return f"{type(error).__name__}: {error}"
 
 
+def is_limit(verdict: str) -> bool:
+    """Whether a number itself is refused, which nobody asks of a symbol."""
+    return "64 bits" in verdict or "negative size" in verdict or "bytes from 0" in verdict
+
+
 class Draw(random.Random):
     """Contracts and calls from one seed."""
 

@@ -17,7 +17,7 @@ NEEDS_X64 = frozenset(np.dtype(name) for name in ("int64", "uint64", "float64", 
 
 @functools.cache
 def to_name(dtype: np.dtype) -> str | None:
-    """The contract's name; None for what is no number: JAX's keys and tokens."""
+    """The contract's name; None for what isn't a number: JAX's keys and tokens."""
     try:
         return DType(dtype).name
     except (TypeError, ValueError):

@@ -27,6 +27,7 @@ from kernpack._numpy import (
     numpy_samples,
 )
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
+from kernpack._suggest import did_you_mean
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
 from kernpack._torch_facts import (
     torch_added_keys,
@@ -134,10 +135,7 @@ def shown(value: Any) -> str:
 
 def unexpected_keyword(name: str, names: tuple[str, ...]) -> str:
     """ "got an unexpected keyword argument 'epss' (did you mean 'eps'?)"."""
-    import difflib
-
-    close = difflib.get_close_matches(name[:_SHOWN], [*names, "out"], n=1)
-    hint = f" (did you mean '{close[0]}'?)" if close else ""
+    hint = did_you_mean(name[:_SHOWN], [*names, "out"], " ({})")
     return f"got an unexpected keyword argument '{shown(name)}'{hint}"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kernpack import _core
+from kernpack._suggest import did_you_mean
 
 
 class FunctionInfo(_core.FunctionBase):
@@ -163,11 +164,7 @@ class Module:
         return function
 
     def _no_such_function(self, name: str) -> str:
-        import difflib
-
-        close = difflib.get_close_matches(name, self._names(), 1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        return f"module '{self.name}' has no function '{name}'{hint}"
+        return f"module '{self.name}' has no function '{name}'{did_you_mean(name, self._names())}"
 
     def __dir__(self) -> list[str]:
         """The functions, without those whose names begin with an underscore."""

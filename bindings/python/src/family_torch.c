@@ -3,6 +3,7 @@
 #include "frame.h"
 #include "torch_symbols.h"
 
+#include <kernpack/dtype_table.h>
 #include <string.h>
 
 typedef struct Handle Handle; /* AtenTensorHandle: owns an at::Tensor */
@@ -14,25 +15,9 @@ static int32_t (*g_delete)(Handle* handle);
 static PyObject* (*g_wrap)(const Handle* tensor); /* THPVariable_Wrap(const at::TensorBase&): its own reference */
 static int32_t g_cpu, g_cuda; /* torch's numbers of device types */
 
-static const struct {
-  uint8_t code, bits;
-  const char* getter;
-} kDTypes[] = {{KP_DTYPE_FLOAT, 32, "aoti_torch_dtype_float32"},
-               {KP_DTYPE_FLOAT, 16, "aoti_torch_dtype_float16"},
-               {KP_DTYPE_BFLOAT, 16, "aoti_torch_dtype_bfloat16"},
-               {KP_DTYPE_INT, 64, "aoti_torch_dtype_int64"},
-               {KP_DTYPE_INT, 32, "aoti_torch_dtype_int32"},
-               {KP_DTYPE_FLOAT, 64, "aoti_torch_dtype_float64"},
-               {KP_DTYPE_BOOL, 8, "aoti_torch_dtype_bool"},
-               {KP_DTYPE_UINT, 8, "aoti_torch_dtype_uint8"},
-               {KP_DTYPE_INT, 8, "aoti_torch_dtype_int8"},
-               {KP_DTYPE_INT, 16, "aoti_torch_dtype_int16"},
-               {KP_DTYPE_UINT, 16, "aoti_torch_dtype_uint16"},
-               {KP_DTYPE_UINT, 32, "aoti_torch_dtype_uint32"},
-               {KP_DTYPE_UINT, 64, "aoti_torch_dtype_uint64"},
-               {KP_DTYPE_COMPLEX, 64, "aoti_torch_dtype_complex64"},
-               {KP_DTYPE_COMPLEX, 128, "aoti_torch_dtype_complex128"}};
-enum { kNumDTypes = sizeof(kDTypes) / sizeof(kDTypes[0]) };
+#define PLACE(constant, name, word, code, bits) kAt_##constant,
+enum { KP_DTYPES(PLACE) kNumDTypes };
+#undef PLACE
 static int32_t g_numbers[kNumDTypes]; /* torch's numbers; -1: it has none */
 
 static int32_t NumberOf(const char* getter) {
@@ -41,10 +26,12 @@ static int32_t NumberOf(const char* getter) {
 }
 
 static int32_t DTypeNumber(KpDLDataType dtype) {
-  int i;
-  for (i = 0; i < kNumDTypes; ++i) {
-    if (kDTypes[i].code == dtype.code && kDTypes[i].bits == dtype.bits && dtype.lanes == 1) return g_numbers[i];
-  }
+  if (dtype.lanes != 1) return -1;
+#define NUMBER(constant, name, word, code, bits) \
+  case KP_DTYPE_##code << 8 | bits:              \
+    return g_numbers[kAt_##constant];
+  switch (dtype.code << 8 | dtype.bits) { KP_DTYPES(NUMBER) }
+#undef NUMBER
   return -1;
 }
 
@@ -127,7 +114,6 @@ static int Works(const KpyFamily* family) {
 }
 
 void kpy_torch_family_init(KpyFamily* family) {
-  int i;
   g_empty_strided = (int32_t (*)(int64_t, const int64_t*, const int64_t*, int32_t, int32_t, int32_t,
                                  Handle**))kpy_torch_symbol("aoti_torch_empty_strided");
   g_get_data_ptr = (int32_t (*)(Handle*, void**))kpy_torch_symbol("aoti_torch_get_data_ptr");
@@ -136,7 +122,9 @@ void kpy_torch_family_init(KpyFamily* family) {
   if (g_empty_strided == NULL || g_get_data_ptr == NULL || g_delete == NULL || g_wrap == NULL) return;
   g_cpu = NumberOf("aoti_torch_device_type_cpu");
   g_cuda = NumberOf("aoti_torch_device_type_cuda");
-  for (i = 0; i < kNumDTypes; ++i) g_numbers[i] = NumberOf(kDTypes[i].getter);
+#define ASK(constant, name, word, code, bits) g_numbers[kAt_##constant] = NumberOf("aoti_torch_dtype_" word);
+  KP_DTYPES(ASK)
+#undef ASK
   if (!Works(family)) return;
   family->allocate = Allocate;
   family->finish = kpy_finish_object;

@@ -3,6 +3,7 @@
 #define KERNPACK_DTYPE_H_
 
 #include <kernpack/config.h>
+#include <kernpack/dtype_table.h>
 #include <kernpack/text.h>
 
 KP_NAMESPACE_BEGIN
@@ -33,57 +34,19 @@ struct DType {
   friend constexpr bool operator!=(DType a, DType b) { return !(a == b); }
 };
 
-// The closed set a signature may name.
-inline constexpr DType bool_{KP_DTYPE_BOOL, 8};
-inline constexpr DType i4{KP_DTYPE_INT, 4}, i8{KP_DTYPE_INT, 8}, i16{KP_DTYPE_INT, 16}, i32{KP_DTYPE_INT, 32},
-    i64{KP_DTYPE_INT, 64};
-inline constexpr DType u4{KP_DTYPE_UINT, 4}, u8{KP_DTYPE_UINT, 8}, u16{KP_DTYPE_UINT, 16}, u32{KP_DTYPE_UINT, 32},
-    u64{KP_DTYPE_UINT, 64};
-inline constexpr DType f16{KP_DTYPE_FLOAT, 16}, bf16{KP_DTYPE_BFLOAT, 16}, f32{KP_DTYPE_FLOAT, 32},
-    f64{KP_DTYPE_FLOAT, 64};
-inline constexpr DType c64{KP_DTYPE_COMPLEX, 64}, c128{KP_DTYPE_COMPLEX, 128};
-inline constexpr DType f8_e3m4{KP_DTYPE_FLOAT8_E3M4, 8}, f8_e4m3{KP_DTYPE_FLOAT8_E4M3, 8},
-    f8_e4m3b11fnuz{KP_DTYPE_FLOAT8_E4M3B11FNUZ, 8}, f8_e4m3fn{KP_DTYPE_FLOAT8_E4M3FN, 8},
-    f8_e4m3fnuz{KP_DTYPE_FLOAT8_E4M3FNUZ, 8}, f8_e5m2{KP_DTYPE_FLOAT8_E5M2, 8},
-    f8_e5m2fnuz{KP_DTYPE_FLOAT8_E5M2FNUZ, 8}, f8_e8m0fnu{KP_DTYPE_FLOAT8_E8M0FNU, 8};
-inline constexpr DType f6_e2m3fn{KP_DTYPE_FLOAT6_E2M3FN, 6}, f6_e3m2fn{KP_DTYPE_FLOAT6_E3M2FN, 6},
-    f4_e2m1fn{KP_DTYPE_FLOAT4_E2M1FN, 4};
+// The closed set a signature may name: kp::f32, kp::bf16, kp::bool_, ...
+#define KP_DTYPE_CONSTANT_(constant, name, word, code, bits) inline constexpr DType constant{KP_DTYPE_##code, bits};
+KP_DTYPES(KP_DTYPE_CONSTANT_)
+#undef KP_DTYPE_CONSTANT_
 
-// One row a dtype: the name a signature uses.
+// One row per dtype: the name a signature uses.
 struct DTypeName {
   char name[16];
   DType dtype;
 };
-inline constexpr DTypeName kDTypeNames[] = {
-    {"bool", bool_},
-    {"i4", i4},
-    {"i8", i8},
-    {"i16", i16},
-    {"i32", i32},
-    {"i64", i64},
-    {"u4", u4},
-    {"u8", u8},
-    {"u16", u16},
-    {"u32", u32},
-    {"u64", u64},
-    {"f16", f16},
-    {"bf16", bf16},
-    {"f32", f32},
-    {"f64", f64},
-    {"c64", c64},
-    {"c128", c128},
-    {"f8_e3m4", f8_e3m4},
-    {"f8_e4m3", f8_e4m3},
-    {"f8_e4m3b11fnuz", f8_e4m3b11fnuz},
-    {"f8_e4m3fn", f8_e4m3fn},
-    {"f8_e4m3fnuz", f8_e4m3fnuz},
-    {"f8_e5m2", f8_e5m2},
-    {"f8_e5m2fnuz", f8_e5m2fnuz},
-    {"f8_e8m0fnu", f8_e8m0fnu},
-    {"f6_e2m3fn", f6_e2m3fn},
-    {"f6_e3m2fn", f6_e3m2fn},
-    {"f4_e2m1fn", f4_e2m1fn},
-};
+#define KP_DTYPE_NAME_(constant, name, word, code, bits) {name, constant},
+inline constexpr DTypeName kDTypeNames[] = {KP_DTYPES(KP_DTYPE_NAME_)};
+#undef KP_DTYPE_NAME_
 
 // "f32", "f32x4" with lanes, "dtype(code=9, bits=3)" when it has no name.
 KP_COLD inline Text& operator<<(Text& text, DType d) {

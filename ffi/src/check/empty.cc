@@ -10,6 +10,7 @@
 #include "check/call.h"
 #include "check/text.h"
 #include "tensor/dltensor.h"
+#include "tensor/tensor_object.h"
 
 namespace kernpack::host::check {
 
@@ -107,11 +108,8 @@ EmptyTensors::~EmptyTensors() {
 }
 
 int EmptyTensors::Make(const KpDLTensor& prototype, unsigned tag, Turn turn, const char* function, KpAny* out) {
-  KpDLTensor wanted = prototype;
-  wanted.data = &wanted;  // a prototype has no data yet; the rest must be sound
-  wanted.strides = nullptr;
-  wanted.byte_offset = 0;
-  if (kp_dltensor_validate(&wanted, "kp_tensor_new") != 0) return -1;
+  KpDLTensor wanted;
+  if (ReadPrototype(&prototype, "kp_tensor_new", &wanted) != 0) return -1;
   auto made = std::make_shared<EmptyTensor>(wanted, tag, turn, function);
   wanted.data = made->data();
   auto held = std::make_unique<std::shared_ptr<EmptyTensor>>(made);

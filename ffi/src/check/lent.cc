@@ -39,7 +39,9 @@ Lent::Lent(const KpDLTensor& given, const DeviceInUse* where, Role role, unsigne
   const uint64_t origin = reinterpret_cast<uintptr_t>(placed.data) + placed.byte_offset;
   numel_ = NumElements(given);
   compact_ = IsCompact(given);
-  begin_ = numel_ ? signature::RangeOf(placed).begin : origin;
+  const signature::Range range = signature::RangeOf(placed);
+  begin_ = numel_ ? range.begin : origin;
+  bytes_ = range.end - range.begin;
   to_origin_ = origin - begin_;
   const auto ndim = static_cast<size_t>(given.ndim);
   dims_.resize(2 * ndim);
@@ -50,14 +52,14 @@ Lent::Lent(const KpDLTensor& given, const DeviceInUse* where, Role role, unsigne
   if (given.strides) tensor_.strides = dims_.data() + ndim;
 }
 
-int Lent::FetchBefore(uint64_t bytes) {
+int Lent::FetchBefore() {
   auto* begin = reinterpret_cast<char*>(begin_);
   if (where_ == nullptr) {
-    std::memcpy(before_.get(), begin, bytes);
+    std::memcpy(before_.get(), begin, bytes_);
     return 0;
   }
-  if (where_->HasAddresses()) return where_->Fetch(begin, 0, before_.get(), bytes);
-  return where_->Fetch(given_.data, begin_, before_.get(), bytes);
+  if (where_->HasAddresses()) return where_->Fetch(begin, 0, before_.get(), bytes_);
+  return where_->Fetch(given_.data, begin_, before_.get(), bytes_);
 }
 
 // What a result or a workspace holds before the call.
@@ -75,24 +77,20 @@ void Lent::FillUnwritten(char* at, Turn turn) const {
 }
 
 int Lent::Fill(Turn turn) {
-  KpDLTensor placed = given_;
-  if (where_ && !where_->HasAddresses()) placed.data = nullptr;
-  const signature::Range range = signature::RangeOf(placed);
-  const uint64_t bytes = range.end - range.begin;
   const KpDLDataType dtype = role_ == Role::kWorkspace ? kUntyped : given_.dtype;
   const Pattern outside = OutsidePattern(tag_, dtype, role_ == Role::kInput, turn);
-  block_ = std::make_shared<Block>(bytes, begin_, outside);
-  const bool copied = bytes != 0 && (KeepsContent() || !compact_);
+  block_ = std::make_shared<Block>(bytes_, begin_, outside);
+  const bool copied = bytes_ != 0 && (KeepsContent() || !compact_);
   if (copied && (where_ || !compact_)) {
-    before_.reset(new char[bytes]);
-    if (FetchBefore(bytes) != 0) return -1;
+    before_.reset(new char[bytes_]);
+    if (FetchBefore() != 0) return -1;
     original_.data = before_.get();
     original_.byte_offset = to_origin_;
     original_.device = kHere;
   }
-  if (copied && !compact_ && FillGaps(bytes, outside) != 0) return -1;
-  if (copied) std::memcpy(block_->data(), OriginalBytes(), bytes);
-  if (!KeepsContent() && bytes != 0) {
+  if (copied && !compact_ && FillGaps(outside) != 0) return -1;
+  if (copied) std::memcpy(block_->data(), OriginalBytes(), bytes_);
+  if (!KeepsContent() && bytes_ != 0) {
     std::unique_ptr<char[]> buffer;
     char* elements = Elements(&buffer);
     FillUnwritten(elements, turn);
@@ -109,12 +107,12 @@ int Lent::Fill(Turn turn) {
 }
 
 // A kernel that forgets the strides reads between the elements. What the caller has there stays out of the copy.
-int Lent::FillGaps(uint64_t bytes, Pattern outside) {
+int Lent::FillGaps(Pattern outside) {
   KpDLTensor filled = original_;
   filled.data = block_->data();
-  FillPattern(block_->data(), bytes, outside, 0);
+  FillPattern(block_->data(), bytes_, outside, 0);
   if (kp_copy(&original_, &filled) != 0) return -1;
-  std::memcpy(before_.get(), block_->data(), bytes);
+  std::memcpy(before_.get(), block_->data(), bytes_);
   return 0;
 }
 

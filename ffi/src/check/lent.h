@@ -62,8 +62,8 @@ class Lent {
  private:
   void ReleaseObject();
   bool KeepsContent() const { return role_ == Role::kInput || role_ == Role::kMutated; }
-  int FetchBefore(uint64_t bytes);
-  int FillGaps(uint64_t bytes, Pattern outside);
+  int FetchBefore();
+  int FillGaps(Pattern outside);
   void FillUnwritten(char* at, Turn turn) const;
   KpDLTensor InBlock() const;
   char* Elements(std::unique_ptr<char[]>* buffer) const;
@@ -88,6 +88,7 @@ class Lent {
   std::shared_ptr<DeviceImage> image_;  // of the block, on a device
   uint64_t
       begin_;  // address of the first byte that the tensor reaches; on a device that has handles, with data taken for 0
+  uint64_t bytes_;  // from there to the last byte that it reaches
   uint64_t to_origin_;  // bytes from there to the first element
   // The content that the copy had before the call, where the tensor's own memory does not say: of a device's, and of memory with
   // gaps between its elements, which hold what surrounds the copy.

@@ -84,18 +84,17 @@ void Lent::SayGaps(const std::string& who, Findings* findings) const {
 void Lent::LookAround(const std::string& who, Findings* findings) const {
   const Block::Damage damage = block_->Look();
   const uint64_t size = ElementBytes() ? ElementBytes() : 1;
+  const auto elements = [size](uint64_t bytes) { return static_cast<int64_t>((bytes + size - 1) / size); };
   const auto say = [&](const Block::Reach& reach, const char* where, const char* beside, int64_t index,
                        const char* remedy) {
     if (reach.farthest == 0) return;
-    const auto elements = [size](uint64_t bytes) { return (bytes + size - 1) / size; };
-    const uint64_t bytes = (elements(reach.farthest) - elements(reach.nearest) + 1) * size;
+    const uint64_t bytes = static_cast<uint64_t>(elements(reach.farthest) - elements(reach.nearest) + 1) * size;
     std::string text = who + "memory " + where + " was written, ";
     text.append(ReachText(reach, size, ElementBytes() ? "element" : "byte")).append(beside).append(TensorText(given_));
     text.append(" (").append(std::to_string(bytes)).append(bytes == 1 ? " byte" : " bytes");
     if (given_.ndim == 1 && compact_ && ElementBytes()) text.append(", from index [" + std::to_string(index) + "]");
     findings->push_back(text.append("); ").append(remedy));
   };
-  const auto elements = [size](uint64_t bytes) { return static_cast<int64_t>((bytes + size - 1) / size); };
   say(damage.past, "past its end", " past the last one of ", numel_ + elements(damage.past.nearest) - 1,
       "check the loop's bounds");
   say(damage.before, "before its start", " before the first one of ", -elements(damage.before.farthest),

@@ -3,7 +3,6 @@
 namespace kernpack::host::check {
 namespace {
 
-constexpr uint64_t kEachWord = 0x0001000100010001u;
 constexpr uint64_t kEachByte = 0x0101010101010101u;
 constexpr uint64_t kHalf = 0x7d80;  // signalling as f16
 constexpr uint64_t kWord = 0x7f80;  // signalling as bf16, and in the upper word of f32

@@ -25,21 +25,34 @@ enum class Turn { kFirst, kAgain };
 
 inline Mark MarkOf(Mark first, Turn turn) { return turn == Turn::kFirst ? first : Mark::kZero; }
 
-inline uint8_t MarkByte(Mark mark, const char* at) {
-  return static_cast<uint8_t>(static_cast<unsigned>(mark) >> (reinterpret_cast<uintptr_t>(at) & 1) * 8);
+// Eight bytes over and over. A place counts bytes from wherever the first one stands.
+struct Pattern {
+  uint64_t bytes = 0;
+  uint8_t At(int64_t place) const { return static_cast<uint8_t>(bytes >> (place & 7) * 8); }
+};
+
+inline void FillPattern(char* at, size_t bytes, Pattern fill, int64_t place) {
+  for (size_t i = 0; i < bytes && i < 8; ++i) at[i] = static_cast<char>(fill.At(place + static_cast<int64_t>(i)));
+  for (size_t done = 8; done < bytes; done *= 2) std::memcpy(at + done, at, done < bytes - done ? done : bytes - done);
 }
 
-// The byte of a mark depends on its address alone.
-inline void FillMark(char* at, size_t bytes, Mark mark) {
-  for (size_t i = 0; i < bytes && i < 2; ++i) at[i] = static_cast<char>(MarkByte(mark, at + i));
-  for (size_t done = 2; done < bytes; done *= 2) std::memcpy(at + done, at, done < bytes - done ? done : bytes - done);
-}
-
-inline bool HoldsMark(const char* at, size_t bytes, Mark mark) {
-  for (size_t i = 0; i < bytes && i < 2; ++i) {
-    if (static_cast<uint8_t>(at[i]) != MarkByte(mark, at + i)) return false;
+inline bool HoldsPattern(const char* at, size_t bytes, Pattern fill, int64_t place) {
+  for (size_t i = 0; i < bytes && i < 8; ++i) {
+    if (static_cast<uint8_t>(at[i]) != fill.At(place + static_cast<int64_t>(i))) return false;
   }
-  return bytes <= 2 || std::memcmp(at, at + 2, bytes - 2) == 0;
+  return bytes <= 8 || std::memcmp(at, at + 8, bytes - 8) == 0;
+}
+
+constexpr uint64_t kEachWord = 0x0001000100010001u;
+
+// The byte of a mark depends on its address alone: that is its place.
+inline Pattern PatternOf(Mark mark) { return {static_cast<uint64_t>(mark) * kEachWord}; }
+inline int64_t PlaceOf(const char* at) { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at)); }
+
+inline uint8_t MarkByte(Mark mark, const char* at) { return PatternOf(mark).At(PlaceOf(at)); }
+inline void FillMark(char* at, size_t bytes, Mark mark) { FillPattern(at, bytes, PatternOf(mark), PlaceOf(at)); }
+inline bool HoldsMark(const char* at, size_t bytes, Mark mark) {
+  return HoldsPattern(at, bytes, PatternOf(mark), PlaceOf(at));
 }
 
 // Integers have no NaN: a result of theirs is filled with noise, which differs from place to place, so that what a kernel

@@ -106,12 +106,8 @@ using namespace kernpack::host;
 int kp_tensor_alloc(const KpDLTensor* prototype, KpBytes scope, KpAny* out) {
   return Guard("kp_tensor_alloc", [&] {
     *out = kp_none();
-    if (prototype == nullptr) return kp_raise("ValueError", "kp_tensor_alloc: the prototype is NULL");
-    KpDLTensor wanted = *prototype;
-    wanted.data = &wanted;  // a prototype has no data yet; the rest must be sound
-    wanted.strides = nullptr;
-    wanted.byte_offset = 0;
-    if (kp_dltensor_validate(&wanted, "kp_tensor_alloc") != 0) return -1;
+    KpDLTensor wanted;
+    if (ReadPrototype(prototype, "kp_tensor_alloc", &wanted) != 0) return -1;
     if (wanted.device.device_type == KP_DEVICE_CPU && scope.size == 0) return kp_tensor_new(&wanted, out);
     return Alloc(wanted, scope, out);
   });

@@ -21,7 +21,7 @@ constexpr int kMostOwnFrames = 8;
 
 std::string Demangle(const char* symbol) {
   if (symbol == nullptr) return "<unknown>";
-  if (std::strncmp(symbol, "_Z", 2) != 0) return symbol;  // a C function f is no float
+  if (std::strncmp(symbol, "_Z", 2) != 0) return symbol;  // a C function named f isn't a float
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
   return status == 0 && text ? text.get() : symbol;

@@ -27,8 +27,8 @@ struct Image {
 // the file, and reads what the loader needs to know. Returns 0, or -1 with ImportError raised.
 int InspectImage(const char* path, std::span<const char> content, Image* out);
 
-// "kp_backend_v2" where `content` exports `prefix` with a number behind it, but not `own`; empty where it does, or is no shared
-// object that can be read.
+// "kp_backend_v2" where `content` exports `prefix` with a number behind it, but not `own`; empty where it does, or isn't a
+// shared object that can be read.
 std::string QueryOfOtherMajor(std::span<const char> content, std::string_view prefix, std::string_view own);
 // The major that such a name ends with; the largest number there is for one that is larger.
 unsigned long MajorOf(const std::string& query, std::string_view prefix);

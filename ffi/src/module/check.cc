@@ -11,6 +11,7 @@
 #include <kernpack/host/host.h>
 
 #include "base/other_major.h"
+#include "target/target_words.h"
 
 namespace kernpack::host {
 namespace {
@@ -216,7 +217,9 @@ int CheckBaseline(const std::vector<Entry>& entries) {
   for (const Entry& entry : entries) {
     const char* target = entry.info().target;
     if (!target) return 0;
-    if (std::strncmp(target, "llvm", 4) == 0 || SameText(target, "c")) for_cpu = &entry;
+    TargetWords words;
+    static_cast<void>(ReadTargetWords(target, &words));  // its kind can be read, whatever its options are
+    if (IsCpuKind(words.kind)) for_cpu = &entry;
   }
   if (!for_cpu) return 0;
   const char* name = for_cpu->definition->name;

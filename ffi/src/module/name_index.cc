@@ -2,9 +2,6 @@
 
 #include <bit>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace kernpack::host {
 
 NameIndex::NameIndex(size_t count) : room_(count) {
@@ -12,7 +9,5 @@ NameIndex::NameIndex(size_t count) : room_(count) {
   slots_ = std::make_unique<Slot[]>(slots);
   mask_ = slots - 1;
 }
-
-uint32_t NameIndex::Hash(std::string_view name) { return static_cast<uint32_t>(XXH3_64bits(name.data(), name.size())); }
 
 }  // namespace kernpack::host

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "base/hash.h"
+
 namespace kernpack::host {
 
 class NameIndex {
@@ -37,7 +39,7 @@ class NameIndex {
     uint32_t hash;
     uint32_t number_plus_1;  // 0: free
   };
-  static uint32_t Hash(std::string_view name);
+  static uint32_t Hash(std::string_view name) { return static_cast<uint32_t>(HashText(name)); }
 
   template <class NameOf>
   size_t Probe(std::string_view name, uint32_t hash, const NameOf& name_of) const {

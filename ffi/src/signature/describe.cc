@@ -14,7 +14,6 @@ namespace kernpack::host {
 namespace {
 
 using signature::ReadDefault;
-using signature::View;
 
 // Items of list defaults, made once a program and parameter.
 struct ListDefaults {
@@ -22,7 +21,7 @@ struct ListDefaults {
   std::map<const uint32_t*, std::vector<KpAny>> items;  // by the record in the program
 };
 
-const KpAny* ListItems(View p, const uint32_t* record) {
+const KpAny* ListItems(signature::View p, const uint32_t* record) {
   auto& lists = Leaked<ListDefaults>();
   const std::lock_guard lock(lists.mutex);
   auto [found, fresh] = lists.items.try_emplace(record);
@@ -42,18 +41,18 @@ int RaiseIndex(const char* what, int32_t index, int32_t count) {
 
 using namespace kernpack::host;
 
-int32_t kp_sig_num_params(const uint32_t* program) { return View{program}.NumParams(); }
-int32_t kp_sig_num_positional(const uint32_t* program) { return View{program}.NumPositional(); }
-int32_t kp_sig_num_results(const uint32_t* program) { return View{program}.NumResults(); }
+int32_t kp_sig_num_params(const uint32_t* program) { return kernpack::signature::View{program}.NumParams(); }
+int32_t kp_sig_num_positional(const uint32_t* program) { return kernpack::signature::View{program}.NumPositional(); }
+int32_t kp_sig_num_results(const uint32_t* program) { return kernpack::signature::View{program}.NumResults(); }
 uint32_t kp_sig_props(const uint32_t* program) {
-  const View view{program};
+  const kernpack::signature::View view{program};
   const bool unconditional = view.NumConditions() == 0 && view.OnDeviceType() == 0;
   return view.Props() | (unconditional ? uint32_t{KP_PROP_UNCONDITIONAL} : 0u);
 }
 
 int kp_sig_param(const uint32_t* program, int32_t index, KpSigParam* out) {
   return Guard("kp_sig_param", [&] {
-    const View p{program};
+    const kernpack::signature::View p{program};
     if (index < 0 || index >= p.NumParams()) return RaiseIndex("kp_sig_param", index, p.NumParams());
     const uint32_t* record = p.Param(index);
     *out = KpSigParam{};
@@ -75,7 +74,7 @@ int kp_sig_param(const uint32_t* program, int32_t index, KpSigParam* out) {
 }
 
 int kp_sig_result(const uint32_t* program, int32_t index, KpSigResult* out) {
-  const View p{program};
+  const kernpack::signature::View p{program};
   if (index < 0 || index >= p.NumResults()) return RaiseIndex("kp_sig_result", index, p.NumResults());
   out->name = p.ResultName(index);
   out->flags = kernpack::signature::FlagsOf(p.Result(index));

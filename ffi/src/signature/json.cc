@@ -14,11 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using signature::Batch;
 using signature::DTypeForm;
-using signature::View;
 
 std::string DTypeText(uint32_t packed) { return kp_dtype_name(signature::UnpackDType(packed)); }
 
-Json DTypeJson(View p, uint32_t dtype) {
+Json DTypeJson(signature::View p, uint32_t dtype) {
   const int index = static_cast<int>(dtype & 0xff);
   switch (signature::FormOf(dtype)) {
     case DTypeForm::kFixed:
@@ -34,7 +33,7 @@ Json DTypeJson(View p, uint32_t dtype) {
   }
 }
 
-void AddShape(View p, const uint32_t* shape, Json* out) {
+void AddShape(signature::View p, const uint32_t* shape, Json* out) {
   Json terms = Json::array();
   for (uint32_t i = 0; i < signature::NumDimsOf(shape); ++i) terms.push_back(RenderDim(p, signature::DimsOf(shape)[i]));
   (*out)["shape"] = std::move(terms);
@@ -63,7 +62,7 @@ Json ValueJson(const KpAny& a) {
   }
 }
 
-Json ParamJson(View p, int index) {
+Json ParamJson(signature::View p, int index) {
   KpSigParam param;
   kp_sig_param(p.words, index, &param);
   const uint32_t* record = p.Param(index);
@@ -94,7 +93,7 @@ Json ParamJson(View p, int index) {
   return out;
 }
 
-Json ResultJson(View p, int index) {
+Json ResultJson(signature::View p, int index) {
   const uint32_t* record = p.Result(index);
   Json out{{"name", p.ResultName(index)}, {"dtype", DTypeJson(p, record[1])}};
   AddShape(p, p.words + record[2], &out);
@@ -103,7 +102,7 @@ Json ResultJson(View p, int index) {
   return out;
 }
 
-Json PropsJson(View p) {
+Json PropsJson(signature::View p) {
   const uint32_t props = p.Props();
   Json out{{"quick", (props & KP_PROP_QUICK) != 0},
            {"graph_safe", (props & KP_PROP_GRAPH_SAFE) != 0},
@@ -122,7 +121,7 @@ Json PropsJson(View p) {
   return out;
 }
 
-Json SignatureJson(View p) {
+Json SignatureJson(signature::View p) {
   Json out{{"name", *p.Name() ? Json(p.Name()) : Json(nullptr)}};
   out["params"] = Json::array();
   for (int i = 0; i < p.NumParams(); ++i) out["params"].push_back(ParamJson(p, i));

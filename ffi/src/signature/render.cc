@@ -8,7 +8,6 @@ namespace {
 
 using signature::DimOp;
 using signature::Op;
-using signature::View;
 
 // A piece of text and how tightly its outermost operator binds.
 struct Piece {
@@ -47,7 +46,7 @@ Piece Binary(Op op, const Piece& a, const Piece& b) {
 
 }  // namespace
 
-std::string RenderExpression(View p, const uint32_t** code) {
+std::string RenderExpression(signature::View p, const uint32_t** code) {
   std::vector<Piece> stack;
   const uint32_t* at = *code;
   for (; static_cast<Op>(*at & 0xff) != Op::kEnd; ++at) {
@@ -87,7 +86,7 @@ std::string RenderExpression(View p, const uint32_t** code) {
   return stack.back().text;
 }
 
-std::string RenderDim(View p, uint32_t dim) {
+std::string RenderDim(signature::View p, uint32_t dim) {
   const uint32_t operand = signature::Operand(dim);
   switch (signature::DimOpOf(dim)) {
     case DimOp::kAny:
@@ -107,7 +106,7 @@ std::string RenderDim(View p, uint32_t dim) {
   }
 }
 
-std::string RenderCondition(View p, const uint32_t* record) {
+std::string RenderCondition(signature::View p, const uint32_t* record) {
   static constexpr const char* kRelations[] = {" < ", " <= ", " > ", " >= ", " == ", " != "};
   const uint32_t* code = record + 1;
   std::string text = RenderExpression(p, &code);

@@ -3,11 +3,12 @@
 #define KERNPACK_SRC_STORAGE_KEY_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include <kernpack/abi.h>
+
+#include "base/hash.h"
 
 namespace kernpack::host {
 
@@ -60,12 +61,10 @@ struct KeyHash {
   template <class Key>
   size_t operator()(const Key& any) const noexcept {
     const KeyView key = AsView(any);
-    uint64_t mixed = key.scope * 0x9e3779b97f4a7c15u +
-                     static_cast<uint32_t>(key.device.device_type) * 0xff51afd7ed558ccdu +
-                     static_cast<uint32_t>(key.device.device_id);
-    mixed = (mixed ^ (mixed >> 29)) * 0xc4ceb9fe1a85ec53u + reinterpret_cast<uintptr_t>(key.stream);
-    mixed = mixed * 31 + std::hash<std::string_view>()(key.module);
-    return mixed * 31 + std::hash<std::string_view>()(key.key);
+    const uint64_t numbers[] = {key.scope | static_cast<uint64_t>(key.device.device_type) << 32,
+                                static_cast<uint32_t>(key.device.device_id), reinterpret_cast<uintptr_t>(key.stream)};
+    const uint64_t hash = HashText({reinterpret_cast<const char*>(numbers), sizeof numbers});
+    return HashText(key.key, HashText(key.module, hash));
   }
 };
 

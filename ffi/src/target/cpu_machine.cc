@@ -17,7 +17,7 @@ namespace {
 std::string ReadOverride(const char* text, const CpuArch& own, CpuSpec* out) {
   TargetWords words;
   if (std::string problem = ReadTargetWords(text, &words); !problem.empty()) return problem;
-  if (words.kind != "llvm" && words.kind != "c") return "it isn't a CPU target";
+  if (!IsCpuKind(words.kind)) return "it isn't a CPU target";
   if (std::string problem = ReadCpuSpec(words, out); !problem.empty()) return problem;
   if (!out->foreign.empty() || (out->arch && out->arch != &own)) {
     return "this processor is " + std::string(own.name);

@@ -5,7 +5,7 @@
 namespace kernpack::host {
 namespace {
 
-constexpr CpuRow kFeatures[] = {
+constexpr CpuRow kArmFeatures[] = {
     {"fp-armv8", ""},
     {"neon", "fp-armv8"},
     {"crc", ""},
@@ -42,7 +42,7 @@ constexpr CpuRow kFeatures[] = {
     {"sme-f64f64", "sme"},
     {"sme-i16i64", "sme"},
 };
-constexpr CpuRow kModels[] = {
+constexpr CpuRow kArmModels[] = {
     {"generic", "neon"},
     {"cortex-a53", "generic crc aes sha2"},
     {"cortex-a55", "cortex-a53 lse rdm rcpc dotprod fullfp16"},
@@ -80,7 +80,7 @@ constexpr CpuRow kModels[] = {
     {"apple-m4", "apple-m2 sme2 sme-f64f64 sme-i16i64"},
     {"oryon-1", "cortex-a53 lse rdm rcpc dotprod sha3 sm4 jsconv complxnum flagm dit sb ssbs rand pauth bti bf16 i8mm"},
 };
-constexpr auto kTable = MakeCpuTable(kFeatures, kModels);
+constexpr auto kArmTable = MakeCpuTable(kArmFeatures, kArmModels);
 
 // Microcontrollers, with the floating-point unit they come with at most.
 constexpr CpuRow kSmallFeatures[] = {
@@ -104,7 +104,7 @@ constexpr auto kSmallTable = MakeCpuTable(kSmallFeatures, kSmallModels);
 
 }  // namespace
 
-constinit const CpuArch kArm64Cpu = kTable.View("aarch64");
+constinit const CpuArch kArm64Cpu = kArmTable.View("aarch64");
 constinit const CpuArch kArmCpu = kSmallTable.View("arm");
 
 }  // namespace kernpack::host

@@ -4,7 +4,7 @@
 namespace kernpack::host {
 namespace {
 
-constexpr CpuRow kFeatures[] = {
+constexpr CpuRow kRiscvFeatures[] = {
     {"m", ""},
     {"a", ""},
     {"f", ""},
@@ -28,15 +28,15 @@ constexpr CpuRow kFeatures[] = {
     {"v", "zve64d zvl128b"},
     {"zvfh", "zve32f zfh"},
 };
-constexpr CpuRow kModels[] = {
+constexpr CpuRow kRiscvModels[] = {
     {"generic-rv64", ""},
     {"sifive-u74", "m a d c"},
     {"sifive-x280", "sifive-u74 v zvl512b zvfh zba zbb"},
 };
-constexpr auto kTable = MakeCpuTable(kFeatures, kModels);
+constexpr auto kRiscvTable = MakeCpuTable(kRiscvFeatures, kRiscvModels);
 
 }  // namespace
 
-constinit const CpuArch kRiscv64Cpu = kTable.View("riscv64");
+constinit const CpuArch kRiscv64Cpu = kRiscvTable.View("riscv64");
 
 }  // namespace kernpack::host

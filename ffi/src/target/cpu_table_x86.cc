@@ -7,7 +7,7 @@
 namespace kernpack::host {
 namespace {
 
-constexpr CpuRow kFeatures[] = {
+constexpr CpuRow kX86Features[] = {
     {"adx", ""},
     {"sse", ""},
     {"sse2", "sse"},
@@ -82,7 +82,7 @@ constexpr CpuRow kFeatures[] = {
     {"xsavec", "xsave"},
     {"xsaveopt", "xsave"},
 };
-constexpr CpuRow kModels[] = {
+constexpr CpuRow kX86Models[] = {
     {"x86-64", "sse2 cmov cx8 fxsr mmx"},
     {"generic", "x86-64"},
     {"x86-64-v2", "x86-64 sse4.2 cx16 sahf"},
@@ -127,10 +127,10 @@ constexpr CpuRow kModels[] = {
     {"znver5", "znver4 avx512vp2intersect avxvnni movdir64b movdiri prefetchi"},
     {"btver2", "x86-64-v2 aes f16c bmi lzcnt movbe pclmul prfchw sse4a xsaveopt"},
 };
-constexpr auto kTable = MakeCpuTable(kFeatures, kModels);
+constexpr auto kX86Table = MakeCpuTable(kX86Features, kX86Models);
 
 }  // namespace
 
-constinit const CpuArch kX86Cpu = kTable.View("x86_64");
+constinit const CpuArch kX86Cpu = kX86Table.View("x86_64");
 
 }  // namespace kernpack::host

@@ -23,7 +23,7 @@ TargetMatch NotKnown(std::string_view option) {
 
 // The device type that code of this kind runs on; 0: unknown kind.
 int32_t DeviceTypeOfKind(std::string_view kind) {
-  if (kind == "llvm" || kind == "c") return KP_DEVICE_CPU;
+  if (IsCpuKind(kind)) return KP_DEVICE_CPU;
   KpDLDevice device{};
   if (kind == "cpu" || kp_device_from_name(KpBytes{kind.data(), kind.size()}, &device) != 0) {
     kp_error_clear();
@@ -188,7 +188,7 @@ TargetMatch MatchTargets(std::string_view code, std::string_view machine) {
 TargetMatch MatchCpu(std::string_view code, const CpuSpec& machine) {
   TargetWords wanted;
   if (std::string problem = ReadTargetWords(code, &wanted); !problem.empty()) return No(std::move(problem));
-  const TargetWords cpu{"llvm", {}};
+  const TargetWords cpu{kCpuKinds[0], {}};
   return MatchWords(wanted, cpu, &machine);
 }
 

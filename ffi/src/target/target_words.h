@@ -10,6 +10,10 @@
 
 namespace kernpack::host {
 
+// Of targets that run on the CPU, best first; NULL-terminated.
+inline constexpr const char* kCpuKinds[] = {"llvm", "c", nullptr};
+inline bool IsCpuKind(std::string_view kind) { return kind == kCpuKinds[0] || kind == kCpuKinds[1]; }
+
 // As ReadCpuSpec of cpu_spec.h, without advice.
 std::string ReadCpuSpec(const TargetWords& target, CpuSpec* out);
 

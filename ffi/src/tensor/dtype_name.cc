@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include <kernpack/dtype_table.h>
 #include <kernpack/host/host.h>
 
 #include "base/bytes.h"
@@ -17,74 +18,18 @@ struct NamedDtype {
   uint8_t bits;
 };
 
-// The canonical name of each dtype comes first, its other spellings behind it.
+// The canonical name of each dtype comes before its other spellings.
+#define KP_TWO_NAMES(constant, name, word, code, bits) {name, KP_DTYPE_##code, bits}, {word, KP_DTYPE_##code, bits},
 constexpr NamedDtype kNames[] = {
-    {"bool", KP_DTYPE_BOOL, 8},
-    {"bool_", KP_DTYPE_BOOL, 8},
-    {"i8", KP_DTYPE_INT, 8},
-    {"int8", KP_DTYPE_INT, 8},
-    {"i16", KP_DTYPE_INT, 16},
-    {"int16", KP_DTYPE_INT, 16},
-    {"i32", KP_DTYPE_INT, 32},
-    {"int32", KP_DTYPE_INT, 32},
-    {"i64", KP_DTYPE_INT, 64},
-    {"int64", KP_DTYPE_INT, 64},
-    {"u8", KP_DTYPE_UINT, 8},
-    {"uint8", KP_DTYPE_UINT, 8},
-    {"u16", KP_DTYPE_UINT, 16},
-    {"uint16", KP_DTYPE_UINT, 16},
-    {"u32", KP_DTYPE_UINT, 32},
-    {"uint32", KP_DTYPE_UINT, 32},
-    {"u64", KP_DTYPE_UINT, 64},
-    {"uint64", KP_DTYPE_UINT, 64},
-    {"i2", KP_DTYPE_INT, 2},
-    {"int2", KP_DTYPE_INT, 2},
-    {"i4", KP_DTYPE_INT, 4},
-    {"int4", KP_DTYPE_INT, 4},
-    {"u2", KP_DTYPE_UINT, 2},
-    {"uint2", KP_DTYPE_UINT, 2},
-    {"u4", KP_DTYPE_UINT, 4},
-    {"uint4", KP_DTYPE_UINT, 4},
-    {"f16", KP_DTYPE_FLOAT, 16},
-    {"float16", KP_DTYPE_FLOAT, 16},
+    KP_DTYPES(KP_TWO_NAMES)
+    // What no signature may name, though frameworks have it.
+    KP_TWO_NAMES(, "i2", "int2", INT, 2) KP_TWO_NAMES(, "u2", "uint2", UINT, 2)
+        KP_TWO_NAMES(, "c32", "complex32", COMPLEX, 32){"bool_", KP_DTYPE_BOOL, 8},
     {"half", KP_DTYPE_FLOAT, 16},
-    {"bf16", KP_DTYPE_BFLOAT, 16},
-    {"bfloat16", KP_DTYPE_BFLOAT, 16},
-    {"f32", KP_DTYPE_FLOAT, 32},
-    {"float32", KP_DTYPE_FLOAT, 32},
     {"single", KP_DTYPE_FLOAT, 32},
-    {"f64", KP_DTYPE_FLOAT, 64},
-    {"float64", KP_DTYPE_FLOAT, 64},
     {"double", KP_DTYPE_FLOAT, 64},
-    {"c32", KP_DTYPE_COMPLEX, 32},
-    {"complex32", KP_DTYPE_COMPLEX, 32},
-    {"c64", KP_DTYPE_COMPLEX, 64},
-    {"complex64", KP_DTYPE_COMPLEX, 64},
-    {"c128", KP_DTYPE_COMPLEX, 128},
-    {"complex128", KP_DTYPE_COMPLEX, 128},
-    {"f8_e3m4", KP_DTYPE_FLOAT8_E3M4, 8},
-    {"float8_e3m4", KP_DTYPE_FLOAT8_E3M4, 8},
-    {"f8_e4m3", KP_DTYPE_FLOAT8_E4M3, 8},
-    {"float8_e4m3", KP_DTYPE_FLOAT8_E4M3, 8},
-    {"f8_e4m3b11fnuz", KP_DTYPE_FLOAT8_E4M3B11FNUZ, 8},
-    {"float8_e4m3b11fnuz", KP_DTYPE_FLOAT8_E4M3B11FNUZ, 8},
-    {"f8_e4m3fn", KP_DTYPE_FLOAT8_E4M3FN, 8},
-    {"float8_e4m3fn", KP_DTYPE_FLOAT8_E4M3FN, 8},
-    {"f8_e4m3fnuz", KP_DTYPE_FLOAT8_E4M3FNUZ, 8},
-    {"float8_e4m3fnuz", KP_DTYPE_FLOAT8_E4M3FNUZ, 8},
-    {"f8_e5m2", KP_DTYPE_FLOAT8_E5M2, 8},
-    {"float8_e5m2", KP_DTYPE_FLOAT8_E5M2, 8},
-    {"f8_e5m2fnuz", KP_DTYPE_FLOAT8_E5M2FNUZ, 8},
-    {"float8_e5m2fnuz", KP_DTYPE_FLOAT8_E5M2FNUZ, 8},
-    {"f8_e8m0fnu", KP_DTYPE_FLOAT8_E8M0FNU, 8},
-    {"float8_e8m0fnu", KP_DTYPE_FLOAT8_E8M0FNU, 8},
-    {"f6_e2m3fn", KP_DTYPE_FLOAT6_E2M3FN, 6},
-    {"float6_e2m3fn", KP_DTYPE_FLOAT6_E2M3FN, 6},
-    {"f6_e3m2fn", KP_DTYPE_FLOAT6_E3M2FN, 6},
-    {"float6_e3m2fn", KP_DTYPE_FLOAT6_E3M2FN, 6},
-    {"f4_e2m1fn", KP_DTYPE_FLOAT4_E2M1FN, 4},
-    {"float4_e2m1fn", KP_DTYPE_FLOAT4_E2M1FN, 4},
 };
+#undef KP_TWO_NAMES
 
 // Names that mean one thing to torch and another elsewhere: known only behind "torch.".
 constexpr NamedDtype kTorchNames[] = {

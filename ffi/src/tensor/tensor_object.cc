@@ -37,6 +37,15 @@ size_t ShapeBytes(const KpDLTensor& source) { return 2 * static_cast<size_t>(sou
 
 }  // namespace
 
+int ReadPrototype(const KpDLTensor* prototype, const char* who, KpDLTensor* out) {
+  if (prototype == nullptr) return kp_raise("ValueError", "%s: the prototype is NULL", who);
+  *out = *prototype;
+  out->data = out;  // there is none yet; the rest must be sound
+  out->strides = nullptr;
+  out->byte_offset = 0;
+  return kp_dltensor_validate(out, who);
+}
+
 TensorBody* NewTensor(const KpDLTensor& source) {
   auto* tensor = NewObject<TensorBody>(KP_TYPE_TENSOR, DeleteTensor, ShapeBytes(source));
   PlaceShape(tensor, source);
@@ -67,12 +76,8 @@ using namespace kernpack::host;
 
 int kp_tensor_new(const KpDLTensor* prototype, KpAny* out) {
   return Guard("kp_tensor_new", [&] {
-    if (prototype == nullptr) return kp_raise("ValueError", "kp_tensor_new: the prototype is NULL");
-    KpDLTensor wanted = *prototype;
-    wanted.data = &wanted;  // a prototype has no data yet; the rest must be sound
-    wanted.strides = nullptr;
-    wanted.byte_offset = 0;
-    if (kp_dltensor_validate(&wanted, "kp_tensor_new") != 0) return -1;
+    KpDLTensor wanted;
+    if (ReadPrototype(prototype, "kp_tensor_new", &wanted) != 0) return -1;
     if (wanted.device.device_type != KP_DEVICE_CPU) {
       return kp_raise("ValueError",
                       "kp_tensor_new: expected device cpu, got %s:%d; tensors of another device come from its "

@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SRC_XLA_DTYPE_H_
 #define KERNPACK_SRC_XLA_DTYPE_H_
 
-#include <kernpack/abi.h>
+#include <kernpack/dtype.h>
 
 #include <array>
 #include <cstddef>
@@ -13,39 +13,37 @@ namespace kernpack::xla {
 
 inline constexpr std::array<KpDLDataType, kDataTypeEnd> MakeDataTypes() {
   std::array<KpDLDataType, kDataTypeEnd> t{};
-  const auto set = [&t](DataType from, int code, int bits) {
-    t[static_cast<size_t>(from)] = {static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
-  };
-  set(DataType::kPred, KP_DTYPE_BOOL, 8);
-  set(DataType::kS1, KP_DTYPE_INT, 1);
-  set(DataType::kS2, KP_DTYPE_INT, 2);
-  set(DataType::kS4, KP_DTYPE_INT, 4);
-  set(DataType::kS8, KP_DTYPE_INT, 8);
-  set(DataType::kS16, KP_DTYPE_INT, 16);
-  set(DataType::kS32, KP_DTYPE_INT, 32);
-  set(DataType::kS64, KP_DTYPE_INT, 64);
-  set(DataType::kU1, KP_DTYPE_UINT, 1);
-  set(DataType::kU2, KP_DTYPE_UINT, 2);
-  set(DataType::kU4, KP_DTYPE_UINT, 4);
-  set(DataType::kU8, KP_DTYPE_UINT, 8);
-  set(DataType::kU16, KP_DTYPE_UINT, 16);
-  set(DataType::kU32, KP_DTYPE_UINT, 32);
-  set(DataType::kU64, KP_DTYPE_UINT, 64);
-  set(DataType::kF16, KP_DTYPE_FLOAT, 16);
-  set(DataType::kF32, KP_DTYPE_FLOAT, 32);
-  set(DataType::kF64, KP_DTYPE_FLOAT, 64);
-  set(DataType::kBf16, KP_DTYPE_BFLOAT, 16);
-  set(DataType::kC64, KP_DTYPE_COMPLEX, 64);
-  set(DataType::kC128, KP_DTYPE_COMPLEX, 128);
-  set(DataType::kF8E3M4, KP_DTYPE_FLOAT8_E3M4, 8);
-  set(DataType::kF8E4M3, KP_DTYPE_FLOAT8_E4M3, 8);
-  set(DataType::kF8E4M3B11Fnuz, KP_DTYPE_FLOAT8_E4M3B11FNUZ, 8);
-  set(DataType::kF8E4M3Fn, KP_DTYPE_FLOAT8_E4M3FN, 8);
-  set(DataType::kF8E4M3Fnuz, KP_DTYPE_FLOAT8_E4M3FNUZ, 8);
-  set(DataType::kF8E5M2, KP_DTYPE_FLOAT8_E5M2, 8);
-  set(DataType::kF8E5M2Fnuz, KP_DTYPE_FLOAT8_E5M2FNUZ, 8);
-  set(DataType::kF8E8M0Fnu, KP_DTYPE_FLOAT8_E8M0FNU, 8);
-  set(DataType::kF4E2M1Fn, KP_DTYPE_FLOAT4_E2M1FN, 4);
+  const auto set = [&t](DataType from, DType dtype) { t[static_cast<size_t>(from)] = dtype; };
+  set(DataType::kPred, bool_);
+  set(DataType::kS1, {KP_DTYPE_INT, 1});
+  set(DataType::kS2, {KP_DTYPE_INT, 2});
+  set(DataType::kS4, i4);
+  set(DataType::kS8, i8);
+  set(DataType::kS16, i16);
+  set(DataType::kS32, i32);
+  set(DataType::kS64, i64);
+  set(DataType::kU1, {KP_DTYPE_UINT, 1});
+  set(DataType::kU2, {KP_DTYPE_UINT, 2});
+  set(DataType::kU4, u4);
+  set(DataType::kU8, u8);
+  set(DataType::kU16, u16);
+  set(DataType::kU32, u32);
+  set(DataType::kU64, u64);
+  set(DataType::kF16, f16);
+  set(DataType::kF32, f32);
+  set(DataType::kF64, f64);
+  set(DataType::kBf16, bf16);
+  set(DataType::kC64, c64);
+  set(DataType::kC128, c128);
+  set(DataType::kF8E3M4, f8_e3m4);
+  set(DataType::kF8E4M3, f8_e4m3);
+  set(DataType::kF8E4M3B11Fnuz, f8_e4m3b11fnuz);
+  set(DataType::kF8E4M3Fn, f8_e4m3fn);
+  set(DataType::kF8E4M3Fnuz, f8_e4m3fnuz);
+  set(DataType::kF8E5M2, f8_e5m2);
+  set(DataType::kF8E5M2Fnuz, f8_e5m2fnuz);
+  set(DataType::kF8E8M0Fnu, f8_e8m0fnu);
+  set(DataType::kF4E2M1Fn, f4_e2m1fn);
   return t;
 }
 

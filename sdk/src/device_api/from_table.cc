@@ -7,12 +7,13 @@
 #include <mutex>
 
 #include "device_api/devices.h"
+#include "device_api/service_table.h"
 #include "target/host.h"
 
 namespace kernpack::sdk {
 namespace {
 
-KpBytes Bytes(std::string_view text) { return {text.data(), text.size()}; }
+using device_table::Bytes;
 
 // What it calls is the host's table, which checks devices and is complete.
 class TableDeviceAPI final : public DeviceAPI {

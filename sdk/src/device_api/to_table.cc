@@ -6,13 +6,21 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <tuple>
+#include <utility>
 
 #include "codegen/packed.h"
 #include "device_api/devices.h"
+#include "device_api/service_table.h"
 #include "target/host.h"
 
 namespace kernpack::sdk {
 namespace {
+
+using device_table::FillServices;
+using device_table::Passed;
+using device_table::Service;
+using device_table::View;
 
 // What the host keeps for ever: the struct that registers, the table, and what the table points to.
 struct Backend {
@@ -30,7 +38,6 @@ struct Backends {
 };
 
 DeviceAPI& Of(const KpDeviceApi* table) { return *static_cast<DeviceAPI*>(table->context); }
-std::string_view View(KpBytes text) { return text.size != 0 ? std::string_view(text.data, text.size) : ""; }
 
 template <class Body>
 int Serve(Body body) {
@@ -44,24 +51,9 @@ int Count(const KpDeviceApi* table, int32_t* count, KpAny* reason) {
     if (*count == 0 && !why.empty()) *reason = Any(String(StringView(why.data(), why.size()))).release();
   });
 }
-int GetAttr(const KpDeviceApi* table, KpDLDevice device, int32_t kind, KpAny* out) {
-  return Serve([&] { *out = Of(table).GetAttr(device, static_cast<DeviceAttrKind>(kind)).release(); });
-}
-int GetProperty(const KpDeviceApi* table, KpDLDevice device, KpBytes name, KpAny* out) {
-  return Serve([&] { *out = Of(table).GetTargetProperty(device, View(name)).release(); });
-}
-int SetDevice(const KpDeviceApi* table, KpDLDevice device) {
-  return Serve([&] { Of(table).SetDevice(device); });
-}
-int GetDevice(const KpDeviceApi* table, int32_t* id) {
-  return Serve([&] { *id = Of(table).GetDevice(); });
-}
 int Alloc(const KpDeviceApi* table, KpDLDevice device, uint64_t bytes, uint64_t alignment, KpBytes scope,
           void** handle) {
   return Serve([&] { *handle = Of(table).AllocDataSpace(device, bytes, alignment, View(scope)); });
-}
-int Free(const KpDeviceApi* table, KpDLDevice device, void* handle) {
-  return Serve([&] { Of(table).FreeDataSpace(device, handle); });
 }
 int Copy(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream) {
   return Serve([&] {
@@ -69,68 +61,81 @@ int Copy(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uin
                              stream);
   });
 }
-int CopyAsync(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream,
-              void** event) {
-  return Serve([&] { *event = Of(table).CopyDataFromToAsync(*from, *to, bytes, stream); });
-}
-int CopyStrided(const KpDeviceApi* table, const KpMemory* from, const KpMemory* to, const KpStridedCopy* box,
-                void* stream, int32_t* done) {
-  return Serve([&] { *done = Of(table).CopyStridedFromTo(*from, *to, *box, stream) ? 1 : 0; });
-}
-int CanCopy(const KpDeviceApi* table, KpDLDevice from, KpDLDevice to, int32_t* can) {
-  return Serve([&] { *can = Of(table).CanCopy(from, to) ? 1 : 0; });
-}
 int Fill(const KpDeviceApi* table, const KpMemory* to, uint64_t bytes, int32_t value, void* stream) {
   return Serve([&] { Of(table).Fill(to->device, to->handle, to->offset, bytes, static_cast<uint8_t>(value), stream); });
 }
 int StreamNew(const KpDeviceApi* table, KpDLDevice device, int32_t, void** stream) {
   return Serve([&] { *stream = Of(table).CreateStream(device); });
 }
-int StreamFree(const KpDeviceApi* table, KpDLDevice device, void* stream) {
-  return Serve([&] { Of(table).FreeStream(device, stream); });
-}
-int StreamSync(const KpDeviceApi* table, KpDLDevice device, void* stream) {
-  return Serve([&] { Of(table).StreamSync(device, stream); });
-}
-int StreamQuery(const KpDeviceApi* table, KpDLDevice device, void* stream, int32_t* done) {
-  return Serve([&] { *done = Of(table).StreamQuery(device, stream) ? 1 : 0; });
-}
 int StreamWaitStream(const KpDeviceApi* table, KpDLDevice device, void* waiting, void* other) {
   return Serve([&] { Of(table).SyncStreamFromTo(device, other, waiting); });
-}
-int EventNew(const KpDeviceApi* table, KpDLDevice device, int32_t timing, void** event) {
-  return Serve([&] { *event = Of(table).CreateEvent(device, timing != 0); });
-}
-int EventRecord(const KpDeviceApi* table, KpDLDevice device, void* event, void* stream) {
-  return Serve([&] { Of(table).RecordEvent(device, event, stream); });
 }
 int EventWait(const KpDeviceApi* table, KpDLDevice device, void* event, void* stream) {
   return Serve([&] { Of(table).StreamWaitEvent(device, stream, event); });
 }
-int EventSync(const KpDeviceApi* table, KpDLDevice device, void* event) {
-  return Serve([&] { Of(table).EventSync(device, event); });
+
+void Give(KpAny* out, Any value) { *out = value.release(); }
+template <class Out, class Value>
+void Give(Out* out, Value value) {
+  *out = value;
 }
-int EventQuery(const KpDeviceApi* table, KpDLDevice device, void* event, int32_t* done) {
-  return Serve([&] { *done = Of(table).EventQuery(device, event) ? 1 : 0; });
-}
-int EventElapsed(const KpDeviceApi* table, KpDLDevice device, void* begin, void* end, double* milliseconds) {
-  return Serve([&] { *milliseconds = Of(table).EventElapsed(device, begin, end); });
-}
-int EventFree(const KpDeviceApi* table, KpDLDevice device, void* event) {
-  return Serve([&] { Of(table).FreeEvent(device, event); });
-}
-int LoadCode(const KpDeviceApi* table, KpDLDevice device, KpBytes image, KpBytes format, KpBytes options, void** code) {
-  return Serve([&] { *code = Of(table).LoadCode(device, View(image), View(format), View(options)); });
-}
-int UnloadCode(const KpDeviceApi* table, KpDLDevice device, void* code) {
-  return Serve([&] { Of(table).UnloadCode(device, code); });
-}
-int GetKernel(const KpDeviceApi* table, KpDLDevice device, void* code, KpBytes name, void** kernel) {
-  return Serve([&] { *kernel = Of(table).GetKernel(device, code, View(name)); });
-}
-int Launch(const KpDeviceApi* table, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) {
-  return Serve([&] { Of(table).Launch(device, kernel, *launch, stream); });
-}
+
+// A method that takes what the service takes, in its order. What it returns goes to the service's last parameter.
+template <auto Member, class Type = decltype(Member)>
+struct Method;
+template <auto Member, class Result, class... Args>
+struct Method<Member, Result (DeviceAPI::*)(Args...)> {
+  template <class... Given>
+  static int Call(const KpDeviceApi* table, Given... given) {
+    return Serve([&] {
+      const std::tuple all(given...);
+      const auto call = [&]<size_t... kPlace>(std::index_sequence<kPlace...>) -> Result {
+        return (Of(table).*Member)(Passed<Args>(std::get<kPlace>(all))...);
+      };
+      if constexpr (std::is_void_v<Result>) {
+        call(std::index_sequence_for<Args...>());
+      } else {
+        Give(std::get<sizeof...(Args)>(all), call(std::index_sequence_for<Args...>()));
+      }
+    });
+  }
+  template <class... Given>
+  constexpr operator Service<Given...>() const {
+    return Call<Given...>;
+  }
+};
+
+// What the class has no method for, the host makes from what it has.
+struct Services {
+  static constexpr auto count = Count;
+  static constexpr Method<&DeviceAPI::GetAttr> get_attr{};
+  static constexpr Method<&DeviceAPI::GetTargetProperty> get_property{};
+  static constexpr Method<&DeviceAPI::SetDevice> set_device{};
+  static constexpr Method<&DeviceAPI::GetDevice> get_device{};
+  static constexpr auto alloc = Alloc;
+  static constexpr Method<&DeviceAPI::FreeDataSpace> free{};
+  static constexpr auto copy = Copy;
+  static constexpr Method<&DeviceAPI::CanCopy> can_copy{};
+  static constexpr Method<&DeviceAPI::CopyStridedFromTo> copy_strided{};
+  static constexpr Method<&DeviceAPI::CopyDataFromToAsync> copy_async{};
+  static constexpr auto fill = Fill;
+  static constexpr auto stream_new = StreamNew;
+  static constexpr Method<&DeviceAPI::FreeStream> stream_free{};
+  static constexpr Method<&DeviceAPI::StreamSync> stream_sync{};
+  static constexpr Method<&DeviceAPI::StreamQuery> stream_query{};
+  static constexpr auto stream_wait_stream = StreamWaitStream;
+  static constexpr Method<&DeviceAPI::CreateEvent> event_new{};
+  static constexpr Method<&DeviceAPI::RecordEvent> event_record{};
+  static constexpr auto event_wait = EventWait;
+  static constexpr Method<&DeviceAPI::EventSync> event_sync{};
+  static constexpr Method<&DeviceAPI::EventQuery> event_query{};
+  static constexpr Method<&DeviceAPI::EventElapsed> event_elapsed{};
+  static constexpr Method<&DeviceAPI::FreeEvent> event_free{};
+  static constexpr Method<&DeviceAPI::LoadCode> load_code{};
+  static constexpr Method<&DeviceAPI::UnloadCode> unload_code{};
+  static constexpr Method<&DeviceAPI::GetKernel> get_kernel{};
+  static constexpr Method<&DeviceAPI::Launch> launch{};
+};
 
 void MakeTable(Backend* backend) {
   DeviceAPI& api = *backend->api;
@@ -140,39 +145,11 @@ void MakeTable(Backend* backend) {
   KpDeviceApi& table = backend->table;
   table.struct_size = sizeof table;
   table.abi_version = KP_DEVICE_ABI_VERSION;
-  // What the class has no method for, the host makes from what it has.
   table.flags = api.flags() & ~static_cast<uint32_t>(KP_DEVICE_ASYNC_ALLOC);
   table.max_alignment = api.MaxAlignment();
   table.scopes = backend->scope_names.data();
   table.context = &api;
-  table.count = Count;
-  table.get_attr = GetAttr;
-  table.get_property = GetProperty;
-  table.set_device = SetDevice;
-  table.get_device = GetDevice;
-  table.alloc = Alloc;
-  table.free = Free;
-  table.copy = Copy;
-  table.can_copy = CanCopy;
-  table.copy_strided = CopyStrided;
-  table.copy_async = CopyAsync;
-  table.fill = Fill;
-  table.stream_new = StreamNew;
-  table.stream_free = StreamFree;
-  table.stream_sync = StreamSync;
-  table.stream_query = StreamQuery;
-  table.stream_wait_stream = StreamWaitStream;
-  table.event_new = EventNew;
-  table.event_record = EventRecord;
-  table.event_wait = EventWait;
-  table.event_sync = EventSync;
-  table.event_query = EventQuery;
-  table.event_elapsed = EventElapsed;
-  table.event_free = EventFree;
-  table.load_code = LoadCode;
-  table.unload_code = UnloadCode;
-  table.get_kernel = GetKernel;
-  table.launch = Launch;
+  FillServices<Services>(&table);
 }
 
 Backends& AllBackends() {

@@ -3,15 +3,12 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "ir/stable_hash.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
-// FNV-1a: stable from run to run and machine to machine, which a cache key needs.
-uint64_t HashText(std::string_view text) {
-  uint64_t h = 0xcbf29ce484222325;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return h;
-}
+uint64_t HashText(std::string_view text) { return StableHash(text.data(), text.size()); }
 
 // Writes a function as bytes in which variables are numbers: equal functions, and only they, give equal bytes.
 class Canon {

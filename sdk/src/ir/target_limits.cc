@@ -1,6 +1,7 @@
 #include "ir/target_limits.h"
 
 #include <kernpack/error.h>
+#include <kernpack/host/target_text.h>
 
 #include <algorithm>
 
@@ -37,7 +38,9 @@ TargetLimits LimitsOf(const std::string& target) {
   } catch (const Error&) {
     TargetLimits unknown;
     unknown.text = target;
-    unknown.kind = target.substr(0, target.find(' '));
+    host::TargetWords words;
+    static_cast<void>(host::ReadTargetWords(target, &words));  // as far as it can be read
+    unknown.kind = words.kind;
     unknown.is_device = true;
     return unknown;
   }

@@ -57,12 +57,8 @@ struct Host {
         if (flags & KP_DELETE_WEAK) std::free(o);
       };
       auto* shape = reinterpret_cast<int64_t*>(object + 1);
-      int64_t stride = 1;
-      for (size_t i = n; i-- > 0;) {
-        shape[i] = prototype->shape[i];
-        shape[n + i] = stride;
-        stride *= shape[i];
-      }
+      if (n) std::memcpy(shape, prototype->shape, n * sizeof(int64_t));
+      kp_row_major_strides(prototype->ndim, shape, shape + n);
       object->tensor = *prototype;
       object->tensor.shape = shape;
       object->tensor.strides = shape + n;

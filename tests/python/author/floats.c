@@ -6,7 +6,7 @@ static double* data(const KpAny* a) {
   return (double*)(void*)((char*)t->data + t->byte_offset);
 }
 
-/* x, a, many, maybe, the result: a, maybe (else -1), the sum of many, and how many values were no floats. */
+/* x, a, many, maybe, the result: a, maybe (else -1), the sum of many, and how many values weren't floats. */
 static int Seen(void* self, const KpAny* args, int32_t n, KpAny* result) {
   const KpSequenceObject* many = (const KpSequenceObject*)(const void*)args[2].v.v_obj;
   double* out = data(&args[n - 1]);

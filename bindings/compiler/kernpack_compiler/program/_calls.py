@@ -7,6 +7,7 @@ from typing import Any
 
 import kernpack
 from kernpack import _core
+from kernpack._suggest import did_you_mean
 
 from kernpack_compiler.program import _tree
 from kernpack_compiler.program._functions import Foreign, registered
@@ -65,10 +66,7 @@ def call(function: str | kernpack.FunctionInfo | Foreign, *arguments: Any, resul
 def packed(name: str) -> Foreign:
     """A function of kernpack's registry, without a contract. KeyError when there is none."""
     if name not in kernpack.list_funcs():
-        import difflib
-
-        close = difflib.get_close_matches(name, kernpack.list_funcs(), 1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
+        hint = did_you_mean(name, kernpack.list_funcs())
         raise KeyError(f"program.call: no function is registered as '{name}'{hint}")
     return registered(name) or Foreign(name, "", kernpack.get_func(name))
 

@@ -7,6 +7,7 @@
 #include <kernpack/host/host.h>
 
 #include "base/bytes.h"
+#include "target/target_words.h"
 
 namespace kernpack::host {
 namespace {
@@ -14,16 +15,16 @@ namespace {
 constexpr uint32_t kMaxAlignment = 1u << 21;  // a huge page
 constexpr uint64_t kMinAlignment = 64;        // a cache line
 constexpr const char* kScopes[] = {"global", nullptr};
-constexpr const char* kTargetKinds[] = {"llvm", "c", nullptr};
 
 char* At(const KpMemory& place) { return static_cast<char*>(place.handle) + place.offset; }
 
-int Count(const KpDeviceApi*, int32_t* count, KpAny*) noexcept {
+int CpuCount(const KpDeviceApi*, int32_t* count, KpAny*) noexcept {
   *count = 1;
   return 0;
 }
 
-int Alloc(const KpDeviceApi*, KpDLDevice, uint64_t bytes, uint64_t alignment, KpBytes scope, void** handle) noexcept {
+int CpuAlloc(const KpDeviceApi*, KpDLDevice, uint64_t bytes, uint64_t alignment, KpBytes scope,
+             void** handle) noexcept {
   if (scope.size != 0 && View(scope) != kScopes[0]) {
     return kp_raise("ValueError", "cpu: unknown memory scope '%.*s'; expected global", PrintLength(View(scope)),
                     scope.data);
@@ -39,23 +40,23 @@ int Alloc(const KpDeviceApi*, KpDLDevice, uint64_t bytes, uint64_t alignment, Kp
   return 0;
 }
 
-int Free(const KpDeviceApi*, KpDLDevice, void* handle) noexcept {
+int CpuFree(const KpDeviceApi*, KpDLDevice, void* handle) noexcept {
   std::free(handle);
   return 0;
 }
 
-int Copy(const KpDeviceApi*, const KpMemory* from, const KpMemory* to, uint64_t bytes, void*) noexcept {
+int CpuCopy(const KpDeviceApi*, const KpMemory* from, const KpMemory* to, uint64_t bytes, void*) noexcept {
   std::memcpy(At(*to), At(*from), bytes);
   return 0;
 }
 
-int Fill(const KpDeviceApi*, const KpMemory* to, uint64_t bytes, int32_t value, void*) noexcept {
+int CpuFill(const KpDeviceApi*, const KpMemory* to, uint64_t bytes, int32_t value, void*) noexcept {
   std::memset(At(*to), value, bytes);
   return 0;
 }
 
 // Everything is done when its service returns.
-int StreamSync(const KpDeviceApi*, KpDLDevice, void*) noexcept { return 0; }
+int CpuStreamSync(const KpDeviceApi*, KpDLDevice, void*) noexcept { return 0; }
 
 constexpr KpDeviceApi kApi = {
     .struct_size = sizeof(KpDeviceApi),
@@ -63,42 +64,14 @@ constexpr KpDeviceApi kApi = {
     .flags = KP_DEVICE_ADDRESSES | KP_DEVICE_HOST_ACCESS | KP_DEVICE_STRIDED_COPY | KP_DEVICE_FORK_SAFE,
     .max_alignment = kMaxAlignment,
     .scopes = kScopes,
-    .properties = nullptr,
-    .context = nullptr,
-    .count = Count,
+    .count = CpuCount,
     .get_attr = cpu::GetAttr,
-    .get_property = nullptr,
-    .set_device = nullptr,
-    .get_device = nullptr,
-    .alloc = Alloc,
-    .free = Free,
-    .alloc_async = nullptr,
-    .free_async = nullptr,
-    .workspace_alloc = nullptr,
-    .workspace_free = nullptr,
-    .copy = Copy,
-    .can_copy = nullptr,
+    .alloc = CpuAlloc,
+    .free = CpuFree,
+    .copy = CpuCopy,
     .copy_strided = cpu::CopyStrided,
-    .copy_async = nullptr,
-    .fill = Fill,
-    .stream_new = nullptr,
-    .stream_free = nullptr,
-    .stream_sync = StreamSync,
-    .stream_query = nullptr,
-    .stream_wait_stream = nullptr,
-    .event_new = nullptr,
-    .event_record = nullptr,
-    .event_wait = nullptr,
-    .event_sync = nullptr,
-    .event_query = nullptr,
-    .event_elapsed = nullptr,
-    .event_free = nullptr,
-    .load_code = nullptr,
-    .unload_code = nullptr,
-    .get_kernel = nullptr,
-    .launch = nullptr,
-    .match_target = nullptr,
-    .trim = nullptr,
+    .fill = CpuFill,
+    .stream_sync = CpuStreamSync,
 };
 
 int Open(const KpHost*, int32_t, const KpDeviceApi** out, KpAny*) noexcept {
@@ -112,11 +85,8 @@ constexpr KpBackend kBackend = {
     .name = "cpu",
     .device_type = KP_DEVICE_CPU,
     .min_host_abi = 0,
-    .target_kinds = kTargetKinds,
+    .target_kinds = kCpuKinds,
     .open = Open,
-    .build = nullptr,
-    .load = nullptr,
-    .self = nullptr,
     .spare = {},
 };
 

@@ -2,6 +2,8 @@
 
 #include <exception>
 #include <new>
+#include <tuple>
+#include <utility>
 
 #include "device/cuda/attributes.h"
 #include "device/cuda/code.h"
@@ -11,14 +13,19 @@
 #include "device/cuda/stream.h"
 #include "device/cuda/target.h"
 #include "device/cuda/text.h"
+#include "device_api/service_table.h"
 
 namespace kernpack::cuda {
 namespace {
 
+using device_table::FillServices;
+using device_table::Passed;
+using device_table::Service;
+using device_table::View;
+
 const char* const kCudaScopes[] = {"global", "managed", "host", nullptr};
 const char* const kOneScope[] = {"global", nullptr};
 
-std::string_view View(KpBytes bytes) { return bytes.size ? std::string_view(bytes.data, bytes.size) : ""; }
 const Backend& Of(const KpDeviceApi* api) { return *static_cast<const Backend*>(api->context); }
 
 // No exception leaves the table: what the C++ library throws is an error like others.
@@ -48,13 +55,40 @@ bool IsOurs(int32_t type) {
   return type == KP_DEVICE_CUDA || type == KP_DEVICE_CUDA_HOST || type == KP_DEVICE_CUDA_MANAGED;
 }
 
-// The device whose stream a copy runs on.
-KpDLDevice CopyDevice(const KpMemory* from, const KpMemory* to) {
+// The device that a service with such parameters is for; of a copy, the one whose stream it runs on.
+template <class... Rest>
+KpDLDevice DeviceOf(KpDLDevice device, Rest...) {
+  return device;
+}
+template <class... Rest>
+KpDLDevice DeviceOf(const KpMemory* from, const KpMemory* to, Rest...) {
   return IsOurs(from->device.device_type) ? from->device : to->device;
 }
+template <class... Rest>
+KpDLDevice DeviceOf(const KpMemory* to, uint64_t, Rest...) {
+  return to->device;
+}
 
-Stream AsStream(void* stream) { return static_cast<Stream>(stream); }
-Event AsEvent(void* event) { return static_cast<Event>(event); }
+// A function that takes what the service takes, in its order, the device first.
+template <auto Function, class Type = decltype(Function)>
+struct OnDevice;
+template <auto Function, class... Args>
+struct OnDevice<Function, int (*)(const Device&, Args...)> {
+  template <class... Given>
+  static int Call(const KpDeviceApi* api, Given... given) {
+    const std::tuple all(given...);
+    constexpr size_t kFirst = sizeof...(Given) - sizeof...(Args);  // 1 where the service names the device
+    const auto call = [&]<size_t... kPlace>(const Device& device, std::index_sequence<kPlace...>) {
+      return Function(device, Passed<Args>(std::get<kFirst + kPlace>(all))...);
+    };
+    return WithDevice(api, DeviceOf(given...),
+                      [&](const Device& device) { return call(device, std::index_sequence_for<Args...>()); });
+  }
+  template <class... Given>
+  constexpr operator Service<Given...>() const {
+    return Call<Given...>;
+  }
+};
 
 int Count(const KpDeviceApi* api, int32_t* count, KpAny* reason) {
   return Guarded(api, [&](const Backend& backend) {
@@ -62,18 +96,6 @@ int Count(const KpDeviceApi* api, int32_t* count, KpAny* reason) {
     if (*count == 0) SetText(backend.why_none(), reason);
     return 0;
   });
-}
-
-int GetAttr(const KpDeviceApi* api, KpDLDevice device, int32_t kind, KpAny* out) {
-  return WithDevice(api, device, [&](const Device& d) { return GetAttribute(d, kind, out); });
-}
-
-int GetProp(const KpDeviceApi* api, KpDLDevice device, KpBytes name, KpAny* out) {
-  return WithDevice(api, device, [&](const Device& d) { return GetProperty(d, View(name), out); });
-}
-
-int SetDevice(const KpDeviceApi* api, KpDLDevice device) {
-  return WithDevice(api, device, [](const Device& d) { return SetActive(d); });
 }
 
 int GetDevice(const KpDeviceApi* api, int32_t* id) {
@@ -105,22 +127,10 @@ int Alloc(const KpDeviceApi* api, KpDLDevice device, uint64_t bytes, uint64_t al
   });
 }
 
-int FreeMemory(const KpDeviceApi* api, KpDLDevice device, void* handle) {
-  return WithDevice(api, device, [&](const Device& d) { return Free(d, handle); });
-}
-
 int AllocAsync(const KpDeviceApi* api, KpDLDevice device, uint64_t bytes, uint64_t /*alignment*/, void* stream,
                void** handle) {
-  return WithDevice(api, device, [&](const Device& d) { return AllocateOn(d, bytes, AsStream(stream), handle); });
-}
-
-int FreeAsync(const KpDeviceApi* api, KpDLDevice device, void* handle, void* stream) {
-  return WithDevice(api, device, [&](const Device& d) { return FreeOn(d, handle, AsStream(stream)); });
-}
-
-int CopyMemory(const KpDeviceApi* api, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream) {
-  return WithDevice(api, CopyDevice(from, to),
-                    [&](const Device& d) { return Copy(d, *from, *to, bytes, AsStream(stream)); });
+  return WithDevice(api, device,
+                    [&](const Device& d) { return AllocateOn(d, bytes, static_cast<Stream>(stream), handle); });
 }
 
 // The driver stages what no hardware path joins.
@@ -128,114 +138,6 @@ int CanCopy(const KpDeviceApi* /*api*/, KpDLDevice from, KpDLDevice to, int32_t*
   const auto known = [](int32_t type) { return IsOurs(type) || type == KP_DEVICE_CPU; };
   *can = known(from.device_type) && known(to.device_type);
   return 0;
-}
-
-int CopyBox(const KpDeviceApi* api, const KpMemory* from, const KpMemory* to, const KpStridedCopy* box, void* stream,
-            int32_t* done) {
-  return WithDevice(api, CopyDevice(from, to),
-                    [&](const Device& d) { return CopyStrided(d, *from, *to, *box, AsStream(stream), done); });
-}
-
-int CopyLater(const KpDeviceApi* api, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream,
-              void** event) {
-  return WithDevice(api, CopyDevice(from, to), [&](const Device& d) {
-    Event made = nullptr;
-    const int code = CopyAsync(d, *from, *to, bytes, AsStream(stream), &made);
-    *event = made;
-    return code;
-  });
-}
-
-int FillMemory(const KpDeviceApi* api, const KpMemory* to, uint64_t bytes, int32_t value, void* stream) {
-  return WithDevice(api, to->device, [&](const Device& d) {
-    return Fill(d, *to, bytes, static_cast<unsigned char>(value), AsStream(stream));
-  });
-}
-
-int StreamNew(const KpDeviceApi* api, KpDLDevice device, int32_t priority, void** out) {
-  return WithDevice(api, device, [&](const Device& d) {
-    Stream made = nullptr;
-    const int code = NewStream(d, priority, &made);
-    *out = made;
-    return code;
-  });
-}
-
-int StreamFree(const KpDeviceApi* api, KpDLDevice device, void* stream) {
-  return WithDevice(api, device, [&](const Device& d) { return FreeStream(d, AsStream(stream)); });
-}
-
-int StreamSync(const KpDeviceApi* api, KpDLDevice device, void* stream) {
-  return WithDevice(api, device, [&](const Device& d) { return SyncStream(d, AsStream(stream)); });
-}
-
-int StreamQuery(const KpDeviceApi* api, KpDLDevice device, void* stream, int32_t* done) {
-  return WithDevice(api, device, [&](const Device& d) { return QueryStream(d, AsStream(stream), done); });
-}
-
-int StreamWaitStream(const KpDeviceApi* api, KpDLDevice device, void* waiting, void* other) {
-  return WithDevice(api, device, [&](const Device& d) { return WaitForStream(d, AsStream(waiting), AsStream(other)); });
-}
-
-int EventNew(const KpDeviceApi* api, KpDLDevice device, int32_t timing, void** out) {
-  return WithDevice(api, device, [&](const Device& d) {
-    Event made = nullptr;
-    const int code = NewEvent(d, timing != 0, &made);
-    *out = made;
-    return code;
-  });
-}
-
-int EventRecord(const KpDeviceApi* api, KpDLDevice device, void* event, void* stream) {
-  return WithDevice(api, device, [&](const Device& d) { return RecordEvent(d, AsEvent(event), AsStream(stream)); });
-}
-
-int EventWait(const KpDeviceApi* api, KpDLDevice device, void* event, void* stream) {
-  return WithDevice(api, device, [&](const Device& d) { return WaitForEvent(d, AsEvent(event), AsStream(stream)); });
-}
-
-int EventSync(const KpDeviceApi* api, KpDLDevice device, void* event) {
-  return WithDevice(api, device, [&](const Device& d) { return SyncEvent(d, AsEvent(event)); });
-}
-
-int EventQuery(const KpDeviceApi* api, KpDLDevice device, void* event, int32_t* done) {
-  return WithDevice(api, device, [&](const Device& d) { return QueryEvent(d, AsEvent(event), done); });
-}
-
-int EventElapsed(const KpDeviceApi* api, KpDLDevice device, void* begin, void* end, double* milliseconds) {
-  return WithDevice(api, device,
-                    [&](const Device& d) { return ElapsedBetween(d, AsEvent(begin), AsEvent(end), milliseconds); });
-}
-
-int EventFree(const KpDeviceApi* api, KpDLDevice device, void* event) {
-  return WithDevice(api, device, [&](const Device& d) { return FreeEvent(d, AsEvent(event)); });
-}
-
-int CodeLoad(const KpDeviceApi* api, KpDLDevice device, KpBytes image, KpBytes format, KpBytes options, void** out) {
-  return WithDevice(api, device, [&](const Device& d) {
-    Code* code = nullptr;
-    const int result = LoadCode(d, View(image), View(format), View(options), &code);
-    *out = code;
-    return result;
-  });
-}
-
-int CodeUnload(const KpDeviceApi* api, KpDLDevice device, void* code) {
-  return WithDevice(api, device, [&](const Device& d) { return UnloadCode(d, static_cast<Code*>(code)); });
-}
-
-int KernelGet(const KpDeviceApi* api, KpDLDevice device, void* code, KpBytes name, void** out) {
-  return WithDevice(api, device, [&](const Device& d) {
-    Kernel* kernel = nullptr;
-    const int result = GetKernel(d, static_cast<Code*>(code), View(name), &kernel);
-    *out = kernel;
-    return result;
-  });
-}
-
-int LaunchKernel(const KpDeviceApi* api, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) {
-  return WithDevice(
-      api, device, [&](const Device& d) { return Launch(d, static_cast<Kernel*>(kernel), *launch, AsStream(stream)); });
 }
 
 int TargetMatches(const KpDeviceApi* api, KpDLDevice device, KpBytes target, int32_t* rank, KpAny* reason) {
@@ -247,9 +149,43 @@ int TargetMatches(const KpDeviceApi* api, KpDLDevice device, KpBytes target, int
   });
 }
 
-int TrimPool(const KpDeviceApi* api, KpDLDevice device) {
-  return WithDevice(api, device, [](const Device& d) { return Trim(d); });
-}
+// Of all that a CUDA device type has: device memory, and the driver's memory on the host.
+struct CommonServices {
+  static constexpr auto count = Count;
+  static constexpr OnDevice<GetAttribute> get_attr{};
+  static constexpr OnDevice<GetProperty> get_property{};
+  static constexpr OnDevice<SetActive> set_device{};
+  static constexpr auto get_device = GetDevice;
+  static constexpr auto alloc = Alloc;
+  static constexpr OnDevice<Free> free{};
+  static constexpr OnDevice<Copy> copy{};
+  static constexpr auto can_copy = CanCopy;
+  static constexpr OnDevice<CopyStrided> copy_strided{};
+  static constexpr OnDevice<CopyAsync> copy_async{};
+  static constexpr OnDevice<Fill> fill{};
+  static constexpr OnDevice<NewStream> stream_new{};
+  static constexpr OnDevice<FreeStream> stream_free{};
+  static constexpr OnDevice<SyncStream> stream_sync{};
+  static constexpr OnDevice<QueryStream> stream_query{};
+  static constexpr OnDevice<WaitForStream> stream_wait_stream{};
+  static constexpr OnDevice<NewEvent> event_new{};
+  static constexpr OnDevice<RecordEvent> event_record{};
+  static constexpr OnDevice<WaitForEvent> event_wait{};
+  static constexpr OnDevice<SyncEvent> event_sync{};
+  static constexpr OnDevice<QueryEvent> event_query{};
+  static constexpr OnDevice<ElapsedBetween> event_elapsed{};
+  static constexpr OnDevice<FreeEvent> event_free{};
+};
+struct CudaServices : CommonServices {
+  static constexpr auto alloc_async = AllocAsync;
+  static constexpr OnDevice<FreeOn> free_async{};
+  static constexpr OnDevice<LoadCode> load_code{};
+  static constexpr OnDevice<UnloadCode> unload_code{};
+  static constexpr OnDevice<GetKernel> get_kernel{};
+  static constexpr OnDevice<Launch> launch{};
+  static constexpr auto match_target = TargetMatches;
+  static constexpr OnDevice<Trim> trim{};
+};
 
 }  // namespace
 
@@ -265,39 +201,11 @@ KpDeviceApi MakeTable(const Backend* backend, int32_t device_type) {
   table.scopes = is_cuda ? kCudaScopes : kOneScope;
   table.properties = kProperties;
   table.context = const_cast<Backend*>(backend);
-  table.count = Count;
-  table.get_attr = GetAttr;
-  table.get_property = GetProp;
-  table.set_device = SetDevice;
-  table.get_device = GetDevice;
-  table.alloc = Alloc;
-  table.free = FreeMemory;
-  table.copy = CopyMemory;
-  table.can_copy = CanCopy;
-  table.copy_strided = CopyBox;
-  table.copy_async = CopyLater;
-  table.fill = FillMemory;
-  table.stream_new = StreamNew;
-  table.stream_free = StreamFree;
-  table.stream_sync = StreamSync;
-  table.stream_query = StreamQuery;
-  table.stream_wait_stream = StreamWaitStream;
-  table.event_new = EventNew;
-  table.event_record = EventRecord;
-  table.event_wait = EventWait;
-  table.event_sync = EventSync;
-  table.event_query = EventQuery;
-  table.event_elapsed = EventElapsed;
-  table.event_free = EventFree;
-  if (!is_cuda) return table;
-  table.alloc_async = AllocAsync;
-  table.free_async = FreeAsync;
-  table.load_code = CodeLoad;
-  table.unload_code = CodeUnload;
-  table.get_kernel = KernelGet;
-  table.launch = LaunchKernel;
-  table.match_target = TargetMatches;
-  table.trim = TrimPool;
+  if (is_cuda) {
+    FillServices<CudaServices>(&table);
+  } else {
+    FillServices<CommonServices>(&table);
+  }
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include "attributes.h"
 #include "code.h"
 #include "copy.h"
+#include "device_api/service_table.h"
 #include "event.h"
 #include "handles.h"
 #include "stream.h"
@@ -14,6 +15,7 @@
 namespace kernpack::opencl {
 namespace {
 
+using device_table::View;
 using Api = const KpDeviceApi*;
 
 const KpHost* the_host;  // written once, by open()
@@ -25,162 +27,163 @@ int Serve(const char* function, Body&& body) noexcept {
 
 const Device& Open(const char* function, KpDLDevice device) { return Backend::Get().Open(function, device.device_id); }
 
-std::string_view View(KpBytes text) { return {text.data, text.size}; }
-
 void SetReason(const std::string& reason, KpAny* out) {
   out->type_index = KP_TYPE_RAW_STR;
   out->v.v_c_str = reason.c_str();  // the backend's, which lives for ever
 }
 
-int Count(Api, int32_t* count, KpAny* reason) {
-  return Serve("count", [&](const char*) {
-    const Backend& backend = Backend::Get();
-    *count = static_cast<int32_t>(backend.devices().size());
-    if (*count == 0) SetReason(backend.reason(), reason);
-  });
-}
+struct Services {
+  static int count(Api, int32_t* count, KpAny* reason) {
+    return Serve("count", [&](const char*) {
+      const Backend& backend = Backend::Get();
+      *count = static_cast<int32_t>(backend.devices().size());
+      if (*count == 0) SetReason(backend.reason(), reason);
+    });
+  }
 
-int GetAttr(Api, KpDLDevice device, int32_t kind, KpAny* out) {
-  return Serve("get_attr", [&](const char* f) { GetAttribute(f, device.device_id, kind, out); });
-}
+  static int get_attr(Api, KpDLDevice device, int32_t kind, KpAny* out) {
+    return Serve("get_attr", [&](const char* f) { GetAttribute(f, device.device_id, kind, out); });
+  }
 
-int GetDeviceProperty(Api, KpDLDevice device, KpBytes name, KpAny* out) {
-  return Serve("get_property", [&](const char* f) { GetProperty(f, device.device_id, name, out); });
-}
+  static int get_property(Api, KpDLDevice device, KpBytes name, KpAny* out) {
+    return Serve("get_property", [&](const char* f) { GetProperty(f, device.device_id, name, out); });
+  }
 
-int Alloc(Api, KpDLDevice device, uint64_t bytes, uint64_t alignment, KpBytes scope, void** handle) {
-  return Serve("alloc", [&](const char* f) {
-    *handle = Buffers::Get().Allocate(f, Open(f, device), bytes, alignment, View(scope));
-  });
-}
+  static int alloc(Api, KpDLDevice device, uint64_t bytes, uint64_t alignment, KpBytes scope, void** handle) {
+    return Serve("alloc", [&](const char* f) {
+      *handle = Buffers::Get().Allocate(f, Open(f, device), bytes, alignment, View(scope));
+    });
+  }
 
-int Free(Api, KpDLDevice device, void* handle) {
-  return Serve("free", [&](const char* f) { Buffers::Get().Free(f, Open(f, device), handle); });
-}
+  static int free(Api, KpDLDevice device, void* handle) {
+    return Serve("free", [&](const char* f) { Buffers::Get().Free(f, Open(f, device), handle); });
+  }
 
-int CopyMemory(Api, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream) {
-  return Serve("copy", [&](const char* f) { Copy(f, *from, *to, bytes, stream, HostMemory::kFreeOnReturn); });
-}
+  static int copy(Api, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream) {
+    return Serve("copy", [&](const char* f) { Copy(f, *from, *to, bytes, stream, HostMemory::kFreeOnReturn); });
+  }
 
-int CopyBox(Api, const KpMemory* from, const KpMemory* to, const KpStridedCopy* box, void* stream, int32_t* done) {
-  return Serve("copy_strided", [&](const char* f) { *done = CopyStrided(f, *from, *to, *box, stream); });
-}
+  static int copy_strided(Api, const KpMemory* from, const KpMemory* to, const KpStridedCopy* box, void* stream,
+                          int32_t* done) {
+    return Serve("copy_strided", [&](const char* f) { *done = CopyStrided(f, *from, *to, *box, stream); });
+  }
 
-int CopyAsync(Api, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream, void** event) {
-  return Serve("copy_async", [&](const char* f) {
-    const KpMemory& mine = from->device.device_type == KP_DEVICE_OPENCL ? *from : *to;
-    EventRef mark = Copy(f, *from, *to, bytes, stream, HostMemory::kBusyUntilEvent);
-    *event = Handles<Event>::Get().Add(std::make_shared<Event>(&Open(f, mine.device), std::move(mark)));
-  });
-}
+  static int copy_async(Api, const KpMemory* from, const KpMemory* to, uint64_t bytes, void* stream, void** event) {
+    return Serve("copy_async", [&](const char* f) {
+      const KpMemory& mine = from->device.device_type == KP_DEVICE_OPENCL ? *from : *to;
+      EventRef mark = Copy(f, *from, *to, bytes, stream, HostMemory::kBusyUntilEvent);
+      *event = Handles<Event>::Get().Add(std::make_shared<Event>(&Open(f, mine.device), std::move(mark)));
+    });
+  }
 
-int FillMemory(Api, const KpMemory* to, uint64_t bytes, int32_t value, void* stream) {
-  return Serve("fill", [&](const char* f) { Fill(f, *to, bytes, value, stream); });
-}
+  static int fill(Api, const KpMemory* to, uint64_t bytes, int32_t value, void* stream) {
+    return Serve("fill", [&](const char* f) { Fill(f, *to, bytes, value, stream); });
+  }
 
-int StreamNew(Api, KpDLDevice device, int32_t, void** stream) {  // OpenCL's queues have no priorities
-  return Serve("stream_new", [&](const char* f) {
-    *stream = Handles<Stream>::Get().Add(std::make_shared<Stream>(f, &Open(f, device)));
-  });
-}
+  static int stream_new(Api, KpDLDevice device, int32_t, void** stream) {  // OpenCL's queues have no priorities
+    return Serve("stream_new", [&](const char* f) {
+      *stream = Handles<Stream>::Get().Add(std::make_shared<Stream>(f, &Open(f, device)));
+    });
+  }
 
-int StreamFree(Api, KpDLDevice device, void* stream) {
-  return Serve("stream_free", [&](const char* f) {
-    if (stream != nullptr) Handles<Stream>::Get().Remove(f, Open(f, device), stream);
-  });
-}
+  static int stream_free(Api, KpDLDevice device, void* stream) {
+    return Serve("stream_free", [&](const char* f) {
+      if (stream != nullptr) Handles<Stream>::Get().Remove(f, Open(f, device), stream);
+    });
+  }
 
-int StreamSync(Api, KpDLDevice device, void* stream) {
-  return Serve("stream_sync", [&](const char* f) { Stream::Find(f, Open(f, device), stream)->Sync(f); });
-}
+  static int stream_sync(Api, KpDLDevice device, void* stream) {
+    return Serve("stream_sync", [&](const char* f) { Stream::Find(f, Open(f, device), stream)->Sync(f); });
+  }
 
-int StreamQuery(Api, KpDLDevice device, void* stream, int32_t* done) {
-  return Serve("stream_query", [&](const char* f) { *done = Stream::Find(f, Open(f, device), stream)->Idle(f); });
-}
+  static int stream_query(Api, KpDLDevice device, void* stream, int32_t* done) {
+    return Serve("stream_query", [&](const char* f) { *done = Stream::Find(f, Open(f, device), stream)->Idle(f); });
+  }
 
-int StreamWaitStream(Api, KpDLDevice device, void* waiting, void* other) {
-  return Serve("stream_wait_stream", [&](const char* f) {
-    if (waiting == other) return;
-    const Device& d = Open(f, device);
-    const EventRef mark = Stream::Find(f, d, other)->Mark(f);
-    Stream::Find(f, d, waiting)->Await(f, mark.get());
-  });
-}
+  static int stream_wait_stream(Api, KpDLDevice device, void* waiting, void* other) {
+    return Serve("stream_wait_stream", [&](const char* f) {
+      if (waiting == other) return;
+      const Device& d = Open(f, device);
+      const EventRef mark = Stream::Find(f, d, other)->Mark(f);
+      Stream::Find(f, d, waiting)->Await(f, mark.get());
+    });
+  }
 
-int EventNew(Api, KpDLDevice device, int32_t timing, void** event) {
-  return Serve("event_new", [&](const char* f) {
-    *event = Handles<Event>::Get().Add(std::make_shared<Event>(&Open(f, device), timing != 0));
-  });
-}
+  static int event_new(Api, KpDLDevice device, int32_t timing, void** event) {
+    return Serve("event_new", [&](const char* f) {
+      *event = Handles<Event>::Get().Add(std::make_shared<Event>(&Open(f, device), timing != 0));
+    });
+  }
 
-int EventRecord(Api, KpDLDevice device, void* event, void* stream) {
-  return Serve("event_record", [&](const char* f) {
-    const Device& d = Open(f, device);
-    Handles<Event>::Get().Find(f, d, event)->Record(Stream::Find(f, d, stream)->Mark(f));
-  });
-}
+  static int event_record(Api, KpDLDevice device, void* event, void* stream) {
+    return Serve("event_record", [&](const char* f) {
+      const Device& d = Open(f, device);
+      Handles<Event>::Get().Find(f, d, event)->Record(Stream::Find(f, d, stream)->Mark(f));
+    });
+  }
 
-int EventWait(Api, KpDLDevice device, void* event, void* stream) {
-  return Serve("event_wait", [&](const char* f) {
-    const Device& d = Open(f, device);
-    const EventRef mark = Handles<Event>::Get().Find(f, d, event)->mark();
-    if (mark) Stream::Find(f, d, stream)->Await(f, mark.get());
-  });
-}
+  static int event_wait(Api, KpDLDevice device, void* event, void* stream) {
+    return Serve("event_wait", [&](const char* f) {
+      const Device& d = Open(f, device);
+      const EventRef mark = Handles<Event>::Get().Find(f, d, event)->mark();
+      if (mark) Stream::Find(f, d, stream)->Await(f, mark.get());
+    });
+  }
 
-int EventSync(Api, KpDLDevice device, void* event) {
-  return Serve("event_sync", [&](const char* f) {
-    const EventRef mark = Handles<Event>::Get().Find(f, Open(f, device), event)->mark();
-    if (mark) mark.Wait(f);
-  });
-}
+  static int event_sync(Api, KpDLDevice device, void* event) {
+    return Serve("event_sync", [&](const char* f) {
+      const EventRef mark = Handles<Event>::Get().Find(f, Open(f, device), event)->mark();
+      if (mark) mark.Wait(f);
+    });
+  }
 
-int EventQuery(Api, KpDLDevice device, void* event, int32_t* done) {
-  return Serve("event_query", [&](const char* f) {
-    const EventRef mark = Handles<Event>::Get().Find(f, Open(f, device), event)->mark();
-    *done = !mark || mark.Done(f);
-  });
-}
+  static int event_query(Api, KpDLDevice device, void* event, int32_t* done) {
+    return Serve("event_query", [&](const char* f) {
+      const EventRef mark = Handles<Event>::Get().Find(f, Open(f, device), event)->mark();
+      *done = !mark || mark.Done(f);
+    });
+  }
 
-int EventElapsed(Api, KpDLDevice device, void* begin, void* end, double* milliseconds) {
-  return Serve("event_elapsed", [&](const char* f) {
-    const Device& d = Open(f, device);
-    *milliseconds = Elapsed(f, *Handles<Event>::Get().Find(f, d, begin), *Handles<Event>::Get().Find(f, d, end));
-  });
-}
+  static int event_elapsed(Api, KpDLDevice device, void* begin, void* end, double* milliseconds) {
+    return Serve("event_elapsed", [&](const char* f) {
+      const Device& d = Open(f, device);
+      *milliseconds = Elapsed(f, *Handles<Event>::Get().Find(f, d, begin), *Handles<Event>::Get().Find(f, d, end));
+    });
+  }
 
-int EventFree(Api, KpDLDevice device, void* event) {
-  return Serve("event_free", [&](const char* f) {
-    if (event != nullptr) Handles<Event>::Get().Remove(f, Open(f, device), event);
-  });
-}
+  static int event_free(Api, KpDLDevice device, void* event) {
+    return Serve("event_free", [&](const char* f) {
+      if (event != nullptr) Handles<Event>::Get().Remove(f, Open(f, device), event);
+    });
+  }
 
-int LoadCode(Api, KpDLDevice device, KpBytes image, KpBytes format, KpBytes options, void** code) {
-  return Serve("load_code", [&](const char* f) {
-    *code =
-        Handles<Code>::Get().Add(std::make_shared<Code>(f, &Open(f, device), View(image), View(format), View(options)));
-  });
-}
+  static int load_code(Api, KpDLDevice device, KpBytes image, KpBytes format, KpBytes options, void** code) {
+    return Serve("load_code", [&](const char* f) {
+      *code = Handles<Code>::Get().Add(
+          std::make_shared<Code>(f, &Open(f, device), View(image), View(format), View(options)));
+    });
+  }
 
-int UnloadCode(Api, KpDLDevice device, void* code) {
-  return Serve("unload_code", [&](const char* f) {
-    if (code != nullptr) Handles<Code>::Get().Remove(f, Open(f, device), code);
-  });
-}
+  static int unload_code(Api, KpDLDevice device, void* code) {
+    return Serve("unload_code", [&](const char* f) {
+      if (code != nullptr) Handles<Code>::Get().Remove(f, Open(f, device), code);
+    });
+  }
 
-int GetKernel(Api, KpDLDevice device, void* code, KpBytes name, void** kernel) {
-  return Serve("get_kernel", [&](const char* f) {
-    *kernel = Handles<Code>::Get().Find(f, Open(f, device), code)->GetKernel(f, View(name));
-  });
-}
+  static int get_kernel(Api, KpDLDevice device, void* code, KpBytes name, void** kernel) {
+    return Serve("get_kernel", [&](const char* f) {
+      *kernel = Handles<Code>::Get().Find(f, Open(f, device), code)->GetKernel(f, View(name));
+    });
+  }
 
-int Launch(Api, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) {
-  return Serve("launch", [&](const char* f) {
-    const Device& d = Open(f, device);
-    const std::shared_ptr<Kernel> found = Handles<Kernel>::Get().Find(f, d, kernel);
-    found->Launch(f, *launch, Stream::Find(f, d, stream).get());
-  });
-}
+  static int launch(Api, KpDLDevice device, void* kernel, const KpLaunch* launch, void* stream) {
+    return Serve("launch", [&](const char* f) {
+      const Device& d = Open(f, device);
+      const std::shared_ptr<Kernel> found = Handles<Kernel>::Get().Find(f, d, kernel);
+      found->Launch(f, *launch, Stream::Find(f, d, stream).get());
+    });
+  }
+};
 
 constexpr uint32_t kFlags =
     KP_DEVICE_STREAMS | KP_DEVICE_EVENTS | KP_DEVICE_STRIDED_COPY | KP_DEVICE_ASYNC_COPY | KP_DEVICE_CODE;
@@ -188,42 +191,17 @@ constexpr uint32_t kFlags =
 // Every OpenCL device aligns its buffers to the size of a long16 at least.
 constexpr uint32_t kMaxAlignment = 128;
 
-const KpDeviceApi* Table() {
+KpDeviceApi MakeTable() {
   static const char* const scopes[] = {kScopeNames[0], kScopeNames[1], nullptr};
-  static const KpDeviceApi table = {
-      .struct_size = sizeof(KpDeviceApi),
-      .abi_version = KP_DEVICE_ABI_VERSION,
-      .flags = kFlags,
-      .max_alignment = kMaxAlignment,
-      .scopes = scopes,
-      .properties = PropertyNames(),
-      .count = &Count,
-      .get_attr = &GetAttr,
-      .get_property = &GetDeviceProperty,
-      .alloc = &Alloc,
-      .free = &Free,
-      .copy = &CopyMemory,
-      .copy_strided = &CopyBox,
-      .copy_async = &CopyAsync,
-      .fill = &FillMemory,
-      .stream_new = &StreamNew,
-      .stream_free = &StreamFree,
-      .stream_sync = &StreamSync,
-      .stream_query = &StreamQuery,
-      .stream_wait_stream = &StreamWaitStream,
-      .event_new = &EventNew,
-      .event_record = &EventRecord,
-      .event_wait = &EventWait,
-      .event_sync = &EventSync,
-      .event_query = &EventQuery,
-      .event_elapsed = &EventElapsed,
-      .event_free = &EventFree,
-      .load_code = &LoadCode,
-      .unload_code = &UnloadCode,
-      .get_kernel = &GetKernel,
-      .launch = &Launch,
-  };
-  return &table;
+  KpDeviceApi table{};
+  table.struct_size = sizeof table;
+  table.abi_version = KP_DEVICE_ABI_VERSION;
+  table.flags = kFlags;
+  table.max_alignment = kMaxAlignment;
+  table.scopes = scopes;
+  table.properties = PropertyNames();
+  device_table::FillServices<Services>(&table);
+  return table;
 }
 
 int OpenBackend(const KpHost* host, int32_t, const KpDeviceApi** out, KpAny* reason) {
@@ -231,7 +209,8 @@ int OpenBackend(const KpHost* host, int32_t, const KpDeviceApi** out, KpAny* rea
   return Serve("open", [&](const char*) {
     const Backend& backend = Backend::Get();
     if (backend.has_driver()) {
-      *out = Table();
+      static const KpDeviceApi table = MakeTable();
+      *out = &table;
     } else {
       SetReason(backend.reason(), reason);
     }
