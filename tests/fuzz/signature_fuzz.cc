@@ -1,6 +1,7 @@
 // Any text through the compiler, the JSON form and a check with shapes taken from the same bytes. The input is the text, a NUL,
 // then bytes that pick arguments.
 #include <kernpack/host/signature.h>
+#include <kernpack/signature/result.h>
 
 #include <cstring>
 #include <vector>
@@ -75,12 +76,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     DropError();
     return 0;
   }
+  // Each result by itself, as kp_sig_lend stops at the first that fails.
+  const kernpack::signature::Raiser raiser{nullptr, [](void*, const char*, KpBytes) { return -1; }};
   for (int32_t i = 0; i < outs; ++i) {
     int64_t shape[KP_MAX_NDIM];
     KpDLTensor prototype;
-    if (kp_sig_result_prototype(&frame, "fuzz", i, shape, &prototype)) DropError();
+    (void)kernpack::signature::ResultPrototype(frame, "fuzz", i, raiser, shape, &prototype);
   }
   uint64_t bytes = 0;
-  if (kp_sig_workspace_bytes(&frame, "fuzz", &bytes)) DropError();
+  (void)kernpack::signature::WorkspaceBytes(frame, "fuzz", raiser, &bytes);
   return 0;
 }

@@ -1,19 +1,11 @@
 /* Functions without a signature: positional values in, one value out. */
+#include <kernpack/call_device.h>
+
 #include "call_numbers.h"
 #include "errors.h"
 #include "frame.h"
 #include "hooks.h"
 #include "values.h"
-
-static KpDLDevice DeviceOf(const KpAny* values, Py_ssize_t count) {
-  KpDLDevice device = {0, 0};
-  Py_ssize_t i;
-  for (i = 0; i < count; ++i) {
-    const KpDLTensor* tensor = kp_any_tensor(&values[i]);
-    if (tensor != NULL && (device.device_type == 0 || device.device_type == KP_DEVICE_CPU)) device = tensor->device;
-  }
-  return device;
-}
 
 static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
   static const char* const kPositions[KPY_INLINE_VALUES + 1] = {
@@ -58,7 +50,8 @@ PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const KpyFamily* 
 static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
   KpAny result = kp_none();
   if (KPY_UNLIKELY(ConvertAll(f, call, args, nargs, values) != KPY_OK)) return NULL;
-  if (KPY_UNLIKELY(kpy_invoke(call, DeviceOf(values, nargs), 1, values, (int32_t)nargs, &result) != 0)) return NULL;
+  if (KPY_UNLIKELY(kpy_invoke(call, kp_call_device(values, nargs), 1, values, (int32_t)nargs, &result) != 0))
+    return NULL;
   if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;
   return kpy_take_result(f, &result, call->family);
 }

@@ -1,6 +1,7 @@
 // kp_call: the checked call for C programs and other hosts.
 #include <string>
 
+#include <kernpack/call_device.h>
 #include <kernpack/signature/invoke.h>
 
 #include "base/guard.h"
@@ -30,18 +31,10 @@ int Workspace(void* self, KpDLDevice device, uint64_t bytes, void** out_data) {
   return kp_host()->workspace(kp_host(), &key, bytes, 0, out_data);
 }
 
-// An untyped function runs on its first tensor's device; one that does not look after its device refuses others there.
-KpDLDevice DeviceOf(const KpAny* args, int32_t num_args) {
-  for (int32_t i = 0; i < num_args; ++i) {
-    if (const KpDLTensor* tensor = kp_any_tensor(&args[i])) return tensor->device;
-  }
-  return KpDLDevice{KP_DEVICE_CPU, 0};
-}
-
 int CallUntyped(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {
   KpSafeCall call = nullptr;
   void* self = nullptr;
-  if (kp_function_resolve(&function, DeviceOf(args, num_args), &call, &self) != 0) return -1;
+  if (kp_function_resolve(&function, kp_call_device(args, num_args), &call, &self) != 0) return -1;
   const int rc = call(self, args, num_args, result);
   if (rc == 0 && kp_any_validate(result, function.name) != 0) {
     *result = kp_none();

@@ -12,11 +12,6 @@ int kp_sig_check(const uint32_t* program, const char* function, const KpAny* arg
   return signature::Check(program, function, args, results, flags, kHostRaiser, frame);
 }
 
-int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape,
-                            KpDLTensor* out) {
-  return signature::ResultPrototype(*frame, function, index, kHostRaiser, shape, out);
-}
-
 int kp_sig_lend(const KpSigFrame* frame, const char* function, const KpSigMemory* memory, KpAny* lent) {
   struct Asks {
     const KpSigMemory& of;
@@ -26,8 +21,4 @@ int kp_sig_lend(const KpSigFrame* frame, const char* function, const KpSigMemory
     int Workspace(const KpDLTensor& prototype, KpAny* out) const { return of.workspace(of.self, &prototype, out); }
   };
   return signature::Lend(*frame, function, kHostRaiser, Asks{*memory}, lent);
-}
-
-int kp_sig_workspace_bytes(const KpSigFrame* frame, const char* function, uint64_t* out) {
-  return signature::WorkspaceBytes(*frame, function, kHostRaiser, out);
 }

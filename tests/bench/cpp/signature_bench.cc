@@ -53,10 +53,14 @@ void Prototype(benchmark::State& state) {
   KpSigFrame frame;
   if (kp_sig_check(kp_signature_program(signature), "f", &n, nullptr, 0, &frame))
     return state.SkipWithError("the check fails");
-  int64_t shape[KP_MAX_NDIM];
-  KpDLTensor prototype;
+  const auto look = [](void*, int32_t, const KpDLTensor* prototype, KpAny*) {
+    benchmark::DoNotOptimize(prototype->shape[0]);
+    return 0;
+  };
+  const KpSigMemory memory = {nullptr, look, nullptr};
   for (auto _ : state) {
-    benchmark::DoNotOptimize(kp_sig_result_prototype(&frame, "f", 0, shape, &prototype));
+    KpAny result = kp_none();
+    benchmark::DoNotOptimize(kp_sig_lend(&frame, "f", &memory, &result));
   }
 }
 BENCHMARK(Prototype);

@@ -1,6 +1,8 @@
 // What a call in progress tells the host: stream, allocator, interrupts.
 #include "support.h"
 
+#include <kernpack/call_device.h>
+
 #include <thread>
 
 namespace kernpack_test {
@@ -73,6 +75,27 @@ TEST_F(CallTest, Interrupts) {
   EXPECT_EQ(TakeError(), "KeyboardInterrupt: interrupted");
   kp_call_leave(&pressed);
   kp_call_leave(&quiet);
+}
+
+TEST_F(CallTest, WithoutAContractItRunsWhereTheFirstTensorIsThatIsNotOnTheCpu) {
+  KpDLTensor tensors[] = {{}, {}, {}};
+  tensors[0].device = {KP_DEVICE_CPU, 0};
+  tensors[1].device = {KP_DEVICE_CUDA, 1};
+  tensors[2].device = {KP_DEVICE_CUDA, 0};
+  KpAny args[4] = {kp_none(), kp_none(), kp_none(), kp_none()};
+  for (int i = 0; i < 3; ++i) {
+    args[i + 1].type_index = KP_TYPE_DLTENSOR_PTR;
+    args[i + 1].v.v_tensor = &tensors[i];
+  }
+  const auto device = [&](int64_t count) {
+    const KpDLDevice found = kp_call_device(args, count);
+    return std::pair<int, int>(found.device_type, found.device_id);
+  };
+  EXPECT_EQ(device(0), std::pair<int, int>(KP_DEVICE_CPU, 0));
+  EXPECT_EQ(device(1), std::pair<int, int>(KP_DEVICE_CPU, 0));
+  EXPECT_EQ(device(2), std::pair<int, int>(KP_DEVICE_CPU, 0));
+  EXPECT_EQ(device(3), std::pair<int, int>(KP_DEVICE_CUDA, 1));
+  EXPECT_EQ(device(4), std::pair<int, int>(KP_DEVICE_CUDA, 1));
 }
 
 }  // namespace

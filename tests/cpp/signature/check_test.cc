@@ -244,25 +244,22 @@ TEST(Check, Workspace) {
   Call call("(x: T[M, N], *, k: int) -> () where T in any with workspace = numel(x) * itemsize(T) + k");
   call.Tensor({2, 3}, kF64).Int(10);
   ASSERT_EQ(call.Check(), "");
-  uint64_t bytes = 0;
-  ASSERT_EQ(kp_sig_workspace_bytes(&call.frame, "f", &bytes), 0);
-  EXPECT_EQ(bytes, 58u);
+  ASSERT_EQ(call.WorkspaceError(), "");
+  EXPECT_EQ(call.workspace_bytes, 58);
   call.args[1].v.v_int = -100;
   ASSERT_EQ(call.Check(), "");
-  ASSERT_NE(kp_sig_workspace_bytes(&call.frame, "f", &bytes), 0);
-  EXPECT_EQ(TakeError(),
+  EXPECT_EQ(call.WorkspaceError(),
             "ValueError: f: expected workspace = numel(x) * itemsize(T) + k to be bytes from 0, got -52: k = -100");
   Call divided("(x: f32[N], *, k: int) -> () with workspace = N // k");
   divided.Tensor({3}).Int(0);
   ASSERT_EQ(divided.Check(), "");
-  ASSERT_NE(kp_sig_workspace_bytes(&divided.frame, "f", &bytes), 0);
-  EXPECT_EQ(TakeError(),
+  EXPECT_EQ(divided.WorkspaceError(),
             "ValueError: f: expected workspace = N // k to be bytes from 0, got a division by zero for N = 3, k = 0");
   Call empty("(xs: list[f32[N]]) -> () with workspace = 4 * N");
   empty.List(0);
   ASSERT_EQ(empty.Check(), "");
-  ASSERT_NE(kp_sig_workspace_bytes(&empty.frame, "f", &bytes), 0);
-  EXPECT_EQ(TakeError(), "ValueError: f: expected arguments that fix workspace = 4 * N, got only empty lists");
+  EXPECT_EQ(empty.WorkspaceError(),
+            "ValueError: f: expected arguments that fix workspace = 4 * N, got only empty lists");
 }
 
 }  // namespace

@@ -116,7 +116,12 @@ class Call {
     return {shape, shape + prototype.ndim};
   }
   std::string ResultError(int i) {
-    return kp_sig_result_prototype(&frame, "f", i, shape, &prototype) ? TakeError() : "";
+    wanted_ = i;
+    return Lend();
+  }
+  std::string WorkspaceError() {
+    wanted_ = -1;  // every result is given
+    return Lend();
   }
 
   const uint32_t* program = nullptr;
@@ -125,8 +130,29 @@ class Call {
   KpSigFrame frame{};
   int64_t shape[KP_MAX_NDIM]{};
   KpDLTensor prototype{};
+  int64_t workspace_bytes = -1;  // of the last ResultError or WorkspaceError
 
  private:
+  std::string Lend() {
+    std::vector<KpAny> lent(KP_SIG_MAX_RESULTS + 1, Plain(KP_TYPE_INT, 0));
+    if (wanted_ >= 0) lent[static_cast<size_t>(wanted_)] = kp_none();
+    const KpSigMemory memory = {this, NoteResult, NoteWorkspace};
+    return kp_sig_lend(&frame, "f", &memory, lent.data()) ? TakeError() : "";
+  }
+  static int NoteResult(void* self, int32_t index, const KpDLTensor* asked, KpAny*) {
+    Call& call = *static_cast<Call*>(self);
+    EXPECT_EQ(index, call.wanted_);
+    call.prototype = *asked;
+    for (int32_t d = 0; d < asked->ndim; ++d) call.shape[d] = asked->shape[d];
+    call.prototype.shape = call.shape;
+    call.prototype.strides = nullptr;  // its memory ends here
+    return 0;
+  }
+  static int NoteWorkspace(void* self, const KpDLTensor* asked, KpAny*) {
+    static_cast<Call*>(self)->workspace_bytes = asked->shape[0];
+    return 0;
+  }
+
   static KpAny Plain(int32_t type_index, int64_t v) {
     KpAny a = kp_none();
     a.type_index = type_index;
@@ -156,6 +182,7 @@ class Call {
   std::deque<std::vector<int64_t>> vectors_;
   std::deque<KpDLTensor> tensors_;
   std::deque<BuiltList> lists_;
+  int32_t wanted_ = -1;  // the result that Lend() asks for
   uintptr_t next_address_ = uintptr_t{1} << 41;
 };
 

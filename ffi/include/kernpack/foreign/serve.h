@@ -2,6 +2,7 @@
 #ifndef KERNPACK_FOREIGN_SERVE_H_
 #define KERNPACK_FOREIGN_SERVE_H_
 
+#include <kernpack/call_device.h>
 #include <kernpack/foreign/alias.h>
 #include <kernpack/foreign/cpu_level.h>
 #include <kernpack/foreign/host.h>
@@ -150,13 +151,9 @@ inline int serve_untyped(KpAlias* alias, const KpAny* args, int32_t n, KpAny* re
   KpInstance* self = foreign_instance();
   if (KP_UNLIKELY(!self)) return -1;
   AliasCall call{alias, self};
-  KpDLDevice device = {KP_DEVICE_CPU, 0};  // the first tensor's that is not on the CPU
-  for (int32_t i = 0; i < n && device.device_type == KP_DEVICE_CPU; ++i) {
-    if (const KpDLTensor* t = kp_any_tensor(&args[i])) device = t->device;
-  }
   KpSafeCall function = nullptr;
   void* instance = nullptr;
-  if (AliasCall::resolve(&call, device, &function, &instance)) return -1;
+  if (AliasCall::resolve(&call, kp_call_device(args, n), &function, &instance)) return -1;
   return function(instance, args, n, result);
 }
 

@@ -83,10 +83,6 @@ KP_HOST_API int kp_sig_result(const uint32_t* program, int32_t index, KpSigResul
  * kp_call does. Destinations that overlap an input or each other are refused. */
 KP_HOST_API int kp_sig_check(const uint32_t* program, const char* function, const KpAny* args, const KpAny* results,
                              uint32_t flags, KpSigFrame* frame);
-/* What to allocate for result `index`: dtype, ndim, shape (written to `shape`, length KP_MAX_NDIM), device. */
-KP_HOST_API int kp_sig_result_prototype(const KpSigFrame* frame, const char* function, int32_t index, int64_t* shape,
-                                        KpDLTensor* out);
-KP_HOST_API int kp_sig_workspace_bytes(const KpSigFrame* frame, const char* function, uint64_t* out);
 
 /* Where the tensors of a call come from. Both functions get what the contract asks for: compact, with strides, data NULL. They
  * fill *out with a TENSOR or DLTENSOR_PTR that lives until the call ends, and return 0, or -1 with an error raised. */

@@ -87,7 +87,7 @@ KP_COLD inline int BadResult(Complain say, int index, const uint32_t* shape, uin
                    code ? say.p.words + Operand(dim) : say.p.words, code ? 1u : 0u);
 }
 
-// See kp_sig_result_prototype.
+// What to allocate for result `index`: dtype, ndim, shape (written to `shape`, length KP_MAX_NDIM), device. No strides.
 KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function, int index, const Raiser& raiser,
                                    int64_t* shape, KpDLTensor* out) {
   const View p{frame.program};
@@ -120,7 +120,7 @@ KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function
   return 0;
 }
 
-// See kp_sig_workspace_bytes.
+// 0 bytes where the contract has no workspace.
 KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function, const Raiser& raiser, uint64_t* out) {
   const View p{frame.program};
   *out = 0;
