@@ -98,7 +98,7 @@ def test_headers() -> None:
         @ir.func("(x: f32[N]) -> out")
         def g(x): ...
 
-    with pytest.raises(ValueError, match="h: header .*, column 10: expected the end of the header, got '{'"):
+    with pytest.raises(ValueError, match=r"h: header .*, column 10: expected the end of the header, got '{'"):
 
         @ir.func("() -> () { } func other() -> ()")
         def h(): ...
