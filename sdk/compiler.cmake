@@ -2,9 +2,10 @@
 file(GLOB_RECURSE KERNPACK_SDK_SOURCES CONFIGURE_DEPENDS src/*.cc)
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/host_linked\\.cc$")
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/device/") # plugins of their own
-list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/(codegen/llvm|codegen/frame|export)/") # in the plugin that has LLVM inside
+list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/codegen/without_llvm\\.cc$")
+list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/(codegen/llvm|codegen/frame|export)/") # codegen/llvm/CMakeLists.txt has them
 # Objects, for who brings a host of its own (the Python extension); with the linked host they make the library. Those of code, from
-# targets to generators, know nothing of those of programs: the plugin that has LLVM inside takes the former alone.
+# targets to generators, know nothing of those of programs.
 set(KERNPACK_SDK_PROGRAM_SOURCES ${KERNPACK_SDK_SOURCES})
 list(FILTER KERNPACK_SDK_PROGRAM_SOURCES INCLUDE REGEX "/src/(program|plan|execute|device_api)/")
 list(REMOVE_ITEM KERNPACK_SDK_SOURCES ${KERNPACK_SDK_PROGRAM_SOURCES})
@@ -39,13 +40,28 @@ function(kernpack_write_rows_ header macro text)
 endfunction()
 
 add_subdirectory(src/codegen/frame)
+if(KERNPACK_BUILD_LLVM)
+  add_subdirectory(src/codegen/llvm)
+endif()
+# All of it, and what it is linked with: one copy in each binary.
+set(KERNPACK_SDK_OBJECTS $<TARGET_OBJECTS:kernpack_sdk_code> $<TARGET_OBJECTS:kernpack_sdk_programs>)
+set(KERNPACK_SDK_LIBRARIES ${CMAKE_DL_LIBS})
+if(TARGET kernpack_sdk_llvm)
+  list(APPEND KERNPACK_SDK_OBJECTS $<TARGET_OBJECTS:kernpack_sdk_llvm>)
+  list(APPEND KERNPACK_SDK_LIBRARIES ${KERNPACK_LLVM_LIBRARIES})
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/src/codegen/llvm/kernpackLlvm.cmake DESTINATION ${KERNPACK_CMAKE_DIR})
+else()
+  target_sources(kernpack_sdk_code PRIVATE src/codegen/without_llvm.cc)
+endif()
+set(KERNPACK_SDK_OBJECTS ${KERNPACK_SDK_OBJECTS} PARENT_SCOPE)
+set(KERNPACK_SDK_LIBRARIES ${KERNPACK_SDK_LIBRARIES} PARENT_SCOPE)
 
-add_library(kernpack_sdk STATIC src/target/host_linked.cc $<TARGET_OBJECTS:kernpack_sdk_code> $<TARGET_OBJECTS:kernpack_sdk_programs>)
+add_library(kernpack_sdk STATIC src/target/host_linked.cc ${KERNPACK_SDK_OBJECTS})
 add_library(kernpack::sdk ALIAS kernpack_sdk)
 set_target_properties(kernpack_sdk PROPERTIES EXPORT_NAME sdk)
 target_include_directories(kernpack_sdk PRIVATE src PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                                            $<INSTALL_INTERFACE:include>)
-target_link_libraries(kernpack_sdk PUBLIC kernpack)
+target_link_libraries(kernpack_sdk PUBLIC kernpack PRIVATE ${KERNPACK_SDK_LIBRARIES})
 target_compile_features(kernpack_sdk PUBLIC cxx_std_20)
 kernpack_warnings(kernpack_sdk)
 install(TARGETS kernpack_sdk EXPORT kernpackTargets ARCHIVE DESTINATION lib)

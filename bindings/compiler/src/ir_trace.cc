@@ -30,18 +30,15 @@ std::vector<Block>& OpenBlocks() {
   return Traces().back();
 }
 
-// An error's column is one of the header.
-ir::IRModule ParseHeader(const std::string& name, const std::string& header) {
-  const std::string before = "func " + name;
+// Errors quote the header, which the author may have put together, and give places in it.
+FuncNode ParseHeader(const std::string& name, const std::string& header) {
   try {
-    return ir::Parse(before + header + " {\n}");
-  } catch (const Error& e) {
-    const std::string text = e.what(), start = "line 1, column ";
-    const size_t end = text.find(": ");
-    if (text.rfind(start, 0) != 0 || end == std::string::npos) throw;
-    const int column = std::stoi(text.substr(start.size(), end)) - static_cast<int>(before.size());
-    const std::string said = name + ": header '" + header + "', column " + std::to_string(column) + text.substr(end) +
-                             " (defaults, keywords and conditions belong in signature=)";
+    return ir::ParseHeader(name, header);
+  } catch (const ir::TextError& e) {
+    const auto [line, column] = std::pair(e.position().line, e.position().column);
+    const std::string said =
+        name + ": header '" + header + "', " + (line > 1 ? "line " + std::to_string(line) + ", " : "") + "column " +
+        std::to_string(column) + ": " + e.message() + " (defaults, keywords and conditions belong in signature=)";
     throw Error(e.kind().data, KpBytes{said.data(), said.size()});
   }
 }
@@ -51,12 +48,7 @@ struct Tracer {
   FuncNode function;
 
   // header: "(x: f32[N], k: f32) -> (out: f32[N])", as the text form has it.
-  Tracer(const std::string& name, const std::string& header) {
-    const ir::IRModule module = ParseHeader(name, header);
-    if (module.functions.size() != 1 || !module.functions[0]->body.empty()) {
-      KP_THROW(ValueError) << name << ": expected '(parameters) -> (results)', got '" << header << "'";
-    }
-    function = *module.functions[0];
+  Tracer(const std::string& name, const std::string& header) : function(ParseHeader(name, header)) {
     function.position = AuthorPosition();
     function.file = AuthorFile();
     for (Param& p : function.params) p.position = function.position;

@@ -5,10 +5,7 @@
 #include <mutex>
 
 #include "codegen/c/register.h"
-#include "codegen/cuda/register.h"
-#include "codegen/device/cxx_host.h"
-#include "codegen/opencl/register.h"
-#include "codegen/plugin.h"
+#include "codegen/llvm/register.h"
 
 namespace kernpack::sdk {
 
@@ -18,12 +15,7 @@ void RegisterBuiltinGenerators() {
   std::call_once(once, [] {
     RegisterC();
     ExplainMissingGenerator("composite", "each of its parts is built by itself");
-    const std::string why = LoadGeneratorPlugin("llvm");
-    if (why.empty()) return;  // it registers the kinds of devices too, and makes their modules' host half
-    ExplainMissingGenerator(
-        "llvm", why + "; install kernpack-compiler, or build the SDK with LLVM (pip install mlc-llvm-static)");
-    RegisterOpenCl(CxxHost());
-    RegisterCuda(CxxHost());
+    RegisterLlvm();
   });
 }
 

@@ -1,3 +1,4 @@
+#include <kernpack/guard.h>
 #include <kernpack/sdk/codegen/generator.h>
 #include <kernpack/sdk/ir/pass.h>
 #include <kernpack/sdk/ir/verify.h>
@@ -11,6 +12,7 @@
 #include "codegen/builtin.h"
 #include "codegen/packed.h"
 #include "ir/launch_limits.h"
+#include "target/host.h"
 
 namespace kernpack::sdk {
 namespace {
@@ -29,7 +31,7 @@ class Missing {
     const std::lock_guard lock(mutex_);
     std::string text;
     for (const auto& [kind, why] : why_) {
-      if (!HasPacked(kBuild + kind)) text += "; " + kind + ": " + why;
+      if (!PackedFunction(kBuild + kind)) text += "; " + kind + ": " + why;
     }
     return text;
   }
@@ -79,24 +81,35 @@ ir::IRModule Prepared(const ir::IRModule& module, const Target& target, const Bu
   return checked ? ir::CheckAccesses(ir::Lower(scheduled), labelled.labels) : scheduled;
 }
 
-// Calls target.<service>.<kind> with the module, the target and `more`.
-Any CallGenerator(const char* service, const ir::IRModule& module, const Target& target, const BuildOptions& options,
-                  std::vector<Any> more = {}) {
+// target.<service>.<kind> of the registry.
+struct Service {
+  std::string name;
+  PackedFunction function;
+};
+
+// RuntimeError when the kind of the target has none.
+Service FindService(const char* service, const Target& target) {
   RegisterBuiltinGenerators();
   static_cast<void>(target.device_type());  // a backend that is found by its device's name brings its generator
   const std::string& kind = target.kind().name();
-  if (!HasPacked(kBuild + kind)) {
+  if (!PackedFunction(kBuild + kind)) {
     KP_THROW(RuntimeError) << "build: target kind '" << kind.c_str()
                            << "' has no code generator; enabled: " << Joined(ListGenerators()).c_str()
                            << Missing::Get().Text().c_str();
   }
-  if (!HasPacked(service + kind)) {
-    KP_THROW(RuntimeError) << "build: the generator of target kind '" << kind.c_str() << "' has no " << service
-                           << kind.c_str();
+  const std::string name = service + kind;
+  Service found{name, PackedFunction(name)};
+  if (!found.function) {
+    KP_THROW(RuntimeError) << "build: the generator of target kind '" << kind.c_str() << "' has no " << name.c_str();
   }
-  std::vector<Any> args = {ToAny(Prepared(module, target, options)), ToAny(target)};
-  for (Any& value : more) args.push_back(std::move(value));
-  return CallPacked(service + kind, args);
+  return found;
+}
+
+// Runs what a generator of this copy of the SDK offers; its errors are those of the packed function.
+template <class Run>
+void CallDirectly(const Service& service, Run run) {
+  using kernpack::detail::Naming;
+  Check(kernpack::detail::guarded<Naming::kForeign>(Host(), service.name.c_str(), run));
 }
 
 Generated ToGenerated(const Any& made, const std::string& kind) {
@@ -119,23 +132,24 @@ Any FromGenerated(const Generated& made) {
   return Any(String(made.library));
 }
 
-void RegisterGenerator(const std::string& kind, Generator generator, bool replace) {
+void RegisterGenerator(const std::string& kind, Generator offered, bool replace) {
+  const auto generator = std::make_shared<const Generator>(std::move(offered));
   const auto add = [&](const char* service, int32_t num_args, PackedBody body) {
-    RegisterPacked(service + kind, num_args, std::move(body), replace);
+    RegisterPacked(service + kind, num_args, std::move(body), replace, generator);
   };
-  add(kBuild, 2, [build = std::move(generator.build)](const KpAny* args) {
-    return FromGenerated(build(ToIRModule(args[0], "module"), ToTarget(args[1], "target")));
+  add(kBuild, 2, [generator](const KpAny* args) {
+    return FromGenerated(generator->build(ToIRModule(args[0], "module"), ToTarget(args[1], "target")));
   });
-  if (generator.export_library) {
-    add(kExport, 3, [write = std::move(generator.export_library)](const KpAny* args) {
-      write(ToIRModule(args[0], "module"), ToTarget(args[1], "target"),
-            std::string(AnyView(args[2]).cast<StringView>()));
+  if (generator->export_library) {
+    add(kExport, 3, [generator](const KpAny* args) {
+      generator->export_library(ToIRModule(args[0], "module"), ToTarget(args[1], "target"),
+                                std::string(AnyView(args[2]).cast<StringView>()));
       return Any();
     });
   }
-  if (generator.source) {
-    add(kSource, 2, [source = std::move(generator.source)](const KpAny* args) {
-      return Any(String(source(ToIRModule(args[0], "module"), ToTarget(args[1], "target"))));
+  if (generator->source) {
+    add(kSource, 2, [generator](const KpAny* args) {
+      return Any(String(generator->source(ToIRModule(args[0], "module"), ToTarget(args[1], "target"))));
     });
   }
 }
@@ -146,24 +160,43 @@ std::vector<std::string> ListGenerators() {
   RegisterBuiltinGenerators();
   std::vector<std::string> kinds;
   for (const std::string& kind : TargetKind::List()) {
-    if (HasPacked(kBuild + kind)) kinds.push_back(kind);
+    if (PackedFunction(kBuild + kind)) kinds.push_back(kind);
   }
   return kinds;
 }
 
 Generated Build(const ir::IRModule& module, const std::optional<Target>& target, const BuildOptions& options) {
   const Target chosen = InThisProcess(TargetFor(module, target));
-  return ToGenerated(CallGenerator(kBuild, module, chosen, options), chosen.kind().name());
+  const Service service = FindService(kBuild, chosen);
+  const ir::IRModule prepared = Prepared(module, chosen, options);
+  const Generator* const own = service.function.own();
+  if (!own) return ToGenerated(service.function({ToAny(prepared), ToAny(chosen)}), chosen.kind().name());
+  Generated made;
+  CallDirectly(service, [&] { made = own->build(prepared, chosen); });
+  return made;
 }
 
 void Export(const ir::IRModule& module, const std::optional<Target>& target, const std::string& path,
             const BuildOptions& options) {
-  CallGenerator(kExport, module, TargetFor(module, target), options, {Any(String(path))});
+  const Target chosen = TargetFor(module, target);
+  const Service service = FindService(kExport, chosen);
+  const ir::IRModule prepared = Prepared(module, chosen, options);
+  if (const Generator* const own = service.function.own()) {
+    CallDirectly(service, [&] { own->export_library(prepared, chosen, path); });
+  } else {
+    service.function({ToAny(prepared), ToAny(chosen), Any(String(path))});
+  }
 }
 
 std::string Source(const ir::IRModule& module, const std::optional<Target>& target, const BuildOptions& options) {
-  const Any source = CallGenerator(kSource, module, InThisProcess(TargetFor(module, target)), options);
-  return std::string(source.cast<StringView>());
+  const Target chosen = InThisProcess(TargetFor(module, target));
+  const Service service = FindService(kSource, chosen);
+  const ir::IRModule prepared = Prepared(module, chosen, options);
+  const Generator* const own = service.function.own();
+  if (!own) return std::string(service.function({ToAny(prepared), ToAny(chosen)}).cast<StringView>());
+  std::string text;
+  CallDirectly(service, [&] { text = own->source(prepared, chosen); });
+  return text;
 }
 
 }  // namespace kernpack::sdk

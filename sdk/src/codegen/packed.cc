@@ -13,6 +13,7 @@ struct Packed {
   int32_t num_args;
   std::string name;
   PackedBody body;
+  std::shared_ptr<const Generator> generator;
 };
 
 int Call(void* self, const KpAny* args, int32_t n, KpAny* result) {
@@ -30,47 +31,56 @@ void Delete(void* object, int flags) {
   if (flags & KP_DELETE_STRONG) {
     packed->name.~basic_string();
     packed->body.~PackedBody();
+    packed->generator.~shared_ptr();
   }
   if (flags & KP_DELETE_WEAK) ::operator delete(object);
 }
 
-}  // namespace
-
-Any MakePacked(const std::string& name, int32_t num_args, PackedBody body) {
+Any Make(const std::string& name, int32_t num_args, PackedBody body, std::shared_ptr<const Generator> generator) {
   auto* packed = static_cast<Packed*>(::operator new(sizeof(Packed)));
   packed->object = KpFunctionObject{{1 | uint64_t{1} << 32, KP_TYPE_FUNCTION, 0, &Delete}, &Call, nullptr};
   packed->num_args = num_args;
   new (&packed->name) std::string(name);
   new (&packed->body) PackedBody(std::move(body));
+  new (&packed->generator) std::shared_ptr<const Generator>(std::move(generator));
   KpAny made = kp_none();
   made.type_index = KP_TYPE_FUNCTION;
   made.v.v_obj = &packed->object.header;
   return Any::adopt(made);
 }
 
-void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace) {
-  const Any made = MakePacked(name, num_args, std::move(body));
+KpFunctionObject* FunctionIn(const Any& value) { return reinterpret_cast<KpFunctionObject*>(value.raw().v.v_obj); }
+
+}  // namespace
+
+Any MakePacked(const std::string& name, int32_t num_args, PackedBody body) {
+  return Make(name, num_args, std::move(body), nullptr);
+}
+
+void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace,
+                    std::shared_ptr<const Generator> generator) {
+  const Any made = Make(name, num_args, std::move(body), std::move(generator));
   Check(Host()->global_set(Host(), BytesOf(name), made.raw().v.v_obj, replace));
 }
 
-bool HasPacked(const std::string& name) {
-  HostValue found;
-  Check(Host()->global_get(Host(), BytesOf(name), found.out()));
-  return found.get().type_index == KP_TYPE_FUNCTION;
+PackedFunction::PackedFunction(const std::string& name) {
+  Check(Host()->global_get(Host(), BytesOf(name), value_.out()));
 }
 
-Any CallPacked(const std::string& name, const std::vector<Any>& args) {
-  HostValue found;
-  Check(Host()->global_get(Host(), BytesOf(name), found.out()));
-  if (found.get().type_index != KP_TYPE_FUNCTION) {
-    KP_THROW(RuntimeError) << "there is no global function '" << name.c_str() << "'";
-  }
+PackedFunction::operator bool() const { return value_.type_index() == KP_TYPE_FUNCTION; }
+
+Any PackedFunction::operator()(const std::vector<Any>& args) const {
   std::vector<KpAny> values;
   for (const Any& a : args) values.push_back(a.raw());
-  auto* function = reinterpret_cast<KpFunctionObject*>(found.get().v.v_obj);
+  KpFunctionObject* const function = FunctionIn(value_);
   Any result;
   Check(function->call(function, values.data(), static_cast<int32_t>(values.size()), result.out()));
   return result;
+}
+
+const Generator* PackedFunction::own() const {
+  const KpFunctionObject* const function = FunctionIn(value_);
+  return function->call == &Call ? reinterpret_cast<const Packed*>(function)->generator.get() : nullptr;
 }
 
 }  // namespace kernpack::sdk

@@ -6,6 +6,7 @@
 #include <kernpack/sdk/codegen/generator.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,26 @@ using PackedBody = std::function<Any(const KpAny* args)>;
 
 // The callable as a FUNCTION; `name` is for its errors.
 Any MakePacked(const std::string& name, int32_t num_args, PackedBody body);
-// Registers one under a name, for the whole process. ValueError when the name is taken, unless `replace`.
-void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace);
-// Whether there is a function of that name.
-bool HasPacked(const std::string& name);
-// Calls one; throws what it raises. RuntimeError when there is none.
-Any CallPacked(const std::string& name, const std::vector<Any>& args);
+// Registers one under a name, for the whole process. ValueError when the name is taken, unless `replace`. `generator`: whose
+// service it is; this copy of the SDK calls that instead (PackedFunction::own()).
+void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace,
+                    std::shared_ptr<const Generator> generator = nullptr);
+
+// The function that the registry has under a name when this is made; it may be removed or replaced meanwhile.
+class PackedFunction {
+ public:
+  explicit PackedFunction(const std::string& name);
+
+  explicit operator bool() const;  // whether there is one
+  // Throws what it raises.
+  Any operator()(const std::vector<Any>& args) const;
+  // The generator that this copy of the SDK registered it for: the same C++ types, so that values need not cross as text. Null
+  // for everyone else's: of another binary, of a plugin, of Python.
+  const Generator* own() const;
+
+ private:
+  Any value_;
+};
 
 // What target.build.<kind> and module.load.<kind> give.
 Any FromGenerated(const Generated& made);

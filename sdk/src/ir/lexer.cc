@@ -1,6 +1,6 @@
 #include "ir/lexer.h"
 
-#include <kernpack/error.h>
+#include <kernpack/sdk/ir/text.h>
 
 #include <cctype>
 
@@ -14,12 +14,19 @@ bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 constexpr std::string_view kSigns[] = {"...", "->", "..", "<<", ">>", "==", "!=", "<=", ">="};
 
-}  // namespace
-
-void FailAt(Position position, const std::string& message, const char* kind, const std::string& file) {
+Error ErrorAt(const char* kind, Position position, const std::string& message, const std::string& file) {
   const std::string text = (file.empty() ? "" : file + ", ") + "line " + std::to_string(position.line) + ", column " +
                            std::to_string(position.column) + ": " + message;
-  throw Error(kind, KpBytes{text.data(), text.size()});
+  return Error(kind, KpBytes{text.data(), text.size()});
+}
+
+}  // namespace
+
+TextError::TextError(const char* kind, Position position, const std::string& message, const std::string& file)
+    : Error(ErrorAt(kind, position, message, file)), position_(position), message_(message) {}
+
+void FailAt(Position position, const std::string& message, const char* kind, const std::string& file) {
+  throw TextError(kind, position, message, file);
 }
 
 void Lexer::Step(size_t n) {

@@ -14,7 +14,7 @@ struct Token {
   Position position;
 };
 
-// ValueError "line L, column C: <message>", behind "<file>, " where one is given.
+// Throws TextError "line L, column C: <message>", behind "<file>, " where one is given.
 [[noreturn]] void FailAt(Position position, const std::string& message, const char* kind = "ValueError",
                          const std::string& file = "");
 

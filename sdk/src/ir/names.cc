@@ -1,5 +1,7 @@
 #include "ir/names.h"
 
+#include <kernpack/error.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -30,6 +32,10 @@ bool IsReservedWord(std::string_view name) {
   static constexpr std::string_view kOps[] = {KP_IR_OPS(KP_IR_NAME_)};
 #undef KP_IR_NAME_
   return std::find(std::begin(kOps), std::end(kOps), name) != std::end(kOps);
+}
+
+void CheckFunctionName(const std::string& name) {
+  if (!IsIdentifier(name) || IsReservedWord(name)) KP_THROW(ValueError) << "'" << name << "' is no name for a function";
 }
 
 std::string Names::Fresh(std::string_view wanted) {

@@ -14,6 +14,8 @@ inline constexpr size_t kLongestName = 200;
 bool IsIdentifier(std::string_view name);
 // Words of the text form, names of types and operations: not for variables.
 bool IsReservedWord(std::string_view name);
+// ValueError when it is none.
+void CheckFunctionName(const std::string& name);
 
 class Names {
  public:

@@ -28,6 +28,15 @@ class Parser {
     return m;
   }
 
+  FuncNode Header(const std::string& name) {
+    FuncNode f;
+    f.name = name;
+    exprs_.names.Enter();
+    Interface(&f);
+    if (lex_.now().kind != TokenKind::kEnd) lex_.Expected("the end of the header");
+    return f;
+  }
+
  private:
   Lexer lex_;
   ExprParser exprs_;
@@ -41,6 +50,17 @@ class Parser {
     f->position = lex_.Take().position;
     f->name = std::string(lex_.ExpectKind(TokenKind::kName, "the name of the function").text);
     exprs_.names.Enter();
+    Interface(f.get());
+    if (lex_.Accept("target")) f->target = lex_.TakeString();
+    if (lex_.Accept("signature")) f->signature = lex_.TakeString();
+    if (lex_.Accept("grad")) f->gradient = lex_.TakeString();
+    f->body = Body();
+    exprs_.names.Leave();
+    return f;
+  }
+
+  // Parameters, results and the extents that they bind.
+  void Interface(FuncNode* f) {
     shape_vars_.clear();
     exprs_.unknown = [this](const Token& name) {
       const Var var = MakeDim(std::string(name.text) + (lex_.Is("...") ? "..." : ""));
@@ -48,17 +68,11 @@ class Parser {
       shape_vars_.emplace_back(name, var);
       return var;
     };
-    Params(Role::kInput, f.get());
+    Params(Role::kInput, f);
     lex_.Expect("->");
-    Params(Role::kResult, f.get());
+    Params(Role::kResult, f);
     exprs_.unknown = nullptr;
     CheckBound(*f);
-    if (lex_.Accept("target")) f->target = lex_.TakeString();
-    if (lex_.Accept("signature")) f->signature = lex_.TakeString();
-    if (lex_.Accept("grad")) f->gradient = lex_.TakeString();
-    f->body = Body();
-    exprs_.names.Leave();
-    return f;
   }
 
   void CheckBound(const FuncNode& f) const {
@@ -308,5 +322,10 @@ class Parser {
 }  // namespace
 
 IRModule Parse(std::string_view text) { return Parser(text).Module(); }
+
+FuncNode ParseHeader(const std::string& name, std::string_view header) {
+  CheckFunctionName(name);
+  return Parser(header).Header(name);
+}
 
 }  // namespace kernpack::sdk::ir

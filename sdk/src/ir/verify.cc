@@ -363,8 +363,7 @@ class CallGraph {
 void Verify(const IRModule& module) {
   std::set<std::string> names;
   for (const PrimFunc& f : module.functions) {
-    if (!IsIdentifier(f->name) || IsReservedWord(f->name))
-      KP_THROW(ValueError) << "'" << f->name << "' isn't a valid function name";
+    CheckFunctionName(f->name);
     if (!names.insert(f->name).second) KP_THROW(ValueError) << "function '" << f->name << "' appears twice";
   }
   FunctionIndex functions;

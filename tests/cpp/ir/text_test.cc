@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+#include "ir/support.h"
+
 namespace kernpack::sdk::ir {
 namespace {
 
@@ -196,6 +198,27 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"func f() -> () { let for = 1 }",
                 "line 1, column 22: 'for' is a word of the language; choose another name"}),
     [](const auto& info) { return "Text_" + std::to_string(info.index); });
+
+TEST(IrHeader, IsAFunctionWithoutStatements) {
+  const FuncNode f = ParseHeader("scale", "(x: f32[N], k!: f32[2 * N]) -> (y: f32[N])");
+  EXPECT_TRUE(Equal(f, *Parse("func scale(x: f32[N], k!: f32[2 * N]) -> (y: f32[N]) { }").functions.front()));
+  EXPECT_EQ(ir_test::MessageOf([] { ParseHeader("for", "() -> ()"); }), "ValueError: 'for' is no name for a function");
+}
+
+TEST(IrHeader, ItsPositionsAreThoseInTheHeader) {
+  const auto place_of = [](const char* header) {
+    try {
+      ParseHeader("scale", header);
+    } catch (const TextError& e) {
+      return std::to_string(e.position().line) + ":" + std::to_string(e.position().column) + " " + e.message();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(place_of("(x f32[N]) -> ()"), "1:4 expected ':', got 'f32'");
+  EXPECT_EQ(place_of("(x: f32[N],\n k f32) -> ()"), "2:4 expected ':', got 'f32'");
+  EXPECT_EQ(place_of("(x: f32[N]) -> () { }"), "1:19 expected the end of the header, got '{'");
+  EXPECT_EQ(ParseHeader("scale", "(x: f32[N], k: f32) -> ()").params[1].position.column, 13u);
+}
 
 TEST(IrText, DeepNestingIsAnErrorAndNoCrash) {
   std::string parentheses = "func f() -> () { let a = " + std::string(100000, '(');

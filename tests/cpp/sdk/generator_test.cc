@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "ir/support.h"
 
 namespace kernpack::sdk {
@@ -81,6 +83,73 @@ TEST(Generators, AreCalledByKindWithAVerifiedModule) {
   EXPECT_NE(MessageOf([] { RegisterGenerator("test", {}); }).find("'target.build.test'"), std::string::npos);
   ASSERT_EQ(kp_global_remove(kp_bytes("target.build.test")), 0);
   ASSERT_EQ(kp_global_remove(kp_bytes("target.source.test")), 0);
+}
+
+// The text form doesn't say in which file a function was written.
+ir::IRModule WrittenInAFile() {
+  ir::IRModule module = ir::Parse(kText);
+  ir::FuncNode f = *module.functions.front();
+  f.file = "kernels.py";
+  module.functions.front() = std::make_shared<const ir::FuncNode>(std::move(f));
+  return module;
+}
+
+TEST(Generators, OfThisSdkAreGivenTheModuleItself) {
+  static const KpModule table = {};
+  std::string seen;
+  const auto see = [&](const ir::IRModule& module) { seen += module.functions.front()->file + ";"; };
+  RegisterGenerator("test", {[&](const ir::IRModule& module, const Target&) {
+                               see(module);
+                               return Generated{&table, {}};
+                             },
+                             [&](const ir::IRModule& module, const Target&, const std::string& path) {
+                               see(module);
+                               seen += path;
+                             },
+                             [&](const ir::IRModule& module, const Target&) {
+                               see(module);
+                               return std::string("the code");
+                             }});
+  EXPECT_EQ(Build(WrittenInAFile(), Target("test")).table, &table);
+  EXPECT_EQ(Source(WrittenInAFile(), Target("test")), "the code");
+  Export(WrittenInAFile(), Target("test"), "k.so");
+  EXPECT_EQ(seen, "kernels.py;kernels.py;kernels.py;k.so");
+  for (const char* name : {"target.build.test", "target.export.test", "target.source.test"}) {
+    ASSERT_EQ(kp_global_remove(kp_bytes(name)), 0);
+  }
+}
+
+TEST(Generators, OfThisSdkRaiseAsOthersDo) {
+  RegisterGenerator("test",
+                    {[](const ir::IRModule&, const Target&) -> Generated { throw std::out_of_range("no room"); },
+                     {},
+                     [](const ir::IRModule&, const Target&) -> std::string { KP_THROW(KeyError) << "no such"; }});
+  EXPECT_EQ(MessageOf([] { Build(ir::Parse(kText), Target("test")); }), "IndexError: target.build.test: no room");
+  EXPECT_EQ(MessageOf([] { Source(ir::Parse(kText), Target("test")); }), "KeyError: no such");
+  ASSERT_EQ(kp_global_remove(kp_bytes("target.build.test")), 0);
+  ASSERT_EQ(kp_global_remove(kp_bytes("target.source.test")), 0);
+}
+
+// As another binary would register it, in C.
+int BuildFromText(void* self, const KpAny* args, int32_t n, KpAny* result) {
+  EXPECT_EQ(n, 2);
+  const auto text_of = [](const KpAny& value) {
+    const KpBytes text = reinterpret_cast<const KpStrObject*>(value.v.v_obj)->bytes;
+    return std::string(text.data, text.size);
+  };
+  EXPECT_STREQ(kp_type_name(args[0].type_index), "kernpack.ir.IRModule");
+  EXPECT_TRUE(ir::Equal(ir::Parse(text_of(args[0])), ir::Parse(kText)));
+  EXPECT_EQ(text_of(args[1]), "test");
+  *result = Any(static_cast<void*>(self)).release();
+  return 0;
+}
+
+TEST(Generators, OfOthersAreGivenText) {
+  static KpFunctionObject function{
+      {1 | uint64_t{1} << 32, KP_TYPE_FUNCTION, 0, [](void*, int) {}}, BuildFromText, nullptr};
+  ASSERT_EQ(kp_host()->global_set(kp_host(), kp_bytes("target.build.test"), &function.header, 0), 0);
+  EXPECT_EQ(static_cast<const void*>(Build(ir::Parse(kText), Target("test")).table), &function);
+  ASSERT_EQ(kp_global_remove(kp_bytes("target.build.test")), 0);
 }
 
 TEST(Generators, AMissingOneIsExplained) {

@@ -98,7 +98,7 @@ def test_headers() -> None:
         @ir.func("(x: f32[N]) -> out")
         def g(x): ...
 
-    with pytest.raises(ValueError, match=r"h: expected '\(parameters\) -> \(results\)'"):
+    with pytest.raises(ValueError, match=r"h: header .*, column 10: expected the end of the header, got '{'"):
 
         @ir.func("() -> () { } func other() -> ()")
         def h(): ...
@@ -319,8 +319,27 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ("(x f32[N]) -> ()", r"f: header '\(x f32\[N\]\) -> \(\)', column 4: expected ':', got 'f32' "),
         ("(x: f32[N], k: f32 = 1.0) -> ()", r"column 20: .*got '=' \(defaults, .* belong in signature=\)"),
         ("(x: f32[*S]) -> ()", r"column 9: any number of dimensions needs a name .*\[N...\]"),
+        ("(x: f32[N],\n k f32[N]) -> ()", r"f: header '[^']*', line 2, column 4: expected ':', got 'f32' \(defaults"),
+        ("(x: f32[N + 1]) -> ()", r", column 9: no parameter binds 'N'"),
+        ("(x: f32[N])", r", column 12: expected '->', got the end"),
+        ("(x: f32[N]) -> () {}", r", column 19: expected the end of the header, got '{'"),
+        ('(x: f32[N]) -> () grad "g"', r", column 19: expected the end of the header, got 'grad'"),
+        ("func f(x: f32[N]) -> ()", r", column 1: expected '\(', got 'func'"),
     ],
 )
 def test_columns_are_those_of_the_header(header: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ir.func(header, name="f")(lambda: None)
+
+
+def test_what_fails_in_a_header_names_the_line_of_the_author() -> None:
+    with pytest.raises(ValueError, match="column 4: expected") as raised:
+        ir.func("(x f32[N]) -> ()", name="f")(lambda: None)
+    line = inspect.currentframe().f_lineno - 1
+    assert str(raised.value).startswith(f"{__file__}, line {line}: f: header ")
+
+
+@pytest.mark.parametrize("name", ["for", "two words", "f(x: f32[N]) -> () {} func g"])
+def test_a_function_needs_a_name_of_its_own(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"'{re.escape(name)}' is no name for a function"):
+        ir.func("(x: f32[N]) -> ()", name=name)(lambda: None)

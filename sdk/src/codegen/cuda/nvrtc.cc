@@ -29,9 +29,8 @@ constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.
 std::vector<std::string> Candidates() {
   if (const char* given = std::getenv("KERNPACK_NVRTC")) return {given};
   std::vector<std::string> files;
-  if (HasPacked(kFinder)) {
-    if (std::string found(CallPacked(kFinder, {}).cast<StringView>()); !found.empty())
-      files.push_back(std::move(found));
+  if (const PackedFunction find{kFinder}) {
+    if (std::string found(find({}).cast<StringView>()); !found.empty()) files.push_back(std::move(found));
   }
   files.insert(files.end(), std::begin(kNames), std::end(kNames));
   return files;

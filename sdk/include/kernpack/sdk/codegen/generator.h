@@ -5,7 +5,11 @@
 //   target.export.<kind> (IRModule, Target, path: str) -> None; writes a shared object that needs nothing of this SDK
 //   target.source.<kind> (IRModule, Target) -> str; the code as a person would read it
 //
-// The last two are optional. A module comes verified and with a schedule (ScheduleByDefault): a generator runs Lower() itself.
+// The last two are optional. A generator that the calling copy of this SDK registered (RegisterGenerator) is called directly, with
+// the module and the target themselves; those of other binaries, plugins and Python get both as objects whose body is their text
+// (kernpack/sdk/object.h).
+//
+// A module comes verified and with a schedule (ScheduleByDefault): a generator runs Lower() itself.
 // In a checked build it comes lowered, with its checks as asserts (IRModule::checked): Lower() takes it as any other.
 #ifndef KERNPACK_SDK_CODEGEN_GENERATOR_H_
 #define KERNPACK_SDK_CODEGEN_GENERATOR_H_

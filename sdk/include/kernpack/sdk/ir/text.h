@@ -12,6 +12,7 @@
 #ifndef KERNPACK_SDK_IR_TEXT_H_
 #define KERNPACK_SDK_IR_TEXT_H_
 
+#include <kernpack/error.h>
 #include <kernpack/sdk/ir/stmt.h>
 
 namespace kernpack::sdk::ir {
@@ -21,8 +22,25 @@ std::string Print(const IRModule& module);
 std::string Print(const FuncNode& function);
 std::string Print(const Expr& e);  // of an expression without its function: names as they are
 
-// ValueError or TypeError: "line 3, column 9: expected ..., got ...".
+// Something wrong in a text, a ValueError or TypeError: "line 3, column 9: expected ..., got ...".
+class TextError : public Error {
+ public:
+  TextError(const char* kind, Position position, const std::string& message, const std::string& file = "");
+
+  Position position() const { return position_; }
+  const std::string& message() const { return message_; }  // without the position
+
+ private:
+  Position position_;
+  std::string message_;
+};
+
+// Throws TextError.
 IRModule Parse(std::string_view text);
+
+// A function without statements, of that name; `header`: "(x: f32[N], k: f32) -> (out: f32[N])". TextError, its positions being those
+// in `header`; ValueError when `name` is none for a function.
+FuncNode ParseHeader(const std::string& name, std::string_view header);
 
 // A constant as the text form writes it.
 std::string PrintConst(Type type, uint64_t bits);

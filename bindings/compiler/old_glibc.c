@@ -1,4 +1,4 @@
-/* What libstdc++.a of a new system takes from its C library and an older one does not have. Only in a plugin that zig links. */
+/* What libstdc++.a of a new system takes from its C library and an older one does not have. Only where zig links. */
 #include <sys/random.h>
 
 /* 2.32. 0 is always right: "there may be threads". */

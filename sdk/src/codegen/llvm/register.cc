@@ -1,6 +1,4 @@
-// The plugin's one export: registers the generator of kind llvm with a host, and those of devices, whose modules have a host's
-// half that LLVM makes.
-#include <kernpack/guard.h>
+// target.build.llvm, target.export.llvm, target.source.llvm; and the kinds of devices, whose modules have a host's half that LLVM makes.
 #include <kernpack/sdk/codegen/generator.h>
 #include <kernpack/sdk/ir/pass.h>
 #include <llvm/Support/raw_ostream.h>
@@ -10,13 +8,11 @@
 #include "codegen/llvm/export.h"
 #include "codegen/llvm/fast_math.h"
 #include "codegen/llvm/host.h"
+#include "codegen/llvm/register.h"
 #include "codegen/opencl/register.h"
-#include "target/host.h"
 
 namespace kernpack::sdk {
 namespace {
-
-const KpHost* g_host = nullptr;
 
 Generated BuildLlvm(const ir::IRModule& input, const Target& target) {
   const ir::LlvmMachine machine(target);
@@ -39,18 +35,10 @@ std::string SourceOf(const ir::IRModule& input, const Target& target) {
 
 }  // namespace
 
-const KpHost* Host() { return g_host; }
+void RegisterLlvm() {
+  RegisterGenerator("llvm", {.build = BuildLlvm, .export_library = ir::ExportLibrary, .source = SourceOf});
+  RegisterOpenCl(LlvmHost());
+  RegisterCuda(LlvmHost());
+}
 
 }  // namespace kernpack::sdk
-
-// 0, or -1 with an error raised in `host`, which must be the same at every call.
-extern "C" KP_EXPORT_SYMBOL int kp_generator_v1(const KpHost* host) {
-  using namespace kernpack;
-  return detail::guarded(host, "kp_generator_v1", [host] {
-    sdk::g_host = host;
-    sdk::RegisterGenerator(
-        "llvm", {.build = sdk::BuildLlvm, .export_library = sdk::ir::ExportLibrary, .source = sdk::SourceOf});
-    sdk::RegisterOpenCl(sdk::LlvmHost());
-    sdk::RegisterCuda(sdk::LlvmHost());
-  });
-}
