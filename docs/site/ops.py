@@ -63,12 +63,17 @@ def text_and_contract(doc: str) -> tuple[str, str]:
     return text, contract
 
 
+def in_lines(contract: str) -> str:
+    """The contract with its results and its conditions on lines of their own, so that it fits the page."""
+    return re.sub(r" (?=-> \(|where |with )", "\n    ", contract)
+
+
 def page(name: str, docs: dict[str, str]) -> str:
     text, contract = text_and_contract(docs[name])
     program = _HEAD + EXAMPLES[name]
     # No other op's name begins with this one's and an underscore (names() has seen to it), so these are its derivatives.
     derived = sorted(other for other in docs if other.startswith(f"{name}_"))
-    lines = [f"# {name}", "", text.replace("*", r"\*"), "", "## Contract", "", "```text", contract, "```", ""]
+    lines = [f"# {name}", "", text.replace("*", r"\*"), "", "## Contract", "", "```text", in_lines(contract), "```", ""]
     lines += ["[The grammar of signatures](../signature.md) explains each part.", "", "## Types", ""]
     lines += ["| in the contract | dtypes |", "|---|---|"]
     _, _, conditions = contract.rpartition(" where ")
@@ -90,7 +95,7 @@ def page(name: str, docs: dict[str, str]) -> str:
     ]
     lines += ["## Derivatives", "", "You don't call these yourself: the frameworks do, for gradients and tangents.", ""]
     for other in derived:
-        lines += [f"**`{other}`**", "", "```text", text_and_contract(docs[other])[1], "```", ""]
+        lines += [f"**`{other}`**", "", "```text", in_lines(text_and_contract(docs[other])[1]), "```", ""]
     return "\n".join(lines)
 
 
