@@ -12,7 +12,7 @@ NOTICES = ROOT / "LICENSES"
 COMPONENTS = tomllib.loads((NOTICES / "components.toml").read_text(encoding="utf-8"))
 PROJECTS = {
     "kernpack": ROOT,
-    "kernpack-compiler": ROOT / "sdk/python_compiler",
+    "kernpack-compiler": ROOT / "bindings/compiler",
     "kernpack-kernels": ROOT / "kernels",
     "kernpack-sdk": ROOT / "sdk",
 }

@@ -1,0 +1,126 @@
+"""A page per operation of the wheel kernpack-kernels, from the wheel itself: its text, contract, derivatives and an example
+that is run here, so that its output is real."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+from pathlib import Path
+
+# The example of each op. An op without one fails the build.
+EXAMPLES = {
+    "embedding": """\
+table = np.arange(8, dtype=np.float32).reshape(4, 2)
+print(k.embedding(table, np.array([3, 0])))
+""",
+    "gelu": """\
+x = np.array([-1, 0, 1, 2], np.float32)
+print(k.gelu(x))
+print(k.gelu(x, approximate="tanh"))
+""",
+    "l2_normalize": """\
+print(k.l2_normalize(np.array([[3, 4], [0, 2]], np.float32)))
+""",
+    "layer_norm": """\
+x = np.array([[1, 2, 3, 4]], np.float32)
+print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
+""",
+    "mean_pool": """\
+x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
+print(k.mean_pool(x, np.array([True, True, False])))
+""",
+    "rms_norm": """\
+print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
+""",
+    "softmax": """\
+x = np.array([[1, 2, 3]], np.float32)
+print(k.softmax(x))
+print(k.softmax(x, np.array([[True, True, False]])))
+""",
+}
+_HEAD = """\
+import kernpack
+import numpy as np
+
+k = kernpack.load("kernpack_kernels")
+"""
+_DERIVED = re.compile(r"_(backward|jvp|zero)$")
+_DTYPES = re.compile(r"(\w+) in \{([^}\"]+)\}")
+
+
+def output_of(program: str) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "<example>", "exec"), {})
+    return printed.getvalue()
+
+
+def text_and_contract(doc: str) -> tuple[str, str]:
+    """A function's docstring ends with its signature; what its author says of it, if anything, comes before."""
+    text, _, contract = doc.rpartition("\n\n")
+    return text, contract
+
+
+def in_lines(contract: str) -> str:
+    """The contract with its results and its conditions on lines of their own, so that it fits the page."""
+    return re.sub(r" (?=-> \(|where |with )", "\n    ", contract)
+
+
+def page(name: str, docs: dict[str, str]) -> str:
+    text, contract = text_and_contract(docs[name])
+    program = _HEAD + EXAMPLES[name]
+    # No other op's name begins with this one's and an underscore (names() has seen to it), so these are its derivatives.
+    derived = sorted(other for other in docs if other.startswith(f"{name}_"))
+    lines = [f"# {name}", "", text.replace("*", r"\*"), "", "## Contract", "", "```text", in_lines(contract), "```", ""]
+    lines += ["[The grammar of signatures](../signature.md) explains each part.", "", "## Types", ""]
+    lines += ["| in the contract | dtypes |", "|---|---|"]
+    _, _, conditions = contract.rpartition(" where ")
+    lines += [f"| `{variable}` | {values} |" for variable, values in _DTYPES.findall(conditions)]
+    lines += ["", "[What each op does where](../ops-matrix.md) lists frameworks and transformations.", ""]
+    lines += [
+        "## Example",
+        "",
+        "```python",
+        program.rstrip(),
+        "```",
+        "",
+        "It prints",
+        "",
+        "```text",
+        output_of(program).rstrip(),
+        "```",
+        "",
+    ]
+    lines += ["## Derivatives", "", "You don't call these yourself: the frameworks do, for gradients and tangents.", ""]
+    for other in derived:
+        lines += [f"**`{other}`**", "", "```text", in_lines(text_and_contract(docs[other])[1]), "```", ""]
+    return "\n".join(lines)
+
+
+def names(docs: dict[str, str]) -> list[str]:
+    found = sorted(name for name in docs if not _DERIVED.search(name))
+    if found != sorted(EXAMPLES):
+        raise SystemExit(f"docs/site/ops.py has examples of {sorted(EXAMPLES)}, but the wheel has the ops {found}")
+    for name in found:
+        if any(other.startswith(f"{name}_") for other in found):
+            raise SystemExit(
+                f"an op's name begins with that of the op {name}: docs/site/ops.py can't tell their derivatives apart"
+            )
+    return found
+
+
+def write(folder: Path) -> list[str]:
+    """Writes the pages and returns their names; none where the wheel isn't installed."""
+    if not importlib.util.find_spec("kernpack") or not importlib.util.find_spec("kernpack_kernels"):
+        return []
+    import kernpack
+
+    module = kernpack.load("kernpack_kernels")
+    docs = {name: getattr(module, name).__doc__ for name in dir(module) if not name.startswith("_")}
+    folder.mkdir(parents=True)
+    found = names(docs)
+    for name in found:
+        (folder / f"{name}.md").write_text(page(name, docs), encoding="utf-8")
+    return found
