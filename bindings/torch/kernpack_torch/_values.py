@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from kernpack import DType
 from kernpack._contract import Contract, Parameter
-from kernpack._torch_facts import torch_has_tangent
+from kernpack._torch_questions import torch_has_tangent
 
 from . import _dtypes
 
