@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test check wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
+.PHONY: quickstart test check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -9,6 +9,9 @@ test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Pyth
 
 check: ## the daily loop on build/dev, minutes: lint, C++ and Python suites without the long ones; builds no wheel
 	scripts/check
+
+private: ## the suites that reach hooks into torch and JAX, without the hooks (docs/private.md); on build/dev
+	scripts/private --all
 
 wheels: ## every wheel, into dist/
 	scripts/wheels

@@ -14,6 +14,8 @@ def torch_has_tangent(tensor: Any) -> bool:
     torch = sys.modules["torch"]
     if is_below_autograd():
         return False  # nothing follows tensors there, though torch may still tell of their tangents
+    if tensor.layout is not torch.strided:
+        return False  # torch can't be asked, and no kernel takes it
     return torch.autograd.forward_ad.unpack_dual(tensor, level=0).tangent is not None
 
 

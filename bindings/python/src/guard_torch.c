@@ -54,7 +54,8 @@ int kpy_torch_init(PyObject* torch) {
   g_increment_version = autograd == NULL ? NULL : Attribute(autograd, "graph", "increment_version");
   Py_XDECREF(autograd);
   g_is_grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
-  base = g_tensor == NULL ? NULL : (PyTypeObject*)PyType_GetSlot(g_tensor, Py_tp_base); /* written in C, as its methods */
+  base =
+      g_tensor == NULL ? NULL : (PyTypeObject*)PyType_GetSlot(g_tensor, Py_tp_base); /* written in C, as its methods */
   if (base != NULL) {
     FindRequiresGrad(base);
     g_is_neg = MethodOf(base, "is_neg");

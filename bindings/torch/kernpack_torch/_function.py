@@ -42,7 +42,9 @@ class Function:
         self.has_gradient = bool(steps)
         self.is_derivative = operators.is_derivative(self.name)
         self.run = forward_to(self.contract, operators_of_torch.dispatch(self.op))
-        self.run_out = forward_to(self.contract, operators_of_torch.dispatch(self.out), with_results=True) if self.out else None
+        self.run_out = (
+            forward_to(self.contract, operators_of_torch.dispatch(self.out), with_results=True) if self.out else None
+        )
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)
         self.call: Callable[..., Any] = bind(self.contract, self._call, self._call_out)

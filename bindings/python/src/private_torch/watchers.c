@@ -79,8 +79,8 @@ void kpy_torch_watchers_init(void) {
   /* C++ functions without parameters, whose names have stood since torch 2.0. */
   g_function_modes = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
   g_profiled = (_Bool(*)(void))kpy_torch_symbol("_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv");
-  kpy_torch_hook_found(KPY_TORCH_WATCHERS, g_function_modes != NULL && g_profiled != NULL && ReadKeyBits() &&
-                                               LocateWord() && VerifyWord());
+  kpy_torch_hook_found(KPY_TORCH_WATCHERS,
+                       g_function_modes != NULL && g_profiled != NULL && ReadKeyBits() && LocateWord() && VerifyWord());
 }
 
 int kpy_torch_watchers(KpyTorchWatchers* out) {

@@ -6,7 +6,8 @@
 #include "private_torch/hooks.h"
 
 typedef struct KpyTorchWatchers {
-  uint64_t keys; /* dispatch keys that something has added to this thread's: modes, torch.func, torch.jit.trace, export */
+  uint64_t
+      keys; /* dispatch keys that something has added to this thread's: modes, torch.func, torch.jit.trace, export */
   int64_t function_modes;
   int profiled; /* torch.profiler records */
 } KpyTorchWatchers;

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import jax
+
 from kernpack._private import is_private_allowed, private_not_found
 
 

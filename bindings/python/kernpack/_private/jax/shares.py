@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+
 from kernpack._private import is_private_allowed, private_not_found
 
 _THEIRS = "CustomSPMDPartitioning"
