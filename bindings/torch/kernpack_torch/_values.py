@@ -48,7 +48,8 @@ def _dtype(contract: Contract, param: Parameter, value: Any) -> torch.dtype:
 def _number(contract: Contract, param: Parameter, value: Any, values: Sequence[Any]) -> torch.Tensor:
     """A tensor of rank 0 of a number, where the signature takes one."""
     form = param.tensor
-    if not _core.use_torch_hook("torch.watchers", None) and _is_on_cpu(value):
+    recorded = torch.is_grad_enabled() and any(getattr(v, "requires_grad", False) for v in values)
+    if not recorded and not _core.use_torch_hook("torch.watchers", None) and _is_on_cpu(value):
         return torch.from_dlpack(
             value
         )  # another framework's: where only some calls come here, the call core reads those itself
