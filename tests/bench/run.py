@@ -25,6 +25,7 @@ TOPICS = (
     "arrays",
     "torch_tensors",
     "torch_ops",
+    "hooks",
     "errors",
     "building",
     "loading",

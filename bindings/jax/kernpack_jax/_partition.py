@@ -9,6 +9,7 @@ from typing import Any
 import jax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, NamedSharding
+from kernpack._private.jax import devices
 
 from . import _sharding
 from ._arguments import Config
@@ -24,12 +25,8 @@ def set_bind(bind: Callable[..., list[Any]]) -> None:
 
 @functools.cache
 def needs_devices(primitive: Any) -> None:
-    """Makes JAX say, when it lowers the primitive, for how many devices it does; where there is one it is not asked."""
-    if jax.device_count() == 1:
-        return
-    from jax._src import dispatch  # custom_partitioning itself has no other way
-
-    dispatch.prim_requires_devices_during_lowering.add(primitive)
+    """A call of the primitive may be split."""
+    devices.require(primitive)
 
 
 def is_needed(ctx: Any, config: Config) -> bool:
@@ -41,7 +38,7 @@ def is_needed(ctx: Any, config: Config) -> bool:
     if manual := getattr(axes, "manual_axes", None):
         _refuse_gspmd(config, axes.mesh, manual)
         return False
-    return (getattr(axes, "num_devices", None) or 1) > 1
+    return (getattr(axes, "num_devices", None) or 1) > 1 and devices.may_be_split()
 
 
 def _refuse_gspmd(config: Config, mesh: Any, manual: frozenset[str]) -> None:

@@ -14,8 +14,9 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
+from kernpack._private.jax import shares
 
-from . import _abstract, _batching, _partition, _raw_call, _run, _sharding, _shares, _varying
+from . import _abstract, _batching, _partition, _raw_call, _run, _sharding, _varying
 from ._arguments import Config
 from ._function import Function
 
@@ -98,7 +99,7 @@ def _lower(ctx: Any, *operands: Any, config: Config, local: bool, aux: bool) -> 
     if local or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
     results = mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)
-    _shares.share_alike(ctx, results)
+    shares.share_alike(ctx, results)
     return results
 
 

@@ -26,17 +26,12 @@ from kernpack._numpy import (
     numpy_is_masked,
     numpy_samples,
 )
+from kernpack._private import is_private_allowed, private_not_found
+from kernpack._private.torch.facts import torch_key_bits, torch_samples, torch_word_is
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
 from kernpack._suggest import did_you_mean
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
-from kernpack._torch_facts import (
-    torch_added_keys,
-    torch_has_tangent,
-    torch_is_symbol,
-    torch_key_bits,
-    torch_samples,
-    torch_word_is,
-)
+from kernpack._torch_questions import torch_has_tangent, torch_is_symbol, torch_is_traced
 
 __all__ = [
     "describe_array",
@@ -51,6 +46,7 @@ __all__ = [
     "dtype_name",
     "empty_like_producer",
     "hand_to_producer",
+    "is_private_allowed",
     "jax_kind",
     "load_installed_backends",
     "numpy_dtype",
@@ -59,14 +55,15 @@ __all__ = [
     "numpy_from_tensor",
     "numpy_is_masked",
     "numpy_samples",
+    "private_not_found",
     "shown",
     "tensor_copy",
     "tensor_repr",
     "tensor_to",
     "thread_dimensions",
-    "torch_added_keys",
     "torch_has_tangent",
     "torch_is_symbol",
+    "torch_is_traced",
     "torch_key_bits",
     "torch_samples",
     "torch_word_is",

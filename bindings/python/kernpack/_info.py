@@ -14,6 +14,7 @@ from kernpack._device_facts import load_installed_backends
 from kernpack._inline import cache_dir
 from kernpack._load import installed
 from kernpack._peer import peer_library
+from kernpack._private import private_states
 
 _FRAMEWORKS = ("numpy", "torch", "jax", "cupy", "apache-tvm-ffi", "kernpack-sdk")
 
@@ -44,6 +45,7 @@ def info() -> dict[str, Any]:
     """Versions, threads, devices, the cache folder, the installed kernel packages, and of each loaded file whether it was
     compared with the hash that pip wrote down. Imports no framework."""
     peer = peer_library()
+    frameworks = {name: _version(name) for name in _FRAMEWORKS}
     return {
         "kernpack": _core.version,
         "path": str(Path(__file__).parent),
@@ -52,7 +54,8 @@ def info() -> dict[str, Any]:
         "threads": _core.get_num_threads(),
         "inline_cache": str(cache_dir()),
         "peer_library": str(peer) if peer else "not installed",
-        "frameworks": {name: _version(name) for name in _FRAMEWORKS},
+        "frameworks": frameworks,
+        "private_hooks": private_states(frameworks),
         "devices": _devices(),
         "loaded_files": {file["path"]: _how_verified(file) for file in json.loads(_core.module_files())},
         "kernel_packages": dict(sorted(installed().items())),

@@ -5,7 +5,6 @@
 #include "errors.h"
 #include "guard_torch.h"
 #include "hooks.h"
-#include "torch_state.h"
 #include "values.h"
 
 static PyObject* RegisterError(PyObject* module, PyObject* args) {
@@ -91,13 +90,16 @@ static PyObject* AsWriteableTensor(PyObject* module, PyObject* args) {
   return TensorOf(object, what, what, KP_PARAM_MUTATED);
 }
 
-/* Whether torch's fields are read; before and after what is asked for. */
-static PyObject* UseTorchFields(PyObject* module, PyObject* on) {
-  const int before = kpy_torch_layout.known;
+static PyObject* LogDebug(PyObject* module, PyObject* line) {
+  Py_ssize_t length;
+  const char* text = PyUnicode_AsUTF8AndSize(line, &length);
+  KpBytes bytes;
   (void)module;
-  kpy_torch_layout.known = kpy_torch_layout.found && on == Py_True;
-  kpy_torch_state.known = kpy_torch_state.found && on == Py_True;
-  return PyBool_FromLong(before);
+  if (text == NULL) return NULL;
+  bytes.data = text;
+  bytes.size = (size_t)length;
+  (void)kp_host()->log(kp_host(), KP_LOG_DEBUG, bytes);
+  Py_RETURN_NONE;
 }
 
 static PyObject* TorchOnlyGradients(PyObject* module, PyObject* unused) {
@@ -156,10 +158,9 @@ PyMethodDef kpy_api_methods[] = {
     {"storage_erase", kpy_storage_remove, METH_VARARGS, "storage_erase(module, key, scope, device, stream) -> bool"},
     {"storage_list", kpy_storage_keys, METH_VARARGS, "storage_list(module, scope, device, stream) -> [key]"},
     {"storage_reset_device", kpy_storage_drop_device, METH_O, "storage_reset_device(device)"},
-    {"use_torch_fields", UseTorchFields, METH_O,
-     "use_torch_fields(bool) -> whether they were in use; False: ask torch's own functions of each tensor, as where "
-     "the "
-     "fields could not be verified"},
+    {"log_debug", LogDebug, METH_O, "log_debug(line): to the host's log, as kernels' messages (KERNPACK_LOG)"},
+    {"use_torch_hook", kpy_use_torch_hook, METH_VARARGS,
+     "use_torch_hook(name, bool or None) -> whether that hook into torch was in use; docs/private.md names them"},
     {"set_num_threads", SetNumThreads, METH_VARARGS, "set_num_threads(n)"},
     {"get_num_threads", GetNumThreads, METH_NOARGS, "get_num_threads() -> int"},
     {"live_objects", LiveObjects, METH_NOARGS, "live_objects() -> int; for leak tests"},

@@ -1,18 +1,19 @@
 /* Results as torch tensors: memory from torch's C shim (no dispatcher, no capsule), wrapped by torch's own function. */
 #include "errors.h"
 #include "frame.h"
+#include "private_torch/results.h"
 #include "torch_symbols.h"
 
 #include <kernpack/dtype_table.h>
 #include <string.h>
 
-typedef struct Handle Handle; /* AtenTensorHandle: owns an at::Tensor */
+typedef KpyTorchHandle Handle;
 
 static int32_t (*g_empty_strided)(int64_t ndim, const int64_t* sizes, const int64_t* strides, int32_t dtype,
                                   int32_t device_type, int32_t device_index, Handle** out);
 static int32_t (*g_get_data_ptr)(Handle* handle, void** out);
 static int32_t (*g_delete)(Handle* handle);
-static PyObject* (*g_wrap)(const Handle* tensor); /* THPVariable_Wrap(const at::TensorBase&): its own reference */
+static KpyTorchWrap g_wrap;
 static int32_t g_cpu, g_cuda; /* torch's numbers of device types */
 
 #define PLACE(constant, name, word, code, bits) kAt_##constant,
@@ -45,7 +46,7 @@ static PyObject* NewByShim(const KpDLTensor* prototype, void** data) {
   const int32_t dtype = DTypeNumber(prototype->dtype), device = DeviceNumber(prototype->device);
   Handle* handle;
   PyObject* tensor;
-  if (dtype < 0 || device < 0) return NULL;
+  if (dtype < 0 || device < 0 || !kpy_torch_hook_on[KPY_TORCH_RESULTS]) return NULL;
   if (g_empty_strided(prototype->ndim, prototype->shape, prototype->strides, dtype, device, prototype->device.device_id,
                       &handle) != 0) {
     return NULL; /* the other way says why */
@@ -118,14 +119,18 @@ void kpy_torch_family_init(KpyFamily* family) {
                                  Handle**))kpy_torch_symbol("aoti_torch_empty_strided");
   g_get_data_ptr = (int32_t (*)(Handle*, void**))kpy_torch_symbol("aoti_torch_get_data_ptr");
   g_delete = (int32_t (*)(Handle*))kpy_torch_symbol("aoti_torch_delete_tensor_object");
-  g_wrap = (PyObject * (*)(const Handle*)) kpy_torch_symbol("_Z16THPVariable_WrapRKN2at10TensorBaseE");
+  g_wrap = kpy_torch_find_wrap();
   if (g_empty_strided == NULL || g_get_data_ptr == NULL || g_delete == NULL || g_wrap == NULL) return;
   g_cpu = NumberOf("aoti_torch_device_type_cpu");
   g_cuda = NumberOf("aoti_torch_device_type_cuda");
 #define ASK(constant, name, word, code, bits) g_numbers[kAt_##constant] = NumberOf("aoti_torch_dtype_" word);
   KP_DTYPES(ASK)
 #undef ASK
-  if (!Works(family)) return;
+  kpy_torch_hook_found(KPY_TORCH_RESULTS, 1); /* to be tried */
+  if (!Works(family)) {
+    kpy_torch_hook_found(KPY_TORCH_RESULTS, 0);
+    return;
+  }
   family->allocate = Allocate;
   family->finish = kpy_finish_object;
   family->discard = kpy_discard_object;

@@ -1,5 +1,5 @@
 /* Guards of the fast path for torch tensors: torch's exchange table checks none of this. Most tensors are settled by the
- * fields of torch_layout.h; the rest, and every tensor of a torch whose fields are not known, by torch's own functions, found
+ * fields of private_torch/fields.h; the rest, and every tensor of a torch whose fields are not known, by torch's own functions, found
  * once and called without CPython's call machinery. */
 #include "guard_torch.h"
 
@@ -7,13 +7,13 @@
 
 #include "frame.h"
 #include "hooks.h"
-#include "torch_state.h"
+#include "private_torch/watchers.h"
 #include "torch_symbols.h"
 
 static getter g_requires_grad;
 static void* g_requires_grad_closure;
-static PyCFunction g_is_neg, g_is_conj, g_is_grad_enabled, g_increment_version;
-static PyObject* g_module; /* torch._C: the self of its functions */
+static PyCFunction g_is_neg, g_is_conj;
+static PyObject *g_is_grad_enabled, *g_increment_version; /* torch's public functions */
 static _Bool (*g_grad_mode)(void); /* nullable: then g_is_grad_enabled is asked */
 static PyTypeObject *g_tensor, *g_parameter;
 static int g_ready;
@@ -26,17 +26,6 @@ static PyCFunction MethodOf(PyTypeObject* type, const char* name) {
   return NULL;
 }
 
-static PyCFunction FunctionOf(PyObject* module, const char* name, int form) {
-  PyObject* function = PyObject_GetAttrString(module, name);
-  PyCFunction pointer = NULL;
-  if (function != NULL && PyCFunction_Check(function) && (PyCFunction_GetFlags(function) & form)) {
-    pointer = PyCFunction_GetFunction(function);
-  }
-  PyErr_Clear();
-  Py_XDECREF(function); /* the module keeps it */
-  return pointer;
-}
-
 static void FindRequiresGrad(PyTypeObject* base) {
   PyGetSetDef* property = (PyGetSetDef*)PyType_GetSlot(base, Py_tp_getset);
   for (; property != NULL && property->name != NULL; ++property) {
@@ -46,31 +35,40 @@ static void FindRequiresGrad(PyTypeObject* base) {
   }
 }
 
+/* torch.<first>.<second>; a new reference. */
+static PyObject* Attribute(PyObject* torch, const char* first, const char* second) {
+  PyObject* middle = PyObject_GetAttrString(torch, first);
+  PyObject* found = middle == NULL ? NULL : PyObject_GetAttrString(middle, second);
+  Py_XDECREF(middle);
+  return found;
+}
+
 int kpy_torch_init(PyObject* torch) {
-  PyObject *base, *nn;
+  PyObject* autograd;
+  PyTypeObject* base;
   if (g_ready) {
     kpy_torch_layout_init();
     return 0;
   }
-  g_module = PyObject_GetAttrString(torch, "_C");
   g_tensor = (PyTypeObject*)PyObject_GetAttrString(torch, "Tensor");
-  nn = PyObject_GetAttrString(torch, "nn");
-  g_parameter = nn == NULL ? NULL : (PyTypeObject*)PyObject_GetAttrString(nn, "Parameter");
-  Py_XDECREF(nn);
-  base = g_module == NULL ? NULL : PyObject_GetAttrString(g_module, "TensorBase");
-  if (g_tensor == NULL || g_parameter == NULL || base == NULL) return -1;
-  FindRequiresGrad((PyTypeObject*)base);
-  g_is_neg = MethodOf((PyTypeObject*)base, "is_neg");
-  g_is_conj = MethodOf((PyTypeObject*)base, "is_conj");
-  g_is_grad_enabled = FunctionOf(g_module, "is_grad_enabled", METH_NOARGS);
-  g_increment_version = FunctionOf(g_module, "_increment_version", METH_O);
-  Py_DECREF(base);
-  if (!g_increment_version || !g_requires_grad || !g_is_neg || !g_is_conj || !g_is_grad_enabled ||
-      kpy_torch_state_init(g_module) != 0) {
+  g_parameter = (PyTypeObject*)Attribute(torch, "nn", "Parameter");
+  autograd = PyObject_GetAttrString(torch, "autograd");
+  g_increment_version = autograd == NULL ? NULL : Attribute(autograd, "graph", "increment_version");
+  Py_XDECREF(autograd);
+  g_is_grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
+  base =
+      g_tensor == NULL ? NULL : (PyTypeObject*)PyType_GetSlot(g_tensor, Py_tp_base); /* written in C, as its methods */
+  if (base != NULL) {
+    FindRequiresGrad(base);
+    g_is_neg = MethodOf(base, "is_neg");
+    g_is_conj = MethodOf(base, "is_conj");
+  }
+  if (!g_parameter || !g_increment_version || !g_is_grad_enabled || !g_requires_grad || !g_is_neg || !g_is_conj) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
   g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
+  kpy_torch_watchers_init();
   kpy_torch_layout_init();
   g_ready = 1;
   return 0;
@@ -92,6 +90,9 @@ static int Truth(PyObject* answer) {
   return truth;
 }
 
+static const char kTraced[] =
+    "torch traces this program (torch.jit.trace, torch.export), and what it cannot see would become a constant";
+
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
 /* Whether the call can become a step of what watches: a function without a signature isn't an operator. */
@@ -99,42 +100,49 @@ static int CanBeSeen(const KpyCall* call) {
   return call->function != NULL && call->function->program != NULL && kpy_hook("torch") != NULL;
 }
 
+/* Nobody can tell who watches. An operator is seen by all of them; what isn't one is refused where torch records a program. */
+static int GuardUnknown(KpyCall* call) {
+  PyObject* answer;
+  int traced;
+  if (CanBeSeen(call)) return Divert(call, "only torch's dispatcher knows who watches (docs/private.md)");
+  answer = kpy_helper("torch_is_traced", NULL);
+  traced = Truth(answer);
+  if (traced < 0) return KPY_ERROR;
+  return traced ? Divert(call, kTraced) : KPY_OK;
+}
+
 /* The call is watched: by what, and whether that can be done without. */
-static int GuardWatched(KpyCall* call, uint64_t keys, int64_t function_modes) {
-  call->torch_checked = 1;
-  if (PyErr_Occurred()) return KPY_ERROR;
-  if (kpy_torch_dispatch_modes() > 0)
+static int GuardWatched(KpyCall* call, const KpyTorchWatchers* watchers) {
+  uint64_t keys = watchers->keys;
+  if (keys & kpy_torch_mode_keys())
     return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
-  if (function_modes > 0 && kpy_hook("torch") != NULL)
+  if (watchers->function_modes > 0 && kpy_hook("torch") != NULL)
     return Divert(call, "a torch function mode is active; leave it first");
   if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* their own tensors have no memory */
-  if (keys != 0)
-    return Divert(
-        call,
-        "torch traces this program (torch.jit.trace, torch.export), and what it cannot see would become a constant");
-  return CanBeSeen(call) && kpy_torch_profiled() ? Divert(call, "a profiler records") : KPY_OK;
+  if (keys != 0) return Divert(call, kTraced);
+  return CanBeSeen(call) && watchers->profiled ? Divert(call, "a profiler records") : KPY_OK;
 }
 
 /* What watches operators must see this one: a kernel called behind its back would be missed. */
 int kpy_torch_guard_call(KpyCall* call) {
-  const uint64_t keys = kpy_torch_added_keys();
-  const int64_t function_modes = kpy_torch_function_modes();
-  if (KPY_UNLIKELY(keys != 0 || function_modes != 0 || kpy_torch_profiled()))
-    return GuardWatched(call, keys, function_modes);
+  KpyTorchWatchers watchers;
   call->torch_checked = 1;
-  return KPY_OK;
+  if (KPY_LIKELY(!kpy_torch_watchers(&watchers))) return KPY_OK;
+  return kpy_torch_hook_on[KPY_TORCH_WATCHERS] ? GuardWatched(call, &watchers) : GuardUnknown(call);
 }
 
 void kpy_torch_ask_autograd(KpyCall* call) {
   call->torch_grad_mode =
-      KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(g_is_grad_enabled(g_module, NULL)) != 0;
+      KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(PyObject_CallNoArgs(g_is_grad_enabled)) != 0;
   call->torch_autograd_asked = 1;
 }
 
 int kpy_torch_only_gradients(void) {
+  KpyTorchWatchers watchers;
   KpyCall call;
-  if (!g_ready || kpy_torch_added_keys() != 0 || kpy_torch_function_modes() != 0) return 0;
+  if (!g_ready || !kpy_torch_hook_on[KPY_TORCH_WATCHERS]) return 0;
+  if (kpy_torch_watchers(&watchers) && (watchers.keys != 0 || watchers.function_modes != 0)) return 0;
   kpy_torch_ask_autograd(&call);
   return call.torch_grad_mode;
 }
@@ -143,7 +151,7 @@ int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {
   Py_ssize_t i;
   for (i = 0; i < count; ++i) {
     if (g_tensor != NULL && !PyObject_TypeCheck(objects[i], g_tensor)) continue;
-    if (g_tensor == NULL || !kpy_torch_layout.known || kpy_torch_may_have_tangent(objects[i])) return 1;
+    if (g_tensor == NULL || !kpy_torch_fields_known() || kpy_torch_may_have_tangent(objects[i])) return 1;
   }
   return 0;
 }
@@ -154,7 +162,7 @@ static int CheckAutograd(KpyCall* call, PyObject* tensor) {
   if (rc < 0) return KPY_ERROR;
   if (rc > 0)
     return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
-  if (!kpy_torch_layout.known || kpy_torch_may_have_tangent(tensor)) {
+  if (!kpy_torch_fields_known() || kpy_torch_may_have_tangent(tensor)) {
     PyObject* answer = kpy_helper("torch_has_tangent", "(O)", tensor);
     rc = Truth(answer);
     if (rc < 0) return KPY_ERROR;
@@ -186,7 +194,7 @@ static int HasElements(const KpDLTensor* view) {
 /* Keys that none of the questions above explains: functionalised tensors and whatever else torch thinks up. */
 static int CheckKeys(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
   const int ours = view->device.device_type == KP_DEVICE_CPU || view->device.device_type == KP_DEVICE_CUDA;
-  if (!kpy_torch_layout.known || !ours || kpy_torch_has_plain_keys(tensor)) return KPY_OK;
+  if (!kpy_torch_fields_known() || !ours || kpy_torch_has_plain_keys(tensor)) return KPY_OK;
   return Divert(call, "it isn't an ordinary tensor (it is functionalised or wrapped)");
 }
 
@@ -200,11 +208,9 @@ int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
 }
 
 int kpy_torch_note_write(PyObject* tensor) {
-  PyObject *tensors, *answer;
+  PyObject* answer;
   if (KPY_LIKELY(kpy_torch_bump(tensor))) return 0;
-  tensors = PyTuple_Pack(1, tensor);
-  answer = tensors == NULL ? NULL : g_increment_version(g_module, tensors);
-  Py_XDECREF(tensors);
+  answer = PyObject_CallFunctionObjArgs(g_increment_version, tensor, NULL);
   Py_XDECREF(answer);
   return answer == NULL ? -1 : 0;
 }

@@ -3,7 +3,7 @@
 #define KERNPACK_PYTHON_GUARD_TORCH_H_
 
 #include "frame.h"
-#include "torch_layout.h"
+#include "private_torch/fields.h"
 
 /* Looks up torch's own C functions, once. 0, or -1 with an error: this torch lacks one of them. */
 KPY_HIDDEN int kpy_torch_init(PyObject* torch);
@@ -34,7 +34,7 @@ static inline int kpy_torch_grad_mode(KpyCall* call) {
 
 /* 1: surely plain, for a few loads and compares; 0: ask kpy_torch_guard. Memory is still to be checked. */
 static inline int kpy_torch_looks_plain(KpyCall* call, PyObject* tensor) {
-  if (KPY_UNLIKELY(!kpy_torch_layout.known) || KPY_UNLIKELY(!kpy_torch_has_plain_keys(tensor))) return 0;
+  if (KPY_UNLIKELY(!kpy_torch_fields_known()) || KPY_UNLIKELY(!kpy_torch_has_plain_keys(tensor))) return 0;
   if (KPY_LIKELY(!kpy_torch_has_autograd(tensor))) return 1;
   return !kpy_torch_may_have_tangent(tensor) && !kpy_torch_grad_mode(call);
 }

@@ -1,5 +1,5 @@
-/* What the call core takes from a loaded torch without Python: entries of its libraries, found by name. Each is optional: torch
- * promises only those named aoti_*. */
+/* What the call core takes from a loaded torch without Python: entries of its libraries, found by name. Each is optional. torch promises
+ * only those of its C shim, aoti_*; names of C++ are looked for in private_torch/ only. */
 #ifndef KERNPACK_PYTHON_TORCH_SYMBOLS_H_
 #define KERNPACK_PYTHON_TORCH_SYMBOLS_H_
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from kernpack import _core
 from kernpack._contract import Contract, Parameter
+from kernpack._private.torch import names
 
 from . import _refusals, _values
 from ._binder import define
@@ -59,7 +60,7 @@ def out_kernel(contract: Contract, op: Any) -> Callable[..., Any]:
     return _define(contract, op, _OUT_KERNEL)
 
 
-def _define(contract: Contract, op: Any, text: str, **names: Any) -> Callable[..., Any]:
+def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[..., Any]:
     scope: dict[str, Any] = {
         "_spec": contract,
         "_any_tangent": _core.torch_any_tangent,
@@ -68,16 +69,15 @@ def _define(contract: Contract, op: Any, text: str, **names: Any) -> Callable[..
         "_no_destination": _refusals.no_destination,
         "_raise_as_kernel_did": _refusals.raise_as_kernel_did,
         "_redispatch": op.redispatch,
-        # Private, and what torch's own Python kernels at this key use (torch/_library/autograd.py): there is no public way to go on.
-        "_below_autograd": torch._C._AutoDispatchBelowAutograd,
-        "_after_autograd": torch._C._after_autograd_keyset,
-        **names,
+        "_below_autograd": names.BelowAutograd,
+        "_after_autograd": names.after_autograd,
+        **more,
     }
     params = {param.name: param for param in contract.parameters}
     parameters: list[str] = []
     given: list[str] = []
     wants: list[str] = []
-    for argument in op._schema.arguments:
+    for argument in names.schema(op).arguments:
         if argument.kwarg_only and "*" not in parameters:
             parameters.append("*")
         declared = params.get(argument.name)

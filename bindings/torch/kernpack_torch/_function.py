@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from kernpack import _core
 from kernpack._contract import Contract
+from kernpack._private.torch import operators as operators_of_torch
 
 from . import _refusals, _values
 from ._binder import bind, forward_to, wants_gradient
@@ -40,8 +41,10 @@ class Function:
         self.out = packet.out if self.contract.results else None
         self.has_gradient = bool(steps)
         self.is_derivative = operators.is_derivative(self.name)
-        self.run = forward_to(self.contract, self.op._op)  # the dispatcher, whatever `op` itself may do instead
-        self.run_out = forward_to(self.contract, self.out._op, with_results=True) if self.out else None
+        self.run = forward_to(self.contract, operators_of_torch.dispatch(self.op))
+        self.run_out = (
+            forward_to(self.contract, operators_of_torch.dispatch(self.out), with_results=True) if self.out else None
+        )
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)
         self.call: Callable[..., Any] = bind(self.contract, self._call, self._call_out)

@@ -9,10 +9,7 @@ from typing import Any
 
 import torch
 from kernpack._contract import Contract
-
-# Private: what torch's own Python kernels at this key record with, one level of torch.func at a time.
-from torch._functorch.utils import enable_single_level_autograd_function
-from torch.autograd import forward_ad
+from kernpack._private.torch import names
 
 from . import _node, _refusals, _values
 
@@ -178,11 +175,11 @@ def _cotangent(ctx: Any, step: Any, index: int, cotangent: torch.Tensor | None) 
 def below_autograd() -> Iterator[None]:
     """For what runs below a node: nothing is recorded at its level. A node's forward runs with both modes of differentiation off, which
     holds for its own level of torch.func only: they are on for the next one."""
-    levels = torch._C._are_functorch_transforms_active()
+    levels = names.are_transforms_active()
     with (
         torch.set_grad_enabled(levels),
-        forward_ad._set_fwd_grad_enabled(levels),
-        torch._C._AutoDispatchBelowAutograd(),
+        names.set_forward_mode(levels),
+        names.BelowAutograd(),
     ):
         yield
 
@@ -236,15 +233,14 @@ class _Refused(torch.autograd.Function):
 
 
 # torch's own apply, below the one that turns to torch.func's transforms: the dispatcher has done that.
-_record: Callable[..., Any] = super(torch.autograd.Function, _Declared).apply
-_record_both: Callable[..., Any] = super(torch.autograd.Function, _Both).apply
-_refuse: Callable[..., Any] = super(torch.autograd.Function, _Refused).apply
+_record: Callable[..., Any] = names.apply(_Declared)
+_record_both: Callable[..., Any] = names.apply(_Both)
+_refuse: Callable[..., Any] = names.apply(_Refused)
 
 
 def _one_level() -> contextlib.AbstractContextManager[None]:
     """Inside torch.func's transforms a kernel at the Autograd key works at one level of them."""
-    transforms = torch._C._are_functorch_transforms_active()
-    return enable_single_level_autograd_function() if transforms else contextlib.nullcontext()
+    return names.single_level() if names.are_transforms_active() else contextlib.nullcontext()
 
 
 def refuse_later(function: Any, values: Sequence[Any]) -> Sequence[torch.Tensor]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from kernpack._private.torch.names import apply as apply_at_one_level
 
 from ._binder import arguments, define, is_simple
 
@@ -76,8 +77,7 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
         "backward": staticmethod(define("backward", backward, dict(scope))),
     }
     node = type(f"{contract.name}_gradient", (torch.autograd.Function,), members)
-    # torch's own apply, below the one that looks for torch.func's transforms: callers have looked.
-    apply: Callable[..., Any] = super(torch.autograd.Function, node).apply
+    apply: Callable[..., Any] = apply_at_one_level(node)  # callers have looked for torch.func's transforms
     return apply
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from kernpack._private.torch import names, operators
 from torch.autograd.graph import increment_version
 
 from . import _autograd, _shapes, _vmap
@@ -22,21 +23,9 @@ def register(
     qualified = f"{function.operators.namespace}::{function.name}"
     torch.library.register_vmap(qualified, _batching(function), lib=library)
     if _is_the_same_call(function):
-        # The direct call in the dispatcher's place: it goes there itself for all that torch must see. Private, but there is no other
-        # way to make torch.ops' own call as quick; where torch takes `_op` no longer from the object, nothing changes.
-        function.op._op = function.info.callable
-        function.op.overloadpacket.__class__ = _Packet
+        operators.shorten(function.op, function.info.callable)
     out = _autograd.out_kernel(function.contract, function.out) if function.out is not None else None
     return _autograd.kernel(function.contract, function.op, _recording(function), function.tangents.call), out
-
-
-class _Packet(torch._ops.OpOverloadPacket):
-    """`torch.ops.<namespace>.<name>` itself: goes to `default`, which is quick, unless a keyword may choose another overload."""
-
-    __module__ = torch._ops.OpOverloadPacket.__module__  # torch tells its operators by it
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return super().__call__(*args, **kwargs) if kwargs else self.default(*args)
 
 
 def _register_one(function: Function, overload: str, op: Any, library: torch.library.Library) -> None:
@@ -54,7 +43,7 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
 def _is_the_same_call(function: Function) -> bool:
     """Whether the direct call takes and gives what the operator does: keyword-only parameters, results."""
     contract = function.contract
-    keywords = [argument.kwarg_only for argument in function.op._schema.arguments]
+    keywords = [argument.kwarg_only for argument in names.schema(function.op).arguments]
     return keywords == [param.keyword_only for param in contract.parameters] and not any(
         result.aux for result in contract.results
     )
@@ -113,14 +102,14 @@ def _batching(function: Function) -> Callable[..., Any]:
 
 def _bumping(op: Any, mutated: list[str]) -> Any:
     """The kernel that tells autograd what is written to, then lets the operator go on."""
-    positions = {name: i for i, name in enumerate(argument.name for argument in op._schema.arguments)}
+    positions = {name: i for i, name in enumerate(argument.name for argument in names.schema(op).arguments)}
 
     def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
         for name in mutated:
             value = kwargs[name] if name in kwargs else args[positions[name]]
             if value is not None:
                 increment_version(value)
-        with torch._C._AutoDispatchBelowADInplaceOrView():
-            return op.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, *args, **kwargs)
+        with names.BelowCounting():
+            return op.redispatch(keyset & names.after_counting, *args, **kwargs)
 
     return kernel

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from kernpack._contract import Contract, TensorType
-from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+from kernpack._private.torch import names
+from torch.distributed.tensor import Partial, Replicate, Shard
 from torch.distributed.tensor.experimental import register_sharding
 
 
 def declare(function: Any) -> None:
-    strategies = DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
+    strategies = names.sharding_strategies()
     op = function.op
     register_sharding(op)(_rule(function))
     if function.contract.mutates:

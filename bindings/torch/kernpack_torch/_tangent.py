@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from kernpack._private.torch import names
 from torch.autograd import forward_ad
 
 from . import _refusals, _values
@@ -72,7 +73,7 @@ class Tangents:
                 continue
             pairs = [forward_ad.unpack_dual(item, level=0) for item in (value if param.is_list else (value,))]
             primals[i] = [pair.primal for pair in pairs] if param.is_list else pairs[0].primal
-            if all(pair.tangent is None or pair.tangent._is_zerotensor() for pair in pairs):
+            if all(pair.tangent is None or names.is_zero(pair.tangent) for pair in pairs):
                 continue
             if param.name in function.contract.nondiff:
                 raise _refusals.nondiff_tangent(function.info, param.name)
@@ -92,6 +93,6 @@ class Tangents:
 
 def _whole(primal: torch.Tensor, tangent: torch.Tensor | None) -> torch.Tensor:
     """Zeros where nothing flows: torch says so with None, or with a tensor that has no memory."""
-    if tangent is None or tangent._is_zerotensor():
+    if tangent is None or names.is_zero(tangent):
         return torch.zeros_like(primal, memory_format=torch.contiguous_format)
     return tangent.contiguous()

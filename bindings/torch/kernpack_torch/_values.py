@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
-from kernpack import DType
+from kernpack import DType, _core
 from kernpack._contract import Contract, Parameter
-from kernpack._torch_facts import torch_has_tangent
+from kernpack._torch_questions import torch_has_tangent
 
 from . import _dtypes
 
@@ -48,6 +48,11 @@ def _dtype(contract: Contract, param: Parameter, value: Any) -> torch.dtype:
 def _number(contract: Contract, param: Parameter, value: Any, values: Sequence[Any]) -> torch.Tensor:
     """A tensor of rank 0 of a number, where the signature takes one."""
     form = param.tensor
+    recorded = torch.is_grad_enabled() and any(getattr(v, "requires_grad", False) for v in values)
+    if not recorded and not _core.use_torch_hook("torch.watchers", None) and _is_on_cpu(value):
+        return torch.from_dlpack(
+            value
+        )  # another framework's: where only some calls come here, the call core reads those itself
     if (
         form is None
         or form.terms
@@ -63,6 +68,11 @@ def _number(contract: Contract, param: Parameter, value: Any, values: Sequence[A
         same = (v.dtype for p, v in others if p.tensor is not None and p.tensor.dtype == form.dtype)
         dtype = next(same, torch.tensor(value).dtype)
     return torch.scalar_tensor(value, dtype=dtype, device="cpu" if param.on_cpu else device)
+
+
+def _is_on_cpu(value: Any) -> bool:
+    """Whether it is an array of another framework, in memory that torch can look at."""
+    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == 1
 
 
 def tensors(contract: Contract, values: Sequence[Any]) -> Iterator[tuple[Parameter, torch.Tensor]]:

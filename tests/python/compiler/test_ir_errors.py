@@ -341,5 +341,5 @@ def test_what_fails_in_a_header_names_the_line_of_the_author() -> None:
 
 @pytest.mark.parametrize("name", ["for", "two words", "f(x: f32[N]) -> () {} func g"])
 def test_a_function_needs_a_name_of_its_own(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"'{re.escape(name)}' is no name for a function"):
+    with pytest.raises(ValueError, match=rf"'{re.escape(name)}' isn't a valid function name"):
         ir.func("(x: f32[N]) -> ()", name=name)(lambda: None)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import kernpack
 import pytest
 import torch
+from kernpack._private import SETTING
 from torch.autograd import forward_ad
 
 
@@ -38,12 +39,21 @@ ROWS: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
 }
 
 
-@pytest.fixture(params=["fields", "functions"])
-def looked_at(request) -> Iterator[str]:
-    """Both ways to tell: by the verified fields, and by torch's own functions where the fields are not known."""
-    kernpack._core.use_torch_fields(request.param == "fields")
+HOOKS = ("torch.fields", "torch.watchers", "torch.versions", "torch.results")
+
+
+@pytest.fixture(params=["hooks", "functions"])
+def looked_at(k, request) -> Iterator[str]:
+    """Both ways to tell: by the hooks into torch, and by torch's public functions."""
+    if request.param == "hooks" and SETTING == "0":
+        pytest.skip("KERNPACK_PRIVATE=0 leaves the public functions only")
+    k.touch(torch.ones(1))
+    before = [kernpack._core.use_torch_hook(hook, None) for hook in HOOKS]
+    for hook in HOOKS:
+        kernpack._core.use_torch_hook(hook, request.param == "hooks")
     yield request.param
-    kernpack._core.use_torch_fields(True)
+    for hook, on in zip(HOOKS, before, strict=True):
+        kernpack._core.use_torch_hook(hook, on)
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -52,12 +62,6 @@ def test_refused(k, looked_at, row):
     tensor = make()
     with pytest.raises(TypeError, match=f"touch: argument 0: .*({why})"):
         k.touch(tensor)
-
-
-def test_the_fields_are_known_here(k):
-    k.touch(torch.ones(1))
-    kernpack._core.use_torch_fields(True)
-    assert kernpack._core.use_torch_fields(True)
 
 
 def test_tangents_of_forward_mode(k, looked_at):
@@ -92,8 +96,9 @@ def test_modes(k, looked_at):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     x = torch.ones(3)
-    with FakeTensorMode(), pytest.raises(TypeError, match="dispatch mode is active"):
-        k.touch(x)
+    if looked_at == "hooks":  # no public function of torch tells
+        with FakeTensorMode(), pytest.raises(TypeError, match="dispatch mode is active"):
+            k.touch(x)
     with torch.device("cpu"):
         assert torch.equal(k.scale(x), 2 * x)
     with torch.inference_mode():

@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
+from kernpack._private import SETTING
 from meshes import shard_map, using
 from wide import close, normal
 
 pytestmark = pytest.mark.usefixtures("x64", "devices")
 X, W = normal(8, 6, 4), normal(4)
+SPLIT = pytest.mark.skipif(
+    SETTING == "0", reason="without hooks into JAX each device calls the kernel on the whole arrays"
+)
 
 
 def mesh(kind=AxisType.Auto):
@@ -36,6 +40,7 @@ def expected_gradients(x=X):
     return jax.grad(lambda x, w: jnp.sin(x * w).sum(), (0, 1))(x, W)
 
 
+@SPLIT
 @pytest.mark.parametrize("spec", [P("data"), P("data", "model"), P(("data", "model")), P(None, "model")])
 def test_batch_dims_stay_sharded(g, spec):
     x = placed(X, spec, mesh())
@@ -47,6 +52,15 @@ def test_batch_dims_stay_sharded(g, spec):
     assert f"f64[{','.join(map(str, x.sharding.shard_shape(X.shape)))}]" in program
 
 
+@pytest.mark.parametrize("spec", [P("data"), P("data", "model"), P(None, "model"), P()])
+def test_numbers_do_not_depend_on_the_split(g, spec):
+    x = placed(X, spec, mesh())
+    close(jax.jit(g.scale)(x, W), X * W)
+    for found, expected in zip(jax.jit(jax.grad(loss(g), (0, 1)))(x, W), expected_gradients(), strict=True):
+        close(found, expected)
+
+
+@SPLIT
 def test_calls_alike_are_lowered_once(g, monkeypatch):
     """A program of many calls compiles in the time of few: XLA asks at each call what one device's share is."""
     from kernpack.jax import _sharding
@@ -71,6 +85,7 @@ def test_other_dims_are_made_whole(g):
     close(jax.jit(g.scale)(x, W), X * W)
 
 
+@SPLIT
 def test_gradients_add_up_over_devices(g):
     x = placed(X, P("data"), mesh())
     close(jax.jit(jax.grad(loss(g), (0, 1)))(x, W), expected_gradients())
@@ -79,6 +94,7 @@ def test_gradients_add_up_over_devices(g):
     assert "all-reduce" in program
 
 
+@SPLIT
 def test_results_that_reduce(g):
     x = placed(X, P("data"), mesh())
     close(jax.jit(g.row_sums)(x), X.sum((0, 1)))
@@ -87,6 +103,7 @@ def test_results_that_reduce(g):
     assert "all-gather" in compiled(g.whole_sums, x)
 
 
+@SPLIT
 def test_columns_of_a_table_stay_sharded():
     """Indices and columns are split over different axes: the table's gradient adds up over those of the indices only."""
     k = kernpack.load("kernpack_kernels")
@@ -108,6 +125,7 @@ def test_columns_of_a_table_stay_sharded():
     assert "all-gather" not in compiled(gradient, *split)
 
 
+@SPLIT
 def test_columns_of_a_mean_stay_sharded():
     k = kernpack.load("kernpack_kernels")
     x, tokens = placed(X, P("data", None, "model"), mesh()), jnp.ones((8, 6), bool)
@@ -124,6 +142,7 @@ def test_six_rows_on_four_devices(g):
     close(jax.jit(jax.grad(constrained, (0, 1)))(X[:6], W), expected_gradients(X[:6]))
 
 
+@SPLIT
 def test_broadcast_operand(g):
     x, mask = placed(X, P("data"), mesh()), normal(1, 6, 4)
     call = lambda x, m: g.mixed(x, m, [W])  # noqa: E731
@@ -131,6 +150,7 @@ def test_broadcast_operand(g):
     assert "all-gather" not in compiled(call, x, mask)
 
 
+@SPLIT
 def test_vmap_of_a_sharded_batch(g):
     x = placed(X, P("data"), mesh())
     call = jax.vmap(g.scale, (0, None))
@@ -196,6 +216,7 @@ def test_gradients_inside_shard_map(g, check_vma):
         close(inside(g.scale, 1, P()), expected_gradients()[1])
 
 
+@SPLIT
 def test_scan_over_a_sharded_carry(g):
     x = placed(X, P("data"), mesh())
     call = lambda x: jax.lax.scan(lambda c, _: (g.scale(c, W), None), x, length=3)[0]  # noqa: E731

@@ -4,14 +4,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dlinfo */
 #endif
-#include "torch_state.h"
+#include "private_torch/watchers.h"
 
 #include <dlfcn.h>
 
 #include "hooks.h"
 #include "torch_symbols.h"
-
-KpyTorchState kpy_torch_state;
 
 /* What __tls_get_addr takes on every architecture that has it. */
 typedef struct TlsIndex {
@@ -22,10 +20,7 @@ typedef struct TlsIndex {
 static void* (*g_tls_address)(TlsIndex*);
 static TlsIndex g_word;
 static uint64_t g_ignored; /* keys that inference mode takes away and gives back */
-static uint64_t g_transforms;
-static PyObject* g_binding; /* torch._C */
-static PyCFunction g_ask_dispatch_modes, g_ask_function_modes;
-static int64_t (*g_dispatch_modes)(void); /* these three are nullable: then the functions above are asked, and nobody */
+static uint64_t g_transforms, g_modes;
 static int64_t (*g_function_modes)(void);
 static _Bool (*g_profiled)(void);
 
@@ -67,62 +62,35 @@ static int VerifyWord(void) {
   return good;
 }
 
-static PyCFunction Question(const char* name) {
-  PyObject* function = PyObject_GetAttrString(g_binding, name);
-  PyCFunction pointer = NULL;
-  if (function != NULL && PyCFunction_Check(function) && (PyCFunction_GetFlags(function) & METH_NOARGS)) {
-    pointer = PyCFunction_GetFunction(function);
-  }
+static int ReadKeyBits(void) {
+  PyObject* bits = kpy_helper("torch_key_bits", NULL);
+  unsigned long long ignored, transforms, modes;
+  const int good = bits != NULL && PyArg_ParseTuple(bits, "KKK", &ignored, &transforms, &modes);
   PyErr_Clear();
-  Py_XDECREF(function); /* the module keeps it */
-  return pointer;
-}
-
-int kpy_torch_state_init(PyObject* binding) {
-  PyObject* bits;
-  unsigned long long ignored, transforms;
-  g_binding = binding;
-  g_ask_dispatch_modes = Question("_len_torch_dispatch_stack");
-  g_ask_function_modes = Question("_len_torch_function_stack");
-  if (g_ask_dispatch_modes == NULL || g_ask_function_modes == NULL) return -1;
-  /* C++ functions without parameters, whose names have stood since torch 2.0. */
-  g_dispatch_modes = (int64_t (*)(void))kpy_torch_symbol("_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
-  g_function_modes = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
-  g_profiled = (_Bool(*)(void))kpy_torch_symbol("_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv");
-  bits = kpy_helper("torch_key_bits", NULL);
-  if (bits == NULL || !PyArg_ParseTuple(bits, "KK", &ignored, &transforms)) {
-    Py_XDECREF(bits);
-    return -1;
-  }
-  Py_DECREF(bits);
+  Py_XDECREF(bits);
+  if (!good) return 0;
   g_ignored = ignored;
   g_transforms = transforms;
-  kpy_torch_state.known = kpy_torch_state.found = LocateWord() && VerifyWord();
-  return 0;
+  g_modes = modes;
+  return 1;
 }
 
-uint64_t kpy_torch_added_keys(void) {
-  PyObject* answer;
-  uint64_t keys;
-  if (KPY_LIKELY(kpy_torch_state.known)) return ReadWord();
-  answer = kpy_helper("torch_added_keys", NULL);
-  keys = answer == NULL ? ~(uint64_t)0 : PyLong_AsUnsignedLongLong(answer);
-  Py_XDECREF(answer);
-  return PyErr_Occurred() ? ~(uint64_t)0 : keys & ~g_ignored;
+void kpy_torch_watchers_init(void) {
+  if (!kpy_torch_hook_allowed(KPY_TORCH_WATCHERS)) return;
+  /* C++ functions without parameters, whose names have stood since torch 2.0. */
+  g_function_modes = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
+  g_profiled = (_Bool(*)(void))kpy_torch_symbol("_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv");
+  kpy_torch_hook_found(KPY_TORCH_WATCHERS,
+                       g_function_modes != NULL && g_profiled != NULL && ReadKeyBits() && LocateWord() && VerifyWord());
+}
+
+int kpy_torch_watchers(KpyTorchWatchers* out) {
+  if (KPY_UNLIKELY(!kpy_torch_hook_on[KPY_TORCH_WATCHERS])) return 1;
+  out->keys = ReadWord();
+  out->function_modes = g_function_modes();
+  out->profiled = g_profiled();
+  return out->keys != 0 || out->function_modes != 0 || out->profiled;
 }
 
 uint64_t kpy_torch_transform_keys(void) { return g_transforms; }
-
-static int64_t Ask(int64_t (*quick)(void), PyCFunction slow) {
-  PyObject* answer;
-  int64_t count;
-  if (KPY_LIKELY(quick != NULL)) return quick();
-  answer = slow(g_binding, NULL);
-  count = answer == NULL ? -1 : PyLong_AsLongLong(answer);
-  Py_XDECREF(answer);
-  return count;
-}
-
-int64_t kpy_torch_dispatch_modes(void) { return Ask(g_dispatch_modes, g_ask_dispatch_modes); }
-int64_t kpy_torch_function_modes(void) { return Ask(g_function_modes, g_ask_function_modes); }
-int kpy_torch_profiled(void) { return g_profiled != NULL && g_profiled(); }
+uint64_t kpy_torch_mode_keys(void) { return g_modes; }

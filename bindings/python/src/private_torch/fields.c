@@ -1,5 +1,5 @@
-/* Finds the fields of torch_layout.h. */
-#include "torch_layout.h"
+/* Finds the fields of fields.h. */
+#include "private_torch/fields.h"
 
 #include <malloc.h>
 
@@ -78,14 +78,15 @@ static long VersionOf(PyObject* tensor) {
   return value;
 }
 
-/* Keeps the shorter way to the version counter if it does what is expected. */
-static void FindBump(PyObject* tensor, uint64_t counted) {
+/* Whether the shorter way to the version counter does what is expected. */
+static int FindBump(PyObject* tensor, uint64_t counted) {
   KpyTorchLayout* layout = &kpy_torch_layout;
-  long before;
+  const long before = VersionOf(tensor);
   layout->counted = counted;
   layout->bump = (void (*)(const void*))kpy_torch_symbol("_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE");
-  before = VersionOf(tensor);
-  if (!kpy_torch_bump(tensor) || before < 0 || VersionOf(tensor) != before + 1) layout->bump = NULL;
+  if (layout->bump == NULL || before < 0 || (kpy_torch_keys(tensor) & counted) == 0) return 0;
+  layout->bump((const char*)tensor + layout->impl);
+  return VersionOf(tensor) == before + 1;
 }
 
 /* All fields or none: other threads may be reading already. */
@@ -102,7 +103,7 @@ static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_by
   bytes = ReadableBytes(samples, count, found.autograd);
   found.tangent = Find(samples, count, 0, 8, bytes - 8, found.autograd, IsTangent);
   if (found.tangent < 0) return;
-  found.known = found.found = 1;
+  found.found = 1;
   kpy_torch_layout = found;
 }
 
@@ -122,14 +123,22 @@ void kpy_torch_layout_init(void) {
   unsigned long long plain, counted;
   Py_ssize_t i, count, object_bytes;
   int good;
-  if (kpy_torch_layout.found || attempts_left-- <= 0) return;
+  if (kpy_torch_layout.found || attempts_left <= 0) return;
+  if (!kpy_torch_hook_allowed(KPY_TORCH_FIELDS)) {
+    attempts_left = 0;
+    return;
+  }
+  --attempts_left;
   answer = kpy_helper("torch_samples", NULL);
   good = answer != NULL && PyArg_ParseTuple(answer, "O!KKn", &PyList_Type, &rows, &plain, &counted, &object_bytes);
   count = good ? PyList_Size(rows) : 0;
   if (count > kMaxSamples) count = kMaxSamples;
   for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
   if (good && count > 0 && plain != 0) Search(samples, count, object_bytes, plain);
-  if (kpy_torch_layout.found) FindBump(samples[0].tensor, counted);
+  PyErr_Clear();
+  if (kpy_torch_layout.found || attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
+  if (kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
+    kpy_torch_hook_found(KPY_TORCH_VERSIONS, FindBump(samples[0].tensor, counted));
   PyErr_Clear();
   Py_XDECREF(answer);
 }

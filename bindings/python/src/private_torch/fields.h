@@ -1,13 +1,12 @@
 /* Fields inside torch's tensors that tell at a glance that a tensor is plain: its dispatch keys, and the record that
  * autograd keeps of it, with its tangent. torch promises no layout, so the offsets are found anew in each process by comparing samples with
  * what torch's own Python functions say of them; where that is not conclusive, the fields are not used. */
-#ifndef KERNPACK_PYTHON_TORCH_LAYOUT_H_
-#define KERNPACK_PYTHON_TORCH_LAYOUT_H_
+#ifndef KERNPACK_PYTHON_PRIVATE_TORCH_FIELDS_H_
+#define KERNPACK_PYTHON_PRIVATE_TORCH_FIELDS_H_
 
-#include "base.h"
+#include "private_torch/switch.h"
 
 typedef struct KpyTorchLayout {
-  int known; /* the fields may be read */
   int found; /* the offsets are sure */
   Py_ssize_t impl; /* in the Python object: pointer to the C++ tensor */
   Py_ssize_t keys; /* in the C++ tensor: dispatch keys, 64 bits */
@@ -20,8 +19,11 @@ typedef struct KpyTorchLayout {
 
 KPY_HIDDEN extern KpyTorchLayout kpy_torch_layout;
 
-/* Leaves `known` 0 where nothing is sure. */
+/* Turns the hooks on that are sure: the fields, and the version counter, which is found through them. */
 KPY_HIDDEN void kpy_torch_layout_init(void);
+
+/* Everything below but kpy_torch_bump needs this to be true. */
+static inline int kpy_torch_fields_known(void) { return kpy_torch_hook_on[KPY_TORCH_FIELDS]; }
 
 static inline const char* kpy_torch_impl(PyObject* tensor) {
   return *(const char* const*)(const void*)((const char*)tensor + kpy_torch_layout.impl);
@@ -34,7 +36,7 @@ static inline int kpy_torch_has_plain_keys(PyObject* tensor) {
 }
 /* Counts a write to the tensor in its version counter: 1; 0: not this way. */
 static inline int kpy_torch_bump(PyObject* tensor) {
-  if (!kpy_torch_layout.known || kpy_torch_layout.bump == NULL) return 0;
+  if (!kpy_torch_hook_on[KPY_TORCH_VERSIONS] || !kpy_torch_layout.found) return 0;
   if ((kpy_torch_keys(tensor) & kpy_torch_layout.counted) == 0) return 0;
   kpy_torch_layout.bump((const char*)tensor + kpy_torch_layout.impl); /* an at::Tensor is that one pointer */
   return 1;
@@ -48,4 +50,4 @@ static inline int kpy_torch_may_have_tangent(PyObject* tensor) {
   return record != NULL && *(void* const*)(const void*)(record + kpy_torch_layout.tangent) != NULL;
 }
 
-#endif /* KERNPACK_PYTHON_TORCH_LAYOUT_H_ */
+#endif /* KERNPACK_PYTHON_PRIVATE_TORCH_FIELDS_H_ */

@@ -1,4 +1,4 @@
-"""What the call core asks of a loaded torch: samples to find fields with, and the guards' rare questions."""
+"""What torch says of itself, which the hooks in C are compared with before they are used, and one rare question of the guards."""
 
 from __future__ import annotations
 
@@ -82,15 +82,6 @@ def _row(binding: Any, tensor: Any, gradient: int, tangent: int) -> tuple[Any, i
     return tensor, tensor._cdata, binding._dispatch_keys(tensor).raw_repr(), gradient, tangent
 
 
-def torch_has_tangent(tensor: Any) -> bool:
-    """Whether forward-mode AD follows this tensor. Its level is always 0, and Python's own count of levels is not asked: compiled
-    programs enter them in C++."""
-    torch = sys.modules["torch"]
-    if torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.AutogradOther):
-        return False  # below autograd nothing follows tensors any more, and torch cannot be asked
-    return torch._VF._unpack_dual(tensor, level=0)[1] is not None
-
-
 def _bits(*names: str) -> int:
     binding = sys.modules["torch"]._C  # private: torch tells its dispatch keys nowhere else
     bits = 0
@@ -99,9 +90,10 @@ def _bits(*names: str) -> int:
     return bits
 
 
-def torch_key_bits() -> tuple[int, int]:
-    """(the keys that inference mode changes, those of torch.func's transforms), as bits."""
-    return _bits("ADInplaceOrView"), _bits("FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode")
+def torch_key_bits() -> tuple[int, int, int]:
+    """(the keys that inference mode changes, those of torch.func's transforms, those of dispatch modes), as bits."""
+    transforms = _bits("FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode")
+    return _bits("ADInplaceOrView"), transforms, _bits("Python", "PythonTLSSnapshot")
 
 
 def torch_added_keys() -> int:
@@ -122,13 +114,3 @@ def torch_word_is(read: Callable[[], int]) -> bool:
         during = read()
         same = during == torch_added_keys() & ~ignored
     return same and during != before and read() == before
-
-
-def torch_is_symbol(kind: type) -> bool:
-    """Whether objects of that class stand for tensors or numbers of a program that torch traces."""
-    torch = sys.modules["torch"]
-    if issubclass(kind, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return True
-    # torch's own protocol, as its operators read it: torch.fx.Proxy has it. What has memory is read as memory.
-    takes_over = hasattr(kind, "__torch_function__") and not issubclass(kind, torch.Tensor)
-    return takes_over and not hasattr(kind, "__dlpack__")

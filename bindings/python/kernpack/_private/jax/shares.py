@@ -13,6 +13,8 @@ from typing import Any
 
 import jax
 
+from kernpack._private import is_private_allowed, private_not_found
+
 _THEIRS = "CustomSPMDPartitioning"
 _OURS = "kernpack.partition.v1"
 _TARGET = "call_target_name"
@@ -22,7 +24,7 @@ _LIMIT = 1024
 def share_alike(ctx: Any, results: Sequence[Any]) -> None:
     """Has XLA ask here about the custom call that gives `results`, if JAX's custom_partitioning has made it."""
     platforms = getattr(ctx.module_context, "platforms", None)
-    if tuple(platforms or ()) != ("cpu",) or not _is_registered():
+    if tuple(platforms or ()) != ("cpu",) or not is_private_allowed("jax.shares") or not _is_registered():
         return
     call = results[0].owner
     if _TARGET in call.attributes and call.attributes[_TARGET].value == _THEIRS:
@@ -43,6 +45,7 @@ def _is_registered() -> bool:
             can_side_effecting_have_replicated_sharding=True,
         )
     except (ImportError, AttributeError, TypeError):
+        private_not_found("jax.shares")
         return False
     return True
 

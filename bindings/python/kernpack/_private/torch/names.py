@@ -1,0 +1,75 @@
+"""What operators and gradients are registered with, and torch exports under private names only. torch's own Python kernels
+(torch/_library/autograd.py) use the same. They aren't tricks for speed: without them there are no gradients, so no switch turns them off,
+and a torch that lacks one is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+import torch._functorch.utils as _functorch
+from torch.autograd import forward_ad
+
+
+def find(root: Any, path: str) -> Any:
+    """What stands at a dotted path below a module of torch."""
+    found = root
+    for name in path.split("."):
+        found = getattr(found, name, None)
+        if found is None:
+            raise ImportError(
+                f"kernpack.torch: expected {root.__name__}.{path}, which operators are registered with, but torch {torch.__version__} "
+                "has none; install a newer kernpack, or a torch from 2.10 to 2.13"
+            )
+    return found
+
+
+_in_torch = functools.partial(find, torch)
+
+# Kernels at the Autograd key go on below it: a guard for this thread, and the keys that are left.
+BelowAutograd = _in_torch("_C._AutoDispatchBelowAutograd")
+after_autograd = _in_torch("_C._after_autograd_keyset")
+# The same at the key that counts writes.
+BelowCounting = _in_torch("_C._AutoDispatchBelowADInplaceOrView")
+after_counting = _in_torch("_C._after_ADInplaceOrView_keyset")
+# Whether the thread is inside torch.func's transforms.
+are_transforms_active = _in_torch("_C._are_functorch_transforms_active")
+# Nodes at one level of torch.func's transforms: for kernels, which the dispatcher calls once for each.
+single_level = find(_functorch, "enable_single_level_autograd_function")
+# Forward mode on and off.
+set_forward_mode = find(forward_ad, "_set_fwd_grad_enabled")
+
+_is_excluded = _in_torch("_C._dispatch_tls_is_dispatch_key_excluded")
+_AUTOGRAD = _in_torch("_C.DispatchKey.AutogradOther")
+
+
+def is_below_autograd() -> bool:
+    """Whether this thread works below autograd, where nothing follows tensors."""
+    below: bool = _is_excluded(_AUTOGRAD)
+    return below
+
+
+def is_zero(tensor: torch.Tensor) -> bool:
+    """Whether it is a tangent or gradient of zeros that has no memory."""
+    zero: bool = tensor._is_zerotensor()
+    return zero
+
+
+def schema(op: Any) -> Any:
+    """An operator's schema, as torch parsed it."""
+    return op._schema
+
+
+def apply(node: type[torch.autograd.Function]) -> Any:
+    """The node's `apply` for one level of torch.func: kernels, and whoever has looked for transforms already."""
+    return super(torch.autograd.Function, node).apply  # type: ignore[misc]
+
+
+def sharding_strategies() -> dict[Any, Any]:
+    """DTensor's rules by operator, with what torch.distributed.tensor.experimental.register_sharding has made."""
+    from torch.distributed.tensor import DTensor
+
+    found: dict[Any, Any] = find(DTensor, "_op_dispatcher.sharding_propagator.op_strategy_funcs")
+    return found

@@ -1,0 +1,44 @@
+/* Which hooks are in use. The versions they were tested with stand in kernpack._private, with those of the other hooks. */
+#include "private_torch/switch.h"
+
+#include "hooks.h"
+
+#include <string.h>
+
+uint8_t kpy_torch_hook_on[KPY_TORCH_HOOKS];
+
+static uint8_t g_found[KPY_TORCH_HOOKS];
+static const char* const kNames[KPY_TORCH_HOOKS] = {"torch.fields", "torch.watchers", "torch.versions",
+                                                    "torch.results"};
+
+int kpy_torch_hook_allowed(KpyTorchHook hook) {
+  PyObject* answer = kpy_helper("is_private_allowed", "(s)", kNames[hook]);
+  const int allowed = answer == Py_True;
+  PyErr_Clear(); /* a torch without a version isn't one that was tested */
+  Py_XDECREF(answer);
+  return allowed;
+}
+
+void kpy_torch_hook_found(KpyTorchHook hook, int found) {
+  kpy_torch_hook_on[hook] = g_found[hook] = found != 0;
+  if (found) return;
+  Py_XDECREF(kpy_helper("private_not_found", "(s)", kNames[hook]));
+  PyErr_Clear();
+}
+
+PyObject* kpy_use_torch_hook(PyObject* module, PyObject* args) {
+  const char* name;
+  PyObject* on;
+  int i;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "sO:use_torch_hook", &name, &on)) return NULL;
+  for (i = 0; i < KPY_TORCH_HOOKS; ++i) {
+    const int before = kpy_torch_hook_on[i];
+    if (strcmp(kNames[i], name) != 0) continue;
+    if (on != Py_None) kpy_torch_hook_on[i] = g_found[i] && on == Py_True;
+    return PyBool_FromLong(before);
+  }
+  PyErr_Format(PyExc_ValueError,
+               "use_torch_hook: expected torch.fields, torch.watchers, torch.versions or torch.results, got %s", name);
+  return NULL;
+}
