@@ -35,7 +35,8 @@ bool IsReservedWord(std::string_view name) {
 }
 
 void CheckFunctionName(const std::string& name) {
-  if (!IsIdentifier(name) || IsReservedWord(name)) KP_THROW(ValueError) << "'" << name << "' isn't a valid function name";
+  if (!IsIdentifier(name) || IsReservedWord(name))
+    KP_THROW(ValueError) << "'" << name << "' isn't a valid function name";
 }
 
 std::string Names::Fresh(std::string_view wanted) {

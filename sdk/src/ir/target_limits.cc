@@ -1,7 +1,7 @@
 #include "ir/target_limits.h"
 
 #include <kernpack/error.h>
-#include <kernpack/host/target_text.h>
+#include "shared/target_text.h"
 
 #include <algorithm>
 

@@ -89,13 +89,13 @@ TEST_F(CallTest, WithoutAContractItRunsWhereTheFirstTensorIsThatIsNotOnTheCpu) {
   }
   const auto device = [&](int64_t count) {
     const KpDLDevice found = kp_call_device(args, count);
-    return std::pair<int, int>(found.device_type, found.device_id);
+    return std::string(kp_device_type_name(found.device_type)) + ":" + std::to_string(found.device_id);
   };
-  EXPECT_EQ(device(0), std::pair<int, int>(KP_DEVICE_CPU, 0));
-  EXPECT_EQ(device(1), std::pair<int, int>(KP_DEVICE_CPU, 0));
-  EXPECT_EQ(device(2), std::pair<int, int>(KP_DEVICE_CPU, 0));
-  EXPECT_EQ(device(3), std::pair<int, int>(KP_DEVICE_CUDA, 1));
-  EXPECT_EQ(device(4), std::pair<int, int>(KP_DEVICE_CUDA, 1));
+  EXPECT_EQ(device(0), "cpu:0");
+  EXPECT_EQ(device(1), "cpu:0");
+  EXPECT_EQ(device(2), "cpu:0");
+  EXPECT_EQ(device(3), "cuda:1");
+  EXPECT_EQ(device(4), "cuda:1");
 }
 
 }  // namespace

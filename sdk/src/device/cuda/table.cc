@@ -13,7 +13,7 @@
 #include "device/cuda/stream.h"
 #include "device/cuda/target.h"
 #include "device/cuda/text.h"
-#include "device_api/service_table.h"
+#include "device/service_table.h"
 
 namespace kernpack::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include "attributes.h"
 #include "code.h"
 #include "copy.h"
-#include "device_api/service_table.h"
+#include "device/service_table.h"
 #include "event.h"
 #include "handles.h"
 #include "stream.h"

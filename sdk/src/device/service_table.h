@@ -1,6 +1,6 @@
 // Tables of device services, filled from the one list of them.
-#ifndef KERNPACK_SDK_SRC_DEVICE_API_SERVICE_TABLE_H_
-#define KERNPACK_SDK_SRC_DEVICE_API_SERVICE_TABLE_H_
+#ifndef KERNPACK_SDK_SRC_DEVICE_SERVICE_TABLE_H_
+#define KERNPACK_SDK_SRC_DEVICE_SERVICE_TABLE_H_
 
 #include <kernpack/device_api.h>
 
@@ -50,4 +50,4 @@ decltype(auto) Passed(From from) {
 
 }  // namespace kernpack::device_table
 
-#endif  // KERNPACK_SDK_SRC_DEVICE_API_SERVICE_TABLE_H_
+#endif  // KERNPACK_SDK_SRC_DEVICE_SERVICE_TABLE_H_
