@@ -67,7 +67,7 @@ TEST_F(BackendTest, DevicesThatDoNotExistAreNamed) {
   EXPECT_EQ(api->copy(api, &here, &nowhere, 1, nullptr), -1);
   EXPECT_EQ(TakeError(), "ValueError: device cpu:1 does not exist; there is 1 of type cpu");
   EXPECT_EQ(api->copy(api, nullptr, &here, 1, nullptr), -1);
-  EXPECT_EQ(TakeError(), "ValueError: a place in memory of device type cpu is NULL");
+  EXPECT_EQ(TakeError(), "ValueError: a pointer to memory of device type cpu is NULL");
 }
 
 TEST_F(BackendTest, ADeviceTypeWithoutBackendGivesItsReason) {

@@ -221,8 +221,7 @@ TEST_F(ObjectTest, AListThatHoldsItselfIsLookedAtOnce) {
   KpAny deep = items[0];
   deep.v.v_obj = &chain[0].header;
   EXPECT_EQ(kp_function_call(&theirs.header, &deep, 1, result.out()), -1);
-  EXPECT_EQ(TakeError(),
-            "ValueError: function: argument 0: expected containers at most 1000 deep in each other, got more");
+  EXPECT_EQ(TakeError(), "ValueError: function: argument 0: expected containers nested at most 1000 deep, got more");
 }
 
 TEST_F(ObjectTest, TheContextOfAFunctionIsToldToWhoMadeIt) {

@@ -58,15 +58,15 @@ TEST(Gradients, Names) {
 
 TEST(Gradients, KindsAndShapes) {
   EXPECT_EQ(LoadOne("(x: f32[D], w: f32[D, D]) -> (d_x: f32[D], d_w: f32[D])"),
-            "ValueError: KP_GRAD: g: w: its shape never fits f's, the parameter of that name");
+            "ValueError: KP_GRAD: g: w: its shape is incompatible with f's, the parameter of that name");
   EXPECT_EQ(LoadOne("(w: i32[D]) -> (d_w: i32[D])"),
-            "ValueError: KP_GRAD: g: w: its dtype never fits f's, the parameter of that name");
+            "ValueError: KP_GRAD: g: w: its dtype is incompatible with f's, the parameter of that name");
   EXPECT_EQ(LoadOne("(d_out: f32[]) -> (d_x: f32[3])"),
-            "ValueError: KP_GRAD: g: d_out: its shape never fits f's, the result that it is the gradient of");
-  EXPECT_EQ(LoadOne("(*, k: float) -> (d_x: f32[3])"), "ValueError: KP_GRAD: g: k: is of another kind than in f");
-  EXPECT_EQ(LoadOne("(xs: f32[D]) -> (d_x: f32[D])"), "ValueError: KP_GRAD: g: xs: is of another kind than in f");
+            "ValueError: KP_GRAD: g: d_out: its shape is incompatible with f's, the result that it is the gradient of");
+  EXPECT_EQ(LoadOne("(*, k: float) -> (d_x: f32[3])"), "ValueError: KP_GRAD: g: k: its kind differs from that in f");
+  EXPECT_EQ(LoadOne("(xs: f32[D]) -> (d_x: f32[D])"), "ValueError: KP_GRAD: g: xs: its kind differs from that in f");
   EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_w: f32[D, D])"),
-            "ValueError: KP_GRAD: g: result d_w: its shape never fits that of w in f");
+            "ValueError: KP_GRAD: g: result d_w: its shape is incompatible with that of w in f");
 }
 
 TEST(Gradients, WhatCannotBeSavedOrGiven) {
@@ -85,7 +85,7 @@ TEST(Gradients, OfTheItemsOfAList) {
   };
   EXPECT_EQ(load("(d_out: f32[D], xs: list[f32[_, D]], xs_item: f32[N, D], xs_index: int) -> (d_xs: f32[N, D])"), "");
   EXPECT_EQ(load("(d_out: f32[D], xs_item: f32[D]) -> (d_xs: f32[D])"),
-            "ValueError: KP_GRAD: g: xs_item: its shape never fits f's, the items of that list");
+            "ValueError: KP_GRAD: g: xs_item: its shape is incompatible with f's, the items of that list");
   EXPECT_EQ(load("(d_out: f32[D], xs_index: float) -> (d_xs: f32[3, D])"),
             "ValueError: KP_GRAD: g: xs_index: is the number of an item; expected an int");
   EXPECT_EQ(
@@ -172,15 +172,15 @@ TEST(Tangents, NamesMustBelongToTheForwardOp) {
 
 TEST(Tangents, ShapesKindsAndNoneMustFit) {
   EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D, D]?) -> (t_y: f32[..., D])"),
-            "ValueError: KP_JVP: t: t_w: its shape never fits f's, the parameter that it is the tangent of");
+            "ValueError: KP_JVP: t: t_w: its shape is incompatible with f's, the parameter that it is the tangent of");
   EXPECT_EQ(LoadTangent("(t_x: f64[..., D], t_w: f32[D]?) -> (t_y: f32[..., D])"),
-            "ValueError: KP_JVP: t: t_x: its dtype never fits f's, the parameter that it is the tangent of");
+            "ValueError: KP_JVP: t: t_x: its dtype is incompatible with f's, the parameter that it is the tangent of");
   EXPECT_EQ(LoadTangent("(t_x: list[f32[..., D]], t_w: f32[D]?) -> (t_y: f32[..., D])"),
-            "ValueError: KP_JVP: t: t_x: is of another kind than in f");
+            "ValueError: KP_JVP: t: t_x: its kind differs from that in f");
   EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]) -> (t_y: f32[..., D])"),
             "ValueError: KP_JVP: t: t_w: w may be None in f; expected its tangent to be optional (?) too");
   EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?) -> (t_y: f64[..., D])"),
-            "ValueError: KP_JVP: t: result t_y: its dtype never fits that of y in f");
+            "ValueError: KP_JVP: t: result t_y: its dtype is incompatible with that of y in f");
 }
 
 TEST(Tangents, AreTakenAndGivenCompletely) {

@@ -45,7 +45,7 @@ TEST_F(DeviceApiTest, TheProcessorThroughTheClass) {
   api->FreeDataSpace(cpu, data);
   EXPECT_ERROR(api->AllocDataSpace(cpu, 8, 64, "texture"), "ValueError", "unknown memory scope 'texture'");
   EXPECT_ERROR(api->SetDevice({KP_DEVICE_CPU, 4}), "ValueError", "device cpu:4 does not exist");
-  EXPECT_ERROR(api->FreeWorkspace(cpu, &api), "ValueError", "no workspace in use");
+  EXPECT_ERROR(api->FreeWorkspace(cpu, &api), "ValueError", "isn't a workspace in use");
 }
 
 TEST_F(DeviceApiTest, WhatIsMissing) {

@@ -182,7 +182,7 @@ TEST(XlaHandlers, NamesWhatIsWrongWithAttributes) {
   xla.Text("k", "two").Float("s", 1);
   EXPECT_NE(xla.Instantiate().find("scale: k: expected int, got a string"), std::string::npos);
   xla.Int("k", 2).Int("q", 3);
-  EXPECT_NE(xla.Instantiate().find("attribute 'q' that is no static parameter"), std::string::npos);
+  EXPECT_NE(xla.Instantiate().find("attribute 'q' that isn't one of its static parameters"), std::string::npos);
   EXPECT_EQ(xla.last_code, ErrorCode::kInvalidArgument);
 }
 
@@ -207,7 +207,7 @@ TEST(XlaHandlers, ChecksTheShapesThatEachCallSiteFirstSees) {
   EXPECT_NE(call.xla.Run().find("[TypeError] scale: x: expected dtype f32"), std::string::npos);
   call.xla.ClearBuffers();
   call.xla.Argument(DataType::kToken, nullptr, {}).Result(DataType::kF32, call.out, {3});
-  EXPECT_NE(call.xla.Run().find("is no tensor"), std::string::npos);
+  EXPECT_NE(call.xla.Run().find("isn't a tensor"), std::string::npos);
 }
 
 TEST(XlaHandlers, CallSitesThatSayTheSameKeepTheirOwnShapesAndAddresses) {
