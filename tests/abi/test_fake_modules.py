@@ -268,7 +268,7 @@ def test_files_that_are_no_modules(tmp_path: Path) -> None:
     assert refusal(tmp_path).message == f"kernpack.load: expected a shared object, got the directory '{tmp_path}'"
     pipe = tmp_path / "pipe.so"
     os.mkfifo(pipe)
-    assert "is no regular file" in refusal(pipe).message
+    assert "isn't a regular file" in refusal(pipe).message
     text = tmp_path / "text.so"
     text.write_text("int main(void) { return 0; }\n")
     assert refusal(text).message == f"kernpack.load: '{text}' isn't an ELF shared object"

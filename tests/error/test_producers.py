@@ -127,7 +127,7 @@ def test_a_capsule_is_used_once(k) -> None:
     capsule = W.__dlpack__()
     once = Producer(lambda: capsule)
     k.touch(once)
-    with pytest.raises(BufferError, match="one that is used up"):
+    with pytest.raises(BufferError, match="one that was consumed already"):
         k.touch(once)
 
 

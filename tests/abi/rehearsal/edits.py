@@ -148,7 +148,6 @@ def _major(s: _Sources) -> None:
         r"^(  X\(0, KP_DEVICE_OPTIONAL, set_device, [^\n]*\n)(  X\(0, KP_DEVICE_OPTIONAL, get_device, [^\n]*\n)",
         r"\2\1",
     )
-    s.sub("ffi/src/device/cpu/cpu.cc", r"^( +\.set_device = nullptr,\n)( +\.get_device = nullptr,\n)", r"\2\1")
 
 
 _EDITS = {"1.1": _minor, "2.0": _major}

@@ -31,10 +31,10 @@ ROWS: dict[str, tuple[Callable[[], torch.Tensor], str]] = {
     "view of one": (lambda: torch.ones(3, requires_grad=True)[1:], "requires a gradient"),
     "fake": (_fake, "subclass of torch.Tensor"),
     "subclass": (lambda: torch.ones(3).as_subclass(Subclass), "subclass of torch.Tensor"),
-    "meta": (lambda: torch.ones(3, device="meta"), "no plain tensor in memory|no memory"),
-    "sparse": (lambda: torch.ones(3).to_sparse(), "no plain tensor in memory"),
-    "mkldnn": (lambda: torch.ones(3).to_mkldnn(), "no plain tensor in memory"),
-    "functionalised": (lambda: torch._to_functional_tensor(torch.ones(3)), "no memory of its own|no plain tensor"),
+    "meta": (lambda: torch.ones(3, device="meta"), "ordinary dense tensor|no memory"),
+    "sparse": (lambda: torch.ones(3).to_sparse(), "ordinary dense tensor"),
+    "mkldnn": (lambda: torch.ones(3).to_mkldnn(), "ordinary dense tensor"),
+    "functionalised": (lambda: torch._to_functional_tensor(torch.ones(3)), "no memory of its own|ordinary tensor"),
     "zero": (lambda: torch._efficientzerotensor(3), "no memory of its own"),
 }
 

@@ -61,7 +61,7 @@ def test_tracer_as_static_argument(k):
 
 
 def test_out_is_refused(k):
-    with pytest.raises(TypeError, match="axpb: out: is not for arrays that cannot be written to"):
+    with pytest.raises(TypeError, match="axpb: out: these arrays are immutable"):
         k.axpb(jnp.ones(2), out=jnp.ones(2))
 
 

@@ -131,7 +131,7 @@ def test_an_error_in_the_function_ends_the_trace(k):
 
     with pytest.raises(KeyError, match="mine"):
         program.trace(body, TENSOR)
-    with pytest.raises(RuntimeError, match="there is no trace going on"):
+    with pytest.raises(RuntimeError, match="no trace is running"):
         program.on_device(None, "cpu")
 
 
@@ -157,7 +157,7 @@ def test_a_contract_that_is_none_is_refused():
 
 def test_a_program_is_called_while_tracing_only(k):
     traced = program.trace(lambda x: k.scale(x), TENSOR)
-    with pytest.raises(RuntimeError, match="there is no trace going on"):
+    with pytest.raises(RuntimeError, match="no trace is running"):
         traced(np.zeros((4, 6), np.float32))
 
 
