@@ -108,7 +108,7 @@ EmptyTensors::~EmptyTensors() {
 }
 
 int EmptyTensors::Make(const KpDLTensor& prototype, unsigned tag, Turn turn, const char* function, KpAny* out) {
-  KpDLTensor wanted;
+  KpDLTensor wanted{};
   if (ReadPrototype(&prototype, "kp_tensor_new", &wanted) != 0) return -1;
   auto made = std::make_shared<EmptyTensor>(wanted, tag, turn, function);
   wanted.data = made->data();

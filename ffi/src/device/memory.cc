@@ -106,7 +106,7 @@ using namespace kernpack::host;
 int kp_tensor_alloc(const KpDLTensor* prototype, KpBytes scope, KpAny* out) {
   return Guard("kp_tensor_alloc", [&] {
     *out = kp_none();
-    KpDLTensor wanted;
+    KpDLTensor wanted{};
     if (ReadPrototype(prototype, "kp_tensor_alloc", &wanted) != 0) return -1;
     if (wanted.device.device_type == KP_DEVICE_CPU && scope.size == 0) return kp_tensor_new(&wanted, out);
     return Alloc(wanted, scope, out);

@@ -76,7 +76,7 @@ using namespace kernpack::host;
 
 int kp_tensor_new(const KpDLTensor* prototype, KpAny* out) {
   return Guard("kp_tensor_new", [&] {
-    KpDLTensor wanted;
+    KpDLTensor wanted{};
     if (ReadPrototype(prototype, "kp_tensor_new", &wanted) != 0) return -1;
     if (wanted.device.device_type != KP_DEVICE_CPU) {
       return kp_raise("ValueError",
