@@ -509,13 +509,14 @@ static inline const KpDLTensor* kp_any_tensor(const KpAny* a) {
   return NULL;
 }
 
-/* Strides of a compact row-major tensor, in elements, into strides[ndim]. An empty dim counts as one, as the frameworks count. */
+/* Strides of a compact row-major tensor, in elements, into strides[ndim]. An empty dim counts as one, as the frameworks count.
+ * Beside an empty dim the others may be so large that the product wraps around: no element is reached by those strides. */
 static inline void kp_row_major_strides(int32_t ndim, const int64_t* shape, int64_t* strides) {
-  int64_t step = 1;
+  uint64_t step = 1;
   int32_t i;
   for (i = ndim; i-- > 0;) {
-    strides[i] = step;
-    if (shape[i] > 1) step *= shape[i];
+    strides[i] = (int64_t)step;
+    if (shape[i] > 1) step *= (uint64_t)shape[i];
   }
 }
 

@@ -13,6 +13,15 @@ class TensorTest : public HostTest {
   }
 };
 
+TEST(RowMajorStrides, OfATensorWithoutElementsMayWrapAround) {
+  const int64_t shape[] = {0, int64_t{1} << 40, int64_t{1} << 40};
+  int64_t strides[3];
+  kp_row_major_strides(3, shape, strides);
+  EXPECT_EQ(strides[2], 1);
+  EXPECT_EQ(strides[1], int64_t{1} << 40);
+  EXPECT_EQ(strides[0], 0);  // 2^80 modulo 2^64, without undefined behaviour
+}
+
 TEST_F(TensorTest, NewIsAlignedCompactAndOwnsItsShape) {
   for (int64_t rows : {0, 1, 3, 1000}) {
     int64_t shape[] = {rows, 5};
