@@ -136,7 +136,7 @@ def texts(path: Path) -> list[tuple[int, str]]:
     return of_cpp(path.read_bytes())
 
 
-# Tables of processors and of products, whose rows are no sentences.
+# Tables of processors and of products, whose rows aren't sentences.
 LEFT_OUT = ("ffi/src/target/cpu_table_", "sdk/src/target/tags_")
 
 
