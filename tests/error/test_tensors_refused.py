@@ -278,6 +278,9 @@ def test_torch_tensors_never_reach_the_kernel_without_memory(k, row: str) -> Non
 
 GPU = Offer(shape=(8,), device_type=2)
 GPU_1 = Offer(shape=(8,), device_type=2, device_id=1)
+NO_VARIANT = (
+    "{}: no variant runs on cuda:0 (the baseline is for cpu); move the tensors, or install a build for that device"
+)
 
 
 @pytest.mark.parametrize("caller", ["numpy", "torch", "kernpack"])
@@ -310,8 +313,13 @@ def test_a_device_that_no_implementation_is_for(k) -> None:
     refused(
         lambda: k.bump(GPU),
         RuntimeError,
-        "bump: no variant runs on cuda:0 (the baseline is for cpu); move the tensors, or install a build for that device",
+        NO_VARIANT.format("bump"),
     )
+    assert GPU.alive == 0
+
+
+def test_that_no_implementation_runs_is_said_before_results_are_shaped(k) -> None:
+    refused(lambda: k.divide(0, GPU), RuntimeError, NO_VARIANT.format("divide"))
     assert GPU.alive == 0
 
 

@@ -75,6 +75,12 @@ static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
       return -1;
     }
     t->device = t->frame.device;
+    if (kpy_runs_elsewhere(f, t->device)) {
+      /* No memory is asked for a call that nothing can run. kpy_invoke asks again; a memo's later calls only there. */
+      KpSafeCall function;
+      void* self;
+      if (kpy_resolve_device(f, t->device, &function, &self) != 0) return -1;
+    }
     for (i = 0; !given_out && i < f->num_results; ++i) t->values[f->num_params + i] = kp_none();
     if (kpy_plan_results(f, t) != 0) return -1;
     if (f->memo != NULL && !given_out) kpy_memo_note(f, t);

@@ -25,6 +25,11 @@ static inline int kpy_run(const KpyFunction* f, KpSafeCall function, void* self,
   return rc;
 }
 
+/* Whether a call on `device` (device_type 0: CPU) takes another implementation than the one chosen at load. */
+static inline int kpy_runs_elsewhere(const KpyFunction* f, KpDLDevice device) {
+  return f->cpu_call == NULL || device.device_type > KP_DEVICE_CPU;
+}
+
 /* Runs the variant for `device` (device_type 0: CPU). 0, or -1 with a Python exception set. `allocates`: the kernel may ask
  * for tensors of the caller's framework even though all are on the CPU. */
 static inline int kpy_invoke(KpyCall* call, KpDLDevice device, int allocates, const KpAny* values, int32_t count,
@@ -33,7 +38,7 @@ static inline int kpy_invoke(KpyCall* call, KpDLDevice device, int allocates, co
   KpSafeCall function = f->cpu_call;
   void* self = f->cpu_self;
   int rc;
-  if (KPY_UNLIKELY(function == NULL || device.device_type > KP_DEVICE_CPU)) {
+  if (KPY_UNLIKELY(kpy_runs_elsewhere(f, device))) {
     if (kpy_resolve_device(f, device, &function, &self) != 0) return -1;
   }
   if (call->has_stream || (allocates && call->family != NULL && call->family->tensor_alloc != NULL)) {

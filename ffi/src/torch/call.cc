@@ -1,8 +1,10 @@
 // One operator call: torch's stack in, the signature's check, results, the kernel, torch's stack out.
 #include <kernpack/host/signature.h>
+#include <kernpack/signature/typed_call.h>
 
 #include "base/guard.h"
 #include "check/mode.h"
+#include "signature/signature.h"
 #include "torch/allocate.h"
 #include "torch/arguments.h"
 
@@ -36,16 +38,8 @@ class Call {
       values_[params + i] = kp_none();
       if (given_out_ && arguments_.Destination(i, &values_[params + i]) != 0) return -1;
     }
-    const KpAny* destinations = given_out_ ? values_ + params : nullptr;
-    if (kp_sig_check(op_.function->program, name_, values_, destinations, 0, &frame_) != 0) return -1;
-    if (frame_.device.device_type > KP_DEVICE_CPU) return RunOnDevice();
-    KpSafeCall call = op_.function->cpu_call;
-    void* self = op_.function->cpu_self;
-    if ((call == nullptr || host::check::Checking()) &&
-        kp_function_resolve(op_.function, {KP_DEVICE_CPU, 0}, &call, &self) != 0) {
-      return -1;
-    }
-    return RunHere(call, self);
+    const signature::View contract{op_.function->program};
+    return signature::TypedCall(contract, name_, *this, values_, given_out_);
   }
 
   // Hands the results over.
@@ -54,43 +48,47 @@ class Call {
     num_made_ = 0;
   }
 
- private:
-  int RunHere(KpSafeCall call, void* self) {
+  // What TypedCall asks of its caller.
+  static const signature::Raiser& raiser() { return host::kHostRaiser; }
+  int Check(const KpAny* args, const KpAny* destinations, KpSigFrame* frame) {
+    return kp_sig_check(op_.function->program, name_, args, destinations, 0, frame);
+  }
+  int Resolve(KpDLDevice device, signature::Implementation* out) {
+    *out = {op_.function->cpu_call, op_.function->cpu_self};
+    if (device.device_type == KP_DEVICE_CPU && out->call != nullptr && !host::check::Checking()) return 0;
+    return kp_function_resolve(op_.function, device, &out->call, &out->self);
+  }
+  int Lend(const KpSigFrame& frame, KpAny* lent) {
     const KpSigMemory memory = {this, MakeResult, MakeWorkspace};
-    if (kp_sig_lend(&frame_, name_, &memory, values_ + op_.params.size()) != 0) return -1;
-    KpAny nothing = kp_none();
-    const int count = static_cast<int>(op_.params.size()) + op_.num_results + op_.has_workspace;
-    const int rc = call(self, values_, count, &nothing);
-    kp_any_release(&nothing);
-    return rc;
+    return kp_sig_lend(&frame, name_, &memory, lent);
   }
 
-  int RunOnDevice() {
-    KpSafeCall call = nullptr;
-    void* self = nullptr;
-    if (kp_function_resolve(op_.function, frame_.device, &call, &self) != 0) return -1;
-    const CudaShim* cuda = FindCudaShim();
-    if (cuda == nullptr) return -1;
-    Guard guard = nullptr;
-    KpCallContext context = {};
-    if (cuda->create_guard(frame_.device.device_id, &guard) != 0) {
+  // On a device: torch's current stream, and torch's memory for what the kernel asks of the host.
+  int Enter(KpDLDevice device) {
+    if (device.device_type == KP_DEVICE_CPU) return 0;
+    cuda_ = FindCudaShim();
+    if (cuda_ == nullptr) return -1;
+    if (cuda_->create_guard(device.device_id, &guard_) != 0) {
       return RaiseTorchError(shim_, name_, "making the device current");
     }
-    int rc = -1;
-    if (cuda->get_current_stream(frame_.device.device_id, &context.stream) != 0) {
+    if (cuda_->get_current_stream(device.device_id, &context_.stream) != 0) {
       RaiseTorchError(shim_, name_, "asking for the current stream");
-    } else {
-      context.device = frame_.device;
-      context.tensor_alloc = AllocateForKernel;
-      context.tensor_alloc_context = const_cast<Shim*>(&shim_);
-      kp_call_enter(&context);
-      rc = RunHere(call, self);
-      kp_call_leave(&context);
+      cuda_->delete_guard(guard_);
+      return -1;
     }
-    cuda->delete_guard(guard);
-    return rc;
+    context_.device = device;
+    context_.tensor_alloc = AllocateForKernel;
+    context_.tensor_alloc_context = const_cast<Shim*>(&shim_);
+    kp_call_enter(&context_);
+    return 0;
+  }
+  void Leave(KpDLDevice device) {
+    if (device.device_type == KP_DEVICE_CPU) return;
+    kp_call_leave(&context_);
+    cuda_->delete_guard(guard_);
   }
 
+ private:
   static int MakeResult(void* self, int32_t index, const KpDLTensor* prototype, KpAny* out) {
     Call& call = *static_cast<Call*>(self);
     Tensor& made = call.made_[index];
@@ -112,7 +110,9 @@ class Call {
   Arguments arguments_;
   bool given_out_ = false;
   KpAny* values_ = nullptr;
-  KpSigFrame frame_;
+  const CudaShim* cuda_ = nullptr;
+  Guard guard_ = nullptr;
+  KpCallContext context_ = {};
   Tensor* made_ = nullptr;
   int32_t num_made_ = 0;
   KpAny scratch_ = kp_none();

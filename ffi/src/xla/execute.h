@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <memory>
 
+#include <kernpack/signature/typed_call.h>
+
 #include "call/context.h"
 #include "xla/call_site.h"
 #include "xla/plan.h"
@@ -50,11 +52,8 @@ inline int Run(const Plan& plan, const CallFrame& frame, KpDLTensor* memory, KpS
   const KpAny* values = Copy(plan, memory);
   FillAddresses(plan, frame, memory);
   if (plan.num_aliases && CheckAliases(plan, memory)) return -1;
-  KpAny result = kp_none();
   const host::CallScope scope(context);
-  const int rc = call(self, values, static_cast<int32_t>(plan.num_values), &result);
-  kp_any_release(&result);
-  return rc;
+  return signature::RunKernel({call, self}, values, static_cast<int>(plan.num_values));
 }
 
 // 0, or -1 with an error raised. `device` is where the buffers are; `context` is entered for the call.

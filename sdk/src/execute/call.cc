@@ -1,7 +1,7 @@
 // Calls of functions.
 #include <kernpack/signature/check.h>
 #include <kernpack/signature/lend.h>
-#include <kernpack/signature/sequence.h>
+#include <kernpack/signature/typed_call.h>
 
 #include "device_api/devices.h"
 #include "execute/raise.h"
@@ -62,12 +62,11 @@ void Runner::Call(Frame* frame, size_t number) {
     args[i].v.v_tensor = &alias;
   }
   args.insert(args.end(), call.defaults.begin(), call.defaults.end());
-  if (!frame->warm || !call.follows) CheckCall(frame, number);
-  frame->lists.clear();
-  for (const uint32_t i : call.floats) {
-    const int made = signature::MakeFloats(&args[i]);
-    if (made < 0) throw std::bad_alloc();
-    if (made) frame->lists.push_back(Any::adopt(args[i]));
+  signature::Converted converted;
+  if (!frame->warm || !call.follows) {
+    CheckCall(frame, number, &converted);
+  } else if (converted.ConvertFloats(signature::View{call.words}, args.data())) {
+    throw std::bad_alloc();
   }
   for (const ValueId value : step.step->results) {
     Place(frame, value);
@@ -82,17 +81,14 @@ void Runner::Call(Frame* frame, size_t number) {
     space.Set(device.device, bytes, data);
     args.push_back(space.value());
   }
-  KpAny nothing = kp_none();
-  const int rc = call.callable.call(call.callable.self, args.data(), static_cast<int32_t>(args.size()), &nothing);
-  kp_any_release(&nothing);
-  if (rc != 0) ThrowRaisedBy(call.name);
+  const signature::Implementation kernel{call.callable.call, call.callable.self};
+  if (signature::RunKernel(kernel, args.data(), static_cast<int>(args.size()))) ThrowRaisedBy(call.name);
 }
 
 // The contract of the function: arguments, and then what the results are.
-void Runner::CheckCall(Frame* frame, size_t number) {
+void Runner::CheckCall(Frame* frame, size_t number, signature::Converted* converted) {
   const PreparedStep& step = frame->program->steps[number];
   const CallSite& call = step.call;
-  const signature::View view{call.words};
   const signature::Raiser raiser = HostRaiser();
   KpSigFrame bound;
   if (signature::Check(call.words, call.name, frame->args.data(), nullptr, 0, raiser, &bound)) ThrowRaisedBy(call.name);
@@ -102,18 +98,7 @@ void Runner::CheckCall(Frame* frame, size_t number) {
                          << NameOf(device);
   }
   bound.device = device;
-  frame->boxes.clear();
-  for (int i = 0; i < call.num_params; ++i) {
-    KpAny& arg = frame->args[static_cast<size_t>(i)];
-    const bool number_given =
-        arg.type_index == KP_TYPE_INT || arg.type_index == KP_TYPE_FLOAT || arg.type_index == KP_TYPE_BOOL;
-    if (!number_given || signature::KindOf(view.Param(i)) != KP_PARAM_TENSOR) continue;
-    signature::ScalarBox& box = frame->boxes.emplace_back();
-    if (signature::BoxScalar(bound, i, signature::Complain{view, call.name, raiser, bound}, &box))
-      ThrowRaisedBy(call.name);
-    arg.type_index = KP_TYPE_DLTENSOR_PTR;
-    arg.v.v_tensor = &box.tensor;
-  }
+  if (converted->Convert(bound, call.name, raiser, frame->args.data())) ThrowRaisedBy(call.name);
   // Memory comes when the step runs (Place, Call); later runs with inputs like these don't come here.
   struct Sizes {
     const Runner& runner;

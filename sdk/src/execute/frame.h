@@ -2,8 +2,6 @@
 #ifndef KERNPACK_SDK_SRC_EXECUTE_FRAME_H_
 #define KERNPACK_SDK_SRC_EXECUTE_FRAME_H_
 
-#include <kernpack/signature/scalar.h>
-
 #include <array>
 #include <deque>
 #include <memory>
@@ -90,8 +88,6 @@ struct Frame {
   // Of the call in progress.
   std::vector<KpAny> args;
   std::deque<KpDLTensor> aliases;  // arguments in memory of another device, as if it were the call's
-  std::deque<signature::ScalarBox> boxes;  // numbers given for tensors
-  std::vector<Any> lists;                  // of floats, made of lists with ints
 
   void Release() {
     for (Slot& slot : slots) slot.Release();

@@ -188,9 +188,6 @@ class Preparer {
     call.num_params = view.NumParams();
     call.num_results = view.NumResults();
     call.has_workspace = view.HasWorkspace();
-    for (uint32_t i = 0; i < step.args.size() && i < static_cast<uint32_t>(call.num_params); ++i) {
-      if (signature::KindOf(view.Param(static_cast<int>(i))) == KP_PARAM_FLOAT) call.floats.push_back(i);
-    }
     for (auto i = static_cast<int>(step.args.size()); i < call.num_params; ++i) {
       const uint32_t at = view.Param(i)[3];
       if (!at || (view.words[at] & 0xff) == signature::kListDefault) {

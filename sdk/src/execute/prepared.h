@@ -33,7 +33,6 @@ struct CallSite {
   // inputs are like those of the run before.
   bool follows = false;
   std::vector<uint32_t> elsewhere;  // arguments in memory of another device, which this one may use
-  std::vector<uint32_t> floats;  // arguments that the contract calls floats: an int becomes one
   std::vector<KpAny> defaults;  // of the last parameters, which the step does not give; borrowed from the signature
 };
 

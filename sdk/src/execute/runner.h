@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
 
 #include <kernpack/sdk/program/execute.h>
+#include <kernpack/signature/convert.h>
 
 #include "execute/frame.h"
 #include "execute/lanes.h"
@@ -48,7 +49,7 @@ class Runner {
   void RunStep(Frame* frame, size_t number);
   void Do(Frame* frame, size_t number);
   void Call(Frame* frame, size_t number);
-  void CheckCall(Frame* frame, size_t number);
+  void CheckCall(Frame* frame, size_t number, signature::Converted* converted);
   void CallUntyped(Frame* frame, const PreparedStep& step);
   void Copy(Frame* frame, size_t number);
   void MakeTuple(Frame* frame, size_t number);

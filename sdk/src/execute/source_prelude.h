@@ -108,8 +108,10 @@ static int kp_step(const KpInstance* self, int function, const KpAny* args, int 
 
 // Calls a function that writes to tensors, the last of the arguments.
 static int kp_into(const KpInstance* self, int function, const KpAny* args, int count) {
-  KpAny nothing = kp_none();
-  return self->modules->call(self->functions[function], args, count, &nothing);
+  KpAny stray = kp_none();
+  const int rc = self->modules->call(self->functions[function], args, count, &stray);
+  kp_any_release(&stray);
+  return rc;
 }
 
 static int kp_is_true(const KpInstance* self, const KpAny* a, bool* out) {

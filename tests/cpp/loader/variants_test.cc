@@ -88,6 +88,30 @@ TEST(LoadedVariants, AFunctionForAnotherDeviceHasNoCpuCode) {
   EXPECT_EQ(kp_module_function(module, kp_bytes("only_cuda"))->cpu_call, nullptr);
 }
 
+// The order of refusals is that of every caller: the contract, then that nothing runs there, then what memory is asked for.
+TEST(LoadedVariants, ThatNoneRunsIsSaidBeforeResultsAreShaped) {
+  Table& table = NewTable();
+  KpFunctionInfo& info = table.Add("only_cuda", &Answer<1>);
+  info.target = "cuda";
+  info.signature = "(n: int, x: f32[N]) -> (out: f32[N // n])";
+  const KpLoadedModule* module = nullptr;
+  ASSERT_EQ(kp_module_adopt(table.Finish("cuda_with_results"), &module), 0) << TakeError();
+  const KpLoadedFunction* function = kp_module_function(module, kp_bytes("only_cuda"));
+  float data[4] = {};
+  int64_t shape = 4, stride = 1;
+  KpDLTensor x{data, {KP_DEVICE_CPU, 0}, 1, {KP_DTYPE_FLOAT, 32, 1}, &shape, &stride, 0};
+  KpAny args[2] = {kp_none(), kp_none()};
+  args[0].type_index = KP_TYPE_INT;
+  args[1].type_index = KP_TYPE_DLTENSOR_PTR;
+  args[1].v.v_tensor = &x;
+  KpAny result = kp_none();
+  EXPECT_EQ(kp_call(function, args, 2, &result), -1);
+  EXPECT_NE(TakeError().find("only_cuda: no variant runs on cpu:0"), std::string::npos);
+  args[1] = kp_none();
+  EXPECT_EQ(kp_call(function, args, 2, &result), -1);
+  EXPECT_NE(TakeError().find("only_cuda: x: expected"), std::string::npos);
+}
+
 TEST(LoadedVariants, AnotherSignatureIsRefused) {
   Table& table = NewTable();
   table.Add("op", &Answer<1>).signature = "(x: f32[N]) -> (y: f32[N])";

@@ -6,8 +6,7 @@
 #include <kernpack/signature/check.h>
 #include <kernpack/signature/lend.h>
 #include <kernpack/signature/policy.h>
-#include <kernpack/signature/scalar.h>
-#include <kernpack/signature/sequence.h>
+#include <kernpack/signature/typed_call.h>
 
 KP_NAMESPACE_BEGIN
 namespace signature {
@@ -40,17 +39,21 @@ class Invocation {
         return Raise("TypeError", "expected a tensor to write result %i (%s) to, got None", i, p_.ResultName(i), 0);
       }
     }
-    if (Check(p_.words, function_, args_, given ? args_ + params : nullptr, 0, raiser_, &frame_)) return -1;
-    for (int i = 0; i < params; ++i) {
-      const uint32_t kind = KindOf(p_.Param(i));
-      if (kind == KP_PARAM_TENSOR && BoxNumber(i)) return -1;
-      if (kind == KP_PARAM_FLOAT && args_[i].type_index != KP_TYPE_FLOAT && FloatsOfInts(i)) return -1;
-    }
-    for (int i = 0; !given && i < results; ++i) args_[params + i] = kp_none();
-    if (Lend(frame_, function_, raiser_, *this, args_ + params)) return -1;
-    if (Call(params + results + (p_.HasWorkspace() ? 1 : 0))) return -1;
+    if (TypedCall(p_, function_, *this, args_, given)) return -1;
     return given ? 0 : Return(result);
   }
+
+  // What TypedCall asks of its caller.
+  const Raiser& raiser() const { return raiser_; }
+  int Check(const KpAny* args, const KpAny* destinations, KpSigFrame* frame) {
+    return signature::Check(p_.words, function_, args, destinations, 0, raiser_, frame);
+  }
+  int Resolve(KpDLDevice device, Implementation* out) {
+    return policy_.resolve(policy_.self, device, &out->call, &out->self);
+  }
+  int Lend(const KpSigFrame& frame, KpAny* lent) { return signature::Lend(frame, function_, raiser_, *this, lent); }
+  int Enter(KpDLDevice) { return 0; }
+  void Leave(KpDLDevice) {}
 
   // What Lend asks of its memory.
   int Result(int, const KpDLTensor& prototype, KpAny* out) {
@@ -76,7 +79,7 @@ class Invocation {
   }
 
   KP_COLD int Raise(const char* kind, const char* format, int64_t a, const char* text, int64_t b) {
-    return Complain{p_, function_, raiser_, frame_}.Raise(kind, format, a, text, b);
+    return Complain{p_, function_, raiser_, KpSigFrame{}}.Raise(kind, format, a, text, b);
   }
 
   KP_COLD int FillDefault(int i, int32_t n) {
@@ -98,39 +101,6 @@ class Invocation {
     return 0;
   }
 
-  // A number given for a rank-0 tensor becomes one, on the CPU.
-  int BoxNumber(int i) {
-    if (KP_LIKELY(args_[i].type_index == KP_TYPE_DLTENSOR_PTR || args_[i].type_index >= KP_TYPE_OBJECT)) return 0;
-    if (args_[i].type_index == KP_TYPE_NONE) return 0;
-    return BoxNumberSlow(i);
-  }
-  KP_COLD int BoxNumberSlow(int i) {
-    if (num_boxes_ == kMaxBoxes)
-      return Raise("TypeError", "expected at most %i numbers for tensors%s, got %i", kMaxBoxes, "", i);
-    ScalarBox* box = &boxes_[num_boxes_++];
-    if (BoxScalar(frame_, i, Complain{p_, function_, raiser_, frame_}, box)) return -1;
-    args_[i].type_index = KP_TYPE_DLTENSOR_PTR;
-    args_[i].v.v_tensor = &box->tensor;
-    return 0;
-  }
-
-  KP_COLD int FloatsOfInts(int i) {
-    const int made = MakeFloats(&args_[i]);
-    if (made < 0) return Raise("MemoryError", "a list%s of floats", 0, "", 0);
-    if (made) owned_[num_owned_++] = args_[i];
-    return 0;
-  }
-
-  int Call(int n) {
-    KpSafeCall call = nullptr;
-    void* self = nullptr;
-    if (policy_.resolve(policy_.self, CallDevice(frame_), &call, &self)) return -1;
-    KpAny nothing = kp_none();
-    const int rc = call(self, args_, n, &nothing);
-    kp_any_release(&nothing);
-    return rc;
-  }
-
   int Return(KpAny* result) {
     const int results = p_.NumResults();
     const KpAny* first = &args_[p_.NumParams()];
@@ -147,18 +117,13 @@ class Invocation {
     return 0;
   }
 
-  static constexpr int kMaxBoxes = 16;
-
   View p_;
   const char* function_;
   const InvokePolicy& policy_;
   Raiser raiser_;
-  KpSigFrame frame_;
   int num_owned_ = 0;
-  int num_boxes_ = 0;
   KpAny args_[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS + 1];
   KpAny owned_[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS];
-  ScalarBox boxes_[kMaxBoxes];
   WorkspaceView workspace_;
 };
 

@@ -77,17 +77,21 @@ KP_COLD inline bool StoreNumber(const KpAny& a, KpDLDataType t, void* out) {
   return true;
 }
 
-// Makes the argument of parameter `index`, a number, a rank-0 tensor on the CPU in *box. Refused where the tensors of the call
+// Makes *arg, a number given for parameter `index`, a rank-0 tensor on the CPU in *box. Refused where the tensors of the call
 // live elsewhere, unless the parameter is @cpu, and where nothing tells the dtype or it does not hold the number.
-KP_COLD inline int BoxScalar(const KpSigFrame& frame, int index, Complain say, ScalarBox* box) {
+KP_COLD inline int BoxScalar(const KpSigFrame& frame, int index, Complain say, ScalarBox* box, KpAny* arg) {
   const uint32_t* record = say.p.Param(index);
   const KpDLDataType dtype = ResultDType(frame, record[1]);
   const bool on_cpu = frame.device.device_type <= KP_DEVICE_CPU || (FlagsOf(record) & KP_PARAM_ON_CPU);
   box->tensor = KpDLTensor{box->data, KpDLDevice{KP_DEVICE_CPU, 0}, 0, dtype, nullptr, nullptr, 0};
-  if (on_cpu && dtype.lanes && StoreNumber(frame.args[index], dtype, box->data)) return 0;
+  if (on_cpu && dtype.lanes && StoreNumber(*arg, dtype, box->data)) {
+    *arg = kp_none();
+    arg->type_index = KP_TYPE_DLTENSOR_PTR;
+    arg->v.v_tensor = &box->tensor;
+    return 0;
+  }
   say.who = index;
-  return say.Raise("TypeError", "%S: expected a number that dtype %d on cpu holds, got %t: pass a tensor", dtype,
-                   &frame.args[index]);
+  return say.Raise("TypeError", "%S: expected a number that dtype %d on cpu holds, got %t: pass a tensor", dtype, arg);
 }
 
 }  // namespace signature
