@@ -44,7 +44,20 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
             outputs = program(config)(*arrays)
             if waits(function):
                 wait(outputs)
-    return result_of(outputs)
+    return result_of(_grouped(config, outputs))
+
+
+def _grouped(config: Config, outputs: tuple[jax.Array, ...]) -> tuple[jax.Array | list[jax.Array], ...]:
+    """The new values of a list that is written in place are a list again."""
+    values = list(outputs)
+    grouped: list[jax.Array | list[jax.Array]] = []
+    for parameter, (tag, length) in zip(config.function.parameters, config.slots, strict=True):
+        if parameter.mutated and tag == "tensors":
+            grouped.append(values[:length])
+            del values[:length]
+        elif parameter.mutated and tag == "tensor":
+            grouped.append(values.pop(0))
+    return (*grouped, *values)
 
 
 def wait(outputs: tuple[jax.Array, ...]) -> None:
@@ -54,7 +67,7 @@ def wait(outputs: tuple[jax.Array, ...]) -> None:
             output.block_until_ready()
 
 
-def result_of(outputs: tuple[jax.Array, ...]) -> object:
+def result_of(outputs: tuple[object, ...]) -> object:
     """None, one array, or the tuple."""
     if not outputs:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from kernpack import FunctionInfo, _contract, _core, _gradients
 
-from . import _late, _operator
+from . import _caches, _late, _operator
 from ._function import Function
 
 _by_digest: dict[str, Operators] = {}
@@ -44,8 +44,10 @@ class Operators:
         # Kept: a Library takes its registrations back when it goes.
         self._library = torch.library.Library(self.namespace, "FRAGMENT")
         self.packet = _complete_on_use(self)
-        for name in self._names():
+        names = self._names()
+        for name in names:
             self._enter(name)
+        _caches.key_by(self.namespace, ((name, _info(self._module, name).text) for name in names))
 
     def _enter(self, name: str) -> None:
         """Puts a kernel at torch's Autograd key that completes the function when the dispatcher first comes to it. Not left to the first

@@ -30,7 +30,8 @@ Writes::Writes(const ProgramModule& module, const FunctionTable& functions)
     written_[i].resize(p.values.size());
     for (const Step& s : p.steps) {
       for (size_t arg = 0; arg < s.args.size(); ++arg) {
-        if (ByStep(s, arg)) written_[i][tuples.OwnerOf(s.args[arg])] = true;
+        if (!ByStep(s, arg)) continue;
+        tuples.ForEachTensor(s.args[arg], [&](ValueId v) { written_[i][tuples.OwnerOf(v)] = true; });
       }
     }
     for (ValueId v = 0; v < p.values.size(); ++v) {

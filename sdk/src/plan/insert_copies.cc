@@ -69,7 +69,8 @@ class Inserter {
       rewriter_.Keep(s, std::move(args));
     }
     for (size_t i = 0; i < s.args.size(); ++i) {
-      if (writes_.ByStep(s, i)) copies_[OriginalOf(s.args[i])].clear();  // they hold what was
+      if (!writes_.ByStep(s, i)) continue;
+      tuples_.ForEachTensor(s.args[i], [&](ValueId v) { copies_[OriginalOf(v)].clear(); });  // they hold what was
     }
   }
 

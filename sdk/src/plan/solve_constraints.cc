@@ -90,7 +90,7 @@ void Solver::BindCall(size_t p, size_t s) {
     if (IsTensor(p, v)) bind(v);
   }
   for (size_t i = 0; i < step.args.size(); ++i) {
-    if (CallWrites(function, i) && IsTensor(p, step.args[i])) bind(step.args[i]);
+    if (CallWrites(function, i)) tuples_[p].ForEachTensor(step.args[i], bind);
   }
   for (size_t i = 0; i < step.args.size() && !bound; ++i) {
     if (!CallWantsHost(function, i))

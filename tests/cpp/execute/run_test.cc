@@ -93,6 +93,39 @@ TEST_F(ExecuteRun, DefaultsNumbersListsTuplesAndWorkspaces) {
   }
 }
 
+TEST_F(ExecuteRun, AListIsWrittenInPlaceBetweenReadsOfItsItems) {
+  functions.Add(Made("t.bump_all", "(xs!: list[f32[_]]) -> ()", [](const KpAny* a, int32_t, KpAny*) {
+    const auto* list = reinterpret_cast<const KpSequenceObject*>(a[0].v.v_obj);
+    for (int64_t j = 0; j < list->size; ++j) {
+      for (int64_t i = 0; i < SizeOf(list->data[j]); ++i) DataOf(list->data[j])[i] += 100;
+    }
+  }));
+  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
+    before: f32[N] = call t.add(x, y)
+    h: f32[N] = call t.scale(x)
+    list = tuple(h, y)
+    call t.bump_all(list)
+    after: f32[N] = call t.add(h, y)
+    return before, after
+  })"),
+                         functions);
+  for (int round = 0; round < 2; ++round) {
+    const Floats x({1, 2}), y({10, 20});
+    const std::vector<Any> results = run.Run({x, y});
+    EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{11, 22}));
+    EXPECT_EQ(ValuesOf(results[1]), (std::vector<float>{212, 224}));
+  }
+  const Floats x({1, 2});
+  try {
+    (void)Run("program main(x: f32[N]) {\n list = tuple(x, x)\n call t.bump_all(list)\n return x\n}", {x});
+    ADD_FAILURE() << "a tensor that is written twice was taken";
+  } catch (const kernpack::Error& e) {
+    const std::string message = e.what();
+    EXPECT_NE(message.find("expected memory of its own to write to, got a tensor that overlaps xs["), std::string::npos)
+        << message;
+  }
+}
+
 TEST_F(ExecuteRun, ResultsAreNewAndParametersThemselves) {
   const sp::Executor run(NaivePlan(R"(program main(x: f32[N]) {
     z: f32[N] = call t.scale(x)

@@ -86,7 +86,7 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"(*, a: int, *, b: int) -> ()", 12, Reason::kStarStartsKeywordOnly},
       {"(a: int = 1, b: int) -> ()", 13, Reason::kDefaultBeforeNoDefault},
       {"(a!: int) -> ()", 2, Reason::kMutatedMustBeTensor},
-      {"(a!: list[f32[N]]) -> ()", 2, Reason::kMutatedMustBeTensor},
+      {"(a!: list[int]) -> ()", 2, Reason::kMutatedMustBeTensor},
       {"(a: list[list[int]]) -> ()", 9, Reason::kListInList},
       {"(a: list[int]?) -> ()", 13, Reason::kListInList},
       {"(a: int = ) -> ()", 10, Reason::kExpectedDefault},

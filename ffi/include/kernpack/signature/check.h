@@ -1,10 +1,13 @@
 // Checks a call against a program: the same code in our host and in every module's alias. No standard containers; nothing is
-// allocated unless an error is raised.
+// allocated unless an error is raised, or a list of more than 32 tensors is written in place.
 #ifndef KERNPACK_SIGNATURE_CHECK_H_
 #define KERNPACK_SIGNATURE_CHECK_H_
 
 #include <kernpack/signature/memory.h>
+#include <kernpack/signature/reach.h>
 #include <kernpack/signature/result.h>
+
+#include <new>
 
 KP_NAMESPACE_BEGIN
 namespace signature {
@@ -398,33 +401,78 @@ class Checker {
     const int all = params + (results_ ? p_.NumResults() : 0);
     say_.item = -1;
     for (int i = 0; i < all; ++i) {
-      const KpDLTensor* written = i >= params                               ? kp_any_tensor(&results_[i - params])
-                                  : FlagsOf(p_.Param(i)) & KP_PARAM_MUTATED ? kp_any_tensor(&f_.args[i])
-                                                                            : nullptr;
+      if (!Written(i)) continue;
+      if (KP_UNLIKELY(i < params && (FlagsOf(p_.Param(i)) & KP_PARAM_LIST))) return CheckOverlapsOfMany(all);
+      const KpDLTensor* written = kp_any_tensor(ItemsOf(i).at);
       if (!written) continue;
       say_.who = i;
-      if (OverlapsItself(*written)) return WrongMemory(i);
+      if (OverlapsItself(*written)) return SharesItsElements();
       const Range range = RangeOf(*written);
       for (int j = 0; j < all; ++j) {
-        if (j == i || (j < params && KindOf(p_.Param(j)) != KP_PARAM_TENSOR)) continue;
+        if (j == i || !HoldsTensors(j)) continue;
         const Items items = ItemsOf(j);
         for (int64_t k = 0; k < items.count; ++k) {
           const KpDLTensor* other = kp_any_tensor(&items.at[k]);
-          if (other && KP_UNLIKELY(Overlaps(*written, range, *other))) return WrongMemory(j);
+          if (other && KP_UNLIKELY(Overlaps(*written, range, *other))) return SharesMemory(j, -1);
         }
       }
     }
     return 0;
   }
 
-  KP_COLD int WrongMemory(int other) const {
-    if (other == say_.who) {
+  // The same where a list is written: it may have hundreds of items, so what they reach is sorted instead of compared in pairs.
+  KP_COLD int CheckOverlapsOfMany(int all) {
+    size_t count = 0;
+    for (int i = 0; i < all; ++i) count += HoldsTensors(i) ? static_cast<size_t>(ItemsOf(i).count) : 0;
+    Reach few[32];
+    Reach* const reaches = count > 32 ? new (std::nothrow) Reach[count] : few;
+    if (!reaches) return say_.Raise("MemoryError", "%i bytes", static_cast<int64_t>(count * sizeof(Reach)));
+    const int rc = CheckReaches(all, reaches);
+    if (reaches != few) delete[] reaches;
+    return rc;
+  }
+
+  int CheckReaches(int all, Reach* reaches) {
+    size_t count = 0;
+    for (int i = 0; i < all; ++i) {
+      if (!HoldsTensors(i)) continue;
+      const bool written = Written(i);
+      const Items items = ItemsOf(i);
+      for (int64_t k = 0; k < items.count; ++k) {
+        const KpDLTensor* t = kp_any_tensor(&items.at[k]);
+        if (!t) continue;
+        say_.who = i;
+        say_.item = i < p_.NumParams() && (FlagsOf(p_.Param(i)) & KP_PARAM_LIST) ? k : -1;
+        if (written && OverlapsItself(*t)) return SharesItsElements();
+        reaches[count] = Reach{RangeOf(*t), t, say_.item, i, written};
+        if (reaches[count].range.begin != reaches[count].range.end) ++count;
+      }
+    }
+    const Reach *written = nullptr, *other = nullptr;
+    if (!FindOverlap(reaches, count, &written, &other)) return 0;
+    say_.who = written->who;
+    say_.item = written->item;
+    return SharesMemory(other->who, other->item);
+  }
+
+  bool Written(int index) const { return index >= p_.NumParams() || (FlagsOf(p_.Param(index)) & KP_PARAM_MUTATED); }
+  bool HoldsTensors(int index) const { return index >= p_.NumParams() || KindOf(p_.Param(index)) == KP_PARAM_TENSOR; }
+
+  KP_COLD int SharesItsElements() const {
+    return say_.Raise("ValueError",
+                      "%S: expected each element to have memory of its own to write to, got a tensor with elements "
+                      "that share it (a stride of 0): pass a copy");
+  }
+
+  KP_COLD int SharesMemory(int other, int64_t item) const {
+    if (item < 0) {
       return say_.Raise("ValueError",
-                        "%S: expected each element to have memory of its own to write to, got a tensor with elements "
-                        "that share it (a stride of 0): pass a copy");
+                        "%S: expected memory of its own to write to, got a tensor that overlaps %n: pass a copy",
+                        other);
     }
     return say_.Raise("ValueError",
-                      "%S: expected memory of its own to write to, got a tensor that overlaps %n: pass a copy", other);
+                      "%S: expected memory of its own to write to, got a tensor that overlaps %n[%i]: pass a copy",
+                      other, item);
   }
 
   const View p_;

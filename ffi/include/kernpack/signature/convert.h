@@ -47,7 +47,8 @@ class Converted {
  private:
   KP_COLD int Box(const KpSigFrame& frame, Complain say, int i, KpAny* arg) {
     if (num_boxes_ == kMaxBoxes) {
-      return say.Raise("TypeError", "expected at most %i numbers for tensors, got more: pass tensors", int64_t{kMaxBoxes});
+      return say.Raise("TypeError", "expected at most %i numbers for tensors, got more: pass tensors",
+                       int64_t{kMaxBoxes});
     }
     return BoxScalar(frame, i, say, &boxes_[num_boxes_++], arg);
   }

@@ -77,9 +77,7 @@ struct Parameters : Defaults {
     }
     if (Is('?') && (flags & KP_PARAM_LIST)) return Fail(Reason::kListInList);
     if (Accept('?')) flags |= KP_PARAM_OPTIONAL;
-    if ((flags & KP_PARAM_MUTATED) && (kind != KP_PARAM_TENSOR || (flags & KP_PARAM_LIST))) {
-      return Fail(Reason::kMutatedMustBeTensor, mark.begin);
-    }
+    if ((flags & KP_PARAM_MUTATED) && kind != KP_PARAM_TENSOR) return Fail(Reason::kMutatedMustBeTensor, mark.begin);
     if (kind == KP_PARAM_TENSOR) Bind(!(flags & KP_PARAM_OPTIONAL));
     uint32_t default_at = 0;
     if (Accept('=')) {

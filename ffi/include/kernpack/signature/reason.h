@@ -32,7 +32,7 @@
   X(kExpectedCpuAfterAt, "only @cpu can follow '@'")                                                                   \
   X(kStarStartsKeywordOnly, "'*' stands once, alone, and parameters follow it")                                        \
   X(kDefaultBeforeNoDefault, "a positional parameter without a default follows one with a default")                    \
-  X(kMutatedMustBeTensor, "only a tensor can be mutated ('!'), not a list or a scalar")                                \
+  X(kMutatedMustBeTensor, "only a tensor or a list of tensors can be written in place ('!')")                          \
   X(kListInList, "lists do not nest and are not optional")                                                             \
   X(kExpectedDefault, "expected a default: a number, inf, nan, a string, True, False, None, a dtype or a list")        \
   X(kDefaultDoesNotFit, "the default does not fit the parameter's type")                                               \
