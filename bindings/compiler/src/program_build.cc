@@ -67,14 +67,16 @@ class Builder {
     return made;
   }
 
-  ValueId Tuple(std::vector<ValueId> items) { return Add({StepKind::kTuple, std::move(items)}, 1).front(); }
+  ValueId Tuple(std::vector<ValueId> items) {
+    const ValueId made = Add({StepKind::kTuple, items}, 1).front();
+    tuples_[made] = std::move(items);
+    return made;
+  }
 
   // Of a function with a contract, which says what it gives.
   py::list Call(const std::string& callee, std::vector<ValueId> args) {
     const Function& function = *functions_->Find(callee);
-    std::string problem;
-    const std::vector<Type> types = program::TypesOfCall(function, ArgumentsOf(args), &problem);
-    if (!problem.empty()) KP_THROW(ValueError) << name_ << ": " << callee << ": " << problem;
+    const std::vector<Type> types = TypesOfCall(function, args);
     return Typed(Add({StepKind::kCall, std::move(args), {}, callee}, types.size()), types, callee);
   }
 
@@ -112,19 +114,34 @@ class Builder {
   ProgramBuilder steps_;
   std::shared_ptr<FunctionTable> functions_;
   std::map<ValueId, Constant> constants_;
+  std::map<ValueId, std::vector<ValueId>> tuples_;  // their elements
 
   std::vector<ValueId> Add(Step step, size_t results, const VirtualDevice& device = {}) {
     step.position = AuthorPosition();
     return steps_.Add(std::move(step), results, device);
   }
 
-  std::vector<program::Argument> ArgumentsOf(const std::vector<ValueId>& args) const {
+  const Constant* ConstantOf(ValueId value) const {
+    const auto constant = constants_.find(value);
+    return constant == constants_.end() ? nullptr : &constant->second;
+  }
+
+  // As a call of the function refuses them, behind the name of the program.
+  std::vector<Type> TypesOfCall(const Function& function, const std::vector<ValueId>& args) const {
     std::vector<program::Argument> all;
     for (const ValueId v : args) {
-      const auto constant = constants_.find(v);
-      all.push_back({&steps_[v].type, constant == constants_.end() ? nullptr : &constant->second});
+      program::Argument& arg = all.emplace_back(program::Argument{&steps_[v].type, ConstantOf(v), {}});
+      const auto tuple = tuples_.find(v);
+      if (tuple == tuples_.end()) continue;
+      for (const ValueId element : tuple->second) arg.elements.push_back(ConstantOf(element));
     }
-    return all;
+    try {
+      return program::TypesOfCall(function, all);
+    } catch (const Error& refused) {
+      Text text;
+      text << name_.c_str() << ": " << refused.message();
+      throw Error(program::KindOf(refused), text.bytes());
+    }
   }
 
   // What a step gives, typed and named after what it calls: (value, dtype, extents) each.

@@ -1,269 +1,222 @@
 #include "program/call_types.h"
 
-#include <kernpack/sdk/ir/type.h>
-#include <kernpack/signature/result.h>
+#include <kernpack/signature/check.h>
 #include <kernpack/signature/sequence.h>
 
-#include <algorithm>
+#include <deque>
+
+#include "program/symbolic_extents.h"
 
 namespace kernpack::sdk::program {
 namespace {
 
 using signature::Batch;
 using signature::DimOp;
-using signature::Op;
-using signature::Operand;
 
-using Dims = std::vector<Dim>;
-
-// The parts of a signature that arguments bind, as signature/check.h binds them from values.
-class Matching {
+// Arguments as the check reads them: values where they are known, else SymbolicExtents' marks.
+class CheckedArguments {
  public:
-  Matching(signature::View view, const std::vector<Argument>& args) : view_(view), args_(args), frame_{} {
-    for (KpAny& a : values_) a = kp_none();
-    frame_.program = view.words;
-    frame_.args = values_;
+  explicit CheckedArguments(Symbols* symbols) : symbols_(symbols) {}
+
+  // Whether of all that was added everything is known.
+  bool complete() const { return complete_; }
+  const KpAny* data() const { return values_.data(); }
+
+  void Add(const Argument& arg) {
+    if (arg.type->kind != TypeKind::kTuple) return values_.push_back(ValueOf(*arg.type, arg.constant));
+    List& list = lists_.emplace_back();
+    for (size_t i = 0; i < arg.type->elements.size(); ++i) {
+      list.items.push_back(ValueOf(arg.type->elements[i], i < arg.elements.size() ? arg.elements[i] : nullptr));
+    }
+    AddList(&list);
   }
 
-  // Empty when every argument fits.
-  std::string Run() {
-    for (int i = 0; i < view_.NumParams(); ++i) NoteValue(i);
-    for (size_t i = 0; i < args_.size(); ++i) {
-      const std::string problem = MatchParam(static_cast<int>(i), *args_[i].type);
-      if (!problem.empty()) return std::string(view_.ParamName(static_cast<int>(i))) + ": " + problem;
+  // Parameter `i` is left out. False when it has no default.
+  bool AddDefault(signature::View view, int i) {
+    const uint32_t at = view.Param(i)[3];
+    if (!at) return false;
+    const uint32_t* words = view.words + at;
+    if ((*words & 0xff) != signature::kListDefault) {
+      values_.push_back(signature::ReadDefault(view, words));
+      return true;
     }
-    for (int i = 0; i < view_.NumDims(); ++i) {
-      if (!dims_[i].is_constant()) continue;
-      frame_.bound |= uint64_t{1} << i;
-      frame_.dims[i] = dims_[i].extent;
+    List& list = lists_.emplace_back();
+    for (uint32_t k = 0; k < signature::Operand(*words); ++k) {
+      list.items.push_back(signature::ReadDefault(view, words + 1 + 3 * k));
     }
-    return "";
-  }
-
-  // After Run().
-  Type ResultType(int i) const {
-    const uint32_t* record = view_.Result(i);
-    const bool dtype_unknown =
-        signature::FormOf(record[1]) == signature::DTypeForm::kParam && !known_[record[1] & 0xff];
-    const DType dtype = dtype_unknown ? DType() : DType(signature::ResultDType(frame_, record[1]));
-    if (dtype_unknown || dtype.lanes == 0) return Type::Unknown();
-    const uint32_t* shape = view_.words + record[2];
-    Dims dims;
-    const auto append = [&dims](const std::optional<Dims>& more) {
-      if (more) dims.insert(dims.end(), more->begin(), more->end());
-      return more.has_value();
-    };
-    if (signature::BatchOf(shape) != Batch::kNone && !append(batch_)) return Type::Tensor(dtype);
-    for (uint32_t d = 0; d < signature::NumDimsOf(shape); ++d) {
-      const uint32_t word = signature::DimsOf(shape)[d];
-      if (signature::DimOpOf(word) != DimOp::kStar) {
-        dims.push_back(DimOf(word));
-      } else if (!append(stars_[Operand(word)])) {
-        return Type::Tensor(dtype);
-      }
-    }
-    return Type::Tensor(dtype, std::move(dims));
+    AddList(&list);
+    return true;
   }
 
  private:
-  const signature::View view_;
-  const std::vector<Argument>& args_;
-  KpSigFrame frame_;  // what is constant
-  KpAny values_[KP_SIG_MAX_PARAMS];
-  bool known_[KP_SIG_MAX_PARAMS] = {};  // whether values_[i] is the parameter's
-  Dim dims_[KP_SIG_MAX_DIMS];
-  std::optional<Dims> batch_;
-  std::optional<Dims> stars_[signature::kMaxStars];
+  struct List {
+    KpSequenceObject body{};
+    std::vector<KpAny> items;
+  };
+  Symbols* symbols_;
+  bool complete_ = true;
+  std::vector<KpAny> values_;
+  std::deque<List> lists_;
+  std::deque<KpDLTensor> tensors_;
+  std::deque<std::vector<int64_t>> shapes_;
 
-  // What expressions and dtype parameters may refer to: constants, and the defaults of what is left out.
-  void NoteValue(int i) {
-    KpAny& value = values_[i];
-    if (static_cast<size_t>(i) >= args_.size()) {
-      const uint32_t at = view_.Param(i)[3];
-      if (at && (view_.words[at] & 0xff) != signature::kListDefault) value = ReadDefault(view_, view_.words + at);
-      known_[i] = true;
-    } else if (const Constant* constant = args_[static_cast<size_t>(i)].constant) {
-      const auto* number = std::get_if<int64_t>(constant);
-      const auto* dtype = std::get_if<DType>(constant);
-      if (number) {
-        value.type_index = KP_TYPE_INT;
-        value.v.v_int = *number;
-      } else if (dtype) {
-        value.type_index = KP_TYPE_DTYPE;
-        value.v.v_dtype = *dtype;
-      }
-      known_[i] = number || dtype;
-    }
+  void AddList(List* list) {
+    list->body.header.type_index = KP_TYPE_ARRAY;
+    list->body.data = list->items.data();
+    list->body.size = list->body.capacity = static_cast<int64_t>(list->items.size());
+    KpAny& a = values_.emplace_back(kp_none());
+    a.type_index = KP_TYPE_ARRAY;
+    a.v.v_obj = &list->body.header;
   }
 
-  std::string MatchParam(int i, const Type& type) {
-    const uint32_t* record = view_.Param(i);
-    const uint32_t flags = signature::FlagsOf(record);
-    if (type.kind == TypeKind::kUnknown || (type.kind == TypeKind::kNone && (flags & KP_PARAM_OPTIONAL))) return "";
-    if (!(flags & KP_PARAM_LIST)) return MatchOne(record, flags, type);
-    if (type.kind != TypeKind::kTuple) return "expected a tuple for this list, got " + type.str();
-    for (size_t k = 0; k < type.elements.size(); ++k) {
-      const Type& element = type.elements[k];
-      if (element.kind == TypeKind::kUnknown) continue;
-      const std::string problem = MatchOne(record, flags, element);
-      if (!problem.empty()) return "element " + std::to_string(k) + ": " + problem;
+  KpAny ValueOf(const Type& type, const Constant* constant) {
+    // By TypeKind. Nothing reads a shape but its type, and no tuple stands in a tuple.
+    static constexpr int32_t kIndices[] = {
+        SymbolicExtents::kNoType, KP_TYPE_DLTENSOR_PTR, KP_TYPE_INT,  KP_TYPE_FLOAT, KP_TYPE_BOOL,
+        KP_TYPE_RAW_STR,          KP_TYPE_DTYPE,        KP_TYPE_NONE, KP_TYPE_SHAPE, KP_TYPE_ARRAY};
+    static_assert(std::size(kIndices) == static_cast<size_t>(TypeKind::kTuple) + 1);
+    KpAny a = kp_none();
+    a.type_index = kIndices[static_cast<size_t>(type.kind)];
+    if (type.is_tensor()) {
+      a.v.v_tensor = TensorOf(type);
+    } else if (constant) {
+      Set(*constant, &a);
+    } else if (type.kind != TypeKind::kNone) {
+      a.small_len = SymbolicExtents::kNoValue;
+      if (type.kind == TypeKind::kStr) a.v.v_c_str = "";
+      complete_ = false;
     }
-    return "";
+    return a;
   }
 
-  std::string MatchOne(const uint32_t* record, uint32_t flags, const Type& type) {
-    // By KpParamKind.
-    static constexpr TypeKind kKinds[] = {TypeKind::kTensor, TypeKind::kInt,     TypeKind::kFloat, TypeKind::kBool,
-                                          TypeKind::kDType,  TypeKind::kUnknown, TypeKind::kStr};
-    const uint32_t kind = signature::KindOf(record);
-    const TypeKind wanted = kKinds[kind];
-    const bool number = type.kind == TypeKind::kInt || type.kind == TypeKind::kFloat || type.kind == TypeKind::kBool;
-    if (kind == KP_PARAM_DEVICE) return "a device cannot be an argument in a program: give the function a default";
-    if (wanted == TypeKind::kTensor && number && (flags & KP_PARAM_SCALAR_OK)) return "";
-    if (wanted == TypeKind::kFloat && type.kind == TypeKind::kInt) return "";
-    if (wanted != type.kind) return std::string("expected ") + Article(kind) + ", got " + type.str();
-    return wanted == TypeKind::kTensor ? MatchTensor(record, type) : "";
+  static void Set(const Constant& constant, KpAny* a) {
+    if (const auto* number = std::get_if<int64_t>(&constant)) a->v.v_int = *number;
+    if (const auto* truth = std::get_if<bool>(&constant)) a->v.v_int = *truth;
+    if (const auto* real = std::get_if<double>(&constant)) a->v.v_float = *real;
+    if (const auto* text = std::get_if<std::string>(&constant)) a->v.v_c_str = text->c_str();
+    if (const auto* dtype = std::get_if<DType>(&constant)) a->v.v_dtype = *dtype;
   }
 
-  static const char* Article(uint32_t kind) {
-    static constexpr const char* kNames[] = {"a tensor", "an int", "a float", "a bool", "a dtype", "a device", "a str"};
-    return kNames[kind];
-  }
-
-  std::string MatchTensor(const uint32_t* record, const Type& type) {
-    const std::string wrong_dtype = MatchDType(record[1], type.dtype);
-    if (!wrong_dtype.empty()) return wrong_dtype + ", got " + type.str();
-    if (!type.dims) return "";
-    const Dims& dims = *type.dims;
-    const uint32_t* shape = view_.words + record[2];
-    const size_t written = signature::NumDimsOf(shape);
-    const int star = signature::StarOf(shape);
-    const bool batch = signature::BatchOf(shape) != Batch::kNone;
-    const size_t least = star < 0 ? written : written - 1;
-    if (dims.size() < least || (dims.size() > least && star < 0 && !batch)) {
-      return "expected " + std::string(batch || star >= 0 ? "at least " : "") + std::to_string(least) +
-             (least == 1 ? " dim, got " : " dims, got ") + type.str();
+  KpDLTensor* TensorOf(const Type& type) {
+    KpDLTensor& t = tensors_.emplace_back();
+    t.dtype = type.dtype;
+    t.ndim = -1;
+    complete_ = complete_ && type.dtype.bits != 0 && type.dims;
+    if (!type.dims) return &t;
+    std::vector<int64_t>& shape = shapes_.emplace_back();
+    for (const Dim& d : *type.dims) {
+      shape.push_back(symbols_->CodeOf(d));
+      complete_ = complete_ && d.is_constant();
     }
-    const size_t extra = dims.size() - least;
-    size_t at = 0;
-    if (batch) {
-      const Dims head(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(extra));
-      at = extra;
-      if (signature::BatchOf(shape) == Batch::kSame && !Bind(&batch_, head)) {
-        return "expected the batch dims " + Type::Tensor(type.dtype, batch_).str() + " has, got " + type.str();
-      }
-    }
-    for (size_t d = 0; d < written; ++d) {
-      const uint32_t word = signature::DimsOf(shape)[d];
-      if (static_cast<int>(d) == star) {
-        const Dims part(dims.begin() + static_cast<ptrdiff_t>(at), dims.begin() + static_cast<ptrdiff_t>(at + extra));
-        at += extra;
-        if (!Bind(&stars_[Operand(word)], part)) {
-          return "expected the dims that *" + std::string(view_.StarName(Operand(word))) + " is bound to, got " +
-                 type.str();
-        }
-        continue;
-      }
-      const std::string problem = MatchDim(word, dims[at++]);
-      if (!problem.empty()) return "expected " + problem + ", got " + type.str();
-    }
-    return "";
-  }
-
-  std::string MatchDType(uint32_t wanted, DType dtype) {
-    if (signature::FormOf(wanted) == signature::DTypeForm::kFixed) {
-      const DType fixed = signature::UnpackDType(wanted);
-      return fixed == dtype ? "" : "expected dtype " + ir::TypeName(fixed);
-    }
-    const uint32_t index = wanted & 0xff;
-    const uint32_t* set = view_.DTypeSet(static_cast<int>(index));
-    const uint32_t count = *set >> 16;
-    const auto is = [dtype](uint32_t member) { return DType(signature::UnpackDType(member)) == dtype; };
-    const std::string name = view_.Text(*set);
-    if (count && std::none_of(set + 1, set + 1 + count, is)) return "expected a dtype that " + name + " may be";
-    const DType bound = frame_.dtypes[index];
-    if (bound.lanes && bound != dtype) return "expected dtype " + name + " = " + ir::TypeName(bound);
-    frame_.dtypes[index] = dtype;
-    return "";
-  }
-
-  // What two extents are together; false when no run can make them equal.
-  static bool Meet(Dim* bound, const Dim& dim) {
-    if (bound->is_constant() && dim.is_constant()) return *bound == dim;
-    if (bound->is_unknown() || dim.is_constant()) *bound = dim;
-    return true;
-  }
-
-  static bool Bind(std::optional<Dims>* bound, const Dims& dims) {
-    if (!*bound) {
-      *bound = dims;
-      return true;
-    }
-    if ((*bound)->size() != dims.size()) return false;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (!Meet(&(**bound)[i], dims[i])) return false;
-    }
-    return true;
-  }
-
-  std::string MatchDim(uint32_t word, const Dim& dim) {
-    const uint32_t operand = Operand(word);
-    if (signature::DimOpOf(word) == DimOp::kVar) {
-      const Dim before = dims_[operand];
-      if (Meet(&dims_[operand], dim)) return "";
-      return std::string(view_.DimName(operand)) + " = " + before.str();
-    }
-    if (signature::DimOpOf(word) == DimOp::kConst) {
-      Dim wanted(static_cast<int64_t>(operand));
-      return Meet(&wanted, dim) ? "" : "an extent of " + std::to_string(operand);
-    }
-    return "";  // `_`, and expressions, which the run evaluates
-  }
-
-  bool Knows(const uint32_t* code) const {
-    for (; static_cast<Op>(*code & 0xff) != Op::kEnd; ++code) {
-      const Op op = static_cast<Op>(*code & 0xff);
-      const uint32_t operand = Operand(*code);
-      if (op == Op::kDim && !(frame_.bound >> operand & 1)) return false;
-      if (op == Op::kInt && !known_[view_.IntParam(operand)]) return false;
-      if (op == Op::kWide) code += 2;
-    }
-    return true;
-  }
-
-  Dim DimOf(uint32_t word) const {
-    const uint32_t operand = Operand(word);
-    const DimOp op = signature::DimOpOf(word);
-    if (op == DimOp::kVar) return dims_[operand];
-    if (op == DimOp::kInt && !known_[view_.IntParam(operand)]) return {};
-    if (op == DimOp::kCode && !Knows(view_.words + operand)) return {};
-    int64_t extent = 0;
-    const bool ok = signature::DimValue(frame_, word, &extent) == signature::Value::kOk && extent >= 0;
-    return ok ? Dim(extent) : Dim();
+    shape.reserve(1);  // a shape, though it is of rank 0
+    t.ndim = static_cast<int32_t>(shape.size());
+    t.shape = shape.data();
+    return &t;
   }
 };
 
-}  // namespace
+// After a check that found nothing wrong.
+class Results {
+ public:
+  Results(const KpSigFrame& frame, const char* function, const signature::Raiser& raiser, Symbols* symbols,
+          const SymbolicExtents& extents, bool complete)
+      : frame_(frame),
+        function_(function),
+        raiser_(raiser),
+        symbols_(*symbols),
+        extents_(extents),
+        complete_(complete) {}
 
-std::vector<Type> TypesOfCall(const Function& function, const std::vector<Argument>& args, std::string* problem) {
-  problem->clear();
-  if (!function.words()) return {};
+  bool TypeOf(int index, Type* out) const {
+    const uint32_t* record = view_.Result(index);
+    if (!complete_ && !signature::ResultDType(frame_, record[1]).lanes) return true;  // unknown
+    if (!complete_ && !HasRank(view_.words + record[2])) {
+      *out = Type::Tensor(signature::ResultDType(frame_, record[1]));
+      return true;
+    }
+    int64_t extents[KP_MAX_NDIM];
+    KpDLTensor prototype;
+    if (signature::ResultPrototype(frame_, function_, index, raiser_, extents, &prototype, extents_)) return false;
+    std::vector<Dim> dims;
+    for (int32_t d = 0; d < prototype.ndim; ++d) dims.push_back(symbols_.DimOf(extents[d]));
+    *out = Type::Tensor(prototype.dtype, std::move(dims));
+    return true;
+  }
+
+  // Whether the workspace has a size, as far as that can be told.
+  bool WorkspaceFits() const {
+    uint64_t bytes = 0;
+    return signature::WorkspaceBytes(frame_, function_, raiser_, &bytes, extents_) == 0;
+  }
+
+ private:
+  const KpSigFrame& frame_;
+  const char* function_;
+  const signature::Raiser& raiser_;
+  const Symbols& symbols_;
+  const SymbolicExtents& extents_;
+  const bool complete_;
+  const signature::View view_{frame_.program};
+
+  bool HasRank(const uint32_t* shape) const {
+    if (signature::BatchOf(shape) != Batch::kNone && frame_.batch_ndim < 0) return false;
+    const int star = signature::StarOf(shape);
+    return star < 0 || frame_.star_ndim[signature::Operand(signature::DimsOf(shape)[star])] >= 0;
+  }
+};
+
+// The first error of a call.
+struct Problem {
+  const char* kind = nullptr;
+  std::string text;
+
+  static int Keep(void* self, const char* kind, KpBytes text) {
+    *static_cast<Problem*>(self) = {kind, std::string(text.data, text.size)};
+    return -1;
+  }
+  [[noreturn]] void Throw() const { throw Error(kind, KpBytes{text.data(), text.size()}); }
+};
+
+// As kp_call counts them, but that programs give no destinations.
+void AddArguments(const Function& function, const std::vector<Argument>& args, CheckedArguments* checked) {
   const signature::View view{function.words()};
   const auto count = static_cast<size_t>(view.NumParams());
-  size_t required = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (!(signature::FlagsOf(view.Param(static_cast<int>(i))) & KP_PARAM_HAS_DEFAULT)) required = i + 1;
+  if (args.size() > count) {
+    std::string names;
+    for (int i = 0; i < view.NumParams(); ++i) names += (i ? ", " : "") + std::string(view.ParamName(i));
+    KP_THROW(TypeError) << function.name << ": expected at most " << count << " arguments (" << names << "), got "
+                        << args.size();
   }
-  if (args.size() < required || args.size() > count) {
-    *problem = "expected " + std::to_string(required) + (required == count ? "" : " to " + std::to_string(count)) +
-               " arguments, got " + std::to_string(args.size());
-    return {};
+  for (const Argument& arg : args) checked->Add(arg);
+  for (size_t i = args.size(); i < count; ++i) {
+    if (checked->AddDefault(view, static_cast<int>(i))) continue;
+    KP_THROW(TypeError) << function.name << ": expected at least " << i + 1 << " arguments ("
+                        << view.ParamName(static_cast<int>(i)) << " has no default), got " << args.size();
   }
-  Matching matching(view, args);
-  *problem = matching.Run();
-  std::vector<Type> results;
-  for (int i = 0; problem->empty() && i < view.NumResults(); ++i) results.push_back(matching.ResultType(i));
-  return results;
+}
+
+}  // namespace
+
+std::vector<Type> TypesOfCall(const Function& function, const std::vector<Argument>& args) {
+  if (!function.words()) return {};
+  Symbols symbols;
+  CheckedArguments checked(&symbols);
+  AddArguments(function, args, &checked);
+  const SymbolicExtents extents(&symbols, checked.complete());
+  Problem problem;
+  const signature::Raiser raiser{&problem, &Problem::Keep};
+  const char* name = function.name.c_str();
+  KpSigFrame frame;
+  if (signature::Check(function.words(), name, checked.data(), nullptr, KP_SIG_ABSTRACT, raiser, &frame, extents)) {
+    problem.Throw();
+  }
+  const Results results(frame, name, raiser, &symbols, extents, checked.complete());
+  std::vector<Type> types(static_cast<size_t>(signature::View{function.words()}.NumResults()));
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (!results.TypeOf(static_cast<int>(i), &types[i])) problem.Throw();
+  }
+  if (!results.WorkspaceFits()) problem.Throw();
+  return types;
 }
 
 }  // namespace kernpack::sdk::program

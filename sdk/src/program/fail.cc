@@ -6,10 +6,10 @@
 
 namespace kernpack::sdk::program {
 
-void Fail(Position position, const Program& program, const std::string& message) {
+void Fail(Position position, const Program& program, const std::string& message, const char* kind) {
   const std::string text = "program " + program.name + ": " + message;
-  if (position.line) ir::FailAt(position, text);
-  KP_THROW(ValueError) << text;
+  if (position.line) ir::FailAt(position, text, kind);
+  throw Error(kind, KpBytes{text.data(), text.size()});
 }
 
 std::string NameOf(const Program& program, ValueId value) {

@@ -6,8 +6,9 @@
 
 namespace kernpack::sdk::program {
 
-// ValueError "line 3, column 5: program main: <message>"; without the position where there is none.
-[[noreturn]] void Fail(Position position, const Program& program, const std::string& message);
+// ValueError, or another kind, "line 3, column 5: program main: <message>"; without the position where there is none.
+[[noreturn]] void Fail(Position position, const Program& program, const std::string& message,
+                       const char* kind = "ValueError");
 
 // "h", or "value 7" where it has no name.
 std::string NameOf(const Program& program, ValueId value);

@@ -14,7 +14,13 @@ class Typing {
   // `types`: of the programs that this one invokes.
   Typing(const ProgramModule& module, const ProgramIndex& index, const FunctionTable& functions, const Program& p,
          const std::vector<std::vector<Type>>& types)
-      : module_(module), index_(index), functions_(functions), p_(p), all_(types), constants_(p.values.size()) {
+      : module_(module),
+        index_(index),
+        functions_(functions),
+        p_(p),
+        all_(types),
+        constants_(p.values.size()),
+        tuples_(p.values.size()) {
     types_.reserve(p.values.size());
     for (const Value& v : p.values) types_.push_back(v.type);
   }
@@ -35,6 +41,7 @@ class Typing {
   const std::vector<std::vector<Type>>& all_;
   std::vector<Type> types_;
   std::vector<const Constant*> constants_;  // what a value is, where it is constant
+  std::vector<const Step*> tuples_;  // what makes a value, where it is a tuple
 
   [[noreturn]] void Refuse(const Step& s, const std::string& message) const {
     Fail(s.position, p_, Describe(p_, s) + ": " + message);
@@ -105,10 +112,17 @@ class Typing {
 
   void InferCall(const Step& s) {
     std::vector<Argument> args;
-    for (const ValueId v : s.args) args.push_back({&types_[v], constants_[v]});
-    std::string problem;
-    const std::vector<Type> results = TypesOfCall(*functions_.Find(s.callee), args, &problem);
-    if (!problem.empty()) Refuse(s, problem);
+    for (const ValueId v : s.args) {
+      Argument& arg = args.emplace_back(Argument{&types_[v], constants_[v], {}});
+      if (!tuples_[v]) continue;
+      for (const ValueId element : tuples_[v]->args) arg.elements.push_back(constants_[element]);
+    }
+    std::vector<Type> results;
+    try {
+      results = TypesOfCall(*functions_.Find(s.callee), args);
+    } catch (const Error& refused) {
+      Fail(s.position, p_, std::string(StepKindName(s.kind)) + " " + refused.what(), KindOf(refused));
+    }
     for (size_t i = 0; i < results.size(); ++i) Set(s, i, results[i]);
   }
 
@@ -120,6 +134,7 @@ class Typing {
     }
     types_[s.results[0]] = Type::Unknown();  // what it is follows from its elements alone
     Set(s, 0, Type::Tuple(std::move(elements)));
+    tuples_[s.results[0]] = &s;
   }
 
   void InferElement(const Step& s) {
@@ -130,6 +145,8 @@ class Typing {
                     ": elements count from 0");
     }
     Set(s, 0, tuple.elements[s.index]);
+    const Step* made = tuples_[s.args[0]];
+    if (made) constants_[s.results[0]] = constants_[made->args[s.index]];
   }
 
   void CheckCondition(const Step& s) const {

@@ -116,13 +116,25 @@ def test_destinations_are_refused(k):
 
 
 def test_wrong_shapes_are_found_while_tracing(k):
-    with pytest.raises((TypeError, ValueError), match=r"sample\.add: y: "):
+    with pytest.raises(
+        ValueError, match=r"sample\.add: y: expected shape \[N, D\] with D = 6 \(bound by x\), got \[4, 7\]$"
+    ):
         program.trace(lambda x, y: k.add(x, y), TENSOR, program.Spec((4, 7), "f32"))
 
 
-def test_wrong_dtypes_are_found_while_tracing(k):
-    with pytest.raises((TypeError, ValueError), match="f32"):
-        program.trace(lambda x: k.scale(x), program.Spec((4, 6), "i32"))
+def test_wrong_shapes_of_symbols_are_found_while_tracing(k):
+    rows = program.Spec(("M", 6), "f32")
+    with pytest.raises(ValueError, match=r"sample\.add: y: expected shape .* with D = 6 \(bound by x\), got \[M, 7\]$"):
+        program.trace(lambda x, y: k.add(x, y), rows, program.Spec(("M", 7), "f32"))
+
+
+def test_a_call_while_tracing_is_refused_as_a_call_with_arrays_is(k):
+    wrong = np.zeros((4, 6), np.int32)
+    with pytest.raises(TypeError) as called:
+        k.scale(wrong)
+    with pytest.raises(TypeError) as traced:
+        program.trace(lambda x: k.scale(x), program.Spec(wrong.shape, "i32"))
+    assert str(traced.value).split(": ", 2)[2] == str(called.value).split(": ", 1)[1]
 
 
 def test_an_error_in_the_function_ends_the_trace(k):

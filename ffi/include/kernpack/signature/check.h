@@ -12,15 +12,17 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
+template <class Extents>
 class Checker {
  public:
   Checker(const uint32_t* program, const char* function, const KpAny* args, const KpAny* results, uint32_t flags,
-          const Raiser& raiser, KpSigFrame* frame)
+          const Raiser& raiser, KpSigFrame* frame, const Extents& extents)
       : p_{program},
         f_(*frame),
         results_(results),
         abstract_((flags & KP_SIG_ABSTRACT) != 0),
-        say_{p_, function, raiser, *frame} {
+        extents_(extents),
+        say_{p_, function, raiser, *frame, 0, -1, extents} {
     f_.device = KpDLDevice{0, 0};
     f_.batch_ndim = -1;
     f_.batch_shape = nullptr;
@@ -67,6 +69,7 @@ class Checker {
       const uint32_t flags = FlagsOf(param);
       const bool is_list = (flags & KP_PARAM_LIST) != 0;
       say_.who = i;
+      if (!extents_.HasType(f_.args[i])) continue;
       if (first) {
         const KpAny& a = f_.args[i];
         say_.item = -1;
@@ -78,9 +81,10 @@ class Checker {
       const Items items = ItemsOf(i);
       for (int64_t j = 0; j < items.count; ++j) {
         say_.item = is_list ? j : -1;
+        if (!extents_.HasType(items.at[j])) continue;
         const KpDLTensor* t = KindOf(param) == KP_PARAM_TENSOR ? kp_any_tensor(&items.at[j]) : nullptr;
         if (!first) {
-          if (t && CheckWaiting(p_.words + param[2], *t)) return -1;
+          if (t && extents_.HasDims(*t) && CheckWaiting(p_.words + param[2], *t)) return -1;
         } else if (t ? CheckTensor(param, *t) : CheckOther(param, items.at[j])) {
           return -1;
         }
@@ -128,7 +132,7 @@ class Checker {
   KP_COLD int CheckString(const uint32_t* param, const KpAny& a) const {
     KpBytes text;
     if (!kp_any_str(&a, &text)) return WrongType(param, a);
-    if (!param[2]) return 0;
+    if (!param[2] || !extents_.HasValue(a)) return 0;
     const uint32_t* choices = p_.words + param[2];
     for (uint32_t i = 1; i <= *choices; ++i) {
       const char* word = p_.Text(choices[i]);
@@ -139,7 +143,8 @@ class Checker {
   }
 
   int CheckTensor(const uint32_t* param, const KpDLTensor& t) {
-    if (CheckDType(param[1], t.dtype)) return -1;
+    if (extents_.HasDType(t.dtype) && CheckDType(param[1], t.dtype)) return -1;
+    if (!extents_.HasDims(t)) return 0;
     if (KP_UNLIKELY(t.ndim < 0 || t.ndim > KP_MAX_NDIM || (t.ndim && !t.shape))) {
       return say_.Raise("ValueError", "%S: expected a tensor of 0 to 64 dims with a shape, got %i dims",
                         int64_t{t.ndim});
@@ -158,7 +163,7 @@ class Checker {
     if (bound.lanes) {
       if (KP_LIKELY(PackDType(bound) == packed && got.lanes == 1)) return 0;
       return say_.Raise("TypeError", "%S: expected dtype %s = %d%b, got %d", p_.Text(*set), bound,
-                        Complain::kDTypeBinder | (want & 0xff) << 8, got);
+                        ComplainOf<Extents>::kDTypeBinder | (want & 0xff) << 8, got);
     }
     const uint32_t count = *set >> 16;
     bool found = count == 0;
@@ -188,7 +193,7 @@ class Checker {
       if (f_.batch_ndim < 0) {
         f_.batch_ndim = lead;
         f_.batch_shape = t.shape;
-      } else if (KP_UNLIKELY(!SameSizes(t.shape, lead, f_.batch_shape, f_.batch_ndim))) {
+      } else if (KP_UNLIKELY(!MeetSizes(t.shape, lead, f_.batch_shape, f_.batch_ndim))) {
         return WrongBatch(shape, t);
       }
     }
@@ -203,16 +208,16 @@ class Checker {
             f_.bound |= uint64_t{1} << operand;
             f_.dims[operand] = *at;
           }
-          if (KP_UNLIKELY(f_.dims[operand] != *at)) return WrongDim(shape, t, i, f_.dims[operand]);
+          if (KP_UNLIKELY(!extents_.Meet(f_.dims[operand], *at))) return WrongDim(shape, t, i, f_.dims[operand]);
           break;
         case DimOp::kConst:
-          if (KP_UNLIKELY(operand != *at)) return WrongDim(shape, t, i, operand);
+          if (KP_UNLIKELY(!extents_.Meet(operand, *at))) return WrongDim(shape, t, i, operand);
           break;
         case DimOp::kStar:
           if (f_.star_ndim[operand] < 0) {
             f_.star_ndim[operand] = width;
             f_.star_shape[operand] = at;
-          } else if (!SameSizes(at, width, f_.star_shape[operand], f_.star_ndim[operand])) {
+          } else if (!MeetSizes(at, width, f_.star_shape[operand], f_.star_ndim[operand])) {
             return WrongStar(shape, t, dim);
           }
           at += width - 1;
@@ -227,10 +232,10 @@ class Checker {
     return 0;
   }
 
-  static bool SameSizes(const int64_t* a, int32_t a_count, const int64_t* b, int32_t b_count) {
+  bool MeetSizes(const int64_t* a, int32_t a_count, const int64_t* b, int32_t b_count) const {
     if (a_count != b_count) return false;
     for (int32_t i = 0; i < a_count; ++i) {
-      if (a[i] != b[i]) return false;
+      if (!extents_.Meet(a[i], b[i])) return false;
     }
     return true;
   }
@@ -242,7 +247,7 @@ class Checker {
     Split(shape, t.ndim, &lead, &width);
     if (BatchOf(shape) == Batch::kBroadcast && f_.batch_ndim >= 0) {
       bool fits = lead == f_.batch_ndim;
-      for (int32_t i = 0; i < lead && fits; ++i) fits = t.shape[i] == 1 || t.shape[i] == f_.batch_shape[i];
+      for (int32_t i = 0; i < lead && fits; ++i) fits = extents_.MayBroadcast(t.shape[i], f_.batch_shape[i]);
       if (!fits) return WrongBatch(shape, t);
     }
     const int64_t* at = t.shape + lead;
@@ -251,9 +256,9 @@ class Checker {
       const DimOp op = DimOpOf(dim);
       if (op == DimOp::kInt || op == DimOp::kCode) {
         int64_t want = 0;
-        const Value value = DimValue(f_, dim, &want);
+        const Value value = DimValue(f_, dim, &want, extents_);
         // kUnbound: an optional parameter that would bind it is absent.
-        if (value == Value::kOk && *at != want) return WrongDim(shape, t, i, want);
+        if (value == Value::kOk && (want < 0 || !extents_.Meet(*at, want))) return WrongDim(shape, t, i, want);
         if (value > Value::kUnbound) {
           return say_.Raise("ValueError", "%S: expected shape %h, got %v", shape, value, p_.words + Operand(dim), 1u);
         }
@@ -278,13 +283,16 @@ class Checker {
       return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i%f, got %l", shape, want,
                         int64_t{i} - NumDimsOf(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim);
     }
-    return say_.Raise("ValueError", "%S: expected shape %h with %s = %i%b, got %l", shape,
-                      op == DimOp::kVar ? p_.DimName(operand) : p_.ParamName(p_.IntParam(operand)), want,
-                      op == DimOp::kVar ? dim : Complain::kNoBinder, t.shape, t.ndim);
+    if (op == DimOp::kVar) {
+      return say_.Raise("ValueError", "%S: expected shape %h with %s = %x%b, got %l", shape, p_.DimName(operand), want,
+                        dim, t.shape, t.ndim);
+    }
+    return say_.Raise("ValueError", "%S: expected shape %h with %s = %i, got %l", shape,
+                      p_.ParamName(p_.IntParam(operand)), want, t.shape, t.ndim);
   }
   KP_COLD int WrongBatch(const uint32_t* shape, const KpDLTensor& t) const {
     return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", shape, f_.batch_shape,
-                      f_.batch_ndim, Complain::kBatchBinder,
+                      f_.batch_ndim, ComplainOf<Extents>::kBatchBinder,
                       BatchOf(shape) == Batch::kBroadcast ? " or 1 in place of any of these" : kNoText, t.shape,
                       t.ndim);
   }
@@ -296,7 +304,7 @@ class Checker {
 
   int CheckMemory(uint32_t flags, const KpDLTensor& t) {
     const Layout layout = LayoutOf(t);
-    if (KP_UNLIKELY(!layout.sane)) {
+    if (KP_UNLIKELY(!layout.sane) && !extents_.MayBeSane(t)) {
       return say_.Raise("ValueError", "%S: expected sizes from 0 whose product fits 64 bits, got %l", t.shape, t.ndim);
     }
     if (abstract_) return 0;
@@ -357,12 +365,12 @@ class Checker {
     const uint32_t* code = record + 1;
     const uint32_t relations = *record >> 16;
     int64_t left = 0;
-    Value value = Evaluate(f_, &code, &left);
+    Value value = Evaluate(f_, &code, &left, extents_);
     bool holds = true;
     for (uint32_t i = 0; i < relations; ++i) {
       const Relation relation = static_cast<Relation>(*code++);
       int64_t right = 0;
-      const Value next = Evaluate(f_, &code, &right);
+      const Value next = Evaluate(f_, &code, &right, extents_);
       if (value == Value::kOk || next == Value::kUnbound) value = next;
       holds &= Holds(relation, left, right);
       left = right;
@@ -382,12 +390,12 @@ class Checker {
       return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t", p_.words + p_.Result(i)[2],
                         &results_[i]);
     }
-    if (ResultPrototype(f_, say_.function, i, say_.raiser, shape, &want)) return -1;
+    if (ResultPrototype(f_, say_.function, i, say_.raiser, shape, &want, extents_)) return -1;
     if (PackDType(t->dtype) != PackDType(want.dtype) || t->dtype.lanes != 1) {
       return say_.Raise("TypeError", "%S: expected dtype %d, got %d", want.dtype, t->dtype);
     }
     // NOLINTBEGIN(clang-analyzer-core.CallAndMessage): ResultPrototype has filled `want` and `shape`
-    if (t->ndim < 0 || (t->ndim && !t->shape) || !SameSizes(t->shape, t->ndim, shape, want.ndim)) {
+    if (t->ndim < 0 || (t->ndim && !t->shape) || !MeetSizes(t->shape, t->ndim, shape, want.ndim)) {
       return say_.Raise("ValueError", "%S: expected shape %h = %l, got %l", p_.words + p_.Result(i)[2], shape,
                         want.ndim, t->shape, t->shape && t->ndim > 0 && t->ndim <= KP_MAX_NDIM ? t->ndim : 0);
     }
@@ -479,15 +487,17 @@ class Checker {
   KpSigFrame& f_;
   const KpAny* results_;
   const bool abstract_;
+  const Extents extents_;
   bool waiting_ = false;  // something needs the second pass
   int device_from_ = 0;
-  Complain say_;
+  ComplainOf<Extents> say_;
 };
 
 // See kp_sig_check.
+template <class Extents = KnownExtents>
 inline int Check(const uint32_t* program, const char* function, const KpAny* args, const KpAny* results, uint32_t flags,
-                 const Raiser& raiser, KpSigFrame* frame) {
-  return Checker(program, function, args, results, flags, raiser, frame).Run();
+                 const Raiser& raiser, KpSigFrame* frame, const Extents& extents = Extents()) {
+  return Checker<Extents>(program, function, args, results, flags, raiser, frame, extents).Run();
 }
 
 }  // namespace signature

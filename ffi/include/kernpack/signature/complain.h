@@ -26,16 +26,19 @@ inline constexpr char kObjectTypes[][9] = {"object", "str",  "bytes", "Error",  
 inline constexpr char kNoText[] = "";
 
 // A checked call as its errors speak of it.
-struct Complain {
+template <class Extents = KnownExtents>
+struct ComplainOf {
   View p;
   const char* function;
   const Raiser& raiser;
   const KpSigFrame& frame;
   int who = 0;  // the parameter at hand, or number of parameters + the result
   int64_t item = -1;  // of a list parameter
+  Extents extents{};
 
   // Raises "<function>: " and the format; returns -1. The format's directives and their arguments:
   //   %S the parameter or result at hand    %s const char*          %i int64_t           %q KpBytes const*
+  //   %x int64_t: an extent
   //   %h shape record: its text             %l int64_t const*, int32_t: [2, 3]           %t KpAny const*: its type
   //   %d KpDLDataType                       %D KpDLDevice           %u set record: T in {f32, f16}
   //   %c choices: "a", "b"                  %n int: as who          %b uint32_t: " (bound by x)", see AddBinder
@@ -64,6 +67,9 @@ struct Complain {
         case 'i':
           text << va_arg(arguments, int64_t);
           break;
+        case 'x':
+          extents.Print(text, va_arg(arguments, int64_t));
+          break;
         case 'q':
           text << *va_arg(arguments, const KpBytes*);
           break;
@@ -74,7 +80,10 @@ struct Complain {
           const int64_t* values = va_arg(arguments, const int64_t*);
           const int32_t count = va_arg(arguments, int32_t);
           text << '[';
-          for (int32_t i = 0; i < count; ++i) text << (i ? ", " : kNoText) << values[i];
+          for (int32_t i = 0; i < count; ++i) {
+            text << (i ? ", " : kNoText);
+            extents.Print(text, values[i]);
+          }
           text << ']';
           break;
         }
@@ -109,7 +118,6 @@ struct Complain {
   }
 
   // For %b: a dim word (DimOp::kVar or kStar), or one of these, which aren't a DimOp.
-  static constexpr uint32_t kNoBinder = 0xfd;
   static constexpr uint32_t kBatchBinder = 0xfe;
   static constexpr uint32_t kDTypeBinder = 0xff;  // | variable << 8
 
@@ -138,11 +146,14 @@ struct Complain {
   KP_COLD void AddBinder(Text& text, uint32_t what) const {
     for (int i = 0; i < p.NumParams(); ++i) {
       const uint32_t* param = p.Param(i);
-      if (KindOf(param) != KP_PARAM_TENSOR || frame.args[i].type_index == KP_TYPE_NONE) continue;
+      const KpAny& a = frame.args[i];
+      if (KindOf(param) != KP_PARAM_TENSOR || a.type_index == KP_TYPE_NONE || !extents.HasType(a)) continue;
+      const KpDLTensor* t = kp_any_tensor(&a);
       const uint32_t* shape = p.words + param[2];
       bool binds = what == kBatchBinder && BatchOf(shape) == Batch::kSame;
-      if (FormOf(param[1]) == DTypeForm::kVar) binds |= what == (kDTypeBinder | (param[1] & 0xff) << 8);
       for (uint32_t j = 0; j < NumDimsOf(shape); ++j) binds |= DimsOf(shape)[j] == what;
+      if (t && !extents.HasDims(*t)) binds = false;
+      if (FormOf(param[1]) == DTypeForm::kVar) binds |= what == (kDTypeBinder | (param[1] & 0xff) << 8);
       if (!binds) continue;
       text << " (bound by " << p.ParamName(i) << ')';
       return;
@@ -168,12 +179,18 @@ struct Complain {
       if ((op != Op::kDim && !is_int) || (seen[is_int] >> operand & 1)) continue;
       seen[is_int] |= uint64_t{1} << operand;
       const int param = is_int ? p.IntParam(operand) : 0;
-      text << before << (is_int ? p.ParamName(param) : p.DimName(operand)) << " = "
-           << (is_int ? frame.args[param].v.v_int : frame.dims[operand]);
+      text << before << (is_int ? p.ParamName(param) : p.DimName(operand)) << " = ";
+      if (is_int) {
+        text << frame.args[param].v.v_int;
+      } else {
+        extents.Print(text, frame.dims[operand]);
+      }
       before = ", ";
     }
   }
 };
+
+using Complain = ComplainOf<>;
 
 }  // namespace signature
 KP_NAMESPACE_END

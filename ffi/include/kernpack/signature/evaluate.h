@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SIGNATURE_EVALUATE_H_
 #define KERNPACK_SIGNATURE_EVALUATE_H_
 
+#include <kernpack/signature/extents.h>
 #include <kernpack/signature/program.h>
 
 KP_NAMESPACE_BEGIN
@@ -16,13 +17,6 @@ inline Value Divide(int64_t a, int64_t b, bool ceiling, int64_t* out) {
   *out = a / b;
   if (a % b != 0 && same_sign == ceiling) *out += ceiling ? 1 : -1;
   return Value::kOk;
-}
-
-// Elements of a tensor that LayoutOf found sane.
-inline int64_t Numel(const KpDLTensor* t) {
-  int64_t n = 1;
-  for (int32_t i = 0; i < t->ndim; ++i) n *= t->shape[i];
-  return n;
 }
 
 KP_COLD inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
@@ -49,8 +43,11 @@ KP_COLD inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
   return Value::kOk;
 }
 
-// Evaluates the code at *code and moves *code behind its end, also when the value has none.
-KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* out) {
+// Evaluates the code at *code and moves *code behind its end, also when the value has none. kUnbound: a dim that nothing bound, or
+// what is known in the run only.
+template <class Extents = KnownExtents>
+KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, int64_t* out,
+                              const Extents& extents = Extents()) {
   int64_t stack[kMaxStack + 1];
   int n = 0;
   Value status = Value::kOk;
@@ -68,23 +65,25 @@ KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, in
         at += 2;
         break;
       case Op::kDim:
-        if (!(frame.bound >> operand & 1)) {
+        stack[n] = frame.dims[operand];
+        if (!(frame.bound >> operand & 1) || !extents.Read(&stack[n])) {
           now = Value::kUnbound;
           stack[n] = 1;
-        } else {
-          stack[n] = frame.dims[operand];
         }
         ++n;
         break;
-      case Op::kInt:
-        stack[n++] = frame.args[View{frame.program}.IntParam(operand)].v.v_int;
-        break;
-      case Op::kNumel: {
-        const KpDLTensor* t = kp_any_tensor(&frame.args[operand]);
-        stack[n++] = t ? Numel(t) : 1;  // a number stands for a rank-0 tensor
+      case Op::kInt: {
+        const KpAny& a = frame.args[View{frame.program}.IntParam(operand)];
+        if (!extents.HasValue(a)) now = Value::kUnbound;
+        stack[n++] = a.v.v_int;
         break;
       }
+      case Op::kNumel:
+        if (!extents.Numel(frame.args[operand], &stack[n])) now = Value::kUnbound;
+        ++n;
+        break;
       case Op::kItemSize:
+        if (!extents.HasDType(frame.dtypes[operand])) now = Value::kUnbound;
         stack[n++] = (frame.dtypes[operand].bits * frame.dtypes[operand].lanes + 7) / 8;
         break;
       // NOLINTBEGIN(clang-analyzer-core.*): a compiled program has operands before their operator

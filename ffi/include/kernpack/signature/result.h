@@ -24,20 +24,24 @@ inline KpDLDataType ResultDType(const KpSigFrame& frame, uint32_t dtype) {
   return t;
 }
 
-// The value of a dim that is one size: neither _ nor a dims tuple.
-inline Value DimValue(const KpSigFrame& frame, uint32_t dim, int64_t* out) {
+// The value of a dim that is one size: neither _ nor a dims tuple. A variable's is an extent, which may be a symbol; the others are
+// numbers.
+template <class Extents = KnownExtents>
+inline Value DimValue(const KpSigFrame& frame, uint32_t dim, int64_t* out, const Extents& extents = Extents()) {
   const View p{frame.program};
   const uint32_t operand = Operand(dim);
   switch (DimOpOf(dim)) {
     case DimOp::kVar:
       *out = frame.dims[operand];
       return frame.bound >> operand & 1 ? Value::kOk : Value::kUnbound;
-    case DimOp::kInt:
-      *out = frame.args[p.IntParam(operand)].v.v_int;
-      return Value::kOk;
+    case DimOp::kInt: {
+      const KpAny& a = frame.args[p.IntParam(operand)];
+      *out = a.v.v_int;
+      return extents.HasValue(a) ? Value::kOk : Value::kUnbound;
+    }
     case DimOp::kCode: {
       const uint32_t* code = p.words + operand;
-      return Evaluate(frame, &code, out);
+      return Evaluate(frame, &code, out, extents);
     }
     default:
       *out = operand;
@@ -51,19 +55,24 @@ inline KpDLDevice CallDevice(const KpSigFrame& frame) {
 }
 
 // Builds a result's shape.
+template <class Extents>
 class ShapeBuilder {
  public:
-  explicit ShapeBuilder(int64_t* shape) : shape_(shape) {}
+  ShapeBuilder(int64_t* shape, const Extents& extents) : shape_(shape), extents_(extents) {}
   int32_t ndim() const { return ndim_; }
 
   // A batch or dims tuple; count < 0: nothing bound it.
   Value Add(const int64_t* sizes, int32_t count) {
     if (count < 0) return Value::kUnbound;
     for (int32_t i = 0; i < count; ++i) {
-      const int64_t size = sizes[i];
-      if (size < 0) return Value::kNegative;
-      if (ndim_ == KP_MAX_NDIM || __builtin_mul_overflow(elements_, size, &elements_) || elements_ >> 56)
-        return Value::kOverflow;
+      int64_t size = sizes[i];
+      if (!extents_.Read(&size)) {
+        counted_ = false;  // it may be 0, and then no size beside it is too large
+      } else if (size < 0) {
+        return Value::kNegative;
+      }
+      if (ndim_ == KP_MAX_NDIM) return Value::kOverflow;
+      if (counted_ && (__builtin_mul_overflow(elements_, size, &elements_) || elements_ >> 56)) return Value::kOverflow;
       shape_[ndim_++] = size;
     }
     return Value::kOk;
@@ -71,11 +80,14 @@ class ShapeBuilder {
 
  private:
   int64_t* shape_;
+  const Extents& extents_;
   int32_t ndim_ = 0;
+  bool counted_ = true;  // elements_ is the product so far
   int64_t elements_ = 1;
 };
 
-KP_COLD inline int BadResult(Complain say, int index, const uint32_t* shape, uint32_t dim, Value value) {
+template <class Extents>
+KP_COLD inline int BadResult(ComplainOf<Extents> say, int index, const uint32_t* shape, uint32_t dim, Value value) {
   say.who = say.p.NumParams() + index;
   if (value == Value::kUnbound) {
     return say.Raise("ValueError",
@@ -88,12 +100,13 @@ KP_COLD inline int BadResult(Complain say, int index, const uint32_t* shape, uin
 }
 
 // What to allocate for result `index`: dtype, ndim, shape (written to `shape`, length KP_MAX_NDIM), device. No strides.
+template <class Extents = KnownExtents>
 KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function, int index, const Raiser& raiser,
-                                   int64_t* shape, KpDLTensor* out) {
+                                   int64_t* shape, KpDLTensor* out, const Extents& extents = Extents()) {
   const View p{frame.program};
   const uint32_t* record = p.Result(index);
   const uint32_t* contract = p.words + record[2];
-  ShapeBuilder builder(shape);
+  ShapeBuilder<Extents> builder(shape, extents);
   Value value = Value::kOk;
   uint32_t dim = 0;
   out->dtype = ResultDType(frame, record[1]);
@@ -107,10 +120,14 @@ KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function
       continue;
     }
     int64_t size = 0;
-    value = DimValue(frame, dim, &size);
+    value = DimValue(frame, dim, &size, extents);
+    if (value == Value::kOk && size < 0 && DimOpOf(dim) != DimOp::kVar) value = Value::kNegative;
+    if (value == Value::kUnbound && extents.Defer(&size)) value = Value::kOk;
     if (value == Value::kOk) value = builder.Add(&size, 1);
   }
-  if (value != Value::kOk) return BadResult(Complain{p, function, raiser, frame}, index, contract, dim, value);
+  if (value != Value::kOk) {
+    return BadResult(ComplainOf<Extents>{p, function, raiser, frame, 0, -1, extents}, index, contract, dim, value);
+  }
   out->data = nullptr;
   out->device = CallDevice(frame);
   out->ndim = builder.ndim();
@@ -121,20 +138,23 @@ KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function
 }
 
 // 0 bytes where the contract has no workspace.
-KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function, const Raiser& raiser, uint64_t* out) {
+template <class Extents = KnownExtents>
+KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function, const Raiser& raiser, uint64_t* out,
+                                  const Extents& extents = Extents()) {
   const View p{frame.program};
   *out = 0;
   if (!p.HasWorkspace()) return 0;
   const uint32_t* record = p.words + p.words[kHeadWorkspace];
   const uint32_t* code = record + 1;
   int64_t bytes = 0;
-  Value value = Evaluate(frame, &code, &bytes);
+  Value value = Evaluate(frame, &code, &bytes, extents);
   if (value == Value::kOk && bytes >= 0) {
     *out = static_cast<uint64_t>(bytes);
     return 0;
   }
-  const Complain say{p, function, raiser, frame};
+  const ComplainOf<Extents> say{p, function, raiser, frame, 0, -1, extents};
   if (value == Value::kUnbound) {
+    if (extents.Defer(&bytes)) return 0;
     return say.Raise("ValueError", "expected arguments that fix workspace = %s, got only empty lists", p.Text(*record));
   }
   if (value != Value::kOk) {

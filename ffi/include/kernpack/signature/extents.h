@@ -1,0 +1,42 @@
+// What a check computes with. In a call of values everything is known; before a program runs, some extents are symbols and some
+// arguments have a type only. sdk/src/program/symbolic_extents.h has the same functions for those, so that one check serves both.
+#ifndef KERNPACK_SIGNATURE_EXTENTS_H_
+#define KERNPACK_SIGNATURE_EXTENTS_H_
+
+#include <kernpack/config.h>
+#include <kernpack/text.h>
+
+KP_NAMESPACE_BEGIN
+namespace signature {
+
+struct KnownExtents {
+  // Whether two extents may be equal; they are from then on.
+  bool Meet(int64_t a, int64_t b) const { return a == b; }
+  // Whether an extent may broadcast to another: be equal to it, or 1.
+  bool MayBroadcast(int64_t extent, int64_t to) const { return extent == 1 || extent == to; }
+  // Whether the tensor's size, which LayoutOf found not to be sane, may be so all the same.
+  bool MayBeSane(const KpDLTensor&) const { return false; }
+  // Whether it is a number; *extent is that number then.
+  bool Read(int64_t*) const { return true; }
+  // What is known of an argument: anything at all, its value, the dims of a tensor, its dtype.
+  bool HasType(const KpAny&) const { return true; }
+  bool HasValue(const KpAny&) const { return true; }
+  bool HasDims(const KpDLTensor&) const { return true; }
+  bool HasDType(KpDLDataType) const { return true; }
+  // The number of elements of an argument, where it is known. A number stands for a rank-0 tensor.
+  bool Numel(const KpAny& a, int64_t* out) const {
+    const KpDLTensor* t = kp_any_tensor(&a);
+    *out = 1;
+    for (int32_t i = 0; t && i < t->ndim; ++i) *out *= t->shape[i];  // LayoutOf found it sane
+    return true;
+  }
+  // Whether what nothing binds, or no expression can tell, is left to the run; *extent stands for it then.
+  bool Defer(int64_t*) const { return false; }
+
+  void Print(Text& text, int64_t extent) const { text << extent; }
+};
+
+}  // namespace signature
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_SIGNATURE_EXTENTS_H_
