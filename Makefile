@@ -13,7 +13,7 @@ check: ## the daily loop on build/dev, minutes: lint, C++ and Python suites with
 messages: ## every text that a user may read, into build/messages.txt, by file and line
 	scripts/messages
 
-docs: ## the site, in build/docs/html; a page per op where `make wheels` has built the wheel
+docs: ## the site, in build/docs/html, opened in headless Chromium; a page per op where `make wheels` has built the wheel
 	scripts/docs
 
 private: ## the suites that reach hooks into torch and JAX, without the hooks (docs/private.md); on build/dev
