@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test check messages docs private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
+.PHONY: quickstart test check messages docs release-check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -18,6 +18,9 @@ docs: ## the site, in build/docs/html, opened in headless Chromium; a page per o
 
 private: ## the suites that reach hooks into torch and JAX, without the hooks (docs/private.md); on build/dev
 	scripts/private --all
+
+release-check: ## the wheels of dist/ in fresh environments, with pip and uv: installs, upgrades, contents; needs `make wheels`
+	scripts/release-check
 
 wheels: ## every wheel, into dist/
 	scripts/wheels

@@ -41,7 +41,7 @@ def test_the_comment_about_the_file_belongs_to_no_declaration() -> None:
 
 def test_what_a_header_says_of_itself() -> None:
     assert reference.first_comment("// One.\n//\n//   code(1)\n//\n// Two.\n#ifndef A\n") == (
-        "One.\n\n```text\n  code(1)\n```\n\nTwo."
+        "One.\n\n```text\n  code(1)\n\n```\n\nTwo."
     )
     assert reference.first_comment("/* One,\n * two.\n */\n#ifndef A\n") == "One,\ntwo."
 
