@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test check messages docs private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
+.PHONY: quickstart test check messages docs release-check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -13,11 +13,14 @@ check: ## the daily loop on build/dev, minutes: lint, C++ and Python suites with
 messages: ## every text that a user may read, into build/messages.txt, by file and line
 	scripts/messages
 
-docs: ## the site, in build/docs/html; a page per op where `make wheels` has built the wheel
+docs: ## the site, in build/docs/html, opened in headless Chromium; a page per op where `make wheels` has built the wheel
 	scripts/docs
 
 private: ## the suites that reach hooks into torch and JAX, without the hooks (docs/private.md); on build/dev
 	scripts/private --all
+
+release-check: ## the wheels of dist/ in fresh environments, with pip and uv: installs, upgrades, contents; needs `make wheels`
+	scripts/release-check
 
 wheels: ## every wheel, into dist/
 	scripts/wheels

@@ -1,15 +1,52 @@
 """How Sphinx makes the site out of the staged pages (stage.py). Nothing is fetched when a page is opened."""
 
+import inspect
+import re
+from pathlib import Path
+
 project = "Kernpack"
 author = "the Kernpack authors"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = "Kernpack"
 html_show_copyright = False
 html_copy_source = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 # Texts of the IR and of programs have no lexer of their own; a grammar that is only like EBNF is shown plain.
-suppress_warnings = ["misc.highlighting_failure"]
+# A namespace stands on each page that adds to it. Annotations of builtins (`type`) also match attributes of that name.
+suppress_warnings = ["misc.highlighting_failure", "duplicate_declaration.cpp", "ref.python"]
+
+# The reference: docs/site/reference.py lists what is on its pages.
+breathe_projects = {"kernpack": str(Path(__file__).resolve().parents[2] / "build/docs/doxygen")}
+breathe_default_project = "kernpack"
+breathe_default_members = ("members", "undoc-members")
+breathe_domain_by_extension = {"h": "cpp"}
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+default_role = "code"  # a docstring's `x`
+
+_CODE = re.compile(r"(`[^`]*`)")
+_PARAMETER = re.compile(r"^(\w+): (?=\S)")
+
+
+def _plain_text(app, what, name, obj, options, lines):
+    """Docstrings are plain text: code in backticks, and a paragraph of `name: what it is` for each parameter."""
+    try:
+        parameters = inspect.signature(obj).parameters if what in ("function", "method") else {}
+    except ValueError:  # a function in C that tells no signature
+        parameters = {}
+    for i, line in enumerate(lines):
+        parts = _CODE.split(line)
+        line = "".join(part if part.startswith("`") else re.sub(r"([*_|\\])", r"\\\1", part) for part in parts)
+        named = _PARAMETER.match(line.replace("\\_", "_"))
+        if named and named[1] in parameters:
+            line = f":param {named[1]}: {line.partition(': ')[2]}"
+        lines[i] = line
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", _plain_text)

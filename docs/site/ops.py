@@ -1,5 +1,5 @@
-"""A page per operation of the wheel kernpack-kernels, from the wheel itself: its text, contract, derivatives and an example
-that is run here, so that its output is real."""
+"""A page per operation of the wheel kernpack-kernels, from the wheel itself: its text, contract, gradients, dtypes, errors that are
+measured here (op_facts.py), and an example that is run here, so that its output is real."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ import numpy as np
 
 k = kernpack.load("kernpack_kernels")
 """
+_MATRIX = Path(__file__).resolve().parents[1] / "ops-matrix.md"
+_WIDTH = 80  # of a line of code on a page
 _DERIVED = re.compile(r"_(backward|jvp|zero)$")
 _DTYPES = re.compile(r"(\w+) in \{([^}\"]+)\}")
 
@@ -64,24 +66,61 @@ def text_and_contract(doc: str) -> tuple[str, str]:
 
 
 def in_lines(contract: str) -> str:
-    """The contract with its results and its conditions on lines of their own, so that it fits the page."""
-    return re.sub(r" (?=-> \(|where |with )", "\n    ", contract)
+    """The contract with its results and its conditions on lines of their own, and its parameters too where they are many."""
+    lines = re.sub(r" (?=-> \(|where |with )", "\n    ", contract).split("\n")
+    if len(lines[0]) > _WIDTH:
+        name, _, parameters = lines[0].partition("(")
+        lines[0] = f"{name}(\n        " + re.sub(r", (?=[*\w]+[:,])", ",\n        ", parameters)
+    return "\n".join(lines)
 
 
-def page(name: str, docs: dict[str, str]) -> str:
+def gradients(name: str, docs: dict[str, str]) -> list[str]:
+    """Which parameters have a gradient, and what can be derived again."""
+    backward = [other for other in docs if other.startswith(f"{name}_") and other.endswith("_backward")]
+    backward = [other for other in backward if not other.endswith("_backward_backward")]
+    lines = ["| gradient of | function | its own gradient | its tangent |", "|---|---|---|---|"]
+    for other in sorted(backward):
+        results = text_and_contract(docs[other])[1].partition("-> (")[2]
+        parameters = ", ".join(f"`{found}`" for found in re.findall(r"\bd_(\w+):", results))
+        again = "yes" if f"{other}_backward" in docs else "no"
+        lines.append(f"| {parameters} | `{other}` | {again} | {'yes' if f'{other}_jvp' in docs else 'no'} |")
+    lines += [
+        "",
+        f"Forward mode: {'yes' if f'{name}_jvp' in docs else 'no'}. Frameworks call these functions, you don't.",
+        "",
+    ]
+    return lines
+
+
+def frameworks(name: str) -> list[str]:
+    """The rows of docs/ops-matrix.md about one op, as one table."""
+    found: dict[str, dict[str, str]] = {}
+    for table in re.findall(
+        r"^\| (\w+) \|(.+)\|\n\|[-|]+\n((?:\|.+\n)+)", _MATRIX.read_text(encoding="utf-8"), re.MULTILINE
+    ):
+        framework, head, rows = table
+        for row in rows.splitlines():
+            op, *cells = [cell.strip() for cell in row.strip("|").split("|")]
+            if op == f"`{name}`":
+                found[framework] = dict(zip([h.strip() for h in head.split("|")], cells, strict=True))
+    if not found:
+        return []
+    columns = list(dict.fromkeys(column for cells in found.values() for column in cells))
+    lines = [f"| framework | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    lines += [f"| {f} | {' | '.join(cells.get(c, '') for c in columns)} |" for f, cells in sorted(found.items())]
+    return [*lines, "", "[The matrix of all operations](../ops-matrix.md) says how this is tested.", ""]
+
+
+def page(name: str, docs: dict[str, str], facts: list[str]) -> str:
     text, contract = text_and_contract(docs[name])
     program = _HEAD + EXAMPLES[name]
     # No other op's name begins with this one's and an underscore (names() has seen to it), so these are its derivatives.
     derived = sorted(other for other in docs if other.startswith(f"{name}_"))
     lines = [f"# {name}", "", text.replace("*", r"\*"), "", "## Contract", "", "```text", in_lines(contract), "```", ""]
-    lines += ["[The grammar of signatures](../signature.md) explains each part.", "", "## Types", ""]
-    lines += ["| in the contract | dtypes |", "|---|---|"]
     _, _, conditions = contract.rpartition(" where ")
-    lines += [f"| `{variable}` | {values} |" for variable, values in _DTYPES.findall(conditions)]
-    lines += ["", "[What each op does where](../ops-matrix.md) lists frameworks and transformations.", ""]
+    lines += [f"- `{variable}`: {values}" for variable, values in _DTYPES.findall(conditions)]
+    lines += ["", "[The grammar of signatures](../signature.md) explains each part.", "", "## Example", ""]
     lines += [
-        "## Example",
-        "",
         "```python",
         program.rstrip(),
         "```",
@@ -93,7 +132,9 @@ def page(name: str, docs: dict[str, str]) -> str:
         "```",
         "",
     ]
-    lines += ["## Derivatives", "", "You don't call these yourself: the frameworks do, for gradients and tangents.", ""]
+    lines += ["## Frameworks", "", *frameworks(name), "## Gradients", "", *gradients(name, docs)]
+    lines += ["## dtypes and errors", "", *facts] if facts else []
+    lines += ["## Contracts of the derivatives", ""]
     for other in derived:
         lines += [f"**`{other}`**", "", "```text", in_lines(text_and_contract(docs[other])[1]), "```", ""]
     return "\n".join(lines)
@@ -116,11 +157,15 @@ def write(folder: Path) -> list[str]:
     if not importlib.util.find_spec("kernpack") or not importlib.util.find_spec("kernpack_kernels"):
         return []
     import kernpack
+    import op_facts
 
     module = kernpack.load("kernpack_kernels")
     docs = {name: getattr(module, name).__doc__ for name in dir(module) if not name.startswith("_")}
     folder.mkdir(parents=True)
     found = names(docs)
     for name in found:
-        (folder / f"{name}.md").write_text(page(name, docs), encoding="utf-8")
+        facts = op_facts.facts(module, name) if name in op_facts.CALLS else []
+        if not facts:
+            print(f"left out: the errors of {name}, which docs/site/op_facts.py has no call of")
+        (folder / f"{name}.md").write_text(page(name, docs, facts), encoding="utf-8")
     return found

@@ -1,4 +1,4 @@
-"""Lays out the sources of the site: `stage.py <folder>`.
+"""Lays out what the site is made of: `stage.py <folder>` writes pages to <folder>/source and headers to <folder>/headers.
 
 The pages of docs/ go in as they are. The first page's sections are the doors of the site: the pages that a section's table links
 to become that section's part of the navigation. A page that no door leads to makes Sphinx fail."""
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import ops
+import reference
 
 DOCS = Path(__file__).resolve().parents[1]
 _LINK = re.compile(r"^\| \[[^\]]+\]\(([\w/-]+)\.md\)", re.MULTILINE)
@@ -40,9 +41,13 @@ def stage(folder: Path) -> None:
         print(
             "left out: the pages of the ops, because the wheel kernpack-kernels isn't installed (make wheels builds it)"
         )
+    for title, pages in reference.write(folder / "reference"):
+        trees.append(toctree(title, [f"reference/{page}" for page in pages]))
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         index.write("\n" + "\n".join(trees))
 
 
 if __name__ == "__main__":
-    stage(Path(sys.argv[1]))
+    stage(Path(sys.argv[1]) / "source")
+    shutil.rmtree(Path(sys.argv[1]) / "headers", ignore_errors=True)
+    reference.convert(Path(sys.argv[1]) / "headers")

@@ -66,7 +66,7 @@ def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None, *
     """Compiles a module, one function, or the text of either, for a target; the module's own when None.
 
     checked: an access of the module out of range is an IndexError of the call that names function, access, axis, index and
-    extent, and touches no memory. For debugging: it costs time, and a call on a device waits for its launches.
+        extent, and touches no memory. For debugging: it costs time, and a call on a device waits for its launches.
 
     Raises what the verifier finds (with the position), ValueError for a target that is not sound, RuntimeError for a kind
     without a generator: it lists those there are, and why others are not.

@@ -2,9 +2,8 @@
 
 import numpy as np
 import torch
+from reference import TOLERANCE
 
-# Largest error allowed, relative to the largest expected value.
-TOLERANCE = {"f32": 1e-6, "f64": 3e-15, "f16": 1e-3, "bf16": 8e-3}
 DTYPES = tuple(TOLERANCE)
 _NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
 

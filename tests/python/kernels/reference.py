@@ -8,6 +8,9 @@ import math
 
 import numpy as np
 
+# Largest error allowed of a dtype, relative to the largest expected value; the site shows it beside the measured one.
+TOLERANCE = {"f32": 1e-6, "f64": 3e-15, "f16": 1e-3, "bf16": 8e-3}
+
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 

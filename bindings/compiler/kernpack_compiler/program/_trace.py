@@ -209,8 +209,9 @@ def trace(
 ) -> Program:
     """Writes a program by running `function` once.
 
-    specs, named: what it will be given: Spec((8, 384), "f32"), or an array, of which only shape and dtype count; nested in
-        dicts, lists and tuples. Anything else (numbers, strings, None) is passed as it is and becomes part of the program.
+    specs: what it will be given: Spec((8, 384), "f32"), or an array, of which only shape and dtype count; nested in dicts,
+        lists and tuples. Anything else (numbers, strings, None) is passed as it is and becomes part of the program.
+    named: the same for arguments by name.
     operators: what Python's operators on symbols call: an object with `add`, `matmul`, `reshape`, ...
     name: of the program; the function's own otherwise, `main` for a lambda.
 

@@ -33,8 +33,9 @@ KP_HOST_API int kp_backend_info(int32_t open, KpAny* out);
 KP_HOST_API int kp_device_count(int32_t device_type, int32_t* out, KpAny* reason);
 /* The table of a device type that has devices; opens the driver. RuntimeError with the reason when there are none. */
 KP_HOST_API int kp_device_api(int32_t device_type, const KpDeviceApi** out);
-/* As get_attr and get_property of the table, but EXIST is FALSE, not an error, where there is no device, backend or driver. */
+/* As get_attr of the table, but EXIST is FALSE, not an error, where there is no device, backend or driver. */
 KP_HOST_API int kp_device_get_attr(KpDLDevice device, int32_t kind, KpAny* out);
+/* As get_property of the table; RuntimeError with the reason where the device type has no devices. */
 KP_HOST_API int kp_device_get_property(KpDLDevice device, KpBytes name, KpAny* out);
 /* Gives back what the host keeps for a device: values stored and workspaces kept under its name or its streams', pooled memory,
  * and what the backend itself keeps. Tensors and streams stay. Nothing that uses the workspaces may be running. */
@@ -42,8 +43,9 @@ KP_HOST_API int kp_device_reset(KpDLDevice device);
 
 /* ---- streams ---- */
 /* The stream that this thread queues work for the device on: that of the call in progress, else what was set; NULL: the
- * default. Setting gives what was there, to be set again by the same thread (nullable). The stream is borrowed. */
+ * default. The stream is borrowed. */
 KP_HOST_API void* kp_stream_get(KpDLDevice device);
+/* Sets that stream. *previous (nullable) is what was there, to be set again by the same thread. */
 KP_HOST_API int kp_stream_set(KpDLDevice device, void* stream, void** previous);
 
 /* ---- memory ---- */
@@ -60,8 +62,9 @@ KP_HOST_API int kp_fill(const KpDLTensor* to, int32_t value);
 
 /* ---- workspaces: memory for a moment, pooled by device and stream (ffi/src/device/pool) ---- */
 /* At least `bytes` (0 is fine), 64-byte aligned, for work on `stream`, until it is freed; reused by later work on that stream
- * without waiting. Frees that come in reverse order are the fastest; any thread may free. ValueError: `handle` is not in use. */
+ * without waiting. Frees that come in reverse order are the fastest; any thread may free. */
 KP_HOST_API int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out);
+/* With the device and the stream that it was allocated for. ValueError: `handle` isn't in use. */
 KP_HOST_API int kp_workspace_free(KpDLDevice device, void* handle, void* stream);
 /* The same as a TENSOR u8[bytes] for the current stream, which goes back to its pool with its last reference. */
 KP_HOST_API int kp_workspace_tensor(KpDLDevice device, uint64_t bytes, KpAny* out);

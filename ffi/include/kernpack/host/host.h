@@ -34,21 +34,24 @@ KP_HOST_API int64_t kp_live_objects(void);
 KP_HOST_API void kp_error_take(const char* who, int rc, KpAny* out);
 /* Whether this thread has an error in our slot. */
 KP_HOST_API int kp_error_pending(void);
+/* Drops this thread's error, if it has one. */
 KP_HOST_API void kp_error_clear(void);
 /* Raises; always returns -1. `format` is printf-like. */
 KP_HOST_API int kp_raise(const char* kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- objects (ffi/src/object) ---- */
 KP_HOST_API int kp_string_new(KpBytes text, KpAny* out); /* SMALL_STR up to 7 bytes, else STR */
-KP_HOST_API int kp_bytes_new(KpBytes data, KpAny* out);
-KP_HOST_API int kp_shape_new(const int64_t* items, size_t count, KpAny* out);
+KP_HOST_API int kp_bytes_new(KpBytes data, KpAny* out); /* SMALL_BYTES up to 7 bytes, else BYTES */
+KP_HOST_API int kp_shape_new(const int64_t* items, size_t count, KpAny* out); /* copies items; NULL when count is 0 */
 KP_HOST_API int kp_array_new(const KpAny* items, size_t count,
                              KpAny* out); /* retains items; borrowed forms are copied */
 KP_HOST_API int kp_map_new(const KpAny* keys_and_values, size_t pairs,
                            KpAny* out); /* insertion order; later keys replace */
+/* *out is an owned value and *out_found 1, or NONE and 0. */
 KP_HOST_API int kp_map_get(const KpMapObject* map, const KpAny* key, KpAny* out, int32_t* out_found);
 /* Steps through a map: start with *cursor 0; returns 1 and borrowed key and value, or 0 at the end. */
 KP_HOST_API int kp_map_next(const KpMapObject* map, uint64_t* cursor, KpAny* key, KpAny* value);
+/* An ERROR object; copies the texts, raises nothing. */
 KP_HOST_API int kp_error_new(KpBytes kind, KpBytes message, KpBytes backtrace, KpAny* out);
 /* A function calling `call` with self = context; `deleter` (nullable) runs when the last reference goes, on any thread. */
 KP_HOST_API int kp_function_new(void* context, KpSafeCall call, void (*deleter)(void* context), KpAny* out);
@@ -95,8 +98,12 @@ KP_HOST_API int kp_dltensor_validate(const KpDLTensor* tensor, const char* what)
 /* Takes ownership of `managed` on success (its deleter, which may be NULL, runs with the TENSOR's last reference). On failure,
  * another DLPack major version included, the caller still owns it and calls its deleter. Validates first. */
 KP_HOST_API int kp_tensor_from_dlpack(KpDLManagedTensor* managed, KpAny* out);
+/* The same for the versioned protocol. */
 KP_HOST_API int kp_tensor_from_dlpack_versioned(KpDLManagedTensorVersioned* managed, KpAny* out);
+/* Shares a TENSOR: *out holds a reference until its deleter runs. BufferError for a read-only one, which this protocol cannot
+ * say. */
 KP_HOST_API int kp_tensor_to_dlpack(KpObject* tensor, KpDLManagedTensor** out);
+/* The same for the versioned protocol, read-only tensors included. */
 KP_HOST_API int kp_tensor_to_dlpack_versioned(KpObject* tensor, KpDLManagedTensorVersioned** out);
 /* Our own CPU allocation (256-byte aligned, not zeroed), whatever the call context says. */
 KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
@@ -125,7 +132,9 @@ typedef struct KpCallContext {
   int (*check_interrupts)(void); /* nullable */
   struct KpCallContext* outer; /* set by enter */
 } KpCallContext;
+/* Begins a call on this thread; calls nest. */
 KP_HOST_API void kp_call_enter(KpCallContext* context);
+/* Ends the call that this thread began last. */
 KP_HOST_API void kp_call_leave(KpCallContext* context);
 /* What check_interrupts asks in calls without a context that says so. As KpCallContext.check_interrupts; NULL: nothing. */
 KP_HOST_API void kp_set_interrupt_check(int (*check)(void));
@@ -137,7 +146,9 @@ typedef struct KpSignature KpSignature;
 KP_HOST_API int kp_signature_parse(KpBytes text, const char* name, const KpSignature** out);
 /* The same contract as JSON: names, kinds, dtypes, shapes as terms, defaults, conditions, properties (docs/signature.md). STR. */
 KP_HOST_API int kp_signature_json(const KpSignature* signature, KpAny* out);
+/* As it was given; lives as long as the signature. */
 KP_HOST_API const char* kp_signature_text(const KpSignature* signature);
+/* The compiled form, for kp_sig_* (kernpack/host/signature.h); lives as long as the signature. */
 KP_HOST_API const uint32_t* kp_signature_program(const KpSignature* signature);
 
 /* ---- modules (ffi/src/module, ffi/src/loader) ---- */
@@ -170,9 +181,9 @@ KP_HOST_API int kp_peer_set_library(const char* path);
 KP_HOST_API int kp_module_files(KpAny* out);
 /* A module embedded in the program (KP_STATIC_NAME). */
 KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** out);
-KP_HOST_API const char* kp_module_name(const KpLoadedModule* module);
-KP_HOST_API const char* kp_module_version(const KpLoadedModule* module);
-KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module);
+KP_HOST_API const char* kp_module_name(const KpLoadedModule* module); /* the one in KP_MODULE */
+KP_HOST_API const char* kp_module_version(const KpLoadedModule* module); /* the one in KP_MODULE */
+KP_HOST_API const char* kp_module_sdk_version(const KpLoadedModule* module); /* of the headers that it was built with */
 KP_HOST_API const char* kp_module_path(const KpLoadedModule* module); /* of the first file; "" when embedded */
 KP_HOST_API const char* kp_module_digest(const KpLoadedModule* module); /* hex; of all files */
 KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module); /* 0, raised: a damaged table */
@@ -182,6 +193,7 @@ KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, in
 /* A function's contract is compiled when it is first asked for. NULL with no error raised: there is none of that name; NULL
  * with a ValueError: its contract does not compile (IndexError: the index is out of range; ImportError: its entry is damaged). */
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
+/* The same by name. */
 KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name);
 /* "<module>@<digest>/<function>" among the modules loaded in this process: what a compiled program stores instead of a
  * pointer. "<module>@v<major>/<function>", in what outlives the process, means the one loaded module of that major version.
@@ -208,12 +220,13 @@ KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int
 KP_HOST_API const int32_t* kp_checking(void);
 enum { KP_CHECKING_CALL = 1 << 16 }; /* of that word: who asks, and this for each checked call that runs now */
 enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line per call on stderr, before the kernel runs */ };
+/* Checks calls until kp_checking_leave; KpCheckingFlags. Entering nests. */
 KP_HOST_API void kp_checking_enter(uint32_t flags);
 KP_HOST_API void kp_checking_leave(uint32_t flags); /* the flags that were entered with */
 
 /* ---- registries, storage, threads ---- */
 KP_HOST_API int kp_global_names(KpAny* out); /* ARRAY of STR, sorted */
-KP_HOST_API int kp_global_remove(KpBytes name);
+KP_HOST_API int kp_global_remove(KpBytes name); /* ValueError: no function has that name */
 KP_HOST_API int kp_storage_stats(KpAny* out); /* STR: JSON, per module, scope, device: keys, bytes, workspaces */
 KP_HOST_API int kp_storage_reset_device(KpDLDevice device); /* drops what is scoped to that device or its streams */
 KP_HOST_API int kp_extension_register(KpBytes name, uint32_t version, const void* table); /* `table` lives for ever */

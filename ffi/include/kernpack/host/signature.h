@@ -70,11 +70,15 @@ typedef struct KpSigFrame {
 
 enum KpSigCheckFlags { KP_SIG_ABSTRACT = 1 /* shapes and dtypes only: data may be NULL (tracing) */ };
 
+/* Parameters, with those that only keywords can give. */
 KP_HOST_API int32_t kp_sig_num_params(const uint32_t* program);
+/* Parameters before the `*`. */
 KP_HOST_API int32_t kp_sig_num_positional(const uint32_t* program);
-KP_HOST_API int32_t kp_sig_num_results(const uint32_t* program);
+KP_HOST_API int32_t kp_sig_num_results(const uint32_t* program); /* without the workspace */
 KP_HOST_API uint32_t kp_sig_props(const uint32_t* program); /* KpSigProps */
+/* A parameter by its place. IndexError. */
 KP_HOST_API int kp_sig_param(const uint32_t* program, int32_t index, KpSigParam* out);
+/* A result by its place. IndexError. */
 KP_HOST_API int kp_sig_result(const uint32_t* program, int32_t index, KpSigResult* out);
 
 /* Checks a call. `args`: num_params values in parameter order, defaults filled in, NONE only where optional; a list is an ARRAY.

@@ -1,0 +1,196 @@
+"""Opens every page of the built site in headless Chromium: `browser.py <folder> [--screenshots <folder>]`.
+
+Each page has to fit a desktop and a phone without horizontal scrolling, to pass axe-core's rules of WCAG 2.1 AA (contrast, texts in
+place of pictures, names of controls, order of headings) in light and in dark mode, and to raise no error on its console. The search
+has to find SEARCHES. audit.py, which needs no browser, follows the links."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import axe_playwright_python
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = "/usr/bin/chromium"  # Debian's; Playwright would download one of its own
+WIDTHS = {"desktop": 1280, "phone": 390}
+_AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+# All rules once; those that depend on colours again in dark mode.
+_RULES = {
+    "light": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
+    "dark": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
+}
+_LISTED = 5  # how many findings of one rule are printed in full
+_SHOWN = 5  # a result below these isn't found by a reader
+
+# What readers look for, and the page that answers it; it has to be among the first results.
+SEARCHES = {
+    "load_inline": "python",
+    "pickling": "python",
+    "autograd": "torch",
+    "DTensor": "torch",
+    "shard_map": "jax",
+    "sharding": "jax",
+    "opencl": "device_code",
+    "sanitizers": "debugging",
+    "KERNPACK_CHECK": "debugging",
+    "tutorial": "tutorial",
+    "KP_EXPORT": "kernel",
+    "KP_GRAD": "kernel",
+    "grammar": "signature",
+    "workspace": "storage",
+    "CMake": "packaging",
+    "tag": "packaging",
+    "interpreter": "ir",
+    "schedule": "schedules",
+    "planner": "program",
+    "softmax": "softmax",
+}
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield chromium
+        finally:
+            chromium.close()
+
+
+def _choose(page: Page, theme: str) -> None:
+    """What the site's button for light and dark does."""
+    page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
+
+
+# A page of the reference has hundreds of declarations with the same tags and classes, and so the same colours: one of them is
+# examined. So it is with rows of tables; and the navigation, the same on every page, is examined on the first one.
+_MARK_ALIKE = """navigation => {
+  const seen = new Set();
+  for (const block of document.querySelectorAll("article dl.cpp, article dl.py, article tr")) {
+    const parts = new Set([...block.querySelectorAll("*")].map(part => part.tagName + "." + part.className));
+    const key = [block.tagName, block.className, ...[...parts].sort()].join(" ");
+    if (seen.has(key)) block.dataset.alike = "";
+    seen.add(key);
+  }
+  if (!navigation) for (const side of document.querySelectorAll(".sidebar-drawer")) side.dataset.alike = "";
+}"""
+# Without preload: it fetches style sheets by XMLHttpRequest, which a page that is a file may not do.
+_RUN = """rules => axe.run({exclude: [["[data-alike]"]]},
+                          {runOnly: rules, resultTypes: ["violations"], preload: false})"""
+
+
+def _violations(page: Page, theme: str) -> list[str]:
+    found = page.evaluate(_RUN, _RULES[theme])
+    lines = []
+    for rule in found["violations"]:
+        nodes = rule["nodes"]
+        for node in nodes[:_LISTED]:
+            detail = " ".join(node["failureSummary"].split()[5:])  # without "Fix any of the following:"
+            lines.append(f"{rule['id']} in {theme} mode: {detail}: {node['html'][:120]}")
+        if len(nodes) > _LISTED:
+            lines.append(f"{rule['id']} in {theme} mode: {len(nodes) - _LISTED} more like these")
+    return lines
+
+
+def problems(page: Page, file: Path, shots: Path | None = None) -> list[str]:
+    """What is wrong with one page of the site."""
+    found: list[str] = []
+    page.on("console", lambda message: message.type == "error" and found.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: found.append(f"script: {error.message}"))
+    page.on("requestfailed", lambda request: found.append(f"didn't load: {request.url}"))
+    page.goto(file.resolve().as_uri())
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    page.evaluate(_MARK_ALIKE, file.name == "index.html")
+    for device, width in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": 900})
+        needed = page.evaluate("document.documentElement.scrollWidth")
+        if needed > width:
+            found.append(f"scrolls sideways at {width} pixels: its contents are {needed} wide")
+        for theme in _RULES:
+            _choose(page, theme)
+            if device == "desktop":
+                found += _violations(page, theme)
+            if shots:
+                page.screenshot(path=shots / f"{file.stem}-{device}-{theme}.png", full_page=device == "desktop")
+    return found
+
+
+def _examine(files: list[Path], shots: Path | None) -> dict[Path, list[str]]:
+    found = {}
+    with browser() as chromium:
+        for file in files:
+            context = chromium.new_context()
+            found[file] = problems(context.new_page(), file, shots)
+            context.close()
+    return found
+
+
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """The site at an address of its own: the search fetches the pages that it cites, which a page that is a file may not do."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def unfound(page: Page, address: str, searches: dict[str, str]) -> list[str]:
+    """The words that the search of the site doesn't find on their page."""
+    found = []
+    for word, wanted in searches.items():
+        page.goto(f"{address}/search.html?q={word}")
+        page.wait_for_function("/finished|did not match/.test(document.querySelector('.search-summary')?.innerText)")
+        links = page.eval_on_selector_all("#search-results ul.search > li > a", "all => all.map(a => a.href)")
+        names = list(dict.fromkeys(Path(link.partition("?")[0].partition("#")[0]).stem for link in links))
+        if not names:
+            found.append(f"search: {word!r} has no result")
+        elif wanted not in names[:_SHOWN]:
+            found.append(f"search: {word!r} finds {', '.join(names[:_SHOWN])}, but not {wanted}")
+    return found
+
+
+def _searched(site: Path) -> list[str]:
+    with served(site) as address, browser() as chromium:
+        return unfound(chromium.new_page(), address, SEARCHES)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("site", type=Path)
+    parser.add_argument("--screenshots", type=Path, help="also write a picture of each page, width and mode here")
+    options = parser.parse_args()
+    files = sorted(options.site.rglob("*.html"))
+    if not files:
+        print(f"{options.site} has no page")
+        return 1
+    if options.screenshots:
+        options.screenshots.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(2) as pool:
+        searched = pool.submit(_searched, options.site)
+        halves = [pool.submit(_examine, files[part::2], options.screenshots) for part in (0, 1)]
+        by_page = {file: found for half in halves for file, found in half.result().items()}
+        wrong = [f"{file.relative_to(options.site)}: {what}" for file in files for what in by_page[file]]
+        wrong += searched.result()
+    print("\n".join(wrong) or f"{len(files)} pages look right in Chromium, and search finds {len(SEARCHES)} words")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""The reference: a page per group of headers (doxygen, breathe), per Python package (autodoc) and of the command `kernpack`.
+
+Every public header is on one page. What a header's first comment says stands above its declarations."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import doc_comments
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = {"ffi": ROOT / "ffi/include/kernpack", "sdk": ROOT / "sdk/include/kernpack/sdk"}
+
+# Page, title, headers by the folder above. A name that ends in a slash: all of that folder.
+CXX = [
+    ("cpp_values", "C++ for kernels: values", "ffi", "tensor_view tensor shape string array map any function dtype half float8 device"),
+    ("cpp_modules", "C++ for kernels: modules and services", "ffi",
+     "export module class error log text dispatch parallel stream storage workspace device_kernel device_code"),
+    ("cpp_torch", "C++ on libtorch", "ffi", "torch"),
+    ("c_host", "C API of the host", "ffi", "host/"),
+    ("c_abi", "The ABI's header", "ffi", "abi dtype_table"),
+    ("c_backend", "C API of device backends", "ffi", "device_api"),
+    ("sdk_target", "SDK: targets and devices", "sdk",
+     "target target_kind target_tag target_match target_value virtual_device compilation_config device_api device_backend object"),
+    ("sdk_ir", "SDK: the IR", "sdk", "ir/"),
+    ("sdk_schedule", "SDK: schedules", "sdk", "schedule/"),
+    ("sdk_codegen", "SDK: generators", "sdk", "codegen/"),
+    ("sdk_program", "SDK: programs", "sdk", "program/"),
+]  # fmt: skip
+# What kernel authors and embedders don't call: parts of the headers above.
+BEHIND = {
+    "ffi": "alias call call_device config device_service fit fit_mark glibc_compat glue guard instance kernel object service",
+    "sdk": "",
+}
+PYTHON = [("kernpack", "Python: kernpack"), ("kernpack_sdk", "Python: kernpack_sdk"),
+          ("kernpack_compiler", "Python: kernpack_compiler"), ("kernpack_compiler.ir", "Python: kernpack_compiler.ir"),
+          ("kernpack_compiler.program", "Python: kernpack_compiler.program")]  # fmt: skip
+
+
+def headers(side: str, names: str) -> list[Path]:
+    found: list[Path] = []
+    for name in names.split():
+        found += sorted((INCLUDE[side] / name).glob("*.h")) if name.endswith("/") else [INCLUDE[side] / f"{name}.h"]
+    return found
+
+
+def missing() -> list[str]:
+    """Public headers that are on no page."""
+    listed = {file for _, _, side, names in CXX for file in headers(side, names)}
+    listed |= {file for side, names in BEHIND.items() for file in headers(side, names)}
+    inner = {INCLUDE["ffi"] / "signature", INCLUDE["ffi"] / "foreign"}
+    public = {file for folder in INCLUDE.values() for file in folder.rglob("*.h") if file.parent not in inner}
+    return sorted(str(file.relative_to(ROOT)) for file in public ^ listed)
+
+
+def _include(file: Path) -> str:
+    """kernpack/host/target.h"""
+    return str(file).partition("/include/")[2]
+
+
+def _flat(file: Path) -> str:
+    """Several headers have one name in different folders, and breathe tells files apart by name alone."""
+    return _include(file).replace("/", ".")
+
+
+def first_comment(header: str) -> str:
+    """What a header says of itself, above its include guard. Indented lines are code."""
+    text = header.partition("#ifndef")[0].strip()
+    if text.startswith("/*"):
+        lines = [re.sub(r"^ \* ?", "", line) for line in text[2:].rstrip("*/").rstrip().splitlines()]
+        lines[0] = lines[0].removeprefix(" ")
+    else:
+        lines = [re.sub(r"^// ?", "", line) for line in text.splitlines()]
+    shown: list[str] = []
+    code = False
+    for line in lines:
+        indented = line.startswith("  ")
+        if indented != code and (line or not code):
+            shown += ["```text", ""][:1] if indented else ["```", ""]
+            code = indented
+        shown.append(line)
+    return "\n".join([*shown, "```"] if code else shown)
+
+
+def cxx_page(title: str, side: str, names: str) -> str:
+    lines = [f"# {title}", ""]
+    for file in headers(side, names):
+        lines += [f"## `{_include(file)}`", "", first_comment(file.read_text(encoding="utf-8")), ""]
+        lines += ["```{eval-rst}", f".. doxygenfile:: {_flat(file)}", "```", ""]
+    return "\n".join(lines)
+
+
+def python_page(name: str, title: str) -> str:
+    module = importlib.import_module(name)
+    public = getattr(module, "__all__", None) or [
+        key
+        for key, value in vars(module).items()
+        if not key.startswith("_") and getattr(value, "__module__", "").startswith(name.split(".")[0])
+    ]
+    lines = [f"# {title}", "", inspect.getdoc(module) or "", "", "```{eval-rst}", f".. py:currentmodule:: {name}", ""]
+    for key in sorted(public):
+        value = getattr(module, key)
+        if inspect.ismodule(value):
+            continue
+        kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
+        lines += [f".. auto{kind}:: {name}.{key}"]
+        lines += ["   :members:", "   :undoc-members:"] if kind == "class" else []
+        lines.append("")
+    return "\n".join([*lines, "```", ""])
+
+
+def _help(*command: str) -> str:
+    environment = {**os.environ, "COLUMNS": "88", "NO_COLOR": "1"}
+    run = [sys.executable, "-m", "kernpack_sdk", *command, "--help"]
+    return subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.rstrip()
+
+
+def command_page() -> str:
+    whole = _help()
+    lines = ["# The command `kernpack`", "", "It comes with `kernpack-sdk`.", "", "```text", whole, "```", ""]
+    for name in re.findall(r"^    (\w+) ", whole, re.MULTILINE):
+        lines += [f"## `kernpack {name}`", "", "```text", _help(name), "```", ""]
+    return "\n".join(lines)
+
+
+def convert(folder: Path) -> None:
+    """The headers as doxygen reads them."""
+    folder.mkdir(parents=True)
+    for _, _, side, names in CXX:
+        for file in headers(side, names):
+            (folder / _flat(file)).write_text(
+                doc_comments.converted(file.read_text(encoding="utf-8")), encoding="utf-8"
+            )
+
+
+def write(folder: Path) -> list[tuple[str, list[str]]]:
+    """Writes the pages; returns the parts of the navigation: their titles and pages."""
+    if unlisted := missing():
+        raise SystemExit(f"docs/site/reference.py: no page has, or there isn't: {', '.join(unlisted)}")
+    folder.mkdir(parents=True)
+    native = []
+    for name, title, side, names in CXX:
+        (folder / f"{name}.md").write_text(cxx_page(title, side, names), encoding="utf-8")
+        native.append(name)
+    python = []
+    for name, title in PYTHON:
+        if importlib.util.find_spec(name.partition(".")[0]):
+            page = name.replace(".", "_")
+            (folder / f"{page}.md").write_text(python_page(name, title), encoding="utf-8")
+            python.append(page)
+        else:
+            print(f"left out: the reference of {name}, which isn't installed (make wheels builds it)")
+    if importlib.util.find_spec("kernpack_sdk"):
+        (folder / "command.md").write_text(command_page(), encoding="utf-8")
+        python.append("command")
+    return [("Reference: Python", python), ("Reference: C and C++", native)]

@@ -1,0 +1,74 @@
+"""The browser check of the site finds what it looks for; `make docs` runs it over the site itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs/site"))
+import browser  # a script of the site, not of a package
+
+PAGE = """<!doctype html><html lang="en"><head><title>A</title><meta name="viewport" content="width=device-width">
+<style>body {{ background: #fff; color: #222 }} body[data-theme=dark] {{ background: #111; color: #eee }} {style}</style></head>
+<body><main><h1>A</h1><p class="p">Text</p>{extra}</main></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser.browser() as started:
+        yield started
+
+
+def _problems(chromium: Browser, folder: Path, extra: str = "", style: str = "") -> list[str]:
+    file = folder / "a.html"
+    file.write_text(PAGE.format(extra=extra, style=style))
+    page = chromium.new_page()
+    try:
+        return browser.problems(page, file)
+    finally:
+        page.close()
+
+
+def test_a_sound_page_passes(chromium: Browser, tmp_path: Path) -> None:
+    assert _problems(chromium, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("extra", "style", "says"),
+    [
+        ('<p style="width: 600px">wide</p>', "", "scrolls sideways at 390 pixels"),
+        ('<p style="width: 2000px">wide</p>', "", "scrolls sideways at 1280 pixels"),
+        ('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', "", "image-alt in light mode"),
+        ("", ".p { color: #bbb }", "color-contrast in light mode"),
+        ("", "body[data-theme=dark] .p { color: #444 }", "color-contrast in dark mode"),
+        ("<button></button>", "", "button-name in light mode"),
+        ('<script>console.error("broken")</script>', "", "console: broken"),
+        ("<script>nothing.here()</script>", "", "script: nothing is not defined"),
+        ('<script src="missing.js"></script>', "", "didn't load: file://"),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_named(
+    chromium: Browser, tmp_path: Path, extra: str, style: str, says: str
+) -> None:
+    found = _problems(chromium, tmp_path, extra, style)
+    assert any(line.startswith(says) for line in found), found
+
+
+def test_all_colours_of_dark_mode_are_looked_at_again(chromium: Browser, tmp_path: Path) -> None:
+    found = _problems(chromium, tmp_path, style="body[data-theme=dark] .p { color: #444 }")
+    assert not any("light" in line for line in found), found
+
+
+def test_a_word_that_the_search_does_not_find_is_named(chromium: Browser) -> None:
+    site = Path(__file__).resolve().parents[2] / "build/docs/html"
+    page = chromium.new_page()
+    with browser.served(site) as address:
+        assert browser.unfound(page, address, {"tutorial": "tutorial"}) == []
+        assert browser.unfound(page, address, {"zyzzyva": "tutorial"}) == ["search: 'zyzzyva' has no result"]
+        (wrong,) = browser.unfound(page, address, {"tutorial": "abi"})
+    assert wrong.startswith("search: 'tutorial' finds tutorial")
+    page.close()

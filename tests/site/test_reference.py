@@ -1,0 +1,51 @@
+"""How plain comments of the headers become documentation, and that no public header is left out of the reference."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs/site"))
+import doc_comments
+import reference
+
+GUARD = "// About the file.\n#ifndef A_H_\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "converted"),
+    [
+        ("// Above.\nint f();", "///Above."),
+        ("/* Above,\n * on lines. */\nint f();", "/** Above,\n * on lines. */"),
+        ("int f(); // behind", "int f(); ///< behind"),
+        ("int32_t n; /* behind */", "int32_t n; /**< behind */"),
+        ("}  // namespace detail", "}  // namespace detail"),
+        ('const char* a = "http://x";', 'const char* a = "http://x";'),
+        ("/* ---- streams ---- */", "/* ---- streams ---- */"),
+        ("#define A \\\n  // inside\n", "  // inside"),
+        ("// std::vector<int> at 50% of `a<b>` @ \\n *out", "std::vector\\<int\\> at 50\\% of `a<b>` \\@ \\\\n \\*out"),
+        ("typedef struct KpA {\n  int a;\n} KpA;", "struct KpA {\n  int a;\n};"),
+        ("  friend class B;", ""),
+    ],
+)
+def test_comments_as_doxygen_reads_them(source: str, converted: str) -> None:
+    result = doc_comments.converted(f"{GUARD}{source}\n").replace("/// ", "///")
+    assert converted.replace("/// ", "///") in result
+
+
+def test_the_comment_about_the_file_belongs_to_no_declaration() -> None:
+    assert "About the file" not in doc_comments.converted(f"{GUARD}int f();\n")
+
+
+def test_what_a_header_says_of_itself() -> None:
+    assert reference.first_comment("// One.\n//\n//   code(1)\n//\n// Two.\n#ifndef A\n") == (
+        "One.\n\n```text\n  code(1)\n\n```\n\nTwo."
+    )
+    assert reference.first_comment("/* One,\n * two.\n */\n#ifndef A\n") == "One,\ntwo."
+
+
+def test_every_public_header_is_on_a_page() -> None:
+    assert reference.missing() == []
+    assert all(file.is_file() for _, _, side, names in reference.CXX for file in reference.headers(side, names))
