@@ -12,6 +12,7 @@ from typing import Any
 import kernpack
 
 from kernpack_sdk.testing.case import Call, Op
+from kernpack_sdk.testing.derived import DerivedGenerator, forward_of
 from kernpack_sdk.testing.frameworks import NUMPY, Outcome
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
@@ -50,7 +51,11 @@ class Bench:
 
     @functools.cached_property
     def generator(self) -> Generator:
-        return Generator(self.op, self.options.seed, self.inputs, 1 << (17 if self.options.full else 15))
+        largest = 1 << (17 if self.options.full else 15)
+        forward = forward_of(self.op) if self.inputs.arguments(self.op.name) is None else None
+        if forward is not None:
+            return DerivedGenerator(self.op, *forward, self.options.seed, self.inputs, largest)
+        return Generator(self.op, self.options.seed, self.inputs, largest)
 
     @functools.cached_property
     def calls(self) -> list[Call]:

@@ -115,6 +115,7 @@ class Result:
     calls: int = 0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
+    ended: bool = False  # the process died or had to be ended
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

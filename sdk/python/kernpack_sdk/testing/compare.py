@@ -34,11 +34,11 @@ def widened(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float64) if is_inexact(array.dtype) else array
 
 
-def differing(a: np.ndarray, b: np.ndarray, *, exact: bool, factor: float = 1.0) -> np.ndarray:
-    """Where they differ, as a mask. Any NaN is like any other."""
+def differing(a: np.ndarray, b: np.ndarray, *, exact: bool, bound: float = 0.0) -> np.ndarray:
+    """Where they differ, as a mask, by more than the bound, or what their dtype allows. Any NaN is like any other."""
     if not is_inexact(a.dtype):
         return np.asarray(a != b)
-    bound = tolerance(a.dtype) * factor
+    bound = max(bound, tolerance(a.dtype))
     a, b = widened(a), widened(b)
     with np.errstate(all="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b))
@@ -51,13 +51,13 @@ def differing(a: np.ndarray, b: np.ndarray, *, exact: bool, factor: float = 1.0)
 
 
 def difference(
-    names: Sequence[str], a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, exact: bool, factor: float = 1.0
+    names: Sequence[str], a: Sequence[np.ndarray], b: Sequence[np.ndarray], *, exact: bool, bound: float = 0.0
 ) -> str:
     """The first difference in words; empty where there is none."""
     for name, one, other in zip(names, a, b, strict=True):
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"{name} is {one.dtype}{list(one.shape)} and {other.dtype}{list(other.shape)}"
-        wrong = differing(one, other, exact=exact, factor=factor)
+        wrong = differing(one, other, exact=exact, bound=bound)
         if wrong.any():
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
             count = f" ({int(wrong.sum())} of {wrong.size} elements)" if wrong.size > 1 else ""

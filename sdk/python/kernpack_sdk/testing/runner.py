@@ -100,7 +100,8 @@ class Process:
             text = f"expected an answer or an error, but the process ended: {self._how_it_ended()}{self._last_words()}"
             advice = "run the call under gdb, or built with -fsanitize=address (docs/debugging.md)"
         self.stop()
-        return Result(op, check.name, "failed", seconds=seconds, findings=[Finding(text, call, advice)])
+        findings = [Finding(text, call, advice)]
+        return Result(op, check.name, "failed", seconds=seconds, findings=findings, ended=True)
 
     def _ask(self, question: dict[str, Any], patience: float) -> dict[str, Any] | None:
         """None: it died, or did not answer in time."""
@@ -159,11 +160,55 @@ class Process:
         self._folder.cleanup()
 
 
+# What a finding of one check makes of the later ones that it names: they would say the same in other words, and mislead. Where results
+# depend on more than the arguments, that is every check that compares results; else those that compare processes and frameworks.
+_ELSEWHERE = (
+    "fork",
+    "processes",
+    "torch",
+    "opcheck",
+    "torch-vmap",
+    "torch-export",
+    "jax",
+    "jax-jit",
+    "jax-vmap",
+    "jax-export",
+)
+_ALIKE = ("strided", "rows", "columns", "mirror", "special", "influence", "dtypes", "gradients", "tangents")
+_HERE = ("garbage", "state", "misaligned", "readonly", "pool", "callers")
+_CONSEQUENCES = {
+    **dict.fromkeys(("repeat", "garbage", "state"), (*_HERE, *_ALIKE, *_ELSEWHERE)),
+    **dict.fromkeys(("memory", "misaligned", "pool", "callers"), ("state", "callers", *_ELSEWHERE)),
+}
+
+
+class Consequences:
+    """Which checks would only say again what one before them has said."""
+
+    def __init__(self) -> None:
+        self._failed: dict[tuple[str, str], Result] = {}
+
+    def note(self, result: Result) -> None:
+        if result.status == "failed":
+            self._failed[result.op, result.check] = result
+
+    def of(self, op: str, check: str) -> str:
+        """Why the check is left out; empty: it isn't."""
+        first = self._failed.get((op, "calls"))
+        if check != "calls" and first is not None and first.ended:
+            return "a call ended the process (see calls)"
+        for cause, later in _CONSEQUENCES.items():
+            if cause != check and check in later and (op, cause) in self._failed:
+                return f"what {cause} found would be found again"
+        return ""
+
+
 class Session:
     """One module, and its processes: one without torch and JAX, in which a fork is safe, and one with them."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, consequences: Consequences | None = None) -> None:
         self.plan = plan
+        self.consequences = consequences or Consequences()
         self._processes: dict[bool, Process] = {}
 
     def process(self, frameworks: bool) -> Process:
@@ -179,7 +224,12 @@ class Session:
     def run(self, op: str, check: Check) -> Result:
         if check.needs and not installed(check.needs):
             return Result(op, check.name, "skipped", f"{check.needs} is not installed")
-        return self.process(bool(check.needs)).run(op, check)
+        why = self.consequences.of(op, check.name)
+        if why:
+            return Result(op, check.name, "skipped", why)
+        result = self.process(bool(check.needs)).run(op, check)
+        self.consequences.note(result)
+        return result
 
     def close(self) -> None:
         for process in self._processes.values():
@@ -240,7 +290,7 @@ def run(plan: Plan, told: Callable[[Result], None] = lambda result: None) -> tup
         for op, check in jobs:
             groups.setdefault((op, bool(check.needs)), []).append(check)
         queue = iter([(op, some) for (op, _), some in groups.items()])
-        sessions = [first, *(Session(plan) for _ in range(plan.jobs - 1))]
+        sessions = [first, *(Session(plan, first.consequences) for _ in range(plan.jobs - 1))]
         try:
             with ThreadPoolExecutor(plan.jobs) as pool:
                 for future in [pool.submit(share, session, queue) for session in sessions]:

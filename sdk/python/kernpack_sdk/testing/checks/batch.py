@@ -11,6 +11,7 @@ from kernpack._contract import Contract, TensorType
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
+from kernpack_sdk.testing.checks.repeat import bound_of
 from kernpack_sdk.testing.frameworks import Outcome, names_of
 
 Part = Callable[[TensorType, np.ndarray], np.ndarray]
@@ -88,7 +89,7 @@ def _row_differs(bench: Bench, contract: Contract, call: Call, whole: Outcome, i
         names, outcome_types(contract, call), whole.arrays, alone.arrays, strict=True
     ):
         if tensor.batch == "...":
-            found = compare.difference([name], [all_of_it[i]], [own], exact=False, factor=4)
+            found = compare.difference([name], [all_of_it[i]], [own], exact=False, bound=4 * bound_of(call))
             if found:
                 return found
     return ""
@@ -116,7 +117,11 @@ def _sums(bench: Bench, contract: Contract, call: Call, whole: Outcome) -> Itera
         name = names_of(call, whole)[index]
         total = sum(compare.widened(each[index]) for each in parts)
         found = compare.difference(
-            [name], [whole.arrays[index]], [np.asarray(total).astype(whole.arrays[index].dtype)], exact=False, factor=20
+            [name],
+            [whole.arrays[index]],
+            [np.asarray(total).astype(whole.arrays[index].dtype)],
+            exact=False,
+            bound=20 * bound_of(call),
         )
         if found:
             yield Finding(
@@ -147,7 +152,9 @@ def columns(bench: Bench) -> Iterator[Finding]:
                 continue
             types = outcome_types(contract, call)
             expected = [cut(tensor, array) for tensor, array in zip(types, whole.arrays, strict=True)]
-            found = compare.difference(names_of(call, whole), expected, part.arrays, exact=False, factor=4)
+            found = compare.difference(
+                names_of(call, whole), expected, part.arrays, exact=False, bound=4 * bound_of(call)
+            )
             if found:
                 yield Finding(
                     f"expected a part of {name}, which is independent, to give that part of the results, but {found} (of the whole, alone)",

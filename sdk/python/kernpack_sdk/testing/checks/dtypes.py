@@ -57,7 +57,7 @@ def _compare(bench: Bench, call: Call, parameters: list[str], variable: str, nam
             continue
         with np.errstate(all="ignore"):
             rounded = b.astype(a.dtype)
-        wrong = compare.differing(a, rounded, exact=False, factor=4)
+        wrong = compare.differing(a, rounded, exact=False, bound=4 * compare.tolerance(a.dtype))
         if wrong.mean() > _SHARE:
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
             return Finding(

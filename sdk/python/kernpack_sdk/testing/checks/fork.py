@@ -16,7 +16,7 @@ from kernpack_sdk.testing.checks.repeat import differs
 from kernpack_sdk.testing.checks.threads import large_calls
 from kernpack_sdk.testing.frameworks import NUMPY, Outcome
 
-_PATIENCE = 20  # seconds: the calls take milliseconds
+_PATIENCE = 10  # seconds: the calls take milliseconds
 
 
 def fork(bench: Bench) -> Iterator[Finding]:

@@ -81,7 +81,7 @@ def _smooth_calls(bench: Bench) -> Iterator[Call]:
     for wish in wishes * (2 if bench.options.full else 1):
         call = bench.accepted(wish)
         if call is not None and all(
-            array.dtype.name in (*_STEPS, "complex128") or not compare.is_inexact(array.dtype)
+            array.dtype.name in (*_STEPS, "complex64", "complex128") or not compare.is_inexact(array.dtype)
             for array in call.arrays()
         ):
             yield call
@@ -101,7 +101,7 @@ def _gradient_differs(bench: Bench, call: Call) -> tuple[str, int]:
     for place, gradient in declared.items():
         if gradient.dtype.name not in _STEPS:
             continue
-        step, further, bound = _STEPS[gradient.dtype.name]
+        step, further, bound = _STEPS[_narrowest(call)]
         if not np.isfinite(gradient).all():
             continue
         scale = float(np.abs(gradient).max()) if gradient.size else 0.0
@@ -114,6 +114,11 @@ def _gradient_differs(bench: Bench, call: Call) -> tuple[str, int]:
             if wrong > bound * max(scale, abs(slope.value), 0.1) + 4 * slope.doubt:
                 return f"that of {place}{list(at)} is {float(gradient[at]):.6g} and {slope.value:.6g}", count
     return "", count
+
+
+def _narrowest(call: Call) -> str:
+    """Of its floats: what comes of several dtypes is as good as the least of them."""
+    return "float32" if any(array.dtype.name in ("float32", "complex64") for array in call.arrays()) else "float64"
 
 
 def _direction(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
@@ -165,8 +170,7 @@ def _tangent_differs(bench: Bench, call: Call) -> tuple[str, int]:
     if isinstance(declared, str):
         return declared, 1
     results = []
-    dtype = next((array.dtype.name for array in directions.values()), "float64")
-    steps = _STEPS[dtype]
+    steps = _STEPS[_narrowest(call)]
     for step in steps[:2]:
         ends = [bench.run(autodiff.along(call, directions, sign * step)) for sign in (1, -1)]
         if any(end.error is not None for end in ends):

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+import mmap
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from kernpack_sdk.testing.bench import Bench
-from kernpack_sdk.testing.case import Finding, Skipped
+from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.checks.repeat import differs, how_equal
-from kernpack_sdk.testing.frameworks import NUMPY
-
-_LINE = 64  # bytes of a cache line
-
-
-def at_offset(array: np.ndarray, offset: int) -> np.ndarray:
-    """A copy whose start lies so many bytes behind a cache line's."""
-    memory = np.zeros(array.nbytes + 2 * _LINE + offset, np.uint8)
-    start = -memory.ctypes.data % _LINE + offset
-    placed = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    placed[...] = array
-    return placed
+from kernpack_sdk.testing.frameworks import NUMPY, at_offset
 
 
 def placed(value: Any, place: Callable[[np.ndarray], np.ndarray]) -> Any:
@@ -33,8 +24,7 @@ def placed(value: Any, place: Callable[[np.ndarray], np.ndarray]) -> Any:
 def misaligned(bench: Bench) -> Iterator[Finding]:
     """Tensors may start at any element of a larger one."""
     for call in bench.calls:
-        aligned = {name: placed(value, lambda array: at_offset(array, 0)) for name, value in call.values.items()}
-        expected = bench.run(call, aligned)
+        expected = bench.run(call)
         for elements in (1, 3):
             bench.starts(call, f" with tensors that start {elements} elements behind a multiple of 64 bytes")
             found = differs(bench, call, expected, NUMPY.call_on(call, _shifted(call, elements)))
@@ -52,6 +42,38 @@ def _shifted(call: Call, elements: int) -> dict[str, Any]:
         return at_offset(array, elements * array.itemsize)
 
     return {name: placed(value, shift) for name, value in call.values.items()}
+
+
+def readonly(bench: Bench) -> Iterator[Finding]:
+    """Inputs in pages that the processor does not let anyone write to: a kernel that does ends the process."""
+    assert bench.op.contract is not None
+    mutated = {each.name for each in bench.op.contract.parameters if each.mutated}
+    looked = False
+    for call in bench.calls:
+        expected = bench.run(call)
+        values = {
+            name: value if name in mutated else placed(value, _in_readonly_pages)
+            for name, value in NUMPY.values(call).items()
+        }
+        looked = looked or len(mutated) < len(values)
+        bench.starts(call, " with inputs in memory that cannot be written to")
+        given = NUMPY.call_on(call, values)
+        found = differs(bench, call, expected, given)
+        if found:
+            yield Finding(f"expected {how_equal(bench)} of inputs that cannot be written to, but {found}", call.text())
+            return
+    if not looked:
+        raise Skipped("it writes to all of its arguments")
+
+
+def _in_readonly_pages(array: np.ndarray) -> np.ndarray:
+    if not array.nbytes:
+        return array
+    with tempfile.TemporaryFile() as file:
+        file.write(array.tobytes())
+        file.flush()
+        pages = mmap.mmap(file.fileno(), array.nbytes, prot=mmap.PROT_READ)
+    return np.frombuffer(pages, array.dtype).reshape(array.shape)
 
 
 def _transposed(array: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ def calls(bench: Bench) -> Iterator[Finding]:
         (last, _), *_ = refusals.most_common(1)
         call = next(call for call, text in bench.refused if text == last)
         text = f"expected to find calls that the kernel accepts, but it refused all {len(bench.refused)}; most often: {last}"
-        names = ", ".join(bench.op.module.functions[bench.op.name].signature.parameters)
+        names = ", ".join(call.values)
         yield Finding(
             text,
             call.text(),

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Finding
-from kernpack_sdk.testing.checks.repeat import differs, how_equal
+from kernpack_sdk.testing.checks.repeat import differs, how_equal, with_other_values
 from kernpack_sdk.testing.frameworks import NUMPY, Outcome
 
 
@@ -27,23 +27,29 @@ class Elsewhere:
     words: str
     environment: tuple[tuple[str, str], ...]
     exact: bool = True
+    order: int = 1  # -1: the last call first
 
 
 # glibc fills what malloc gives, and what free takes, with the byte and its complement.
 _MEMORY = (
-    Elsewhere("one thread, fresh memory filled with 0xaa", (("MALLOC_PERTURB_", "85"), ("KERNPACK_NUM_THREADS", "1"))),
     Elsewhere(
-        "five threads, fresh memory filled with 0x55", (("MALLOC_PERTURB_", "170"), ("KERNPACK_NUM_THREADS", "5"))
+        "one thread and fresh memory filled with 0xaa", (("MALLOC_PERTURB_", "85"), ("KERNPACK_NUM_THREADS", "1"))
+    ),
+    Elsewhere(
+        "five threads, fresh memory filled with 0x55 and the last call first",
+        (("MALLOC_PERTURB_", "170"), ("KERNPACK_NUM_THREADS", "5")),
+        order=-1,
     ),
 )
 
 
 def processes(bench: Bench) -> Iterator[Finding]:
-    calls = bench.calls if bench.options.full else bench.few(12)
+    chosen = bench.calls if bench.options.full else bench.few(12)
+    calls = [each for call in chosen for each in (call, with_other_values(call, 0), with_other_values(call, 1))]
     here = [bench.run(call) for call in calls]
-    places = [*_MEMORY, *_variants(bench)]
-    for place in places:
-        there = _Peer.of(place, bench).outcomes(bench.op.name, calls)
+    for place in (*_MEMORY, *_variants(bench)):
+        there = _Peer.of(place, bench).outcomes(bench.op.name, calls[:: place.order])
+        there = there if isinstance(there, str) else there[:: place.order]
         if isinstance(there, str):
             bench.starts(calls[0], f" in a process with {place.words}")
             yield Finding(f"expected the calls to work in a process with {place.words}, but {there}", calls[0].text())
@@ -55,7 +61,8 @@ def processes(bench: Bench) -> Iterator[Finding]:
                 yield Finding(
                     f"expected {same} in another process, but with {place.words} {found} (here, there)",
                     call.text(),
-                    "look for memory that is read before it is written, and for what depends on addresses or on the number of threads"
+                    "look for memory that is read before it is written, for what is kept from call to call, and for what depends on "
+                    "addresses or on the number of threads"
                     if place.exact
                     else "compare the implementations of KP_EXPORT_FOR",
                 )

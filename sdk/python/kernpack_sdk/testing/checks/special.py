@@ -11,6 +11,7 @@ from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.checks.batch import outcome_types, part_of
+from kernpack_sdk.testing.checks.repeat import bound_of
 from kernpack_sdk.testing.frameworks import names_of
 from kernpack_sdk.testing.generate import Wish
 
@@ -69,7 +70,7 @@ def _leaks(bench: Bench, call: Call) -> Finding | None:
     for name, tensor, a, b in zip(names_of(call, plain), types, plain.arrays, with_nan.arrays, strict=True):
         if tensor.batch != "...":
             continue
-        found = compare.difference([name], [a[:last]], [b[:last]], exact=False, factor=4)
+        found = compare.difference([name], [a[:last]], [b[:last]], exact=False, bound=4 * bound_of(call))
         if found:
             return Finding(
                 f"expected a NaN in row {last} of the batch to stay in that row, but {found} (without it, with it)",

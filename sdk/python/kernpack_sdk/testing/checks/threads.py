@@ -10,7 +10,7 @@ import kernpack
 
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding
-from kernpack_sdk.testing.checks.repeat import differs, how_equal
+from kernpack_sdk.testing.checks.repeat import differs, how_equal, with_other_values
 from kernpack_sdk.testing.frameworks import NUMPY, Outcome
 from kernpack_sdk.testing.generate import Wish
 from kernpack_sdk.testing.sizes import bound_names
@@ -77,10 +77,8 @@ def callers(bench: Bench) -> Iterator[Finding]:
 
 
 def _another(call: Call, number: int) -> Call:
-    from kernpack_sdk.testing.checks.repeat import _moved
-
     for _ in range(number):
-        call = _moved(call, 0)
+        call = with_other_values(call, 0)
     return call
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.repeat import differs
-from kernpack_sdk.testing.frameworks import NUMPY, Outcome, as_tuple, framework, names_of, split
+from kernpack_sdk.testing.checks.repeat import bound_of
+from kernpack_sdk.testing.frameworks import NUMPY, as_tuple, framework, names_of, split
 
 
 def _calls(bench: Bench, quick: int, full: int) -> list[Call]:
@@ -84,7 +84,9 @@ def vmap(bench: Bench) -> Iterator[Finding]:
             return
         expected = [torch_.read(torch.stack(pair)) for pair in zip(*each, strict=True)]
         names = bench.op.outcome_names
-        found = compare.difference(names, expected, [torch_.read(tensor) for tensor in both], exact=False, factor=4)
+        found = compare.difference(
+            names, expected, [torch_.read(tensor) for tensor in both], exact=False, bound=4 * bound_of(call)
+        )
         if found:
             yield Finding(
                 f"expected torch.vmap to give what a loop gives, but {found} (loop, vmap)",
@@ -123,13 +125,9 @@ def export(bench: Bench) -> Iterator[Finding]:
                 call.text(),
             )
             return
-        count = len(given)
-        names = names_of(call, expected)[:count]
-        found = (
-            differs(bench, call, Outcome(expected.arrays[:count]), Outcome(tuple(given)))
-            if len(names) == len(given)
-            else ""
-        )
+        names = names_of(call, expected)[: len(given)]
+        exact = bench.op.deterministic
+        found = compare.difference(names, expected.arrays[: len(given)], given, exact=exact, bound=bound_of(call))
         if found:
             yield Finding(
                 f"expected the exported program to give what the call gives, but {found} (eager, exported)", call.text()
