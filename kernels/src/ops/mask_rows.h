@@ -22,7 +22,8 @@ class MaskRows {
       if (size != 1) strides_[d] = stride;
       stride *= size;
     }
-    for (size_t d = batch; d-- > 0; row /= sizes_[d]) {
+    // Row 0 is all zeros, and the only one asked for where a batch dimension is empty.
+    for (size_t d = batch; row > 0 && d-- > 0; row /= sizes_[d]) {
       index_[d] = row % sizes_[d];
       row_ += index_[d] * strides_[d];
     }

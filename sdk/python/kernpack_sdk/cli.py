@@ -11,6 +11,11 @@ from kernpack_sdk import __version__, cmake_dir, flags, include_dir
 
 
 def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["test"]:  # argparse would take its options for those of `kernpack`
+        from kernpack_sdk.testing import command
+
+        return command.main(arguments[1:])
     options = _parser().parse_args(arguments)
     return options.run(options)
 
@@ -40,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     stubs.add_argument("module", type=Path, nargs="+", help=".so; several are merged by function name")
     stubs.add_argument("-o", "--output", type=Path, help="default: print")
     stubs.set_defaults(run=_stubs)
+
+    commands.add_parser("test", help="test a module by its contracts (`kernpack test --help`)", add_help=False)
     return parser
 
 

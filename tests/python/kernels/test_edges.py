@@ -235,3 +235,12 @@ def test_rows_without_a_norm(k, dtype):
     for backward in (k.layer_norm_backward, k.rms_norm_backward):
         assert np.isfinite(values_of(backward(d, zeros, w, eps=1e-5)[0])).all()
         assert np.isnan(values_of(backward(d, zeros, w, eps=0.0)[0])).all()
+
+
+def test_empty_batches_of_several_dims(k):
+    """A mask's row was looked up by a division by the batch's sizes."""
+    empty, row = np.zeros((0, 0, 6), np.float32), np.zeros((1, 1, 6), np.float32)
+    assert k.softmax(empty, row).shape == (0, 0, 6)
+    assert [part.shape for part in k.softmax_backward_backward(empty, empty, empty)] == [(0, 0, 6)] * 2
+    assert [part.shape for part in k.softmax_mask_backward_backward(row, empty, empty)] == [(0, 0, 6)] * 2
+    assert k.softmax_jvp(empty, empty, row).shape == (0, 0, 6)

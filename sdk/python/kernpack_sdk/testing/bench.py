@@ -1,0 +1,126 @@
+"""The calls of one op that its kernel accepts, and what the checking mode says of each."""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import kernpack
+
+from kernpack_sdk.testing.case import Call, Op
+from kernpack_sdk.testing.derived import DerivedGenerator, forward_of
+from kernpack_sdk.testing.frameworks import NUMPY, Outcome
+from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
+from kernpack_sdk.testing.inputs import Inputs
+
+_TRIES = 12  # calls of one wish, until one is accepted
+_FIRST_TRIES = 80  # of the first wish, which learns what the kernel takes
+# Memory that is not the op's own was written: what the process does afterwards proves nothing.
+_DAMAGE = re.compile(r"memory (past its end|before its start) was written|between its elements.*written|earlier call")
+
+
+@dataclass(frozen=True)
+class Options:
+    """level: "quick" or "full"."""
+
+    level: str = "quick"
+    seed: int = 0
+
+    @property
+    def full(self) -> bool:
+        return self.level == "full"
+
+
+@dataclass
+class Bench:
+    """announce: told of each call before it is made, so that a crash has a name."""
+
+    op: Op
+    options: Options
+    inputs: Inputs
+    announce: Callable[[str], None] = lambda text: None
+    refused: list[tuple[Call, str]] = field(default_factory=list)
+    check_errors: list[tuple[Call, str]] = field(default_factory=list)
+    unsolved: list[str] = field(default_factory=list)
+    made: int = 0
+    _by_floats: dict[str, list[Call]] = field(default_factory=dict)
+
+    @functools.cached_property
+    def generator(self) -> Generator:
+        largest = 1 << (17 if self.options.full else 15)
+        forward = forward_of(self.op) if self.inputs.arguments(self.op.name) is None else None
+        if forward is not None:
+            return DerivedGenerator(self.op, *forward, self.options.seed, self.inputs, largest)
+        return Generator(self.op, self.options.seed, self.inputs, largest)
+
+    @functools.cached_property
+    def calls(self) -> list[Call]:
+        """Accepted calls of every kind."""
+        if self.op.contract is None:
+            wishes = [Wish("the author's arguments")] * (12 if self.options.full else 6)
+        else:
+            wishes = list(self.generator.wishes(16 if self.options.full else 6))
+        found = [self._accepted(wishes[0], _FIRST_TRIES)]
+        if found[0] is not None:  # where no plain call is accepted, others are not either
+            found += [self._accepted(wish, _TRIES) for wish in wishes[1:]]
+        return [call for call in found if call is not None]
+
+    @property
+    def damages(self) -> bool:
+        return bool(self.calls) and any(_DAMAGE.search(text) for _, text in self.check_errors)
+
+    def accepted(self, wish: Wish) -> Call | None:
+        """A further call, or None where none is accepted."""
+        return self._accepted(wish, _TRIES) if self.calls else None
+
+    def few(self, count: int) -> list[Call]:
+        """So many of the calls, from all over the list."""
+        step = max(1, len(self.calls) // count)
+        return self.calls[::step][:count]
+
+    def _accepted(self, wish: Wish, tries: int) -> Call | None:
+        for _ in range(tries):
+            try:
+                call = self.generator.call(wish)
+            except Unsolved as why:
+                self.unsolved.append(str(why))
+                continue
+            outcome = self.checked(call)
+            if isinstance(outcome.error, kernpack.CheckError):
+                self.check_errors.append((call, str(outcome.error)))
+            elif outcome.error is not None:
+                self.refused.append((call, outcome.refusal))
+                continue
+            self.generator.learn()
+            return call
+        return None
+
+    # -------------------------------------------------------------- making calls
+
+    def checked(self, call: Call, values: dict[str, Any] | None = None) -> Outcome:
+        """From NumPy, in the checking mode."""
+        with kernpack.checking(trace=False):
+            return self.run(call, values)
+
+    def run(self, call: Call, values: dict[str, Any] | None = None, **keywords: Any) -> Outcome:
+        """From NumPy; on these values, or on copies of the call's."""
+        self.starts(call)
+        if values is None:
+            return NUMPY.call(call, **keywords)
+        return NUMPY.call_on(call, values, **keywords)
+
+    def starts(self, call: Call, how: str = "") -> None:
+        self.made += 1
+        self.announce(f"{call.text()}{how}")
+
+    def for_seconds(self, seconds: float, least: int = 1) -> Iterator[int]:
+        """0, 1, 2, ... until the time is over, but so many at least."""
+        end = time.monotonic() + seconds * (3 if self.options.full else 1)
+        count = 0
+        while count < least or time.monotonic() < end:
+            yield count
+            count += 1

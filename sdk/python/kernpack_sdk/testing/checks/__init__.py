@@ -1,0 +1,77 @@
+"""The checks, in the order in which they run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from kernpack_sdk.testing.bench import Bench
+from kernpack_sdk.testing.case import Finding
+
+
+@dataclass(frozen=True)
+class Check:
+    """needs: the framework without which it is skipped; "" runs in a process that has neither torch nor JAX. untyped: whether it has
+    something to say of functions without a contract."""
+
+    name: str
+    says: str
+    run: Callable[[Bench], Iterable[Finding]]
+    needs: str = ""
+    untyped: bool = False
+
+
+@functools.cache
+def all_checks() -> tuple[Check, ...]:
+    from kernpack_sdk.testing.checks import (
+        batch,
+        dtypes,
+        fork,
+        frameworks,
+        gradients,
+        growth,
+        influence,
+        jax_programs,
+        layout,
+        memory,
+        mirror,
+        processes,
+        repeat,
+        special,
+        threads,
+        torch_programs,
+    )
+
+    return (
+        Check("calls", "calls that the contract allows are accepted", memory.calls, untyped=True),
+        Check("memory", "inputs stay, results are written, nothing outside is touched", memory.memory, untyped=True),
+        Check("repeat", "equal calls give equal results", repeat.repeat, untyped=True),
+        Check("garbage", "what a destination held before has no effect", repeat.garbage),
+        Check("state", "results depend on nothing but the arguments' values", repeat.state, untyped=True),
+        Check("kept", "results stay, and have memory of their own", repeat.kept, untyped=True),
+        Check("misaligned", "tensors may start at any element", layout.misaligned),
+        Check("readonly", "inputs are not written to, not even for a moment", layout.readonly),
+        Check("strided", "strides are used where the contract allows them, else refused", layout.strided),
+        Check("rows", "rows of `...` are computed by themselves, `sum` adds up", batch.rows),
+        Check("columns", "`independent` dims are", batch.columns),
+        Check("mirror", "no size is treated unlike the others", mirror.mirror),
+        Check("special", "NaN and infinity stay where they belong", special.special),
+        Check("influence", "every option has an effect", influence.influence),
+        Check("dtypes", "dtypes agree", dtypes.dtypes),
+        Check("pool", "the number of threads has no effect", threads.pool, untyped=True),
+        Check("callers", "threads may call at once", threads.callers, untyped=True),
+        Check("fork", "a forked child may call", fork.fork, untyped=True),
+        Check("growth", "calls leave no memory behind", growth.growth, untyped=True),
+        Check("processes", "other processes and processors compute the same", processes.processes),
+        Check("torch", "torch gives what NumPy gives", frameworks.equal_in("torch"), needs="torch"),
+        Check("gradients", "declared gradients are the slope", gradients.gradients, needs="torch"),
+        Check("tangents", "declared tangents are the slope", gradients.tangents, needs="torch"),
+        Check("opcheck", "torch.library.opcheck passes", torch_programs.opcheck, needs="torch"),
+        Check("torch-vmap", "torch.vmap gives what a loop gives", torch_programs.vmap, needs="torch"),
+        Check("torch-export", "torch.export gives what eager gives", torch_programs.export, needs="torch"),
+        Check("jax", "JAX gives what NumPy gives", frameworks.equal_in("jax"), needs="jax"),
+        Check("jax-jit", "jax.jit gives what eager gives", jax_programs.jit, needs="jax"),
+        Check("jax-vmap", "jax.vmap gives what a loop gives", jax_programs.vmap, needs="jax"),
+        Check("jax-export", "jax.export gives what eager gives", jax_programs.export, needs="jax"),
+    )

@@ -1,0 +1,75 @@
+"""The dtypes of a variable compute the same, each as well as it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kernpack_sdk.testing import compare, values
+from kernpack_sdk.testing.bench import Bench
+from kernpack_sdk.testing.case import Call, Finding, Skipped
+from kernpack_sdk.testing.frameworks import names_of
+from kernpack_sdk.testing.generate import Wish
+
+_WIDEST = ("f64", "f32")
+_SHARE = 0.25  # of the elements: fewer may differ for rounding at a step of the function
+
+
+def dtypes(bench: Bench) -> Iterator[Finding]:
+    contract = bench.op.contract
+    assert contract is not None
+    looked = False
+    for variable in contract.dtype_vars:
+        names = [name for name in bench.generator.dtypes_of(variable) if name in ("f64", "f32", "f16", "bf16")]
+        best = next((name for name in _WIDEST if name in names), None)
+        if best is None or len(names) < 2:
+            continue
+        parameters = [
+            each.name for each in contract.parameters if each.tensor and each.tensor.dtype == ("var", variable)
+        ]
+        for name in names:
+            if name == best:
+                continue
+            for profile in ("small", "odd") * (3 if bench.options.full else 1):
+                call = bench.accepted(Wish(f"{variable} = {name}", profile=profile, dtypes={variable: name}))
+                if call is None:
+                    continue
+                looked = True
+                finding = _compare(bench, call, parameters, variable, name, best)
+                if finding is not None:
+                    yield finding
+                    break
+    if not looked:
+        raise Skipped("no dtype variable has two floating-point dtypes")
+
+
+def _compare(bench: Bench, call: Call, parameters: list[str], variable: str, name: str, best: str) -> Finding | None:
+    wide = values.numpy_dtype(best)
+    assert wide is not None
+    wider = call.replaced(**{each: _as(call.values[each], wide) for each in parameters})
+    own, better = bench.run(call), bench.run(wider)
+    if own.error is not None or better.error is not None:
+        return None
+    for result, a, b in zip(names_of(call, own), own.arrays, better.arrays, strict=True):
+        if not compare.is_inexact(a.dtype) or a.dtype == b.dtype or not a.size:
+            continue
+        with np.errstate(all="ignore"):
+            rounded = b.astype(a.dtype)
+        wrong = compare.differing(a, rounded, exact=False, bound=4 * compare.tolerance(a.dtype))
+        if wrong.mean() > _SHARE:
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            return Finding(
+                f"expected {variable} = {name} to give what {variable} = {best} gives, rounded, but {result}{list(at)} is {a[at]}, "
+                f"and {rounded[at]} of {best} ({int(wrong.sum())} of {wrong.size} elements)",
+                call.text(),
+                f"look at the code for {name}: conversions, and sums kept in {name}",
+            )
+    return None
+
+
+def _as(value: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(value, list):
+        return [_as(item, dtype) for item in value]
+    return value.astype(dtype) if isinstance(value, np.ndarray) else value

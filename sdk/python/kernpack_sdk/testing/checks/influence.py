@@ -1,0 +1,78 @@
+"""Options that a contract offers do something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from kernpack._contract import Parameter
+
+from kernpack_sdk.testing import compare, values
+from kernpack_sdk.testing.bench import Bench
+from kernpack_sdk.testing.case import Call, Finding, Skipped
+from kernpack_sdk.testing.frameworks import names_of
+from kernpack_sdk.testing.generate import Wish
+
+_CALLS = 6
+
+
+def influence(bench: Bench) -> Iterator[Finding]:
+    """Of each optional parameter, and each number with a default: some call gives other results when it changes."""
+    contract = bench.op.contract
+    assert contract is not None
+    offered = [each for each in contract.parameters if _is_offered(bench, each)]
+    if not offered:
+        raise Skipped("the contract has no options")
+    for parameter in offered:
+        compared = 0
+        for call in _calls_with(bench, parameter):
+            outcomes = [bench.run(call.replaced(**{parameter.name: value})) for value in _others(parameter, call)]
+            known = [outcome for outcome in outcomes if outcome.error is None and any(a.size for a in outcome.arrays)]
+            base = bench.run(call)
+            if base.error is not None or not known:
+                continue
+            compared += 1
+            names = names_of(call, base)
+            if any(compare.difference(names, base.arrays, each.arrays, exact=True) for each in known):
+                break
+        else:
+            if compared >= 2:
+                yield Finding(
+                    f"expected {parameter.name} to change a result, but none of {compared} calls gave another with another value",
+                    call.text(),
+                    f"use {parameter.name} in the kernel, or take it out of the contract",
+                )
+
+
+def _is_offered(bench: Bench, parameter: Parameter) -> bool:
+    if parameter.mutated or parameter.is_list or bench.inputs.argument(bench.op.name, parameter.name):
+        return False
+    derived = {name for _, name in (*bench.op.module._gradients, *bench.op.module._jvps)}
+    if bench.op.name in derived:  # what arrives there may have no derivative: that of an index, or of a shape
+        return False
+    if parameter.is_tensor:
+        return parameter.optional
+    return (parameter.has_default and parameter.kind in ("int", "float", "bool", "str")) or bool(parameter.choices)
+
+
+def _calls_with(bench: Bench, parameter: Parameter) -> Iterator[Call]:
+    for profile in ("small", "odd") * (_CALLS // 2):
+        call = bench.accepted(Wish(f"with {parameter.name}", profile=profile, given={parameter.name: True}))
+        if call is not None:
+            yield call
+
+
+def _others(parameter: Parameter, call: Call) -> list[Any]:
+    given = call.values[parameter.name]
+    if isinstance(given, np.ndarray):
+        return [None, _different(given)]
+    return [value for value in values.scalars(parameter) if value != given][:8] + ([None] if parameter.optional else [])
+
+
+def _different(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind == "b":
+        return ~array
+    if compare.is_inexact(array.dtype):
+        return (array.astype(np.complex128 if array.dtype.kind == "c" else np.float64) * 2 + 1).astype(array.dtype)
+    return array[::-1].copy() if array.ndim else array

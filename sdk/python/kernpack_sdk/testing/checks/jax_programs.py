@@ -1,0 +1,102 @@
+"""What JAX does with an op: jit, vmap and jax.export against eager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kernpack_sdk.testing import compare
+from kernpack_sdk.testing.bench import Bench
+from kernpack_sdk.testing.case import Call, Finding, Skipped
+from kernpack_sdk.testing.checks.repeat import bound_of, differs, how_equal
+from kernpack_sdk.testing.frameworks import Jax, Outcome, as_tuple, framework, split
+
+
+def _jax() -> Jax:
+    made = framework("jax")
+    assert isinstance(made, Jax)
+    return made
+
+
+def _calls(bench: Bench, quick: int, full: int) -> list[Call]:
+    assert bench.op.contract is not None
+    if bench.op.contract.mutates:
+        raise Skipped("it writes to an argument: eager calls are refused, and jit is what frameworks compares")
+    return [
+        call for call in bench.few(full if bench.options.full else quick) if all(array.size for array in call.arrays())
+    ]
+
+
+def jit(bench: Bench) -> Iterator[Finding]:
+    jax = _jax()
+    for call in _calls(bench, 2, 8):
+        bench.starts(call, " under jax.jit")
+        values = jax.values(call)
+        found = differs(bench, call, jax.call_on(call, values), jax.jitted(call, values))
+        if found:
+            yield Finding(f"expected {how_equal(bench)} under jax.jit, but {found} (eager, jit)", call.text())
+            return
+
+
+def _program(call: Call, rebuild: Any) -> Any:
+    def program(given: Any) -> Any:
+        positional, named = call.arguments(rebuild(given))
+        return as_tuple(call.op.function(*positional, **named))
+
+    return program
+
+
+def vmap(bench: Bench) -> Iterator[Finding]:
+    jax = _jax()
+    for call in _calls(bench, 1, 5):
+        tensors, rebuild = split(jax.values(call), jax.jax.Array)
+        if not tensors:
+            raise Skipped("it takes no tensors")
+        bench.starts(call, " under jax.vmap")
+        program = _program(call, rebuild)
+        turned = [each[::-1] if each.ndim and compare.is_inexact(each.dtype) else each for each in tensors]
+        try:
+            loop = [program(tensors), program(turned)]
+            both = jax.jax.vmap(program)([jax.jax.numpy.stack(pair) for pair in zip(tensors, turned, strict=True)])
+        except Exception as error:
+            yield Finding(
+                f"expected jax.vmap to work, but it raised {type(error).__name__}: {error}"[:500], call.text()
+            )
+            return
+        expected = [jax.read(jax.jax.numpy.stack(pair)) for pair in zip(*loop, strict=True)]
+        found = compare.difference(
+            bench.op.outcome_names, expected, [jax.read(each) for each in both], exact=False, bound=4 * bound_of(call)
+        )
+        if found:
+            yield Finding(
+                f"expected jax.vmap to give what a loop gives, but {found} (loop, vmap)",
+                call.text(),
+                "where every tensor has `...`, vmap is one call with one more batch dim: look at how rows are counted",
+            )
+            return
+
+
+def export(bench: Bench) -> Iterator[Finding]:
+    import kernpack.jax
+
+    jax = _jax()
+    for call in _calls(bench, 1, 3):
+        tensors, rebuild = split(jax.values(call), jax.jax.Array)
+        if not tensors:
+            raise Skipped("it takes no tensors")
+        bench.starts(call, " under jax.export")
+        expected = jax.call(call)
+        try:
+            program = kernpack.jax.export(jax.jax.jit(_program(call, rebuild)))(tensors)
+            given = Outcome(tuple(map(jax.read, program.call(tensors))))
+        except Exception as error:
+            yield Finding(
+                f"expected jax.export to work, but it raised {type(error).__name__}: {error}"[:500], call.text()
+            )
+            return
+        found = differs(bench, call, expected, given)
+        if found:
+            yield Finding(
+                f"expected the exported program to give what the call gives, but {found} (eager, exported)", call.text()
+            )
+            return

@@ -1,0 +1,164 @@
+"""`kernpack test [MODULE]`: what an author should never have to write."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+import zipfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+PASSED, FAILED, CANNOT = 0, 1, 2  # exit codes
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="kernpack test",
+        description="Tests a kernel module by its contracts: makes calls of every kind that they allow and looks at what comes.",
+        epilog="Exit codes: 0 nothing was found, 1 something was, 2 the module or an option isn't right.",
+    )
+    add_arguments(made)
+    return made
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "module",
+        nargs="?",
+        help="an installed package, a wheel, a .so or a folder of them; default: the only one installed",
+    )
+    made.add_argument(
+        "--op", action="append", default=[], metavar="NAME", help="this function only; patterns and repetition allowed"
+    )
+    made.add_argument(
+        "--check", action="append", default=[], metavar="NAME", help="this check only; patterns and repetition allowed"
+    )
+    made.add_argument("--full", action="store_true", help="more calls, sizes and repetitions")
+    made.add_argument("--seed", type=int, default=0, help="of the first round; a seed always gives the same calls")
+    made.add_argument("--rounds", type=int, default=1, metavar="N", help="this many rounds, with seeds from --seed on")
+    made.add_argument(
+        "--jobs", "-j", type=int, default=1, metavar="N", help="processes at once; timings of threads are best with one"
+    )
+    made.add_argument(
+        "--inputs", type=Path, metavar="FILE", help="generators of arguments; default: tests/kernpack_inputs.py"
+    )
+    made.add_argument(
+        "--timeout",
+        type=float,
+        default=0,
+        metavar="S",
+        help="seconds for one check of one function; default 60, with --full 300",
+    )
+    made.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+    made.add_argument("--json", action="store_true", help="print JSON")
+    made.add_argument("--verbose", "-v", action="store_true", help="name every skipped check")
+    made.add_argument("--list", action="store_true", help="print the checks, and test nothing")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(argv)
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        print("kernpack test: NumPy is not installed: pip install numpy", file=sys.stderr)
+        return CANNOT
+    return run(options)
+
+
+def run(options: argparse.Namespace) -> int:
+    from kernpack_sdk.testing import junit, page, report, runner
+    from kernpack_sdk.testing.bench import Options
+    from kernpack_sdk.testing.checks import all_checks
+
+    if options.list:
+        for check in all_checks():
+            print(f"{check.name:13} {check.says}{f' (needs {check.needs})' if check.needs else ''}")
+        return PASSED
+    if options.rounds < 1 or options.jobs < 1:
+        print(
+            f"kernpack test: expected --rounds and --jobs from 1, got {options.rounds} and {options.jobs}",
+            file=sys.stderr,
+        )
+        return CANNOT
+    progress = report.Progress(sys.stderr, report.looks_on() and not options.json)
+    started = time.monotonic()
+    results = []
+    facts: dict[str, object] = {}
+    try:
+        with ExitStack() as stack:
+            source = _source(options.module, stack)
+            for seed in range(options.seed, options.seed + options.rounds):
+                plan = runner.Plan(
+                    source,
+                    Options("full" if options.full else "quick", seed),
+                    options.inputs,
+                    tuple(options.op),
+                    tuple(options.check),
+                    options.jobs,
+                    options.timeout,
+                )
+                facts, found = runner.run(plan, progress)
+                results += found
+    except runner.CannotTest as why:
+        progress.end()
+        print(f"kernpack test: {why}", file=sys.stderr)
+        return CANNOT
+    progress.end()
+    seconds = time.monotonic() - started
+    if options.junit:
+        junit.write(options.junit, str(facts["module"]), results)
+    if options.html:
+        page.write(options.html, facts, results, report.summary(facts, results, seconds))
+    if options.json:
+        print(
+            json.dumps(
+                {**facts, "seconds": seconds, "results": [dataclasses.asdict(each) for each in results]}, indent=2
+            )
+        )
+    else:
+        report.write(sys.stdout, facts, results, seconds, options.verbose)
+    return FAILED if any(result.status == "failed" for result in results) else PASSED
+
+
+def _source(module: str | None, stack: ExitStack) -> str | list[str]:
+    """What kernpack.load takes: a wheel is unpacked for as long as it is tested."""
+    from kernpack_sdk.testing.runner import CannotTest
+
+    if module is None:
+        import kernpack
+
+        installed = kernpack.installed()
+        if len(installed) != 1:
+            raise CannotTest(
+                f"expected a module's name, a wheel or a .so; installed are {', '.join(sorted(installed)) or 'none'}"
+            )
+        return next(iter(installed))
+    if not module.endswith(".whl"):
+        return module
+    return _unpacked(Path(module), stack)
+
+
+def _unpacked(wheel: Path, stack: ExitStack) -> list[str]:
+    import tempfile
+
+    from kernpack_sdk.testing.runner import CannotTest
+
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernpack-test-")))
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".so")]
+            for name in names:
+                archive.extract(name, folder)  # which keeps within the folder
+    except (OSError, zipfile.BadZipFile) as error:
+        raise CannotTest(f"{wheel}: expected a wheel, got what can't be read: {error}") from error
+    from kernpack._load import module_files
+
+    found = [str(file) for place in {(folder / name).parent for name in names} for file in module_files(place)]
+    if not found:
+        raise CannotTest(f"{wheel}: expected a wheel with kernel modules (*.so), found none in it")
+    return sorted(found)

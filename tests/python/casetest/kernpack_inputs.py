@@ -1,0 +1,9 @@
+"""What the planted ops need to be told."""
+
+import numpy as np
+from kernpack_sdk.testing import arguments
+
+
+@arguments("returns_kept_memory")
+def one_array(rng):
+    return (rng.standard_normal(int(rng.integers(1, 9))).astype(np.float32),)
