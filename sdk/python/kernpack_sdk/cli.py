@@ -1,89 +1,117 @@
-"""The `kernpack` command (and `kernpack-config`, short for `kernpack config`)."""
+"""The command `kernpack` of an author (and `kernpack-config`, short for `kernpack config`).
+
+The runtime wheel owns the script `kernpack` and hands on what isn't its own; `python -m kernpack_sdk` is the same without it. Exit
+codes: 0 done; 1 it failed, or found what should be mended; 2 the command line is wrong; 3 a package that it needs isn't installed.
+"""
 
 from __future__ import annotations
 
-import argparse
-import shlex
+import importlib
+import importlib.util
+import os
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 
-from kernpack_sdk import __version__, cmake_dir, flags, include_dir
+import click
+
+from kernpack_sdk import __version__
+
+FAILED, USAGE, MISSING = 1, 2, 3
+# Each is the click command `command` of the module of that name in kernpack_sdk.commands, imported when it is asked for.
+COMMANDS = {
+    "check": "Check a wheel or module before publishing it",
+    "completions": "Print the completion script of a shell",
+    "config": "Print where the SDK is and what to compile with",
+    "stubs": "Write a .pyi file from the signatures in a built module",
+    "test": "Test a module by its contracts",
+}
+# The runtime's, shown and completed here too.
+_RUNTIME = {
+    "cache": "What compiled and loaded modules take on disk",
+    "doctor": "What is here, what is missing, and the command that mends it",
+    "explain": "Which code a call would run and why",
+    "info": "Versions, devices, caches and installed kernel packages",
+}
+_PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
-def main(arguments: list[str] | None = None) -> int:
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == ["test"]:  # argparse would take its options for those of `kernpack`
-        from kernpack_sdk.testing import command
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*COMMANDS, *_RUNTIME])
 
-        return command.main(arguments[1:])
-    options = _parser().parse_args(arguments)
-    return options.run(options)
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in _RUNTIME:
+            return _handed_on(name, _RUNTIME[name], "kernpack._cli", "pip install kernpack")
+        if name == "test":
+            return _handed_on(name, COMMANDS[name], "kernpack_sdk.testing.command", "pip install -U kernpack-sdk")
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"kernpack_sdk.commands.{name}").command
+        command.short_help = COMMANDS[name]
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):  # from the tables: no command is imported for the list
+            formatter.write_dl(sorted({**COMMANDS, **_RUNTIME}.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            hint = f"did you mean '{close[0]}'?" if close else "`kernpack --help` lists them"
+            ctx.fail(f"no command '{args[0]}'; {hint}")
+
+
+def _handed_on(name: str, summary: str, module: str, mend: str) -> click.Command:
+    """A command whose options another program reads."""
+
+    @click.command(name, context_settings=_PASSED_ON, short_help=summary, add_help_option=False)
+    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
+    @click.pass_context
+    def run(ctx: click.Context, words: tuple[str, ...]) -> None:
+        try:
+            program = importlib.import_module(module).main
+        except ModuleNotFoundError as error:
+            click.echo(f"kernpack {name}: needs {error.name}; install it: {mend}", err=True)
+            ctx.exit(MISSING)
+        ctx.exit(program([name, *words] if module == "kernpack._cli" else list(words)))
+
+    return run
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="kernpack-sdk %(version)s")
+def group() -> None:
+    """Kernels written once, called from NumPy, PyTorch and JAX.
+
+    Exit codes: 0 done; 1 it failed or found what should be mended; 2 the command line is wrong; 3 a package is missing.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    try:
+        code = group.main(
+            list(sys.argv[1:] if arguments is None else arguments),
+            prog_name="kernpack",
+            complete_var="_KERNPACK_COMPLETE",
+            standalone_mode=False,
+        )
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("kernpack: stopped", err=True)
+        return FAILED
+    except BrokenPipeError:  # `kernpack inspect | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def config_main() -> int:
     return main(["config", *sys.argv[1:]])
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="kernpack", description="Tools for authors of Kernpack kernels.")
-    parser.add_argument("--version", action="version", version=f"kernpack-sdk {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-
-    config = commands.add_parser("config", help="print where the SDK is and what to compile with")
-    what = config.add_mutually_exclusive_group(required=True)
-    what.add_argument("--includes", action="store_const", dest="what", const="includes", help="the -I option")
-    what.add_argument("--cflags", action="store_const", dest="what", const="cflags", help="options for C++ sources")
-    what.add_argument("--ldflags", action="store_const", dest="what", const="ldflags", help="options for linking")
-    what.add_argument("--cmakedir", action="store_const", dest="what", const="cmakedir", help="for -Dkernpack_DIR=")
-    config.set_defaults(run=_config)
-
-    check = commands.add_parser("check", help="check a wheel or module before publishing it")
-    check.add_argument("file", type=Path, nargs="+", help=".whl or .so")
-    check.set_defaults(run=_check)
-
-    stubs = commands.add_parser("stubs", help="write a .pyi file from the signatures in a built module")
-    stubs.add_argument("module", type=Path, nargs="+", help=".so; several are merged by function name")
-    stubs.add_argument("-o", "--output", type=Path, help="default: print")
-    stubs.set_defaults(run=_stubs)
-
-    commands.add_parser("test", help="test a module by its contracts (`kernpack test --help`)", add_help=False)
-    return parser
-
-
-def _config(options: argparse.Namespace) -> int:
-    print(
-        {
-            "includes": lambda: f"-I{shlex.quote(str(include_dir()))}",
-            "cflags": lambda: shlex.join(flags.compile_flags()),
-            "ldflags": lambda: shlex.join(flags.link_flags()),
-            "cmakedir": lambda: str(cmake_dir()),
-        }[options.what]()
-    )
-    return 0
-
-
-def _check(options: argparse.Namespace) -> int:
-    from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
-
-    failed = False
-    for file in options.file:
-        problems = check.check(file)
-        failed = failed or bool(problems)
-        print("\n".join(problems) if problems else f"{file}: {check.describe(file)}")
-    return int(failed)
-
-
-def _stubs(options: argparse.Namespace) -> int:
-    from kernpack_sdk import stubs, table
-
-    try:
-        functions = [function for module in options.module for function in table.read(module)]
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 1
-    text = stubs.render(functions)
-    if options.output:
-        options.output.write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
-    return 0

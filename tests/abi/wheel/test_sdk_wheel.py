@@ -34,6 +34,6 @@ def test_holds_nothing_compiled(sdk: Path) -> None:
 def test_commands_and_cmake_entry_point(sdk: Path) -> None:
     (info,) = sdk.glob("*.dist-info")
     text = (info / "entry_points.txt").read_text()
-    for line in ("[cmake.root]", "kernpack = kernpack_sdk", "kernpack = kernpack_sdk.cli:main"):
+    for line in ("[cmake.root]", "kernpack = kernpack_sdk", "kernpack-config = kernpack_sdk.cli:config_main"):
         assert line in text
     assert "Apache License" in (info / "licenses/LICENSE").read_text()

@@ -1,0 +1,84 @@
+"""An argument as `kernpack explain` reads it: "f32[4,8]{1,4}@cuda:0", "[f32[2],f32[3]]", "3", "None", "bf16"."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from kernpack._core import Device, DType
+from kernpack._domain import Tensor
+
+_TENSOR = re.compile(r"(\w+)\[([\d,\s]*)\](?:\{([-\d,\s]*)\})?(?:@([\w:]+))?")
+_FORMS = "a tensor (f32[4,8]), a list of them, a number, True, False, None, a string in quotes, a dtype or a device"
+
+
+def parse(text: str) -> Any:
+    """Raises ValueError for what is none of these."""
+    text = text.strip()
+    if tensor := _TENSOR.fullmatch(text):
+        return _tensor(text, *tensor.groups())
+    if text.startswith("[") and text.endswith("]"):
+        return [parse(item) for item in _items(text[1:-1])]
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return _named(text)
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    raise ValueError(f"'{text}': expected {_FORMS}")
+
+
+def _tensor(text: str, dtype: str, sizes: str, strides: str | None, device: str | None) -> Tensor:
+    shape = _numbers(sizes)
+    steps = None if strides is None else _numbers(strides)
+    if steps is not None and len(steps) != len(shape):
+        raise ValueError(f"'{text}': expected {len(shape)} strides, got {len(steps)}")
+    on = "cpu" if device is None else str(_device(device))
+    return Tensor(shape, _dtype(dtype).name, on, None if steps == _compact(shape) else steps)
+
+
+def _compact(shape: tuple[int, ...]) -> tuple[int, ...]:
+    steps, step = [], 1
+    for size in reversed(shape):
+        steps.append(step)
+        step *= size
+    return tuple(reversed(steps))
+
+
+def _dtype(name: str) -> DType:
+    try:
+        return DType(name)
+    except (ValueError, TypeError):
+        raise ValueError(f"no dtype '{name}'; expected f32, f64, f16, bf16, i32, i64, u8, bool, ...") from None
+
+
+def _device(name: str) -> Device:
+    try:
+        return Device(name)
+    except (ValueError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _named(text: str) -> Any:
+    for kind in (DType, Device):
+        try:
+            return kind(text)
+        except (ValueError, TypeError):
+            continue
+    raise ValueError(f"'{text}': expected {_FORMS}")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(",") if word.strip())
+
+
+def _items(text: str) -> list[str]:
+    """Splits at commas outside brackets."""
+    items, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0:
+            items.append(text[start:i])
+            start = i + 1
+    return [item for item in [*items, text[start:]] if item.strip()]

@@ -1,0 +1,161 @@
+"""`kernpack doctor`: each thing that an author or a caller may need, whether it is here, and the command that mends what isn't."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+OK, ABSENT, BROKEN = "ok", "absent", "broken"
+_MARKS = {OK: "ok     ", ABSENT: "absent ", BROKEN: "BROKEN "}
+# The oldest versions that are supported: README.md, "What runs where".
+_FRAMEWORKS = {"numpy": (1, 22), "torch": (2, 10), "jax": (0, 6)}
+
+
+@dataclass(frozen=True)
+class Finding:
+    what: str
+    state: str
+    found: str
+    mend: str = ""  # a command, or what to do; empty where nothing is to be done
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    findings = list(examine())
+    if options.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        width = max(len(finding.what) for finding in findings)
+        for finding in findings:
+            print(f"{_MARKS[finding.state]} {finding.what:{width}}  {finding.found}")
+            if finding.mend:
+                print(f"{'':{width + 10}}-> {finding.mend}")
+    return int(any(finding.state == BROKEN for finding in findings))
+
+
+def examine() -> Iterator[Finding]:
+    yield _python()
+    yield _sdk()
+    yield from _tools()
+    yield from _frameworks()
+    yield _cache()
+    yield from _packages()
+
+
+def _python() -> Finding:
+    text = f"{platform.python_version()} at {sys.executable}"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return Finding("Python", BROKEN, f"{text}, free-threaded", "use a Python with the GIL: abi3 wheels need it")
+    return Finding("Python", OK, text)
+
+
+def _installed(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _sdk() -> Finding:
+    from kernpack import __version__
+
+    if importlib.util.find_spec("kernpack_sdk") is None:
+        return Finding("kernpack-sdk", ABSENT, "needed to build kernels, not to call them", "pip install kernpack-sdk")
+    from kernpack_sdk import __version__ as sdk
+
+    if _minor(sdk) != _minor(__version__):
+        found = f"{sdk}, beside kernpack {__version__}"
+        return Finding("kernpack-sdk", BROKEN, found, "pip install -U kernpack kernpack-sdk")
+    return Finding("kernpack-sdk", OK, sdk)
+
+
+def _minor(version: str) -> list[str]:
+    return version.split(".")[:2]
+
+
+def _tools() -> Iterator[Finding]:
+    for what, command, mend in (
+        ("C++ compiler", os.environ.get("CXX", "g++"), "apt-get install g++, or set CXX to the one you have"),
+        ("CMake", "cmake", "pip install cmake (a wheel's build fetches its own)"),
+        ("Ninja", "ninja", "pip install ninja (a wheel's build fetches its own)"),
+        ("nvcc", os.environ.get("NVCC", "nvcc"), "needed for .cu files alone: install the CUDA toolkit, or set NVCC"),
+    ):
+        words = command.split()
+        path = shutil.which(words[0]) if words else None
+        if path is None:
+            yield Finding(what, ABSENT, f"no '{command}' on the PATH", mend)
+            continue
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        if said.returncode != 0:
+            first = (said.stderr or said.stdout).strip().partition("\n")[0]
+            yield Finding(what, BROKEN, f"{path} --version: exit {said.returncode}: {first}", f"reinstall it: {mend}")
+        else:
+            yield Finding(what, OK, f"{said.stdout.strip().partition(chr(10))[0]} at {path}")
+
+
+def _frameworks() -> Iterator[Finding]:
+    for name, oldest in _FRAMEWORKS.items():
+        version = _installed(name)
+        least = ".".join(map(str, oldest))
+        if version is None:
+            yield Finding(name, ABSENT, "not installed", f"pip install '{name}>={least}' to call kernels with it")
+        elif tuple(map(int, re.findall(r"\d+", version)[: len(oldest)])) < oldest:
+            yield Finding(name, BROKEN, f"{version}; supported from {least}", f"pip install -U '{name}>={least}'")
+        else:
+            yield Finding(name, OK, version)
+
+
+def _cache() -> Finding:
+    from kernpack._inline import cache_dir
+
+    folder = cache_dir()
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    mend = "set KERNPACK_CACHE_DIR to a folder of your own"
+    if not there.is_dir():
+        return Finding("cache", BROKEN, f"{there} isn't a folder", f"remove it, or {mend}")
+    if folder.exists() and folder.stat().st_uid not in (os.geteuid(), 0):
+        return Finding("cache", BROKEN, f"{folder} belongs to user {folder.stat().st_uid}", mend)
+    if not os.access(there, os.W_OK | os.X_OK):
+        return Finding("cache", BROKEN, f"{there} can't be written to", mend)
+    free = shutil.disk_usage(there).free
+    if free < 64 << 20:
+        return Finding("cache", BROKEN, f"{folder}: {free >> 20} MiB free", f"kernpack cache clean, or {mend}")
+    return Finding("cache", OK, f"{folder}, {free >> 30} GiB free")
+
+
+def _packages() -> Iterator[Finding]:
+    """Each installed kernel package, loaded in a child process first: one that crashes ends the child alone."""
+    import kernpack
+
+    for name in sorted(kernpack.installed()):
+        try:
+            module = kernpack.load(name, probe=True)
+        except Exception as error:
+            reinstall = f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
+            yield Finding(f"package {name}", BROKEN, str(error), reinstall)
+        else:
+            yield Finding(f"package {name}", OK, f"{module.version}, {len(module.functions)} functions")
+
+
+def _distribution(module: str) -> str | None:
+    """The name to give pip for an entry point's module."""
+    for point in importlib.metadata.entry_points(group="kernpack.modules", name=module):
+        if point.dist is not None:
+            return Path(point.dist.name).name
+    return None

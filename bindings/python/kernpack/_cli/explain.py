@@ -1,0 +1,185 @@
+"""`kernpack explain NAME.op [arguments]`: which code a call would run, and what the call would check, allocate and give."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kernpack._cli.argument import parse
+from kernpack._suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from kernpack._contract import Contract, Parameter
+    from kernpack._module import FunctionInfo, Module
+
+_EPILOG = """\
+Arguments are written as the contract's types: f32[4,8], f32[4,8]{1,4} with strides in elements, f32[8]@cuda:0, [f32[2],f32[3]],
+numbers, True, False, None, "text", a dtype (bf16); name=... for keywords. Nothing is run.
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "function", metavar="NAME.op", help="an installed package, or the path of a module, then the function"
+    )
+    parser.add_argument(
+        "arguments", nargs="*", metavar="ARGUMENT", help="what it would be called with: f32[4,8] eps=1e-5"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.epilog = _EPILOG
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        module, info = _find(options.function)
+        facts = _facts(module, info)
+        if options.arguments or not (info.typed or {"params": [1]})["params"]:
+            facts["call"] = _call(info, options.arguments)
+    except (ImportError, OSError, ValueError, TypeError) as error:
+        print(f"kernpack explain: {error}", file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        print("\n".join(_text(facts)))
+    return int("refused" in facts.get("call", {}))
+
+
+def _find(name: str) -> tuple[Module, FunctionInfo]:
+    import kernpack
+
+    source, dot, function = name.rpartition(".")
+    if not dot or not source or not function.isidentifier():
+        raise ValueError(f"expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got '{name}'")
+    module = kernpack.load(source)
+    if function not in module.functions:
+        names = list(module.functions)
+        hint = did_you_mean(function, names) or f"; it has {', '.join(sorted(names))}"
+        raise ValueError(f"'{source}' has no function '{function}'{hint}")
+    return module, module.functions[function]
+
+
+def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
+    return {
+        "function": f"{module.name}.{info.name}",
+        "version": module.version,
+        "contract": info.text,
+        "cxx_types": info.cxx_types,
+        "doc": info.doc,
+        "backward": [backward for forward, backward in module._gradients if forward == info.name],
+        "tangent": [tangent for forward, tangent in module._jvps if forward == info.name],
+        "variants": info.variants,
+    }
+
+
+def _call(info: FunctionInfo, words: Sequence[str]) -> dict[str, Any]:
+    from kernpack import _contract
+    from kernpack._solve import Solution
+
+    contract = _contract.of(info)
+    if contract is None:
+        raise ValueError(f"{info.name} has no contract: nothing is known of a call before it runs")
+    values, converted = _bound(contract, words)
+    try:
+        solution = Solution(contract, values)
+        results = [(result.name, *solution.result(i), result.aux) for i, result in enumerate(contract.results)]
+        workspace = solution.workspace()
+    except (TypeError, ValueError) as error:
+        return {"refused": str(error)}
+    return {
+        "device": solution.device or "cpu",
+        "converted": converted,
+        "results": [
+            {
+                "name": name,
+                "dtype": dtype,
+                "shape": list(shape),
+                "bytes": _bytes(shape, dtype),
+                "saved_for_backward": aux,
+            }
+            for name, shape, dtype, aux in results
+        ],
+        "workspace_bytes": workspace,
+        "written": [parameter.name for parameter in contract.parameters if parameter.mutated],
+    }
+
+
+def _bytes(shape: Sequence[int], dtype: str) -> int:
+    from kernpack._core import DType
+
+    return math.prod(shape) * DType(dtype).itemsize
+
+
+def _bound(contract: Contract, words: Sequence[str]) -> tuple[list[Any], list[str]]:
+    """One value for each parameter, and what was converted on the way."""
+    parameters = {parameter.name: parameter for parameter in contract.parameters}
+    places = [parameter.name for parameter in contract.parameters if not parameter.keyword_only]
+    given: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (equals and name.isidentifier()):
+            if not places:
+                raise TypeError(
+                    f"{contract.name}: takes {contract.num_positional} positional arguments, got another: {word}"
+                )
+            name, text = places[0], word
+        if name not in parameters:
+            raise TypeError(f"{contract.name}: no parameter '{name}'{did_you_mean(name, parameters)}")
+        if name in given:
+            raise TypeError(f"{contract.name}: {name} is given twice")
+        places = [place for place in places if place != name]
+        given[name] = parse(text)
+    converted = [
+        f"{name}: int -> float"
+        for name, value in given.items()
+        if parameters[name].kind == "float" and type(value) is int
+    ]
+    return [_value(contract, parameter, given) for parameter in contract.parameters], converted
+
+
+def _value(contract: Contract, parameter: Parameter, given: dict[str, Any]) -> Any:
+    if parameter.name in given:
+        return given[parameter.name]
+    if not parameter.has_default:
+        raise TypeError(
+            f"{contract.name}: missing argument '{parameter.name}'; write it as in the contract: f32[4,8], 3, ..."
+        )
+    if parameter.kind == "dtype" and parameter.default is not None:
+        return parse(parameter.default)
+    return parameter.default
+
+
+def _text(facts: dict[str, Any]) -> list[str]:
+    contract = facts["contract"] or facts["cxx_types"] or "(without a contract)"
+    lines = [f"{facts['function']} {facts['version']}", f"  {contract}"]
+    lines += [f"  {facts['doc']}"] if facts["doc"] else []
+    for what in ("backward", "tangent"):
+        lines.append(f"{what}: {', '.join(facts[what]) or 'none: its author can add ' + _MACRO[what]}")
+    lines.append("variants:")
+    for variant in facts["variants"]:
+        mark = "runs   " if variant["chosen"] else "not run"
+        lines.append(f"  {mark}  {variant['target'] or 'baseline'}: {variant['reason']} ({variant['module_path']})")
+    return [*lines, *_call_text(facts["call"])] if "call" in facts else lines
+
+
+_MACRO = {"backward": "KP_GRAD", "tangent": "KP_JVP"}
+
+
+def _call_text(call: dict[str, Any]) -> list[str]:
+    if "refused" in call:
+        return ["the call would be refused:", f"  {call['refused']}"]
+    lines = [f"the call runs on {call['device']}; its arguments are lent as they are, none is copied"]
+    lines += [f"  converted: {text}" for text in call["converted"]]
+    lines += [f"  written in place: {name}" for name in call["written"]]
+    for result in call["results"]:
+        shape = ", ".join(map(str, result["shape"]))
+        saved = ", saved for the backward" if result["saved_for_backward"] else ""
+        lines.append(f"  allocates {result['name']}: {result['dtype']}[{shape}], {result['bytes']} bytes{saved}")
+    if call["workspace_bytes"] is not None:
+        lines.append(f"  workspace: {call['workspace_bytes']} bytes, given back when the call returns")
+    return lines

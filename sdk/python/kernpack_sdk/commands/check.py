@@ -1,0 +1,27 @@
+"""`kernpack check`: what would harm whoever installs a wheel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: of each file its problems, or what it is.")
+@click.pass_context
+def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
+    """Check wheels (.whl) or modules (.so) before publishing them. Exits with 1 where there are problems."""
+    from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
+
+    found = {}
+    for file in files:
+        problems = check.check(file)
+        found[str(file)] = {"problems": problems, "is": None if problems else check.describe(file)}
+        if not as_json:
+            click.echo("\n".join(problems) if problems else f"{file}: {found[str(file)]['is']}")
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    ctx.exit(int(any(each["problems"] for each in found.values())))

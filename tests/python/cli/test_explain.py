@@ -1,0 +1,78 @@
+"""`kernpack explain`: nothing runs, and what it says of a call is what the call does."""
+
+from __future__ import annotations
+
+import json
+
+import kernpack
+import numpy as np
+import pytest
+
+SOURCE = """
+void norm(kp::TensorView x, kp::TensorView w, double eps, kp::MutTensorView out) { KP_THROW(RuntimeError) << "was run"; }
+void grow(kp::MutTensorView x, int64_t n, kp::MutTensorView out, kp::MutTensorView work) {}
+"""
+
+
+@pytest.fixture(scope="module")
+def path() -> str:
+    exports = {
+        "norm": "(x: T[..., D], w: T[D], *, eps: float = 1e-5) -> (out: T[...]) where T in {f32, bf16}",
+        "grow": "(x!: f32[N], n: int) -> (out: f32[N + n]) with workspace = N * 8",
+    }
+    return kernpack.load_inline(SOURCE, exports, name="explained").path
+
+
+def test_a_call_that_fits(command, path: str) -> None:
+    done = command("explain", f"{path}.norm", "bf16[2,3,8]", "bf16[8]", "eps=1", "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["variants"][0]["chosen"]
+    assert facts["call"]["converted"] == ["eps: int -> float"]
+    assert facts["call"]["results"] == [
+        {"name": "out", "dtype": "bf16", "shape": [2, 3], "bytes": 12, "saved_for_backward": False}
+    ]
+
+
+def test_as_text(command, path: str) -> None:
+    said = command("explain", f"{path}.grow", "f32[4]@opencl:0", "n=3").stdout
+    for line in (
+        "the call runs on opencl:0; its arguments are lent as they are, none is copied",
+        "  written in place: x",
+        "  allocates out: f32[7], 28 bytes",
+        "  workspace: 32 bytes, given back when the call returns",
+        "backward: none: its author can add KP_GRAD",
+    ):
+        assert line in said.splitlines()
+
+
+def test_a_refused_call_says_what_the_call_says(command, path: str) -> None:
+    done = command("explain", f"{path}.norm", "f32[2,8]", "f32[7]")
+    assert done.returncode == 1
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        kernpack.load(path).norm(np.ones((2, 8), np.float32), np.ones(7, np.float32))
+    assert f"  {caught.value}" in done.stdout.splitlines()
+    strided = command("explain", f"{path}.norm", "f32[2,8]{1,2}", "f32[8]")
+    assert "x: expected a contiguous tensor, got shape [2, 8] with strides [1, 2]" in strided.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["norm"], "expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got 'norm'"),
+        (["no_such_package.op"], "no package 'no_such_package' is installed"),
+        (["{}.nrom"], "has no function 'nrom'; did you mean 'norm'?"),
+        (["{}.norm", "f32[2,8]"], "norm: missing argument 'w'; write it as in the contract: f32[4,8], 3, ..."),
+        (["{}.norm", "f33[2]"], "no dtype 'f33'; expected f32, f64, f16, bf16, i32, i64, u8, bool, ..."),
+        (["{}.norm", "f32[2]", "f32[2]", "f32[2]"], "norm: takes 2 positional arguments, got another: f32[2]"),
+        (["{}.norm", "f32[2]", "x=f32[2]"], "norm: x is given twice"),
+        (["{}.norm", "f32[2]", "f32[2]", "epz=1"], "norm: no parameter 'epz'; did you mean 'eps'?"),
+        (["{}.norm", "f32[2]{1,1}", "f32[2]"], "'f32[2]{1,1}': expected 1 strides, got 2"),
+        (["{}.norm", "wat?"], "'wat?': expected a tensor (f32[4,8]), a list of them, a number"),
+    ],
+)
+def test_mistakes(command, path: str, words: list[str], said: str) -> None:
+    done = command("explain", *(word.replace("{}", path) for word in words))
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert done.stderr.startswith("kernpack explain: ")

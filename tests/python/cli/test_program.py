@@ -1,0 +1,70 @@
+"""One program: what the runtime answers by itself, what the SDK adds, and what is said where the SDK isn't there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kernpack import _cli
+from kernpack_sdk import cli
+
+
+def test_both_know_the_same_commands(command) -> None:
+    assert sorted(cli.COMMANDS) == sorted(_cli.SDK_COMMANDS)
+    said = command("--help").stdout
+    for name in (*cli.COMMANDS, *_cli.OWN_COMMANDS):
+        assert f"\n  {name} " in said
+
+
+def test_each_command_has_help(command) -> None:
+    for name in (*cli.COMMANDS, *_cli.OWN_COMMANDS):
+        if name != "test":  # has its own suite
+            done = command(name, "--help")
+            assert done.returncode == 0, done.stderr
+            assert name in done.stdout.splitlines()[0]
+
+
+def test_python_m_is_the_same_program(command) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kernpack", "info", "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["kernpack"] == json.loads(command("info", "--json").stdout)["kernpack"]
+
+
+@pytest.mark.parametrize("name", _cli.SDK_COMMANDS)
+def test_without_the_sdk_a_command_names_the_pip_line(command, name: str) -> None:
+    done = command(name, sdk=False)
+    assert done.returncode == _cli.MISSING
+    assert done.stderr == f"kernpack {name}: needs kernpack-sdk; install it: pip install kernpack-sdk\n"
+
+
+@pytest.mark.parametrize("name", _cli.OWN_COMMANDS)
+def test_the_runtime_needs_no_sdk(command, name: str) -> None:
+    done = command(name, "--help", sdk=False)
+    assert done.returncode == 0
+    assert name in done.stdout
+
+
+@pytest.mark.parametrize("sdk", [True, False])
+@pytest.mark.parametrize(("word", "hint"), [("chekc", "did you mean 'check'?"), ("zzz", "commands|--help")])
+def test_an_unknown_command(command, sdk: bool, word: str, hint: str) -> None:
+    done = command(word, sdk=sdk)
+    assert done.returncode == _cli.USAGE
+    assert f"no command '{word}'; " in done.stderr
+    assert any(each in done.stderr for each in hint.split("|"))
+
+
+def test_completions(command) -> None:
+    script = command("completions", "bash")
+    assert "_KERNPACK_COMPLETE=bash_complete" in script.stdout
+    asked = {"COMP_WORDS": "kernpack co", "COMP_CWORD": "1", "_KERNPACK_COMPLETE": "bash_complete"}
+    assert command(env=asked).stdout.split() == ["plain,completions", "plain,config"]
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    text = f"{sys.executable} -m kernpack info | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
