@@ -11,38 +11,39 @@
 namespace kernpack::compiler {
 namespace {
 
-using program::Executor;
+using program::Executable;
 using program::FunctionTable;
 using program::Plan;
 using program::RunOptions;
 using program::Trace;
 
-std::shared_ptr<Executor> MakeExecutor(const Plan& plan, const FunctionTable& functions, const py::iterable& devices) {
+std::shared_ptr<Executable> MakeExecutable(const Plan& plan, const FunctionTable& functions,
+                                           const py::iterable& devices) {
   std::vector<KpDLDevice> real;
   for (py::handle device : devices) real.push_back(ToDevice(device));
-  return std::make_shared<Executor>(plan, functions, real);
+  return std::make_shared<Executable>(plan, functions, real);
 }
 
 // Takes the parameters and gives an array of the results. `trace`: nullable.
-py::capsule FunctionOf(const std::shared_ptr<Executor>& executor, const std::shared_ptr<Trace>& trace) {
-  const auto count = executor->program().params.size();
-  return ToCapsule(sdk::MakePacked(executor->program().name, static_cast<int32_t>(count),
-                                   [executor, trace, count](const KpAny* args) {
+py::capsule FunctionOf(const std::shared_ptr<Executable>& executable, const std::shared_ptr<Trace>& trace) {
+  const auto count = executable->program().params.size();
+  return ToCapsule(sdk::MakePacked(executable->program().name, static_cast<int32_t>(count),
+                                   [executable, trace, count](const KpAny* args) {
                                      RunOptions options;
                                      options.trace = trace.get();
-                                     const std::vector<Any> results = executor->Run({args, args + count}, options);
+                                     const std::vector<Any> results = executable->Run({args, args + count}, options);
                                      return Any(Array(results.data(), results.size()));
                                    }));
 }
 
 // The address of a module's table whose one function is the program.
-uintptr_t AsModule(const std::shared_ptr<Executor>& executor, const std::string& name) {
-  return reinterpret_cast<uintptr_t>(program::AsModule(name, {executor}));
+uintptr_t AsModule(const std::shared_ptr<Executable>& executable, const std::string& name) {
+  return reinterpret_cast<uintptr_t>(program::AsModule(name, {executable}));
 }
 
 // (held, peak): bytes of the plan's buffers.
-py::tuple ExecutorBuffers(const Executor& executor) {
-  const program::BufferUse use = executor.buffers();
+py::tuple ExecutableBuffers(const Executable& executable) {
+  const program::BufferUse use = executable.buffers();
   return py::make_tuple(use.held, use.peak);
 }
 
@@ -53,13 +54,13 @@ void BindProgramExecute(py::module_& module) {
       .def(py::init<>())
       .def("json", &Trace::Json)
       .def("write", &Trace::Write, py::arg("path"));
-  py::class_<Executor, std::shared_ptr<Executor>>(module, "Executor")
-      .def(py::init(&MakeExecutor), py::arg("plan"), py::arg("functions"), py::arg("devices"))
+  py::class_<Executable, std::shared_ptr<Executable>>(module, "Executable")
+      .def(py::init(&MakeExecutable), py::arg("plan"), py::arg("functions"), py::arg("devices"))
       .def("function", &FunctionOf, py::arg("trace").none(true))
       .def("as_module", &AsModule, py::arg("name"))
-      .def("export_library", &Executor::Export, py::arg("module"), py::arg("version"), py::arg("path"),
+      .def("export_library", &Executable::Export, py::arg("module"), py::arg("version"), py::arg("path"),
            py::call_guard<py::gil_scoped_release>())  // a compiler takes its time
-      .def_property_readonly("buffers", &ExecutorBuffers);
+      .def_property_readonly("buffers", &ExecutableBuffers);
 }
 
 }  // namespace kernpack::compiler

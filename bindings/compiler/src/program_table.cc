@@ -1,4 +1,4 @@
-// FunctionTable: what programs call, as the planner and the executor find it.
+// FunctionTable: what programs call, as the planner and the executable find it.
 #include <kernpack/sdk/program/module_functions.h>
 
 #include <kernpack/signature/sequence.h>

@@ -8,7 +8,7 @@
 #include <deque>
 #include <utility>
 
-#include "execute/signature.h"
+#include "execute/module_parts.h"
 #include "target/host.h"
 
 namespace kernpack::sdk::program {
@@ -17,7 +17,7 @@ namespace {
 // One piece of code for all: which program it runs is the function's context.
 int Call(void* self, const KpAny* args, int32_t num_args, KpAny*) {
   return kernpack::detail::guarded(Host(), "program", [&] {
-    const auto* program = static_cast<const Executor*>(static_cast<const KpFunctionSelf*>(self)->context);
+    const auto* program = static_cast<const Executable*>(static_cast<const KpFunctionSelf*>(self)->context);
     program->RunInto(args, num_args, {.wait = false});
   });
 }
@@ -25,7 +25,7 @@ int Call(void* self, const KpAny* args, int32_t num_args, KpAny*) {
 // What the table points to. It stays where it is.
 struct Module {
   std::string name;
-  std::vector<std::shared_ptr<const Executor>> programs;
+  std::vector<std::shared_ptr<const Executable>> programs;
   std::deque<std::string> texts;  // of signatures and targets
   std::vector<KpFunctionInfo> infos;
   std::vector<KpFunctionDef> functions;
@@ -38,12 +38,12 @@ std::atomic<const Module*> g_newest{nullptr};
 
 }  // namespace
 
-const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<const Executor>> programs) {
+const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<const Executable>> programs) {
   auto made = std::make_unique<Module>();
   made->name = name;
   made->programs = std::move(programs);
   made->infos.reserve(made->programs.size());
-  for (const std::shared_ptr<const Executor>& program : made->programs) {
+  for (const std::shared_ptr<const Executable>& program : made->programs) {
     const std::string& function = program->program().name;
     const bool taken = std::any_of(made->functions.begin(), made->functions.end(),
                                    [&](const KpFunctionDef& other) { return other.name == function; });
@@ -52,7 +52,7 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
     KpFunctionInfo& info = made->infos.emplace_back(KpFunctionInfo{});
     info.struct_size = sizeof info;
     info.flags = KP_FUNCTION_TAKES_CONTEXT;
-    info.context = const_cast<Executor*>(program.get());
+    info.context = const_cast<Executable*>(program.get());
     info.signature = made->texts.emplace_back(program->Signature()).c_str();
     const std::string& target = made->texts.emplace_back(TargetKindOf(program->program()));
     if (!target.empty()) info.target = target.c_str();

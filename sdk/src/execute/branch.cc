@@ -32,13 +32,13 @@ KpAny Clone(const KpDLTensor& tensor) {
 }  // namespace
 
 void Runner::RunProgram(Frame* frame, size_t number) {
-  const PreparedStep& prepared = frame->program->steps[number];
-  const Step& step = *prepared.step;
+  const ResolvedStep& resolved = frame->program->steps[number];
+  const Step& step = *resolved.step;
   Barrier();
   const bool is_if = step.kind == StepKind::kIf;
   const bool otherwise = is_if && !IsTrue(frame->slots[step.args[0]].any);
   std::unique_ptr<Frame>& child = frame->children[number][otherwise ? 1 : 0];
-  if (!child) child = std::make_unique<Frame>(otherwise ? prepared.otherwise : prepared.then);
+  if (!child) child = std::make_unique<Frame>(otherwise ? resolved.otherwise : resolved.then);
   std::vector<KpAny>& args = frame->args;
   args.clear();
   for (size_t i = is_if ? 1 : 0; i < step.args.size(); ++i) args.push_back(frame->slots[step.args[i]].any);

@@ -45,8 +45,8 @@ void CheckDeclared(size_t result, const Type& type, const KpAny& item) {
 }  // namespace
 
 void Runner::Call(Frame* frame, size_t number) {
-  const PreparedStep& step = frame->program->steps[number];
-  const CallSite& call = step.call;
+  const ResolvedStep& step = frame->program->steps[number];
+  const ResolvedCall& call = step.call;
   std::vector<KpAny>& args = frame->args;
   args.clear();
   for (const ValueId value : step.step->args) args.push_back(frame->slots[value].any);
@@ -56,7 +56,7 @@ void Runner::Call(Frame* frame, size_t number) {
     const KpDLTensor* tensor = kp_any_tensor(&args[i]);
     if (!tensor) continue;
     KpDLTensor& alias = frame->aliases.emplace_back(*tensor);
-    alias.device = prepared_.devices[step.device].device;
+    alias.device = resolved_.devices[step.device].device;
     args[i] = kp_none();
     args[i].type_index = KP_TYPE_DLTENSOR_PTR;
     args[i].v.v_tensor = &alias;
@@ -74,10 +74,10 @@ void Runner::Call(Frame* frame, size_t number) {
   }
   signature::WorkspaceView space;
   if (call.has_workspace) {
-    const RealDevice& device = prepared_.devices[step.device];
+    const RealDevice& device = resolved_.devices[step.device];
     const uint64_t bytes = frame->workspace_bytes[number];
-    const uint32_t lane = step.planned->stream;
-    void* data = bytes ? state_.workspaces[lane].Reserve(device.api, device.device, bytes, {}, nullptr) : nullptr;
+    const uint32_t stream = step.planned->stream;
+    void* data = bytes ? state_.workspaces[stream].Reserve(device.api, device.device, bytes, {}, nullptr) : nullptr;
     space.Set(device.device, bytes, data);
     args.push_back(space.value());
   }
@@ -87,12 +87,12 @@ void Runner::Call(Frame* frame, size_t number) {
 
 // The contract of the function: arguments, and then what the results are.
 void Runner::CheckCall(Frame* frame, size_t number, signature::Converted* converted) {
-  const PreparedStep& step = frame->program->steps[number];
-  const CallSite& call = step.call;
+  const ResolvedStep& step = frame->program->steps[number];
+  const ResolvedCall& call = step.call;
   const signature::Raiser raiser = HostRaiser();
   KpSigFrame bound;
   if (signature::Check(call.words, call.name, frame->args.data(), nullptr, 0, raiser, &bound)) ThrowRaisedBy(call.name);
-  const KpDLDevice device = prepared_.devices[step.device].device;
+  const KpDLDevice device = resolved_.devices[step.device].device;
   if (bound.device.device_type != 0 && !SameDevice(bound.device, device)) {
     KP_THROW(ValueError) << "its tensors are on " << NameOf(bound.device) << ", but the plan runs it on "
                          << NameOf(device);
@@ -105,9 +105,9 @@ void Runner::CheckCall(Frame* frame, size_t number, signature::Converted* conver
     Frame* frame;
     size_t number;
     int Result(int index, const KpDLTensor& prototype, KpAny*) {
-      const PreparedStep& step = frame->program->steps[number];
+      const ResolvedStep& step = frame->program->steps[number];
       const ValueId value = step.step->results[static_cast<size_t>(index)];
-      const RealDevice& device = runner.prepared_.devices[frame->program->values[value].device];
+      const RealDevice& device = runner.resolved_.devices[frame->program->values[value].device];
       frame->slots[value].Describe(device.device, prototype.dtype, prototype.shape, prototype.ndim);
       return 0;
     }
@@ -121,8 +121,8 @@ void Runner::CheckCall(Frame* frame, size_t number, signature::Converted* conver
   if (signature::Lend(bound, call.name, raiser, Sizes{*this, frame, number}, nothing_lent)) ThrowRaisedBy(call.name);
 }
 
-void Runner::CallUntyped(Frame* frame, const PreparedStep& step) {
-  const CallSite& call = step.call;
+void Runner::CallUntyped(Frame* frame, const ResolvedStep& step) {
+  const ResolvedCall& call = step.call;
   const std::vector<ValueId>& results = step.step->results;
   Any result;
   const std::vector<KpAny>& args = frame->args;
@@ -136,7 +136,7 @@ void Runner::CallUntyped(Frame* frame, const PreparedStep& step) {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const KpAny& item = results.size() > 1 ? items->data[i] : got;
-    const KpDLDevice planned = prepared_.devices[frame->program->values[results[i]].device].device;
+    const KpDLDevice planned = resolved_.devices[frame->program->values[results[i]].device].device;
     const KpDLTensor* tensor = kp_any_tensor(&item);
     CheckDeclared(i, frame->program->program->values[results[i]].type, item);
     if (tensor && !SameDevice(tensor->device, planned)) {
@@ -149,18 +149,18 @@ void Runner::CallUntyped(Frame* frame, const PreparedStep& step) {
 }
 
 void Runner::Place(Frame* frame, ValueId value) {
-  const PreparedValue& prepared = frame->program->values[value];
-  const RealDevice& device = prepared_.devices[prepared.device];
+  const ResolvedValue& resolved = frame->program->values[value];
+  const RealDevice& device = resolved_.devices[resolved.device];
   Slot& slot = frame->slots[value];
-  const KpAny* given = prepared.result >= 0 ? &frame->given[static_cast<size_t>(prepared.result)] : nullptr;
+  const KpAny* given = resolved.result >= 0 ? &frame->given[static_cast<size_t>(resolved.result)] : nullptr;
   if (given && given->type_index != KP_TYPE_NONE) {
     if (!IsLike(*kp_any_tensor(given), slot.tensor)) RefuseGiven(*given, slot.tensor);
     return slot.Borrow(*given);
   }
-  if (prepared.buffer != kNoBuffer) {
-    const Buffer& buffer = frame->program->planned->buffers[prepared.buffer];
+  if (resolved.buffer != kNoBuffer) {
+    const Buffer& buffer = frame->program->planned->buffers[resolved.buffer];
     const std::string scope = buffer.device.memory_scope().value_or("");
-    return slot.Point(frame->blocks[prepared.buffer].Reserve(device.api, device.device, slot.bytes, scope, meter_));
+    return slot.Point(frame->blocks[resolved.buffer].Reserve(device.api, device.device, slot.bytes, scope, meter_));
   }
   Any made;
   Check(Host()->tensor_alloc(Host(), &slot.tensor, made.out()));

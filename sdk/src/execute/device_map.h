@@ -19,7 +19,7 @@ inline bool SameDevice(KpDLDevice a, KpDLDevice b) {
 // "opencl:1", "cpu"; of device types that the host allotted, too.
 std::string NameOf(KpDLDevice device);
 
-// See Executor's `devices`.
+// See Executable's `devices`.
 class DeviceMap {
  public:
   explicit DeviceMap(std::vector<KpDLDevice> given) : given_(std::move(given)) {}

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "execute/memory.h"
-#include "execute/prepared.h"
+#include "execute/resolved_plan.h"
 
 namespace kernpack::sdk::program {
 
@@ -59,7 +59,7 @@ struct Items {
 };
 
 struct Frame {
-  explicit Frame(const PreparedProgram* of)
+  explicit Frame(const ResolvedProgram* of)
       : program(of),
         slots(of->values.size()),
         blocks(of->planned->buffers.size()),
@@ -71,7 +71,7 @@ struct Frame {
         symbols(of->num_symbols),
         last_params(of->program->params.size(), kp_none()) {}
 
-  const PreparedProgram* program;
+  const ResolvedProgram* program;
   std::deque<Slot> slots;  // one a value; they stay where they are
   std::vector<DeviceBlock> blocks;  // one a buffer of the plan
   std::vector<DeviceEvent> events;  // one a step; of those that others wait for

@@ -1,3 +1,4 @@
+#include <kernpack/host/modules.h>
 #include <kernpack/sdk/program/module_functions.h>
 #include <kernpack/sdk/target.h>
 #include <kernpack/signature/program.h>
@@ -6,11 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "execute/host_modules.h"
 #include "target/host.h"
 
-namespace kernpack::sdk {
+namespace kernpack::sdk::program {
+namespace {
 
+// The host's loaded modules, reached through its table. ImportError where the host is too old to have them.
 const KpModules& HostModules() {
   static const KpModules* const modules = [] {
     const void* table = nullptr;
@@ -21,9 +23,6 @@ const KpModules& HostModules() {
   }();
   return *modules;
 }
-
-namespace program {
-namespace {
 
 // What the baseline runs on: what `with on "..."` says, else the CPU.
 int32_t BaselineDeviceType(const KpLoadedFunction& function) {
@@ -86,5 +85,4 @@ Function FunctionOf(std::string name, Any callee, std::string signature, std::ve
   return entry;
 }
 
-}  // namespace program
-}  // namespace kernpack::sdk
+}  // namespace kernpack::sdk::program

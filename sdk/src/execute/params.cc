@@ -108,12 +108,12 @@ bool Runner::LikeLast(const Frame& frame, const KpAny* params) const {
 }
 
 void Runner::CheckParams(Frame* frame, const KpAny* params) const {
-  const PreparedProgram& prepared = *frame->program;
-  const Program& program = *prepared.program;
+  const ResolvedProgram& resolved = *frame->program;
+  const Program& program = *resolved.program;
   std::fill(frame->symbols.begin(), frame->symbols.end(), -1);
   for (size_t i = 0; i < program.params.size(); ++i) {
     const ValueId id = program.params[i];
-    const Param param{program, program.values[id], prepared_.devices[prepared.values[id].device].device, params[i]};
+    const Param param{program, program.values[id], resolved_.devices[resolved.values[id].device].device, params[i]};
     if (!HasType(params[i], param.value.type.kind)) param.Refuse("TypeError", "");
     Slot& slot = frame->slots[id];
     const KpDLTensor* tensor = kp_any_tensor(&params[i]);
@@ -122,7 +122,7 @@ void Runner::CheckParams(Frame* frame, const KpAny* params) const {
       frame->last_params[i] = kp_is_object(&params[i]) ? kp_none() : params[i];
       continue;
     }
-    if (param.value.type.is_tensor()) CheckTensor(param, prepared.param_dims[i], &frame->symbols);
+    if (param.value.type.is_tensor()) CheckTensor(param, resolved.param_dims[i], &frame->symbols);
     slot.Describe(tensor->device, tensor->dtype, tensor->shape, tensor->ndim);
     frame->last_params[i] = kp_none();
   }

@@ -32,36 +32,36 @@ void Runner::Run(Frame* frame, const KpAny* params, int32_t num_params) {
 }
 
 void Runner::RunStep(Frame* frame, size_t number) {
-  const PreparedStep& step = frame->program->steps[number];
+  const ResolvedStep& step = frame->program->steps[number];
   const PlannedStep& planned = *step.planned;
   if (options_.cancel && options_.cancel->load(std::memory_order_relaxed)) {
     throw Error("InterruptedError", kp_bytes("cancelled before it"));
   }
   const KpHost* host = Host();
   if (host->check_interrupts(host)) ThrowRaisedBy("check_interrupts");
-  const uint32_t lane = planned.stream;
-  if (lane != kNoStream) {
+  const uint32_t stream = planned.stream;
+  if (stream != kNoStream) {
     for (const uint32_t before : planned.waits) {
-      state_.lanes.Await(lane, frame->program->steps[before].planned->stream, frame->events[before]);
+      state_.streams.Await(stream, frame->program->steps[before].planned->stream, frame->events[before]);
     }
-    state_.lanes.Use(lane);
+    state_.streams.Use(stream);
   }
   if (clock_) clock_->Begin(frame, number);
   Do(frame, number);
   if (clock_) clock_->End(frame, number);
-  const bool queued = lane != kNoStream && !state_.lanes.device(lane).is_host();
+  const bool queued = stream != kNoStream && !state_.streams.device(stream).is_host();
   // A copy to the host has brought the event that says when it is there.
   if (planned.signals && queued && (state_.landing.empty() || state_.landing.back().second != &frame->events[number]))
-    state_.lanes.Record(lane, &frame->events[number]);
+    state_.streams.Record(stream, &frame->events[number]);
   for (const ValueId value : planned.frees) frame->slots[value].Release();
 }
 
 void Runner::Do(Frame* frame, size_t number) {
-  const PreparedStep& prepared = frame->program->steps[number];
-  const Step& step = *prepared.step;
+  const ResolvedStep& resolved = frame->program->steps[number];
+  const Step& step = *resolved.step;
   switch (step.kind) {
     case StepKind::kConstant:
-      return frame->slots[step.results[0]].Borrow(prepared.constant);
+      return frame->slots[step.results[0]].Borrow(resolved.constant);
     case StepKind::kCall:
       return Call(frame, number);
     case StepKind::kTuple:
@@ -105,8 +105,8 @@ void Runner::MakeTuple(Frame* frame, size_t number) {
 }
 
 void Runner::Land() {
-  for (const auto& [lane, event] : state_.landing) {
-    const RealDevice& from = state_.lanes.device(lane);
+  for (const auto& [stream, event] : state_.landing) {
+    const RealDevice& from = state_.streams.device(stream);
     from.api->EventSync(from.device, event->get());
   }
   state_.landing.clear();
@@ -116,8 +116,8 @@ void Runner::Barrier() {
   Land();
   // Streams of one device wait for each other by themselves; of several, the host waits.
   size_t devices = 0;
-  for (const RealDevice& device : prepared_.devices) devices += device.is_host() ? 0 : 1;
-  devices > 1 ? state_.lanes.Finish() : state_.lanes.Join();
+  for (const RealDevice& device : resolved_.devices) devices += device.is_host() ? 0 : 1;
+  devices > 1 ? state_.streams.Finish() : state_.streams.Join();
 }
 
 }  // namespace kernpack::sdk::program

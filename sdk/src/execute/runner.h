@@ -1,4 +1,4 @@
-// One run of a prepared program.
+// One run of a resolved program.
 #ifndef KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
 #define KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
 
@@ -6,7 +6,7 @@
 #include <kernpack/signature/convert.h>
 
 #include "execute/frame.h"
-#include "execute/lanes.h"
+#include "execute/run_streams.h"
 
 namespace kernpack::sdk::program {
 
@@ -14,19 +14,19 @@ class StepClock;
 
 // What a run needs that another one at the same time must not touch.
 struct RunState {
-  explicit RunState(const Prepared* prepared)
-      : lanes(prepared), frame(prepared->entry), workspaces(prepared->lanes.size()) {}
+  explicit RunState(const ResolvedPlan* resolved)
+      : streams(resolved), frame(resolved->entry), workspaces(resolved->streams.size()) {}
 
-  Lanes lanes;
+  RunStreams streams;
   Frame frame;
-  std::vector<DeviceBlock> workspaces;  // one a lane: its calls come one after the other
-  std::vector<std::pair<uint32_t, DeviceEvent*>> landing;  // copies to the host on their way: lane, event
+  std::vector<DeviceBlock> workspaces;  // one per stream: its calls come one after the other
+  std::vector<std::pair<uint32_t, DeviceEvent*>> landing;  // copies to the host on their way: stream, event
 };
 
 class Runner {
  public:
-  Runner(const Prepared* prepared, RunState* state, Meter* meter, const RunOptions* options, StepClock* clock)
-      : prepared_(*prepared), state_(*state), meter_(meter), options_(*options), clock_(clock) {}
+  Runner(const ResolvedPlan* resolved, RunState* state, Meter* meter, const RunOptions* options, StepClock* clock)
+      : resolved_(*resolved), state_(*state), meter_(meter), options_(*options), clock_(clock) {}
 
   // Runs the program of the frame: results are in its slots, or in what frame->given has for them.
   void Run(Frame* frame, const KpAny* params, int32_t num_params);
@@ -38,7 +38,7 @@ class Runner {
   void FillGiven(Frame* frame);
 
  private:
-  const Prepared& prepared_;
+  const ResolvedPlan& resolved_;
   RunState& state_;
   Meter* meter_;
   const RunOptions& options_;
@@ -50,7 +50,7 @@ class Runner {
   void Do(Frame* frame, size_t number);
   void Call(Frame* frame, size_t number);
   void CheckCall(Frame* frame, size_t number, signature::Converted* converted);
-  void CallUntyped(Frame* frame, const PreparedStep& step);
+  void CallUntyped(Frame* frame, const ResolvedStep& step);
   void Copy(Frame* frame, size_t number);
   void MakeTuple(Frame* frame, size_t number);
   void RunProgram(Frame* frame, size_t number);

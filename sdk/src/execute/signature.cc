@@ -1,4 +1,4 @@
-#include "execute/signature.h"
+#include "execute/module_parts.h"
 
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/type.h>
@@ -50,14 +50,14 @@ class Names {
 
 class Deriver {
  public:
-  explicit Deriver(const Prepared& prepared) : prepared_(prepared), program_(*prepared.entry->program) {}
+  explicit Deriver(const ResolvedPlan& resolved) : resolved_(resolved), program_(*resolved.entry->program) {}
 
   std::string Run() {
     FindDevice();
     std::string params;
     for (const ValueId param : program_.params) {
       const std::string name = names_.Value(program_.values[param].name);
-      const char* mark = prepared_.written[param] ? "!: " : ": ";
+      const char* mark = resolved_.written[param] ? "!: " : ": ";
       params += (params.empty() ? "" : ", ") + name + mark + TypeOf(param, /*result=*/false);
     }
     std::string results;
@@ -72,7 +72,7 @@ class Deriver {
   }
 
  private:
-  const Prepared& prepared_;
+  const ResolvedPlan& resolved_;
   const Program& program_;
   Names names_;
   KpDLDevice device_ = kHost;  // of the call: where its tensors are, but for those of the host
@@ -83,7 +83,7 @@ class Deriver {
     KP_THROW(ValueError) << program_.name << ": " << name << ": " << why;
   }
 
-  KpDLDevice DeviceOf(ValueId value) const { return prepared_.devices[prepared_.entry->values[value].device].device; }
+  KpDLDevice DeviceOf(ValueId value) const { return resolved_.devices[resolved_.entry->values[value].device].device; }
 
   void FindDevice() {
     const auto look = [&](ValueId value) {
@@ -135,7 +135,7 @@ class Deriver {
 
 }  // namespace
 
-std::string DeriveSignature(const Prepared& prepared) { return Deriver(prepared).Run(); }
+std::string DeriveSignature(const ResolvedPlan& resolved) { return Deriver(resolved).Run(); }
 
 std::string TargetKindOf(const Program& program) {
   std::vector<ValueId> values = program.params;

@@ -1,4 +1,4 @@
-#include "execute/source.h"
+#include "execute/module_parts.h"
 
 #include <kernpack/error.h>
 #include <kernpack/module.h>
@@ -7,7 +7,6 @@
 
 #include "codegen/c/module_table.h"
 #include "codegen/c_family/spelling.h"
-#include "execute/signature.h"
 #include "execute/source_prelude.h"
 
 namespace kernpack::sdk::program {
@@ -25,13 +24,13 @@ std::string ConstantText(const KpAny& value) {
 
 class Writer {
  public:
-  explicit Writer(const Prepared& prepared) : prepared_(prepared) {}
+  explicit Writer(const ResolvedPlan& resolved) : resolved_(resolved) {}
 
   std::string Run(const std::string& module, const std::string& version) {
-    const Program& entry = *prepared_.entry->program;
+    const Program& entry = *resolved_.entry->program;
     CheckNames(module, entry.name);
-    const std::string signature = DeriveSignature(prepared_);
-    Write(*prepared_.entry);
+    const std::string signature = DeriveSignature(resolved_);
+    Write(*resolved_.entry);
     std::string names;
     for (const std::string& name : names_) names += "    " + CString(name) + ",\n";
     const std::string kind = TargetKindOf(entry);
@@ -51,9 +50,9 @@ class Writer {
   }
 
  private:
-  const Prepared& prepared_;
+  const ResolvedPlan& resolved_;
   std::vector<std::string> names_;  // of functions that are called
-  std::vector<const PreparedProgram*> written_;  // the number of a program is its place here
+  std::vector<const ResolvedProgram*> written_;  // the number of a program is its place here
   std::string bodies_;
 
   [[noreturn]] static void Refuse(const Program& program, const Step& step, const char* why) {
@@ -61,7 +60,7 @@ class Writer {
   }
 
   size_t FunctionNumber(const Program& program, const Step& step) {
-    const auto function = std::find_if(prepared_.functions.begin(), prepared_.functions.end(),
+    const auto function = std::find_if(resolved_.functions.begin(), resolved_.functions.end(),
                                        [&](const Function& each) { return each.name == step.callee; });
     if (function->qualified.empty()) {
       KP_THROW(ValueError) << NameOf(program, step)
@@ -73,12 +72,12 @@ class Writer {
   }
 
   // Programs that it invokes come before it.
-  size_t Write(const PreparedProgram& prepared) {
-    const auto known = std::find(written_.begin(), written_.end(), &prepared);
+  size_t Write(const ResolvedProgram& resolved) {
+    const auto known = std::find(written_.begin(), written_.end(), &resolved);
     if (known != written_.end()) return static_cast<size_t>(known - written_.begin());
-    const Program& program = *prepared.program;
+    const Program& program = *resolved.program;
     std::string steps;
-    for (const PreparedStep& step : prepared.steps) steps += WriteStep(prepared, step);
+    for (const ResolvedStep& step : resolved.steps) steps += WriteStep(resolved, step);
     const std::string count = Number(program.values.size());
     std::string body =
         "  Value v[" + Number(program.values.size() + 1) + "];\n  int rc = -1;\n  memset(v, 0, sizeof v);\n";
@@ -91,7 +90,7 @@ class Writer {
           "  if (kp_give(self, &v[" + Number(program.results[i].value) + "], &out[" + Number(i) + "])) goto failed;\n";
     }
     const size_t number = written_.size();
-    written_.push_back(&prepared);
+    written_.push_back(&resolved);
     bodies_ += "\n// " + CString(program.name) +
                ". `out`: where results go, or None for new ones.\nstatic int kp_program_" + Number(number) +
                "(const KpInstance* self, const KpAny* args, KpAny* out) {\n" + body +
@@ -136,11 +135,11 @@ class Writer {
     return "    Value* const results[] = {" + list + "NULL};\n";
   }
 
-  std::string WriteCall(const PreparedProgram& prepared, const PreparedStep& step) {
-    const Program& program = *prepared.program;
+  std::string WriteCall(const ResolvedProgram& resolved, const ResolvedStep& step) {
+    const Program& program = *resolved.program;
     const Step& s = *step.step;
     const std::string function = Number(FunctionNumber(program, s));
-    const auto result_of = [&](ValueId value) { return prepared.values[value].result; };
+    const auto result_of = [&](ValueId value) { return resolved.values[value].result; };
     std::string args = List(s.args) + (s.args.empty() ? "" : ", ");
     for (const KpAny& value : step.call.defaults) args += ConstantText(value) + ", ";
     const std::string count = Number(s.args.size() + step.call.defaults.size());
@@ -163,8 +162,8 @@ class Writer {
            taken + "    } else {\n" + made + "    }\n";
   }
 
-  std::string WriteInvoke(const PreparedProgram& prepared, const PreparedStep& step) {
-    const Program& program = *prepared.program;
+  std::string WriteInvoke(const ResolvedProgram& resolved, const ResolvedStep& step) {
+    const Program& program = *resolved.program;
     const Step& s = *step.step;
     const bool is_if = s.kind == StepKind::kIf;
     const std::string args = List(s.args, is_if ? 1 : 0);
@@ -186,8 +185,8 @@ class Writer {
     return text;
   }
 
-  std::string WriteStep(const PreparedProgram& prepared, const PreparedStep& step) {
-    const Program& program = *prepared.program;
+  std::string WriteStep(const ResolvedProgram& resolved, const ResolvedStep& step) {
+    const Program& program = *resolved.program;
     const Step& s = *step.step;
     const std::string first = s.results.empty() ? "" : "v[" + Number(s.results[0]) + "]";
     std::string text = "  {  // " + CString(NameOf(program, s)) + "\n";
@@ -197,7 +196,7 @@ class Writer {
         text += "    " + first + ".any = " + ConstantText(step.constant) + ";\n";
         break;
       case StepKind::kCall:
-        text += WriteCall(prepared, step);
+        text += WriteCall(resolved, step);
         break;
       case StepKind::kTuple:
         return WriteTuple(s);
@@ -208,7 +207,7 @@ class Writer {
         break;
       case StepKind::kIf:
       case StepKind::kInvoke:
-        text += WriteInvoke(prepared, step);
+        text += WriteInvoke(resolved, step);
         break;
       case StepKind::kCopy:
         Refuse(program, s, "the plan moves values between devices; a program on one device can be exported");
@@ -222,8 +221,8 @@ class Writer {
 
 }  // namespace
 
-std::string WriteSource(const Prepared& prepared, const std::string& module, const std::string& version) {
-  return Writer(prepared).Run(module, version);
+std::string WriteSource(const ResolvedPlan& resolved, const std::string& module, const std::string& version) {
+  return Writer(resolved).Run(module, version);
 }
 
 }  // namespace kernpack::sdk::program

@@ -7,15 +7,15 @@
 #include <deque>
 
 #include "execute/frame.h"
-#include "execute/lanes.h"
+#include "execute/run_streams.h"
 
 namespace kernpack::sdk::program {
 
 // Steps on a device with events are timed by it, between two events on the step's stream, and all others on the host.
 class StepClock {
  public:
-  // The run has begun: lanes->Enter().
-  StepClock(const Prepared* prepared, Lanes* lanes);
+  // The run has begun: streams->Enter().
+  StepClock(const ResolvedPlan* resolved, RunStreams* streams);
 
   void Begin(const Frame* frame, size_t step);
   void End(const Frame* frame, size_t step);
@@ -33,13 +33,13 @@ class StepClock {
     double host = 0;  // when it was, microseconds
   };
 
-  const Prepared& prepared_;
-  Lanes& lanes_;
+  const ResolvedPlan& resolved_;
+  RunStreams& streams_;
   std::vector<Base> bases_;  // one a device
   std::deque<Timed> steps_;
   std::vector<Timed*> open_;  // those that have begun and not ended, outermost first
 
-  DeviceEvent Mark(uint32_t lane);
+  DeviceEvent Mark(uint32_t stream);
 };
 
 }  // namespace kernpack::sdk::program

@@ -1,4 +1,4 @@
-// What the executor asks of tensors.
+// What the executable asks of tensors.
 #ifndef KERNPACK_SDK_SRC_EXECUTE_TENSORS_H_
 #define KERNPACK_SDK_SRC_EXECUTE_TENSORS_H_
 

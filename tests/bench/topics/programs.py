@@ -1,4 +1,4 @@
-"""Running plans (tests/bench/cpp/executor_bench.cc): time beside the same calls by hand, memory, overlap of streams."""
+"""Running plans (tests/bench/cpp/executable_bench.cc): time beside the same calls by hand, memory, overlap of streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GOAL_CALL = 1.2
 
 
 def measure(kit: Kit) -> list[Row]:
-    done = subprocess.run([str(build.cpp_program("executor_bench"))], capture_output=True, text=True, check=True)
+    done = subprocess.run([str(build.cpp_program("executable_bench"))], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     rows = []
     for size in (1, 1024):

@@ -9,8 +9,8 @@ namespace {
 
 class ExecuteAsModule : public ExecuteTest {
  protected:
-  std::shared_ptr<const sp::Executor> Make(const char* text) {
-    return std::make_shared<sp::Executor>(PlanOf(text, functions), functions);
+  std::shared_ptr<const sp::Executable> Make(const char* text) {
+    return std::make_shared<sp::Executable>(PlanOf(text, functions), functions);
   }
 };
 

@@ -18,7 +18,7 @@ class ExecuteExport : public ExecuteTest {
     static const KpLoadedModule* leaf = nullptr;
     if (!leaf) {
       const auto make = [&](const char* text) {
-        return std::make_shared<sp::Executor>(PlanOf(text, functions), functions);
+        return std::make_shared<sp::Executable>(PlanOf(text, functions), functions);
       };
       const KpModule* table =
           sp::AsModule("leaf", {make("program add(x: f32[N], y: f32[N]) {\n z = call t.add(x, y)\n return z\n}"),
@@ -33,7 +33,7 @@ class ExecuteExport : public ExecuteTest {
   const KpLoadedModule* Exported(const char* text, const std::string& name) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("kernpack_" + name + std::to_string(getpid()) + ".so");
-    sp::Executor(PlanOf(text, functions), functions).Export(name, "1.2.0", path);
+    sp::Executable(PlanOf(text, functions), functions).Export(name, "1.2.0", path);
     const char* file = path.c_str();
     const KpLoadedModule* module = nullptr;
     EXPECT_EQ(kp_module_load(&file, 1, 0, &module), 0) << TakeError();
@@ -116,7 +116,7 @@ TEST_F(ExecuteExport, NamesOfProgramsAndValuesAreNoCode) {
 TEST_F(ExecuteExport, WhatCannotBeExportedSaysWhy) {
   const auto refused = [&](const char* text, const char* name = "m") {
     try {
-      sp::Executor(PlanOf(text, functions), functions).Source(name, "1");
+      sp::Executable(PlanOf(text, functions), functions).Source(name, "1");
     } catch (const kernpack::Error& e) {
       return std::string(e.kind().data, e.kind().size) + ": " + e.what();
     }

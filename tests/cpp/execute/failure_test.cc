@@ -7,7 +7,7 @@ namespace {
 class ExecuteFailure : public ExecuteTest {
  protected:
   // "Kind: message" of what running says; "" when it says nothing.
-  static std::string ErrorOf(const sp::Executor& run, const std::vector<AnyView>& inputs,
+  static std::string ErrorOf(const sp::Executable& run, const std::vector<AnyView>& inputs,
                              const sp::RunOptions& options = {}) {
     return Caught([&] { run.Run(inputs, options); });
   }
@@ -20,7 +20,7 @@ class ExecuteFailure : public ExecuteTest {
     return "";
   }
   std::string ErrorOfMaking(const char* program, const std::vector<KpDLDevice>& devices = {}) {
-    return Caught([&] { sp::Executor(NaivePlan(program), functions, devices); });
+    return Caught([&] { sp::Executable(NaivePlan(program), functions, devices); });
   }
 };
 
@@ -34,10 +34,10 @@ constexpr const char* kThereAndBack = R"(program main(x: f32[N]) {
 })";
 
 TEST_F(ExecuteFailure, WrongArgumentsAreNamed) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N, 2], y: f32[N], a: float, s: str) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N, 2], y: f32[N], a: float, s: str) {
     return a
   })"),
-                         functions);
+                           functions);
   float data[8] = {};
   int64_t shape[] = {2, 2};
   KpDLTensor good{data, Device::cpu(), 2, kernpack::f32, shape, nullptr, 0};
@@ -63,7 +63,7 @@ TEST_F(ExecuteFailure, WrongArgumentsAreNamed) {
 }
 
 TEST_F(ExecuteFailure, ATensorElsewhereThanPlannedIsRefused) {
-  const sp::Executor run(NaivePlan("program main(x: f32[N] @fake:0) {\n return x\n}"), functions);
+  const sp::Executable run(NaivePlan("program main(x: f32[N] @fake:0) {\n return x\n}"), functions);
   EXPECT_EQ(ErrorOf(run, {Floats({1})}),
             "ValueError: main: x: expected f32[N] on fake:0, got f32[1] on cpu; copy it there first");
 }
@@ -95,7 +95,7 @@ TEST_F(ExecuteFailure, FunctionsThatAreNotThereOrDoNotRunThere) {
 }
 
 TEST_F(ExecuteFailure, ErrorsOfFunctionsKeepTheirKindAndNameTheStep) {
-  const sp::Executor run(NaivePlan(R"(program inner(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program inner(x: f32[N]) {
     z: f32[N] = call t.fail(x)
     return z
   }
@@ -104,21 +104,21 @@ TEST_F(ExecuteFailure, ErrorsOfFunctionsKeepTheirKindAndNameTheStep) {
     z: f32[N] = invoke inner(y)
     return z
   })"),
-                         functions);
+                           functions);
   EXPECT_EQ(ErrorOf(run, {Floats({1})}),
             "ArithmeticError: main: step 1 (invoke inner): inner: step 0 (call t.fail): fail: it always does");
-  const sp::Executor silent(NaivePlan("program main(x: f32[N]) {\n z: f32[N] = call t.silent(x)\n return z\n}"),
-                            functions);
+  const sp::Executable silent(NaivePlan("program main(x: f32[N]) {\n z: f32[N] = call t.silent(x)\n return z\n}"),
+                              functions);
   EXPECT_EQ(ErrorOf(silent, {Floats({1})}),
             "InternalError: main: step 0 (call t.silent): t.silent: returned -1 without an error");
 }
 
 TEST_F(ExecuteFailure, WhatAContractRefusesNamesTheStep) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], y: f32[M]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N], y: f32[M]) {
     z: f32[N] = call t.add(x, y)
     return z
   })"),
-                         functions);
+                           functions);
   EXPECT_EQ(ErrorOf(run, {Floats({1}), Floats({1, 2})}).find("ValueError: main: step 0 (call t.add): t.add: y: "), 0u);
   EXPECT_EQ(ValuesOf(run.Run({Floats({1}), Floats({2})})[0])[0], 3) << "it runs after an error";
   EXPECT_NE(ErrorOf(run, {Floats({1}), Floats({1, 2})}), "") << "and looks again";
@@ -128,7 +128,7 @@ TEST_F(ExecuteFailure, OutOfMemoryInTheMiddleFreesEverything) {
   const Floats x({1, 2, 3});
   int failures = 0;
   for (int n = 1; n < 20; ++n) {
-    const sp::Executor run(NaivePlan(kThereAndBack), functions);
+    const sp::Executable run(NaivePlan(kThereAndBack), functions);
     FakeDevice::The().FailAllocation(n);
     const std::string error = ErrorOf(run, {x});
     FakeDevice::The().FailAllocation(0);
@@ -145,7 +145,7 @@ TEST_F(ExecuteFailure, OutOfMemoryInTheMiddleFreesEverything) {
 
 TEST_F(ExecuteFailure, ADeviceThatIsLostFailsTheRunAndFreesEverything) {
   const Floats x({1, 2, 3});
-  const sp::Executor run(NaivePlan(kThereAndBack), functions);
+  const sp::Executable run(NaivePlan(kThereAndBack), functions);
   run.Run({x});
   EXPECT_GT(FakeDevice::The().bytes, 0) << "kept for the next run";
   FakeDevice::The().Lose(true);
@@ -160,12 +160,12 @@ TEST_F(ExecuteFailure, ADeviceThatIsLostFailsTheRunAndFreesEverything) {
 TEST_F(ExecuteFailure, ACancelledRunEndsBeforeTheNextStep) {
   std::atomic<bool> cancel = false;
   functions.Add(Made("t.cancel", "(x: f32[N]) -> (z: f32[N])", [&](const KpAny*, int32_t, KpAny*) { cancel = true; }));
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N]) {
     y: f32[N] = call t.cancel(x)
     z: f32[N] = call t.fail(y)
     return z
   })"),
-                         functions);
+                           functions);
   EXPECT_EQ(ErrorOf(run, {Floats({1})}, {.cancel = &cancel}),
             "InterruptedError: main: step 1 (call t.fail): cancelled before it");
 }
@@ -174,12 +174,12 @@ TEST_F(ExecuteFailure, AnInterruptEndsTheRun) {
   static bool pressed = false;
   kp_set_interrupt_check([]() -> int { return pressed ? -1 : 0; });
   functions.Add(Made("t.press", "(x: f32[N]) -> (z: f32[N])", [](const KpAny*, int32_t, KpAny*) { pressed = true; }));
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N]) {
     y: f32[N] = call t.press(x)
     z: f32[N] = call t.fail(y)
     return z
   })"),
-                         functions);
+                           functions);
   const std::string error = ErrorOf(run, {Floats({1})});
   kp_set_interrupt_check(nullptr);
   EXPECT_EQ(error, "KeyboardInterrupt: main: step 1 (call t.fail): interrupted");

@@ -122,10 +122,10 @@ TEST_F(ExecuteOpencl, ThreeCallsOnTwoPlacesGiveWhatTheyGiveOnOne) {
     return Planned(text.c_str());
   };
   const Floats x(Counting(1000));
-  const std::vector<Any> expected = sp::Executor(at("cpu"), functions).Run({x, 5});
-  const sp::Executor run(at("opencl:0"), functions);
+  const std::vector<Any> expected = sp::Executable(at("cpu"), functions).Run({x, 5});
+  const sp::Executable run(at("opencl:0"), functions);
   for (int round = 0; round < 3; ++round) ExpectNear(run.Run({x, 5})[0], expected[0]);
-  const sp::Executor other(at("opencl:0"), functions, {Device::opencl(1)});
+  const sp::Executable other(at("opencl:0"), functions, {Device::opencl(1)});
   ExpectNear(other.Run({x, 5})[0], expected[0]);
 }
 
@@ -140,7 +140,7 @@ constexpr const char* kHalves = R"(program main(x: f32[N] @cpu, y: f32[N] @cpu, 
 })";
 
 TEST_F(ExecuteOpencl, HalvesOfABatchRunOnTwoDevicesAtATime) {
-  const sp::Executor run(Planned(kHalves), functions);
+  const sp::Executable run(Planned(kHalves), functions);
   const Floats x(Counting(20000));
   const Floats y(Counting(20000));
   run.Run({x, y, 10});
@@ -160,15 +160,15 @@ TEST_F(ExecuteOpencl, HalvesOfABatchRunOnTwoDevicesAtATime) {
 }
 
 TEST_F(ExecuteOpencl, ResultsThatNobodyWaitsForAreReadyOnTheCallersStream) {
-  const sp::Executor run(Planned(R"(program main(x: f32[N] @opencl:0, rounds: int) {
+  const sp::Executable run(Planned(R"(program main(x: f32[N] @opencl:0, rounds: int) {
     a @opencl:0 = call c.work(x, rounds)
     b @opencl:0 = call c.work(x, rounds)
     c @opencl:0 = call c.work(a, rounds)
     d @opencl:0 = call c.work(b, rounds)
     return c, d
   })",
-                                 {.streams_per_device = 2}),
-                         functions);
+                                   {.streams_per_device = 2}),
+                           functions);
   const std::vector<Any> expected = run.Run({Floats(Counting(5000), Device::opencl()), 200});
   for (int round = 0; round < 5; ++round) {
     const std::vector<Any> results = run.Run({Floats(Counting(5000), Device::opencl()), 200}, {.wait = false});
@@ -183,7 +183,7 @@ TEST_F(ExecuteOpencl, TheCallersStreamIsCurrentAgainAfterARun) {
   void* stream = device->CreateStream(Device::opencl());
   {
     const kernpack::sdk::StreamGuard guard(Device::opencl(), stream);
-    const sp::Executor run(Planned(kHalves), functions);
+    const sp::Executable run(Planned(kHalves), functions);
     run.Run({Floats(Counting(10)), Floats(Counting(10)), 1});
     EXPECT_EQ(kp_stream_get(Device::opencl()), stream);
     EXPECT_THROW(run.Run({Floats(Counting(10)), Floats(Counting(9)), 1}), kernpack::Error);

@@ -42,9 +42,9 @@ TEST_F(ExecutePlanned, RandomProgramsGiveWhatTheyGiveOnOneDevice) {
     }
     const Floats x(Counting(5));
     const Floats y({5, 4, 3, 2, 1});
-    const std::vector<Any> expected = sp::Executor(NaivePlan(on_host.c_str()), functions).Run({x, y});
-    const sp::Executor run(PlanOf(text.c_str(), functions, {.streams_per_device = 1 + static_cast<int>(seed % 3)}),
-                           functions);
+    const std::vector<Any> expected = sp::Executable(NaivePlan(on_host.c_str()), functions).Run({x, y});
+    const sp::Executable run(PlanOf(text.c_str(), functions, {.streams_per_device = 1 + static_cast<int>(seed % 3)}),
+                             functions);
     for (int round = 0; round < 2; ++round) {
       const std::vector<Any> results = run.Run({x, Floats({5, 4, 3, 2, 1}, FakeDevice::Number(1))});
       ASSERT_EQ(ValuesOf(results[0]), ValuesOf(expected[0])) << text;
@@ -59,7 +59,7 @@ TEST_F(ExecutePlanned, TheMostMemoryIsWhatThePlanSays) {
   text += "  return v9\n}";
   const sp::Plan plan = PlanOf(text.c_str(), functions);
   const sp::MemoryUse planned = sp::MemoryOf(plan.programs.back(), plan.module.programs.back());
-  const sp::Executor run(plan, functions);
+  const sp::Executable run(plan, functions);
   for (int round = 0; round < 3; ++round) run.Run({Floats(Counting(1024))});
   EXPECT_EQ(run.buffers().peak, planned.buffers);
   EXPECT_EQ(run.buffers().held, planned.buffers);
@@ -68,14 +68,14 @@ TEST_F(ExecutePlanned, TheMostMemoryIsWhatThePlanSays) {
 }
 
 TEST_F(ExecutePlanned, RunsAllocateOnceForShapesThatStay) {
-  const sp::Executor run(PlanOf(R"(program main(x: f32[N] @fake:0) {
+  const sp::Executable run(PlanOf(R"(program main(x: f32[N] @fake:0) {
     a = call t.scale(x)
     b = call t.spread(a)
     z @cpu = call t.scale(b)
     return z
   })",
-                                functions),
-                         functions);
+                                  functions),
+                           functions);
   const Floats x(Counting(8), FakeDevice::Number(0));
   run.Run({x});
   const int64_t made = FakeDevice::The().made;
@@ -83,8 +83,8 @@ TEST_F(ExecutePlanned, RunsAllocateOnceForShapesThatStay) {
   EXPECT_EQ(FakeDevice::The().made, made);
 }
 
-TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutor) {
-  const sp::Executor run(PlanOf(R"(program inner(x: f32[N]) {
+TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutable) {
+  const sp::Executable run(PlanOf(R"(program inner(x: f32[N]) {
     z = call t.scale(x)
     return z
   }
@@ -95,8 +95,8 @@ TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutor) {
     z = invoke inner(c)
     return z
   })",
-                                functions),
-                         functions);
+                                  functions),
+                           functions);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -112,20 +112,20 @@ TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutor) {
 }
 
 TEST_F(ExecutePlanned, FailuresInSeveralThreadsLeaveNothing) {
-  const sp::Executor run(PlanOf(R"(program main(x: f32[N] @cpu, c: float) {
+  const sp::Executable run(PlanOf(R"(program main(x: f32[N] @cpu, c: float) {
     a @fake:0 = call t.scale(x, c)
     b @fake:1 = call t.fail_at_one(a)
     z @cpu = call t.scale(b)
     return z
   })",
-                                (functions.Add(Made("t.fail_at_one", "(x: f32[N]) -> (z: f32[N])",
-                                                    [](const KpAny* a, int32_t, KpAny*) {
-                                                      if (DataOf(a[0])[0] == 1) KP_THROW(ValueError) << "one";
-                                                      for (int64_t i = 0; i < SizeOf(a[0]); ++i)
-                                                        DataOf(a[1])[i] = DataOf(a[0])[i];
-                                                    })),
-                                 functions)),
-                         functions);
+                                  (functions.Add(Made("t.fail_at_one", "(x: f32[N]) -> (z: f32[N])",
+                                                      [](const KpAny* a, int32_t, KpAny*) {
+                                                        if (DataOf(a[0])[0] == 1) KP_THROW(ValueError) << "one";
+                                                        for (int64_t i = 0; i < SizeOf(a[0]); ++i)
+                                                          DataOf(a[1])[i] = DataOf(a[0])[i];
+                                                      })),
+                                   functions)),
+                           functions);
   std::atomic<int> failed = 0;
   std::atomic<int> right = 0;
   std::vector<std::thread> threads;
@@ -147,7 +147,7 @@ TEST_F(ExecutePlanned, FailuresInSeveralThreadsLeaveNothing) {
 }
 
 TEST_F(ExecutePlanned, ATraceHasAnEventOfEachStep) {
-  const sp::Executor run(PlanOf(R"(program inner(x: f32[N]) {
+  const sp::Executable run(PlanOf(R"(program inner(x: f32[N]) {
     z = call t.scale(x)
     return z
   }
@@ -157,8 +157,8 @@ TEST_F(ExecutePlanned, ATraceHasAnEventOfEachStep) {
     z = invoke inner(b)
     return z
   })",
-                                functions),
-                         functions);
+                                  functions),
+                           functions);
   sp::Trace trace;
   run.Run({Floats({1, 2, 3})}, {.trace = &trace});
   std::map<std::string, int> names;

@@ -8,7 +8,7 @@ class ExecuteRun : public ExecuteTest {
  protected:
   std::vector<Any> Run(const char* program, const std::vector<AnyView>& inputs,
                        const std::vector<KpDLDevice>& devices = {}) {
-    return sp::Executor(NaivePlan(program), functions, devices).Run(inputs);
+    return sp::Executable(NaivePlan(program), functions, devices).Run(inputs);
   }
 };
 
@@ -29,13 +29,13 @@ TEST_F(ExecuteRun, ThreeCallsAndTheCopiesBetweenTwoDevices) {
 }
 
 TEST_F(ExecuteRun, AnIntForAFloatIsAFloatForTheKernel) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], a: float) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N], a: float) {
     two = const 2
     h: f32[N] = call t.scale(x, a)
     z: f32[N] = call t.scale(h, two)
     return z
   })"),
-                         functions);
+                           functions);
   for (const int64_t factor : {3, 3, 5}) {  // once more as before, which checks nothing, then another
     EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), factor})[0]),
               (std::vector<float>{2.0f * static_cast<float>(factor), 4.0f * static_cast<float>(factor)}));
@@ -55,13 +55,13 @@ TEST_F(ExecuteRun, AnIntForAFloatIsAFloatForTheKernel) {
             (std::vector<float>{4.5, 5.5}));
 }
 
-TEST_F(ExecuteRun, OneExecutorRunsOnOtherValuesAndOtherShapes) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], a: float) {
+TEST_F(ExecuteRun, OneExecutableRunsOnOtherValuesAndOtherShapes) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N], a: float) {
     h: f32[N] = call t.scale(x, a)
     z: f32[N] = call t.add(h, x)
     return z
   })"),
-                         functions);
+                           functions);
   EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), 3.0})[0]), (std::vector<float>{4, 8}));
   EXPECT_EQ(ValuesOf(run.Run({Floats({5, 6}), 3.0})[0]), (std::vector<float>{20, 24}));
   EXPECT_EQ(ValuesOf(run.Run({Floats({5, 6}), 1.0})[0]), (std::vector<float>{10, 12})) << "the scalar has changed";
@@ -83,7 +83,7 @@ TEST_F(ExecuteRun, DefaultsNumbersListsTuplesAndWorkspaces) {
     extents = shape z
     return z, extents, by
   })";
-  const sp::Executor run(NaivePlan(program), functions);
+  const sp::Executable run(NaivePlan(program), functions);
   for (int round = 0; round < 2; ++round) {
     const std::vector<Any> results = run.Run({Floats({1, 2})});
     // a = 2x, b = a + 0.5, s = 2b + x, w = 3 (b - 1)
@@ -127,11 +127,11 @@ TEST_F(ExecuteRun, AListIsWrittenInPlaceBetweenReadsOfItsItems) {
 }
 
 TEST_F(ExecuteRun, ResultsAreNewAndParametersThemselves) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N]) {
     z: f32[N] = call t.scale(x)
     return z, x, z
   })"),
-                         functions);
+                           functions);
   const Floats x({1, 2});
   const std::vector<Any> first = run.Run({x});
   const std::vector<Any> second = run.Run({x});
@@ -141,7 +141,7 @@ TEST_F(ExecuteRun, ResultsAreNewAndParametersThemselves) {
 }
 
 TEST_F(ExecuteRun, ParametersThatAreBorrowedAndReturnedAreCopied) {
-  const sp::Executor run(NaivePlan("program main(x: f32[N]) {\n return x\n}"), functions);
+  const sp::Executable run(NaivePlan("program main(x: f32[N]) {\n return x\n}"), functions);
   const Floats x({1, 2});
   KpAny borrowed = kp_none();
   borrowed.type_index = KP_TYPE_DLTENSOR_PTR;
@@ -152,7 +152,7 @@ TEST_F(ExecuteRun, ParametersThatAreBorrowedAndReturnedAreCopied) {
 }
 
 TEST_F(ExecuteRun, BranchesAndSubPrograms) {
-  const sp::Executor run(NaivePlan(R"(program double(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program double(x: f32[N]) {
     z: f32[N] = call t.scale(x)
     return z
   }
@@ -165,7 +165,7 @@ TEST_F(ExecuteRun, BranchesAndSubPrograms) {
     z: f32[N] = invoke double(b)
     return z, b
   })"),
-                         functions);
+                           functions);
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), true})[0]), (std::vector<float>{8, 16}));
     const std::vector<Any> results = run.Run({Floats({1, 2}), false});
@@ -175,7 +175,7 @@ TEST_F(ExecuteRun, BranchesAndSubPrograms) {
 }
 
 TEST_F(ExecuteRun, AConditionMayBeATensorOfTheHost) {
-  const sp::Executor run(NaivePlan(R"(program double(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program double(x: f32[N]) {
     z: f32[N] = call t.scale(x)
     return z
   }
@@ -186,7 +186,7 @@ TEST_F(ExecuteRun, AConditionMayBeATensorOfTheHost) {
     z: f32[N] = if c then double else same(x)
     return z
   })"),
-                         functions);
+                           functions);
   for (const bool condition : {true, false}) {
     bool data = condition;
     KpDLTensor tensor{&data, Device::cpu(), 0, {KP_DTYPE_BOOL, 8, 1}, nullptr, nullptr, 0};
@@ -198,12 +198,12 @@ TEST_F(ExecuteRun, AConditionMayBeATensorOfTheHost) {
 }
 
 TEST_F(ExecuteRun, FunctionsWithoutASignatureGiveWhatTheyMake) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N]) {
     h = call t.untyped_twice(x)
     z: f32[N] = call t.add(h, x)
     return z, h
   })"),
-                         functions);
+                           functions);
   for (const int64_t n : {2, 3, 3}) {
     const std::vector<Any> results = run.Run({Floats(Counting(n))});
     EXPECT_EQ(ValuesOf(results[0])[1], 6);
@@ -212,12 +212,12 @@ TEST_F(ExecuteRun, FunctionsWithoutASignatureGiveWhatTheyMake) {
 }
 
 TEST_F(ExecuteRun, ArgumentsThatAreWrittenToAreTheCallersOwn) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
     call t.bump(x)
     z: f32[N] = call t.add(x, y)
     return z
   })"),
-                         functions);
+                           functions);
   const Floats x({1, 2});
   EXPECT_EQ(ValuesOf(run.Run({x, Floats({1, 1})})[0]), (std::vector<float>{3, 4}));
   EXPECT_EQ(ValuesOf(x), (std::vector<float>{2, 3}));
@@ -231,17 +231,17 @@ TEST_F(ExecuteRun, VirtualDevicesAreTheGivenOnesInOrder) {
   const auto place = [](const std::vector<Any>& results) { return kp_any_tensor(&results[0].raw())->device.device_id; };
   const Device one = FakeDevice::Number(1);
   const Device zero = FakeDevice::Number(0);
-  EXPECT_EQ(place(sp::Executor(plan, functions).Run({Floats({1}, one)})), 1);
-  EXPECT_EQ(place(sp::Executor(plan, functions, {one, Device::cpu(), zero}).Run({Floats({1}, zero)})), 0);
-  EXPECT_EQ(place(sp::Executor(plan, functions, {one, one}).Run({Floats({1}, one)})), 1) << "one for two";
+  EXPECT_EQ(place(sp::Executable(plan, functions).Run({Floats({1}, one)})), 1);
+  EXPECT_EQ(place(sp::Executable(plan, functions, {one, Device::cpu(), zero}).Run({Floats({1}, zero)})), 0);
+  EXPECT_EQ(place(sp::Executable(plan, functions, {one, one}).Run({Floats({1}, one)})), 1) << "one for two";
 }
 
 TEST_F(ExecuteRun, ResultsGoWhereTheCallerWantsThem) {
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N]) {
     z: f32[N] = call t.scale(x)
     return z, x, z
   })"),
-                         functions);
+                           functions);
   const Floats x({1, 2});
   const Floats z({0, 0});
   const Floats same({0, 0});
@@ -259,9 +259,9 @@ TEST_F(ExecuteRun, ResultsGoWhereTheCallerWantsThem) {
 
 TEST_F(ExecuteRun, OneOfSeveralProgramsIsChosenByName) {
   const sp::Plan plan = NaivePlan("program first(a: int) {\n return a\n}\nprogram last(a: float) {\n return a\n}");
-  EXPECT_EQ(sp::Executor(plan, functions).program().name, "last");
-  EXPECT_EQ(sp::Executor(plan, functions, {}, "first").Run({7})[0].cast<int>(), 7);
-  EXPECT_ERROR(sp::Executor(plan, functions, {}, "none"), "ValueError", "no program 'none'");
+  EXPECT_EQ(sp::Executable(plan, functions).program().name, "last");
+  EXPECT_EQ(sp::Executable(plan, functions, {}, "first").Run({7})[0].cast<int>(), 7);
+  EXPECT_ERROR(sp::Executable(plan, functions, {}, "none"), "ValueError", "no program 'none'");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the executor's tests share: functions in plain C++ for any device whose memory is the host's, tensors, and a fixture that
+// What the executable's tests share: functions in plain C++ for any device whose memory is the host's, tensors, and a fixture that
 // finds leaks.
 #pragma once
 

@@ -16,9 +16,9 @@ from kernpack_compiler._native import program as _native
 class ProgramFunction(kernpack.Module):
     """A module whose one function is a program; Executable.as_module() makes one. export_wheel([module], ...) takes it."""
 
-    def __init__(self, executor: _native.Executor, name: str) -> None:
-        super().__init__(_core.adopt(executor.as_module(name)), "", by_path=True)
-        self._executor = executor
+    def __init__(self, executable: _native.Executable, name: str) -> None:
+        super().__init__(_core.adopt(executable.as_module(name)), "", by_path=True)
+        self._executable = executable
         announce(self)
 
     def export_library(self, path: str | os.PathLike[str]) -> Path:
@@ -28,7 +28,7 @@ class ProgramFunction(kernpack.Module):
         when there is no C compiler.
         """
         library = Path(path)
-        self._executor.export_library(self.name, self.version, os.fspath(library.absolute()))
+        self._executable.export_library(self.name, self.version, os.fspath(library.absolute()))
         return library
 
     def __reduce__(self) -> tuple[Any, ...]:

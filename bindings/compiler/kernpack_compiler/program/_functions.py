@@ -62,7 +62,7 @@ def foreign(name: str, signature: str) -> Callable[[Callable[..., None]], Foreig
 
 
 class Functions:
-    """A table for the planner and the executor, and what is behind each of its entries."""
+    """A table for the planner and the executable, and what is behind each of its entries."""
 
     def __init__(self, sources: Iterable[Source] = ()) -> None:
         self.table = _native.FunctionTable()

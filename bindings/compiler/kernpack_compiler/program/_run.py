@@ -25,8 +25,8 @@ class Executable:
             raise TypeError(f"program: devices: expected a list of devices, got {devices!r}; put it in brackets")
         self.plan = plan
         self.devices = [kernpack.device(device) for device in devices]
-        self._executor = _native.Executor(plan.native, plan.program.functions.table, self.devices)
-        self._function = _core.object_of(self._executor.function(None))
+        self._native = _native.Executable(plan.native, plan.program.functions.table, self.devices)
+        self._function = _core.object_of(self._native.function(None))
         main = plan.native.programs[-1]
         self._places = [self._real(main.values[value][2]) for value in main.params]
 
@@ -45,7 +45,7 @@ class Executable:
     def trace(self, file: str | os.PathLike[str], *arguments: Any, **named: Any) -> Any:
         """run(*arguments), writing when each step ran where: a timeline that https://ui.perfetto.dev shows."""
         trace = _native.Trace()
-        results = self._run(_core.object_of(self._executor.function(trace)), arguments, named)
+        results = self._run(_core.object_of(self._native.function(trace)), arguments, named)
         Path(file).write_text(trace.json(), encoding="utf-8")
         return results
 
@@ -60,12 +60,12 @@ class Executable:
         ValueError where no contract can say what the program takes and gives, or the name is none that a module can have. It
         lives as long as the process, which can have 1024 such functions.
         """
-        return ProgramFunction(self._executor, name)
+        return ProgramFunction(self._native, name)
 
     @property
     def peak(self) -> int:
         """Bytes of the plan's buffers, the most at once in the runs so far."""
-        return self._executor.buffers[1]
+        return self._native.buffers[1]
 
     def _flat(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]]:
         return self.plan.program.flatten(arguments, named)
@@ -87,7 +87,7 @@ class Executable:
         return tensor
 
     def _real(self, virtual: str) -> kernpack.Device:
-        """The device that a virtual one such as "opencl:1" is, as the executor maps them."""
+        """The device that a virtual one such as "opencl:1" is, as the executable maps them."""
         place = kernpack.device(virtual.partition(" ")[0])
         given = [device for device in self.devices if device.type == place.type]
         return given[place.index] if place.index < len(given) else place

@@ -1,6 +1,6 @@
 // Running a plan.
 //
-//   Executor run(MakePlan(module, context), functions, {Device::cpu(), Device::opencl(1)});
+//   Executable run(MakePlan(module, context), functions, {Device::cpu(), Device::opencl(1)});
 //   std::vector<Any> results = run.Run({x, weight});
 #ifndef KERNPACK_SDK_PROGRAM_EXECUTE_H_
 #define KERNPACK_SDK_PROGRAM_EXECUTE_H_
@@ -38,18 +38,18 @@ struct BufferUse {
 // One program of a plan, ready to run on given devices: functions are found, streams and memory are kept from run to run.
 //
 // Any thread may run it; several at once, too: each has streams and memory of its own then. Destroy it when none does.
-class Executor {
+class Executable {
  public:
   // `devices`: real ones for the plan's. Those of one type are virtual 0, 1, ... of that type, in order; one may be given twice.
   // None given: each virtual device is the real one of the same type and number. The host need not be given.
   // `program`: "": the plan's last. `functions` may go.
   // ValueError: a virtual device that none is given for, naming who uses it; no such program. RuntimeError: a device that
   // is not there; a function that does not run on its device, naming the step.
-  Executor(Plan plan, const FunctionTable& functions, const std::vector<KpDLDevice>& devices = {},
-           std::string_view program = {});
-  ~Executor();
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
+  Executable(Plan plan, const FunctionTable& functions, const std::vector<KpDLDevice>& devices = {},
+             std::string_view program = {});
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
 
   // One value a parameter, borrowed. Tensors are where the plan has them: it moves nothing that it does not say. One value a
   // result, new ones (a parameter that is returned is itself), allocated by the calling framework where there is one.

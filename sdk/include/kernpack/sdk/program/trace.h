@@ -1,7 +1,7 @@
 // What happened when in runs of a program, for ui.perfetto.dev and chrome://tracing.
 //
 //   Trace trace;
-//   executor.Run(inputs, {.trace = &trace});
+//   executable.Run(inputs, {.trace = &trace});
 //   trace.Write("run.json");
 #ifndef KERNPACK_SDK_PROGRAM_TRACE_H_
 #define KERNPACK_SDK_PROGRAM_TRACE_H_

@@ -100,7 +100,7 @@ Ratio Overhead(int calls, int64_t size) {
   }
   text += "  return v" + std::to_string(calls) + "\n}";
   CompilationConfig config({Target("llvm")});
-  const sp::Executor run(sp::MakePlan(sp::Parse(text), {&config, &table, {}}), table);
+  const sp::Executable run(sp::MakePlan(sp::Parse(text), {&config, &table, {}}), table);
 
   const Any x = Tensor(size);
   const Any y = Tensor(size);
@@ -153,7 +153,7 @@ Ratio Memory(int layers) {
   text += "  return h" + std::to_string(layers) + "\n}";
   CompilationConfig config({Target("llvm")});
   const sp::Plan plan = sp::MakePlan(sp::Parse(text), {&config, &table, {}});
-  const sp::Executor run(plan, table);
+  const sp::Executable run(plan, table);
   run.Run({Tensor(16384), Tensor(16384)});
   const auto values = static_cast<double>(sp::MemoryOf(plan.programs[0], plan.module.programs[0]).values);
   return {static_cast<double>(run.buffers().peak), values};
@@ -238,13 +238,13 @@ StreamTimes Streams() {
   }
   text += "  return x4, y4\n}";
   CompilationConfig config({Target("llvm"), Target("opencl")}, KP_DEVICE_CPU);
-  const auto executor = [&](int streams) {
+  const auto executable = [&](int streams) {
     sp::PlanOptions options;
     options.streams_per_device = streams;
-    return std::make_unique<sp::Executor>(sp::MakePlan(sp::Parse(text), {&config, &table, options}), table);
+    return std::make_unique<sp::Executable>(sp::MakePlan(sp::Parse(text), {&config, &table, options}), table);
   };
-  const auto two = executor(2);
-  const auto one = executor(1);
+  const auto two = executable(2);
+  const auto one = executable(1);
   std::vector<Any> tensors;
   for (int i = 0; i < 2 * kChain + 2; ++i) tensors.push_back(Tensor(1, Device::opencl()));
   void* streams[2];

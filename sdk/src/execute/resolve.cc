@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "execute/prepared.h"
+#include "execute/resolved_plan.h"
 #include "execute/raise.h"
 #include "plan/effects.h"
 
@@ -36,29 +36,29 @@ bool LooksAtValues(const Program& program, const Step& step, const signature::Vi
 }
 
 // Tensors that the call gets where the plan has no copy of them, though they are another device's.
-std::vector<uint32_t> Elsewhere(const Program& program, const Step& step, const PreparedStep& prepared,
-                                const std::vector<PreparedValue>& values) {
-  const signature::View view{prepared.call.words};
+std::vector<uint32_t> Elsewhere(const Program& program, const Step& step, const ResolvedStep& resolved,
+                                const std::vector<ResolvedValue>& values) {
+  const signature::View view{resolved.call.words};
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < step.args.size(); ++i) {
     const bool host_only = (signature::FlagsOf(view.Param(static_cast<int>(i))) & KP_PARAM_ON_CPU) != 0;
     const bool tensor = program.values[step.args[i]].type.is_tensor();
-    if (tensor && !host_only && values[step.args[i]].device != prepared.device) found.push_back(i);
+    if (tensor && !host_only && values[step.args[i]].device != resolved.device) found.push_back(i);
   }
   return found;
 }
 
-class Preparer {
+class Resolver {
  public:
-  Preparer(const FunctionTable& functions, const DeviceMap& map, Prepared* out)
+  Resolver(const FunctionTable& functions, const DeviceMap& map, ResolvedPlan* out)
       : table_(functions), map_(map), out_(*out), index_(IndexOf(out->plan.module)) {}
 
   void Run(std::string_view entry) {
     out_.devices.push_back({kHost, DeviceAPI::Get(KP_DEVICE_CPU)});
-    AddLanes();
+    AddStreams();
     const std::vector<Program>& programs = out_.plan.module.programs;
     out_.programs.resize(programs.size());
-    for (size_t i = 0; i < programs.size(); ++i) PrepareProgram(programs[i], out_.plan.programs[i], &out_.programs[i]);
+    for (size_t i = 0; i < programs.size(); ++i) ResolveProgram(programs[i], out_.plan.programs[i], &out_.programs[i]);
     if (programs.empty()) KP_THROW(ValueError) << "the plan has no program";
     out_.entry = entry.empty() ? &out_.programs.back() : ProgramNamed(entry);
     const auto number = static_cast<size_t>(out_.entry - out_.programs.data());
@@ -71,7 +71,7 @@ class Preparer {
  private:
   const FunctionTable& table_;
   const DeviceMap& map_;
-  Prepared& out_;
+  ResolvedPlan& out_;
   const ProgramIndex index_;
 
   uint32_t DeviceOf(const VirtualDevice& device, const std::string& user) {
@@ -84,26 +84,26 @@ class Preparer {
   }
 
   // What the caller queues is followed by calls; copies have a stream of their own beside them, where there are calls.
-  void AddLanes() {
+  void AddStreams() {
     const std::vector<Stream>& streams = out_.plan.streams;
-    for (const Stream& stream : streams) out_.lanes.push_back({DeviceOf(stream.device, "a stream of it"), false});
+    for (const Stream& stream : streams) out_.streams.push_back({DeviceOf(stream.device, "a stream of it"), false});
     std::vector<bool> has(out_.devices.size(), false);
     for (const bool copies : {false, true}) {
       for (size_t i = 0; i < streams.size(); ++i) {
-        LaneOf& lane = out_.lanes[i];
-        if (streams[i].copies != copies || has[lane.device]) continue;
-        lane.callers = has[lane.device] = true;
+        ResolvedStream& stream = out_.streams[i];
+        if (streams[i].copies != copies || has[stream.device]) continue;
+        stream.callers = has[stream.device] = true;
       }
     }
   }
 
-  const PreparedProgram* ProgramNamed(std::string_view name) const {
+  const ResolvedProgram* ProgramNamed(std::string_view name) const {
     const auto found = index_.find(name);
     if (found != index_.end()) return &out_.programs[found->second];
     KP_THROW(ValueError) << "the plan has no program '" << name << "'";
   }
 
-  void PrepareProgram(const Program& program, const PlannedProgram& planned, PreparedProgram* out) {
+  void ResolveProgram(const Program& program, const PlannedProgram& planned, ResolvedProgram* out) {
     out->program = &program;
     out->planned = &planned;
     for (ValueId id = 0; id < program.values.size(); ++id) {
@@ -111,17 +111,17 @@ class Preparer {
       const std::string name = value.name.empty() ? "%" + std::to_string(id) : value.name;
       out->values.push_back({DeviceOf(value.device, program.name + ": " + name), planned.buffer_of[id]});
     }
-    PrepareParams(program, out);
+    ResolveParams(program, out);
     // What the inputs decide the shapes and dtypes of.
     std::vector<bool> follows(program.values.size(), false);
     for (const ValueId param : program.params) follows[param] = true;
     for (size_t i = 0; i < program.steps.size(); ++i) {
-      out->steps.push_back(PrepareStep(program, program.steps[i], planned.steps[i], out->values, &follows));
+      out->steps.push_back(ResolveStep(program, program.steps[i], planned.steps[i], out->values, &follows));
     }
     MarkDirectResults(program, out);
   }
 
-  static void PrepareParams(const Program& program, PreparedProgram* out) {
+  static void ResolveParams(const Program& program, ResolvedProgram* out) {
     std::vector<std::string> symbols;
     for (const ValueId param : program.params) {
       std::vector<int64_t>& dims = out->param_dims.emplace_back();
@@ -138,17 +138,17 @@ class Preparer {
     out->num_symbols = static_cast<uint32_t>(symbols.size());
   }
 
-  PreparedStep PrepareStep(const Program& program, const Step& step, const PlannedStep& planned,
-                           const std::vector<PreparedValue>& values, std::vector<bool>* follows) {
-    PreparedStep out{&step, &planned, 0, {}};
-    if (planned.stream != kNoStream) out.device = out_.lanes[planned.stream].device;
+  ResolvedStep ResolveStep(const Program& program, const Step& step, const PlannedStep& planned,
+                           const std::vector<ResolvedValue>& values, std::vector<bool>* follows) {
+    ResolvedStep out{&step, &planned, 0, {}};
+    if (planned.stream != kNoStream) out.device = out_.streams[planned.stream].device;
     bool gives = std::all_of(step.args.begin(), step.args.end(), [&](ValueId value) { return (*follows)[value]; });
     switch (step.kind) {
       case StepKind::kConstant:
         out.constant = ValueOf(step.constant, &out_.shapes);
         break;
       case StepKind::kCall:
-        PrepareCall(program, step, &out);
+        ResolveCall(program, step, &out);
         if (out.call.words) out.call.elsewhere = Elsewhere(program, step, out, values);
         gives = gives && out.call.words && !LooksAtValues(program, step, signature::View{out.call.words});
         out.call.follows = gives;
@@ -167,7 +167,7 @@ class Preparer {
     return out;
   }
 
-  void PrepareCall(const Program& program, const Step& step, PreparedStep* out) {
+  void ResolveCall(const Program& program, const Step& step, ResolvedStep* out) {
     const std::string name = NameOf(program, step);
     const Function* found = table_.Find(step.callee);
     if (!found) {
@@ -175,7 +175,7 @@ class Preparer {
     }
     if (!found->resolve) KP_THROW(ValueError) << name << ": there is nothing to call: the entry is for planning only";
     out_.functions.push_back(*found);
-    CallSite& call = out->call;
+    ResolvedCall& call = out->call;
     call.name = step.callee.c_str();
     try {
       call.callable = found->resolve(out_.devices[out->device].device);
@@ -198,14 +198,14 @@ class Preparer {
   }
 
   // What steps can write to where the caller wants it.
-  static void MarkDirectResults(const Program& program, PreparedProgram* out) {
+  static void MarkDirectResults(const Program& program, ResolvedProgram* out) {
     std::vector<bool> made(program.values.size(), false);
-    for (const PreparedStep& step : out->steps) {
+    for (const ResolvedStep& step : out->steps) {
       const bool writes = step.step->kind == StepKind::kCopy || (step.step->kind == StepKind::kCall && step.call.words);
       for (const ValueId value : step.step->results) made[value] = writes;
     }
     for (size_t i = 0; i < program.results.size(); ++i) {
-      PreparedValue& value = out->values[program.results[i].value];
+      ResolvedValue& value = out->values[program.results[i].value];
       if (made[program.results[i].value] && value.result < 0) value.result = static_cast<int32_t>(i);
     }
   }
@@ -213,8 +213,8 @@ class Preparer {
 
 }  // namespace
 
-void Prepare(const FunctionTable& functions, const DeviceMap& map, std::string_view program, Prepared* out) {
-  Preparer(functions, map, out).Run(program);
+void Resolve(const FunctionTable& functions, const DeviceMap& map, std::string_view program, ResolvedPlan* out) {
+  Resolver(functions, map, out).Run(program);
 }
 
 std::string NameOf(const Program& program, const Step& step) {

@@ -7,17 +7,16 @@
 #include "codegen/compile_source.h"
 #include "execute/raise.h"
 #include "execute/runner.h"
-#include "execute/signature.h"
-#include "execute/source.h"
+#include "execute/module_parts.h"
 #include "execute/step_clock.h"
 
 namespace kernpack::sdk::program {
 
-class Executor::Impl {
+class Executable::Impl {
  public:
   Impl(Plan plan, const FunctionTable& functions, const std::vector<KpDLDevice>& devices, std::string_view program) {
-    prepared_.plan = std::move(plan);
-    Prepare(functions, DeviceMap(devices), program, &prepared_);
+    resolved_.plan = std::move(plan);
+    Resolve(functions, DeviceMap(devices), program, &resolved_);
   }
 
   // `use` gets the frame after the steps, while its values are there; `given` as Frame::given.
@@ -28,37 +27,37 @@ class Executor::Impl {
     const size_t results = entry().results.size();
     for (size_t i = 0; i < results; ++i) frame.given[i] = given ? given[i] : kp_none();
     try {
-      state->lanes.Enter();
+      state->streams.Enter();
       std::optional<StepClock> clock;
-      if (options.trace) clock.emplace(&prepared_, &state->lanes);
-      Runner runner(&prepared_, state.get(), &meter_, &options, clock ? &*clock : nullptr);
+      if (options.trace) clock.emplace(&resolved_, &state->streams);
+      Runner runner(&resolved_, state.get(), &meter_, &options, clock ? &*clock : nullptr);
       runner.Run(&frame, params, num_params);
       try {
         runner.Land();
-        if (clock) state->lanes.Finish();
+        if (clock) state->streams.Finish();
         if (clock) clock->Finish(options.trace);
         use(&runner, &frame);
-        state->lanes.Leave(options.wait);
+        state->streams.Leave(options.wait);
       } catch (const Error& e) {
         Rethrow(entry().name + ": after the last step", e);
       }
     } catch (...) {
-      state->lanes.Abandon();  // the state goes, and what it holds
+      state->streams.Abandon();  // the state goes, and what it holds
       throw;
     }
     frame.Release();
     Give(std::move(state));
   }
 
-  std::string Signature() const { return DeriveSignature(prepared_); }
+  std::string Signature() const { return DeriveSignature(resolved_); }
   std::string Source(const std::string& module, const std::string& version) const {
-    return WriteSource(prepared_, module, version);
+    return WriteSource(resolved_, module, version);
   }
-  const Program& entry() const { return *prepared_.entry->program; }
+  const Program& entry() const { return *resolved_.entry->program; }
   BufferUse buffers() const { return {meter_.held(), meter_.peak()}; }
 
  private:
-  Prepared prepared_;
+  ResolvedPlan resolved_;
   Meter meter_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<RunState>> idle_;
@@ -72,7 +71,7 @@ class Executor::Impl {
         return state;
       }
     }
-    return std::make_unique<RunState>(&prepared_);
+    return std::make_unique<RunState>(&resolved_);
   }
   void Give(std::unique_ptr<RunState> state) {
     const std::lock_guard lock(mutex_);
@@ -80,12 +79,12 @@ class Executor::Impl {
   }
 };
 
-Executor::Executor(Plan plan, const FunctionTable& functions, const std::vector<KpDLDevice>& devices,
-                   std::string_view program)
+Executable::Executable(Plan plan, const FunctionTable& functions, const std::vector<KpDLDevice>& devices,
+                       std::string_view program)
     : impl_(std::make_unique<Impl>(std::move(plan), functions, devices, program)) {}
-Executor::~Executor() = default;
+Executable::~Executable() = default;
 
-std::vector<Any> Executor::Run(const std::vector<AnyView>& inputs, const RunOptions& options) const {
+std::vector<Any> Executable::Run(const std::vector<AnyView>& inputs, const RunOptions& options) const {
   static_assert(sizeof(AnyView) == sizeof(KpAny));
   std::vector<Any> results;
   impl_->Run(reinterpret_cast<const KpAny*>(inputs.data()), static_cast<int32_t>(inputs.size()), nullptr, options,
@@ -97,7 +96,7 @@ std::vector<Any> Executor::Run(const std::vector<AnyView>& inputs, const RunOpti
   return results;
 }
 
-void Executor::RunInto(const KpAny* args, int32_t num_args, const RunOptions& options) const {
+void Executable::RunInto(const KpAny* args, int32_t num_args, const RunOptions& options) const {
   const Program& program = impl_->entry();
   const auto params = static_cast<int32_t>(program.params.size());
   const auto results = static_cast<int32_t>(program.results.size());
@@ -113,14 +112,14 @@ void Executor::RunInto(const KpAny* args, int32_t num_args, const RunOptions& op
   impl_->Run(args, params, args + params, options, [](Runner* runner, Frame* frame) { runner->FillGiven(frame); });
 }
 
-const Program& Executor::program() const { return impl_->entry(); }
-std::string Executor::Signature() const { return impl_->Signature(); }
-std::string Executor::Source(const std::string& module, const std::string& version) const {
+const Program& Executable::program() const { return impl_->entry(); }
+std::string Executable::Signature() const { return impl_->Signature(); }
+std::string Executable::Source(const std::string& module, const std::string& version) const {
   return impl_->Source(module, version);
 }
-void Executor::Export(const std::string& module, const std::string& version, const std::string& path) const {
+void Executable::Export(const std::string& module, const std::string& version, const std::string& path) const {
   ExportSource({"c", SourceFile::kC99, Source(module, version)}, Target("c"), path);
 }
-BufferUse Executor::buffers() const { return impl_->buffers(); }
+BufferUse Executable::buffers() const { return impl_->buffers(); }
 
 }  // namespace kernpack::sdk::program

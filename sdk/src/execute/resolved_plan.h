@@ -1,6 +1,7 @@
-// A plan with everything looked up that a run needs: functions, real devices, what follows from what.
-#ifndef KERNPACK_SDK_SRC_EXECUTE_PREPARED_H_
-#define KERNPACK_SDK_SRC_EXECUTE_PREPARED_H_
+// A plan with everything looked up that runs need: functions, real devices, what follows from what. ResolvedStep is a step of
+// the plan with what was found for it, ResolvedCall the function that it calls, and so on.
+#ifndef KERNPACK_SDK_SRC_EXECUTE_RESOLVED_PLAN_H_
+#define KERNPACK_SDK_SRC_EXECUTE_RESOLVED_PLAN_H_
 
 #include <kernpack/any.h>
 #include <kernpack/sdk/program/plan.h>
@@ -17,12 +18,12 @@ struct RealDevice {
 };
 
 // A stream of the plan.
-struct LaneOf {
-  uint32_t device;  // index in Prepared::devices
+struct ResolvedStream {
+  uint32_t device;  // index in ResolvedPlan::devices
   bool callers;  // uses the stream that is current for the caller, as the first of each device does; others are our own
 };
 
-struct CallSite {
+struct ResolvedCall {
   Callable callable;
   const uint32_t* words = nullptr;  // null: untyped
   const char* name = nullptr;
@@ -38,55 +39,55 @@ struct CallSite {
 
 inline constexpr int64_t kUnknownDim = -1;
 
-struct PreparedProgram;
+struct ResolvedProgram;
 
-struct PreparedStep {
+struct ResolvedStep {
   const Step* step;
   const PlannedStep* planned;
-  uint32_t device;  // where it executes, in Prepared::devices
-  CallSite call;
-  const PreparedProgram* then = nullptr;  // of kIf for true, of kInvoke
-  const PreparedProgram* otherwise = nullptr;
+  uint32_t device;  // where it executes, in ResolvedPlan::devices
+  ResolvedCall call;
+  const ResolvedProgram* then = nullptr;  // of kIf for true, of kInvoke
+  const ResolvedProgram* otherwise = nullptr;
   KpAny constant = kp_none();  // borrowed from the program
 };
 
-struct PreparedValue {
-  uint32_t device;  // in Prepared::devices
+struct ResolvedValue {
+  uint32_t device;  // in ResolvedPlan::devices
   uint32_t buffer;  // of the plan, or kNoBuffer
   int32_t result = -1;  // of the program that the step makes directly
 };
 
-struct PreparedProgram {
+struct ResolvedProgram {
   const Program* program;
   const PlannedProgram* planned;
-  std::vector<PreparedStep> steps;
-  std::vector<PreparedValue> values;
+  std::vector<ResolvedStep> steps;
+  std::vector<ResolvedValue> values;
   // Of each parameter's dims: a number (from 0), kUnknownDim, or -2 - i, the i-th symbol of the program.
   std::vector<std::vector<int64_t>> param_dims;
   uint32_t num_symbols = 0;
 };
 
-struct Prepared {
+struct ResolvedPlan {
   Plan plan;
   std::vector<Function> functions;  // those that are called: they keep what they call alive
   std::vector<RealDevice> devices;  // the host first
-  std::vector<LaneOf> lanes;  // one a stream of the plan
-  std::vector<PreparedProgram> programs;  // one a program of the plan
+  std::vector<ResolvedStream> streams;  // one a stream of the plan
+  std::vector<ResolvedProgram> programs;  // one a program of the plan
   std::vector<Any> shapes;  // constants that are objects
-  const PreparedProgram* entry = nullptr;
+  const ResolvedProgram* entry = nullptr;
   std::vector<bool> written;  // values of the entry that some step writes in place
 
-  Prepared() = default;
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
+  ResolvedPlan() = default;
+  ResolvedPlan(const ResolvedPlan&) = delete;
+  ResolvedPlan& operator=(const ResolvedPlan&) = delete;
 };
 
-// Fills `out`, which has its plan. Errors: see Executor.
-void Prepare(const FunctionTable& functions, const DeviceMap& map, std::string_view program, Prepared* out);
+// Fills `out`, which has its plan. Errors: see Executable.
+void Resolve(const FunctionTable& functions, const DeviceMap& map, std::string_view program, ResolvedPlan* out);
 
 // "main: step 3 (call kernels.gelu)".
 std::string NameOf(const Program& program, const Step& step);
 
 }  // namespace kernpack::sdk::program
 
-#endif  // KERNPACK_SDK_SRC_EXECUTE_PREPARED_H_
+#endif  // KERNPACK_SDK_SRC_EXECUTE_RESOLVED_PLAN_H_

@@ -1,9 +1,9 @@
 // The streams of one run.
-#ifndef KERNPACK_SDK_SRC_EXECUTE_LANES_H_
-#define KERNPACK_SDK_SRC_EXECUTE_LANES_H_
+#ifndef KERNPACK_SDK_SRC_EXECUTE_RUN_STREAMS_H_
+#define KERNPACK_SDK_SRC_EXECUTE_RUN_STREAMS_H_
 
 #include "execute/memory.h"
-#include "execute/prepared.h"
+#include "execute/resolved_plan.h"
 
 namespace kernpack::sdk::program {
 
@@ -12,13 +12,13 @@ namespace kernpack::sdk::program {
 // end. On the host everything happens at once, in the order of the steps.
 //
 // One thread at a time. Between runs it keeps its own streams.
-class Lanes {
+class RunStreams {
  public:
   // Makes streams. Throws what the devices say.
-  explicit Lanes(const Prepared* prepared);
-  ~Lanes();
-  Lanes(const Lanes&) = delete;
-  Lanes& operator=(const Lanes&) = delete;
+  explicit RunStreams(const ResolvedPlan* resolved);
+  ~RunStreams();
+  RunStreams(const RunStreams&) = delete;
+  RunStreams& operator=(const RunStreams&) = delete;
 
   // A run begins and ends on this thread.
   void Enter();
@@ -26,19 +26,19 @@ class Lanes {
   // After an error: waits for what is queued, and makes current what was so before Enter().
   void Abandon() noexcept;
 
-  // Makes the lane's device active and its stream current for this thread.
-  void Use(uint32_t lane);
-  // Whatever comes next on `lane` comes after `event`, which is of a step on the lane `of`.
-  void Await(uint32_t lane, uint32_t of, const DeviceEvent& event);
-  // The event is where the lane is now; it is made at the first time.
-  void Record(uint32_t lane, DeviceEvent* event);
-  // All lanes wait for each other.
+  // Makes the stream current for this thread, and its device active.
+  void Use(uint32_t stream);
+  // Whatever comes next on `stream` comes after `event`, which is of a step on the stream `of`.
+  void Await(uint32_t stream, uint32_t of, const DeviceEvent& event);
+  // The event is where the stream is now; it is made at the first time.
+  void Record(uint32_t stream, DeviceEvent* event);
+  // All streams wait for each other.
   void Join();
-  // The host waits for all lanes.
+  // The host waits for all streams.
   void Finish();
 
-  const RealDevice& device(uint32_t lane) const { return prepared_->devices[prepared_->lanes[lane].device]; }
-  StreamHandle stream(uint32_t lane) const { return streams_[lane]; }
+  const RealDevice& device(uint32_t stream) const { return resolved_->devices[resolved_->streams[stream].device]; }
+  StreamHandle handle(uint32_t stream) const { return streams_[stream]; }
   uint32_t size() const { return static_cast<uint32_t>(streams_.size()); }
 
  private:
@@ -50,8 +50,8 @@ class Lanes {
     bool running = false;  // since then
   };
 
-  const Prepared* prepared_;
-  std::vector<StreamHandle> streams_;  // one a lane
+  const ResolvedPlan* resolved_;
+  std::vector<StreamHandle> streams_;  // one a stream of the plan
   std::vector<Active> active_;  // one a device
   uint32_t active_device_ = 0;  // that Use() made active; 0, the host, at first
   bool entered_ = false;
@@ -63,4 +63,4 @@ class Lanes {
 
 }  // namespace kernpack::sdk::program
 
-#endif  // KERNPACK_SDK_SRC_EXECUTE_LANES_H_
+#endif  // KERNPACK_SDK_SRC_EXECUTE_RUN_STREAMS_H_
