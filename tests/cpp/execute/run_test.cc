@@ -100,7 +100,7 @@ TEST_F(ExecuteRun, AListIsWrittenInPlaceBetweenReadsOfItsItems) {
       for (int64_t i = 0; i < SizeOf(list->data[j]); ++i) DataOf(list->data[j])[i] += 100;
     }
   }));
-  const sp::Executor run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
     before: f32[N] = call t.add(x, y)
     h: f32[N] = call t.scale(x)
     list = tuple(h, y)
