@@ -19,16 +19,22 @@ foreach(part IN ITEMS kernpack_sdk_code kernpack_sdk_programs)
   kernpack_unit_of_each_folder(${part} ${CMAKE_CURRENT_SOURCE_DIR}/src)
 endforeach()
 
-# Generators hand the machine's compilers the headers that modules include.
+# Generators hand the machine's compilers the headers that modules include, and those of the frame.
 get_filename_component(KERNPACK_AUTHOR_INCLUDE ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include ABSOLUTE)
 file(GLOB_RECURSE KERNPACK_AUTHOR_HEADERS CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_INCLUDE}/kernpack/*.h)
+set(KERNPACK_FRAME_HEADERS ${CMAKE_CURRENT_SOURCE_DIR}/src/codegen/frame/message.h
+                           ${CMAKE_CURRENT_SOURCE_DIR}/src/codegen/frame/arguments.h)
 set(KERNPACK_HEADER_TEXTS "")
-foreach(header IN LISTS KERNPACK_AUTHOR_HEADERS)
-  file(RELATIVE_PATH path ${KERNPACK_AUTHOR_INCLUDE} ${header})
+foreach(header IN LISTS KERNPACK_AUTHOR_HEADERS KERNPACK_FRAME_HEADERS)
+  set(root ${KERNPACK_AUTHOR_INCLUDE})
+  if(header IN_LIST KERNPACK_FRAME_HEADERS)
+    set(root ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  endif()
+  file(RELATIVE_PATH path ${root} ${header})
   file(READ ${header} text)
   string(APPEND KERNPACK_HEADER_TEXTS "    {\"${path}\", R\"kernpack_header(${text})kernpack_header\"},\n")
 endforeach()
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_HEADERS})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_HEADERS} ${KERNPACK_FRAME_HEADERS})
 configure_file(src/codegen/author_headers.cc.in ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc @ONLY)
 target_sources(kernpack_sdk_code PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc)
 

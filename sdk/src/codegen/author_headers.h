@@ -15,6 +15,9 @@ struct AuthorHeader {
 // The last one has no path. Made by CMake.
 extern const AuthorHeader kAuthorHeaders[];
 
+// One of them; InternalError where there is none of that path.
+std::string_view AuthorHeaderText(std::string_view path);
+
 }  // namespace kernpack::sdk
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_AUTHOR_HEADERS_H_

@@ -7,21 +7,6 @@
 #include "codegen/binder.h"
 
 namespace kernpack::sdk::ir {
-namespace {
-
-// The message of an assert with values as a format of the C library.
-std::string Format(const std::string& message) {
-  std::string format;
-  for (size_t i = 0; i < message.size(); ++i) {
-    const bool place = message.compare(i, 2, "{}") == 0;
-    format += place ? "%lld" : message[i] == '%' ? "%%" : std::string(1, message[i]);
-    i += place;
-  }
-  return format;
-}
-
-}  // namespace
-
 CFunction::CFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions)
     : CBody(f, helpers), module_(module), functions_(*functions) {
   // A variable must not hide a function.
@@ -101,16 +86,15 @@ void CFunction::Special(const StmtNode& s) {
 }
 
 void CFunction::AssertLines(const StmtNode& s) {
-  const std::string condition = E(s.args[0]), head = "return kp_fail(" + Host() + ", " + CString(s.name) + ", ";
-  if (s.args.size() == 1) return Line("if (!" + condition + ") " + head + CString(s.text) + ");");
-  // A value is 20 characters at most, and a place "%lld" in the format.
-  const std::string text = names_.Fresh("message");
+  const std::string head = "return kp_fail_with(" + Host() + ", " + CString(s.name) + ", " + CString(s.text) + ", ";
+  const std::string condition = E(s.args[0]);
+  if (s.args.size() == 1) return Line("if (!" + condition + ") " + head + "NULL, 0);");
+  std::string list;
+  for (size_t i = 1; i < s.args.size(); ++i) list += (i == 1 ? "(int64_t)" : ", (int64_t)") + E(s.args[i]);
+  const std::string values = names_.Fresh("values");
   Line("if (!" + condition + ") {");
-  Line("  char " + text + "[" + std::to_string(s.text.size() + 20 * s.args.size()) + "];");
-  std::string values;
-  for (size_t i = 1; i < s.args.size(); ++i) values += ", (long long)" + E(s.args[i]);
-  Line("  snprintf(" + text + ", sizeof " + text + ", " + CString(Format(s.text)) + values + ");");
-  Line("  " + head + text + ");");
+  Line("  const int64_t " + values + "[] = {" + list + "};");
+  Line("  " + head + values + ", " + std::to_string(s.args.size() - 1) + ");");
   Line("}");
 }
 
@@ -205,8 +189,8 @@ void CFunction::CallLines(const StmtNode& s) {
       const std::string wanted = E(Substitute(Cast(kI64, callee->params[i].buffer->shape[d]), meaning));
       const std::string got = E(Cast(kI64, given[i]->shape[d]));
       if (wanted == got) continue;
-      Line("if (kp_extent(host, " + CString(callee->name + ": " + callee->params[i].name()) + ", " + std::to_string(d) +
-           ", " + got + ", " + wanted + ")) return -1;");
+      Line("if (kp_check_extent(host, " + CString(callee->name) + ", " + CString(callee->params[i].name()) + ", " +
+           std::to_string(d) + ", " + got + ", " + wanted + ")) return -1;");
     }
   }
   Line("if (" + CallOf(functions_.Get(callee, callee->name), args) + ") return -1;");

@@ -11,6 +11,7 @@
 
 #include "codegen/c/dialect.h"
 #include "codegen/c/entry.h"
+#include "codegen/c/frame_text.h"
 #include "codegen/c/function.h"
 #include "codegen/c/module_table.h"
 #include "codegen/c/prelude.h"
@@ -72,7 +73,9 @@ std::string GenerateC(const IRModule& input, int vector_bytes) {
   for (const PrimFunc& f : module.functions) {
     if (f->is_private) continue;
     const std::string entry = functions.Fresh(f->name + "_entry"), info = functions.Fresh(f->name + "_info");
-    entries += WriteEntry(*f, entry, functions.Get(f.get(), f->name), &helpers) + InfoOf(*f, info);
+    const std::string description = functions.Fresh(f->name + "_description");
+    entries += WriteDescription(*f, description) +
+               WriteEntry(*f, {entry, functions.Get(f.get(), f->name), description}, &helpers) + InfoOf(*f, info);
     table += "    {" + CString(f->name) + ", " + entry + ", &" + info + "},\n";
     if (f->gradient.empty()) continue;
     const std::string gradient = functions.Fresh(f->name + "_gradient");
@@ -82,8 +85,8 @@ std::string GenerateC(const IRModule& input, int vector_bytes) {
   if (table.empty()) KP_THROW(ValueError) << "module '" << module.name << "' has no function that is not private";
   return "// Module " + module.name + ", generated from Kernpack's IR.\n#define KP_GENERATED_NAME " +
          CString(module.name) + "\n#define KP_GENERATED_VERSION \"1.0.0\"\n#define KP_GENERATED_SDK " +
-         CString(KP_SDK_VERSION) + "\n" + kCPrelude + helpers.Text() + bodies + entries +
-         "\nstatic const KpFunctionDef kp_functions[] = {\n" + table + "};\n" + kEpilogue + kModuleTable;
+         CString(KP_SDK_VERSION) + "\n" + kCHead + FrameText() + kCRuntime + helpers.Text() + bodies + entries +
+         "\nstatic const KpFunctionDef kp_functions[] = {\n" + table + "};\n" + kModuleTable;
 }
 
 }  // namespace kernpack::sdk::ir
