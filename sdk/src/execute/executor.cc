@@ -119,7 +119,7 @@ std::string Executor::Source(const std::string& module, const std::string& versi
   return impl_->Source(module, version);
 }
 void Executor::Export(const std::string& module, const std::string& version, const std::string& path) const {
-  ExportSource({"c", SourceFile::kC99, Source(module, version)}, Target("c"), path);
+  ExportSource({"c", Source(module, version)}, Target("c"), path);
 }
 BufferUse Executor::buffers() const { return impl_->buffers(); }
 

@@ -2,14 +2,14 @@
 
 #include <string_view>
 
-#include "codegen/author_headers.h"
+#include "codegen/c_headers.h"
 
 namespace kernpack::sdk::ir {
 namespace {
 
 // A header's lines but those of its guard, and those that include others of the SDK.
 std::string Pasted(std::string_view header) {
-  std::string text;
+  std::string text = "\n";
   while (!header.empty()) {
     const size_t end = header.find('\n') + 1;
     const std::string_view line = header.substr(0, end);
@@ -24,7 +24,7 @@ std::string Pasted(std::string_view header) {
 
 std::string FrameText() {
   static const std::string text =
-      Pasted(AuthorHeaderText("codegen/frame/message.h")) + Pasted(AuthorHeaderText("codegen/frame/arguments.h"));
+      Pasted(CHeaderText("codegen/frame/message.h")) + Pasted(CHeaderText("codegen/frame/arguments.h"));
   return text;
 }
 
