@@ -100,7 +100,8 @@ class Entry {
     const Type t = p.var->type;
     const std::string& name = names_.Define(p.var.get(), p.name());
     Line("const " + CElement(t) + " " + name + " = " +
-         (t.is_floating_point() ? h_.Cast(kF64, t, "kp_number_in(" + slot + ")") : "(" + CElement(t) + ")" + slot) +
+         (t.is_floating_point() ? Bare(h_.Cast(kF64, t, "kp_number_in(" + slot + ")"))
+                                : "(" + CElement(t) + ")" + slot) +
          ";");
     given_.push_back(name);
   }
