@@ -2,6 +2,8 @@
 // check of the signature. One list for every generator.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 
 #include "ir/compiled.h"
