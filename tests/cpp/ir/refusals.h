@@ -134,6 +134,8 @@ inline void ExpectRefusalsAndCalls(const Unguarded& f) {
   EXPECT_EQ(other_words.memory[8], 7) << "a bool is a number where the signature lets one pass";
   empty.x_shape[0] = empty.o_shape[0] = 0;
   empty.x_strides[0] = 99;
+  empty.rows_shape[0] = 0;
+  empty.rows_shape[1] = int64_t{1} << 48;
   EXPECT_EQ(f.Call(empty.args), "") << "no element is reached by its strides";
 }
 

@@ -38,14 +38,17 @@ KP_INLINE_C KpDLDataType kp_dtype_of(const KpFrameParam* p) {
 KP_INLINE_C int kp_check_extents(const KpHost* host, const char* function, const char* param, const KpDLTensor* t,
                                  int32_t leading, int64_t* out) {
   int64_t elements = 1;
+  int32_t d = t->ndim;
+  while (d > 0 && t->shape[d - 1] >= 0 && (t->shape[d - 1] == 0 || elements <= INT64_MAX / t->shape[d - 1])) {
+    elements *= t->shape[--d];
+  }
+  if (d > 0 || elements >> 56) {  // the widest element has 16 bytes
+    return kp_fail(host, "ValueError", "%s: %s: expected sizes from 0 whose product fits 64 bits, got %l", function,
+                   param, t->shape, t->ndim);
+  }
   *out = 1;
-  for (int32_t d = t->ndim; d-- > 0;) {
+  for (; d < t->ndim; ++d) {
     const int64_t n = t->shape[d];
-    if (n < 0 || (n && elements > INT64_MAX / 16 / n)) {
-      return kp_fail(host, "ValueError", "%s: %s: expected sizes from 0 whose product fits 64 bits, got %l", function,
-                     param, t->shape, t->ndim);
-    }
-    elements *= n;
     if (n > KP_MOST_ELEMENTS || (d < leading && n && *out > KP_MOST_ELEMENTS / n)) {
       return kp_fail(host, "ValueError", "%s: %s: expected sizes up to 2^48, got %l", function, param, t->shape,
                      t->ndim);
