@@ -19,18 +19,22 @@ foreach(part IN ITEMS kernpack_sdk_code kernpack_sdk_programs)
   kernpack_unit_of_each_folder(${part} ${CMAKE_CURRENT_SOURCE_DIR}/src)
 endforeach()
 
-# Generators hand the machine's compilers the headers that modules include.
-get_filename_component(KERNPACK_AUTHOR_INCLUDE ${CMAKE_CURRENT_SOURCE_DIR}/../ffi/include ABSOLUTE)
-file(GLOB_RECURSE KERNPACK_AUTHOR_HEADERS CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_INCLUDE}/kernpack/*.h)
+# Generators hand the machine's C compiler the headers that generated C includes.
 set(KERNPACK_HEADER_TEXTS "")
-foreach(header IN LISTS KERNPACK_AUTHOR_HEADERS)
-  file(RELATIVE_PATH path ${KERNPACK_AUTHOR_INCLUDE} ${header})
-  file(READ ${header} text)
-  string(APPEND KERNPACK_HEADER_TEXTS "    {\"${path}\", R\"kernpack_header(${text})kernpack_header\"},\n")
-endforeach()
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KERNPACK_AUTHOR_HEADERS})
-configure_file(src/codegen/author_headers.cc.in ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc @ONLY)
-target_sources(kernpack_sdk_code PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/author_headers.cc)
+function(kernpack_hold_headers_ root)
+  foreach(path IN LISTS ARGN)
+    set(file ${CMAKE_CURRENT_SOURCE_DIR}/${root}/${path})
+    file(READ ${file} text)
+    string(APPEND KERNPACK_HEADER_TEXTS "    {\"${path}\", R\"kernpack_header(${text})kernpack_header\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endforeach()
+  set(KERNPACK_HEADER_TEXTS "${KERNPACK_HEADER_TEXTS}" PARENT_SCOPE)
+endfunction()
+kernpack_hold_headers_(../ffi/include kernpack/abi.h kernpack/device_api.h kernpack/dtype_table.h kernpack/glibc_compat.h
+                       kernpack/host/host.h kernpack/host/modules.h kernpack/value_names.h)
+kernpack_hold_headers_(src codegen/frame/message.h codegen/frame/arguments.h codegen/frame/frame.h codegen/frame/launch.h)
+configure_file(src/codegen/c_headers.cc.in ${CMAKE_CURRENT_BINARY_DIR}/c_headers.cc @ONLY)
+target_sources(kernpack_sdk_code PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/c_headers.cc)
 
 # kernpack_write_rows_(<header> <macro> <text> <item>...): a header with that text, and a macro that gives its argument each item.
 function(kernpack_write_rows_ header macro text)

@@ -4,6 +4,7 @@
 
 #include <kernpack/config.h>
 #include <kernpack/text.h>
+#include <kernpack/value_names.h>
 
 #if defined(KP_NAMES_OF_DEVICES)
 #include <kernpack/host/host.h>
@@ -34,49 +35,11 @@ struct Device {
 
 // "cpu", "cuda:1"; "device_type(99):0" when the type has no name here.
 KP_COLD inline Text& operator<<(Text& text, Device d) {
-  const char* name = nullptr;
-  switch (d.type) {
-    case KP_DEVICE_CPU:
-      return text << "cpu";
-    case KP_DEVICE_CUDA:
-      name = "cuda";
-      break;
-    case KP_DEVICE_CUDA_HOST:
-      name = "cuda_host";
-      break;
-    case KP_DEVICE_OPENCL:
-      name = "opencl";
-      break;
-    case KP_DEVICE_VULKAN:
-      name = "vulkan";
-      break;
-    case KP_DEVICE_METAL:
-      name = "metal";
-      break;
-    case KP_DEVICE_ROCM:
-      name = "rocm";
-      break;
-    case KP_DEVICE_ROCM_HOST:
-      name = "rocm_host";
-      break;
-    case KP_DEVICE_CUDA_MANAGED:
-      name = "cuda_managed";
-      break;
-    case KP_DEVICE_ONEAPI:
-      name = "oneapi";
-      break;
-    case KP_DEVICE_WEBGPU:
-      name = "webgpu";
-      break;
-    case KP_DEVICE_HEXAGON:
-      name = "hexagon";
-      break;
-    default:
+  if (d.type == KP_DEVICE_CPU) return text << "cpu";
+  const char* name = kp_known_device_name(d.type);
 #if defined(KP_NAMES_OF_DEVICES)
-      name = kp_device_type_name(d.type);  // the host also knows those that it allotted
+  if (!name) name = kp_device_type_name(d.type);  // the host also knows those that it allotted
 #endif
-      break;
-  }
   if (name)
     text << name;
   else

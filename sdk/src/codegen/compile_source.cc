@@ -9,7 +9,7 @@
 
 #include <kernpack/error.h>
 
-#include "codegen/author_headers.h"
+#include "codegen/c_headers.h"
 #include "system/run.h"
 #include "system/scratch_folder.h"
 
@@ -25,47 +25,28 @@ std::vector<std::string> WordsOf(const char* variable) {
   return words;
 }
 
-struct Compiler {
-  const char* what;
-  const char* variable;  // of the environment, and of more flags
-  const char* more;
-  const char* names[3];
-  const char* package;
-};
-const Compiler& CompilerOf(SourceFile::Language language) {
-  static constexpr Compiler kC{"C", "KERNPACK_CC", "KERNPACK_CFLAGS", {"cc", "gcc", "clang"}, "gcc"};
-  static constexpr Compiler kCxx{"C++", "KERNPACK_CXX", "KERNPACK_CXXFLAGS", {"c++", "g++", "clang++"}, "g++"};
-  return language == SourceFile::kC99 ? kC : kCxx;
-}
-
-std::vector<std::string> FindCompiler(const SourceFile& source) {
-  const Compiler& compiler = CompilerOf(source.language);
-  std::vector<std::string> words = WordsOf(compiler.variable);
-  if (!words.empty()) {
-    std::string found = FindProgram(words[0]);
-    if (found.empty()) {
-      KP_THROW(RuntimeError) << "the kind " << source.kind << ": cannot run the " << compiler.what << " compiler '"
-                             << words[0] << "'; set " << compiler.variable << " to one";
-    }
-    words[0] = std::move(found);
-    return words;
+std::string FindCompiler(const SourceFile& source, std::vector<std::string>* arguments) {
+  *arguments = WordsOf("KERNPACK_CC");
+  if (!arguments->empty()) {
+    const std::string named = arguments->front();
+    arguments->erase(arguments->begin());
+    if (std::string found = FindProgram(named); !found.empty()) return found;
+    KP_THROW(RuntimeError) << "the kind " << source.kind << ": cannot run the C compiler '" << named
+                           << "'; set KERNPACK_CC to one";
   }
-  for (const char* name : compiler.names) {
-    if (std::string found = FindProgram(name); !found.empty()) return {std::move(found)};
+  for (const char* name : {"cc", "gcc", "clang"}) {
+    if (std::string found = FindProgram(name); !found.empty()) return found;
   }
-  KP_THROW(RuntimeError) << "the kind " << source.kind << " needs a " << compiler.what
-                         << " compiler: " << compiler.variable << " is not set, and there is no " << compiler.names[0]
-                         << ", " << compiler.names[1] << " or " << compiler.names[2]
-                         << " on PATH; install one (Debian: apt install " << compiler.package << "), or build for llvm";
+  KP_THROW(RuntimeError) << "the kind " << source.kind
+                         << " needs a C compiler: KERNPACK_CC is not set, and there is no cc, gcc or clang on PATH; "
+                            "install one (Debian: apt install gcc), or build for llvm";
 }
 
 // That nobody looks at errno is what the IR means. Nobody looks at floating-point exceptions either, but told so with -fno-trapping-math gcc 12 takes (float)(int)x for trunc(x), which
-// has another zero. The host's half of a device's module computes little and is compiled quickly.
-std::vector<std::string> LanguageFlags(SourceFile::Language language, const Target& target) {
-  if (language == SourceFile::kC99) {
-    return {"-std=c99", "-O3", Contracts(target) ? "-ffp-contract=fast" : "-ffp-contract=off", "-fno-math-errno"};
-  }
-  return {"-std=c++17", "-O1", "-fvisibility-inlines-hidden"};
+// has another zero.
+std::vector<std::string> LanguageFlags(const SourceFile& source, const Target& target) {
+  return {"-std=c99", source.computes ? "-O3" : "-O1", Contracts(target) ? "-ffp-contract=fast" : "-ffp-contract=off",
+          "-fno-math-errno"};
 }
 
 // -march names what the code may use; without one the oldest processors that modules are made for.
@@ -80,9 +61,9 @@ std::vector<std::string> ProcessorFlags(const Target& target) {
 
 // Those of the environment. For the ones that allow other arithmetic gcc 12 also links code that makes subnormal numbers zero in
 // the whole process, and what is compiled would not follow them (see its prelude).
-std::vector<std::string> MoreFlags(const char* variable) {
+std::vector<std::string> MoreFlags() {
   std::vector<std::string> flags;
-  for (std::string& flag : WordsOf(variable)) {
+  for (std::string& flag : WordsOf("KERNPACK_CFLAGS")) {
     if (flag == "-ffast-math" || flag == "-funsafe-math-optimizations") continue;
     flags.push_back(flag == "-Ofast" ? "-O3" : std::move(flag));
   }
@@ -90,19 +71,19 @@ std::vector<std::string> MoreFlags(const char* variable) {
 }
 
 void Compile(const SourceFile& source, const Target& target, const std::string& path) {
-  const Compiler& compiler = CompilerOf(source.language);
   const ScratchFolder folder;
-  for (const AuthorHeader* header = kAuthorHeaders; !header->path.empty(); ++header) {
+  for (const CHeader* header = kCHeaders; !header->path.empty(); ++header) {
     folder.Write(std::string(header->path), header->text);
   }
-  const std::string file = folder.Write(source.language == SourceFile::kC99 ? "module.c" : "module.cc", source.text);
-  std::vector<std::string> words = FindCompiler(source);
-  for (std::string& flag : LanguageFlags(source.language, target)) words.push_back(std::move(flag));
+  const std::string file = folder.Write("module.c", source.text);
+  std::vector<std::string> words;
+  words.insert(words.begin(), FindCompiler(source, &words));
+  for (std::string& flag : LanguageFlags(source, target)) words.push_back(std::move(flag));
   words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", folder.path()});
   words.insert(words.end(), {"-include", "kernpack/glibc_compat.h"});
   const std::optional<Target> host = target.host();
   for (std::string& flag : ProcessorFlags(host ? *host : target)) words.push_back(std::move(flag));
-  for (std::string& flag : MoreFlags(compiler.more)) words.push_back(std::move(flag));
+  for (std::string& flag : MoreFlags()) words.push_back(std::move(flag));
   words.push_back(file);
   if (!source.object.empty()) words.push_back(folder.Write("object.o", source.object));
   words.insert(words.end(), {"-o", path, "-Wl,-z,now,-z,relro,-z,nodelete", "-Wl,--as-needed", "-lm"});

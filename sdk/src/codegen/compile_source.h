@@ -1,4 +1,4 @@
-// Running the compilers of the machine on generated sources.
+// Running the machine's C compiler on generated sources.
 #ifndef KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_
 #define KERNPACK_SDK_SRC_CODEGEN_COMPILE_SOURCE_H_
 
@@ -11,13 +11,12 @@
 
 namespace kernpack::sdk {
 
-// A module of one file.
+// A module of one file of C99. It may include the headers of c_headers.h.
 struct SourceFile {
-  enum Language { kC99, kCxx17 };
   const char* kind;  // of the generator, for messages
-  Language language;
   std::string text;
-  // What an exported library has besides.
+  bool computes = true;  // false: little, and it is compiled quickly instead
+  // What it is linked with besides.
   std::string_view object = {};  // bytes of an object file; may be empty
   std::vector<std::string> link_options = {};
 };

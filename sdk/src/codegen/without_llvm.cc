@@ -1,7 +1,7 @@
 #include <kernpack/sdk/codegen/generator.h>
 
 #include "codegen/cuda/register.h"
-#include "codegen/device/cxx_host.h"
+#include "codegen/device/c_host.h"
 #include "codegen/llvm/register.h"
 #include "codegen/opencl/register.h"
 
@@ -12,8 +12,8 @@ void RegisterLlvm() {
       "llvm",
       "this SDK is built without LLVM; install kernpack-compiler, or build it with LLVM (pip install "
       "mlc-llvm-static)");
-  RegisterOpenCl(CxxHost());
-  RegisterCuda(CxxHost());
+  RegisterOpenCl(CHost());
+  RegisterCuda(CHost());
 }
 
 }  // namespace kernpack::sdk

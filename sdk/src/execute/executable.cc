@@ -118,7 +118,7 @@ std::string Executable::Source(const std::string& module, const std::string& ver
   return impl_->Source(module, version);
 }
 void Executable::Export(const std::string& module, const std::string& version, const std::string& path) const {
-  ExportSource({"c", SourceFile::kC99, Source(module, version)}, Target("c"), path);
+  ExportSource({"c", Source(module, version)}, Target("c"), path);
 }
 BufferUse Executable::buffers() const { return impl_->buffers(); }
 

@@ -166,7 +166,7 @@ TEST(LlvmJit, ScalarsOfEveryTypeArrive) {
   EXPECT_EQ(std::vector<double>(o.as<double>(), o.as<double>() + 6),
             (std::vector<double>{-5, 65535, 1, 0.5, 1e300, 7}));
   EXPECT_EQ(module.Call("f", {Int(128), Int(1), yes, Float(0.5), Float(1), Int(7), o.Value()}),
-            "ValueError: f: a: expected i8, got 128");
+            "ValueError: f: a: expected int from -128 to 127, got 128");
 }
 
 TEST(LlvmJit, AssertsRaiseAlsoInsideParallelLoops) {

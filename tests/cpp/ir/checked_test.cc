@@ -103,7 +103,7 @@ TEST(CheckedBuild, LeavesOtherBuildsAlone) {
   EXPECT_EQ(plain.find("out of range"), std::string::npos);
   EXPECT_EQ(Asserts(Lower(module)), 0u);
   const std::string checked = kernpack::sdk::Source(module, target, {.checked = true});
-  EXPECT_NE(checked.find("gather: t[idx[i]]: index %lld is out of range for axis 0 of extent %lld"), std::string::npos);
+  EXPECT_NE(checked.find("gather: t[idx[i]]: index {} is out of range for axis 0 of extent {}"), std::string::npos);
   EXPECT_EQ(kernpack::sdk::Source(CheckedOf(module), target, {.checked = true}),
             kernpack::sdk::Source(CheckedOf(module), target))
       << "checked once";

@@ -123,7 +123,7 @@ TEST(IrModuleC, ChecksArgumentsThroughTheDerivedSignature) {
   Array x(kF32, {2, 4}), bad(kF32, {2, 5}), o(kF32, {2}), other(kI32, {2});
   EXPECT_EQ(compiled.Call("f", {x.Value(), Int(127), o.Value()}), "");
   EXPECT_EQ(compiled.Call("f", {x.Value(), Int(128), o.Value()}),
-            "ValueError: f: k: expected a value from -128 to 127, got 128");
+            "ValueError: f: k: expected int from -128 to 127, got 128");
   EXPECT_EQ(compiled.Call("f", {bad.Value(), Int(1), o.Value()}).substr(0, 11), "ValueError:");
   EXPECT_EQ(compiled.Call("f", {x.Value(), Int(1), other.Value()}).substr(0, 10), "TypeError:");
 }

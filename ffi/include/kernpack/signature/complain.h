@@ -6,6 +6,7 @@
 #include <kernpack/device.h>
 #include <kernpack/dtype.h>
 #include <kernpack/signature/evaluate.h>
+#include <kernpack/value_names.h>
 
 #include <stdarg.h>
 
@@ -19,10 +20,6 @@ struct Raiser {
 };
 
 inline constexpr char kKindNames[][7] = {"tensor", "int", "float", "bool", "dtype", "device", "str"};
-inline constexpr char kPlainTypes[][8] = {"None",   "int", "bool",  "float",  "pointer", "dtype", "device",
-                                          "Tensor", "str", "bytes", "rvalue", "str",     "bytes"};
-inline constexpr char kObjectTypes[][9] = {"object", "str",  "bytes", "Error",  "Function", "Shape",
-                                           "Tensor", "list", "dict",  "Module", "object",   "list"};
 inline constexpr char kNoText[] = "";
 
 // A checked call as its errors speak of it.
@@ -94,7 +91,7 @@ struct ComplainOf {
           text << va_arg(arguments, KpDLDevice);
           break;
         case 't':
-          text << TypeName(va_arg(arguments, const KpAny*)->type_index);
+          text << kp_value_type_name(va_arg(arguments, const KpAny*)->type_index);
           break;
         case 'b':
           AddBinder(text, va_arg(arguments, uint32_t));
@@ -124,11 +121,6 @@ struct ComplainOf {
  private:
   const char* NameOf(int index) const {
     return index < p.NumParams() ? p.ParamName(index) : p.ResultName(index - p.NumParams());
-  }
-
-  static const char* TypeName(int32_t index) {
-    if (index >= 0 && index <= KP_TYPE_SMALL_BYTES) return kPlainTypes[index];
-    return index >= KP_TYPE_OBJECT && index <= KP_TYPE_LIST ? kObjectTypes[index - KP_TYPE_OBJECT] : "an object";
   }
 
   KP_COLD void AddChoices(Text& text, const uint32_t* choices) const {

@@ -29,7 +29,18 @@ class C99Dialect : public Dialect {
   }
 };
 
+class DeviceHostDialect final : public C99Dialect {
+ public:
+  const char* Kind() const override { return "host of a device"; }
+  std::string Barrier() const override { return ";"; }  // the host is one thread
+};
+
 }  // namespace
+
+const Dialect& C99OfDeviceHost() {
+  static const DeviceHostDialect dialect;
+  return dialect;
+}
 
 const Dialect& C99() {
   static const C99Dialect dialect;

@@ -7,6 +7,8 @@
 namespace kernpack::sdk::ir {
 
 const Dialect& C99();
+// What runs on the host of a device, between launches.
+const Dialect& C99OfDeviceHost();
 
 }  // namespace kernpack::sdk::ir
 

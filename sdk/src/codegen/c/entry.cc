@@ -2,6 +2,8 @@
 
 #include <kernpack/error.h>
 
+#include <algorithm>
+
 #include "codegen/binder.h"
 
 namespace kernpack::sdk::ir {
@@ -28,104 +30,100 @@ const char* CodeName(Type t) {
 
 class Entry {
  public:
-  Entry(const FuncNode& f, const std::string& inner, Helpers* helpers)
-      : f_(f), h_(*helpers), names_([d = &helpers->dialect()](std::string_view name) { return d->IsReserved(name); }) {
-    names_.Fresh(inner);
+  Entry(const FuncNode& f, const EntryNames& entry, Helpers* helpers)
+      : f_(f),
+        entry_(entry),
+        h_(*helpers),
+        names_([d = &helpers->dialect()](std::string_view name) { return d->IsReserved(name); }) {
+    names_.Fresh(entry.inner);
     names_.Fresh("n");
-    names_.Fresh("t");
+    for (const Param& p : f.params) {
+      first_slot_.push_back(slots_);
+      slots_ += p.buffer ? 1 + p.buffer->shape.size() : 1;
+    }
   }
 
-  std::string Lines(const std::string& inner) {
-    const size_t n = f_.params.size();
+  std::string Lines() {
     Line("const KpHost* const host = ((KpInstance*)self)->host;");
+    Line("uint64_t kp_slots[" + std::to_string(std::max<size_t>(slots_, 1)) + "];");
+    Unpack();
     Line("(void)result;");
-    if (n == 0) Line("(void)args;");
-    Line("if (kp_count(host, " + CString(f_.name) + ", n, " + std::to_string(n) + ")) return -1;");
-    for (size_t i = 0; i < n; ++i) Unpack(i);
+    for (size_t i = 0; i < f_.params.size(); ++i) Argument(i);
     for (const DimBinder& binder : BindersOf(f_)) {
       Line("const int64_t " + names_.Define(binder.var.get(), binder.var->name) + " = " +
-           Size(f_.params[binder.param], binder.axis) + ";");
+           Size(binder.param, binder.axis) + ";");
+      given_.push_back(names_.Get(binder.var.get(), binder.var->name));
     }
-    std::vector<std::string> given{"host"};
-    for (const Param& p : f_.params) {
-      CheckShape(p);
-      const char* access = p.role == Role::kInput ? "(const " : "(";
-      given.push_back(p.buffer ? access + CMemory(p.buffer->element) + "*)kp_data(" + NameOf(p) + ")"
-                               : "(" + CElement(p.var->type) + ")" + NameOf(p));
-      if (!p.buffer && p.var->type.is_floating_point()) given.back() = h_.Cast(kF64, p.var->type, NameOf(p));
-    }
-    for (const Var& v : ShapeVars(f_)) given.push_back(names_.Get(v.get(), v->name));
-    Line("return " + CallOf(inner, given) + ";");
+    for (size_t i = 0; i < f_.params.size(); ++i) CheckShape(i);
+    Line("return " + CallOf(entry_.inner, given_) + ";");
     return out_;
   }
 
  private:
   const FuncNode& f_;
+  const EntryNames& entry_;
   Helpers& h_;
   Names names_;
+  size_t slots_ = 0;
+  std::vector<size_t> first_slot_;
+  std::vector<std::string> given_;  // what the function is called with
   std::string out_;
 
   void Line(const std::string& text) { out_ += "  " + text + "\n"; }
-  std::string What(const Param& p) const { return CString(f_.name + ": " + p.name()); }
-  const std::string& NameOf(const Param& p) {
-    return names_.Define(p.buffer ? static_cast<const void*>(p.buffer.get()) : p.var.get(), p.name());
-  }
-
+  static std::string Slot(size_t i) { return "kp_slots[" + std::to_string(i) + "]"; }
   // Extent d of the tensor as the function sees it.
-  std::string Size(const Param& p, size_t d) {
-    const std::string& name = NameOf(p);
-    if (!p.has_any_rank()) return name + "->shape[" + std::to_string(d) + "]";
-    const size_t rest = p.buffer->shape.size() - 1;
-    if (d == 0) return "kp_leading(" + name + ", " + std::to_string(rest) + ")";
-    return name + "->shape[" + name + "->ndim - " + std::to_string(rest - d + 1) + "]";
+  std::string Size(size_t param, size_t d) const { return "(int64_t)" + Slot(first_slot_[param] + 1 + d); }
+
+  void Unpack() {
+    if (entry_.code.empty()) {
+      Line("if (kp_unpack_on_cpu(host, &" + entry_.description + ", args, n, kp_slots)) return -1;");
+    } else {
+      Line("KpKernelArg kp_memory[" + std::to_string(f_.params.size()) + "];");
+      Line("KpFrameCall kp_call;");
+      Line("if (kp_frame_unpack_device(self, &" + entry_.description + ", " + entry_.code +
+           ", args, n, kp_slots, kp_memory, &kp_call)) return -1;");
+      given_.emplace_back("&kp_call");
+    }
+    given_.emplace_back("host");
   }
 
-  void Unpack(size_t i) {
+  void Argument(size_t i) {
     const Param& p = f_.params[i];
-    const std::string& name = NameOf(p);
-    const std::string head = "(host, " + What(p) + ", &args[" + std::to_string(i) + "], ";
+    const std::string slot = Slot(first_slot_[i]);
     if (p.buffer) {
-      const Type t = p.buffer->element;
-      Line("const KpDLTensor* " + name + ";");
-      Line("if (kp_tensor" + head + CodeName(t) + ", " + std::to_string(t.bits) + ", " +
-           std::to_string(p.buffer->shape.size() - p.has_any_rank()) + ", " + (p.has_any_rank() ? "true" : "false") +
-           ", &" + name + ")) return -1;");
+      const std::string type = entry_.code.empty()
+                                   ? (p.role == Role::kInput ? "const " : "") + CMemory(p.buffer->element)
+                                   : "const KpKernelArg";
+      given_.push_back("(" + type + "*)(uintptr_t)" + slot);
       return;
     }
     const Type t = p.var->type;
-    if (t.is_floating_point()) {
-      Line("double " + name + ";");
-      Line("if (kp_number" + head + "&" + name + ")) return -1;");
-      return;
-    }
-    const std::string low = IsSigned(t) ? CMin(t) : "0";
-    const std::string high = IsBool(t) ? "1" : t.bits == 64 ? CMax(kI64) : CMax(t);
-    Line("int64_t " + name + ";");
-    Line("if (kp_integer" + head + Bare(low) + ", " + high + ", &" + name + ")) return -1;");
+    const std::string& name = names_.Define(p.var.get(), p.name());
+    Line("const " + CElement(t) + " " + name + " = " +
+         (t.is_floating_point() ? Bare(h_.Cast(kF64, t, "kp_number_in(" + slot + ")"))
+                                : "(" + CElement(t) + ")" + slot) +
+         ";");
+    given_.push_back(name);
   }
 
-  bool Binds(const Param& p, size_t d) const {
-    for (const DimBinder& binder : BindersOf(f_)) {
-      if (&f_.params[binder.param] == &p && binder.axis == d) return true;
-    }
-    return false;
+  bool Binds(size_t param, size_t d) const {
+    const std::vector<DimBinder> binders = BindersOf(f_);
+    return std::any_of(binders.begin(), binders.end(),
+                       [&](const DimBinder& b) { return b.param == param && b.axis == d; });
   }
 
-  void CheckShape(const Param& p) {
-    if (!p.buffer) return;
-    for (size_t d = 0; d < p.buffer->shape.size(); ++d) {
-      if (Binds(p, d)) continue;
-      Line("if (kp_extent(host, " + What(p) + ", " + std::to_string(d) + ", " + Size(p, d) + ", " +
-           Bare(Extent(p.buffer->shape[d])) + ")) return -1;");
+  void CheckShape(size_t i) {
+    const Param& p = f_.params[i];
+    for (size_t d = 0; p.buffer && d < p.buffer->shape.size(); ++d) {
+      if (Binds(i, d)) continue;
+      Line("if (kp_check_extent(host, " + CString(f_.name) + ", " + CString(p.name()) + ", " + std::to_string(d) +
+           ", " + Size(i, d) + ", " + Bare(Extent(p.buffer->shape[d])) + ")) return -1;");
     }
   }
 
   std::string Extent(const Expr& e) {
     if (e->op == Op::kConst) return CConst(e->type, e->bits());
-    if (e->op == Op::kVar) {
-      const std::string name = names_.Get(e->var().get(), e->var()->name);
-      return e->var()->type == kI64 ? name : "(" + CElement(e->var()->type) + ")" + name;
-    }
+    if (e->op == Op::kVar) return names_.Get(e->var().get(), e->var()->name);
     std::vector<std::string> args;
     for (const Expr& a : e->args) args.push_back(Extent(a));
     if (e->op == Op::kCast) return h_.Cast(e->args[0]->type, e->type, args[0]);
@@ -139,9 +137,22 @@ class Entry {
 
 }  // namespace
 
-std::string WriteEntry(const FuncNode& f, const std::string& name, const std::string& inner, Helpers* helpers) {
-  return "\nstatic int " + name + "(void* self, const KpAny* args, int32_t n, KpAny* result) {\n" +
-         Entry(f, inner, helpers).Lines(inner) + "}\n";
+std::string WriteDescription(const FuncNode& f, const std::string& name) {
+  std::string rows;
+  for (const Param& p : f.params) {
+    const Type t = p.buffer ? p.buffer->element : p.var->type;
+    rows += "    {" + CString(p.name()) + ", " + (p.buffer ? std::to_string(p.buffer->shape.size()) : "-1") + ", " +
+            CodeName(t) + ", " + std::to_string(t.bits) + ", " + (p.has_any_rank() ? "1" : "0") + "},\n";
+  }
+  const std::string params = rows.empty() ? "NULL" : name + "_params";
+  if (!rows.empty()) rows = "\nstatic const KpFrameParam " + params + "[] = {\n" + rows + "};\n";
+  return rows + "static const KpFrameFunction " + name + " = {" + CString(f.name) + ", " + params + ", " +
+         std::to_string(f.params.size()) + "};\n";
+}
+
+std::string WriteEntry(const FuncNode& f, const EntryNames& names, Helpers* helpers) {
+  return "\nstatic int " + names.entry + "(void* self, const KpAny* args, int32_t n, KpAny* result) {\n" +
+         Entry(f, names, helpers).Lines() + "}\n";
 }
 
 }  // namespace kernpack::sdk::ir

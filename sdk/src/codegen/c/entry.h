@@ -9,9 +9,17 @@
 
 namespace kernpack::sdk::ir {
 
-// The definition of `name`, a KpSafeCall that calls the C function `inner`. Whatever the caller has checked before,
-// nothing reaches `inner` that could make it leave the tensors' memory.
-std::string WriteEntry(const FuncNode& f, const std::string& name, const std::string& inner, Helpers* helpers);
+// C names of what belongs to a function.
+struct EntryNames {
+  std::string entry, inner, description;
+  std::string code = {};  // of the KpFrameCode that a function of a device launches, an expression; else ""
+};
+
+// The KpFrameFunction of that name.
+std::string WriteDescription(const FuncNode& f, const std::string& name);
+// The definition of a KpSafeCall that calls the C function `inner`. Whatever the caller has checked before, nothing reaches
+// `inner` that could make it leave the tensors' memory.
+std::string WriteEntry(const FuncNode& f, const EntryNames& names, Helpers* helpers);
 
 }  // namespace kernpack::sdk::ir
 

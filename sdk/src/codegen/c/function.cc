@@ -7,21 +7,6 @@
 #include "codegen/binder.h"
 
 namespace kernpack::sdk::ir {
-namespace {
-
-// The message of an assert with values as a format of the C library.
-std::string Format(const std::string& message) {
-  std::string format;
-  for (size_t i = 0; i < message.size(); ++i) {
-    const bool place = message.compare(i, 2, "{}") == 0;
-    format += place ? "%lld" : message[i] == '%' ? "%%" : std::string(1, message[i]);
-    i += place;
-  }
-  return format;
-}
-
-}  // namespace
-
 CFunction::CFunction(const IRModule& module, const FuncNode& f, Helpers* helpers, Names* functions)
     : CBody(f, helpers), module_(module), functions_(*functions) {
   // A variable must not hide a function.
@@ -29,7 +14,7 @@ CFunction::CFunction(const IRModule& module, const FuncNode& f, Helpers* helpers
 }
 
 std::string CFunction::Write() {
-  std::string params = "const KpHost* host";
+  std::string params = FirstParameters() + "const KpHost* host";
   std::vector<std::pair<const void*, std::string>> all;
   const auto add = [&](const void* node, const std::string& type, const std::string& name) {
     params += ", " + type + name;
@@ -37,7 +22,7 @@ std::string CFunction::Write() {
   };
   for (const Param& p : f_.params) {
     if (p.buffer) {
-      add(p.buffer.get(), Pointer(p.buffer), Define(p.buffer));
+      add(p.buffer.get(), BufferParameter(p.buffer), Define(p.buffer));
     } else {
       add(p.var.get(), CElement(p.var->type) + " ", Define(p.var));
     }
@@ -86,7 +71,7 @@ std::string CFunction::FreshFunction(const std::string& wanted) {
 void CFunction::Special(const StmtNode& s) {
   switch (s.kind) {
     case StmtKind::kAlloc:
-      return HostAlloc(s);
+      return AllocLines(s);
     case StmtKind::kFor:
       return Parallel(s);
     case StmtKind::kAssert:
@@ -96,42 +81,53 @@ void CFunction::Special(const StmtNode& s) {
     case StmtKind::kReturn:
       return Line("return 0;");
     default:
-      Refuse("a launch: it has no device; build for opencl or cuda");
+      return LaunchLines(s);
   }
 }
 
 void CFunction::AssertLines(const StmtNode& s) {
-  const std::string condition = E(s.args[0]), head = "return kp_fail(" + Host() + ", " + CString(s.name) + ", ";
-  if (s.args.size() == 1) return Line("if (!" + condition + ") " + head + CString(s.text) + ");");
-  // A value is 20 characters at most, and a place "%lld" in the format.
-  const std::string text = names_.Fresh("message");
+  const std::string head = "return kp_fail_with(" + Host() + ", " + CString(s.name) + ", " + CString(s.text) + ", ";
+  const std::string condition = E(s.args[0]);
+  if (s.args.size() == 1) return Line("if (!" + condition + ") " + head + "NULL, 0);");
+  std::string list;
+  for (size_t i = 1; i < s.args.size(); ++i) list += (i == 1 ? "" : ", ") + E(s.args[i]);
+  const std::string values = names_.Fresh("values");
   Line("if (!" + condition + ") {");
-  Line("  char " + text + "[" + std::to_string(s.text.size() + 20 * s.args.size()) + "];");
-  std::string values;
-  for (size_t i = 1; i < s.args.size(); ++i) values += ", (long long)" + E(s.args[i]);
-  Line("  snprintf(" + text + ", sizeof " + text + ", " + CString(Format(s.text)) + values + ");");
-  Line("  " + head + text + ");");
+  Line("  const int64_t " + values + "[] = {" + list + "};");
+  Line("  " + head + values + ", " + std::to_string(s.args.size() - 1) + ");");
   Line("}");
 }
 
-void CFunction::HostAlloc(const StmtNode& s) {
-  const BufferNode& b = *s.buffer;
-  if (b.scope == Scope::kShared) Refuse("shared memory: '" + b.name + "'");
-  std::string extents;
+std::string CFunction::ScratchLines(const BufferNode& b, const std::string& key, const std::string& times) {
+  std::string extents = times;
   for (const Expr& e : b.shape) extents += (extents.empty() ? "" : ", ") + E(Cast(kI64, e));
-  const std::string name = Define(s.buffer), raw = names_.Fresh(name + "_memory"),
-                    sizes = names_.Fresh(name + "_extents");
-  const bool kept = b.scope == Scope::kPersistent;
-  // Keys of scratch memory hold a character that keys of persistent memory may not need to avoid: the function's name
-  // and a number.
-  const std::string key = kept ? "persistent " + b.key : f_.name + " " + name;
-  const std::string element = CMemory(b.element), zeroed = kept && b.zeroed ? "KP_WORKSPACE_ZEROED" : "0";
+  const size_t count = b.shape.size() + (times.empty() ? 0 : 1);
+  const std::string raw = names_.Fresh(b.name + "_memory"), sizes = names_.Fresh(b.name + "_extents");
+  const bool zeroed = b.scope == Scope::kPersistent && b.zeroed;
   Line("void* " + raw + ";");
   Line("const int64_t " + sizes + "[] = {" + (extents.empty() ? "1" : extents) + "};");
-  Line("if (kp_scratch(" + Host() + ", " + CString(key) + ", " + zeroed + ", sizeof(" + element + "), " +
-       std::to_string(std::max<size_t>(b.shape.size(), 1)) + ", " + sizes + ", &" + raw + ")) return -1;");
+  Line("if (" + ScratchHead() + CString(key) + ", " + (zeroed ? "KP_WORKSPACE_ZEROED" : "0") + ", sizeof(" +
+       CMemory(b.element) + "), " + std::to_string(std::max<size_t>(count, 1)) + ", " + sizes + ", &" + raw +
+       ")) return -1;");
+  return raw;
+}
+
+void CFunction::AllocLines(const StmtNode& s) {
+  const BufferNode& b = *s.buffer;
+  if (b.scope == Scope::kShared) Refuse("shared memory: '" + b.name + "'");
+  // Keys of scratch memory hold a character that keys of persistent memory may not need to avoid: the function's name
+  // and a number.
+  const std::string name = Define(s.buffer);
+  const std::string key = b.scope == Scope::kPersistent ? "persistent " + b.key : f_.name + " " + name;
+  DefineMemory(s.buffer, ScratchLines(b, key));
+}
+
+void CFunction::DefineMemory(const Buffer& buffer, const std::string& raw) {
+  const std::string element = CMemory(buffer->element), name = names_.Get(buffer.get(), buffer->name);
   Line(element + "* " + dialect_.Restrict() + "const " + name + " = (" + element + "*)" + raw + ";");
 }
+
+void CFunction::LaunchLines(const StmtNode&) { Refuse("a launch: it has no device; build for opencl or cuda"); }
 
 // The loop's body as a function of a range of iterations.
 std::string CFunction::Outline(const StmtNode& s, const std::string& name) {
@@ -181,7 +177,8 @@ void CFunction::Parallel(const StmtNode& s) {
 void CFunction::CallLines(const StmtNode& s) {
   const FuncNode* callee = module_.Find(s.name);
   std::unordered_map<const VarNode*, Expr> meaning;
-  std::vector<std::string> args{Host()};
+  std::vector<std::string> args = FirstArguments();
+  args.push_back(Host());
   std::vector<Buffer> given(callee->params.size());
   size_t next_buffer = 0, next_scalar = 0;
   for (size_t i = 0; i < callee->params.size(); ++i) {
@@ -205,8 +202,8 @@ void CFunction::CallLines(const StmtNode& s) {
       const std::string wanted = E(Substitute(Cast(kI64, callee->params[i].buffer->shape[d]), meaning));
       const std::string got = E(Cast(kI64, given[i]->shape[d]));
       if (wanted == got) continue;
-      Line("if (kp_extent(host, " + CString(callee->name + ": " + callee->params[i].name()) + ", " + std::to_string(d) +
-           ", " + got + ", " + wanted + ")) return -1;");
+      Line("if (kp_check_extent(host, " + CString(callee->name) + ", " + CString(callee->params[i].name()) + ", " +
+           std::to_string(d) + ", " + got + ", " + wanted + ")) return -1;");
     }
   }
   Line("if (" + CallOf(functions_.Get(callee, callee->name), args) + ") return -1;");

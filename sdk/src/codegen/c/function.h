@@ -22,6 +22,22 @@ class CFunction : public CBody {
   void Mention(const Buffer& buffer) override;
   void Introduce(const void* node) override { frames_.back().own.insert(node); }
 
+  // What a subclass does in its own way.
+  // Parameters before the host, with ", " behind each, and what they are called with.
+  virtual std::string FirstParameters() const { return ""; }
+  virtual std::vector<std::string> FirstArguments() const { return {}; }
+  // The type of a parameter for a buffer, with what stands before its name.
+  virtual std::string BufferParameter(const Buffer& buffer) const { return Pointer(buffer); }
+  // The call that gives memory, up to its key.
+  virtual std::string ScratchHead() { return "kp_scratch(" + Host() + ", "; }
+  // Defines the buffer, whose memory is at the C variable `raw`.
+  virtual void DefineMemory(const Buffer& buffer, const std::string& raw);
+  virtual void LaunchLines(const StmtNode& s);
+
+  std::string Host();
+  // Memory for the buffer, or for `times` (an expression, unless "") as many elements: the C variable that has its place.
+  std::string ScratchLines(const BufferNode& buffer, const std::string& key, const std::string& times = "");
+
  private:
   // A C function being written: the outermost, or the body of a parallel loop.
   struct Frame {
@@ -36,10 +52,9 @@ class CFunction : public CBody {
   std::string outlined_;
 
   void Capture(const void* node, const std::string& type, const std::string& name);
-  std::string Host();
   std::string FreshFunction(const std::string& wanted);
   void AssertLines(const StmtNode& s);
-  void HostAlloc(const StmtNode& s);
+  void AllocLines(const StmtNode& s);
   void Parallel(const StmtNode& s);
   std::string Outline(const StmtNode& s, const std::string& name);
   void CallLines(const StmtNode& s);

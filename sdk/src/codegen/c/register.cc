@@ -16,9 +16,7 @@ std::string CTextFor(const ir::IRModule& module, const Target& target) {
   return ir::GenerateC(module, static_cast<int>(ir::ProcessorOf(target).vector_bytes));
 }
 
-SourceFile SourceOf(const ir::IRModule& module, const Target& target) {
-  return {"c", SourceFile::kC99, CTextFor(module, target)};
-}
+SourceFile SourceOf(const ir::IRModule& module, const Target& target) { return {"c", CTextFor(module, target)}; }
 
 // Where this SDK has a frame for the machine, an exported module has aliases for hosts of the TVM FFI ABI.
 SourceFile ExportedSourceOf(const ir::IRModule& module, const Target& target) {

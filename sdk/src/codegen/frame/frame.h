@@ -1,28 +1,15 @@
-// What every generated module needs and no generator writes: instances, the checks of arguments, scratch memory, threads.
+// What every generated module needs and no generator writes: instances, the checks of arguments, scratch memory, threads. Plain C.
 //
 // Generated code calls these functions. The JIT gives it those of the generator's own library; an exported module has
 // them linked in, from the object that the SDK's build makes of this folder (CMakeLists.txt).
 #ifndef KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_
 #define KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_
 
-#include <kernpack/abi.h>
+#include "codegen/frame/arguments.h"
 
+#ifdef __cplusplus
 extern "C" {
-
-// A parameter or result, as generated code takes it.
-struct KpFrameParam {
-  const char* name;
-  int32_t rank;  // -1: a scalar
-  uint8_t code;  // of the elements, or of the scalar: KpDTypeCode
-  uint8_t bits;
-  uint16_t any_rank;  // 1: the first extent stands for any number of dimensions
-};
-
-struct KpFrameFunction {
-  const char* name;
-  const KpFrameParam* params;
-  int32_t num_params;
-};
+#endif
 
 // Every function returns 0, or -1 with an error raised. `self` is the KpInstance of the call.
 
@@ -55,6 +42,9 @@ int kp_frame_parallel(void* self, int64_t n, int64_t grain, KpParallelBody body,
 int kp_frame_foreign_workspace(const KpHost* host, const KpStorageKey* key, uint64_t bytes, uint32_t flags,
                                void** out_data);
 int kp_frame_foreign_parallel_for(const KpHost* host, int64_t n, int64_t grain, KpParallelBody body, void* context);
+
+#ifdef __cplusplus
 }
+#endif
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_FRAME_FRAME_H_

@@ -10,11 +10,6 @@ namespace kernpack::frame {
 
 inline const detail::Instance& InstanceOf(void* self) { return *detail::Instance::from(self); }
 
-inline int RaiseText(void* self, const char* kind, KpBytes message) {
-  const KpHost* host = InstanceOf(self).host;
-  return host->raise(host, kp_bytes(kind), message, KpBytes{nullptr, 0});
-}
-
 }  // namespace kernpack::frame
 
 #endif  // KERNPACK_SDK_SRC_CODEGEN_FRAME_INSTANCE_H_

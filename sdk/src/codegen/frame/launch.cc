@@ -17,9 +17,8 @@ constexpr int64_t kMostWords = 5;
 int CheckExtents(void* self, const int64_t* extents) {
   for (int d = 0; d < 6; ++d) {
     if (extents[d] <= kMostThreads) continue;
-    Text text;
-    text << "a launch has at most " << kMostThreads << " blocks or threads per dimension, not " << extents[d];
-    return RaiseText(self, "ValueError", text.bytes());
+    return kp_fail(InstanceOf(self).host, "ValueError",
+                   "a launch has at most %i blocks or threads per dimension, not %i", kMostThreads, extents[d]);
   }
   return 0;
 }
@@ -74,10 +73,10 @@ int kp_frame_create_with_code(const KpHost* host, const char* module, const KpFr
   for (int32_t i = 0; i < n; ++i) {
     const uint64_t digest = DeviceCodeDigest(codes[i].data, codes[i].size);
     if (digest == codes[i].digest) continue;
-    Text text;
-    text << "the device code for '" << codes[i].target << "' inside this module is not what was built (digest "
-         << digest << ", expected " << codes[i].digest << "); build or install the module again";
-    return host->raise(host, kp_bytes("ImportError"), text.bytes(), KpBytes{nullptr, 0});
+    return kp_fail(
+        host, "ImportError",
+        "the device code for '%s' inside this module is not what was built; build or install the module again",
+        codes[i].target);
   }
   return kp_frame_create(host, module, out);
 }

@@ -5,7 +5,6 @@
 #include <kernpack/foreign/workspace.h>
 
 #include "codegen/frame/instance.h"
-#include "ir/placeholder.h"
 
 using kernpack::frame::InstanceOf;
 
@@ -25,7 +24,7 @@ const KpHost* KernpackInstead(const kernpack::detail::ForeignState& foreign, KpD
 
 int kp_frame_create(const KpHost* host, const char* module, KpInstance** out) {
   auto* instance = static_cast<kernpack::detail::Instance*>(__builtin_malloc(sizeof(kernpack::detail::Instance)));
-  if (!instance) return host->raise(host, kp_bytes("MemoryError"), kp_bytes("out of memory"), KpBytes{nullptr, 0});
+  if (!instance) return kp_fail(host, "MemoryError", "%s: out of memory", module);
   *instance = {host, kp_bytes(module), nullptr};
   *out = reinterpret_cast<KpInstance*>(instance);
   return 0;
@@ -34,32 +33,19 @@ int kp_frame_create(const KpHost* host, const char* module, KpInstance** out) {
 void kp_frame_destroy(KpInstance* instance) { __builtin_free(instance); }
 
 int kp_frame_raise(void* self, const char* kind, const char* message) {
-  return kernpack::frame::RaiseText(self, kind, kp_bytes(message));
+  return kp_fail_with(InstanceOf(self).host, kind, message, nullptr, 0);
 }
 
 int kp_frame_raise_with(void* self, const char* kind, const char* message, const int64_t* values, int32_t count) {
-  kernpack::Text text;
-  kernpack::sdk::ir::WriteWithValues(message, values, static_cast<size_t>(count), &text);
-  return kernpack::frame::RaiseText(self, kind, text.bytes());
+  return kp_fail_with(InstanceOf(self).host, kind, message, values, count);
 }
 
 int kp_frame_scratch(void* self, const KpDLDevice* device, const char* key, uint32_t flags, uint64_t element_bytes,
                      int32_t rank, const int64_t* extents, void** out) {
-  uint64_t bytes = element_bytes;
-  for (int32_t d = 0; d < rank; ++d) {
-    if (extents[d] < 0) {
-      kernpack::Text text;
-      text << key << ": negative extent " << extents[d];
-      return kernpack::frame::RaiseText(self, "ValueError", text.bytes());
-    }
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extents[d]), &bytes) || bytes >> 48) {
-      kernpack::Text text;
-      text << key << ": more than 2^48 bytes";
-      return kernpack::frame::RaiseText(self, "MemoryError", text.bytes());
-    }
-  }
   const kernpack::detail::Instance& instance = InstanceOf(self);
   const KpHost* host = instance.host;
+  uint64_t bytes = 0;
+  if (kp_bytes_of(host, key, element_bytes, rank, extents, &bytes)) return -1;
   const KpDLDevice where = device ? *device : KpDLDevice{KP_DEVICE_CPU, 0};
   const KpHost* owner = instance.foreign ? KernpackInstead(*instance.foreign, where) : host;
   if (!owner) return kernpack::detail::foreign_workspace(host, kp_bytes(key), where, bytes, flags, out);

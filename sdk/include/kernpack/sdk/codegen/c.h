@@ -7,7 +7,8 @@
 namespace kernpack::sdk::ir {
 
 // The source of a kernpack module with every function that is not private, each with the signature given for it or
-// derived from its parameters. It includes <kernpack/abi.h> and headers of the C library, nothing else. Runs Lower().
+// derived from its parameters. It includes headers of kernpack that are plain C and those of the C library, nothing else, and
+// compiles alone without a warning. Runs Lower().
 // Its vectors have `vector_bytes` at most: compilers do badly with wider ones than the processor has.
 // Errors: what Lower() and SignatureOf() find; ValueError when every function is private; NotImplementedError for a
 // Launch, which the kind c has no device for.
