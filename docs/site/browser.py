@@ -141,7 +141,11 @@ def served(site: Path) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *request: object) -> None:
+            pass  # the browser leaves a page whose parts are still on their way
+
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:
