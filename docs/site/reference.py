@@ -111,7 +111,11 @@ def python_page(name: str, title: str) -> str:
             continue
         kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
         lines += [f".. auto{kind}:: {name}.{key}"]
-        lines += ["   :members:", "   :undoc-members:"] if kind == "class" else []
+        lines += (
+            ["   :members:", "   :undoc-members:", "   :inherited-members: BaseException, RuntimeError, object"]
+            if kind == "class"
+            else []
+        )
         lines.append("")
     return "\n".join([*lines, "```", ""])
 
