@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,17 @@ def _jax() -> list[str]:
     return ["-std=c++17", f"-I{jax.ffi.include_dir()}"]
 
 
-@pytest.mark.parametrize(("port", "needs"), [("torch", _torch), ("tvm_ffi", _tvm_ffi), ("jax", _jax)])
+def _nanobind() -> list[str]:
+    import nanobind
+
+    source = Path(nanobind.source_dir())
+    headers = [sysconfig.get_path("include"), nanobind.include_dir(), str(source.parent / "ext/robin_map/include")]
+    return ["-std=c++17", "-fno-strict-aliasing", *(f"-I{path}" for path in headers), str(source / "nb_combined.cpp")]
+
+
+@pytest.mark.parametrize(
+    ("port", "needs"), [("torch", _torch), ("tvm_ffi", _tvm_ffi), ("jax", _jax), ("nanobind", _nanobind)]
+)
 def test_an_extension_prints_the_same_before_and_after(port: str, needs, folder: Path) -> None:
     options = needs()
     _run("g++", "-shared", "-fPIC", f"{port}_before.cc", *options, "-o", f"{port}_before.so", folder=folder)
