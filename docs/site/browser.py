@@ -27,6 +27,7 @@ _RULES = {
     "light": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     "dark": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
 }
+_PATIENCE = 180_000  # ms; a machine may be busy with other things
 _LISTED = 5  # how many findings of one rule are printed in full
 _SHOWN = 5  # a result below these isn't found by a reader
 
@@ -103,6 +104,7 @@ def _violations(page: Page, theme: str) -> list[str]:
 def problems(page: Page, file: Path, shots: Path | None = None) -> list[str]:
     """What is wrong with one page of the site."""
     found: list[str] = []
+    page.set_default_timeout(_PATIENCE)
     page.on("console", lambda message: message.type == "error" and found.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: found.append(f"script: {error.message}"))
     page.on("requestfailed", lambda request: found.append(f"didn't load: {request.url}"))
@@ -141,7 +143,11 @@ def served(site: Path) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *request: object) -> None:
+            pass  # the browser leaves a page whose parts are still on their way
+
+    with Server(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -154,6 +160,7 @@ def served(site: Path) -> Iterator[str]:
 def unfound(page: Page, address: str, searches: dict[str, str]) -> list[str]:
     """The words that the search of the site doesn't find on their page."""
     found = []
+    page.set_default_timeout(_PATIENCE)
     for word, wanted in searches.items():
         page.goto(f"{address}/search.html?q={word}")
         page.wait_for_function("/finished|did not match/.test(document.querySelector('.search-summary')?.innerText)")

@@ -70,6 +70,12 @@ def _flat(file: Path) -> str:
     return _include(file).replace("/", ".")
 
 
+def _plain(line: str) -> str:
+    """A line of a comment as Markdown shows it as it is: only what stands in backticks is markup."""
+    parts = re.split(r"(`[^`]*`)", line)
+    return "".join(part if part.startswith("`") else re.sub(r"([\\<>*_\[\]|#])", r"\\\1", part) for part in parts)
+
+
 def first_comment(header: str) -> str:
     """What a header says of itself, above its include guard. Indented lines are code."""
     text = header.partition("#ifndef")[0].strip()
@@ -85,7 +91,7 @@ def first_comment(header: str) -> str:
         if indented != code and (line or not code):
             shown += ["```text", ""][:1] if indented else ["```", ""]
             code = indented
-        shown.append(line)
+        shown.append(line if indented else _plain(line))
     return "\n".join([*shown, "```"] if code else shown)
 
 
@@ -111,7 +117,11 @@ def python_page(name: str, title: str) -> str:
             continue
         kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
         lines += [f".. auto{kind}:: {name}.{key}"]
-        lines += ["   :members:", "   :undoc-members:"] if kind == "class" else []
+        lines += (
+            ["   :members:", "   :undoc-members:", "   :inherited-members: BaseException, RuntimeError, object"]
+            if kind == "class"
+            else []
+        )
         lines.append("")
     return "\n".join([*lines, "```", ""])
 

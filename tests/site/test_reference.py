@@ -43,6 +43,7 @@ def test_what_a_header_says_of_itself() -> None:
     assert reference.first_comment("// One.\n//\n//   code(1)\n//\n// Two.\n#ifndef A\n") == (
         "One.\n\n```text\n  code(1)\n\n```\n\nTwo."
     )
+    assert reference.first_comment("// KP_<NAME> of `a_b<c>` *x\n#ifndef A\n") == r"KP\_\<NAME\> of `a_b<c>` \*x"
     assert reference.first_comment("/* One,\n * two.\n */\n#ifndef A\n") == "One,\ntwo."
 
 

@@ -18,7 +18,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 from packaging.utils import parse_wheel_filename
 
-COMPONENTS = Path(__file__).resolve().parents[1] / "LICENSES/components.toml"
+COMPONENTS = Path(__file__).resolve().with_name("components.toml")
 PLACE = "sboms/kernpack.cdx.json"
 
 

@@ -1,0 +1,56 @@
+"""The pages of the ops: how contracts are laid out, what is said of gradients, and that a wrong result ends the build."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs/site"))
+import op_facts
+import ops
+
+
+def test_a_short_contract_keeps_its_parameters_on_one_line() -> None:
+    assert ops.in_lines("f(x: f32[N]) -> (y: f32[N]) with quick") == (
+        "f(x: f32[N])\n    -> (y: f32[N])\n    with quick"
+    )
+
+
+def test_a_long_contract_has_a_line_per_parameter() -> None:
+    parameters = ", ".join(f"parameter_{i}: f32[N, 8]" for i in range(4))
+    shown = ops.in_lines(f"f({parameters}, *, eps: float = 1e-5) -> (y: f32[N])").split("\n")
+    assert shown[:2] == ["f(", "        parameter_0: f32[N, 8],"]
+    assert shown[-1] == "    -> (y: f32[N])"
+    assert max(map(len, shown)) <= 80
+
+
+def test_gradients_are_read_from_the_functions() -> None:
+    docs = {
+        "f": "Text.\n\nf(x: f32, w: f32) -> (y: f32)",
+        "f_backward": "f_backward(d_y: f32, x: f32) -> (d_x: f32, d_w: f32 sum)",
+        "f_backward_jvp": "f_backward_jvp(t_d_y: f32) -> (t_d_x: f32)",
+    }
+    lines = ops.gradients("f", docs)
+    assert "| `x`, `w` | `f_backward` | no | yes |" in lines
+    assert lines[-2].startswith("Forward mode: no.")
+
+
+def test_frameworks_are_read_from_the_matrix() -> None:
+    lines = ops.frameworks("gelu")
+    assert lines[0].startswith("| framework | eager |")
+    assert [line.split(" | ")[0] for line in lines[2:4]] == ["| jax", "| torch"]
+    assert ops.frameworks("no such op") == []
+
+
+def test_an_error_beyond_the_bound_ends_the_build() -> None:
+    call = op_facts.Call([op_facts.X], {}, lambda x: x)
+
+    def slightly_wrong(x: np.ndarray) -> np.ndarray:
+        return x * np.float32(1 + 1e-5)
+
+    assert op_facts.error(lambda x: x, call, "f32") == 0
+    with pytest.raises(SystemExit, match=r"slightly_wrong of f32: expected an error up to 1e-06, got 9\.\d+e-06"):
+        op_facts.error(slightly_wrong, call, "f32")
