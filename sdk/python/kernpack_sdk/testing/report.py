@@ -70,5 +70,5 @@ def write(stream: TextIO, facts: dict[str, Any], results: Sequence[Result], seco
     stream.write(f"\n{summary(facts, results, seconds)}\n")
 
 
-def looks_on(stream: TextIO = sys.stderr) -> bool:
-    return stream.isatty()
+def looks_on() -> bool:
+    return sys.stderr.isatty()
