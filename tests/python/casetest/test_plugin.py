@@ -30,3 +30,13 @@ def test_wrong_use_is_refused(compiled: Callable[[str], str]) -> None:
         kernpack_cases(compiled("fine.cc"), level="slow")
     with pytest.raises(CannotTest, match="expected names of functions, got nothing"):
         kernpack_cases(compiled("fine.cc"), ops=["nothing"])
+
+
+def test_pytest_loads_it_without_numpy_or_kernpack() -> None:
+    program = (
+        "import sys, kernpack_sdk.testing.plugin\n"
+        "assert not {'numpy', 'kernpack', 'torch', 'jax', 'pytest'} & set(sys.modules), sorted(sys.modules)\n"
+        "from kernpack_sdk.testing import Draw\n"
+        "assert Draw.__name__ == 'Draw'\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -52,7 +52,8 @@ def write(stream: TextIO, facts: dict[str, Any], results: Sequence[Result], seco
     for result in results:
         if result.status in ("failed", "allowed"):
             for each in result.findings:
-                mark = "" if result.status == "failed" else f" (allowed: {result.reason})"
+                mark = f" (--seed {result.seed})" if result.seed else ""
+                mark += "" if result.status == "failed" else f" (allowed: {result.reason})"
                 stream.write(f"\n{result.op}: {result.check}{mark}\n")
                 for words in (each.text, each.call, each.advice):
                     if words:

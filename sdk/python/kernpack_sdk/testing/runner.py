@@ -101,7 +101,8 @@ class Process:
             advice = "run the call under gdb, or built with -fsanitize=address (docs/debugging.md)"
         self.stop()
         findings = [Finding(text, call, advice)]
-        return Result(op, check.name, "failed", seconds=seconds, findings=findings, ended=True)
+        seed = self._plan.options.seed
+        return Result(op, check.name, "failed", seed=seed, seconds=seconds, findings=findings, ended=True)
 
     def _ask(self, question: dict[str, Any], patience: float) -> dict[str, Any] | None:
         """None: it died, or did not answer in time."""
