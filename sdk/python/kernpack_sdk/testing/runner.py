@@ -23,7 +23,7 @@ from kernpack_sdk.testing.case import Finding, Result
 from kernpack_sdk.testing.checks import Check, all_checks
 from kernpack_sdk.testing.frameworks import installed
 
-_PATIENCE = {"quick": 60, "full": 300}  # seconds of one check of one op
+_PATIENCE = {"quick": 180, "full": 600}  # seconds of one check of one op; the first imports torch and JAX
 
 
 class CannotTest(Exception):
