@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test check messages docs release-check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz soak lint format clean
+.PHONY: quickstart test check messages docs release-check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -52,6 +52,9 @@ seeds: ## remakes the module that module_fuzz begins with, in the ABI's layout o
 
 fuzz: ## every fuzz target, SECONDS=60 each
 	scripts/fuzz $(or $(SECONDS),60)
+
+cases: ## what `kernpack test` finds in our own kernels, with SEEDS=100: nothing; needs what `make test` installed
+	KERNPACK_CASE_SEEDS=$(or $(SEEDS),100) .venv/bin/python -m pytest -q -n 2 tests/python/casetest/test_no_false_alarms.py
 
 soak: ## the C++ and Python suites again and again, ROUNDS=10
 	scripts/soak $(or $(ROUNDS),10)

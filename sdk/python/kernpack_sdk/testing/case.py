@@ -112,6 +112,7 @@ class Result:
     check: str
     status: str  # passed, failed, skipped, allowed
     reason: str = ""  # of a skip, or of what the author allows
+    seed: int = 0
     calls: int = 0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)

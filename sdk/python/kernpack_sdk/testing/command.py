@@ -51,7 +51,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         type=float,
         default=0,
         metavar="S",
-        help="seconds for one check of one function; default 60, with --full 300",
+        help="seconds for one check of one function; default 180, with --full 600",
     )
     made.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     made.add_argument("--html", type=Path, metavar="FILE", help="write a page")

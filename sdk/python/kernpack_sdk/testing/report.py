@@ -52,7 +52,8 @@ def write(stream: TextIO, facts: dict[str, Any], results: Sequence[Result], seco
     for result in results:
         if result.status in ("failed", "allowed"):
             for each in result.findings:
-                mark = "" if result.status == "failed" else f" (allowed: {result.reason})"
+                mark = f" (--seed {result.seed})" if result.seed else ""
+                mark += "" if result.status == "failed" else f" (allowed: {result.reason})"
                 stream.write(f"\n{result.op}: {result.check}{mark}\n")
                 for words in (each.text, each.call, each.advice):
                     if words:
@@ -70,5 +71,5 @@ def write(stream: TextIO, facts: dict[str, Any], results: Sequence[Result], seco
     stream.write(f"\n{summary(facts, results, seconds)}\n")
 
 
-def looks_on(stream: TextIO = sys.stderr) -> bool:
-    return stream.isatty()
+def looks_on() -> bool:
+    return sys.stderr.isatty()

@@ -23,7 +23,7 @@ from kernpack_sdk.testing.case import Finding, Result
 from kernpack_sdk.testing.checks import Check, all_checks
 from kernpack_sdk.testing.frameworks import installed
 
-_PATIENCE = {"quick": 60, "full": 300}  # seconds of one check of one op
+_PATIENCE = {"quick": 180, "full": 600}  # seconds of one check of one op; the first imports torch and JAX
 
 
 class CannotTest(Exception):
@@ -101,7 +101,8 @@ class Process:
             advice = "run the call under gdb, or built with -fsanitize=address (docs/debugging.md)"
         self.stop()
         findings = [Finding(text, call, advice)]
-        return Result(op, check.name, "failed", seconds=seconds, findings=findings, ended=True)
+        seed = self._plan.options.seed
+        return Result(op, check.name, "failed", seed=seed, seconds=seconds, findings=findings, ended=True)
 
     def _ask(self, question: dict[str, Any], patience: float) -> dict[str, Any] | None:
         """None: it died, or did not answer in time."""

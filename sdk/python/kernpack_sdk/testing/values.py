@@ -75,8 +75,9 @@ def _permutation(draw: Draw, bound: int, total: int) -> np.ndarray:
 
 def _offsets(draw: Draw, bound: int, total: int) -> np.ndarray:
     """From 0, never falling, to the whole."""
-    found = np.sort(draw.rng.integers(0, total + 1, draw.shape), axis=-1)
+    found = np.asarray(draw.rng.integers(0, total + 1, draw.shape))
     if found.ndim and found.shape[-1]:
+        found = np.sort(found, axis=-1)
         found[..., 0], found[..., -1] = 0, total
     return found
 

@@ -45,7 +45,7 @@ class Worker:
 
     def run(self, name: str, check: Check) -> Result:
         started = time.monotonic()
-        result = Result(name, check.name, "passed")
+        result = Result(name, check.name, "passed", seed=self.options.seed)
         bench: Bench | None = None
         try:
             bench = self.bench(name)

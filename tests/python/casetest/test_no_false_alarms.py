@@ -1,0 +1,39 @@
+"""Nothing is found in ops without a mistake: those of fine.cc, and the kernels that this project ships.
+
+KERNPACK_CASE_SEEDS=100 tries the kernels with so many seeds (`make cases`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+from kernpack_sdk.testing.bench import Options
+from kernpack_sdk.testing.case import Result
+from kernpack_sdk.testing.runner import Plan, run
+
+SEEDS = int(os.environ.get("KERNPACK_CASE_SEEDS", "1"))
+# One op of each kind of contract, with its gradients.
+KERNELS = ("embedding*", "rms_norm", "rms_norm_backward", "softmax", "softmax_mask_backward*", "mean_pool")
+# What compiles a program for each call takes most of the time: all of these run in `kernpack test kernpack_kernels`.
+QUICK = ("[!jto]*", "torch", "tangents", "opcheck", "jax")
+
+
+def _findings(results: list[Result]) -> list[str]:
+    return [f"{each.op}: {each.check}: {finding.text} {finding.call}" for each in results for finding in each.findings]
+
+
+def test_ops_of_every_shape(compiled: Callable[[str], str]) -> None:
+    facts, results = run(Plan(compiled("fine.cc"), checks=QUICK))
+    assert _findings(results) == []
+    assert facts["module"] == "fine_cases"
+    made = {each.op: each.calls for each in results if each.check == "repeat"}
+    assert len(made) == 14
+    assert min(made.values()) >= 16, made  # kernels that want offsets, positions and sums got what they want
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_kernels(seed: int) -> None:
+    _, results = run(Plan("kernpack_kernels", Options(seed=seed), ops=KERNELS if SEEDS == 1 else (), checks=QUICK))
+    assert _findings(results) == []
+    assert sum(each.status == "passed" for each in results) > 10 * len({each.op for each in results})

@@ -1,0 +1,66 @@
+"""Every planted mistake and every cheat is found, by the check that is meant to, and the finding says what it is."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest import INPUTS
+from kernpack_sdk.testing.checks import all_checks
+from kernpack_sdk.testing.runner import Plan, Session
+from planted import BUGS, CHEATS, Planted, found_by
+
+CHECKS = {check.name: check for check in all_checks()}
+
+
+@pytest.fixture(scope="module")
+def bugs(compiled: Callable[[str], str]) -> Iterator[Session]:
+    with Session(Plan(compiled("planted.cc"), inputs=INPUTS)) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def cheats(compiled: Callable[[str], str]) -> Iterator[Session]:
+    with Session(Plan(compiled("cheats.cc"), inputs=INPUTS)) as session:
+        yield session
+
+
+def _find(session: Session, planted: Planted) -> None:
+    results = [session.process(bool(CHECKS[name].needs)).run(planted.op, CHECKS[name]) for name in planted.checks]
+    texts = [f"{each.text} {each.call} {each.advice}" for result in results for each in result.findings]
+    assert any(re.search(planted.says, text, re.DOTALL) for text in texts), texts or results
+
+
+@pytest.mark.parametrize("planted", BUGS, ids=lambda planted: planted.op)
+def test_bug(bugs: Session, planted: Planted) -> None:
+    _find(bugs, planted)
+
+
+def test_hang(compiled: Callable[[str], str]) -> None:
+    hang = found_by("hangs_at_13", "mirror", r"after 12 seconds it hadn't.*hangs_at_13\(f32\[13\]\)")
+    with Session(Plan(compiled("planted.cc"), patience=12)) as session:
+        _find(session, hang)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the wrong variant is the baseline beside one for x86-64-v2")
+def test_wrong_variant(bugs: Session) -> None:
+    _find(bugs, found_by("wrong_variant", "processes", r"the implementation for llvm -mcpu=x86-64 .*KP_EXPORT_FOR"))
+
+
+@pytest.mark.parametrize("planted", CHEATS, ids=lambda planted: planted.op)
+def test_cheat(cheats: Session, planted: Planted) -> None:
+    _find(cheats, planted)
+
+
+def test_what_one_check_found_is_not_said_again(bugs: Session) -> None:
+    assert bugs.run("adds_to_result", CHECKS["garbage"]).status == "failed"
+    later = bugs.run("adds_to_result", CHECKS["fork"])
+    assert (later.status, later.reason) == ("skipped", "what garbage found would be found again")
+    assert bugs.run("divides_by_rows", CHECKS["calls"]).ended
+    assert bugs.run("divides_by_rows", CHECKS["rows"]).reason == "a call ended the process (see calls)"
+
+
+def test_a_kernel_that_writes_elsewhere_is_not_called_unchecked(bugs: Session) -> None:
+    assert "writes outside of its tensors" in bugs.run("writes_beyond", CHECKS["pool"]).reason
