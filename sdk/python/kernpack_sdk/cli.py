@@ -22,6 +22,8 @@ COMMANDS = {
     "check": "Check a wheel or module before publishing it",
     "completions": "Print the completion script of a shell",
     "config": "Print where the SDK is and what to compile with",
+    "dev": "Build in place, and again whenever a source is saved",
+    "new": "Start a project: kernel, gradient, tests, packaging, CI",
     "stubs": "Write a .pyi file from the signatures in a built module",
     "test": "Test a module by its contracts",
 }
