@@ -77,8 +77,9 @@ class Project:
 
     def build_now(self) -> str:
         """Builds what changed and brings `site` up to date; what the tools printed. Raises BuildError."""
+        name = self.name  # says so where there is no project
         if not (self.root / "CMakeLists.txt").is_file():
-            raise BuildError(f"{self.root}: no CMakeLists.txt here; `kernpack new NAME` writes one")
+            raise BuildError(f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME")
         with self._alone():
             said = "" if self.is_configured() else self._configure()
             said += self._run("--build", self.build)
@@ -104,10 +105,7 @@ class Project:
         self._run("--install", self.build, "--prefix", fresh)
         modules = sorted(fresh.rglob("*.so"))
         if not modules:
-            raise BuildError(
-                "nothing was installed: give kernpack_add_module() the package's folder, "
-                f"DESTINATION {self.name.replace('-', '_')}, in {self.root / 'CMakeLists.txt'}"
-            )
+            raise BuildError(wheel.nothing_installed(self.name, str(self.root / "CMakeLists.txt")))
         own = self.python_folder()
         if own is not None:
             _link_tree(own, fresh / own.name)

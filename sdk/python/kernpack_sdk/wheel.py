@@ -58,6 +58,8 @@ def add_python_files(wheel: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         run_tool("unpack", "--dest", temporary, wheel)
         (tree,) = Path(temporary).iterdir()
+        if not any(tree.rglob("*.so")):
+            raise SystemExit(nothing_installed(tree.name.rpartition("-")[0], "CMakeLists.txt"))
         packages: dict[Path, list[table.Function]] = {}
         for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
             machine = elf.read(module).machine
@@ -73,6 +75,12 @@ def add_python_files(wheel: Path) -> None:
                 continue  # a module outside any package has no place for a stub
             _add_stub(package, functions)
         run_tool("pack", "--dest-dir", wheel.parent, tree)
+
+
+def nothing_installed(name: str, where: str) -> str:
+    """What is said of a project whose build installs no module."""
+    package = name.replace("-", "_").replace(".", "_").lower()
+    return f"kernpack: nothing was installed: give kernpack_add_module() the package's folder, DESTINATION {package}, in {where}"
 
 
 def add_stub(package: Path, modules: Sequence[Path]) -> None:
