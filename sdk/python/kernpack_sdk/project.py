@@ -79,7 +79,9 @@ class Project:
         """Builds what changed and brings `site` up to date; what the tools printed. Raises BuildError."""
         name = self.name  # says so where there is no project
         if not (self.root / "CMakeLists.txt").is_file():
-            raise BuildError(f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME")
+            raise BuildError(
+                f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME"
+            )
         with self._alone():
             said = "" if self.is_configured() else self._configure()
             said += self._run("--build", self.build)
