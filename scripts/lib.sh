@@ -62,6 +62,6 @@ need_venv() {
   fi
 }
 
-# The pages of the manual that people write, and how they are wrapped; docs/evolution.md and docs/ops-matrix.md are written by tests.
-markdown_files() { git ls-files '*.md' ':!docs/evolution.md' ':!docs/ops-matrix.md' ':!examples' ':!sdk' ':!bindings' ':!kernels' ':!tests'; }
+# The pages of the manual that people write, and how they are wrapped; docs/evolution.md, docs/mistakes.md and docs/ops-matrix.md are written by tests.
+markdown_files() { git ls-files '*.md' ':!docs/evolution.md' ':!docs/ops-matrix.md' ':!docs/mistakes.md' ':!examples' ':!sdk' ':!bindings' ':!kernels' ':!tests'; }
 MARKDOWN_STYLE=(--wrap 100 --number --compact-tables)

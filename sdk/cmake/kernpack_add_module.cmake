@@ -66,9 +66,25 @@ function(kernpack_module_settings_ target)
             "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${KERNPACK_GNU_COMPILE_FLAGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC,-fvisibility=hidden>"
             ${KP_COMPILE_OPTIONS})
+  kernpack_diagnose_(${target})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_compile_options(${target} PRIVATE "SHELL:$<${host}:${KERNPACK_GLIBC_COMPAT_FLAGS}>")
   endif()
+endfunction()
+
+# Runs the compiler inside diagnose.py, which says in plain words what a contract's mistake is before the compiler's templates do.
+# Without Python, or where the project runs its compilers inside something else, the compiler speaks alone.
+function(kernpack_diagnose_ target)
+  get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
+  get_directory_property(own RULE_LAUNCH_COMPILE)
+  find_program(KERNPACK_PYTHON NAMES python3 python HINTS "${Python_EXECUTABLE}" NO_CMAKE_SYSTEM_PATH)
+  mark_as_advanced(KERNPACK_PYTHON)
+  foreach(file IN ITEMS ${KERNPACK_CMAKE_DIR}/../../../diagnose.py ${KERNPACK_CMAKE_DIR}/../python/kernpack_sdk/diagnose.py)
+    if(EXISTS ${file} AND KERNPACK_PYTHON AND NOT launcher AND NOT own)
+      get_filename_component(file ${file} ABSOLUTE)
+      set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE "\"${KERNPACK_PYTHON}\" -I -S \"${file}\"")
+    endif()
+  endforeach()
 endfunction()
 
 # The objects of each variant follow the module's own, in ascending order. Order matters: of an inline function compiled in

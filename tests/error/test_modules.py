@@ -324,8 +324,12 @@ def test_inline_arguments(row: str) -> None:
     ("source", "functions", "words"),
     [
         ("int broken( { }", ["broken"], r"inline\.cc:1:"),
-        ("void f() {}", ["g"], "g. was not declared"),
-        ("void f() {}", {"f": "(x: f33[N]) -> ()"}, "this signature does not compile"),
+        ("void f() {}", ["g"], "'g', which isn't declared above that line"),
+        (
+            "void f() {}",
+            {"f": "(x: f33[N]) -> ()"},
+            "the contract of 'f' doesn't parse: no such dtype 'f33'; did you mean 'f32'",
+        ),
         ("void f() {}", {"f": "(x: f32[N]) -> ()"}, "does not fit|parameters"),
     ],
     ids=["syntax", "no_such_function", "bad_signature", "signature_that_does_not_fit"],

@@ -23,6 +23,7 @@ from kernpack._tensor import from_dlpack, zeros
 if TYPE_CHECKING:
     from kernpack._info import info
     from kernpack._inline import load_inline
+    from kernpack._reload import reload
 
 device = Device
 dtype = DType
@@ -56,6 +57,7 @@ __all__ = [
     "load_inline",
     "register_error",
     "register_func",
+    "reload",
     "remove_func",
     "set_num_threads",
     "storage",
@@ -74,4 +76,8 @@ def __getattr__(name: str) -> Any:
         from kernpack._inline import load_inline
 
         return load_inline
+    if name == "reload":
+        from kernpack._reload import reload
+
+        return reload
     raise AttributeError(f"module 'kernpack' has no attribute '{name}'")

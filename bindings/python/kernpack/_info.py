@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kernpack import _core
+from kernpack._compile import cache_dir
 from kernpack._core import Device
 from kernpack._device_facts import load_installed_backends
-from kernpack._inline import cache_dir
 from kernpack._load import installed
 from kernpack._peer import peer_library
 from kernpack._private import private_states

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
+from kernpack import _compile
+from kernpack._compile import cache_dir
 from kernpack._load import load
 from kernpack._module import Module
 
-if TYPE_CHECKING:
-    from kernpack_sdk.cache import Compiler
-
+__all__ = ["cache_dir", "load_inline"]
 _PREAMBLE = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
-
-
-def cache_dir() -> Path:
-    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else ~/.cache/kernpack."""
-    named = os.environ.get("KERNPACK_CACHE_DIR")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernpack"
+_LINE = '#line 1 "inline.cc"\n'
 
 
 def load_inline(
@@ -37,51 +25,45 @@ def load_inline(
     extra_flags: Sequence[str] = (),
     extra_link_flags: Sequence[str] = (),
     verbose: bool = False,
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    include_paths: Sequence[Any] | None = None,
+    extra_include_paths: Sequence[Any] | None = None,
+    build_directory: Any = None,
+    with_cuda: bool | None = None,
 ) -> Module:
     """Compiles source text into a module and loads it. Needs kernpack-sdk and a compiler (CXX, else g++; nvcc for CUDA).
 
     functions: C++ functions of the source to export, with their signatures (None: untyped); or just their names. Leave it
         out when the source has its own KP_MODULE and KP_EXPORT lines.
     name: the module's name when the source does not say.
+    extra_flags, extra_link_flags: for the compiler of that language, and for linking. Those of torch.utils.cpp_extension are
+        understood as well: extra_cflags (C++), extra_cuda_cflags (nvcc), extra_ldflags, extra_include_paths, with_cuda,
+        build_directory (where the result is kept, in place of the cache).
 
     The result is kept in `cache_dir()` until the source, a header, the compiler, a flag, the processor or anything else that
     it was made of changes; two processes may do this at once.
-    Raises RuntimeError with the compiler's output when it does not compile.
+    Raises RuntimeError when it does not compile: what is wrong with a contract, position marked, then the compiler's output.
     """
     _check_arguments(source, functions, language)
-    sdk = _sdk()
-    text = _complete(source, functions, name)
-    compiler = _compiler(language)
-    compile_flags, link_flags = _flags(sdk, compiler, language, extra_flags, extra_link_flags)
-    try:
-        path = _compiled(sdk, text, sdk.cache.Compiler(compiler), compile_flags, link_flags, language, verbose)
-    except subprocess.CalledProcessError as error:
-        raise RuntimeError(
-            f"load_inline: {compiler[0]} failed ({error.returncode}):\n{error.stderr or error.stdout}"
-        ) from error
-    return load(path)
-
-
-def _compiled(
-    sdk: ModuleType,
-    text: str,
-    compiler: Compiler,
-    compile_flags: list[str],
-    link_flags: list[str],
-    language: str,
-    verbose: bool,
-) -> Path:
-    definitions, objects = _support(compiler) if language == "c++" else ([], [])
-    request = sdk.cache.Request(
-        text=text,
-        compiler=compiler,
-        compile_flags=[*compile_flags, *definitions],
-        link_flags=link_flags,
-        objects=objects,
-        suffix=".cu" if language == "cuda" else ".cc",
+    if with_cuda:
+        language = "cuda"
+    made = _compile.options(
+        "load_inline",
+        build_directory=build_directory,
+        verbose=verbose,
+        extra_cflags=extra_cflags,
+        extra_cuda_cflags=extra_cuda_cflags,
+        extra_ldflags=extra_ldflags,
+        include_paths=include_paths,
+        extra_include_paths=extra_include_paths,
+        extra_flags=extra_flags,
+        extra_link_flags=extra_link_flags,
     )
-    path: Path = sdk.cache.compiled(request, cache_dir() / "inline", _module_name(text), verbose=verbose)
-    return path
+    text = _complete(source, functions, name)
+    made.sources["inline.cc"] = text.partition(_LINE)[2]
+    return load(_compile.module(text, language, _module_name(text), made))
 
 
 def _check_arguments(source: object, functions: object, language: str) -> None:
@@ -100,16 +82,6 @@ def _check_arguments(source: object, functions: object, language: str) -> None:
         )
 
 
-def _sdk() -> ModuleType:
-    try:
-        import kernpack_sdk
-        import kernpack_sdk.cache
-        import kernpack_sdk.flags
-    except ImportError as error:
-        raise ImportError("load_inline needs the headers: pip install kernpack-sdk") from error
-    return kernpack_sdk
-
-
 def _complete(source: str, functions: Mapping[str, str | None] | Iterable[str] | None, name: str | None) -> str:
     """The source with the lines that its author left out."""
     head = "" if "kernpack/kernel.h" in source else _PREAMBLE
@@ -124,7 +96,7 @@ def _complete(source: str, functions: Mapping[str, str | None] | Iterable[str] |
             raise ValueError(f"load_inline: functions: expected a name of [a-z_][a-z0-9_]*, got {function!r}")
         contract = "" if signature is None else f", {_literal(signature)}"
         tail += f"KP_EXPORT({function}, {function}{contract});\n"
-    return f'{head}#line 1 "inline.cc"\n{source}{tail}'
+    return f"{head}{_LINE}{source}{tail}"
 
 
 def _checked_name(name: str) -> str:
@@ -141,47 +113,3 @@ def _literal(text: str) -> str:
 def _module_name(text: str) -> str:
     found = re.search(r'^\s*KP_MODULE\s*\(\s*"([^"]*)"', text, re.MULTILINE)
     return _checked_name(found[1]) if found else "inline_module"
-
-
-def _compiler(language: str) -> list[str]:
-    wanted = os.environ.get("NVCC", "nvcc") if language == "cuda" else os.environ.get("CXX", "g++")
-    command = wanted.split()
-    if not command or shutil.which(command[0]) is None:
-        variable = "NVCC" if language == "cuda" else "CXX"
-        raise RuntimeError(f"load_inline: no compiler '{wanted}' on the PATH; install one or set {variable}")
-    return command
-
-
-def _flags(
-    sdk: ModuleType, compiler: list[str], language: str, extra: Sequence[str], extra_link: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    compile_flags = [*sdk.flags.compile_flags("c++", gnu=_is_gnu(compiler)), "-O2"]
-    link_flags = list(sdk.flags.link_flags())
-    if language == "cuda":
-        compile_flags, link_flags = _for_nvcc(compile_flags), _for_nvcc(link_flags)
-    return [*compile_flags, *extra], [*link_flags, *extra_link]
-
-
-def _for_nvcc(flags: list[str]) -> list[str]:
-    """nvcc knows -I, -std, -O, -include and -shared; the rest goes to the host compiler, commas and all."""
-    result: list[str] = []
-    for before, flag in zip(["", *flags], flags, strict=False):
-        if flag.startswith(("-I", "-std=", "-O2", "-include", "-shared")) or before == "-include":
-            result.append(flag)
-        elif flag.startswith("-Wl,"):
-            result += ["-Xlinker", flag.removeprefix("-Wl,")]
-        else:
-            result += ["-Xcompiler", flag]
-    return result
-
-
-def _support(compiler: Compiler) -> tuple[list[str], list[Path]]:
-    """The option and the objects that spare each source the code behind the aliases; compiled by the first call."""
-    from kernpack_sdk import flags, support
-
-    objects = support.objects(cache_dir() / "support", compiler, gnu=_is_gnu(list(compiler.words)))
-    return [flags.support_definition()], objects
-
-
-def _is_gnu(compiler: list[str]) -> bool:
-    return "clang" not in Path(compiler[-1]).name

@@ -17,22 +17,32 @@ from kernpack import _core
 from kernpack._imports import when_imported
 from kernpack._module import Module
 from kernpack._peer import announce_peer
+from kernpack._suggest import did_you_mean
 
 ENTRY_POINTS = "kernpack.modules"  # name: the module's; value: the Python package whose folder holds its shared objects
 _PROBE = 1
 _EXTENSION_MODULE = re.compile(r"\.(cpython-[^.]*|abi3)\.so$")
 
 
-def load(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, probe: bool = False) -> Module:
+def load(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, probe: bool = False, **build: Any
+) -> Module:
     """Loads a kernel module.
 
     source: the name of an installed kernel package, or the path of a shared object, or of a folder of them, or several
-        paths. Several objects become one module, merged by function name.
+        paths. Several objects become one module, merged by function name. Or the path of a source (.cc, .cpp, .cxx, .c, .cu) or
+        several: they are compiled into one module, which is kept until a file that was read or an option changes.
     probe: load it in a child process first, so that an object that crashes while loading is an error.
+    build: of sources: extra_cflags, extra_cuda_cflags, extra_ldflags, include_paths (or extra_include_paths), verbose,
+        build_directory, with_cuda, as torch.utils.cpp_extension has them.
 
     Raises ImportError or FileNotFoundError when it is not found, OSError or ValueError when it is no sound module.
     Loading the same content again gives the same functions.
     """
+    if build or not isinstance(source, str) or source.endswith(_SOURCES):
+        made = _from_sources(source, probe, build)
+        if made is not None:
+            return made
     if isinstance(source, str) and not _looks_like_path(source):
         return _load_files(package_files(source), source, probe=probe, by_path=False)
     if isinstance(source, (str, os.PathLike)):
@@ -43,6 +53,32 @@ def load(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, p
         raise ValueError("kernpack.load: expected a package name, a path or several paths, got none")
     files = [file for part in source for file in path_files(Path(_checked_path(part)))]
     return _load_files(files, os.pathsep.join(map(str, files)), probe=probe, by_path=True)
+
+
+def _from_sources(source: Any, probe: bool, build: dict[str, Any]) -> Module | None:
+    """What sources are compiled into; None where there are none."""
+    several = isinstance(source, Sequence) and not isinstance(source, (str, bytes))
+    files = [str(path) for path in source] if several else [str(source)]
+    unknown = sorted(set(build) - set(_OPTIONS))
+    if unknown:
+        hint = did_you_mean(unknown[0], _OPTIONS) or f"; options are {', '.join(_OPTIONS)}"
+        raise TypeError(f"kernpack.load: no option '{unknown[0]}'{hint}")
+    if any(file.endswith(_SOURCES) for file in files):
+        from kernpack._sources import load_sources
+
+        return load_sources(files, probe=probe, **{name: build.get(name) for name in _OPTIONS})
+    if build:
+        raise TypeError(
+            f"kernpack.load: {', '.join(sorted(build))}: for sources ({', '.join(_SOURCES)}); {files[0]} is built already"
+        )
+    return None
+
+
+_SOURCES = (".cc", ".cpp", ".cxx", ".c", ".cu")
+_OPTIONS = (
+    *("extra_cflags", "extra_cuda_cflags", "extra_ldflags", "include_paths", "extra_include_paths"),
+    *("verbose", "build_directory", "with_cuda"),
+)
 
 
 def _checked_path(path: object) -> str:

@@ -123,6 +123,7 @@ class Module:
         self._capsule: object | None = capsule
         self._source = source
         self._by_path = by_path
+        self._rebuild: Callable[[], Module] | None = None  # of a module that was compiled from files: does it again
 
     @functools.cached_property
     def functions(self) -> Functions:
@@ -138,6 +139,12 @@ class Module:
     def _jvps(self) -> list[tuple[str, str]]:
         """(forward, tangent) names."""
         return [(forward, tangent) for forward, tangent in json.loads(_core.module_jvps(self._loaded))]
+
+    def _take_over(self, fresh: Module) -> None:
+        """Becomes what another load of it gave; nothing that is known of the old code stays."""
+        stays = {name: fresh.__dict__[name] for name in ("_loaded", "_capsule", "_source", "_by_path", "_rebuild")}
+        self.__dict__.clear()
+        self.__dict__.update(stays)
 
     def _handle(self) -> object:
         if self._capsule is None:

@@ -17,7 +17,6 @@ from typing import Any
 
 from scikit_build_core import build as _backend
 from scikit_build_core.build import (  # noqa: F401  (the rest of the build interface)
-    build_editable,
     build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
@@ -25,7 +24,7 @@ from scikit_build_core.build import (  # noqa: F401  (the rest of the build inte
     prepare_metadata_for_build_editable,
 )
 
-from kernpack_sdk import wheel
+from kernpack_sdk import editable, wheel
 
 _Settings = dict[str, Any] | None
 
@@ -39,6 +38,17 @@ def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadat
     name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), metadata_directory)
     wheel.add_python_files(folder / name)
     return wheel.tag(folder / name).name
+
+
+def build_editable(
+    wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None
+) -> str:
+    """What `pip install -e .` installs: the metadata, and a path to the package that editable.py keeps in the project."""
+    settings = config_settings or {}
+    metadata_only = {**settings, "wheel.py-api": "py3", "wheel.cmake": "false", "wheel.packages": ""}
+    name = _backend.build_wheel(wheel_directory, metadata_only)
+    editable.finish(Path(wheel_directory) / name, Path.cwd(), rebuild=editable.is_rebuilt(settings))
+    return name
 
 
 def _for_every_python(config_settings: _Settings) -> dict[str, Any]:

@@ -19,9 +19,15 @@ from kernpack_sdk import __version__
 FAILED, USAGE, MISSING = 1, 2, 3
 # Each is the click command `command` of the module of that name in kernpack_sdk.commands, imported when it is asked for.
 COMMANDS = {
+    "bench": "Time functions over shapes, in turns with a reference",
+    "build": "Build the wheel; twice and compared, where asked",
     "check": "Check a wheel or module before publishing it",
     "completions": "Print the completion script of a shell",
     "config": "Print where the SDK is and what to compile with",
+    "dev": "Build in place, and again whenever a source is saved",
+    "inspect": "What is in a module, a wheel or an installed package",
+    "new": "Start a project: kernel, gradient, tests, packaging, CI",
+    "publish": "Check everything, then print the commands that upload",
     "stubs": "Write a .pyi file from the signatures in a built module",
     "test": "Test a module by its contracts",
 }

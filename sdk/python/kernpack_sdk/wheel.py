@@ -32,14 +32,14 @@ def pack(tree: Path, folder: Path) -> Path:
     """A wheel in `folder` of a tree of packages and their dist-info, finished as below; its path."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
-        _wheel_tool("pack", "--dest-dir", temporary, tree)
+        run_tool("pack", "--dest-dir", temporary, tree)
         (wheel,) = Path(temporary).glob("*.whl")
         add_python_files(wheel)
         finished = tag(wheel)
         return Path(shutil.move(finished, folder / finished.name))
 
 
-def _wheel_tool(*arguments: str | Path) -> str:
+def run_tool(*arguments: str | Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "wheel", *map(str, arguments)], capture_output=True, text=True, check=False
     )
@@ -56,8 +56,10 @@ def _write_new(path: Path, text: str) -> None:
 def add_python_files(wheel: Path) -> None:
     """Adds the stub of each package that holds kernel modules, and what else of its Python the author left out."""
     with tempfile.TemporaryDirectory() as temporary:
-        _wheel_tool("unpack", "--dest", temporary, wheel)
+        run_tool("unpack", "--dest", temporary, wheel)
         (tree,) = Path(temporary).iterdir()
+        if not any(tree.rglob("*.so")):
+            raise SystemExit(nothing_installed(tree.name.rpartition("-")[0], "CMakeLists.txt"))
         packages: dict[Path, list[table.Function]] = {}
         for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
             machine = elf.read(module).machine
@@ -72,7 +74,13 @@ def add_python_files(wheel: Path) -> None:
             if package == tree:
                 continue  # a module outside any package has no place for a stub
             _add_stub(package, functions)
-        _wheel_tool("pack", "--dest-dir", wheel.parent, tree)
+        run_tool("pack", "--dest-dir", wheel.parent, tree)
+
+
+def nothing_installed(name: str, where: str) -> str:
+    """What is said of a project whose build installs no module."""
+    package = name.replace("-", "_").replace(".", "_").lower()
+    return f"kernpack: nothing was installed: give kernpack_add_module() the package's folder, DESTINATION {package}, in {where}"
 
 
 def add_stub(package: Path, modules: Sequence[Path]) -> None:
@@ -93,5 +101,5 @@ def tag(wheel: Path) -> Path:
     tag = wanted if check.covers(wanted, true) else true
     if tag != wanted or not tag.startswith("manylinux"):
         print(f"kernpack: tagged {tag}: the warnings above name what needs it", flush=True)
-    name = _wheel_tool("tags", "--remove", "--platform-tag", tag, wheel).strip().splitlines()[-1]
+    name = run_tool("tags", "--remove", "--platform-tag", tag, wheel).strip().splitlines()[-1]
     return wheel.with_name(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,9 @@ def test_names_lines_in_backtraces_with_libbacktrace_whose_notice_it_carries(run
 def test_holds_only_what_is_used_at_run_time(runtime: Path) -> None:
     files = [p for p in runtime.glob("kernpack/**/*") if p.is_file()]
     assert {p.name for p in files if p.suffix not in (".py", ".pyi")} == {*SHARED_OBJECTS, "py.typed"}
+
+
+def test_the_command_is_the_runtimes(runtime_wheel: Path) -> None:
+    with zipfile.ZipFile(runtime_wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
+        assert "kernpack = kernpack._cli:main" in archive.read(name).decode()

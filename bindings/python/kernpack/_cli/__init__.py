@@ -17,7 +17,9 @@ from kernpack._suggest import did_you_mean
 DONE, FAILED, USAGE, MISSING = range(4)
 
 # The SDK's commands, to say what is missing where it isn't installed; tests/python/cli compares the names.
-SDK_COMMANDS = (*("check", "completions", "config", "stubs", "test"),)
+SDK_COMMANDS = (
+    *("bench", "build", "check", "completions", "config", "dev", "inspect", "new", "publish", "stubs", "test"),
+)
 SDK_LINE = "pip install kernpack-sdk"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kernpack._inline import cache_dir
+from kernpack._compile import cache_dir
 
 # The folders that Kernpack makes inside its cache: nothing else in there is listed or removed.
 _PARTS = {

@@ -122,7 +122,7 @@ def _frameworks() -> Iterator[Finding]:
 
 
 def _cache() -> Finding:
-    from kernpack._inline import cache_dir
+    from kernpack._compile import cache_dir
 
     folder = cache_dir()
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())

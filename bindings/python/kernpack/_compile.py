@@ -1,0 +1,197 @@
+"""What load_inline and load share: compilers, options and the SDK's cache of what was compiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernpack_sdk.cache import Compiler
+
+_VARIABLES = {"c++": ("CXX", "g++"), "c": ("CC", "gcc"), "cuda": ("NVCC", "nvcc")}
+_SUFFIXES = {"c++": ".cc", "c": ".c", "cuda": ".cu"}
+
+
+def cache_dir() -> Path:
+    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else ~/.cache/kernpack."""
+    named = os.environ.get("KERNPACK_CACHE_DIR")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernpack"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sources are compiled. `who` is the function that errors name."""
+
+    who: str
+    cflags: tuple[str, ...] = ()
+    cuda_cflags: tuple[str, ...] = ()
+    ldflags: tuple[str, ...] = ()
+    include_paths: tuple[str, ...] = ()
+    build_directory: Path | None = None
+    verbose: bool = False
+    sources: dict[str, str] = field(default_factory=dict)  # texts that a #line names, for diagnoses
+
+    def folder(self) -> Path:
+        return self.build_directory or cache_dir() / "inline"
+
+
+def options(who: str, *, build_directory: object = None, verbose: object = False, **lists: Any) -> Options:
+    """Checked: a string where a list is expected would be taken apart into letters. `include_paths`: relative to this folder."""
+    read = {name: _words(who, name, value) for name, value in lists.items()}
+    if not isinstance(build_directory, (str, os.PathLike, type(None))):
+        raise TypeError(f"{who}: build_directory: expected a path, got {type(build_directory).__name__}")
+    return Options(
+        who,
+        (*read.get("extra_flags", ()), *read["extra_cflags"]),
+        (*read.get("extra_flags", ()), *read["extra_cuda_cflags"]),
+        (*read.get("extra_link_flags", ()), *read["extra_ldflags"]),
+        tuple(os.path.abspath(path) for path in (*read["include_paths"], *read["extra_include_paths"])),
+        None if build_directory is None else Path(build_directory).absolute(),
+        bool(verbose),
+    )
+
+
+def _words(who: str, name: str, value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    paths = name.endswith("include_paths")
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        example = '["include"]' if paths else '["-O3", "-g"]'
+        raise TypeError(
+            f"{who}: {name}: expected a list of strings, as in {example}, got {type(value).__name__} {value!r}"
+        )
+    items = list(value)
+    for item in items:
+        if not isinstance(item, (str, os.PathLike) if paths else str):
+            raise TypeError(f"{who}: {name}: expected a list of strings, got {type(item).__name__} in it")
+    return tuple(os.fspath(item) for item in items)
+
+
+def sdk(who: str) -> ModuleType:
+    try:
+        import kernpack_sdk
+        import kernpack_sdk.cache
+        import kernpack_sdk.diagnose
+        import kernpack_sdk.flags
+    except ImportError as error:
+        raise ImportError(f"{who} needs the headers: pip install kernpack-sdk") from error
+    return kernpack_sdk
+
+
+def module(text: str, language: str, name: str, made: Options) -> Path:
+    """A shared object of one source's text."""
+    package, compiler = sdk(made.who), _compiler(made.who, language)
+    definitions, objects = _support(compiler) if language == "c++" else ([], [])
+    return _compiled(made, compiler, text, name, language, [*_compile(package, compiler, language, made), *definitions],
+                     _link(package, language, made), objects)  # fmt: skip
+
+
+def objects_and_link(sources: Sequence[Path], languages: Sequence[str], name: str, made: Options) -> Path:
+    """A shared object of several sources, each compiled by its language's compiler, unless the cache has it."""
+    package = sdk(made.who)
+    cuda = "cuda" in languages
+    definitions: list[str] = []
+    parts: list[Path] = []
+    if not cuda and "c++" in languages:
+        definitions, parts = _support(_compiler(made.who, "c++"))
+    compiled = []
+    for source, language in zip(sources, languages, strict=True):
+        compiler = _compiler(made.who, language)
+        flags = [*_compile(package, compiler, language, made), *(definitions if language == "c++" else [])]
+        compiled.append(_compiled(made, compiler, including(source), source.stem, language, flags, None, []))
+    language = "cuda" if cuda else "c++" if "c++" in languages else "c"
+    linker = _compiler(made.who, language)
+    flags, link = _compile(package, linker, language, made), _link(package, language, made)
+    return _compiled(made, linker, "", name, language, flags, link, [*compiled, *parts])
+
+
+def including(source: Path) -> str:
+    """The text that stands for a file: the compiler names the file itself in errors, and lists it with the headers that it read."""
+    return f'#include "{source}"\n'
+
+
+def _compiled(
+    made: Options,
+    compiler: Compiler,
+    text: str,
+    name: str,
+    language: str,
+    compile_flags: list[str],
+    link_flags: list[str] | None,
+    objects: list[Path],
+) -> Path:
+    package = sdk(made.who)
+    request = package.cache.Request(
+        text=text,
+        compiler=compiler,
+        compile_flags=compile_flags,
+        link_flags=link_flags or (),
+        objects=objects,
+        kind=".o" if link_flags is None else ".so",
+        suffix=_SUFFIXES[language],
+    )
+    try:
+        path: Path = package.cache.compiled(request, made.folder(), name, verbose=made.verbose)
+    except subprocess.CalledProcessError as error:
+        for file, content in made.sources.items():
+            package.diagnose.add_source(file, content)
+        said = package.diagnose.with_diagnosis(error.stderr or error.stdout or "")
+        raise RuntimeError(f"{made.who}: {compiler.words[0]} failed ({error.returncode}):\n{said}") from None
+    return path
+
+
+def _compiler(who: str, language: str) -> Compiler:
+    variable, default = _VARIABLES[language]
+    wanted = os.environ.get(variable, default)
+    command = wanted.split()
+    if not command or shutil.which(command[0]) is None:
+        raise RuntimeError(f"{who}: no compiler '{wanted}' on the PATH; install one or set {variable}")
+    found: Compiler = sdk(who).cache.Compiler(command)
+    return found
+
+
+def _compile(package: ModuleType, compiler: Compiler, language: str, made: Options) -> list[str]:
+    flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=is_gnu(compiler.words)), "-O2"]
+    if language == "cuda":
+        flags = [*_for_nvcc(flags), *made.cuda_cflags]
+    else:
+        flags += made.cflags
+    return [*flags, *(f"-I{path}" for path in made.include_paths)]
+
+
+def _link(package: ModuleType, language: str, made: Options) -> list[str]:
+    flags = list(package.flags.link_flags())
+    return [*(_for_nvcc(flags) if language == "cuda" else flags), *made.ldflags]
+
+
+def _for_nvcc(flags: list[str]) -> list[str]:
+    """nvcc knows -I, -std, -O, -include and -shared; the rest goes to the host compiler, commas and all."""
+    result: list[str] = []
+    for before, flag in zip(["", *flags], flags, strict=False):
+        if flag.startswith(("-I", "-std=", "-O2", "-include", "-shared")) or before == "-include":
+            result.append(flag)
+        elif flag.startswith("-Wl,"):
+            result += ["-Xlinker", flag.removeprefix("-Wl,")]
+        else:
+            result += ["-Xcompiler", flag]
+    return result
+
+
+def _support(compiler: Compiler) -> tuple[list[str], list[Path]]:
+    """The option and the objects that spare each source the code behind the aliases; compiled by the first call."""
+    from kernpack_sdk import flags, support
+
+    objects = support.objects(cache_dir() / "support", compiler, gnu=is_gnu(compiler.words))
+    return [flags.support_definition()], objects
+
+
+def is_gnu(compiler: Sequence[str]) -> bool:
+    return "clang" not in Path(compiler[-1]).name

@@ -1,0 +1,51 @@
+"""`kernpack inspect`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+
+@click.command("inspect")
+@click.argument("what", metavar="FILE|WHEEL|NAME")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(what: str, as_json: bool) -> None:
+    """Show what is in a module (.so), a wheel, a folder or an installed package: functions, contracts, targets, needs, digests."""
+    from kernpack_sdk import contents
+
+    try:
+        found = contents.facts(what)
+    except ValueError as error:
+        raise click.ClickException(f"kernpack inspect: {error}") from None
+    click.echo(json.dumps(found, indent=2)) if as_json else _print(found)
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(soft_wrap=True)
+    console.print(Text(found["source"], style="bold"))
+    if "runs_on" in found:
+        console.print(
+            Text(f"{found['bytes'] / 1000:.0f} KB, runs on {found['runs_on']} and newer; sha256 {found['sha256']}")
+        )
+    for module in found["modules"]:
+        console.print(Text(f"\n{module['file']}  {module['bytes'] / 1000:.0f} KB  {module['machine']}", style="bold"))
+        newest = ", ".join(f"{family} {version}" for family, version in module["newest_symbols"].items())
+        for line in (
+            module["hosts"],
+            f"needs {', '.join(module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
+            f"sha256 {module['sha256']}",
+            *(f"PROBLEM {problem}" for problem in module["problems"]),
+        ):
+            console.print(Text(line))
+        table = Table("function", "targets", "contract", box=None, pad_edge=False)
+        for function in module["functions"]:
+            table.add_row(
+                Text(function["name"]), Text(", ".join(function["targets"])), Text(function["contract"] or "")
+            )
+        console.print(table)

@@ -1,0 +1,35 @@
+"""`kernpack new`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+
+
+@click.command("new")
+@click.argument("folder", metavar="NAME", type=click.Path(path_type=Path))
+@click.option("--cuda", is_flag=True, help="Beside the C++ kernel one in CUDA.")
+@click.option("--c", "c", is_flag=True, help="The kernel in C99 in place of C++.")
+@click.option("--with-python", "python", is_flag=True, help="A Python package of your own around the kernels.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the folder and its files.")
+def command(folder: Path, cuda: bool, c: bool, python: bool, as_json: bool) -> None:
+    """Start a project in the new folder NAME: kernel, gradient, tests, benchmark, packaging and CI.
+
+    NAME is what pip will install; a path's last part where it is one.
+    """
+    from kernpack_sdk import template
+
+    try:
+        files = template.write(folder, folder.absolute().name, template.Options(cuda=cuda, c=c, python=python))
+    except (ValueError, OSError) as error:
+        raise click.ClickException(f"kernpack new: {error}") from None
+    if as_json:
+        click.echo(json.dumps({"folder": str(folder.absolute()), "files": [str(file) for file in files]}, indent=2))
+        return
+    click.echo(f"{folder}: {len(files)} files")
+    if cuda and shutil.which("nvcc") is None:
+        click.echo("there is no nvcc on the PATH: the project builds where the CUDA toolkit is installed", err=True)
+    click.echo(f"Next:\n  cd {folder}\n  kernpack dev --once   # builds it in place and installs it\n  pytest")

@@ -1,0 +1,63 @@
+"""`kernpack publish`: everything that should be true before an upload; then the two commands. It uploads nothing itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from kernpack_sdk.cli import MISSING
+
+
+@click.command("publish")
+@click.argument("wheels", nargs=-1, type=click.Path(path_type=Path), metavar="[WHEEL...]")
+@click.option("--no-test", is_flag=True, help="Leave `kernpack test` out.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json: bool) -> None:
+    """Check the wheels (default: those in dist/) with twine, `kernpack check` and `kernpack test`; then print the commands that
+    upload them. Nothing is uploaded."""
+    found = list(wheels) or sorted(Path("dist").glob("*.whl"))
+    if not found:
+        raise click.ClickException("kernpack publish: no wheels in dist/; kernpack build makes them")
+    for wheel in found:
+        if not wheel.is_file():
+            raise click.ClickException(f"kernpack publish: no file {wheel}")
+    if importlib.util.find_spec("twine") is None:
+        click.echo("kernpack publish: needs twine; install it: pip install twine", err=True)
+        ctx.exit(MISSING)
+    problems = {str(wheel): list(_problems(wheel, not no_test)) for wheel in found}
+    good = not any(problems.values())
+    upload = f"{Path(sys.executable).name} -m twine upload {' '.join(map(str, found))}"
+    commands = [upload.replace("upload", "upload --repository testpypi", 1), upload]
+    if as_json:
+        click.echo(json.dumps({"problems": problems, "commands": commands if good else []}, indent=2))
+    else:
+        for name, lines in problems.items():
+            click.echo("\n".join(f"{name}: {line}" for line in lines) or f"{name}: ok")
+        click.echo(
+            "\nTo try the upload, then to publish:\n  " + "\n  ".join(commands) if good else "\nNot ready: see above."
+        )
+    ctx.exit(int(not good))
+
+
+def _problems(wheel: Path, tested: bool) -> Iterator[str]:
+    from kernpack_sdk import check
+
+    twine = _ran("twine", "check", "--strict", str(wheel))
+    if twine.returncode != 0:
+        yield f"twine check: {twine.stdout.strip()}"
+    yield from check.check(wheel)
+    if tested:
+        suite = _ran("kernpack_sdk", "test", str(wheel))
+        if suite.returncode != 0:
+            yield f"kernpack test: {(suite.stdout + suite.stderr).strip()}"
+
+
+def _ran(module: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", module, *words], capture_output=True, text=True, check=False)

@@ -1,0 +1,115 @@
+"""`kernpack inspect`: what is in a module or a wheel of them, read from the files; only the table of functions is read by loading."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
+
+from kernpack_sdk import check, elf, hosts, table
+
+
+def facts(what: str) -> dict[str, Any]:
+    """Of a wheel, a shared object, a folder of them or an installed package. ValueError for anything else."""
+    with _files(what) as (source, files):
+        about: dict[str, Any] = {"source": str(source), "modules": [_module(file) for file in files]}
+        if source.suffix == ".whl":
+            about["bytes"] = source.stat().st_size
+            about["sha256"] = _digest(source)
+            about["runs_on"] = check.platform_tag(source)
+        return about
+
+
+@contextlib.contextmanager
+def _files(what: str) -> Iterator[tuple[Path, list[Path]]]:
+    path = Path(what)
+    if path.suffix == ".whl" and path.is_file():
+        with tempfile.TemporaryDirectory() as folder, _opened(path) as archive:
+            archive.extractall(folder)  # zipfile keeps names inside the folder
+            yield path, _modules(path, Path(folder))
+    elif path.is_dir():
+        yield path, _modules(path, path)
+    elif path.is_file():
+        yield path, [path]
+    else:
+        yield _package(what)
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{path}: not a wheel: {error}") from None
+
+
+def _modules(source: Path, folder: Path) -> list[Path]:
+    found = [file for file in sorted(folder.rglob("*.so")) if check.is_kernel_module(file)]
+    if not found:
+        raise ValueError(f"{source}: holds no kernel module")
+    return found
+
+
+def _package(name: str) -> tuple[Path, list[Path]]:
+    try:
+        spec = importlib.util.find_spec(name) if re.fullmatch(r"[A-Za-z_][\w.]*", name) else None
+    except ImportError:
+        spec = None
+    places = list(spec.submodule_search_locations or []) if spec else []
+    if not places:
+        raise ValueError(f"'{name}' is neither a file (.so, .whl), nor a folder, nor an installed package")
+    return Path(places[0]), _modules(Path(places[0]), Path(places[0]))
+
+
+def _module(file: Path) -> dict[str, Any]:
+    so = elf.read(file)
+    return {
+        "file": file.name,
+        "bytes": file.stat().st_size,
+        "sha256": _digest(file),
+        "machine": so.machine,
+        "hosts": str(hosts.read(file)),
+        "needs": list(so.needed),
+        "newest_symbols": _versions(file),
+        "problems": check.check_module(file),
+        "functions": _functions(file),
+    }
+
+
+def _functions(file: Path) -> list[dict[str, Any]]:
+    """One entry per name, with the targets of its variants."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in table.read(file):
+        entry = found.setdefault(
+            each.name, {"name": each.name, "contract": each.signature or each.cxx_types, "doc": each.doc, "targets": []}
+        )
+        entry["targets"].append(each.target or "baseline")
+    return list(found.values())
+
+
+def _versions(file: Path) -> dict[str, str]:
+    """Of each family of symbol versions (GLIBC, GLIBCXX, ...) the newest that the file asks for."""
+    newest: dict[str, tuple[int, ...]] = {}
+    with file.open("rb") as stream:
+        for section in ELFFile(stream).iter_sections():
+            if not isinstance(section, GNUVerNeedSection):
+                continue
+            for _, versions in section.iter_versions():
+                for version in versions:
+                    family, _, number = version.name.rpartition("_")
+                    if re.fullmatch(r"\d+(\.\d+)*", number):
+                        newest[family] = max(newest.get(family, ()), tuple(map(int, number.split("."))))
+    return {family: ".".join(map(str, number)) for family, number in sorted(newest.items())}
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

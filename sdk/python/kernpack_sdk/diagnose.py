@@ -1,0 +1,311 @@
+"""What a compiler's output means for an author of kernels: contracts that don't parse and C++ functions that don't fit theirs.
+
+Both are found by the compiler, in templates; the few facts among its thousands of bytes are picked out here and said in one line
+each, with the position in the contract marked. CMake runs this file as a program around the compiler (kernpack_add_module.cmake),
+with any Python and nothing of the SDK importable: it uses the standard library alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_HEAD = "kernpack: "
+_ALL = "KERNPACK_COMPILER_OUTPUT"  # the variable that keeps all that the compiler says
+_REASON = re.compile(r"Diagnose<(?:[\w:]*::)?Reason::(k\w+|\(\w[^)]*\)\d+), (\d+)>")
+_PLACE = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? ", re.MULTILINE)
+_PARAMETER = re.compile(r"ParameterFits<(\d+), (\d+), (\d+), (.+)>[\u2019'` ]")
+_RESULT = re.compile(r"ResultFits<(\d+), (.+?)>[\u2019'` ]")
+_ASSERTION = re.compile(r"error: static assertion failed(?: due to requirement '.*?')?: (KP_EXPORT: .*|KP_\w+: .*)")
+_COUNT = re.compile(r"(?:the comparison reduces to|evaluates to) [\u2018']\(?(\d+) == (\d+)\)?[\u2019']")
+_GIVEN = "the C++ type given is"
+
+
+def with_diagnosis(output: str) -> str:
+    """The compiler's output with what can be said in plain words first, and without what only follows from that. As it is where
+    there is nothing to say."""
+    found: dict[str, None] = {}
+    mistaken: set[str] = set()
+    others: list[str] = []
+    for block in _blocks(output):
+        export = _export(block)
+        if text := _diagnosis(block, export):
+            found[text] = None
+            mistaken |= {export.where} if export else set()
+        else:
+            others.append(block)
+    if not found:
+        return output
+    left = [block for block in others if any(sign in block for sign in _SIGNS) and not _follows(block, mistaken)]
+    lines = output.count("\n") - sum(block.count("\n") + 1 for block in left)
+    note = f"({lines} lines of the compiler on the same are left out; {_ALL}=1 in the environment keeps them)"
+    if os.environ.get(_ALL) == "1":
+        left, note = [output], "What the compiler said:"
+    return "\n\n".join([*found, note, *left]) + "\n"
+
+
+def lifted(output: str) -> str:
+    """A build's output with the diagnoses, which the compilers' runs printed somewhere in it, at its head."""
+    found = re.findall(rf"^{_HEAD}.*(?:\n(?=.).*)*", output, re.MULTILINE)
+    found = [text for text in dict.fromkeys(found) if ": " in text.removeprefix(_HEAD)]
+    for text in found:
+        output = output.replace(text + "\n", "")
+    return "\n\n".join([*found, output]) if found else with_diagnosis(output)
+
+
+def diagnose(output: str) -> Iterator[str]:
+    """One text for each mistake, in the order of the output."""
+    for block in _blocks(output):
+        if text := _diagnosis(block, _export(block)):
+            yield text
+
+
+def _diagnosis(block: str, export: _Export | None) -> str:
+    if reason := _REASON.search(block):
+        return _contract(export, reason[1], int(reason[2]))
+    for pattern, text in _COMMON:
+        if found := pattern.search(block):
+            return _HEAD + _where(block) + text.format(*(_plain(part or "") for part in found.groups()))
+    assertion = _ASSERTION.search(block)
+    if assertion is None or " does not fit the signature of " in assertion[1]:
+        return ""
+    return _misfit(block, export, assertion[1])
+
+
+def _where(block: str) -> str:
+    """The author's line that a block is about."""
+    places = [place for place in _PLACE.finditer(block) if "/include/kernpack/" not in place["file"]]
+    return f"{places[0]['file']}:{places[0]['line']}: " if places else ""
+
+
+def _follows(block: str, mistaken: set[str]) -> bool:
+    """Whether an error is about an export that is wrong anyway."""
+    export = _export(block)
+    return export is not None and export.where in mistaken
+
+
+_SIGNS = (": error: ", ": fatal error: ", "undefined reference to ", "multiple definition of ")
+
+
+def _blocks(output: str) -> Iterator[str]:
+    """The lines of one error each, with the "In instantiation of" before it and the notes behind it."""
+    lines: list[str] = []
+    has_error = False
+    for line in output.splitlines():
+        starts = "In instantiation of" in line or "In file included from" in line
+        is_error = any(sign in line for sign in _SIGNS)
+        if has_error and (starts or is_error):
+            yield "\n".join(lines)
+            lines, has_error = [], False
+        lines.append(line)
+        has_error = has_error or is_error
+    if has_error:
+        yield "\n".join(lines)
+
+
+def _contract(export: _Export | None, reason: str, position: int) -> str:
+    sentence = _sentences().get(reason, reason)
+    if export is None:
+        return f"{_HEAD}a contract doesn't parse at byte {position}: {sentence}"
+    head = f"{export.where}: the contract of '{export.name}' doesn't parse: {sentence}{_near(export.text, reason, position)}"
+    return f"{_HEAD}{head}\n  {export.text}\n  {' ' * _column(export.text, position)}^"
+
+
+_LIST = "SOURCES of kernpack_add_module(), or the list that kernpack.load was given"
+# Messages of compilers and linkers that say what, but not what to do.
+_COMMON = [
+    (re.compile(p), text)
+    for p, text in (
+        (
+            r"undefined reference to [`']([^\n]+)'",
+            "'{0}' is declared, but nothing that was linked defines it; add the file that does to "
+            + _LIST
+            + ", or its "
+            "library to LIBRARIES (extra_ldflags)",
+        ),
+        (
+            r"multiple definition of [`'][^\n]*\b(?:kp_module_v1|kp_module_name|KpModule)\w*[^\n]*'",
+            "KP_MODULE stands in two sources of one module; keep one",
+        ),
+        (r"redefinition of [^\n]*kp_module_table", "KP_MODULE stands here twice; keep one"),
+        (
+            r"expected [\u2018'];[\u2019'] before [\u2018']namespace[\u2019']",
+            "expected ';' behind the macro on the line above (KP_MODULE, KP_EXPORT, KP_GRAD and KP_DOC end in one)",
+        ),
+        (
+            r"error: [\u2018']?(\w+)[\u2019']? was not declared in this scope[^\0]*KP_MODULE",
+            'KP_MODULE takes two strings: KP_MODULE("{0}", "1.0.0");',
+        ),
+        (
+            r"redefinition of [\u2018'][^\n]*\b__tvm_ffi_(\w+?)(?:\([^\n]*)?[\u2019']",
+            "'{0}' is exported twice; keep one KP_EXPORT({0}, ...), or use KP_EXPORT_FOR for another target's code",
+        ),
+        (
+            r"fatal error: [\u2018']?(kernpack/[\w/.]+)[\u2019']?(?:: No such file| file not found)",
+            "the header {0} isn't found; add $(kernpack config --includes), or link kernpack::headers in CMake",
+        ),
+        (
+            r"fatal error: [\u2018']?([\w/.+-]+)[\u2019']?(?:: No such file| file not found)",
+            "the header {0} isn't found; add its folder: INCLUDE_DIRECTORIES of kernpack_add_module(), or include_paths of "
+            "kernpack.load",
+        ),
+        (
+            r"error: [\u2018']?kp[\u2019']? has not been declared|use of undeclared identifier 'kp'",
+            "kp:: is short for kernpack::; add below the includes: namespace kp = kernpack;",
+        ),
+        (
+            r"error: [\u2018']?(\w+)[\u2019']? was not declared in this scope[^\n]*\n[^\n]*KP_EXPORT",
+            "KP_EXPORT names the C++ function '{0}', which isn't declared above that line",
+        ),
+        (
+            r"invalid conversion from [^\n]*[\u2018']const (\w+)\*[\u2019'][^\n]*to [\u2018'](?:\w+)\*|"
+            r"cannot initialize a variable of type '\w+ \*' with an rvalue of type 'const (\w+) \*'",
+            "an input is read only: hold its pointer as const {0}{1}*, or mark it written: `name!: ...` in the contract and "
+            "kp::MutTensorView in C++",
+        ),
+    )
+]
+
+
+def _column(text: str, position: int) -> int:
+    return len(text.encode("utf-8")[:position].decode("utf-8", "replace"))
+
+
+def _near(text: str, reason: str, position: int) -> str:
+    """What was probably meant."""
+    if reason == "kExpectedOpeningParenthesis":
+        return " around the parameters, and around the results, as in (x: f32[N]) -> (out: f32[N])"
+    word = re.match(r"\w+", text[_column(text, position) :])
+    if reason != "kUnknownDType" or word is None:
+        return ""
+    import difflib
+
+    names = {name: name for name in (*_dtypes().values(), "int", "float", "bool", "str")} | _dtypes() | _ELSEWHERE
+    close = difflib.get_close_matches(word[0], names, 1, 0.6)
+    if close:
+        return f" '{word[0]}'; did you mean '{names[close[0]]}'?"
+    return f" '{word[0]}'; numbers are int, float and bool, tensors {', '.join(_dtypes().values())}, or a variable: T"
+
+
+_ELSEWHERE = {"integer": "int", "double": "f64", "half": "f16", "long": "i64", "string": "str", "boolean": "bool"}
+
+
+def _misfit(block: str, export: _Export | None, said: str) -> str:
+    said = said.removeprefix("KP_EXPORT: ")
+    where = f"{export.where}: '{export.name}': " if export else ""
+    if parameter := _PARAMETER.search(block):
+        index, given = int(parameter[1]), _plain(parameter[4])
+        name = export.parameter(index) if export else ""
+        number = f"C++ parameter {index + 1}{f' ({name})' if name else ''}"
+        return f"{_HEAD}{where}{number}: {said.removeprefix('this C++ parameter ')}; {_GIVEN} {given}"
+    if result := _RESULT.search(block):
+        return f"{_HEAD}{where}C++ parameter {int(result[1]) + 1}: {said}; {_GIVEN} {_plain(result[2])}"
+    if "must have one parameter for each" in said and (count := _COUNT.search(block)):
+        has, wants = count.groups()
+        return f"{_HEAD}{where}the C++ function has {has} parameters, the contract needs {wants}: {said}"
+    return f"{_HEAD}{where}{said}"
+
+
+def _plain(cxx: str) -> str:
+    """A C++ type as its author wrote it."""
+    return re.sub(r"kernpack::v\d+::", "kp::", cxx).replace("std::basic_string<char>", "std::string").strip()
+
+
+class _Export:
+    """A KP_EXPORT line in the author's source."""
+
+    def __init__(self, file: str, line: int, name: str, text: str) -> None:
+        self.where, self.name, self.text = f"{file}:{line}", name, text
+
+    def parameter(self, index: int) -> str:
+        """The name of the contract's parameter or result that stands at this place of the C++ function."""
+        names = re.findall(r"(?:^|[(,*])\s*(\w+)!?\s*:", re.sub(r"\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"", "", self.text))
+        return names[index] if index < len(names) else ""
+
+
+def _export(block: str) -> _Export | None:
+    """The first line of the author's that the block names and that begins an export."""
+    for place in _PLACE.finditer(block):
+        if found := _read_export(place["file"], int(place["line"])):
+            return found
+    return None
+
+
+_EXPORT = re.compile(
+    r'\s*KP_EXPORT\w*\s*\(\s*(?:"[^"]*"\s*,\s*|KP_TARGET\s*,\s*)?(\w+)\s*,\s*[^";]*?((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
+)
+_sources: dict[str, list[str]] = {}  # texts that lie in no file of that name: load_inline's
+
+
+def add_source(name: str, text: str) -> None:
+    """The text of a source that a `#line` gives a name which isn't a file's."""
+    _sources[name] = text.splitlines()
+
+
+def _read_export(file: str, line: int) -> _Export | None:
+    if "/include/kernpack/" in file:
+        return None
+    try:
+        lines = _sources.get(file) or Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    for first in (line, line - 1, line - 2, line - 3):  # a macro over several lines is named by one of them
+        if 0 < first <= len(lines):
+            found = _EXPORT.match("\n".join(lines[first - 1 : first + 12]))
+            if found and first + found[0].count("\n") >= line:
+                return _Export(file, first, found[1], _literal(found[2]))
+    return None
+
+
+def _literal(text: str) -> str:
+    """Adjacent C string literals as one text."""
+    parts = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
+    try:
+        return "".join(ast.literal_eval(f'"{part}"') for part in parts)
+    except (ValueError, SyntaxError):
+        return "".join(parts)
+
+
+@functools.cache
+def _header(name: str) -> str:
+    here = Path(__file__).resolve().parent
+    for folder in (here / "include", here.parents[2] / "ffi" / "include"):
+        if (file := folder / "kernpack" / name).is_file():
+            return file.read_text(encoding="utf-8")
+    return ""
+
+
+@functools.cache
+def _sentences() -> dict[str, str]:
+    """Of each reason the sentence that stands beside it in the header."""
+    rows = re.findall(r'^\s*X\((k\w+),\s*("(?:[^"\\]|\\.)*")\)', _header("signature/reason.h"), re.MULTILINE)
+    return {name: ast.literal_eval(text) for name, text in rows}
+
+
+@functools.cache
+def _dtypes() -> dict[str, str]:
+    """The names of contracts by those of frameworks: "float32": "f32"."""
+    rows = re.findall(r'^\s*X\(\w+, "(\w+)", "(\w+)"', _header("dtype_table.h"), re.MULTILINE)
+    return {word: name for name, word in rows}
+
+
+def main(command: list[str]) -> int:
+    """Runs a compiler; where it fails, says first what can be said of it."""
+    done = subprocess.run(command, capture_output=True, check=False)
+    sys.stdout.buffer.write(done.stdout)
+    text = done.stderr
+    if done.returncode != 0:
+        text = with_diagnosis(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    sys.stdout.buffer.flush()
+    sys.stderr.buffer.write(text)
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

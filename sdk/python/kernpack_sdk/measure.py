@@ -1,0 +1,94 @@
+"""`kernpack bench`: two functions timed in turns, so that what slows the machine down slows both."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_SMALLEST = 200e-6  # seconds per sample: the clock's steps and the loop's own time are little of it
+
+
+@dataclass(frozen=True)
+class Row:
+    """Times in seconds per call; `ratio`: how many times as fast as the reference, by the median of the pairs."""
+
+    case: str
+    median: float
+    spread: float  # half the distance between the quartiles
+    reference: float | None
+    ratio: float | None
+    samples: int
+
+
+def cases_of(file: Path) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any] | None, tuple[Any, ...]]]:
+    """What the file's cases() yields. ValueError where it isn't what is expected."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise ValueError(f"{file}: expected a Python file with a function cases()")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not callable(getattr(module, "cases", None)):
+        raise ValueError(f"{file}: has no function cases(); it yields (name, function, reference or None, arguments)")
+    for row in module.cases():
+        if not isinstance(row, tuple) or len(row) != 4 or not callable(row[1]) or not isinstance(row[3], tuple):
+            raise ValueError(
+                f"{file}: cases(): expected (name, function, reference or None, arguments), got {row!r:.80}"
+            )
+        yield row
+
+
+def measure(name: str, function: Any, reference: Any, arguments: tuple[Any, ...], seconds: float) -> Row:
+    """Pairs of samples, one of each function, in alternating order, for so many seconds."""
+    functions = [function] if reference is None else [function, reference]
+    counts = [_calls_per_sample(each, arguments) for each in functions]
+    found: list[list[float]] = [[] for _ in functions]
+    end = time.perf_counter() + seconds
+    order = list(range(len(functions)))
+    gc_was_on = gc.isenabled()
+    gc.disable()
+    try:
+        while len(found[0]) < 5 or time.perf_counter() < end:
+            for i in order:
+                found[i].append(_sample(functions[i], arguments, counts[i]))
+            order.reverse()
+    finally:
+        if gc_was_on:
+            gc.enable()
+    low, _, high = statistics.quantiles(found[0], n=4)
+    row = (name, statistics.median(found[0]), (high - low) / 2)
+    if reference is None:
+        return Row(*row, None, None, len(found[0]))
+    ratio = statistics.median(theirs / own for own, theirs in zip(*found, strict=True))
+    return Row(*row, statistics.median(found[1]), ratio, len(found[0]))
+
+
+def _calls_per_sample(function: Any, arguments: tuple[Any, ...]) -> int:
+    calls = 1
+    while (taken := _sample(function, arguments, calls) * calls) < _SMALLEST:
+        calls = max(2 * calls, int(calls * _SMALLEST / max(taken, 1e-9)))
+    return calls
+
+
+def _sample(function: Any, arguments: tuple[Any, ...], calls: int) -> float:
+    result = None
+    begin = time.perf_counter()
+    for _ in range(calls):
+        result = function(*arguments)
+    _wait(result)
+    return (time.perf_counter() - begin) / calls
+
+
+def _wait(result: Any) -> None:
+    """Until what was queued is done, where a framework queues."""
+    if hasattr(result, "block_until_ready"):
+        result.block_until_ready()
+    elif getattr(result, "is_cuda", False):
+        import torch
+
+        torch.cuda.synchronize(result.device)

@@ -1,0 +1,173 @@
+"""An author's project, built in place: build/dev/site holds its package, ready to import, and each build brings it up to date.
+
+This is what an editable install puts on Python's path, and what `kernpack dev` builds on every save.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernpack_sdk import cmake_dir, wheel
+from kernpack_sdk.diagnose import lifted
+
+_BASES = ("src", "python", ".")  # where scikit-build-core looks for a project's Python package, in its order
+
+
+class BuildError(RuntimeError):
+    """The build failed; the text begins with what Kernpack has to say of it."""
+
+
+@dataclass(frozen=True)
+class Project:
+    root: Path
+
+    @property
+    def build(self) -> Path:
+        return self.root / "build" / "dev"
+
+    @property
+    def site(self) -> Path:
+        """The folder for Python's path."""
+        return self.build / "site"
+
+    def settings(self) -> dict[str, Any]:
+        file = self.root / "pyproject.toml"
+        try:
+            return tomllib.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BuildError(
+                f"{self.root}: no pyproject.toml here; run this in a project's folder, or start one: kernpack new NAME"
+            ) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise BuildError(f"{file}: {error}") from None
+
+    @property
+    def name(self) -> str:
+        name = self.settings().get("project", {}).get("name")
+        if not isinstance(name, str):
+            raise BuildError(f'{self.root / "pyproject.toml"}: no name in [project]; add name = "my-kernels"')
+        return name
+
+    def python_folder(self) -> Path | None:
+        """The author's own package; None where the project has no Python."""
+        package = self.name.replace("-", "_").replace(".", "_")
+        stated = self.settings().get("tool", {}).get("scikit-build", {}).get("wheel", {}).get("packages")
+        folders = [self.root / each for each in stated or []] or [self.root / base / package for base in _BASES]
+        return next((folder for folder in folders if (folder / "__init__.py").is_file()), None)
+
+    def is_configured(self) -> bool:
+        cache = self.build / "CMakeCache.txt"
+        if not cache.is_file():
+            return False
+        kept = dict(
+            line.partition("=")[::2] for line in cache.read_text(encoding="utf-8", errors="replace").splitlines()
+        )
+        same = Path(kept.get("kernpack_DIR:PATH", "")) == cmake_dir()
+        return same and Path(kept.get("CMAKE_MAKE_PROGRAM:FILEPATH", "")).is_file()
+
+    def build_now(self) -> str:
+        """Builds what changed and brings `site` up to date; what the tools printed. Raises BuildError."""
+        name = self.name  # says so where there is no project
+        if not (self.root / "CMakeLists.txt").is_file():
+            raise BuildError(
+                f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME"
+            )
+        with self._alone():
+            said = "" if self.is_configured() else self._configure()
+            said += self._run("--build", self.build)
+            self._install()
+        return said
+
+    def _configure(self) -> str:
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        if (self.build / "CMakeCache.txt").is_file():  # of another SDK or another tool: its paths are everywhere
+            (self.build / "CMakeCache.txt").unlink()
+        define = [
+            f"-Dkernpack_DIR={cmake_dir()}",
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-DPython_EXECUTABLE={sys.executable}",
+        ]
+        stated = self.settings().get("tool", {}).get("scikit-build", {}).get("cmake", {}).get("define", {})
+        define += [f"-D{name}={_cmake_value(value)}" for name, value in stated.items() if not isinstance(value, dict)]
+        return self._run("-S", self.root, "-B", self.build, *generator, *define)
+
+    def _install(self) -> None:
+        fresh = self.build / "site.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        self._run("--install", self.build, "--prefix", fresh)
+        modules = sorted(fresh.rglob("*.so"))
+        if not modules:
+            raise BuildError(wheel.nothing_installed(self.name, str(self.root / "CMakeLists.txt")))
+        own = self.python_folder()
+        if own is not None:
+            _link_tree(own, fresh / own.name)
+        for package in {module.parent for module in modules} - {fresh}:
+            wheel.add_stub(package, [module for module in modules if module.parent == package])
+        _replace(fresh, self.site)
+
+    def _run(self, *words: str | Path) -> str:
+        cmake = shutil.which("cmake")
+        if cmake is None:
+            raise BuildError("no cmake on the PATH; install it: pip install cmake ninja")
+        done = subprocess.run(
+            [cmake, *map(str, words)],
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode != 0:
+            raise BuildError(lifted(done.stdout))
+        return done.stdout
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One build of a project at a time, whichever process asks."""
+        self.build.mkdir(parents=True, exist_ok=True)
+        with open(self.build / "kernpack.lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _cmake_value(value: Any) -> str:
+    return str(value) if not isinstance(value, bool) else "ON" if value else "OFF"
+
+
+def _link_tree(source: Path, target: Path) -> None:
+    """Links to each file: an edit is live, and what CMake installs lies beside them."""
+    for file in source.rglob("*"):
+        link = target / file.relative_to(source)
+        if file.is_file() and "__pycache__" not in file.parts and not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(file)
+
+
+def _replace(fresh: Path, site: Path) -> None:
+    """Each file in one step, so that a process that loads meanwhile sees whole ones; then what is gone is removed."""
+    names = {file.relative_to(fresh) for file in fresh.rglob("*") if not file.is_dir() or file.is_symlink()}
+    for name in names:
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        if not _same(fresh / name, site / name):
+            os.replace(fresh / name, site / name)
+    for file in [file for file in site.rglob("*") if not file.is_dir() or file.is_symlink()]:
+        if file.relative_to(site) not in names and "__pycache__" not in file.parts:
+            file.unlink()
+    shutil.rmtree(fresh)
+
+
+def _same(a: Path, b: Path) -> bool:
+    if a.is_symlink() or b.is_symlink() or not b.is_file():
+        return a.is_symlink() and b.is_symlink() and a.readlink() == b.readlink()
+    return a.read_bytes() == b.read_bytes()

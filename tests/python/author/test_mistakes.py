@@ -1,0 +1,64 @@
+"""Each typical mistake of an author's, and that its message says what to do; docs/mistakes.md is the table of them, written here.
+
+KERNPACK_WRITE_DOCS=1 writes the page again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from pathlib import Path
+
+import kernpack
+import pytest
+from mistakes import CONTRACTS, SOURCES, contract
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/mistakes.md"
+ROWS = [(what, contract(text), re.escape(said)) for what, text, said in CONTRACTS] + [
+    (what, source, re.sub(r"[()\[\]?{}+]", lambda c: "\\" + c[0], said)) for what, source, said in SOURCES
+]
+_HEAD = """\
+# Typical mistakes, and what is said of them
+
+Written by `tests/python/author/test_mistakes.py`, which makes each mistake. `kernpack dev`, `pip install`,
+`kernpack.load` and `load_inline` say the same; a mistake in a contract comes with its text and the place in it.
+
+| the mistake | the message |
+| -- | -- |
+"""
+
+
+@functools.cache
+def _message(source: str) -> str:
+    """The line that is said first."""
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        kernpack.load_inline(source)
+    lines = str(caught.value).splitlines()
+    first = next((line for line in lines if line.startswith("kernpack: ")), lines[0])
+    return re.sub(r"'?/\S+/(\w+?)_[0-9a-f]{64}\.so'?", r"\1.so", first)
+
+
+@pytest.mark.parametrize(("what", "source", "said"), ROWS, ids=[row[0] for row in ROWS])
+def test_the_message_says_what_to_do(what: str, source: str, said: str) -> None:
+    assert re.search(said, _message(source)), _message(source)
+
+
+@pytest.mark.parametrize("text", [row[1] for row in CONTRACTS], ids=[row[0] for row in CONTRACTS])
+def test_the_place_is_marked_and_nothing_else_is_said(text: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        kernpack.load_inline(contract(text))
+    lines = str(caught.value).splitlines()
+    plain = text.replace('\\"', '"')
+    at = next(i for i, line in enumerate(lines) if line == f"  {plain}")
+    assert re.fullmatch(r" *\^", lines[at + 1])
+    assert 0 <= lines[at + 1].index("^") - 2 <= len(plain)
+    assert not any(": error: " in line for line in lines)
+
+
+def test_the_table() -> None:
+    rows = [f"| {what} | {_message(source).replace('|', chr(92) + '|')} |" for what, source, _ in ROWS]
+    page = _HEAD + "\n".join(f"| {row[0]} | `{row[1]}` |" for row in (r[2:-2].split(" | ", 1) for r in rows)) + "\n"
+    if os.environ.get("KERNPACK_WRITE_DOCS") == "1":
+        PAGE.write_text(page)
+    assert PAGE.read_text() == page, "docs/mistakes.md isn't what is said; KERNPACK_WRITE_DOCS=1 writes it again"

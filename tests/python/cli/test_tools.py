@@ -1,0 +1,91 @@
+"""inspect, bench, build and publish: mistakes, and what needs no project. tests/python/examples/test_new.py uses them on one."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import kernpack
+import pytest
+
+SOURCE = "void twice(kp::TensorView x, kp::MutTensorView out) {}"
+
+
+@pytest.fixture(scope="module")
+def path() -> str:
+    return kernpack.load_inline(SOURCE, {"twice": "(x: f32[N]) -> (out: f32[N])"}, name="inspected").path
+
+
+def test_inspect_a_module(command, path: str) -> None:
+    (module,) = json.loads(command("inspect", path, "--json").stdout)["modules"]
+    assert module["functions"] == [
+        {"name": "twice", "contract": "(x: f32[N]) -> (out: f32[N])", "doc": None, "targets": ["baseline"]}
+    ]
+    assert module["hosts"] == "runs on hosts of ABI 1.0 and newer"
+    text = command("inspect", path).stdout
+    assert "(x: f32[N]) -> (out: f32[N])" in text
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("nowhere.so", "'nowhere.so' is neither a file (.so, .whl), nor a folder, nor an installed package"),
+        ("no_such_package", "'no_such_package' is neither a file"),
+        ("json", "json: holds no kernel module"),
+        ("broken.whl", "broken.whl: not a wheel: File is not a zip file"),
+        ("empty.whl", "empty.whl: holds no kernel module"),
+        ("text.so", "text.so: not an ELF"),
+    ],
+)
+def test_inspect_what_is_no_module(command, tmp_path: Path, what: str, said: str) -> None:
+    (tmp_path / "broken.whl").write_text("no zip")
+    (tmp_path / "text.so").write_text("no ELF")
+    with zipfile.ZipFile(tmp_path / "empty.whl", "w") as archive:
+        archive.writestr("../outside.so", "kept inside the folder that it is unpacked to")
+    done = command("inspect", what, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: kernpack inspect: ")
+    assert said in done.stderr
+    assert not (tmp_path.parent / "outside.so").exists()
+
+
+def test_bench(command, tmp_path: Path) -> None:
+    file = tmp_path / "bench.py"
+    file.write_text("def cases():\n    yield 'sum', sum, None, ([1, 2],)\n    yield 'max', max, min, ([1, 2],)\n")
+    rows = json.loads(command("bench", file, "--seconds", "0.02", "--json").stdout)
+    assert [(row["case"], row["ratio"] is None) for row in rows] == [("sum", True), ("max", False)]
+    assert "times as fast" in command("bench", file, "-k", "max", "--seconds", "0.02").stdout
+    assert "no case named *none*" in command("bench", file, "-k", "none").stderr
+    file.write_text("def cases():\n    yield 'sum', sum\n")
+    assert "expected (name, function, reference or None, arguments)" in command("bench", file).stderr
+    file.write_text("")
+    assert "has no function cases()" in command("bench", file).stderr
+
+
+def test_build_and_publish_outside_a_project(command, tmp_path: Path) -> None:
+    assert "no pyproject.toml here; start a project: kernpack new NAME" in command("build", cwd=tmp_path).stderr
+    assert "no pyproject.toml here" in command("dev", "--once", cwd=tmp_path).stderr
+    assert "no wheels in dist/; kernpack build makes them" in command("publish", cwd=tmp_path).stderr
+    assert "no file missing.whl" in command("publish", "missing.whl", cwd=tmp_path).stderr
+
+
+def test_publish_names_the_problems_and_uploads_nothing(command, tmp_path: Path) -> None:
+    """twine is played by a module of its name: what it says decides."""
+    (tmp_path / "twine.py").write_text("import sys; print('FAILED long_description'); sys.exit(1)\n")
+    with zipfile.ZipFile(tmp_path / "a-1-py3-none-any.whl", "w") as archive:
+        archive.writestr("a.py", "")
+    env = {"PYTHONPATH": f"{tmp_path}"}
+    done = command("publish", "a-1-py3-none-any.whl", "--no-test", cwd=tmp_path, env=_with_packages(env))
+    assert done.returncode == 1
+    assert "a-1-py3-none-any.whl: twine check: FAILED long_description" in done.stdout
+    assert "contains neither a kernel module nor a backend" in done.stdout
+    assert "Not ready" in done.stdout
+    assert "upload" not in done.stdout
+
+
+def _with_packages(env: dict[str, str]) -> dict[str, str]:
+    import kernpack_sdk
+
+    packages = [str(Path(package.__file__).parents[1]) for package in (kernpack, kernpack_sdk)]
+    return {"PYTHONPATH": ":".join([env["PYTHONPATH"], *packages])}
