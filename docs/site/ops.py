@@ -31,6 +31,31 @@ print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
 print(k.mean_pool(x, np.array([True, True, False])))
 """,
+    "pack_q4_0": """\
+blocks = np.zeros((2, 18), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
+print(k.pack_q4_0(blocks).shape)
+""",
+    "pack_q4_1": """\
+blocks = np.zeros((2, 20), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
+print(k.pack_q4_1(blocks).shape)
+""",
+    "pack_q8_0": """\
+scale = np.full((1, 1), 0.5, np.float16).view(np.uint8)
+blocks = np.concatenate([scale, np.arange(32, dtype=np.uint8)[None]], axis=1)  # a row of 0, 0.5, 1, ...
+print(k.packed_embedding(k.pack_q8_0(blocks), np.array([0]), columns=32)[0, :4])
+""",
+    "packed_embedding": """\
+scales = np.array([[1], [2]], np.float16).view(np.uint8)
+blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
+weight = k.pack_q8_0(blocks)
+print(k.packed_embedding(weight, np.array([1, 0]), columns=32)[:, :3])
+""",
+    "packed_linear": """\
+scales = np.array([[1], [2]], np.float16).view(np.uint8)
+blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
+weight = k.pack_q8_0(blocks)
+print(k.packed_linear(np.ones((1, 32), np.float32), weight, bias=np.array([0, 1], np.float32)))
+""",
     "rms_norm": """\
 print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
 """,
