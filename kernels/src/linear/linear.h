@@ -9,8 +9,11 @@ namespace kk {
 // X(type): what activations and results may be. They are computed in f32, so f64 isn't among them.
 #define KK_LINEAR_TYPES(X) X(float) X(Bf16) X(F16)
 
-// How a product is computed: integers of 8 bits, bf16 pairs or f32, each added up in f32.
-enum class LinearCompute { kInt8, kBf16, kFloat };
+// How a product is computed: activations as integers of 8 bits, of two times 8 bits, as bf16 pairs or f32; each added up in f32.
+enum class LinearCompute { kInt8, kInt16, kBf16, kFloat };
+
+// Two bytes stand for kHighByte * the first + the second; the largest activation of a block is kHighByte * 127.
+constexpr int32_t kHighByte = 128;
 
 // Rows of activations, made ready for a way to compute. Which of the arrays are set follows from it.
 struct Activations {
@@ -18,7 +21,8 @@ struct Activations {
   int64_t rows, columns;
   float* floats;  // [rows, columns]: kFloat
   uint16_t* halves;  // [rows, columns] of bf16: kBf16
-  int8_t* bytes;  // [rows, columns]: kInt8, with ...
+  int8_t* bytes;  // [rows, columns]: kInt8 and kInt16, with ...
+  int8_t* low_bytes;  // [rows, columns]: kInt16, with ...
   float* scales;  // [rows, blocks] ...
   float* sums;  // [rows, blocks] of what the bytes stand for
 };
@@ -31,7 +35,7 @@ struct LinearResult {
   const T* residual;  // [rows, n]
 };
 
-// How many rows the level's kInt8 takes before another way is quicker, and what that way is.
+// How many rows the level's kInt16 takes before another way is quicker, and what that way is.
 template <class Level>
 struct LinearChoice {
   static LinearCompute Automatic(int64_t rows);

@@ -8,6 +8,7 @@ namespace {
 template <class Level>
 LinearCompute Compute(kp::StringView compute, int64_t rows) {
   if (compute == "i8") return LinearCompute::kInt8;
+  if (compute == "i16") return LinearCompute::kInt16;
   if (compute == "bf16") return LinearCompute::kBf16;
   if (compute == "f32") return LinearCompute::kFloat;
   return LinearChoice<Level>::Automatic(rows);
@@ -16,15 +17,16 @@ LinearCompute Compute(kp::StringView compute, int64_t rows) {
 // Scratch memory of this thread, 64-byte aligned, for what `activations` needs.
 Activations MakeActivations(LinearCompute compute, int64_t rows, int64_t columns) {
   const int64_t count = rows * columns, blocks = count / kBlockColumns;
-  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr};
+  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   const kp::Workspace memory(kp::Device(), "linear activations", static_cast<uint64_t>(count * 4 + 64));
   auto* bytes = memory.data_as<uint8_t>();
   x.floats = reinterpret_cast<float*>(bytes);
   x.halves = reinterpret_cast<uint16_t*>(bytes);
-  if (compute == LinearCompute::kInt8) {
+  if (compute == LinearCompute::kInt8 || compute == LinearCompute::kInt16) {
     x.scales = x.floats;
     x.sums = x.scales + blocks;
     x.bytes = reinterpret_cast<int8_t*>(x.sums + blocks);
+    if (compute == LinearCompute::kInt16) x.low_bytes = x.bytes + count;
   }
   return x;
 }
@@ -34,7 +36,8 @@ constexpr int64_t kProductsPerThread = 1 << 17;
 
 template <class Level, class T>
 void Run(const PackedWeight& weight, const Activations& x, const LinearResult<T>& result) {
-  const bool few = x.compute == LinearCompute::kInt8 || (x.compute == LinearCompute::kFloat && x.rows <= 2);
+  const bool few = x.compute == LinearCompute::kInt8 || x.compute == LinearCompute::kInt16 ||
+                   (x.compute == LinearCompute::kFloat && x.rows <= 2);
   if (few) {
     const int64_t products = std::max<int64_t>(1, kGroupRows * x.columns * x.rows);
     kp::parallel_for(weight.groups(), std::max<int64_t>(1, kProductsPerThread / products),
@@ -74,13 +77,13 @@ void PackedLinear(kp::TensorView x, kp::TensorView packed, std::optional<kp::Ten
 }  // namespace
 }  // namespace kk
 
-KP_DOC(packed_linear,
-       "x times the transpose of a packed weight (pack_q4_0 and its kin), plus bias and residual. compute: \"i8\" "
-       "rounds x to "
-       "8 bits, a scale for every 32 columns; \"bf16\" both to bf16; \"f32\" neither. \"auto\" is \"i8\" for up to 4 "
-       "rows, "
-       "and from there the quicker one of the others.");
+KP_DOC(
+    packed_linear,
+    "x times the transpose of a packed weight (pack_q4_0 and its kin), plus bias and residual. compute: \"i8\" and "
+    "\"i16\" "
+    "round x to 8 or 15 bits, a scale for every 32 columns; \"bf16\" rounds both to bf16; \"f32\" neither. \"auto\" is "
+    "\"i16\" for up to 4 rows, and from there the quicker one of the last two.");
 KK_EXPORT_TILES(packed_linear, kk::PackedLinear,
                 "(x: T[..., K], weight: u8[N, P], bias: T[N]? = None, residual: T[..., N]? = None, *, "
-                "compute: str in {\"auto\", \"i8\", \"bf16\", \"f32\"} = \"auto\") -> (out: T[..., N]) "
+                "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\") -> (out: T[..., N]) "
                 "where T in {f32, f16, bf16} with deterministic");

@@ -10,19 +10,21 @@ namespace {
 constexpr int64_t kAhead = 1536;
 
 // Row `row` of the activations times group `g`, into sums[16].
-template <PackedFormat F>
+template <PackedFormat F, bool kTwoBytes>
 inline void GroupTimesBytes(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row, float* sums) {
   constexpr int64_t kBytesPerBlock = PackedTraits<F>::kBlockBytes;
   const int64_t blocks = weight.blocks_per_group();
   const uint8_t* block = weight.blocks + g * blocks * kBytesPerBlock;
-  const int8_t* bytes = x.bytes + row * x.columns;
+  const int8_t *bytes = x.bytes + row * x.columns, *low = kTwoBytes ? x.low_bytes + row * x.columns : nullptr;
   const float *scales = x.scales + row * blocks, *block_sums = x.sums + row * blocks;
   VF products[kGroupVectors] = {}, minima[kGroupVectors] = {};
   for (int64_t b = 0; b < blocks; ++b, block += kBytesPerBlock) {
     for (int64_t line = 0; line < kBytesPerBlock; line += 64) Prefetch(block + kAhead + line);
     for (int v = 0; v < kGroupVectors; ++v) {
       const BlockScales<F> of(block, v);
-      products[v] += ToFloat(BlockProducts<F>(block, v, bytes + b * kBlockColumns)) * (of.d * scales[b]);
+      VI sum = BlockProducts<F>(block, v, bytes + b * kBlockColumns);
+      if (kTwoBytes) sum = sum * kHighByte + BlockProducts<F>(block, v, low + b * kBlockColumns);
+      products[v] += ToFloat(sum) * (of.d * scales[b]);
       minima[v] += of.m * block_sums[b];
     }
   }
@@ -64,7 +66,9 @@ void LinearRows(const PackedWeight& weight, const Activations& x, const LinearRe
       for (int64_t row = 0; row < x.rows; ++row) {
         float sums[kGroupRows];
         if (x.compute == LinearCompute::kInt8) {
-          GroupTimesBytes<kFormat>(weight, x, g, row, sums);
+          GroupTimesBytes<kFormat, false>(weight, x, g, row, sums);
+        } else if (x.compute == LinearCompute::kInt16) {
+          GroupTimesBytes<kFormat, true>(weight, x, g, row, sums);
         } else {
           GroupTimesFloats<kFormat>(weight, x, g, row, sums);
         }

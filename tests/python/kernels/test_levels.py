@@ -15,6 +15,9 @@ FILES = (
     "test_embedding.py",
     "test_gradients.py",
     "test_edges.py",
+    "test_attention.py",
+    "test_llm_rows.py",
+    "test_sampling.py",
 )
 TILES = ("test_linear.py",)  # made of matrix tiles, which have a level beyond v4
 

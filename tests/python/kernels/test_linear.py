@@ -12,7 +12,7 @@ from gguf.quants import dequantize, quantize
 FORMATS = ("q4_0", "q4_1", "q8_0")
 BLOCK_BYTES = {"q4_0": 18, "q4_1": 20, "q8_0": 34}
 # Root mean square error in parts of sum |x| |w| / sqrt(K), what rounding x and w to so many bits gives.
-ERROR = {"i8": 8e-3, "bf16": 6e-3, "f32": 1e-6}
+ERROR = {"i8": 8e-3, "i16": 6e-5, "bf16": 6e-3, "f32": 1e-6}
 SHAPES = ((3, 32), (16, 64), (37, 96), (130, 1088))  # borders of groups of 16, panels of 64 and of 512 columns
 
 
@@ -108,7 +108,7 @@ def test_what_is_not_finite_stays_in_its_row(k, compute, bad):
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-44, 1e-38, 1e-30, 1e30])
-@pytest.mark.parametrize("compute", ["i8", "f32"])
+@pytest.mark.parametrize("compute", ["i8", "i16", "f32"])
 def test_sizes_of_activations(k, scale, compute):
     packed, w = weights(k, "q8_0", 40, 96)
     x = (np.random.default_rng(4).normal(size=(2, 96)) * scale).astype(np.float32)
