@@ -11,6 +11,23 @@ from pathlib import Path
 
 # The example of each op. An op without one fails the build.
 EXAMPLES = {
+    "add_rms_norm": """\
+x, residual = np.array([[1, 2]], np.float32), np.array([[2, 2]], np.float32)
+out, total = k.add_rms_norm(x, residual, np.ones(2, np.float32))
+print(out, total)
+""",
+    "apply_rope": """\
+x = np.array([[[1, 0, 0, 1]]], np.float32)  # one position, one head
+k.apply_rope(x, np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32))  # a quarter of a turn
+print(x)
+""",
+    "argmax": """\
+print(k.argmax(np.array([[1, 3, 2], [5, 4, 5]], np.float32)))
+""",
+    "attention": """\
+x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
+print(k.attention(x, x, x, causal=True)[0, :, 0])
+""",
     "embedding": """\
 table = np.arange(8, dtype=np.float32).reshape(4, 2)
 print(k.embedding(table, np.array([3, 0])))
@@ -31,13 +48,51 @@ print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
 print(k.mean_pool(x, np.array([True, True, False])))
 """,
+    "pack_q4_0": """\
+blocks = np.zeros((2, 18), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
+print(k.pack_q4_0(blocks).shape)
+""",
+    "pack_q4_1": """\
+blocks = np.zeros((2, 20), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
+print(k.pack_q4_1(blocks).shape)
+""",
+    "pack_q8_0": """\
+scale = np.full((1, 1), 0.5, np.float16).view(np.uint8)
+blocks = np.concatenate([scale, np.arange(32, dtype=np.uint8)[None]], axis=1)  # a row of 0, 0.5, 1, ...
+print(k.packed_embedding(k.pack_q8_0(blocks), np.array([0]), columns=32)[0, :4])
+""",
+    "packed_embedding": """\
+scales = np.array([[1], [2]], np.float16).view(np.uint8)
+blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
+weight = k.pack_q8_0(blocks)
+print(k.packed_embedding(weight, np.array([1, 0]), columns=32)[:, :3])
+""",
+    "packed_linear": """\
+scales = np.array([[1], [2]], np.float16).view(np.uint8)
+blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
+weight = k.pack_q8_0(blocks)
+print(k.packed_linear(np.ones((1, 32), np.float32), weight, bias=np.array([0, 1], np.float32)))
+""",
     "rms_norm": """\
 print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
+""",
+    "rope": """\
+x = np.array([[[1, 0, 0, 1]]], np.float32)  # one position, one head
+cos, sin = np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32)  # a quarter of a turn
+print(k.rope(x, cos, sin))
+print(k.rope(x, cos, sin, interleaved=True))
+""",
+    "sample": """\
+logits = np.array([1, 3, 2, 0], np.float32)
+print([int(k.sample(logits, seed=7, step=step, top_k=2)) for step in range(8)])
 """,
     "softmax": """\
 x = np.array([[1, 2, 3]], np.float32)
 print(k.softmax(x))
 print(k.softmax(x, np.array([[True, True, False]])))
+""",
+    "swiglu": """\
+print(k.swiglu(np.array([-1, 0, 2], np.float32), np.ones(3, np.float32)))
 """,
 }
 _HEAD = """\

@@ -1,7 +1,7 @@
 # kernpack_add_module(<target>
 #   SOURCES <file>...              C, C++ or CUDA sources of the module
 #   [VARIANT_SOURCES <file>...]    compiled once for each of VARIANTS ...
-#   [VARIANTS <level>...]          ... e.g. x86-64-v2 x86-64-v3 x86-64-v4, ascending; the first one is the baseline
+#   [VARIANTS <level>...]          ... e.g. x86-64-v2 x86-64-v3 x86-64-v4+avx512vnni, ascending; the first one is the baseline
 #   [DEVICE_CODE <file>...]        code for devices, rows.cl say, whose bytes sources get from "rows.cl.h" (device_code::rows_cl)
 #   [OUTPUT_NAME <name>]           file name without .so; default: <target>
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
@@ -10,7 +10,9 @@
 # )
 #
 # Adds <target>, a shared object that exports the query symbol and the function aliases and nothing else. Variant sources see
-# KP_VARIANT (x86_64_v3) and, except for the baseline, KP_TARGET ("llvm -mcpu=x86-64-v3"), which KP_EXPORT_FOR takes.
+# KP_VARIANT (x86_64_v3) and, except for the baseline, KP_TARGET ("llvm -mcpu=x86-64-v3"), which KP_EXPORT_FOR takes. A level may
+# name features beside a processor: x86-64-v4+avx512vnni is KP_VARIANT x86_64_v4_avx512vnni and KP_TARGET "llvm -mcpu=x86-64-v4
+# -mattr=+avx512vnni". The source property KERNPACK_VARIANTS lists the levels that one file is compiled for, where not all.
 function(kernpack_add_module target)
   cmake_parse_arguments(PARSE_ARGV 1 KP "" "OUTPUT_NAME;DESTINATION;GLIBC"
                         "SOURCES;VARIANT_SOURCES;VARIANTS;DEVICE_CODE;INCLUDE_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LIBRARIES")
@@ -94,16 +96,44 @@ function(kernpack_variants_ target)
   foreach(level IN LISTS KP_VARIANTS)
     string(MAKE_C_IDENTIFIER ${level} id)
     set(objects ${target}_${id})
-    add_library(${objects} OBJECT ${KP_VARIANT_SOURCES})
+    string(REPLACE "+" ";" features ${level})
+    list(POP_FRONT features cpu)
+    set(options -march=${cpu})
+    set(kp_target "llvm -mcpu=${cpu}")
+    if(features)
+      list(JOIN features ",+" attributes)
+      string(APPEND kp_target " -mattr=+${attributes}")
+      list(TRANSFORM features PREPEND -m OUTPUT_VARIABLE feature_options)
+      list(APPEND options ${feature_options})
+    endif()
+    kernpack_variant_sources_(sources ${level} ${KP_VARIANT_SOURCES})
+    add_library(${objects} OBJECT ${sources})
     kernpack_module_settings_(${objects})
-    target_compile_options(${objects} PRIVATE -march=${level})
+    target_compile_options(${objects} PRIVATE ${options})
     target_compile_definitions(${objects} PRIVATE KP_VARIANT=${id})
     if(NOT baseline)
-      target_compile_definitions(${objects} PRIVATE "KP_TARGET=\"llvm -mcpu=${level}\"")
+      target_compile_definitions(${objects} PRIVATE "KP_TARGET=\"${kp_target}\"")
     endif()
     set(baseline FALSE)
     target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:${objects}>) # after the target's own objects
   endforeach()
+endfunction()
+
+# Those of the sources that are compiled for `level`.
+function(kernpack_variant_sources_ result level)
+  set(chosen "")
+  foreach(source IN LISTS ARGN)
+    get_source_file_property(levels ${source} KERNPACK_VARIANTS)
+    if(NOT levels OR level IN_LIST levels)
+      list(APPEND chosen ${source})
+    endif()
+  endforeach()
+  if(NOT chosen)
+    message(FATAL_ERROR "kernpack_add_module: no file of VARIANT_SOURCES is compiled for ${level}, which VARIANTS lists")
+  endif()
+  set(${result}
+      ${chosen}
+      PARENT_SCOPE)
 endfunction()
 
 # Links what answers the aliases, compiled once a project: the module's own sources then compile in a third of the time.

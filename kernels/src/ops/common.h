@@ -86,3 +86,9 @@ void ForRows(int64_t rows, int64_t width, F f) {
   KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                             \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Fn<::kk::x86_64_v3>, signature); \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v4", name, Fn<::kk::x86_64_v4>, signature)
+
+// The same for what is made of matrix tiles, which have one level more.
+#define KK_EXPORT_TILES(name, Fn, signature)                                 \
+  KK_EXPORT(name, Fn, signature);                                            \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16", name, \
+                Fn<::kk::x86_64_v4_avx512vnni_avx512bf16>, signature)

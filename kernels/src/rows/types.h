@@ -28,6 +28,7 @@ using ComputeType = typename Compute<T>::Type;
 struct x86_64_v2;
 struct x86_64_v3;
 struct x86_64_v4;
+struct x86_64_v4_avx512vnni_avx512bf16;  // matrix products only
 
 // X(type): every storage type of the floating-point kernels.
 #define KK_FLOAT_TYPES(X) X(float) X(double) X(Bf16) X(F16)

@@ -124,6 +124,34 @@ def test_variants_are_compiled_once_a_level(build) -> None:
     assert order == sorted(order)  # inline functions come from the narrowest instruction set
 
 
+def test_a_variant_may_name_features(build) -> None:
+    only = 'set_source_files_properties(w.cc PROPERTIES KERNPACK_VARIANTS "x86-64-v2")\n'
+    level = "x86-64-v4+avx512vnni+avx512bf16"
+    built = build(
+        only + f"kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc w.cc VARIANTS x86-64-v2 {level})\n",
+        {
+            "m.cc": "extern const char* const target_x86_64_v4_avx512vnni_avx512bf16;\n"
+            + MODULE.replace("= 0", "= target_x86_64_v4_avx512vnni_avx512bf16 == nullptr"),
+            "v.cc": VARIANT,
+            "w.cc": "#ifdef __AVX512F__\n#error compiled for a level that isn't listed\n#endif\n",
+        },
+    )
+    assert built.ok, built.log
+    content = (built.folder / "m.so").read_bytes()
+    assert b"is llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16\0" in content
+    assert "-march=x86-64-v4 -mavx512vnni -mavx512bf16" in (built.folder / "build.ninja").read_text()
+
+
+def test_a_variant_without_sources_is_explained(build) -> None:
+    built = build(
+        'set_source_files_properties(v.cc PROPERTIES KERNPACK_VARIANTS "x86-64-v2")\n'
+        "kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc VARIANTS x86-64-v2 x86-64-v3)\n",
+        {"m.cc": MODULE, "v.cc": VARIANT},
+    )
+    assert not built.ok
+    assert "no file of VARIANT_SOURCES is compiled for x86-64-v3, which VARIANTS lists" in built.text
+
+
 def test_the_content_hash_follows_the_sources(build) -> None:
     def digest() -> bytes:
         found = re.findall(rb"\0([0-9a-f]{64})\0", (built.folder / "m.so").read_bytes())

@@ -8,11 +8,23 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FILES = ("test_norms.py", "test_softmax.py", "test_gelu.py", "test_embedding.py", "test_gradients.py", "test_edges.py")
+FILES = (
+    "test_norms.py",
+    "test_softmax.py",
+    "test_gelu.py",
+    "test_embedding.py",
+    "test_gradients.py",
+    "test_edges.py",
+    "test_attention.py",
+    "test_llm_rows.py",
+    "test_sampling.py",
+)
+TILES = ("test_linear.py",)  # made of matrix tiles, which have a level beyond v4
 
 
-@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
+@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
 def test_level(level):
+    files = TILES if level == "x86-64-v4" else FILES + TILES
     done = subprocess.run(
         [
             sys.executable,
@@ -23,7 +35,7 @@ def test_level(level):
             "no:cacheprovider",
             "-p",
             "no:xdist",
-            *(str(HERE / f) for f in FILES),
+            *(str(HERE / f) for f in files),
         ],
         env=os.environ | {"KERNPACK_TARGET": f"llvm -mcpu={level}"},
         capture_output=True,

@@ -19,8 +19,8 @@ class Sample:
     mapped: tuple[int, ...] = (0,)
 
     def floats(self) -> tuple[int, ...]:
-        """The arguments that can have a gradient."""
-        return tuple(i for i, value in enumerate(self.args) if value.dtype.kind == "f")
+        """The arguments that can have a gradient; tables of angles, which have none, are f32."""
+        return tuple(i for i, value in enumerate(self.args) if value.dtype == np.float64)
 
     def stacked(self, times: int) -> tuple[Any, ...]:
         """The arguments for vmap: the mapped ones as `times` different items."""
@@ -43,9 +43,13 @@ def _normal(*shape: int) -> np.ndarray:
 _X, _D, _W, _B = _normal(2, 3, 8), _normal(2, 3, 8), _normal(8), _normal(8)
 _PROBS = np.exp(_X) / np.exp(_X).sum(-1, keepdims=True)
 _TABLE, _INDICES = _normal(5, 8), np.array([[0, 2, 4], [2, 1, 0]], np.int32)
+_ANGLES = _normal(2, 3)
+_COS, _SIN = np.cos(_ANGLES).astype(np.float32), np.sin(_ANGLES).astype(np.float32)
+_HEADS = _normal(2, 3, 8)  # two positions of three heads
 _TOKENS = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
 
 SAMPLES = {
+    "add_rms_norm": Sample((_X, _D, _W), mapped=(0, 1)),
     "embedding": Sample((_TABLE, _INDICES), mapped=(1,)),
     "embedding_backward": Sample((_D, _TABLE, _INDICES)),
     "gelu": Sample((_X,)),
@@ -58,7 +62,10 @@ SAMPLES = {
     "mean_pool_backward": Sample((_normal(2, 8), _TOKENS), mapped=(0, 1)),
     "rms_norm": Sample((_X, _W)),
     "rms_norm_backward": Sample((_D, _X, _W), {"eps": 1e-6}, (0, 1)),
+    "rope": Sample((_HEADS, _COS, _SIN)),
+    "rope_backward": Sample((_HEADS, _COS, _SIN), {"interleaved": True}),
     "softmax": Sample((_X,)),
     "softmax_backward": Sample((_D, _PROBS), mapped=(0, 1)),
     "softmax_mask_backward": Sample((_D, _PROBS, _normal(1, 3, 8)), mapped=(0, 1)),
+    "swiglu": Sample((_X, _D), mapped=(0, 1)),
 }

@@ -53,7 +53,7 @@ def vmap(op: Callable[..., Any], sample: Sample) -> str:
 
 
 def grad(op: Callable[..., Any], sample: Sample) -> str:
-    args = [tensor.requires_grad_() if tensor.is_floating_point() else tensor for tensor in _tensors(sample)]
+    args = [tensor.requires_grad_() if tensor.dtype == torch.float64 else tensor for tensor in _tensors(sample)]
     assert torch.autograd.gradcheck(functools.partial(op, **sample.kwargs), args)
     return "yes"
 

@@ -1,0 +1,78 @@
+"""How far the model is from its float64 reference: python check.py [prompts] [tokens] [model.gguf].
+
+Answers are written greedily, then both models read them: at each position of an answer, is the likeliest next token the same, and
+how far is one distribution from the other (KL divergence)?
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import kernpack
+import numpy as np
+from gguf_file import GgufFile
+from main import shipped_model
+from model import Model
+from reference import Reference
+from tokens import Tokens
+from tqdm import tqdm
+
+AGREE = 0.99
+_TOPICS = (
+    "the sea", "a steam engine", "bread", "prime numbers", "the moon", "a good book", "winter", "democracy",
+    "photosynthesis", "chess", "the number zero", "a violin", "rain", "the Roman Empire", "tea", "gravity",
+)  # fmt: skip
+_QUESTIONS = (
+    "Explain {} to a child.",
+    "Write two lines about {}.",
+    "What is special about {}?",
+    "List three facts about {}.",
+)
+PROMPTS = [question.format(topic) for question in _QUESTIONS for topic in _TOPICS]
+
+
+def greedy(model, prompt, count):
+    """The answer, and the logits that each of its tokens was taken from."""
+    cache, found, answer = model.cache(len(prompt) + count), [], []
+    logits = model.forward(prompt, cache)
+    while True:
+        found.append(logits[0])
+        answer.append(int(np.argmax(logits[0])))
+        if len(answer) == count:
+            return answer, np.stack(found)
+        logits = model.forward(answer[-1:], cache)
+
+
+def log_softmax(x):
+    x = x.astype(np.float64) - x.max(-1, keepdims=True)
+    return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+
+def compare(model, reference, prompts, count):
+    """Of all positions: whether the likeliest tokens agree, and the KL divergence from the reference's distribution."""
+    answers = [greedy(model, prompt, count) for prompt in tqdm(prompts, desc="answers", unit="prompt", leave=False)]
+    expected = reference.logits([prompt + answer[:-1] for prompt, (answer, _) in zip(prompts, answers, strict=True)])
+    agree, divergence = [], []
+    for (_, found), logits in zip(answers, expected, strict=True):
+        p, q = log_softmax(logits[-count:]), log_softmax(found)
+        agree.append(p.argmax(-1) == q.argmax(-1))
+        divergence.append((np.exp(p) * (p - q)).sum(-1))
+    return np.concatenate(agree), np.concatenate(divergence)
+
+
+def main() -> int:
+    count, length = (int(n) for n in [*sys.argv[1:3], 64, 64][:2])
+    file = GgufFile(Path(sys.argv[3]) if len(sys.argv) > 3 else shipped_model())
+    tokens, model = Tokens(file), Model(kernpack.load("kernpack_kernels"), file)
+    prompts = [tokens.prompt([{"role": "user", "content": prompt}]) for prompt in PROMPTS[:count]]
+    agree, divergence = compare(model, Reference(file), prompts, length)
+    print(
+        f"{len(prompts)} prompts x {length} tokens: the likeliest token agrees at {agree.mean():.2%} of the positions"
+    )
+    print(f"KL divergence from the float64 reference: mean {divergence.mean():.1e}, largest {divergence.max():.1e}")
+    return 0 if agree.mean() >= AGREE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

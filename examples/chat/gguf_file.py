@@ -1,0 +1,142 @@
+"""A Llama-family model in a GGUF file: its sizes and its tensors, each checked before it is used."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+
+
+class ModelError(Exception):
+    """The file is not a model that this example can run. The text is for its user."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the file says about the model."""
+
+    layers: int
+    width: int
+    hidden: int
+    heads: int
+    groups: int  # heads of keys and values
+    head_width: int
+    vocabulary: int
+    context: int
+    eps: float
+    rope_base: float
+    rope_width: int
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A matrix [rows, columns] as the file holds it: blocks of `form`, a row of bytes for each row; or numbers."""
+
+    form: str
+    data: np.ndarray
+    columns: int
+
+    def values(self) -> np.ndarray:
+        """In f32."""
+        return np.asarray(gguf.quants.dequantize(self.data, gguf.GGMLQuantizationType[self.form]), np.float32)
+
+
+class GgufFile:
+    """An open file. What is wrong with it is a ModelError that names it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        try:
+            with self.path.open("rb") as file:
+                magic = file.read(4)
+        except OSError as error:
+            raise ModelError(f"{path}: {error.strerror or error}") from None
+        if magic != b"GGUF":
+            raise ModelError(f"{path}: not a GGUF file: it begins with {magic!r}, not with b'GGUF'")
+        try:
+            self._reader = gguf.GGUFReader(self.path)
+            self._fields = {name: field.contents() for name, field in self._reader.fields.items()}
+            self._tensors = {tensor.name: tensor for tensor in self._reader.tensors}
+        except Exception as error:  # the reader trusts the file: what it stumbles over can be anything
+            raise ModelError(f"{path}: damaged or cut short: {type(error).__name__}: {error}") from None
+
+    def field(self, name: str, kind: type, default: Any = None) -> Any:
+        value = self._fields.get(name, default)
+        if value is None:
+            raise ModelError(f"{self.path}: has no {name}")
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+            raise ModelError(f"{self.path}: {name}: expected {kind.__name__}, got {value!r:.60}")
+        return value
+
+    def _size(self, name: str, most: int, default: int | None = None) -> int:
+        value = self.field(name, int, default)
+        if not 0 < value <= most:
+            raise ModelError(f"{self.path}: {name}: expected a number from 1 to {most}, got {value}")
+        return int(value)
+
+    def sizes(self) -> Sizes:
+        architecture = self.field("general.architecture", str)
+        if architecture != "llama":
+            raise ModelError(f"{self.path}: expected a model of the architecture 'llama', got {architecture!r}")
+        if self._fields.get("llama.expert_count"):
+            raise ModelError(f"{self.path}: is a mixture of experts, which this example doesn't run")
+        scaling = self._fields.get("llama.rope.scaling.type", "none")
+        if scaling != "none":
+            raise ModelError(f"{self.path}: llama.rope.scaling.type: expected none, got {scaling!r}")
+        width = self._size("llama.embedding_length", 1 << 20)
+        heads = self._size("llama.attention.head_count", 1 << 12)
+        groups = self._size("llama.attention.head_count_kv", 1 << 12, heads)
+        head_width = self._size("llama.attention.key_length", 1 << 12, max(1, width // heads))
+        rope_width = self._size("llama.rope.dimension_count", head_width, head_width)
+        eps = self.field("llama.attention.layer_norm_rms_epsilon", float)
+        base = self.field("llama.rope.freq_base", float, 10000.0)
+        if heads % groups or rope_width % 2 or not (0 < eps < 1) or not (1 <= base < math.inf):
+            raise ModelError(
+                f"{self.path}: sizes that don't fit: {heads} heads over {groups}, rope over {rope_width} of {head_width}, "
+                f"base {base}, epsilon {eps}"
+            )
+        return Sizes(
+            layers=self._size("llama.block_count", 1 << 12),
+            width=width,
+            hidden=self._size("llama.feed_forward_length", 1 << 24),
+            heads=heads,
+            groups=groups,
+            head_width=head_width,
+            vocabulary=len(self.tokens()),
+            context=self._size("llama.context_length", 1 << 30),
+            eps=eps,
+            rope_base=base,
+            rope_width=rope_width,
+        )
+
+    def tokens(self) -> list[str]:
+        tokens = self.field("tokenizer.ggml.tokens", list)
+        if not tokens or not all(isinstance(token, str) for token in tokens):
+            raise ModelError(f"{self.path}: tokenizer.ggml.tokens: expected a list of texts")
+        return tokens
+
+    def has(self, name: str) -> bool:
+        return name in self._tensors
+
+    def matrix(self, name: str, rows: int, columns: int) -> Weights:
+        tensor = self._tensor(name, (rows, columns))
+        return Weights(tensor.tensor_type.name, tensor.data, columns)
+
+    def vector(self, name: str, size: int) -> np.ndarray:
+        tensor = self._tensor(name, (size,))
+        return Weights(tensor.tensor_type.name, tensor.data, size).values().reshape(size)
+
+    def _tensor(self, name: str, shape: tuple[int, ...]) -> Any:
+        tensor = self._tensors.get(name)
+        if tensor is None:
+            raise ModelError(f"{self.path}: has no tensor {name}")
+        found = tuple(int(n) for n in reversed(tensor.shape))
+        if found != shape:
+            raise ModelError(f"{self.path}: {name}: expected the shape {list(shape)}, got {list(found)}")
+        return tensor

@@ -1,0 +1,65 @@
+// Attention of the queries that share a key: plain pointers, compiled once per CPU level.
+#pragma once
+
+#include <algorithm>
+
+#include "../rows/types.h"
+
+namespace kk {
+
+// X(type): what queries, keys and values may be. They are computed in f32, so f64 isn't among them.
+#define KK_ATTENTION_TYPES(X) X(float) X(Bf16) X(F16)
+
+// Strides of a tensor [batch, length, heads, width], in elements; the last dimension's is 1.
+struct AttentionStrides {
+  int64_t batch, row, head;
+};
+
+template <class T>
+struct AttentionArgs {
+  const T *q, *k, *v;
+  AttentionStrides of_q, of_k, of_v;
+  int64_t batch, queries, heads;  // of q
+  int64_t keys, groups;  // of k and v; `heads` is a multiple of `groups`
+  int64_t width;
+  float scale;
+  float soft_cap;  // 0: none
+  bool causal;  // the last query sees the last key
+  int64_t window;  // how many keys a query sees at most, the last ones; 0: all
+  const int32_t* lengths;  // [batch], how many keys there are; null: all
+
+  int64_t shared() const { return heads / groups; }  // queries beside each other that share a key
+};
+
+constexpr int64_t kAttentionRows = 66;  // a multiple of every level's tile
+constexpr int64_t kAttentionKeys = 128;  // at a time
+
+// One piece of the work: `count` queries of one group, all its heads, beside the keys [first_key, last_key).
+struct AttentionTask {
+  int64_t batch, group, query, count, first_key, last_key;
+};
+
+// What a task leaves: row h * count + i is head h of the i-th query.
+struct AttentionState {
+  float* sums;  // [rows, padded]: of exp(score - largest) * v
+  float* largest;  // [rows]
+  float* total;  // [rows]: of exp(score - largest)
+};
+
+inline int64_t PaddedWidth(int64_t width) { return (width + 15) / 16 * 16; }
+
+// Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
+inline int64_t AttentionScratch(int64_t rows, int64_t width) {
+  const int64_t padded = PaddedWidth(width);
+  return rows * (padded + kAttentionKeys) + 2 * kAttentionKeys * padded;
+}
+
+template <class Level, class T>
+void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* scratch);
+
+// out[width] of a row: what `parts` states, `state_stride` floats apart, add up to.
+template <class Level, class T>
+void AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
+                    int64_t row_stride, T* out, int64_t width);
+
+}  // namespace kk

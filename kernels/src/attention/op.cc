@@ -1,0 +1,127 @@
+// attention.
+#include "attention.h"
+
+#include <cmath>
+
+#include "../ops/common.h"
+
+namespace kk {
+namespace {
+
+// Keys beside which a task works: long sequences are cut, so that few queries still make work for several threads. The cut
+// follows from shapes alone, and with it the result.
+constexpr int64_t kSpan = 512;
+constexpr int64_t kEnoughTasks = 16;
+
+template <class T>
+AttentionStrides StridesOf(kp::TensorView x) {
+  return {x.stride(0), x.stride(1), x.stride(2)};
+}
+
+float* FloatScratch(const char* key, int64_t count) {
+  return kp::Workspace(kp::Device(), key, static_cast<uint64_t>(count) * sizeof(float)).data_as<float>();
+}
+
+template <class Level, class T>
+void Run(const AttentionArgs<T>& args, T* out) {
+  const int64_t shared = args.shared(), padded = PaddedWidth(args.width);
+  const int64_t per_block = std::max<int64_t>(1, kAttentionRows / shared);
+  const int64_t blocks = (args.queries + per_block - 1) / per_block;
+  const int64_t items = args.batch * args.groups * blocks;
+  const int64_t spans = items < kEnoughTasks ? std::max<int64_t>(1, (args.keys + kSpan - 1) / kSpan) : 1;
+  const int64_t span = spans > 1 ? kSpan : std::max<int64_t>(1, args.keys);
+  const int64_t rows = std::min(per_block, args.queries) * shared;
+  const auto task_of = [&](int64_t item, int64_t part) {
+    const int64_t query = item % blocks * per_block, pair = item / blocks;
+    return AttentionTask{pair / args.groups,
+                         pair % args.groups,
+                         query,
+                         std::min(per_block, args.queries - query),
+                         part * span,
+                         std::min(args.keys, (part + 1) * span)};
+  };
+  const auto merge = [&](int64_t item, const AttentionState& state) {
+    const AttentionTask task = task_of(item, 0);
+    for (int64_t r = 0; r < task.count * shared; ++r) {
+      const int64_t query = task.query + r % task.count, head = task.group * shared + r / task.count;
+      AttentionMerge<Level, T>(state.sums + r * padded, state.largest + r, state.total + r, spans, rows * padded, rows,
+                               out + ((task.batch * args.queries + query) * args.heads + head) * args.width,
+                               args.width);
+    }
+  };
+  // States of all tasks where they are put together afterwards, else of the one at work, in the thread's own memory.
+  const int64_t state_size = rows * (padded + 2);
+  float* shared_states = spans > 1 ? FloatScratch("attention states", items * spans * state_size) : nullptr;
+  const auto state_of = [&](float* memory, int64_t count, int64_t at) {
+    float* const largest = memory + count * rows * padded;
+    return AttentionState{memory + at * rows * padded, largest + at * rows, largest + (count + at) * rows};
+  };
+  const int64_t work = rows * args.width * std::min(span, args.keys) * 2;
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 17) / std::max<int64_t>(1, work));
+  kp::parallel_for(items * spans, grain, [&](int64_t begin, int64_t end) {
+    const int64_t needed = AttentionScratch(rows, args.width);
+    float* memory = FloatScratch("attention", needed + state_size);
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t item = t / spans, part = t % spans;
+      const AttentionState state = spans > 1 ? state_of(shared_states + item * spans * state_size, spans, part)
+                                             : state_of(memory + needed, 1, 0);
+      AttentionRun<Level, T>(args, task_of(item, part), state, memory);
+      if (spans == 1) merge(item, state);
+    }
+  });
+  if (spans == 1) return;
+  for (int64_t item = 0; item < items; ++item) {
+    merge(item, state_of(shared_states + item * spans * state_size, spans, 0));
+  }
+}
+
+void CheckRows(const char* name, kp::TensorView x) {
+  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
+      << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)
+      << ": pass a contiguous tensor";
+}
+
+template <class Level>
+void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::optional<kp::TensorView> lengths,
+               std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView out) {
+  CheckRows("q", q), CheckRows("k", k), CheckRows("v", v);
+  KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
+  if (out.numel() == 0) return;
+  const int64_t width = q.size(3);
+  kp::dispatch<float, kp::half, kp::bfloat16>(q.dtype(), [&](auto t) {
+    using T = typename Storage<typename decltype(t)::type>::Type;
+    const AttentionArgs<T> args = {Data<T>(q),
+                                   Data<T>(k),
+                                   Data<T>(v),
+                                   StridesOf<T>(q),
+                                   StridesOf<T>(k),
+                                   StridesOf<T>(v),
+                                   q.size(0),
+                                   q.size(1),
+                                   q.size(2),
+                                   k.size(1),
+                                   k.size(2),
+                                   width,
+                                   static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(width)))),
+                                   static_cast<float>(soft_cap),
+                                   causal,
+                                   window,
+                                   Data<int32_t>(lengths)};
+    Run<Level, T>(args, Data<T>(out));
+  });
+}
+
+}  // namespace
+}  // namespace kk
+
+KP_DOC(attention,
+       "softmax(scale q k^T) v for each head, without a matrix of all scores. Heads of q that follow each other share "
+       "one of k "
+       "and v. causal: query i of S sees the first L - S + i + 1 of L keys. window: and of those the last ones only. "
+       "soft_cap: "
+       "scores become soft_cap tanh(score / soft_cap). lengths: how many keys each item of the batch has; the rest "
+       "isn't read.");
+KK_EXPORT(attention, kk::Attention,
+          "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, *, "
+          "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) "
+          "where T in {f32, f16, bf16}, G > 0, H % G == 0, window >= 0 with deterministic");

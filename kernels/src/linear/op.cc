@@ -1,0 +1,89 @@
+// packed_linear.
+#include "header.h"
+#include "linear.h"
+
+namespace kk {
+namespace {
+
+template <class Level>
+LinearCompute Compute(kp::StringView compute, int64_t rows) {
+  if (compute == "i8") return LinearCompute::kInt8;
+  if (compute == "i16") return LinearCompute::kInt16;
+  if (compute == "bf16") return LinearCompute::kBf16;
+  if (compute == "f32") return LinearCompute::kFloat;
+  return LinearChoice<Level>::Automatic(rows);
+}
+
+// Scratch memory of this thread, 64-byte aligned, for what `activations` needs.
+Activations MakeActivations(LinearCompute compute, int64_t rows, int64_t columns) {
+  const int64_t count = rows * columns, blocks = count / kBlockColumns;
+  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  const kp::Workspace memory(kp::Device(), "linear activations", static_cast<uint64_t>(count * 4 + 64));
+  auto* bytes = memory.data_as<uint8_t>();
+  x.floats = reinterpret_cast<float*>(bytes);
+  x.halves = reinterpret_cast<uint16_t*>(bytes);
+  if (compute == LinearCompute::kInt8 || compute == LinearCompute::kInt16) {
+    x.scales = x.floats;
+    x.sums = x.scales + blocks;
+    x.bytes = reinterpret_cast<int8_t*>(x.sums + blocks);
+    if (compute == LinearCompute::kInt16) x.low_bytes = x.bytes + count;
+  }
+  return x;
+}
+
+// A second thread pays from about so many products on.
+constexpr int64_t kProductsPerThread = 1 << 17;
+
+template <class Level, class T>
+void Run(const PackedWeight& weight, const Activations& x, const LinearResult<T>& result) {
+  const bool few = x.compute == LinearCompute::kInt8 || x.compute == LinearCompute::kInt16 ||
+                   (x.compute == LinearCompute::kFloat && x.rows <= 2);
+  if (few) {
+    const int64_t products = std::max<int64_t>(1, kGroupRows * x.columns * x.rows);
+    kp::parallel_for(weight.groups(), std::max<int64_t>(1, kProductsPerThread / products),
+                     [&](int64_t begin, int64_t end) { LinearRows<Level, T>(weight, x, result, begin, end); });
+    return;
+  }
+  const int64_t panels = (weight.rows + kPanelRows - 1) / kPanelRows;
+  const int64_t bands = (x.rows + kPanelActivations - 1) / kPanelActivations;
+  const int64_t products = kPanelRows * std::max<int64_t>(1, x.columns) * std::min(x.rows, kPanelActivations);
+  kp::parallel_for(
+      panels * bands, std::max<int64_t>(1, kProductsPerThread / products), [&](int64_t begin, int64_t end) {
+        const kp::Workspace scratch(kp::Device(), "linear panel", kPanelScratch * sizeof(float));
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t first = x.rows * (task / panels) / bands, last = x.rows * (task / panels + 1) / bands;
+          LinearPanel<Level, T>(weight, x, result, task % panels, first, last - first, scratch.data_as<float>());
+        }
+      });
+}
+
+template <class Level>
+void PackedLinear(kp::TensorView x, kp::TensorView packed, std::optional<kp::TensorView> bias,
+                  std::optional<kp::TensorView> residual, kp::StringView compute, kp::MutTensorView out) {
+  const PackedWeight weight = ReadPacked(packed);
+  const int64_t columns = LastDim(x), rows = out.numel() / std::max<int64_t>(1, weight.rows);
+  KP_CHECK(columns == weight.columns, ValueError)
+      << "x: expected a last dimension of " << weight.columns << ", the columns of the weight, got " << columns;
+  if (out.numel() == 0) return;
+  kp::dispatch<float, kp::half, kp::bfloat16>(x.dtype(), [&](auto t) {
+    using T = typename Storage<typename decltype(t)::type>::Type;
+    const Activations activations = MakeActivations(Compute<Level>(compute, rows), rows, columns);
+    ForRows(rows, columns,
+            [&](int64_t begin, int64_t end) { PrepareActivations<Level, T>(Data<T>(x), activations, begin, end); });
+    Run<Level, T>(weight, activations, {Data<T>(out), Data<T>(bias), Data<T>(residual)});
+  });
+}
+
+}  // namespace
+}  // namespace kk
+
+KP_DOC(
+    packed_linear,
+    "x times the transpose of a packed weight (pack_q4_0 and its kin), plus bias and residual. compute: \"i8\" and "
+    "\"i16\" "
+    "round x to 8 or 15 bits, a scale for every 32 columns; \"bf16\" rounds both to bf16; \"f32\" neither. \"auto\" is "
+    "\"i16\" for up to 4 rows, and from there the quicker one of the last two.");
+KK_EXPORT_TILES(packed_linear, kk::PackedLinear,
+                "(x: T[..., K], weight: u8[N, P], bias: T[N]? = None, residual: T[..., N]? = None, *, "
+                "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\") -> (out: T[..., N]) "
+                "where T in {f32, f16, bf16} with deterministic");

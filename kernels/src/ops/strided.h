@@ -1,0 +1,44 @@
+// Rows of tensors of any strides.
+#pragma once
+
+#include <vector>
+
+#include "common.h"
+
+namespace kk {
+
+// The rows (along the last dimension) of a tensor, in order, as contiguous ones: in place where they lie so, else copied.
+template <class T>
+class StridedRows {
+ public:
+  explicit StridedRows(kp::TensorView x) : x_(x), data_(Data<T>(x)), width_(LastDim(x)), step_(x.stride(-1)) {}
+
+  bool in_place() const { return step_ == 1 || width_ <= 1; }
+
+  const T* Row(int64_t row, std::vector<T>& copy) const {
+    const T* from = data_ + Offset(row);
+    if (in_place()) return from;
+    copy.resize(static_cast<size_t>(width_));
+    for (int64_t i = 0; i < width_; ++i) copy[i] = from[i * step_];
+    return copy.data();
+  }
+
+  // Where row `row` begins.
+  int64_t Offset(int64_t row) const {
+    int64_t offset = 0;
+    for (int64_t d = x_.dim() - 2; d >= 0; --d) {
+      offset += row % x_.size(d) * x_.stride(d);
+      row /= x_.size(d);
+    }
+    return offset;
+  }
+
+  int64_t step() const { return step_; }
+
+ private:
+  kp::TensorView x_;
+  const T* data_;
+  int64_t width_, step_;
+};
+
+}  // namespace kk

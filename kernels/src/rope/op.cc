@@ -1,0 +1,110 @@
+// rope, apply_rope. The rotation is linear in x: its tangent is the same rotation, its gradient the inverse one.
+#include "../ops/strided.h"
+#include "rope.h"
+
+namespace kk {
+namespace {
+
+// The angles of each position. They belong to the dimension before the heads', and may be the same for a whole batch.
+class Angles {
+ public:
+  Angles(kp::TensorView x, kp::TensorView cos, kp::TensorView sin, bool interleaved, float sign)
+      : x_(x), angles_(cos), cos_(Data<float>(cos)), sin_(Data<float>(sin)) {
+    row_ = {nullptr, nullptr, cos.size(-1), x.size(-1), interleaved, sign};
+  }
+
+  // For row `row` of x, [..., S, H, D].
+  RopeRow At(int64_t row) const {
+    int64_t at = 0, scale = 1;
+    row /= x_.size(-2);
+    for (int64_t d = x_.dim() - 3, a = angles_.dim() - 2; a >= 0; --d, --a) {
+      if (angles_.size(a) != 1) at += row % x_.size(d) * scale;
+      scale *= angles_.size(a);
+      row /= x_.size(d);
+    }
+    RopeRow result = row_;
+    result.cos = cos_ + at * row_.pairs, result.sin = sin_ + at * row_.pairs;
+    return result;
+  }
+
+ private:
+  kp::TensorView x_, angles_;
+  const float *cos_, *sin_;
+  RopeRow row_;
+};
+
+template <class Level>
+void Run(kp::TensorView x, const Angles& angles, kp::MutTensorView out) {
+  if (x.numel() == 0) return;
+  DispatchFloat(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const StridedRows<T> from(x);
+    const int64_t width = LastDim(x);
+    ForRows(Rows(x), width, [&](int64_t begin, int64_t end) {
+      std::vector<T> copy;
+      for (int64_t r = begin; r < end; ++r) {
+        Rope<Level, T>(angles.At(r), from.Row(r, copy), Data<T>(out) + r * width);
+      }
+    });
+  });
+}
+
+template <class Level>
+void RopeOp(kp::TensorView x, kp::TensorView cos, kp::TensorView sin, bool interleaved, kp::MutTensorView out) {
+  Run<Level>(x, {x, cos, sin, interleaved, 1}, out);
+}
+
+template <class Level>
+void RopeBackward(kp::TensorView d_out, kp::TensorView cos, kp::TensorView sin, bool interleaved,
+                  kp::MutTensorView d_x) {
+  Run<Level>(d_out, {d_out, cos, sin, interleaved, -1}, d_x);
+}
+
+template <class Level>
+void ApplyRope(kp::MutTensorView x, kp::TensorView cos, kp::TensorView sin, bool interleaved) {
+  if (x.numel() == 0) return;
+  const Angles angles(x, cos, sin, interleaved, 1);
+  DispatchFloat(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const StridedRows<T> from(x);
+    const int64_t width = LastDim(x);
+    ForRows(Rows(x), width, [&](int64_t begin, int64_t end) {
+      std::vector<T> copy;
+      for (int64_t r = begin; r < end; ++r) {
+        T* row = Data<T>(x) + from.Offset(r);
+        T* rotated = const_cast<T*>(from.Row(r, copy));  // x itself, which is written, or the copy
+        Rope<Level, T>(angles.At(r), rotated, rotated);
+        if (rotated != row) {
+          for (int64_t i = 0; i < width; ++i) row[i * from.step()] = rotated[i];
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace kk
+
+#define KK_ROPE_ANGLES "cos: f32[~..., S, R], sin: f32[~..., S, R], *, interleaved: bool"
+#define KK_ROPE_TYPES " where T in {f32, f64, f16, bf16}, 2 * R <= D with deterministic"
+
+KP_DOC(rope,
+       "Rotary position embedding: pairs of the first 2 R elements of each head, rotated by the angles of their "
+       "position. A pair "
+       "is elements i and R + i, or 2 i and 2 i + 1 where interleaved.");
+KK_EXPORT(rope, kk::RopeOp,
+          "(x: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> (out: T[..., S, H, D])" KK_ROPE_TYPES
+          ", nondiff(cos, sin)");
+KK_EXPORT(rope_backward, kk::RopeBackward,
+          "(d_out: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (d_x: T[..., S, H, D])" KK_ROPE_TYPES ", nondiff(cos, sin)");
+KP_GRAD(rope, rope_backward);
+KK_EXPORT(rope_jvp, kk::RopeOp, "(t_x: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (t_out: T[..., S, H, D])" KK_ROPE_TYPES);
+KP_JVP(rope, rope_jvp);
+KK_EXPORT(rope_backward_backward, kk::RopeOp,
+          "(d_d_x: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (d_d_out: T[..., S, H, D])" KK_ROPE_TYPES);
+KP_GRAD(rope_backward, rope_backward_backward);
+KK_EXPORT(rope_backward_jvp, kk::RopeBackward,
+          "(t_d_out: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (t_d_x: T[..., S, H, D])" KK_ROPE_TYPES);
+KP_JVP(rope_backward, rope_backward_jvp);
+KP_DOC(apply_rope, "rope, in place.");
+KK_EXPORT(apply_rope, kk::ApplyRope, "(x!: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> ()" KK_ROPE_TYPES);

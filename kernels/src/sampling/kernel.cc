@@ -1,0 +1,43 @@
+// Looking through a row of logits.
+#include "sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../rows/math.h"
+#include "../rows/row.h"
+
+namespace kk {
+
+template <class Level, class T>
+void BlockMaxima(const T* x, int64_t count, float* maxima) {
+  for (int64_t begin = 0; begin < count; begin += kLogitBlock) {
+    const T* block = x + begin;
+    *maxima++ = RowMax<T>(std::min(kLogitBlock, count - begin), [&](int64_t i, auto extent) {
+      const VF v = Get(block + i, extent, -INFINITY);
+      return v == v ? v : Splat(INFINITY);
+    });
+  }
+}
+
+template <class Level, class T>
+double SumOfExp(const T* x, int64_t count, float largest, float scale) {
+  return RowSum<T>(count, [&](int64_t i, auto extent) {
+    return Exp(Min(Splat(0.0f), (Get(x + i, extent, -INFINITY) - largest) * scale));
+  });
+}
+
+template <class Level, class T>
+void ToFloats(const T* x, int64_t count, float* out) {
+  ForRow<T>(count, [&](int64_t i, auto extent) { Put(out + i, extent, Get(x + i, extent)); });
+}
+
+#define KK_INSTANTIATE(T)                                                   \
+  template void BlockMaxima<KP_VARIANT, T>(const T*, int64_t, float*);      \
+  template double SumOfExp<KP_VARIANT, T>(const T*, int64_t, float, float); \
+  template void ToFloats<KP_VARIANT, T>(const T*, int64_t, float*);
+KK_INSTANTIATE(float)
+KK_INSTANTIATE(Bf16)
+KK_INSTANTIATE(F16)
+
+}  // namespace kk

@@ -1,0 +1,221 @@
+// argmax, sample.
+#include "sampling.h"
+
+#include <cmath>
+#include <vector>
+
+#include "../ops/common.h"
+#include "philox.h"
+
+namespace kk {
+namespace {
+
+template <class F>
+void DispatchLogits(kp::DType dtype, F f) {
+  kp::dispatch<float, kp::half, kp::bfloat16>(
+      dtype, [&](auto t) { f(Tag<typename Storage<typename decltype(t)::type>::Type>()); });
+}
+
+// A row cut into blocks, and their maxima: most are then passed over.
+template <class Level, class T>
+class Row {
+ public:
+  Row(const T* x, int64_t count)
+      : x_(x), count_(count), maxima_(static_cast<size_t>((count + kLogitBlock - 1) / kLogitBlock)) {
+    BlockMaxima<Level, T>(x, count, maxima_.data());
+  }
+
+  float Largest() const { return *std::max_element(maxima_.begin(), maxima_.end()); }
+  const std::vector<float>& maxima() const { return maxima_; }
+
+  // f(index, value) for those that are at least `least`, or NaN, in order, until it returns true.
+  template <class F>
+  void ForAtLeast(float least, F f) const {
+    for (size_t b = 0; b < maxima_.size(); ++b) {
+      if (!(maxima_[b] >= least)) continue;
+      const int64_t begin = static_cast<int64_t>(b) * kLogitBlock, n = std::min(kLogitBlock, count_ - begin);
+      float values[kLogitBlock];
+      ToFloats<Level, T>(x_ + begin, n, values);
+      for (int64_t i = 0; i < n; ++i) {
+        if (!(values[i] < least) && f(begin + i, values[i])) return;
+      }
+    }
+  }
+
+  // The first NaN; without one the first of the largest.
+  int32_t First() const {
+    const float largest = Largest();
+    int64_t first = -1;
+    ForAtLeast(largest, [&](int64_t i, float value) {
+      if (first < 0 || std::isnan(value)) first = i;
+      return std::isnan(value) || largest < INFINITY;
+    });
+    return static_cast<int32_t>(first);
+  }
+
+ private:
+  const T* x_;
+  int64_t count_;
+  std::vector<float> maxima_;
+};
+
+struct SampleOptions {
+  int64_t seed, step;
+  double temperature;
+  int64_t top_k;
+  double top_p, min_p;
+};
+
+struct Candidate {
+  float value;
+  int32_t index;
+};
+// Larger first; of equal ones the one that comes first.
+bool Before(const Candidate& a, const Candidate& b) {
+  return a.value != b.value ? a.value > b.value : a.index < b.index;
+}
+
+// The `wanted` largest of a row, in order, of those that are at least `least`; fewer where there are no more.
+template <class Level, class T>
+std::vector<Candidate> Largest(const Row<Level, T>& row, int64_t wanted, float least) {
+  std::vector<float> maxima = row.maxima();
+  if (wanted < static_cast<int64_t>(maxima.size())) {
+    // So many blocks hold a value that large: no value below it is wanted.
+    std::nth_element(maxima.begin(), maxima.begin() + (wanted - 1), maxima.end(), std::greater<float>());
+    least = std::max(least, maxima[static_cast<size_t>(wanted - 1)]);
+  }
+  std::vector<Candidate> found;
+  row.ForAtLeast(least, [&](int64_t i, float value) {
+    found.push_back({value, static_cast<int32_t>(i)});
+    return false;
+  });
+  const auto end = found.begin() + std::min(wanted, static_cast<int64_t>(found.size()));
+  std::partial_sort(found.begin(), end, found.end(), Before);
+  found.erase(end, found.end());
+  return found;
+}
+
+// An element of a row with probability exp((x - largest) * scale) beside the sum of all. The block first, then in it.
+template <class Level, class T>
+int32_t PickOfRow(const T* x, int64_t count, float largest, double scale, double u) {
+  std::vector<double> sums;
+  double total = 0;
+  for (int64_t begin = 0; begin < count; begin += kLogitBlock) {
+    sums.push_back(
+        SumOfExp<Level, T>(x + begin, std::min(kLogitBlock, count - begin), largest, static_cast<float>(scale)));
+    total += sums.back();
+  }
+  double rest = u * total;
+  size_t block = 0;
+  while (block + 1 < sums.size() && rest >= sums[block]) rest -= sums[block++];
+  const int64_t begin = static_cast<int64_t>(block) * kLogitBlock, n = std::min(kLogitBlock, count - begin);
+  float values[kLogitBlock];
+  ToFloats<Level, T>(x + begin, n, values);
+  int64_t chosen = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double weight = std::exp((static_cast<double>(values[i]) - largest) * scale);
+    if (weight > 0) chosen = i;
+    rest -= weight;
+    if (rest < 0) break;
+  }
+  return static_cast<int32_t>(begin + chosen);
+}
+
+// The one of `weights` at which their running sum passes u parts of `total`.
+int64_t Pick(const std::vector<double>& weights, double total, double u) {
+  double sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    sum += weights[i];
+    if (sum > u * total) return static_cast<int64_t>(i);
+  }
+  size_t last = weights.size() - 1;
+  while (last > 0 && weights[last] == 0) --last;
+  return static_cast<int64_t>(last);
+}
+
+template <class Level, class T>
+int32_t SampleRow(const T* x, int64_t count, int64_t number, const SampleOptions& options) {
+  const Row<Level, T> row(x, count);
+  const float largest = row.Largest();
+  if (options.temperature == 0 || !std::isfinite(largest)) return row.First();
+  const double scale = 1 / options.temperature;
+  const double u = UniformOf(
+      Philox(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(number), static_cast<uint64_t>(options.step)));
+  const float least =
+      options.min_p > 0 ? static_cast<float>(largest + std::log(options.min_p) * options.temperature) : -INFINITY;
+  const int64_t most = options.top_k > 0 ? std::min(options.top_k, count) : count;
+  // What top_p is a part of: all that top_k and min_p leave. Where they leave all, the row is summed once, and only as many
+  // candidates are sorted as top_p needs.
+  const bool all = most == count && options.min_p <= 0;
+  if (all && options.top_p >= 1) return PickOfRow<Level, T>(x, count, largest, scale, u);
+  double total = all ? SumOfExp<Level, T>(x, count, largest, static_cast<float>(scale)) : 0;
+  for (int64_t wanted = all && options.top_p < 1 ? std::min<int64_t>(256, most) : most;;
+       wanted = std::min(most, wanted * 8)) {
+    const std::vector<Candidate> found = Largest(row, wanted, least);
+    std::vector<double> weights;
+    double sum = 0;
+    for (const Candidate& c : found) {
+      weights.push_back(std::exp((static_cast<double>(c.value) - largest) * scale));
+      sum += weights.back();
+    }
+    if (!all || wanted == most) total = sum;
+    if (options.top_p < 1) {
+      if (wanted < most && sum < options.top_p * total) continue;
+      double kept = 0;
+      size_t n = 0;
+      while (n < weights.size() && (n == 0 || kept < options.top_p * total)) kept += weights[n++];
+      weights.resize(n);
+      total = kept;
+    }
+    return found[static_cast<size_t>(Pick(weights, total, u))].index;
+  }
+}
+
+template <class Level>
+void Argmax(kp::TensorView x, kp::MutTensorView index) {
+  DispatchLogits(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const int64_t width = LastDim(x);
+    ForRows(Rows(x), width, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r)
+        Data<int32_t>(index)[r] = Row<Level, T>(Data<T>(x) + r * width, width).First();
+    });
+  });
+}
+
+template <class Level>
+void Sample(kp::TensorView logits, int64_t seed, int64_t step, double temperature, int64_t top_k, double top_p,
+            double min_p, kp::MutTensorView token) {
+  KP_CHECK(temperature >= 0 && std::isfinite(temperature), ValueError)
+      << "temperature: expected a number that isn't negative, got " << temperature;
+  KP_CHECK(top_p > 0 && top_p <= 1, ValueError) << "top_p: expected 0 < top_p <= 1, got " << top_p;
+  KP_CHECK(min_p >= 0 && min_p <= 1, ValueError) << "min_p: expected 0 <= min_p <= 1, got " << min_p;
+  const SampleOptions options = {seed, step, temperature, top_k, top_p, min_p};
+  DispatchLogits(logits.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const int64_t width = LastDim(logits);
+    ForRows(Rows(logits), width, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        Data<int32_t>(token)[r] = SampleRow<Level, T>(Data<T>(logits) + r * width, width, r, options);
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace kk
+
+KP_DOC(argmax, "Where the largest value of each row is: the first of them, and a NaN counts as the largest.");
+KK_EXPORT(argmax, kk::Argmax,
+          "(x: T[..., N]) -> (index: i32[...]) where T in {f32, f16, bf16}, 0 < N <= 2147483647 with deterministic");
+KP_DOC(sample,
+       "One of N for each row, with probabilities softmax(logits / temperature), after top_k (0: all), min_p (at least "
+       "that part "
+       "of the largest) and top_p (the most probable that add up to it), in this order. temperature 0 is argmax. "
+       "Random numbers "
+       "are Philox4x32-10 of seed, step and the row's number: the same on every machine and any number of threads.");
+KK_EXPORT(
+    sample, kk::Sample,
+    "(logits: T[..., N], *, seed: int, step: int = 0, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, "
+    "min_p: float = 0.0) -> (token: i32[...]) where T in {f32, f16, bf16}, 0 < N <= 2147483647, top_k >= 0 "
+    "with deterministic");

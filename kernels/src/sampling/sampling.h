@@ -1,0 +1,22 @@
+// Looking through a row of logits: plain pointers, compiled once per CPU level.
+#pragma once
+
+#include "../rows/types.h"
+
+namespace kk {
+
+constexpr int64_t kLogitBlock = 256;
+
+// The largest value of each block of a row; +inf where a block holds a NaN.
+template <class Level, class T>
+void BlockMaxima(const T* x, int64_t count, float* maxima);
+
+// The sum of exp((x - largest) * scale) over a row.
+template <class Level, class T>
+double SumOfExp(const T* x, int64_t count, float largest, float scale);
+
+// x as floats.
+template <class Level, class T>
+void ToFloats(const T* x, int64_t count, float* out);
+
+}  // namespace kk

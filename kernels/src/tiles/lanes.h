@@ -1,0 +1,83 @@
+// Products of small integers and of bf16 pairs, a lane each: the instructions that matrix tiles are made of, and what stands in
+// for them where the CPU level has none. Stand-ins give the same bits for integers.
+#pragma once
+
+#include "../rows/pack.h"
+
+namespace kk {
+namespace {
+
+typedef int16_t VS __attribute__((vector_size(kBytes)));
+
+constexpr int kLanes = kBytes / 4;
+
+inline VI Splat(int32_t x) { return x - VI{}; }
+
+inline VI LoadInts(const void* p) {
+  VI v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline VU LoadBits(const void* p) { return (VU)LoadInts(p); }
+
+// Sums of products of neighbouring 16-bit lanes, as 32-bit lanes.
+inline VI PairProducts(VS a, VS b) {
+#if defined(__AVX512BW__)
+  return (VI)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (VI)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#else
+  return (VI)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#endif
+}
+
+// Adds to each 32-bit lane the products of four unsigned bytes of `u` with the signed ones of `s`.
+inline VI AddByteProducts(VI sum, VU u, VI s) {
+#if defined(__AVX512VNNI__)
+  return (VI)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)u, (__m512i)s);
+#else
+  const VS even = (VS)s << 8 >> 8, odd = (VS)s >> 8;
+  return sum + PairProducts((VS)(u & 0x00ff00ff), even) + PairProducts((VS)(u >> 8 & 0x00ff00ff), odd);
+#endif
+}
+
+// Whether AddPairProducts is an instruction of this level, worth rounding to bf16 for.
+#if defined(__AVX512BF16__)
+constexpr bool kHasBf16Products = true;
+#else
+constexpr bool kHasBf16Products = false;
+#endif
+
+// Two vectors as bf16, nearest even, in the low and high half of each 32-bit lane.
+inline VU Bf16Pairs(VF low, VF high) {
+#if defined(__AVX512BF16__)
+  const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh((__m512)high, (__m512)low);
+  typedef uint16_t Halves __attribute__((vector_size(64)));
+  return (VU)__builtin_shuffle((Halves)halves, Halves{0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                                      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+#else
+  const auto rounded = [](VF v) {
+    const VU bits = (VU)v;
+    return v == v ? bits + 0x7fff + (bits >> 16 & 1) : VU{} + 0x7fc00000;
+  };
+  return rounded(low) >> 16 | (rounded(high) & 0xffff0000);
+#endif
+}
+
+// Adds to each lane the products of the two bf16 values in it. The instruction rounds differently from two multiply-adds and
+// takes denormals for zeros.
+inline VF AddPairProducts(VF sum, VU a, VU b) {
+#if defined(__AVX512BF16__)
+  return (VF)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+#else
+  sum += (VF)(a << 16) * (VF)(b << 16);
+  return sum + (VF)(a & 0xffff0000) * (VF)(b & 0xffff0000);
+#endif
+}
+
+inline VF ToFloat(VI v) { return __builtin_convertvector(v, VF); }
+
+inline void Prefetch(const void* p) { __builtin_prefetch(p); }
+
+}  // namespace
+}  // namespace kk

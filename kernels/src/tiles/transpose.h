@@ -1,0 +1,48 @@
+// Square blocks of vectors, rows for columns.
+#pragma once
+
+#include <utility>
+
+#include "lanes.h"
+
+namespace kk {
+namespace {
+
+// Lanes of a and b by turns: those of their lower, or upper, halves.
+template <size_t... I>
+inline VF InterleaveLow(VF a, VF b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, (I % 2 ? kLanes + I / 2 : I / 2)...);
+}
+template <size_t... I>
+inline VF InterleaveHigh(VF a, VF b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, ((I % 2 ? kLanes + I / 2 : I / 2) + kLanes / 2)...);
+}
+inline VF InterleaveLow(VF a, VF b) { return InterleaveLow(a, b, std::make_index_sequence<kLanes>()); }
+inline VF InterleaveHigh(VF a, VF b) { return InterleaveHigh(a, b, std::make_index_sequence<kLanes>()); }
+
+// Every second lane of a and b: the inverse.
+template <size_t... I>
+inline VF EvenLanes(VF a, VF b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I)...);
+}
+template <size_t... I>
+inline VF OddLanes(VF a, VF b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, (2 * I + 1)...);
+}
+inline VF EvenLanes(VF a, VF b) { return EvenLanes(a, b, std::make_index_sequence<kLanes>()); }
+inline VF OddLanes(VF a, VF b) { return OddLanes(a, b, std::make_index_sequence<kLanes>()); }
+
+// Each round moves one bit of the row's number to the lane's, and one back; log2(kLanes) rounds exchange them.
+inline void Transpose(VF (&rows)[kLanes]) {
+  for (int bit = 1; bit < kLanes; bit *= 2) {
+    VF next[kLanes];
+    for (int i = 0; i < kLanes / 2; ++i) {
+      next[2 * i] = InterleaveLow(rows[i], rows[i + kLanes / 2]);
+      next[2 * i + 1] = InterleaveHigh(rows[i], rows[i + kLanes / 2]);
+    }
+    for (int i = 0; i < kLanes; ++i) rows[i] = next[i];
+  }
+}
+
+}  // namespace
+}  // namespace kk

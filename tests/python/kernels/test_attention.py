@@ -1,0 +1,151 @@
+"""Attention against float64: heads that share keys, masks, lengths, strides, and every border of its blocks."""
+
+import numpy as np
+import pytest
+import torch
+from arrays import make, values_of
+
+TOLERANCE = {"f32": 3e-6, "f16": 2e-3, "bf16": 2e-2}
+# batch, queries, heads, keys, groups, width: blocks are 66 rows by 128 keys, spans 512 keys.
+SHAPES = (
+    (1, 1, 1, 1, 1, 1),
+    (1, 1, 3, 1, 1, 64),
+    (2, 5, 4, 9, 2, 20),
+    (1, 70, 9, 70, 3, 32),
+    (1, 1, 9, 700, 3, 64),
+    (1, 3, 100, 129, 1, 8),
+    (2, 67, 1, 128, 1, 16),
+    (1, 130, 2, 1100, 1, 80),
+)
+
+
+def reference(q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengths=None):
+    shared = q.shape[2] // k.shape[2]
+    k, v = np.repeat(k, shared, 2), np.repeat(v, shared, 2)
+    scores = np.einsum("bshd,blhd->bhsl", q, k) * (q.shape[3] ** -0.5 if scale is None else scale)
+    if soft_cap:
+        scores = np.tanh(scores / soft_cap) * soft_cap
+    for b in range(q.shape[0]):
+        n = k.shape[1] if lengths is None else lengths[b]
+        at = np.arange(q.shape[1])[:, None] + n - q.shape[1] if causal else np.full((q.shape[1], 1), n - 1)
+        key = np.arange(k.shape[1])[None]
+        seen = (key <= at) & (key < n) & ((key > at - window) if window else True)
+        scores[b][:, ~seen] = -np.inf
+    top = scores.max(-1, keepdims=True)
+    p = np.exp(scores - np.where(np.isinf(top), 0, top))
+    total = p.sum(-1, keepdims=True)
+    return np.einsum("bhsl,blhd->bshd", np.divide(p, total, out=np.zeros_like(p), where=total != 0), v)
+
+
+def inputs(shape, dtype="f32", seed=0):
+    b, s, h, n, g, d = shape
+    rng = np.random.default_rng(seed)
+    pairs = [make(rng.normal(size=size), dtype) for size in ((b, s, h, d), (b, n, g, d), (b, n, g, d))]
+    return [p[0] for p in pairs], [p[1] for p in pairs]
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"causal": True, "window": 7}, {"window": 3}])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes(k, shape, options):
+    given, wide = inputs(shape)
+    np.testing.assert_allclose(
+        k.attention(*given, **options), reference(*wide, **options), rtol=0, atol=TOLERANCE["f32"]
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("shape", SHAPES[2:5])
+def test_dtypes(k, shape, dtype):
+    given, wide = inputs(shape, dtype)
+    found = values_of(k.attention(*given, causal=True))
+    np.testing.assert_allclose(found, reference(*wide, causal=True), rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(
+    "options", [{"scale": 0.3}, {"scale": 0.0}, {"soft_cap": 2.0}, {"soft_cap": 5.0, "causal": True}]
+)
+def test_scores(k, options):
+    given, wide = inputs((2, 5, 4, 9, 2, 20))
+    np.testing.assert_allclose(k.attention(*given, **options), reference(*wide, **options), atol=TOLERANCE["f32"])
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_lengths(k, causal):
+    given, wide = inputs((4, 3, 4, 600, 2, 16))
+    lengths = np.array([600, 1, 0, 130], np.int32)
+    given[1][3, 130:] = np.nan  # not read
+    found = k.attention(*given, lengths, causal=causal)
+    np.testing.assert_allclose(found, reference(*wide, causal=causal, lengths=lengths), atol=TOLERANCE["f32"])
+    assert (found[2] == 0).all()  # no key
+    np.testing.assert_array_equal(k.attention(*given, np.array([900, 1, -4, 130], np.int32), causal=causal), found)
+
+
+def test_a_query_without_keys_is_zeros(k):
+    given, _ = inputs((1, 5, 2, 3, 1, 8))
+    found = k.attention(*given, causal=True)  # the first two see none of the three
+    assert (found[:, :2] == 0).all() and (found[:, 2:] != 0).all()
+
+
+def test_strided(k):
+    rng = np.random.default_rng(1)
+    qkv = rng.normal(size=(2, 9, 8, 16)).astype(np.float32)
+    parts = qkv[:, :, :4], qkv[:, :, 4:6], qkv[:, :, 6:]
+    expected = k.attention(*(np.ascontiguousarray(p) for p in parts))
+    np.testing.assert_array_equal(k.attention(*parts), expected)
+    heads_first = torch.from_numpy(np.ascontiguousarray(parts[0].transpose(0, 2, 1, 3))).transpose(1, 2)
+    found = k.attention(heads_first, *(torch.from_numpy(np.ascontiguousarray(p)) for p in parts[1:]))
+    np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_large_scores_do_not_overflow(k):
+    given, wide = inputs((1, 4, 2, 300, 1, 16))
+    scale = 3000.0
+    found = k.attention(*given, scale=scale)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found, reference(*wide, scale=scale), atol=5e-3)
+
+
+def test_nan_stays_in_its_row(k):
+    given, _ = inputs((1, 6, 3, 140, 1, 16))
+    clean = k.attention(*given)
+    given[0][0, 2, 1, 5] = np.nan
+    found = k.attention(*given)
+    assert np.isnan(found[0, 2, 1]).all()
+    found[0, 2, 1] = clean[0, 2, 1]
+    np.testing.assert_array_equal(found, clean)
+
+
+def test_the_future_does_not_reach_the_past(k):
+    given, _ = inputs((1, 140, 2, 140, 1, 16))
+    clean = k.attention(*given, causal=True)
+    given[1][0, 100:] *= -5
+    given[2][0, 100:] = 7
+    np.testing.assert_array_equal(k.attention(*given, causal=True)[0, :100], clean[0, :100])
+
+
+def test_the_same_bits_on_any_number_of_threads(k):
+    before, found = torch.get_num_threads(), {}
+    try:
+        for threads in (1, 2, 3, 4):
+            torch.set_num_threads(threads)
+            for shape in ((1, 1, 9, 3000, 3, 64), (2, 200, 6, 200, 3, 64)):
+                bits = k.attention(*(torch.from_numpy(a) for a in inputs(shape)[0]), causal=True).numpy().tobytes()
+                assert bits == found.setdefault(shape, bits), f"{threads} threads"
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_mistakes(k):
+    (q, keys, v), _ = inputs((2, 5, 4, 9, 2, 20))
+    with pytest.raises(ValueError, match="attention: expected H % G == 0"):
+        k.attention(q[:, :, :3].copy(), keys, v)
+    with pytest.raises(
+        ValueError, match="attention: k: expected elements of the last dimension beside each other, got a stride of 2"
+    ):
+        k.attention(q[..., :10], keys[..., ::2], v[..., :10])
+    with pytest.raises(ValueError, match="attention: soft_cap: expected a positive number, or 0 for none, got -1"):
+        k.attention(q, keys, v, soft_cap=-1.0)
+    with pytest.raises(ValueError, match="window >= 0"):
+        k.attention(q, keys, v, window=-1)
+    assert k.attention(q[:, :0], keys, v).shape == (2, 0, 4, 20)
+    assert (k.attention(q, keys[:, :0], v[:, :0]) == 0).all()
