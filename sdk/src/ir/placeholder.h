@@ -1,4 +1,4 @@
-// Messages of asserts with the values that they say. Nothing here throws: what generated modules share uses it too.
+// Messages of asserts with the values that they say, as the interpreter writes them (generated code: codegen/frame/message.h).
 #ifndef KERNPACK_SDK_SRC_IR_PLACEHOLDER_H_
 #define KERNPACK_SDK_SRC_IR_PLACEHOLDER_H_
 
