@@ -2,8 +2,10 @@
 #include <kernpack/kernel.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace kp = kernpack;
@@ -104,6 +106,16 @@ void AsksAddress(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = odd ? In(x)[i] * 1.5F : In(x)[i];
 }
 
+// A thread of its own finishes the work after the call has returned.
+void FinishesLater(kp::TensorView x, kp::MutTensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = In(x)[i];
+  if (x.numel() == 0) return;
+  std::thread([to = Out(out), value = 2 * In(x)[0]] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    *to = value;
+  }).detach();
+}
+
 }  // namespace
 
 KP_MODULE("planted_cheats", "1.0.0");
@@ -120,3 +132,4 @@ KP_EXPORT(gradient_of_sums_backward, CubeBackwardOfSum, "(d_out: f32[...], x: f3
 KP_GRAD(gradient_of_sums, gradient_of_sums_backward);
 KP_EXPORT(keeps_first_factor, KeepsFirstFactor, "(x: f32[N], *, factor: float = 2.0) -> (out: f32[N])");
 KP_EXPORT(asks_address, AsksAddress, "(x: f32[N]) -> (out: f32[N])");
+KP_EXPORT(finishes_later, FinishesLater, "(x: f32[N]) -> (out: f32[N])");

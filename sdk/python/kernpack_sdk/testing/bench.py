@@ -67,7 +67,10 @@ class Bench:
         found = [self._accepted(wishes[0], _FIRST_TRIES)]
         if found[0] is not None:  # where no plain call is accepted, others are not either
             found += [self._accepted(wish, _TRIES) for wish in wishes[1:]]
-        return [call for call in found if call is not None]
+        accepted = [call for call in found if call is not None]
+        if accepted:
+            self._look_again(accepted[0])
+        return accepted
 
     @property
     def damages(self) -> bool:
@@ -91,13 +94,26 @@ class Bench:
                 continue
             outcome = self.checked(call)
             if isinstance(outcome.error, kernpack.CheckError):
-                self.check_errors.append((call, str(outcome.error)))
+                self._note(call, outcome.error)
             elif outcome.error is not None:
                 self.refused.append((call, outcome.refusal))
                 continue
             self.generator.learn()
             return call
         return None
+
+    def _note(self, call: Call, error: Exception) -> None:
+        """What the error says of this op. What another one does after its call is seen in calls of any."""
+        own = [line for line in str(error).splitlines() if line.startswith(f"{self.op.name}: ")]
+        if own:
+            self.check_errors.append((call, "\n".join(own)))
+
+    def _look_again(self, call: Call) -> None:
+        """A moment later: whether memory of the calls before was written after they had returned."""
+        time.sleep(0.02)
+        outcome = self.checked(call)
+        if isinstance(outcome.error, kernpack.CheckError):
+            self._note(call, outcome.error)
 
     # -------------------------------------------------------------- making calls
 

@@ -17,6 +17,9 @@ _TOLERANCE = {
     "bfloat16": 8e-2,
 }
 
+# Arguments are of the size of 1: what is left where their sums cancel each other is rounding.
+_CANCELLED = 1e-3
+
 
 def tolerance(dtype: Any) -> float:
     return _TOLERANCE.get(np.dtype(dtype).name, 0.5)
@@ -46,7 +49,7 @@ def differing(a: np.ndarray, b: np.ndarray, *, exact: bool, bound: float = 0.0) 
             return np.asarray(~same | ((a == 0) & (np.signbit(a.real) != np.signbit(b.real))))
         finite = np.abs(a[np.isfinite(a)])
         scale = finite.max() if finite.size else 0.0
-        near = np.abs(a - b) <= bound * (np.maximum(np.abs(a), np.abs(b)) + scale)
+        near = np.abs(a - b) <= bound * (np.maximum(np.abs(a), np.abs(b)) + scale + _CANCELLED)
         return np.asarray(~(same | (near & np.isfinite(a) & np.isfinite(b))))
 
 
