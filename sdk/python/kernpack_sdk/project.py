@@ -99,7 +99,7 @@ class Project:
         ]
         stated = self.settings().get("tool", {}).get("scikit-build", {}).get("cmake", {}).get("define", {})
         define += [f"-D{name}={_cmake_value(value)}" for name, value in stated.items() if not isinstance(value, dict)]
-        return self._run("-S", self.root, "-B", self.build, *generator, *define)
+        return self._run("--log-level=WARNING", "-S", self.root, "-B", self.build, *generator, *define)
 
     def _install(self) -> None:
         fresh = self.build / "site.new"

@@ -165,3 +165,22 @@ def test_the_content_hash_follows_the_sources(build) -> None:
     built = build(ADD, {"m.cc": MODULE.replace("1.0.0", "1.0.1")})
     assert built.ok, built.log
     assert digest() != first
+
+
+def test_a_source_in_a_language_that_the_project_leaves_out(build) -> None:
+    done = build("kernpack_add_module(m SOURCES m.cc gpu.cu DESTINATION m)\n", {"m.cc": MODULE, "gpu.cu": ""})
+    assert not done.ok
+    assert "gpu.cu is in CUDA, which this project doesn't compile; write project(... LANGUAGES" in done.text
+
+
+def test_a_contract_that_does_not_parse_is_explained(build) -> None:
+    """By plain CMake too: the compiler runs inside diagnose.py."""
+    done = build(
+        "kernpack_add_module(m SOURCES m.cc DESTINATION m)\n", {"m.cc": MODULE.replace("x: f32[N]", "x: f33[N]")}
+    )
+    assert not done.ok
+    assert (
+        "m.cc:7: the contract of 'copy' doesn't parse: no such dtype 'f33'; did you mean 'f32'? (x: f33[N])"
+        in done.text
+    )
+    assert "static assertion failed" not in done.text

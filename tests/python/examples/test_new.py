@@ -122,7 +122,7 @@ def test_builds_that_differ_are_named(stranger: Stranger) -> None:
     cmake.write_text(cmake.read_text().replace("kernpack_add_module(", random))
     done = stranger.tries("kernpack", "build", "--reproducible", cwd=project)
     assert done.returncode == 1
-    assert "kernpack build: two builds differ: dated/dated.so" in done.stderr
+    assert "kernpack build: two builds differ: dated/__init__.pyi, dated/dated.so; " in done.stderr
 
 
 SWISH = "to[i] = in[i] / (T(1)"
