@@ -1,8 +1,17 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart test check messages docs release-check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
+
+chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf: builds the wheels, installs them into a fresh environment; ASK="one question"
+	scripts/chat $(if $(MODEL),--model $(abspath $(MODEL))) $(if $(ASK),"$(ASK)")
+
+chat-check: ## the chat's model against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
+	.venv/bin/python examples/chat/check.py 64 64
+
+bench-llm: ## tokens a second and single operations of language models beside torch; needs what `make test` installed
+	.venv/bin/python tests/bench/llm.py
 
 test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs
 	scripts/test

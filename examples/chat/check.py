@@ -52,10 +52,12 @@ def log_softmax(x):
 def compare(model, reference, prompts, count):
     """Of all positions: whether the likeliest tokens agree, and the KL divergence from the reference's distribution."""
     answers = [greedy(model, prompt, count) for prompt in tqdm(prompts, desc="answers", unit="prompt", leave=False)]
-    expected = reference.logits([prompt + answer[:-1] for prompt, (answer, _) in zip(prompts, answers, strict=True)])
+    expected = reference.logits(
+        [prompt + answer[:-1] for prompt, (answer, _) in zip(prompts, answers, strict=True)], count
+    )
     agree, divergence = [], []
     for (_, found), logits in zip(answers, expected, strict=True):
-        p, q = log_softmax(logits[-count:]), log_softmax(found)
+        p, q = log_softmax(logits), log_softmax(found)
         agree.append(p.argmax(-1) == q.argmax(-1))
         divergence.append((np.exp(p) * (p - q)).sum(-1))
     return np.concatenate(agree), np.concatenate(divergence)

@@ -27,8 +27,8 @@ class Reference:
     def _matrix(self, name, rows, columns):
         return self._file.matrix(f"{name}.weight", rows, columns).values()
 
-    def logits(self, sequences):
-        """Of each sequence the logits behind each token. Layers are read one at a time."""
+    def logits(self, sequences, last=None):
+        """Of each sequence the logits behind each token, or behind the last ones. Layers are read one at a time."""
         sizes, file = self._sizes, self._file
         frequencies = rope_frequencies(sizes, file)
         states = [self._embedding[np.asarray(tokens)].astype(np.float64) for tokens in sequences]
@@ -42,7 +42,9 @@ class Reference:
         head = self._embedding
         if file.has("output.weight"):
             head = self._matrix("output", sizes.vocabulary, sizes.width)
-        return [_norm(x, norm, sizes.eps) @ head.T for x in states]
+        states = [_norm(x if last is None else x[-last:], norm, sizes.eps) for x in states]
+        found = np.concatenate(states) @ head.astype(np.float64).T
+        return np.split(found, np.cumsum([len(x) for x in states])[:-1])
 
     def _layer(self, w, x, frequencies):
         sizes, count = self._sizes, len(x)

@@ -17,9 +17,11 @@ MIB = 1024 * 1024
 BUDGETS = {"kernpack": 2 * MIB, "kernpack-sdk": MIB // 2, "kernpack-kernels": 4 * MIB, "kernpack-compiler": 40 * MIB}
 TYPED = {"kernpack": "kernpack", "kernpack-kernels": "kernpack_kernels", "kernpack-compiler": "kernpack_compiler"}
 ENTRY_POINTS = {
+    "kernpack": {"console_scripts": {"kernpack": "kernpack._cli:main"}},
     "kernpack-sdk": {
-        "console_scripts": {"kernpack": "kernpack_sdk.cli:main", "kernpack-config": "kernpack_sdk.cli:config_main"},
+        "console_scripts": {"kernpack-config": "kernpack_sdk.cli:config_main"},
         "cmake.root": {"kernpack": "kernpack_sdk"},
+        "pytest11": {"kernpack": "kernpack_sdk.testing.plugin"},
     },
     "kernpack-kernels": {"kernpack.modules": {"kernpack_kernels": "kernpack_kernels"}},
 }

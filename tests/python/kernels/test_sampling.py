@@ -11,7 +11,8 @@ from arrays import make
 def test_argmax(k, dtype, count):
     x, wide = make(np.random.default_rng(count).normal(size=(3, 2, count)), dtype)
     found = np.asarray(k.argmax(x))
-    assert found.dtype == np.int32 and found.shape == (3, 2)
+    assert found.dtype == np.int32
+    assert found.shape == (3, 2)
     np.testing.assert_array_equal(found, wide.argmax(-1))
 
 
@@ -94,7 +95,8 @@ def test_a_large_vocabulary_with_top_p(k):
     logits = np.random.default_rng(2).normal(size=5000) * 0.1
     expected = filtered(logits, top_p=0.6)
     found = np.unique(k.sample(np.tile(logits.astype(np.float32), (4000, 1)), seed=1, top_p=0.6))
-    assert (expected[found] > 0).all() and len(found) > 1500
+    assert (expected[found] > 0).all()
+    assert len(found) > 1500
 
 
 def test_temperature_zero_is_argmax(k):

@@ -1,0 +1,188 @@
+"""make bench-llm: tokens a second of SmolLM2-135M in examples/chat, and operations of language models beside PyTorch's.
+
+Best of several, in turn, threads alike. The instruction sets stand above the figures: lower ones by KERNPACK_TARGET for ours,
+ONEDNN_MAX_CPU_ISA and ATEN_CPU_CAPABILITY for torch's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kernpack
+import numpy as np
+import torch
+from torch.nn import functional
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "chat"))
+import gguf
+from gguf_file import GgufFile
+from main import shipped_model
+from model import Model
+
+SETS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_int8", "amx_bf16")
+NOT_HERE = {
+    "llama.cpp": "not built: its sdist (llama-cpp-python) takes clang-19 and minutes",
+    "onnxruntime-genai, openvino-genai": "need the model in their own formats",
+}
+
+
+def machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    facts = dict(line.split(":", 1) for line in lines if ":" in line)
+    flags = next((value for name, value in facts.items() if name.strip() == "flags"), "").split()
+    model = next((value.strip() for name, value in facts.items() if name.strip() == "model name"), "unknown")
+    return f"{model}: {' '.join(s for s in SETS if s in flags)}; KERNPACK_TARGET={os.environ.get('KERNPACK_TARGET', 'none')}"
+
+
+def best(run: Callable[[], Any], seconds: float = 0.4) -> float:
+    """The shortest time of as many runs as fit; one before them isn't counted."""
+    run()
+    times: list[float] = []
+    while sum(times) < seconds or len(times) < 5:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def set_threads(n: int) -> None:
+    torch.set_num_threads(n)
+    kernpack.set_num_threads(n)
+
+
+def tokens_per_second(k: Any) -> None:
+    model, ids = Model(k, GgufFile(shipped_model())), np.random.default_rng(0).integers(0, 49152, 2048)
+
+    def read() -> None:
+        model.forward(ids[:512], model.cache(512))
+
+    def write(context: int) -> Callable[[], None]:
+        cache = model.cache(context + 1)
+        model.forward(ids[:context], cache)
+
+        def one() -> None:
+            cache.length = context
+            model.forward([7], cache)
+
+        return one
+
+    print(f"\n{'SmolLM2-135M Q4_1, tokens/s':<34}{'1 thread':>12}{'2 threads':>12}")
+    for name, run, count in (
+        ("prompt of 512", read, 512),
+        ("one token at context 128", write(128), 1),
+        ("one token at context 2,048", write(2048), 1),
+    ):
+        rates = []
+        for threads in (1, 2):
+            set_threads(threads)
+            rates.append(count / best(run, 1.0))
+        print(f"{name:<34}{rates[0]:>12,.0f}{rates[1]:>12,.0f}")
+
+
+def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    """Name, ours, torch's."""
+    torch.manual_seed(0)
+    rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = []
+    n, columns = 1536, 576
+    w = torch.randn(n, columns)
+    packed = torch.from_numpy(k.pack_q4_1(gguf.quants.quantize(w.numpy(), gguf.GGMLQuantizationType.Q4_1)))
+    int4 = torch.ops.aten._convert_weight_to_int4pack_for_cpu(torch.randint(0, 16, (n, columns), dtype=torch.int32), 1)
+    scales = torch.rand(columns // 32, n, 2, dtype=torch.bfloat16)
+    for m in (1, 256):
+        x, half = torch.randn(m, columns), torch.randn(m, columns, dtype=torch.bfloat16)
+        rows.append(
+            (
+                f"int4 linear {m} x {n} x {columns} / int4pack",
+                lambda x=x: k.packed_linear(x, packed),
+                lambda half=half: torch.ops.aten._weight_int4pack_mm_for_cpu(half, int4, 32, scales),
+            )
+        )
+        wide = w.bfloat16()
+        rows.append(
+            (
+                "the same / torch bf16",
+                lambda x=x: k.packed_linear(x, packed),
+                lambda half=half, wide=wide: half @ wide.T,
+            )
+        )
+    for s, length, causal, dtype, heads, groups in (
+        (1024, 1024, False, torch.float32, 8, 8),
+        (1024, 1024, True, torch.float32, 8, 8),
+        (1024, 1024, False, torch.bfloat16, 8, 8),
+        (1, 4096, True, torch.float32, 9, 3),
+        (1, 4096, True, torch.bfloat16, 9, 3),
+    ):
+        q, keys, v = (torch.randn(1, c, h, 64).to(dtype) for c, h in ((s, heads), (length, groups), (length, groups)))
+        shapes = f"S {s}, L {length}, H {heads}/{groups}{', causal' if causal else ''}, {str(dtype)[6:]}"
+        first = [a.transpose(1, 2).contiguous() for a in (q, keys, v)]
+        rows.append(
+            (
+                f"attention {shapes}",
+                lambda q=q, keys=keys, v=v, causal=causal: k.attention(q, keys, v, causal=causal),
+                lambda first=first, c=causal and s > 1, g=heads != groups: functional.scaled_dot_product_attention(
+                    *first, is_causal=c, enable_gqa=g
+                ),
+            )
+        )
+    ones = torch.ones(576)
+    for m in (1, 512):
+        x, r = torch.randn(m, 576), torch.randn(m, 576)
+        rows.append(
+            (
+                f"add_rms_norm {m} x 576",
+                lambda x=x, r=r: k.add_rms_norm(x, r, ones),
+                lambda x=x, r=r: functional.rms_norm(x + r, (576,), ones),
+            )
+        )
+        both = torch.randn(m, 3072)
+        rows.append(
+            (
+                f"swiglu {m} x 1536",
+                lambda both=both: k.swiglu(both[:, :1536], both[:, 1536:]),
+                lambda both=both: functional.silu(both[:, :1536]) * both[:, 1536:],
+            )
+        )
+        heads_of, angles = torch.randn(m, 9, 64), torch.randn(m, 32)
+        rows.append(
+            (
+                f"rope {m} x 9 x 64",
+                lambda x=heads_of, a=angles: k.rope(x, a, a),
+                lambda x=heads_of, a=angles[:, None]: torch.cat(
+                    [x[..., :32] * a - x[..., 32:] * a, x[..., 32:] * a + x[..., :32] * a], -1
+                ),
+            )
+        )
+    logits = torch.randn(49152) * 3
+    rows.append(
+        (
+            "top-40, top-p of 49,152",
+            lambda: k.sample(logits, seed=1, top_k=40, top_p=0.9),
+            lambda: torch.multinomial(torch.softmax(torch.topk(logits, 40).values, 0), 1),
+        )
+    )
+    rows.append(("argmax of 49,152", lambda: k.argmax(logits), lambda: torch.argmax(logits)))
+    return rows
+
+
+def main() -> None:
+    k = kernpack.load("kernpack_kernels")
+    print(machine())
+    print(f"torch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()})")
+    set_threads(1)
+    print(f"\n{'1 thread, microseconds':<58}{'ours':>10}{'torch':>10}{'ours/torch':>12}")
+    for name, ours, theirs in operations(k):
+        a, b = best(ours), best(theirs)
+        print(f"{name:<58}{a * 1e6:>10,.1f}{b * 1e6:>10,.1f}{a / b:>12.2f}", flush=True)
+    tokens_per_second(k)
+    print("\nNot measured beside them:")
+    for name, reason in NOT_HERE.items():
+        print(f"  {name}: {reason}")
+
+
+if __name__ == "__main__":
+    main()
