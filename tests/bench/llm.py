@@ -42,12 +42,13 @@ def machine() -> str:
 def best(run: Callable[[], Any], seconds: float = 0.4) -> float:
     """The shortest time of as many runs as fit; one before them isn't counted."""
     run()
-    times: list[float] = []
-    while sum(times) < seconds or len(times) < 5:
+    shortest, spent, count = float("inf"), 0.0, 0
+    while spent < seconds or count < 5:
         start = time.perf_counter()
         run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+        took = time.perf_counter() - start
+        shortest, spent, count = min(shortest, took), spent + took, count + 1
+    return shortest
 
 
 def set_threads(n: int) -> None:
