@@ -29,8 +29,8 @@ set(KERNPACK_LINK_FLAGS
 # Pins symbols that have a newer version in the build machine's C library to their oldest one.
 set(KERNPACK_GLIBC_COMPAT_FLAGS "-include kernpack/glibc_compat.h")
 
-# The support library (support/*.cc): what answers the aliases. Small rather than fast; no exception passes through check.cc,
-# which therefore needs no unwind tables.
+# The support library (support/*.cc): what answers the aliases, and what keeps modules loadable by older systems. Small rather
+# than fast; no exception passes through check.cc, which therefore needs no unwind tables.
 set(KERNPACK_SUPPORT_DEFINITION KP_SUPPORT_LINKED)
 set(KERNPACK_SUPPORT_FLAGS -Os)
 set(KERNPACK_SUPPORT_CHECK_FLAGS -fno-exceptions -fno-asynchronous-unwind-tables)

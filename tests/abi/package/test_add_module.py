@@ -47,6 +47,18 @@ def test_a_module_without_kp_module_is_refused(build) -> None:
     assert not built.ok
 
 
+def test_copying_a_vector_needs_no_newer_system(build) -> None:
+    user = "#include <vector>\nstd::vector<float> CopyOf(const std::vector<float>& x) { return x; }\n"
+    use = "#include <vector>\nstd::vector<float> CopyOf(const std::vector<float>&);\nstatic void"
+    built = build(
+        "kernpack_add_module(m SOURCES m.cc copy.cc)\n",
+        {"m.cc": MODULE.replace("static void", use, 1).replace(
+            "int64_t i = 0", "int64_t i = static_cast<int64_t>(CopyOf({}).size())"), "copy.cc": user},
+    )  # fmt: skip
+    assert built.ok, built.log
+    assert "newer system" not in built.text
+
+
 def test_a_newer_c_library_is_named_with_symbol_and_object(build) -> None:
     user = "#include <stdlib.h>\nunsigned Random() { return arc4random(); }\n"  # new in glibc 2.36
     built = build(
