@@ -108,7 +108,7 @@ TEST_F(ExecuteRun, AListIsWrittenInPlaceBetweenReadsOfItsItems) {
     after: f32[N] = call t.add(h, y)
     return before, after
   })"),
-                         functions);
+                           functions);
   for (int round = 0; round < 2; ++round) {
     const Floats x({1, 2}), y({10, 20});
     const std::vector<Any> results = run.Run({x, y});
