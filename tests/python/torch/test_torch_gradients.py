@@ -17,6 +17,7 @@ def leaf(*shape, dtype=torch.float64):
 
 
 MASK = torch.tensor([[True, False, True, True], [False, False, False, False]])
+TURNS = torch.arange(6.0).reshape(3, 2)
 CASES = {
     "layer_norm": lambda k: (lambda x, w, b: k.layer_norm(x, w, b), (leaf(3, 5), leaf(5), leaf(5))),
     "layer_norm without bias": lambda k: (lambda x, w: k.layer_norm(x, w), (leaf(2, 3, 5), leaf(5))),
@@ -28,6 +29,9 @@ CASES = {
     "gelu tanh": lambda k: (lambda x: k.gelu(x, approximate="tanh"), (leaf(7),)),
     "l2_normalize": lambda k: (lambda x: k.l2_normalize(x), (leaf(3, 5),)),
     "mean_pool": lambda k: (lambda x: k.mean_pool(x, MASK), (leaf(2, 4, 3),)),
+    "add_rms_norm": lambda k: (lambda x, r, w: k.add_rms_norm(x, r, w, eps=1e-3), (leaf(3, 5), leaf(3, 5), leaf(5))),
+    "swiglu": lambda k: (k.swiglu, (leaf(3, 5), leaf(3, 5))),
+    "rope": lambda k: (lambda x: k.rope(x, TURNS.cos(), TURNS.sin()), (leaf(3, 2, 6),)),
     "embedding": lambda k: (lambda t: k.embedding(t, torch.tensor([[4, 0], [4, 1]])), (leaf(5, 3),)),
 }
 
