@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from conftest import INPUTS
 from kernpack_sdk.testing.checks import all_checks
 from kernpack_sdk.testing.runner import Plan, Session
-from planted_cases import BUGS, CHEATS, Planted, found_by
+from planted_cases import BUGS, CHEATS, INPUTS, Planted, found_by
 
 CHECKS = {check.name: check for check in all_checks()}
 
