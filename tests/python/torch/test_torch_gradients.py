@@ -59,9 +59,8 @@ def test_ops_of_first_order_say_so(kernels, name):
     with pytest.raises(RuntimeError, match=rf"declares no forward mode for {name}"):
         torch.func.jvp(function, inputs, tuple(torch.ones_like(x) for x in inputs))
     total = torch.stack([result.sum() for result in _all(function(*inputs))]).sum()
-    d_x, *_ = torch.autograd.grad(total, inputs, create_graph=True)
-    with pytest.raises(RuntimeError, match=rf"{name}_backward"):
-        torch.autograd.grad((d_x**2).sum(), inputs)
+    with pytest.raises(RuntimeError, match=rf"{name}_backward: \w+: requires a gradient, .* none flows to it"):
+        torch.autograd.grad(total, inputs, create_graph=True)
 
 
 def test_aux_results_are_saved_not_returned(k):
