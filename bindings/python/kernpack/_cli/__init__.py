@@ -89,7 +89,7 @@ def _without_sdk(parser: argparse.ArgumentParser, words: list[str], error: Impor
         lacking = (
             ""
             if (error.name or "kernpack_sdk").startswith("kernpack_sdk")
-            else f" (it is there, but lacks {error.name})"
+            else f" (it is installed, but {error.name}, which it needs, isn't)"
         )
         what = words[0] if words else "completions"
         print(f"kernpack {what}: needs kernpack-sdk{lacking}; install it: {SDK_LINE}", file=sys.stderr)
