@@ -51,7 +51,7 @@ class RaisingProperty:
         return 1, 0
 
 
-NO_DEVICE = "gave no (type, index)"
+NO_DEVICE = "returned no (type, index)"
 JUNK: dict[str, tuple[Any, str]] = {
     "raises": (Producer(RuntimeError("no")), "__dlpack__ of Producer failed: RuntimeError: no"),
     "raises_out_of_memory": (Producer(MemoryError("huge")), "__dlpack__ of Producer failed: MemoryError: huge"),

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 version: str
+abi_major: int  # of the ABI of modules that this host runs
 host: object  # a capsule "kernpack.host": the process's KpHost
 
 class Device:

@@ -69,7 +69,8 @@ def _from_sources(source: Any, probe: bool, build: dict[str, Any]) -> Module | N
         return load_sources(files, probe=probe, **{name: build.get(name) for name in _OPTIONS})
     if build:
         raise TypeError(
-            f"kernpack.load: {', '.join(sorted(build))}: for sources ({', '.join(_SOURCES)}); {files[0]} is built already"
+            f"kernpack.load: {', '.join(sorted(build))}: an option for compiling sources ({', '.join(_SOURCES)}), but "
+            f"{files[0]} isn't a source; leave the option out"
         )
     return None
 

@@ -54,7 +54,7 @@ def _device_of(value: Any, who: str) -> tuple[int, int]:
         return int(kind), int(index)
     except Exception as error:
         raise BufferError(
-            f"{who}: __dlpack_device__ of {type(value).__name__} gave no (type, index): {type(error).__name__}: {_short(error)}"
+            f"{who}: __dlpack_device__ of {type(value).__name__} returned no (type, index): {type(error).__name__}: {_short(error)}"
         ) from error
 
 

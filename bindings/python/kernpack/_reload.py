@@ -26,7 +26,7 @@ def reload(module: _T) -> _T:
         return module
     if not isinstance(module, Module):
         raise TypeError(
-            f"kernpack.reload: expected a module that kernpack.load gave, or a Python module, got {type(module).__name__}"
+            f"kernpack.reload: expected a module that kernpack.load returned, or a Python module, got {type(module).__name__}"
         )
     if module._rebuild is not None:
         fresh = module._rebuild()

@@ -17,7 +17,9 @@ _PROCESS, _DEVICE, _STREAM = 0, 1, 2
 def _scope(device: Any, stream: int | None) -> int:
     if device is None:
         if stream is not None:
-            raise ValueError("storage: a stream needs its device")
+            raise ValueError(
+                "storage: expected device= beside stream=, got a stream alone; pass the device that it belongs to"
+            )
         return _PROCESS
     return _DEVICE if stream is None else _STREAM
 

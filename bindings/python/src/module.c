@@ -25,7 +25,8 @@ static int Fill(PyObject* module) {
   return kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 ||
                  kpy_tensor_init(module) != 0 || kpy_callback_init() != 0 || kpy_handle_init(module) != 0 ||
                  kpy_function_init(module) != 0 || kpy_with_python_init() != 0 || AddHost(module) != 0 ||
-                 PyModule_AddStringConstant(module, "version", kp_version()) != 0
+                 PyModule_AddStringConstant(module, "version", kp_version()) != 0 ||
+                 PyModule_AddIntConstant(module, "abi_major", KP_ABI_MAJOR) != 0
              ? -1
              : 0;
 }

@@ -17,7 +17,9 @@
 #include "base/leaked.h"
 #include "base/other_major.h"
 #include "device/registry.h"
+#include "loader/digest.h"
 #include "loader/image.h"
+#include "loader/lock.h"
 #include "loader/platform.h"
 #include "log/log.h"
 #include "object/object.h"
@@ -92,11 +94,19 @@ int RefuseBackendOfOtherMajor(const char* path) {
   return kp_raise("ValueError", "kp_backend_load: '%s' %s", path, text.c_str());
 }
 
+// 0 where no lock is required, or it lists the file.
+int RequireLocked(const char* path) {
+  if (!LockIsRequired()) return 0;
+  platform::SourceFile file;
+  if (file.Open(path) != 0 || file.Read() != 0) return -1;
+  return VerifyAgainstLock("kp_backend_load", path, Digest(file.bytes()));
+}
+
 }  // namespace
 
 int LoadPlugin(const char* path) {
   if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");
-  if (RefuseBackendOfOtherMajor(path) != 0) return -1;
+  if (RequireLocked(path) != 0 || RefuseBackendOfOtherMajor(path) != 0) return -1;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* why = dlerror();

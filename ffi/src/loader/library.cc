@@ -17,6 +17,7 @@
 #include "loader/digest.h"
 #include "loader/distribution.h"
 #include "loader/float_environment.h"
+#include "loader/lock.h"
 #include "loader/platform.h"
 #include "peer/library.h"
 #include "peer/peer.h"
@@ -112,12 +113,14 @@ int LoadContent(const char* path, uint32_t flags, std::span<const char> content,
 }  // namespace
 
 int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out) {
-  if ((flags & KP_LOAD_PROBE) == 0 && LoadKept(path, out)) return 0;
+  // Where a lock is required, what is compared with it is what the file holds now.
+  if ((flags & KP_LOAD_PROBE) == 0 && !LockIsRequired() && LoadKept(path, out)) return 0;
   platform::SourceFile file;
   *out = {};
   if (file.Open(path) != 0 || file.Read() != 0) return -1;
   const std::string digest = Digest(file.bytes());
   if (VerifyAgainstRecord(path, digest, &out->verified) != 0) return -1;
+  if (VerifyAgainstLock("kernpack.load", path, digest) != 0) return -1;
   auto from = platform::OpenFrom::kSnapshot;
   out->library = Leaked<Libraries>().Find(digest);
   if (!out->library && LoadContent(path, flags, file.bytes(), digest, out->verified, &from, &out->library) != 0)

@@ -28,6 +28,7 @@ COMMANDS = {
     "inspect": "What is in a module, a wheel or an installed package",
     "new": "Start a project: kernel, gradient, tests, packaging, CI",
     "publish": "Check everything, then print the commands that upload",
+    "sign": "Sign wheels with an Ed25519 key",
     "stubs": "Write a .pyi file from the signatures in a built module",
     "test": "Test a module by its contracts",
 }
@@ -37,6 +38,8 @@ _RUNTIME = {
     "doctor": "What is here, what is missing, and the command that mends it",
     "explain": "Which code a call would run and why",
     "info": "Versions, devices, caches and installed kernel packages",
+    "lock": "Write down which kernel wheels are installed, with the digest of each file",
+    "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
 }
 _PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}
 

@@ -2,7 +2,8 @@
 
 Each sample loads a copy that this process has not seen: both loaders answer from memory the second time. The copies differ
 in bytes behind the end of the ELF image, so that a loader that goes by content cannot take one for the other. A first load reads
-the file, hashes it and keeps a copy, which the peer does not do; one that another process loaded before is not read again.
+the file, hashes it and keeps a copy, which the peer does not do; one that another process loaded before is not read again, unless a
+lock is required: then it is hashed at every load.
 
 torch is out of sight while a sample is taken: where it is imported, a load of ours registers operators with it (topic
 torch_ops), which the peer does not offer at all.
@@ -13,12 +14,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from harness import Snippet, Timing, interleave
@@ -28,6 +30,7 @@ from report import Row, timed_row
 import build
 
 sys.path.insert(0, str(build.ROOT / "sdk" / "python"))
+from kernpack import _lock
 from kernpack_sdk import flags, support
 
 MANY = 10_000
@@ -44,6 +47,7 @@ def measure(kit: Kit) -> list[Row]:
     return [
         _row("load a module, look one function up", smallest, "add_one", copies),
         _row("the same, a file that was loaded before", smallest, "add_one", copies, before=True),
+        _row("the same, and a lock is required", smallest, "add_one", copies, before=True, locked=True, goal=1.0),
         _row(f"the same, module of {MANY:,} functions", many, f"f{MANY // 2}", fewer, before=True, goal=1.0),
         _hash(many[0].read_bytes()),
     ]
@@ -79,7 +83,14 @@ def _without_torch() -> Iterator[None]:
 
 
 def _row(
-    name: str, modules: tuple[Path, Path], function: str, copies: int, *, before: bool = False, goal: float = 0.6
+    name: str,
+    modules: tuple[Path, Path],
+    function: str,
+    copies: int,
+    *,
+    before: bool = False,
+    locked: bool = False,
+    goal: float = 0.6,
 ) -> Row:
     import kernpack
     import tvm_ffi
@@ -93,14 +104,28 @@ def _row(
                 (Path(folder) / f"{side}{copy}.so").write_bytes(content)
         if before:
             _load_in_another_process(sorted(Path(folder).glob("ours*.so")))
-        for copy in range(copies):
-            for side, load in loaders.items():
-                path = Path(folder) / f"{side}{copy}.so"
-                with _without_torch():
-                    start = time.perf_counter_ns()
-                    getattr(load(str(path)), function)
-                    timings[side].samples.append((time.perf_counter_ns() - start) / 1e3)
+        with _required_lock(Path(folder)) if locked else nullcontext():
+            for copy in range(copies):
+                for side, load in loaders.items():
+                    path = Path(folder) / f"{side}{copy}.so"
+                    with _without_torch():
+                        start = time.perf_counter_ns()
+                        getattr(load(str(path)), function)
+                        timings[side].samples.append((time.perf_counter_ns() - start) / 1e3)
     return timed_row("loading", name, timings, goal, unit="us")
+
+
+@contextmanager
+def _required_lock(folder: Path) -> Iterator[None]:
+    """A lock as large as that of the kernel wheels of a machine: our files, and 300 others."""
+    files = {path.name: _lock.digest_text(path.read_bytes()) for path in sorted(folder.glob("ours*.so"))}
+    files |= {f"other/file{i}.py": _lock.digest_text(str(i).encode()) for i in range(300)}
+    _lock.write(folder / "kernpack.lock", [_lock.Wheel("ours", "1.0", 1, (), files)])
+    os.environ[_lock.VARIABLE] = str(folder / "kernpack.lock")
+    try:
+        yield
+    finally:
+        del os.environ[_lock.VARIABLE]
 
 
 def _load_in_another_process(paths: list[Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,25 @@ def test_without_the_sdk_a_command_names_the_pip_line(command, name: str) -> Non
     done = command(name, sdk=False)
     assert done.returncode == _cli.MISSING
     assert done.stderr == f"kernpack {name}: needs kernpack-sdk; install it: pip install kernpack-sdk\n"
+
+
+def test_an_sdk_without_its_own_needs_says_which_one(command) -> None:
+    program = (
+        "import sys; sys.modules['click'] = None; from kernpack._cli import main; sys.exit(main(['check', 'a.so']))"
+    )
+    folders = [str(Path(_cli.__file__).parents[2]), str(Path(cli.__file__).parents[1])]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == _cli.MISSING
+    lacks = (
+        "needs kernpack-sdk (it is installed, but click, which it needs, isn't); install it: pip install kernpack-sdk"
+    )
+    assert done.stderr == f"kernpack check: {lacks}\n"
 
 
 @pytest.mark.parametrize("name", _cli.OWN_COMMANDS)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import kernpack
+import pytest
 
 SOURCE = """
 #include <kernpack/kernel.h>
@@ -71,3 +72,8 @@ def test_a_long_wait_is_named() -> None:
         raise AssertionError("the child ended without a line")
     said, errors = child.communicate()
     assert said == "1\n", errors
+
+
+def test_a_stream_without_its_device_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected device= beside stream=, got a stream alone; pass the device"):
+        kernpack.storage.get("same_name", "seed", stream=1)

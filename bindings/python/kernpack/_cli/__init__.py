@@ -18,7 +18,7 @@ DONE, FAILED, USAGE, MISSING = range(4)
 
 # The SDK's commands, to say what is missing where it isn't installed; tests/python/cli compares the names.
 SDK_COMMANDS = (
-    *("bench", "build", "check", "completions", "config", "dev", "inspect", "new", "publish", "stubs", "test"),
+    *("bench", "build", "check", "completions", "config", "dev", "inspect", "new", "publish", "sign", "stubs", "test"),
 )
 SDK_LINE = "pip install kernpack-sdk"
 
@@ -58,6 +58,8 @@ OWN_COMMANDS = {
     "doctor": ("What is here, what is missing, and the command that mends it", "doctor"),
     "explain": ("Which code a call would run and why, and what it would allocate", "explain"),
     "cache": ("What compiled and loaded modules take on disk; `clean` removes it", "cache"),
+    "lock": ("Write down which kernel wheels are installed, with the digest of each file", "lock"),
+    "verify": ("Compare the installed kernel wheels with the lock, or wheels with their signatures", "verify"),
 }
 
 
@@ -87,7 +89,7 @@ def _without_sdk(parser: argparse.ArgumentParser, words: list[str], error: Impor
         lacking = (
             ""
             if (error.name or "kernpack_sdk").startswith("kernpack_sdk")
-            else f" (it is there, but lacks {error.name})"
+            else f" (it is installed, but {error.name}, which it needs, isn't)"
         )
         what = words[0] if words else "completions"
         print(f"kernpack {what}: needs kernpack-sdk{lacking}; install it: {SDK_LINE}", file=sys.stderr)

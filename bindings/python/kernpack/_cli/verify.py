@@ -1,0 +1,65 @@
+"""`kernpack verify`: the environment against its lock; with --key, the signatures of wheels, which the SDK reads."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from kernpack._cli import MISSING, SDK_LINE, USAGE
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        metavar="LOCK|WHEEL",
+        help="default: the lock that KERNPACK_REQUIRE_LOCK names, else kernpack.lock",
+    )
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help="check the wheels' signatures by this public key (PEM)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    wheels = [file for file in options.files if file.suffix == ".whl"]
+    if options.key is not None:
+        return _signatures(options, wheels)
+    if wheels:
+        print(f"kernpack verify: {wheels[0]} is a wheel; name the signer's public key: --key FILE", file=sys.stderr)
+        return USAGE
+    if len(options.files) > 1:
+        print(f"kernpack verify: expected one lock, got {len(options.files)}", file=sys.stderr)
+        return USAGE
+    from kernpack import _lock, _lock_verify
+
+    path = options.files[0] if options.files else _lock.default_path()
+    try:
+        locked, problems = _lock_verify.verify(path)
+    except _lock.LockError as error:
+        locked, problems = [], [_lock_verify.Problem(error.kind, "", str(error))]
+    if options.json:
+        print(json.dumps({"lock": str(path), "problems": [asdict(each) for each in problems]}, indent=2))
+    else:
+        for each in problems:
+            print(f"{each.problem}: {each.text}", file=sys.stderr)
+        if not problems:
+            print(f"{path}: {len(locked)} wheels are as locked")
+    return int(bool(problems))
+
+
+def _signatures(options: argparse.Namespace, wheels: list[Path]) -> int:
+    if not wheels or len(wheels) != len(options.files):
+        print("kernpack verify: --key checks wheels: kernpack verify WHEEL.whl --key FILE", file=sys.stderr)
+        return USAGE
+    try:
+        from kernpack_sdk import signature
+    except ImportError:
+        print(f"kernpack verify: --key needs kernpack-sdk; install it: {SDK_LINE}[sign]", file=sys.stderr)
+        return MISSING
+    return signature.verify_all(wheels, options.key, as_json=options.json)
