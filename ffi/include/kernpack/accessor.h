@@ -4,6 +4,12 @@
 
 #include <kernpack/tensor_view.h>
 
+#ifdef __CUDACC__
+#define KP_HOST_DEVICE_ __host__ __device__
+#else
+#define KP_HOST_DEVICE_
+#endif
+
 KP_NAMESPACE_BEGIN
 
 // What strided inputs are read by: dtype and rank are looked at once, strides stand in the object, at(i, j) multiplies and adds.
@@ -11,7 +17,8 @@ KP_NAMESPACE_BEGIN
 //   const kp::Accessor<const float, 2> in(x);   // TypeError, ValueError where x is something else
 //   for (...) sum += in.at(i, j);               // or in[i][j]; in[i] is a row, of rank 1
 //
-// T is const for a TensorView. With -DKP_CHECKED_AT=1 an index outside is an IndexError. One copy is 2 * N + 1 words.
+// T is const for a TensorView. CUDA kernels take it by value. With -DKP_CHECKED_AT=1 an index outside is an IndexError. On the
+// device nothing is looked at.
 template <class T, int N>
 class Accessor {
   static_assert(
@@ -30,7 +37,7 @@ class Accessor {
     }
   }
   // The memory at `data`, whose elements lie `strides` apart.
-  Accessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
+  KP_HOST_DEVICE_ Accessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
     for (int d = 0; d < N; ++d) {
       sizes_[d] = sizes[d];
       strides_[d] = strides[d];
@@ -39,7 +46,7 @@ class Accessor {
 
   // One element, by an index per dim, each in [0, size).
   template <bool kChecked = (KP_CHECKED_AT != 0), class... Index>
-  T& at(Index... index) const {
+  KP_HOST_DEVICE_ T& at(Index... index) const {
     static_assert(sizeof...(Index) == N, "kp::Accessor<T, N>::at: expected one index per dim");
     const int64_t indices[] = {static_cast<int64_t>(index)...};
     int64_t offset = 0;
@@ -50,11 +57,11 @@ class Accessor {
     return data_[offset];
   }
   template <class... Index>
-  T& operator()(Index... index) const {
+  KP_HOST_DEVICE_ T& operator()(Index... index) const {
     return at(index...);
   }
   // An element where N is 1, else what lies at that index of the first dim.
-  decltype(auto) operator[](int64_t i) const {
+  KP_HOST_DEVICE_ decltype(auto) operator[](int64_t i) const {
     if constexpr (KP_CHECKED_AT != 0) check(0, i);
     if constexpr (N == 1)
       return (data_[i * strides_[0]]);
@@ -62,15 +69,19 @@ class Accessor {
       return Accessor<T, N - 1>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
   }
 
-  static constexpr int dim() { return N; }
-  T* data() const { return data_; }
+  KP_HOST_DEVICE_ static constexpr int dim() { return N; }
+  KP_HOST_DEVICE_ T* data() const { return data_; }
   // `d` is in [0, N).
-  int64_t size(int d) const { return sizes_[d]; }
-  int64_t stride(int d) const { return strides_[d]; }
+  KP_HOST_DEVICE_ int64_t size(int d) const { return sizes_[d]; }
+  KP_HOST_DEVICE_ int64_t stride(int d) const { return strides_[d]; }
 
  private:
-  void check(int d, int64_t index) const {
+  KP_HOST_DEVICE_ void check(int d, int64_t index) const {
+#ifdef __CUDA_ARCH__
+    (void)d, (void)index;
+#else
     if (KP_UNLIKELY(index < 0 || index >= sizes_[d])) detail::throw_wrong_index(d, index, {sizes_, N});
+#endif
   }
 
   T* data_;
