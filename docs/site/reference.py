@@ -37,7 +37,7 @@ CXX = [
 ]  # fmt: skip
 # What kernel authors and embedders don't call: parts of the headers above.
 BEHIND = {
-    "ffi": "alias call call_device compact config device_service fit fit_mark glibc_compat glue guard instance kernel object service",
+    "ffi": "alias call call_device compact config device_service fit fit_mark glibc_compat glue guard instance kernel object service value_names",
     "sdk": "",
 }
 PYTHON = [("kernpack", "Python: kernpack"), ("kernpack_sdk", "Python: kernpack_sdk"),
