@@ -100,7 +100,8 @@ KP_MODULE("fftw_ops", "1.0.0");
 
 KP_DOC(fft, "The discrete Fourier transform over the last dimension, times scale; inverse: with the other sign.");
 KP_EXPORT(fft, Fft, "(x: c64[..., N] compact, *, inverse: bool = False, scale: float = 1.0) -> (out: c64[..., N])");
-KP_EXPORT(fft_backward, FftAdjoint, "(d_out: c64[..., N] compact, *, inverse: bool, scale: float) -> (d_x: c64[..., N])");
+KP_EXPORT(fft_backward, FftAdjoint,
+          "(d_out: c64[..., N] compact, *, inverse: bool, scale: float) -> (d_x: c64[..., N])");
 KP_EXPORT(fft_backward_backward, Fft,
           "(d_d_x: c64[..., N] compact, *, inverse: bool, scale: float) -> (d_d_out: c64[..., N])");
 KP_EXPORT(fft_jvp, Fft, "(t_x: c64[..., N] compact, *, inverse: bool, scale: float) -> (t_out: c64[..., N])");
@@ -110,8 +111,9 @@ KP_JVP(fft, fft_jvp);
 
 KP_DOC(rfft, "The first half of the transform of real numbers; the other half mirrors it.");
 KP_EXPORT(rfft, Rfft, "(x: f32[..., N] compact) -> (out: c64[..., N // 2 + 1])");
-KP_EXPORT(rfft_backward, RfftBackward,
-          "(d_out: c64[..., N // 2 + 1] compact, x: f32[..., N]) -> (d_x: f32[..., N]) with workspace = 8 * numel(d_out)");
+KP_EXPORT(
+    rfft_backward, RfftBackward,
+    "(d_out: c64[..., N // 2 + 1] compact, x: f32[..., N]) -> (d_x: f32[..., N]) with workspace = 8 * numel(d_out)");
 KP_EXPORT(rfft_jvp, Rfft, "(t_x: f32[..., N] compact) -> (t_out: c64[..., N // 2 + 1])");
 KP_GRAD(rfft, rfft_backward);
 KP_JVP(rfft, rfft_jvp);

@@ -30,7 +30,14 @@ def _require(include: list[str], link: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "probe.cc"
         source.write_text("#include <fftw3.h>\nint main() { fftwf_cleanup(); }\n")
-        command = [os.environ.get("CXX", "g++"), *(f"-I{path}" for path in include), str(source), "-o", f"{folder}/probe", *link]
+        command = [
+            os.environ.get("CXX", "g++"),
+            *(f"-I{path}" for path in include),
+            str(source),
+            "-o",
+            f"{folder}/probe",
+            *link,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise NoFftw("FFTW is not installed: apt-get install libfftw3-dev, or set FFTW_PREFIX to where it is")

@@ -52,7 +52,10 @@ def k(tmp_path_factory: pytest.TempPathFactory) -> Any:
     strict = ["-Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror,-fPIC,-fvisibility=hidden"]
     options = ["-std=c++17", "-O1", "-shared", "-cudart=static", f"-I{INCLUDE}"]
     done = subprocess.run(
-        [str(NVCC), *options, *architectures, *strict, source, "-o", library], capture_output=True, text=True, check=False
+        [str(NVCC), *options, *architectures, *strict, source, "-o", library],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     return kernpack.load(str(library))
@@ -60,7 +63,9 @@ def k(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_the_best_architecture_is_chosen(k: Any) -> None:
     assert [k.best_for(arch) for arch in (750, 890, 900, 1200)] == [750, 750, 900, 900]
-    with pytest.raises(RuntimeError, match=r"best_for: the kernel has no code for compute capability 7\.0; .* is for 7\.5"):
+    with pytest.raises(
+        RuntimeError, match=r"best_for: the kernel has no code for compute capability 7\.0; .* is for 7\.5"
+    ):
         k.best_for(700)
 
 
@@ -76,7 +81,9 @@ def test_a_failed_call_names_itself(k: Any) -> None:
 def test_other_devices_are_refused(k: Any) -> None:
     with pytest.raises(ValueError, match=r"scale: expected tensors on cuda, got cpu"):
         k.scale(np.ones(3, np.float32))
-    with pytest.raises(ValueError, match=r'enter: kp::cuda: expected a device of type cuda, got cpu: say `with on "cuda"`'):
+    with pytest.raises(
+        ValueError, match=r'enter: kp::cuda: expected a device of type cuda, got cpu: say `with on "cuda"`'
+    ):
         k.enter(kernpack.Device("cpu"))
 
 
@@ -88,5 +95,7 @@ def test_on_a_gpu(k: Any) -> None:
     x = torch.randn(300, 7, device="cuda").T
     torch.testing.assert_close(k.row_sums(x), x.sum(1))
     assert k.scale(torch.empty(0, device="cuda")).numel() == 0
-    with pytest.raises(RuntimeError, match=r"launch of 1x1x1 blocks of 4096x1x1 threads .* cudaErrorInvalidConfiguration"):
+    with pytest.raises(
+        RuntimeError, match=r"launch of 1x1x1 blocks of 4096x1x1 threads .* cudaErrorInvalidConfiguration"
+    ):
         k.too_many_threads(torch.ones(1, device="cuda"))
