@@ -135,8 +135,17 @@ def _help(*command: str) -> str:
 
 def command_page() -> str:
     whole = _help()
-    lines = ["# The command `kernpack`", "", "It comes with `kernpack-sdk`.", "", "```text", whole, "```", ""]
-    for name in re.findall(r"^    (\w+) ", whole, re.MULTILINE):
+    lines = [
+        "# The command `kernpack`",
+        "",
+        "[The command](../command.md) tells how it is used.",
+        "",
+        "```text",
+        whole,
+        "```",
+        "",
+    ]
+    for name in re.findall(r"^  ([a-z]+)  ", whole.partition("Commands:")[2], re.MULTILINE):
         lines += [f"## `kernpack {name}`", "", "```text", _help(name), "```", ""]
     return "\n".join(lines)
 

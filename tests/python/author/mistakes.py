@@ -66,7 +66,11 @@ CONTRACTS = [
         "(x: f32[N], *, a: integer = 1) -> (out: f32[N])",
         "no such dtype 'integer'; did you mean 'int'?",
     ),
-    ("a mutated scalar", "(x: f32[N], a!: int) -> (out: f32[N])", "only a tensor can be mutated"),
+    (
+        "a scalar written in place",
+        "(x: f32[N], a!: int) -> (out: f32[N])",
+        "only a tensor or a list of tensors can be written in place",
+    ),
     ("an unknown device", '(x: f32[N]) -> (out: f32[N]) with on \\"gpu\\"', "no such device; the names are DLPack's"),
 ]
 
