@@ -20,9 +20,10 @@ INCLUDE = {"ffi": ROOT / "ffi/include/kernpack", "sdk": ROOT / "sdk/include/kern
 
 # Page, title, headers by the folder above. A name that ends in a slash: all of that folder.
 CXX = [
-    ("cpp_values", "C++ for kernels: values", "ffi", "tensor_view tensor shape string array map any function dtype half float8 device"),
+    ("cpp_values", "C++ for kernels: values", "ffi",
+     "tensor_view tensor accessor contiguous shape string array map any function dtype half float8 device"),
     ("cpp_modules", "C++ for kernels: modules and services", "ffi",
-     "export module class error log text dispatch parallel stream storage workspace device_kernel device_code"),
+     "export module class error log text dispatch parallel stream storage workspace device_kernel device_code cuda"),
     ("cpp_torch", "C++ on libtorch", "ffi", "torch"),
     ("c_host", "C API of the host", "ffi", "host/"),
     ("c_abi", "The ABI's header", "ffi", "abi dtype_table"),
@@ -36,7 +37,7 @@ CXX = [
 ]  # fmt: skip
 # What kernel authors and embedders don't call: parts of the headers above.
 BEHIND = {
-    "ffi": "alias call call_device config device_service fit fit_mark glibc_compat glue guard instance kernel object service value_names",
+    "ffi": "alias call call_device compact config device_service fit fit_mark glibc_compat glue guard instance kernel object service value_names",
     "sdk": "",
 }
 PYTHON = [("kernpack", "Python: kernpack"), ("kernpack_sdk", "Python: kernpack_sdk"),

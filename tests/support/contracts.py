@@ -142,12 +142,14 @@ class Draw(random.Random):
         dtype = self.choice(DTYPES) if self.chance(0.5) else var
         if dtype == var:
             self._vars.append(var)
-        marks = self.choice(("", "", "", " strided")) + self.choice(("", "", "", "", " @cpu"))
+        written = self.choice(("", "", "", "", "!"))
+        marks = self.choice(("", "", "", " strided", " strided" if written else " compact"))
+        marks += self.choice(("", "", "", "", " @cpu"))
         spaced = self.choice((", ", ",", " , "))
         kind = f"{dtype}[{spaced.join(terms)}]{marks}"
         if is_list:
             kind = f"list[{kind}]"
-        return f"{name}{self.choice(('', '', '', '', '!'))}: {kind}{'?' if optional and not is_list else ''}"
+        return f"{name}{written}: {kind}{'?' if optional and not is_list else ''}"
 
     def _term(self) -> str:
         if self.chance(0.6):

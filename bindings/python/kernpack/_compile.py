@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
 
+_CANNOT_WRITE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.ENOENT}
 _VARIABLES = {"c++": ("CXX", "g++"), "c": ("CC", "gcc"), "cuda": ("NVCC", "nvcc")}
 _SUFFIXES = {"c++": ".cc", "c": ".c", "cuda": ".cu"}
 
@@ -89,7 +92,7 @@ def sdk(who: str) -> ModuleType:
 def module(text: str, language: str, name: str, made: Options) -> Path:
     """A shared object of one source's text."""
     package, compiler = sdk(made.who), _compiler(made.who, language)
-    definitions, objects = _support(compiler) if language == "c++" else ([], [])
+    definitions, objects = _support(made, compiler) if language == "c++" else ([], [])
     return _compiled(made, compiler, text, name, language, [*_compile(package, compiler, language, made), *definitions],
                      _link(package, language, made), objects)  # fmt: skip
 
@@ -101,7 +104,7 @@ def objects_and_link(sources: Sequence[Path], languages: Sequence[str], name: st
     definitions: list[str] = []
     parts: list[Path] = []
     if not cuda and "c++" in languages:
-        definitions, parts = _support(_compiler(made.who, "c++"))
+        definitions, parts = _support(made, _compiler(made.who, "c++"))
     compiled = []
     for source, language in zip(sources, languages, strict=True):
         compiler = _compiler(made.who, language)
@@ -139,13 +142,29 @@ def _compiled(
         suffix=_SUFFIXES[language],
     )
     try:
-        path: Path = package.cache.compiled(request, made.folder(), name, verbose=made.verbose)
+        with _writing(made, made.folder()):
+            path: Path = package.cache.compiled(request, made.folder(), name, verbose=made.verbose)
     except subprocess.CalledProcessError as error:
         for file, content in made.sources.items():
             package.diagnose.add_source(file, content)
         said = package.diagnose.with_diagnosis(error.stderr or error.stdout or "")
         raise RuntimeError(f"{made.who}: {compiler.words[0]} failed ({error.returncode}):\n{said}") from None
     return path
+
+
+@contextlib.contextmanager
+def _writing(made: Options, folder: Path) -> Iterator[None]:
+    """A cache that cannot be written is told with what to do about it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANNOT_WRITE:
+            raise
+        raise OSError(
+            error.errno,
+            f"{made.who}: the cache folder {folder} cannot be written ({os.strerror(error.errno)}): free some space, or set "
+            "KERNPACK_CACHE_DIR to a folder of yours",
+        ) from None
 
 
 def _compiler(who: str, language: str) -> Compiler:
@@ -185,11 +204,12 @@ def _for_nvcc(flags: list[str]) -> list[str]:
     return result
 
 
-def _support(compiler: Compiler) -> tuple[list[str], list[Path]]:
+def _support(made: Options, compiler: Compiler) -> tuple[list[str], list[Path]]:
     """The option and the objects that spare each source the code behind the aliases; compiled by the first call."""
     from kernpack_sdk import flags, support
 
-    objects = support.objects(cache_dir() / "support", compiler, gnu=is_gnu(compiler.words))
+    with _writing(made, cache_dir() / "support"):
+        objects = support.objects(cache_dir() / "support", compiler, gnu=is_gnu(compiler.words))
     return [flags.support_definition()], objects
 
 

@@ -34,12 +34,13 @@ inline const KpHost* device_host(const KpHost* host) {
   return KP_LIKELY(host->storage_get_or_init != nullptr) ? host : kernpack_host();
 }
 
-// The table of a device's backend, which is valid for ever. 0, or -1 with an error raised: there is no such device or driver.
-inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDeviceApi** out) {
+// What a host knows of devices, for something that is to happen on `device`. 0, or -1 with an error raised.
+inline int find_devices(const KpHost* host, KpDLDevice device, const KpDevices** out) {
   const void* table = nullptr;
   const KpHost* owner = device_host(host);
   if (owner && owner->get_extension(owner, kp_bytes(KP_DEVICES_EXTENSION), 1, &table)) return -1;
-  if (KP_LIKELY(table != nullptr)) return static_cast<const KpDevices*>(table)->device_api(device.device_type, out);
+  *out = static_cast<const KpDevices*>(table);
+  if (KP_LIKELY(table != nullptr)) return 0;
   Text text;
   text << "this host offers no device tables, so nothing runs on " << device << "; ";
   const KpHost* other = owner ? nullptr : any_kernpack_host();
@@ -52,6 +53,12 @@ inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDevice
          << (major < KP_ABI_MAJOR ? "pip install -U kernpack" : "install a newer build of the module");
   }
   return host->raise(host, kp_bytes("RuntimeError"), text.bytes(), KpBytes{nullptr, 0});
+}
+
+// The table of a device's backend, which is valid for ever. 0, or -1 with an error raised: there is no such device or driver.
+inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDeviceApi** out) {
+  const KpDevices* devices = nullptr;
+  return find_devices(host, device, &devices) ? -1 : devices->device_api(device.device_type, out);
 }
 
 struct LoadedCode {  // an object of the ABI

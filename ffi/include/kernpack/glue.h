@@ -3,6 +3,7 @@
 #define KERNPACK_GLUE_H_
 
 #include <kernpack/any.h>
+#include <kernpack/compact.h>
 #include <kernpack/guard.h>
 #include <kernpack/signature/program.h>
 #include <kernpack/string.h>
@@ -108,10 +109,25 @@ template <class T>
                       << (expected == 1 ? " argument, got " : " arguments, got ") << got;
 }
 
+// A tensor that the contract marks `compact`.
 template <class T>
-void load(T* out, const KpAny& a, const Names& names, size_t index, FilledStrides& strides) {
+void make_compact(T* value, const KpAny& given, const Names& names, size_t index, CompactCopies& copies) {
+  copies.replace(value, given, [&](TensorView x) {
+    Text text;
+    name_argument(text, names, index);
+    describe_shared_elements(text, x);
+    KP_THROW(ValueError) << text.bytes();
+  });
+}
+
+struct Nothing {};
+
+template <bool kCompact, class T, class Copies>
+void load(T* out, const KpAny& a, const Names& names, size_t index, FilledStrides& strides, Copies& copies) {
   const Read r = Traits<T>::read(a, out);
   if (KP_UNLIKELY(r != Read::kOk)) throw_bad_argument<T>(names, index, r, a);
+  if constexpr (kCompact) make_compact(out, a, names, index, copies);
+  (void)copies;
   strides.fill(out);
 }
 
@@ -138,16 +154,21 @@ struct FunctionType<R (*)(A...)> {
     return true;
   }
 
-  template <class Fn, size_t... I>
+  // kCompact: bit i says that argument i is handed on compact.
+  template <uint64_t kCompact = 0, class Fn, size_t... I>
   static void apply(Fn&& fn, const Names& names, const KpAny* args, int32_t n, KpAny* result,
                     std::index_sequence<I...>) {
     static_assert((check_parameter<Bare<A>>() && ... && true), "");
     if (KP_UNLIKELY(n != static_cast<int32_t>(kArity))) throw_bad_count(names.function, kArity, n);
     FilledStrides strides;
+    std::conditional_t<kCompact != 0, CompactCopies, Nothing> copies;
     Arguments slots;
-    (load(&static_cast<Slot<I, Bare<A>>&>(slots).value, args[I], names, I, strides), ...);
+    (load<(I < 64 && (kCompact >> (I % 64) & 1))>(&static_cast<Slot<I, Bare<A>>&>(slots).value, args[I], names, I,
+                                                  strides, copies),
+     ...);
     (void)args;
     (void)strides;
+    (void)copies;
     (void)slots;
     if constexpr (std::is_void_v<R>)
       fn(static_cast<Bare<A>&&>(static_cast<Slot<I, Bare<A>>&>(slots).value)...);
@@ -165,7 +186,8 @@ int call(void* self, const KpAny* args, int32_t n, KpAny* result) noexcept {
   using Type = FunctionType<decltype(Fn)>;
   return guarded(Instance::from(self)->host, Tag::function(), [&] {
     CallScope scope(self, Tag::function());
-    Type::apply(Fn, Names{Tag::function(), Tag::program()}, args, n, result, typename Type::Indices());
+    Type::template apply<compact_params(Tag::program())>(Fn, Names{Tag::function(), Tag::program()}, args, n, result,
+                                                         typename Type::Indices());
   });
 }
 

@@ -2,7 +2,9 @@
 #ifndef KERNPACK_KERNEL_H_
 #define KERNPACK_KERNEL_H_
 
+#include <kernpack/accessor.h>
 #include <kernpack/class.h>
+#include <kernpack/contiguous.h>
 #include <kernpack/dispatch.h>
 #include <kernpack/export.h>
 #include <kernpack/float8.h>

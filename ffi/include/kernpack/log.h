@@ -5,6 +5,9 @@
 #include <kernpack/call.h>
 #include <kernpack/string.h>
 
+#include <cstdarg>
+#include <cstdio>
+
 KP_NAMESPACE_BEGIN
 
 enum class LogLevel : int32_t {
@@ -23,6 +26,18 @@ inline void log(LogLevel level, StringView line) {
   if (!instance.foreign) detail::check_host(h->log(h, static_cast<int32_t>(level), line));
 }
 inline void log(LogLevel level, const Text& line) { log(level, StringView(line.c_str(), line.size())); }
+
+// The same, as C's printf writes it; the compiler compares the arguments with the format. Longer lines than 1023 bytes are cut.
+//   kp::printf(kp::LogLevel::info, "block %d of %d: %.3g", i, n, norm);
+__attribute__((format(printf, 2, 3))) inline void printf(LogLevel level, const char* format, ...) {
+  char line[1024];
+  va_list args;
+  va_start(args, format);
+  const int size = vsnprintf(line, sizeof(line), format, args);
+  va_end(args);
+  KP_CHECK(size >= 0, ValueError) << "kp::printf: the C library cannot write the format '" << format << "'";
+  log(level, StringView(line, static_cast<size_t>(size) < sizeof(line) ? static_cast<size_t>(size) : sizeof(line) - 1));
+}
 
 KP_NAMESPACE_END
 

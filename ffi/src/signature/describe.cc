@@ -59,6 +59,7 @@ int kp_sig_param(const uint32_t* program, int32_t index, KpSigParam* out) {
     out->name = p.ParamName(index);
     out->kind = kernpack::signature::KindOf(record);
     out->flags = kernpack::signature::FlagsOf(record);
+    if (kernpack::signature::IsMarkedCompact(record)) out->flags |= KP_PARAM_COMPACT;
     out->default_value = kp_none();
     out->list_default_size = -1;
     if (!record[3]) return 0;

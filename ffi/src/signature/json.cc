@@ -73,6 +73,7 @@ Json ParamJson(signature::View p, int index) {
     AddShape(p, p.words + record[2], &out);
   }
   out["strided"] = flag(KP_PARAM_STRIDED);
+  out["compact"] = flag(KP_PARAM_COMPACT);
   out["cpu"] = flag(KP_PARAM_ON_CPU);
   out["optional"] = flag(KP_PARAM_OPTIONAL);
   out["list"] = flag(KP_PARAM_LIST);

@@ -95,6 +95,18 @@ int Parse(std::string_view text, const char* name, const KpSignature** out) {
   return 0;
 }
 
+// A copy for `compact` is made by the code that KP_EXPORT puts before the kernel, which a compiled contract comes with.
+int CheckCompact(const KpFunctionInfo& info, const char* name, signature::View view) {
+  for (int i = 0; !info.program && i < view.NumParams(); ++i) {
+    if (!signature::IsMarkedCompact(view.Param(i))) continue;
+    return kp_raise("ValueError",
+                    "%s: signature: %s is marked 'compact', but the function has no code that makes the copy, which "
+                    "C++'s KP_EXPORT brings: export it so; or mark it 'strided' and use the strides",
+                    name, view.ParamName(i));
+  }
+  return 0;
+}
+
 int RaiseInHost(void*, const char* kind, KpBytes text) {
   return kp_raise(kind, "%.*s", static_cast<int>(text.size), text.data);
 }
@@ -106,7 +118,9 @@ const signature::Raiser kHostRaiser = {nullptr, &RaiseInHost};
 int ContractOf(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out) {
   const uint32_t needs = signature::AbiOf(info.program, info.program_words);
   if (needs > KP_ABI_VERSION) return RaiseLater(name, VersionText(needs), "");
-  if (kp_signature_parse(kp_bytes(info.signature), name, out) == 0) return 0;
+  if (kp_signature_parse(kp_bytes(info.signature), name, out) == 0) {
+    return CheckCompact(info, name, signature::View{(*out)->program.data()});
+  }
   if (abi <= KP_ABI_VERSION) return -1;
   // A text without a program or a version: what is not understood may well be later.
   OwnedAny error;

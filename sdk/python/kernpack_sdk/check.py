@@ -7,10 +7,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import zipfile
 from pathlib import Path
 
-from kernpack_sdk import abi, elf, hosts
+from kernpack_sdk import abi, archive, elf, hosts
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -97,8 +96,11 @@ def platform_tag(wheel: Path) -> str:
 def check_wheel(wheel: Path) -> list[str]:
     """Problems of a wheel and of every module in it."""
     problems: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            archive.unpack(wheel, Path(folder))
+        except ValueError as error:
+            return [str(error)]
         modules = _shared_objects(Path(folder))
         for module in modules:
             problems += check_module(module)
@@ -141,7 +143,7 @@ def describe(path: Path) -> str:
 
 def hosts_of_wheel(wheel: Path) -> list[str]:
     """Which hosts the modules of a wheel run on, each such text once."""
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
+    with tempfile.TemporaryDirectory() as folder:
+        archive.unpack(wheel, Path(folder))
         found = [str(hosts.read(p)) for p in _shared_objects(Path(folder))]
     return list(dict.fromkeys(found))

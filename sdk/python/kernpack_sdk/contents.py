@@ -7,7 +7,6 @@ import hashlib
 import importlib.util
 import re
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from kernpack_sdk import check, elf, hosts, table
+from kernpack_sdk import archive, check, elf, hosts, table
 
 
 def facts(what: str) -> dict[str, Any]:
@@ -33,8 +32,8 @@ def facts(what: str) -> dict[str, Any]:
 def _files(what: str) -> Iterator[tuple[Path, list[Path]]]:
     path = Path(what)
     if path.suffix == ".whl" and path.is_file():
-        with tempfile.TemporaryDirectory() as folder, _opened(path) as archive:
-            archive.extractall(folder)  # zipfile keeps names inside the folder
+        with tempfile.TemporaryDirectory() as folder:
+            archive.unpack(path, Path(folder))
             yield path, _modules(path, Path(folder))
     elif path.is_dir():
         yield path, _modules(path, path)
@@ -42,13 +41,6 @@ def _files(what: str) -> Iterator[tuple[Path, list[Path]]]:
         yield path, [path]
     else:
         yield _package(what)
-
-
-def _opened(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{path}: not a wheel: {error}") from None
 
 
 def _modules(source: Path, folder: Path) -> list[Path]:

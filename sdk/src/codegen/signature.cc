@@ -86,6 +86,11 @@ class Deriver {
 void CheckMarks(const FuncNode& f, const signature::View& program) {
   for (int i = 0; i < program.NumParams() && static_cast<size_t>(i) < f.params.size(); ++i) {
     const Param& p = f.params[static_cast<size_t>(i)];
+    if (signature::IsMarkedCompact(program.Param(i))) {
+      KP_THROW(ValueError) << f.name << ": " << p.name()
+                           << ": its signature marks it 'compact', but generated code makes no copies: take the mark "
+                              "out, and callers pass contiguous tensors";
+    }
     const bool marked = (signature::FlagsOf(program.Param(i)) & KP_PARAM_MUTATED) != 0;
     if (marked == (p.role != Role::kInput)) continue;
     KP_THROW(ValueError) << f.name << ": " << p.name() << ": "

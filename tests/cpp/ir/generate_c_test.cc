@@ -172,6 +172,10 @@ TEST(IrModuleC, SaysWhatItCannotBuild) {
   EXPECT_EQ(build("func f(x: f32[N]) -> () signature \"(x!: f32[N]) -> ()\" { }"),
             "ValueError: f: x: its signature marks it as written, the function doesn't: declare it 'x!:', or take the "
             "'!' out of the signature");
+  EXPECT_EQ(
+      build("func f(x: f32[N]) -> () signature \"(x: f32[N] compact) -> ()\" { }"),
+      "ValueError: f: x: its signature marks it 'compact', but generated code makes no copies: take the mark out, "
+      "and callers pass contiguous tensors");
 }
 
 TEST(IrModuleC, SaysWhenThereIsNoCompilerOrItFails) {

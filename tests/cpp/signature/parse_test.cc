@@ -149,7 +149,11 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"1.0e5 () -> ()", 0, Reason::kMalformedVersion},
       {"(x: q4[N]) -> ()", 4, Reason::kReservedBlockDType},
       {"(x: f32[N]) -> (y: q8_0[N])", 19, Reason::kReservedBlockDType},
-      {"(x: f32[N] compact) -> ()", 11, Reason::kReservedMark},
+      {"(x: f32[N] compact strided) -> ()", 19, Reason::kStridedOrCompact},
+      {"(x: f32[N] strided compact) -> ()", 19, Reason::kStridedOrCompact},
+      {"(x!: f32[N] compact) -> ()", 12, Reason::kWrittenIsNotCompact},
+      {"(x!: list[f32[N] compact]) -> ()", 17, Reason::kWrittenIsNotCompact},
+      {"(x: f32[N] compact aligned(16)) -> ()", 19, Reason::kReservedMark},
       {"(x: f32[N] aligned(16)) -> ()", 11, Reason::kReservedMark},
   };
   for (const Bad& bad : cases) {

@@ -29,7 +29,8 @@ enum KpParamFlags {
   KP_PARAM_HAS_DEFAULT = 16,
   KP_PARAM_STRIDED = 32,
   KP_PARAM_ON_CPU = 64,
-  KP_PARAM_SCALAR_OK = 128 /* rank 0: a number is accepted */
+  KP_PARAM_SCALAR_OK = 128, /* rank 0: a number is accepted */
+  KP_PARAM_COMPACT = 256 /* beside STRIDED: any strides are taken, and the function's code makes a compact copy */
 };
 enum KpResultFlags { KP_RESULT_SUM = 1, KP_RESULT_AUX = 2 };
 enum KpSigProps {

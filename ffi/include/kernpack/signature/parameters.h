@@ -50,6 +50,7 @@ struct Parameters : Defaults {
  private:
   uint32_t broadcast_at = kNotFound;  // first '~...'
   uint32_t type_dtype = 0;            // of the tensor type read last
+  bool type_compact = false;          // likewise
 
   constexpr bool Parameter(bool keyword_only) {
     if (num_params == KP_SIG_MAX_PARAMS) return Fail(Reason::kTooManyParameters);
@@ -86,6 +87,7 @@ struct Parameters : Defaults {
     }
     uint32_t* record = params + num_params * kRecord;
     record[0] = name_at | kind << 16 | flags << 24;
+    if (kind == KP_PARAM_TENSOR && type_compact) record[0] |= kCompactMark;
     record[1] = kind == KP_PARAM_TENSOR ? type_dtype : 0;
     record[2] = where;
     record[3] = default_at;
@@ -155,11 +157,7 @@ struct Parameters : Defaults {
     const uint32_t shape_at = now.begin;
     if (!Shape(where)) return false;
     if (shape_batch == Batch::kBroadcast && broadcast_at == kNotFound) broadcast_at = shape_at;
-    if (IsWord("strided")) {
-      *flags |= KP_PARAM_STRIDED;
-      Next();
-    }
-    if (IsWord("compact") || IsWord("aligned")) return Fail(Reason::kReservedMark);
+    if (!Strides(flags)) return false;
     if (Accept('@')) {
       if (!IsWord("cpu")) return Fail(Reason::kExpectedCpuAfterAt);
       *flags |= KP_PARAM_ON_CPU;
@@ -168,6 +166,18 @@ struct Parameters : Defaults {
     const bool rank0 = shape_rank == 0 && shape_batch == Batch::kNone;
     if (rank0 && !(*flags & KP_PARAM_MUTATED)) *flags |= KP_PARAM_SCALAR_OK;
     return true;
+  }
+
+  // Both marks let any strides in; of `compact` the kernel gets a copy where they aren't row-major (kernpack/compact.h).
+  constexpr bool Strides(uint32_t* flags) {
+    type_compact = IsWord("compact");
+    if (type_compact && (*flags & KP_PARAM_MUTATED)) return Fail(Reason::kWrittenIsNotCompact);
+    if (IsWord("strided") || type_compact) {
+      *flags |= KP_PARAM_STRIDED;
+      Next();
+      if (IsWord("strided") || IsWord("compact")) return Fail(Reason::kStridedOrCompact);
+    }
+    return !IsWord("aligned") || Fail(Reason::kReservedMark);
   }
 
   constexpr void Bind(bool sure) {

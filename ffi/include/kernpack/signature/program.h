@@ -6,7 +6,7 @@
 //          2            params | positional << 8 | results << 16 | dtype variables << 24
 //          3            dims | stars << 8 | int references << 16 | conditions << 24
 //          4            KpSigProps, kWrites | device type of `on` << 8 (0: none) | its name << 16
-//          5 params     4 words each: name | kind << 16 | flags << 24; dtype; shape or choices; default
+//          5 params     4 words each: name | kind << 16 | kCompactMark | flags << 24; dtype; shape or choices; default
 //          6 results    4 words each: name | flags << 24; dtype; shape; 0
 //          7 dims       1 word each: name
 //          8 stars      1 word each: name
@@ -45,6 +45,7 @@ constexpr uint32_t kMaxStack = 16;     // values an expression may need at once
 constexpr uint32_t kMaxText = 1 << 14;  // bytes of a signature, so that 16 bits address the pool
 constexpr uint32_t kWrites = 0x80;
 constexpr uint32_t kListDefault = 0xff;
+constexpr uint32_t kCompactMark = 0x800000;
 
 enum Header : uint32_t {
   kHeadMagic,
@@ -164,7 +165,9 @@ constexpr KpDLDataType UnpackDType(uint32_t dtype) {
   return KpDLDataType{static_cast<uint8_t>(dtype & 0xff), static_cast<uint8_t>(dtype >> 8 & 0xff), 1};
 }
 
-constexpr uint32_t KindOf(const uint32_t* param) { return param[0] >> 16 & 0xff; }
+constexpr uint32_t KindOf(const uint32_t* param) { return param[0] >> 16 & 0x7f; }
+// Of a tensor that is taken with any strides (its flags say KP_PARAM_STRIDED too) and handed to the kernel compact.
+constexpr bool IsMarkedCompact(const uint32_t* param) { return (param[0] & kCompactMark) != 0; }
 constexpr uint32_t FlagsOf(const uint32_t* record) { return record[0] >> 24; }
 constexpr DTypeForm FormOf(uint32_t dtype) { return static_cast<DTypeForm>(dtype >> 16); }
 constexpr uint32_t NumDimsOf(const uint32_t* shape) { return shape[0] & 0xff; }

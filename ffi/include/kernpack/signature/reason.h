@@ -86,7 +86,9 @@
   X(kExpectedParameter, "expected the name of a parameter")                                                            \
   X(kMalformedVersion, "expected the ABI that the text is written for, as in '1.0 (x: f32[N]) -> ()'")                 \
   X(kOfAnotherAbi, "the text is written for an ABI that this version does not know: pip install -U kernpack")          \
-  X(kReservedMark, "'compact' and 'aligned' are reserved for a later ABI; every tensor is compact unless 'strided'")   \
+  X(kReservedMark, "'aligned' is reserved for a later ABI")                                                            \
+  X(kStridedOrCompact, "'strided' (the kernel gets the strides) or 'compact' (it gets a copy), not both")              \
+  X(kWrittenIsNotCompact, "what is written in place ('!') is never copied: 'strided', or neither mark")                \
   X(kReservedBlockDType, "block dtypes (q4, q8 and their kinds) are reserved for a later ABI")
 
 KP_NAMESPACE_BEGIN

@@ -47,10 +47,10 @@ def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: st
     made, listed = scratch / f"made{request.kind}", scratch / "files.d"
     said = _run(_command(request, source, made, listed), verbose)
     if request.cuda:
-        listed.write_text(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False))
+        listed.write_bytes(os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False)))
     content = made.read_bytes()
     result = kept.parent / f"{name}_{record.digest_of(content)}{request.kind}"
-    headers = _files_of(listed.read_text(encoding="utf-8", errors="surrogateescape"))
+    headers = _files_of(os.fsdecode(listed.read_bytes()))
     private.put(made, result)
     _keep(request, source, kept, result, headers, headers | _traced(said), started)
     return result

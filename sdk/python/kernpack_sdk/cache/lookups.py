@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -65,7 +66,8 @@ def of_libraries(request: Request) -> set[str]:
 def _names(file: str) -> tuple[set[str], set[str], bool]:
     """Names that a file includes or asks about, those also looked for beside it, and whether these are all."""
     try:
-        with open(file, encoding="utf-8", errors="surrogateescape") as opened:
+        # As paths are decoded: the names in it are asked for.
+        with open(file, encoding=sys.getfilesystemencoding(), errors="surrogateescape") as opened:
             text = opened.read()
     except OSError:
         return set(), set(), False

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import sys
 import time
-import zipfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -146,16 +145,17 @@ def _source(module: str | None, stack: ExitStack) -> str | list[str]:
 def _unpacked(wheel: Path, stack: ExitStack) -> list[str]:
     import tempfile
 
+    from kernpack_sdk import archive
     from kernpack_sdk.testing.runner import CannotTest
 
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernpack-test-")))
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            names = [name for name in archive.namelist() if name.endswith(".so")]
+        with archive.opened(wheel) as files:
+            names = [name for name in files.namelist() if name.endswith(".so")]
             for name in names:
-                archive.extract(name, folder)  # which keeps within the folder
-    except (OSError, zipfile.BadZipFile) as error:
-        raise CannotTest(f"{wheel}: expected a wheel, got what can't be read: {error}") from error
+                files.extract(name, folder)
+    except ValueError as error:
+        raise CannotTest(str(error)) from None
     from kernpack._load import module_files
 
     found = [str(file) for place in {(folder / name).parent for name in names} for file in module_files(place)]

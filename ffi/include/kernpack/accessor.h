@@ -1,0 +1,94 @@
+// Accessor: a tensor of known dtype and rank, indexed by its strides.
+#ifndef KERNPACK_ACCESSOR_H_
+#define KERNPACK_ACCESSOR_H_
+
+#include <kernpack/tensor_view.h>
+
+#ifdef __CUDACC__
+#define KP_HOST_DEVICE_ __host__ __device__
+#else
+#define KP_HOST_DEVICE_
+#endif
+
+KP_NAMESPACE_BEGIN
+
+// What strided inputs are read by: dtype and rank are looked at once, strides stand in the object, at(i, j) multiplies and adds.
+//
+//   const kp::Accessor<const float, 2> in(x);   // TypeError, ValueError where x is something else
+//   for (...) sum += in.at(i, j);               // or in[i][j]; in[i] is a row, of rank 1
+//
+// T is const for a TensorView. CUDA kernels take it by value. With -DKP_CHECKED_AT=1 an index outside is an IndexError. On the
+// device nothing is looked at.
+template <class T, int N>
+class Accessor {
+  static_assert(
+      N >= 1, "kp::Accessor<T, N>: N is the tensor's number of dims, from 1; of a tensor of rank 0 read data_ptr<T>()");
+  using View = std::conditional_t<std::is_const_v<T>, TensorView, MutTensorView>;
+
+ public:
+  explicit Accessor(View x) : data_(x.template data_ptr<std::remove_const_t<T>>()) {
+    if (KP_UNLIKELY(x.dim() != N)) {
+      KP_THROW(ValueError) << "kp::Accessor<T, " << N << ">: expected a tensor of " << N << (N == 1 ? " dim" : " dims")
+                           << ", got shape " << x.sizes();
+    }
+    for (int d = 0; d < N; ++d) {
+      sizes_[d] = x.raw().shape[d];
+      strides_[d] = x.stride(d);
+    }
+  }
+  // The memory at `data`, whose elements lie `strides` apart.
+  KP_HOST_DEVICE_ Accessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
+    for (int d = 0; d < N; ++d) {
+      sizes_[d] = sizes[d];
+      strides_[d] = strides[d];
+    }
+  }
+
+  // One element, by an index per dim, each in [0, size).
+  template <bool kChecked = (KP_CHECKED_AT != 0), class... Index>
+  KP_HOST_DEVICE_ T& at(Index... index) const {
+    static_assert(sizeof...(Index) == N, "kp::Accessor<T, N>::at: expected one index per dim");
+    const int64_t indices[] = {static_cast<int64_t>(index)...};
+    int64_t offset = 0;
+    for (int d = 0; d < N; ++d) {
+      if constexpr (kChecked) check(d, indices[d]);
+      offset += indices[d] * strides_[d];
+    }
+    return data_[offset];
+  }
+  template <class... Index>
+  KP_HOST_DEVICE_ T& operator()(Index... index) const {
+    return at(index...);
+  }
+  // An element where N is 1, else what lies at that index of the first dim.
+  KP_HOST_DEVICE_ decltype(auto) operator[](int64_t i) const {
+    if constexpr (KP_CHECKED_AT != 0) check(0, i);
+    if constexpr (N == 1)
+      return (data_[i * strides_[0]]);
+    else
+      return Accessor<T, N - 1>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
+  }
+
+  KP_HOST_DEVICE_ static constexpr int dim() { return N; }
+  KP_HOST_DEVICE_ T* data() const { return data_; }
+  // `d` is in [0, N).
+  KP_HOST_DEVICE_ int64_t size(int d) const { return sizes_[d]; }
+  KP_HOST_DEVICE_ int64_t stride(int d) const { return strides_[d]; }
+
+ private:
+  KP_HOST_DEVICE_ void check(int d, int64_t index) const {
+#ifdef __CUDA_ARCH__
+    (void)d, (void)index;
+#else
+    if (KP_UNLIKELY(index < 0 || index >= sizes_[d])) detail::throw_wrong_index(d, index, {sizes_, N});
+#endif
+  }
+
+  T* data_;
+  int64_t sizes_[N];
+  int64_t strides_[N];
+};
+
+KP_NAMESPACE_END
+
+#endif  // KERNPACK_ACCESSOR_H_

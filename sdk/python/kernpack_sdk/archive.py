@@ -1,0 +1,45 @@
+"""Opening wheels that nobody vouches for: `check`, `inspect` and `test` unpack what they are given."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+_LARGE = 1 << 30  # bytes; what a small archive may unpack to
+_RATIO = 100  # by which a larger one may grow: compiled code grows to three or four times its size, text to ten
+
+
+def unpack(wheel: Path, folder: Path) -> None:
+    """All of a wheel's files, below `folder`. ValueError for what isn't a wheel, or is made to harm who opens it."""
+    with opened(wheel) as archive:
+        archive.extractall(folder)
+
+
+def opened(wheel: Path) -> zipfile.ZipFile:
+    """A wheel whose names and sizes have been looked at. ValueError as above."""
+    try:
+        archive = zipfile.ZipFile(wheel)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise ValueError(f"{wheel}: expected a wheel, got what can't be read: {error}") from None
+    try:
+        _look(wheel, archive)
+    except ValueError:
+        archive.close()
+        raise
+    return archive
+
+
+def _look(wheel: Path, archive: zipfile.ZipFile) -> None:
+    for entry in archive.infolist():
+        path = PurePosixPath(entry.filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"{wheel}: names a file outside of itself, '{entry.filename}': don't install it")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise ValueError(
+                f"{wheel}: holds a symbolic link, '{entry.filename}', which wheels can't: don't install it"
+            )
+    size, unpacked = wheel.stat().st_size, sum(entry.file_size for entry in archive.infolist())
+    # zipfile never unpacks more of a file than the archive says that it has.
+    if unpacked > _LARGE and unpacked > _RATIO * size:
+        raise ValueError(f"{wheel}: {size} bytes that unpack to {unpacked}: made to fill a disk: don't install it")
