@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from kernpack import _core
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -83,7 +87,23 @@ def sdk(who: str) -> ModuleType:
         import kernpack_sdk.flags
     except ImportError as error:
         raise ImportError(f"{who} needs the headers: pip install kernpack-sdk") from error
+    _log_to_host()
     return kernpack_sdk
+
+
+@cache
+def _log_to_host() -> None:
+    """KERNPACK_LOG=debug shows what the SDK's cache says of what it finds and compiles."""
+    if os.environ.get("KERNPACK_LOG") != "debug":
+        return
+
+    class ToHost(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            _core.log_debug(record.getMessage())
+
+    logger = logging.getLogger("kernpack_sdk.cache")
+    logger.addHandler(ToHost())
+    logger.setLevel(logging.DEBUG)
 
 
 def module(text: str, language: str, name: str, made: Options) -> Path:

@@ -37,6 +37,7 @@ _RUNTIME = {
     "doctor": "What is here, what is missing, and the command that mends it",
     "explain": "Which code a call would run and why",
     "info": "Versions, devices, caches and installed kernel packages",
+    "profile": "Runs a script and says what its kernels took",
 }
 _PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
