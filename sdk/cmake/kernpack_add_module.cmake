@@ -57,7 +57,7 @@ function(kernpack_add_module target)
   kernpack_support_(${target})
   kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE})
 
-  target_link_options(${target} PRIVATE ${KERNPACK_LINK_FLAGS})
+  target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS})
   get_directory_property(options COMPILE_OPTIONS)
   if("${options} ${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=")
     target_link_options(${target} PRIVATE -Wl,-z,undefs) # clang puts sanitizer runtimes into the executable only

@@ -106,12 +106,20 @@ def _log_to_host() -> None:
     logger.setLevel(logging.DEBUG)
 
 
+# Where the linker sees one of these it adds start-up code that changes the whole process, so compiling and linking are two commands.
+_FAST_MATH = {"-Ofast", "-ffast-math", "-funsafe-math-optimizations"}
+
+
 def module(text: str, language: str, name: str, made: Options) -> Path:
     """A shared object of one source's text."""
     package, compiler = sdk(made.who), _compiler(made.who, language)
     definitions, objects = _support(compiler) if language == "c++" else ([], [])
-    return _compiled(made, compiler, text, name, language, [*_compile(package, compiler, language, made), *definitions],
-                     _link(package, language, made), objects)  # fmt: skip
+    flags = [*_compile(package, compiler, language, made), *definitions]
+    if _FAST_MATH.isdisjoint(made.cflags):
+        return _compiled(made, compiler, text, name, language, flags, _link(package, language, made, True), objects)
+    part = _compiled(made, compiler, text, name, language, flags, None, [])
+    link = _link(package, language, made, False)
+    return _compiled(made, compiler, "", name, language, flags, link, [part, *objects])
 
 
 def objects_and_link(sources: Sequence[Path], languages: Sequence[str], name: str, made: Options) -> Path:
@@ -129,7 +137,7 @@ def objects_and_link(sources: Sequence[Path], languages: Sequence[str], name: st
         compiled.append(_compiled(made, compiler, including(source), source.stem, language, flags, None, []))
     language = "cuda" if cuda else "c++" if "c++" in languages else "c"
     linker = _compiler(made.who, language)
-    flags, link = _compile(package, linker, language, made), _link(package, language, made)
+    flags, link = _compile(package, linker, language, made), _link(package, language, made, False)
     return _compiled(made, linker, "", name, language, flags, link, [*compiled, *parts])
 
 
@@ -187,8 +195,9 @@ def _compile(package: ModuleType, compiler: Compiler, language: str, made: Optio
     return [*flags, *(f"-I{path}" for path in made.include_paths)]
 
 
-def _link(package: ModuleType, language: str, made: Options) -> list[str]:
-    flags = list(package.flags.link_flags())
+def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> list[str]:
+    """`compiles`: the command compiles the source too, at the level that its author asks for."""
+    flags = list(package.flags.link_flags(compiles=compiles))
     return [*(_for_nvcc(flags) if language == "cuda" else flags), *made.ldflags]
 
 
