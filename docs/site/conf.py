@@ -30,22 +30,30 @@ autodoc_member_order = "bysource"
 default_role = "code"  # a docstring's `x`
 
 _CODE = re.compile(r"(`[^`]*`)")
-_PARAMETER = re.compile(r"^(\w+): (?=\S)")
+_PARAMETERS = re.compile(r"^(\w+(?:, \w+)*): (?=\S)")
 
 
 def _plain_text(app, what, name, obj, options, lines):
-    """Docstrings are plain text: code in backticks, and a paragraph of `name: what it is` for each parameter."""
+    """Docstrings are plain text: code in backticks, and a paragraph of `name: what it is` for each parameter, or for several."""
     try:
         parameters = inspect.signature(obj).parameters if what in ("function", "method") else {}
     except ValueError:  # a function in C that tells no signature
         parameters = {}
-    for i, line in enumerate(lines):
+    shown = []
+    in_field = False
+    for line in lines:
+        named = _PARAMETERS.match(line)
+        is_field = bool(named) and all(each in parameters for each in named[1].split(", "))
+        if in_field and not is_field and line and not line.startswith(" "):
+            shown.append("")  # a list of fields ends at a blank line
+        in_field = is_field or (in_field and line.startswith(" "))
         parts = _CODE.split(line)
         line = "".join(part if part.startswith("`") else re.sub(r"([*_|\\])", r"\\\1", part) for part in parts)
-        named = _PARAMETER.match(line.replace("\\_", "_"))
-        if named and named[1] in parameters:
-            line = f":param {named[1]}: {line.partition(': ')[2]}"
-        lines[i] = line
+        if is_field:
+            names, _, text = line.partition(": ")
+            line = f":param {names}: {text}"
+        shown.append(line)
+    lines[:] = shown
 
 
 def setup(app):

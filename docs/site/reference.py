@@ -36,7 +36,7 @@ CXX = [
 ]  # fmt: skip
 # What kernel authors and embedders don't call: parts of the headers above.
 BEHIND = {
-    "ffi": "alias call call_device config device_service fit fit_mark glibc_compat glue guard instance kernel object service",
+    "ffi": "alias call call_device config device_service fit fit_mark glibc_compat glue guard instance kernel object service value_names",
     "sdk": "",
 }
 PYTHON = [("kernpack", "Python: kernpack"), ("kernpack_sdk", "Python: kernpack_sdk"),
@@ -134,8 +134,17 @@ def _help(*command: str) -> str:
 
 def command_page() -> str:
     whole = _help()
-    lines = ["# The command `kernpack`", "", "It comes with `kernpack-sdk`.", "", "```text", whole, "```", ""]
-    for name in re.findall(r"^    (\w+) ", whole, re.MULTILINE):
+    lines = [
+        "# The command `kernpack`",
+        "",
+        "[The command](../command.md) tells how it is used.",
+        "",
+        "```text",
+        whole,
+        "```",
+        "",
+    ]
+    for name in re.findall(r"^  ([a-z]+)  ", whole.partition("Commands:")[2], re.MULTILINE):
         lines += [f"## `kernpack {name}`", "", "```text", _help(name), "```", ""]
     return "\n".join(lines)
 

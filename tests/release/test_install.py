@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Environment
+from conftest import DIST, Environment
 
 USE = """\
 import kernpack
@@ -33,9 +33,9 @@ def test_kernels_from_the_wheels_alone(environment: Make, built: dict[str, Path]
 
 def test_sdk_brings_its_commands(environment: Make, built: dict[str, Path]) -> None:
     here = environment()
-    here.install(built["kernpack-sdk"])
+    here.install("--find-links", DIST, built["kernpack-sdk"])  # with the runtime
     assert (here.folder / "bin/kernpack").is_file()
-    assert "usage: kernpack" in here.run(here.folder / "bin/kernpack", "--help")
+    assert "Usage: kernpack" in here.run(here.folder / "bin/kernpack", "--help")
     assert here.run(here.folder / "bin/kernpack-config", "--includes").startswith("-I")
     described = here.run("-m", "kernpack_sdk", "check", built["kernpack-kernels"])
     assert built["kernpack-kernels"].name in described

@@ -5,6 +5,7 @@
 #include <kernpack/config.h>
 #include <kernpack/dtype_table.h>
 #include <kernpack/text.h>
+#include <kernpack/value_names.h>
 
 KP_NAMESPACE_BEGIN
 
@@ -50,9 +51,8 @@ inline constexpr DTypeName kDTypeNames[] = {KP_DTYPES(KP_DTYPE_NAME_)};
 
 // "f32", "f32x4" with lanes, "dtype(code=9, bits=3)" when it has no name.
 KP_COLD inline Text& operator<<(Text& text, DType d) {
-  for (const DTypeName& row : kDTypeNames) {
-    if (row.dtype.code != d.code || row.dtype.bits != d.bits) continue;
-    text << row.name;
+  if (const char* const name = kp_known_dtype_name(d.code, d.bits)) {
+    text << name;
     if (d.lanes != 1) text << 'x' << static_cast<int>(d.lanes);
     return text;
   }

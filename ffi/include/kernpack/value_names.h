@@ -1,11 +1,20 @@
-/* What errors call the types of values and of devices, in plain C: for C++ headers and for generated C. */
+/* What errors call the types of values, dtypes and devices, in plain C: for C++ headers and for generated C. */
 #ifndef KERNPACK_VALUE_NAMES_H_
 #define KERNPACK_VALUE_NAMES_H_
 
 #include <kernpack/abi.h>
+#include <kernpack/dtype_table.h>
+#include <stddef.h>
+
+/* In C++ the files of a library share one copy. */
+#ifdef __cplusplus
+#define KP_INLINE_C inline
+#else
+#define KP_INLINE_C static inline
+#endif
 
 /* "int", "Tensor"; "an object" for types that only their host knows. */
-static inline const char* kp_value_type_name(int32_t type_index) {
+KP_INLINE_C const char* kp_value_type_name(int32_t type_index) {
   static const char plain[][8] = {"None",   "int", "bool",  "float",  "pointer", "dtype", "device",
                                   "Tensor", "str", "bytes", "rvalue", "str",     "bytes"};
   static const char objects[][9] = {"object", "str",  "bytes", "Error",  "Function", "Shape",
@@ -16,7 +25,7 @@ static inline const char* kp_value_type_name(int32_t type_index) {
 }
 
 /* "cuda"; NULL for types that only the host knows. */
-static inline const char* kp_known_device_name(int32_t device_type) {
+KP_INLINE_C const char* kp_known_device_name(int32_t device_type) {
   switch (device_type) {
     case KP_DEVICE_CPU:
       return "cpu";
@@ -45,6 +54,23 @@ static inline const char* kp_known_device_name(int32_t device_type) {
     default:
       return NULL;
   }
+}
+
+/* "f32"; NULL for a dtype that no contract can name. */
+KP_INLINE_C const char* kp_known_dtype_name(uint8_t code, uint8_t bits) {
+  static const struct {
+    char name[16];
+    uint8_t code;
+    uint8_t bits;
+  } rows[] = {
+#define KP_DTYPE_ROW_(constant, name, word, code, bits) {name, KP_DTYPE_##code, bits},
+      KP_DTYPES(KP_DTYPE_ROW_)
+#undef KP_DTYPE_ROW_
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    if (rows[i].code == code && rows[i].bits == bits) return rows[i].name;
+  }
+  return NULL;
 }
 
 #endif /* KERNPACK_VALUE_NAMES_H_ */

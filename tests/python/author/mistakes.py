@@ -68,7 +68,7 @@ CONTRACTS = [
         "no such dtype 'integer'; did you mean 'int'?",
     ),
     (
-        "a mutated scalar",
+        "a scalar written in place",
         "(x: f32[N], a!: int) -> (out: f32[N])",
         "only a tensor or a list of tensors can be written in place",
     ),

@@ -9,7 +9,6 @@ import kernpack
 import pytest
 
 HERE = Path(__file__).parent
-INPUTS = HERE / "kernpack_inputs.py"
 
 
 @pytest.fixture(scope="session")

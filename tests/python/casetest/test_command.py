@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import INPUTS
 from kernpack_sdk import cli
 from kernpack_sdk.testing import command
+from planted_cases import INPUTS
 
 ONE = ["--op", "relu", "--check", "repeat", "--check", "columns"]
 BAD = ["--op", "ignores_bias", "--check", "influence", "--check", "repeat"]

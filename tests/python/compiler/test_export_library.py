@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
 from built import MODULE, rows, scale, softmax_of
+from elftools.elf.elffile import ELFFile
 from kernpack_compiler import ir
 from kernpack_sdk import check, elf
 
@@ -45,6 +46,13 @@ def test_a_library_is_written_without_being_loaded(kind: str, tmp_path: Path) ->
     np.testing.assert_array_equal(kernpack.load(path).scale(np.ones(3, np.float32), 2.0), [2, 2, 2])
     with pytest.raises(TypeError, match=r"export_library: expected an IRModule, a PrimFunc or their text, got int"):
         kc.export_library(1, tmp_path / "k.so", kind)  # type: ignore[arg-type]
+
+
+def test_a_library_asks_for_nothing_of_cpp(library: Path) -> None:
+    """Weak names too: a library that has none of C++'s would be called at address 0."""
+    with library.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
+        assert [s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF" and s.name.startswith("_Z")] == []
 
 
 def test_a_library_loads_without_tools(library: Path) -> None:

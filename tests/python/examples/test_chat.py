@@ -21,13 +21,14 @@ LENGTH = 16
 
 @pytest.fixture(autouse=True)
 def modules(monkeypatch):
-    """The example's files have short names: they are not left for other tests to find."""
+    """The example's files have short names: no other test's are taken for them, and none is left for other tests to find."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    before = set(sys.modules)
+    names = [file.stem for file in FOLDER.glob("*.py")]
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
     yield
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(FOLDER)):
-            del sys.modules[name]
+    for name in names:
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 # Largest error allowed of a dtype, relative to the largest expected value; the site shows it beside the measured one.
+ATTENTION_TOLERANCE = {"f32": 3e-6, "f16": 2e-3, "bf16": 2e-2}
 TOLERANCE = {"f32": 1e-6, "f64": 3e-15, "f16": 1e-3, "bf16": 8e-3}
 
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
@@ -112,3 +113,36 @@ def l2_normalize_backward(d_out, x, eps=1e-12):
     unit = x / np.where(small, eps, length)
     along = np.where(small, 0, (d_out * unit).sum(-1, keepdims=True))
     return ((d_out - unit * along) / np.where(small, eps, length),)
+
+
+def attention(q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengths=None):
+    shared = q.shape[2] // k.shape[2]
+    k, v = np.repeat(k, shared, 2), np.repeat(v, shared, 2)
+    scores = np.einsum("bshd,blhd->bhsl", q, k) * (q.shape[3] ** -0.5 if scale is None else scale)
+    if soft_cap:
+        scores = np.tanh(scores / soft_cap) * soft_cap
+    for b in range(q.shape[0]):
+        n = k.shape[1] if lengths is None else lengths[b]
+        at = np.arange(q.shape[1])[:, None] + n - q.shape[1] if causal else np.full((q.shape[1], 1), n - 1)
+        key = np.arange(k.shape[1])[None]
+        seen = (key <= at) & (key < n) & ((key > at - window) if window else True)
+        scores[b][:, ~seen] = -np.inf
+    top = scores.max(-1, keepdims=True)
+    p = np.exp(scores - np.where(np.isinf(top), 0, top))
+    total = p.sum(-1, keepdims=True)
+    return np.einsum("bhsl,blhd->bshd", np.divide(p, total, out=np.zeros_like(p), where=total != 0), v)
+
+
+def rope(x, cos, sin, interleaved=False):
+    pairs, out = cos.shape[-1], np.array(x)
+    first, second = (
+        (slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)) if interleaved else (slice(pairs), slice(pairs, 2 * pairs))
+    )
+    a, b, c, s = x[..., first], x[..., second], cos[..., None, :], sin[..., None, :]
+    out[..., first], out[..., second] = a * c - b * s, b * c + a * s
+    return out
+
+
+def silu(x):
+    e = np.exp(-np.abs(x))
+    return x * np.where(x > 0, 1, e) / (1 + e)

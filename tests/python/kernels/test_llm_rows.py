@@ -4,20 +4,10 @@ import numpy as np
 import pytest
 import torch
 from arrays import DTYPES, assert_close, make, values_of
-from reference import rms_norm
+from reference import rms_norm, rope, silu
 from test_gradients import check, slope
 
 RNG = np.random.default_rng(0)
-
-
-def rope(x, cos, sin, interleaved=False):
-    pairs, out = cos.shape[-1], np.array(x)
-    first, second = (
-        (slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)) if interleaved else (slice(pairs), slice(pairs, 2 * pairs))
-    )
-    a, b, c, s = x[..., first], x[..., second], cos[..., None, :], sin[..., None, :]
-    out[..., first], out[..., second] = a * c - b * s, b * c + a * s
-    return out
 
 
 def angles(*shape):
@@ -71,11 +61,6 @@ def test_rope_gradient(k, interleaved):
 def test_rope_refuses_more_pairs_than_there_are(k):
     with pytest.raises(ValueError, match=r"rope: expected 2 \* R <= D"):
         k.rope(np.zeros((3, 2, 6), np.float32), *angles(3, 4))
-
-
-def silu(x):
-    e = np.exp(-np.abs(x))
-    return x * np.where(x > 0, 1, e) / (1 + e)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

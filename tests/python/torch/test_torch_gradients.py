@@ -17,6 +17,7 @@ def leaf(*shape, dtype=torch.float64):
 
 
 MASK = torch.tensor([[True, False, True, True], [False, False, False, False]])
+TURNS = torch.arange(6.0).reshape(3, 2)
 CASES = {
     "layer_norm": lambda k: (lambda x, w, b: k.layer_norm(x, w, b), (leaf(3, 5), leaf(5), leaf(5))),
     "layer_norm without bias": lambda k: (lambda x, w: k.layer_norm(x, w), (leaf(2, 3, 5), leaf(5))),
@@ -28,8 +29,17 @@ CASES = {
     "gelu tanh": lambda k: (lambda x: k.gelu(x, approximate="tanh"), (leaf(7),)),
     "l2_normalize": lambda k: (lambda x: k.l2_normalize(x), (leaf(3, 5),)),
     "mean_pool": lambda k: (lambda x: k.mean_pool(x, MASK), (leaf(2, 4, 3),)),
+    "add_rms_norm": lambda k: (lambda x, r, w: k.add_rms_norm(x, r, w, eps=1e-3), (leaf(3, 5), leaf(3, 5), leaf(5))),
+    "swiglu": lambda k: (k.swiglu, (leaf(3, 5), leaf(3, 5))),
+    "rope": lambda k: (lambda x: k.rope(x, TURNS.cos(), TURNS.sin()), (leaf(3, 2, 6),)),
     "embedding": lambda k: (lambda t: k.embedding(t, torch.tensor([[4, 0], [4, 1]])), (leaf(5, 3),)),
 }
+FIRST_ORDER = {"add_rms_norm", "swiglu"}  # they declare a gradient, no forward mode and no gradient of it
+OTHERS = [name for name in CASES if name not in FIRST_ORDER]
+
+
+def _all(results):
+    return results if isinstance(results, tuple) else (results,)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -43,6 +53,16 @@ def test_every_op_with_a_gradient_is_checked(kernels):
     assert {forward for forward, _ in kernels._gradients} - backwards == {name.split()[0] for name in CASES}
 
 
+@pytest.mark.parametrize("name", sorted(FIRST_ORDER))
+def test_ops_of_first_order_say_so(kernels, name):
+    function, inputs = CASES[name](kernels)
+    with pytest.raises(RuntimeError, match=rf"declares no forward mode for {name}"):
+        torch.func.jvp(function, inputs, tuple(torch.ones_like(x) for x in inputs))
+    total = torch.stack([result.sum() for result in _all(function(*inputs))]).sum()
+    with pytest.raises(RuntimeError, match=rf"{name}_backward: \w+: requires a gradient, .* none flows to it"):
+        torch.autograd.grad(total, inputs, create_graph=True)
+
+
 def test_aux_results_are_saved_not_returned(k):
     x = leaf(4)
     out = k.square(x)
@@ -54,19 +74,19 @@ def test_second_order_where_declared(k):
     assert gradgradcheck(k.cube, (leaf(4),))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", OTHERS)
 def test_second_order_of_every_op(kernels, name):
     function, inputs = CASES[name](kernels)
     assert gradgradcheck(function, inputs)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", OTHERS)
 def test_forward_mode_of_every_op(kernels, name):
     function, inputs = CASES[name](kernels)
     assert gradcheck(function, inputs, check_forward_ad=True, check_backward_ad=False, check_undefined_grad=False)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", OTHERS)
 def test_hessian_of_every_op(kernels, name):
     """Forward mode over reverse mode agrees with reverse mode over reverse mode."""
     function, inputs = CASES[name](kernels)

@@ -7,8 +7,6 @@
 #include <kernpack/signature/reach.h>
 #include <kernpack/signature/result.h>
 
-#include <new>
-
 KP_NAMESPACE_BEGIN
 namespace signature {
 
@@ -433,10 +431,10 @@ class Checker {
     size_t count = 0;
     for (int i = 0; i < all; ++i) count += HoldsTensors(i) ? static_cast<size_t>(ItemsOf(i).count) : 0;
     Reach few[32];
-    Reach* const reaches = count > 32 ? new (std::nothrow) Reach[count] : few;
+    Reach* const reaches = count > 32 ? static_cast<Reach*>(malloc(count * sizeof(Reach))) : few;
     if (!reaches) return say_.Raise("MemoryError", "%i bytes", static_cast<int64_t>(count * sizeof(Reach)));
     const int rc = CheckReaches(all, reaches);
-    if (reaches != few) delete[] reaches;
+    if (reaches != few) free(reaches);
     return rc;
   }
 

@@ -3,18 +3,10 @@
 #define KERNPACK_SDK_SRC_CODEGEN_FRAME_MESSAGE_H_
 
 #include <kernpack/abi.h>
-#include <kernpack/dtype_table.h>
 #include <kernpack/value_names.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-// In C++ the files of a library share one copy.
-#ifdef __cplusplus
-#define KP_INLINE_C inline
-#else
-#define KP_INLINE_C static inline
-#endif
 
 // A text that grows; it is cut where memory runs out.
 typedef struct KpMessage {
@@ -65,18 +57,9 @@ KP_INLINE_C void kp_add_list(KpMessage* m, const int64_t* values, int32_t count)
 }
 
 KP_INLINE_C void kp_add_dtype(KpMessage* m, KpDLDataType t) {
-  static const struct {
-    char name[16];
-    uint8_t code;
-    uint8_t bits;
-  } rows[] = {
-#define KP_DTYPE_ROW(constant, name, word, code, bits) {name, KP_DTYPE_##code, bits},
-      KP_DTYPES(KP_DTYPE_ROW)
-#undef KP_DTYPE_ROW
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-    if (rows[i].code != t.code || rows[i].bits != t.bits) continue;
-    kp_add(m, rows[i].name);
+  const char* const name = kp_known_dtype_name(t.code, t.bits);
+  if (name) {
+    kp_add(m, name);
     if (t.lanes == 1) return;
     kp_add(m, "x");
     kp_add_integer(m, t.lanes);

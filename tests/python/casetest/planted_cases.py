@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
+
+INPUTS = Path(__file__).with_name("kernpack_inputs.py")
 
 
 class Planted(NamedTuple):

@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from conftest import INPUTS
 from kernpack_sdk.testing.checks import all_checks
 from kernpack_sdk.testing.runner import Plan, Session
-from planted import BUGS, CHEATS, Planted, found_by
+from planted_cases import BUGS, CHEATS, INPUTS, Planted, found_by
 
 CHECKS = {check.name: check for check in all_checks()}
 
@@ -28,9 +27,12 @@ def cheats(compiled: Callable[[str], str]) -> Iterator[Session]:
 
 
 def _find(session: Session, planted: Planted) -> None:
-    results = [session.process(bool(CHECKS[name].needs)).run(planted.op, CHECKS[name]) for name in planted.checks]
-    texts = [f"{each.text} {each.call} {each.advice}" for result in results for each in result.findings]
-    assert any(re.search(planted.says, text, re.DOTALL) for text in texts), texts or results
+    for _ in range(3 if planted.op.startswith("races") else 1):  # where threads meet by chance
+        results = [session.process(bool(CHECKS[name].needs)).run(planted.op, CHECKS[name]) for name in planted.checks]
+        texts = [f"{each.text} {each.call} {each.advice}" for result in results for each in result.findings]
+        if any(re.search(planted.says, text, re.DOTALL) for text in texts):
+            return
+    pytest.fail(f"{texts or results}")
 
 
 @pytest.mark.parametrize("planted", BUGS, ids=lambda planted: planted.op)
