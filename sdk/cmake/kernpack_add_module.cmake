@@ -14,10 +14,22 @@
 # name features beside a processor: x86-64-v4+avx512vnni is KP_VARIANT x86_64_v4_avx512vnni and KP_TARGET "llvm -mcpu=x86-64-v4
 # -mattr=+avx512vnni". The source property KERNPACK_VARIANTS lists the levels that one file is compiled for, where not all.
 function(kernpack_add_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 KP "" "OUTPUT_NAME;DESTINATION;GLIBC"
-                        "SOURCES;VARIANT_SOURCES;VARIANTS;DEVICE_CODE;INCLUDE_DIRECTORIES;DEFINITIONS;COMPILE_OPTIONS;LIBRARIES")
+  set(one OUTPUT_NAME DESTINATION GLIBC)
+  set(many SOURCES VARIANT_SOURCES VARIANTS DEVICE_CODE INCLUDE_DIRECTORIES DEFINITIONS COMPILE_OPTIONS LIBRARIES)
+  cmake_parse_arguments(PARSE_ARGV 1 KP "" "${one}" "${many}")
   if(KP_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kernpack_add_module(${target}): unknown argument '${KP_UNPARSED_ARGUMENTS}'")
+    list(JOIN KP_UNPARSED_ARGUMENTS " " unknown)
+    list(JOIN many ", " known)
+    list(JOIN one ", " known_too)
+    message(FATAL_ERROR "kernpack_add_module(${target}): unknown argument '${unknown}'; the arguments are ${known}, ${known_too}")
+  endif()
+  if("DESTINATION" IN_LIST KP_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "kernpack_add_module(${target}): DESTINATION has no value; give it the package's folder, as in "
+                        "DESTINATION my_kernels")
+  endif()
+  if(IS_ABSOLUTE "${KP_DESTINATION}")
+    message(FATAL_ERROR "kernpack_add_module(${target}): DESTINATION: expected the package's folder, as in DESTINATION my_kernels, "
+                        "got ${KP_DESTINATION}, which is outside of any wheel")
   endif()
   if(NOT KP_SOURCES)
     message(FATAL_ERROR "kernpack_add_module(${target}): SOURCES is empty; list the file that holds KP_MODULE(...)")
@@ -45,7 +57,7 @@ function(kernpack_add_module target)
   kernpack_support_(${target})
   kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE})
 
-  target_link_options(${target} PRIVATE ${KERNPACK_LINK_FLAGS})
+  target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS})
   get_directory_property(options COMPILE_OPTIONS)
   if("${options} ${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=")
     target_link_options(${target} PRIVATE -Wl,-z,undefs) # clang puts sanitizer runtimes into the executable only

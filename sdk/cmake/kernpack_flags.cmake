@@ -8,10 +8,9 @@ set(KERNPACK_CXX_COMPILE_FLAGS -fvisibility-inlines-hidden)
 set(KERNPACK_GNU_COMPILE_FLAGS -fno-gnu-unique)
 
 # noseparate-code: code and constants share pages, as they did before binutils 2.31, which saves 4 KiB of padding a module.
-# O2 and the no- forms: a -ffast-math or -Ofast that reached the link line would bring crtfastmath.o, which changes the
-# floating-point state of the whole process that loads the module.
+# The no- forms: a -ffast-math that reached the link line would bring crtfastmath.o, which changes the floating-point state of the
+# whole process that loads the module.
 set(KERNPACK_LINK_FLAGS
-    -O2
     -fno-fast-math
     -fno-unsafe-math-optimizations
     -Wl,-z,now
@@ -25,6 +24,9 @@ set(KERNPACK_LINK_FLAGS
     -Wl,--no-undefined
     -Wl,--exclude-libs,ALL
     "-Wl,--version-script=${KERNPACK_CMAKE_DIR}/kernpack_module.map")
+
+# The same against -Ofast, in commands that only link: one that compiles too would lose its author's -O1 or -O3 to it.
+set(KERNPACK_LINK_ONLY_FLAGS -O2)
 
 # Pins symbols that have a newer version in the build machine's C library to their oldest one.
 set(KERNPACK_GLIBC_COMPAT_FLAGS "-include kernpack/glibc_compat.h")

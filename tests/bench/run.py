@@ -34,6 +34,7 @@ TOPICS = (
     "growth",
     "storage",
     "checking",
+    "profile",
     "devices",
     "opencl",
     "targets",

@@ -17,6 +17,7 @@ from kernpack._device import Stream, current_stream, devices, load_backend, stre
 from kernpack._errors import CheckError, InternalError, KernelError, register_error
 from kernpack._load import installed, load
 from kernpack._module import FunctionInfo, Module
+from kernpack._profile import profile
 from kernpack._registry import get_func, list_funcs, register_func, remove_func
 from kernpack._tensor import from_dlpack, zeros
 
@@ -55,6 +56,7 @@ __all__ = [
     "load",
     "load_backend",
     "load_inline",
+    "profile",
     "register_error",
     "register_func",
     "reload",

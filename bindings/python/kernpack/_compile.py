@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from kernpack import _core
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -86,15 +90,39 @@ def sdk(who: str) -> ModuleType:
         import kernpack_sdk.flags
     except ImportError as error:
         raise ImportError(f"{who} needs the headers: pip install kernpack-sdk") from error
+    _log_to_host()
     return kernpack_sdk
+
+
+@cache
+def _log_to_host() -> None:
+    """KERNPACK_LOG=debug shows what the SDK's cache says of what it finds and compiles."""
+    if os.environ.get("KERNPACK_LOG") != "debug":
+        return
+
+    class ToHost(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            _core.log_debug(record.getMessage())
+
+    logger = logging.getLogger("kernpack_sdk.cache")
+    logger.addHandler(ToHost())
+    logger.setLevel(logging.DEBUG)
+
+
+# Where the linker sees one of these it adds start-up code that changes the whole process, so compiling and linking are two commands.
+_FAST_MATH = {"-Ofast", "-ffast-math", "-funsafe-math-optimizations"}
 
 
 def module(text: str, language: str, name: str, made: Options) -> Path:
     """A shared object of one source's text."""
     package, compiler = sdk(made.who), _compiler(made.who, language)
     definitions, objects = _support(made, compiler) if language == "c++" else ([], [])
-    return _compiled(made, compiler, text, name, language, [*_compile(package, compiler, language, made), *definitions],
-                     _link(package, language, made), objects)  # fmt: skip
+    flags = [*_compile(package, compiler, language, made), *definitions]
+    if _FAST_MATH.isdisjoint(made.cflags):
+        return _compiled(made, compiler, text, name, language, flags, _link(package, language, made, True), objects)
+    part = _compiled(made, compiler, text, name, language, flags, None, [])
+    link = _link(package, language, made, False)
+    return _compiled(made, compiler, "", name, language, flags, link, [part, *objects])
 
 
 def objects_and_link(sources: Sequence[Path], languages: Sequence[str], name: str, made: Options) -> Path:
@@ -112,7 +140,7 @@ def objects_and_link(sources: Sequence[Path], languages: Sequence[str], name: st
         compiled.append(_compiled(made, compiler, including(source), source.stem, language, flags, None, []))
     language = "cuda" if cuda else "c++" if "c++" in languages else "c"
     linker = _compiler(made.who, language)
-    flags, link = _compile(package, linker, language, made), _link(package, language, made)
+    flags, link = _compile(package, linker, language, made), _link(package, language, made, False)
     return _compiled(made, linker, "", name, language, flags, link, [*compiled, *parts])
 
 
@@ -186,8 +214,9 @@ def _compile(package: ModuleType, compiler: Compiler, language: str, made: Optio
     return [*flags, *(f"-I{path}" for path in made.include_paths)]
 
 
-def _link(package: ModuleType, language: str, made: Options) -> list[str]:
-    flags = list(package.flags.link_flags())
+def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> list[str]:
+    """`compiles`: the command compiles the source too, at the level that its author asks for."""
+    flags = list(package.flags.link_flags(compiles=compiles))
     return [*(_for_nvcc(flags) if language == "cuda" else flags), *made.ldflags]
 
 

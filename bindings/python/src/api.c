@@ -45,7 +45,7 @@ static PyObject* Checking(PyObject* module, PyObject* args) {
   (void)module;
   if (!PyArg_ParseTuple(args, "pp:checking", &on, &trace)) return NULL;
   (on ? kp_checking_enter : kp_checking_leave)(trace ? KP_CHECKING_TRACE : 0u);
-  kpy_follow_checking();
+  kpy_follow_watchers();
   Py_RETURN_NONE;
 }
 
@@ -142,6 +142,10 @@ PyMethodDef kpy_api_methods[] = {
     {"raise_pending", RaisePending, METH_NOARGS,
      "raise_pending(): this thread's error in the host as a Python exception; for other extensions"},
     {"checking", Checking, METH_VARARGS, "checking(on, trace): one more, or one fewer, that wants calls to be checked"},
+    {"profile_begin", kpy_profile_begin, METH_O,
+     "profile_begin(max_events) -> capsule; its end, or freeing it, ends it"},
+    {"profile_end", kpy_profile_end, METH_O, "profile_end(capsule)"},
+    {"profile_text", kpy_profile_text, METH_VARARGS, "profile_text(capsule, KpProfileText) -> text"},
     {"set_peer_library", SetPeerLibrary, METH_VARARGS, "set_peer_library(path of libtvm_ffi)"},
     {"global_set", kpy_global_set, METH_VARARGS, "global_set(name, callable, replace)"},
     {"global_get", kpy_global_get, METH_O, "global_get(name) -> Object or None"},

@@ -19,8 +19,8 @@ KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_torch_register(PyObject* module, PyObject* capsule);
 /* function.c */
 KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args);
-/* After the checking mode went on or off. */
-KPY_HIDDEN void kpy_follow_checking(void);
+/* After the checking mode went on or off, or a profile. */
+KPY_HIDDEN void kpy_follow_watchers(void);
 /* jax_programs.c */
 KPY_HIDDEN PyObject* kpy_jax_arrays(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_jax_remember(PyObject* module, PyObject* args);
@@ -39,6 +39,10 @@ KPY_HIDDEN PyObject* kpy_storage_write(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_storage_remove(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_storage_keys(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_storage_drop_device(PyObject* module, PyObject* device);
+/* api_profile.c */
+KPY_HIDDEN PyObject* kpy_profile_begin(PyObject* module, PyObject* max_events);
+KPY_HIDDEN PyObject* kpy_profile_end(PyObject* module, PyObject* capsule);
+KPY_HIDDEN PyObject* kpy_profile_text(PyObject* module, PyObject* args);
 /* api_device.c */
 KPY_HIDDEN PyObject* kpy_backend_load(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_backend_info(PyObject* module, PyObject* open);

@@ -122,16 +122,22 @@ static int MakeCallable(KpyFunction* f) {
 
 static KpyFunction* g_made; /* the newest; none is ever freed */
 
-/* With or without checks. The GIL is held here, and where these fields are read. */
+/* With or without checks, with or without a profile. The GIL is held here, and where these fields are read. */
 static void Follow(KpyFunction* f, int checking) {
+  static const KpDLDevice kCpu = {KP_DEVICE_CPU, 0};
   f->cpu_call = checking ? NULL : f->loaded->cpu_call;
+  f->cpu_self = f->loaded->cpu_self;
+  if (f->cpu_call != NULL && __atomic_load_n(kp_profiling(), __ATOMIC_RELAXED) != 0 &&
+      kp_function_resolve(f->loaded, kCpu, &f->cpu_call, &f->cpu_self) != 0) {
+    kp_error_clear(); /* no memory for it: its calls aren't recorded */
+  }
   kpy_choose_entry(f);
 }
 
 /* Whether anybody asks; calls that still run under checks don't count. */
 static int IsChecking(void) { return __atomic_load_n(kp_checking(), __ATOMIC_RELAXED) % KP_CHECKING_CALL != 0; }
 
-KPY_HIDDEN void kpy_follow_checking(void) {
+KPY_HIDDEN void kpy_follow_watchers(void) {
   const int checking = IsChecking();
   KpyFunction* f;
   for (f = g_made; f != NULL; f = f->made_before) Follow(f, checking);
@@ -142,7 +148,6 @@ static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
   f->loaded = loaded;
   f->name = loaded->name;
   f->program = loaded->program;
-  f->cpu_self = loaded->cpu_self;
   if (f->program != NULL) {
     const uint32_t props = kp_sig_props(f->program);
     f->quick = (props & KP_PROP_QUICK) != 0;

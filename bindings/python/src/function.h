@@ -24,7 +24,8 @@ struct KpyFunction {
   KpyEnter enter_without_jax;
   const uint32_t* program; /* NULL: untyped */
   const char* name;
-  KpSafeCall cpu_call; /* the loaded function's; NULL while calls are checked: each asks the host whom to call */
+  KpSafeCall
+      cpu_call; /* the loaded function's, or what records its calls; NULL while calls are checked: each asks the host whom to call */
   void* cpu_self;
   KpyParam* params; /* length num_params */
   KpyMemo* memo; /* NULL: each call is checked */

@@ -32,8 +32,10 @@ int32_t Threshold() noexcept { return ReadOnce<ReadThreshold>(); }
 
 }  // namespace
 
+bool Logs(int32_t level) { return level >= Threshold(); }
+
 void Log(int32_t level, std::string_view line) {
-  if (level < Threshold()) return;
+  if (!Logs(level)) return;
   if (level < KP_LOG_DEBUG || level > KP_LOG_ERROR) level = KP_LOG_ERROR;
   std::string text = "kernpack: ";
   text.append(kLevels[level]).append(": ").append(line).append("\n");

@@ -10,6 +10,9 @@ namespace kernpack::host {
 // Writes one line to standard error when KERNPACK_LOG asks for `level` (KpLogLevel); silent otherwise.
 void Log(int32_t level, std::string_view line);
 
+// Whether KERNPACK_LOG asks for `level`: for lines that take time to make.
+bool Logs(int32_t level);
+
 }  // namespace kernpack::host
 
 #endif  // KERNPACK_SRC_LOG_LOG_H_

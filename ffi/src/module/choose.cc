@@ -1,4 +1,7 @@
 // Choosing the variant of a function for a device.
+#include <string>
+
+#include "log/log.h"
 #include "module/loaded_module.h"
 #include "signature/signature.h"
 #include "target/device_arch.h"
@@ -39,6 +42,25 @@ uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, K
     }
   }
   return best;
+}
+
+void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen) {
+  if (!Logs(KP_LOG_DEBUG)) return;
+  std::string line = std::string(function.module_name) + "." + function.name + " on " +
+                     kp_device_type_name(device.device_type) + ":" + std::to_string(device.device_id) + ": ";
+  if (chosen == kNoVariant) line += "no variant runs there";
+  for (uint32_t i = 0; i < function.variants.size(); ++i) {
+    const Variant& variant = function.variants[i];
+    const char* target = variant.info().target;
+    if (i == chosen) {
+      line += std::string("runs ") + (target ? target : "the baseline") + " of " + variant.part->path;
+    } else {
+      const TargetMatch match = Suits(module, function, variant, device);
+      line += std::string("; not ") + (target ? target : "the baseline") + " (" +
+              (match.rank >= 0 ? "runs here too, but isn't made for it as much" : match.reason) + ")";
+    }
+  }
+  Log(KP_LOG_DEBUG, line);
 }
 
 }  // namespace kernpack::host

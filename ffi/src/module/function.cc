@@ -93,7 +93,9 @@ std::unique_ptr<const Function> Make(const KpLoadedModule& module, const std::ve
   function->cxx_types = info.cxx_types;
   function->attributes = Said(function->variants, &KpFunctionInfo::attributes);
   if (CheckAttributes(function->attributes, definition.name) != 0) return nullptr;
-  const uint32_t chosen = ChooseVariant(module, *function, KpDLDevice{KP_DEVICE_CPU, 0});
+  const KpDLDevice cpu{KP_DEVICE_CPU, 0};
+  const uint32_t chosen = ChooseVariant(module, *function, cpu);
+  LogChoice(module, *function, cpu, chosen);
   if (chosen != kNoVariant) {
     function->cpu_call = function->variants[chosen].definition->call;
     function->cpu_self = function->variants[chosen].self;

@@ -55,6 +55,7 @@ struct Function : KpLoadedFunction {
   std::vector<Variant> variants;
   // The number of the variant for a device; guarded by ModulesMutex().
   mutable std::map<std::pair<int32_t, int32_t>, uint32_t> chosen;
+  mutable std::atomic<const void*> last_profiled{nullptr};  // profile::Entry: found without a lock
 };
 
 inline constexpr uint32_t kNoVariant = UINT32_MAX;
@@ -109,6 +110,9 @@ const FunctionIndex* IndexOf(const KpLoadedModule& module);
 // The number of the variant to run on the device, or kNoVariant. `device` of type KP_DEVICE_CPU has id 0; of any other, hold no
 // lock.
 uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device);
+
+// What KERNPACK_LOG=debug says of such a choice.
+void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen);
 
 // Why a variant can or cannot run on the device; rank 0 for a baseline that can. Asks the device's backend: hold no lock.
 TargetMatch Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device);

@@ -1,6 +1,7 @@
 #include "module/registry.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include "base/guard.h"
 #include "base/intern.h"
 #include "base/leaked.h"
+#include "log/log.h"
 #include "loader/digest.h"
 #include "loader/float_environment.h"
 #include "loader/platform.h"
@@ -88,6 +90,11 @@ struct Registry {
   }
 };
 
+uint64_t Microseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
 // Raises this thread's error again with `where` in front of its message.
 int RaiseWithContext(const char* where) {
   KpAny error = kp_none();
@@ -160,6 +167,25 @@ std::string DigestOfAll(const std::vector<AskedFile>& files) {
   return Digest(all);
 }
 
+std::string Described(const KpLoadedModule& module) {
+  std::string text = "module " + module.name + " " + module.version + ", ";
+  text +=
+      module.sdk_version == "apache-tvm-ffi" ? "built with apache-tvm-ffi" : "of kernpack-sdk " + module.sdk_version;
+  return text + ", SHA-256 " + module.digest.substr(0, 12);
+}
+
+// What KERNPACK_LOG=debug says of kernpack.load: which file, what it is, whether it was compared with RECORD, how long it took.
+void LogLoad(const std::vector<AskedFile>& files, const KpLoadedModule& module, bool is_new, uint64_t began) {
+  if (!Logs(KP_LOG_DEBUG)) return;
+  for (const AskedFile& file : files) {
+    const std::string& verified = file.library->verified;
+    Log(KP_LOG_DEBUG, std::string("load '") + file.path + "': " + Described(module) +
+                          (verified.empty() ? ", no RECORD to compare it with" : ", as " + verified + " installed it") +
+                          (is_new ? "" : ", which this process has loaded before") + " (" +
+                          std::to_string((Microseconds() - began)) + " us)");
+  }
+}
+
 int MakeModule(const std::vector<AskedFile>& files, const std::string& digest, const KpLoadedModule** out) {
   auto module = std::make_unique<KpLoadedModule>();
   module->digest = digest;
@@ -174,6 +200,7 @@ int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoaded
   if (!paths || count < 1) return kp_raise("ValueError", "kernpack.load: expected at least one path, got %d", count);
   Registry& registry = Leaked<Registry>();
   const std::lock_guard lock(registry.loading);
+  const uint64_t began = Microseconds();
   std::vector<AskedFile> files;
   for (int32_t i = 0; i < count; ++i) {
     if (!paths[i] || !*paths[i]) return kp_raise("ValueError", "kernpack.load: path %d is empty", i);
@@ -185,7 +212,10 @@ int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoaded
     files.push_back(std::move(file));
   }
   const std::string digest = DigestOfAll(files);
-  if (!(*out = registry.Find(digest)) && MakeModule(files, digest, out) != 0) return -1;
+  *out = registry.Find(digest);
+  const bool is_new = *out == nullptr;
+  if (is_new && MakeModule(files, digest, out) != 0) return -1;
+  LogLoad(files, **out, is_new, began);
   for (const AskedFile& file : files) RememberFile(file.path, file, files.size() == 1);
   return 0;
 }

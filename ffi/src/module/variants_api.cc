@@ -8,6 +8,8 @@
 #include "check/entry.h"
 #include "check/mode.h"
 #include "module/loaded_module.h"
+#include "profile/entry.h"
+#include "profile/mode.h"
 
 using namespace kernpack::host;
 
@@ -40,6 +42,7 @@ int Resolve(const Function& function, KpDLDevice device, KpSafeCall* call, void*
   }
   if (chosen == kNoVariant) {
     chosen = ChooseVariant(*function.module, function, device);
+    LogChoice(*function.module, function, device, chosen);
     if (chosen == kNoVariant) return RaiseNoVariant(function, device);
     const std::lock_guard lock(ModulesMutex());
     function.chosen.emplace(key, chosen);
@@ -72,7 +75,9 @@ int List(const Function& function, KpAny* out) {
 extern "C" int kp_function_resolve(const KpLoadedFunction* function, KpDLDevice device, KpSafeCall* call, void** self) {
   return Guard("kp_function_resolve", [&] {
     if (Resolve(*Internal(function), device, call, self) != 0) return -1;
+    const KpSafeCall variant_call = *call;
     if (check::Checking()) check::StandIn(function, call, self);
+    if (profile::Profiling()) profile::StandIn(function, variant_call, call, self);
     return 0;
   });
 }

@@ -3,7 +3,7 @@
 #include <kernpack/signature/typed_call.h>
 
 #include "base/guard.h"
-#include "check/mode.h"
+#include "profile/mode.h"
 #include "signature/signature.h"
 #include "torch/allocate.h"
 #include "torch/arguments.h"
@@ -55,7 +55,7 @@ class Call {
   }
   int Resolve(KpDLDevice device, signature::Implementation* out) {
     *out = {op_.function->cpu_call, op_.function->cpu_self};
-    if (device.device_type == KP_DEVICE_CPU && out->call != nullptr && !host::check::Checking()) return 0;
+    if (device.device_type == KP_DEVICE_CPU && out->call != nullptr && !host::Watched()) return 0;
     return kp_function_resolve(op_.function, device, &out->call, &out->self);
   }
   int Lend(const KpSigFrame& frame, KpAny* lent) {

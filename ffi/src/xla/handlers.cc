@@ -4,7 +4,7 @@
 #include <exception>
 #include <memory>
 
-#include "check/mode.h"
+#include "profile/mode.h"
 #include "xla/call_site.h"
 #include "xla/execute.h"
 #include "xla/runtime.h"
@@ -51,7 +51,7 @@ Error* ExecuteOnCpu(const CallFrame* frame) {
   KpSafeCall call = site->cpu_call;
   void* self = site->cpu_self;
   int rc = 0;
-  if (!call || host::check::Checking()) rc = kp_function_resolve(site->call->function, kCpu, &call, &self);
+  if (!call || host::Watched()) rc = kp_function_resolve(site->call->function, kCpu, &call, &self);
   if (!rc) rc = Execute(*frame, site, kCpu, call, self, &context);
   return rc ? TakeRaised(frame->api, site->call->function->name, rc) : nullptr;
 }

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+
 from kernpack_sdk import abi, archive, elf, hosts
+from kernpack_sdk.audit import Finding, Image, binary, kernels, package, tables
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -21,21 +29,50 @@ BACKEND_EXPORTS = re.compile(r"^kp_backend_v\d+$")
 
 def check_module(path: Path) -> list[str]:
     """Problems of one kernel module, or of one plugin with device backends; an empty list when there are none."""
-    try:
-        so = elf.read(path)
-    except ValueError as error:
-        return [str(error)]
+    return [f"{path.name}: {finding.text}" for finding in audit_file(path) if finding.serious]
+
+
+def audit_file(path: Path) -> list[Finding]:
+    """What there is to say of a shared object: as one of ours where it is one, else as any."""
+    return _read(path, _ours)
+
+
+def _ours(path: Path) -> list[Finding]:
+    so = elf.read(path)
     if refusal := abi.refusal(so.exports):
-        return [f"{path.name}: {refusal}"]
+        return [Finding(refusal)]
+    with Image(path) as image:
+        return [*_of_ours(so, image), *binary.findings(image)]
+
+
+def _foreign(path: Path) -> list[Finding]:
+    with Image(path) as image:
+        return list(binary.findings(image))
+
+
+def _read(path: Path, audit: Callable[[Path], list[Finding]]) -> list[Finding]:
+    try:
+        return audit(path)
+    except ValueError as error:
+        return [Finding(str(error))]
+    except (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError) as error:
+        return [
+            Finding(f"is damaged ({type(error).__name__}: {error}); build it again")
+        ]  # whatever a parser trips over
+
+
+def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
+    """A module that lacks KP_MODULE exports its functions' aliases alone."""
     problems = _of_backend(so) if abi.is_backend(so.exports) else _of_module(so)
     problems += [
         f"has the run path {p}; expected none, or one under $ORIGIN" for p in so.runpath if not p.startswith("$ORIGIN")
     ]
     if not so.full_relro:
         problems.append("is not linked with -z relro -z now")
-    if so.executable_stack:
-        problems.append("asks for an executable stack")
-    return [f"{path.name}: {problem}" for problem in problems]
+    if so.executable_stack and not image.has_stack_header:
+        problems.append("says nothing of its stack, which is executable then; link with -Wl,-z,noexecstack")
+    beyond = [finding for module in tables.modules(image) for finding in binary.of_module(image, module)]
+    return [*map(Finding, problems), *beyond]
 
 
 def _of_module(so: elf.SharedObject) -> list[str]:
@@ -47,11 +84,18 @@ def _of_module(so: elf.SharedObject) -> list[str]:
     if not abi.majors(so.exports, "module"):
         problems.append('does not export kp_module_v1; one source file needs KP_MODULE("<name>", "<version>")')
     problems += [
-        f"needs {name}, which isn't a C or C++ run-time library"
+        f"needs {name}, {_OPENMP if binary.OPENMP.match(name) else _LIBRARY}"
         for name in so.needed
         if not RUNTIME_LIBRARIES.match(name)
     ]
     return problems
+
+
+_LIBRARY = "which isn't a C or C++ run-time library"
+_OPENMP = (
+    "a second OpenMP runtime beside the framework's; use kp::parallel_for, which takes the caller's threads, and compile "
+    "without -fopenmp"
+)
 
 
 def _of_backend(so: elf.SharedObject) -> list[str]:
@@ -71,8 +115,13 @@ def is_backend_plugin(path: Path) -> bool:
     return _exports(path, BACKEND_EXPORTS)
 
 
+_NAMES = re.compile(rb"kp_module_v|kp_backend_v|__tvm_ffi_")
+
+
 def _exports(path: Path, pattern: re.Pattern[str]) -> bool:
     try:
+        if not _NAMES.search(path.read_bytes()):  # most files of a large wheel, and at once
+            return False
         return any(pattern.match(name) for name in elf.read(path).exports)
     except ValueError:
         return False
@@ -85,6 +134,11 @@ def _shared_objects(folder: Path) -> list[Path]:
 
 def platform_tag(wheel: Path) -> str:
     """The oldest platform tag that is true for this wheel, as auditwheel finds it."""
+    return _platform_tag(wheel, wheel.stat().st_mtime_ns)
+
+
+@functools.lru_cache
+def _platform_tag(wheel: Path, changed: int) -> str:
     found = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", "--json", str(wheel)], capture_output=True, text=True, check=False
     )
@@ -94,24 +148,54 @@ def platform_tag(wheel: Path) -> str:
 
 
 def check_wheel(wheel: Path) -> list[str]:
-    """Problems of a wheel and of every module in it."""
-    problems: list[str] = []
+    """Problems of a wheel and of every shared object in it."""
+    return [finding.text for finding in audit_wheel(wheel) if finding.serious]
+
+
+def audit_wheel(wheel: Path) -> list[Finding]:
+    """What there is to say of a wheel, anybody's; the texts name the file."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             archive.unpack(wheel, Path(folder))
         except ValueError as error:
-            return [str(error)]
-        modules = _shared_objects(Path(folder))
-        for module in modules:
-            problems += check_module(module)
-    if not modules:
-        return [f"{wheel.name}: contains neither a kernel module nor a backend"]
-    python, abi, platform = wheel.stem.split("-")[-3:]
-    if (python, abi) != ("py3", "none"):
-        problems.append(f"{wheel.name}: tagged {python}-{abi}; a module works with every Python: expected py3-none")
-    if not covers(platform, platform_tag(wheel)):
-        problems.append(f"{wheel.name}: tagged {platform}, but the oldest true tag is {platform_tag(wheel)}")
-    return problems
+            return [Finding(str(error))]
+        try:
+            about = package.Wheel(wheel, Path(folder))
+        except (ValueError, OSError) as error:
+            return [Finding(f"{wheel.name}: not a wheel: {error}")]
+        found = [Finding(f"{wheel.name}: {each.text}", each.serious) for each in package.findings(about)]
+        modules = {}
+        for file in about.shared_objects():
+            ours = is_kernel_module(file) or is_backend_plugin(file)
+            each = audit_file(file) if ours else audit_foreign(file)
+            found += [Finding(f"{file.name}: {one.text}", one.serious) for one in each]
+            if is_kernel_module(file):
+                with Image(file) as image:
+                    modules[file] = tables.modules(image)
+        if modules:
+            found += [Finding(f"{wheel.name}: {each.text}") for each in kernels.findings(about, modules)]
+        if not any("RECORD" in each.text for each in found):  # auditwheel reads what it names
+            found += [Finding(f"{wheel.name}: {text}") for text in _platform(about)]
+    return found
+
+
+def audit_foreign(path: Path) -> list[Finding]:
+    """What there is to say of a shared object that has nothing to do with Kernpack."""
+    return _read(path, _foreign)
+
+
+def _platform(about: package.Wheel) -> list[str]:
+    if not about.shared_objects() or about.platform == "any":
+        return []
+    try:
+        true = platform_tag(about.path)
+    except ValueError as error:
+        return [str(error).removeprefix(f"{about.path.name}: ")]
+    if any(covers(claimed, true) for claimed in about.platform.split(".")):
+        return []
+    return [
+        f"tagged {about.platform}, but the oldest true tag is {true}; `auditwheel show` names the symbols that need it"
+    ]
 
 
 def covers(claimed: str, true: str) -> bool:
@@ -127,18 +211,34 @@ def check(path: Path) -> list[str]:
     """Problems of a wheel or a shared object."""
     if not path.is_file():
         return [f"{path}: no such file"]
-    return check_wheel(path) if path.suffix == ".whl" else check_module(path)
+    return [finding.text for finding in audit(path) if finding.serious]
+
+
+def audit(path: Path) -> list[Finding]:
+    """What there is to say of a wheel or a shared object: problems, and notes, which are true and may be meant."""
+    if path.suffix == ".whl":
+        return audit_wheel(path)
+    return [Finding(f"{path.name}: {each.text}", each.serious) for each in audit_file(path)]
 
 
 def describe(path: Path) -> str:
     """One line on a file without problems."""
     size = f"{path.stat().st_size / 1024:.0f} KB"
     if path.suffix == ".whl":
-        return f"ok, {size}, runs on {platform_tag(path)} and newer; {'; '.join(hosts_of_wheel(path))}"
+        return "; ".join(
+            [f"ok, {size}{_runs_on(path)}", *(hosts_of_wheel(path) or ["no kernel module or backend in it"])]
+        )
     so = elf.read(path)
     aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
     what = "a backend" if abi.is_backend(so.exports) else f"{aliases} functions"
     return f"ok, {size}, {what}, needs {', '.join(so.needed) or 'nothing'}, {hosts.read(path)}"
+
+
+def _runs_on(wheel: Path) -> str:
+    with zipfile.ZipFile(wheel) as opened:
+        if not any(re.search(r"\.so(\.[\d.]+)?$", name) for name in opened.namelist()):
+            return ", no machine code"
+    return f", runs on {platform_tag(wheel)} and newer"
 
 
 def hosts_of_wheel(wheel: Path) -> list[str]:

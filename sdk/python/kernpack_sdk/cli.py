@@ -39,6 +39,7 @@ _RUNTIME = {
     "explain": "Which code a call would run and why",
     "info": "Versions, devices, caches and installed kernel packages",
     "lock": "Write down which kernel wheels are installed, with the digest of each file",
+    "profile": "Run a script and say what its kernels took",
     "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
 }
 _PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}

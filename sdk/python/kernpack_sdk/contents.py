@@ -15,6 +15,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
 from kernpack_sdk import archive, check, elf, hosts, table
+from kernpack_sdk.audit import Image, tables
 
 
 def facts(what: str) -> dict[str, Any]:
@@ -84,7 +85,22 @@ def _functions(file: Path) -> list[dict[str, Any]]:
             each.name, {"name": each.name, "contract": each.signature or each.cxx_types, "doc": each.doc, "targets": []}
         )
         entry["targets"].append(each.target or "baseline")
+    for name, target, sets in _instruction_sets(file):
+        found[name].setdefault("instruction_sets", {})[target] = sets
     return list(found.values())
+
+
+def _instruction_sets(file: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Of each implementation what it and the functions that it uses ask of a processor beyond x86-64-v2; of that architecture."""
+    with Image(file) as image:
+        if not image.is_x86_64:
+            return
+        from kernpack_sdk.audit.instructions import Disassembly
+
+        disassembly = Disassembly(image)
+        for module in tables.modules(image):
+            for variant in module.variants:
+                yield variant.name, variant.target or "baseline", sorted(disassembly.above_of(variant.address))
 
 
 def _versions(file: Path) -> dict[str, str]:

@@ -69,6 +69,8 @@ def diagnose(output: str) -> Iterator[str]:
 def _diagnosis(block: str, export: _Export | None) -> str:
     if reason := _REASON.search(block):
         return _contract(export, reason[1], int(reason[2]))
+    if spelled := _spelling(block):
+        return _HEAD + spelled
     for pattern, text in _COMMON:
         if found := pattern.search(block):
             return _HEAD + _where(block) + text.format(*(_plain(part or "") for part in found.groups()))
@@ -76,6 +78,37 @@ def _diagnosis(block: str, export: _Export | None) -> str:
     if assertion is None or " does not fit the signature of " in assertion[1]:
         return ""
     return _misfit(block, export, assertion[1])
+
+
+# KP_EXPORT lines that the preprocessor takes apart otherwise than meant.
+_SPELLINGS = [
+    (re.compile(p), text)
+    for p, text in (
+        (
+            r"KP_EXPORT\(\s*\w+\s*,\s*\w+\s+\"",
+            "a ',' is missing before the contract: KP_EXPORT(op, Function, \"(x: ...\")",
+        ),
+        (
+            r"KP_EXPORT\(\s*\w+\s*,\s*\w+\s*,\s*\(",
+            'the contract is a text, in quotes: KP_EXPORT(op, Function, "(x: ...")',
+        ),
+        (r"KP_EXPORT\(\s*\"\w+\"", 'the name stands without quotes: KP_EXPORT(op, Function, "(x: ...")'),
+        (
+            r".*[{;]\s*KP_EXPORT\w*\(|\s+KP_EXPORT\w*\(",
+            "KP_EXPORT stands outside functions and classes, on a line of its own",
+        ),
+    )
+]
+
+
+def _spelling(block: str) -> str:
+    """What is wrong with the author's KP_EXPORT line itself."""
+    for place in _PLACE.finditer(block):
+        for line in _lines(place["file"])[int(place["line"]) - 1 : int(place["line"])]:
+            for pattern, text in _SPELLINGS:
+                if pattern.match(line):
+                    return f"{place['file']}:{place['line']}: {text}"
+    return ""
 
 
 def _where(block: str) -> str:
@@ -147,6 +180,51 @@ _COMMON = [
             "'{0}' is exported twice; keep one KP_EXPORT({0}, ...), or use KP_EXPORT_FOR for another target's code",
         ),
         (
+            r"[\w.]+:\d+:\d+: error: [\u2018']?(?:torch|at)[\u2019']? (?:has not been|was not) declared",
+            "a kernel's tensors are kp::TensorView, and kp::MutTensorView where they are written; those of torch come by themselves",
+        ),
+        (
+            r"error: macro \"(KP_CHECK)\" (?:requires|passed) [^\n]*arguments",
+            '{0} takes a condition and a kind, the text follows: {0}(n > 0, ValueError) << "n is " << n;',
+        ),
+        (
+            r"error: macro \"KP_(GRAD|JVP)\" requires [^\n]*arguments",
+            "KP_{0} takes two exported names: KP_{0}(op, op_backward);",
+        ),
+        (
+            r"module\.h:\d+:\d+: error: expected class-name before[^\0]*\bKP_MODULE",
+            'KP_MODULE takes two strings, name and version: KP_MODULE("my_kernels", "1.0.0");',
+        ),
+        (
+            r"error: [^\n]*cannot resolve address of overloaded function",
+            "the C++ function is a template or has overloads; write one function for KP_EXPORT that calls the right one",
+        ),
+        (
+            r"error: (?:lambda-expression|lvalue required as unary)[^\0]*KP_EXPORT",
+            "KP_EXPORT takes the name of a function outside any class; write one that calls what is meant",
+        ),
+        (
+            r"error: cannot bind non-const lvalue reference of type [\u2018'][^\n]*?(\w*TensorView|StringView)&",
+            "kernels take their parameters by value: kp::{0} without &",
+        ),
+        (
+            r"has no member named [\u2018'](data|ptr|dptr|data_as|mutable_data)[\u2019'][^\0]*",
+            "tensors have no {0}(); their memory is x.data_ptr<float>()",
+        ),
+        (
+            r"error: invalid types [^\n]*unresolved overloaded function type>\[\w+\][^\n]*array subscript",
+            "what is a function of tensors needs its parentheses: x.size(0), x.shape()[0]",
+        ),
+        (
+            r"no matching function for call to [\u2018'][^\n]*TensorView::size\(\)",
+            "x.size() needs the number of a dim, as in x.size(0); all elements are x.numel()",
+        ),
+        (
+            r"error: assignment of read-only location [^\n]*(?:TensorView|data_ptr)",
+            "an input is read only: write to a result, or mark it written: `name!: ...` in the contract and kp::MutTensorView in "
+            "C++",
+        ),
+        (
             r"fatal error: [\u2018']?(kernpack/[\w/.]+)[\u2019']?(?:: No such file| file not found)",
             "the header {0} isn't found; add $(kernpack config --includes), or link kernpack::headers in CMake",
         ),
@@ -181,7 +259,11 @@ def _near(text: str, reason: str, position: int) -> str:
     """What was probably meant."""
     if reason == "kExpectedOpeningParenthesis":
         return " around the parameters, and around the results, as in (x: f32[N]) -> (out: f32[N])"
-    word = re.match(r"\w+", text[_column(text, position) :])
+    here = _column(text, position)
+    for of, before, behind, hint in _HINTS:
+        if of == reason and before.search(text[:here]) and behind.match(text[here:]):
+            return f"; {hint}"
+    word = re.match(r"\w+", text[here:])
     if reason != "kUnknownDType" or word is None:
         return ""
     import difflib
@@ -193,6 +275,40 @@ def _near(text: str, reason: str, position: int) -> str:
     return f" '{word[0]}'; numbers are int, float and bool, tensors {', '.join(_dtypes().values())}, or a variable: T"
 
 
+# Of a reason, what stands before the place and from it on: what was probably meant.
+_HINTS = [
+    (reason, re.compile(f"(?:{before})$"), re.compile(behind), hint)
+    for reason, before, behind, hint in (
+        ("kUnexpectedCharacter", r"", r"/(?!/)", "sizes are divided by '//', as in D // 2"),
+        ("kUnexpectedCharacter", r"", r";", "parameters are separated by ','"),
+        ("kUnexpectedCharacter", r"", r"[\u2192\u21d2]", "the arrow is '->', in ASCII"),
+        ("kExpectedArrow", r"", r"=", "the arrow is '->'"),
+        ("kExpectedClosingParenthesis", r"", r"!", "the mark '!' stands behind the name: x!: f32[N]"),
+        ("kExpectedClosingParenthesis", r"->.*", r"strided", "'strided' is for parameters: a result is compact"),
+        ("kUnknownDType", r"->.*", r"list\b", "'list' is for parameters: name each result, (a: f32[N], b: f32[N])"),
+        ("kUnknownDType", r"", r"Tensor\b", "'Tensor': write dtype and shape, as in f32[N, D]"),
+        ("kUnknownDType", r"", r"Optional\b", "'Optional': what may be None is marked '?', as in w: f32[N]? = None"),
+        ("kUnknownDType", r"", r"List\b", "'List': in lower case, as in xs: list[f32[_]]"),
+        ("kExpectedClosingBracket", r"Optional\[.*", r"", "what may be None is marked '?', as in w: f32[N]? = None"),
+        ("kReservedName", r"->\s*\(\s*", r"\w+\[", "a result has a name: (out: f32[N])"),
+        ("kNameMustBeLowerCase", r"", r"\w+\s+\w", "a parameter is a name, ':' and a type, as in x: f32[N]"),
+        ("kNotAnIntParameter", r"[\[,]\s*", r"[a-z]", "dims are upper-case: N"),
+        ("kVariableIsBothDTypeAndDim", r"", r"\w+\s*=", "a variable's dtypes are a set, as in where T in {f32, f64}"),
+        (
+            "kVariableIsBothDTypeAndDim",
+            r"\bwhere\b.*",
+            r"",
+            "a variable's dtypes are a set, as in where T in {f32, f64}",
+        ),
+        ("kExpectedDTypeSet", r"", r"[\[(]", "as in where T in {f32, f64}"),
+        ("kExpectedRelation", r"", r"=(?!=)", "equal is '=='"),
+        ("kExpectedEndWhereOrWith", r"\bwith\b.*", r"\w", "properties are separated by ','"),
+        ("kExpectedDefault", r"", r"true\b|false\b", "as in Python: True, False"),
+        ("kExpectedDefault", r"", r"nullptr\b|null\b|none\b", "as in Python: None"),
+        ("kExpectedColon", r"->.*", r"!", "results are written anyway: no '!'"),
+        ("kDimNeverBound", r"", r"", "give a parameter the dim by itself, as in x: f32[N]"),
+    )
+]
 _ELSEWHERE = {"integer": "int", "double": "f64", "half": "f16", "long": "i64", "string": "str", "boolean": "bool"}
 
 
@@ -248,13 +364,18 @@ def add_source(name: str, text: str) -> None:
     _sources[name] = text.splitlines()
 
 
-def _read_export(file: str, line: int) -> _Export | None:
+def _lines(file: str) -> list[str]:
+    """Of an author's source; none of the SDK's, or of what can't be read."""
     if "/include/kernpack/" in file:
-        return None
+        return []
     try:
-        lines = _sources.get(file) or Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return _sources.get(file) or Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return None
+        return []
+
+
+def _read_export(file: str, line: int) -> _Export | None:
+    lines = _lines(file)
     for first in (line, line - 1, line - 2, line - 3):  # a macro over several lines is named by one of them
         if 0 < first <= len(lines):
             found = _EXPORT.match("\n".join(lines[first - 1 : first + 12]))

@@ -30,9 +30,11 @@ def compile_flags(language: str = "c++", *, gnu: bool = True) -> list[str]:
     return flags
 
 
-def link_flags() -> list[str]:
-    """Options for linking a module's objects into a shared object."""
-    return ["-shared", *_variables()["KERNPACK_LINK_FLAGS"]]
+def link_flags(*, compiles: bool = False) -> list[str]:
+    """Options for linking a module's objects into a shared object. `compiles`: the command compiles sources too, whose own -O stays;
+    -Ofast isn't for such a command (`kernpack check` says what it would do)."""
+    v = _variables()
+    return ["-shared", *([] if compiles else v["KERNPACK_LINK_ONLY_FLAGS"]), *v["KERNPACK_LINK_FLAGS"]]
 
 
 def support_definition() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import subprocess
@@ -10,22 +11,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernpack_sdk import check, elf, stubs, table
+from kernpack_sdk import check, elf, stubs, surface, table
 
 OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
-
-# For a package without an __init__.py: makes `import my_kernels; my_kernels.rms_norm(x)` do what the stub says.
-_INIT = """\
-from kernpack import load as _load
-
-
-def __getattr__(name):
-    return getattr(_load(__name__), name)
-
-
-def __dir__():
-    return dir(_load(__name__))
-"""
 
 
 def pack(tree: Path, folder: Path) -> Path:
@@ -89,8 +77,12 @@ def add_stub(package: Path, modules: Sequence[Path]) -> None:
 
 
 def _add_stub(package: Path, functions: list[table.Function]) -> None:
-    _write_new(package / "__init__.py", _INIT)
-    _write_new(package / "__init__.pyi", stubs.render(functions))
+    _write_new(package / "__init__.py", surface.INIT)
+    text, init = stubs.render(functions), package / "__init__.py"
+    if surface.is_written_by_hand(init):
+        with contextlib.suppress(SyntaxError):  # then importing it says so
+            text = surface.merged(text, init.read_text(encoding="utf-8"))
+    _write_new(package / "__init__.pyi", text)
     _write_new(package / "py.typed", "")
 
 

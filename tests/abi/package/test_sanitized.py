@@ -14,9 +14,16 @@ SOURCE = """\
 namespace kp = kernpack;
 static void WritePast(kp::MutTensorView x) { x.data_ptr<float>()[x.numel()] = 1; }
 static int Add(int a, int b) { return a + b; }
+static int64_t total;
+static void Race(int n) {
+  kp::parallel_for(n, 1, [](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) total += i % 3;
+  });
+}
 KP_MODULE("my_kernels", "1.0");
 KP_EXPORT(write_past, WritePast, "(x!: f32[N]) -> ()");
 KP_EXPORT(add, Add);
+KP_EXPORT(race, Race);
 """
 PROGRAM = """\
 import kernpack, sys
@@ -26,16 +33,37 @@ k.write_past(kernpack._core.empty((1000,), "f32"))
 """
 
 
-def test_address_and_undefined_behaviour_sanitizer(tmp_path: Path) -> None:
+RACING = """\
+import kernpack, sys
+k = kernpack.load(sys.argv[1])
+for _ in range(20):
+    k.race(300000)
+"""
+
+
+def _run(tmp_path: Path, sanitizers: str, library: str, program: str, **environment: str) -> str:
+    """Builds and runs as docs/debugging.md says; what is said on stderr."""
     source, module = tmp_path / "my_kernels.cc", tmp_path / "my_kernels.so"
     source.write_text(SOURCE)
-    options = ["-g", "-O1", "-fsanitize=address,undefined", *flags.compile_flags()]
-    subprocess.run(["g++", *options, source, *flags.link_flags(), "-o", module], check=True)
-    library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
-    environment = {**os.environ, "LD_PRELOAD": library.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0"}
+    options = ["-g", "-O1", f"-fsanitize={sanitizers}", *flags.compile_flags()]
+    subprocess.run(["g++", *options, source, *flags.link_flags(compiles=True), "-o", module], check=True)
+    preloaded = subprocess.run(["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, module], capture_output=True, text=True, env=environment, check=False
-    )
+        [sys.executable, "-c", program, module],
+        env={**os.environ, "LD_PRELOAD": preloaded.stdout.strip(), **environment},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode != 0
-    assert "AddressSanitizer: heap-buffer-overflow" in done.stderr
-    assert "in WritePast" in done.stderr
+    return done.stderr
+
+
+def test_thread_sanitizer(tmp_path: Path) -> None:
+    said = _run(tmp_path, "thread", "libtsan.so", RACING, KERNPACK_NUM_THREADS="4")
+    assert "ThreadSanitizer: data race" in said
+    assert "my_kernels.cc:" in said
+
+
+def test_address_and_undefined_behaviour_sanitizer(tmp_path: Path) -> None:
+    said = _run(tmp_path, "address,undefined", "libasan.so", PROGRAM, ASAN_OPTIONS="detect_leaks=0")
+    assert "AddressSanitizer: heap-buffer-overflow" in said
+    assert "in WritePast" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 HEAD = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
 FITS = "void f(kp::TensorView x, kp::MutTensorView out) {}\n"
+BACKWARD = "void g(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {}\n"
 CONTRACT = "(x: f32[N]) -> (out: f32[N])"
 
 
@@ -71,6 +72,40 @@ CONTRACTS = [
         "(x: f32[N], a!: int) -> (out: f32[N])",
         "only a tensor or a list of tensors can be written in place",
     ),
+    (
+        "types before names",
+        "(Tensor x) -> (Tensor out)",
+        "a parameter is a name, ':' and a type, as in x: f32[N]",
+    ),
+    ("a result without a name", "(x: f32[N]) -> (f32[N])", "a result has a name: (out: f32[N])"),
+    (
+        "a dim in an expression alone",
+        "(x: f32[2 * N]) -> (out: f32[N])",
+        "give a parameter the dim by itself, as in x: f32[N]",
+    ),
+    ("a lower-case dim", "(x: f32[n]) -> (out: f32[n])", "dims are upper-case: N"),
+    ("one dtype for a variable", "(x: T[N]) -> (out: T[N]) where T = f32", "as in where T in {f32, f64}"),
+    ("a set in brackets", "(x: T[N]) -> (out: T[N]) where T in [f32, f64]", "as in where T in {f32, f64}"),
+    ("a result marked as written", "(x: f32[N]) -> (out!: f32[N])", "results are written anyway: no '!'"),
+    ("a division with one slash", "(x: f32[N]) -> (out: f32[N / 2])", "sizes are divided by '//', as in D // 2"),
+    ("= in a condition", "(x: f32[N]) -> (out: f32[N]) where N = 4", "equal is '=='"),
+    (
+        "properties without a comma",
+        "(x: f32[N]) -> (out: f32[N]) with deterministic quick",
+        "properties are separated by ','",
+    ),
+    ("C's true", "(x: f32[N], *, a: bool = true) -> (out: f32[N])", "as in Python: True, False"),
+    ("a list as a result", "(x: f32[N]) -> (out: list[f32[N]])", "'list' is for parameters: name each result"),
+    ("the mark behind the type", "(x: f32[N]!) -> ()", "the mark '!' stands behind the name: x!: f32[N]"),
+    ("a strided result", "(x: f32[N]) -> (out: f32[N] strided)", "'strided' is for parameters: a result is compact"),
+    (
+        "typing's Optional",
+        "(x: f32[N], w: Optional[f32[N]]) -> (out: f32[N])",
+        "what may be None is marked '?', as in w: f32[N]? = None",
+    ),
+    ("a semicolon", "(x: f32[N]; y: f32[N]) -> (out: f32[N])", "parameters are separated by ','"),
+    ("a double arrow", "(x: f32[N]) => (out: f32[N])", "the arrow is '->'"),
+    ("an arrow of Unicode", "(x: f32[N]) \u2192 (out: f32[N])", "the arrow is '->', in ASCII"),
     ("an unknown device", '(x: f32[N]) -> (out: f32[N]) with on \\"gpu\\"', "no such device; the names are DLPack's"),
 ]
 
@@ -95,5 +130,29 @@ SOURCES = [
     ("a header that isn't there", HEAD + '#include "mine.h"\n' + FITS + "// KP_EXPORT", "the header mine.h isn't found; add its folder: INCLUDE_DIRECTORIES .* include_paths"),
     ("a function that is only declared", function("void f(kp::TensorView x, kp::MutTensorView out);"), "is declared, but nothing that was linked defines it; add the file that does"),
     ("an input's pointer without const", function("void f(kp::TensorView x, kp::MutTensorView out) { float* p = x.data_ptr<float>(); (void)p; }"), "an input is read only: hold its pointer as const float"),
+    ("a gradient of another name", contract(CONTRACT, FITS + BACKWARD) + 'KP_EXPORT(g, g, "(d_out: f32[N], x: f32[N]) -> (dx: f32[N])");\nKP_GRAD(f, g);', "result dx: expected the gradient of a parameter of f (d_x)"),
+    ("a gradient twice", contract(CONTRACT, FITS + BACKWARD) + 'KP_EXPORT(g, g, "(d_out: f32[N], x: f32[N]) -> (d_x: f32[N])");\nKP_GRAD(f, g);\nKP_GRAD(f, g);', "g and g both give d_x; expected one of them"),
+    ("a contract without quotes", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, {CONTRACT});', "the contract is a text, in quotes: KP_EXPORT"),
+    ("no comma before the contract", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f "{CONTRACT}");', "a ',' is missing before the contract"),
+    ("KP_MODULE without a version", f'{HEAD}{FITS}KP_MODULE("m");\nKP_EXPORT(f, f, "{CONTRACT}");', "KP_MODULE takes two strings, name and version"),
+    ("an export inside a function", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nvoid setup() {{ KP_EXPORT(f, f, "{CONTRACT}"); }}', "KP_EXPORT stands outside functions and classes, on a line of its own"),
+    ("an overloaded function", contract(CONTRACT, FITS + "void f(kp::TensorView x) {}\n"), "is a template or has overloads; write one function for KP_EXPORT"),
+    ("a lambda", f'{HEAD}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, [](kp::TensorView x, kp::MutTensorView out) {{}}, "{CONTRACT}");', "KP_EXPORT takes the name of a function outside any class"),
+    ("tensors of torch's", function("void f(torch::Tensor x, torch::Tensor out) {}"), "a kernel's tensors are kp::TensorView"),
+    ("a view by reference", function("void f(kp::TensorView x, kp::MutTensorView& out) {}"), "kernels take their parameters by value: kp::MutTensorView without &"),
+    ("the result before the inputs", contract("(x: f32[N], n: int) -> (out: f32[N])", "void f(kp::MutTensorView out, kp::TensorView x, int64_t n) {}\n"), "after the signature's parameters come its results"),
+    ("a shape as a field", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.shape[0]; (void)n; }"), "needs its parentheses: x.size(0), x.shape()[0]"),
+    ("size without a dim", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.size(); (void)n; }"), "x.size() needs the number of a dim, as in x.size(0); all elements are x.numel()"),
+    ("KP_CHECK without a kind", function("void f(kp::TensorView x, kp::MutTensorView out) { KP_CHECK(x.numel() > 0) << 1; }"), "KP_CHECK takes a condition and a kind, the text follows"),
+    ("an input that is written", function("void f(kp::TensorView x, kp::MutTensorView out) { x.data_ptr<float>()[0] = 1; }"), "an input is read only: write to a result, or mark it written"),
     ("a gradient that isn't exported", contract(CONTRACT) + "KP_GRAD(f, g);", "the module exports no function g with a signature; export it, or correct the name"),
+]  # fmt: skip
+
+# CMake: what stands in CMakeLists.txt behind find_package(kernpack), and what is said of it.
+CMAKE = [
+    ("a misspelled argument", "kernpack_add_module(m SOURCE m.cc)", "unknown argument 'SOURCE m.cc'; the arguments are SOURCES, "),
+    ("sources without SOURCES", "kernpack_add_module(m m.cc)", "unknown argument 'm.cc'; the arguments are SOURCES, "),
+    ("no sources", "kernpack_add_module(m DESTINATION m)", "SOURCES is empty; list the file that holds KP_MODULE"),
+    ("DESTINATION without a folder", "kernpack_add_module(m SOURCES m.cc DESTINATION)", "DESTINATION has no value; give it the package's folder"),
+    ("DESTINATION outside of the wheel", "kernpack_add_module(m SOURCES m.cc DESTINATION /usr/lib)", "expected the package's folder, as in DESTINATION my_kernels"),
 ]  # fmt: skip

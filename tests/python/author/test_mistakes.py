@@ -8,11 +8,14 @@ from __future__ import annotations
 import functools
 import os
 import re
+import subprocess
+import tempfile
 from pathlib import Path
 
 import kernpack
+import kernpack_sdk
 import pytest
-from mistakes import CONTRACTS, SOURCES, contract
+from mistakes import CMAKE, CONTRACTS, SOURCES, contract
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/mistakes.md"
 ROWS = [(what, contract(text), re.escape(said)) for what, text, said in CONTRACTS] + [
@@ -44,6 +47,25 @@ def test_the_message_says_what_to_do(what: str, source: str, said: str) -> None:
     assert re.search(said, _message(source)), _message(source)
 
 
+@functools.cache
+def _configured(line: str) -> str:
+    """What CMake says of a project with that line."""
+    start = "cmake_minimum_required(VERSION 3.22)\nproject(m LANGUAGES CXX)\nfind_package(kernpack REQUIRED)\n"
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "m.cc").write_text("")
+        Path(folder, "CMakeLists.txt").write_text(f"{start}{line}\n")
+        command = ["cmake", "-S", folder, "-B", f"{folder}/build", f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    said = done.stderr.partition("(message):")[2].partition("Call Stack")[0]
+    return " ".join(said.split())
+
+
+@pytest.mark.parametrize(("what", "line", "said"), CMAKE, ids=[row[0] for row in CMAKE])
+def test_cmake_says_what_to_do(what: str, line: str, said: str) -> None:
+    assert said in _configured(line)
+
+
 @pytest.mark.parametrize("text", [row[1] for row in CONTRACTS], ids=[row[0] for row in CONTRACTS])
 def test_the_place_is_marked_and_nothing_else_is_said(text: str) -> None:
     with pytest.raises(RuntimeError) as caught:
@@ -58,6 +80,7 @@ def test_the_place_is_marked_and_nothing_else_is_said(text: str) -> None:
 
 def test_the_table() -> None:
     rows = [f"| {what} | {_message(source).replace('|', chr(92) + '|')} |" for what, source, _ in ROWS]
+    rows += [f"| {what} | {_configured(line)} |" for what, line, _ in CMAKE]
     page = _HEAD + "\n".join(f"| {row[0]} | `{row[1]}` |" for row in (r[2:-2].split(" | ", 1) for r in rows)) + "\n"
     if os.environ.get("KERNPACK_WRITE_DOCS") == "1":
         PAGE.write_text(page)

@@ -20,11 +20,28 @@ def path() -> str:
 def test_inspect_a_module(command, path: str) -> None:
     (module,) = json.loads(command("inspect", path, "--json").stdout)["modules"]
     assert module["functions"] == [
-        {"name": "twice", "contract": "(x: f32[N]) -> (out: f32[N])", "doc": None, "targets": ["baseline"]}
+        {
+            "name": "twice",
+            "contract": "(x: f32[N]) -> (out: f32[N])",
+            "doc": None,
+            "targets": ["baseline"],
+            "instruction_sets": {"baseline": []},
+        }
     ]
     assert module["hosts"] == "runs on hosts of ABI 1.0 and newer"
     text = command("inspect", path).stdout
     assert "(x: f32[N]) -> (out: f32[N])" in text
+
+
+def test_inspect_names_the_instruction_sets_of_variants(command) -> None:
+    path = kernpack.load("kernpack_kernels").path
+    (module,) = json.loads(command("inspect", path, "--json").stdout)["modules"]
+    (softmax,) = [each for each in module["functions"] if each["name"] == "softmax"]
+    sets = {target.rpartition("=")[2]: set(names) for target, names in softmax["instruction_sets"].items()}
+    assert sets["baseline"] == set()
+    assert "avx2" in sets["x86-64-v3"]
+    assert not any(name.startswith("avx512") for name in sets["x86-64-v3"])
+    assert "avx512f" in sets["x86-64-v4"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +95,7 @@ def test_publish_names_the_problems_and_uploads_nothing(command, tmp_path: Path)
     done = command("publish", "a-1-py3-none-any.whl", "--no-test", cwd=tmp_path, env=_with_packages(env))
     assert done.returncode == 1
     assert "a-1-py3-none-any.whl: twine check: FAILED long_description" in done.stdout
-    assert "contains neither a kernel module nor a backend" in done.stdout
+    assert "has no .dist-info folder: it isn't a wheel" in done.stdout
     assert "Not ready" in done.stdout
     assert "upload" not in done.stdout
 

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (place / name[1]).write_text(block.text)
     (command,) = [b.text for b in blocks_of(ROOT / "docs/cookbook.md") if b.language == "bash"]
     command = command.replace("$(kernpack config --cflags)", shlex.join(flags.compile_flags()))
-    command = command.replace("$(kernpack config --ldflags)", shlex.join(flags.link_flags()))
+    command = command.replace("$(kernpack config --ldflags)", shlex.join(flags.link_flags(compiles=True)))
     _run("bash", "-euc", command, folder=place)
     return place
 

@@ -57,6 +57,7 @@ OWN_COMMANDS = {
     "info": ("Versions, devices, caches and installed kernel packages", "info"),
     "doctor": ("What is here, what is missing, and the command that mends it", "doctor"),
     "explain": ("Which code a call would run and why, and what it would allocate", "explain"),
+    "profile": ("Run a script and say what its kernels took", "profile"),
     "cache": ("What compiled and loaded modules take on disk; `clean` removes it", "cache"),
     "lock": ("Write down which kernel wheels are installed, with the digest of each file", "lock"),
     "verify": ("Compare the installed kernel wheels with the lock, or wheels with their signatures", "verify"),

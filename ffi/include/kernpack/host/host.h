@@ -224,6 +224,24 @@ enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line per call on stderr, bef
 KP_HOST_API void kp_checking_enter(uint32_t flags);
 KP_HOST_API void kp_checking_leave(uint32_t flags); /* the flags that were entered with */
 
+/* ---- profiles (ffi/src/profile; docs/profiling.md) ---- */
+/* Calls are recorded while the word at this address isn't zero: KERNPACK_PROFILE, or between begin and end. As with kp_checking, who
+ * keeps a cpu_call asks kp_function_resolve instead meanwhile, once: what it hands out may be kept for ever. */
+KP_HOST_API const int32_t* kp_profiling(void);
+/* What the calls of all threads took between begin and end: per function and variant the count, the time inside the kernel and
+ * the bytes of its tensors. On a device that is the time to queue the work. Profiles may overlap. In a forked child a profile
+ * begins anew. */
+typedef struct KpProfile KpProfile;
+enum { KP_PROFILE_EVENTS = 1000000 }; /* what a trace holds unless it is told otherwise: 48 bytes each */
+enum KpProfileText { KP_PROFILE_TABLE = 0, KP_PROFILE_JSON = 1, KP_PROFILE_TRACE = 2 /* Chrome's trace events */ };
+/* Calls beyond `max_events` are counted, but are not in the trace. *out is freed by kp_profile_free. */
+KP_HOST_API int kp_profile_begin(uint64_t max_events, KpProfile** out);
+KP_HOST_API int kp_profile_end(KpProfile* profile); /* ending twice is once */
+/* STR; of a profile that runs: so far. */
+KP_HOST_API int kp_profile_text(KpProfile* profile, uint32_t kind, KpAny* out);
+/* Ends it where it runs; NULL is allowed. */
+KP_HOST_API void kp_profile_free(KpProfile* profile);
+
 /* ---- registries, storage, threads ---- */
 KP_HOST_API int kp_global_names(KpAny* out); /* ARRAY of STR, sorted */
 KP_HOST_API int kp_global_remove(KpBytes name); /* ValueError: no function has that name */

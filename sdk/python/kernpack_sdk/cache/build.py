@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from kernpack_sdk.cache import lookups, private, record
 from kernpack_sdk.cache.request import Request, named_files
 
+_log = logging.getLogger("kernpack_sdk.cache")
 _FILE_CLOCK = 5  # CLOCK_REALTIME_COARSE, which Linux takes files' times from; it ticks every 1 to 10 ms
 _TICK = 0.01
 
@@ -30,10 +32,15 @@ def compiled(request: Request, folder: Path, name: str, *, verbose: bool = False
         result = folder / known.result
         same = not known.preprocessed or known.preprocessed == _preprocessed(request, source)
         if same and known.holds() and _is_whole(result):
+            _log.debug("cache: %s is up to date", result)
             return result
+        _log.debug("cache: what %s was made of has changed", result)
     private.write(source, request.text.encode("utf-8", "surrogateescape"))
+    started = time.monotonic()
     with private.scratch(folder) as scratch:
-        return _compile(request, source, kept, scratch, name, verbose)
+        result = _compile(request, source, kept, scratch, name, verbose)
+    _log.debug("cache: compiled %s in %.2f s", result, time.monotonic() - started)
+    return result
 
 
 def _is_whole(result: Path) -> bool:
@@ -45,7 +52,9 @@ def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: st
     time.sleep(_TICK)  # so that a file written just before has another time than one written from here on
     started = time.clock_gettime_ns(_FILE_CLOCK)
     made, listed = scratch / f"made{request.kind}", scratch / "files.d"
-    said = _run(_command(request, source, made, listed), verbose)
+    command = _command(request, source, made, listed)
+    _log.debug("cache: runs %s", " ".join(command))
+    said = _run(command, verbose)
     if request.cuda:
         listed.write_bytes(os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False)))
     content = made.read_bytes()

@@ -10,18 +10,23 @@ import click
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: of each file its problems, or what it is.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: of each file its problems and notes, or what it is.")
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
-    """Check wheels (.whl) or modules (.so) before publishing them. Exits with 1 where there are problems."""
+    """Check wheels (.whl), anybody's, or modules (.so) before publishing them. Nothing of them is loaded or run. Exits with 1
+    where there are problems; a note is true, and may be meant."""
     from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
 
     found = {}
     for file in files:
-        problems = check.check(file)
-        found[str(file)] = {"problems": problems, "is": None if problems else check.describe(file)}
+        said = check.audit(file) if file.is_file() else [check.Finding(f"{file}: no such file")]
+        problems = [each.text for each in said if each.serious]
+        notes = [each.text for each in said if not each.serious]
+        found[str(file)] = {"problems": problems, "notes": notes, "is": None if problems else check.describe(file)}
         if not as_json:
             click.echo("\n".join(problems) if problems else f"{file}: {found[str(file)]['is']}")
+            for note in notes:
+                click.echo(f"note: {note}")
     if as_json:
         click.echo(json.dumps(found, indent=2))
     ctx.exit(int(any(each["problems"] for each in found.values())))

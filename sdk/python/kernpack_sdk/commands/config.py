@@ -14,7 +14,7 @@ def _facts() -> dict[str, str]:
     return {
         "includes": f"-I{shlex.quote(str(include_dir()))}",
         "cflags": shlex.join(flags.compile_flags()),
-        "ldflags": shlex.join(flags.link_flags()),
+        "ldflags": shlex.join(flags.link_flags(compiles=True)),
         "cmakedir": str(cmake_dir()),
     }
 

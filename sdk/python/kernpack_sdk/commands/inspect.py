@@ -43,9 +43,14 @@ def _print(found: dict[str, Any]) -> None:
             *(f"PROBLEM {problem}" for problem in module["problems"]),
         ):
             console.print(Text(line))
-        table = Table("function", "targets", "contract", box=None, pad_edge=False)
+        table = Table("function", "target", "beyond x86-64-v2", "contract", box=None, pad_edge=False)
         for function in module["functions"]:
-            table.add_row(
-                Text(function["name"]), Text(", ".join(function["targets"])), Text(function["contract"] or "")
-            )
+            sets = function.get("instruction_sets", {})
+            for number, target in enumerate(function["targets"]):
+                table.add_row(
+                    Text("" if number else function["name"]),
+                    Text(target),
+                    Text(" ".join(sets[target]) or "-" if target in sets else "not known"),
+                    Text("" if number else function["contract"] or ""),
+                )
         console.print(table)

@@ -1,0 +1,95 @@
+"""What one shared object does to whoever loads it, by its file alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from kernpack_sdk.audit.image import Image
+from kernpack_sdk.audit.tables import Module
+
+OPENMP = re.compile(r"^lib(gomp|omp|iomp5)\b.*\.so")
+_SOURCES = re.compile(
+    rb"(?<![\x21-\x7e])/(?:home|root|tmp|build|builds|Users|github|__w|workspace|var/tmp|opt/_internal|project|io)/[\x21-\x7e]{1,400}?"
+    rb"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inl|tcc|rs|f|f90|pyx)(?=[\x00:\s\"'),])"
+)
+_TEXT_RELOCATIONS = 0x4  # DF_TEXTREL
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """`serious`: whoever made the file has to mend it. What isn't is true, and may be meant."""
+
+    text: str
+    serious: bool = True
+
+
+def findings(image: Image) -> Iterator[Finding]:
+    """What is wrong in any shared object, of whatever project."""
+    if _stack_is_executable(image):
+        yield Finding(
+            "asks for an executable stack; link with -Wl,-z,noexecstack, or mend the assembly file that asks for it"
+        )
+    if _writes_to_its_code(image):
+        yield Finding("has text relocations, so the loader writes to its code; compile all of it with -fPIC")
+    if image.is_x86_64:
+        from kernpack_sdk.audit import startup  # with iced-x86, which builds do without
+
+        for what in startup.findings(image):
+            mend = _MENDS.get(what.partition(" ")[0], _MEND)
+            yield Finding(f"{what}; {mend}")
+    paths = sorted(set(_build_paths(image)))
+    if paths:
+        more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
+        yield Finding(
+            f"holds paths of the machine that built it ({paths[0]}{more}); compile with -ffile-prefix-map=$PWD=.",
+            serious=False,
+        )
+
+
+_MEND = "nothing but KP_MODULE_INIT and the functions themselves should act on the process"
+_MENDS = {
+    "sets": "link without -ffast-math, -Ofast and -funsafe-math-optimizations (compile with them where that is meant)",
+    "changes": _MEND,
+    "prints": "remove the output, or log through kp::log in a call",
+}
+
+
+def of_module(image: Image, module: Module) -> Iterator[Finding]:
+    """What is wrong in a kernel module besides: code that isn't for the processor that its target names."""
+    if not image.is_x86_64:
+        return
+    from kernpack_sdk.audit.instructions import Disassembly, spelled
+
+    disassembly = Disassembly(image)
+    for variant in module.variants:
+        beyond = disassembly.beyond(variant.address, variant.target)
+        if beyond:
+            sets = spelled(set().union(*beyond.values()))
+            where = next((image.symbols[at] for at in beyond if at in image.symbols), None)
+            yield Finding(
+                f"{variant.name}: its code for {variant.target or 'any processor (the baseline, x86-64-v2)'} uses {sets}"
+                + (f" (in {where})" if where else "")
+                + " without asking the processor, and ends the process where that is missing; compile it as a variant "
+                "(VARIANTS of kernpack_add_module()), or without -march"
+            )
+
+
+def _stack_is_executable(image: Image) -> bool:
+    stack = next(iter(image.elf.iter_segments("PT_GNU_STACK")), None)
+    return stack is not None and bool(stack["p_flags"] & 1)
+
+
+def _writes_to_its_code(image: Image) -> bool:
+    dynamic = image.elf.get_section_by_name(".dynamic")
+    tags = [] if dynamic is None else [tag.entry for tag in dynamic.iter_tags()]
+    return any(tag.d_tag == "DT_TEXTREL" or (tag.d_tag == "DT_FLAGS" and tag.d_val & _TEXT_RELOCATIONS) for tag in tags)
+
+
+def _build_paths(image: Image) -> Iterator[str]:
+    """Of sources, in what is loaded: debug information isn't looked at."""
+    for name in (".rodata", ".data.rel.ro", ".rodata.str1.1", ".rodata.str1.8"):
+        section = image.elf.get_section_by_name(name)
+        if section is not None:
+            yield from (found.decode("ascii") for found in _SOURCES.findall(section.data()))

@@ -1,0 +1,177 @@
+"""What `kernpack check` finds in wheels: names, tags, hashes, licence, SBOM, place, version."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import Build, Pack
+from kernpack_sdk import check
+
+
+def problems(wheel: Path) -> list[str]:
+    return [each.text.removeprefix(f"{wheel.name}: ") for each in check.audit(wheel) if each.serious]
+
+
+def notes(wheel: Path) -> list[str]:
+    return [each.text.removeprefix(f"{wheel.name}: ") for each in check.audit(wheel) if not each.serious]
+
+
+def test_a_good_one(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain})
+    assert check.audit(wheel) == []
+
+
+def test_the_version_of_the_module(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, version="2.5.0")
+    assert problems(wheel) == [
+        'my_kernels.so: KP_MODULE("my_kernels", "1.0.0") is in a wheel of version 2.5.0; write KP_MODULE("my_kernels", "2.5.0"), '
+        "or read the version from there in pyproject.toml"
+    ]
+
+
+def test_versions_are_compared_as_installers_do(pack: Pack, plain: Path) -> None:
+    assert problems(pack({"my_kernels/my_kernels.so": plain}, version="1.0")) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("my_kernels.so", "my_kernels.so lies outside of any package, where nothing finds it; give kernpack_add_module() "
+         "DESTINATION my_project"),
+        ("lib/my_kernels.so", "lib/my_kernels.so lies in the folder lib, but the project is my_project"),
+        ("my-kernels/my_kernels.so", "my-kernels/my_kernels.so lies in the folder my-kernels, but the project is my_project"),
+        ("my_project/my_kernels.so", None),
+        ("my_kernels/my_kernels.so", None),
+    ],
+)  # fmt: skip
+def test_the_place_of_the_module(pack: Pack, plain: Path, place: str, said: str | None) -> None:
+    found = problems(pack({place: plain}, name="my_project"))
+    assert [each.startswith(said or "?") for each in found] == ([] if said is None else [True]), found
+
+
+def test_a_package_of_the_author_s_may_have_any_name(pack: Pack, plain: Path) -> None:
+    files = {"other/my_kernels.so": plain, "other/__init__.py": "import kernpack\nk = kernpack.load(__name__)\n"}
+    assert problems(pack(files, name="my_project")) == []
+
+
+def test_a_tag_of_one_python(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, tag="cp311-cp311-linux_x86_64")
+    assert problems(wheel) == ["tagged cp311-cp311; a module works with every Python: expected py3-none"]
+
+
+def test_a_tag_that_promises_too_much(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, tag="py3-none-manylinux_2_5_x86_64")
+    (problem,) = problems(wheel)
+    assert problem.startswith("tagged manylinux_2_5_x86_64, but the oldest true tag is manylinux_2_")
+    assert "`auditwheel show` names the symbols" in problem
+
+
+def test_machine_code_for_any_platform(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, tag="py3-none-any")
+    assert "is tagged for any platform, but holds my_kernels.so" in problems(wheel)
+
+
+def test_a_renamed_wheel(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain})
+    renamed = wheel.rename(wheel.with_name("my_kernels-1.0.1-py3-none-manylinux_2_28_x86_64.whl"))
+    assert problems(renamed)[:2] == [
+        "is called my_kernels 1.0.1, but its METADATA says Version: 1.0.0; don't rename wheels",
+        "its name and its WHEEL file disagree on tags (py3-none-linux_x86_64, py3-none-manylinux_2_28_x86_64); set tags with "
+        "`python -m wheel tags`",
+    ]
+
+
+def test_files_beside_their_record(pack: Pack, plain: Path, tmp_path: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain, "my_kernels/a.txt": "a", "my_kernels/gone.txt": "x"})
+    changed = tmp_path / "changed" / wheel.name
+    changed.parent.mkdir()
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            if name != "my_kernels/gone.txt":
+                new.writestr(name, b"b" if name == "my_kernels/a.txt" else old.read(name))
+        new.writestr("my_kernels/more.txt", "more")
+    assert problems(changed) == [
+        "my_kernels/a.txt isn't the file that RECORD has the hash of; pack it with `python -m wheel pack`",
+        "my_kernels/more.txt isn't in its RECORD; pack it with `python -m wheel pack`",
+        "RECORD lists my_kernels/gone.txt, which isn't there; pack it with `python -m wheel pack`",
+    ]
+
+
+def test_the_licence(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="License-File: LICENSE\n")
+    (problem,) = problems(wheel)
+    assert problem.startswith("METADATA names the licence file LICENSE, which isn't in my_kernels-1.0.0.dist-info")
+
+
+def test_no_word_on_the_licence(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
+    assert problems(wheel) == []
+    assert notes(wheel) == [
+        'says nothing of its licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
+    ]
+
+
+def bom(name: str = "kernpack-kernels", version: str = "1.0.0", **more: object) -> str:
+    return json.dumps({"bomFormat": "CycloneDX", "metadata": {"component": {"name": name, "version": version}}} | more)
+
+
+FILE = {"type": "file", "name": "kernpack_kernels/a.txt", "hashes": [{"alg": "SHA-256", "content": "00"}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, ["has no SBOM; `make wheels` puts one into .dist-info/sboms"]),
+        (bom(), []),
+        (bom(version="0.9"), ["sboms/k.cdx.json: is of kernpack-kernels 0.9, the wheel is 1.0.0; write it again"]),
+        (bom(name="other"), ["sboms/k.cdx.json: is of other, not of kernpack_kernels; write it again"]),
+        ("{", ["sboms/k.cdx.json: isn't JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
+               "write it again"]),
+        (bom(components=[FILE]), ["sboms/k.cdx.json: has another SHA-256 of kernpack_kernels/a.txt than the file; write it "
+                                  "again"]),
+        ("[]", []),
+    ],
+)  # fmt: skip
+def test_the_sbom_of_our_wheels(pack: Pack, text: str | None, said: list[str]) -> None:
+    files: dict[str, Path | str] = {"kernpack_kernels/a.txt": "a"}
+    if text is not None:
+        files["INFO/sboms/k.cdx.json"] = text
+    assert problems(pack(files, name="kernpack_kernels", tag="py3-none-any")) == said
+
+
+def test_an_openmp_runtime_in_the_wheel_is_noted(pack: Pack, plain: Path) -> None:
+    (note,) = notes(pack({"theirs.libs/libgomp-abc.so.1.0.0": plain}, name="theirs"))
+    assert note.startswith("brings an OpenMP runtime of its own (theirs.libs/libgomp-abc.so.1.0.0); in a process with")
+
+
+def test_what_is_no_wheel(tmp_path: Path) -> None:
+    for name, content, said in (
+        ("a.whl", b"no zip", "a.whl: not a wheel: File is not a zip file"),
+        ("b-1-py3-none-any.whl", b"", "b-1-py3-none-any.whl: not a wheel: File is not a zip file"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        assert check.check(tmp_path / name) == [said]
+    with zipfile.ZipFile(tmp_path / "c.whl", "w") as archive:
+        archive.writestr("../outside.txt", "kept inside")
+    assert check.check(tmp_path / "c.whl") == [
+        "c.whl: not a wheel: c.whl: not a wheel's name: expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+    ]
+    assert not (tmp_path.parent / "outside.txt").exists()
+
+
+def test_the_command_prints_problems_and_notes(pack: Pack, build: Build, plain: Path) -> None:
+    from click.testing import CliRunner
+    from kernpack_sdk.commands.check import command
+
+    wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
+    done = CliRunner().invoke(command, [str(wheel)])
+    assert done.exit_code == 0
+    first, second = done.output.splitlines()
+    assert first.startswith(f"{wheel}: ok, ")
+    assert second.startswith(f"note: {wheel.name}: says nothing of its licence")
+    facts = json.loads(CliRunner().invoke(command, ["--json", str(wheel), str(wheel) + "x"]).output)
+    assert len(facts[str(wheel)]["notes"]) == 1
+    assert facts[str(wheel) + "x"]["problems"] == [f"{wheel}x: no such file"]

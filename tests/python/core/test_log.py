@@ -1,0 +1,41 @@
+"""KERNPACK_LOG=debug: what is loaded, chosen, compiled and found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CODE = """
+import kernpack
+for _ in range(2):
+    k = kernpack.load_inline("int twice(int a) { return 2 * a; }", ["twice"], name="logged")
+    k.twice(2)
+"""
+
+
+def test_what_happens_is_said(tmp_path: Path) -> None:
+    environment = {**os.environ, "KERNPACK_LOG": "debug", "KERNPACK_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    lines = [line for line in done.stderr.splitlines() if "/logged_" in line or "logged." in line]
+    assert all(line.startswith("kernpack: debug: ") for line in lines), done.stderr
+    ran, compiled, loaded, chosen, kept, again = (line.removeprefix("kernpack: debug: ") for line in lines)
+    assert ran.startswith("cache: runs g++ ")
+    assert compiled.startswith(f"cache: compiled {tmp_path}/inline/logged_")
+    assert loaded.startswith(f"load '{tmp_path}/inline/logged_")
+    assert ": module logged 0, of kernpack-sdk " in loaded
+    assert ", no RECORD to compare it with (" in loaded
+    assert chosen.startswith(f"logged.twice on cpu:0: runs the baseline of {tmp_path}/inline/logged_")
+    assert kept.startswith(f"cache: {tmp_path}/inline/logged_")
+    assert kept.endswith(" is up to date")
+    assert "which this process has loaded before" in again
+
+
+def test_without_it_nothing_is_said(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "KERNPACK_LOG"}
+    environment["KERNPACK_CACHE_DIR"] = str(tmp_path)
+    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
