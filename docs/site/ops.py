@@ -44,9 +44,27 @@ print(k.l2_normalize(np.array([[3, 4], [0, 2]], np.float32)))
 x = np.array([[1, 2, 3, 4]], np.float32)
 print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
 """,
+    "linear": """\
+x, weight = np.array([[1, -2]], np.float32), np.array([[1, 1], [2, 0]], np.float32)
+print(k.linear(x, weight, bias=np.array([0, 1], np.float32), activation="relu"))
+""",
     "mean_pool": """\
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
 print(k.mean_pool(x, np.array([True, True, False])))
+""",
+    "pack_int4": """\
+values, scales = np.tile(np.array([-8, -1, 0, 7], np.int8), (1, 8)), np.array([[0.5]], np.float32)
+weight = k.pack_int4(values, scales)  # one group of 32 columns
+print(k.packed_embedding(weight, np.array([0]), columns=32)[0, :4])
+""",
+    "pack_int8": """\
+values, scales = np.tile(np.array([0, 128, 255], np.uint8), (1, 32)), np.array([[0.5]], np.float32)
+weight = k.pack_int8(values, scales, zeros=np.array([[128]], np.float32))  # one group of 96 columns
+print(k.packed_embedding(weight, np.array([0]), columns=96)[0, :3])
+""",
+    "pack_linear": """\
+weight = k.pack_linear(np.array([[1, 1], [2, 0]], np.float32))
+print(k.packed_linear(np.array([[1, -2]], np.float32), weight))
 """,
     "pack_q4_0": """\
 blocks = np.zeros((2, 18), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
@@ -55,6 +73,14 @@ print(k.pack_q4_0(blocks).shape)
     "pack_q4_1": """\
 blocks = np.zeros((2, 20), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
 print(k.pack_q4_1(blocks).shape)
+""",
+    "pack_q4_k": """\
+blocks = np.zeros((2, 144), np.uint8)  # two rows of 256 zeros, as they lie in a GGUF file
+print(k.pack_q4_k(blocks).shape)
+""",
+    "pack_q6_k": """\
+blocks = np.zeros((2, 210), np.uint8)  # two rows of 256 zeros, as they lie in a GGUF file
+print(k.pack_q6_k(blocks).shape)
 """,
     "pack_q8_0": """\
 scale = np.full((1, 1), 0.5, np.float16).view(np.uint8)

@@ -19,7 +19,7 @@ FILES = (
     "test_llm_rows.py",
     "test_sampling.py",
 )
-TILES = ("test_linear.py",)  # made of matrix tiles, which have a level beyond v4
+TILES = ("test_linear.py", "test_dense.py")  # made of matrix tiles, which have a level beyond v4
 
 
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
