@@ -48,6 +48,10 @@ print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
 x, weight = np.array([[1, -2]], np.float32), np.array([[1, 1], [2, 0]], np.float32)
 print(k.linear(x, weight, bias=np.array([0, 1], np.float32), activation="relu"))
 """,
+    "masked_attention": """\
+x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
+print(k.masked_attention(x, x, x, np.array([[[[True, True, False]]]]))[0, :, 0])
+""",
     "mean_pool": """\
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
 print(k.mean_pool(x, np.array([True, True, False])))
@@ -99,6 +103,25 @@ blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's 
 weight = k.pack_q8_0(blocks)
 print(k.packed_linear(np.ones((1, 32), np.float32), weight, bias=np.array([0, 1], np.float32)))
 """,
+    "paged_attention": """\
+cache = np.zeros((2, 4, 1, 2), np.float16)  # two pages of four rows, one head
+table, lengths = np.array([[1, 0]], np.int32), np.array([2], np.int32)  # page 1 comes first; two tokens so far
+x = np.array([[[[1, 0]], [[0, 1]]]], np.float32)
+k.paged_store(cache, x, table, lengths)
+print(k.paged_attention(x[:, 1:], cache, cache, table, lengths))
+""",
+    "paged_quantize": """\
+cache, scales = np.zeros((1, 4, 1, 2), np.int8), np.zeros((1, 4, 1), np.float32)
+x, table = np.array([[[[1, 127]]]], np.float32), np.zeros((1, 1), np.int32)
+k.paged_quantize(cache, scales, x, table, np.array([3], np.int32))  # the third token
+print(cache[0, 2], scales[0, 2])
+""",
+    "paged_store": """\
+cache = np.zeros((1, 4, 1, 2), np.float16)  # one page of four rows
+x, table = np.array([[[[1, 2]]]], np.float32), np.zeros((1, 1), np.int32)
+k.paged_store(cache, x, table, np.array([3], np.int32))  # the third token
+print(cache[0, :, 0])
+""",
     "rms_norm": """\
 print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
 """,
@@ -119,6 +142,11 @@ print(k.softmax(x, np.array([[True, True, False]])))
 """,
     "swiglu": """\
 print(k.swiglu(np.array([-1, 0, 2], np.float32), np.ones(3, np.float32)))
+""",
+    "varlen_attention": """\
+x = np.arange(6, dtype=np.float32).reshape(3, 1, 2)  # three tokens of one head: a sequence of two and one of one
+ends = np.array([0, 2, 3], np.int32)
+print(k.varlen_attention(x, x, x, ends, ends)[:, 0])
 """,
 }
 _HEAD = """\

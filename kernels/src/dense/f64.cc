@@ -43,9 +43,7 @@ double Slope(Activation activation, double x) {
   }
 }
 
-double Weight(const Matrix<double>& w, int64_t n, int64_t k) {
-  return w.data[n * w.row_stride + k * w.column_stride];
-}
+double Weight(const Matrix<double>& w, int64_t n, int64_t k) { return w.data[n * w.row_stride + k * w.column_stride]; }
 
 double Product(const double* x, const Matrix<double>& w, int64_t n, const double* bias) {
   double sum = bias ? bias[n] : 0;

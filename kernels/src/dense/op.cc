@@ -71,8 +71,7 @@ void LinearBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weigh
     }
     const kp::Workspace products(kp::Device(), "linear products", static_cast<uint64_t>(rows * n) * sizeof(float));
     auto* product = products.data_as<float>();
-    DenseProduct<Level>(in, DenseWeight<T>{w, nullptr}, LinearResult<float>{product, {}, {}, {}},
-                        InPairs<Level, T>());
+    DenseProduct<Level>(in, DenseWeight<T>{w, nullptr}, LinearResult<float>{product, {}, {}, {}}, InPairs<Level, T>());
     ForRows(rows, n, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         ActivationSlopes<Level, T>(kind, Data<T>(d_out) + r * n, product + r * n, Data<T>(bias), product + r * n, n);
@@ -90,9 +89,11 @@ KP_DOC(linear,
        "transpose of another. For a weight that is used again and again: pack_linear and packed_linear.");
 KK_EXPORT_TILES(linear, kk::Linear,
                 "(x: T[..., K], weight: T[N, K] strided, bias: T[N]? = None, residual: T[..., N]? = None, "
-                "*, " KK_ACTIVATIONS " = \"none\") -> (out: T[..., N]) where T in {f32, f64, f16, bf16} with deterministic");
+                "*, " KK_ACTIVATIONS
+                " = \"none\") -> (out: T[..., N]) where T in {f32, f64, f16, bf16} with deterministic");
 KK_EXPORT_TILES(linear_backward, kk::LinearBackward,
-                "(d_out: T[..., N], x: T[..., K], weight: T[N, K] strided, bias: T[N]? = None, *, " KK_ACTIVATIONS ") "
+                "(d_out: T[..., N], x: T[..., K], weight: T[N, K] strided, bias: T[N]? = None, *, " KK_ACTIVATIONS
+                ") "
                 "-> (d_x: T[..., K], d_weight: T[N, K] sum, d_bias: T[N] sum, d_residual: T[..., N]) "
                 "where T in {f32, f64, f16, bf16} with deterministic, nondiff(d_out, x, weight, bias)");
 KP_GRAD(linear, linear_backward);

@@ -24,8 +24,9 @@ DenseWeight<T> ReadPackedDense(kp::TensorView packed) {
       << "weight: expected a tensor that pack_linear has made of " << packed.dtype()
       << ", got one of another dtype: convert the weight and pack it again";
   const int64_t items = packed.numel() - kHeaderItems, rows = header.rows, columns = header.columns;
-  const bool fits = columns >= 0 && columns <= items &&
-                    (columns == 0 || (rows + kDenseRows - 1) / kDenseRows * kDenseRows <= items / PackedColumns(columns));
+  const bool fits =
+      columns >= 0 && columns <= items &&
+      (columns == 0 || (rows + kDenseRows - 1) / kDenseRows * kDenseRows <= items / PackedColumns(columns));
   KP_CHECK(fits, ValueError) << "weight: its header says " << columns << " columns, which its " << packed.nbytes()
                              << " bytes don't hold: the tensor is damaged";
   return {{nullptr, rows, columns, 0, 0}, Data<T>(packed) + kHeaderItems};

@@ -151,7 +151,8 @@ void PrepareRows(const Matrix<T>& a, bool pairs, void* to, int64_t begin, int64_
   const auto put = [&](int64_t row, int64_t column, int64_t count, VF value) {
     const auto extent = Part{static_cast<int>(std::min<int64_t>(count, kLanes))};
     const auto store = [&](auto* at) { count >= kLanes ? Put(at, Whole{}, value) : Put(at, extent, value); };
-    pairs ? store(static_cast<Bf16*>(to) + row * stride + column) : store(static_cast<float*>(to) + row * stride + column);
+    pairs ? store(static_cast<Bf16*>(to) + row * stride + column)
+          : store(static_cast<float*>(to) + row * stride + column);
   };
   if (a.row_stride != 1 || a.column_stride == 1) {
     for (int64_t r = begin; r < end; ++r) {
@@ -191,10 +192,10 @@ void DenseDots(const Matrix<T>& b, const DenseRows& a, int64_t panel, float* sum
   }
 }
 
-#define KK_INSTANTIATE(T)                                                                                              \
-  template void PrepareRows<KP_VARIANT, T>(const Matrix<T>&, bool, void*, int64_t, int64_t);                           \
+#define KK_INSTANTIATE(T)                                                                                             \
+  template void PrepareRows<KP_VARIANT, T>(const Matrix<T>&, bool, void*, int64_t, int64_t);                          \
   template void DensePanel<KP_VARIANT, T>(const DenseWeight<T>&, const DenseRows&, int64_t, int64_t, int64_t, float*, \
-                                          float*);                                                                     \
+                                          float*);                                                                    \
   template void DenseDots<KP_VARIANT, T>(const Matrix<T>&, const DenseRows&, int64_t, float*);
 KK_LINEAR_TYPES(KK_INSTANTIATE)
 

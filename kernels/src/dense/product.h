@@ -20,9 +20,8 @@ DenseRows Prepared(const Matrix<T>& a, bool pairs) {
   if (right_type && a.column_stride == 1) return {pairs, a.data, a.rows, a.columns, a.row_stride};
   const int64_t stride = PackedColumns(a.columns);
   const kp::Workspace memory(kp::Device(), "dense rows", static_cast<uint64_t>(a.rows * stride * 4));
-  ForRows(a.rows, stride, [&](int64_t begin, int64_t end) {
-    PrepareRows<Level, T>(a, pairs, memory.data_as<float>(), begin, end);
-  });
+  ForRows(a.rows, stride,
+          [&](int64_t begin, int64_t end) { PrepareRows<Level, T>(a, pairs, memory.data_as<float>(), begin, end); });
   return {pairs, memory.data_as<float>(), a.rows, a.columns, stride};
 }
 

@@ -9,15 +9,6 @@ namespace {
 
 constexpr int kGroupVectors = static_cast<int>(kGroupRows) / kLanes;
 
-// kLanes bytes, or signed ones, as floats.
-template <class Byte>
-inline VF BytesToFloats(const uint8_t* p) {
-  typedef Byte Bytes __attribute__((vector_size(kLanes)));
-  Bytes bytes;
-  std::memcpy(&bytes, p, sizeof bytes);
-  return ToFloat(__builtin_convertvector(bytes, VI));
-}
-
 // The scales and minima of the rows in vector v of a group, for each half of the block that has its own.
 template <PackedFormat F>
 struct BlockScales {
@@ -37,11 +28,12 @@ struct BlockScales {
     } else if constexpr (T::kScales == Scales::kHalfMin) {
       d[0] = halves(scales), m[0] = halves(scales + 2 * kGroupRows);
     } else if constexpr (T::kScales == Scales::kQ4K) {
-      d[0] = halves(tail) * BytesToFloats<uint8_t>(scales + v * kLanes);
-      m[0] = halves(tail + 2 * kGroupRows) * -BytesToFloats<uint8_t>(scales + kGroupRows + v * kLanes);
+      d[0] = halves(tail) * ToFloat(LoadBytes(scales + v * kLanes));
+      m[0] = halves(tail + 2 * kGroupRows) * -ToFloat(LoadBytes(scales + kGroupRows + v * kLanes));
     } else if constexpr (T::kScales == Scales::kQ6K) {
       for (int half = 0; half < 2; ++half) {
-        d[half] = halves(tail) * BytesToFloats<int8_t>(scales + half * kGroupRows + v * kLanes);
+        d[half] =
+            halves(tail) * ToFloat(LoadBytes(reinterpret_cast<const int8_t*>(scales) + half * kGroupRows + v * kLanes));
         m[half] = d[half] * static_cast<float>(-T::kOffset);
       }
     } else {

@@ -74,9 +74,9 @@ void ActivationSlopes(Activation activation, const T* d_out, const float* produc
   });
 }
 
-#define KK_INSTANTIATE(T)                                                                                    \
+#define KK_INSTANTIATE(T)                                                                                     \
   template void StoreSums<KP_VARIANT, T>(const LinearResult<T>&, int64_t, int64_t, int64_t, int64_t, int64_t, \
-                                         const float*, int64_t);                                             \
+                                         const float*, int64_t);                                              \
   template void ActivationSlopes<KP_VARIANT, T>(Activation, const T*, const float*, const T*, float*, int64_t);
 KK_LINEAR_TYPES(KK_INSTANTIATE)
 

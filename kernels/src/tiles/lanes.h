@@ -77,6 +77,20 @@ inline VF AddPairProducts(VF sum, VU a, VU b) {
 
 inline VF ToFloat(VI v) { return __builtin_convertvector(v, VF); }
 
+// kLanes bytes, signed or not, a lane each. GCC 12 converts such vectors one number at a time, hence the intrinsics.
+inline VI LoadBytes(const int8_t* p) {
+#if defined(__AVX512F__)
+  return (VI)_mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#elif defined(__AVX2__)
+  return (VI)_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+#else
+  int32_t word;
+  std::memcpy(&word, p, sizeof word);
+  return (VI)_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word));
+#endif
+}
+inline VI LoadBytes(const uint8_t* p) { return LoadBytes(reinterpret_cast<const int8_t*>(p)) & 255; }
+
 inline void Prefetch(const void* p) { __builtin_prefetch(p); }
 
 }  // namespace

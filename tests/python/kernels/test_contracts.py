@@ -16,6 +16,7 @@ INFERENCE = {
     "apply_rope": "in place: rope has one",
     "argmax": "integers",
     "attention": "made for inference: a backward pass isn't written yet",
+    "masked_attention": "made for inference: a backward pass isn't written yet",
     "pack_int4": "integers",
     "pack_int8": "integers",
     "pack_linear": "made for inference: linear has one",
@@ -24,9 +25,13 @@ INFERENCE = {
     "pack_q4_k": "bytes",
     "pack_q6_k": "bytes",
     "pack_q8_0": "bytes",
+    "paged_attention": "made for inference: beside a cache nothing is trained",
+    "paged_quantize": "in place, bytes",
+    "paged_store": "in place",
     "packed_embedding": "a packed weight is bytes",
     "packed_linear": "its weight is bytes, its activations may be rounded to 8 bits",
     "sample": "integers",
+    "varlen_attention": "made for inference: a backward pass isn't written yet",
 }
 
 

@@ -16,6 +16,8 @@ FILES = (
     "test_gradients.py",
     "test_edges.py",
     "test_attention.py",
+    "test_attention_masks.py",
+    "test_paged.py",
     "test_llm_rows.py",
     "test_sampling.py",
 )
