@@ -19,8 +19,7 @@ int64_t MaskStride(kp::TensorView mask, int64_t d, int64_t size, const char* of)
 
 template <class Level>
 void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
-                     std::optional<double> scale, bool causal, int64_t window, double soft_cap,
-                     kp::MutTensorView out) {
+                     std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView out) {
   CheckAttention("q", q), CheckAttention("k", k), CheckAttention("v", v), CheckAttention("mask", mask);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   const AttentionMask given = {KindOf(mask.dtype()), mask.data_ptr(), MaskStride(mask, 0, q.size(0), "batch"),
@@ -58,9 +57,11 @@ void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
 }  // namespace kk
 
 KP_DOC(masked_attention,
-       "attention with a mask, of which dimensions may be 1. A boolean one keeps what is True; others are added to the scores, "
+       "attention with a mask, of which dimensions may be 1. A boolean one keeps what is True; others are added to the "
+       "scores, "
        "after soft_cap. What causal and window leave out stays out. A query that sees nothing is zeros.");
-KK_EXPORT(masked_attention, kk::MaskedAttention,
-          "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "
-          "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) "
-          "where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > 0, H % G == 0, window >= 0 with deterministic");
+KK_EXPORT(
+    masked_attention, kk::MaskedAttention,
+    "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "
+    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) "
+    "where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > 0, H % G == 0, window >= 0 with deterministic");

@@ -19,9 +19,8 @@ class AttentionBlocks {
 
   void Run(int64_t item) const {
     const int64_t padded = PaddedWidth(args_.width), query = item % blocks() * per_block_, pair = item / blocks();
-    const AttentionTask task = {pair / args_.groups, pair % args_.groups,
-                                query,               std::min(per_block_, args_.queries - query),
-                                0,                   args_.keys};
+    const AttentionTask task = {
+        pair / args_.groups, pair % args_.groups, query, std::min(per_block_, args_.queries - query), 0, args_.keys};
     const int64_t rows = task.count * args_.shared(), scratch = AttentionScratch(rows, args_.width);
     const kp::Workspace memory(kp::Device(), "attention blocks",
                                static_cast<uint64_t>(scratch + rows * (padded + 2)) * sizeof(float));

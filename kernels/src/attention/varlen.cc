@@ -8,8 +8,8 @@ namespace {
 
 void CheckEnds(const char* name, const int32_t* ends, int64_t count, int64_t rows) {
   KP_CHECK(ends[0] == 0 && ends[count - 1] == rows, ValueError)
-      << name << ": expected to begin with 0 and to end with " << rows << ", the rows there are, got " << ends[0] << " and "
-      << ends[count - 1];
+      << name << ": expected to begin with 0 and to end with " << rows << ", the rows there are, got " << ends[0]
+      << " and " << ends[count - 1];
   for (int64_t i = 1; i < count; ++i) {
     KP_CHECK(ends[i] >= ends[i - 1], ValueError)
         << name << ": expected numbers that don't fall, got " << ends[i] << " behind " << ends[i - 1] << " at " << i;
@@ -65,9 +65,11 @@ void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
 }  // namespace kk
 
 KP_DOC(varlen_attention,
-       "attention of sequences that lie one behind the other: sequence i has the rows from cu_queries[i] to cu_queries[i + 1] of q, "
+       "attention of sequences that lie one behind the other: sequence i has the rows from cu_queries[i] to "
+       "cu_queries[i + 1] of q, "
        "and likewise those of k and v.");
-KK_EXPORT(varlen_attention, kk::VarlenAttention,
-          "(q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], cu_keys: i32[C], *, "
-          "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[N, H, D]) "
-          "where T in {f32, f16, bf16}, C > 0, G > 0, H % G == 0, window >= 0 with deterministic");
+KK_EXPORT(
+    varlen_attention, kk::VarlenAttention,
+    "(q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], cu_keys: i32[C], *, "
+    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[N, H, D]) "
+    "where T in {f32, f16, bf16}, C > 0, G > 0, H % G == 0, window >= 0 with deterministic");

@@ -30,7 +30,8 @@ inline void CheckContiguousRows(const char* name, kp::TensorView x) {
 inline void CheckScales(const char* name, kp::TensorView cache, bool has_scales) {
   const bool is_bytes = cache.dtype() == kp::dtype_of<int8_t>;
   KP_CHECK(is_bytes == has_scales, ValueError)
-      << name << ": expected " << (is_bytes ? "the scales of a cache of i8, got none" : "none beside a cache that isn't i8");
+      << name << ": expected "
+      << (is_bytes ? "the scales of a cache of i8, got none" : "none beside a cache that isn't i8");
 }
 
 // That each item has room for its `added` last tokens, and that the pages it uses are there.

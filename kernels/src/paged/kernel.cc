@@ -101,7 +101,8 @@ inline void FewValues(const Chunk<C>& chunk, int64_t count, const float* weights
   }
   for (int64_t j = 0; j < count; ++j) {
     for (int v = 0; v < kVectors; ++v) {
-      const VF value = kVectors > 1 ? LoadCached(chunk.values[j] + d + v * kLanes) : LoadCached(chunk.values[j], d, width);
+      const VF value =
+          kVectors > 1 ? LoadCached(chunk.values[j] + d + v * kLanes) : LoadCached(chunk.values[j], d, width);
       for (int r = 0; r < kRows; ++r) total[r][v] += value * weights[r * kAttentionKeys + j];
     }
   }
@@ -157,8 +158,8 @@ void PagedQueries(const T* q, const AttentionStrides& strides, const AttentionTa
   const int64_t padded = PaddedWidth(width);
   for (int64_t h = 0; h < shared; ++h) {
     for (int64_t i = 0; i < task.count; ++i, to += padded) {
-      const T* from = q + task.batch * strides.batch + (task.query + i) * strides.row +
-                      (task.group * shared + h) * strides.head;
+      const T* from =
+          q + task.batch * strides.batch + (task.query + i) * strides.row + (task.group * shared + h) * strides.head;
       for (int64_t d = 0; d < padded; d += kLanes) Pack<float>::Store(to + d, VF{});
       ForRow<T>(width, [&](int64_t d, auto extent) { Put(to + d, extent, Get(from + d, extent) * scale); });
     }
@@ -236,24 +237,25 @@ void StoreCached(const T* from, int64_t count, C* to, float* scale) {
       float values[kLanes];
       const int64_t here = std::min<int64_t>(kLanes, count - d);
       Pack<float>::Store(values, here == kLanes ? Get(from + d, Whole{}) : Get(from + d, Part{static_cast<int>(here)}));
-      for (int64_t i = 0; i < here; ++i) to[d + i] = inverse > 0 ? static_cast<int8_t>(std::lrint(values[i] * inverse)) : 0;
+      for (int64_t i = 0; i < here; ++i)
+        to[d + i] = inverse > 0 ? static_cast<int8_t>(std::lrint(values[i] * inverse)) : 0;
     }
   } else {
     ForRow<T>(count, [&](int64_t i, auto extent) { Put(to + i, extent, Get(from + i, extent)); });
   }
 }
 
-#define KK_INSTANTIATE(C)                                                                                     \
-  template void PagedRun<KP_VARIANT, C>(const PagedArgs<C>&, const AttentionTask&, const float*,               \
-                                        const AttentionState&, float*);                                        \
-  template void StoreCached<KP_VARIANT, float, C>(const float*, int64_t, C*, float*);                          \
-  template void StoreCached<KP_VARIANT, F16, C>(const F16*, int64_t, C*, float*);                              \
+#define KK_INSTANTIATE(C)                                                                        \
+  template void PagedRun<KP_VARIANT, C>(const PagedArgs<C>&, const AttentionTask&, const float*, \
+                                        const AttentionState&, float*);                          \
+  template void StoreCached<KP_VARIANT, float, C>(const float*, int64_t, C*, float*);            \
+  template void StoreCached<KP_VARIANT, F16, C>(const F16*, int64_t, C*, float*);                \
   template void StoreCached<KP_VARIANT, Bf16, C>(const Bf16*, int64_t, C*, float*);
 KK_CACHE_TYPES(KK_INSTANTIATE)
 #undef KK_INSTANTIATE
-#define KK_INSTANTIATE(T)                                                                                     \
-  template void PagedQueries<KP_VARIANT, T>(const T*, const AttentionStrides&, const AttentionTask&, int64_t, \
-                                            int64_t, float, float*);
+#define KK_INSTANTIATE(T)                                                                                              \
+  template void PagedQueries<KP_VARIANT, T>(const T*, const AttentionStrides&, const AttentionTask&, int64_t, int64_t, \
+                                            float, float*);
 KK_ATTENTION_TYPES(KK_INSTANTIATE)
 
 }  // namespace kk

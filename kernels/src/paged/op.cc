@@ -26,8 +26,7 @@ void Run(const PagedArgs<C>& args, const Result& to) {
   const AttentionStrides strides = {to.q.stride(0), to.q.stride(1), to.q.stride(2)};
   const auto task_of = [&](int64_t item, int64_t part) {
     const int64_t query = item % blocks * per_block, pair = item / blocks;
-    return AttentionTask{pair / args.groups, pair % args.groups,
-                         query,              std::min(per_block, args.queries - query),
+    return AttentionTask{pair / args.groups, pair % args.groups, query, std::min(per_block, args.queries - query),
                          part * kSpan,       (part + 1) * kSpan};
   };
   const int64_t state_size = rows * (padded + 2);
@@ -38,17 +37,18 @@ void Run(const PagedArgs<C>& args, const Result& to) {
     return AttentionState{first + part * rows * padded, largest + part * rows, largest + (spans + part) * rows};
   };
   const int64_t work = rows * args.width * std::min(kSpan, std::max<int64_t>(1, longest)) * 2;
-  kp::parallel_for(items * spans, std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
-    const int64_t query_size = rows * padded;
-    const kp::Workspace memory(kp::Device(), "paged attention",
-                               static_cast<uint64_t>((query_size + PagedScratch(rows, args.width)) * 4));
-    auto* queries = memory.data_as<float>();
-    for (int64_t t = begin; t < end; ++t) {
-      const AttentionTask task = task_of(t / spans, t % spans);
-      PagedQueries<Level, T>(Data<T>(to.q), strides, task, args.shared, args.width, to.scale, queries);
-      PagedRun<Level, C>(args, task, queries, state_of(t / spans, t % spans), queries + query_size);
-    }
-  });
+  kp::parallel_for(
+      items * spans, std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
+        const int64_t query_size = rows * padded;
+        const kp::Workspace memory(kp::Device(), "paged attention",
+                                   static_cast<uint64_t>((query_size + PagedScratch(rows, args.width)) * 4));
+        auto* queries = memory.data_as<float>();
+        for (int64_t t = begin; t < end; ++t) {
+          const AttentionTask task = task_of(t / spans, t % spans);
+          PagedQueries<Level, T>(Data<T>(to.q), strides, task, args.shared, args.width, to.scale, queries);
+          PagedRun<Level, C>(args, task, queries, state_of(t / spans, t % spans), queries + query_size);
+        }
+      });
   ForRows(items, spans * state_size, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const AttentionTask task = task_of(item, 0);
@@ -95,10 +95,12 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
 }  // namespace
 }  // namespace kk
 
-KP_DOC(paged_attention,
-       "Attention of new queries, the last S of `lengths` tokens each, beside a cache in pages: page i of an item is page "
-       "block_table[b, i] of the cache. Each query sees its own token and those before it, of which `window` leaves the last "
-       "ones. Heads, scale and soft_cap: as for attention. A cache of i8 has scales, as paged_quantize writes them.");
+KP_DOC(
+    paged_attention,
+    "Attention of new queries, the last S of `lengths` tokens each, beside a cache in pages: page i of an item is page "
+    "block_table[b, i] of the cache. Each query sees its own token and those before it, of which `window` leaves the "
+    "last "
+    "ones. Heads, scale and soft_cap: as for attention. A cache of i8 has scales, as paged_quantize writes them.");
 KK_EXPORT(paged_attention, kk::PagedAttention,
           "(q: T[B, S, H, D] strided, k_cache: C[P, R, G, D] strided, v_cache: C[P, R, G, D] strided, "
           "block_table: i32[B, M], lengths: i32[B], k_scales: f32[P, R, G]? = None, v_scales: f32[P, R, G]? = None, *, "

@@ -22,7 +22,8 @@ void Store(kp::TensorView x, const Destination& to) {
       for (int64_t g = 0; g < groups; ++g) {
         const T* from = Data<T>(x) + b * x.stride(0) + i * x.stride(1) + g * x.stride(2);
         C* cached = Data<C>(to.cache) + entry * to.cache.stride(0) + row * to.cache.stride(1) + g * to.cache.stride(2);
-        StoreCached<Level, T, C>(from, width, cached, to.scales ? to.scales + (entry * page + row) * groups + g : nullptr);
+        StoreCached<Level, T, C>(from, width, cached,
+                                 to.scales ? to.scales + (entry * page + row) * groups + g : nullptr);
       }
     }
   });
@@ -53,13 +54,15 @@ void PagedQuantize(kp::MutTensorView cache, kp::MutTensorView scales, kp::Tensor
 }  // namespace kk
 
 KP_DOC(paged_store,
-       "Writes keys or values of new tokens, the last S of `lengths` tokens each, into a cache in pages, rounded to its dtype. "
+       "Writes keys or values of new tokens, the last S of `lengths` tokens each, into a cache in pages, rounded to "
+       "its dtype. "
        "Pages: as for paged_attention. Items must not share the pages that are written.");
 KK_EXPORT(paged_store, kk::PagedStore,
           "(cache!: C[P, R, G, D] strided, x: T[B, S, G, D] strided, block_table: i32[B, M], lengths: i32[B]) -> () "
           "where T in {f32, f16, bf16}, C in {f32, f16, bf16}, R > 0 with deterministic");
 KP_DOC(paged_quantize,
-       "paged_store to a cache of i8: each key or value of a head becomes bytes times a scale of its own, within half of it.");
+       "paged_store to a cache of i8: each key or value of a head becomes bytes times a scale of its own, within half "
+       "of it.");
 KK_EXPORT(paged_quantize, kk::PagedQuantize,
           "(cache!: i8[P, R, G, D] strided, scales!: f32[P, R, G], x: T[B, S, G, D] strided, block_table: i32[B, M], "
           "lengths: i32[B]) -> () where T in {f32, f16, bf16}, R > 0 with deterministic");

@@ -28,12 +28,17 @@ using ComputeType = typename Compute<T>::Type;
 struct x86_64_v2;
 struct x86_64_v3;
 struct x86_64_v4;
-struct x86_64_v4_avx512vnni_avx512bf16;  // matrix products only
+struct x86_64_v3_avxvnni;  // matrix products only, and so is ...
+struct x86_64_v4_avx512vnni_avx512bf16;
 
 // The level that rows are compiled for, of one that only products are.
 template <class Level>
 struct RowLevel {
   using Type = Level;
+};
+template <>
+struct RowLevel<x86_64_v3_avxvnni> {
+  using Type = x86_64_v3;
 };
 template <>
 struct RowLevel<x86_64_v4_avx512vnni_avx512bf16> {

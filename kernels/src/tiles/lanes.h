@@ -35,6 +35,8 @@ inline VI PairProducts(VS a, VS b) {
 inline VI AddByteProducts(VI sum, VU u, VI s) {
 #if defined(__AVX512VNNI__)
   return (VI)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)u, (__m512i)s);
+#elif defined(__AVXVNNI__) && defined(__AVX2__)
+  return (VI)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)u, (__m256i)s);
 #else
   const VS even = (VS)s << 8 >> 8, odd = (VS)s >> 8;
   return sum + PairProducts((VS)(u & 0x00ff00ff), even) + PairProducts((VS)(u >> 8 & 0x00ff00ff), odd);

@@ -252,9 +252,9 @@ def test_mistakes_in_integers(k):
     values, scales = np.full((2, 64), 8, np.int8), np.ones((2, 1), np.float32)
     with pytest.raises(ValueError, match=r"pack_int4: values: expected numbers from -8 to 7, got 8 at \[0, 0\]"):
         k.pack_int4(values, scales)
+    bad = np.zeros((2, 64), np.uint8)
+    bad[1, 3] = 16
     with pytest.raises(ValueError, match=r"values: expected numbers from 0 to 15, got 16 at \[1, 3\]"):
-        bad = np.zeros((2, 64), np.uint8)
-        bad[1, 3] = 16
         k.pack_int4(bad, scales)
     with pytest.raises(ValueError, match=r"pack_int8: expected K % \(32 \* G\) == 0"):
         k.pack_int8(values, np.ones((2, 3), np.float32))
