@@ -1,5 +1,7 @@
 """masked_attention and varlen_attention against float64."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -85,7 +87,7 @@ def test_varlen(k):
     ends = np.cumsum([(0, 0), *lengths], 0).astype(np.int32)
     for options in ({}, {"causal": True}, {"causal": True, "window": 5, "soft_cap": 3.0}):
         found = k.varlen_attention(q, keys, values, ends[:, 0].copy(), ends[:, 1].copy(), **options)
-        for (q0, k0), (q1, k1) in zip(ends[:-1], ends[1:], strict=True):
+        for (q0, k0), (q1, k1) in itertools.pairwise(ends):
             alone = [a[None].astype(np.float64) for a in (q[q0:q1], keys[k0:k1], values[k0:k1])]
             if q1 > q0:
                 expected = reference(*alone, **options)[0] if k1 > k0 else np.zeros((q1 - q0, 6, 32))
@@ -115,7 +117,9 @@ def test_mistakes(k):
         k.masked_attention(*given, np.ones((1, 1, 5, 18), bool)[..., ::2])
     flat = [a.reshape(-1, *a.shape[2:]) for a in given]
     queries, keys = np.array([0, 5, 10], np.int32), np.array([0, 9, 18], np.int32)
-    with pytest.raises(ValueError, match="cu_queries: expected to begin with 0 and to end with 10, the rows there are, got 0 and 9"):
+    with pytest.raises(
+        ValueError, match="cu_queries: expected to begin with 0 and to end with 10, the rows there are, got 0 and 9"
+    ):
         k.varlen_attention(*flat, np.array([0, 5, 9], np.int32), keys)
     with pytest.raises(ValueError, match="cu_keys: expected numbers that don't fall, got 18 behind 20 at 2"):
         k.varlen_attention(*flat, queries, np.array([0, 20, 18], np.int32))

@@ -17,7 +17,14 @@ ACTIVATIONS = {
 DTYPES = ("f32", "f16", "bf16")  # f64: tests/python/matrix, by finite differences, and here once
 # One rounding of the result, in parts of the size of the sum; f32: that of the sum.
 TOLERANCE = {"f32": 5e-6, "f16": 1.2e-3, "bf16": 1e-2}
-SHAPES = ((1, 1), (3, 2), (16, 33), (64, 64), (65, 31), (130, 1025))  # rows and columns of the weight: panels are 64 by 512
+SHAPES = (
+    (1, 1),
+    (3, 2),
+    (16, 33),
+    (64, 64),
+    (65, 31),
+    (130, 1025),
+)  # rows and columns of the weight: panels are 64 by 512
 ROWS = (1, 2, 4, 5, 7, 13, 64, 257)  # bands are 256, and up to 4 take another way
 
 
@@ -196,9 +203,7 @@ def test_a_row_does_not_depend_on_the_others(k):
 def test_a_packed_tensor_can_be_saved(k, tmp_path):
     (x, _), (w, _) = operands(2, 20, 30, "f32")
     np.save(tmp_path / "w.npy", k.pack_linear(w))
-    np.testing.assert_array_equal(
-        k.packed_linear(x, np.load(tmp_path / "w.npy")), k.packed_linear(x, k.pack_linear(w))
-    )
+    np.testing.assert_array_equal(k.packed_linear(x, np.load(tmp_path / "w.npy")), k.packed_linear(x, k.pack_linear(w)))
     half = w.astype(ml_dtypes.bfloat16)
     assert k.pack_linear(half).dtype == half.dtype
 
@@ -238,7 +243,9 @@ def test_other_mistakes(k):
         k.packed_linear(x, packed, compute="i8")
     with pytest.raises(ValueError, match="x: expected a last dimension of 30, the columns of the weight, got 29"):
         k.packed_linear(x[:, :29].copy(), packed)
-    with pytest.raises(ValueError, match=r"linear: weight: expected shape \[N, K\] with K = 29 \(bound by x\), got \[20, 30\]"):
+    with pytest.raises(
+        ValueError, match=r"linear: weight: expected shape \[N, K\] with K = 29 \(bound by x\), got \[20, 30\]"
+    ):
         k.linear(x[:, :29].copy(), w)
     with pytest.raises(ValueError, match="activation"):
         k.linear(x, w, activation="tanh")

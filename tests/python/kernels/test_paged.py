@@ -21,7 +21,9 @@ SHAPES = (
 
 
 def as_tensor(values, dtype):
-    return torch.as_tensor(values_of(make(values, dtype)[0])).to(getattr(torch, {"f32": "float32", "f16": "float16"}.get(dtype, "bfloat16")))
+    return torch.as_tensor(values_of(make(values, dtype)[0])).to(
+        getattr(torch, {"f32": "float32", "f16": "float16"}.get(dtype, "bfloat16"))
+    )
 
 
 class Paged:
@@ -32,7 +34,9 @@ class Paged:
         rng = np.random.default_rng(seed)
         per_item = -(-max(lengths) // page)
         pages = batch * per_item + 2
-        self.table = torch.from_numpy(rng.permutation(pages)[: batch * per_item].reshape(batch, per_item).astype(np.int32))
+        self.table = torch.from_numpy(
+            rng.permutation(pages)[: batch * per_item].reshape(batch, per_item).astype(np.int32)
+        )
         self.lengths = torch.tensor(lengths, dtype=torch.int32)
         stored = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8}[cache]
         self.caches = [torch.zeros(pages, page, groups, width, dtype=stored) for _ in "kv"]
@@ -65,7 +69,9 @@ class Paged:
     def expected(self, **options):
         return np.stack(
             [
-                reference(self.q[b : b + 1].double().numpy(), self.held(0, b)[None], self.held(1, b)[None], True, **options)[0]
+                reference(
+                    self.q[b : b + 1].double().numpy(), self.held(0, b)[None], self.held(1, b)[None], True, **options
+                )[0]
                 for b in range(len(self.lengths))
             ]
         )
@@ -162,7 +168,9 @@ def test_mistakes(k):
         call(scales=())
     with pytest.raises(ValueError, match="v_scales: expected none beside a cache that isn't i8"):
         k.paged_attention(paged.q, *(c.float() for c in caches), paged.table, paged.lengths, None, scales[1])
-    with pytest.raises(ValueError, match="lengths: expected from 2, the new tokens, to 700, what 100 pages hold, got 1 for item 1"):
+    with pytest.raises(
+        ValueError, match="lengths: expected from 2, the new tokens, to 700, what 100 pages hold, got 1 for item 1"
+    ):
         call(lengths=torch.tensor([9, 1, 700], dtype=torch.int32))
     with pytest.raises(ValueError, match="got 701 for item 2"):
         call(lengths=torch.tensor([9, 2, 701], dtype=torch.int32))
