@@ -44,9 +44,31 @@ print(k.l2_normalize(np.array([[3, 4], [0, 2]], np.float32)))
 x = np.array([[1, 2, 3, 4]], np.float32)
 print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
 """,
+    "linear": """\
+x, weight = np.array([[1, -2]], np.float32), np.array([[1, 1], [2, 0]], np.float32)
+print(k.linear(x, weight, bias=np.array([0, 1], np.float32), activation="relu"))
+""",
+    "masked_attention": """\
+x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
+print(k.masked_attention(x, x, x, np.array([[[[True, True, False]]]]))[0, :, 0])
+""",
     "mean_pool": """\
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
 print(k.mean_pool(x, np.array([True, True, False])))
+""",
+    "pack_int4": """\
+values, scales = np.tile(np.array([-8, -1, 0, 7], np.int8), (1, 8)), np.array([[0.5]], np.float32)
+weight = k.pack_int4(values, scales)  # one group of 32 columns
+print(k.packed_embedding(weight, np.array([0]), columns=32)[0, :4])
+""",
+    "pack_int8": """\
+values, scales = np.tile(np.array([0, 128, 255], np.uint8), (1, 32)), np.array([[0.5]], np.float32)
+weight = k.pack_int8(values, scales, zeros=np.array([[128]], np.float32))  # one group of 96 columns
+print(k.packed_embedding(weight, np.array([0]), columns=96)[0, :3])
+""",
+    "pack_linear": """\
+weight = k.pack_linear(np.array([[1, 1], [2, 0]], np.float32))
+print(k.packed_linear(np.array([[1, -2]], np.float32), weight))
 """,
     "pack_q4_0": """\
 blocks = np.zeros((2, 18), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
@@ -55,6 +77,14 @@ print(k.pack_q4_0(blocks).shape)
     "pack_q4_1": """\
 blocks = np.zeros((2, 20), np.uint8)  # two rows of 32 zeros, as they lie in a GGUF file
 print(k.pack_q4_1(blocks).shape)
+""",
+    "pack_q4_k": """\
+blocks = np.zeros((2, 144), np.uint8)  # two rows of 256 zeros, as they lie in a GGUF file
+print(k.pack_q4_k(blocks).shape)
+""",
+    "pack_q6_k": """\
+blocks = np.zeros((2, 210), np.uint8)  # two rows of 256 zeros, as they lie in a GGUF file
+print(k.pack_q6_k(blocks).shape)
 """,
     "pack_q8_0": """\
 scale = np.full((1, 1), 0.5, np.float16).view(np.uint8)
@@ -72,6 +102,25 @@ scales = np.array([[1], [2]], np.float16).view(np.uint8)
 blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
 weight = k.pack_q8_0(blocks)
 print(k.packed_linear(np.ones((1, 32), np.float32), weight, bias=np.array([0, 1], np.float32)))
+""",
+    "paged_attention": """\
+cache = np.zeros((2, 4, 1, 2), np.float16)  # two pages of four rows, one head
+table, lengths = np.array([[1, 0]], np.int32), np.array([2], np.int32)  # page 1 comes first; two tokens so far
+x = np.array([[[[1, 0]], [[0, 1]]]], np.float32)
+k.paged_store(cache, x, table, lengths)
+print(k.paged_attention(x[:, 1:], cache, cache, table, lengths))
+""",
+    "paged_quantize": """\
+cache, scales = np.zeros((1, 4, 1, 2), np.int8), np.zeros((1, 4, 1), np.float32)
+x, table = np.array([[[[1, 127]]]], np.float32), np.zeros((1, 1), np.int32)
+k.paged_quantize(cache, scales, x, table, np.array([3], np.int32))  # the third token
+print(cache[0, 2], scales[0, 2])
+""",
+    "paged_store": """\
+cache = np.zeros((1, 4, 1, 2), np.float16)  # one page of four rows
+x, table = np.array([[[[1, 2]]]], np.float32), np.zeros((1, 1), np.int32)
+k.paged_store(cache, x, table, np.array([3], np.int32))  # the third token
+print(cache[0, :, 0])
 """,
     "rms_norm": """\
 print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
@@ -93,6 +142,11 @@ print(k.softmax(x, np.array([[True, True, False]])))
 """,
     "swiglu": """\
 print(k.swiglu(np.array([-1, 0, 2], np.float32), np.ones(3, np.float32)))
+""",
+    "varlen_attention": """\
+x = np.arange(6, dtype=np.float32).reshape(3, 1, 2)  # three tokens of one head: a sequence of two and one of one
+ends = np.array([0, 2, 3], np.int32)
+print(k.varlen_attention(x, x, x, ends, ends)[:, 0])
 """,
 }
 _HEAD = """\

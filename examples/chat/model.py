@@ -47,7 +47,7 @@ class Packer:
     def __call__(self, *weights: Weights) -> np.ndarray:
         """The rows of all, one after the other, as one matrix."""
         forms = {w.form for w in weights}
-        if len(forms) == 1 and forms <= {"Q4_0", "Q4_1", "Q8_0"}:
+        if len(forms) == 1 and forms <= {"Q4_0", "Q4_1", "Q8_0", "Q4_K", "Q6_K"}:
             form, blocks = forms.pop(), np.concatenate([w.data for w in weights])
         else:  # other formats become the finest that there is
             self.requantised |= forms - {"Q8_0"}
@@ -67,11 +67,12 @@ class Packer:
 
 
 class Cache:
-    """Keys and values of the tokens so far."""
+    """Keys and values of the tokens so far: one page of each layer, in half precision."""
 
     def __init__(self, sizes: Sizes, capacity: int) -> None:
         shape = (sizes.layers, 1, capacity, sizes.groups, sizes.head_width)
-        self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        self.keys, self.values = np.zeros(shape, np.float16), np.zeros(shape, np.float16)
+        self.pages = np.zeros((1, 1), np.int32)
         self.length = 0
 
 
@@ -109,6 +110,7 @@ class Model:
         ids = np.asarray(tokens, np.int32)
         begin, end = cache.length, cache.length + len(ids)
         angles = np.arange(begin, end)[:, None] * self._frequencies
+        lengths = np.array([end], np.int32)
         cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
         x = k.packed_embedding(self._embedding, ids, columns=sizes.width)
         for layer, keys, values in zip(self._layers, cache.keys, cache.values, strict=True):
@@ -116,9 +118,9 @@ class Model:
             qkv = k.packed_linear(h, layer["qkv"]).reshape(len(ids), -1, sizes.head_width)
             rotated = qkv[:, : sizes.heads + sizes.groups]
             k.apply_rope(rotated, cos, sin, interleaved=True)
-            keys[0, begin:end] = rotated[:, sizes.heads :]
-            values[0, begin:end] = qkv[:, sizes.heads + sizes.groups :]
-            seen = k.attention(qkv[None, :, : sizes.heads], keys[:, :end], values[:, :end], causal=True)
+            k.paged_store(keys, rotated[None, :, sizes.heads :], cache.pages, lengths)
+            k.paged_store(values, qkv[None, :, sizes.heads + sizes.groups :], cache.pages, lengths)
+            seen = k.paged_attention(qkv[None, :, : sizes.heads], keys, values, cache.pages, lengths)
             x = k.packed_linear(seen.reshape(len(ids), -1), layer["attn_output"], residual=x)
             h = k.rms_norm(x, layer["ffn_norm"], eps=sizes.eps)
             gate_up = k.packed_linear(h, layer["gate_up"])

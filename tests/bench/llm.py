@@ -20,13 +20,13 @@ from torch.nn import functional
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "chat"))
 import gguf
+import llm_peers
 from gguf_file import GgufFile
 from main import shipped_model
 from model import Model
 
 SETS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_int8", "amx_bf16")
 NOT_HERE = {
-    "llama.cpp": "not built: its sdist (llama-cpp-python) takes clang-19 and minutes",
     "onnxruntime-genai, openvino-genai": "need the model in their own formats",
 }
 
@@ -72,17 +72,55 @@ def tokens_per_second(k: Any) -> None:
 
         return one
 
-    print(f"\n{'SmolLM2-135M Q4_1, tokens/s':<34}{'1 thread':>12}{'2 threads':>12}")
-    for name, run, count in (
-        ("prompt of 512", read, 512),
-        ("one token at context 128", write(128), 1),
-        ("one token at context 2,048", write(2048), 1),
+    peer = llm_peers.llama_bench()
+    print(f"\n{'SmolLM2-135M Q4_1, tokens/s':<30}{'threads':>8}{'ours':>8}{'llama.cpp':>11}{'theirs/ours':>13}")
+    for name, run, count, depth in (
+        ("prompt of 512", read, 512, 0),
+        ("one token at context 128", write(128), 1, 128),
+        ("one token at context 2,048", write(2048), 1, 2048),
     ):
-        rates = []
         for threads in (1, 2):
             set_threads(threads)
-            rates.append(count / best(run, 1.0))
-        print(f"{name:<34}{rates[0]:>12,.0f}{rates[1]:>12,.0f}")
+            ours = count / best(run, 1.0)
+            line = f"{name:<30}{threads:>8}{ours:>8,.0f}"
+            if peer:
+                theirs = llm_peers.tokens_per_second(peer, shipped_model(), threads, 0 if depth else count, depth)
+                line += f"{theirs:>11,.0f}{theirs / ours:>13.2f}"
+            print(line, flush=True)
+    if not peer:
+        print(f"llama.cpp: {llm_peers.MISSING}")
+
+
+def dense(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = []
+    for dtype in (torch.bfloat16, torch.float32):
+        w = torch.randn(1536, 1536).to(dtype)
+        packed = k.pack_linear(w)
+        for m in (1, 256):
+            x = torch.randn(m, 1536).to(dtype)
+            name = f"{str(dtype)[6:]} linear {m} x 1536 x 1536"
+            rows.append((f"{name}, packed", lambda x=x, w=packed: k.packed_linear(x, w), lambda x=x, w=w: x @ w.T))
+            rows.append((name, lambda x=x, w=w: k.linear(x, w), lambda x=x, w=w: x @ w.T))
+    return rows
+
+
+def decoding(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    """One query beside a cache of 4,096 keys, of 9 heads that share 3."""
+    rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = []
+    table, lengths = torch.zeros(1, 1, dtype=torch.int32), torch.tensor([4096], dtype=torch.int32)
+    for dtype in (torch.float32, torch.bfloat16, torch.int8):
+        theirs = torch.bfloat16 if dtype == torch.int8 else dtype
+        q, caches = torch.randn(1, 1, 9, 64).to(theirs), [torch.randn(1, 4096, 3, 64).mul(20).to(dtype) for _ in "kv"]
+        scales = [torch.full((1, 4096, 3), 0.05)] * 2 if dtype == torch.int8 else []
+        first = [a.transpose(1, 2).contiguous() for a in (q, *(c.to(theirs) for c in caches))]
+        rows.append(
+            (
+                f"decode at 4,096, cache of {str(dtype)[6:]} / SDPA of {str(theirs)[6:]}",
+                lambda q=q, c=caches, s=scales: k.paged_attention(q, *c, table, lengths, *s),
+                lambda a=first: functional.scaled_dot_product_attention(*a, enable_gqa=True),
+            )
+        )
+    return rows
 
 
 def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
@@ -130,6 +168,7 @@ def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]
                 ),
             )
         )
+    rows += [*dense(k), *decoding(k)]
     ones = torch.ones(576)
     for m in (1, 512):
         x, r = torch.randn(m, 576), torch.randn(m, 576)

@@ -100,6 +100,19 @@ def test_the_smaller_of_both_widths(run) -> None:
     run("framework()\nassert list(k.census(3, 3)) == [3, 3, 3]\n")  # no more threads than chunks
 
 
+def test_threads_that_come_late_are_done_without_for_a_while(run, tmp_path) -> None:
+    late = tmp_path / "libgomp.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", str(SOURCES / "late_openmp.c"), "-o", str(late)], check=True)
+    run(
+        "import time\n"
+        f"late = ctypes.CDLL({str(late)!r}, mode=ctypes.RTLD_GLOBAL)\n"
+        "for round in (1, 2):\n"
+        "    assert [k.census(2, 1)[2] for _ in range(2)] == [2, 2]\n"
+        "    assert late.regions() == round, 'the first call of a round goes there, the second to our own pool'\n"
+        "    time.sleep(0.2)\n"
+    )
+
+
 def test_nested_calls_stay_on_their_thread(run) -> None:
     run("framework()\nassert k.nested() == 1\n")
     run(

@@ -26,11 +26,12 @@ Job::Job(int64_t n, int64_t grain, int32_t width, KpParallelBody body, void* con
       context_(context),
       call_(CurrentCall()) {}
 
-void Job::Work() noexcept {
+bool Job::Work() noexcept {
   const bool outer = t_in_parallel;
+  bool worked = false;
   t_in_parallel = true;
   if (call_ == CurrentCall()) {
-    RunChunks();
+    worked = RunChunks();
   } else {
     // The call's stream holds on every thread that works for it. Its allocator does not: it may need a lock, such as
     // Python's, that the waiting caller holds.
@@ -38,10 +39,11 @@ void Job::Work() noexcept {
     borrowed.device = call_ ? call_->device : KpDLDevice{};
     borrowed.stream = call_ ? call_->stream : nullptr;
     kp_call_enter(&borrowed);
-    RunChunks();
+    worked = RunChunks();
     kp_call_leave(&borrowed);
   }
   t_in_parallel = outer;
+  return worked;
 }
 
 bool Job::TakeChunk(int64_t* begin, int64_t* end) noexcept {
@@ -56,12 +58,15 @@ bool Job::TakeChunk(int64_t* begin, int64_t* end) noexcept {
   return true;
 }
 
-void Job::RunChunks() noexcept {
+bool Job::RunChunks() noexcept {
   int64_t begin = 0;
   int64_t end = 0;
+  bool worked = false;
   while (!failed_.load(std::memory_order_relaxed) && TakeChunk(&begin, &end)) {
+    worked = true;
     if (Guard("parallel_for", [&] { return body_(context_, begin, end); }) != 0) Fail();
   }
+  return worked;
 }
 
 void Job::Fail() noexcept {

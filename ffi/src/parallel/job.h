@@ -19,12 +19,13 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   // Works until no chunk is left or one failed. Called by each thread; never throws. Nested parallel_for calls run serially.
-  void Work() noexcept;
+  // Returns whether there was a chunk left for this thread.
+  bool Work() noexcept;
   // After all threads came back: 0, or -1 with the first failing chunk's error raised in this thread.
   int Finish() noexcept;
 
  private:
-  void RunChunks() noexcept;
+  bool RunChunks() noexcept;
   bool TakeChunk(int64_t* begin, int64_t* end) noexcept;
   void Fail() noexcept;
 

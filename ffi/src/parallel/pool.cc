@@ -17,6 +17,7 @@
 #include "base/leaked.h"
 #include "base/read_once.h"
 #include "log/log.h"
+#include "parallel/crowding.h"
 #include "parallel/spin.h"
 #include "parallel/width.h"
 #include "parallel/worker.h"
@@ -159,15 +160,19 @@ void RunOnPool(Job& job, int32_t width) {
   } else if (must_wake) {
     pool.work.notify_all();
   }
+  const auto start = ParallelClock::now();
   job.Work();
+  const auto done = ParallelClock::now();
   {
     std::lock_guard lock(pool.mutex);
     pool.tasks.remove(&task);
   }
   const auto is_alone = [&] { return task.active.load(std::memory_order_acquire) == 0; };
-  if (may_spin ? SpinUntil(is_alone) : is_alone()) return;
-  std::unique_lock lock(pool.mutex);
-  pool.done.wait(lock, is_alone);
+  if (!(may_spin ? SpinUntil(is_alone) : is_alone())) {
+    std::unique_lock lock(pool.mutex);
+    pool.done.wait(lock, is_alone);
+  }
+  NoteJob(width, done - start, ParallelClock::now() - done);
 }
 
 void StopPool() {

@@ -8,8 +8,10 @@
 #include "check/call.h"
 #include "check/mode.h"
 #include "host/services.h"
+#include "parallel/crowding.h"
 #include "parallel/job.h"
 #include "parallel/openmp.h"
+#include "parallel/openmp_team.h"
 #include "parallel/pool.h"
 #include "parallel/width.h"
 
@@ -54,7 +56,8 @@ int ParallelFor(int64_t n, int64_t grain, KpParallelBody body, void* context) {
   const KpCallContext* call = ContextWithPool();
   const OpenMp* openmp = call == nullptr ? FindOpenMp() : nullptr;
   const int64_t pieces = n / grain + (n % grain != 0);
-  const auto width = static_cast<int32_t>(std::min<int64_t>(Width(call, openmp), pieces));
+  auto width = static_cast<int32_t>(std::min<int64_t>(Width(call, openmp), pieces));
+  if (width > 1 && call == nullptr && IsCrowded()) width = 1;
   Job job(n, grain, width, body, context);
   int rc = 0;
   if (width <= 1) {
@@ -62,7 +65,7 @@ int ParallelFor(int64_t n, int64_t grain, KpParallelBody body, void* context) {
   } else if (call != nullptr) {
     rc = RunOnContext(call, job, width);
   } else if (openmp != nullptr) {
-    openmp->parallel([](void* data) { static_cast<Job*>(data)->Work(); }, &job, static_cast<unsigned>(width), 0);
+    RunOnOpenMp(*openmp, job, width);
   } else {
     RunOnPool(job, width);
   }

@@ -15,6 +15,16 @@ struct AttentionStrides {
   int64_t batch, row, head;
 };
 
+enum class MaskKind { kNone, kBool, kFloat, kF16, kBf16 };
+
+// A mask [batch, heads, queries, keys]: strides in elements, 0 where it is the same for all; that of the last dimension is 1. What a bool
+// keeps is true; others are added to the scores.
+struct AttentionMask {
+  MaskKind kind = MaskKind::kNone;
+  const void* data = nullptr;
+  int64_t batch = 0, head = 0, row = 0;
+};
+
 template <class T>
 struct AttentionArgs {
   const T *q, *k, *v;
@@ -27,6 +37,7 @@ struct AttentionArgs {
   bool causal;  // the last query sees the last key
   int64_t window;  // how many keys a query sees at most, the last ones; 0: all
   const int32_t* lengths;  // [batch], how many keys there are; null: all
+  AttentionMask mask = {};
 
   int64_t shared() const { return heads / groups; }  // queries beside each other that share a key
 };

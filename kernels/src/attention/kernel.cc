@@ -1,11 +1,8 @@
 // Attention with an online softmax: 128 keys at a time, without a matrix of all scores.
 #include <cmath>
 
-#include "../rows/math.h"
-#include "../rows/row.h"
 #include "../tiles/tile.h"
-#include "../tiles/transpose.h"
-#include "attention.h"
+#include "chunk.h"
 
 namespace kk {
 namespace {
@@ -32,23 +29,6 @@ void GatherQueries(const AttentionArgs<T>& args, const AttentionTask& task, floa
   }
 }
 
-// keys[d][kAttentionKeys] of `count` rows of width d; zeros beyond them.
-template <class T>
-void TransposeKeys(const T* k, int64_t stride, int64_t count, int64_t width, float* keys) {
-  for (int64_t j = 0; j < count; j += kLanes) {
-    const int64_t rows = std::min<int64_t>(kLanes, count - j);
-    for (int64_t d = 0; d < width; d += kLanes) {
-      VF block[kLanes] = {};
-      for (int64_t r = 0; r < rows; ++r) {
-        const T* from = k + (j + r) * stride + d;
-        block[r] = d + kLanes <= width ? Pack<T>::Load(from) : Get(from, Part{static_cast<int>(width - d)});
-      }
-      Transpose(block);
-      for (int i = 0; i < kLanes; ++i) Pack<float>::Store(keys + (d + i) * kAttentionKeys + j, block[i]);
-    }
-  }
-}
-
 // Values as floats whose rows are whole vectors: as they lie where they are that, else copied.
 template <class T>
 struct Values {
@@ -70,48 +50,31 @@ struct Values {
   }
 };
 
-// The keys [first, last) that a query sees.
-struct Seen {
-  int64_t first, last;
-};
-
-template <class T>
-Seen SeenBy(const AttentionArgs<T>& args, int64_t keys, int64_t query) {
-  const int64_t at = args.causal ? keys - args.queries + query + 1 : keys;
-  const int64_t last = std::clamp<int64_t>(at, 0, keys);
-  return {args.window > 0 ? std::max<int64_t>(0, at - args.window) : 0, last};
+template <class M>
+inline void AddMask(const AttentionMask& mask, int64_t at, int64_t count, float* scores) {
+  const M* row = static_cast<const M*>(mask.data) + at;
+  ForRow<M>(count,
+            [&](int64_t j, auto extent) { Put(scores + j, extent, Get(scores + j, extent) + Get(row + j, extent)); });
 }
 
-inline VF Tanh(VF x) {
-  const VF e = Exp(-2 * Abs(x));
-  const VF t = (1 - e) / (1 + e);
-  return x < VF{} ? -t : t;
-}
-
-// scores[0, kAttentionKeys) to weights: those of keys [first, last) become exp(score - largest), the others 0. Returns what the
-// row's earlier sums are multiplied with.
-inline float WeighRow(float* scores, int64_t first, int64_t last, float soft_cap, float* largest, float* total) {
-  for (int64_t j = 0; j < first; ++j) scores[j] = 0;
-  for (int64_t j = std::max<int64_t>(last, 0); j < kAttentionKeys; ++j) scores[j] = 0;
-  if (first >= last) return 1;
-  float* seen = scores + first;
-  const int64_t count = last - first;
-  if (soft_cap > 0) {
-    ForRow<float>(count, [&](int64_t j, auto extent) {
-      Put(seen + j, extent, Tanh(Get(seen + j, extent) / soft_cap) * soft_cap);
-    });
+// Of `count` scores, the first being that of key `key`.
+void MaskRow(const AttentionMask& mask, int64_t batch, int64_t head, int64_t query, int64_t key, int64_t count,
+             float* scores) {
+  if (mask.kind == MaskKind::kNone || count <= 0) return;
+  const int64_t at = batch * mask.batch + head * mask.head + query * mask.row + key;
+  switch (mask.kind) {
+    case MaskKind::kBool: {
+      const auto* row = static_cast<const uint8_t*>(mask.data) + at;
+      for (int64_t j = 0; j < count; ++j) scores[j] = row[j] ? scores[j] : -INFINITY;
+      return;
+    }
+    case MaskKind::kFloat:
+      return AddMask<float>(mask, at, count, scores);
+    case MaskKind::kF16:
+      return AddMask<F16>(mask, at, count, scores);
+    default:
+      return AddMask<Bf16>(mask, at, count, scores);
   }
-  const float before = *largest;
-  const float now =
-      std::max(before, RowMax<float>(count, [&](int64_t j, auto extent) { return Get(seen + j, extent, -INFINITY); }));
-  const float origin = now == -INFINITY ? 0 : now;
-  ForRow<float>(count, [&](int64_t j, auto extent) { Put(seen + j, extent, Exp(Get(seen + j, extent) - origin)); });
-  const float sum =
-      static_cast<float>(RowSum<float>(count, [&](int64_t j, auto extent) { return Get(seen + j, extent); }));
-  const float factor = before == -INFINITY ? 0 : std::exp(before - origin);
-  *largest = now;
-  *total = *total * factor + sum;
-  return factor;
 }
 
 }  // namespace
@@ -120,7 +83,7 @@ template <class Level, class T>
 void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* memory) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared();
   const Scratch scratch(memory, rows, padded);
-  const int64_t length = args.lengths ? std::clamp<int64_t>(args.lengths[task.batch], 0, args.keys) : args.keys;
+  const int64_t length = LengthOf(args, task.batch);
   GatherQueries(args, task, scratch.queries);
   std::fill(state.sums, state.sums + rows * padded, 0.0f);
   std::fill(state.largest, state.largest + rows, -INFINITY);
@@ -137,14 +100,13 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
                          scratch.scores, kAttentionKeys, false);
     for (int64_t r = 0; r < rows; ++r) {
       const Seen seen = SeenBy(args, length, task.query + r % task.count);
-      const int64_t first = std::max<int64_t>(0, seen.first - key), last = std::min(count, seen.last - key);
-      const float factor = WeighRow(scratch.scores + r * kAttentionKeys, std::min(first, count), last, args.soft_cap,
-                                    state.largest + r, state.total + r);
-      if (factor == 1) continue;
-      float* sums = state.sums + r * padded;
-      for (int64_t d = 0; d < padded; d += kLanes) {
-        Pack<float>::Store(sums + d, factor == 0 ? VF{} : Pack<float>::Load(sums + d) * factor);
-      }
+      const int64_t first = std::clamp<int64_t>(seen.first - key, 0, count), last = std::min(count, seen.last - key);
+      float* scores = scratch.scores + r * kAttentionKeys;
+      CapRow(scores, first, last, args.soft_cap);
+      const int64_t head = task.group * args.shared() + r / task.count;
+      MaskRow(args.mask, task.batch, head, task.query + r % task.count, key + first, last - first, scores + first);
+      const float factor = WeighRow(scores, first, last, state.largest + r, state.total + r);
+      ScaleSums(state.sums + r * padded, padded, factor);
     }
     const Values<T> values(v + key * args.of_v.row, args.of_v.row, count, args.width, scratch.values);
     const int64_t width = (args.width + kLanes - 1) / kLanes * kLanes;

@@ -9,24 +9,64 @@ namespace {
 
 constexpr int kGroupVectors = static_cast<int>(kGroupRows) / kLanes;
 
-// The scales and minima of the rows in vector v of a group.
+// The scales and minima of the rows in vector v of a group, for each half of the block that has its own.
 template <PackedFormat F>
 struct BlockScales {
-  VF d, m;
-  BlockScales(const uint8_t* block, int v) {
-    using T = PackedTraits<F>;
-    const F16* scales = reinterpret_cast<const F16*>(block + T::kValueBytes);
-    d = Pack<F16>::Load(scales + v * kLanes);
-    m = T::kHasMin ? Pack<F16>::Load(scales + kGroupRows + v * kLanes) : d * static_cast<float>(-T::kOffset);
+  using T = PackedTraits<F>;
+  VF d[T::kHalves], m[T::kHalves];
+
+  BlockScales(const uint8_t* block, const uint8_t* tail, int v) {
+    const auto halves = [v](const uint8_t* p) { return Pack<F16>::Load(reinterpret_cast<const F16*>(p) + v * kLanes); };
+    const auto floats = [v](const uint8_t* p) {
+      VF values;
+      std::memcpy(&values, p + 4 * v * kLanes, sizeof values);
+      return values;
+    };
+    const uint8_t* scales = block + T::kValueBytes;
+    if constexpr (T::kScales == Scales::kHalf) {
+      d[0] = halves(scales), m[0] = d[0] * static_cast<float>(-T::kOffset);
+    } else if constexpr (T::kScales == Scales::kHalfMin) {
+      d[0] = halves(scales), m[0] = halves(scales + 2 * kGroupRows);
+    } else if constexpr (T::kScales == Scales::kQ4K) {
+      d[0] = halves(tail) * ToFloat(LoadBytes(scales + v * kLanes));
+      m[0] = halves(tail + 2 * kGroupRows) * -ToFloat(LoadBytes(scales + kGroupRows + v * kLanes));
+    } else if constexpr (T::kScales == Scales::kQ6K) {
+      for (int half = 0; half < 2; ++half) {
+        d[half] =
+            halves(tail) * ToFloat(LoadBytes(reinterpret_cast<const int8_t*>(scales) + half * kGroupRows + v * kLanes));
+        m[half] = d[half] * static_cast<float>(-T::kOffset);
+      }
+    } else {
+      d[0] = floats(tail), m[0] = floats(tail + 4 * kGroupRows);
+    }
+  }
+
+  // The weight of column k from its value.
+  VF Weight(int k, VF value) const {
+    const int half = T::kHalves == 2 ? k / 16 : 0;
+    return value * d[half] + m[half];
   }
 };
 
-// Word i of the rows in vector v.
+// Word i of the rows in vector v, as it lies.
 inline VU BlockWord(const uint8_t* block, int i, int v) { return LoadBits(block + 4 * (i * kGroupRows + v * kLanes)); }
 
-// Sums of values times activations over a block, `x` being its 32 activations, a word of four each.
+// The values of columns [4 i, 4 i + 4), a byte each.
 template <PackedFormat F>
-inline VI BlockProducts(const uint8_t* block, int v, const int8_t* x) {
+inline VU ByteWord(const uint8_t* block, int i, int v) {
+  if constexpr (PackedTraits<F>::kBits == 8) return BlockWord(block, i, v);
+  const VU word = BlockWord(block, i % 4, v);
+  const VU low = (i < 4 ? word : word >> 4) & 0x0f0f0f0f;
+  if constexpr (PackedTraits<F>::kBits == 4) return low;
+  const VU high = BlockWord(block, 4 + i / 4, v);
+  const int at = 2 * (i % 4);
+  return low | ((at < 4 ? high << (4 - at) : high >> (at - 4)) & 0x30303030);
+}
+
+// sums[half] of values times activations over each half of a block, or in sums[0] over all of it, `x` being its 32
+// activations.
+template <PackedFormat F>
+inline void BlockProducts(const uint8_t* block, int v, const int8_t* x, VI (&sums)[PackedTraits<F>::kHalves]) {
   const auto activations = [&](int i) {
     int32_t word;
     std::memcpy(&word, x + 4 * i, sizeof word);
@@ -39,30 +79,26 @@ inline VI BlockProducts(const uint8_t* block, int v, const int8_t* x) {
       a = AddByteProducts(a, word & 0x0f0f0f0f, activations(i));
       b = AddByteProducts(b, word & 0xf0f0f0f0, activations(4 + i));  // 16 times too much, exactly
     }
-    return a + (b >> 4);
+    b = b >> 4;
   } else {
-    for (int i = 0; i < 8; i += 2) {
-      a = AddByteProducts(a, BlockWord(block, i, v), activations(i));
-      b = AddByteProducts(b, BlockWord(block, i + 1, v), activations(i + 1));
+    for (int i = 0; i < 4; ++i) {
+      a = AddByteProducts(a, ByteWord<F>(block, i, v), activations(i));
+      b = AddByteProducts(b, ByteWord<F>(block, i + 4, v), activations(i + 4));
     }
-    return a + b;
+  }
+  if constexpr (PackedTraits<F>::kHalves == 2) {
+    sums[0] = a, sums[1] = b;
+  } else {
+    sums[0] = a + b;
   }
 }
 
-// f(k, value): the values of column k, for each of the 32, as floats.
+// f(k, value): the values of column k, for each of the 32, as floats. Columns k and k + 1 come after each other where k is even.
 template <PackedFormat F, class Use>
 inline void ForBlockColumns(const uint8_t* block, int v, Use f) {
-  if constexpr (PackedTraits<F>::kBits == 4) {
-    for (int i = 0; i < 4; ++i) {
-      const VU word = BlockWord(block, i, v);
-      for (int j = 0; j < 4; ++j) f(4 * i + j, ToFloat((VI)(word >> (8 * j) & 15)));
-      for (int j = 0; j < 4; ++j) f(16 + 4 * i + j, ToFloat((VI)(word >> (8 * j + 4) & 15)));
-    }
-  } else {
-    for (int i = 0; i < 8; ++i) {
-      const VU word = BlockWord(block, i, v);
-      for (int j = 0; j < 4; ++j) f(4 * i + j, ToFloat((VI)(word >> (8 * j) & 255)));
-    }
+  for (int i = 0; i < 8; ++i) {
+    const VU word = ByteWord<F>(block, i, v);
+    for (int j = 0; j < 4; ++j) f(4 * i + j, ToFloat((VI)(word >> (8 * j) & 255)));
   }
 }
 

@@ -24,16 +24,29 @@ struct Activations {
   int8_t* bytes;  // [rows, columns]: kInt8 and kInt16, with ...
   int8_t* low_bytes;  // [rows, columns]: kInt16, with ...
   float* scales;  // [rows, blocks] ...
-  float* sums;  // [rows, blocks] of what the bytes stand for
+  float* sums;  // [rows, blocks, 2] of what the bytes of half a block stand for
 };
 
-// The result [rows, n] of type T; what is added to it may be null.
+enum class Activation { kNone, kRelu, kSilu, kGelu, kGeluTanh };
+
+// The result [rows, n] of type T: activation(product + bias) + residual. What is added may be null.
 template <class T>
 struct LinearResult {
   T* out;
   const T* bias;  // [n]
   const T* residual;  // [rows, n]
+  Activation activation;
 };
+
+// Rows [row, row + rows), columns [column, column + count) of the result from sums[rows][stride].
+template <class Level, class T>
+void StoreSums(const LinearResult<T>& result, int64_t n, int64_t row, int64_t rows, int64_t column, int64_t count,
+               const float* sums, int64_t stride);
+
+// The gradient of a row of products: to = d_out * activation'(product + bias).
+template <class Level, class T>
+void ActivationSlopes(Activation activation, const T* d_out, const float* product, const T* bias, float* to,
+                      int64_t count);
 
 // How many rows the level's kInt16 takes before another way is quicker, and what that way is.
 template <class Level>

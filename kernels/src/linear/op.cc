@@ -1,6 +1,8 @@
 // packed_linear.
+#include "../dense/packed_dense.h"
+#include "../dense/product.h"
+#include "contract.h"
 #include "header.h"
-#include "linear.h"
 
 namespace kk {
 namespace {
@@ -25,7 +27,7 @@ Activations MakeActivations(LinearCompute compute, int64_t rows, int64_t columns
   if (compute == LinearCompute::kInt8 || compute == LinearCompute::kInt16) {
     x.scales = x.floats;
     x.sums = x.scales + blocks;
-    x.bytes = reinterpret_cast<int8_t*>(x.sums + blocks);
+    x.bytes = reinterpret_cast<int8_t*>(x.sums + 2 * blocks);
     if (compute == LinearCompute::kInt16) x.low_bytes = x.bytes + count;
   }
   return x;
@@ -57,20 +59,50 @@ void Run(const PackedWeight& weight, const Activations& x, const LinearResult<T>
       });
 }
 
+void CheckColumns(int64_t columns, int64_t of_weight) {
+  KP_CHECK(columns == of_weight, ValueError)
+      << "x: expected a last dimension of " << of_weight << ", the columns of the weight, got " << columns;
+}
+
+template <class Level, class T>
+void Quantised(kp::TensorView x, int64_t rows, const PackedWeight& weight, kp::StringView compute,
+               const LinearResult<T>& result) {
+  const int64_t columns = LastDim(x);
+  CheckColumns(columns, weight.columns);
+  if (rows == 0) return;
+  const Activations activations = MakeActivations(Compute<Level>(compute, rows), rows, columns);
+  ForRows(rows, columns,
+          [&](int64_t begin, int64_t end) { PrepareActivations<Level, T>(Data<T>(x), activations, begin, end); });
+  Run<Level, T>(weight, activations, result);
+}
+
+template <class Level, class W, class T>
+void Dense(kp::TensorView x, int64_t rows, kp::TensorView packed, kp::StringView compute,
+           const LinearResult<T>& result) {
+  const DenseWeight<W> weight = ReadPackedDense<W>(packed);
+  const int64_t columns = LastDim(x);
+  CheckColumns(columns, weight.matrix.columns);
+  KP_CHECK(compute != "i8" && compute != "i16", ValueError)
+      << "compute: expected \"auto\", \"bf16\" or \"f32\" for a weight of pack_linear, got \"" << compute << "\"";
+  const bool exact_pairs = std::is_same_v<T, Bf16> && std::is_same_v<W, Bf16> && DenseChoice<Level>::HasPairs();
+  DenseProduct<Level>(Contiguous(Data<T>(x), rows, columns), weight, result,
+                      compute == "bf16" || (compute == "auto" && exact_pairs));
+}
+
 template <class Level>
 void PackedLinear(kp::TensorView x, kp::TensorView packed, std::optional<kp::TensorView> bias,
-                  std::optional<kp::TensorView> residual, kp::StringView compute, kp::MutTensorView out) {
-  const PackedWeight weight = ReadPacked(packed);
-  const int64_t columns = LastDim(x), rows = out.numel() / std::max<int64_t>(1, weight.rows);
-  KP_CHECK(columns == weight.columns, ValueError)
-      << "x: expected a last dimension of " << weight.columns << ", the columns of the weight, got " << columns;
-  if (out.numel() == 0) return;
-  kp::dispatch<float, kp::half, kp::bfloat16>(x.dtype(), [&](auto t) {
-    using T = typename Storage<typename decltype(t)::type>::Type;
-    const Activations activations = MakeActivations(Compute<Level>(compute, rows), rows, columns);
-    ForRows(rows, columns,
-            [&](int64_t begin, int64_t end) { PrepareActivations<Level, T>(Data<T>(x), activations, begin, end); });
-    Run<Level, T>(weight, activations, {Data<T>(out), Data<T>(bias), Data<T>(residual)});
+                  std::optional<kp::TensorView> residual, kp::StringView compute, kp::StringView activation,
+                  kp::MutTensorView out) {
+  const int64_t rows = out.numel() / packed.size(0);
+  DispatchLinear(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const LinearResult<T> result = {Data<T>(out), Data<T>(bias), Data<T>(residual), ActivationOf(activation)};
+    if (packed.dtype() == kp::dtype_of<uint8_t>) {
+      Quantised<Level>(x, rows, ReadPacked(packed), compute, result);
+      return;
+    }
+    DispatchLinear(packed.dtype(),
+                   [&](auto w) { Dense<Level, typename decltype(w)::Type>(x, rows, packed, compute, result); });
   });
 }
 
@@ -79,11 +111,12 @@ void PackedLinear(kp::TensorView x, kp::TensorView packed, std::optional<kp::Ten
 
 KP_DOC(
     packed_linear,
-    "x times the transpose of a packed weight (pack_q4_0 and its kin), plus bias and residual. compute: \"i8\" and "
-    "\"i16\" "
-    "round x to 8 or 15 bits, a scale for every 32 columns; \"bf16\" rounds both to bf16; \"f32\" neither. \"auto\" is "
-    "\"i16\" for up to 4 rows, and from there the quicker one of the last two.");
+    "activation(x times the transpose of a packed weight, plus bias) plus residual. The weight: of pack_q4_0 and its "
+    "kin, as u8, or of pack_linear. compute: \"i8\" and \"i16\" round x to 8 or 15 bits, a scale for every 32 "
+    "columns; \"bf16\" rounds both to bf16; \"f32\" neither. \"auto\" is \"i16\" for up to 4 rows, and from there "
+    "the quicker one of the last two; with a weight of pack_linear it is the one that rounds neither.");
 KK_EXPORT_TILES(packed_linear, kk::PackedLinear,
-                "(x: T[..., K], weight: u8[N, P], bias: T[N]? = None, residual: T[..., N]? = None, *, "
-                "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\") -> (out: T[..., N]) "
-                "where T in {f32, f16, bf16} with deterministic");
+                "(x: T[..., K], weight: W[N, P], bias: T[N]? = None, residual: T[..., N]? = None, *, "
+                "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\", " KK_ACTIVATIONS
+                " = \"none\") -> (out: T[..., N]) "
+                "where T in {f32, f16, bf16}, W in {u8, f32, f16, bf16}, N > 0 with deterministic");

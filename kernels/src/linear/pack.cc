@@ -1,92 +1,97 @@
-// pack_q4_0, pack_q4_1, pack_q8_0: blocks as they lie in a GGUF file, in the order that packed_linear reads them. And back, row by
-// row: packed_embedding.
-#include "header.h"
+// pack_q4_0, pack_q4_1, pack_q8_0, pack_q4_k, pack_q6_k: blocks as they lie in a GGUF file, in the order that packed_linear reads.
+#include "pack.h"
 
 namespace kk {
 namespace {
 
+// A block in a GGUF file, and how many of ours it makes.
 template <PackedFormat F>
-void PackBlock(const uint8_t* from, int64_t row, uint8_t* block) {
-  using T = PackedTraits<F>;
-  constexpr int64_t kScaleBytes = T::kHasMin ? 4 : 2;
-  const uint8_t* values = from + kScaleBytes;
-  for (int64_t i = 0; i < kBlockColumns * T::kBits / 32; ++i) {
-    uint32_t word;
-    std::memcpy(&word, values + 4 * i, sizeof word);
-    if (T::kBits == 8) word ^= 0x80808080;
-    std::memcpy(block + 4 * (i * kGroupRows + row), &word, sizeof word);
+struct GgmlBlock {
+  static constexpr int64_t kBlocks = 1;
+  static constexpr int64_t kScaleBytes = F == PackedFormat::kQ4_1 ? 4 : 2;
+  static constexpr int64_t kBytes = kScaleBytes + kBlockColumns * PackedTraits<F>::kBits / 8;
+
+  static void Pack(const uint8_t* from, int64_t row, uint8_t* block) {
+    using T = PackedTraits<F>;
+    for (int64_t i = 0; i < kBlockColumns * T::kBits / 32; ++i) {
+      uint32_t word;
+      std::memcpy(&word, from + kScaleBytes + 4 * i, sizeof word);
+      if (T::kBits == 8) word ^= 0x80808080;
+      std::memcpy(block + 4 * (i * kGroupRows + row), &word, sizeof word);
+    }
+    uint8_t* scales = block + T::kValueBytes;
+    std::memcpy(scales + 2 * row, from, 2);
+    if (kScaleBytes == 4) std::memcpy(scales + 2 * (kGroupRows + row), from + 2, 2);
   }
-  uint8_t* scales = block + T::kValueBytes;
-  std::memcpy(scales + 2 * row, from, 2);
-  if (T::kHasMin) std::memcpy(scales + 2 * (kGroupRows + row), from + 2, 2);
-}
+};
+
+// f16 d, f16 m, 8 scales and 8 minima of 6 bits in 12 bytes, 256 values of 4 bits, those of two blocks in the halves of 32 bytes.
+template <>
+struct GgmlBlock<PackedFormat::kQ4_K> {
+  static constexpr int64_t kBlocks = kSuperBlocks;
+  static constexpr int64_t kBytes = 144;
+
+  static void Pack(const uint8_t* from, int64_t row, uint8_t* blocks) {
+    using T = PackedTraits<PackedFormat::kQ4_K>;
+    const uint8_t *scales = from + 4, *values = from + 16;
+    for (int64_t b = 0; b < kBlocks; ++b) {
+      uint8_t* block = blocks + b * T::kBlockBytes;
+      uint8_t of_block[kBlockColumns];
+      for (int64_t k = 0; k < kBlockColumns; ++k) {
+        const int byte = values[b / 2 * kBlockColumns + k];
+        of_block[k] = static_cast<uint8_t>(b % 2 ? byte >> 4 : byte & 15);
+      }
+      StoreValues<4>(of_block, row, block);
+      const int s = b < 4 ? scales[b] & 63 : (scales[b + 4] & 15) | scales[b - 4] >> 6 << 4;
+      const int t = b < 4 ? scales[b + 4] & 63 : scales[b + 4] >> 4 | scales[b] >> 6 << 4;
+      block[T::kValueBytes + row] = static_cast<uint8_t>(s);
+      block[T::kValueBytes + kGroupRows + row] = static_cast<uint8_t>(t);
+    }
+    uint8_t* tail = blocks + kBlocks * T::kBlockBytes;
+    std::memcpy(tail + 2 * row, from, 2);
+    std::memcpy(tail + 2 * (kGroupRows + row), from + 2, 2);
+  }
+};
+
+// 256 values of 6 bits: 128 bytes of their low halves, 64 of the rest, each for 128 values at a time; 16 scales; f16 d.
+template <>
+struct GgmlBlock<PackedFormat::kQ6_K> {
+  static constexpr int64_t kBlocks = kSuperBlocks;
+  static constexpr int64_t kBytes = 210;
+
+  static void Pack(const uint8_t* from, int64_t row, uint8_t* blocks) {
+    using T = PackedTraits<PackedFormat::kQ6_K>;
+    const uint8_t *low = from, *high = from + 128, *scales = from + 192;
+    for (int64_t b = 0; b < kBlocks; ++b) {
+      uint8_t* block = blocks + b * T::kBlockBytes;
+      const int64_t half = b / 4, quarter = b % 4;
+      uint8_t of_block[kBlockColumns];
+      for (int64_t k = 0; k < kBlockColumns; ++k) {
+        const int byte = low[half * 64 + quarter % 2 * kBlockColumns + k];
+        const int rest = high[half * kBlockColumns + k] >> (2 * quarter) & 3;
+        of_block[k] = static_cast<uint8_t>((quarter < 2 ? byte & 15 : byte >> 4) | rest << 4);
+      }
+      StoreValues<6>(of_block, row, block);
+      block[T::kValueBytes + row] = scales[2 * b];
+      block[T::kValueBytes + kGroupRows + row] = scales[2 * b + 1];
+    }
+    std::memcpy(blocks + kBlocks * T::kBlockBytes + 2 * row, from + 208, 2);
+  }
+};
 
 template <PackedFormat F>
 void PackOp(kp::TensorView blocks, kp::MutTensorView packed) {
+  using Ggml = GgmlBlock<F>;
   using T = PackedTraits<F>;
-  const int64_t rows = blocks.size(0), per_row = blocks.size(1) / T::kGgmlBytes;
-  auto* to = Data<uint8_t>(packed);
-  const PackedWeight weight = {F, rows, per_row * kBlockColumns, to + sizeof(PackedHeader)};
-  PackedHeader header = {{}, kPackedVersion, static_cast<uint32_t>(F), rows, weight.columns, {}};
-  std::memcpy(header.magic, kPackedMagic, sizeof header.magic);
-  std::memcpy(to, &header, sizeof header);
-  const int64_t end = PackedBytes<F>(rows, per_row);
-  std::memset(to + end, 0, static_cast<size_t>(packed.nbytes() - end));
-  const int64_t group_bytes = per_row * T::kBlockBytes;
-  ForRows(weight.groups(), group_bytes, [&](int64_t first, int64_t last) {
-    for (int64_t g = first; g < last; ++g) {
-      uint8_t* group = to + sizeof header + g * group_bytes;
-      const int64_t here = std::min(kGroupRows, rows - g * kGroupRows);
-      if (here < kGroupRows) std::memset(group, 0, static_cast<size_t>(group_bytes));
-      for (int64_t r = 0; r < here; ++r) {
-        const uint8_t* from = Data<uint8_t>(blocks) + (g * kGroupRows + r) * per_row * T::kGgmlBytes;
-        for (int64_t b = 0; b < per_row; ++b) PackBlock<F>(from + b * T::kGgmlBytes, r, group + b * T::kBlockBytes);
-      }
-    }
-  });
-}
-
-float FromHalf(const uint8_t* p) {
-  kp::half value;
-  std::memcpy(&value, p, sizeof value);
-  return static_cast<float>(value);
-}
-
-template <PackedFormat F>
-void UnpackRow(const PackedWeight& weight, int64_t row, float* out) {
-  using T = PackedTraits<F>;
-  const int64_t lane = row % kGroupRows;
-  const uint8_t* block = weight.blocks + row / kGroupRows * weight.blocks_per_group() * T::kBlockBytes;
-  for (int64_t column = 0; column < weight.columns; column += kBlockColumns, block += T::kBlockBytes) {
-    const uint8_t* scales = block + T::kValueBytes;
-    const float d = FromHalf(scales + 2 * lane);
-    const float m = T::kHasMin ? FromHalf(scales + 2 * (kGroupRows + lane)) : d * -T::kOffset;
-    for (int64_t k = 0; k < kBlockColumns; ++k) {
-      const bool high = T::kBits == 4 && k >= kBlockColumns / 2;
-      const int64_t byte = high ? k - kBlockColumns / 2 : k;
-      const int value = block[4 * (byte / 4 * kGroupRows + lane) + byte % 4];
-      out[column + k] = d * (T::kBits == 8 ? value : high ? value >> 4 : value & 15) + m;
-    }
-  }
-}
-
-void PackedEmbedding(kp::TensorView weight, kp::TensorView indices, int64_t columns, kp::MutTensorView out) {
-  const PackedWeight table = ReadPacked(weight);
-  KP_CHECK(columns == table.columns, ValueError)
-      << "columns: expected " << table.columns << ", as the weight has, got " << columns;
-  kp::dispatch<int32_t, int64_t>(indices.dtype(), [&](auto t) {
-    using Index = typename decltype(t)::type;
-    const Index* index = Data<Index>(indices);
-    ForRows(indices.numel(), columns, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        KP_CHECK(index[i] >= 0 && index[i] < table.rows, IndexError)
-            << "indices: element " << i << " is " << index[i] << ", but weight has " << table.rows << " rows";
-        DispatchFormat(table.format, [&](auto format) {
-          UnpackRow<decltype(format)::value>(table, index[i], Data<float>(out) + i * columns);
-        });
-      }
-    });
-  });
+  constexpr int64_t kBytes = Ggml::kBlocks * T::kBlockBytes + T::kTailBytes;
+  const int64_t per_row = blocks.size(1) / Ggml::kBytes;
+  const auto* from = Data<uint8_t>(blocks);
+  WritePacked<F>(blocks.size(0), per_row * Ggml::kBlocks * kBlockColumns, T::kTailBytes ? Ggml::kBlocks : 0, packed,
+                 [&](int64_t row, int64_t lane, uint8_t* group) {
+                   for (int64_t b = 0; b < per_row; ++b) {
+                     Ggml::Pack(from + (row * per_row + b) * Ggml::kBytes, lane, group + b * kBytes);
+                   }
+                 });
 }
 
 }  // namespace
@@ -107,7 +112,11 @@ KP_DOC(pack_q8_0, "Weights as ggml's Q8_0 blocks in the order that packed_linear
 KP_EXPORT(pack_q8_0, kk::PackOp<kk::PackedFormat::kQ8_0>,
           "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 34) * 544, N)]) "
           "where N > 0, B % 34 == 0 with deterministic");
-KP_DOC(packed_embedding, "Rows of a packed weight, as f32. `columns` is how many it has.");
-KP_EXPORT(packed_embedding, kk::PackedEmbedding,
-          "(weight: u8[V, P], indices: I[...], *, columns: int) -> (out: f32[..., columns]) "
-          "where I in {i32, i64}, columns >= 0 with deterministic");
+KP_DOC(pack_q4_k, "Weights as ggml's Q4_K blocks in the order that packed_linear reads; see pack_q4_0.");
+KP_EXPORT(pack_q4_k, kk::PackOp<kk::PackedFormat::kQ4_K>,
+          "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 144) * 2368, N)]) "
+          "where N > 0, B % 144 == 0 with deterministic");
+KP_DOC(pack_q6_k, "Weights as ggml's Q6_K blocks in the order that packed_linear reads; see pack_q4_0.");
+KP_EXPORT(pack_q6_k, kk::PackOp<kk::PackedFormat::kQ6_K>,
+          "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 210) * 3360, N)]) "
+          "where N > 0, B % 210 == 0 with deterministic");

@@ -4,7 +4,6 @@
 #include "../tiles/tile.h"
 #include "block.h"
 #include "linear.h"
-#include "store.h"
 
 namespace kk {
 namespace {
@@ -15,14 +14,13 @@ struct PanelPart {
   int64_t block, blocks;  // of 32 columns
 };
 
+// f(cursor, v, row, column) for each vector of each block; row and column are the panel's.
 template <PackedFormat F, class Use>
 inline void ForPanelBlocks(const PackedWeight& weight, const PanelPart& part, Use f) {
-  const int64_t per_group = weight.blocks_per_group();
   for (int64_t g = 0; g < part.groups; ++g) {
-    for (int64_t b = 0; b < part.blocks; ++b) {
-      const uint8_t* block =
-          weight.blocks + ((part.group + g) * per_group + part.block + b) * PackedTraits<F>::kBlockBytes;
-      for (int v = 0; v < kGroupVectors; ++v) f(block, v, g * kGroupRows + v * kLanes, b * kBlockColumns);
+    BlockCursor<F> at(weight, part.group + g, part.block);
+    for (int64_t b = 0; b < part.blocks; ++b, at.Next()) {
+      for (int v = 0; v < kGroupVectors; ++v) f(at, v, g * kGroupRows + v * kLanes, b * kBlockColumns);
     }
   }
 }
@@ -30,10 +28,10 @@ inline void ForPanelBlocks(const PackedWeight& weight, const PanelPart& part, Us
 // panel[k][kPanelRows].
 template <PackedFormat F>
 void Unpack(const PackedWeight& weight, const PanelPart& part, float* panel) {
-  ForPanelBlocks<F>(weight, part, [&](const uint8_t* block, int v, int64_t row, int64_t column) {
-    const BlockScales<F> of(block, v);
-    ForBlockColumns<F>(block, v, [&](int k, VF value) {
-      Pack<float>::Store(panel + (column + k) * kPanelRows + row, value * of.d + of.m);
+  ForPanelBlocks<F>(weight, part, [&](const BlockCursor<F>& at, int v, int64_t row, int64_t column) {
+    const BlockScales<F> of(at.block(), at.tail(), v);
+    ForBlockColumns<F>(at.block(), v, [&](int k, VF value) {
+      Pack<float>::Store(panel + (column + k) * kPanelRows + row, of.Weight(k, value));
     });
   });
 }
@@ -41,11 +39,11 @@ void Unpack(const PackedWeight& weight, const PanelPart& part, float* panel) {
 // panel[k / 2][kPanelRows] of pairs.
 template <PackedFormat F>
 void Unpack(const PackedWeight& weight, const PanelPart& part, uint32_t* panel) {
-  ForPanelBlocks<F>(weight, part, [&](const uint8_t* block, int v, int64_t row, int64_t column) {
-    const BlockScales<F> of(block, v);
+  ForPanelBlocks<F>(weight, part, [&](const BlockCursor<F>& at, int v, int64_t row, int64_t column) {
+    const BlockScales<F> of(at.block(), at.tail(), v);
     VF even = {};
-    ForBlockColumns<F>(block, v, [&](int k, VF value) {
-      const VF number = value * of.d + of.m;
+    ForBlockColumns<F>(at.block(), v, [&](int k, VF value) {
+      const VF number = of.Weight(k, value);
       if (k % 2 == 0) {
         even = number;
       } else {
@@ -56,10 +54,10 @@ void Unpack(const PackedWeight& weight, const PanelPart& part, uint32_t* panel) 
   });
 }
 
-// sums[rows][kPanelRows] of a panel, `kPerStep` columns in a step.
+// sums[rows][kPanelRows] of a panel, `kPerStep` columns in a step. Not inlined: once for all types of result.
 template <PackedFormat F, class Steps, int kPerStep>
-void MultiplyPanel(const PackedWeight& weight, const typename Steps::Item* x, int64_t panel, int64_t rows,
-                   float* scratch, float* sums) {
+[[gnu::noinline]] void MultiplyPanel(const PackedWeight& weight, const typename Steps::Item* x, int64_t panel,
+                                     int64_t rows, float* scratch, float* sums) {
   auto* unpacked = reinterpret_cast<typename Steps::Item*>(scratch);
   const int64_t first = panel * (kPanelRows / kGroupRows);
   const int64_t groups = std::min(kPanelRows / kGroupRows, weight.groups() - first);
@@ -88,7 +86,7 @@ void LinearPanel(const PackedWeight& weight, const Activations& x, const LinearR
     }
   });
   const int64_t column = panel * kPanelRows, count = std::min(kPanelRows, weight.rows - column);
-  for (int64_t r = 0; r < rows; ++r) StoreRow(result, weight.rows, row + r, column, count, sums + r * kPanelRows);
+  StoreSums<Level>(result, weight.rows, row, rows, column, count, sums, kPanelRows);
 }
 
 #define KK_INSTANTIATE(T)                                                                                            \

@@ -1,7 +1,6 @@
 // Few rows of activations: weights are read once and multiplied as they lie.
 #include "block.h"
 #include "linear.h"
-#include "store.h"
 
 namespace kk {
 namespace {
@@ -9,45 +8,55 @@ namespace {
 // How far ahead of the block in work memory is asked for: about what memory delivers in the time of an access.
 constexpr int64_t kAhead = 1536;
 
-// Row `row` of the activations times group `g`, into sums[16].
+// Row `row` of the activations times group `g`, into sums[16]. Not inlined: for each format once, not once for each type of result.
 template <PackedFormat F, bool kTwoBytes>
-inline void GroupTimesBytes(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row, float* sums) {
-  constexpr int64_t kBytesPerBlock = PackedTraits<F>::kBlockBytes;
+[[gnu::noinline]] void GroupTimesBytes(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row,
+                                       float* sums) {
+  using Traits = PackedTraits<F>;
+  constexpr int kHalves = Traits::kHalves;
   const int64_t blocks = weight.blocks_per_group();
-  const uint8_t* block = weight.blocks + g * blocks * kBytesPerBlock;
   const int8_t *bytes = x.bytes + row * x.columns, *low = kTwoBytes ? x.low_bytes + row * x.columns : nullptr;
-  const float *scales = x.scales + row * blocks, *block_sums = x.sums + row * blocks;
+  const float *scales = x.scales + row * blocks, *half_sums = x.sums + row * blocks * 2;
   VF products[kGroupVectors] = {}, minima[kGroupVectors] = {};
-  for (int64_t b = 0; b < blocks; ++b, block += kBytesPerBlock) {
-    for (int64_t line = 0; line < kBytesPerBlock; line += 64) Prefetch(block + kAhead + line);
+  BlockCursor<F> at(weight, g, 0);
+  for (int64_t b = 0; b < blocks; ++b, at.Next()) {
+    for (int64_t line = 0; line < Traits::kBlockBytes; line += 64) Prefetch(at.block() + kAhead + line);
     for (int v = 0; v < kGroupVectors; ++v) {
-      const BlockScales<F> of(block, v);
-      VI sum = BlockProducts<F>(block, v, bytes + b * kBlockColumns);
-      if (kTwoBytes) sum = sum * kHighByte + BlockProducts<F>(block, v, low + b * kBlockColumns);
-      products[v] += ToFloat(sum) * (of.d * scales[b]);
-      minima[v] += of.m * block_sums[b];
+      const BlockScales<F> of(at.block(), at.tail(), v);
+      VI sum[kHalves], low_sum[kHalves];
+      BlockProducts<F>(at.block(), v, bytes + b * kBlockColumns, sum);
+      if (kTwoBytes) BlockProducts<F>(at.block(), v, low + b * kBlockColumns, low_sum);
+      for (int half = 0; half < kHalves; ++half) {
+        const VI whole = kTwoBytes ? sum[half] * kHighByte + low_sum[half] : sum[half];
+        products[v] += ToFloat(whole) * (of.d[half] * scales[b]);
+        minima[v] += of.m[half] * (kHalves == 2 ? half_sums[2 * b + half] : half_sums[2 * b] + half_sums[2 * b + 1]);
+      }
     }
   }
   for (int v = 0; v < kGroupVectors; ++v) Pack<float>::Store(sums + v * kLanes, products[v] + minima[v]);
 }
 
 template <PackedFormat F>
-inline void GroupTimesFloats(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row, float* sums) {
-  constexpr int64_t kBytesPerBlock = PackedTraits<F>::kBlockBytes;
+[[gnu::noinline]] void GroupTimesFloats(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row,
+                                        float* sums) {
+  constexpr int kHalves = PackedTraits<F>::kHalves, kHalfColumns = kBlockColumns / kHalves;
   const int64_t blocks = weight.blocks_per_group();
   const float* floats = x.floats + row * x.columns;
   for (int v = 0; v < kGroupVectors; ++v) {
-    const uint8_t* block = weight.blocks + g * blocks * kBytesPerBlock;
     VF total = {};
-    for (int64_t b = 0; b < blocks; ++b, block += kBytesPerBlock) {
+    BlockCursor<F> at(weight, g, 0);
+    for (int64_t b = 0; b < blocks; ++b, at.Next()) {
       const float* in = floats + b * kBlockColumns;
-      VF products[4] = {};
-      ForBlockColumns<F>(block, v, [&](int k, VF value) { products[k % 4] += value * in[k]; });
-      float sum[4] = {};
-      for (int k = 0; k < kBlockColumns; ++k) sum[k % 4] += in[k];
-      const BlockScales<F> of(block, v);
-      total += ((products[0] + products[1]) + (products[2] + products[3])) * of.d;
-      total += of.m * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+      VF products[kHalves][4] = {};
+      ForBlockColumns<F>(at.block(), v, [&](int k, VF value) { products[k / kHalfColumns][k % 4] += value * in[k]; });
+      const BlockScales<F> of(at.block(), at.tail(), v);
+      for (int half = 0; half < kHalves; ++half) {
+        float sum[4] = {};
+        for (int k = 0; k < kHalfColumns; ++k) sum[k % 4] += in[half * kHalfColumns + k];
+        const VF* p = products[half];
+        total += ((p[0] + p[1]) + (p[2] + p[3])) * of.d[half];
+        total += of.m[half] * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+      }
     }
     Pack<float>::Store(sums + v * kLanes, total);
   }
@@ -72,7 +81,7 @@ void LinearRows(const PackedWeight& weight, const Activations& x, const LinearRe
         } else {
           GroupTimesFloats<kFormat>(weight, x, g, row, sums);
         }
-        StoreRow(result, weight.rows, row, column, count, sums);
+        StoreSums<Level>(result, weight.rows, row, 1, column, count, sums, kGroupRows);
       }
     }
   });

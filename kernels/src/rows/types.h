@@ -28,7 +28,22 @@ using ComputeType = typename Compute<T>::Type;
 struct x86_64_v2;
 struct x86_64_v3;
 struct x86_64_v4;
-struct x86_64_v4_avx512vnni_avx512bf16;  // matrix products only
+struct x86_64_v3_avxvnni;  // matrix products only, and so is ...
+struct x86_64_v4_avx512vnni_avx512bf16;
+
+// The level that rows are compiled for, of one that only products are.
+template <class Level>
+struct RowLevel {
+  using Type = Level;
+};
+template <>
+struct RowLevel<x86_64_v3_avxvnni> {
+  using Type = x86_64_v3;
+};
+template <>
+struct RowLevel<x86_64_v4_avx512vnni_avx512bf16> {
+  using Type = x86_64_v4;
+};
 
 // X(type): every storage type of the floating-point kernels.
 #define KK_FLOAT_TYPES(X) X(float) X(double) X(Bf16) X(F16)

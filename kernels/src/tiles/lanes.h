@@ -35,6 +35,8 @@ inline VI PairProducts(VS a, VS b) {
 inline VI AddByteProducts(VI sum, VU u, VI s) {
 #if defined(__AVX512VNNI__)
   return (VI)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)u, (__m512i)s);
+#elif defined(__AVXVNNI__) && defined(__AVX2__)
+  return (VI)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)u, (__m256i)s);
 #else
   const VS even = (VS)s << 8 >> 8, odd = (VS)s >> 8;
   return sum + PairProducts((VS)(u & 0x00ff00ff), even) + PairProducts((VS)(u >> 8 & 0x00ff00ff), odd);
@@ -76,6 +78,20 @@ inline VF AddPairProducts(VF sum, VU a, VU b) {
 }
 
 inline VF ToFloat(VI v) { return __builtin_convertvector(v, VF); }
+
+// kLanes bytes, signed or not, a lane each. GCC 12 converts such vectors one number at a time, hence the intrinsics.
+inline VI LoadBytes(const int8_t* p) {
+#if defined(__AVX512F__)
+  return (VI)_mm512_maskz_cvtepi8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#elif defined(__AVX2__)
+  return (VI)_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+#else
+  int32_t word;
+  std::memcpy(&word, p, sizeof word);
+  return (VI)_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word));
+#endif
+}
+inline VI LoadBytes(const uint8_t* p) { return LoadBytes(reinterpret_cast<const int8_t*>(p)) & 255; }
 
 inline void Prefetch(const void* p) { __builtin_prefetch(p); }
 

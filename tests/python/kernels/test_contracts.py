@@ -10,18 +10,28 @@ from arrays import make, values_of
 
 OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
 COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
-FIRST_ORDER = {"add_rms_norm", "rope", "swiglu"}  # rope has forward mode too: it's linear
+FIRST_ORDER = {"add_rms_norm", "linear", "rope", "swiglu"}  # rope has forward mode too: it's linear
 # Ops for inference, and why they have no gradient.
 INFERENCE = {
     "apply_rope": "in place: rope has one",
     "argmax": "integers",
     "attention": "made for inference: a backward pass isn't written yet",
+    "masked_attention": "made for inference: a backward pass isn't written yet",
+    "pack_int4": "integers",
+    "pack_int8": "integers",
+    "pack_linear": "made for inference: linear has one",
     "pack_q4_0": "bytes",
     "pack_q4_1": "bytes",
+    "pack_q4_k": "bytes",
+    "pack_q6_k": "bytes",
     "pack_q8_0": "bytes",
+    "paged_attention": "made for inference: beside a cache nothing is trained",
+    "paged_quantize": "in place, bytes",
+    "paged_store": "in place",
     "packed_embedding": "a packed weight is bytes",
     "packed_linear": "its weight is bytes, its activations may be rounded to 8 bits",
     "sample": "integers",
+    "varlen_attention": "made for inference: a backward pass isn't written yet",
 }
 
 
@@ -47,7 +57,7 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         name: set(f.typed["props"]["nondiff"]) for name, f in k.functions.items() if f.typed["props"]["nondiff"]
     }
     assert declared.pop("rope") == declared.pop("rope_backward") == {"cos", "sin"}
-    assert declared.keys() == {"add_rms_norm_backward", "swiglu_backward"}
+    assert declared.keys() == {"add_rms_norm_backward", "linear_backward", "swiglu_backward"}
 
 
 def test_what_works_column_by_column_says_so(k):

@@ -9,15 +9,32 @@ pytest.importorskip("gguf", reason="gguf is not installed")
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
 
-FORMATS = ("q4_0", "q4_1", "q8_0")
-BLOCK_BYTES = {"q4_0": 18, "q4_1": 20, "q8_0": 34}
+FORMATS = ("q4_0", "q4_1", "q8_0", "q4_k", "q6_k")
+BLOCK_BYTES = {"q4_0": 18, "q4_1": 20, "q8_0": 34, "q4_k": 144, "q6_k": 210}
+BLOCK_COLUMNS = {"q4_0": 32, "q4_1": 32, "q8_0": 32, "q4_k": 256, "q6_k": 256}
+HALVES = {"q4_0": (0,), "q4_1": (0, 2), "q8_0": (0,), "q4_k": (0, 2), "q6_k": (208,)}  # where a block's f16 numbers are
 # Root mean square error in parts of sum |x| |w| / sqrt(K), what rounding x and w to so many bits gives.
 ERROR = {"i8": 8e-3, "i16": 6e-5, "bf16": 6e-3, "f32": 1e-6}
-SHAPES = ((3, 32), (16, 64), (37, 96), (130, 1088))  # borders of groups of 16, panels of 64 and of 512 columns
+# Rows, and columns in parts of a block: borders of groups of 16, panels of 64 rows and of 512 columns.
+SHAPES = ((3, 1), (16, 2), (37, 3), (130, 34))
+
+
+def columns_of(form, blocks):
+    return blocks * 32 if BLOCK_COLUMNS[form] == 32 else min(blocks, 4) * 256
 
 
 def blocks_of(weight, form):
     return quantize(np.asarray(weight, np.float32), GGMLQuantizationType[form.upper()])
+
+
+def random_blocks(rng, form, n, columns):
+    """Bytes at random, but for scales of about 1 / 64 of either sign. The gguf package doesn't quantise to the K formats."""
+    size = BLOCK_BYTES[form]
+    blocks = rng.integers(0, 256, (n, columns // BLOCK_COLUMNS[form], size)).astype(np.uint8)
+    for at in HALVES[form]:
+        scales = (rng.normal(size=blocks.shape[:2]) / 64).astype(np.float16)
+        blocks[:, :, at : at + 2] = scales[..., None].view(np.uint8)
+    return blocks.reshape(n, -1)
 
 
 def pack(k, blocks, form):
@@ -29,44 +46,49 @@ def values(blocks, form):
 
 
 def weights(k, form, n, columns, seed=0):
-    blocks = blocks_of(np.random.default_rng(seed).normal(size=(n, columns)), form)
+    rng = np.random.default_rng(seed)
+    blocks = random_blocks(rng, form, n, columns) if "k" in form else blocks_of(rng.normal(size=(n, columns)), form)
     return pack(k, blocks, form), values(blocks, form)
 
 
 def assert_product(found, x, w, compute):
     error = values_of(found) - x @ w.T
     size = np.sqrt((np.square(x) @ np.square(w).T).mean())
-    assert np.sqrt(np.square(error).mean()) < ERROR[compute] * size
+    # Rows of weights whose mean isn't zero multiply what x was rounded by alike, and such errors don't average out.
+    slack = (2 if error.size < 100 else 1) + 2 * np.sqrt(np.square(w.mean(1)).mean()) / w.std()
+    assert np.sqrt(np.square(error).mean()) < ERROR[compute] * size * slack
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_unpacked_is_what_gguf_says(k, form, shape):
-    packed, w = weights(k, form, *shape)
+    columns = columns_of(form, shape[1])
+    packed, w = weights(k, form, shape[0], columns)
     rows = np.arange(shape[0])[::-1].copy()
-    np.testing.assert_array_equal(k.packed_embedding(packed, rows, columns=shape[1]), w[rows].astype(np.float32))
+    np.testing.assert_array_equal(k.packed_embedding(packed, rows, columns=columns), w[rows].astype(np.float32))
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_byte_is_unpacked(k, form):
     """Bytes at random, scales included where they are finite."""
-    size = BLOCK_BYTES[form]
+    size, columns = BLOCK_BYTES[form], 4 * BLOCK_COLUMNS[form]
     blocks = np.random.default_rng(3).integers(0, 256, (48, 4 * size)).astype(np.uint8)
     for block in range(4):  # exponents that a half can hold beside a factor of 128
-        blocks[:, block * size + 1] &= 0x9F
-        if form == "q4_1":
-            blocks[:, block * size + 3] &= 0x9F
+        for at in HALVES[form]:
+            blocks[:, block * size + at + 1] &= 0x9F
     packed, w = pack(k, blocks, form), values(blocks, form)
-    np.testing.assert_allclose(k.packed_embedding(packed, np.arange(48), columns=128), w, rtol=1e-6, atol=1e-30)
+    found = k.packed_embedding(packed, np.arange(48), columns=columns)
+    np.testing.assert_allclose(found, w, rtol=1e-6, atol=1e-30)
 
 
 @pytest.mark.parametrize("compute", ERROR)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_product(k, form, shape, compute):
-    packed, w = weights(k, form, *shape)
+    columns = columns_of(form, shape[1])
+    packed, w = weights(k, form, shape[0], columns)
     for rows in (1, 2, 3, 5, 6, 7, 12, 64, 257):
-        x = np.random.default_rng(rows).normal(size=(rows, shape[1])).astype(np.float32)
+        x = np.random.default_rng(rows).normal(size=(rows, columns)).astype(np.float32)
         assert_product(k.packed_linear(x, packed, compute=compute), x.astype(np.float64), w, compute)
 
 
@@ -167,6 +189,7 @@ def damaged(packed, at, value):
         (lambda p: p[:-1].copy(), "its header says 20 rows, its shape 19: a packed tensor can't be cut or reshaped"),
         (lambda p: p[:, :40].copy(), "bytes don't hold: the tensor is damaged"),
         (lambda p: damaged(p, 24, b"\xff" * 8), "its header says -1 columns"),
+        (lambda p: damaged(p, 32, b"\1"), "the tensor is damaged"),  # tails, which this format hasn't
         (lambda p: damaged(p, 24, b"\xe0" + b"\xff" * 6 + b"\x7f"), "the tensor is damaged"),
         (lambda p: p[:1, :20].copy(), "got 20 bytes, less than their header"),
     ],
@@ -193,14 +216,63 @@ def test_other_mistakes(k):
         k.pack_q4_1(np.zeros((2, 21), np.uint8))
 
 
+# Integers given as arrays: of groups of columns, signed or not, with zero points or without.
+GROUPS = [(32, 1), (64, 2), (128, 3), (96, 2)]
+
+
+def integers(rng, bits, signed, n, columns):
+    low = -(1 << (bits - 1)) if signed else 0
+    return rng.integers(low, low + (1 << bits), (n, columns)).astype(np.int8 if signed else np.uint8)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("with_zeros", [False, True])
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize(("group", "groups"), GROUPS)
+def test_integers_in_groups(k, group, groups, bits, signed, with_zeros, dtype):
+    rng, n, columns = np.random.default_rng(group), 37, group * groups
+    given = integers(rng, bits, signed, n, columns)
+    scales, wide_scales = make(rng.normal(size=(n, groups)) / (1 << bits), dtype)
+    zeros, wide_zeros = make(rng.integers(-3, 12, (n, groups)), dtype) if with_zeros else (None, np.zeros((n, groups)))
+    if dtype == "bf16":
+        given = torch.from_numpy(given)
+    packed = getattr(k, f"pack_int{bits}")(given, scales, zeros)
+    w = np.repeat(wide_scales, group, 1) * (np.asarray(given, np.float64) - np.repeat(wide_zeros, group, 1))
+    packed = np.asarray(packed)
+    unpacked = k.packed_embedding(packed, np.arange(n), columns=columns)
+    np.testing.assert_allclose(unpacked, w, rtol=0, atol=1e-6 * np.abs(w).max() * 4)
+    for rows in (1, 3, 9):
+        x = rng.normal(size=(rows, columns)).astype(np.float32)
+        for compute in ERROR:
+            assert_product(k.packed_linear(x, packed, compute=compute), x.astype(np.float64), w, compute)
+
+
+def test_mistakes_in_integers(k):
+    values, scales = np.full((2, 64), 8, np.int8), np.ones((2, 1), np.float32)
+    with pytest.raises(ValueError, match=r"pack_int4: values: expected numbers from -8 to 7, got 8 at \[0, 0\]"):
+        k.pack_int4(values, scales)
+    bad = np.zeros((2, 64), np.uint8)
+    bad[1, 3] = 16
+    with pytest.raises(ValueError, match=r"values: expected numbers from 0 to 15, got 16 at \[1, 3\]"):
+        k.pack_int4(bad, scales)
+    with pytest.raises(ValueError, match=r"pack_int8: expected K % \(32 \* G\) == 0"):
+        k.pack_int8(values, np.ones((2, 3), np.float32))
+    packed = k.pack_int8(values, scales)
+    for tails in (0, 3, -1):
+        with pytest.raises(ValueError, match="the tensor is damaged"):
+            k.packed_embedding(damaged(packed, 32, np.int64(tails).tobytes()), np.zeros(1, np.int32), columns=64)
+
+
 def test_damaged_values_are_computed_with(k):
     """All that a header doesn't guard is numbers: any bytes give a result, infinite or NaN at worst."""
     rng = np.random.default_rng(6)
     for form in FORMATS:
-        packed, _ = weights(k, form, 20, 64)
+        columns = columns_of(form, 2)
+        packed, _ = weights(k, form, 20, columns)
         for _ in range(50):
             copy = packed.copy().reshape(-1)
             copy[64:] = rng.integers(0, 256, copy.size - 64)
             for compute in ERROR:
-                found = k.packed_linear(np.ones((6, 64), np.float32), copy.reshape(packed.shape), compute=compute)
+                found = k.packed_linear(np.ones((6, columns), np.float32), copy.reshape(packed.shape), compute=compute)
                 assert found.shape == (6, 20)

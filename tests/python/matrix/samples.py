@@ -58,6 +58,7 @@ SAMPLES = {
     "l2_normalize_backward": Sample((_D, _X), {"eps": 1e-12}, (0, 1)),
     "layer_norm": Sample((_X, _W, _B)),
     "layer_norm_backward": Sample((_D, _X, _W), {"eps": 1e-5}, (0, 1)),
+    "linear": Sample((_X, _normal(5, 8), _normal(5)), {"activation": "silu"}),
     "mean_pool": Sample((_X, _TOKENS), mapped=(0, 1)),
     "mean_pool_backward": Sample((_normal(2, 8), _TOKENS), mapped=(0, 1)),
     "rms_norm": Sample((_X, _W)),

@@ -1,0 +1,35 @@
+// Reading what pack_linear has made.
+#pragma once
+
+#include "../linear/contract.h"
+#include "../linear/header.h"
+#include "dense.h"
+
+namespace kk {
+
+constexpr int64_t kHeaderItems = 64;
+
+template <class T>
+constexpr PackedFormat kDenseFormat = PackedFormat::kF32;
+template <>
+inline constexpr PackedFormat kDenseFormat<F16> = PackedFormat::kF16;
+template <>
+inline constexpr PackedFormat kDenseFormat<Bf16> = PackedFormat::kBf16;
+
+// Throws where the tensor isn't one that was packed, or is cut.
+template <class T>
+DenseWeight<T> ReadPackedDense(kp::TensorView packed) {
+  const PackedHeader header = ReadHeader(packed, "pack_linear");
+  KP_CHECK(header.format == static_cast<uint32_t>(kDenseFormat<T>), ValueError)
+      << "weight: expected a tensor that pack_linear has made of " << packed.dtype()
+      << ", got one of another dtype: convert the weight and pack it again";
+  const int64_t items = packed.numel() - kHeaderItems, rows = header.rows, columns = header.columns;
+  const bool fits =
+      columns >= 0 && columns <= items &&
+      (columns == 0 || (rows + kDenseRows - 1) / kDenseRows * kDenseRows <= items / PackedColumns(columns));
+  KP_CHECK(fits, ValueError) << "weight: its header says " << columns << " columns, which its " << packed.nbytes()
+                             << " bytes don't hold: the tensor is damaged";
+  return {{nullptr, rows, columns, 0, 0}, Data<T>(packed) + kHeaderItems};
+}
+
+}  // namespace kk
