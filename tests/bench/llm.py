@@ -85,6 +85,25 @@ def tokens_per_second(k: Any) -> None:
         print(f"{name:<34}{rates[0]:>12,.0f}{rates[1]:>12,.0f}")
 
 
+def training(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    """Forward and backward passes."""
+    rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = []
+    for causal, dtype in ((False, torch.float32), (True, torch.float32), (False, torch.bfloat16)):
+        given = [torch.randn(1, 1024, 8, 64).to(dtype).requires_grad_() for _ in range(3)]
+        first = [a.detach().transpose(1, 2).contiguous().requires_grad_() for a in given]
+        d_out = torch.randn(1, 1024, 8, 64).to(dtype)
+        rows.append(
+            (
+                f"attention forward + backward{', causal' if causal else ''}, {str(dtype)[6:]}",
+                lambda a=given, d=d_out, c=causal: torch.autograd.grad(k.attention(*a, causal=c), a, d),
+                lambda a=first, d=d_out.transpose(1, 2).contiguous(), c=causal: torch.autograd.grad(
+                    functional.scaled_dot_product_attention(*a, is_causal=c), a, d
+                ),
+            )
+        )
+    return rows
+
+
 def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     """Name, ours, torch's."""
     torch.manual_seed(0)
@@ -130,6 +149,7 @@ def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]
                 ),
             )
         )
+    rows += training(k)
     ones = torch.ones(576)
     for m in (1, 512):
         x, r = torch.randn(m, 576), torch.randn(m, 576)

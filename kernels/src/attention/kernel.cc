@@ -6,6 +6,7 @@
 #include "../tiles/tile.h"
 #include "../tiles/transpose.h"
 #include "attention.h"
+#include "scores.h"
 
 namespace kk {
 namespace {
@@ -70,24 +71,6 @@ struct Values {
   }
 };
 
-// The keys [first, last) that a query sees.
-struct Seen {
-  int64_t first, last;
-};
-
-template <class T>
-Seen SeenBy(const AttentionArgs<T>& args, int64_t keys, int64_t query) {
-  const int64_t at = args.causal ? keys - args.queries + query + 1 : keys;
-  const int64_t last = std::clamp<int64_t>(at, 0, keys);
-  return {args.window > 0 ? std::max<int64_t>(0, at - args.window) : 0, last};
-}
-
-inline VF Tanh(VF x) {
-  const VF e = Exp(-2 * Abs(x));
-  const VF t = (1 - e) / (1 + e);
-  return x < VF{} ? -t : t;
-}
-
 // scores[0, kAttentionKeys) to weights: those of keys [first, last) become exp(score - largest), the others 0. Returns what the
 // row's earlier sums are multiplied with.
 inline float WeighRow(float* scores, int64_t first, int64_t last, float soft_cap, float* largest, float* total) {
@@ -120,7 +103,7 @@ template <class Level, class T>
 void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* memory) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared();
   const Scratch scratch(memory, rows, padded);
-  const int64_t length = args.lengths ? std::clamp<int64_t>(args.lengths[task.batch], 0, args.keys) : args.keys;
+  const int64_t length = LengthOf(args, task.batch);
   GatherQueries(args, task, scratch.queries);
   std::fill(state.sums, state.sums + rows * padded, 0.0f);
   std::fill(state.largest, state.largest + rows, -INFINITY);
@@ -154,8 +137,8 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
 }
 
 template <class Level, class T>
-void AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
-                    int64_t row_stride, T* out, int64_t width) {
+float AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
+                     int64_t row_stride, T* out, int64_t width) {
   float top = -INFINITY;
   for (int64_t p = 0; p < parts; ++p) top = std::max(top, largest[p * row_stride]);
   float all = 0;
@@ -170,13 +153,14 @@ void AttentionMerge(const float* sums, const float* largest, const float* total,
     }
     Put(out + d, extent, all == 0 ? VF{} : sum / all);
   });
+  return all == 0 ? INFINITY : top + std::log(all);
 }
 
-#define KK_INSTANTIATE(T)                                                                                              \
-  template void AttentionRun<KP_VARIANT, T>(const AttentionArgs<T>&, const AttentionTask&, const AttentionState&,      \
-                                            float*);                                                                   \
-  template void AttentionMerge<KP_VARIANT, T>(const float*, const float*, const float*, int64_t, int64_t, int64_t, T*, \
-                                              int64_t);
+#define KK_INSTANTIATE(T)                                                                                           \
+  template void AttentionRun<KP_VARIANT, T>(const AttentionArgs<T>&, const AttentionTask&, const AttentionState&,   \
+                                            float*);                                                                \
+  template float AttentionMerge<KP_VARIANT, T>(const float*, const float*, const float*, int64_t, int64_t, int64_t, \
+                                               T*, int64_t);
 KK_ATTENTION_TYPES(KK_INSTANTIATE)
 
 }  // namespace kk

@@ -10,12 +10,11 @@ from arrays import make, values_of
 
 OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
 COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
-FIRST_ORDER = {"add_rms_norm", "rope", "swiglu"}  # rope has forward mode too: it's linear
+FIRST_ORDER = {"add_rms_norm", "attention", "rope", "swiglu"}  # rope has forward mode too: it's linear
 # Ops for inference, and why they have no gradient.
 INFERENCE = {
     "apply_rope": "in place: rope has one",
     "argmax": "integers",
-    "attention": "made for inference: a backward pass isn't written yet",
     "pack_q4_0": "bytes",
     "pack_q4_1": "bytes",
     "pack_q8_0": "bytes",
@@ -47,7 +46,7 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         name: set(f.typed["props"]["nondiff"]) for name, f in k.functions.items() if f.typed["props"]["nondiff"]
     }
     assert declared.pop("rope") == declared.pop("rope_backward") == {"cos", "sin"}
-    assert declared.keys() == {"add_rms_norm_backward", "swiglu_backward"}
+    assert declared.keys() == {"add_rms_norm_backward", "attention_backward", "swiglu_backward"}
 
 
 def test_what_works_column_by_column_says_so(k):

@@ -16,6 +16,7 @@ FILES = (
     "test_gradients.py",
     "test_edges.py",
     "test_attention.py",
+    "test_attention_gradient.py",
     "test_llm_rows.py",
     "test_sampling.py",
 )
