@@ -11,6 +11,12 @@ from pathlib import Path
 
 # The example of each op. An op without one fails the build.
 EXAMPLES = {
+    "adamw": """\
+params, grads = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)]
+mean, square = [np.zeros(2, np.float32)], [np.zeros(2, np.float32)]
+k.adamw(params, grads, mean, square, 1, 0.1)  # step 1, a learning rate of 0.1
+print(params[0])
+""",
     "add_rms_norm": """\
 x, residual = np.array([[1, 2]], np.float32), np.array([[2, 2]], np.float32)
 out, total = k.add_rms_norm(x, residual, np.ones(2, np.float32))
@@ -28,6 +34,15 @@ print(k.argmax(np.array([[1, 3, 2], [5, 4, 5]], np.float32)))
 x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
 print(k.attention(x, x, x, causal=True)[0, :, 0])
 """,
+    "clip_grad_norm": """\
+grads = [np.array([3], np.float32), np.array([0, 4], np.float32)]
+print(k.clip_grad_norm(grads, max_norm=1), grads)
+""",
+    "cross_entropy": """\
+logits = np.array([[2, 1, 0], [0, 0, 5]], np.float32)
+print(k.cross_entropy(logits, np.array([0, 1])))
+print(k.cross_entropy(logits, np.array([0, -100]), label_smoothing=0.1))  # the second row has no target
+""",
     "embedding": """\
 table = np.arange(8, dtype=np.float32).reshape(4, 2)
 print(k.embedding(table, np.array([3, 0])))
@@ -43,6 +58,11 @@ print(k.l2_normalize(np.array([[3, 4], [0, 2]], np.float32)))
     "layer_norm": """\
 x = np.array([[1, 2, 3, 4]], np.float32)
 print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
+""",
+    "lion": """\
+params, grads, mean = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)], [np.zeros(2, np.float32)]
+k.lion(params, grads, mean, 0.1)  # a learning rate of 0.1
+print(params[0])
 """,
     "mean_pool": """\
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
@@ -85,6 +105,11 @@ print(k.rope(x, cos, sin, interleaved=True))
     "sample": """\
 logits = np.array([1, 3, 2, 0], np.float32)
 print([int(k.sample(logits, seed=7, step=step, top_k=2)) for step in range(8)])
+""",
+    "sgd": """\
+params, grads, momenta = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)], [np.zeros(2, np.float32)]
+k.sgd(params, grads, momenta, 0.1, momentum=0.9)  # a learning rate of 0.1
+print(params[0], momenta[0])
 """,
     "softmax": """\
 x = np.array([[1, 2, 3]], np.float32)

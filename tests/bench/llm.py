@@ -101,6 +101,34 @@ def training(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
                 ),
             )
         )
+    logits, targets = (torch.randn(128, 49152) * 3).requires_grad_(), torch.randint(49152, (128,))
+    rows.append(
+        (
+            "cross-entropy 128 x 49,152, forward + backward",
+            lambda: torch.autograd.grad(k.cross_entropy(logits, targets).mean(), logits),
+            lambda: torch.autograd.grad(functional.cross_entropy(logits, targets), logits),
+        )
+    )
+    params, grads, mean, square = ([torch.rand(1 << 20) for _ in range(4)] for _ in range(4))
+    leaves = [p.clone().requires_grad_() for p in params]
+    for leaf, grad in zip(leaves, grads, strict=True):
+        leaf.grad = grad.clone()
+    fused = torch.optim.AdamW(leaves, fused=True)
+    count = iter(range(1, 1 << 30))
+    rows.append(
+        (
+            "AdamW on 4 M numbers / torch fused",
+            lambda: k.adamw(params, grads, mean, square, next(count), 1e-3),
+            fused.step,
+        )
+    )
+    rows.append(
+        (
+            "clip_grad_norm of 4 M numbers, none clipped",
+            lambda: k.clip_grad_norm(grads, max_norm=1e9),
+            lambda: torch.nn.utils.clip_grad_norm_(leaves, 1e9),
+        )
+    )
     return rows
 
 

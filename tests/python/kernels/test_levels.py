@@ -19,6 +19,8 @@ FILES = (
     "test_attention_gradient.py",
     "test_llm_rows.py",
     "test_sampling.py",
+    "test_cross_entropy.py",
+    "test_optimizers.py",
 )
 TILES = ("test_linear.py",)  # made of matrix tiles, which have a level beyond v4
 

@@ -58,11 +58,13 @@ _ANGLES = _normal(2, 3)
 _COS, _SIN = np.cos(_ANGLES).astype(np.float32), np.sin(_ANGLES).astype(np.float32)
 _HEADS = _normal(2, 3, 8)  # two positions of three heads
 _QUERIES, _KEYS, _VALUES = (_normal(1, 3, heads, 4).astype(np.float32) for heads in (4, 2, 2))
+_CLASSES = np.array([[0, 7, 3], [5, 5, 1]], np.int32)
 _TOKENS = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
 
 SAMPLES = {
     "add_rms_norm": Sample((_X, _D, _W), mapped=(0, 1)),
     "attention": Sample((_QUERIES, _KEYS, _VALUES), {"causal": True}, (0, 1, 2), np.float32),
+    "cross_entropy": Sample((_X.astype(np.float32), _CLASSES), {"label_smoothing": 0.1}, (0, 1), np.float32),
     "embedding": Sample((_TABLE, _INDICES), mapped=(1,)),
     "embedding_backward": Sample((_D, _TABLE, _INDICES)),
     "gelu": Sample((_X,)),
