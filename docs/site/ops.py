@@ -47,6 +47,11 @@ print(k.cross_entropy(logits, np.array([0, -100]), label_smoothing=0.1))  # the 
 table = np.arange(8, dtype=np.float32).reshape(4, 2)
 print(k.embedding(table, np.array([3, 0])))
 """,
+    "fused_linear_cross_entropy": """\
+x, weight = np.array([[1, 2]], np.float32), np.array([[1, 0], [0, 1], [1, 1]], np.float32)  # logits 1, 2 and 3
+print(k.fused_linear_cross_entropy(x, weight, np.array([2])))
+print(k.cross_entropy(x @ weight.T, np.array([2])))
+""",
     "gelu": """\
 x = np.array([-1, 0, 1, 2], np.float32)
 print(k.gelu(x))

@@ -109,6 +109,14 @@ def training(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
             lambda: torch.autograd.grad(functional.cross_entropy(logits, targets), logits),
         )
     )
+    x, weight = torch.randn(128, 576, requires_grad=True), (torch.randn(49152, 576) / 24).requires_grad_()
+    rows.append(
+        (
+            "the same of 576 wide states, with its linear",
+            lambda: torch.autograd.grad(k.fused_linear_cross_entropy(x, weight, targets).mean(), (x, weight)),
+            lambda: torch.autograd.grad(functional.cross_entropy(x @ weight.T, targets), (x, weight)),
+        )
+    )
     params, grads, mean, square = ([torch.rand(1 << 20) for _ in range(4)] for _ in range(4))
     leaves = [p.clone().requires_grad_() for p in params]
     for leaf, grad in zip(leaves, grads, strict=True):

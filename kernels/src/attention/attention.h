@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../rows/types.h"
+#include "../tiles/padded.h"
 
 namespace kk {
 
@@ -45,8 +46,6 @@ struct AttentionState {
   float* largest;  // [rows]
   float* total;  // [rows]: of exp(score - largest)
 };
-
-inline int64_t PaddedWidth(int64_t width) { return (width + 15) / 16 * 16; }
 
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t AttentionScratch(int64_t rows, int64_t width) {

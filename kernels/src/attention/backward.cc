@@ -2,6 +2,7 @@
 // a row per key: what a query has one of (that logarithm, say) is then a lane, and no product needs a transposed weight.
 #include "backward.h"
 
+#include "../tiles/float_rows.h"
 #include "../tiles/tile.h"
 #include "../tiles/transpose.h"
 #include "scores.h"
@@ -28,18 +29,6 @@ struct Scratch {
         lse(values + kBackwardKeys * padded),
         delta(lse + kQ) {}
 };
-
-// to[column][row] = from[row][column]; both sizes are multiples of kLanes.
-void TransposeMatrix(const float* from, int64_t rows, int64_t columns, float* to) {
-  for (int64_t r = 0; r < rows; r += kLanes) {
-    for (int64_t c = 0; c < columns; c += kLanes) {
-      VF block[kLanes];
-      for (int i = 0; i < kLanes; ++i) block[i] = Pack<float>::Load(from + (r + i) * columns + c);
-      Transpose(block);
-      for (int i = 0; i < kLanes; ++i) Pack<float>::Store(to + (c + i) * rows + r, block[i]);
-    }
-  }
-}
 
 // The block of queries [query, query + count) of a head.
 struct Block {
@@ -71,25 +60,6 @@ void Gather(const AttentionGradientArgs<T>& args, const Block& block, const Scra
   TransposeMatrix(to.q, kQ, padded, to.q_columns);
   TransposeMatrix(to.d_out, kQ, padded, to.d_out_columns);
 }
-
-// Rows of keys or values as floats, with their stride: as they lie where they are floats, else copied.
-template <class T>
-struct FloatRows {
-  const float* data;
-  int64_t stride;
-  FloatRows(const T* from, int64_t row_stride, int64_t count, int64_t width, float* scratch) {
-    if constexpr (std::is_same_v<T, float>) {
-      data = from, stride = row_stride;
-    } else {
-      data = scratch, stride = PaddedWidth(width);
-      for (int64_t j = 0; j < count; ++j) {
-        ForRow<T>(width, [&](int64_t d, auto extent) {
-          Put(scratch + j * stride + d, extent, Get(from + j * row_stride + d, extent));
-        });
-      }
-    }
-  }
-};
 
 // A key's scores to weights, and the gradients of its weights to those of its scores. Queries outside [first, last) don't see it.
 inline void Weigh(float* weights, float* slopes, int64_t columns, int64_t first, int64_t last, float soft_cap,

@@ -10,11 +10,6 @@ namespace kk {
 
 inline AttentionStrides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
 
-// Memory of this thread, which the next call with the same key gets again.
-inline float* FloatScratch(const char* key, int64_t count) {
-  return kp::Workspace(kp::Device(), key, static_cast<uint64_t>(count) * sizeof(float)).data_as<float>();
-}
-
 inline void CheckRows(const char* name, kp::TensorView x) {
   KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
       << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)

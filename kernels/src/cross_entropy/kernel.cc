@@ -13,8 +13,8 @@ float CrossEntropyRow(const CrossEntropyOptions& options, const T* logits, int64
   const int64_t width = options.classes;
   const float max =
       RowMax<T>(width, [&](int64_t i, auto extent) { return Get(logits + i, extent, -__builtin_inff()); });
-  const double sum = RowSum<T>(
-      width, [&](int64_t i, auto extent) { return Exp(Get(logits + i, extent, -__builtin_inff()) - max); });
+  const double sum =
+      RowSum<T>(width, [&](int64_t i, auto extent) { return Exp(Get(logits + i, extent, -__builtin_inff()) - max); });
   double mean = 0;
   if (options.smoothing > 0) {
     mean = RowSum<T>(width, [&](int64_t i, auto extent) { return Get(logits + i, extent); }) / width;
@@ -35,10 +35,9 @@ void CrossEntropyBackwardRow(const CrossEntropyOptions& options, float d_loss, c
   at(target, Part{1}, slope.all + slope.target);
 }
 
-#define KK_INSTANTIATE(T)                                                                                          \
-  template float CrossEntropyRow<KP_VARIANT, T>(const CrossEntropyOptions&, const T*, int64_t, float*);            \
-  template void CrossEntropyBackwardRow<KP_VARIANT, T>(const CrossEntropyOptions&, float, const T*, int64_t, float, \
-                                                       T*);
+#define KK_INSTANTIATE(T)                                                                               \
+  template float CrossEntropyRow<KP_VARIANT, T>(const CrossEntropyOptions&, const T*, int64_t, float*); \
+  template void CrossEntropyBackwardRow<KP_VARIANT, T>(const CrossEntropyOptions&, float, const T*, int64_t, float, T*);
 KK_CROSS_ENTROPY_TYPES(KK_INSTANTIATE)
 
 }  // namespace kk

@@ -68,11 +68,11 @@ void Scale(T* x, float factor, int64_t count) {
   ForRow<T>(count, [&](int64_t i, auto extent) { Put(x + i, extent, Get(x + i, extent) * factor); });
 }
 
-#define KK_INSTANTIATE(T)                                                                              \
-  template void Adamw<KP_VARIANT, T>(const AdamwStep&, T*, const T*, float*, float*, int64_t);         \
-  template void Lion<KP_VARIANT, T>(const LionStep&, T*, const T*, float*, int64_t);                   \
-  template void Sgd<KP_VARIANT, T>(const SgdStep&, T*, const T*, float*, int64_t);                     \
-  template double SumOfSquares<KP_VARIANT, T>(const T*, int64_t);                                      \
+#define KK_INSTANTIATE(T)                                                                      \
+  template void Adamw<KP_VARIANT, T>(const AdamwStep&, T*, const T*, float*, float*, int64_t); \
+  template void Lion<KP_VARIANT, T>(const LionStep&, T*, const T*, float*, int64_t);           \
+  template void Sgd<KP_VARIANT, T>(const SgdStep&, T*, const T*, float*, int64_t);             \
+  template double SumOfSquares<KP_VARIANT, T>(const T*, int64_t);                              \
   template void Scale<KP_VARIANT, T>(T*, float, int64_t);
 KK_OPTIMIZER_TYPES(KK_INSTANTIATE)
 

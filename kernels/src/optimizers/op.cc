@@ -62,9 +62,8 @@ double Number(kp::TensorView x) { return static_cast<double>(*Data<float>(x)); }
 template <class F>
 void ForParams(const MutTensors& params, F f) {
   if (params.empty()) return;
-  kp::dispatch<float, kp::half, kp::bfloat16>(params[0].dtype(), [&](auto t) {
-    f(Tag<typename Storage<typename decltype(t)::type>::Type>(), Runs(params));
-  });
+  kp::dispatch<float, kp::half, kp::bfloat16>(
+      params[0].dtype(), [&](auto t) { f(Tag<typename Storage<typename decltype(t)::type>::Type>(), Runs(params)); });
 }
 
 template <class Level>
@@ -140,9 +139,8 @@ void ClipGradNorm(MutTensors grads, double max_norm, kp::MutTensorView norm) {
     *Data<float>(norm) = static_cast<float>(found);
     const auto factor = static_cast<float>(max_norm / (found + 1e-6));
     if (factor >= 1) return;  // a NaN goes on: gradients that are NaN anyway
-    ForRuns(runs, [&](size_t i) {
-      Scale<Level, T>(Data<T>(grads[runs[i].item]) + runs[i].begin, factor, runs[i].count);
-    });
+    ForRuns(runs,
+            [&](size_t i) { Scale<Level, T>(Data<T>(grads[runs[i].item]) + runs[i].begin, factor, runs[i].count); });
   });
 }
 
@@ -151,9 +149,10 @@ void ClipGradNorm(MutTensors grads, double max_norm, kp::MutTensorView norm) {
 
 #define KK_WHERE "where T in {f32, f16, bf16} with deterministic"
 
-KP_DOC(adamw,
-       "A step of AdamW on flat tensors (p.view(-1)), in place. exp_avg and exp_avg_sq are zeros before the first step, "
-       "whose number is 1.");
+KP_DOC(
+    adamw,
+    "A step of AdamW on flat tensors (p.view(-1)), in place. exp_avg and exp_avg_sq are zeros before the first step, "
+    "whose number is 1.");
 KK_EXPORT(adamw, kk::AdamwOp,
           "(params!: list[T[_]], grads: list[T[_]], exp_avg!: list[f32[_]], exp_avg_sq!: list[f32[_]], step: i32[], "
           "lr: f32[], *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01) "

@@ -20,6 +20,7 @@ FILES = (
     "test_llm_rows.py",
     "test_sampling.py",
     "test_cross_entropy.py",
+    "test_fused_linear_cross_entropy.py",
     "test_optimizers.py",
 )
 TILES = ("test_linear.py",)  # made of matrix tiles, which have a level beyond v4

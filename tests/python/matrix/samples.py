@@ -67,6 +67,9 @@ SAMPLES = {
     "cross_entropy": Sample((_X.astype(np.float32), _CLASSES), {"label_smoothing": 0.1}, (0, 1), np.float32),
     "embedding": Sample((_TABLE, _INDICES), mapped=(1,)),
     "embedding_backward": Sample((_D, _TABLE, _INDICES)),
+    "fused_linear_cross_entropy": Sample(
+        (_X.astype(np.float32), _normal(9, 8).astype(np.float32), _CLASSES), mapped=(0, 2), dtype=np.float32
+    ),
     "gelu": Sample((_X,)),
     "gelu_backward": Sample((_D, _X), {"approximate": "none"}, (0, 1)),
     "l2_normalize": Sample((_X,)),
