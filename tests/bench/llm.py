@@ -92,11 +92,12 @@ def training(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
         given = [torch.randn(1, 1024, 8, 64).to(dtype).requires_grad_() for _ in range(3)]
         first = [a.detach().transpose(1, 2).contiguous().requires_grad_() for a in given]
         d_out = torch.randn(1, 1024, 8, 64).to(dtype)
+        d_first = d_out.transpose(1, 2).contiguous()
         rows.append(
             (
                 f"attention forward + backward{', causal' if causal else ''}, {str(dtype)[6:]}",
                 lambda a=given, d=d_out, c=causal: torch.autograd.grad(k.attention(*a, causal=c), a, d),
-                lambda a=first, d=d_out.transpose(1, 2).contiguous(), c=causal: torch.autograd.grad(
+                lambda a=first, d=d_first, c=causal: torch.autograd.grad(
                     functional.scaled_dot_product_attention(*a, is_causal=c), a, d
                 ),
             )

@@ -110,8 +110,8 @@ void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const 
         }
       }
       ForTargets(args, block, c, count, logits, [&](int64_t token, float& slope) { slope -= slopes.target[token]; });
-      Multiply<FloatSteps>(count, vectors, logits, kT, args.rows + block * kT * padded, padded,
-                           TokensOf(args, block), sums, padded, block > 0);
+      Multiply<FloatSteps>(count, vectors, logits, kT, args.rows + block * kT * padded, padded, TokensOf(args, block),
+                           sums, padded, block > 0);
       Multiply<TransposedFloatSteps>(width, kT, weights.data, weights.stride, logits, kT, count,
                                      d_x + block * padded * kT, kT, true);
     }

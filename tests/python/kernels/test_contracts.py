@@ -10,7 +10,14 @@ from arrays import make, values_of
 
 OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
 COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
-FIRST_ORDER = {"add_rms_norm", "attention", "cross_entropy", "fused_linear_cross_entropy", "rope", "swiglu"}  # rope has forward mode too: it's linear
+FIRST_ORDER = {
+    "add_rms_norm",
+    "attention",
+    "cross_entropy",
+    "fused_linear_cross_entropy",
+    "rope",
+    "swiglu",
+}  # rope has forward mode too: it's linear
 # Ops without a gradient, and why.
 INFERENCE = {
     "adamw": "a step of an optimizer, in place",

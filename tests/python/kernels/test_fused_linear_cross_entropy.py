@@ -137,9 +137,7 @@ def test_no_memory_for_logits(k):
 
 def test_mistakes(k):
     x, weight, targets, _ = inputs((3, 5, 7))
-    with pytest.raises(
-        IndexError, match="fused_linear_cross_entropy: targets: element 1 is 7, not one of 7 classes"
-    ):
+    with pytest.raises(IndexError, match="fused_linear_cross_entropy: targets: element 1 is 7, not one of 7 classes"):
         k.fused_linear_cross_entropy(x, weight, torch.tensor([0, 7, 0]))
     with pytest.raises(ValueError, match="label_smoothing: expected a number from 0 to 1, got -1"):
         k.fused_linear_cross_entropy(x, weight, targets, label_smoothing=-1.0)

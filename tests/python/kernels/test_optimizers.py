@@ -71,7 +71,11 @@ def test_lion(k, dtype):
             m.mul_(0.95).add_(g.double(), alpha=0.05)
     close(found, mean, 2e-6)
     assert sum((~c).sum() for c in certain) < 100
-    close([p[c] for p, c in zip(params, certain, strict=True)], [p[c] for p, c in zip(expected, certain, strict=True)], TOLERANCE[dtype])
+    close(
+        [p[c] for p, c in zip(params, certain, strict=True)],
+        [p[c] for p, c in zip(expected, certain, strict=True)],
+        TOLERANCE[dtype],
+    )
     zero = [torch.ones(3)]
     k.lion(zero, [torch.zeros(3)], [torch.zeros(3)], 0.1)
     assert (zero[0] == 1).all()  # no direction, no step
@@ -153,9 +157,7 @@ def test_mistakes(k):
     p, g, m, s = ([torch.ones(3), torch.ones(2)] for _ in range(4))
     with pytest.raises(ValueError, match="adamw: grads: expected as many tensors as params has, 2, got 1"):
         k.adamw(p, g[:1], m, s, 1, 0.1)
-    with pytest.raises(
-        ValueError, match="adamw: exp_avg: item 1: expected 2 numbers, as item 1 of params has, got 3"
-    ):
+    with pytest.raises(ValueError, match="adamw: exp_avg: item 1: expected 2 numbers, as item 1 of params has, got 3"):
         k.adamw(p, g, [torch.ones(3), torch.ones(3)], s, 1, 0.1)
     with pytest.raises(ValueError, match="adamw: step: expected the number of this step, from 1 on, got 0"):
         k.adamw(p, g, m, s, 0, 0.1)
