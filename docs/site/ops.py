@@ -11,6 +11,12 @@ from pathlib import Path
 
 # The example of each op. An op without one fails the build.
 EXAMPLES = {
+    "adamw": """\
+params, grads = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)]
+mean, square = [np.zeros(2, np.float32)], [np.zeros(2, np.float32)]
+k.adamw(params, grads, mean, square, 1, 0.1)  # step 1, a learning rate of 0.1
+print(params[0])
+""",
     "add_rms_norm": """\
 x, residual = np.array([[1, 2]], np.float32), np.array([[2, 2]], np.float32)
 out, total = k.add_rms_norm(x, residual, np.ones(2, np.float32))
@@ -28,9 +34,23 @@ print(k.argmax(np.array([[1, 3, 2], [5, 4, 5]], np.float32)))
 x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
 print(k.attention(x, x, x, causal=True)[0, :, 0])
 """,
+    "clip_grad_norm": """\
+grads = [np.array([3], np.float32), np.array([0, 4], np.float32)]
+print(k.clip_grad_norm(grads, max_norm=1), grads)
+""",
+    "cross_entropy": """\
+logits = np.array([[2, 1, 0], [0, 0, 5]], np.float32)
+print(k.cross_entropy(logits, np.array([0, 1])))
+print(k.cross_entropy(logits, np.array([0, -100]), label_smoothing=0.1))  # the second row has no target
+""",
     "embedding": """\
 table = np.arange(8, dtype=np.float32).reshape(4, 2)
 print(k.embedding(table, np.array([3, 0])))
+""",
+    "fused_linear_cross_entropy": """\
+x, weight = np.array([[1, 2]], np.float32), np.array([[1, 0], [0, 1], [1, 1]], np.float32)  # logits 1, 2 and 3
+print(k.fused_linear_cross_entropy(x, weight, np.array([2])))
+print(k.cross_entropy(x @ weight.T, np.array([2])))
 """,
     "gelu": """\
 x = np.array([-1, 0, 1, 2], np.float32)
@@ -51,6 +71,11 @@ print(k.linear(x, weight, bias=np.array([0, 1], np.float32), activation="relu"))
     "masked_attention": """\
 x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
 print(k.masked_attention(x, x, x, np.array([[[[True, True, False]]]]))[0, :, 0])
+""",
+    "lion": """\
+params, grads, mean = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)], [np.zeros(2, np.float32)]
+k.lion(params, grads, mean, 0.1)  # a learning rate of 0.1
+print(params[0])
 """,
     "mean_pool": """\
 x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
@@ -134,6 +159,11 @@ print(k.rope(x, cos, sin, interleaved=True))
     "sample": """\
 logits = np.array([1, 3, 2, 0], np.float32)
 print([int(k.sample(logits, seed=7, step=step, top_k=2)) for step in range(8)])
+""",
+    "sgd": """\
+params, grads, momenta = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)], [np.zeros(2, np.float32)]
+k.sgd(params, grads, momenta, 0.1, momentum=0.9)  # a learning rate of 0.1
+print(params[0], momenta[0])
 """,
     "softmax": """\
 x = np.array([[1, 2, 3]], np.float32)

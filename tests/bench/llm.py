@@ -123,6 +123,62 @@ def decoding(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     return rows
 
 
+def training(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    """Forward and backward passes."""
+    rows: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = []
+    for causal, dtype in ((False, torch.float32), (True, torch.float32), (False, torch.bfloat16)):
+        given = [torch.randn(1, 1024, 8, 64).to(dtype).requires_grad_() for _ in range(3)]
+        first = [a.detach().transpose(1, 2).contiguous().requires_grad_() for a in given]
+        d_out = torch.randn(1, 1024, 8, 64).to(dtype)
+        d_first = d_out.transpose(1, 2).contiguous()
+        rows.append(
+            (
+                f"attention forward + backward{', causal' if causal else ''}, {str(dtype)[6:]}",
+                lambda a=given, d=d_out, c=causal: torch.autograd.grad(k.attention(*a, causal=c), a, d),
+                lambda a=first, d=d_first, c=causal: torch.autograd.grad(
+                    functional.scaled_dot_product_attention(*a, is_causal=c), a, d
+                ),
+            )
+        )
+    logits, targets = (torch.randn(128, 49152) * 3).requires_grad_(), torch.randint(49152, (128,))
+    rows.append(
+        (
+            "cross-entropy 128 x 49,152, forward + backward",
+            lambda: torch.autograd.grad(k.cross_entropy(logits, targets).mean(), logits),
+            lambda: torch.autograd.grad(functional.cross_entropy(logits, targets), logits),
+        )
+    )
+    x, weight = torch.randn(128, 576, requires_grad=True), (torch.randn(49152, 576) / 24).requires_grad_()
+    rows.append(
+        (
+            "the same of 576 wide states, with its linear",
+            lambda: torch.autograd.grad(k.fused_linear_cross_entropy(x, weight, targets).mean(), (x, weight)),
+            lambda: torch.autograd.grad(functional.cross_entropy(x @ weight.T, targets), (x, weight)),
+        )
+    )
+    params, grads, mean, square = ([torch.rand(1 << 20) for _ in range(4)] for _ in range(4))
+    leaves = [p.clone().requires_grad_() for p in params]
+    for leaf, grad in zip(leaves, grads, strict=True):
+        leaf.grad = grad.clone()
+    fused = torch.optim.AdamW(leaves, fused=True)
+    count = iter(range(1, 1 << 30))
+    rows.append(
+        (
+            "AdamW on 4 M numbers / torch fused",
+            lambda: k.adamw(params, grads, mean, square, next(count), 1e-3),
+            fused.step,
+        )
+    )
+    rows.append(
+        (
+            "clip_grad_norm of 4 M numbers, none clipped",
+            lambda: k.clip_grad_norm(grads, max_norm=1e9),
+            lambda: torch.nn.utils.clip_grad_norm_(leaves, 1e9),
+        )
+    )
+    return rows
+
+
 def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     """Name, ours, torch's."""
     torch.manual_seed(0)
@@ -168,7 +224,7 @@ def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]
                 ),
             )
         )
-    rows += [*dense(k), *decoding(k)]
+    rows += [*dense(k), *decoding(k), *training(k)]
     ones = torch.ones(576)
     for m in (1, 512):
         x, r = torch.randn(m, 576), torch.randn(m, 576)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../rows/types.h"
+#include "../tiles/padded.h"
 
 namespace kk {
 
@@ -57,8 +58,6 @@ struct AttentionState {
   float* total;  // [rows]: of exp(score - largest)
 };
 
-inline int64_t PaddedWidth(int64_t width) { return (width + 15) / 16 * 16; }
-
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t AttentionScratch(int64_t rows, int64_t width) {
   const int64_t padded = PaddedWidth(width);
@@ -68,9 +67,10 @@ inline int64_t AttentionScratch(int64_t rows, int64_t width) {
 template <class Level, class T>
 void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* scratch);
 
-// out[width] of a row: what `parts` states, `state_stride` floats apart, add up to.
+// out[width] of a row: what `parts` states, `state_stride` floats apart, add up to. Returns the logarithm of the sum of
+// exp(score), or inf where there is none, so that exp(score - it) is a row's weights either way.
 template <class Level, class T>
-void AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
-                    int64_t row_stride, T* out, int64_t width);
+float AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
+                     int64_t row_stride, T* out, int64_t width);
 
 }  // namespace kk

@@ -116,8 +116,8 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
 }
 
 template <class Level, class T>
-void AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
-                    int64_t row_stride, T* out, int64_t width) {
+float AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
+                     int64_t row_stride, T* out, int64_t width) {
   float top = -INFINITY;
   for (int64_t p = 0; p < parts; ++p) top = std::max(top, largest[p * row_stride]);
   float all = 0;
@@ -132,13 +132,14 @@ void AttentionMerge(const float* sums, const float* largest, const float* total,
     }
     Put(out + d, extent, all == 0 ? VF{} : sum / all);
   });
+  return all == 0 ? INFINITY : top + std::log(all);
 }
 
-#define KK_INSTANTIATE(T)                                                                                              \
-  template void AttentionRun<KP_VARIANT, T>(const AttentionArgs<T>&, const AttentionTask&, const AttentionState&,      \
-                                            float*);                                                                   \
-  template void AttentionMerge<KP_VARIANT, T>(const float*, const float*, const float*, int64_t, int64_t, int64_t, T*, \
-                                              int64_t);
+#define KK_INSTANTIATE(T)                                                                                           \
+  template void AttentionRun<KP_VARIANT, T>(const AttentionArgs<T>&, const AttentionTask&, const AttentionState&,   \
+                                            float*);                                                                \
+  template float AttentionMerge<KP_VARIANT, T>(const float*, const float*, const float*, int64_t, int64_t, int64_t, \
+                                               T*, int64_t);
 KK_ATTENTION_TYPES(KK_INSTANTIATE)
 
 }  // namespace kk

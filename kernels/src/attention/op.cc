@@ -1,9 +1,5 @@
-// attention.
-#include "attention.h"
-
-#include <cmath>
-
-#include "../ops/common.h"
+// attention. Its gradient: backward_op.cc.
+#include "call.h"
 
 namespace kk {
 namespace {
@@ -13,17 +9,8 @@ namespace {
 constexpr int64_t kSpan = 512;
 constexpr int64_t kEnoughTasks = 16;
 
-template <class T>
-AttentionStrides StridesOf(kp::TensorView x) {
-  return {x.stride(0), x.stride(1), x.stride(2)};
-}
-
-float* FloatScratch(const char* key, int64_t count) {
-  return kp::Workspace(kp::Device(), key, static_cast<uint64_t>(count) * sizeof(float)).data_as<float>();
-}
-
 template <class Level, class T>
-void Run(const AttentionArgs<T>& args, T* out) {
+void Run(const AttentionArgs<T>& args, T* out, float* lse) {
   const int64_t shared = args.shared(), padded = PaddedWidth(args.width);
   const int64_t per_block = std::max<int64_t>(1, kAttentionRows / shared);
   const int64_t blocks = (args.queries + per_block - 1) / per_block;
@@ -44,9 +31,9 @@ void Run(const AttentionArgs<T>& args, T* out) {
     const AttentionTask task = task_of(item, 0);
     for (int64_t r = 0; r < task.count * shared; ++r) {
       const int64_t query = task.query + r % task.count, head = task.group * shared + r / task.count;
-      AttentionMerge<Level, T>(state.sums + r * padded, state.largest + r, state.total + r, spans, rows * padded, rows,
-                               out + ((task.batch * args.queries + query) * args.heads + head) * args.width,
-                               args.width);
+      lse[(task.batch * args.heads + head) * args.queries + query] = AttentionMerge<Level, T>(
+          state.sums + r * padded, state.largest + r, state.total + r, spans, rows * padded, rows,
+          out + ((task.batch * args.queries + query) * args.heads + head) * args.width, args.width);
     }
   };
   // States of all tasks where they are put together afterwards, else of the one at work, in the thread's own memory.
@@ -75,39 +62,19 @@ void Run(const AttentionArgs<T>& args, T* out) {
   }
 }
 
-void CheckRows(const char* name, kp::TensorView x) {
-  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
-      << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)
-      << ": pass a contiguous tensor";
-}
-
 template <class Level>
 void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::optional<kp::TensorView> lengths,
-               std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView out) {
-  CheckRows("q", q), CheckRows("k", k), CheckRows("v", v);
-  KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
-  if (out.numel() == 0) return;
-  const int64_t width = q.size(3);
-  kp::dispatch<float, kp::half, kp::bfloat16>(q.dtype(), [&](auto t) {
-    using T = typename Storage<typename decltype(t)::type>::Type;
-    const AttentionArgs<T> args = {Data<T>(q),
-                                   Data<T>(k),
-                                   Data<T>(v),
-                                   StridesOf<T>(q),
-                                   StridesOf<T>(k),
-                                   StridesOf<T>(v),
-                                   q.size(0),
-                                   q.size(1),
-                                   q.size(2),
-                                   k.size(1),
-                                   k.size(2),
-                                   width,
-                                   static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(width)))),
-                                   static_cast<float>(soft_cap),
-                                   causal,
-                                   window,
-                                   Data<int32_t>(lengths)};
-    Run<Level, T>(args, Data<T>(out));
+               std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView context,
+               kp::MutTensorView lse) {
+  const AttentionOptions options = {lengths, scale, causal, window, soft_cap};
+  CheckAttention(q, k, v, options);
+  if (q.numel() == 0) {
+    std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
+    return;
+  }
+  DispatchAttention(q, k, v, options, [&](auto args) {
+    using T = std::decay_t<decltype(*args.q)>;
+    Run<Level, T>(args, Data<T>(context), Data<float>(lse));
   });
 }
 
@@ -123,5 +90,6 @@ KP_DOC(attention,
        "isn't read.");
 KK_EXPORT(attention, kk::Attention,
           "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, *, "
-          "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) "
-          "where T in {f32, f16, bf16}, G > 0, H % G == 0, window >= 0 with deterministic");
+          "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "
+          "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, G > 0, H % G == 0, window "
+          ">= 0 with deterministic");

@@ -65,6 +65,11 @@ inline void Zeros(kp::TensorView, kp::MutTensorView out) {
 inline int64_t LastDim(kp::TensorView x) { return x.size(-1); }
 inline int64_t Rows(kp::TensorView x) { return x.numel() / std::max<int64_t>(x.size(-1), 1); }
 
+// Memory of this thread, which the next call with the same key gets again.
+inline float* FloatScratch(const char* key, int64_t count) {
+  return kp::Workspace(kp::Device(), key, static_cast<uint64_t>(count) * sizeof(float)).data_as<float>();
+}
+
 // Waking a second thread costs about as much as this many elements of a cheap op.
 constexpr int64_t kElementsPerThread = 1 << 15;
 

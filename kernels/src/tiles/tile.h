@@ -20,6 +20,12 @@ struct FloatSteps {
   static VF Load(const float* p) { return Pack<float>::Load(p); }
   static VF Broadcast(const float* p) { return Splat(*p); }
   static VF Add(VF sum, VF a, VF b) { return sum + a * b; }
+  static int64_t At(int64_t stride, int64_t row, int64_t k) { return row * stride + k; }
+};
+
+// The same with A's transpose in memory: `a_stride` lies between steps.
+struct TransposedFloatSteps : FloatSteps {
+  static int64_t At(int64_t stride, int64_t row, int64_t k) { return k * stride + row; }
 };
 
 struct PairSteps {
@@ -28,6 +34,7 @@ struct PairSteps {
   static VU Load(const uint32_t* p) { return LoadBits(p); }
   static VU Broadcast(const uint32_t* p) { return *p - VU{}; }
   static VF Add(VF sum, VU a, VU b) { return AddPairProducts(sum, a, b); }
+  static int64_t At(int64_t stride, int64_t row, int64_t k) { return row * stride + k; }
 };
 
 // c[kRows][kVectors * kLanes] (+)= a[kRows][steps] * panel[steps][...].
@@ -42,7 +49,7 @@ inline void Tile(const typename Steps::Item* a, int64_t a_stride, const typename
     typename Steps::Value b[kVectors];
     for (int v = 0; v < kVectors; ++v) b[v] = Steps::Load(panel + k * width + v * kLanes);
     for (int r = 0; r < kRows; ++r) {
-      const typename Steps::Value x = Steps::Broadcast(a + r * a_stride + k);
+      const typename Steps::Value x = Steps::Broadcast(a + Steps::At(a_stride, r, k));
       for (int v = 0; v < kVectors; ++v) sums[r][v] = Steps::Add(sums[r][v], x, b[v]);
     }
   }
@@ -75,11 +82,11 @@ inline void Multiply(int64_t rows, int64_t columns, const typename Steps::Item* 
     constexpr int kVectors = decltype(vectors)::value;
     int64_t row = 0;
     for (; row + kTileRows <= rows; row += kTileRows) {
-      Tile<Steps, kTileRows, kVectors>(a + row * a_stride, a_stride, panel + column, width, steps,
+      Tile<Steps, kTileRows, kVectors>(a + Steps::At(a_stride, row, 0), a_stride, panel + column, width, steps,
                                        c + row * c_stride + column, c_stride, add);
     }
-    LastTile<Steps, kTileRows - 1, kVectors>(rows - row, a + row * a_stride, a_stride, panel + column, width, steps,
-                                             c + row * c_stride + column, c_stride, add);
+    LastTile<Steps, kTileRows - 1, kVectors>(rows - row, a + Steps::At(a_stride, row, 0), a_stride, panel + column,
+                                             width, steps, c + row * c_stride + column, c_stride, add);
     column += kVectors * kLanes;
   };
   while (column + kTileColumns <= columns) down(std::integral_constant<int, kTileVectors>());

@@ -44,5 +44,17 @@ inline void Transpose(VF (&rows)[kLanes]) {
   }
 }
 
+// to[column][row] = from[row][column]; both sizes are multiples of kLanes.
+inline void TransposeMatrix(const float* from, int64_t rows, int64_t columns, float* to) {
+  for (int64_t r = 0; r < rows; r += kLanes) {
+    for (int64_t c = 0; c < columns; c += kLanes) {
+      VF block[kLanes];
+      for (int i = 0; i < kLanes; ++i) block[i] = Pack<float>::Load(from + (r + i) * columns + c);
+      Transpose(block);
+      for (int i = 0; i < kLanes; ++i) Pack<float>::Store(to + (c + i) * rows + r, block[i]);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kk

@@ -10,12 +10,22 @@ from arrays import make, values_of
 
 OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
 COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
-FIRST_ORDER = {"add_rms_norm", "linear", "rope", "swiglu"}  # rope has forward mode too: it's linear
-# Ops for inference, and why they have no gradient.
+FIRST_ORDER = {
+    "add_rms_norm",
+    "attention",
+    "cross_entropy",
+    "fused_linear_cross_entropy",
+    "linear",
+    "rope",
+    "swiglu",
+}  # rope has forward mode too: it's linear
+# Ops without a gradient, and why.
 INFERENCE = {
+    "adamw": "a step of an optimizer, in place",
     "apply_rope": "in place: rope has one",
     "argmax": "integers",
-    "attention": "made for inference: a backward pass isn't written yet",
+    "clip_grad_norm": "between backward pass and optimizer, in place",
+    "lion": "a step of an optimizer, in place",
     "masked_attention": "made for inference: a backward pass isn't written yet",
     "pack_int4": "integers",
     "pack_int8": "integers",
@@ -31,6 +41,7 @@ INFERENCE = {
     "packed_embedding": "a packed weight is bytes",
     "packed_linear": "its weight is bytes, its activations may be rounded to 8 bits",
     "sample": "integers",
+    "sgd": "a step of an optimizer, in place",
     "varlen_attention": "made for inference: a backward pass isn't written yet",
 }
 
@@ -57,7 +68,14 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         name: set(f.typed["props"]["nondiff"]) for name, f in k.functions.items() if f.typed["props"]["nondiff"]
     }
     assert declared.pop("rope") == declared.pop("rope_backward") == {"cos", "sin"}
-    assert declared.keys() == {"add_rms_norm_backward", "linear_backward", "swiglu_backward"}
+    assert declared.keys() == {
+        "add_rms_norm_backward",
+        "attention_backward",
+        "cross_entropy_backward",
+        "fused_linear_cross_entropy_backward",
+        "linear_backward",
+        "swiglu_backward",
+    }
 
 
 def test_what_works_column_by_column_says_so(k):

@@ -18,8 +18,12 @@ FILES = (
     "test_attention.py",
     "test_attention_masks.py",
     "test_paged.py",
+    "test_attention_gradient.py",
     "test_llm_rows.py",
     "test_sampling.py",
+    "test_cross_entropy.py",
+    "test_fused_linear_cross_entropy.py",
+    "test_optimizers.py",
 )
 TILES = ("test_linear.py", "test_dense.py")  # made of matrix tiles, which have levels of their own
 

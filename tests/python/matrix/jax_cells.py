@@ -18,20 +18,20 @@ def _flat(outputs: Any) -> list[np.ndarray]:
     return [np.asarray(output) for output in (outputs if isinstance(outputs, tuple) else (outputs,))]
 
 
-def _same(found: Any, expected: Any) -> None:
+def _same(found: Any, expected: Any, sample: Sample) -> None:
     for a, b in zip(_flat(found), _flat(expected), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(a, b, rtol=sample.tolerance, atol=sample.tolerance)
 
 
 def eager(op: Callable[..., Any], sample: Sample) -> str:
     found = op(*jax.device_put(sample.args), **sample.kwargs)
     assert all(isinstance(output, jax.Array) for output in jax.tree.leaves(found))
-    _same(found, op(*sample.args, **sample.kwargs))
+    _same(found, op(*sample.args, **sample.kwargs), sample)
     return "yes"
 
 
 def jit(op: Callable[..., Any], sample: Sample) -> str:
-    _same(jax.jit(functools.partial(op, **sample.kwargs))(*sample.args), op(*sample.args, **sample.kwargs))
+    _same(jax.jit(functools.partial(op, **sample.kwargs))(*sample.args), op(*sample.args, **sample.kwargs), sample)
     return "yes"
 
 
@@ -40,7 +40,7 @@ def vmap(op: Callable[..., Any], sample: Sample) -> str:
     stacked = sample.stacked(ITEMS)
     found = _flat(jax.jit(jax.vmap(functools.partial(op, **sample.kwargs), axes))(*stacked))
     for n in range(ITEMS):
-        _same(tuple(output[n] for output in found), op(*sample.item(stacked, n), **sample.kwargs))
+        _same(tuple(output[n] for output in found), op(*sample.item(stacked, n), **sample.kwargs), sample)
     return "yes"
 
 
@@ -52,7 +52,7 @@ def grad(op: Callable[..., Any], sample: Sample) -> str:
         return op(*args, **sample.kwargs)
 
     given = [sample.args[i] for i in floats]
-    check_grads(jax.jit(of_floats), given, 1, modes=["rev"], eps=1e-5)
+    check_grads(jax.jit(of_floats), given, 1, modes=["rev"], **sample.slopes)
     return "yes"
 
 
@@ -62,7 +62,7 @@ def export(op: Callable[..., Any], sample: Sample) -> str:
     jitted = jax.jit(functools.partial(op, **sample.kwargs))
     program = kernpack.jax.export(jitted)(*(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in sample.args))
     again = kernpack.jax.deserialize(program.serialize())
-    _same(again.call(*sample.args), op(*sample.args, **sample.kwargs))
+    _same(again.call(*sample.args), op(*sample.args, **sample.kwargs), sample)
     return "yes"
 
 

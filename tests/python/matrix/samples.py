@@ -1,4 +1,5 @@
-"""One call of each function of kernpack_kernels that has a gradient, as NumPy arrays: small, float64, valid under every transformation."""
+"""One call of each function of kernpack_kernels that has a gradient, as NumPy arrays: small, float64 where the op
+has it, valid under every transformation."""
 
 from __future__ import annotations
 
@@ -17,10 +18,20 @@ class Sample:
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
     mapped: tuple[int, ...] = (0,)
+    dtype: type = np.float64  # f32 where the op computes in it whatever it's given
+
+    @property
+    def tolerance(self) -> float:
+        return 1e-12 if self.dtype == np.float64 else 1e-5
+
+    @property
+    def slopes(self) -> dict[str, float]:
+        """The step of finite differences, and how far they may be from gradients."""
+        return {"eps": 1e-5} if self.dtype == np.float64 else {"eps": 1e-2, "atol": 5e-3, "rtol": 5e-3}
 
     def floats(self) -> tuple[int, ...]:
         """The arguments that can have a gradient; tables of angles, which have none, are f32."""
-        return tuple(i for i, value in enumerate(self.args) if value.dtype == np.float64)
+        return tuple(i for i, value in enumerate(self.args) if value.dtype == self.dtype)
 
     def stacked(self, times: int) -> tuple[Any, ...]:
         """The arguments for vmap: the mapped ones as `times` different items."""
@@ -46,12 +57,19 @@ _TABLE, _INDICES = _normal(5, 8), np.array([[0, 2, 4], [2, 1, 0]], np.int32)
 _ANGLES = _normal(2, 3)
 _COS, _SIN = np.cos(_ANGLES).astype(np.float32), np.sin(_ANGLES).astype(np.float32)
 _HEADS = _normal(2, 3, 8)  # two positions of three heads
+_QUERIES, _KEYS, _VALUES = (_normal(1, 3, heads, 4).astype(np.float32) for heads in (4, 2, 2))
+_CLASSES = np.array([[0, 7, 3], [5, 5, 1]], np.int32)
 _TOKENS = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
 
 SAMPLES = {
     "add_rms_norm": Sample((_X, _D, _W), mapped=(0, 1)),
+    "attention": Sample((_QUERIES, _KEYS, _VALUES), {"causal": True}, (0, 1, 2), np.float32),
+    "cross_entropy": Sample((_X.astype(np.float32), _CLASSES), {"label_smoothing": 0.1}, (0, 1), np.float32),
     "embedding": Sample((_TABLE, _INDICES), mapped=(1,)),
     "embedding_backward": Sample((_D, _TABLE, _INDICES)),
+    "fused_linear_cross_entropy": Sample(
+        (_X.astype(np.float32), _normal(9, 8).astype(np.float32), _CLASSES), mapped=(0, 2), dtype=np.float32
+    ),
     "gelu": Sample((_X,)),
     "gelu_backward": Sample((_D, _X), {"approximate": "none"}, (0, 1)),
     "l2_normalize": Sample((_X,)),

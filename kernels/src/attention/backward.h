@@ -1,0 +1,42 @@
+// Gradients of attention: plain pointers, compiled once per CPU level.
+#pragma once
+
+#include "attention.h"
+
+namespace kk {
+
+constexpr int64_t kBackwardQueries = 64;  // a block of them: the columns of its tiles
+constexpr int64_t kBackwardKeys = 120;  // at a time; a multiple of every level's tile
+
+template <class T>
+struct AttentionGradientArgs {
+  AttentionArgs<T> forward;
+  const T *d_out, *out;  // [batch, queries, heads, width]
+  const float* lse;  // [batch, heads, queries]
+  T* d_q;  // as out
+
+  int64_t blocks() const { return (forward.queries + kBackwardQueries - 1) / kBackwardQueries; }
+  int64_t units() const { return forward.shared() * blocks(); }  // of work beside the same keys
+};
+
+// One piece of the work: every `step`-th unit of those beside the keys of a group. With masks some units are short, so that
+// neighbours go to different pieces.
+struct AttentionGradientTask {
+  int64_t batch, group, first, step;
+};
+
+inline int64_t AttentionGradientScratch(int64_t width) {
+  const int64_t padded = PaddedWidth(width);
+  return 5 * kBackwardQueries * padded + 2 * kBackwardKeys * (kBackwardQueries + padded) + 2 * kBackwardQueries;
+}
+
+// Writes d_q of the task's queries; d_k and d_v [keys, padded] get what these add to them.
+template <class Level, class T>
+void AttentionGradientRun(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k,
+                          float* d_v, float* scratch);
+
+// out[width] of what `parts` rows of floats, `stride` apart, add up to.
+template <class Level, class T>
+void AttentionGradientSum(const float* row, int64_t parts, int64_t stride, T* out, int64_t width);
+
+}  // namespace kk

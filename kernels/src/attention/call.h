@@ -1,0 +1,48 @@
+// What the calls of attention and of its gradient have in common.
+#pragma once
+
+#include <cmath>
+
+#include "../ops/common.h"
+#include "attention.h"
+
+namespace kk {
+
+inline AttentionStrides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
+
+inline void CheckRows(const char* name, kp::TensorView x) {
+  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
+      << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)
+      << ": pass a contiguous tensor";
+}
+
+// How scores are made and which of them count.
+struct AttentionOptions {
+  std::optional<kp::TensorView> lengths;
+  std::optional<double> scale;
+  bool causal;
+  int64_t window;
+  double soft_cap;
+};
+
+inline void CheckAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, const AttentionOptions& options) {
+  CheckRows("q", q), CheckRows("k", k), CheckRows("v", v);
+  KP_CHECK(options.soft_cap >= 0, ValueError)
+      << "soft_cap: expected a positive number, or 0 for none, got " << options.soft_cap;
+}
+
+// f(arguments) in the type of q, k and v.
+template <class F>
+void DispatchAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, const AttentionOptions& options, F f) {
+  const int64_t width = q.size(3);
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
+  kp::dispatch<float, kp::half, kp::bfloat16>(q.dtype(), [&](auto t) {
+    using T = typename Storage<typename decltype(t)::type>::Type;
+    f(AttentionArgs<T>{Data<T>(q), Data<T>(k), Data<T>(v), StridesOf(q), StridesOf(k), StridesOf(v), q.size(0),
+                       q.size(1), q.size(2), k.size(1), k.size(2), width, static_cast<float>(scale),
+                       static_cast<float>(options.soft_cap), options.causal, options.window,
+                       Data<int32_t>(options.lengths)});
+  });
+}
+
+}  // namespace kk

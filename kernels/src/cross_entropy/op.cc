@@ -1,0 +1,67 @@
+// cross_entropy. Fused with the product that makes the logits: fused_op.cc.
+#include "../ops/strided.h"
+#include "targets.h"
+
+namespace kk {
+namespace {
+
+template <class Level>
+void CrossEntropy(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index, double label_smoothing,
+                  double z_loss, kp::MutTensorView loss, kp::MutTensorView lse) {
+  const CrossEntropyOptions options = CheckedOptions(LastDim(logits), label_smoothing, z_loss);
+  const std::vector<int64_t> target = Targets("cross_entropy", targets, options.classes, ignore_index);
+  DispatchLogits(logits.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const StridedRows<T> rows(logits);
+    ForRows(targets.numel(), options.classes, [&](int64_t begin, int64_t end) {
+      std::vector<T> copy;
+      for (int64_t r = begin; r < end; ++r) {
+        float* const to = Data<float>(loss) + r;
+        Data<float>(lse)[r] = *to = 0;
+        if (target[r] == kIgnored) continue;
+        *to = CrossEntropyRow<Level, T>(options, rows.Row(r, copy), target[r], Data<float>(lse) + r);
+      }
+    });
+  });
+}
+
+template <class Level>
+void CrossEntropyBackward(kp::TensorView d_loss, kp::TensorView logits, kp::TensorView targets, kp::TensorView lse,
+                          int64_t ignore_index, double label_smoothing, double z_loss, kp::MutTensorView d_logits) {
+  const CrossEntropyOptions options = CheckedOptions(LastDim(logits), label_smoothing, z_loss);
+  const std::vector<int64_t> target = Targets("cross_entropy_backward", targets, options.classes, ignore_index);
+  DispatchLogits(logits.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const StridedRows<T> rows(logits);
+    ForRows(targets.numel(), options.classes, [&](int64_t begin, int64_t end) {
+      std::vector<T> copy;
+      for (int64_t r = begin; r < end; ++r) {
+        T* const to = Data<T>(d_logits) + r * options.classes;
+        if (target[r] == kIgnored) {
+          std::memset(to, 0, static_cast<size_t>(options.classes) * sizeof(T));
+        } else {
+          CrossEntropyBackwardRow<Level, T>(options, Data<float>(d_loss)[r], rows.Row(r, copy), target[r],
+                                            Data<float>(lse)[r], to);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace kk
+
+KP_DOC(
+    cross_entropy,
+    "Of each row of logits: log(sum of exp) - the target's logit. label_smoothing puts that much of the target's "
+    "weight on all classes alike; z_loss adds z_loss * log(sum of exp)^2. A row whose target is ignore_index has "
+    "neither loss nor gradient. The loss is f32, one per row: divide their sum by the number of targets for the mean.");
+KK_EXPORT(cross_entropy, kk::CrossEntropy,
+          "(logits: T[..., V] strided, targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, "
+          "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) "
+          "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic");
+KK_EXPORT(cross_entropy_backward, kk::CrossEntropyBackward,
+          "(d_loss: f32[...], logits: T[..., V] strided, targets: I[...], lse: f32[...], *, ignore_index: int, "
+          "label_smoothing: float, z_loss: float) -> (d_logits: T[..., V]) "
+          "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic, nondiff(d_loss, logits, lse)");
+KP_GRAD(cross_entropy, cross_entropy_backward);
