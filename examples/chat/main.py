@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("prompt", nargs="?", help="one question; without it a conversation, until an empty line")
     parser.add_argument("--model", type=Path, help="a GGUF file of the Llama family; default: SmolLM2-135M-Instruct")
-    parser.add_argument("--host", choices=HOSTS, default="numpy", help="who runs the model (default: numpy)")
+    parser.add_argument("--host", choices=HOSTS, default="numpy", help="who runs the model (default: %(default)s)")
     parser.add_argument("--tokens", type=int, default=256, help="the longest answer (default: 256)")
     parser.add_argument("--threads", type=int, help="default: the CPUs that the process may use")
     parser.add_argument(
@@ -109,6 +110,8 @@ class Chat:
 def main() -> int:
     options = arguments()
     if options.threads:
+        # torch and the C program read their number of threads when they start.
+        os.environ["OMP_NUM_THREADS"] = os.environ["KERNPACK_NUM_THREADS"] = str(options.threads)
         kernpack.set_num_threads(options.threads)
     try:
         chat = Chat(options)
