@@ -38,7 +38,7 @@ def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[
         yield (*row, count)
 
 
-def unpatch(model: torch.nn.Module) -> bool:
+def unpatch(model: Any) -> bool:
     before = model.__dict__.pop(_BEFORE, None)
     if before is not None:
         model.set_attn_implementation(before)

@@ -61,6 +61,9 @@ class SwiGLU(torch.nn.Module):
 class PackedLinear(torch.nn.Module):
     """A linear layer whose weight is ggml blocks: `blocks` [rows, bytes], uint8, of the format Q4_0, Q4_1 or Q8_0. For inference."""
 
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+
     def __init__(self, blocks: torch.Tensor, form: str, bias: torch.Tensor | None = None) -> None:
         super().__init__()
         packs = {"Q4_0": functional.K.pack_q4_0, "Q4_1": functional.K.pack_q4_1, "Q8_0": functional.K.pack_q8_0}
