@@ -46,11 +46,14 @@ def unpatch(model: Any) -> bool:
 
 
 def _attention(model: Any) -> Iterator[tuple[str, str, str, int]]:
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
-    from transformers.masking_utils import sdpa_mask
-
     count = sum(hasattr(module, "is_causal") and hasattr(module, "config") for module in model.modules())
+    try:
+        from transformers import AttentionInterface, AttentionMaskInterface
+        from transformers.integrations.sdpa_attention import sdpa_attention_forward
+        from transformers.masking_utils import sdpa_mask
+    except ImportError as error:
+        yield "attention", "", f"this version of transformers has no registry for it: {error}", count
+        return
     before = model.config._attn_implementation
     if before not in ("sdpa", "eager"):
         yield "attention", "", f"its implementation is {before!r}: only sdpa and eager are replaced", count

@@ -138,6 +138,13 @@ def test_another_architecture_is_refused_by_name(tmp_path, host):
     assert "Traceback" not in done.stderr
 
 
+def test_an_unknown_host_is_refused_before_anything_is_built():
+    script = CHAT.parents[1] / "scripts" / "chat"
+    done = subprocess.run([script, "--host", "numpyy"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--host: expected numpy, torch, torch-compile, jax, c or hf, got numpyy" in done.stderr
+
+
 @pytest.fixture
 def program(tmp_path):
     if not shutil.which("cc"):

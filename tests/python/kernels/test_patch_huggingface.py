@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -130,6 +132,15 @@ def test_another_formula_is_left_alone(ids):
         assert "computes something else" in found["GemmaMLP"].note
         assert found["attention"].by == "attention"
         torch.testing.assert_close(model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_transformers_without_the_registry(ids, monkeypatch):
+    model = build()
+    monkeypatch.setitem(sys.modules, "transformers.masking_utils", None)
+    row = next(row for row in kt.patch(model).rows if row.what == "attention")
+    assert row.by == ""
+    assert "has no registry for it" in row.note
+    assert model.config._attn_implementation == "sdpa"
 
 
 def test_rope_of_pairs_is_left_alone():
