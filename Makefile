@@ -4,11 +4,11 @@
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
 
-chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf: builds the wheels, installs them into a fresh environment; ASK="one question"
-	scripts/chat $(if $(MODEL),--model $(abspath $(MODEL))) $(if $(ASK),"$(ASK)")
+chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf, in HOST=numpy|torch|torch-compile|jax|c|hf: builds the wheels, installs them into a fresh environment; ASK="one question"
+	scripts/chat $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL))) $(if $(ASK),"$(ASK)")
 
-chat-check: ## the chat's model against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
-	.venv/bin/python examples/chat/check.py 64 64
+chat-check: ## the chat's model, in HOST=..., against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
+	.venv/bin/python examples/chat/check.py 64 64 $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL)))
 
 bench-llm: ## tokens a second and single operations of language models beside torch; needs what `make test` installed
 	.venv/bin/python tests/bench/llm.py

@@ -1,4 +1,4 @@
-"""How far the model is from its float64 reference: python check.py [prompts] [tokens] [model.gguf].
+"""How far the model is from its float64 reference: python check.py [prompts] [tokens] [--model x.gguf] [--host numpy].
 
 Answers are written greedily, then both models read them: at each position of an answer, is the likeliest next token the same, and
 how far is one distribution from the other (KL divergence)?
@@ -6,14 +6,15 @@ how far is one distribution from the other (KL divergence)?
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
 import kernpack
 import numpy as np
-from gguf_file import GgufFile
+from gguf_file import GgufFile, ModelError
+from hosts import HOSTS, make
 from main import shipped_model
-from model import Model
 from reference import Reference
 from tokens import Tokens
 from tqdm import tqdm
@@ -34,6 +35,8 @@ PROMPTS = [question.format(topic) for question in _QUESTIONS for topic in _TOPIC
 
 def greedy(model, prompt, count):
     """The answer, and the logits that each of its tokens was taken from."""
+    if hasattr(model, "answer"):
+        return model.answer(prompt, count)
     cache, found, answer = model.cache(len(prompt) + count), [], []
     logits = model.forward(prompt, cache)
     while True:
@@ -64,13 +67,23 @@ def compare(model, reference, prompts, count):
 
 
 def main() -> int:
-    count, length = (int(n) for n in [*sys.argv[1:3], 64, 64][:2])
-    file = GgufFile(Path(sys.argv[3]) if len(sys.argv) > 3 else shipped_model())
-    tokens, model = Tokens(file), Model(kernpack.load("kernpack_kernels"), file)
-    prompts = [tokens.prompt([{"role": "user", "content": prompt}]) for prompt in PROMPTS[:count]]
-    agree, divergence = compare(model, Reference(file), prompts, length)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("prompts", nargs="?", type=int, default=64)
+    parser.add_argument("tokens", nargs="?", type=int, default=64)
+    parser.add_argument("--model", type=Path, help="a GGUF file of the Llama family; default: SmolLM2-135M-Instruct")
+    parser.add_argument("--host", choices=HOSTS, default="numpy")
+    options = parser.parse_args()
+    try:
+        file = GgufFile(options.model or shipped_model())
+        tokens, model = Tokens(file), make(options.host, kernpack.load("kernpack_kernels"), file)
+        prompts = [tokens.prompt([{"role": "user", "content": prompt}]) for prompt in PROMPTS[: options.prompts]]
+        agree, divergence = compare(model, Reference(file), prompts, options.tokens)
+    except ModelError as error:
+        print(f"check: {error}", file=sys.stderr)
+        return 1
     print(
-        f"{len(prompts)} prompts x {length} tokens: the likeliest token agrees at {agree.mean():.2%} of the positions"
+        f"{options.host}, {len(prompts)} prompts x {options.tokens} tokens: "
+        f"the likeliest token agrees at {agree.mean():.2%} of the positions"
     )
     print(f"KL divergence from the float64 reference: mean {divergence.mean():.1e}, largest {divergence.max():.1e}")
     return 0 if agree.mean() >= AGREE else 1

@@ -130,7 +130,7 @@ class GgufFile:
 
     def vector(self, name: str, size: int) -> np.ndarray:
         tensor = self._tensor(name, (size,))
-        return Weights(tensor.tensor_type.name, tensor.data, size).values().reshape(size)
+        return np.array(Weights(tensor.tensor_type.name, tensor.data, size).values().reshape(size))
 
     def _tensor(self, name: str, shape: tuple[int, ...]) -> Any:
         tensor = self._tensors.get(name)

@@ -1,9 +1,10 @@
-"""A conversation with a language model in a GGUF file, in NumPy: every operation comes from one kernel wheel."""
+"""A conversation with a language model in a GGUF file: every operation comes from one kernel wheel, whoever the host is."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import kernpack
 from gguf_file import GgufFile, ModelError
-from model import Model
+from hosts import HOSTS, make
 from tokens import Tokens
 from tqdm import tqdm
 
@@ -33,6 +34,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("prompt", nargs="?", help="one question; without it a conversation, until an empty line")
     parser.add_argument("--model", type=Path, help="a GGUF file of the Llama family; default: SmolLM2-135M-Instruct")
+    parser.add_argument("--host", choices=HOSTS, default="numpy", help="who runs the model (default: %(default)s)")
     parser.add_argument("--tokens", type=int, default=256, help="the longest answer (default: 256)")
     parser.add_argument("--threads", type=int, help="default: the CPUs that the process may use")
     parser.add_argument(
@@ -49,7 +51,11 @@ class Chat:
         file = GgufFile(options.model or shipped_model())
         self._options = options
         self._tokens = Tokens(file)
-        self._model = Model(self._k, file, lambda layers: tqdm(layers, desc="packing", unit="layer", leave=False))
+        self._model = make(
+            options.host, self._k, file, lambda layers: tqdm(layers, desc="packing", unit="layer", leave=False)
+        )
+        if hasattr(self._model, "stream") and options.temperature:
+            raise ModelError(f"the host {options.host} takes the likeliest token only: leave --temperature out")
         if self._model.requantised:
             print(f"weights of {', '.join(self._model.requantised)} are held as Q8_0", file=sys.stderr)
         self._messages: list[dict[str, str]] = []
@@ -62,39 +68,50 @@ class Chat:
             raise ModelError(
                 f"a prompt of {len(prompt)} tokens: the model has room for 1 to {self._model.sizes.context - 1}"
             )
-        start = time.perf_counter()
-        cache = self._model.cache(len(prompt) + min(room, self._options.tokens))
-        logits = self._model.forward(prompt, cache)
-        between = time.perf_counter()
-        answer, count = "", 0
-        for text in self._tokens.stream(self._generate(logits, cache)):
+        start, between, answer = time.perf_counter(), 0.0, ""
+        written = 0
+
+        def counted() -> Iterator[int]:
+            nonlocal between, written
+            for token in self._generate(prompt, min(room, self._options.tokens)):
+                between = between or time.perf_counter()  # the prompt is read when the first token comes
+                if token in self._tokens.end:
+                    return
+                written += 1
+                yield token
+
+        for text in self._tokens.stream(counted()):
             print(text, end="", flush=True)
             answer += text
-        seconds, count = time.perf_counter() - between, cache.length - len(prompt)
+        seconds, count = time.perf_counter() - between, written - 1
         self._messages.append({"role": "assistant", "content": answer})
         print(
             f"\n[{len(prompt)} tokens read, {len(prompt) / (between - start):.0f}/s; "
-            f"{count} written, {count / seconds if count else 0:.0f}/s]",
+            f"{written} written, {count / seconds if count > 0 else 0:.0f}/s]",
             file=sys.stderr,
         )
 
-    def _generate(self, logits, cache) -> Iterator[int]:
-        o = self._options
-        while True:
+    def _generate(self, prompt: list[int], count: int) -> Iterator[int]:
+        """At most `count` tokens, that of the end among them."""
+        if hasattr(self._model, "stream"):
+            yield from self._model.stream(prompt, count)
+            return
+        o, cache = self._options, self._model.cache(len(prompt) + count)
+        logits = self._model.forward(prompt, cache)
+        for i in range(count):
             token = int(
                 self._k.sample(logits[0], seed=o.seed, step=cache.length, temperature=o.temperature, top_p=o.top_p)
             )
-            if token in self._tokens.end:
-                return
             yield token
-            if cache.length == cache.keys.shape[2]:
-                return
-            logits = self._model.forward([token], cache)
+            if i + 1 < count:
+                logits = self._model.forward([token], cache)
 
 
 def main() -> int:
     options = arguments()
     if options.threads:
+        # torch and the C program read their number of threads when they start.
+        os.environ["OMP_NUM_THREADS"] = os.environ["KERNPACK_NUM_THREADS"] = str(options.threads)
         kernpack.set_num_threads(options.threads)
     try:
         chat = Chat(options)

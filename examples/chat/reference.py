@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from gguf_file import GgufFile
-from model import layer_shapes, rope_frequencies
+from packed import layer_shapes, rope_frequencies
 
 
 def _norm(x, weight, eps):

@@ -18,6 +18,7 @@ PACKAGES = {
     "bindings/torch/kernpack_torch": "kernpack.torch",
     "bindings/jax/kernpack_jax": "kernpack.jax",
     "bindings/compiler/kernpack_compiler": "kernpack_compiler",
+    "kernels/kernpack_kernels": "kernpack_kernels",
 }
 _FOLDERS = ("ffi", "sdk", "bindings", "kernels", "examples")
 # What the build files put on the include path, for files under the key and for all others.

@@ -1,0 +1,164 @@
+#include "kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PACK_Q4_0, PACK_Q4_1, PACK_Q8_0, EMBEDDING, RMS_NORM, LINEAR, ROPE, ATTENTION, SWIGLU, ARGMAX, FUNCTIONS };
+static const char* const kNames[FUNCTIONS] = {"pack_q4_0", "pack_q4_1",     "pack_q8_0",  "packed_embedding",
+                                              "rms_norm",  "packed_linear", "apply_rope", "attention",
+                                              "swiglu",    "argmax"};
+static const KpLoadedFunction* functions[FUNCTIONS];
+
+static int report(const char* what) {
+  KpAny error = kp_none();
+  const KpErrorObject* body;
+  kp_error_take(what, -1, &error);
+  body = (const KpErrorObject*)(const void*)error.v.v_obj;
+  fprintf(stderr, "%s: %s: %s\n", what, body->kind.data, body->message.data);
+  kp_any_release(&error);
+  return -1;
+}
+
+int kernels_load(const char* path) {
+  const KpLoadedModule* module = NULL;
+  int i;
+  if (kp_module_load(&path, 1, KP_LOAD_DEFAULT, &module) != 0) return report("kp_module_load");
+  for (i = 0; i < FUNCTIONS; ++i) {
+    functions[i] = kp_module_function(module, kp_bytes(kNames[i]));
+    if (functions[i]) continue;
+    if (kp_error_pending()) return report(kNames[i]);
+    fprintf(stderr, "%s: has no function %s: it is another module, or an older one\n", path, kNames[i]);
+    return -1;
+  }
+  return 0;
+}
+
+/* Arguments of one call; views lend the caller's memory. */
+typedef struct Call {
+  KpAny args[9];
+  KpDLTensor views[6];
+  int64_t shapes[6][4];
+  int32_t count, tensors;
+} Call;
+
+static KpAny* next(Call* call, int32_t type) {
+  KpAny* value = &call->args[call->count++];
+  *value = kp_none();
+  value->type_index = type;
+  return value;
+}
+
+static void tensor(Call* call, const void* data, uint8_t code, uint8_t bits, int32_t ndim, const int64_t* shape) {
+  KpDLTensor* view = &call->views[call->tensors];
+  memset(view, 0, sizeof *view);
+  memcpy(call->shapes[call->tensors], shape, (size_t)ndim * sizeof *shape);
+  view->data = (void*)(uintptr_t)data; /* kernels don't write parameters that their contract doesn't mark */
+  view->device.device_type = KP_DEVICE_CPU;
+  view->ndim = ndim;
+  view->dtype.code = code, view->dtype.bits = bits, view->dtype.lanes = 1;
+  view->shape = call->shapes[call->tensors++];
+  next(call, KP_TYPE_DLTENSOR_PTR)->v.v_tensor = view;
+}
+
+static void floats(Call* call, const float* data, int32_t ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
+  const int64_t shape[4] = {a, b, c, d};
+  tensor(call, data, KP_DTYPE_FLOAT, 32, ndim, shape);
+}
+
+static void packed(Call* call, const KpAny* weight) {
+  next(call, KP_TYPE_DLTENSOR_PTR)->v.v_tensor = (KpDLTensor*)(uintptr_t)kp_any_tensor(weight);
+}
+
+static void none(Call* call) { call->args[call->count++] = kp_none(); }
+static void number(Call* call, double value) { next(call, KP_TYPE_FLOAT)->v.v_float = value; }
+static void integer(Call* call, int64_t value) { next(call, KP_TYPE_INT)->v.v_int = value; }
+static void boolean(Call* call, int value) { next(call, KP_TYPE_BOOL)->v.v_int = value; }
+
+static int run(int function, Call* call, KpAny* result) {
+  KpAny nothing = kp_none();
+  if (kp_call(functions[function], call->args, call->count, result ? result : &nothing) == 0) return 0;
+  return report(kNames[function]);
+}
+
+int pack(const Tensor* blocks, KpAny* out) {
+  Call call = {0};
+  int64_t shape[2];
+  shape[0] = (int64_t)blocks->shape[1], shape[1] = (int64_t)gguf_row_bytes(blocks->format, blocks->shape[0]);
+  tensor(&call, blocks->data, KP_DTYPE_UINT, 8, 2, shape);
+  return run(blocks->format == Q4_0 ? PACK_Q4_0 : blocks->format == Q4_1 ? PACK_Q4_1 : PACK_Q8_0, &call, out);
+}
+
+int embed(const KpAny* weight, const int32_t* ids, int64_t count, int64_t columns, float* out) {
+  Call call = {0};
+  packed(&call, weight);
+  tensor(&call, ids, KP_DTYPE_INT, 32, 1, &count);
+  integer(&call, columns);
+  floats(&call, out, 2, count, columns, 0, 0);
+  return run(EMBEDDING, &call, NULL);
+}
+
+int rms_norm(const float* x, const float* weight, int64_t rows, int64_t columns, double eps, float* out) {
+  Call call = {0};
+  floats(&call, x, 2, rows, columns, 0, 0);
+  floats(&call, weight, 1, columns, 0, 0, 0);
+  number(&call, eps);
+  floats(&call, out, 2, rows, columns, 0, 0);
+  return run(RMS_NORM, &call, NULL);
+}
+
+int linear(const float* x, const KpAny* weight, int64_t rows, int64_t columns, int64_t n, const float* residual,
+           float* out) {
+  Call call = {0};
+  floats(&call, x, 2, rows, columns, 0, 0);
+  packed(&call, weight);
+  none(&call); /* bias */
+  if (residual) {
+    floats(&call, residual, 2, rows, n, 0, 0);
+  } else {
+    none(&call);
+  }
+  next(&call, KP_TYPE_RAW_STR)->v.v_c_str = "auto";
+  floats(&call, out, 2, rows, n, 0, 0);
+  return run(LINEAR, &call, NULL);
+}
+
+int rope(float* x, int64_t rows, int64_t heads, int64_t width, const float* cosines, const float* sines,
+         int64_t pairs) {
+  Call call = {0};
+  floats(&call, x, 3, rows, heads, width, 0);
+  floats(&call, cosines, 2, rows, pairs, 0, 0);
+  floats(&call, sines, 2, rows, pairs, 0, 0);
+  boolean(&call, 1);
+  return run(ROPE, &call, NULL);
+}
+
+int attention(const float* q, const float* keys, const float* values, int64_t rows, int64_t length, const Sizes* sizes,
+              float* out) {
+  Call call = {0};
+  floats(&call, q, 4, 1, rows, sizes->heads, sizes->head_width);
+  floats(&call, keys, 4, 1, length, sizes->groups, sizes->head_width);
+  floats(&call, values, 4, 1, length, sizes->groups, sizes->head_width);
+  none(&call); /* lengths */
+  none(&call); /* scale */
+  boolean(&call, 1); /* causal */
+  integer(&call, 0); /* window */
+  number(&call, 0); /* soft_cap */
+  floats(&call, out, 4, 1, rows, sizes->heads, sizes->head_width);
+  return run(ATTENTION, &call, NULL);
+}
+
+int swiglu(const float* gate, const float* up, int64_t rows, int64_t columns, float* out) {
+  Call call = {0};
+  floats(&call, gate, 2, rows, columns, 0, 0);
+  floats(&call, up, 2, rows, columns, 0, 0);
+  floats(&call, out, 2, rows, columns, 0, 0);
+  return run(SWIGLU, &call, NULL);
+}
+
+int argmax(const float* x, int64_t n, int32_t* index) {
+  const int64_t one = 1;
+  Call call = {0};
+  floats(&call, x, 2, 1, n, 0, 0);
+  tensor(&call, index, KP_DTYPE_INT, 32, 1, &one);
+  return run(ARGMAX, &call, NULL);
+}

@@ -1,0 +1,135 @@
+#include "llama.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static float* numbers(int64_t rows, int64_t columns) {
+  float* memory = rows <= INT64_MAX / 8 / columns ? calloc((size_t)(rows * columns), sizeof(float)) : NULL;
+  if (!memory) fprintf(stderr, "no memory for %lld x %lld numbers\n", (long long)rows, (long long)columns);
+  return memory;
+}
+
+static int angles(const Gguf* file, Llama* model) {
+  const int64_t pairs = model->sizes.rope_width / 2;
+  float* factors = gguf_vector(file, "rope_freqs.weight", pairs, 1);
+  int64_t i, position;
+  model->cosines = numbers(model->capacity, pairs), model->sines = numbers(model->capacity, pairs);
+  if (model->cosines && model->sines) {
+    for (i = 0; i < pairs; ++i) {
+      const double frequency =
+          pow(model->sizes.rope_base, -(double)i / (double)pairs) / (factors ? (double)factors[i] : 1.0);
+      for (position = 0; position < model->capacity; ++position) {
+        model->cosines[position * pairs + i] = (float)cos((double)position * frequency);
+        model->sines[position * pairs + i] = (float)sin((double)position * frequency);
+      }
+    }
+  }
+  free(factors);
+  return model->cosines && model->sines ? 0 : -1;
+}
+
+static int weight(const Gguf* file, int64_t layer, const char* name, int64_t rows, int64_t columns, KpAny* out) {
+  char full[64];
+  Tensor tensor;
+  snprintf(full, sizeof full, "blk.%lld.%s.weight", (long long)layer, name);
+  return gguf_matrix(file, full, rows, columns, 0, &tensor) || pack(&tensor, out) ? -1 : 0;
+}
+
+static float* norm(const Gguf* file, int64_t layer, const char* name, int64_t columns) {
+  char full[64];
+  snprintf(full, sizeof full, "blk.%lld.%s.weight", (long long)layer, name);
+  return gguf_vector(file, full, columns, 0);
+}
+
+static int open_layer(const Gguf* file, Llama* model, int64_t i) {
+  const Sizes* s = &model->sizes;
+  Layer* l = &model->layers[i];
+  const int64_t queries = s->heads * s->head_width, keys = s->groups * s->head_width;
+  return weight(file, i, "attn_q", queries, s->width, &l->q) || weight(file, i, "attn_k", keys, s->width, &l->k) ||
+                 weight(file, i, "attn_v", keys, s->width, &l->v) ||
+                 weight(file, i, "attn_output", s->width, queries, &l->output) ||
+                 weight(file, i, "ffn_gate", s->hidden, s->width, &l->gate) ||
+                 weight(file, i, "ffn_up", s->hidden, s->width, &l->up) ||
+                 weight(file, i, "ffn_down", s->width, s->hidden, &l->down) ||
+                 !(l->attn_norm = norm(file, i, "attn_norm", s->width)) ||
+                 !(l->ffn_norm = norm(file, i, "ffn_norm", s->width)) || !(l->keys = numbers(model->capacity, keys)) ||
+                 !(l->values = numbers(model->capacity, keys))
+             ? -1
+             : 0;
+}
+
+int llama_open(const Gguf* file, int64_t capacity, Llama* model) {
+  const Sizes* s = &file->sizes;
+  Tensor tensor;
+  int64_t i;
+  memset(model, 0, sizeof *model);
+  model->embedding = model->head = kp_none();
+  model->sizes = *s, model->capacity = capacity;
+  if (gguf_matrix(file, "token_embd.weight", s->vocabulary, s->width, 0, &tensor) || pack(&tensor, &model->embedding))
+    return -1;
+  if (gguf_matrix(file, "output.weight", s->vocabulary, s->width, 1, &tensor) == 0 && pack(&tensor, &model->head))
+    return -1;
+  model->norm = gguf_vector(file, "output_norm.weight", s->width, 0);
+  model->layers = calloc((size_t)s->layers, sizeof *model->layers);
+  if (!model->norm || !model->layers || angles(file, model)) return -1;
+  for (i = 0; i < s->layers; ++i) {
+    if (open_layer(file, model, i)) return -1;
+  }
+  return 0;
+}
+
+void llama_free(Llama* model) {
+  int64_t i;
+  for (i = 0; model->layers && i < model->sizes.layers; ++i) {
+    Layer* l = &model->layers[i];
+    KpAny* const weights[] = {&l->q, &l->k, &l->v, &l->output, &l->gate, &l->up, &l->down};
+    size_t w;
+    for (w = 0; w < sizeof weights / sizeof *weights; ++w) kp_any_release(weights[w]);
+    free(l->attn_norm), free(l->ffn_norm), free(l->keys), free(l->values);
+  }
+  kp_any_release(&model->embedding), kp_any_release(&model->head);
+  free(model->norm), free(model->cosines), free(model->sines), free(model->layers);
+}
+
+/* x[count, width], in place by way of y; the rest is scratch: h as wide as x or q, gate and up of the hidden width. */
+static int forward_layer(Llama* model, Layer* l, int64_t count, float* x, float* y, float* h, float* q, float* gate,
+                         float* up, float* act) {
+  const Sizes* s = &model->sizes;
+  const int64_t queries = s->heads * s->head_width, row = s->groups * s->head_width, pairs = s->rope_width / 2;
+  const float *cosines = model->cosines + model->length * pairs, *sines = model->sines + model->length * pairs;
+  float *keys = l->keys + model->length * row, *values = l->values + model->length * row; /* written where they stay */
+  return rms_norm(x, l->attn_norm, count, s->width, s->eps, h) || linear(h, &l->q, count, s->width, queries, NULL, q) ||
+                 linear(h, &l->k, count, s->width, row, NULL, keys) ||
+                 linear(h, &l->v, count, s->width, row, NULL, values) ||
+                 rope(q, count, s->heads, s->head_width, cosines, sines, pairs) ||
+                 rope(keys, count, s->groups, s->head_width, cosines, sines, pairs) ||
+                 attention(q, l->keys, l->values, count, model->length + count, s, h) ||
+                 linear(h, &l->output, count, queries, s->width, x, y) ||
+                 rms_norm(y, l->ffn_norm, count, s->width, s->eps, h) ||
+                 linear(h, &l->gate, count, s->width, s->hidden, NULL, gate) ||
+                 linear(h, &l->up, count, s->width, s->hidden, NULL, up) || swiglu(gate, up, count, s->hidden, act) ||
+                 linear(act, &l->down, count, s->hidden, s->width, y, x)
+             ? -1
+             : 0;
+}
+
+int llama_forward(Llama* model, const int32_t* ids, int64_t count, float* logits) {
+  const Sizes* s = &model->sizes;
+  const int64_t queries = s->heads * s->head_width;
+  float *x = numbers(count, s->width), *h = numbers(count, queries > s->width ? queries : s->width);
+  float *y = numbers(count, s->width), *q = numbers(count, queries), *gate = numbers(count, s->hidden);
+  float *up = numbers(count, s->hidden), *act = numbers(count, s->hidden);
+  int rc = x && y && h && q && gate && up && act ? embed(&model->embedding, ids, count, s->width, x) : -1;
+  int64_t i;
+  for (i = 0; rc == 0 && i < s->layers; ++i)
+    rc = forward_layer(model, &model->layers[i], count, x, y, h, q, gate, up, act);
+  if (rc == 0) rc = rms_norm(x + (count - 1) * s->width, model->norm, 1, s->width, s->eps, h);
+  if (rc == 0)
+    rc = linear(h, model->head.type_index == KP_TYPE_NONE ? &model->embedding : &model->head, 1, s->width,
+                s->vocabulary, NULL, logits);
+  if (rc == 0) model->length += count;
+  free(x), free(y), free(h), free(q), free(gate), free(up), free(act);
+  return rc;
+}

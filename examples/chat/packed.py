@@ -1,0 +1,105 @@
+"""The file's weights as kernpack_kernels reads them, once for all hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import gguf
+import numpy as np
+from gguf_file import GgufFile, Sizes, Weights
+
+Progress = Callable[[Iterable[int]], Iterable[int]]
+ALIGNED = 64
+
+
+def rope_frequencies(sizes: Sizes, file: GgufFile) -> np.ndarray:
+    pairs = sizes.rope_width // 2
+    frequencies = sizes.rope_base ** (-np.arange(pairs) / pairs)
+    if file.has("rope_freqs.weight"):
+        frequencies = frequencies / file.vector("rope_freqs.weight", pairs)
+    return frequencies
+
+
+def layer_shapes(sizes: Sizes) -> dict[str, tuple[int, int]]:
+    queries, keys = sizes.heads * sizes.head_width, sizes.groups * sizes.head_width
+    return {
+        "attn_q": (queries, sizes.width),
+        "attn_k": (keys, sizes.width),
+        "attn_v": (keys, sizes.width),
+        "attn_output": (sizes.width, queries),
+        "ffn_gate": (sizes.hidden, sizes.width),
+        "ffn_up": (sizes.hidden, sizes.width),
+        "ffn_down": (sizes.width, sizes.hidden),
+    }
+
+
+class Packer:
+    """Packs weights, and keeps them beside each other in large pieces of memory, which NumPy asks huge pages for."""
+
+    PIECE = 32 << 20
+
+    def __init__(self, k: Any) -> None:
+        self._k = k
+        self._free = np.empty(0, np.uint8)
+        self.requantised: set[str] = set()
+
+    def __call__(self, *weights: Weights) -> np.ndarray:
+        """The rows of all, one after the other, as one matrix."""
+        forms = {w.form for w in weights}
+        if len(forms) == 1 and forms <= {"Q4_0", "Q4_1", "Q8_0", "Q4_K", "Q6_K"}:
+            form, blocks = forms.pop(), np.concatenate([w.data for w in weights])
+        else:  # other formats become the finest that there is
+            self.requantised |= forms - {"Q8_0"}
+            form = "Q8_0"
+            blocks = np.concatenate([gguf.quants.quantize(w.values(), gguf.GGMLQuantizationType.Q8_0) for w in weights])
+        return self._keep(getattr(self._k, f"pack_{form.lower()}")(np.ascontiguousarray(blocks)))
+
+    def _keep(self, packed: np.ndarray) -> np.ndarray:
+        size = -(-packed.nbytes // ALIGNED) * ALIGNED
+        if size > self._free.size:
+            self._free = np.empty(max(size, self.PIECE) + ALIGNED, np.uint8)
+            self._free = self._free[-self._free.ctypes.data % ALIGNED :]
+        kept = self._free[: packed.nbytes].reshape(packed.shape)
+        kept[...] = packed
+        self._free = self._free[size:]
+        return kept
+
+
+@dataclass(frozen=True)
+class PackedWeights:
+    sizes: Sizes
+    embedding: np.ndarray
+    head: np.ndarray  # the embedding itself where the file has no other
+    norm: np.ndarray
+    layers: list[dict[str, np.ndarray]]
+    frequencies: np.ndarray
+    requantised: list[str]  # formats that were rounded to Q8_0
+
+    def angles(self, capacity: int) -> tuple[np.ndarray, np.ndarray]:
+        """Cosines and sines of the first positions: the same numbers in every host."""
+        angles = np.arange(capacity)[:, None] * self.frequencies
+        return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+
+
+def pack_file(k: Any, file: GgufFile, progress: Progress = iter) -> PackedWeights:
+    sizes, pack = file.sizes(), Packer(k)
+    shape = (sizes.vocabulary, sizes.width)
+    embedding = pack(file.matrix("token_embd.weight", *shape))
+    head = pack(file.matrix("output.weight", *shape)) if file.has("output.weight") else embedding
+    norm = file.vector("output_norm.weight", sizes.width)
+    layers = [_layer(file, pack, sizes, i) for i in progress(range(sizes.layers))]
+    return PackedWeights(sizes, embedding, head, norm, layers, rope_frequencies(sizes, file), sorted(pack.requantised))
+
+
+def _layer(file: GgufFile, pack: Packer, sizes: Sizes, i: int) -> dict[str, np.ndarray]:
+    w = {name: file.matrix(f"blk.{i}.{name}.weight", *shape) for name, shape in layer_shapes(sizes).items()}
+    return {
+        "attn_norm": file.vector(f"blk.{i}.attn_norm.weight", sizes.width),
+        "ffn_norm": file.vector(f"blk.{i}.ffn_norm.weight", sizes.width),
+        "qkv": pack(w["attn_q"], w["attn_k"], w["attn_v"]),
+        "attn_output": pack(w["attn_output"]),
+        "gate_up": pack(w["ffn_gate"], w["ffn_up"]),
+        "ffn_down": pack(w["ffn_down"]),
+    }

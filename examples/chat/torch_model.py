@@ -1,0 +1,95 @@
+"""The model as a PyTorch module, eager or compiled to one graph: its operations are the same of kernpack_kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from gguf_file import GgufFile, Sizes
+from packed import PackedWeights, Progress, pack_file
+
+
+class Cache:
+    """Keys and values of the tokens so far: all of the capacity, so that every step has the same shapes."""
+
+    def __init__(self, weights: PackedWeights, capacity: int) -> None:
+        sizes = weights.sizes
+        shape = (1, capacity, sizes.groups, sizes.head_width)
+        self.layers = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(sizes.layers)]
+        self.cos, self.sin = map(torch.from_numpy, weights.angles(capacity))
+        self.capacity, self.length = capacity, 0
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, k: Any, sizes: Sizes, weights: dict[str, np.ndarray]) -> None:
+        super().__init__()
+        self._k, self._sizes = k, sizes
+        for name, value in weights.items():
+            self.register_buffer(name, torch.from_numpy(value))
+
+    def forward(self, x, positions, lengths, cos, sin, keys, values):
+        k, sizes = self._k, self._sizes
+        h = k.rms_norm(x, self.attn_norm, eps=sizes.eps)
+        qkv = k.packed_linear(h, self.qkv).view(x.shape[0], -1, sizes.head_width)
+        rotated = k.rope(qkv[:, : sizes.heads + sizes.groups], cos, sin, interleaved=True)
+        keys.index_copy_(1, positions, rotated[None, :, sizes.heads :])
+        values.index_copy_(1, positions, qkv[None, :, sizes.heads + sizes.groups :])
+        seen = k.attention(rotated[None, :, : sizes.heads], keys, values, lengths, causal=True)
+        x = k.packed_linear(seen.flatten(2)[0], self.attn_output, residual=x)
+        h = k.rms_norm(x, self.ffn_norm, eps=sizes.eps)
+        gate, up = k.packed_linear(h, self.gate_up).chunk(2, -1)
+        return k.packed_linear(k.swiglu(gate, up), self.ffn_down, residual=x)
+
+
+class Llama(torch.nn.Module):
+    """Logits of a chunk of tokens: ids[S] at positions[S]; the keys and values of the cache are written in place."""
+
+    def __init__(self, k: Any, weights: PackedWeights) -> None:
+        super().__init__()
+        self._k, self._sizes = k, weights.sizes
+        self.register_buffer("embedding", torch.from_numpy(weights.embedding))
+        self.register_buffer("norm", torch.from_numpy(weights.norm))
+        self.register_buffer("head", torch.from_numpy(weights.head))
+        self.layers = torch.nn.ModuleList(Layer(k, weights.sizes, layer) for layer in weights.layers)
+
+    def forward(self, ids, positions, cos, sin, layers, every: bool = False):
+        k, sizes = self._k, self._sizes
+        x = k.packed_embedding(self.embedding, ids, columns=sizes.width)
+        lengths = (positions[-1:] + 1).int()
+        cos, sin = cos[positions], sin[positions]
+        for layer, (keys, values) in zip(self.layers, layers, strict=True):
+            x = layer(x, positions, lengths, cos, sin, keys, values)
+        x = k.rms_norm(x if every else x[-1:], self.norm, eps=sizes.eps)
+        return k.packed_linear(x, self.head)
+
+
+class Model:
+    """The module behind the interface of the NumPy host."""
+
+    def __init__(self, k: Any, file: GgufFile, progress: Progress = iter, compiled: bool = False) -> None:
+        self._weights = pack_file(k, file, progress)
+        self.sizes, self.requantised = self._weights.sizes, self._weights.requantised
+        self.module = Llama(k, self._weights)
+        self._step = torch.compile(self.module, fullgraph=True) if compiled else self.module
+        # A program is compiled for a capacity: several of them share one.
+        self._capacities = 256 if compiled else 1
+
+    def cache(self, capacity: int) -> Cache:
+        return Cache(self._weights, -(-capacity // self._capacities) * self._capacities)
+
+    @torch.inference_mode()
+    def forward(self, tokens: Iterable[int], cache: Cache, every: bool = False) -> np.ndarray:
+        """The logits behind the last of the tokens, or behind each; the cache grows by them."""
+        ids = torch.tensor(list(tokens), dtype=torch.int32)
+        positions = torch.arange(cache.length, cache.length + len(ids))
+        # The step that is taken for each token is compiled. A prompt is read once: compiling for its length would take longer.
+        forward = self._step if len(ids) == 1 else self.module
+        logits = forward(ids, positions, cache.cos, cache.sin, cache.layers, every)
+        cache.length += len(ids)
+        return logits.numpy()
+
+
+def compiled(k: Any, file: GgufFile, progress: Progress = iter) -> Model:
+    return Model(k, file, progress, compiled=True)

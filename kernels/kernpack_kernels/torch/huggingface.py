@@ -1,0 +1,175 @@
+"""What of a Hugging Face model isn't a module: the attention function, and the rotary embedding that attention layers call."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from kernpack_kernels.torch import functional
+from kernpack_kernels.torch.rules import DTYPES
+
+NAME = "kernpack"  # of our function in transformers' registry
+_BEFORE = "_kernpack_attention"  # on the model: its attention implementation before
+_ROTATE = "apply_rotary_pos_emb"
+_SDPA_ELSE = "without a mask and without dropout; else torch's"
+
+
+def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[tuple[str, str, str, int]]:
+    """Rows of the table: what, by which kernel, a note, how often."""
+    if "transformers" not in sys.modules:
+        return
+    from transformers import PreTrainedModel
+
+    if not isinstance(model, PreTrainedModel):
+        return
+    yield from _attention(model)
+    found: Counter[tuple[str, str, str]] = Counter()
+    for module in model.modules():
+        row = _rope(module, set_forward)
+        if row is not None:
+            found[row] += 1
+    for row, count in found.items():
+        yield (*row, count)
+
+
+def unpatch(model: Any) -> bool:
+    before = model.__dict__.pop(_BEFORE, None)
+    if before is not None:
+        model.set_attn_implementation(before)
+    return before is not None
+
+
+def _attention(model: Any) -> Iterator[tuple[str, str, str, int]]:
+    count = sum(hasattr(module, "is_causal") and hasattr(module, "config") for module in model.modules())
+    try:
+        from transformers import AttentionInterface, AttentionMaskInterface
+        from transformers.integrations.sdpa_attention import sdpa_attention_forward
+        from transformers.masking_utils import sdpa_mask
+    except ImportError as error:
+        yield "attention", "", f"this version of transformers has no registry for it: {error}", count
+        return
+    before = model.config._attn_implementation
+    if before not in ("sdpa", "eager"):
+        yield "attention", "", f"its implementation is {before!r}: only sdpa and eager are replaced", count
+        return
+    AttentionInterface.register(NAME, functools.partial(attention_forward, sdpa_attention_forward))
+    AttentionMaskInterface.register(NAME, sdpa_mask)
+    try:
+        model.set_attn_implementation(NAME)
+    except Exception as error:  # what a model without the registry raises is its own
+        yield "attention", "", f"transformers refuses another implementation: {error}", count
+        return
+    if model.config._attn_implementation != NAME:
+        yield "attention", "", "this model doesn't take its attention from transformers' registry", count
+        return
+    setattr(model, _BEFORE, before)
+    trains = hasattr(functional.K, "attention_backward")
+    yield "attention", "attention", _SDPA_ELSE if trains else f"for inference, {_SDPA_ELSE}", count
+
+
+# What sdpa_attention_forward takes beside a mask and changes the result by: where one is given, it computes.
+_OTHER = ("position_bias", "cache", "s_aux")
+
+
+def attention_forward(otherwise, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
+    """As transformers calls it: query [B, H, S, D], key and value [B, G, L, D]; gives [B, S, H, D] and no weights."""
+    trained = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, value))
+    takes = (
+        attention_mask is None
+        and not dropout
+        and all(kwargs.get(name) is None for name in _OTHER)
+        and query.device.type == "cpu"
+        and query.dtype in DTYPES
+        and query.dtype != torch.float64
+        and query.dtype == key.dtype == value.dtype
+        and key.shape == value.shape
+        and query.shape[1] % key.shape[1] == 0
+        and not (trained and not hasattr(functional.K, "attention_backward"))
+    )
+    if not takes:
+        return otherwise(module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **kwargs)
+    causal = kwargs.get("is_causal")
+    causal = bool(getattr(module, "is_causal", True) if causal is None else causal) and query.shape[2] > 1
+    if (
+        causal and key.shape[2] > query.shape[2]
+    ):  # an empty static cache: only what the prompt wrote is seen, as with sdpa
+        key, value = key[:, :, : query.shape[2]], value[:, :, : query.shape[2]]
+    soft_cap = kwargs.get("softcap") or 0.0
+    seen = functional.attention(query, key, value, is_causal=causal, scale=scaling, soft_cap=soft_cap)
+    return seen.transpose(1, 2), None
+
+
+def _rope(module: torch.nn.Module, set_forward: Callable[..., None]) -> tuple[str, str, str] | None:
+    forward = type(module).forward
+    if not isinstance(forward, types.FunctionType) or _ROTATE not in forward.__code__.co_names:
+        return None
+    row = f"{_ROTATE} in {type(module).__name__}"
+    if hasattr(forward, "__wrapped__") or "forward" in module.__dict__:
+        return row, "", "its forward is wrapped by other code"
+    why = _differs(forward.__globals__[_ROTATE])
+    if why:
+        return row, "", why
+    set_forward(module, _with_our_rope(forward), None)
+    return row, "rope", ""
+
+
+@functools.cache
+def _with_our_rope(forward: types.FunctionType) -> types.FunctionType:
+    """The same code, which finds our function under the name of theirs: other models of this kind aren't changed."""
+    names = _module_with_our_rope(forward.__module__, forward.__globals__[_ROTATE]).__dict__
+    ours = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
+    ours.__kwdefaults__ = forward.__kwdefaults__
+    ours.__qualname__ = forward.__qualname__
+    return ours
+
+
+@functools.cache
+def _module_with_our_rope(name: str, theirs: Callable[..., Any]) -> types.ModuleType:
+    """A copy of the module with ours in place of theirs. torch.compile looks globals up by the module's name."""
+    module = types.ModuleType(f"{__name__}.{name.replace('.', '_')}")
+    own = module.__name__
+    module.__dict__.update({**sys.modules[name].__dict__, _ROTATE: _rotation(theirs), "__name__": own})
+    sys.modules[own] = module
+    return module
+
+
+def _rotation(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    def rotate(q, k, cos, sin, *args, unsqueeze_dim=1, **kwargs):
+        takes = (
+            not args
+            and not kwargs
+            and unsqueeze_dim in (1, 2)
+            and q.ndim == k.ndim == 4
+            and cos.ndim == 3
+            and cos.shape[-1] == q.shape[-1] == k.shape[-1]
+            and q.device.type == "cpu"
+            and q.dtype in DTYPES
+            and q.dtype == k.dtype
+            and not (cos.requires_grad or sin.requires_grad)
+        )
+        if not takes:
+            return theirs(q, k, cos, sin, *args, unsqueeze_dim=unsqueeze_dim, **kwargs)
+        return functional.rotate(q, k, cos, sin, unsqueeze_dim)
+
+    return rotate
+
+
+@functools.cache
+def _differs(theirs: Callable[..., Any]) -> str:
+    """ "" where theirs turns halves of a head, as ours does; else what differs."""
+    q = torch.sin(torch.arange(2 * 3 * 8, dtype=torch.float32)).reshape(1, 2, 3, 8)
+    angles = torch.arange(3 * 4, dtype=torch.float32).reshape(1, 3, 4) * 0.1
+    cos, sin = (torch.cat([table, table], -1) for table in (angles.cos(), angles.sin()))
+    try:
+        found = theirs(q, q, cos, sin)[0]
+    except Exception as error:  # a function of another shape
+        return f"can't be tried: {type(error).__name__}: {error}"
+    if torch.allclose(found, functional.rotate(q, q, cos, sin)[0], atol=1e-5):
+        return ""
+    return "pairs elements of a head otherwise"

@@ -1,0 +1,91 @@
+"""patch(model): a model's norms, gated MLPs, GELU, rotary embedding and attention computed by the kernels; unpatch undoes it.
+
+Only the way a module computes changes: its parameters, its state dict and its hooks stay. Each replacement is tried beside what
+it replaces on a few numbers first, since classes of one name differ between models, and is left out where they disagree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import torch
+
+from kernpack_kernels.torch import huggingface, rules
+
+_OWN = "_kernpack_patch"  # on each module that computes otherwise since
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    count: int
+    by: str  # "": not replaced
+    note: str
+
+
+@dataclass(frozen=True)
+class Patched:
+    """What patch() did: print it, or read `rows`."""
+
+    rows: tuple[Row, ...]
+
+    def __str__(self) -> str:
+        cells = [("module", "count", "now", "")]
+        cells += [(r.what, str(r.count), r.by or "as before", r.note) for r in self.rows]
+        widths = [max(len(row[i]) for row in cells) for i in range(3)]
+        lines = ("  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]) for row in cells)
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def patch(model: torch.nn.Module) -> Patched:
+    """Replaces what the kernels can compute in `model`, in place, and tells what was replaced, what not and why.
+
+    A model that is patched already is patched anew. Don't pickle a patched model: unpatch it, or save its state dict.
+    """
+    _check("patch", model)
+    _undo(model)
+    found: Counter[tuple[str, str, str]] = Counter()
+    for module in model.modules():
+        replacement = _replace(module)
+        if replacement is not None:
+            found[type(module).__name__, replacement.by, replacement.note] += 1
+    for name, by, note, count in huggingface.patch(model, _set):
+        found[name, by, note] += count
+    return Patched(tuple(Row(name, count, by, note) for (name, by, note), count in found.items()))
+
+
+def unpatch(model: torch.nn.Module) -> None:
+    """Undoes patch(model). ValueError where there is nothing to undo."""
+    _check("unpatch", model)
+    if not _undo(model):
+        raise ValueError(f"unpatch: this {type(model).__name__} isn't patched: pass the model that patch() was given")
+
+
+def _check(who: str, model: object) -> None:
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"{who}: model: expected a torch.nn.Module, got {type(model).__name__}")
+
+
+def _replace(module: torch.nn.Module) -> rules.Replacement | None:
+    replacement = rules.find(module)
+    if replacement is not None and replacement.forward is not None:
+        if "forward" in module.__dict__:
+            return rules.Replacement(None, "", "its forward was replaced by other code before")
+        _set(module, replacement.forward, replacement.state)
+    return replacement
+
+
+def _set(module: torch.nn.Module, forward, state) -> None:
+    """A method of a function at module level, so that a deep copy of the model calls the copy."""
+    setattr(module, _OWN, state)
+    module.forward = forward.__get__(module)
+
+
+def _undo(model: torch.nn.Module) -> bool:
+    undone = huggingface.unpatch(model)
+    for module in model.modules():
+        if _OWN in module.__dict__:
+            del module.__dict__[_OWN], module.__dict__["forward"]
+            undone = True
+    return undone

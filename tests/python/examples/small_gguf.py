@@ -1,0 +1,71 @@
+"""GGUF files of small models, right and wrong ones, for the tests of examples/chat."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+gguf = pytest.importorskip("gguf", reason="gguf is not installed")
+
+SIZES = {"layers": 2, "width": 64, "hidden": 96, "heads": 4, "groups": 2, "head_width": 16, "pieces": 262}
+
+
+def write(path, architecture="llama", form="Q8_0", change=lambda name, value: value, leave_out=(), head=False):
+    """A small model of random weights whose tokens are the bytes and one merge."""
+    writer = gguf.GGUFWriter(path, architecture)
+    s, rng = SIZES, np.random.default_rng(0)
+    fields = {
+        "block_count": s["layers"],
+        "context_length": 64,
+        "embedding_length": s["width"],
+        "feed_forward_length": s["hidden"],
+        "attention.head_count": s["heads"],
+        "attention.head_count_kv": s["groups"],
+    }
+    for name, value in fields.items():
+        writer.add_uint32(f"{architecture}.{name}", change(name, value))
+    writer.add_float32(f"{architecture}.attention.layer_norm_rms_epsilon", 1e-5)
+    letters = byte_letters()
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([*letters, *(f"<|{i}|>" for i in range(s["pieces"] - len(letters)))])
+    writer.add_token_types([1] * len(letters) + [3] * (s["pieces"] - len(letters)))
+    writer.add_token_merges(["a b"])
+    shapes = {"token_embd": (s["pieces"], s["width"]), "output_norm": (s["width"],)}
+    if head:
+        shapes["output"] = shapes["token_embd"]
+    keys = s["groups"] * s["head_width"]
+    for i in range(s["layers"]):
+        for name, shape in {
+            "attn_norm": (s["width"],),
+            "ffn_norm": (s["width"],),
+            "attn_q": (s["width"], s["width"]),
+            "attn_k": (keys, s["width"]),
+            "attn_v": (keys, s["width"]),
+            "attn_output": (s["width"], s["width"]),
+            "ffn_gate": (s["hidden"], s["width"]),
+            "ffn_up": (s["hidden"], s["width"]),
+            "ffn_down": (s["width"], s["hidden"]),
+        }.items():
+            shapes[f"blk.{i}.{name}"] = shape
+    for name, shape in shapes.items():
+        if name in leave_out:
+            continue
+        values = rng.normal(size=change(name, shape)).astype(np.float32) * 0.3
+        if len(shape) == 1 or form == "F32":
+            writer.add_tensor(f"{name}.weight", values)
+        else:
+            kind = gguf.GGMLQuantizationType[form]
+            writer.add_tensor(f"{name}.weight", gguf.quants.quantize(values, kind), raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def byte_letters():
+    """The letters that GPT-2's tokenizer writes bytes as, and one merge."""
+    from tokenizers import pre_tokenizers
+
+    return [*sorted(pre_tokenizers.ByteLevel.alphabet()), "ab"]

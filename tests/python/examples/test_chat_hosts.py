@@ -1,0 +1,218 @@
+"""examples/chat in PyTorch, JAX, C and Hugging Face's transformers: the tokens of the NumPy host."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_gguf import SIZES, write
+
+for _package in ("tokenizers", "jinja2", "tqdm"):
+    pytest.importorskip(_package, reason=f"{_package} is not installed")
+
+CHAT = Path(__file__).resolve().parents[3] / "examples" / "chat"
+NEEDS = {"torch": "torch", "torch-compile": "torch", "jax": "jax", "hf": "transformers"}
+PROMPTS, LENGTH = 4, 16
+pytestmark = pytest.mark.usefixtures("chat_modules")
+
+
+def make(host, k, path):
+    from gguf_file import GgufFile
+    from hosts import make
+
+    if host in NEEDS:
+        pytest.importorskip(NEEDS[host], reason=f"{NEEDS[host]} is not installed")
+    return make(host, k, GgufFile(path))
+
+
+def prompts_of(path):
+    import check
+    from gguf_file import GgufFile
+    from tokens import Tokens
+
+    tokens = Tokens(GgufFile(path))
+    return [tokens.prompt([{"role": "user", "content": text}]) for text in check.PROMPTS[:PROMPTS]]
+
+
+def agreement(host, numpy_host, prompts):
+    """At how many of the positions of the NumPy host's answers the likeliest token is the same, each model reading the answer."""
+    import check
+
+    same = []
+    for prompt in prompts:
+        expected, _ = check.greedy(numpy_host, prompt, LENGTH)
+        if hasattr(host, "answer"):
+            found = host.answer(prompt, LENGTH)[0]
+        else:
+            cache = host.cache(len(prompt) + LENGTH)
+            logits = [host.forward(prompt, cache)]
+            logits += [host.forward([token], cache) for token in expected[:-1]]
+            found = [int(np.argmax(row)) for row in logits]
+        same.extend(x == y for x, y in zip(found, expected, strict=True))
+    assert len(same) == PROMPTS * LENGTH
+    return sum(same)
+
+
+@pytest.mark.parametrize("host", ["torch", "torch-compile", "jax", "c", "hf"])
+def test_tokens_are_those_of_the_numpy_host(k, shipped, host):
+    found = agreement(make(host, k, shipped), make("numpy", k, shipped), prompts_of(shipped))
+    assert found >= PROMPTS * LENGTH - 1  # 99 % of many more positions, by `make chat-check HOST=...`
+
+
+@pytest.mark.parametrize("host", ["torch", "torch-compile", "jax", "c", "hf"])
+@pytest.mark.parametrize(("form", "head"), [("Q4_1", False), ("Q8_0", True)])
+def test_logits_of_a_small_model(k, tmp_path, host, form, head):
+    path = write(tmp_path / "m.gguf", form=form, head=head)
+    model, other = make(host, k, path), make("numpy", k, path)
+    tokens = np.random.default_rng(1).integers(0, SIZES["pieces"], 9).tolist()
+    cache = other.cache(12)
+    expected = [other.forward(tokens, cache)[0]]
+    for _ in range(3):
+        expected.append(other.forward([int(np.argmax(expected[-1]))], cache)[0])
+    if hasattr(model, "answer"):
+        found = model.answer(tokens, 4)[1]
+    else:
+        cache = model.cache(12)
+        found = [model.forward(tokens, cache)[0]]
+        for logits in expected[:-1]:
+            found.append(model.forward([int(np.argmax(logits))], cache)[0])
+    room = (0.03 if host == "hf" else 1e-5) * np.abs(expected).max()  # hf multiplies in f32, others round activations
+    assert np.abs(np.stack(found) - np.stack(expected)).max() < room
+
+
+def test_a_prompt_compiles_to_one_graph_too(k, tmp_path):
+    """What the host compiled does with single tokens, for chunks of any length."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    model = make("torch", k, write(tmp_path / "m.gguf"))
+    whole = torch.compile(model.module, fullgraph=True, dynamic=True)
+    for length in (5, 9):
+        ids, at = torch.arange(length, dtype=torch.int32), torch.arange(length)
+        ours, theirs = model.cache(16), model.cache(16)
+        with torch.inference_mode():
+            found = whole(ids, at, ours.cos, ours.sin, ours.layers, True)
+            expected = model.module(ids, at, theirs.cos, theirs.sin, theirs.layers, True)
+        assert torch.allclose(found, expected, atol=1e-5)
+        assert torch.equal(ours.layers[1][0], theirs.layers[1][0])
+
+
+def test_jax_writes_the_cache_in_place_and_scans(k, tmp_path):
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    model = make("jax", k, write(tmp_path / "m.gguf"))
+    cache = model.cache(16)
+    model.forward([1, 2, 3], cache)
+    before = jax.tree.leaves(cache.layers)
+    places = [array.unsafe_buffer_pointer() for array in before]
+    model.forward([4], cache)
+    assert all(array.is_deleted() for array in before)
+    assert [array.unsafe_buffer_pointer() for array in jax.tree.leaves(cache.layers)] == places
+    numpy_host = make("numpy", k, tmp_path / "m.gguf")
+    import check
+
+    assert model.greedy([1, 2, 3], 8) == check.greedy(numpy_host, [1, 2, 3], 8)[0]
+
+
+def ask(*options):
+    command = [sys.executable, CHAT / "main.py", "What is two plus two?", "--tokens", "8", "--threads", "1", *options]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+
+
+def test_one_question_to_the_c_program(shipped):
+    done = ask("--host", "c")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ask("--host", "numpy").stdout
+    refused = ask("--host", "c", "--temperature", "1")
+    assert refused.returncode == 1
+    assert "the host c takes the likeliest token only" in refused.stderr
+
+
+@pytest.mark.parametrize("host", ["numpy", "c"])
+def test_another_architecture_is_refused_by_name(tmp_path, host):
+    done = ask("--host", host, "--model", write(tmp_path / "m.gguf", architecture="qwen2"))
+    assert done.returncode == 1
+    assert "'llama', got 'qwen2'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_host_is_refused_before_anything_is_built():
+    script = CHAT.parents[1] / "scripts" / "chat"
+    done = subprocess.run([script, "--host", "numpyy"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--host: expected numpy, torch, torch-compile, jax, c or hf, got numpyy" in done.stderr
+
+
+@pytest.fixture
+def program(tmp_path):
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler is installed")
+    from c_model import compile_program
+
+    return compile_program(tmp_path)
+
+
+def run_program(program, k, path, *arguments):
+    command = [program, k.path, path, *arguments]
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, errors="replace", check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "usage: "),
+        (("0", "1"), "COUNT: expected how many tokens to write"),
+        (("4", "x"), "expected a number from 0 to 261, got x"),
+        (("4", "262"), "expected a number from 0 to 261, got 262"),
+        (("4", *["1"] * 64), "a prompt of 64 tokens: the model has room for 1 to 63"),
+        (("4", "--logits", "/none/here", "1"), "/none/here: can't be written"),
+    ],
+)
+def test_what_the_program_refuses(program, k, tmp_path, arguments, message):
+    done = run_program(program, k, write(tmp_path / "m.gguf"), *arguments)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"leave_out": ("blk.1.attn_k",)}, "has no tensor blk.1.attn_k.weight"),
+        ({"form": "F16"}, "takes matrices of Q4_0, Q4_1 and Q8_0"),
+        ({"change": lambda n, v: 3 if n == "attention.head_count_kv" else v}, "sizes that don't fit: 4 heads over 3"),
+        (
+            {"change": lambda n, v: (96, 32) if n == "blk.0.ffn_up" else v},
+            "blk.0.ffn_up.weight: expected the shape [96, 64], got [96, 32]",
+        ),
+    ],
+)
+def test_files_that_the_program_refuses(program, k, tmp_path, options, message):
+    done = run_program(program, k, write(tmp_path / "m.gguf", **options), "2", "1")
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
+def test_damaged_files_never_crash_the_program(program, k, tmp_path):
+    """Cut anywhere, or some bytes changed in what comes before the weights: an error that names the file, or an answer."""
+    whole, path = write(tmp_path / "m.gguf").read_bytes(), tmp_path / "damaged.gguf"
+    rng, refused = random.Random(0), 0
+    names = whole.index(b"token_embd.weight") + 1500
+    for i in range(300):
+        data = bytearray(whole)
+        if i % 6 == 0:
+            del data[rng.randrange(len(data)) :]
+        else:
+            for _ in range(rng.choice((1, 1, 4))):
+                at = rng.choice((rng.randrange(500), rng.randrange(names)))
+                data[at] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
+        path.write_bytes(data)
+        done = run_program(program, k, path, "1", "1", "2")
+        assert done.returncode in (0, 1), (i, done.returncode, done.stderr)  # a signal is negative
+        if done.returncode:
+            refused += 1
+            assert done.stderr.strip()
+    assert refused > 60

@@ -1,0 +1,197 @@
+"""kernpack_kernels.torch.patch: what is replaced computes the same, what isn't says why, and all of it can be undone."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import kernpack_kernels.torch as kt  # noqa: E402  (needs torch)
+
+
+class OffsetRMSNorm(torch.nn.Module):
+    """Like Gemma's: the same name ending, another formula."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.eps = 1e-6
+        self.weight = torch.nn.Parameter(torch.zeros(size))
+
+    def forward(self, x):
+        return torch.nn.functional.rms_norm(x, x.shape[-1:], 1 + self.weight, self.eps)
+
+
+class Gated(torch.nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.gate_proj, self.up_proj = torch.nn.Linear(32, 48), torch.nn.Linear(32, 48)
+        self.down_proj, self.act_fn = torch.nn.Linear(48, 32), act
+
+    def forward(self, x):
+        return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
+
+
+def small():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.LayerNorm(32),
+        Gated(torch.nn.SiLU()),
+        torch.nn.RMSNorm(32),
+        torch.nn.GELU(),
+        torch.nn.GELU("tanh"),
+        torch.nn.LayerNorm(32, bias=False),
+    )
+
+
+def rows(patched):
+    return {row.what: row for row in patched.rows}
+
+
+def test_forward_and_gradients_stay_the_same():
+    model, x = small(), torch.randn(2, 5, 32)
+    plain = copy.deepcopy(model)
+    patched = kt.patch(model)
+    found = rows(patched)
+    assert {what: (row.count, row.by) for what, row in found.items()} == {
+        "LayerNorm": (2, "layer_norm"),
+        "Gated": (1, "swiglu"),
+        "RMSNorm": (1, "rms_norm"),
+        "GELU": (2, "gelu"),
+    }
+    assert str(patched).splitlines()[0].split() == ["module", "count", "now"]
+    y, z = model(x), plain(x)
+    torch.testing.assert_close(y, z, atol=1e-5, rtol=1e-5)
+    y.square().sum().backward(), z.square().sum().backward()
+    for (name, a), b in zip(model.named_parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-4, rtol=1e-4, msg=name)
+    assert model.state_dict().keys() == plain.state_dict().keys()
+
+
+def test_it_is_the_kernels_that_compute(monkeypatch):
+    model, called = small(), []
+    for name in ("rms_norm", "layer_norm", "gelu", "swiglu"):
+        ours = getattr(kt.functional, name)
+        monkeypatch.setattr(kt.functional, name, lambda *a, _o=ours, _n=name: called.append(_n) or _o(*a))
+    kt.patch(model)
+    called.clear()
+    model(torch.randn(1, 32))
+    assert called == ["layer_norm", "swiglu", "rms_norm", "gelu", "gelu", "layer_norm"]
+    kt.unpatch(model)
+    called.clear()
+    model(torch.randn(1, 32))
+    assert called == []
+
+
+def test_undone_and_done_again():
+    model, x = small(), torch.randn(3, 32)
+    before, names = model(x), [dict(m.__dict__) for m in model.modules()]
+    kt.patch(model)
+    first = str(kt.patch(model))
+    assert str(kt.patch(model)) == first
+    kt.unpatch(model)
+    assert torch.equal(model(x), before)
+    assert [m.__dict__.keys() for m in model.modules()] == [n.keys() for n in names]
+    with pytest.raises(ValueError, match="unpatch: this Sequential isn't patched"):
+        kt.unpatch(model)
+
+
+def test_a_copy_computes_with_its_own_weights():
+    model = torch.nn.Sequential(torch.nn.LayerNorm(8))
+    kt.patch(model)
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other[0].weight.zero_()
+    assert other(torch.randn(2, 8)).abs().max() == 0
+    assert model(torch.randn(2, 8)).abs().max() > 0
+
+
+def test_one_graph_when_compiled():
+    model, x = small(), torch.randn(2, 32)
+    expected = model(x)
+    kt.patch(model)
+    torch.testing.assert_close(torch.compile(model, fullgraph=True)(x), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("module", "note"),
+    [
+        (OffsetRMSNorm(16), "computes something else: differs by"),
+        (Gated(torch.nn.GELU()), "computes something else: differs by"),
+        (torch.nn.LayerNorm((2, 3)), "works over 2 dimensions, the kernel over the last one"),
+        (torch.nn.LayerNorm(4, elementwise_affine=False), "has no weight"),
+        (torch.nn.LayerNorm(4, device="meta"), "is on meta"),
+    ],
+)
+def test_what_is_left_says_why(module, note):
+    row = rows(kt.patch(torch.nn.Sequential(module)))[type(module).__name__]
+    assert row.by == ""
+    assert note in row.note
+    assert "as before" in str(kt.Patched((row,)))
+
+
+def test_other_peoples_forward_stays():
+    norm = torch.nn.LayerNorm(4)
+    norm.forward = lambda x: x + 1
+    assert "replaced by other code before" in str(kt.patch(torch.nn.Sequential(norm)))
+    assert norm(torch.ones(4))[0] == 2
+
+
+def test_what_a_call_does_not_fit_is_computed_as_before():
+    norm = torch.nn.LayerNorm(8)
+    kt.patch(norm)
+    x = torch.randn(2, 8)
+    torch.testing.assert_close(norm(x.to(torch.bfloat16).float()), norm(x.bfloat16().float()))
+    with torch.autocast("cpu", torch.bfloat16):  # x of bf16, weights of f32
+        y = torch.nn.Sequential(torch.nn.Linear(8, 8), norm)(x)
+    assert torch.isfinite(y).all()
+
+
+@pytest.mark.parametrize("call", [kt.patch, kt.unpatch])
+def test_anything_else_is_refused(call):
+    with pytest.raises(TypeError, match=rf"{call.__name__}: model: expected a torch.nn.Module, got dict"):
+        call({})
+
+
+def test_modules_are_torchs():
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 16)
+    for ours, theirs in (
+        (kt.nn.RMSNorm(16), torch.nn.RMSNorm(16, eps=1e-6)),
+        (kt.nn.LayerNorm(16), torch.nn.LayerNorm(16)),
+        (kt.nn.GELU("tanh"), torch.nn.GELU("tanh")),
+    ):
+        ours.load_state_dict(theirs.state_dict())
+        torch.testing.assert_close(ours(x), theirs(x))
+    gate, up = x.chunk(2, -1)
+    torch.testing.assert_close(kt.nn.SwiGLU()(x), torch.nn.functional.silu(gate) * up)
+    with pytest.raises(ValueError, match="form: expected one of Q4_0, Q4_1, Q8_0, got 'Q2_K'"):
+        kt.nn.PackedLinear(torch.zeros(1, 34, dtype=torch.uint8), "Q2_K")
+
+
+def test_packed_linear_is_the_blocks_product():
+    gguf = pytest.importorskip("gguf", reason="gguf is not installed")
+    kind = gguf.GGMLQuantizationType.Q8_0
+    blocks = gguf.quants.quantize(torch.randn(24, 64).numpy(), kind)
+    weight, x = torch.from_numpy(gguf.quants.dequantize(blocks, kind)), torch.randn(7, 64)
+    layer = kt.nn.PackedLinear(torch.from_numpy(blocks), "Q8_0", torch.ones(24))
+    torch.testing.assert_close(layer(x), x @ weight.T + 1, atol=0.2, rtol=0.02)
+
+
+def test_attention_is_torchs():
+    q, key, v = torch.randn(2, 6, 5, 16), torch.randn(2, 3, 5, 16), torch.randn(2, 3, 5, 16)
+    for causal in (False, True):
+        expected = torch.nn.functional.scaled_dot_product_attention(q, key, v, is_causal=causal, enable_gqa=True)
+        torch.testing.assert_close(kt.functional.attention(q, key, v, causal), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_the_package_needs_no_framework():
+    """Without torch, JAX and transformers it is imported and calls."""
+    code = (
+        "import sys\nfor name in ('torch', 'jax', 'transformers'): sys.modules[name] = None\n"
+        "import kernpack_kernels, numpy as np\n"
+        "assert kernpack_kernels.softmax(np.zeros((1, 2), np.float32))[0, 0] == 0.5\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

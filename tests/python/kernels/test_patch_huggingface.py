@@ -1,0 +1,150 @@
+"""kernpack_kernels.torch.patch on Hugging Face's models: the same logits and tokens, with a mask, with a cache, compiled."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+import kernpack_kernels.torch as kt  # noqa: E402  (needs torch)
+from kernpack_kernels.torch import huggingface  # noqa: E402
+
+SIZES = {
+    "vocab_size": 64,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "bos_token_id": None,
+    "eos_token_id": None,
+    "pad_token_id": 0,
+}
+
+
+def build(name="Llama", **options):
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{name}Config")(**SIZES, **options)
+    return getattr(transformers, f"{name}ForCausalLM")(config).eval()
+
+
+@pytest.fixture
+def ids():
+    return torch.randint(1, 64, (2, 7), generator=torch.Generator().manual_seed(1))
+
+
+def by(patched):
+    return {row.what: row.by for row in patched.rows}
+
+
+@pytest.mark.parametrize(("name", "attention"), [("Llama", "sdpa"), ("Llama", "eager"), ("Qwen2", "sdpa")])
+def test_logits_and_tokens_are_the_same(name, attention, ids):
+    model = build(name, attn_implementation=attention)
+    with torch.no_grad():
+        logits = model(ids).logits
+        tokens = model.generate(ids, max_new_tokens=8, do_sample=False)
+        patched = kt.patch(model)
+        assert by(patched) == {
+            f"{name}RMSNorm": "rms_norm",
+            f"{name}MLP": "swiglu",
+            "attention": "attention",
+            f"apply_rotary_pos_emb in {name}Attention": "rope",
+        }
+        torch.testing.assert_close(model(ids).logits, logits, atol=1e-5, rtol=1e-4)
+        assert torch.equal(model.generate(ids, max_new_tokens=8, do_sample=False), tokens)
+        kt.unpatch(model)
+        assert model.config._attn_implementation == attention
+        assert torch.equal(model(ids).logits, logits)
+
+
+def test_masks_and_static_caches(ids):
+    model = build()
+    mask = torch.ones_like(ids)
+    mask[0, :3] = 0  # padded on the left
+    options = {"attention_mask": mask, "max_new_tokens": 6, "do_sample": False}
+    with torch.no_grad():
+        expected = model(ids, attention_mask=mask).logits[mask.bool()]
+        tokens = model.generate(ids, **options)
+        kt.patch(model)
+        torch.testing.assert_close(model(ids, attention_mask=mask).logits[mask.bool()], expected, atol=1e-5, rtol=1e-4)
+        assert torch.equal(model.generate(ids, **options), tokens)
+        unpadded = model.generate(ids, max_new_tokens=6, do_sample=False)
+        static = transformers.StaticCache(config=model.config, max_cache_len=16)
+        first = model(ids, past_key_values=static).logits
+        torch.testing.assert_close(first, model(ids).logits, atol=1e-5, rtol=1e-4)
+        following = model(first[:, -1:].argmax(-1), past_key_values=static).logits
+        assert torch.equal(following[:, -1].argmax(-1), unpadded[:, 8])
+
+
+def test_the_kernel_is_called_where_the_table_says(ids, monkeypatch):
+    model, called = build(), []
+    ours = kt.functional.attention
+    monkeypatch.setattr(kt.functional, "attention", lambda *a, **o: called.append(a[0].shape[2]) or ours(*a, **o))
+    kt.patch(model)
+    with torch.no_grad():
+        model.generate(ids, max_new_tokens=2, do_sample=False)
+    assert called == [7, 7, 1, 1]
+
+
+def test_training_gives_the_same_gradients(ids):
+    model, plain = build().train(), build().train()
+    kt.patch(model)
+    for each in (model, plain):
+        each(ids, labels=ids).loss.backward()
+    for (name, a), b in zip(model.named_parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-3, msg=name)
+
+
+def test_bf16(ids):
+    model = build().bfloat16()
+    with torch.no_grad():
+        expected = model(ids).logits.float()
+        assert all(row.by for row in kt.patch(model).rows)
+        assert (model(ids).logits.float() - expected).abs().max() < 0.05 * expected.abs().max()
+
+
+def test_other_models_of_the_kind_are_not_changed(ids):
+    model, other = build(), build()
+    forward = type(model.model.layers[0].self_attn).forward
+    kt.patch(model)
+    assert "forward" not in other.model.layers[0].self_attn.__dict__
+    assert type(model.model.layers[0].self_attn).forward is forward
+    assert other.config._attn_implementation == "sdpa"
+
+
+def test_compiled_to_one_graph(ids):
+    model = build()
+    with torch.no_grad():
+        expected = model(ids, use_cache=False).logits
+        kt.patch(model)
+        whole = torch.compile(model, fullgraph=True)
+        torch.testing.assert_close(whole(ids, use_cache=False).logits, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_another_formula_is_left_alone(ids):
+    model = build("Gemma", head_dim=16)
+    with torch.no_grad():
+        expected = model(ids).logits
+        found = {row.what: row for row in kt.patch(model).rows}
+        assert found["GemmaRMSNorm"].by == found["GemmaMLP"].by == ""
+        assert "computes something else" in found["GemmaMLP"].note
+        assert found["attention"].by == "attention"
+        torch.testing.assert_close(model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_transformers_without_the_registry(ids, monkeypatch):
+    model = build()
+    monkeypatch.setitem(sys.modules, "transformers.masking_utils", None)
+    row = next(row for row in kt.patch(model).rows if row.what == "attention")
+    assert row.by == ""
+    assert "has no registry for it" in row.note
+    assert model.config._attn_implementation == "sdpa"
+
+
+def test_rope_of_pairs_is_left_alone():
+    def interleaved(q, k, cos, sin, unsqueeze_dim=1):
+        return q + cos.unsqueeze(unsqueeze_dim), k
+
+    assert huggingface._differs(interleaved) == "pairs elements of a head otherwise"
