@@ -1,15 +1,16 @@
-#include "fake_cuda.h"
+#include "driver/control.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
-#include "machine.h"
+#include "driver/machine.h"
 
 using namespace kernpack::cuda;
 
 namespace {
 
-// One setting or fault of FAKE_CUDA.
+// One setting or fault of KERNPACK_EMULATOR_SETTINGS.
 void Apply(const std::string& clause) {
   const size_t equals = clause.find('=');
   if (equals == std::string::npos) return;
@@ -27,8 +28,24 @@ void Apply(const std::string& clause) {
   }
 }
 
+// KERNPACK_EMULATOR names the devices: "sm_90,sm_80". What is no such list, "1" for one, leaves sm_90 and sm_80.
+void ApplyDevices() {
+  const char* text = std::getenv("KERNPACK_EMULATOR");
+  std::istringstream names(text != nullptr ? text : "");
+  std::vector<int> archs;
+  for (std::string name; std::getline(names, name, ',');) {
+    const int arch = name.rfind("sm_", 0) == 0 ? std::atoi(name.c_str() + 3) : 0;
+    if (arch >= 50 && arch < 200) archs.push_back(arch);
+  }
+  if (archs.empty()) return;
+  Machine::Get().archs = archs;
+  Machine::Get().settings["devices"] = static_cast<long>(archs.size());
+}
+
 void ApplyEnvironment() {
-  const char* text = std::getenv("FAKE_CUDA");
+  ApplyDevices();
+  if (const char* seconds = std::getenv("KERNPACK_EMULATOR_SECONDS")) Apply(std::string("seconds=") + seconds);
+  const char* text = std::getenv("KERNPACK_EMULATOR_SETTINGS");
   std::istringstream clauses(text != nullptr ? text : "");
   for (std::string clause; std::getline(clauses, clause, ';');) Apply(clause);
 }
@@ -44,45 +61,48 @@ ContextOpaque* ContextOf(int device) {
 
 extern "C" {
 
-#define KP_FAKE_EXPORT __attribute__((visibility("default")))
+#define KP_EMULATOR_EXPORT __attribute__((visibility("default")))
 
-KP_FAKE_EXPORT void fake_cuda_reset(void) {
+KP_EMULATOR_EXPORT void kernpack_emulator_reset(void) {
   const std::lock_guard lock(Machine::Get().mutex);
   Machine::Get().Reset();
   ContextStack().clear();
   ApplyEnvironment();
 }
 
-KP_FAKE_EXPORT void fake_cuda_set(const char* setting, long value) {
+KP_EMULATOR_EXPORT void kernpack_emulator_set(const char* setting, long value) {
   const std::lock_guard lock(Machine::Get().mutex);
   Machine::Get().settings.at(setting) = value;
 }
 
-KP_FAKE_EXPORT void fake_cuda_hide(const char* entry) {
+KP_EMULATOR_EXPORT void kernpack_emulator_hide(const char* entry) {
   const std::lock_guard lock(Machine::Get().mutex);
   Machine::Get().hidden.insert(entry);
 }
 
-KP_FAKE_EXPORT void fake_cuda_fail(const char* entry, int result, int skip, int times) {
+KP_EMULATOR_EXPORT void kernpack_emulator_fail(const char* entry, int result, int skip, int times) {
   const std::lock_guard lock(Machine::Get().mutex);
   Machine::Get().faults[entry] = {static_cast<Result>(result), skip, times};
 }
 
-KP_FAKE_EXPORT void fake_cuda_break(int device, int result) {
+KP_EMULATOR_EXPORT void kernpack_emulator_break(int device, int result) {
   const std::lock_guard lock(Machine::Get().mutex);
   ContextOf(device)->broken = static_cast<Result>(result);
 }
 
-KP_FAKE_EXPORT long fake_cuda_calls(const char* entry) {
+KP_EMULATOR_EXPORT long kernpack_emulator_calls(const char* entry) {
   const std::lock_guard lock(Machine::Get().mutex);
   return Machine::Get().calls[entry];
 }
 
-KP_FAKE_EXPORT long fake_cuda_live(const char* what) {
+KP_EMULATOR_EXPORT long kernpack_emulator_live(const char* what) {
   Machine& machine = Machine::Get();
   const std::lock_guard lock(machine.mutex);
   const std::string name = what;
-  if (name == "memory") return static_cast<long>(machine.blocks.size());
+  if (name == "memory") {
+    return std::count_if(machine.blocks.begin(), machine.blocks.end(),
+                         [](const auto& entry) { return entry.second.kind != BlockKind::kModule; });
+  }
   if (name == "events") return static_cast<long>(machine.events.size());
   if (name == "modules") return static_cast<long>(machine.modules.size());
   long count = 0;
@@ -102,12 +122,12 @@ KP_FAKE_EXPORT long fake_cuda_live(const char* what) {
   return count;
 }
 
-KP_FAKE_EXPORT long fake_cuda_calls_in_child(void) {
+KP_EMULATOR_EXPORT long kernpack_emulator_calls_in_child(void) {
   const std::lock_guard lock(Machine::Get().mutex);
   return Machine::Get().child_calls;
 }
 
-KP_FAKE_EXPORT int fake_cuda_begin_capture(void* stream, int mode) {
+KP_EMULATOR_EXPORT int kernpack_emulator_begin_capture(void* stream, int mode) {
   const std::lock_guard lock(Machine::Get().mutex);
   if (AsStream(stream)->capture != kCaptureNone) return kInvalidValue;
   AsStream(stream)->capture = kCaptureActive;
@@ -116,21 +136,21 @@ KP_FAKE_EXPORT int fake_cuda_begin_capture(void* stream, int mode) {
   return kSuccess;
 }
 
-KP_FAKE_EXPORT int fake_cuda_end_capture(void* stream) {
+KP_EMULATOR_EXPORT int kernpack_emulator_end_capture(void* stream) {
   const std::lock_guard lock(Machine::Get().mutex);
   const CaptureStatus status = AsStream(stream)->capture;
   AsStream(stream)->capture = kCaptureNone;
   return status;
 }
 
-KP_FAKE_EXPORT int fake_cuda_launch_graph(void* stream) {
+KP_EMULATOR_EXPORT int kernpack_emulator_launch_graph(void* stream) {
   const std::lock_guard lock(Machine::Get().mutex);
   const StreamRef ref = AsStream(stream)->shared_from_this();
   for (const auto& work : AsStream(stream)->graph) Enqueue(ref, work);
   return kSuccess;
 }
 
-KP_FAKE_EXPORT void* fake_cuda_blocking_stream(int device) {
+KP_EMULATOR_EXPORT void* kernpack_emulator_blocking_stream(int device) {
   const std::lock_guard lock(Machine::Get().mutex);
   auto made = std::make_shared<StreamOpaque>();
   made->context = ContextOf(device);
@@ -139,13 +159,13 @@ KP_FAKE_EXPORT void* fake_cuda_blocking_stream(int device) {
   return made.get();
 }
 
-KP_FAKE_EXPORT void* fake_cuda_use_context(int device) {
+KP_EMULATOR_EXPORT void* kernpack_emulator_use_context(int device) {
   const std::lock_guard lock(Machine::Get().mutex);
   ContextStack().assign(1, ContextOf(device));
   return ContextStack().back();
 }
 
-KP_FAKE_EXPORT void* fake_cuda_other_context(int device) {
+KP_EMULATOR_EXPORT void* kernpack_emulator_other_context(int device) {
   Machine& machine = Machine::Get();
   const std::lock_guard lock(machine.mutex);
   machine.contexts.push_back(std::make_unique<ContextOpaque>());
@@ -157,7 +177,7 @@ KP_FAKE_EXPORT void* fake_cuda_other_context(int device) {
   return made;
 }
 
-KP_FAKE_EXPORT void* fake_cuda_current_context(void) {
+KP_EMULATOR_EXPORT void* kernpack_emulator_current_context(void) {
   return ContextStack().empty() ? nullptr : ContextStack().back();
 }
 

@@ -1,4 +1,4 @@
-#include "machine.h"
+#include "driver/machine.h"
 
 #include <sys/mman.h>
 
@@ -18,16 +18,17 @@ Machine& Machine::Get() {
 }
 
 void Machine::Reset() {
-  for (auto& [address, block] : blocks) munmap(block.backing, block.size);
+  while (!blocks.empty()) RemoveBlock(blocks.begin()->first);
   for (Event event : events) delete event;
   for (ModuleHandle module : modules) delete module;
   for (Pool pool : pools) delete pool;
   blocks.clear(), used.clear(), events.clear(), modules.clear(), pools.clear(), contexts.clear();
-  hidden.clear(), faults.clear(), calls.clear();
+  hidden.clear(), faults.clear(), calls.clear(), freed.clear(), reports.clear();
+  archs = {90, 80};
   initialised = false;
   child_calls = 0;
-  settings = {{"devices", 2}, {"driver_version", 13000}, {"memory_bytes", 256 << 20}, {"pools", 1}, {"managed", 1},
-              {"peers", 1}};
+  settings = {{"devices", 2}, {"driver_version", 13050}, {"memory_bytes", long{8} << 30}, {"pools", 1}, {"managed", 1},
+              {"peers", 1}, {"workers", 0}, {"seconds", 60}, {"seed", 0}, {"uninitialised", 1}, {"races", 1}, {"disguised", 0}};
   if (arena == 0) {
     void* reserved = mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) std::abort();

@@ -1,7 +1,8 @@
-// The state of the fake driver. One lock guards it all; entries hold it while they run.
-#ifndef KERNPACK_TESTS_DEVICE_FAKE_CUDA_MACHINE_H_
-#define KERNPACK_TESTS_DEVICE_FAKE_CUDA_MACHINE_H_
+// The state of the emulated driver. One lock guards it all; entries hold it while they run.
+#ifndef KERNPACK_SDK_EMULATOR_DRIVER_MACHINE_H_
+#define KERNPACK_SDK_EMULATOR_DRIVER_MACHINE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,6 +15,8 @@
 
 #include "device/cuda/driver_entries.h"
 #include "device/cuda/driver_types.h"
+#include "exec/address_space.h"
+#include "program/program.h"
 
 namespace kernpack::cuda {
 
@@ -69,7 +72,7 @@ struct PoolOpaque {
   uint64_t keep = 0;
 };
 
-enum class BlockKind { kDevice, kManaged, kHost, kPool };
+enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule };
 
 struct Block {
   BlockKind kind;
@@ -79,28 +82,11 @@ struct Block {
   bool usable;        // pool memory is not before its allocation ran, and after its release ran
   bool free_queued;   // a second release is an error
   Pool pool = nullptr;
-};
-
-struct KernelShape {
-  uint32_t grid[3];
-  uint32_t block[3];
-  uint32_t cluster[3];
-  uint32_t shared;
-  uint64_t threads() const { return uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2]; }
-};
-
-// A kernel that the fake can run. `arguments` holds the parameters by value.
-struct KernelDef {
-  const char* name;
-  std::vector<size_t> parameters;
-  int max_threads;
-  int static_shared;
-  bool needs_cluster;
-  Result (*run)(const KernelShape& shape, const std::vector<std::vector<uint8_t>>& arguments);
+  emulator::Region region{};  // as kernels see it
 };
 
 struct FunctionOpaque {
-  const KernelDef* def = nullptr;
+  std::shared_ptr<const emulator::Program> program;
   ModuleHandle module = nullptr;
   int dynamic_limit = 0;
   bool large_clusters = false;
@@ -108,8 +94,8 @@ struct FunctionOpaque {
 
 struct ModuleOpaque {
   Context context = nullptr;
-  std::vector<std::string> names;
   std::map<std::string, std::unique_ptr<FunctionOpaque>> functions;
+  std::vector<uintptr_t> variables;  // blocks
 };
 
 struct Fault {
@@ -138,10 +124,18 @@ struct Machine {
   std::set<Event> events;
   std::set<ModuleHandle> modules;
   std::set<Pool> pools;
+  std::vector<int> archs;                              // of the devices: 90 is sm_90; the last one's for all others
+  std::deque<std::pair<uintptr_t, uint64_t>> freed;    // allocations that were, the newest last
+  std::deque<std::string> texts;                       // that callers hold
+  std::map<Result, std::string> reports;               // what the last kernel that failed with a result did
+  uint64_t launches = 0;
+  uint64_t thread_instructions = 0;
+  double kernel_seconds = 0;
 
   static Machine& Get();
   void Reset();
   long Setting(const char* name) const { return settings.at(name); }
+  int Arch(int device) const { return archs[std::min<size_t>(static_cast<size_t>(device), archs.size() - 1)]; }
 };
 
 constexpr uintptr_t kArenaBytes = uintptr_t{1} << 38;
@@ -171,14 +165,19 @@ bool InArena(DevicePtr address);
 // The host's view of device memory that is usable now, else NULL. Pageable host memory is itself.
 uint8_t* Access(DevicePtr address, uint64_t size);
 
-const std::vector<KernelDef>& Kernels();
+// Memory that begins as rubbish, at an address that the host cannot read, or at its own.
+Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out);
+void RemoveBlock(uintptr_t address);
+// Bytes of device memory that were written, or were copied from elsewhere with what was written of them.
+void NoteWritten(DevicePtr to, uint64_t bytes);
+void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
 
 // The driver's functions, as the backend declares them.
-#define KP_FAKE_DECLARE_(name, version, parameters) Result name parameters;
-KP_CUDA_ENTRIES(KP_FAKE_DECLARE_)
-KP_CUDA_OPTIONAL_ENTRIES(KP_FAKE_DECLARE_)
-#undef KP_FAKE_DECLARE_
+#define KP_EMULATOR_DECLARE_(name, version, parameters) Result name parameters;
+KP_CUDA_ENTRIES(KP_EMULATOR_DECLARE_)
+KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_DECLARE_)
+#undef KP_EMULATOR_DECLARE_
 
 }  // namespace kernpack::cuda
 
-#endif  // KERNPACK_TESTS_DEVICE_FAKE_CUDA_MACHINE_H_
+#endif  // KERNPACK_SDK_EMULATOR_DRIVER_MACHINE_H_

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "machine.h"
+#include "driver/machine.h"
 
 namespace kernpack::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "machine.h"
+#include "driver/machine.h"
 
 namespace kernpack::cuda {
 namespace {
@@ -28,30 +28,78 @@ uint8_t* Backing(uint64_t bytes) {
   return static_cast<uint8_t*>(memory);
 }
 
+bool OnDevice(BlockKind kind) { return kind == BlockKind::kDevice || kind == BlockKind::kPool || kind == BlockKind::kModule; }
+bool Counted(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kModule; }
+uint64_t MapBytes(uint64_t bytes) { return bytes / 8 + 1; }
+
+}  // namespace
+
 // An address that the host cannot read, with a hole behind it, or the backing itself.
-Result Add(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out) {
+Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out) {
   Machine& machine = Machine::Get();
   uint8_t* backing = Backing(bytes);
   if (backing == nullptr) return kOutOfMemory;
   uintptr_t address = reinterpret_cast<uintptr_t>(backing);
-  if (kind == BlockKind::kDevice || kind == BlockKind::kPool) {
+  uint8_t* written = nullptr;
+  if (OnDevice(kind)) {
+    if (machine.arena_next + Rounded(bytes) + 4096 > machine.arena + kArenaBytes) {  // addresses are never given twice
+      munmap(backing, bytes);
+      return kOutOfMemory;
+    }
+    void* map = mmap(nullptr, MapBytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) {
+      munmap(backing, bytes);
+      return kOutOfMemory;
+    }
+    written = static_cast<uint8_t*>(map);
     address = machine.arena_next;
     machine.arena_next += Rounded(bytes) + 4096;
-    if (machine.arena_next > machine.arena + kArenaBytes) std::abort();  // a test that allocates 256 GiB
   }
-  if (kind != BlockKind::kHost) machine.used[device] += Rounded(bytes);
-  machine.blocks[address] = {kind, device, bytes, backing, usable, false, nullptr};
+  if (Counted(kind)) machine.used[device] += Rounded(bytes);
+  machine.blocks[address] = {kind, device, bytes, backing, usable, false, nullptr, {address, bytes, backing, written, false}};
   *out = address;
   return kSuccess;
 }
 
-void Remove(std::map<uintptr_t, Block>::iterator found) {
+void RemoveBlock(uintptr_t address) {
+  constexpr size_t kRemembered = 4096;
   Machine& machine = Machine::Get();
+  const auto found = machine.blocks.find(address);
   const Block& block = found->second;
-  if (block.kind != BlockKind::kHost) machine.used[block.device] -= Rounded(block.size);
+  if (Counted(block.kind)) machine.used[block.device] -= Rounded(block.size);
   munmap(block.backing, block.size);
+  if (block.region.written != nullptr) {
+    munmap(block.region.written, MapBytes(block.size));
+    machine.freed.emplace_back(address, block.size);
+    if (machine.freed.size() > kRemembered) machine.freed.pop_front();
+  }
   machine.blocks.erase(found);
 }
+
+void NoteWritten(DevicePtr to, uint64_t bytes) {
+  const Block* block = FindBlock(to, bytes);
+  if (block != nullptr && block->region.written != nullptr) {
+    emulator::MarkWritten(block->region.written, to - block->region.begin, bytes);
+  }
+}
+
+// What was never written stays so in the copy.
+void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes) {
+  const Block* source = FindBlock(from, bytes);
+  const Block* target = FindBlock(to, bytes);
+  if (source == nullptr || source->region.written == nullptr) return NoteWritten(to, bytes);
+  if (target == nullptr || target->region.written == nullptr) return;
+  const uint8_t* map = source->region.written;
+  const uint64_t at = from - source->region.begin;
+  if (emulator::AllWritten(map, at, bytes)) return NoteWritten(to, bytes);
+  uint8_t* copy = target->region.written;
+  for (uint64_t i = 0, out = to - target->region.begin; i < bytes; ++i, ++out) {
+    const bool known = (map[(at + i) / 8] >> ((at + i) % 8) & 1) != 0;
+    copy[out / 8] = static_cast<uint8_t>((copy[out / 8] & ~(1U << (out % 8))) | (known ? 1U << (out % 8) : 0U));
+  }
+}
+
+namespace {
 
 Result AllocateNow(BlockKind kind, uint64_t bytes, DevicePtr* out) {
   Context context = nullptr;
@@ -59,7 +107,7 @@ Result AllocateNow(BlockKind kind, uint64_t bytes, DevicePtr* out) {
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   if (bytes == 0) return kInvalidValue;
   if (kind != BlockKind::kHost && !Fits(context->device, bytes)) return kOutOfMemory;
-  return Add(kind, context->device, bytes, true, out);
+  return AddBlock(kind, context->device, bytes, true, out);
 }
 
 // Waits for all work of every context, as the driver does.
@@ -69,11 +117,13 @@ Result FreeNow(DevicePtr pointer, bool host) {
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(pointer);
-  if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool) return kInvalidValue;
+  if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool || found->second.kind == BlockKind::kModule) {
+    return kInvalidValue;
+  }
   if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;
   for (const auto& owner : machine.contexts) RunAll(owner.get());
   if (context->broken != kSuccess) return context->broken;
-  Remove(found);
+  RemoveBlock(found->first);
   return kSuccess;
 }
 
@@ -152,7 +202,7 @@ Result cuMemAllocFromPoolAsync(DevicePtr* pointer, size_t bytes, Pool pool, Stre
   }
   pool->cached -= reused;
   pool->used += Rounded(bytes);
-  if (const Result result = Add(BlockKind::kPool, pool->device, bytes, false, pointer); result != kSuccess)
+  if (const Result result = AddBlock(BlockKind::kPool, pool->device, bytes, false, pointer); result != kSuccess)
     return result;
   const DevicePtr address = *pointer;
   machine.blocks[address].pool = pool;
@@ -177,7 +227,7 @@ Result cuMemFreeAsync(DevicePtr pointer, Stream handle) {
     if (!block->second.usable) return kIllegalAddress;  // released before its own allocation: streams out of order
     const uint64_t bytes = Rounded(block->second.size);
     Pool pool = block->second.pool;
-    Remove(block);
+    RemoveBlock(pointer);
     now.used[pool->device] += bytes;
     pool->used -= bytes;
     pool->cached += bytes;

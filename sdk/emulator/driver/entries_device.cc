@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "machine.h"
+#include "driver/machine.h"
 
 namespace kernpack::cuda {
 namespace {
@@ -31,6 +31,13 @@ constexpr Named kNames[] = {
     {kNoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {kEccUncorrectable, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
     {kInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {kPeerAccessUnsupported, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
+    {kUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."},
+    {kLaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+    {kLaunchTimeout, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {kAssert, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {kMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+    {kInvalidClusterSize, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cluster misconfiguration"},
     {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {kNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
@@ -55,10 +62,22 @@ const Named* Find(Result result) {
 
 bool IsDevice(DeviceHandle device) { return device >= 0 && device < Machine::Get().Setting("devices"); }
 
-// Device 0 is like an H100, the others like an A100.
+// A block's shared memory beyond 48 KB, by compute capability.
+int MostShared(int arch) {
+  switch (arch) {
+    case 70: return 96 << 10;
+    case 75: return 64 << 10;
+    case 80: case 87: return 163 << 10;
+    case 86: case 89: case 120: case 121: return 99 << 10;
+    default: return arch >= 90 ? 227 << 10 : 48 << 10;
+  }
+}
+
+// As of an A100, or of an H100 from compute capability 9.0 on.
 int Attribute(DeviceAttribute attribute, DeviceHandle device) {
   const Machine& machine = Machine::Get();
-  const bool hopper = device == 0;
+  const int arch = machine.Arch(device);
+  const bool hopper = arch >= 90;
   switch (attribute) {
     case kMaxThreadsPerBlock:
     case kMaxBlockDimX:
@@ -74,7 +93,7 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kMaxSharedMemoryPerBlock:
       return 48 << 10;
     case kMaxSharedMemoryPerBlockOptin:
-      return hopper ? 227 << 10 : 163 << 10;
+      return MostShared(arch);
     case kWarpSize:
       return 32;
     case kMaxRegistersPerBlock:
@@ -86,9 +105,9 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kL2CacheSize:
       return (hopper ? 50 : 40) << 20;
     case kComputeCapabilityMajor:
-      return hopper ? 9 : 8;
+      return arch / 10;
     case kComputeCapabilityMinor:
-      return 0;
+      return arch % 10;
     case kManagedMemory:
     case kConcurrentManagedAccess:
       return static_cast<int>(machine.Setting("managed"));
@@ -136,6 +155,12 @@ Result cuGetErrorName(Result error, const char** name) {
 Result cuGetErrorString(Result error, const char** text) {
   const Named* found = Find(error);
   *text = found ? found->text : nullptr;
+  Machine& machine = Machine::Get();
+  const auto report = machine.reports.find(error);
+  if (found != nullptr && report != machine.reports.end()) {
+    machine.texts.push_back(std::string(found->text) + ": " + report->second);
+    *text = machine.texts.back().c_str();
+  }
   return found ? kSuccess : kInvalidValue;
 }
 
@@ -152,7 +177,8 @@ Result cuDeviceGet(DeviceHandle* device, int ordinal) {
 
 Result cuDeviceGetName(char* name, int size, DeviceHandle device) {
   if (!IsDevice(device)) return kInvalidDevice;
-  std::snprintf(name, static_cast<size_t>(size), "Fake GPU %d", device);
+  std::snprintf(name, static_cast<size_t>(size), "%s GPU %d (sm_%d)",
+                Machine::Get().Setting("disguised") != 0 ? "NVIDIA" : "Emulated", device, Machine::Get().Arch(device));
   return kSuccess;
 }
 

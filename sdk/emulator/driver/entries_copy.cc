@@ -3,10 +3,12 @@
 #include <memory>
 #include <vector>
 
-#include "machine.h"
+#include "driver/machine.h"
 
 namespace kernpack::cuda {
 namespace {
+
+constexpr size_t kMostPitch = (size_t{1} << 31) - 1;  // of CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
 enum class Place { kDevice, kPinned, kPageable, kInvalid };
 
@@ -34,6 +36,11 @@ Result CopyRows(const Rows& rows, const uint8_t* staged) {
     uint8_t* to = Access(rows.to + i * rows.to_pitch, rows.width);
     if (from == nullptr || to == nullptr) return kIllegalAddress;
     std::memmove(to, from, rows.width);
+    if (staged != nullptr) {
+      NoteWritten(rows.to + i * rows.to_pitch, rows.width);
+    } else {
+      NoteCopied(rows.from + i * rows.from_pitch, rows.to + i * rows.to_pitch, rows.width);
+    }
   }
   return kSuccess;
 }
@@ -74,6 +81,7 @@ Result cuMemcpy2DAsync(const Memcpy2D* copy, Stream handle) {
   StreamRef stream;
   if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
   if (copy->from_pitch < copy->width || copy->to_pitch < copy->width) return kInvalidValue;
+  if (copy->from_pitch > kMostPitch || copy->to_pitch > kMostPitch) return kInvalidValue;
   const DevicePtr from =
       copy->from_type == kMemoryTypeHost ? reinterpret_cast<uintptr_t>(copy->from_host) : copy->from_device;
   const DevicePtr to = copy->to_type == kMemoryTypeHost ? reinterpret_cast<uintptr_t>(copy->to_host) : copy->to_device;
@@ -100,6 +108,7 @@ Result cuMemsetD8Async(DevicePtr to, unsigned char value, size_t count, Stream h
     uint8_t* memory = Access(to, count);
     if (memory == nullptr) return kIllegalAddress;
     std::memset(memory, value, count);
+    NoteWritten(to, count);
     return kSuccess;
   });
 }

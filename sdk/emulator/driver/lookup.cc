@@ -3,21 +3,21 @@
 
 #include <cstring>
 
-#include "machine.h"
+#include "driver/machine.h"
 
 namespace kernpack::cuda {
 namespace {
 
 enum Index : int {
-#define KP_FAKE_INDEX_(name, version, parameters) kIndex_##name,
-  KP_CUDA_ENTRIES(KP_FAKE_INDEX_) KP_CUDA_OPTIONAL_ENTRIES(KP_FAKE_INDEX_)
-#undef KP_FAKE_INDEX_
+#define KP_EMULATOR_INDEX_(name, version, parameters) kIndex_##name,
+  KP_CUDA_ENTRIES(KP_EMULATOR_INDEX_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_INDEX_)
+#undef KP_EMULATOR_INDEX_
 };
 
 constexpr const char* kEntryNames[] = {
-#define KP_FAKE_NAME_(name, version, parameters) #name,
-    KP_CUDA_ENTRIES(KP_FAKE_NAME_) KP_CUDA_OPTIONAL_ENTRIES(KP_FAKE_NAME_)
-#undef KP_FAKE_NAME_
+#define KP_EMULATOR_NAME_(name, version, parameters) #name,
+    KP_CUDA_ENTRIES(KP_EMULATOR_NAME_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_NAME_)
+#undef KP_EMULATOR_NAME_
 };
 
 // Faults first: what an entry answers instead of working.
@@ -63,10 +63,10 @@ struct Address {
 };
 
 const Address kAddresses[] = {
-#define KP_FAKE_ADDRESS_(name, version, parameters) \
+#define KP_EMULATOR_ADDRESS_(name, version, parameters) \
   {#name, version, reinterpret_cast<void*>(&Door<kIndex_##name, decltype(name)>::template Call<&name>)},
-    KP_CUDA_ENTRIES(KP_FAKE_ADDRESS_) KP_CUDA_OPTIONAL_ENTRIES(KP_FAKE_ADDRESS_)
-#undef KP_FAKE_ADDRESS_
+    KP_CUDA_ENTRIES(KP_EMULATOR_ADDRESS_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_ADDRESS_)
+#undef KP_EMULATOR_ADDRESS_
 };
 
 }  // namespace
