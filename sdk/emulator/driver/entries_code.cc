@@ -49,11 +49,16 @@ Result CheckLaunch(const emulator::Launch& launch, const FunctionOpaque& functio
 
 Result ResultOf(emulator::Fault::Kind kind) {
   switch (kind) {
-    case emulator::Fault::Kind::kIllegalAddress: return kIllegalAddress;
-    case emulator::Fault::Kind::kMisaligned: return kMisalignedAddress;
-    case emulator::Fault::Kind::kAssert: return kAssert;
-    case emulator::Fault::Kind::kTimeout: return kLaunchTimeout;
-    default: return kLaunchFailed;
+    case emulator::Fault::Kind::kIllegalAddress:
+      return kIllegalAddress;
+    case emulator::Fault::Kind::kMisaligned:
+      return kMisalignedAddress;
+    case emulator::Fault::Kind::kAssert:
+      return kAssert;
+    case emulator::Fault::Kind::kTimeout:
+      return kLaunchTimeout;
+    default:
+      return kLaunchFailed;
   }
 }
 
@@ -189,7 +194,8 @@ Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, voi
     queued->launch.cluster[1] = cluster.y;
     queued->launch.cluster[2] = cluster.z;
   }
-  if (const Result result = CheckLaunch(queued->launch, *function, stream->context->device); result != kSuccess) return result;
+  if (const Result result = CheckLaunch(queued->launch, *function, stream->context->device); result != kSuccess)
+    return result;
   const emulator::Program& program = *function->program;
   queued->parameters.resize(std::max<size_t>(program.parameter_bytes, 1));
   for (size_t i = 0; i < program.parameters.size(); ++i) {

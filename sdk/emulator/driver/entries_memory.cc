@@ -28,7 +28,9 @@ uint8_t* Backing(uint64_t bytes) {
   return static_cast<uint8_t*>(memory);
 }
 
-bool OnDevice(BlockKind kind) { return kind == BlockKind::kDevice || kind == BlockKind::kPool || kind == BlockKind::kModule; }
+bool OnDevice(BlockKind kind) {
+  return kind == BlockKind::kDevice || kind == BlockKind::kPool || kind == BlockKind::kModule;
+}
 bool Counted(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kModule; }
 uint64_t MapBytes(uint64_t bytes) { return bytes / 8 + 1; }
 
@@ -46,7 +48,8 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
       munmap(backing, bytes);
       return kOutOfMemory;
     }
-    void* map = mmap(nullptr, MapBytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* map =
+        mmap(nullptr, MapBytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
       munmap(backing, bytes);
       return kOutOfMemory;
@@ -56,7 +59,8 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
     machine.arena_next += Rounded(bytes) + 4096;
   }
   if (Counted(kind)) machine.used[device] += Rounded(bytes);
-  machine.blocks[address] = {kind, device, bytes, backing, usable, false, nullptr, {address, bytes, backing, written, false}};
+  machine.blocks[address] = {kind,   device, bytes,   backing,
+                             usable, false,  nullptr, {address, bytes, backing, written, false}};
   *out = address;
   return kSuccess;
 }
@@ -117,7 +121,8 @@ Result FreeNow(DevicePtr pointer, bool host) {
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(pointer);
-  if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool || found->second.kind == BlockKind::kModule) {
+  if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool ||
+      found->second.kind == BlockKind::kModule) {
     return kInvalidValue;
   }
   if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;

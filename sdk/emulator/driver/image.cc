@@ -30,7 +30,8 @@ Result OfFatbin(const uint8_t* image, int arch, std::string* ptx, std::string* l
   while (end - at >= 48) {
     const auto header = Read<uint32_t>(at + 4);
     const auto size = Read<uint64_t>(at + 8);
-    if (header < 48 || header > static_cast<uint64_t>(end - at) || size > static_cast<uint64_t>(end - at) - header) break;
+    if (header < 48 || header > static_cast<uint64_t>(end - at) || size > static_cast<uint64_t>(end - at) - header)
+      break;
     const auto number = static_cast<int>(Read<uint32_t>(at + 28));
     if (Read<uint16_t>(at) == kFatbinPtx) {
       if (number > arch) {
@@ -45,9 +46,11 @@ Result OfFatbin(const uint8_t* image, int arch, std::string* ptx, std::string* l
     at += header + size;
   }
   if (best >= 0) return kSuccess;
-  *log = compressed ? "the PTX in this fatbin is compressed, which isn't emulated; build it with nvcc -no-compress (fatbinary --no-compress)"
-         : newer    ? "the PTX in this fatbin is for newer devices than the emulated one; KERNPACK_EMULATOR=sm_90 sets another"
-                    : kNoPtx;
+  *log = compressed ? "the PTX in this fatbin is compressed, which isn't emulated; build it with nvcc -no-compress "
+                      "(fatbinary --no-compress)"
+         : newer
+             ? "the PTX in this fatbin is for newer devices than the emulated one; KERNPACK_EMULATOR=sm_90 sets another"
+             : kNoPtx;
   return kNoBinaryForGpu;
 }
 

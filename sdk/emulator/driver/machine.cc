@@ -27,8 +27,18 @@ void Machine::Reset() {
   archs = {90, 80};
   initialised = false;
   child_calls = 0;
-  settings = {{"devices", 2}, {"driver_version", 13050}, {"memory_bytes", long{8} << 30}, {"pools", 1}, {"managed", 1},
-              {"peers", 1}, {"workers", 0}, {"seconds", 60}, {"seed", 0}, {"uninitialised", 1}, {"races", 1}, {"disguised", 0}};
+  settings = {{"devices", 2},
+              {"driver_version", 13050},
+              {"memory_bytes", long{8} << 30},
+              {"pools", 1},
+              {"managed", 1},
+              {"peers", 1},
+              {"workers", 0},
+              {"seconds", 60},
+              {"seed", 0},
+              {"uninitialised", 1},
+              {"races", 1},
+              {"disguised", 0}};
   if (arena == 0) {
     void* reserved = mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) std::abort();

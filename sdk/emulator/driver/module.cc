@@ -19,7 +19,8 @@ int Number(const std::string& target) {
 
 class Loader {
  public:
-  Loader(Context context, const std::string& ptx) : context_(context), syntax_(emulator::Parse(ptx)), made_(std::make_unique<ModuleOpaque>()) {
+  Loader(Context context, const std::string& ptx)
+      : context_(context), syntax_(emulator::Parse(ptx)), made_(std::make_unique<ModuleOpaque>()) {
     made_->context = context;
   }
   ~Loader() {
@@ -31,14 +32,16 @@ class Loader {
   Result Load(ModuleHandle* out, std::string* log) {
     const Machine& machine = Machine::Get();
     if (!TakesPtx(static_cast<int>(machine.Setting("driver_version")), syntax_.version)) {
-      *log = "the PTX is of version " + std::to_string(syntax_.version / 10) + "." + std::to_string(syntax_.version % 10) +
-             ", which the driver's CUDA " + std::to_string(machine.Setting("driver_version") / 1000) + "." +
+      *log = "the PTX is of version " + std::to_string(syntax_.version / 10) + "." +
+             std::to_string(syntax_.version % 10) + ", which the driver's CUDA " +
+             std::to_string(machine.Setting("driver_version") / 1000) + "." +
              std::to_string(machine.Setting("driver_version") % 1000 / 10) + " does not know";
       return kUnsupportedPtxVersion;
     }
     const int arch = machine.Arch(context_->device), wanted = Number(syntax_.target);
     if (wanted > arch) {
-      *log = "the PTX is for " + syntax_.target + ", and the emulated device is sm_" + std::to_string(arch) + "; KERNPACK_EMULATOR=" + syntax_.target + " sets another";
+      *log = "the PTX is for " + syntax_.target + ", and the emulated device is sm_" + std::to_string(arch) +
+             "; KERNPACK_EMULATOR=" + syntax_.target + " sets another";
       return kNoBinaryForGpu;
     }
     if (!Allocate()) return kOutOfMemory;
@@ -56,8 +59,9 @@ class Loader {
       opaque->module = made_.get();
       opaque->dynamic_limit = std::max((48 << 10) - static_cast<int>(opaque->program->shared_bytes), 0);
       if (opaque->program->shared_bytes > 48 << 10) {
-        throw PtxError(function.line, "the kernel " + function.name + " has " + std::to_string(opaque->program->shared_bytes) +
-                                          " bytes of static shared memory, and ptxas takes at most 49152; more has to be dynamic");
+        throw PtxError(function.line,
+                       "the kernel " + function.name + " has " + std::to_string(opaque->program->shared_bytes) +
+                           " bytes of static shared memory, and ptxas takes at most 49152; more has to be dynamic");
       }
       made_->functions[function.name] = std::move(opaque);
     }
@@ -78,9 +82,13 @@ class Loader {
   bool Allocate() {
     for (const Variable& variable : syntax_.variables) {
       if (!InMemory(variable)) continue;
-      if (variable.is_extern) throw PtxError(variable.line, "the variable '" + variable.name + "' is .extern, and modules are not linked here");
+      if (variable.is_extern)
+        throw PtxError(variable.line,
+                       "the variable '" + variable.name + "' is .extern, and modules are not linked here");
       DevicePtr address = 0;
-      if (AddBlock(BlockKind::kModule, context_->device, std::max<uint64_t>(variable.bytes, 1), true, &address) != kSuccess) return false;
+      if (AddBlock(BlockKind::kModule, context_->device, std::max<uint64_t>(variable.bytes, 1), true, &address) !=
+          kSuccess)
+        return false;
       made_->variables.push_back(address);
       addresses_[variable.name] = address;
     }
@@ -96,7 +104,9 @@ class Loader {
       std::memcpy(block.backing, variable.initial.data(), variable.initial.size());
       for (const Variable::Address& word : variable.addresses) {
         const auto found = addresses_.find(word.symbol);
-        if (found == addresses_.end()) throw PtxError(variable.line, "the variable '" + variable.name + "' holds the address of '" + word.symbol + "', which is no variable in memory");
+        if (found == addresses_.end())
+          throw PtxError(variable.line, "the variable '" + variable.name + "' holds the address of '" + word.symbol +
+                                            "', which is no variable in memory");
         const uint64_t value = found->second + static_cast<uint64_t>(word.displacement);
         std::memcpy(block.backing + word.at, &value, sizeof value);
       }

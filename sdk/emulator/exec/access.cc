@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "exec/fault.h"
+#include "exec/taint.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -71,13 +72,25 @@ void CheckWritten(const Warp& warp, const Instruction& instruction, const Access
   }
 }
 
+// A load of shared memory may read what nothing has written, if nothing comes of it.
+void NoteUnwritten(Warp* warp, const Instruction& instruction, Access* access) {
+  const uint8_t* written = warp->block->shared_written.data();
+  if (access->contiguous && AllWritten(written, access->address[0], uint64_t{access->bytes} * kLanes)) return;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access->mask >> l & 1) == 0 || AllWritten(written, access->address[l], access->bytes)) continue;
+    access->unwritten |= 1U << l;
+    TaintFrom(*warp, instruction, l, access->address[l]);
+  }
+}
+
 // One buffer for all lanes: shared, parameters.
 void InBuffer(const Warp& warp, const Instruction& instruction, Access* access, uint8_t* data, uint64_t size,
               const char* what) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access->mask >> l & 1) == 0) continue;
     if (access->address[l] > size || access->bytes > size - access->address[l]) {
-      OutOfBounds(warp, instruction, *access, l, Text("the block has %llu bytes of %s memory", static_cast<unsigned long long>(size), what));
+      OutOfBounds(warp, instruction, *access, l,
+                  Text("the block has %llu bytes of %s memory", static_cast<unsigned long long>(size), what));
     }
     access->host[l] = data + access->address[l];
   }
@@ -89,14 +102,17 @@ void InLocal(const Warp& warp, const Instruction& instruction, Access* access) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access->mask >> l & 1) == 0) continue;
     if (access->address[l] > size || access->bytes > size - access->address[l]) {
-      OutOfBounds(warp, instruction, *access, l, Text("the thread has %llu bytes of local memory", static_cast<unsigned long long>(size)));
+      OutOfBounds(warp, instruction, *access, l,
+                  Text("the thread has %llu bytes of local memory", static_cast<unsigned long long>(size)));
     }
-    access->host[l] = const_cast<uint8_t*>(block.local.data()) + (uint64_t{warp.index} * kLanes + l) * size + access->address[l];
+    access->host[l] =
+        const_cast<uint8_t*>(block.local.data()) + (uint64_t{warp.index} * kLanes + l) * size + access->address[l];
   }
 }
 
 bool Within(const Region& region, uint64_t address, uint32_t bytes) {
-  return address >= region.begin && address - region.begin <= region.size && bytes <= region.size - (address - region.begin);
+  return address >= region.begin && address - region.begin <= region.size &&
+         bytes <= region.size - (address - region.begin);
 }
 
 void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
@@ -149,10 +165,13 @@ void Addresses(const Warp& warp, const Instruction& i, uint64_t* out) {
   }
 }
 
-void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresses, uint32_t* remaining, Access* access) {
+void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresses, uint32_t* remaining,
+            Access* access) {
   Block& block = *warp.block;
   access->space = instruction.space;
   access->mask = *remaining;
+  access->unwritten = 0;
+  if (!warp.taint.empty()) NeedUntainted(warp, instruction, instruction.op[0], *remaining, "has an address from");
   uint64_t base = 0;
   if (instruction.space == Space::kGeneric) {
     access->space = WindowOf(addresses[First(*remaining)]);
@@ -169,15 +188,16 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
     case Space::kShared:
       InBuffer(warp, instruction, access, block.shared.data(), block.shared.size(), "shared");
       Shape(access);
-      if (block.launch->checks.uninitialised && access->kind != AccessKind::kWrite) {
-        CheckWritten(warp, instruction, *access, block.shared_written.data(), 0, "shared");
-      }
-      return;
+      if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
+      if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);
+      return CheckWritten(warp, instruction, *access, block.shared_written.data(), 0, "shared");
     case Space::kParam:
       if (access->kind != AccessKind::kRead) {
-        Fail(warp, instruction, First(access->mask), Fault::Kind::kIllegalAddress, "writes to the kernel's parameters, which are constant");
+        Fail(warp, instruction, First(access->mask), Fault::Kind::kIllegalAddress,
+             "writes to the kernel's parameters, which are constant");
       }
-      InBuffer(warp, instruction, access, const_cast<uint8_t*>(block.launch->parameters), block.program->parameter_bytes, "parameter");
+      InBuffer(warp, instruction, access, const_cast<uint8_t*>(block.launch->parameters),
+               block.program->parameter_bytes, "parameter");
       return Shape(access);
     case Space::kLocal:
       InLocal(warp, instruction, access);
@@ -208,7 +228,8 @@ void Wrote(Warp& warp, const Instruction& /*instruction*/, const Access& access)
   }
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access.mask >> l & 1) == 0) continue;
-    if (region == nullptr || !Within(*region, access.address[l], access.bytes)) region = block.launch->memory->Find(access.address[l]);
+    if (region == nullptr || !Within(*region, access.address[l], access.bytes))
+      region = block.launch->memory->Find(access.address[l]);
     if (region->written != nullptr) MarkWritten(region->written, access.address[l] - region->begin, access.bytes);
   }
 }

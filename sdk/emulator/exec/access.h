@@ -21,6 +21,7 @@ struct Access {
   uint8_t* host[kLanes];     // where it is here
   bool contiguous = false;   // all 32 lanes, one behind the other from host[0]
   bool uniform = false;      // all 32 lanes at host[0]
+  uint32_t unwritten = 0;    // lanes that read shared memory that nothing has written
 };
 
 // Takes one space's lanes of `remaining` (generic addresses may be of several) and finds their memory. Throws Fault for what

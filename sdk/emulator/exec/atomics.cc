@@ -6,6 +6,7 @@
 
 #include "exec/access.h"
 #include "exec/memory_ops.h"
+#include "exec/taint.h"
 #define KP_ISA Plain
 #include "ops/small_float.h"
 
@@ -30,11 +31,17 @@ uint64_t Bits(T value) {
 }
 
 template <class T>
-uint64_t AddOf(uint64_t a, uint64_t b, uint64_t) { return Bits<T>(static_cast<T>(As<T>(a) + As<T>(b))); }
+uint64_t AddOf(uint64_t a, uint64_t b, uint64_t) {
+  return Bits<T>(static_cast<T>(As<T>(a) + As<T>(b)));
+}
 template <class T>
-uint64_t MinOf(uint64_t a, uint64_t b, uint64_t) { return Bits<T>(std::min(As<T>(a), As<T>(b))); }
+uint64_t MinOf(uint64_t a, uint64_t b, uint64_t) {
+  return Bits<T>(std::min(As<T>(a), As<T>(b)));
+}
 template <class T>
-uint64_t MaxOf(uint64_t a, uint64_t b, uint64_t) { return Bits<T>(std::max(As<T>(a), As<T>(b))); }
+uint64_t MaxOf(uint64_t a, uint64_t b, uint64_t) {
+  return Bits<T>(std::max(As<T>(a), As<T>(b)));
+}
 uint64_t AndOf(uint64_t a, uint64_t b, uint64_t) { return a & b; }
 uint64_t OrOf(uint64_t a, uint64_t b, uint64_t) { return a | b; }
 uint64_t XorOf(uint64_t a, uint64_t b, uint64_t) { return a ^ b; }
@@ -57,24 +64,45 @@ struct Named {
   Update update;
 };
 constexpr Named kUpdates[] = {
-    {"add", "u32", AddOf<uint32_t>},     {"add", "s32", AddOf<uint32_t>},   {"add", "u64", AddOf<uint64_t>},
-    {"add", "s64", AddOf<uint64_t>},     {"add", "f32", AddOf<float>},      {"add", "f64", AddOf<double>},
-    {"add", "f16", AddSmall<Half, 1>},   {"add", "f16x2", AddSmall<Half, 2>},
-    {"add", "bf16", AddSmall<Brain, 1>}, {"add", "bf16x2", AddSmall<Brain, 2>},
-    {"min", "u32", MinOf<uint32_t>},     {"min", "s32", MinOf<int32_t>},    {"min", "u64", MinOf<uint64_t>},
-    {"min", "s64", MinOf<int64_t>},      {"max", "u32", MaxOf<uint32_t>},   {"max", "s32", MaxOf<int32_t>},
-    {"max", "u64", MaxOf<uint64_t>},     {"max", "s64", MaxOf<int64_t>},    {"inc", "u32", IncOf},
-    {"dec", "u32", DecOf},               {"and", "b32", AndOf},             {"and", "b64", AndOf},
-    {"or", "b32", OrOf},                 {"or", "b64", OrOf},               {"xor", "b32", XorOf},
-    {"xor", "b64", XorOf},               {"exch", "b32", ExchangeOf},       {"exch", "b64", ExchangeOf},
-    {"cas", "b16", CompareOf},           {"cas", "b32", CompareOf},         {"cas", "b64", CompareOf},
+    {"add", "u32", AddOf<uint32_t>},
+    {"add", "s32", AddOf<uint32_t>},
+    {"add", "u64", AddOf<uint64_t>},
+    {"add", "s64", AddOf<uint64_t>},
+    {"add", "f32", AddOf<float>},
+    {"add", "f64", AddOf<double>},
+    {"add", "f16", AddSmall<Half, 1>},
+    {"add", "f16x2", AddSmall<Half, 2>},
+    {"add", "bf16", AddSmall<Brain, 1>},
+    {"add", "bf16x2", AddSmall<Brain, 2>},
+    {"min", "u32", MinOf<uint32_t>},
+    {"min", "s32", MinOf<int32_t>},
+    {"min", "u64", MinOf<uint64_t>},
+    {"min", "s64", MinOf<int64_t>},
+    {"max", "u32", MaxOf<uint32_t>},
+    {"max", "s32", MaxOf<int32_t>},
+    {"max", "u64", MaxOf<uint64_t>},
+    {"max", "s64", MaxOf<int64_t>},
+    {"inc", "u32", IncOf},
+    {"dec", "u32", DecOf},
+    {"and", "b32", AndOf},
+    {"and", "b64", AndOf},
+    {"or", "b32", OrOf},
+    {"or", "b64", OrOf},
+    {"xor", "b32", XorOf},
+    {"xor", "b64", XorOf},
+    {"exch", "b32", ExchangeOf},
+    {"exch", "b64", ExchangeOf},
+    {"cas", "b16", CompareOf},
+    {"cas", "b32", CompareOf},
+    {"cas", "b64", CompareOf},
 };
 
 template <class T>
 uint64_t Exchange(uint8_t* at, Update update, uint64_t b, uint64_t c) {
   auto* word = reinterpret_cast<T*>(at);
   T old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(word, &old, static_cast<T>(update(old, b, c)), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  while (!__atomic_compare_exchange_n(word, &old, static_cast<T>(update(old, b, c)), false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_SEQ_CST)) {
   }
   return old;
 }
@@ -105,6 +133,9 @@ void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
     access.kind = AccessKind::kAtomic;
     access.bytes = i.bytes;
     Locate(warp, i, addresses, &mask, &access);
+    NeedUntainted(warp, i, i.op[2], access.mask, "updates memory with");
+    NeedUntainted(warp, i, i.op[3], access.mask, "updates memory with");
+    SetTaint(warp, i.op[1], access.mask, 0);
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((access.mask >> l & 1) == 0) continue;
       if (RacesChecked(warp, access)) CheckRaces(warp, i, access, l, false);

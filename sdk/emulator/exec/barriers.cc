@@ -128,7 +128,8 @@ bool OpenBarriers(Block* block) {
     if (warp.live() == 0 || warp.group_count == 0) continue;
     const Group& group = warp.groups[0];
     Fail(warp, At(*block, group), First(group.mask), Fault::Kind::kDeadlock,
-         Text("waits at barrier %u for threads that never come: every other thread of the block has ended or waits elsewhere",
+         Text("waits at barrier %u for threads that never come: every other thread of the block has ended or waits "
+              "elsewhere",
               group.barrier));
   }
   return false;

@@ -37,10 +37,22 @@ void RunShuffle(Warp& warp, const Instruction& i, uint32_t mask) {
     int from = 0;
     bool in = false;
     switch (i.variant) {
-      case 0: from = static_cast<int>(l) - static_cast<int>(offset); in = from >= static_cast<int>(most); break;
-      case 1: from = static_cast<int>(l + offset); in = from <= static_cast<int>(most); break;
-      case 2: from = static_cast<int>(l ^ offset); in = from <= static_cast<int>(most); break;
-      default: from = static_cast<int>(least | (offset & ~segment)); in = from <= static_cast<int>(most); break;
+      case 0:
+        from = static_cast<int>(l) - static_cast<int>(offset);
+        in = from >= static_cast<int>(most);
+        break;
+      case 1:
+        from = static_cast<int>(l + offset);
+        in = from <= static_cast<int>(most);
+        break;
+      case 2:
+        from = static_cast<int>(l ^ offset);
+        in = from <= static_cast<int>(most);
+        break;
+      default:
+        from = static_cast<int>(least | (offset & ~segment));
+        in = from <= static_cast<int>(most);
+        break;
     }
     if (!in) from = static_cast<int>(l);
     const auto lane = static_cast<uint32_t>(from) & 31;
@@ -90,12 +102,24 @@ void RunReduce(Warp& warp, const Instruction& i, uint32_t mask) {
     const uint32_t b = a[First(left)];
     const bool less = i.is_signed ? static_cast<int32_t>(b) < static_cast<int32_t>(out) : b < out;
     switch (i.variant) {
-      case 0: out += b; break;
-      case 1: out = less ? b : out; break;
-      case 2: out = less ? out : b; break;
-      case 3: out &= b; break;
-      case 4: out |= b; break;
-      default: out ^= b; break;
+      case 0:
+        out += b;
+        break;
+      case 1:
+        out = less ? b : out;
+        break;
+      case 2:
+        out = less ? out : b;
+        break;
+      case 3:
+        out &= b;
+        break;
+      case 4:
+        out |= b;
+        break;
+      default:
+        out ^= b;
+        break;
     }
   }
   PutAll(warp, i.op[0], mask, out);

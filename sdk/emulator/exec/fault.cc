@@ -25,7 +25,8 @@ std::string ThreadText(const Warp& warp, uint32_t lane) {
 void Fail(const Warp& warp, const Instruction& instruction, uint32_t lane, Fault::Kind kind, const std::string& what) {
   const Block& block = *warp.block;
   const Source& source = block.program->sources[instruction.statement];
-  std::string text = Text("kernel %s, block (%u, %u, %u), ", block.program->name.c_str(), block.at[0], block.at[1], block.at[2]);
+  std::string text =
+      Text("kernel %s, block (%u, %u, %u), ", block.program->name.c_str(), block.at[0], block.at[1], block.at[2]);
   text += ThreadText(warp, lane) + Text(", PTX line %u", source.line);
   if (source.file_line != 0) text += Text(" (%s:%u)", source.file.c_str(), source.file_line);
   throw Fault(kind, text + ": " + source.op + " " + what);

@@ -4,6 +4,7 @@
 
 #include "exec/access.h"
 #include "exec/memory_ops.h"
+#include "exec/taint.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -76,13 +77,15 @@ void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
         if ((access.mask >> l & 1) != 0) CheckRaces(warp, i, access, l, false);
       }
     }
+    for (uint32_t e = 0; e < i.count; ++e) SetTaint(warp, slots[e], access.mask, access.unwritten);
     if (LoadFast(access, i, slots, warp.registers)) continue;
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((access.mask >> l & 1) == 0) continue;
       // All of a lane before it is put anywhere: a destination may be the address.
       for (uint32_t e = 0; e < i.count; ++e) {
         if (slots[e] != kNoOperand) {
-          PutLane(warp.registers + slots[e], i.wide, l, Read(access.host[l] + size_t{e} * i.bytes, i.bytes, i.is_signed));
+          PutLane(warp.registers + slots[e], i.wide, l,
+                  Read(access.host[l] + size_t{e} * i.bytes, i.bytes, i.is_signed));
         }
       }
     }
@@ -98,6 +101,11 @@ void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
   access.bytes = uint32_t{i.bytes} * i.count;
   while (mask != 0) {
     Locate(warp, i, addresses, &mask, &access);
+    uint32_t tainted = 0;
+    for (uint32_t e = 0; e < i.count; ++e) {
+      if (access.space == Space::kGlobal) NeedUntainted(warp, i, slots[e], access.mask, "stores");
+      tainted |= Tainted(warp, slots[e]) & access.mask;
+    }
     const bool races = RacesChecked(warp, access);
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((access.mask >> l & 1) == 0) continue;
@@ -108,6 +116,10 @@ void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
       }
       if (races) CheckRaces(warp, i, access, l, std::memcmp(bytes, access.host[l], access.bytes) == 0);
       std::memcpy(access.host[l], bytes, access.bytes);
+    }
+    if (tainted != 0 && access.space == Space::kShared) {  // as good as not written
+      access.contiguous = false;
+      access.mask &= ~tainted;
     }
     Wrote(warp, i, access);
   }
@@ -126,7 +138,8 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
     uint32_t given = i.bytes;
-    if (i.op[2] != kNoOperand) given = std::min<uint32_t>(given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
+    if (i.op[2] != kNoOperand)
+      given = std::min<uint32_t>(given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
     uint8_t bytes[16] = {};
     uint32_t one = 1U << lane;
     Access read;

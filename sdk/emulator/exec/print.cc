@@ -40,7 +40,8 @@ template <class T>
 T Parameter(const Warp& warp, uint32_t lane, uint32_t offset) {
   T value{};
   const Block& block = *warp.block;
-  std::memcpy(&value, block.local.data() + (uint64_t{warp.index} * kLanes + lane) * block.program->local_bytes + offset, sizeof value);
+  std::memcpy(&value, block.local.data() + (uint64_t{warp.index} * kLanes + lane) * block.program->local_bytes + offset,
+              sizeof value);
   return value;
 }
 
@@ -67,7 +68,8 @@ class Values {
 std::string Converted(const Warp& warp, uint32_t lane, const std::string& spec, Values* values) {
   const char kind = spec.back();
   std::string safe = spec.substr(0, spec.find_first_not_of("%-+ #0123456789."));
-  const bool wide = spec.find('l') != std::string::npos || spec.find('z') != std::string::npos || spec.find('j') != std::string::npos;
+  const bool wide =
+      spec.find('l') != std::string::npos || spec.find('z') != std::string::npos || spec.find('j') != std::string::npos;
   char buffer[512];
   const auto print = [&](const char* as, auto value) {
     const std::string format = safe + as + kind;
@@ -78,16 +80,33 @@ std::string Converted(const Warp& warp, uint32_t lane, const std::string& spec, 
     return std::string(buffer);
   };
   switch (kind) {
-    case 'd': case 'i': return wide ? print("ll", values->Next<long long>()) : print("", values->Next<int>());
-    case 'u': case 'x': case 'X': case 'o': return wide ? print("ll", values->Next<unsigned long long>()) : print("", values->Next<unsigned>());
-    case 'c': return print("", values->Next<int>());
-    case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': return print("", values->Next<double>());
-    case 'p': return print("", reinterpret_cast<void*>(values->Next<uint64_t>()));
+    case 'd':
+    case 'i':
+      return wide ? print("ll", values->Next<long long>()) : print("", values->Next<int>());
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      return wide ? print("ll", values->Next<unsigned long long>()) : print("", values->Next<unsigned>());
+    case 'c':
+      return print("", values->Next<int>());
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+      return print("", values->Next<double>());
+    case 'p':
+      return print("", reinterpret_cast<void*>(values->Next<uint64_t>()));
     case 's': {
       const std::string text = String(warp, lane, values->Next<uint64_t>());
       return print("", text.c_str());
     }
-    default: return spec;
+    default:
+      return spec;
   }
 }
 
@@ -119,7 +138,8 @@ void RunPrint(Warp& warp, const Instruction& i, uint32_t mask) {
     uint64_t bytes = 0;
     const auto arguments = Parameter<uint64_t>(warp, lane, i.op[1]);
     const uint8_t* at = arguments == 0 ? nullptr : At(warp, lane, arguments, &bytes);
-    const std::string text = Formatted(warp, lane, String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[0])), Values(at, at == nullptr ? 0 : bytes));
+    const std::string text = Formatted(warp, lane, String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[0])),
+                                       Values(at, at == nullptr ? 0 : bytes));
     if (warp.block->launch->print) {
       warp.block->launch->print(text);
     } else {
@@ -134,7 +154,8 @@ void RunAssertFail(Warp& warp, const Instruction& i, uint32_t mask) {
   const std::string file = String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[1]));
   const std::string function = String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[3]));
   Fail(warp, i, lane, Fault::Kind::kAssert,
-       Text("says that an assertion failed: %s:%u: %s: `%s`", file.c_str(), Parameter<uint32_t>(warp, lane, i.op[2]), function.c_str(), message.c_str()));
+       Text("says that an assertion failed: %s:%u: %s: `%s`", file.c_str(), Parameter<uint32_t>(warp, lane, i.op[2]),
+            function.c_str(), message.c_str()));
 }
 
 }  // namespace kernpack::emulator

@@ -53,8 +53,8 @@ class RaceShadow {
   std::vector<Word> words_;
   std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
   uint32_t warps_ = 0;
-  uint32_t opened_ = 1;         // barriers of the whole block so far
-  bool partial_ = false;        // a barrier of some of the warps was used
+  uint32_t opened_ = 1;  // barriers of the whole block so far
+  bool partial_ = false;  // a barrier of some of the warps was used
 
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
   void One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access, bool same,

@@ -35,42 +35,78 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
   const uint32_t thread = warp.index * kLanes + lane;
   const auto shared = static_cast<uint32_t>(block.shared.size());
   switch (special) {
-    case Special::kTidX: return thread % launch.block[0];
-    case Special::kTidY: return thread / launch.block[0] % launch.block[1];
-    case Special::kTidZ: return thread / launch.block[0] / launch.block[1];
-    case Special::kNtidX: return launch.block[0];
-    case Special::kNtidY: return launch.block[1];
-    case Special::kNtidZ: return launch.block[2];
-    case Special::kCtaidX: return block.at[0];
-    case Special::kCtaidY: return block.at[1];
-    case Special::kCtaidZ: return block.at[2];
-    case Special::kNctaidX: return launch.grid[0];
-    case Special::kNctaidY: return launch.grid[1];
-    case Special::kNctaidZ: return launch.grid[2];
-    case Special::kLaneId: return lane;
-    case Special::kWarpId: return warp.index;
-    case Special::kNwarpId: return static_cast<uint32_t>(block.warps.size());
-    case Special::kSmId: return 0;
-    case Special::kNsmId: return 1;
-    case Special::kGridId: return 0;
-    case Special::kLanemaskEq: return 1U << lane;
-    case Special::kLanemaskLe: return ~0U >> (31 - lane);
-    case Special::kLanemaskLt: return (1U << lane) - 1;
-    case Special::kLanemaskGe: return ~0U << lane;
-    case Special::kLanemaskGt: return ~0U << lane << 1;
-    case Special::kDynamicShared: return launch.dynamic_shared;
-    case Special::kTotalShared: return shared;
-    case Special::kClusterNctaidX: return launch.cluster[0];
-    case Special::kClusterNctaidY: return launch.cluster[1];
-    case Special::kClusterNctaidZ: return launch.cluster[2];
-    case Special::kClusterNctarank: return launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
-    case Special::kClusterCtaidX: return block.at[0] % launch.cluster[0];
-    case Special::kClusterCtaidY: return block.at[1] % launch.cluster[1];
-    case Special::kClusterCtaidZ: return block.at[2] % launch.cluster[2];
+    case Special::kTidX:
+      return thread % launch.block[0];
+    case Special::kTidY:
+      return thread / launch.block[0] % launch.block[1];
+    case Special::kTidZ:
+      return thread / launch.block[0] / launch.block[1];
+    case Special::kNtidX:
+      return launch.block[0];
+    case Special::kNtidY:
+      return launch.block[1];
+    case Special::kNtidZ:
+      return launch.block[2];
+    case Special::kCtaidX:
+      return block.at[0];
+    case Special::kCtaidY:
+      return block.at[1];
+    case Special::kCtaidZ:
+      return block.at[2];
+    case Special::kNctaidX:
+      return launch.grid[0];
+    case Special::kNctaidY:
+      return launch.grid[1];
+    case Special::kNctaidZ:
+      return launch.grid[2];
+    case Special::kLaneId:
+      return lane;
+    case Special::kWarpId:
+      return warp.index;
+    case Special::kNwarpId:
+      return static_cast<uint32_t>(block.warps.size());
+    case Special::kSmId:
+      return 0;
+    case Special::kNsmId:
+      return 1;
+    case Special::kGridId:
+      return 0;
+    case Special::kLanemaskEq:
+      return 1U << lane;
+    case Special::kLanemaskLe:
+      return ~0U >> (31 - lane);
+    case Special::kLanemaskLt:
+      return (1U << lane) - 1;
+    case Special::kLanemaskGe:
+      return ~0U << lane;
+    case Special::kLanemaskGt:
+      return ~0U << lane << 1;
+    case Special::kDynamicShared:
+      return launch.dynamic_shared;
+    case Special::kTotalShared:
+      return shared;
+    case Special::kClusterNctaidX:
+      return launch.cluster[0];
+    case Special::kClusterNctaidY:
+      return launch.cluster[1];
+    case Special::kClusterNctaidZ:
+      return launch.cluster[2];
+    case Special::kClusterNctarank:
+      return launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+    case Special::kClusterCtaidX:
+      return block.at[0] % launch.cluster[0];
+    case Special::kClusterCtaidY:
+      return block.at[1] % launch.cluster[1];
+    case Special::kClusterCtaidZ:
+      return block.at[2] % launch.cluster[2];
     case Special::kClusterCtarank:
       return block.at[0] % launch.cluster[0] +
-             launch.cluster[0] * (block.at[1] % launch.cluster[1] + launch.cluster[1] * (block.at[2] % launch.cluster[2]));
-    case Special::kClock: case Special::kClock64: case Special::kGlobalTimer: return 0;
+             launch.cluster[0] *
+                 (block.at[1] % launch.cluster[1] + launch.cluster[1] * (block.at[2] % launch.cluster[2]));
+    case Special::kClock:
+    case Special::kClock64:
+    case Special::kGlobalTimer:
+      return 0;
   }
   return 0;
 }
@@ -158,6 +194,7 @@ class Worker {
     if (launch_.checks.races) block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()));
     for (Warp& warp : block_.warps) {
       warp.exited = warp.carry = 0;
+      warp.taint.clear();
       warp.clock = 1;
       warp.group_count = 1;
       warp.groups[0] = Group();
@@ -175,7 +212,8 @@ class Worker {
     if (Clock::now() < block_.deadline) return;
     for (const Warp& warp : block_.warps) {
       if (warp.live() == 0 || warp.group_count == 0) continue;
-      Fail(warp, block_.program->code[warp.groups[0].pc], static_cast<uint32_t>(__builtin_ctz(warp.groups[0].mask)), Fault::Kind::kTimeout,
+      Fail(warp, block_.program->code[warp.groups[0].pc], static_cast<uint32_t>(__builtin_ctz(warp.groups[0].mask)),
+           Fault::Kind::kTimeout,
            Text("is still being run after %g seconds, the time limit (KERNPACK_EMULATOR_SECONDS)", launch_.seconds));
     }
   }
@@ -216,7 +254,8 @@ Statistics Run(const Launch& launch) {
   Shared shared;
   shared.blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   const auto begin = Clock::now();
-  const auto deadline = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(launch.seconds));
+  const auto deadline =
+      begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(launch.seconds));
   Worker worker(launch, deadline, &shared.stop);
   const auto alone = begin + kAlone;
   Take(&worker, &shared, &alone);

@@ -5,6 +5,7 @@
 
 #include "exec/block.h"
 #include "exec/fault.h"
+#include "exec/taint.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -24,7 +25,8 @@ void Merge(Warp* warp) {
     for (uint32_t b = a + 1; b < warp->group_count;) {
       const Group& one = warp->groups[a];
       const Group& other = warp->groups[b];
-      if (one.pc == other.pc && one.state == other.state && one.barrier == other.barrier && one.members == other.members) {
+      if (one.pc == other.pc && one.state == other.state && one.barrier == other.barrier &&
+          one.members == other.members) {
         warp->groups[a].mask |= other.mask;
         Remove(warp, b);
       } else {
@@ -42,14 +44,18 @@ uint32_t Pick(const Warp& warp, uint32_t after) {
     if (group.state != Group::State::kReady || i == after) continue;
     if (best == kLanes || group.pc < warp.groups[best].pc) best = i;
   }
-  return best == kLanes && after != kLanes && after < warp.group_count && warp.groups[after].state == Group::State::kReady ? after : best;
+  return best == kLanes && after != kLanes && after < warp.group_count &&
+                 warp.groups[after].state == Group::State::kReady
+             ? after
+             : best;
 }
 
 uint32_t Limit(const Warp& warp, uint32_t running) {
   uint32_t limit = ~0U;
   for (uint32_t i = 0; i < warp.group_count; ++i) {
     const Group& group = warp.groups[i];
-    if (i != running && group.state == Group::State::kReady && group.pc > warp.groups[running].pc) limit = std::min(limit, group.pc);
+    if (i != running && group.state == Group::State::kReady && group.pc > warp.groups[running].pc)
+      limit = std::min(limit, group.pc);
   }
   return limit;
 }
@@ -112,7 +118,8 @@ void CheckStuck(const Warp& warp) {
     const Group& group = warp.groups[i];
     const Instruction& instruction = warp.block->program->code[group.pc];
     Fail(warp, instruction, First(group.mask), Fault::Kind::kDeadlock,
-         Text("waits for the lanes 0x%08x of its warp, and only 0x%08x come here", group.members & warp.live(), group.mask));
+         Text("waits for the lanes 0x%08x of its warp, and only 0x%08x come here", group.members & warp.live(),
+              group.mask));
   }
 }
 
@@ -183,6 +190,7 @@ class Runner {
       uint32_t mask = group.mask;
       if (i.guard != kNoOperand) {
         const uint32_t guard = *reinterpret_cast<const uint32_t*>(warp_.registers + i.guard);
+        if (!warp_.taint.empty()) NeedUntainted(warp_, i, i.guard, group.mask, "is decided by");
         mask &= i.guard_negated ? ~guard : guard;
       }
       ++instructions;
@@ -193,6 +201,7 @@ class Runner {
             warp_.instructions += instructions;
             instructions = 0;
             i.run(warp_, i, mask);
+            if (!warp_.taint.empty()) CarryTaint(warp_, i, mask);
           }
           ++pc;
           continue;
@@ -223,9 +232,12 @@ class Runner {
           group.pc = pc + 1;
           for (uint32_t left = mask; left != 0;) {
             const uint32_t index = WordAt(warp_, i.op[0], First(left));
-            if (index >= i.target) Fail(warp_, i, First(left), Fault::Kind::kTrap, Text("jumps to entry %u of a table of %u", index, i.target));
+            if (index >= i.target)
+              Fail(warp_, i, First(left), Fault::Kind::kTrap,
+                   Text("jumps to entry %u of a table of %u", index, i.target));
             uint32_t taken = 0;
-            for (uint32_t l = 0; l < kLanes; ++l) taken |= uint32_t((left >> l & 1) != 0 && WordAt(warp_, i.op[0], l) == index) << l;
+            for (uint32_t l = 0; l < kLanes; ++l)
+              taken |= uint32_t((left >> l & 1) != 0 && WordAt(warp_, i.op[0], l) == index) << l;
             left &= ~taken;
             Split(running, taken, targets[index]);
           }
@@ -279,7 +291,8 @@ class Runner {
             continue;
           }
           const uint32_t barrier = WordAt(warp_, i.op[0], First(mask));
-          if (barrier >= 16) Fail(warp_, i, First(mask), Fault::Kind::kTrap, Text("names barrier %u; there are 0 to 15", barrier));
+          if (barrier >= 16)
+            Fail(warp_, i, First(mask), Fault::Kind::kTrap, Text("names barrier %u; there are 0 to 15", barrier));
           if (i.flow == Flow::kArrive) {
             warp_.block->arrived[barrier] += kLanes;
             warp_.block->expected[barrier] = WordAt(warp_, i.op[1], First(mask));

@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_EMULATOR_EXEC_WARP_H_
 
 #include <cstdint>
+#include <vector>
 
 namespace kernpack::emulator {
 
@@ -29,10 +30,12 @@ struct Warp {
   uint32_t carry = 0;      // CC.CF of each lane
   uint32_t group_count = 0;
   Group groups[kLanes];
-  uint32_t slice = 0;      // what fairness has left for the group that runs
-  uint32_t last_region = 0;
   uint64_t instructions = 0;
   uint64_t lanes_run = 0;
+  std::vector<uint32_t>
+      taint;  // of each register, lanes with a value that nothing has written; empty until there is one
+  uint32_t taint_statement = 0, taint_lane = 0;
+  uint64_t taint_address = 0;
   uint32_t clock = 1;      // counts what orders memory accesses inside the warp
 
   uint32_t live() const { return threads & ~exited; }

@@ -28,7 +28,9 @@ void MarkWritten(uint8_t* written, uint64_t offset, uint64_t bytes) {
 
 bool AllWritten(const uint8_t* written, uint64_t offset, uint64_t bytes) {
   if (bytes == 0) return true;
-  const auto holds = [&](uint64_t i, uint8_t bits) { return (__atomic_load_n(written + i, __ATOMIC_RELAXED) & bits) == bits; };
+  const auto holds = [&](uint64_t i, uint8_t bits) {
+    return (__atomic_load_n(written + i, __ATOMIC_RELAXED) & bits) == bits;
+  };
   const uint64_t last = offset + bytes - 1, from = offset / 8, to = last / 8;
   if (from == to) return holds(from, BitsOf(offset % 8, last % 8));
   if (!holds(from, BitsOf(offset % 8, 7)) || !holds(to, BitsOf(0, last % 8))) return false;

@@ -13,10 +13,10 @@ namespace kernpack::emulator {
 enum class Held : uint8_t { kNone, kWord, kLong, kFloat, kDouble, kPredicate };
 
 struct Row {
-  const char* name;    // opcode and types, without the modifiers that `flags` allows
+  const char* name;  // opcode and types, without the modifiers that `flags` allows
   Handler run;
-  uint32_t flags;      // modifiers that it takes
-  Held operands[5];    // destination first
+  uint32_t flags;  // modifiers that it takes
+  Held operands[5];  // destination first
 };
 
 struct Table {

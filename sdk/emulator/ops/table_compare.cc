@@ -6,16 +6,61 @@
 namespace kernpack::emulator::KP_ISA {
 namespace {
 
-struct Eq { template <class T> bool operator()(T a, T b) const { return a == b; } };
-struct Ne { template <class T> bool operator()(T a, T b) const { return a != b && a == a && b == b; } };
-struct Lt { template <class T> bool operator()(T a, T b) const { return a < b; } };
-struct Le { template <class T> bool operator()(T a, T b) const { return a <= b; } };
-struct Gt { template <class T> bool operator()(T a, T b) const { return a > b; } };
-struct Ge { template <class T> bool operator()(T a, T b) const { return a >= b; } };
-struct Num { template <class T> bool operator()(T a, T b) const { return a == a && b == b; } };
-struct Nan { template <class T> bool operator()(T a, T b) const { return a != a || b != b; } };
+struct Eq {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != b && a == a && b == b;
+  }
+};
+struct Lt {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+struct Num {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a == a && b == b;
+  }
+};
+struct Nan {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != a || b != b;
+  }
+};
 template <class F>
-struct Unordered { template <class T> bool operator()(T a, T b) const { return Nan()(a, b) || F()(a, b); } };
+struct Unordered {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return Nan()(a, b) || F()(a, b);
+  }
+};
 
 inline float AsFloat(float a) { return a; }
 
@@ -95,7 +140,9 @@ void Select(Warp& warp, const Instruction& i, uint32_t mask) {
   Store(warp, i.op[0], mask, out);
 }
 template <class T, class C>
-struct Slct { T operator()(T a, T b, C c) const { return c >= 0 ? a : b; } };
+struct Slct {
+  T operator()(T a, T b, C c) const { return c >= 0 ? a : b; }
+};
 
 template <int kKind>
 void Logic(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -110,10 +157,30 @@ void Copy(Warp& warp, const Instruction& i, uint32_t mask) {
   d = (d & ~mask) | ((kNot ? ~a : a) & mask);
 }
 
-struct Finite { template <class T> bool operator()(T a, T /*b*/) const { return __builtin_fabs(a) < __builtin_inf(); } };
-struct Infinite { template <class T> bool operator()(T a, T /*b*/) const { return __builtin_fabs(a) == __builtin_inf(); } };
-struct NotNumber { template <class T> bool operator()(T a, T /*b*/) const { return a != a; } };
-struct IsNumber { template <class T> bool operator()(T a, T /*b*/) const { return a == a; } };
+struct Finite {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return __builtin_fabs(a) < __builtin_inf();
+  }
+};
+struct Infinite {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return __builtin_fabs(a) == __builtin_inf();
+  }
+};
+struct NotNumber {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return a != a;
+  }
+};
+struct IsNumber {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return a == a;
+  }
+};
 // testp has one source, which is given twice.
 template <class T, class F>
 void Testp(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -125,29 +192,34 @@ void Testp(Warp& warp, const Instruction& i, uint32_t mask) {
 constexpr Held W = Held::kWord, L = Held::kLong, F = Held::kFloat, D = Held::kDouble, P = Held::kPredicate;
 constexpr uint32_t kBool = kAnd | kOr | kXor;
 
-#define KP_SET1(op, type, C, H, ...)                                                                    \
-  {"setp." op "." type, &Setp<C, __VA_ARGS__>, kBool | kFtz, {P, H, H, P, P}},                          \
-      {"set." op ".u32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}},                  \
-      {"set." op ".s32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}},                  \
-      {"set." op ".f32." type, &Set<C, __VA_ARGS__, 0x3f800000U>, kBool | kFtz, {W, H, H, P}}
+#define KP_SET1(op, type, C, H, ...)                                                        \
+  {"setp." op "." type, &Setp<C, __VA_ARGS__>, kBool | kFtz, {P, H, H, P, P}},              \
+      {"set." op ".u32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}},      \
+      {"set." op ".s32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}}, {    \
+    "set." op ".f32." type, &Set<C, __VA_ARGS__, 0x3f800000U>, kBool | kFtz, { W, H, H, P } \
+  }
 #define KP_EQUAL(type, T, H) KP_SET1("eq", type, Plain<T>, H, Eq), KP_SET1("ne", type, Plain<T>, H, Ne)
-#define KP_ORDER(type, T, H)                                                                            \
-  KP_EQUAL(type, T, H), KP_SET1("lt", type, Plain<T>, H, Lt), KP_SET1("le", type, Plain<T>, H, Le),     \
+#define KP_ORDER(type, T, H)                                                                        \
+  KP_EQUAL(type, T, H), KP_SET1("lt", type, Plain<T>, H, Lt), KP_SET1("le", type, Plain<T>, H, Le), \
       KP_SET1("gt", type, Plain<T>, H, Gt), KP_SET1("ge", type, Plain<T>, H, Ge)
-#define KP_UNSIGNED(type, T, H)                                                                         \
-  KP_ORDER(type, T, H), KP_SET1("lo", type, Plain<T>, H, Lt), KP_SET1("ls", type, Plain<T>, H, Le),     \
+#define KP_UNSIGNED(type, T, H)                                                                     \
+  KP_ORDER(type, T, H), KP_SET1("lo", type, Plain<T>, H, Lt), KP_SET1("ls", type, Plain<T>, H, Le), \
       KP_SET1("hi", type, Plain<T>, H, Gt), KP_SET1("hs", type, Plain<T>, H, Ge)
-#define KP_FLOATS(type, C, H)                                                                           \
-  KP_SET1("eq", type, C, H, Eq), KP_SET1("ne", type, C, H, Ne), KP_SET1("lt", type, C, H, Lt),          \
-      KP_SET1("le", type, C, H, Le), KP_SET1("gt", type, C, H, Gt), KP_SET1("ge", type, C, H, Ge),      \
-      KP_SET1("equ", type, C, H, Unordered<Eq>), KP_SET1("neu", type, C, H, Unordered<Ne>),             \
-      KP_SET1("ltu", type, C, H, Unordered<Lt>), KP_SET1("leu", type, C, H, Unordered<Le>),             \
-      KP_SET1("gtu", type, C, H, Unordered<Gt>), KP_SET1("geu", type, C, H, Unordered<Ge>),             \
+#define KP_FLOATS(type, C, H)                                                                      \
+  KP_SET1("eq", type, C, H, Eq), KP_SET1("ne", type, C, H, Ne), KP_SET1("lt", type, C, H, Lt),     \
+      KP_SET1("le", type, C, H, Le), KP_SET1("gt", type, C, H, Gt), KP_SET1("ge", type, C, H, Ge), \
+      KP_SET1("equ", type, C, H, Unordered<Eq>), KP_SET1("neu", type, C, H, Unordered<Ne>),        \
+      KP_SET1("ltu", type, C, H, Unordered<Lt>), KP_SET1("leu", type, C, H, Unordered<Le>),        \
+      KP_SET1("gtu", type, C, H, Unordered<Gt>), KP_SET1("geu", type, C, H, Unordered<Ge>),        \
       KP_SET1("num", type, C, H, Num), KP_SET1("nan", type, C, H, Nan)
-#define KP_SELECT(type, Word, H) {"selp." type, &Select<Word>, 0, {H, H, H, P}}
-#define KP_TESTP(op, Fn)                                                          \
-  {"testp." op ".f32", &Testp<float, Fn>, 0, {P, F}},                             \
-      {"testp." op ".f64", &Testp<double, Fn>, 0, {P, D}}
+#define KP_SELECT(type, Word, H)                   \
+  {                                                \
+    "selp." type, &Select<Word>, 0, { H, H, H, P } \
+  }
+#define KP_TESTP(op, Fn)                                \
+  {"testp." op ".f32", &Testp<float, Fn>, 0, {P, F}}, { \
+    "testp." op ".f64", &Testp<double, Fn>, 0, { P, D } \
+  }
 
 constexpr Row kRows[] = {
     KP_EQUAL("b16", uint16_t, W),

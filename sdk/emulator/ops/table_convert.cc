@@ -38,8 +38,10 @@ inline double Integral(double value) { return __builtin_nearbyint(value); }
 template <class D>
 inline D ToInteger(double value, bool wide_source) {
   if (value != value) return sizeof(D) == 8 || wide_source ? static_cast<D>(uint64_t{1} << (kBits<D> - 1)) : D(0);
-  constexpr double kLimit = kSignedType<D> ? double(uint64_t{1} << (kBits<D> - 1)) : 2.0 * double(uint64_t{1} << (kBits<D> - 1));
-  constexpr D kMost = kSignedType<D> ? static_cast<D>((uint64_t{1} << (kBits<D> - 1)) - 1) : static_cast<D>(~uint64_t{0});
+  constexpr double kLimit =
+      kSignedType<D> ? double(uint64_t{1} << (kBits<D> - 1)) : 2.0 * double(uint64_t{1} << (kBits<D> - 1));
+  constexpr D kMost =
+      kSignedType<D> ? static_cast<D>((uint64_t{1} << (kBits<D> - 1)) - 1) : static_cast<D>(~uint64_t{0});
   constexpr D kLeast = kSignedType<D> ? static_cast<D>(uint64_t{1} << (kBits<D> - 1)) : D(0);
   if (value >= kLimit) return kMost;
   if (value < (kSignedType<D> ? -kLimit : 0.0)) return kLeast;
@@ -50,7 +52,7 @@ template <class D, class A>
 inline D SaturatedInteger(A a) {
   constexpr bool kNegatives = kSignedType<A>;
   const Int128 value = a;
-  constexpr Int128 kMost = kSignedType<D> ? (Int128{1} << (kBits<D> - 1)) - 1 : (Int128{1} << kBits<D>) - 1;
+  constexpr Int128 kMost = kSignedType<D> ? (Int128{1} << (kBits<D> - 1)) - 1 : (Int128{1} << kBits<D>)-1;
   constexpr Int128 kLeast = kSignedType<D> ? -(Int128{1} << (kBits<D> - 1)) : 0;
   if (value > kMost) return static_cast<D>(kMost);
   if (kNegatives && value < kLeast) return static_cast<D>(kLeast);
@@ -112,18 +114,20 @@ struct ToTf32 {
 constexpr Held W = Held::kWord, L = Held::kLong, F = Held::kFloat, D = Held::kDouble;
 constexpr uint32_t kAll = kFtz | kSat | kRounding | kToInteger | kRelu;
 
-#define KP_TO(to, To, HD)                                                                                         \
-  {"cvt." to ".u8", &Convert<To, Number<uint8_t>>, kAll, {HD, W}}, {"cvt." to ".s8", &Convert<To, Number<int8_t>>, kAll, {HD, W}}, \
-      {"cvt." to ".u16", &Convert<To, Number<uint16_t>>, kAll, {HD, W}},                                          \
-      {"cvt." to ".s16", &Convert<To, Number<int16_t>>, kAll, {HD, W}},                                           \
-      {"cvt." to ".u32", &Convert<To, Number<uint32_t>>, kAll, {HD, W}},                                          \
-      {"cvt." to ".s32", &Convert<To, Number<int32_t>>, kAll, {HD, W}},                                           \
-      {"cvt." to ".u64", &Convert<To, Number<uint64_t>>, kAll, {HD, L}},                                          \
-      {"cvt." to ".s64", &Convert<To, Number<int64_t>>, kAll, {HD, L}},                                           \
-      {"cvt." to ".f16", &Convert<To, Tiny<Half>>, kAll, {HD, W}},                                                \
-      {"cvt." to ".bf16", &Convert<To, Tiny<Brain>>, kAll, {HD, W}},                                              \
-      {"cvt." to ".f32", &Convert<To, Real<float>>, kAll, {HD, F}},                                               \
-      {"cvt." to ".f64", &Convert<To, Real<double>>, kAll, {HD, D}}
+#define KP_TO(to, To, HD)                                                \
+  {"cvt." to ".u8", &Convert<To, Number<uint8_t>>, kAll, {HD, W}},       \
+      {"cvt." to ".s8", &Convert<To, Number<int8_t>>, kAll, {HD, W}},    \
+      {"cvt." to ".u16", &Convert<To, Number<uint16_t>>, kAll, {HD, W}}, \
+      {"cvt." to ".s16", &Convert<To, Number<int16_t>>, kAll, {HD, W}},  \
+      {"cvt." to ".u32", &Convert<To, Number<uint32_t>>, kAll, {HD, W}}, \
+      {"cvt." to ".s32", &Convert<To, Number<int32_t>>, kAll, {HD, W}},  \
+      {"cvt." to ".u64", &Convert<To, Number<uint64_t>>, kAll, {HD, L}}, \
+      {"cvt." to ".s64", &Convert<To, Number<int64_t>>, kAll, {HD, L}},  \
+      {"cvt." to ".f16", &Convert<To, Tiny<Half>>, kAll, {HD, W}},       \
+      {"cvt." to ".bf16", &Convert<To, Tiny<Brain>>, kAll, {HD, W}},     \
+      {"cvt." to ".f32", &Convert<To, Real<float>>, kAll, {HD, F}}, {    \
+    "cvt." to ".f64", &Convert<To, Real<double>>, kAll, { HD, D }        \
+  }
 
 constexpr Row kRows[] = {
     KP_TO("u8", Number<uint8_t>, W),

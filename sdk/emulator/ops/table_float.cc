@@ -6,38 +6,90 @@
 namespace kernpack::emulator::KP_ISA {
 namespace {
 
-struct AddF { template <class T> T operator()(T a, T b) const { return a + b; } };
-struct SubF { template <class T> T operator()(T a, T b) const { return a - b; } };
-struct MulF { template <class T> T operator()(T a, T b) const { return a * b; } };
-struct DivF { template <class T> T operator()(T a, T b) const { return a / b; } };
+struct AddF {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct SubF {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+struct MulF {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+struct DivF {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
 struct FmaF {
   float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
   double operator()(double a, double b, double c) const { return __builtin_fma(a, b, c); }
 };
-struct NegF { template <class T> T operator()(T a) const { return -a; } };
-struct AbsF { template <class T> T operator()(T a) const { return a < 0 || (a == 0) ? (a == 0 ? T(0) : -a) : a; } };
+struct NegF {
+  template <class T>
+  T operator()(T a) const {
+    return -a;
+  }
+};
+struct AbsF {
+  template <class T>
+  T operator()(T a) const {
+    return a < 0 || (a == 0) ? (a == 0 ? T(0) : -a) : a;
+  }
+};
 struct SqrtF {
   float operator()(float a) const { return __builtin_sqrtf(a); }
   double operator()(double a) const { return __builtin_sqrt(a); }
 };
-struct RsqrtF { template <class T> T operator()(T a) const { return static_cast<T>(1.0 / __builtin_sqrt(static_cast<double>(a))); } };
-struct RcpF { template <class T> T operator()(T a) const { return T(1) / a; } };
-struct Ex2F { float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); } };
-struct Lg2F { float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); } };
-struct SinF { float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); } };
-struct CosF { float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); } };
-struct TanhF { float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); } };
+struct RsqrtF {
+  template <class T>
+  T operator()(T a) const {
+    return static_cast<T>(1.0 / __builtin_sqrt(static_cast<double>(a)));
+  }
+};
+struct RcpF {
+  template <class T>
+  T operator()(T a) const {
+    return T(1) / a;
+  }
+};
+struct Ex2F {
+  float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); }
+};
+struct Lg2F {
+  float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
+};
+struct SinF {
+  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
+};
+struct CosF {
+  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
+};
+struct TanhF {
+  float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }
+};
 
 // The other operand where one is NaN; -0 lies below +0.
 struct MinF {
-  template <class T> T operator()(T a, T b) const {
+  template <class T>
+  T operator()(T a, T b) const {
     if (a != a) return b;
     if (b != b) return a;
     return a < b || (a == b && std::signbit(a)) ? a : b;
   }
 };
 struct MaxF {
-  template <class T> T operator()(T a, T b) const {
+  template <class T>
+  T operator()(T a, T b) const {
     if (a != a) return b;
     if (b != b) return a;
     return a > b || (a == b && !std::signbit(a)) ? a : b;
@@ -45,7 +97,10 @@ struct MaxF {
 };
 template <class F>
 struct OrNan {
-  template <class T> T operator()(T a, T b) const { return a != a ? a : b != b ? b : F()(a, b); }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a != a ? a : b != b ? b : F()(a, b);
+  }
 };
 template <class T, class F>
 void Extreme(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -58,7 +113,9 @@ struct CopySign {
   double operator()(double a, double b) const { return __builtin_copysign(b, a); }
 };
 template <class T>
-void CopySigns(Warp& warp, const Instruction& i, uint32_t mask) { Map2<T, T, T>(warp, i, mask, CopySign()); }
+void CopySigns(Warp& warp, const Instruction& i, uint32_t mask) {
+  Map2<T, T, T>(warp, i, mask, CopySign());
+}
 // neg and abs leave the bits of a NaN as they are, but for the sign.
 template <class T, class F>
 void Bits1(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -110,11 +167,17 @@ struct Small3 {
 };
 // T is uint16_t, or uint32_t for a pair.
 template <class S, class T, class F>
-void SmallUnary(Warp& warp, const Instruction& i, uint32_t mask) { Map1<T, T>(warp, i, mask, Small1<S, F>{i.flags}); }
+void SmallUnary(Warp& warp, const Instruction& i, uint32_t mask) {
+  Map1<T, T>(warp, i, mask, Small1<S, F>{i.flags});
+}
 template <class S, class T, class F>
-void SmallBinary(Warp& warp, const Instruction& i, uint32_t mask) { Map2<T, T, T>(warp, i, mask, Small2<S, F>{i.flags}); }
+void SmallBinary(Warp& warp, const Instruction& i, uint32_t mask) {
+  Map2<T, T, T>(warp, i, mask, Small2<S, F>{i.flags});
+}
 template <class S, class T>
-void SmallFma(Warp& warp, const Instruction& i, uint32_t mask) { Map3<T, T, T, T>(warp, i, mask, Small3<S>{i.flags}); }
+void SmallFma(Warp& warp, const Instruction& i, uint32_t mask) {
+  Map3<T, T, T, T>(warp, i, mask, Small3<S>{i.flags});
+}
 template <class S, class T, class F>
 void SmallExtreme(Warp& warp, const Instruction& i, uint32_t mask) {
   if ((i.flags & kPropagateNan) != 0) return Map2<T, T, T>(warp, i, mask, Small2<S, OrNan<F>>{i.flags});
@@ -125,40 +188,49 @@ void SmallSign(Warp& warp, const Instruction& i, uint32_t mask) {
   constexpr T kSigns = static_cast<T>(0x80008000U);
   Map1<T, T>(warp, i, mask, [](T a) { return static_cast<T>(kAbs ? a & ~kSigns : a ^ kSigns); });
 }
-struct Ex2D { double operator()(double a) const { return std::exp2(a); } };
-struct TanhD { double operator()(double a) const { return std::tanh(a); } };
+struct Ex2D {
+  double operator()(double a) const { return std::exp2(a); }
+};
+struct TanhD {
+  double operator()(double a) const { return std::tanh(a); }
+};
 
 constexpr Held F = Held::kFloat, D = Held::kDouble, W = Held::kWord;
 constexpr uint32_t kSmallFlags = kFtz | kSat | kRelu | kRoundZero;
 
-#define KP_FLOAT2(name, Fn)                                              \
-  {name ".f32", &Float2<float, Fn>, kFloatFlags, {F, F, F}},             \
-      {name ".f64", &Float2<double, Fn>, kRounding, {D, D, D}}
-#define KP_FLOAT1(name, Fn)                                              \
-  {name ".f32", &Float1<float, Fn>, kFtz | kRounding, {F, F}},           \
-      {name ".f64", &Float1<double, Fn>, kFtz | kRounding, {D, D}}
-#define KP_SMALL2(name, Fn)                                                       \
-  {name ".f16", &SmallBinary<Half, uint16_t, Fn>, kSmallFlags, {W, W, W}},        \
-      {name ".f16x2", &SmallBinary<Half, uint32_t, Fn>, kSmallFlags, {W, W, W}},  \
-      {name ".bf16", &SmallBinary<Brain, uint16_t, Fn>, kSmallFlags, {W, W, W}},  \
-      {name ".bf16x2", &SmallBinary<Brain, uint32_t, Fn>, kSmallFlags, {W, W, W}}
-#define KP_EXTREME(name, Fn)                                                                          \
-  {name ".f32", &Extreme<float, Fn>, kFtz | kPropagateNan, {F, F, F}},                                \
-      {name ".f64", &Extreme<double, Fn>, 0, {D, D, D}},                                              \
-      {name ".f16", &SmallExtreme<Half, uint16_t, Fn>, kFtz | kPropagateNan, {W, W, W}},              \
-      {name ".f16x2", &SmallExtreme<Half, uint32_t, Fn>, kFtz | kPropagateNan, {W, W, W}},            \
-      {name ".bf16", &SmallExtreme<Brain, uint16_t, Fn>, kFtz | kPropagateNan, {W, W, W}},            \
-      {name ".bf16x2", &SmallExtreme<Brain, uint32_t, Fn>, kFtz | kPropagateNan, {W, W, W}}
-#define KP_SIGN(name, kAbs)                                              \
-  {name ".f16", &SmallSign<uint16_t, kAbs>, kFtz, {W, W}},               \
-      {name ".f16x2", &SmallSign<uint32_t, kAbs>, kFtz, {W, W}},         \
-      {name ".bf16", &SmallSign<uint16_t, kAbs>, 0, {W, W}},             \
-      {name ".bf16x2", &SmallSign<uint32_t, kAbs>, 0, {W, W}}
-#define KP_SMALL1(name, Fn)                                                  \
-  {name ".f16", &SmallUnary<Half, uint16_t, Fn>, kFtz, {W, W}},              \
-      {name ".f16x2", &SmallUnary<Half, uint32_t, Fn>, kFtz, {W, W}},        \
-      {name ".bf16", &SmallUnary<Brain, uint16_t, Fn>, kFtz, {W, W}},        \
-      {name ".bf16x2", &SmallUnary<Brain, uint32_t, Fn>, kFtz, {W, W}}
+#define KP_FLOAT2(name, Fn)                                    \
+  {name ".f32", &Float2<float, Fn>, kFloatFlags, {F, F, F}}, { \
+    name ".f64", &Float2<double, Fn>, kRounding, { D, D, D }   \
+  }
+#define KP_FLOAT1(name, Fn)                                      \
+  {name ".f32", &Float1<float, Fn>, kFtz | kRounding, {F, F}}, { \
+    name ".f64", &Float1<double, Fn>, kFtz | kRounding, { D, D } \
+  }
+#define KP_SMALL2(name, Fn)                                                        \
+  {name ".f16", &SmallBinary<Half, uint16_t, Fn>, kSmallFlags, {W, W, W}},         \
+      {name ".f16x2", &SmallBinary<Half, uint32_t, Fn>, kSmallFlags, {W, W, W}},   \
+      {name ".bf16", &SmallBinary<Brain, uint16_t, Fn>, kSmallFlags, {W, W, W}}, { \
+    name ".bf16x2", &SmallBinary<Brain, uint32_t, Fn>, kSmallFlags, { W, W, W }    \
+  }
+#define KP_EXTREME(name, Fn)                                                                 \
+  {name ".f32", &Extreme<float, Fn>, kFtz | kPropagateNan, {F, F, F}},                       \
+      {name ".f64", &Extreme<double, Fn>, 0, {D, D, D}},                                     \
+      {name ".f16", &SmallExtreme<Half, uint16_t, Fn>, kFtz | kPropagateNan, {W, W, W}},     \
+      {name ".f16x2", &SmallExtreme<Half, uint32_t, Fn>, kFtz | kPropagateNan, {W, W, W}},   \
+      {name ".bf16", &SmallExtreme<Brain, uint16_t, Fn>, kFtz | kPropagateNan, {W, W, W}}, { \
+    name ".bf16x2", &SmallExtreme<Brain, uint32_t, Fn>, kFtz | kPropagateNan, { W, W, W }    \
+  }
+#define KP_SIGN(name, kAbs)                                                                                           \
+  {name ".f16", &SmallSign<uint16_t, kAbs>, kFtz, {W, W}}, {name ".f16x2", &SmallSign<uint32_t, kAbs>, kFtz, {W, W}}, \
+      {name ".bf16", &SmallSign<uint16_t, kAbs>, 0, {W, W}}, {                                                        \
+    name ".bf16x2", &SmallSign<uint32_t, kAbs>, 0, { W, W }                                                           \
+  }
+#define KP_SMALL1(name, Fn)                                             \
+  {name ".f16", &SmallUnary<Half, uint16_t, Fn>, kFtz, {W, W}},         \
+      {name ".f16x2", &SmallUnary<Half, uint32_t, Fn>, kFtz, {W, W}},   \
+      {name ".bf16", &SmallUnary<Brain, uint16_t, Fn>, kFtz, {W, W}}, { \
+    name ".bf16x2", &SmallUnary<Brain, uint32_t, Fn>, kFtz, { W, W }    \
+  }
 
 constexpr Row kRows[] = {
     KP_FLOAT2("add", AddF),

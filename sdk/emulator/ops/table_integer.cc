@@ -94,29 +94,33 @@ struct Halves {
   }
 };
 
-#define KP_INTEGERS(name, F)                                                                                             \
-  Row2<int16_t, int16_t, int16_t, F<int16_t>>(name ".s16"), Row2<uint16_t, uint16_t, uint16_t, F<uint16_t>>(name ".u16"), \
-      Row2<int32_t, int32_t, int32_t, F<int32_t>>(name ".s32"),                                                          \
-      Row2<uint32_t, uint32_t, uint32_t, F<uint32_t>>(name ".u32"),                                                      \
-      Row2<int64_t, int64_t, int64_t, F<int64_t>>(name ".s64"), Row2<uint64_t, uint64_t, uint64_t, F<uint64_t>>(name ".u64")
-#define KP_INTEGERS3(name, F)                                                         \
-  Row3<int16_t, int16_t, int16_t, int16_t, F<int16_t>>(name ".s16"),                  \
-      Row3<uint16_t, uint16_t, uint16_t, uint16_t, F<uint16_t>>(name ".u16"),         \
-      Row3<int32_t, int32_t, int32_t, int32_t, F<int32_t>>(name ".s32"),              \
-      Row3<uint32_t, uint32_t, uint32_t, uint32_t, F<uint32_t>>(name ".u32"),         \
-      Row3<int64_t, int64_t, int64_t, int64_t, F<int64_t>>(name ".s64"),              \
+#define KP_INTEGERS(name, F)                                        \
+  Row2<int16_t, int16_t, int16_t, F<int16_t>>(name ".s16"),         \
+      Row2<uint16_t, uint16_t, uint16_t, F<uint16_t>>(name ".u16"), \
+      Row2<int32_t, int32_t, int32_t, F<int32_t>>(name ".s32"),     \
+      Row2<uint32_t, uint32_t, uint32_t, F<uint32_t>>(name ".u32"), \
+      Row2<int64_t, int64_t, int64_t, F<int64_t>>(name ".s64"),     \
+      Row2<uint64_t, uint64_t, uint64_t, F<uint64_t>>(name ".u64")
+#define KP_INTEGERS3(name, F)                                                 \
+  Row3<int16_t, int16_t, int16_t, int16_t, F<int16_t>>(name ".s16"),          \
+      Row3<uint16_t, uint16_t, uint16_t, uint16_t, F<uint16_t>>(name ".u16"), \
+      Row3<int32_t, int32_t, int32_t, int32_t, F<int32_t>>(name ".s32"),      \
+      Row3<uint32_t, uint32_t, uint32_t, uint32_t, F<uint32_t>>(name ".u32"), \
+      Row3<int64_t, int64_t, int64_t, int64_t, F<int64_t>>(name ".s64"),      \
       Row3<uint64_t, uint64_t, uint64_t, uint64_t, F<uint64_t>>(name ".u64")
-#define KP_BITS2(name, F)                                                                                                \
-  Row2<uint16_t, uint16_t, uint16_t, F<uint16_t>>(name ".b16"), Row2<uint32_t, uint32_t, uint32_t, F<uint32_t>>(name ".b32"), \
+#define KP_BITS2(name, F)                                           \
+  Row2<uint16_t, uint16_t, uint16_t, F<uint16_t>>(name ".b16"),     \
+      Row2<uint32_t, uint32_t, uint32_t, F<uint32_t>>(name ".b32"), \
       Row2<uint64_t, uint64_t, uint64_t, F<uint64_t>>(name ".b64")
-#define KP_BITS1(name, F)                                                                                  \
+#define KP_BITS1(name, F)                                                                                 \
   Row1<uint16_t, uint16_t, F<uint16_t>>(name ".b16"), Row1<uint32_t, uint32_t, F<uint32_t>>(name ".b32"), \
       Row1<uint64_t, uint64_t, F<uint64_t>>(name ".b64")
-#define KP_SIGNED1(name, F)                                                                            \
-  Row1<int16_t, int16_t, F<int16_t>>(name ".s16"), Row1<int32_t, int32_t, F<int32_t>>(name ".s32"),    \
+#define KP_SIGNED1(name, F)                                                                         \
+  Row1<int16_t, int16_t, F<int16_t>>(name ".s16"), Row1<int32_t, int32_t, F<int32_t>>(name ".s32"), \
       Row1<int64_t, int64_t, F<int64_t>>(name ".s64")
-#define KP_SHIFTS(name, F, s, S)                                                                                  \
-  Row2<S##16_t, S##16_t, uint32_t, F<S##16_t>>(name s "16"), Row2<S##32_t, S##32_t, uint32_t, F<S##32_t>>(name s "32"), \
+#define KP_SHIFTS(name, F, s, S)                                 \
+  Row2<S##16_t, S##16_t, uint32_t, F<S##16_t>>(name s "16"),     \
+      Row2<S##32_t, S##32_t, uint32_t, F<S##32_t>>(name s "32"), \
       Row2<S##64_t, S##64_t, uint32_t, F<S##64_t>>(name s "64")
 
 constexpr Held W = Held::kWord, L = Held::kLong;
@@ -124,8 +128,9 @@ constexpr Held W = Held::kWord, L = Held::kLong;
 #define KP_CARRY(name, kIn, kSubtract)                                             \
   {name ".u32", &WithCarry<uint32_t, kIn, kSubtract>, kCarryOut, {W, W, W}},       \
       {name ".s32", &WithCarry<uint32_t, kIn, kSubtract>, kCarryOut, {W, W, W}},   \
-      {name ".u64", &WithCarry<uint64_t, kIn, kSubtract>, kCarryOut, {L, L, L}},   \
-      {name ".s64", &WithCarry<uint64_t, kIn, kSubtract>, kCarryOut, {L, L, L}}
+      {name ".u64", &WithCarry<uint64_t, kIn, kSubtract>, kCarryOut, {L, L, L}}, { \
+    name ".s64", &WithCarry<uint64_t, kIn, kSubtract>, kCarryOut, { L, L, L }      \
+  }
 
 constexpr Row kRows[] = {
     {"add.s32", &AddSat<false>, kSat, {W, W, W}},

@@ -15,8 +15,8 @@ extern const Table kConvertTable;
 #define KP_JOIN(a, b) KP_JOIN_(a, b)
 const Table* KP_JOIN(Tables, KP_ISA)() {
   static constexpr uint32_t kCount = 4;
-  static const Table tables[kCount + 1] = {KP_ISA::kIntegerTable, KP_ISA::kFloatTable, KP_ISA::kCompareTable,
-                                           KP_ISA::kConvertTable, {nullptr, 0}};
+  static const Table tables[kCount + 1] = {
+      KP_ISA::kIntegerTable, KP_ISA::kFloatTable, KP_ISA::kCompareTable, KP_ISA::kConvertTable, {nullptr, 0}};
   return tables;
 }
 

@@ -59,7 +59,8 @@ void Decoder::Parameters(const Function& entry) {
     frame_->names[parameter.name] = {Space::kParam, offset};
     offset += parameter.bytes;
   }
-  if (offset > 32764) throw PtxError(entry.line, "the kernel " + entry.name + " has more than 32764 bytes of parameters");
+  if (offset > 32764)
+    throw PtxError(entry.line, "the kernel " + entry.name + " has more than 32764 bytes of parameters");
   program_.parameter_bytes = static_cast<uint32_t>(offset);
 }
 
@@ -93,7 +94,8 @@ void Decoder::PlaceShared(const Function& function, int depth) {
 void Decoder::Enter(Frame* frame, const Function& function) {
   int depth = 0;
   for (const Frame* above = frame->caller; above != nullptr; above = above->caller) {
-    if (above->function == &function) Refuse("calls " + function.name + " from within itself: recursion isn't emulated");
+    if (above->function == &function)
+      Refuse("calls " + function.name + " from within itself: recursion isn't emulated");
     if (++depth > kMostCalls) Refuse("is a call more than " + std::to_string(kMostCalls) + " levels deep");
   }
   frame->function = &function;
@@ -131,7 +133,8 @@ void Decoder::Body(Frame* frame) {
   for (const Statement& statement : frame->function->body) {
     frame->begins.push_back(static_cast<uint32_t>(program_.code.size()));
     One(statement);
-    if (program_.code.size() > kMostInstructions) Refuse("is too far: the kernel has more than 4 Mi instructions with all that it calls");
+    if (program_.code.size() > kMostInstructions)
+      Refuse("is too far: the kernel has more than 4 Mi instructions with all that it calls");
   }
   frame->begins.push_back(static_cast<uint32_t>(program_.code.size()));
   // The end of the text ends the thread, or the call.

@@ -22,7 +22,8 @@ int IndexIn(const std::string_view (&names)[N], const Mnemonic& mnemonic) {
 void Decoder::Jump(const std::string& label) {
   Instruction out = Start();
   out.flow = Flow::kBranch;
-  frame_->jumps.push_back({static_cast<uint32_t>(program_.code.size()), label, statement_->scope, statement_->line, false});
+  frame_->jumps.push_back(
+      {static_cast<uint32_t>(program_.code.size()), label, statement_->scope, statement_->line, false});
   Emit(out);
 }
 
@@ -37,7 +38,8 @@ void Decoder::JumpIndexed() {
   out.extra = static_cast<uint32_t>(program_.extra.size());
   out.target = static_cast<uint32_t>(targets->second.size());
   for (const std::string& label : targets->second) {
-    frame_->jumps.push_back({static_cast<uint32_t>(program_.extra.size()), label, statement_->scope, statement_->line, true});
+    frame_->jumps.push_back(
+        {static_cast<uint32_t>(program_.extra.size()), label, statement_->scope, statement_->line, true});
     program_.extra.push_back(0);
   }
   Emit(out);
@@ -49,14 +51,16 @@ void Decoder::Call() {
   size_t next = 0;
   std::vector<Operand> results, parameters;
   if (next < all.size() && all[next].kind == Operand::Kind::kVector) results = all[next++].elements;
-  if (next >= all.size() || all[next].kind != Operand::Kind::kSymbol) Refuse("of a function by its address isn't emulated");
+  if (next >= all.size() || all[next].kind != Operand::Kind::kSymbol)
+    Refuse("of a function by its address isn't emulated");
   const std::string name = all[next++].name;
   if (next < all.size() && all[next].kind == Operand::Kind::kVector) parameters = all[next].elements;
   const Function* function = FindFunction(name);
   if (function == nullptr) Refuse("calls '" + name + "', which is not declared");
   if (!function->defined) return BuiltIn(name, results, parameters);
   if (results.size() != function->results.size() || parameters.size() != function->parameters.size()) {
-    Refuse("gives " + name + " " + std::to_string(parameters.size()) + " parameters; it has " + std::to_string(function->parameters.size()));
+    Refuse("gives " + name + " " + std::to_string(parameters.size()) + " parameters; it has " +
+           std::to_string(function->parameters.size()));
   }
   if (statement_->guarded) {  // who does not call jumps over it
     Instruction over = Start();
@@ -70,7 +74,8 @@ void Decoder::Call() {
   const auto pass = [&](const std::vector<Variable>& formal, const std::vector<Operand>& given) {
     for (size_t i = 0; i < formal.size(); ++i) {
       const auto found = frame_->names.find(given[i].name);
-      if (found == frame_->names.end()) Refuse("passes '" + given[i].name + "', which is no .param variable of the caller");
+      if (found == frame_->names.end())
+        Refuse("passes '" + given[i].name + "', which is no .param variable of the caller");
       frame.names[formal[i].name] = found->second;
     }
   };
@@ -82,11 +87,14 @@ void Decoder::Call() {
 }
 
 // Functions that the driver itself has.
-void Decoder::BuiltIn(const std::string& name, const std::vector<Operand>& results, const std::vector<Operand>& parameters) {
+void Decoder::BuiltIn(const std::string& name, const std::vector<Operand>& results,
+                      const std::vector<Operand>& parameters) {
   Instruction out = Start();
+  out.variant = kBuiltIn;
   const auto place = [&](const Operand& operand) {
     Place found{};
-    if (!Resolve(operand.name, &found) || found.space != Space::kLocal) Refuse("passes '" + operand.name + "', which is no .param variable of the caller");
+    if (!Resolve(operand.name, &found) || found.space != Space::kLocal)
+      Refuse("passes '" + operand.name + "', which is no .param variable of the caller");
     return static_cast<uint32_t>(found.offset);
   };
   if (name == "vprintf" && parameters.size() == 2) {
@@ -149,7 +157,8 @@ void Decoder::Barrier(Mnemonic mnemonic) {
 
 void Decoder::Collective(Mnemonic mnemonic) {
   const std::string_view opcode = mnemonic.opcode();
-  if (!mnemonic.Has("sync")) Refuse("without .sync isn't emulated; the hardware of compute capability 7.0 has no such instruction either");
+  if (!mnemonic.Has("sync"))
+    Refuse("without .sync isn't emulated; the hardware of compute capability 7.0 has no such instruction either");
   uint32_t op[6] = {kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand};
   std::vector<Instruction> after;
   uint8_t variant = 0;
@@ -241,15 +250,18 @@ bool Decoder::Control(Mnemonic mnemonic) {
   if (opcode == "trap" || opcode == "brkpt") {
     Instruction out = Start();
     out.run = RunTrap;
+    out.variant = kBuiltIn;
     return Emit(out), true;
   }
   if (opcode == "bar" || opcode == "barrier") return Barrier(mnemonic), true;
-  if (opcode == "shfl" || opcode == "vote" || opcode == "match" || opcode == "redux" || opcode == "elect") return Collective(mnemonic), true;
+  if (opcode == "shfl" || opcode == "vote" || opcode == "match" || opcode == "redux" || opcode == "elect")
+    return Collective(mnemonic), true;
   if (opcode == "activemask") {
     std::vector<Instruction> after;
     const uint32_t to = Output(Need(0), Held::kWord, "b32", &after);
     Instruction out = Start();
     out.run = RunActiveMask;
+    out.variant = kBuiltIn;
     out.op[0] = to;
     return Emit(out), true;
   }

@@ -13,8 +13,9 @@ bool StartsWith(std::string_view text, std::string_view with) { return text.subs
 void DropHints(Mnemonic* mnemonic) {
   std::vector<std::string_view> drop;
   for (const std::string_view part : mnemonic->parts()) {
-    for (const char* hint : {"volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "mmio", "cta", "gpu", "sys", "cluster", "nc", "ca", "cg",
-                             "cs", "lu", "cv", "wb", "wt", "L1", "L2", "level", "unified", "noftz"}) {
+    for (const char* hint : {"volatile", "relaxed", "acquire", "release", "acq_rel", "weak",  "mmio",    "cta",
+                             "gpu",      "sys",     "cluster", "nc",      "ca",      "cg",    "cs",      "lu",
+                             "cv",       "wb",      "wt",      "L1",      "L2",      "level", "unified", "noftz"}) {
       if (part == hint || StartsWith(part, std::string(hint) + "::")) drop.push_back(part);
     }
   }
@@ -64,7 +65,8 @@ void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
   if (mnemonic.Take("v4")) out.count = 4;
   if (mnemonic.Take("v8")) out.count = 8;
   if (mnemonic.parts().size() < 2) Refuse("has no type of memory");
-  if (mnemonic.parts().size() != 2) Refuse("isn't emulated: the modifier ." + std::string(mnemonic.parts()[1]) + " is not known here");
+  if (mnemonic.parts().size() != 2)
+    Refuse("isn't emulated: the modifier ." + std::string(mnemonic.parts()[1]) + " is not known here");
   const std::string_view type = mnemonic.type();
   out.bytes = static_cast<uint8_t>(TypeBytes(type));
   if (out.bytes == 0 || type == "pred") Refuse("has no type of memory");
@@ -77,12 +79,15 @@ void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
   std::vector<Operand> single;
   if (value.kind != Operand::Kind::kVector) single.push_back(value);
   const std::vector<Operand>& elements = value.kind == Operand::Kind::kVector ? value.elements : single;
-  if (elements.size() != out.count) Refuse("has a vector of " + std::to_string(elements.size()) + ", not " + std::to_string(out.count));
+  if (elements.size() != out.count)
+    Refuse("has a vector of " + std::to_string(elements.size()) + ", not " + std::to_string(out.count));
   std::vector<uint32_t> slots;
   for (const Operand& element : elements) {
     if (element.kind == Operand::Kind::kRegister) {
       const uint32_t bytes = LaneBytes(element.reg);
-      if (bytes != 4 && bytes != 8) Refuse("loads and stores registers of 32 and 64 bits, not '" + frame_->function->registers[element.reg].name + "'");
+      if (bytes != 4 && bytes != 8)
+        Refuse("loads and stores registers of 32 and 64 bits, not '" + frame_->function->registers[element.reg].name +
+               "'");
       if (bytes == 4 && out.bytes == 8) Refuse("has a register of 32 bits for 8 bytes");
       out.wide = bytes == 8;
       slots.push_back(frame_->slots[element.reg]);
@@ -92,7 +97,9 @@ void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
       if (out.bytes == 8) out.wide = true;
     } else {
       out.wide = out.wide || out.bytes == 8;
-      const Held held = out.wide ? (type == "f64" ? Held::kDouble : Held::kLong) : type == "f32" ? Held::kFloat : Held::kWord;
+      const Held held = out.wide        ? (type == "f64" ? Held::kDouble : Held::kLong)
+                        : type == "f32" ? Held::kFloat
+                                        : Held::kWord;
       slots.push_back(Input(element, held, type));
     }
   }
@@ -110,7 +117,8 @@ void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
   mnemonic.Take("ftz");
   if (mnemonic.parts().size() != 3) Refuse("isn't emulated");
   const std::string_view operation = mnemonic.parts()[1], type = mnemonic.type();
-  if (!FindAtomic(operation, type, &out.variant)) Refuse("isn't emulated: there is no update ." + std::string(operation) + "." + std::string(type));
+  if (!FindAtomic(operation, type, &out.variant))
+    Refuse("isn't emulated: there is no update ." + std::string(operation) + "." + std::string(type));
   out.bytes = static_cast<uint8_t>(TypeBytes(type));
   out.wide = out.bytes == 8;
   const size_t first = returns ? 1 : 0;
@@ -129,7 +137,8 @@ void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
 
 void Decoder::CopyAsync(Mnemonic mnemonic) {
   if (mnemonic.Has("bulk") || mnemonic.Has("mbarrier")) Refuse("isn't emulated");
-  if (mnemonic.Has("commit_group") || mnemonic.Has("wait_group") || mnemonic.Has("wait_all")) return;  // copies are done at once
+  if (mnemonic.Has("commit_group") || mnemonic.Has("wait_group") || mnemonic.Has("wait_all"))
+    return;  // copies are done at once
   Expect(3, 5);
   Instruction out = Start();
   out.space = Space::kShared;
@@ -147,7 +156,8 @@ void Decoder::CopyAsync(Mnemonic mnemonic) {
   if (Need(2).kind != Operand::Kind::kInteger) Refuse("expected 4, 8 or 16 bytes");
   out.bytes = static_cast<uint8_t>(Need(2).value);
   if (out.bytes != 4 && out.bytes != 8 && out.bytes != 16) Refuse("expected 4, 8 or 16 bytes");
-  if (statement_->operands.size() > 3 && !mnemonic.Has("L2::cache_hint")) out.op[2] = Input(Need(3), Held::kWord, "u32");
+  if (statement_->operands.size() > 3 && !mnemonic.Has("L2::cache_hint"))
+    out.op[2] = Input(Need(3), Held::kWord, "u32");
   out.run = RunCopyAsync;
   Emit(out);
 }
@@ -159,10 +169,15 @@ void Decoder::ToSpace(Mnemonic mnemonic) {
   const Space space = TakeSpace(&mnemonic);
   const bool wide = mnemonic.type() == "u64";
   if (!wide) Refuse("of 32 bits isn't emulated; expected '.address_size 64'");
-  uint64_t window = space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : space == Space::kParam ? kParamWindow : 0;
+  uint64_t window = space == Space::kShared  ? kSharedWindow
+                    : space == Space::kLocal ? kLocalWindow
+                    : space == Space::kParam ? kParamWindow
+                                             : 0;
   // What a call gets in .param is in local memory here.
   Place place{};
-  if (space == Space::kParam && Need(1).kind == Operand::Kind::kSymbol && Resolve(Need(1).name, &place) && place.space == Space::kLocal) window = kLocalWindow;
+  if (space == Space::kParam && Need(1).kind == Operand::Kind::kSymbol && Resolve(Need(1).name, &place) &&
+      place.space == Space::kLocal)
+    window = kLocalWindow;
   Instruction out;
   const uint32_t from = Input(Need(1), Held::kLong, "u64");
   std::vector<Instruction> after;
@@ -179,7 +194,10 @@ void Decoder::ToSpace(Mnemonic mnemonic) {
 void Decoder::IsSpace(Mnemonic mnemonic) {
   Expect(2, 2);
   const Space space = TakeSpace(&mnemonic);
-  const uint64_t window = space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : space == Space::kParam ? kParamWindow : 0;
+  const uint64_t window = space == Space::kShared  ? kSharedWindow
+                          : space == Space::kLocal ? kLocalWindow
+                          : space == Space::kParam ? kParamWindow
+                                                   : 0;
   const uint32_t from = Input(Need(1), Held::kLong, "u64");
   const uint32_t top = NewSlot(8);
   Instruction mask = Start();
@@ -208,7 +226,8 @@ bool Decoder::Memory(Mnemonic mnemonic) {
   if (opcode == "cp") return CopyAsync(mnemonic), true;
   if (opcode == "cvta") return ToSpace(mnemonic), true;
   if (opcode == "isspacep") return IsSpace(mnemonic), true;
-  return opcode == "prefetch" || opcode == "prefetchu" || opcode == "membar" || opcode == "fence" || opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
+  return opcode == "prefetch" || opcode == "prefetchu" || opcode == "membar" || opcode == "fence" ||
+         opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
 }
 
 }  // namespace kernpack::emulator

@@ -9,36 +9,63 @@ namespace {
 
 const std::unordered_map<std::string_view, Special>& Specials() {
   static const auto* const specials = new std::unordered_map<std::string_view, Special>{
-      {"%tid.x", Special::kTidX}, {"%tid.y", Special::kTidY}, {"%tid.z", Special::kTidZ},
-      {"%ntid.x", Special::kNtidX}, {"%ntid.y", Special::kNtidY}, {"%ntid.z", Special::kNtidZ},
-      {"%ctaid.x", Special::kCtaidX}, {"%ctaid.y", Special::kCtaidY}, {"%ctaid.z", Special::kCtaidZ},
-      {"%nctaid.x", Special::kNctaidX}, {"%nctaid.y", Special::kNctaidY}, {"%nctaid.z", Special::kNctaidZ},
-      {"%laneid", Special::kLaneId}, {"%warpid", Special::kWarpId}, {"%nwarpid", Special::kNwarpId},
-      {"%smid", Special::kSmId}, {"%nsmid", Special::kNsmId}, {"%gridid", Special::kGridId},
-      {"%lanemask_eq", Special::kLanemaskEq}, {"%lanemask_le", Special::kLanemaskLe},
-      {"%lanemask_lt", Special::kLanemaskLt}, {"%lanemask_ge", Special::kLanemaskGe},
-      {"%lanemask_gt", Special::kLanemaskGt}, {"%dynamic_smem_size", Special::kDynamicShared},
-      {"%total_smem_size", Special::kTotalShared}, {"%clock", Special::kClock}, {"%clock64", Special::kClock64},
+      {"%tid.x", Special::kTidX},
+      {"%tid.y", Special::kTidY},
+      {"%tid.z", Special::kTidZ},
+      {"%ntid.x", Special::kNtidX},
+      {"%ntid.y", Special::kNtidY},
+      {"%ntid.z", Special::kNtidZ},
+      {"%ctaid.x", Special::kCtaidX},
+      {"%ctaid.y", Special::kCtaidY},
+      {"%ctaid.z", Special::kCtaidZ},
+      {"%nctaid.x", Special::kNctaidX},
+      {"%nctaid.y", Special::kNctaidY},
+      {"%nctaid.z", Special::kNctaidZ},
+      {"%laneid", Special::kLaneId},
+      {"%warpid", Special::kWarpId},
+      {"%nwarpid", Special::kNwarpId},
+      {"%smid", Special::kSmId},
+      {"%nsmid", Special::kNsmId},
+      {"%gridid", Special::kGridId},
+      {"%lanemask_eq", Special::kLanemaskEq},
+      {"%lanemask_le", Special::kLanemaskLe},
+      {"%lanemask_lt", Special::kLanemaskLt},
+      {"%lanemask_ge", Special::kLanemaskGe},
+      {"%lanemask_gt", Special::kLanemaskGt},
+      {"%dynamic_smem_size", Special::kDynamicShared},
+      {"%total_smem_size", Special::kTotalShared},
+      {"%clock", Special::kClock},
+      {"%clock64", Special::kClock64},
       {"%globaltimer", Special::kGlobalTimer},
-      {"%cluster_ctaid.x", Special::kClusterCtaidX}, {"%cluster_ctaid.y", Special::kClusterCtaidY},
-      {"%cluster_ctaid.z", Special::kClusterCtaidZ}, {"%cluster_ctarank", Special::kClusterCtarank},
-      {"%cluster_nctaid.x", Special::kClusterNctaidX}, {"%cluster_nctaid.y", Special::kClusterNctaidY},
-      {"%cluster_nctaid.z", Special::kClusterNctaidZ}, {"%cluster_nctarank", Special::kClusterNctarank},
+      {"%cluster_ctaid.x", Special::kClusterCtaidX},
+      {"%cluster_ctaid.y", Special::kClusterCtaidY},
+      {"%cluster_ctaid.z", Special::kClusterCtaidZ},
+      {"%cluster_ctarank", Special::kClusterCtarank},
+      {"%cluster_nctaid.x", Special::kClusterNctaidX},
+      {"%cluster_nctaid.y", Special::kClusterNctaidY},
+      {"%cluster_nctaid.z", Special::kClusterNctaidZ},
+      {"%cluster_nctarank", Special::kClusterNctarank},
   };
   return *specials;
 }
 
 uint32_t BytesOf(Held held) {
   switch (held) {
-    case Held::kPredicate: return 0;
-    case Held::kLong: case Held::kDouble: return 8;
-    default: return 4;
+    case Held::kPredicate:
+      return 0;
+    case Held::kLong:
+    case Held::kDouble:
+      return 8;
+    default:
+      return 4;
   }
 }
 
 uint64_t FloatBits(const Operand& operand, Held held) {
   const auto bits = static_cast<uint64_t>(operand.value);
-  const double value = operand.float_bytes == 8 ? std::bit_cast<double>(bits) : static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  const double value = operand.float_bytes == 8
+                           ? std::bit_cast<double>(bits)
+                           : static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
   const bool to_double = held == Held::kDouble || held == Held::kLong;
   if (to_double) return operand.float_bytes == 8 ? bits : std::bit_cast<uint64_t>(value);
   return operand.float_bytes == 4 ? bits : std::bit_cast<uint32_t>(static_cast<float>(value));
@@ -106,7 +133,8 @@ bool Decoder::Resolve(const std::string& name, Place* out) const {
 
 const Operand& Decoder::Need(size_t index) const {
   if (index >= statement_->operands.size()) {
-    Refuse("has " + std::to_string(statement_->operands.size()) + " operands; at least " + std::to_string(index + 1) + " are needed");
+    Refuse("has " + std::to_string(statement_->operands.size()) + " operands; at least " + std::to_string(index + 1) +
+           " are needed");
   }
   return statement_->operands[index];
 }
@@ -120,7 +148,8 @@ void Decoder::Expect(size_t least, size_t most) const {
 
 uint32_t Decoder::PredicateOf(const Operand& operand) const {
   if (operand.kind == Operand::Kind::kSink) return kNoOperand;
-  if (operand.kind != Operand::Kind::kRegister || LaneBytes(operand.reg) != 0) Refuse("expected a predicate among its operands");
+  if (operand.kind != Operand::Kind::kRegister || LaneBytes(operand.reg) != 0)
+    Refuse("expected a predicate among its operands");
   return frame_->slots[operand.reg];
 }
 
@@ -132,14 +161,17 @@ uint32_t Decoder::Input(const Operand& operand, Held held, std::string_view type
       const uint32_t have = LaneBytes(operand.reg);
       const uint32_t slot = frame_->slots[operand.reg];
       if (have == bytes) return slot;
-      if (have == 0 || bytes == 0) Refuse("takes no predicate where '" + frame_->function->registers[operand.reg].name + "' is, or only a predicate");
+      if (have == 0 || bytes == 0)
+        Refuse("takes no predicate where '" + frame_->function->registers[operand.reg].name +
+               "' is, or only a predicate");
       const uint32_t temporary = NewSlot(bytes);
       if (have == 8 && bytes == 4) {
         EmitRow("cvt.u32.u64", temporary, slot);
       } else if (have == 4 && bytes == 8) {
         EmitRow(type.starts_with("s") ? "cvt.s64.s32" : "cvt.u64.u32", temporary, slot);
       } else {
-        Refuse("reads the register '" + frame_->function->registers[operand.reg].name + "' of 128 bits, which isn't emulated here");
+        Refuse("reads the register '" + frame_->function->registers[operand.reg].name +
+               "' of 128 bits, which isn't emulated here");
       }
       return temporary;
     }
@@ -176,7 +208,8 @@ uint32_t Decoder::Output(const Operand& operand, Held held, std::string_view typ
   const uint32_t bytes = BytesOf(held), have = LaneBytes(operand.reg), slot = frame_->slots[operand.reg];
   if (have == bytes) return slot;
   if (have == 0 || bytes == 0 || have == 16) {
-    Refuse("cannot write to '" + frame_->function->registers[operand.reg].name + "': a register of type ." + frame_->function->registers[operand.reg].type);
+    Refuse("cannot write to '" + frame_->function->registers[operand.reg].name + "': a register of type ." +
+           frame_->function->registers[operand.reg].type);
   }
   const uint32_t temporary = NewSlot(bytes);
   const Handler row = RowOf(have == 4 ? "cvt.u32.u64" : type.starts_with("s") ? "cvt.s64.s32" : "cvt.u64.u32");

@@ -13,9 +13,21 @@ struct Modifier {
 };
 // What changes nothing here has no flags: results are rounded to nearest, and as good as the best.
 constexpr Modifier kModifiers[] = {
-    {"ftz", kFtz}, {"sat", kSat}, {"rn", 0}, {"rz", kRoundZero}, {"rm", kRoundDown}, {"rp", kRoundUp},
-    {"rni", kToInteger}, {"rzi", kToInteger | kRoundZero}, {"rmi", kToInteger | kRoundDown}, {"rpi", kToInteger | kRoundUp},
-    {"approx", 0}, {"full", 0}, {"relu", kRelu}, {"NaN", kPropagateNan}, {"noftz", 0},
+    {"ftz", kFtz},
+    {"sat", kSat},
+    {"rn", 0},
+    {"rz", kRoundZero},
+    {"rm", kRoundDown},
+    {"rp", kRoundUp},
+    {"rni", kToInteger},
+    {"rzi", kToInteger | kRoundZero},
+    {"rmi", kToInteger | kRoundDown},
+    {"rpi", kToInteger | kRoundUp},
+    {"approx", 0},
+    {"full", 0},
+    {"relu", kRelu},
+    {"NaN", kPropagateNan},
+    {"noftz", 0},
 };
 
 uint32_t TakeModifiers(Mnemonic* mnemonic) {
@@ -43,7 +55,8 @@ void Decoder::ByTable(Mnemonic mnemonic) {
   if (row == nullptr) Refuse("isn't emulated");
   if ((flags & ~row->flags & ~uint32_t{kToInteger}) != 0) Refuse("has a modifier that " + name + " doesn't take");
   const bool compares = mnemonic.opcode() == "setp" || mnemonic.opcode() == "set";
-  size_t most = std::count_if(std::begin(row->operands), std::end(row->operands), [](Held h) { return h != Held::kNone; });
+  size_t most =
+      std::count_if(std::begin(row->operands), std::end(row->operands), [](Held h) { return h != Held::kNone; });
   size_t least = most;
   if (compares) least = 3, most = (flags & (kAnd | kOr | kXor)) != 0 ? 4 : 3;
   if (compares && most == 4) least = 4;
@@ -58,11 +71,16 @@ void Decoder::ByTable(Mnemonic mnemonic) {
       if (!compares || i != 3) Refuse("takes no negated predicate there");
       out.flags |= kNegateC;
     }
-    slots[i] = row->operands[i] == Held::kPredicate && operand.kind == Operand::Kind::kRegister ? PredicateOf(operand) : Input(operand, row->operands[i], mnemonic.type());
+    slots[i] = row->operands[i] == Held::kPredicate && operand.kind == Operand::Kind::kRegister
+                   ? PredicateOf(operand)
+                   : Input(operand, row->operands[i], mnemonic.type());
   }
   const Operand& first = Need(0);
-  const std::string_view to = mnemonic.parts().size() > 2 ? mnemonic.parts()[mnemonic.parts().size() - 2] : mnemonic.type();
-  slots[0] = row->operands[0] == Held::kPredicate ? PredicateOf(first) : Output(first, row->operands[0], mnemonic.opcode() == "cvt" ? to : mnemonic.type(), &after);
+  const std::string_view to =
+      mnemonic.parts().size() > 2 ? mnemonic.parts()[mnemonic.parts().size() - 2] : mnemonic.type();
+  slots[0] = row->operands[0] == Held::kPredicate
+                 ? PredicateOf(first)
+                 : Output(first, row->operands[0], mnemonic.opcode() == "cvt" ? to : mnemonic.type(), &after);
   if (first.has_second) {
     if (mnemonic.opcode() != "setp") Refuse("has one destination only");
     Operand second;
@@ -73,6 +91,8 @@ void Decoder::ByTable(Mnemonic mnemonic) {
   const uint32_t negated = out.flags;
   out = Start();
   out.run = row->run;
+  if (compares) out.variant = kCompares;
+  if (mnemonic.opcode() == "selp") out.variant = kSelects;
   out.flags = flags | negated;
   std::copy(std::begin(slots), std::end(slots), out.op);
   Emit(out);
@@ -85,10 +105,12 @@ bool Decoder::Moves(const Mnemonic& mnemonic) {
   Expect(2, 2);
   const Operand& to = Need(0);
   const Operand& from = Need(1);
-  if (from.kind == Operand::Kind::kSpecial && (from.name == "%clock" || from.name == "%clock64" || from.name == "%globaltimer" || from.name == "%clock_hi")) {
+  if (from.kind == Operand::Kind::kSpecial &&
+      (from.name == "%clock" || from.name == "%clock64" || from.name == "%globaltimer" || from.name == "%clock_hi")) {
     if (to.kind != Operand::Kind::kRegister || LaneBytes(to.reg) == 0) Refuse("expected a register as its destination");
     Instruction out = Start();
     out.run = RunClock;
+    out.variant = kBuiltIn;
     out.op[0] = frame_->slots[to.reg];
     out.wide = LaneBytes(to.reg) == 8;
     Emit(out);
@@ -129,7 +151,8 @@ bool Decoder::Moves(const Mnemonic& mnemonic) {
   uint32_t sum = ConstantSlot(bytes == 8 ? 8 : 4, 0);
   for (size_t i = 0; i < parts.size(); ++i) {
     const uint32_t part = Input(parts[i], Held::kWord, mnemonic.type());
-    const uint32_t widened = NewSlot(bytes == 8 ? 8 : 4), shifted = NewSlot(bytes == 8 ? 8 : 4), joined = NewSlot(bytes == 8 ? 8 : 4);
+    const uint32_t widened = NewSlot(bytes == 8 ? 8 : 4), shifted = NewSlot(bytes == 8 ? 8 : 4),
+                   joined = NewSlot(bytes == 8 ? 8 : 4);
     emit("cvt.u" + width + "." + narrow, widened, part, kNoOperand);
     emit("shl.b" + width, shifted, widened, ConstantSlot(4, i * part_bytes * 8));
     emit("or.b" + width, joined, sum, shifted);

@@ -21,7 +21,7 @@ using Handler = void (*)(Warp& warp, const Instruction& instruction, uint32_t ma
 constexpr uint32_t kNoOperand = ~0U;
 
 enum class Flow : uint8_t {
-  kPlain,       // run, then on to the next
+  kPlain,  // run, then on to the next
   kCollective,  // the same, once all lanes of the member mask are here
   kBranch,
   kBranchIndexed,
@@ -52,21 +52,24 @@ enum Flags : uint32_t {
   kAtomic = 32768,
 };
 
+// Variants of instructions of the tables that are looked at apart, and of calls of functions that the driver has.
+constexpr uint8_t kSelects = 251, kCompares = 252, kBuiltIn = 253;
+
 struct Instruction {
   Handler run = nullptr;
   Flow flow = Flow::kPlain;
   bool guard_negated = false;
   Space space = Space::kGeneric;
-  uint8_t bytes = 0;     // of an element of memory
-  uint8_t count = 1;     // elements of a vector
+  uint8_t bytes = 0;  // of an element of memory
+  uint8_t count = 1;  // elements of a vector
   bool is_signed = false;
-  bool wide = false;     // registers of 8 bytes a lane
-  uint8_t variant = 0;   // what else tells handlers of a family apart
+  bool wide = false;  // registers of 8 bytes a lane
+  uint8_t variant = 0;  // what else tells handlers of a family apart
   uint32_t guard = kNoOperand;
   uint32_t flags = 0;
-  uint32_t target = 0;   // of a branch
+  uint32_t target = 0;  // of a branch
   uint32_t op[8] = {kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand};
-  uint32_t extra = 0;    // where further operands begin in Program::extra
+  uint32_t extra = 0;  // where further operands begin in Program::extra
   int64_t displacement = 0;
   uint32_t statement = 0;  // index into Program::sources
 };
@@ -85,10 +88,42 @@ struct Constant {
 };
 
 enum class Special : uint8_t {
-  kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ, kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY, kNctaidZ,
-  kLaneId, kWarpId, kNwarpId, kSmId, kNsmId, kGridId, kLanemaskEq, kLanemaskLe, kLanemaskLt, kLanemaskGe, kLanemaskGt,
-  kDynamicShared, kTotalShared, kClusterNctaidX, kClusterNctaidY, kClusterNctaidZ, kClusterNctarank, kClusterCtaidX, kClusterCtaidY,
-  kClusterCtaidZ, kClusterCtarank, kClock, kClock64, kGlobalTimer,
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneId,
+  kWarpId,
+  kNwarpId,
+  kSmId,
+  kNsmId,
+  kGridId,
+  kLanemaskEq,
+  kLanemaskLe,
+  kLanemaskLt,
+  kLanemaskGe,
+  kLanemaskGt,
+  kDynamicShared,
+  kTotalShared,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterNctarank,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterCtarank,
+  kClock,
+  kClock64,
+  kGlobalTimer,
 };
 
 struct SpecialSlot {
@@ -103,10 +138,10 @@ struct Program {
   std::vector<Source> sources;
   std::vector<Constant> constants;
   std::vector<SpecialSlot> specials;
-  uint32_t register_bytes = 0;     // of a warp
-  uint32_t shared_bytes = 0;       // static ones
+  uint32_t register_bytes = 0;  // of a warp
+  uint32_t shared_bytes = 0;  // static ones
   uint32_t shared_align = 16;
-  uint32_t local_bytes = 0;        // of a thread
+  uint32_t local_bytes = 0;  // of a thread
   uint32_t parameter_bytes = 0;
   struct Parameter {
     uint32_t offset;

@@ -9,7 +9,9 @@
 namespace kernpack::emulator {
 namespace {
 
-bool InWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.' || c == '%'; }
+bool InWord(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.' || c == '%';
+}
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string Shown(const Token& token) {
@@ -36,7 +38,8 @@ Token Lexer::Expect(std::string_view what) {
 }
 
 Token Lexer::ExpectWord(const char* what) {
-  if (next_.kind != Token::Kind::kWord) throw PtxError(next_.line, std::string("expected ") + what + ", got " + Shown(next_));
+  if (next_.kind != Token::Kind::kWord)
+    throw PtxError(next_.line, std::string("expected ") + what + ", got " + Shown(next_));
   return Take();
 }
 
@@ -114,14 +117,16 @@ void Lexer::Number() {
     const size_t digits = (kind == 'f' || kind == 'F') ? 8 : 16;
     const std::string hex = rest.substr(2, digits);
     next_.value = static_cast<int64_t>(std::strtoull(hex.c_str(), &end, 16));
-    if (hex.size() != digits || *end != '\0') throw PtxError(line_, "expected " + std::to_string(digits) + " hexadecimal digits behind 0" + kind);
+    if (hex.size() != digits || *end != '\0')
+      throw PtxError(line_, "expected " + std::to_string(digits) + " hexadecimal digits behind 0" + kind);
     next_.kind = Token::Kind::kFloat;
     next_.float_bytes = static_cast<uint8_t>(digits / 2);
     at_ += 2 + digits;
   } else {
     const bool binary = rest[0] == '0' && (kind == 'b' || kind == 'B');
     next_.kind = Token::Kind::kInteger;
-    next_.value = static_cast<int64_t>(binary ? std::strtoull(rest.c_str() + 2, &end, 2) : std::strtoull(rest.c_str(), &end, 0));
+    next_.value =
+        static_cast<int64_t>(binary ? std::strtoull(rest.c_str() + 2, &end, 2) : std::strtoull(rest.c_str(), &end, 0));
     if ((*end == '.' && IsDigit(end[1])) || ((*end == 'e' || *end == 'E') && kind != 'x' && kind != 'X')) {
       const double value = std::strtod(rest.c_str(), &end);
       std::memcpy(&next_.value, &value, sizeof value);

@@ -60,7 +60,8 @@ class Body {
     lexer_.Expect(".reg");
     const Token type = lexer_.ExpectWord("a register's type");
     const std::string_view name = type.text.substr(type.text.starts_with(".") ? 1 : 0);
-    if (TypeBytes(name) == 0) throw PtxError(type.line, "expected a register's type, got '" + std::string(type.text) + "'");
+    if (TypeBytes(name) == 0)
+      throw PtxError(type.line, "expected a register's type, got '" + std::string(type.text) + "'");
     do {
       const Token reg = lexer_.ExpectWord("a register's name");
       if (!lexer_.Accept("<")) {
@@ -70,7 +71,8 @@ class Body {
       const int64_t count = lexer_.ExpectInteger("how many registers");
       lexer_.Expect(">");
       if (count < 0 || function_.registers.size() + static_cast<size_t>(count) > kMostRegisters) {
-        throw PtxError(reg.line, "expected at most " + std::to_string(kMostRegisters) + " registers, got " + std::to_string(count));
+        throw PtxError(reg.line, "expected at most " + std::to_string(kMostRegisters) + " registers, got " +
+                                     std::to_string(count));
       }
       for (int64_t i = 0; i < count; ++i) scopes_.Declare(std::string(reg.text) + std::to_string(i), name);
     } while (lexer_.Accept(","));
@@ -157,7 +159,8 @@ class Body {
       out.negated = true;
       return out;
     }
-    if (lexer_.Peek().Is("-") || lexer_.Peek().kind == Token::Kind::kInteger || lexer_.Peek().kind == Token::Kind::kFloat) {
+    if (lexer_.Peek().Is("-") || lexer_.Peek().kind == Token::Kind::kInteger ||
+        lexer_.Peek().kind == Token::Kind::kFloat) {
       return Number();
     }
     return Name(lexer_.ExpectWord("an operand"));
@@ -215,7 +218,8 @@ class Body {
       const Token base = lexer_.ExpectWord("an address");
       out.base_is_register = scopes_.Find(base.text, &out.reg);
       if (!out.base_is_register) {
-        if (base.text.front() == '%') throw PtxError(base.line, "the register '" + std::string(base.text) + "' is not declared");
+        if (base.text.front() == '%')
+          throw PtxError(base.line, "the register '" + std::string(base.text) + "' is not declared");
         out.name = std::string(base.text);
       }
       if (lexer_.Accept("+")) {

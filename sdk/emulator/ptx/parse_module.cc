@@ -7,8 +7,8 @@ namespace kernpack::emulator {
 
 uint32_t TypeBytes(std::string_view type) {
   static const std::unordered_map<std::string_view, uint32_t> kBytes{
-      {"pred", 1}, {"b8", 1},  {"u8", 1},   {"s8", 1},     {"b16", 2},  {"u16", 2},  {"s16", 2},  {"f16", 2},
-      {"bf16", 2}, {"b32", 4}, {"u32", 4},  {"s32", 4},    {"f32", 4},  {"b64", 8},  {"u64", 8},  {"s64", 8},
+      {"pred", 1}, {"b8", 1},    {"u8", 1},    {"s8", 1},     {"b16", 2},  {"u16", 2},   {"s16", 2},   {"f16", 2},
+      {"bf16", 2}, {"b32", 4},   {"u32", 4},   {"s32", 4},    {"f32", 4},  {"b64", 8},   {"u64", 8},   {"s64", 8},
       {"f64", 8},  {"b128", 16}, {"f16x2", 4}, {"bf16x2", 4}, {"tf32", 4}, {"u16x2", 4}, {"s16x2", 4},
   };
   const auto found = kBytes.find(type);
@@ -80,7 +80,8 @@ class Reader {
     } else if (next.Is(".entry") || next.Is(".func")) {
       FunctionOf(lexer_.Take().text == ".entry");
     } else {
-      throw PtxError(next.line, "expected a directive such as .entry or .global, got '" + std::string(next.text.substr(0, 60)) + "'");
+      throw PtxError(next.line, "expected a directive such as .entry or .global, got '" +
+                                    std::string(next.text.substr(0, 60)) + "'");
     }
   }
 

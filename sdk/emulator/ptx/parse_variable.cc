@@ -41,7 +41,8 @@ void InitialElement(Lexer* lexer, Variable* variable, uint32_t bytes) {
     address.symbol = std::string(lexer->ExpectWord("a variable's name").text);
     if (address.generic) lexer->Expect(")");
     if (lexer->Accept("+")) address.displacement = lexer->ExpectInteger("a displacement");
-    if (bytes != 8) throw PtxError(lexer->Peek().line, "expected an element of 8 bytes for the address of " + address.symbol);
+    if (bytes != 8)
+      throw PtxError(lexer->Peek().line, "expected an element of 8 bytes for the address of " + address.symbol);
     variable->addresses.push_back(address);
   } else if (lexer->Peek().kind == Token::Kind::kFloat) {
     const Token number = lexer->Take();
@@ -79,7 +80,9 @@ void Attributes(Lexer* lexer, Variable* out, uint32_t* vector) {
     const std::string_view name = word.text.substr(1);
     if (name == "align") {
       const int64_t align = lexer->ExpectInteger("an alignment");
-      if (align <= 0 || (align & (align - 1)) != 0 || align > 4096) throw PtxError(word.line, "expected an alignment that is a power of two up to 4096, got " + std::to_string(align));
+      if (align <= 0 || (align & (align - 1)) != 0 || align > 4096)
+        throw PtxError(word.line,
+                       "expected an alignment that is a power of two up to 4096, got " + std::to_string(align));
       if (out->type.empty()) out->align = static_cast<uint32_t>(align);  // behind .ptr it is that of what is pointed to
     } else if (name == "v2" || name == "v4") {
       *vector = name == "v2" ? 2 : 4;
@@ -112,7 +115,8 @@ std::vector<Variable> ParseVariables(Lexer* lexer) {
   common.line = directive.line;
   uint32_t vector = 1;
   Attributes(lexer, &common, &vector);
-  if (common.type.empty()) throw PtxError(directive.line, "expected a variable's type behind " + std::string(directive.text));
+  if (common.type.empty())
+    throw PtxError(directive.line, "expected a variable's type behind " + std::string(directive.text));
   const uint32_t bytes = TypeBytes(common.type);
   std::vector<Variable> all;
   do {
@@ -126,7 +130,8 @@ std::vector<Variable> ParseVariables(Lexer* lexer) {
     variable.align = std::max(variable.align, bytes * vector);
     if (lexer->Accept("=")) Initial(lexer, &variable, bytes);
     if (open && !variable.initial.empty()) variable.bytes = variable.initial.size();
-    if (variable.initial.size() > variable.bytes) throw PtxError(name.line, "the variable '" + variable.name + "' has more initial values than elements");
+    if (variable.initial.size() > variable.bytes)
+      throw PtxError(name.line, "the variable '" + variable.name + "' has more initial values than elements");
     all.push_back(std::move(variable));
   } while (lexer->Accept(","));
   lexer->Expect(";");
@@ -138,7 +143,8 @@ Variable ParseParameter(Lexer* lexer) {
   out.space = Space::kParam;
   const Token begin = lexer->Peek();
   if (!lexer->Accept(".param")) {
-    if (lexer->Peek().Is(".reg")) throw PtxError(begin.line, "parameters in registers (.reg) aren't emulated; expected .param");
+    if (lexer->Peek().Is(".reg"))
+      throw PtxError(begin.line, "parameters in registers (.reg) aren't emulated; expected .param");
     throw PtxError(begin.line, "expected '.param', got '" + std::string(begin.text) + "'");
   }
   out.line = begin.line;

@@ -28,14 +28,14 @@ uint32_t TypeBytes(std::string_view type);
 struct Operand {
   enum class Kind : uint8_t { kRegister, kSpecial, kInteger, kFloat, kSymbol, kAddress, kVector, kSink };
   Kind kind = Kind::kSink;
-  bool negated = false;           // !%p
-  bool has_second = false;        // %p|%q
+  bool negated = false;  // !%p
+  bool has_second = false;  // %p|%q
   bool base_is_register = false;  // of an address
-  uint8_t float_bytes = 0;        // 4: 0f...; 8: 0d... or a decimal
-  uint32_t reg = 0;               // register, or base of an address
+  uint8_t float_bytes = 0;  // 4: 0f...; 8: 0d... or a decimal
+  uint32_t reg = 0;  // register, or base of an address
   uint32_t second = 0;
-  int64_t value = 0;      // integer, bits of a float, or displacement of an address or symbol
-  std::string name;       // symbol, special register
+  int64_t value = 0;  // integer, bits of a float, or displacement of an address or symbol
+  std::string name;  // symbol, special register
   std::vector<Operand> elements;
 };
 
@@ -57,10 +57,10 @@ struct Variable {
   Space space = Space::kGlobal;
   std::string type;
   uint32_t align = 1;
-  uint64_t bytes = 0;     // 0: its size is given at launch (extern shared memory)
+  uint64_t bytes = 0;  // 0: its size is given at launch (extern shared memory)
   bool is_extern = false;
-  std::string initial;    // its first bytes; the rest is zero
-  struct Address {        // a word that holds the address of a variable
+  std::string initial;  // its first bytes; the rest is zero
+  struct Address {  // a word that holds the address of a variable
     uint64_t at;
     std::string symbol;
     int64_t displacement;
@@ -95,7 +95,7 @@ struct Function {
   std::vector<Label> labels;
   std::vector<uint32_t> scope_parents;  // of each scope; 0 is the function's own
   std::map<std::string, std::vector<std::string>> branch_targets;
-  uint32_t max_threads[3] = {0, 0, 0};       // .maxntid, 0 where absent
+  uint32_t max_threads[3] = {0, 0, 0};  // .maxntid, 0 where absent
   uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
   bool explicit_cluster = false;
 };

@@ -103,7 +103,8 @@ TEST_F(Capture, Waiting) {
 TEST_F(Capture, ABrokenOneIsNamed) {
   ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);
   const KpMemory to = On(Cuda(), memory_);
-  kernpack_emulator_fail("cuThreadExchangeStreamCaptureMode", kUnknown, 0, 2);  // so that the allocation is one that breaks it
+  kernpack_emulator_fail("cuThreadExchangeStreamCaptureMode", kUnknown, 0,
+                         2);  // so that the allocation is one that breaks it
   void* handle = nullptr;
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 16, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900)");

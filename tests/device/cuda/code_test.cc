@@ -161,9 +161,10 @@ TEST_F(Codes, TheCompilersLogIsInTheError) {
   const std::string ptx = Ptx("sm_80", {}) + "this is no PTX";
   EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(ptx), B("ptx"), B(""), &code), -1);
   const std::string error = TakeError();
-  EXPECT_SAYS(error,
-              "cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX (218): a PTX JIT compilation failed, while "
-              "loading code; its log:\nemulator: PTX line 4: expected a directive such as .entry or .global, got 'this'");
+  EXPECT_SAYS(
+      error,
+      "cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX (218): a PTX JIT compilation failed, while "
+      "loading code; its log:\nemulator: PTX line 4: expected a directive such as .entry or .global, got 'this'");
   kernpack_emulator_fail("cuModuleLoadDataEx", kUnsupportedPtxVersion, 0, 1);
   const std::string good = Ptx("sm_80", {});
   EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(good), B("ptx"), B(""), &code), -1);

@@ -56,8 +56,8 @@ TEST_F(Open, EveryMissingSymbolIsNamed) {
 // Each entry in turn: none is used without being looked for.
 TEST_F(Open, AnyMissingSymbolIsNamed){
 #define KP_TEST_HIDE_(name, version, parameters) \
-  kernpack_emulator_reset();                             \
-  kernpack_emulator_hide(#name);                         \
+  kernpack_emulator_reset();                     \
+  kernpack_emulator_hide(#name);                 \
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "lacks " #name ";");
     KP_CUDA_ENTRIES(KP_TEST_HIDE_)
 #undef KP_TEST_HIDE_

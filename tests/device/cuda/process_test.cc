@@ -67,7 +67,8 @@ TEST_F(Sharing, ThreadsAtOnce) {
         bad |= cuda_.free_async(&cuda_, device, memory, stream);
         bad |= cuda_.stream_sync(&cuda_, device, stream);
         bad |= cuda_.stream_free(&cuda_, device, stream);
-        if (bad != 0 || down[63] != static_cast<float>(2 * t) || kernpack_emulator_current_context() != nullptr) ++failed;
+        if (bad != 0 || down[63] != static_cast<float>(2 * t) || kernpack_emulator_current_context() != nullptr)
+          ++failed;
       }
     });
   }
@@ -79,11 +80,11 @@ TEST_F(Sharing, ThreadsAtOnce) {
 }
 
 // Runs `body` in a fresh process of this program, which ends as programs do, with what it returns.
-#define EXPECT_PROCESS_RETURNS_0(body)                                                                  \
-  do {                                                                                                  \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");                                                     \
+#define EXPECT_PROCESS_RETURNS_0(body)                                                                          \
+  do {                                                                                                          \
+    GTEST_FLAG_SET(death_test_style, "threadsafe");                                                             \
     EXPECT_EXIT(std::exit((setenv("KERNPACK_CUDA_DRIVER", FAKE_DRIVER, 1), kernpack_emulator_reset(), body())), \
-                testing::ExitedWithCode(0), "");                                                        \
+                testing::ExitedWithCode(0), "");                                                                \
   } while (false)
 
 // Opens the plugin through the host.

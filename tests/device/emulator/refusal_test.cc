@@ -48,14 +48,16 @@ TEST_P(WrongPtx, IsRefused) {
   EXPECT_NE(said.find(GetParam().says), std::string::npos) << said;
   EXPECT_EQ(said.find("PTX line "), 0U) << said;
 }
-INSTANTIATE_TEST_SUITE_P(Instructions, WrongPtx, testing::ValuesIn(kWrong), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Instructions, WrongPtx, testing::ValuesIn(kWrong),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(WrongModule, IsRefused) {
   EXPECT_EQ(Refused(""), "PTX line 1: expected '.version', got the end of the text");
   EXPECT_EQ(Refused(".version 42\n"), "PTX line 1: expected a version such as 8.0, got '42'");
   EXPECT_EQ(Refused(".version 1.4\n"), "PTX line 1: PTX version 1.4 is not known here; expected 6.0 to 9.9");
   EXPECT_EQ(Refused(".version 8.0\n"), "PTX line 2: expected '.target', which names an architecture");
-  EXPECT_EQ(Refused(Header() + "this is none"), "PTX line 4: expected a directive such as .entry or .global, got 'this'");
+  EXPECT_EQ(Refused(Header() + "this is none"),
+            "PTX line 4: expected a directive such as .entry or .global, got 'this'");
   EXPECT_EQ(Refused(".version 8.0\n.target sm_80\n.address_size 32"), "PTX line 3: expected '.address_size 64'");
   EXPECT_EQ(Refused(Header() + ".visible .entry k() { ret;"), "PTX line 4: expected '}' at the end of k");
   EXPECT_EQ(Refused(Header() + "/* open"), "PTX line 4: a comment that begins here does not end");
@@ -73,7 +75,8 @@ TEST(WrongModule, CutOffOrChanged) {
     st.shared.v2.f32 [part+8], {%f1, 0f3F800000};
     mov.b64 {%r1, %r2}, %rd1; mov.f64 %fd1, 1.5;
     { .reg .b32 t; mov.u32 t, -3; }
-  $a:)", ".global .align 4 .u32 table[3] = {1, 0x2, 3};\n");
+  $a:)",
+                                  ".global .align 4 .u32 table[3] = {1, 0x2, 3};\n");
   ASSERT_EQ(Refused(text), "accepted");
   for (size_t size = 0; size < text.size() - 4; ++size) EXPECT_NE(Refused(text.substr(0, size)), "accepted") << size;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -44,7 +44,9 @@ TEST(Run, LanesLoopAsOftenAsTheyWant) {
     setp.eq.u32 %p2, %r3, 0xffffffff;
     @!%p2 mov.u32 %r2, 77;
     add.s64 %rd1, %rd0, %rd20;
-    st.global.u32 [%rd1], %r2;)"), memory, {out}), "");
+    st.global.u32 [%rd1], %r2;)"),
+                    memory, {out}),
+            "");
   for (uint32_t i = 0; const uint32_t value : memory.Read<uint32_t>(out, 32)) {
     EXPECT_EQ(value, i == 0 ? 0 : i * (i - 1)) << i;
     ++i;
@@ -71,7 +73,8 @@ std::string Reverse(const std::string& barrier) {
 }
 
 TEST(Run, BarriersOrderSharedMemory) {
-  for (const char* barrier : {"bar.sync 0;", "barrier.sync.aligned 3;", "bar.sync 1, 256;", "bar.arrive 2, 512; bar.sync 2, 512;"}) {
+  for (const char* barrier :
+       {"bar.sync 0;", "barrier.sync.aligned 3;", "bar.sync 1, 256;", "bar.arrive 2, 512; bar.sync 2, 512;"}) {
     TestMemory memory;
     std::vector<uint32_t> values(256);
     std::iota(values.begin(), values.end(), 0U);
@@ -95,7 +98,9 @@ TEST(Run, LanesExchangeValues) {
     @!%p1 add.u32 %r2, %r2, 100;
     add.s64 %rd1, %rd0, %rd20;
     st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+128], %r2; st.global.u32 [%rd1+256], %r3;
-    st.global.u32 [%rd1+384], %r4; st.global.u32 [%rd1+512], %r5;)"), memory, {out}), "");
+    st.global.u32 [%rd1+384], %r4; st.global.u32 [%rd1+512], %r5;)"),
+                    memory, {out}),
+            "");
   const std::vector<uint32_t> got = memory.Read<uint32_t>(out, 160);
   for (uint32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(got[i], i ^ 16);
@@ -135,7 +140,10 @@ $out:
       ld.param.b32 %r5, [c]; }
   $store:
     add.s64 %rd1, %rd0, %rd20;
-    st.global.u32 [%rd1], %r5;)", callee), memory, {out}), "");
+    st.global.u32 [%rd1], %r5;)",
+                           callee),
+                    memory, {out}),
+            "");
   constexpr uint32_t kPowers[] = {1, 3, 9, 27, 81, 243, 729, 2187};
   for (uint32_t i = 0; const uint32_t value : memory.Read<uint32_t>(out, 32)) {
     EXPECT_EQ(value, i % 2 == 0 ? 1000 : kPowers[i & 7]) << i;
@@ -153,7 +161,9 @@ TEST(Run, SpinningLanesLetOthersRun) {
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra $spin;
     ld.global.u32 %r2, [%rd0+4]; add.u32 %r2, %r2, 1; st.global.u32 [%rd0+4], %r2;
-    atom.global.exch.b32 %r3, [%rd0], 0;)"), memory, {lock}, {1, 64}), "");
+    atom.global.exch.b32 %r3, [%rd0], 0;)"),
+                    memory, {lock}, {1, 64}),
+            "");
   EXPECT_EQ(memory.Read<uint32_t>(lock, 2)[1], 64U);
 }
 
@@ -164,7 +174,9 @@ TEST(Run, AtomicsOfManyBlocks) {
   ASSERT_EQ(RunText(Kernel(2, R"(
     red.global.add.u32 [%rd0], 1;
     atom.global.max.u32 %r1, [%rd0+4], %r0;
-    atom.global.add.f32 %f1, [%rd1], 0f3F800000;)"), memory, {sum, real}, {100, 96}), "");
+    atom.global.add.f32 %f1, [%rd1], 0f3F800000;)"),
+                    memory, {sum, real}, {100, 96}),
+            "");
   EXPECT_EQ(memory.Read<uint32_t>(sum, 2), (std::vector<uint32_t>{9600, 95}));
   EXPECT_EQ(memory.Read<float>(real, 1)[0], 9600.0F);
 }

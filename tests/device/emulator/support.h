@@ -67,11 +67,13 @@ inline std::string Kernel(int parameters, const std::string& body, const std::st
   std::string list;
   for (int i = 0; i < parameters; ++i) list += (i == 0 ? "" : ", ") + (".param .u64 p" + std::to_string(i));
   std::string text = Header() + before + ".visible .entry k(" + list + ") {\n" +
-         ".reg .pred %p<16>; .reg .b16 %rs<32>; .reg .b32 %r<64>; .reg .b64 %rd<64>; .reg .f32 %f<32>; .reg .f64 %fd<32>;\n";
+                     ".reg .pred %p<16>; .reg .b16 %rs<32>; .reg .b32 %r<64>; .reg .b64 %rd<64>; .reg .f32 %f<32>; "
+                     ".reg .f64 %fd<32>;\n";
   for (int i = 0; i < parameters; ++i) {
     text += "ld.param.u64 %rd" + std::to_string(i) + ", [p" + std::to_string(i) + "];\n";
   }
-  return text + "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd20, %r0, 4;\nmul.wide.u32 %rd21, %r0, 8;\n" + body + "\nret;\n}\n";
+  return text + "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd20, %r0, 4;\nmul.wide.u32 %rd21, %r0, 8;\n" + body +
+         "\nret;\n}\n";
 }
 
 inline Program Assemble(const std::string& text, const char* name = "k") {
@@ -89,7 +91,8 @@ struct Shape {
   uint32_t shared = 0;
   double seconds = 20;
 };
-inline std::string RunText(const std::string& text, const TestMemory& memory, const std::vector<uint64_t>& parameters, Shape shape = {}) {
+inline std::string RunText(const std::string& text, const TestMemory& memory, const std::vector<uint64_t>& parameters,
+                           Shape shape = {}) {
   try {
     const Program program = Assemble(text);
     Launch launch;

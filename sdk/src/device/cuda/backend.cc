@@ -38,7 +38,8 @@ Limits ReadLimits(const Driver& driver, DeviceHandle device) {
 // The emulated driver says so in its devices' names.
 bool IsEmulated(const Driver& driver, DeviceHandle device) {
   char name[256] = {};
-  return driver.cuDeviceGetName(name, sizeof name, device) == kSuccess && std::string_view(name).starts_with("Emulated");
+  return driver.cuDeviceGetName(name, sizeof name, device) == kSuccess &&
+         std::string_view(name).starts_with("Emulated");
 }
 
 }  // namespace

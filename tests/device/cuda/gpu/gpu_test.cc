@@ -36,7 +36,8 @@ struct ImageFile {
 std::vector<ImageFile> Images() {
   const char* folder = std::getenv("KERNPACK_CUDA_IMAGES");
   if (folder == nullptr) {
-    return {{"ptx", kernpack::cuda::Ptx("sm_90", {"kp_test_scale", "kp_test_add", "kp_test_shape", "kp_test_bounded"})}};
+    return {
+        {"ptx", kernpack::cuda::Ptx("sm_90", {"kp_test_scale", "kp_test_add", "kp_test_shape", "kp_test_bounded"})}};
   }
   std::vector<ImageFile> images;
   for (const char* format : {"cubin", "fatbin", "ptx"}) {
