@@ -10,7 +10,7 @@ namespace {
 class DeviceAnyRank : public OnKind<testing::Test> {};
 
 TEST_F(DeviceAnyRank, Runs) {
-  const Compiled compiled(AnyRankModule("any_rank_device"), Kind());
+  const Compiled compiled(AnyRankModule("any_rank_device"), TestTarget().c_str());
   ExpectAnyRank([&](const std::string& function, const std::vector<KpAny>& args) {
     return OnDevice(device).Call(compiled, function, args);
   });

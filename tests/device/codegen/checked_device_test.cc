@@ -17,7 +17,7 @@ class CheckedDevice : public OnKind<testing::Test> {
 
 TEST_F(CheckedDevice, Raises) {
   const IRModule module = Unchecked(Kind());
-  const Compiled compiled(module, Kind(), {.checked = true});
+  const Compiled compiled(module, TestTarget().c_str(), {.checked = true});
   ExpectCheckedCalls(module, On(compiled));
 }
 
@@ -36,7 +36,7 @@ func reversed(idx: i64[N], t: f32[M]) -> (o: f32[N]) {
 
 // A thread that fails goes on, as others wait for it at the barriers, and touches nothing that is not there.
 TEST_F(CheckedDevice, ThreadsThatFailStillMeetAtBarriers) {
-  const Compiled compiled(Parse(kShared), Kind(), {.checked = true});
+  const Compiled compiled(Parse(kShared), TestTarget().c_str(), {.checked = true});
   Array t = Array::Of<float>(kF32, {4}, {1, 2, 3, 4}), o(kF32, {4});
   Array good = Array::Of<int64_t>(kI64, {4}, {3, 2, 1, 0}), bad = Array::Of<int64_t>(kI64, {4}, {3, 4, 1, 0});
   EXPECT_EQ(On(compiled)("reversed", {good.Value(), t.Value(), o.Value()}), "");
@@ -51,7 +51,7 @@ TEST_F(CheckedDevice, AssertsRaiseInsideLaunches) {
   const Compiled compiled(Parse(R"(module "device_asserts" func f(x: i64[N]) -> (o: i64[N]) {
     parallel i in 0..N { assert x[i] > 0, ValueError "x[{}] is {}", i, x[i] o[i] = x[i] }
   })"),
-                          Kind());
+                          TestTarget().c_str());
   Array good = Array::Of<int64_t>(kI64, {3}, {1, 2, 3}), bad = Array::Of<int64_t>(kI64, {3}, {1, -2, 3});
   Array o(kI64, {3}), none(kI64, {0}), nothing(kI64, {0});
   EXPECT_EQ(On(compiled)("f", {bad.Value(), o.Value()}), "ValueError: x[1] is -2");

@@ -1,4 +1,4 @@
-// The generator of kind cuda without a GPU: real cubins and PTX by NVRTC, the host's half on the fake driver.
+// The generator of kind cuda without a GPU: cubins and PTX by NVRTC; what runs, runs on the emulated device.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -17,7 +17,6 @@ using kernpack::cuda::Image;
 using kernpack::sdk::Nvrtc;
 using kernpack::sdk::Target;
 
-// As the fake driver's kernel: tests/device/fake_cuda/kernels.cc.
 constexpr const char kScale[] = R"(module "scaling" func generated_scale(x: f32[N], k: f32) -> (o: f32[N]) {
   parallel i in 0..N { o[i] = x[i] * k }
 })";
@@ -84,10 +83,10 @@ TEST_F(CudaCode, TellsWhatTheCompilerSays) {
 }
 
 TEST_F(CudaCode, RunsOnTheDeviceItIsFor) {
-  const KpDLDevice newer{KP_DEVICE_CUDA, 0};  // sm_90
+  const KpDLDevice newer{KP_DEVICE_CUDA, 0};  // sm_90, which runs PTX only, as the other does
   const KpDLDevice older{KP_DEVICE_CUDA, 1};  // sm_80
   const Compiled all(Parse(kScale), "cuda");
-  const Compiled one(Parse("module \"only_90\"" + std::string(kScale + 16)), "cuda -arch=sm_90");
+  const Compiled one(Parse("module \"only_90\"" + std::string(kScale + 16)), "cuda -arch=compute_90");
   Array x = Array::Of<float>(kF32, {3}, {1, 2, 3});
   Array o(kF32, {3});
   for (const KpDLDevice device : {newer, older}) {
@@ -98,11 +97,10 @@ TEST_F(CudaCode, RunsOnTheDeviceItIsFor) {
   EXPECT_EQ(OnDevice(newer).Call(one, "generated_scale", {x.Value(), Float(3), o.Value()}), "");
   EXPECT_EQ(o.as<float>()[2], 9);
   const std::string refused = OnDevice(older).Call(one, "generated_scale", {x.Value(), Float(3), o.Value()});
-  EXPECT_NE(refused.find("cuda -arch=sm_90"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("cuda -arch=compute_90"), std::string::npos) << refused;
   EXPECT_NE(refused.find("sm_80"), std::string::npos) << refused;
 }
 
-// No GPU ran this: NVRTC compiles what is generated, and the fake driver's kernel writes the word as it would.
 TEST_F(CudaCode, OfACheckedBuildHandsTheHostWhatFailed) {
   const IRModule module = Parse(R"(module "gathering" func generated_gather(idx: i64[N], t: f32[M]) -> (o: f32[N]) {
     parallel i in 0..N { o[i] = t[idx[i]] }
@@ -119,7 +117,7 @@ TEST_F(CudaCode, OfACheckedBuildHandsTheHostWhatFailed) {
   EXPECT_EQ(image.kernels, std::vector<std::string>{"generated_gather_kernel"});
   EXPECT_EQ(kernpack::sdk::Source(module, Target("cuda")).find("kp_asserts"), std::string::npos);
 
-  const Compiled compiled(module, "cuda -arch=sm_90", checked);
+  const Compiled compiled(module, "cuda -arch=compute_90", checked);
   const KpDLDevice device{KP_DEVICE_CUDA, 0};
   Array good = Array::Of<int64_t>(kI64, {3}, {2, 0, 1}), bad = Array::Of<int64_t>(kI64, {3}, {2, 9, -1});
   Array t = Array::Of<float>(kF32, {3}, {10, 11, 12}), o(kF32, {3});

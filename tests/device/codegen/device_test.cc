@@ -42,7 +42,7 @@ TEST_P(DeviceSamples, AgreeWithTheInterpreter) {
   static std::map<const char*, Compiled> built;
   const char* text = GetParam().module;
   const IRModule module = Parse(text);
-  const Compiled& compiled = built.try_emplace(text, module, Kind()).first->second;
+  const Compiled& compiled = built.try_emplace(text, module, TestTarget().c_str()).first->second;
   const FuncNode& f = *module.Find(GetParam().function);
   for (const int64_t n : {0, 1, 2, 5, 37}) {
     const Dims dims{{"N", n}, {"D", n + 3}};
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
 class DeviceModule : public OnKind<testing::Test> {};
 
 TEST_F(DeviceModule, TakesSizesThatTheHostComputes) {
-  const Compiled compiled(Parse(kLaunches), Kind());
+  const Compiled compiled(Parse(kLaunches), TestTarget().c_str());
   Array x = Array::Of<int32_t>(kI32, {3}, {10, 20, 30});
   Array o(kI32, {3});
   EXPECT_EQ(OnDevice(device).Call(compiled, "sized", {x.Value(), Int(3), o.Value()}), "");
@@ -87,7 +87,7 @@ TEST_F(DeviceModule, TakesSizesThatTheHostComputes) {
 TEST_F(DeviceModule, KeepsPersistentMemoryBetweenCalls) {
   const Compiled compiled(Parse(R"(module "counter" func count(x: i64[N], n: i64) -> (o: i64[1]) {
     alloc seen: i64[1] persistent("seen", zeroed) seen[0] = seen[0] + n o[0] = seen[0] })"),
-                          Kind());
+                          TestTarget().c_str());
   Array x(kI64, {1});
   Array o(kI64, {1});
   for (const int64_t want : {5, 10, 15}) {
@@ -101,7 +101,7 @@ TEST_F(DeviceModule, ChecksArguments) {
       Parse("module \"checks\" func f(x: f32[N], k: i8) -> (o: f32[N]) { assert k > 0i8, \"k is not positive\" "
             "parallel i in 0..N { o[i] = x[i] * f32(k) } } func open(x!: f32[N], y: f32[N]) -> () signature "
             "\"(x!: f32[_], y: f32[_]) -> ()\" { parallel i in 0..N { x[i] = y[i] } }"),
-      Kind());
+      TestTarget().c_str());
   Array x(kF32, {4});
   Array y(kF32, {3});
   EXPECT_EQ(OnDevice(device).Call(compiled, "f", {x.Value(), Int(0), x.Value()}), "ValueError: k is not positive");
@@ -118,7 +118,7 @@ TEST_F(DeviceModule, IsExportedWithItsCode) {
   const IRModule module = Parse(
       "module \"exported\" func f(x: i32[N]) -> (o: i32[N]) { parallel i in 0..N { o[i] = x[i] + "
       "1i32 } }");
-  kernpack::sdk::Export(module, kernpack::sdk::Target(Kind()), path);
+  kernpack::sdk::Export(module, kernpack::sdk::Target(TestTarget()), path);
   const char* const file = path.c_str();
   const KpLoadedModule* loaded = nullptr;
   ASSERT_EQ(kp_module_load(&file, 1, 0, &loaded), 0);

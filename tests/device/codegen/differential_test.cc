@@ -11,7 +11,7 @@ class DeviceDifferential : public OnKind<testing::TestWithParam<uint64_t>> {
  protected:
   // Without contraction, so that floats are the same to the bit.
   Column OnTheDevice() const {
-    const std::string target = std::string(Kind()) + " -fast-math-contract=0";
+    const std::string target = TestTarget() + " -fast-math-contract=0";
     return {target, [target, device = device](const IRModule& module) -> Runner {
               const Compiled compiled(module, target.c_str());
               return [compiled, device](const std::string& f, const std::vector<KpAny>& args) {

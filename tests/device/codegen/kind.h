@@ -10,10 +10,17 @@
 
 namespace ir_test {
 
-// KERNPACK_TEST_KIND: "opencl", or "cuda" where there is a GPU.
+// KERNPACK_TEST_KIND: "opencl", or "cuda" where there is a GPU or the emulated one.
 inline const char* Kind() {
   const char* kind = std::getenv("KERNPACK_TEST_KIND");
   return kind != nullptr ? kind : "opencl";
+}
+
+// What is compiled for: the kind, or a target of it that the device at hand needs (KERNPACK_TEST_TARGET), as the emulated one
+// needs PTX.
+inline std::string TestTarget() {
+  const char* target = std::getenv("KERNPACK_TEST_TARGET");
+  return target != nullptr ? target : Kind();
 }
 
 // Skips, with the reason, where there is no device of the kind.

@@ -11,9 +11,8 @@ class DeviceMath : public OnKind<testing::Test> {
  protected:
   Runner Built(const IRModule& module) const {
     return
-        [compiled = Compiled(module, Kind()), device = device](const std::string& f, const std::vector<KpAny>& args) {
-          return OnDevice(device).Call(compiled, f, args);
-        };
+        [compiled = Compiled(module, TestTarget().c_str()), device = device](
+            const std::string& f, const std::vector<KpAny>& args) { return OnDevice(device).Call(compiled, f, args); };
   }
 };
 

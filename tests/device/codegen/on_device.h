@@ -35,12 +35,21 @@ class OnDevice {
   KpDLDevice device_;
   std::vector<Moved> moved_;
 
+  static std::string TakenError() {
+    KpAny error = kp_none();
+    kp_error_take(nullptr, -1, &error);
+    const auto* object = reinterpret_cast<const KpErrorObject*>(error.v.v_obj);
+    const std::string text(object->message.data, object->message.size);
+    kp_any_release(&error);
+    return text;
+  }
+
   KpAny Move(const KpDLTensor& here) {
     KpDLTensor prototype = here;
     prototype.device = device_;
     Moved m{here, kp_none()};
     if (kp_tensor_alloc(&prototype, KpBytes{}, &m.there) != 0 || kp_copy(&here, kp_any_tensor(&m.there)) != 0) {
-      throw std::runtime_error("no memory on the device");
+      throw std::runtime_error("no memory on the device: " + TakenError());
     }
     moved_.push_back(m);
     return m.there;

@@ -14,7 +14,7 @@ class RowsOnDevice {
   // Runs every row once. `elements`: of the operands, in vectors; 0: scalars.
   RowsOnDevice(KpDLDevice device, int64_t elements) {
     for (const Row& row : kRows) cases_.emplace_back(row, elements);
-    const Compiled compiled(Parse(Module(elements != 0)), Kind());
+    const Compiled compiled(Parse(Module(elements != 0)), TestTarget().c_str());
     for (size_t first = 0; first < cases_.size(); first += kRowsAKernel) {
       std::vector<KpAny> args, results;
       for (size_t i = first; i < End(first); ++i) {

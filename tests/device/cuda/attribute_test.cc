@@ -37,13 +37,13 @@ TEST_F(Facts, Attributes) {
       {KP_ATTR_WARP_SIZE, "32"},
       {KP_ATTR_MAX_SHARED_MEMORY_PER_BLOCK, "49152"},
       {KP_ATTR_COMPUTE_VERSION, "9.0"},
-      {KP_ATTR_DEVICE_NAME, "Fake GPU 0"},
+      {KP_ATTR_DEVICE_NAME, "Emulated GPU 0 (sm_90)"},
       {KP_ATTR_MAX_CLOCK_RATE, "1980000"},
       {KP_ATTR_MULTI_PROCESSOR_COUNT, "132"},
       {KP_ATTR_MAX_THREAD_DIMENSIONS, "[1024, 1024, 64]"},
       {KP_ATTR_MAX_REGISTERS_PER_BLOCK, "65536"},
       {KP_ATTR_GCN_ARCH, "None"},
-      {KP_ATTR_API_VERSION, "13000"},
+      {KP_ATTR_API_VERSION, "13050"},
       {KP_ATTR_DRIVER_VERSION, "None"},
       {KP_ATTR_L2_CACHE_SIZE_BYTES, "52428800"},
       {KP_ATTR_TOTAL_GLOBAL_MEMORY, "268435456"},
@@ -54,20 +54,20 @@ TEST_F(Facts, Attributes) {
   static_assert(std::size(table) == KP_DEVICE_ATTR_COUNT, "EXIST is the host's; the last row is beyond the end");
   for (const auto& [kind, wanted] : table) EXPECT_EQ(Attribute(kind), wanted) << kind;
   EXPECT_EQ(Attribute(KP_ATTR_COMPUTE_VERSION, 1), "8.0");
-  EXPECT_EQ(Attribute(KP_ATTR_DEVICE_NAME, 1), "Fake GPU 1");
+  EXPECT_EQ(Attribute(KP_ATTR_DEVICE_NAME, 1), "Emulated GPU 1 (sm_80)");
 }
 
 TEST_F(Facts, NeedNoContextButFreeMemory) {
   for (int32_t kind = 1; kind < KP_DEVICE_ATTR_COUNT; ++kind) {
     if (kind != KP_ATTR_AVAILABLE_GLOBAL_MEMORY) Attribute(kind);
   }
-  EXPECT_EQ(fake_cuda_live("contexts"), 0);
+  EXPECT_EQ(kernpack_emulator_live("contexts"), 0);
 }
 
 TEST_F(Facts, WhatTheDriverDoesNotKnowIsNone) {
-  fake_cuda_fail("cuDeviceGetAttribute", kInvalidValue, 0, 1);
+  kernpack_emulator_fail("cuDeviceGetAttribute", kInvalidValue, 0, 1);
   EXPECT_EQ(Attribute(KP_ATTR_MAX_CLOCK_RATE), "None");
-  fake_cuda_fail("cuDeviceGetAttribute", kUnknown, 0, 1);
+  kernpack_emulator_fail("cuDeviceGetAttribute", kUnknown, 0, 1);
   KpAny value = kp_none();
   EXPECT_EQ(cuda_.get_attr(&cuda_, Cuda(), KP_ATTR_MAX_CLOCK_RATE, &value), -1);
   EXPECT_SAYS(TakeError(), "while asking for an attribute");
@@ -100,7 +100,18 @@ TEST_F(Facts, TheActiveDevice) {
   EXPECT_EQ(id, 1) << "another service changed it";
 }
 
-TEST_F(Facts, TargetsThatRun) {
+// On a device that says nothing of its being emulated.
+class Targets : public Facts {
+  void Configure() override { kernpack_emulator_set("disguised", 1); }
+};
+
+TEST_F(Facts, TheEmulatedDeviceRunsNoMachineCode) {
+  EXPECT_GT(Rank("cuda -arch=compute_90"), Rank("cuda -arch=compute_80"));
+  EXPECT_EQ(Rank("cuda -arch=sm_90"), -1);
+  EXPECT_EQ(why_, "the emulated device runs PTX only, as -arch=compute_80 makes it");
+}
+
+TEST_F(Targets, ThatRun) {
   EXPECT_GT(Rank("cuda"), 0);
   EXPECT_GT(Rank("cuda -arch=sm_90a"), Rank("cuda -arch=sm_90"));
   EXPECT_GT(Rank("cuda -arch=sm_90"), Rank("cuda -arch=compute_90"));
@@ -111,7 +122,7 @@ TEST_F(Facts, TargetsThatRun) {
   EXPECT_GT(Rank("cuda -keys=cuda,gpu -arch=sm_90 -max_num_threads=1024 -host='llvm -mcpu=x86-64-v3'"), Rank("cuda"));
 }
 
-TEST_F(Facts, TargetsThatDoNot) {
+TEST_F(Targets, ThatDoNot) {
   const std::pair<const char*, const char*> cases[] = {
       {"cuda -arch=sm_80", "the device is sm_90"},
       {"cuda -arch=sm_100", "the device is sm_90"},

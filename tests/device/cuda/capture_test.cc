@@ -28,20 +28,20 @@ class Capture : public FakeDriver {
   template <class F>
   void Refused(F refused, const char* words) {
     for (const int mode : {kCaptureModeGlobal, kCaptureModeThreadLocal, kCaptureModeRelaxed}) {
-      ASSERT_EQ(fake_cuda_begin_capture(stream_, mode), 0);
+      ASSERT_EQ(kernpack_emulator_begin_capture(stream_, mode), 0);
       EXPECT_EQ(refused(), -1);
       const std::string error = TakeError();
       EXPECT_SAYS(error, "RuntimeError: cuda:0: the stream is being captured into a CUDA graph, so ");
       EXPECT_SAYS(error, words);
-      EXPECT_EQ(fake_cuda_end_capture(stream_), kCaptureActive) << "the capture was broken";
+      EXPECT_EQ(kernpack_emulator_end_capture(stream_), kCaptureActive) << "the capture was broken";
     }
   }
   // What works while a stream of another framework is captured in global mode.
   template <class F>
   void Works(F work) {
-    ASSERT_EQ(fake_cuda_begin_capture(stream_, kCaptureModeGlobal), 0);
+    ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);
     EXPECT_EQ(work(), 0) << TakeError();
-    EXPECT_EQ(fake_cuda_end_capture(stream_), kCaptureActive) << "the capture was broken";
+    EXPECT_EQ(kernpack_emulator_end_capture(stream_), kCaptureActive) << "the capture was broken";
   }
 
   void* stream_ = nullptr;
@@ -53,13 +53,13 @@ class Capture : public FakeDriver {
 
 TEST_F(Capture, KernelsAndCopiesOfTheDeviceAreCaptured) {
   void* other = Alloc(16);
-  ASSERT_EQ(fake_cuda_begin_capture(stream_, kCaptureModeGlobal), 0);
+  ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);
   EXPECT_EQ(Scale(kernel_, memory_, 3, 4, stream_), 0) << TakeError();
   EXPECT_EQ(Copy(On(Cuda(), memory_), On(Cuda(), other), 16, stream_), 0) << TakeError();
-  ASSERT_EQ(fake_cuda_end_capture(stream_), kCaptureActive);
+  ASSERT_EQ(kernpack_emulator_end_capture(stream_), kCaptureActive);
   EXPECT_EQ(Download(memory_, 4, stream_)[0], 1.0F) << "it ran";
-  fake_cuda_launch_graph(stream_);
-  fake_cuda_launch_graph(stream_);
+  kernpack_emulator_launch_graph(stream_);
+  kernpack_emulator_launch_graph(stream_);
   EXPECT_EQ(Download(other, 4, stream_), (std::vector<float>{9, 18, 27, 36}));
   Free(other);
 }
@@ -101,9 +101,10 @@ TEST_F(Capture, Waiting) {
 }
 
 TEST_F(Capture, ABrokenOneIsNamed) {
-  ASSERT_EQ(fake_cuda_begin_capture(stream_, kCaptureModeGlobal), 0);
+  ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);
   const KpMemory to = On(Cuda(), memory_);
-  fake_cuda_fail("cuThreadExchangeStreamCaptureMode", kUnknown, 0, 2);  // so that the allocation is one that breaks it
+  kernpack_emulator_fail("cuThreadExchangeStreamCaptureMode", kUnknown, 0,
+                         2);  // so that the allocation is one that breaks it
   void* handle = nullptr;
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 16, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900)");
@@ -111,15 +112,15 @@ TEST_F(Capture, ABrokenOneIsNamed) {
   EXPECT_SAYS(TakeError(), "the stream is in a capture that an earlier call invalidated");
   EXPECT_EQ(cuda_.fill(&cuda_, &to, 16, 0, stream_), -1);
   EXPECT_SAYS(TakeError(), "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
-  EXPECT_EQ(fake_cuda_end_capture(stream_), kCaptureInvalidated);
+  EXPECT_EQ(kernpack_emulator_end_capture(stream_), kCaptureInvalidated);
 }
 
 TEST_F(Capture, AnEventOfACaptureCannotBeWaitedFor) {
-  ASSERT_EQ(fake_cuda_begin_capture(stream_, kCaptureModeGlobal), 0);
+  ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);
   EXPECT_EQ(cuda_.event_record(&cuda_, Cuda(), event_, stream_), 0);
   EXPECT_EQ(cuda_.event_sync(&cuda_, Cuda(), event_), -1);
   EXPECT_SAYS(TakeError(), "CUDA_ERROR_CAPTURED_EVENT");
-  EXPECT_EQ(fake_cuda_end_capture(stream_), kCaptureActive);
+  EXPECT_EQ(kernpack_emulator_end_capture(stream_), kCaptureActive);
 }
 
 // torch captures in global mode while other threads and streams go about their work.
@@ -146,20 +147,20 @@ TEST_F(Capture, OtherWorkGoesOn) {
 
 // The legacy default stream would have to wait for the captured one.
 TEST_F(Capture, TheDefaultStreamBesideABlockingOne) {
-  void* blocking = fake_cuda_blocking_stream(0);
-  ASSERT_EQ(fake_cuda_begin_capture(blocking, kCaptureModeGlobal), 0);
+  void* blocking = kernpack_emulator_blocking_stream(0);
+  ASSERT_EQ(kernpack_emulator_begin_capture(blocking, kCaptureModeGlobal), 0);
   EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), nullptr), -1);
   EXPECT_SAYS(TakeError(), "a stream that waits for the default stream is being captured");
-  EXPECT_EQ(fake_cuda_end_capture(blocking), kCaptureActive) << "the capture was broken";
+  EXPECT_EQ(kernpack_emulator_end_capture(blocking), kCaptureActive) << "the capture was broken";
   EXPECT_EQ(cuda_.stream_free(&cuda_, Cuda(), blocking), 0);
 }
 
 TEST_F(Capture, AStreamThatWaitsJoins) {
   void* other = NewStream();
-  ASSERT_EQ(fake_cuda_begin_capture(stream_, kCaptureModeGlobal), 0);
+  ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);
   EXPECT_EQ(cuda_.stream_wait_stream(&cuda_, Cuda(), other, stream_), 0) << TakeError();
-  EXPECT_EQ(fake_cuda_end_capture(stream_), kCaptureActive);
-  EXPECT_EQ(fake_cuda_end_capture(other), kCaptureActive);
+  EXPECT_EQ(kernpack_emulator_end_capture(stream_), kCaptureActive);
+  EXPECT_EQ(kernpack_emulator_end_capture(other), kCaptureActive);
   FreeStream(other);
 }
 

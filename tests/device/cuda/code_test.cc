@@ -54,7 +54,8 @@ struct Entry {
 std::string Fatbin(const std::vector<Entry>& entries) {
   std::string body;
   for (const Entry& entry : entries) {
-    const std::string code = entry.ptx ? std::string(40, 'x') : Cubin(entry.sm, {"kp_test_add"});
+    const std::string code =
+        entry.ptx ? Ptx("sm_" + std::to_string(entry.sm), {"kp_test_add"}) + '\0' : Cubin(entry.sm, {"kp_test_add"});
     std::string header(64, '\0');
     Put<uint16_t>(&header, 0, entry.ptx ? 1 : 2);
     Put<uint32_t>(&header, 4, 64);
@@ -142,8 +143,9 @@ TEST_F(Codes, OfTheDevicesArchitecture) {
     if (result == 0) Unload(code, id);
     return result;
   };
-  EXPECT_EQ(load(Cubin(90, {"kp_test_add"}), 0), 0) << TakeError();
-  EXPECT_EQ(load(Cubin(80, {"kp_test_add"}), 1), 0) << TakeError();
+  EXPECT_EQ(load(Fatbin({{false, 90}, {true, 90}}), 0), 0) << TakeError();
+  EXPECT_EQ(load(Cubin(80, {"kp_test_add"}), 1), -1);
+  EXPECT_SAYS(TakeError(), "the emulated device runs PTX, and this image has machine code only");
   EXPECT_EQ(load(Fatbin({{false, 75}, {true, 75}}), 1), 0) << TakeError();
   EXPECT_EQ(load(Cubin(90, {}), 1), -1);
   EXPECT_EQ(TakeError(),
@@ -151,7 +153,7 @@ TEST_F(Codes, OfTheDevicesArchitecture) {
             "add PTX for an older architecture, which the driver compiles");
   EXPECT_EQ(load(Fatbin({{false, 75}, {false, 90, 'a'}, {true, 90}}), 1), -1);
   EXPECT_SAYS(TakeError(), "the code is for sm_75, sm_90a, compute_90, and");
-  EXPECT_EQ(fake_cuda_calls("cuModuleLoadDataEx"), 3) << "the driver was asked about the wrong ones";
+  EXPECT_EQ(kernpack_emulator_calls("cuModuleLoadDataEx"), 3) << "the driver was asked about the wrong ones";
 }
 
 TEST_F(Codes, TheCompilersLogIsInTheError) {
@@ -159,10 +161,11 @@ TEST_F(Codes, TheCompilersLogIsInTheError) {
   const std::string ptx = Ptx("sm_80", {}) + "this is no PTX";
   EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(ptx), B("ptx"), B(""), &code), -1);
   const std::string error = TakeError();
-  EXPECT_SAYS(error,
-              "cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX (218): a PTX JIT compilation failed, while "
-              "loading code; its log:\nptxas application ptx input, line 4; error");
-  fake_cuda_fail("cuModuleLoadDataEx", kUnsupportedPtxVersion, 0, 1);
+  EXPECT_SAYS(
+      error,
+      "cuModuleLoadDataEx failed with CUDA_ERROR_INVALID_PTX (218): a PTX JIT compilation failed, while "
+      "loading code; its log:\nemulator: PTX line 4: expected a directive such as .entry or .global, got 'this'");
+  kernpack_emulator_fail("cuModuleLoadDataEx", kUnsupportedPtxVersion, 0, 1);
   const std::string good = Ptx("sm_80", {});
   EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(good), B("ptx"), B(""), &code), -1);
   EXPECT_SAYS(TakeError(), "the PTX was made by a newer toolkit than the driver knows");
@@ -193,13 +196,13 @@ TEST_F(Codes, AnUnknownKernelListsTheOthers) {
             "AttributeError: cuda:0: the code has no kernel 'scale', only kp_test_add, kp_test_scale; C++ kernels "
             "keep their name when declared extern \"C\"");
   Unload(text);
-  const std::string cubin = Cubin(90, {"kp_test_add"});
+  const std::string fatbin = Fatbin({{false, 90}, {true, 80}});
   void* code = nullptr;
-  ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(cubin), B("cubin"), B(""), &code), 0) << TakeError();
+  ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(fatbin), B("fatbin"), B(""), &code), 0) << TakeError();
   EXPECT_EQ(cuda_.get_kernel(&cuda_, Cuda(), code, B("scale"), &kernel), -1);
   EXPECT_SAYS(TakeError(), "'scale', only kp_test_add;");
   EXPECT_EQ(KernelOf(code, "kp_test_add"), KernelOf(code, "kp_test_add")) << "one a name";
-  fake_cuda_fail("cuModuleGetFunction", kUnknown, 0, 1);
+  kernpack_emulator_fail("cuModuleGetFunction", kUnknown, 0, 1);
   EXPECT_EQ(cuda_.get_kernel(&cuda_, Cuda(), code, B("other"), &kernel), -1);
   EXPECT_SAYS(TakeError(), "while looking for the kernel other");
   Unload(code);

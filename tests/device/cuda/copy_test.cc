@@ -45,8 +45,8 @@ TEST_F(Copies, SmallPinnedCopiesDoNotWait) {
   void* device = Alloc(16);
   void* stream = NewStream();
   ASSERT_EQ(Copy(On(kPinned, pinned), On(Cuda(), device), 16, stream), 0);
-  EXPECT_EQ(fake_cuda_live("work"), 1);
-  EXPECT_EQ(fake_cuda_calls("cuStreamSynchronize"), 0);
+  EXPECT_EQ(kernpack_emulator_live("work"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuStreamSynchronize"), 0);
   Sync(stream);
   FreeStream(stream);
   Free(device);
@@ -71,7 +71,7 @@ TEST_F(Copies, WithinADeviceIsQueued) {
   void* stream = NewStream();
   Upload(a, {1, 2, 3, 4}, stream);
   ASSERT_EQ(Copy(On(Cuda(), a, 4), On(Cuda(), b, 16), 8, stream), 0);
-  EXPECT_GT(fake_cuda_live("work"), 0);
+  EXPECT_GT(kernpack_emulator_live("work"), 0);
   std::vector<float> landed(2);
   ASSERT_EQ(Copy(On(Cuda(), b, 16), Host(landed.data()), 8, stream), 0);
   EXPECT_EQ(landed, (std::vector<float>{2, 3}));
@@ -85,8 +85,8 @@ TEST_F(Copies, BetweenDevicesEnablesPeersOnce) {
   void* b = Alloc(16, Cuda(1));
   Upload(a, {1, 2, 3, 4});
   for (int i = 0; i < 3; ++i) ASSERT_EQ(Copy(On(Cuda(0), a), On(Cuda(1), b), 16), 0) << TakeError();
-  EXPECT_EQ(fake_cuda_calls("cuCtxEnablePeerAccess"), 1);
-  EXPECT_EQ(fake_cuda_calls("cuMemcpyPeerAsync"), 3);
+  EXPECT_EQ(kernpack_emulator_calls("cuCtxEnablePeerAccess"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemcpyPeerAsync"), 3);
   Sync();
   EXPECT_EQ(Download(b, 4, nullptr, 1), (std::vector<float>{1, 2, 3, 4}));
   int32_t can = 0;
@@ -99,7 +99,7 @@ TEST_F(Copies, BetweenDevicesEnablesPeersOnce) {
 }
 
 class WithoutPeers : public FakeDriver {
-  void Configure() override { fake_cuda_set("peers", 0); }
+  void Configure() override { kernpack_emulator_set("peers", 0); }
 };
 
 TEST_F(WithoutPeers, TheDriverStages) {
@@ -107,7 +107,7 @@ TEST_F(WithoutPeers, TheDriverStages) {
   void* b = Alloc(16, Cuda(1));
   Upload(a, {1, 2, 3, 4});
   ASSERT_EQ(Copy(On(Cuda(0), a), On(Cuda(1), b), 16), 0) << TakeError();
-  EXPECT_EQ(fake_cuda_calls("cuCtxEnablePeerAccess"), 0);
+  EXPECT_EQ(kernpack_emulator_calls("cuCtxEnablePeerAccess"), 0);
   Sync();
   EXPECT_EQ(Download(b, 4, nullptr, 1), (std::vector<float>{1, 2, 3, 4}));
   Free(a, Cuda(0));
@@ -141,7 +141,7 @@ TEST_F(Copies, AFailedLaterCopyLeavesNoEvent) {
   const KpMemory from = On(Cuda(), device);
   const KpMemory to = On(Cuda(), device, 8);
   void* event = nullptr;
-  fake_cuda_fail("cuEventRecord", kUnknown, 0, 1);
+  kernpack_emulator_fail("cuEventRecord", kUnknown, 0, 1);
   EXPECT_EQ(cuda_.copy_async(&cuda_, &from, &to, 8, nullptr, &event), -1);
   EXPECT_SAYS(TakeError(), "cuEventRecord");
   EXPECT_EQ(event, nullptr);
@@ -163,7 +163,7 @@ TEST_F(Copies, NothingIsCopiedWithoutTheDriver) {
   EXPECT_EQ(Copy(Host(nullptr), On(Cuda(), nullptr), 0), 0);
   const KpMemory nowhere = On(Cuda(), nullptr);
   EXPECT_EQ(cuda_.fill(&cuda_, &nowhere, 0, 1, nullptr), 0);
-  EXPECT_EQ(fake_cuda_live("contexts"), 0);
+  EXPECT_EQ(kernpack_emulator_live("contexts"), 0);
 }
 
 // Boxes against an index-by-index copy, host to device and back.

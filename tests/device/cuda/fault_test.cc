@@ -40,7 +40,7 @@ class Faults : public FakeDriver {
     FreeStream(things.stream);
   }
   // The context took what was in it along: the fake's books are of no interest.
-  void Forget() { fake_cuda_reset(); }
+  void Forget() { kernpack_emulator_reset(); }
 };
 
 TEST_F(Faults, AKernelThatWritesOutsideIsSticky) {
@@ -53,7 +53,9 @@ TEST_F(Faults, AKernelThatWritesOutsideIsSticky) {
   const std::string error = TakeError();
   EXPECT_SAYS(error,
               "RuntimeError: cuda:0: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal "
-              "memory access was encountered, while waiting for a stream");
+              "memory access was encountered: kernel kp_test_scale, block (0, 0, 0), thread (0, 0, 0), PTX line 22: "
+              "ld.global.f32 reads 4 bytes at 0x");
+  EXPECT_SAYS(error, ": it is byte 0 of an allocation of 16 bytes that has been freed, while waiting for a stream");
   EXPECT_SAYS(error, "a kernel that ran earlier did this, not necessarily the last one");
   EXPECT_SAYS(error, "`compute-sanitizer`");
   EXPECT_SAYS(error, "This error is sticky: every later call on the device fails alike in this process");
@@ -64,7 +66,7 @@ TEST_F(Faults, AKernelThatWritesOutsideIsSticky) {
 
 TEST_F(Faults, EveryServiceSaysSo) {
   const Things things = Make();
-  fake_cuda_break(0, kIllegalAddress);
+  kernpack_emulator_break(0, kIllegalAddress);
   void* out = nullptr;
   int32_t done = 0;
   char host[16] = {};
@@ -112,7 +114,7 @@ TEST_F(Faults, WhatWentWrongIsTold) {
       {kNotInitialized, "start workers with 'spawn' or 'forkserver'"},
   };
   for (const auto& [result, words] : cases) {
-    fake_cuda_fail("cuStreamSynchronize", result, 0, 1);
+    kernpack_emulator_fail("cuStreamSynchronize", result, 0, 1);
     EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), nullptr), -1);
     const std::string error = TakeError();
     EXPECT_SAYS(error, words);
@@ -126,11 +128,11 @@ TEST_F(Faults, FreeingWhatIsGone) {
     const Things things = Make();
     for (const char* entry :
          {"cuMemFree", "cuMemFreeHost", "cuMemFreeAsync", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload"}) {
-      fake_cuda_fail(entry, result, 0, 1 << 20);
+      kernpack_emulator_fail(entry, result, 0, 1 << 20);
     }
     FreeAll(things);
     EXPECT_EQ(backend_->allocations().count(), 0u);
-    fake_cuda_reset();
+    kernpack_emulator_reset();
     std::string reason;
     ASSERT_TRUE(Backend::Open(kp_host(), FAKE_DRIVER, &backend_, &reason)) << reason;
     cuda_ = MakeTable(backend_.get(), KP_DEVICE_CUDA);
@@ -138,18 +140,18 @@ TEST_F(Faults, FreeingWhatIsGone) {
 }
 
 TEST_F(Faults, NoContext) {
-  fake_cuda_fail("cuDevicePrimaryCtxRetain", kOutOfMemory, 0, 1);
+  kernpack_emulator_fail("cuDevicePrimaryCtxRetain", kOutOfMemory, 0, 1);
   void* handle = nullptr;
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(),
               "cuDevicePrimaryCtxRetain failed with CUDA_ERROR_OUT_OF_MEMORY (2): out of memory, while taking "
               "hold of the device's primary context");
-  fake_cuda_fail("cuCtxPushCurrent", kInvalidContext, 0, 1);
+  kernpack_emulator_fail("cuCtxPushCurrent", kInvalidContext, 0, 1);
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "while making the device's context current");
   Free(Alloc(8));
   // The refused push counts as a call and not as a context.
-  EXPECT_EQ(fake_cuda_calls("cuCtxPushCurrent"), fake_cuda_calls("cuCtxPopCurrent") + 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuCtxPushCurrent"), kernpack_emulator_calls("cuCtxPopCurrent") + 1);
   Forget();
 }
 

@@ -41,9 +41,9 @@ class Launches : public FakeDriver {
     return seen;
   }
   std::string Refusal(const char* name, const Dims& dims, const std::vector<KpKernelArg>& args = {}) {
-    const long before = fake_cuda_calls("cuLaunchKernelEx");
+    const long before = kernpack_emulator_calls("cuLaunchKernelEx");
     EXPECT_EQ(Launch(name, dims, args), -1);
-    EXPECT_EQ(fake_cuda_calls("cuLaunchKernelEx"), before) << "the driver was asked";
+    EXPECT_EQ(kernpack_emulator_calls("cuLaunchKernelEx"), before) << "the driver was asked";
     return TakeError();
   }
 
@@ -81,7 +81,7 @@ TEST_F(Launches, AGridOfThreads) {
 TEST_F(Launches, OfNothing) {
   EXPECT_EQ(Launch("kp_test_scale", {{0, 1, 1}, {32, 1, 1}, {}, 0}), 0);
   EXPECT_EQ(Launch("kp_test_scale", {{1, 1, 0}, {32, 1, 1}, {}, 0}), 0);
-  EXPECT_EQ(fake_cuda_calls("cuLaunchKernelEx"), 0);
+  EXPECT_EQ(kernpack_emulator_calls("cuLaunchKernelEx"), 0);
 }
 
 TEST_F(Launches, Limits) {
@@ -103,10 +103,10 @@ TEST_F(Launches, Limits) {
 
 TEST_F(Launches, SharedMemoryIsAskedFor) {
   EXPECT_EQ(Shape({{1, 1, 1}, {32, 1, 1}, {}, 47 << 10})[7], 47U << 10);
-  EXPECT_EQ(fake_cuda_calls("cuFuncSetAttribute"), 0) << "what every block may have needs no asking";
+  EXPECT_EQ(kernpack_emulator_calls("cuFuncSetAttribute"), 0) << "what every block may have needs no asking";
   EXPECT_EQ(Shape({{1, 1, 1}, {32, 1, 1}, {}, 100 << 10})[7], 100U << 10);
   EXPECT_EQ(Shape({{1, 1, 1}, {32, 1, 1}, {}, 226 << 10})[7], 226U << 10);
-  EXPECT_EQ(fake_cuda_calls("cuFuncSetAttribute"), 1) << "once a kernel";
+  EXPECT_EQ(kernpack_emulator_calls("cuFuncSetAttribute"), 1) << "once a kernel";
   EXPECT_SAYS(Refusal("kp_test_shape", {{1, 1, 1}, {32, 1, 1}, {}, 227 << 10}, {{KP_ARG_MEMORY, 4, memory_, 0}}),
               "expected at most 231424 bytes of dynamic shared memory (1024 of the block's 232448 are the kernel's "
               "own), got 232448");
@@ -116,9 +116,9 @@ TEST_F(Launches, Clusters) {
   EXPECT_EQ(Launch("kp_test_needs_cluster", {{4, 1, 1}, {32, 1, 1}, {4, 1, 1}, 0}), 0) << TakeError();
   EXPECT_SAYS(Refusal("kp_test_needs_cluster", {}),
               "it was compiled to run in clusters of a size given at launch, and none is given");
-  EXPECT_EQ(fake_cuda_calls("cuFuncSetAttribute"), 0);
+  EXPECT_EQ(kernpack_emulator_calls("cuFuncSetAttribute"), 0);
   EXPECT_EQ(Shape({{16, 1, 1}, {32, 1, 1}, {16, 1, 1}, 0})[6], 16U);
-  EXPECT_EQ(fake_cuda_calls("cuFuncSetAttribute"), 1) << "beyond the portable size is asked for";
+  EXPECT_EQ(kernpack_emulator_calls("cuFuncSetAttribute"), 1) << "beyond the portable size is asked for";
   const std::vector<KpKernelArg> args{{KP_ARG_MEMORY, 4, memory_, 0}};
   EXPECT_SAYS(Refusal("kp_test_shape", {{4, 1, 1}, {32, 1, 1}, {3, 1, 1}, 0}, args),
               "expected a grid that clusters of (3, 1, 1) divide evenly, got (4, 1, 1)");
@@ -159,7 +159,7 @@ TEST_F(Launches, ParametersAreTheKernels) {
 }
 
 TEST_F(Launches, AsTheDriverRefuses) {
-  fake_cuda_fail("cuLaunchKernelEx", kLaunchOutOfResources, 0, 1);
+  kernpack_emulator_fail("cuLaunchKernelEx", kLaunchOutOfResources, 0, 1);
   EXPECT_EQ(Launch("kp_test_bounded", {}), -1);
   const std::string error = TakeError();
   EXPECT_SAYS(error, "while launching the kernel kp_test_bounded with grid (1, 1, 1), block (32, 1, 1) and 0 bytes");
@@ -167,7 +167,7 @@ TEST_F(Launches, AsTheDriverRefuses) {
 }
 
 class OnAnOlderDriver : public Launches {
-  void Configure() override { fake_cuda_set("driver_version", 12000); }
+  void Configure() override { kernpack_emulator_set("driver_version", 12000); }
 };
 
 // Before 12.4 a driver does not tell what parameters a kernel has.

@@ -13,14 +13,14 @@ TEST_F(Memory, ScopesAreHonoured) {
   void* global = Alloc(100, Cuda(), "global");
   void* managed = Alloc(100, Cuda(), "managed");
   void* host = Alloc(100, Cuda(), "host");
-  EXPECT_EQ(fake_cuda_calls("cuMemAlloc"), 1);
-  EXPECT_EQ(fake_cuda_calls("cuMemAllocManaged"), 1);
-  EXPECT_EQ(fake_cuda_calls("cuMemHostAlloc"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemAlloc"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemAllocManaged"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemHostAlloc"), 1);
   std::memset(managed, 1, 100);  // the CPU reaches both
   std::memset(host, 1, 100);
   for (void* handle : {global, managed, host}) Free(handle);
-  EXPECT_EQ(fake_cuda_calls("cuMemFree"), 2);
-  EXPECT_EQ(fake_cuda_calls("cuMemFreeHost"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemFree"), 2);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemFreeHost"), 1);
 }
 
 TEST_F(Memory, DeviceTypesHaveTheirOwnDefault) {
@@ -28,8 +28,8 @@ TEST_F(Memory, DeviceTypesHaveTheirOwnDefault) {
   const KpDLDevice managed{KP_DEVICE_CUDA_MANAGED, 0};
   void* a = Alloc(64, pinned);
   void* b = Alloc(64, managed, "global");
-  EXPECT_EQ(fake_cuda_live("pinned"), 1);
-  EXPECT_EQ(fake_cuda_calls("cuMemAllocManaged"), 1);
+  EXPECT_EQ(kernpack_emulator_live("pinned"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemAllocManaged"), 1);
   Free(a, pinned);
   Free(b, managed);
 }
@@ -56,7 +56,7 @@ TEST_F(Memory, OutOfMemorySaysHowMuchThereIs) {
   EXPECT_SAYS(error, "allocating 1099511627776 bytes of device memory (268435456 of 268435456 bytes are free)");
   EXPECT_EQ(cuda_.alloc_async(&cuda_, Cuda(), uint64_t{1} << 40, 64, nullptr, &handle), -1);
   EXPECT_SAYS(TakeError(), "MemoryError: cuda:0: cuMemAllocFromPoolAsync failed");
-  fake_cuda_fail("cuMemHostAlloc", kOutOfMemory, 0, 1);
+  kernpack_emulator_fail("cuMemHostAlloc", kOutOfMemory, 0, 1);
   EXPECT_EQ(pinned_.alloc(&pinned_, {KP_DEVICE_CUDA_HOST, 0}, 8, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "MemoryError: cuda:0: cuMemHostAlloc");
 }
@@ -86,7 +86,7 @@ TEST_F(Memory, FreedTwiceOrElsewhere) {
 
 TEST_F(Memory, WhatTheDriverKeepsCanBeFreedAgain) {
   void* handle = Alloc(8);
-  fake_cuda_fail("cuMemFree", kUnknown, 0, 1);
+  kernpack_emulator_fail("cuMemFree", kUnknown, 0, 1);
   EXPECT_EQ(cuda_.free(&cuda_, Cuda(), handle), -1);
   EXPECT_SAYS(TakeError(), "cuMemFree failed with an error unknown to the driver (999)");
   Free(handle);
@@ -102,9 +102,9 @@ TEST_F(Memory, StreamOrdered) {
   EXPECT_EQ(cuda_.free(&cuda_, Cuda(), handle), -1);
   EXPECT_SAYS(TakeError(), "free it with free_async, on that stream");
   EXPECT_EQ(cuda_.free_async(&cuda_, Cuda(), handle, stream), 0);
-  EXPECT_EQ(fake_cuda_live("pool"), 1) << "released at once, not in the order of the stream";
+  EXPECT_EQ(kernpack_emulator_live("pool"), 1) << "released at once, not in the order of the stream";
   Sync(stream);
-  EXPECT_EQ(fake_cuda_live("pool"), 0);
+  EXPECT_EQ(kernpack_emulator_live("pool"), 0);
   FreeStream(stream);
 }
 
@@ -127,7 +127,7 @@ TEST_F(Memory, ThePoolKeepsAndTrims) {
 
 TEST_F(Memory, ThePoolThatCannotBeMade) {
   void* handle = nullptr;
-  fake_cuda_fail("cuMemPoolCreate", kOutOfMemory, 0, 1);
+  kernpack_emulator_fail("cuMemPoolCreate", kOutOfMemory, 0, 1);
   EXPECT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, nullptr, &handle), -1);
   EXPECT_SAYS(TakeError(), "while making a memory pool");
   ASSERT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, nullptr, &handle), 0) << TakeError();
@@ -135,24 +135,24 @@ TEST_F(Memory, ThePoolThatCannotBeMade) {
 }
 
 class WithoutPools : public FakeDriver {
-  void Configure() override { fake_cuda_set("pools", 0); }
+  void Configure() override { kernpack_emulator_set("pools", 0); }
 };
 
 TEST_F(WithoutPools, PlainMemoryServes) {
   void* stream = NewStream();
   void* handle = nullptr;
   ASSERT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, stream, &handle), 0) << TakeError();
-  EXPECT_EQ(fake_cuda_calls("cuMemAlloc"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemAlloc"), 1);
   Upload(handle, {1, 2, 3, 4}, stream);
   ASSERT_EQ(cuda_.free_async(&cuda_, Cuda(), handle, stream), 0) << TakeError();
-  EXPECT_EQ(fake_cuda_live("memory"), 0);
-  EXPECT_EQ(fake_cuda_live("work"), 0) << "plain memory was freed under work that uses it";
+  EXPECT_EQ(kernpack_emulator_live("memory"), 0);
+  EXPECT_EQ(kernpack_emulator_live("work"), 0) << "plain memory was freed under work that uses it";
   EXPECT_EQ(cuda_.trim(&cuda_, Cuda()), 0);
   FreeStream(stream);
 }
 
 class WithoutManagedMemory : public FakeDriver {
-  void Configure() override { fake_cuda_set("managed", 0); }
+  void Configure() override { kernpack_emulator_set("managed", 0); }
 };
 
 TEST_F(WithoutManagedMemory, IsRefused) {

@@ -16,14 +16,14 @@ std::string WhyNot(const char* path) {
 
 class Open : public testing::Test {
  protected:
-  void SetUp() override { fake_cuda_reset(); }
+  void SetUp() override { kernpack_emulator_reset(); }
 };
 
 TEST_F(Open, FindsEveryEntry) {
   Driver driver;
   std::string reason;
   ASSERT_TRUE(OpenDriver(FAKE_DRIVER, &driver, &reason)) << reason;
-  EXPECT_EQ(driver.version, 13000);
+  EXPECT_EQ(driver.version, 13050);
   EXPECT_NE(driver.cuFuncGetParamInfo, nullptr);
 }
 
@@ -42,29 +42,29 @@ TEST_F(Open, DriverWithoutTheLookup) {
 }
 
 TEST_F(Open, DriverOfAnEarlierVersion) {
-  fake_cuda_set("driver_version", 11080);
+  kernpack_emulator_set("driver_version", 11080);
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "supports CUDA 11.8; at least 12.0 is needed");
 }
 
 TEST_F(Open, EveryMissingSymbolIsNamed) {
-  fake_cuda_hide("cuMemAllocFromPoolAsync");
-  fake_cuda_hide("cuLaunchKernelEx");
+  kernpack_emulator_hide("cuMemAllocFromPoolAsync");
+  kernpack_emulator_hide("cuLaunchKernelEx");
   const std::string reason = WhyNot(FAKE_DRIVER);
-  EXPECT_SAYS(reason, "(CUDA 13.0) lacks cuMemAllocFromPoolAsync, cuLaunchKernelEx;");
+  EXPECT_SAYS(reason, "(CUDA 13.5) lacks cuMemAllocFromPoolAsync, cuLaunchKernelEx;");
 }
 
 // Each entry in turn: none is used without being looked for.
 TEST_F(Open, AnyMissingSymbolIsNamed){
 #define KP_TEST_HIDE_(name, version, parameters) \
-  fake_cuda_reset();                             \
-  fake_cuda_hide(#name);                         \
+  kernpack_emulator_reset();                     \
+  kernpack_emulator_hide(#name);                 \
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "lacks " #name ";");
     KP_CUDA_ENTRIES(KP_TEST_HIDE_)
 #undef KP_TEST_HIDE_
 }
 
 TEST_F(Open, NewerEntriesAreOptional) {
-  fake_cuda_set("driver_version", 12000);
+  kernpack_emulator_set("driver_version", 12000);
   Driver driver;
   std::string reason;
   ASSERT_TRUE(OpenDriver(FAKE_DRIVER, &driver, &reason)) << reason;
@@ -72,7 +72,7 @@ TEST_F(Open, NewerEntriesAreOptional) {
 }
 
 TEST_F(Open, NoDevice) {
-  fake_cuda_set("devices", 0);
+  kernpack_emulator_set("devices", 0);
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   const std::string hidden = WhyNot(FAKE_DRIVER);
   unsetenv("CUDA_VISIBLE_DEVICES");
@@ -82,21 +82,21 @@ TEST_F(Open, NoDevice) {
 }
 
 TEST_F(Open, InitFails) {
-  fake_cuda_fail("cuInit", kSystemDriverMismatch, 0, 1);
+  kernpack_emulator_fail("cuInit", kSystemDriverMismatch, 0, 1);
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "restart the machine after an update");
-  fake_cuda_fail("cuInit", kStubLibrary, 0, 1);
+  kernpack_emulator_fail("cuInit", kStubLibrary, 0, 1);
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "the toolkit's stub");
-  fake_cuda_fail("cuInit", kUnknown, 0, 1);
+  kernpack_emulator_fail("cuInit", kUnknown, 0, 1);
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "an error unknown to the driver (999)");
 }
 
 TEST_F(Open, ListingFails) {
   std::unique_ptr<Backend> backend;
   std::string reason;
-  fake_cuda_fail("cuDeviceGetCount", kUnknown, 0, 1);
+  kernpack_emulator_fail("cuDeviceGetCount", kUnknown, 0, 1);
   EXPECT_FALSE(Backend::Open(kp_host(), FAKE_DRIVER, &backend, &reason));
   EXPECT_SAYS(reason, "cuDeviceGetCount failed");
-  fake_cuda_fail("cuDeviceGet", kInvalidDevice, 1, 1);
+  kernpack_emulator_fail("cuDeviceGet", kInvalidDevice, 1, 1);
   EXPECT_FALSE(Backend::Open(kp_host(), FAKE_DRIVER, &backend, &reason));
   EXPECT_SAYS(reason, "cuDeviceGet of device 1 failed with CUDA_ERROR_INVALID_DEVICE");
 }
@@ -107,13 +107,16 @@ TEST_F(Open, ListingMakesNoContext) {
   std::string reason;
   ASSERT_TRUE(Backend::Open(kp_host(), FAKE_DRIVER, &backend, &reason)) << reason;
   EXPECT_EQ(backend->count(), 2);
-  EXPECT_EQ(fake_cuda_live("contexts"), 0);
+  EXPECT_EQ(kernpack_emulator_live("contexts"), 0);
 }
 
 TEST_F(Open, TheEnvironmentNamesTheLibrary) {
-  EXPECT_STREQ(DriverPath(), "libcuda.so.1");
+  EXPECT_EQ(DriverPath(), "libcuda.so.1");
+  setenv("KERNPACK_EMULATOR", "sm_90", 1);
+  EXPECT_SAYS(DriverPath(), "/libkernpack_cuda_emulator.so");
+  unsetenv("KERNPACK_EMULATOR");
   setenv("KERNPACK_CUDA_DRIVER", "/somewhere/libcuda.so", 1);
-  EXPECT_STREQ(DriverPath(), "/somewhere/libcuda.so");
+  EXPECT_EQ(DriverPath(), "/somewhere/libcuda.so");
   unsetenv("KERNPACK_CUDA_DRIVER");
 }
 

@@ -18,31 +18,31 @@ using Sharing = FakeDriver;
 
 TEST_F(Sharing, TheCallersContextStays) {
   for (const int whose : {0, 1, 2}) {
-    void* context = whose == 0   ? fake_cuda_use_context(1)
-                    : whose == 1 ? fake_cuda_other_context(0)
-                                 : fake_cuda_use_context(-1);
+    void* context = whose == 0   ? kernpack_emulator_use_context(1)
+                    : whose == 1 ? kernpack_emulator_other_context(0)
+                                 : kernpack_emulator_use_context(-1);
     void* stream = NewStream();
     void* memory = Alloc(16);
     Upload(memory, {1, 2, 3, 4}, stream);
-    EXPECT_EQ(fake_cuda_current_context(), context);
+    EXPECT_EQ(kernpack_emulator_current_context(), context);
     void* none = nullptr;
     EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), uint64_t{1} << 40, 64, B(""), &none), -1);  // also when it fails
     TakeError();
-    EXPECT_EQ(fake_cuda_current_context(), context);
+    EXPECT_EQ(kernpack_emulator_current_context(), context);
     Free(memory);
     FreeStream(stream);
-    EXPECT_EQ(fake_cuda_current_context(), context);
+    EXPECT_EQ(kernpack_emulator_current_context(), context);
   }
 }
 
 // No push where torch's context is the one: it is what torch made current.
 TEST_F(Sharing, ThePrimaryContextIsUsedAsItIs) {
   Free(Alloc(16));
-  fake_cuda_use_context(0);
-  const long pushes = fake_cuda_calls("cuCtxPushCurrent");
+  kernpack_emulator_use_context(0);
+  const long pushes = kernpack_emulator_calls("cuCtxPushCurrent");
   Free(Alloc(16));
-  EXPECT_EQ(fake_cuda_calls("cuCtxPushCurrent"), pushes);
-  EXPECT_EQ(fake_cuda_calls("cuDevicePrimaryCtxRetain"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuCtxPushCurrent"), pushes);
+  EXPECT_EQ(kernpack_emulator_calls("cuDevicePrimaryCtxRetain"), 1);
 }
 
 TEST_F(Sharing, ThreadsAtOnce) {
@@ -67,23 +67,24 @@ TEST_F(Sharing, ThreadsAtOnce) {
         bad |= cuda_.free_async(&cuda_, device, memory, stream);
         bad |= cuda_.stream_sync(&cuda_, device, stream);
         bad |= cuda_.stream_free(&cuda_, device, stream);
-        if (bad != 0 || down[63] != static_cast<float>(2 * t) || fake_cuda_current_context() != nullptr) ++failed;
+        if (bad != 0 || down[63] != static_cast<float>(2 * t) || kernpack_emulator_current_context() != nullptr)
+          ++failed;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(failed, 0);
-  EXPECT_EQ(fake_cuda_calls("cuDevicePrimaryCtxRetain"), 1);
-  EXPECT_EQ(fake_cuda_calls("cuMemPoolCreate"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuDevicePrimaryCtxRetain"), 1);
+  EXPECT_EQ(kernpack_emulator_calls("cuMemPoolCreate"), 1);
   Unload(code);
 }
 
 // Runs `body` in a fresh process of this program, which ends as programs do, with what it returns.
-#define EXPECT_PROCESS_RETURNS_0(body)                                                                  \
-  do {                                                                                                  \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");                                                     \
-    EXPECT_EXIT(std::exit((setenv("KERNPACK_CUDA_DRIVER", FAKE_DRIVER, 1), fake_cuda_reset(), body())), \
-                testing::ExitedWithCode(0), "");                                                        \
+#define EXPECT_PROCESS_RETURNS_0(body)                                                                          \
+  do {                                                                                                          \
+    GTEST_FLAG_SET(death_test_style, "threadsafe");                                                             \
+    EXPECT_EXIT(std::exit((setenv("KERNPACK_CUDA_DRIVER", FAKE_DRIVER, 1), kernpack_emulator_reset(), body())), \
+                testing::ExitedWithCode(0), "");                                                                \
   } while (false)
 
 // Opens the plugin through the host.
@@ -123,7 +124,7 @@ TEST(CudaProcessDeathTest, AForkedChildIsToldAndTouchesNothing) {
       const int result = api->alloc(api, {KP_DEVICE_CUDA, 0}, 16, 64, kp_bytes(""), &memory);
       const std::string error = TakeError();
       const bool told = result == -1 && Contains(error, "spawn or forkserver");
-      _exit(told && fake_cuda_calls_in_child() == 0 ? 0 : 2);
+      _exit(told && kernpack_emulator_calls_in_child() == 0 ? 0 : 2);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -38,7 +38,7 @@ TEST_F(Streams, AreIndependentOfTheDefaultStream) {
   void* memory = Alloc(16);
   ASSERT_EQ(Fill(memory, 16, 0, stream), 0);
   Sync(nullptr);
-  EXPECT_EQ(fake_cuda_live("work"), 1);
+  EXPECT_EQ(kernpack_emulator_live("work"), 1);
   FreeStream(stream);
   Free(memory);
 }
@@ -46,10 +46,10 @@ TEST_F(Streams, AreIndependentOfTheDefaultStream) {
 // Work on a stream that another framework made waits for the default stream, as CUDA's legacy rule has it.
 TEST_F(Streams, BlockingOnesWaitForTheDefaultStream) {
   void* memory = Alloc(16);
-  void* blocking = fake_cuda_blocking_stream(0);
+  void* blocking = kernpack_emulator_blocking_stream(0);
   ASSERT_EQ(Fill(memory, 16, 0, blocking), 0);
   EXPECT_EQ(Download(memory, 4), std::vector<float>(4, 0.0F));
-  EXPECT_EQ(fake_cuda_live("work"), 0);
+  EXPECT_EQ(kernpack_emulator_live("work"), 0);
   FreeStream(blocking);
   Free(memory);
 }
@@ -62,7 +62,7 @@ TEST_F(Streams, OneWaitsForAnother) {
   Upload(a, {1, 2, 3, 4}, first);
   ASSERT_EQ(cuda_.stream_wait_stream(&cuda_, Cuda(), second, first), 0) << TakeError();
   ASSERT_EQ(Copy(On(Cuda(), a), On(Cuda(), b), 16, second), 0);
-  EXPECT_GE(fake_cuda_live("work"), 3) << "the host waited";
+  EXPECT_GE(kernpack_emulator_live("work"), 3) << "the host waited";
   EXPECT_EQ(Download(b, 4, second), (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ(cuda_.stream_wait_stream(&cuda_, Cuda(), second, second), 0);
   FreeStream(first);
@@ -75,10 +75,10 @@ TEST_F(Streams, OneWaitsForAnother) {
 TEST_F(Streams, AFailedWaitLeavesNoEvent) {
   void* stream = NewStream();
   for (const char* entry : {"cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"}) {
-    fake_cuda_fail(entry, kUnknown, 0, 1);
+    kernpack_emulator_fail(entry, kUnknown, 0, 1);
     EXPECT_EQ(cuda_.stream_wait_stream(&cuda_, Cuda(), stream, nullptr), -1);
     EXPECT_SAYS(TakeError(), entry);
-    EXPECT_EQ(fake_cuda_live("events"), 0);
+    EXPECT_EQ(kernpack_emulator_live("events"), 0);
   }
   FreeStream(stream);
 }
@@ -89,7 +89,7 @@ TEST_F(Streams, FreedWithWorkQueued) {
   ASSERT_EQ(Fill(memory, 16, 0, stream), 0);
   FreeStream(stream);
   Free(memory);  // waits for it
-  EXPECT_EQ(fake_cuda_live("work"), 0);
+  EXPECT_EQ(kernpack_emulator_live("work"), 0);
 }
 
 TEST_F(Streams, UsedAfterTheyWereFreed) {

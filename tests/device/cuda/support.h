@@ -1,4 +1,4 @@
-// What the tests of the cuda backend share: the fake driver, the backend's own tables on it, and errors as text.
+// What the tests of the cuda backend share: the emulated driver, the backend's own tables on it, and errors as text.
 #ifndef KERNPACK_TESTS_DEVICE_CUDA_SUPPORT_H_
 #define KERNPACK_TESTS_DEVICE_CUDA_SUPPORT_H_
 
@@ -13,7 +13,8 @@
 #include <kernpack/host/host.h>
 
 #include "device/cuda/table.h"
-#include "fake_cuda.h"
+#include "driver/control.h"
+#include "kernels_ptx.h"
 
 namespace kernpack::cuda {
 
@@ -34,18 +35,12 @@ inline bool Contains(std::string_view text, std::string_view part) { return text
 
 inline KpBytes B(std::string_view text) { return KpBytes{text.data(), text.size()}; }
 
-// A PTX text with these kernels, of which the fake runs its own.
-inline std::string Ptx(const std::string& arch, const std::vector<std::string>& kernels) {
-  std::string text = ".version 8.0\n.target " + arch + "\n.address_size 64\n";
-  for (const std::string& kernel : kernels) text += ".visible .entry " + kernel + "()\n{ ret; }\n";
-  return text;
-}
-
-// The backend on a fresh fake driver; each test's leaks are counted.
+// The backend on a fresh emulated driver; each test's leaks are counted.
 class FakeDriver : public testing::Test {
  protected:
   void SetUp() override {
-    fake_cuda_reset();
+    kernpack_emulator_reset();
+    kernpack_emulator_set("memory_bytes", 256 << 20);
     Configure();
     std::string reason;
     ASSERT_TRUE(Backend::Open(kp_host(), FAKE_DRIVER, &backend_, &reason)) << reason;
@@ -56,11 +51,11 @@ class FakeDriver : public testing::Test {
   void TearDown() override {
     EXPECT_EQ(TakeError(), "");
     EXPECT_EQ(backend_->allocations().count(), 0u) << "memory was left";
-    EXPECT_EQ(fake_cuda_live("events"), 0);
-    EXPECT_EQ(fake_cuda_live("modules"), 0);
-    EXPECT_EQ(fake_cuda_calls("cuCtxPushCurrent"), fake_cuda_calls("cuCtxPopCurrent"));
+    EXPECT_EQ(kernpack_emulator_live("events"), 0);
+    EXPECT_EQ(kernpack_emulator_live("modules"), 0);
+    EXPECT_EQ(kernpack_emulator_calls("cuCtxPushCurrent"), kernpack_emulator_calls("cuCtxPopCurrent"));
   }
-  // Settings of the fake, before the backend is opened.
+  // Settings of the driver, before the backend is opened.
   virtual void Configure() {}
 
   static KpDLDevice Cuda(int32_t id = 0) { return {KP_DEVICE_CUDA, id}; }

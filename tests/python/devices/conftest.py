@@ -24,15 +24,14 @@ def _built(name: str) -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def fake_cuda() -> Path:
-    """The driver of tests/device/fake_cuda. It links nothing of Kernpack's, so that of any build serves."""
-    places = [
-        folder / "fake_cuda" / "libfake_cuda.so" for folder in (BUILT, ROOT / "build" / "dev" / "tests" / "device")
-    ]
+def emulator() -> Path:
+    """The emulated CUDA device of sdk/emulator. It links nothing of Kernpack's, so that of any build serves."""
+    builds = (Path(kernpack.__file__).parent.parent.parent, ROOT / "build" / "dev")
+    places = [build / "sdk" / "src" / "device" / "cuda" / "libkernpack_cuda_emulator.so" for build in builds]
     for place in places:
         if place.is_file():
             return place
-    pytest.skip(f"tests/device/fake_cuda isn't built: looked for {' and '.join(map(str, places))}")
+    pytest.skip(f"the emulated device (sdk/emulator) isn't built: looked for {' and '.join(map(str, places))}")
 
 
 @pytest.fixture(scope="session")

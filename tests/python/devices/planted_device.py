@@ -74,9 +74,9 @@ def check_captured(module: kernpack.Module, device: kernpack.Device, driver: cty
     stream = kernpack.Stream(device)
     handle = ctypes.c_void_p(stream.handle)
     with kernpack.stream(stream), kernpack.checking():
-        assert driver.fake_cuda_begin_capture(handle, 0) == 0
+        assert driver.kernpack_emulator_begin_capture(handle, 0) == 0
         module.writes_input(x)
-        assert driver.fake_cuda_end_capture(handle) == 1
+        assert driver.kernpack_emulator_end_capture(handle) == 1
         expect(r"^writes_input: x: element \[1\] ", module.writes_input, x)
 
 

@@ -28,11 +28,11 @@ def test_bugs_on_opencl_are_named(planted_on_devices: kernpack.Module) -> None:
         planted_device.check(planted_on_devices, kernpack.device("opencl", 0))
 
 
-def test_bugs_on_cuda_are_named(planted_on_devices: kernpack.Module, fake_cuda: Path) -> None:
+def test_bugs_on_cuda_are_named(planted_on_devices: kernpack.Module, emulator: Path) -> None:
     """On the fake driver, which runs work as late as a device may and keeps device memory out of the host's reach."""
     ended = subprocess.run(
         [sys.executable, HERE / "planted_device.py", planted_on_devices.path],
-        env={**os.environ, "KERNPACK_CUDA_DRIVER": str(fake_cuda)},
+        env={**os.environ, "KERNPACK_CUDA_DRIVER": str(emulator)},
         capture_output=True,
         text=True,
         check=False,

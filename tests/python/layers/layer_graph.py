@@ -25,6 +25,7 @@ _FOLDERS = ("ffi", "sdk", "bindings", "kernels", "examples")
 _INCLUDE = {
     "ffi/src": ("ffi/src",),
     "sdk/src": ("sdk/src",),
+    "sdk/emulator": ("sdk/emulator", "sdk/src"),
     "bindings/compiler/src": ("bindings/compiler/src", "sdk/src"),
     "kernels/src": ("kernels/src",),
 }

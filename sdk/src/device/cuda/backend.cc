@@ -35,10 +35,21 @@ Limits ReadLimits(const Driver& driver, DeviceHandle device) {
   return limits;
 }
 
+// The emulated driver says so in its devices' names.
+bool IsEmulated(const Driver& driver, DeviceHandle device) {
+  char name[256] = {};
+  return driver.cuDeviceGetName(name, sizeof name, device) == kSuccess &&
+         std::string_view(name).starts_with("Emulated");
+}
+
 }  // namespace
 
 Device::Device(const Backend& owner, int number, DeviceHandle driver_handle)
-    : backend(owner), ordinal(number), handle(driver_handle), limits(ReadLimits(owner.driver(), driver_handle)) {}
+    : backend(owner),
+      ordinal(number),
+      handle(driver_handle),
+      limits(ReadLimits(owner.driver(), driver_handle)),
+      emulated(IsEmulated(owner.driver(), driver_handle)) {}
 
 Result Device::RetainContext(Context* out) const {
   *out = context_.load(std::memory_order_acquire);

@@ -54,6 +54,7 @@ struct Device {
   const int ordinal;
   const DeviceHandle handle;
   Limits limits;
+  bool emulated = false;  // runs PTX only
 
  private:
   mutable std::mutex mutex_;  // guards making what follows

@@ -49,9 +49,18 @@ std::string InitText(const Driver& driver, const char* path, Result result) {
 
 }  // namespace
 
-const char* DriverPath() {
-  const char* named = std::getenv("KERNPACK_CUDA_DRIVER");
-  return named != nullptr && *named != '\0' ? named : "libcuda.so.1";
+std::string DriverPath() {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+  };
+  if (const char* named = set("KERNPACK_CUDA_DRIVER")) return named;
+  Dl_info here{};
+  if (set("KERNPACK_EMULATOR") == nullptr || dladdr(reinterpret_cast<const void*>(&OpenDriver), &here) == 0) {
+    return "libcuda.so.1";
+  }
+  const std::string path = here.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + "libkernpack_cuda_emulator.so";
 }
 
 bool OpenDriver(const char* path, Driver* out, std::string* reason) {

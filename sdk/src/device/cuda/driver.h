@@ -20,8 +20,9 @@ struct Driver {
   int version = 0;  // 13000 is CUDA 13.0
 };
 
-// The library's file: KERNPACK_CUDA_DRIVER where it is set, else "libcuda.so.1".
-const char* DriverPath();
+// The library's file: KERNPACK_CUDA_DRIVER where it is set; the emulated device's beside this library where KERNPACK_EMULATOR is;
+// else "libcuda.so.1".
+std::string DriverPath();
 
 // Opens the library for good, looks up every entry and initialises the driver. False with *reason a sentence for people:
 // which file, what is missing from it, what to install.

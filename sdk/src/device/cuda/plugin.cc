@@ -27,7 +27,7 @@ int OpenShared(const KpHost* host, int32_t device_type, const KpDeviceApi** out,
   if (state.backend == nullptr) {
     std::unique_ptr<Backend> opened;
     std::string why;
-    if (!Backend::Open(host, DriverPath(), &opened, &why)) {
+    if (!Backend::Open(host, DriverPath().c_str(), &opened, &why)) {
       *out = nullptr;
       SetText(std::move(why), reason);
       return 0;

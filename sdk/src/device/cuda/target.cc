@@ -27,6 +27,10 @@ int32_t MatchArch(const Device& device, std::string_view value, std::string* rea
     *reason = "architecture " + std::string(value) + " is not known to this version";
     return kRefused;
   }
+  if (device.emulated && !arch->ptx) {
+    *reason = "the emulated device runs PTX only, as -arch=compute_80 makes it";
+    return kRefused;
+  }
   *reason = "the device is " + device.arch();
   if (!arch->RunsOn(device.limits.major * 10 + device.limits.minor)) return kRefused;
   return kAnyCuda + 1 + arch->Specificity();

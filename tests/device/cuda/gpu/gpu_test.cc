@@ -1,6 +1,5 @@
-// Kernels on whatever driver there is, through the host and the plugin: the real one in tests/device/run.sh, the fake one in
-// CI. KERNPACK_CUDA_IMAGES is a folder with kernels.cu compiled to kernels.{cubin,fatbin,ptx}; without it there is a text that
-// only the fake takes for PTX.
+// Kernels on whatever driver there is, through the host and the plugin: the real one in tests/device/run.sh, the emulated one in
+// CI. KERNPACK_CUDA_IMAGES is a folder with kernels.cu compiled to kernels.{cubin,fatbin,ptx}; without it the same as PTX.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +10,8 @@
 #include <vector>
 
 #include <kernpack/host/device.h>
+
+#include "../kernels_ptx.h"
 
 namespace {
 
@@ -35,11 +36,8 @@ struct ImageFile {
 std::vector<ImageFile> Images() {
   const char* folder = std::getenv("KERNPACK_CUDA_IMAGES");
   if (folder == nullptr) {
-    std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n";
-    for (const char* name : {"kp_test_scale", "kp_test_add", "kp_test_shape", "kp_test_bounded"}) {
-      text += std::string(".visible .entry ") + name + "()\n";
-    }
-    return {{"ptx", text}};
+    return {
+        {"ptx", kernpack::cuda::Ptx("sm_90", {"kp_test_scale", "kp_test_add", "kp_test_shape", "kp_test_bounded"})}};
   }
   std::vector<ImageFile> images;
   for (const char* format : {"cubin", "fatbin", "ptx"}) {

@@ -1,4 +1,4 @@
-// The kernels of gpu_test.cc; the fake driver runs the same ones (tests/device/fake_cuda/kernels.cc).
+// The kernels of gpu_test.cc; the same as PTX, for where there is no nvcc: tests/device/cuda/kernels_ptx.h.
 #include <cooperative_groups.h>
 
 extern "C" __global__ void kp_test_scale(float* x, float factor, int n) {

@@ -1,0 +1,51 @@
+// The switches of the emulated driver, for tests: its devices, its faults, what it has seen. What a program must not do shows:
+// device addresses cannot be read by the host, work runs no sooner than something waits for it, memory from the pool exists only
+// in the order of its streams, and what breaks a capture breaks it.
+#ifndef KERNPACK_SDK_EMULATOR_DRIVER_CONTROL_H_
+#define KERNPACK_SDK_EMULATOR_DRIVER_CONTROL_H_
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Forgets everything, as if the driver was loaded anew, and applies the environment's KERNPACK_EMULATOR_SETTINGS: settings and faults separated
+// by ';', "devices=0", "driver_version=11080", "hide=cuMemAlloc", "fail=cuInit:999". Nobody may hold anything.
+void kernpack_emulator_reset(void);
+
+// Settings: "devices" (2), "driver_version" (13050), "memory_bytes" (of a device; 8 GiB), "pools", "managed", "peers" (1 or 0);
+// of kernels "seconds" (the time limit; 60), "workers" (threads of the host; 0: as many as it has), "seed" (0: warps in order,
+// else shuffled), "uninitialised" and "races" (what is looked for; 1 or 0); "disguised" (1: devices don't say that they are
+// emulated).
+void kernpack_emulator_set(const char* setting, long value);
+// That entry is not found.
+void kernpack_emulator_hide(const char* entry);
+// The entry returns `result` instead of working, `times` times, after `skip` calls that work.
+void kernpack_emulator_fail(const char* entry, int result, int skip, int times);
+// Everything in the device's primary context fails with `result` from now on; 0 mends it.
+void kernpack_emulator_break(int device, int result);
+
+// How often the entry was called.
+long kernpack_emulator_calls(const char* entry);
+// "memory" (all kinds), "pinned", "pool", "streams", "events", "modules", "contexts" (retained), "work" (not run yet).
+long kernpack_emulator_live(const char* what);
+// Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.
+long kernpack_emulator_calls_in_child(void);
+
+// Capture: mode is CUstreamCaptureMode. End gives the status it was in (1 good, 2 broken) and keeps the graph, which launch
+// runs as often as asked for.
+int kernpack_emulator_begin_capture(void* stream, int mode);
+int kernpack_emulator_end_capture(void* stream);
+int kernpack_emulator_launch_graph(void* stream);
+
+// A stream of the kind other frameworks make.
+void* kernpack_emulator_blocking_stream(int device);
+// The primary context, made current in this thread as by another framework; NULL for none.
+void* kernpack_emulator_use_context(int device);
+void* kernpack_emulator_other_context(int device);
+void* kernpack_emulator_current_context(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // KERNPACK_SDK_EMULATOR_DRIVER_CONTROL_H_

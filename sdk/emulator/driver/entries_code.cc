@@ -1,0 +1,209 @@
+// Modules, kernels, launches.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "driver/image.h"
+#include "driver/machine.h"
+#include "driver/memory_view.h"
+#include "driver/module.h"
+#include "exec/block.h"
+#include "exec/fault.h"
+
+namespace kernpack::cuda {
+namespace {
+
+void Report(const std::string& log, unsigned count, const JitOption* options, void** values) {
+  char* buffer = nullptr;
+  size_t size = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == kJitErrorLogBuffer) buffer = static_cast<char*>(values[i]);
+    if (options[i] == kJitErrorLogBufferSizeBytes) size = reinterpret_cast<size_t>(values[i]);
+  }
+  if (buffer != nullptr && size != 0) std::snprintf(buffer, size, "%s", log.c_str());
+}
+
+// The limits that the device itself enforces.
+Result CheckLaunch(const emulator::Launch& launch, const FunctionOpaque& function, int device) {
+  const emulator::Program& program = *function.program;
+  const uint64_t threads = uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  if (threads == 0 || threads > program.max_threads || launch.block[2] > 64) return kInvalidValue;
+  for (int i = 0; i < 3; ++i) {
+    if (program.required_threads[0] != 0 && launch.block[i] != program.required_threads[i]) return kInvalidValue;
+  }
+  if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return kInvalidValue;
+  if (launch.grid[0] > 2147483647 || launch.grid[1] > 65535 || launch.grid[2] > 65535) return kInvalidValue;
+  if (launch.dynamic_shared > static_cast<uint32_t>(function.dynamic_limit)) return kInvalidValue;
+  uint32_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (launch.cluster[i] == 0 || launch.grid[i] % launch.cluster[i] != 0) return kInvalidClusterSize;
+    blocks *= launch.cluster[i];
+  }
+  if (blocks > 1 && Machine::Get().Arch(device) < 90) return kNotSupported;
+  if (blocks > 8 && !function.large_clusters) return kInvalidClusterSize;
+  return blocks == 1 && program.needs_cluster ? kInvalidValue : kSuccess;
+}
+
+Result ResultOf(emulator::Fault::Kind kind) {
+  switch (kind) {
+    case emulator::Fault::Kind::kIllegalAddress:
+      return kIllegalAddress;
+    case emulator::Fault::Kind::kMisaligned:
+      return kMisalignedAddress;
+    case emulator::Fault::Kind::kAssert:
+      return kAssert;
+    case emulator::Fault::Kind::kTimeout:
+      return kLaunchTimeout;
+    default:
+      return kLaunchFailed;
+  }
+}
+
+// A launch as it is queued: the parameters are copied, and the kernel is kept.
+struct Queued {
+  std::shared_ptr<const emulator::Program> program;
+  std::vector<uint8_t> parameters;
+  emulator::Launch launch;
+};
+
+Result RunKernel(const Queued& queued, Context context) {
+  Machine& machine = Machine::Get();
+  const MemoryView memory(context);
+  emulator::Launch launch = queued.launch;
+  launch.program = queued.program.get();
+  launch.parameters = queued.parameters.data();
+  launch.memory = &memory;
+  launch.seconds = static_cast<double>(machine.Setting("seconds"));
+  const auto workers = static_cast<uint32_t>(machine.Setting("workers"));
+  launch.workers = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
+  launch.seed = static_cast<uint64_t>(machine.Setting("seed"));
+  launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    machine.thread_instructions += Run(launch).thread_instructions;
+    ++machine.launches;
+    machine.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return kSuccess;
+  } catch (const emulator::Fault& fault) {
+    const Result result = ResultOf(fault.kind);
+    machine.reports[result] = fault.what();
+    return result;
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  }
+}
+
+}  // namespace
+
+Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned option_count, JitOption* options,
+                          void** values) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
+  std::string ptx, log;
+  Result result = PtxOf(image, Machine::Get().Arch(context->device), &ptx, &log);
+  if (result == kSuccess) result = LoadModule(context, ptx, module, &log);
+  Report(log, option_count, options, values);
+  if (result == kSuccess) Machine::Get().modules.insert(*module);
+  return result;
+}
+
+Result cuModuleUnload(ModuleHandle module) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
+  if (Machine::Get().modules.count(module) == 0) return kInvalidHandle;
+  RunAll(module->context);
+  Machine::Get().modules.erase(module);
+  FreeModule(module);
+  return kSuccess;
+}
+
+Result cuModuleGetFunction(FunctionHandle* function, ModuleHandle module, const char* name) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (Machine::Get().modules.count(module) == 0) return kInvalidHandle;
+  const auto found = module->functions.find(name);
+  if (found == module->functions.end()) return kNotFound;
+  *function = found->second.get();
+  return kSuccess;
+}
+
+Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandle function) {
+  switch (attribute) {
+    case kFuncMaxThreadsPerBlock:
+      *value = static_cast<int>(function->program->max_threads);
+      return kSuccess;
+    case kFuncSharedSizeBytes:
+      *value = static_cast<int>(function->program->shared_bytes);
+      return kSuccess;
+    case kFuncClusterSizeMustBeSet:
+      *value = function->program->needs_cluster;
+      return kSuccess;
+    case kFuncMaxDynamicSharedSizeBytes:
+      *value = function->dynamic_limit;
+      return kSuccess;
+    case kFuncNonPortableClusterSizeAllowed:
+      *value = function->large_clusters;
+      return kSuccess;
+  }
+  return kInvalidValue;
+}
+
+Result cuFuncSetAttribute(FunctionHandle function, FunctionAttribute attribute, int value) {
+  if (attribute == kFuncNonPortableClusterSizeAllowed) {
+    function->large_clusters = value != 0;
+    return kSuccess;
+  }
+  int most = 0;
+  cuDeviceGetAttribute(&most, kMaxSharedMemoryPerBlockOptin, function->module->context->device);
+  if (attribute != kFuncMaxDynamicSharedSizeBytes || value < 0 ||
+      value + static_cast<int>(function->program->shared_bytes) > most) {
+    return kInvalidValue;
+  }
+  function->dynamic_limit = value;
+  return kSuccess;
+}
+
+Result cuFuncGetParamInfo(FunctionHandle function, size_t index, size_t* offset, size_t* bytes) {
+  const auto& parameters = function->program->parameters;
+  if (index >= parameters.size()) return kInvalidValue;
+  *offset = parameters[index].offset;
+  *bytes = parameters[index].bytes;
+  return kSuccess;
+}
+
+Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra) {
+  StreamRef stream;
+  if (const Result result = NeedStream(config->stream, &stream); result != kSuccess) return result;
+  if (extra != nullptr || function->module->context != stream->context) return kInvalidHandle;
+  auto queued = std::make_shared<Queued>();
+  queued->program = function->program;
+  queued->launch.dynamic_shared = config->shared_bytes;
+  const uint32_t grid[] = {config->grid_x, config->grid_y, config->grid_z};
+  const uint32_t block[] = {config->block_x, config->block_y, config->block_z};
+  std::copy_n(grid, 3, queued->launch.grid);
+  std::copy_n(block, 3, queued->launch.block);
+  for (unsigned i = 0; i < config->attribute_count; ++i) {
+    if (config->attributes[i].id != kLaunchClusterDimension) return kInvalidValue;
+    const auto& cluster = config->attributes[i].value.cluster;
+    queued->launch.cluster[0] = cluster.x;
+    queued->launch.cluster[1] = cluster.y;
+    queued->launch.cluster[2] = cluster.z;
+  }
+  if (const Result result = CheckLaunch(queued->launch, *function, stream->context->device); result != kSuccess)
+    return result;
+  const emulator::Program& program = *function->program;
+  queued->parameters.resize(std::max<size_t>(program.parameter_bytes, 1));
+  for (size_t i = 0; i < program.parameters.size(); ++i) {
+    const emulator::Program::Parameter& parameter = program.parameters[i];
+    std::memcpy(queued->parameters.data() + parameter.offset, parameters[i], parameter.bytes);
+  }
+  Context context = stream->context;
+  return Enqueue(stream, [queued, context] { return RunKernel(*queued, context); });
+}
+
+}  // namespace kernpack::cuda

@@ -1,0 +1,259 @@
+// Devices, contexts and errors.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "driver/machine.h"
+
+namespace kernpack::cuda {
+namespace {
+
+struct Named {
+  Result result;
+  const char* name;
+  const char* text;
+};
+
+constexpr Named kNames[] = {
+    {kSuccess, "CUDA_SUCCESS", "no error"},
+    {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {kNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {kDeinitialized, "CUDA_ERROR_DEINITIALIZED", "driver shutting down"},
+    {kDeviceUnavailable, "CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"},
+    {kNoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {kInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {kNoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+    {kEccUncorrectable, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
+    {kInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {kPeerAccessUnsupported, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED",
+     "peer access is not supported between these two devices"},
+    {kUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+     "the provided PTX was compiled with an unsupported toolchain."},
+    {kLaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+    {kLaunchTimeout, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {kAssert, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {kMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+    {kInvalidClusterSize, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cluster misconfiguration"},
+    {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {kNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {kPeerAccessAlreadyEnabled, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+    {kStreamCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {kStreamCaptureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "operation failed due to a previous error during capture"},
+    {kStreamCaptureImplicit, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {kCapturedEvent, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
+};
+
+const Named* Find(Result result) {
+  const auto* found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const Named& n) { return n.result == result; });
+  return found == std::end(kNames) ? nullptr : found;
+}
+
+bool IsDevice(DeviceHandle device) { return device >= 0 && device < Machine::Get().Setting("devices"); }
+
+// A block's shared memory beyond 48 KB, by compute capability.
+int MostShared(int arch) {
+  switch (arch) {
+    case 70:
+      return 96 << 10;
+    case 75:
+      return 64 << 10;
+    case 80:
+    case 87:
+      return 163 << 10;
+    case 86:
+    case 89:
+    case 120:
+    case 121:
+      return 99 << 10;
+    default:
+      return arch >= 90 ? 227 << 10 : 48 << 10;
+  }
+}
+
+// As of an A100, or of an H100 from compute capability 9.0 on.
+int Attribute(DeviceAttribute attribute, DeviceHandle device) {
+  const Machine& machine = Machine::Get();
+  const int arch = machine.Arch(device);
+  const bool hopper = arch >= 90;
+  switch (attribute) {
+    case kMaxThreadsPerBlock:
+    case kMaxBlockDimX:
+    case kMaxBlockDimY:
+      return 1024;
+    case kMaxBlockDimZ:
+      return 64;
+    case kMaxGridDimX:
+      return 2147483647;
+    case kMaxGridDimY:
+    case kMaxGridDimZ:
+      return 65535;
+    case kMaxSharedMemoryPerBlock:
+      return 48 << 10;
+    case kMaxSharedMemoryPerBlockOptin:
+      return MostShared(arch);
+    case kWarpSize:
+      return 32;
+    case kMaxRegistersPerBlock:
+      return 65536;
+    case kClockRate:
+      return hopper ? 1980000 : 1410000;
+    case kMultiprocessorCount:
+      return hopper ? 132 : 108;
+    case kL2CacheSize:
+      return (hopper ? 50 : 40) << 20;
+    case kComputeCapabilityMajor:
+      return arch / 10;
+    case kComputeCapabilityMinor:
+      return arch % 10;
+    case kManagedMemory:
+    case kConcurrentManagedAccess:
+      return static_cast<int>(machine.Setting("managed"));
+    case kMemoryPoolsSupported:
+      return static_cast<int>(machine.Setting("pools"));
+    case kClusterLaunch:
+      return hopper ? 1 : 0;
+  }
+  return -1;
+}
+
+std::unique_ptr<ContextOpaque> MakeContext(int device) {
+  auto context = std::make_unique<ContextOpaque>();
+  context->device = device;
+  context->legacy = std::make_shared<StreamOpaque>();
+  context->legacy->context = context.get();
+  return context;
+}
+
+}  // namespace
+
+Result cuInit(unsigned flags) {
+  Machine& machine = Machine::Get();
+  if (flags != 0) return kInvalidValue;
+  if (machine.Setting("devices") == 0) return kNoDevice;
+  if (machine.initialised) return kSuccess;
+  machine.initialised = true;
+  machine.owner = static_cast<int>(getpid());
+  for (int i = 0; i < machine.Setting("devices"); ++i) machine.contexts.push_back(MakeContext(i));
+  static const int registered = std::atexit([] { Machine::Get().exiting = true; });
+  return registered == 0 ? kSuccess : kOutOfMemory;
+}
+
+Result cuDriverGetVersion(int* version) {
+  *version = static_cast<int>(Machine::Get().Setting("driver_version"));
+  return kSuccess;
+}
+
+Result cuGetErrorName(Result error, const char** name) {
+  const Named* found = Find(error);
+  *name = found ? found->name : nullptr;
+  return found ? kSuccess : kInvalidValue;
+}
+
+Result cuGetErrorString(Result error, const char** text) {
+  const Named* found = Find(error);
+  *text = found ? found->text : nullptr;
+  Machine& machine = Machine::Get();
+  const auto report = machine.reports.find(error);
+  if (found != nullptr && report != machine.reports.end()) {
+    machine.texts.push_back(std::string(found->text) + ": " + report->second);
+    *text = machine.texts.back().c_str();
+  }
+  return found ? kSuccess : kInvalidValue;
+}
+
+Result cuDeviceGetCount(int* count) {
+  *count = static_cast<int>(Machine::Get().Setting("devices"));
+  return kSuccess;
+}
+
+Result cuDeviceGet(DeviceHandle* device, int ordinal) {
+  if (!IsDevice(ordinal)) return kInvalidDevice;
+  *device = ordinal;
+  return kSuccess;
+}
+
+Result cuDeviceGetName(char* name, int size, DeviceHandle device) {
+  if (!IsDevice(device)) return kInvalidDevice;
+  std::snprintf(name, static_cast<size_t>(size), "%s GPU %d (sm_%d)",
+                Machine::Get().Setting("disguised") != 0 ? "NVIDIA" : "Emulated", device, Machine::Get().Arch(device));
+  return kSuccess;
+}
+
+Result cuDeviceGetAttribute(int* value, DeviceAttribute attribute, DeviceHandle device) {
+  if (!IsDevice(device)) return kInvalidDevice;
+  *value = Attribute(attribute, device);
+  return *value < 0 ? kInvalidValue : kSuccess;
+}
+
+Result cuDeviceTotalMem(size_t* bytes, DeviceHandle device) {
+  if (!IsDevice(device)) return kInvalidDevice;
+  *bytes = static_cast<size_t>(Machine::Get().Setting("memory_bytes"));
+  return kSuccess;
+}
+
+Result cuDeviceCanAccessPeer(int* can, DeviceHandle device, DeviceHandle peer) {
+  if (!IsDevice(device) || !IsDevice(peer)) return kInvalidDevice;
+  *can = device != peer && Machine::Get().Setting("peers") != 0;
+  return kSuccess;
+}
+
+Result cuDevicePrimaryCtxRetain(Context* context, DeviceHandle device) {
+  if (!IsDevice(device)) return kInvalidDevice;
+  *context = Machine::Get().contexts[static_cast<size_t>(device)].get();
+  (*context)->retained = true;
+  return kSuccess;
+}
+
+Result cuCtxGetCurrent(Context* context) {
+  *context = ContextStack().empty() ? nullptr : ContextStack().back();
+  return kSuccess;
+}
+
+Result cuCtxSetCurrent(Context context) {
+  if (ContextStack().empty()) ContextStack().push_back(nullptr);
+  ContextStack().back() = context;
+  return kSuccess;
+}
+
+Result cuCtxGetDevice(DeviceHandle* device) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); context == nullptr) return result;
+  *device = context->device;
+  return kSuccess;
+}
+
+Result cuCtxPushCurrent(Context context) {
+  if (context == nullptr) return kInvalidContext;
+  ContextStack().push_back(context);
+  return kSuccess;
+}
+
+Result cuCtxPopCurrent(Context* context) {
+  if (ContextStack().empty()) return kInvalidContext;
+  *context = ContextStack().back();
+  ContextStack().pop_back();
+  return kSuccess;
+}
+
+Result cuCtxEnablePeerAccess(Context peer, unsigned flags) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (flags != 0 || peer == nullptr || peer == context) return kInvalidValue;
+  return context->peers.insert(peer).second ? kSuccess : kPeerAccessAlreadyEnabled;
+}
+
+}  // namespace kernpack::cuda

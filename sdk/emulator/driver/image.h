@@ -1,0 +1,20 @@
+// Images that a module is loaded from.
+#ifndef KERNPACK_SDK_EMULATOR_DRIVER_IMAGE_H_
+#define KERNPACK_SDK_EMULATOR_DRIVER_IMAGE_H_
+
+#include <string>
+
+#include "device/cuda/driver_types.h"
+
+namespace kernpack::cuda {
+
+// The PTX in an image for a device of architecture `arch` (90 for sm_90): the text itself, or the newest of a fatbin that fits.
+// Machine code is none. What is wrong goes to *log, as a driver's compiler says it.
+Result PtxOf(const void* image, int arch, std::string* ptx, std::string* log);
+
+// Whether a driver of that version, as CUDA counts them, takes PTX of this one (83 is 8.3).
+bool TakesPtx(int driver_version, int ptx_version);
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_SDK_EMULATOR_DRIVER_IMAGE_H_

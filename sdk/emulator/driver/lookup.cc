@@ -1,0 +1,96 @@
+// What the library exports to its callers: cuGetProcAddress_v2, which gives out the entries behind a common door.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "driver/machine.h"
+
+namespace kernpack::cuda {
+namespace {
+
+enum Index : int {
+#define KP_EMULATOR_INDEX_(name, version, parameters) kIndex_##name,
+  KP_CUDA_ENTRIES(KP_EMULATOR_INDEX_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_INDEX_)
+#undef KP_EMULATOR_INDEX_
+};
+
+constexpr const char* kEntryNames[] = {
+#define KP_EMULATOR_NAME_(name, version, parameters) #name,
+    KP_CUDA_ENTRIES(KP_EMULATOR_NAME_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_NAME_)
+#undef KP_EMULATOR_NAME_
+};
+
+// Faults first: what an entry answers instead of working.
+Result Before(Index index) {
+  Machine& machine = Machine::Get();
+  const char* name = kEntryNames[index];
+  if (machine.exiting) _exit(86);  // a call after main()
+  ++machine.calls[name];
+  const bool anywhere =
+      index == kIndex_cuDriverGetVersion || index == kIndex_cuGetErrorName || index == kIndex_cuGetErrorString;
+  if (machine.initialised && machine.owner != getpid()) {
+    ++machine.child_calls;
+    return kNotInitialized;
+  }
+  if (!machine.initialised && !anywhere && index != kIndex_cuInit) return kNotInitialized;
+  const auto fault = machine.faults.find(name);
+  if (fault == machine.faults.end() || fault->second.times == 0) return kSuccess;
+  if (fault->second.skip > 0) {
+    --fault->second.skip;
+    return kSuccess;
+  }
+  --fault->second.times;
+  return fault->second.result;
+}
+
+template <int I, class F>
+struct Door;
+
+template <int I, class... A>
+struct Door<I, Result(A...)> {
+  template <Result (*Entry)(A...)>
+  static Result Call(A... arguments) {
+    const std::lock_guard lock(Machine::Get().mutex);
+    const Result refused = Before(static_cast<Index>(I));
+    return refused == kSuccess ? Entry(arguments...) : refused;
+  }
+};
+
+struct Address {
+  const char* name;
+  int version;
+  void* entry;
+};
+
+const Address kAddresses[] = {
+#define KP_EMULATOR_ADDRESS_(name, version, parameters) \
+  {#name, version, reinterpret_cast<void*>(&Door<kIndex_##name, decltype(name)>::template Call<&name>)},
+    KP_CUDA_ENTRIES(KP_EMULATOR_ADDRESS_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_ADDRESS_)
+#undef KP_EMULATOR_ADDRESS_
+};
+
+}  // namespace
+}  // namespace kernpack::cuda
+
+using namespace kernpack::cuda;
+
+extern "C" __attribute__((visibility("default"))) Result cuGetProcAddress_v2(const char* name, void** out, int version,
+                                                                             unsigned long long /*flags*/,
+                                                                             ProcAddressStatus* status) {
+  Machine& machine = Machine::Get();
+  const std::lock_guard lock(machine.mutex);
+  *out = nullptr;
+  *status = kProcNotFound;
+  if (machine.hidden.count(name) != 0) return kNotFound;
+  for (const Address& address : kAddresses) {
+    if (std::strcmp(address.name, name) != 0) continue;
+    if (address.version > version || address.version > machine.Setting("driver_version")) {
+      *status = kProcVersionNotSufficient;
+      return kNotFound;
+    }
+    *out = address.entry;
+    *status = kProcFound;
+    return kSuccess;
+  }
+  return kNotFound;
+}

@@ -1,0 +1,173 @@
+#include "driver/machine.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace kernpack::cuda {
+
+Machine& Machine::Get() {
+  static Machine* const machine = [] {
+    auto* made = new Machine();
+    made->Reset();
+    return made;
+  }();
+  return *machine;
+}
+
+void Machine::Reset() {
+  while (!blocks.empty()) RemoveBlock(blocks.begin()->first);
+  for (Event event : events) delete event;
+  for (ModuleHandle module : modules) delete module;
+  for (Pool pool : pools) delete pool;
+  blocks.clear(), used.clear(), events.clear(), modules.clear(), pools.clear(), contexts.clear();
+  hidden.clear(), faults.clear(), calls.clear(), freed.clear(), reports.clear();
+  archs = {90, 80};
+  initialised = false;
+  child_calls = 0;
+  settings = {{"devices", 2},
+              {"driver_version", 13050},
+              {"memory_bytes", long{8} << 30},
+              {"pools", 1},
+              {"managed", 1},
+              {"peers", 1},
+              {"workers", 0},
+              {"seconds", 60},
+              {"seed", 0},
+              {"uninitialised", 1},
+              {"races", 1},
+              {"disguised", 0}};
+  if (arena == 0) {
+    void* reserved = mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) std::abort();
+    arena = reinterpret_cast<uintptr_t>(reserved);
+  }
+  arena_next = arena;
+}
+
+std::vector<Context>& ContextStack() {
+  thread_local std::vector<Context> stack;
+  return stack;
+}
+
+CaptureMode& ThreadCaptureMode() {
+  thread_local CaptureMode mode = kCaptureModeGlobal;
+  return mode;
+}
+
+Result NeedContext(Context* out) {
+  if (ContextStack().empty() || ContextStack().back() == nullptr) return kInvalidContext;
+  *out = ContextStack().back();
+  return (*out)->broken;
+}
+
+Result NeedStream(Stream handle, StreamRef* out) {
+  Context context = nullptr;
+  if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  if (handle == nullptr || handle == reinterpret_cast<Stream>(1)) {
+    *out = context->legacy;
+    for (const StreamRef& stream : context->streams) {
+      if (stream->blocking && stream->capture != kCaptureNone) {
+        stream->capture = kCaptureInvalidated;
+        return kStreamCaptureImplicit;
+      }
+    }
+    return kSuccess;
+  }
+  for (const auto& owner : Machine::Get().contexts) {
+    for (const StreamRef& stream : owner->streams) {
+      if (stream.get() != handle) continue;
+      if (stream->destroyed) return kInvalidHandle;
+      *out = stream;
+      return owner->broken;
+    }
+  }
+  return kInvalidHandle;
+}
+
+Result UnsafeWhileCapturing() {
+  if (ThreadCaptureMode() == kCaptureModeRelaxed) return kSuccess;
+  Result result = kSuccess;
+  for (const auto& context : Machine::Get().contexts) {
+    for (const StreamRef& stream : context->streams) {
+      if (stream->capture == kCaptureNone || stream->capture_mode != kCaptureModeGlobal) continue;
+      stream->capture = kCaptureInvalidated;
+      result = kStreamCaptureUnsupported;
+    }
+  }
+  return result;
+}
+
+Result RefuseCaptured(const StreamRef& stream) {
+  if (stream->capture == kCaptureNone) return kSuccess;
+  stream->capture = kCaptureInvalidated;
+  return kStreamCaptureUnsupported;
+}
+
+Result Enqueue(const StreamRef& stream, std::function<Result()> run, std::vector<Point> after) {
+  if (stream->capture == kCaptureInvalidated) return kStreamCaptureInvalidated;
+  if (stream->capture == kCaptureActive) {
+    stream->graph.push_back(std::move(run));
+    return kSuccess;
+  }
+  Context context = stream->context;
+  if (stream == context->legacy) {
+    for (const StreamRef& other : context->streams) {
+      if (other->blocking) after.push_back({other, other->queued});
+    }
+  } else if (stream->blocking) {
+    after.push_back({context->legacy, context->legacy->queued});
+  }
+  stream->queue.push_back({++stream->queued, std::move(after), std::move(run)});
+  return kSuccess;
+}
+
+Result RunUntil(const StreamRef& stream, uint64_t sequence) {
+  while (stream->done < sequence) {
+    Work work = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    for (const Point& point : work.after) RunUntil(point.stream, point.sequence);
+    Context context = stream->context;
+    if (context->broken == kSuccess) {
+      if (const Result result = work.run(); result != kSuccess) context->broken = result;
+    }
+    stream->done = work.sequence;
+  }
+  return stream->context->broken;
+}
+
+Result RunAll(Context context) {
+  const std::vector<StreamRef> streams = context->streams;
+  RunUntil(context->legacy, context->legacy->queued);
+  for (const StreamRef& stream : streams) RunUntil(stream, stream->queued);
+  std::erase_if(context->streams, [](const StreamRef& s) { return s->destroyed && s->done == s->queued; });
+  return context->broken;
+}
+
+bool InArena(DevicePtr address) {
+  const uintptr_t arena = Machine::Get().arena;
+  return address >= arena && address < arena + kArenaBytes;
+}
+
+Block* FindBlock(DevicePtr address, uint64_t size, uintptr_t* begin) {
+  auto& blocks = Machine::Get().blocks;
+  auto found = blocks.upper_bound(address);
+  if (found == blocks.begin()) return nullptr;
+  --found;
+  const uint64_t offset = address - found->first;
+  if (offset >= std::max<uint64_t>(found->second.size, 1) || size > found->second.size - offset) return nullptr;
+  if (begin != nullptr) *begin = found->first;
+  return &found->second;
+}
+
+uint8_t* Access(DevicePtr address, uint64_t size) {
+  uintptr_t begin = 0;
+  if (Block* block = FindBlock(address, size, &begin)) {
+    return block->usable ? block->backing + (address - begin) : nullptr;
+  }
+  return InArena(address) ? nullptr : reinterpret_cast<uint8_t*>(address);
+}
+
+}  // namespace kernpack::cuda

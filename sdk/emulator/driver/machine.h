@@ -1,0 +1,183 @@
+// The state of the emulated driver. One lock guards it all; entries hold it while they run.
+#ifndef KERNPACK_SDK_EMULATOR_DRIVER_MACHINE_H_
+#define KERNPACK_SDK_EMULATOR_DRIVER_MACHINE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "device/cuda/driver_entries.h"
+#include "device/cuda/driver_types.h"
+#include "exec/address_space.h"
+#include "program/program.h"
+
+namespace kernpack::cuda {
+
+struct StreamOpaque;
+using StreamRef = std::shared_ptr<StreamOpaque>;
+
+struct ContextOpaque {
+  int device = 0;
+  bool retained = false;
+  Result broken = kSuccess;
+  std::set<Context> peers;
+  StreamRef legacy;                // the default stream
+  std::vector<StreamRef> streams;  // destroyed ones too, until their work is done
+};
+
+// A place in a stream that something waits for.
+struct Point {
+  StreamRef stream;
+  uint64_t sequence = 0;
+};
+
+struct Work {
+  uint64_t sequence = 0;
+  std::vector<Point> after;
+  std::function<Result()> run;
+};
+
+struct StreamOpaque : std::enable_shared_from_this<StreamOpaque> {
+  Context context = nullptr;
+  bool blocking = false;
+  bool destroyed = false;
+  int priority = 0;
+  uint64_t queued = 0;
+  uint64_t done = 0;
+  std::deque<Work> queue;
+  CaptureStatus capture = kCaptureNone;
+  CaptureMode capture_mode = kCaptureModeGlobal;
+  std::vector<std::function<Result()>> graph;
+};
+
+struct EventOpaque {
+  Context context = nullptr;
+  bool timing = false;
+  bool captured = false;
+  Point recorded;
+  double milliseconds = 0;
+};
+
+struct PoolOpaque {
+  int device = 0;
+  uint64_t used = 0;
+  uint64_t cached = 0;
+  uint64_t keep = 0;
+};
+
+enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule };
+
+struct Block {
+  BlockKind kind;
+  int device;
+  uint64_t size;
+  uint8_t* backing;
+  bool usable;        // pool memory is not before its allocation ran, and after its release ran
+  bool free_queued;   // a second release is an error
+  Pool pool = nullptr;
+  emulator::Region region{};  // as kernels see it
+};
+
+struct FunctionOpaque {
+  std::shared_ptr<const emulator::Program> program;
+  ModuleHandle module = nullptr;
+  int dynamic_limit = 0;
+  bool large_clusters = false;
+};
+
+struct ModuleOpaque {
+  Context context = nullptr;
+  std::map<std::string, std::unique_ptr<FunctionOpaque>> functions;
+  std::vector<uintptr_t> variables;  // blocks
+};
+
+struct Fault {
+  Result result;
+  int skip;
+  int times;
+};
+
+struct Machine {
+  std::mutex mutex;
+  bool initialised = false;
+  int owner = 0;  // the process that called cuInit
+  bool exiting = false;
+
+  std::map<std::string, long> settings;
+  std::set<std::string> hidden;
+  std::map<std::string, Fault> faults;
+  std::map<std::string, long> calls;
+  long child_calls = 0;
+
+  std::vector<std::unique_ptr<ContextOpaque>> contexts;  // primary ones first, by device
+  std::map<uintptr_t, Block> blocks;
+  std::map<int, uint64_t> used;  // bytes of a device
+  uintptr_t arena = 0;
+  uintptr_t arena_next = 0;
+  std::set<Event> events;
+  std::set<ModuleHandle> modules;
+  std::set<Pool> pools;
+  std::vector<int> archs;                              // of the devices: 90 is sm_90; the last one's for all others
+  std::deque<std::pair<uintptr_t, uint64_t>> freed;    // allocations that were, the newest last
+  std::deque<std::string> texts;                       // that callers hold
+  std::map<Result, std::string> reports;               // what the last kernel that failed with a result did
+  uint64_t launches = 0;
+  uint64_t thread_instructions = 0;
+  double kernel_seconds = 0;
+
+  static Machine& Get();
+  void Reset();
+  long Setting(const char* name) const { return settings.at(name); }
+  int Arch(int device) const { return archs[std::min<size_t>(static_cast<size_t>(device), archs.size() - 1)]; }
+};
+
+constexpr uintptr_t kArenaBytes = uintptr_t{1} << 38;
+
+// The context on top of this thread's stack, or NULL; and the thread's capture mode.
+std::vector<Context>& ContextStack();
+CaptureMode& ThreadCaptureMode();
+
+// What an entry starts with: the current context must be there and work. kSuccess, or what to return.
+Result NeedContext(Context* out);
+// NULL and 1 are the default stream of the current context.
+Result NeedStream(Stream handle, StreamRef* out);
+// A call that any capture in global mode, or one of this thread, does not survive.
+Result UnsafeWhileCapturing();
+// A wait for, or question about, a stream that is being captured.
+Result RefuseCaptured(const StreamRef& stream);
+
+// Queues work; a captured stream keeps it for its graph.
+Result Enqueue(const StreamRef& stream, std::function<Result()> run, std::vector<Point> after = {});
+// Runs a stream up to a point; returns what broke the context, if anything.
+Result RunUntil(const StreamRef& stream, uint64_t sequence);
+Result RunAll(Context context);
+
+// The block that holds [address, address + size), NULL when there is none.
+Block* FindBlock(DevicePtr address, uint64_t size, uintptr_t* begin = nullptr);
+bool InArena(DevicePtr address);
+// The host's view of device memory that is usable now, else NULL. Pageable host memory is itself.
+uint8_t* Access(DevicePtr address, uint64_t size);
+
+// Memory that begins as rubbish, at an address that the host cannot read, or at its own.
+Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out);
+void RemoveBlock(uintptr_t address);
+// Bytes of device memory that were written, or were copied from elsewhere with what was written of them.
+void NoteWritten(DevicePtr to, uint64_t bytes);
+void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
+
+// The driver's functions, as the backend declares them.
+#define KP_EMULATOR_DECLARE_(name, version, parameters) Result name parameters;
+KP_CUDA_ENTRIES(KP_EMULATOR_DECLARE_)
+KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_DECLARE_)
+#undef KP_EMULATOR_DECLARE_
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_SDK_EMULATOR_DRIVER_MACHINE_H_

@@ -1,0 +1,255 @@
+#include "exec/access.h"
+
+#include <bit>
+#include <cstring>
+
+#include "exec/fault.h"
+#include "exec/taint.h"
+
+namespace kernpack::emulator {
+namespace {
+
+uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
+
+Space WindowOf(uint64_t address) {
+  switch (address & kWindowMask) {
+    case kSharedWindow:
+      return Space::kShared;
+    case kLocalWindow:
+      return Space::kLocal;
+    case kParamWindow:
+      return Space::kParam;
+    default:
+      return Space::kGlobal;
+  }
+}
+
+const char* Doing(AccessKind kind) {
+  return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kWrite ? "writes" : "updates";
+}
+
+[[noreturn]] void OutOfBounds(const Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane,
+                              const std::string& near) {
+  Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
+       Text("%s %u bytes at 0x%llx: ", Doing(access.kind), access.bytes,
+            static_cast<unsigned long long>(access.address[lane])) +
+           near);
+}
+
+void CheckAlignment(const Warp& warp, const Instruction& instruction, const Access& access) {
+  if ((access.bytes & (access.bytes - 1)) != 0) return;
+  uint64_t low = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) low |= (access.mask >> l & 1) != 0 ? access.address[l] : 0;
+  if ((low & (access.bytes - 1)) == 0) return;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access.mask >> l & 1) == 0 || (access.address[l] & (access.bytes - 1)) == 0) continue;
+    Fail(warp, instruction, l, Fault::Kind::kMisaligned,
+         Text("%s %u bytes at 0x%llx, which is not a multiple of %u", Doing(access.kind), access.bytes,
+              static_cast<unsigned long long>(access.address[l]), access.bytes));
+  }
+}
+
+void Shape(Access* access) {
+  access->contiguous = access->uniform = false;
+  if (access->mask != ~0U) return;
+  bool row = true, same = true;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    row = row && access->host[l] == access->host[0] + static_cast<size_t>(l) * access->bytes;
+    same = same && access->host[l] == access->host[0];
+  }
+  access->contiguous = row;
+  access->uniform = same;
+}
+
+void CheckWritten(const Warp& warp, const Instruction& instruction, const Access& access, const uint8_t* written,
+                  uint64_t begin, const char* what) {
+  if (access.contiguous && AllWritten(written, access.address[0] - begin, uint64_t{access.bytes} * kLanes)) return;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access.mask >> l & 1) == 0 || AllWritten(written, access.address[l] - begin, access.bytes)) continue;
+    Fail(warp, instruction, l, Fault::Kind::kUninitialised,
+         Text("%s %u bytes at 0x%llx of %s memory that nothing has written", Doing(access.kind), access.bytes,
+              static_cast<unsigned long long>(access.address[l]), what));
+  }
+}
+
+// A load of shared memory may read what nothing has written, if nothing comes of it.
+void NoteUnwritten(Warp* warp, const Instruction& instruction, Access* access) {
+  const uint8_t* written = warp->block->shared_written.data();
+  if (access->contiguous && AllWritten(written, access->address[0], uint64_t{access->bytes} * kLanes)) return;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access->mask >> l & 1) == 0 || AllWritten(written, access->address[l], access->bytes)) continue;
+    access->unwritten |= 1U << l;
+    TaintFrom(*warp, instruction, l, access->address[l]);
+  }
+}
+
+// One buffer for all lanes: shared, parameters.
+void InBuffer(const Warp& warp, const Instruction& instruction, Access* access, uint8_t* data, uint64_t size,
+              const char* what) {
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access->mask >> l & 1) == 0) continue;
+    if (access->address[l] > size || access->bytes > size - access->address[l]) {
+      OutOfBounds(warp, instruction, *access, l,
+                  Text("the block has %llu bytes of %s memory", static_cast<unsigned long long>(size), what));
+    }
+    access->host[l] = data + access->address[l];
+  }
+}
+
+void InLocal(const Warp& warp, const Instruction& instruction, Access* access) {
+  const Block& block = *warp.block;
+  const uint64_t size = block.program->local_bytes;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access->mask >> l & 1) == 0) continue;
+    if (access->address[l] > size || access->bytes > size - access->address[l]) {
+      OutOfBounds(warp, instruction, *access, l,
+                  Text("the thread has %llu bytes of local memory", static_cast<unsigned long long>(size)));
+    }
+    access->host[l] =
+        const_cast<uint8_t*>(block.local.data()) + (uint64_t{warp.index} * kLanes + l) * size + access->address[l];
+  }
+}
+
+bool Within(const Region& region, uint64_t address, uint32_t bytes) {
+  return address >= region.begin && address - region.begin <= region.size &&
+         bytes <= region.size - (address - region.begin);
+}
+
+void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
+  const AddressSpace& memory = *warp.block->launch->memory;
+  const bool reads = access->kind != AccessKind::kWrite, writes = access->kind != AccessKind::kRead;
+  const bool uninitialised = warp.block->launch->checks.uninitialised && reads;
+  const Region* first = nullptr;
+  uint32_t outside = 0;  // lanes of other regions than the first's
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access->mask >> l & 1) == 0) continue;
+    const Region* region = first;
+    if (region == nullptr || !Within(*region, access->address[l], access->bytes)) {
+      region = memory.Find(access->address[l]);
+      if (region == nullptr || !Within(*region, access->address[l], access->bytes)) {
+        OutOfBounds(warp, instruction, *access, l, memory.Near(access->address[l]));
+      }
+      if (writes && region->read_only) OutOfBounds(warp, instruction, *access, l, "it is a constant of the module");
+      if (first == nullptr) first = region;
+      if (region != first) outside |= 1U << l;
+    }
+    access->host[l] = region->data + (access->address[l] - region->begin);
+    if (region != first && uninitialised && region->written != nullptr &&
+        !AllWritten(region->written, access->address[l] - region->begin, access->bytes)) {
+      Access one = *access;
+      one.mask = 1U << l;
+      CheckWritten(warp, instruction, one, region->written, region->begin, "global");
+    }
+  }
+  Shape(access);
+  if (outside != 0) access->contiguous = false;
+  if (!uninitialised || first == nullptr || first->written == nullptr) return;
+  if (outside == 0) return CheckWritten(warp, instruction, *access, first->written, first->begin, "global");
+  Access rest = *access;
+  rest.mask &= ~outside;
+  CheckWritten(warp, instruction, rest, first->written, first->begin, "global");
+}
+
+}  // namespace
+
+void Addresses(const Warp& warp, const Instruction& i, uint64_t* out) {
+  const auto displacement = static_cast<uint64_t>(i.displacement);
+  if (i.op[0] == kNoOperand) {
+    for (uint32_t l = 0; l < kLanes; ++l) out[l] = displacement;
+  } else if (i.op[7] == 8) {
+    const auto* base = reinterpret_cast<const uint64_t*>(warp.registers + i.op[0]);
+    for (uint32_t l = 0; l < kLanes; ++l) out[l] = base[l] + displacement;
+  } else {
+    const auto* base = reinterpret_cast<const uint32_t*>(warp.registers + i.op[0]);
+    for (uint32_t l = 0; l < kLanes; ++l) out[l] = uint32_t(base[l] + displacement);
+  }
+}
+
+void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresses, uint32_t* remaining,
+            Access* access) {
+  Block& block = *warp.block;
+  access->space = instruction.space;
+  access->mask = *remaining;
+  access->unwritten = 0;
+  if (!warp.taint.empty()) NeedUntainted(warp, instruction, instruction.op[0], *remaining, "has an address from");
+  uint64_t base = 0;
+  if (instruction.space == Space::kGeneric) {
+    access->space = WindowOf(addresses[First(*remaining)]);
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      if (WindowOf(addresses[l]) != access->space) access->mask &= ~(1U << l);
+    }
+    base = addresses[First(*remaining)] & kWindowMask;
+    if (access->space == Space::kGlobal) base = 0;
+  }
+  for (uint32_t l = 0; l < kLanes; ++l) access->address[l] = addresses[l] - base;
+  *remaining &= ~access->mask;
+  CheckAlignment(warp, instruction, *access);
+  switch (access->space) {
+    case Space::kShared:
+      InBuffer(warp, instruction, access, block.shared.data(), block.shared.size(), "shared");
+      Shape(access);
+      if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
+      if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);
+      return CheckWritten(warp, instruction, *access, block.shared_written.data(), 0, "shared");
+    case Space::kParam:
+      if (access->kind != AccessKind::kRead) {
+        Fail(warp, instruction, First(access->mask), Fault::Kind::kIllegalAddress,
+             "writes to the kernel's parameters, which are constant");
+      }
+      InBuffer(warp, instruction, access, const_cast<uint8_t*>(block.launch->parameters),
+               block.program->parameter_bytes, "parameter");
+      return Shape(access);
+    case Space::kLocal:
+      InLocal(warp, instruction, access);
+      return Shape(access);
+    case Space::kGeneric:
+    case Space::kGlobal:
+    case Space::kConst:
+      return InGlobal(warp, instruction, access);
+  }
+}
+
+void Wrote(Warp& warp, const Instruction& /*instruction*/, const Access& access) {
+  Block& block = *warp.block;
+  if (!block.launch->checks.uninitialised) return;
+  const auto mark = [&](uint8_t* written, uint64_t begin, uint32_t mask) {
+    if (access.contiguous) return MarkWritten(written, access.address[0] - begin, uint64_t{access.bytes} * kLanes);
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      if ((mask >> l & 1) != 0) MarkWritten(written, access.address[l] - begin, access.bytes);
+    }
+  };
+  if (access.space == Space::kShared) return mark(block.shared_written.data(), 0, access.mask);
+  if (access.space != Space::kGlobal) return;
+  const Region* region = nullptr;
+  if (access.contiguous) {
+    region = block.launch->memory->Find(access.address[0]);
+    if (region->written != nullptr) mark(region->written, region->begin, access.mask);
+    return;
+  }
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access.mask >> l & 1) == 0) continue;
+    if (region == nullptr || !Within(*region, access.address[l], access.bytes))
+      region = block.launch->memory->Find(access.address[l]);
+    if (region->written != nullptr) MarkWritten(region->written, access.address[l] - region->begin, access.bytes);
+  }
+}
+
+bool RacesChecked(const Warp& warp, const Access& access) {
+  return access.space == Space::kShared && warp.block->launch->checks.races;
+}
+
+void CheckRaces(Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane, bool same) {
+  const RaceShadow::Conflict conflict =
+      warp.block->races.Check(warp, lane, instruction, access.address[lane], access.bytes, access.kind, same);
+  if (!conflict.found) return;
+  const Source& other = warp.block->program->sources[conflict.other_statement];
+  Warp there = warp;
+  there.index = conflict.other / kLanes;
+  Fail(warp, instruction, lane, Fault::Kind::kRace,
+       Text("%s %u bytes of shared memory at 0x%llx, which %s %s at PTX line %u (%s) with no barrier in between",
+            Doing(access.kind), access.bytes, static_cast<unsigned long long>(access.address[lane]),
+            ThreadText(there, conflict.other % kLanes).c_str(), conflict.other_wrote ? "wrote" : "read", other.line,
+            other.op.c_str()));
+}
+
+}  // namespace kernpack::emulator

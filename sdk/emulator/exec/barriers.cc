@@ -1,0 +1,138 @@
+// Barriers of a block.
+#include <bit>
+
+#include "exec/block.h"
+#include "exec/fault.h"
+
+namespace kernpack::emulator {
+namespace {
+
+const Instruction& At(const Block& block, const Group& group) { return block.program->code[group.pc]; }
+
+uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
+
+// The lanes of a warp at a barrier. Throws Fault when its lanes wait in several places, where one is asked for.
+uint32_t AtBarrier(const Block& block, const Warp& warp, uint32_t barrier) {
+  uint32_t there = 0;
+  const Group* first = nullptr;
+  for (uint32_t g = 0; g < warp.group_count; ++g) {
+    const Group& group = warp.groups[g];
+    if (group.state != Group::State::kBarrier || group.barrier != barrier) continue;
+    there |= group.mask;
+    if (first == nullptr) first = &group;
+  }
+  if (there == 0) return 0;
+  for (uint32_t g = 0; g < warp.group_count; ++g) {
+    const Group& group = warp.groups[g];
+    const Instruction& aligned = At(block, *first);
+    if (&group == first || (group.pc == first->pc && group.state == first->state)) continue;
+    if (aligned.count == 0 && group.state == Group::State::kBarrier && group.barrier == barrier) continue;
+    const Source& other = block.program->sources[At(block, group).statement];
+    Fail(warp, aligned, First(first->mask), Fault::Kind::kDivergentBarrier,
+         Text("is a barrier that the lanes 0x%08x of the warp have reached, while 0x%08x wait at PTX line %u (%s): all "
+              "threads of a warp have to reach the same barrier",
+              first->mask, group.mask, other.line, other.op.c_str()));
+  }
+  return there;
+}
+
+struct Meeting {
+  std::vector<uint32_t> warps;
+  uint32_t expected = 0;  // threads; 0: all of the block
+  const Group* group = nullptr;
+};
+
+Meeting WhoIsAt(const Block& block, uint32_t barrier) {
+  Meeting meeting;
+  for (const Warp& warp : block.warps) {
+    if (warp.live() == 0 || AtBarrier(block, warp, barrier) != warp.live()) continue;
+    meeting.warps.push_back(warp.index);
+    for (uint32_t g = 0; g < warp.group_count; ++g) {
+      const Group& group = warp.groups[g];
+      meeting.group = &group;
+      const uint32_t count = At(block, group).op[1];
+      if (count == kNoOperand) continue;
+      meeting.expected = reinterpret_cast<const uint32_t*>(warp.registers + count)[First(group.mask)];
+    }
+  }
+  return meeting;
+}
+
+bool IsMet(const Block& block, uint32_t barrier, const Meeting& meeting) {
+  if (meeting.warps.empty()) return false;
+  const auto arrived = static_cast<uint32_t>(meeting.warps.size()) * kLanes + block.arrived[barrier];
+  const uint32_t expected = meeting.expected != 0 ? meeting.expected : block.expected[barrier];
+  if (expected != 0) return arrived >= expected;
+  for (const Warp& warp : block.warps) {
+    if (warp.live() != 0 && AtBarrier(block, warp, barrier) != warp.live()) return false;
+  }
+  return true;
+}
+
+// bar.red: how many predicates hold, whether all do, whether one does.
+void Reduce(Block* block, const Meeting& meeting) {
+  uint32_t holding = 0, threads = 0;
+  for (const uint32_t w : meeting.warps) {
+    const Warp& warp = block->warps[w];
+    for (uint32_t g = 0; g < warp.group_count; ++g) {
+      const Instruction& instruction = At(*block, warp.groups[g]);
+      if (instruction.variant == 0) return;
+      uint32_t predicate = *reinterpret_cast<const uint32_t*>(warp.registers + instruction.op[3]);
+      if ((instruction.flags & kNegateC) != 0) predicate = ~predicate;
+      holding += static_cast<uint32_t>(std::popcount(predicate & warp.groups[g].mask));
+      threads += static_cast<uint32_t>(std::popcount(warp.groups[g].mask));
+    }
+  }
+  for (const uint32_t w : meeting.warps) {
+    const Warp& warp = block->warps[w];
+    for (uint32_t g = 0; g < warp.group_count; ++g) {
+      const Instruction& instruction = At(*block, warp.groups[g]);
+      auto* out = reinterpret_cast<uint32_t*>(warp.registers + instruction.op[2]);
+      if (instruction.variant == 1) {
+        for (uint32_t l = 0; l < kLanes; ++l) out[l] = (warp.groups[g].mask >> l & 1) != 0 ? holding : out[l];
+      } else {
+        const bool holds = instruction.variant == 2 ? holding == threads : holding != 0;
+        *out = (*out & ~warp.groups[g].mask) | (holds ? warp.groups[g].mask : 0);
+      }
+    }
+  }
+}
+
+void Open(Block* block, uint32_t barrier, const Meeting& meeting) {
+  Reduce(block, meeting);
+  block->races.Join(block->warps, meeting.warps);
+  for (const uint32_t w : meeting.warps) {
+    Warp& warp = block->warps[w];
+    ++warp.clock;
+    for (uint32_t g = 0; g < warp.group_count; ++g) {
+      ++warp.groups[g].pc;
+      warp.groups[g].state = Group::State::kReady;
+      warp.groups[g].barrier = 0;
+    }
+  }
+  block->arrived[barrier] = block->expected[barrier] = 0;
+}
+
+}  // namespace
+
+bool OpenBarriers(Block* block) {
+  bool opened = false;
+  for (uint32_t barrier = 0; barrier < 16; ++barrier) {
+    const Meeting meeting = WhoIsAt(*block, barrier);
+    if (!IsMet(*block, barrier, meeting)) continue;
+    Open(block, barrier, meeting);
+    opened = true;
+  }
+  if (opened) return true;
+  for (const Warp& warp : block->warps) {
+    if (warp.live() == 0 || warp.group_count == 0) continue;
+    const Group& group = warp.groups[0];
+    Fail(warp, At(*block, group), First(group.mask), Fault::Kind::kDeadlock,
+         Text("waits at barrier %u for threads that never come: every other thread of the block has ended or waits "
+              "elsewhere",
+              group.barrier));
+  }
+  return false;
+}
+
+}  // namespace kernpack::emulator

@@ -1,0 +1,41 @@
+// What stops a kernel.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_FAULT_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_FAULT_H_
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace kernpack::emulator {
+
+struct Warp;
+struct Instruction;
+
+struct Fault : std::runtime_error {
+  enum class Kind : uint8_t {
+    kIllegalAddress,
+    kMisaligned,
+    kUninitialised,
+    kRace,
+    kDivergentBarrier,
+    kDeadlock,
+    kAssert,
+    kTrap,
+    kTimeout,
+  };
+  Fault(Kind what, const std::string& text) : std::runtime_error(text), kind(what) {}
+  Kind kind;
+};
+
+// Throws a Fault whose text names the kernel, block, thread, instruction and line: `lane` is the thread's.
+[[noreturn]] void Fail(const Warp& warp, const Instruction& instruction, uint32_t lane, Fault::Kind kind,
+                       const std::string& what);
+
+// "thread (3, 0, 0)"
+std::string ThreadText(const Warp& warp, uint32_t lane);
+
+__attribute__((format(printf, 1, 2))) std::string Text(const char* format, ...);
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_FAULT_H_

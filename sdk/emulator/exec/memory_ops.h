@@ -1,0 +1,24 @@
+// Instructions that touch memory. Operand 0 is the address' register (operand 7 its bytes a lane); the registers of values are
+// in Program::extra.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_MEMORY_OPS_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_MEMORY_OPS_H_
+
+#include <string_view>
+
+#include "program/program.h"
+
+namespace kernpack::emulator {
+
+void RunLoad(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunStore(Warp& warp, const Instruction& instruction, uint32_t mask);
+// atom, and red where there is no destination: operands 1 destination, 2 and 3 sources.
+void RunAtomic(Warp& warp, const Instruction& instruction, uint32_t mask);
+// cp.async: operand 0 is the shared address, operand 1 the global one (8 bytes a lane), operand 2 the bytes to read, if given.
+void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
+
+// Which update ".add.f32" of an atomic is; false where there is none such.
+bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant);
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_MEMORY_OPS_H_

@@ -1,0 +1,66 @@
+// Races on shared memory: two accesses of a word by different threads, one of them a write, with nothing that orders them.
+//
+// Order comes from barriers and, inside a warp, from bar.warp.sync. Each warp has a clock, which these advance; a barrier also
+// hands the clocks of its warps to each other. What happened at a clock that a warp has seen pass is before what it does now.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/warp.h"
+
+namespace kernpack::emulator {
+
+struct Instruction;
+
+class RaceShadow {
+ public:
+  enum class Access : uint8_t { kRead, kWrite, kAtomic };
+  struct Conflict {
+    bool found = false;
+    uint32_t other = 0;  // thread of the block
+    uint32_t other_statement = 0;
+    bool other_wrote = false;
+  };
+
+  // Forgets what was, for a block of that many warps with that much shared memory.
+  void Reset(uint64_t shared_bytes, uint32_t warps);
+  // These warps met at a barrier.
+  void Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met);
+
+  // One lane's access. `same`: a write that leaves the bytes as they are, which may repeat another of the same instruction.
+  Conflict Check(const Warp& warp, uint32_t lane, const Instruction& instruction, uint64_t offset, uint32_t bytes,
+                 Access access, bool same);
+
+ private:
+  static constexpr uint32_t kNobody = ~0U;
+  static constexpr uint32_t kMany = ~0U - 1;
+  // Of a word of four bytes: who wrote and read it last, when, and which of its bytes.
+  struct Word {
+    uint32_t writer = kNobody;
+    uint32_t write_clock = 0;
+    uint32_t reader = kNobody;  // kMany: threads of `read_warp`, or of several warps when that is kMany
+    uint32_t read_clock = 0;
+    uint32_t read_warp = 0;
+    uint32_t write_statement = 0;
+    uint32_t read_statement = 0;
+    uint64_t write_serial = 0;  // of the warp's instruction
+    uint8_t write_bytes = 0;
+    uint8_t read_bytes = 0;
+    bool atomic = false;
+  };
+  std::vector<Word> words_;
+  std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
+  uint32_t warps_ = 0;
+  uint32_t opened_ = 1;  // barriers of the whole block so far
+  bool partial_ = false;  // a barrier of some of the warps was used
+
+  bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
+  void One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access, bool same,
+           Conflict* out);
+};
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_RACE_H_

@@ -1,0 +1,280 @@
+// A launch: its blocks one after the other, on several threads of the host when there is much to do.
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "exec/block.h"
+#include "exec/fault.h"
+
+namespace kernpack::emulator {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kAlone = std::chrono::milliseconds(2);  // a launch that takes less gets one thread of the host
+constexpr uint8_t kPoison = 0xa5;
+
+uint32_t* Slot(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
+
+void Fill(Warp& warp, const Constant& constant) {
+  if (constant.lane_bytes == 0) {
+    *Slot(warp, constant.slot) = static_cast<uint32_t>(constant.bits);
+  } else if (constant.lane_bytes == 8) {
+    std::fill_n(reinterpret_cast<uint64_t*>(warp.registers + constant.slot), kLanes, constant.bits);
+  } else {
+    std::fill_n(Slot(warp, constant.slot), kLanes, static_cast<uint32_t>(constant.bits));
+  }
+}
+
+uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t lane) {
+  const Launch& launch = *block.launch;
+  const uint32_t thread = warp.index * kLanes + lane;
+  const auto shared = static_cast<uint32_t>(block.shared.size());
+  switch (special) {
+    case Special::kTidX:
+      return thread % launch.block[0];
+    case Special::kTidY:
+      return thread / launch.block[0] % launch.block[1];
+    case Special::kTidZ:
+      return thread / launch.block[0] / launch.block[1];
+    case Special::kNtidX:
+      return launch.block[0];
+    case Special::kNtidY:
+      return launch.block[1];
+    case Special::kNtidZ:
+      return launch.block[2];
+    case Special::kCtaidX:
+      return block.at[0];
+    case Special::kCtaidY:
+      return block.at[1];
+    case Special::kCtaidZ:
+      return block.at[2];
+    case Special::kNctaidX:
+      return launch.grid[0];
+    case Special::kNctaidY:
+      return launch.grid[1];
+    case Special::kNctaidZ:
+      return launch.grid[2];
+    case Special::kLaneId:
+      return lane;
+    case Special::kWarpId:
+      return warp.index;
+    case Special::kNwarpId:
+      return static_cast<uint32_t>(block.warps.size());
+    case Special::kSmId:
+      return 0;
+    case Special::kNsmId:
+      return 1;
+    case Special::kGridId:
+      return 0;
+    case Special::kLanemaskEq:
+      return 1U << lane;
+    case Special::kLanemaskLe:
+      return ~0U >> (31 - lane);
+    case Special::kLanemaskLt:
+      return (1U << lane) - 1;
+    case Special::kLanemaskGe:
+      return ~0U << lane;
+    case Special::kLanemaskGt:
+      return ~0U << lane << 1;
+    case Special::kDynamicShared:
+      return launch.dynamic_shared;
+    case Special::kTotalShared:
+      return shared;
+    case Special::kClusterNctaidX:
+      return launch.cluster[0];
+    case Special::kClusterNctaidY:
+      return launch.cluster[1];
+    case Special::kClusterNctaidZ:
+      return launch.cluster[2];
+    case Special::kClusterNctarank:
+      return launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+    case Special::kClusterCtaidX:
+      return block.at[0] % launch.cluster[0];
+    case Special::kClusterCtaidY:
+      return block.at[1] % launch.cluster[1];
+    case Special::kClusterCtaidZ:
+      return block.at[2] % launch.cluster[2];
+    case Special::kClusterCtarank:
+      return block.at[0] % launch.cluster[0] +
+             launch.cluster[0] *
+                 (block.at[1] % launch.cluster[1] + launch.cluster[1] * (block.at[2] % launch.cluster[2]));
+    case Special::kClock:
+    case Special::kClock64:
+    case Special::kGlobalTimer:
+      return 0;
+  }
+  return 0;
+}
+
+// Whether it differs from block to block.
+bool OfBlock(Special special) {
+  return (special >= Special::kCtaidX && special <= Special::kCtaidZ) ||
+         (special >= Special::kClusterCtaidX && special <= Special::kClusterCtarank);
+}
+
+// One thread of the host: a block's storage, used again for each block that it runs.
+class Worker {
+ public:
+  Worker(const Launch& launch, Clock::time_point deadline, const std::atomic<bool>* stop) : launch_(launch) {
+    const Program& program = *launch.program;
+    block_.launch = &launch;
+    block_.program = &program;
+    block_.deadline = deadline;
+    block_.stop = stop;
+    const uint32_t threads = block_.threads();
+    const uint32_t warps = (threads + kLanes - 1) / kLanes;
+    block_.shared.resize(program.shared_bytes + launch.dynamic_shared);
+    block_.shared_written.resize(block_.shared.size() / 8 + 1);
+    block_.local.resize(uint64_t{program.local_bytes} * warps * kLanes);
+    block_.registers.resize(uint64_t{program.register_bytes} * warps + 64);
+    block_.warps.resize(warps);
+    auto* base = block_.registers.data();
+    base += (64 - reinterpret_cast<uintptr_t>(base) % 64) % 64;
+    for (uint32_t w = 0; w < warps; ++w) {
+      Warp& warp = block_.warps[w];
+      warp.block = &block_;
+      warp.index = w;
+      warp.registers = base + size_t{w} * program.register_bytes;
+      const uint32_t lanes = std::min(kLanes, threads - w * kLanes);
+      warp.threads = lanes == kLanes ? ~0U : (1U << lanes) - 1;
+      for (const Constant& constant : program.constants) Fill(warp, constant);
+    }
+    if (launch.seed != 0) random_.seed(launch.seed);
+  }
+
+  void RunBlock(uint64_t linear) {
+    Start(linear);
+    std::vector<uint32_t> order(block_.warps.size());
+    std::iota(order.begin(), order.end(), 0U);
+    for (;;) {
+      if (launch_.seed != 0) std::shuffle(order.begin(), order.end(), random_);
+      bool waiting = true;
+      for (const uint32_t w : order) {
+        if (block_.warps[w].live() != 0 && !RunWarp(&block_.warps[w])) waiting = false;
+      }
+      if (!waiting) {
+        CheckTime();
+        continue;
+      }
+      if (!OpenBarriers(&block_)) return;
+      if (++rounds_ % 64 == 0) CheckTime();
+    }
+  }
+  Statistics Count() const {
+    Statistics all;
+    for (const Warp& warp : block_.warps) {
+      all.instructions += warp.instructions;
+      all.thread_instructions += warp.lanes_run;
+    }
+    return all;
+  }
+
+ private:
+  const Launch& launch_;
+  Block block_;
+  std::mt19937_64 random_;
+  uint64_t rounds_ = 0;
+  bool first_ = true;
+
+  void Start(uint64_t linear) {
+    block_.linear = linear;
+    block_.at[0] = static_cast<uint32_t>(linear % launch_.grid[0]);
+    block_.at[1] = static_cast<uint32_t>(linear / launch_.grid[0] % launch_.grid[1]);
+    block_.at[2] = static_cast<uint32_t>(linear / launch_.grid[0] / launch_.grid[1]);
+    std::fill(block_.shared.begin(), block_.shared.end(), kPoison);
+    std::fill(block_.shared_written.begin(), block_.shared_written.end(), uint8_t{0});
+    std::fill(block_.local.begin(), block_.local.end(), kPoison);
+    std::fill(std::begin(block_.arrived), std::end(block_.arrived), 0U);
+    std::fill(std::begin(block_.expected), std::end(block_.expected), 0U);
+    if (launch_.checks.races) block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()));
+    for (Warp& warp : block_.warps) {
+      warp.exited = warp.carry = 0;
+      warp.taint.clear();
+      warp.clock = 1;
+      warp.group_count = 1;
+      warp.groups[0] = Group();
+      warp.groups[0].mask = warp.threads;
+      for (const SpecialSlot& special : block_.program->specials) {
+        if (!first_ && !OfBlock(special.special)) continue;
+        for (uint32_t l = 0; l < kLanes; ++l) Slot(warp, special.slot)[l] = ValueOf(block_, warp, special.special, l);
+      }
+    }
+    first_ = false;
+  }
+
+  void CheckTime() const {
+    if (block_.stop->load(std::memory_order_relaxed)) throw Fault(Fault::Kind::kTimeout, "another block failed");
+    if (Clock::now() < block_.deadline) return;
+    for (const Warp& warp : block_.warps) {
+      if (warp.live() == 0 || warp.group_count == 0) continue;
+      Fail(warp, block_.program->code[warp.groups[0].pc], static_cast<uint32_t>(__builtin_ctz(warp.groups[0].mask)),
+           Fault::Kind::kTimeout,
+           Text("is still being run after %g seconds, the time limit (KERNPACK_EMULATOR_SECONDS)", launch_.seconds));
+    }
+  }
+};
+
+struct Shared {
+  std::atomic<uint64_t> next{0};
+  uint64_t blocks = 0;
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  Statistics statistics;
+
+  void Failed(std::exception_ptr what) {
+    const std::lock_guard lock(mutex);
+    if (failure == nullptr) failure = std::move(what);
+    stop = true;
+  }
+};
+
+// Takes blocks until there are none, or until `deadline`.
+void Take(Worker* worker, Shared* shared, const Clock::time_point* until) {
+  try {
+    while (!shared->stop.load(std::memory_order_relaxed)) {
+      const uint64_t block = shared->next.fetch_add(1, std::memory_order_relaxed);
+      if (block >= shared->blocks) break;
+      worker->RunBlock(block);
+      if (until != nullptr && Clock::now() > *until) return;
+    }
+  } catch (...) {
+    shared->Failed(std::current_exception());
+  }
+}
+
+}  // namespace
+
+Statistics Run(const Launch& launch) {
+  Shared shared;
+  shared.blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  const auto begin = Clock::now();
+  const auto deadline =
+      begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(launch.seconds));
+  Worker worker(launch, deadline, &shared.stop);
+  const auto alone = begin + kAlone;
+  Take(&worker, &shared, &alone);
+  std::vector<std::thread> threads;
+  std::vector<std::unique_ptr<Worker>> others;
+  for (uint32_t i = 1; i < launch.workers && shared.next + i < shared.blocks && !shared.stop; ++i) {
+    others.push_back(std::make_unique<Worker>(launch, deadline, &shared.stop));
+    threads.emplace_back(Take, others.back().get(), &shared, nullptr);
+  }
+  Take(&worker, &shared, nullptr);
+  for (std::thread& thread : threads) thread.join();
+  if (shared.failure != nullptr) std::rethrow_exception(shared.failure);
+  Statistics all = worker.Count();
+  for (const auto& other : others) {
+    const Statistics more = other->Count();
+    all.instructions += more.instructions;
+    all.thread_instructions += more.thread_instructions;
+  }
+  return all;
+}
+
+}  // namespace kernpack::emulator

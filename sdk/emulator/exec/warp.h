@@ -1,0 +1,46 @@
+// A warp while it runs.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_WARP_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_WARP_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace kernpack::emulator {
+
+struct Block;
+
+constexpr uint32_t kLanes = 32;
+
+// Lanes that are at one place. A warp that diverges is several of these.
+struct Group {
+  enum class State : uint8_t { kReady, kBarrier, kWarpSync, kCollective };
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  State state = State::kReady;
+  uint32_t barrier = 0;  // number of the barrier
+  uint32_t members = 0;  // whom it waits for
+};
+
+struct Warp {
+  unsigned char* registers = nullptr;
+  Block* block = nullptr;
+  uint32_t index = 0;      // in its block
+  uint32_t threads = 0;    // lanes that are threads
+  uint32_t exited = 0;
+  uint32_t carry = 0;      // CC.CF of each lane
+  uint32_t group_count = 0;
+  Group groups[kLanes];
+  uint64_t instructions = 0;
+  uint64_t lanes_run = 0;
+  std::vector<uint32_t>
+      taint;  // of each register, lanes with a value that nothing has written; empty until there is one
+  uint32_t taint_statement = 0, taint_lane = 0;
+  uint64_t taint_address = 0;
+  uint32_t clock = 1;      // counts what orders memory accesses inside the warp
+
+  uint32_t live() const { return threads & ~exited; }
+};
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_WARP_H_

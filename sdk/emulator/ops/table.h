@@ -1,0 +1,38 @@
+// The semantics of instructions: rows of a mnemonic, the types of its operands, and the code that runs it on 32 lanes. A family
+// of instructions has one table; the decoder knows rows only.
+#ifndef KERNPACK_SDK_EMULATOR_OPS_TABLE_H_
+#define KERNPACK_SDK_EMULATOR_OPS_TABLE_H_
+
+#include <cstdint>
+
+#include "program/program.h"
+
+namespace kernpack::emulator {
+
+// How an operand is held: what the decoder makes a slot for.
+enum class Held : uint8_t { kNone, kWord, kLong, kFloat, kDouble, kPredicate };
+
+struct Row {
+  const char* name;  // opcode and types, without the modifiers that `flags` allows
+  Handler run;
+  uint32_t flags;  // modifiers that it takes
+  Held operands[5];  // destination first
+};
+
+struct Table {
+  const Row* rows;
+  uint32_t count;
+};
+
+// The tables, compiled for several instruction sets; each list ends with an empty one.
+using TablesOf = const Table* (*)();
+const Table* TablesBase();
+const Table* TablesV3();
+const Table* TablesV4();
+
+// The row of a mnemonic, NULL when there is none.
+const Row* FindRow(const char* name);
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_OPS_TABLE_H_

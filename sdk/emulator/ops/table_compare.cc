@@ -1,0 +1,273 @@
+// Table: comparisons, predicates and selection.
+#include "ops/float.h"
+#include "ops/integer.h"
+#include "ops/small_float.h"
+
+namespace kernpack::emulator::KP_ISA {
+namespace {
+
+struct Eq {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != b && a == a && b == b;
+  }
+};
+struct Lt {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+struct Num {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a == a && b == b;
+  }
+};
+struct Nan {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != a || b != b;
+  }
+};
+template <class F>
+struct Unordered {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return Nan()(a, b) || F()(a, b);
+  }
+};
+
+inline float AsFloat(float a) { return a; }
+
+// How 16-bit words are read: as they are, or as floats.
+template <class T>
+struct Plain {
+  using Raw = T;
+  static T Read(T a) { return a; }
+};
+template <class S>
+struct AsSmall {
+  using Raw = uint16_t;
+  static double Read(uint16_t a) { return S::Read(a); }
+};
+
+template <class C, class F>
+inline uint32_t Compared(const Warp& warp, const Instruction& i) {
+  using Raw = typename C::Raw;
+  const Word<Raw>* a = In<Raw>(warp, i.op[1]);
+  const Word<Raw>* b = In<Raw>(warp, i.op[2]);
+  alignas(64) uint32_t bits[kLanes];
+  if constexpr (__is_same(Raw, float)) {
+    if ((i.flags & kFtz) != 0) {
+      for (uint32_t l = 0; l < kLanes; ++l) {
+        bits[l] = uint32_t(F()(Flushed(FromWord<Raw>(a[l])), Flushed(FromWord<Raw>(b[l])))) << l;
+      }
+      uint32_t flushed = 0;
+      for (uint32_t l = 0; l < kLanes; ++l) flushed |= bits[l];
+      return flushed;
+    }
+  }
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    bits[l] = uint32_t(F()(C::Read(FromWord<Raw>(a[l])), C::Read(FromWord<Raw>(b[l])))) << l;
+  }
+  uint32_t out = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) out |= bits[l];
+  return out;
+}
+
+inline uint32_t Combined(Warp& warp, const Instruction& i, uint32_t compared) {
+  if (i.op[3] == kNoOperand) return compared;
+  uint32_t c = Predicate(warp, i.op[3]);
+  if ((i.flags & kNegateC) != 0) c = ~c;
+  return (i.flags & kAnd) != 0 ? compared & c : (i.flags & kOr) != 0 ? compared | c : compared ^ c;
+}
+
+// setp: one predicate, and its opposite in a second.
+template <class C, class F>
+void Setp(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t compared = Compared<C, F>(warp, i);
+  const uint32_t first = Combined(warp, i, compared), second = Combined(warp, i, ~compared);
+  if (i.op[0] != kNoOperand) {
+    uint32_t& p = Predicate(warp, i.op[0]);
+    p = (p & ~mask) | (first & mask);
+  }
+  if (i.op[4] == kNoOperand) return;
+  uint32_t& q = Predicate(warp, i.op[4]);
+  q = (q & ~mask) | (second & mask);
+}
+
+// set: all ones, or 1.0, for true.
+template <class C, class F, uint32_t kTrue>
+void Set(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t bits = Combined(warp, i, Compared<C, F>(warp, i));
+  alignas(64) uint32_t out[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l) out[l] = (bits >> l & 1) != 0 ? kTrue : 0;
+  Store(warp, i.op[0], mask, out);
+}
+
+template <class W>
+void Select(Warp& warp, const Instruction& i, uint32_t mask) {
+  alignas(64) W out[kLanes];
+  const W* a = reinterpret_cast<const W*>(warp.registers + i.op[1]);
+  const W* b = reinterpret_cast<const W*>(warp.registers + i.op[2]);
+  const uint32_t p = Predicate(warp, i.op[3]);
+  for (uint32_t l = 0; l < kLanes; ++l) out[l] = (p >> l & 1) != 0 ? a[l] : b[l];
+  Store(warp, i.op[0], mask, out);
+}
+template <class T, class C>
+struct Slct {
+  T operator()(T a, T b, C c) const { return c >= 0 ? a : b; }
+};
+
+template <int kKind>
+void Logic(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t a = Predicate(warp, i.op[1]), b = Predicate(warp, i.op[2]);
+  uint32_t& d = Predicate(warp, i.op[0]);
+  d = (d & ~mask) | ((kKind == 0 ? a & b : kKind == 1 ? a | b : a ^ b) & mask);
+}
+template <bool kNot>
+void Copy(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t a = Predicate(warp, i.op[1]);
+  uint32_t& d = Predicate(warp, i.op[0]);
+  d = (d & ~mask) | ((kNot ? ~a : a) & mask);
+}
+
+struct Finite {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return __builtin_fabs(a) < __builtin_inf();
+  }
+};
+struct Infinite {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return __builtin_fabs(a) == __builtin_inf();
+  }
+};
+struct NotNumber {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return a != a;
+  }
+};
+struct IsNumber {
+  template <class T>
+  bool operator()(T a, T /*b*/) const {
+    return a == a;
+  }
+};
+// testp has one source, which is given twice.
+template <class T, class F>
+void Testp(Warp& warp, const Instruction& i, uint32_t mask) {
+  Instruction twice = i;
+  twice.op[2] = i.op[1];
+  Setp<Plain<T>, F>(warp, twice, mask);
+}
+
+constexpr Held W = Held::kWord, L = Held::kLong, F = Held::kFloat, D = Held::kDouble, P = Held::kPredicate;
+constexpr uint32_t kBool = kAnd | kOr | kXor;
+
+#define KP_SET1(op, type, C, H, ...)                                                        \
+  {"setp." op "." type, &Setp<C, __VA_ARGS__>, kBool | kFtz, {P, H, H, P, P}},              \
+      {"set." op ".u32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}},      \
+      {"set." op ".s32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}}, {    \
+    "set." op ".f32." type, &Set<C, __VA_ARGS__, 0x3f800000U>, kBool | kFtz, { W, H, H, P } \
+  }
+#define KP_EQUAL(type, T, H) KP_SET1("eq", type, Plain<T>, H, Eq), KP_SET1("ne", type, Plain<T>, H, Ne)
+#define KP_ORDER(type, T, H)                                                                        \
+  KP_EQUAL(type, T, H), KP_SET1("lt", type, Plain<T>, H, Lt), KP_SET1("le", type, Plain<T>, H, Le), \
+      KP_SET1("gt", type, Plain<T>, H, Gt), KP_SET1("ge", type, Plain<T>, H, Ge)
+#define KP_UNSIGNED(type, T, H)                                                                     \
+  KP_ORDER(type, T, H), KP_SET1("lo", type, Plain<T>, H, Lt), KP_SET1("ls", type, Plain<T>, H, Le), \
+      KP_SET1("hi", type, Plain<T>, H, Gt), KP_SET1("hs", type, Plain<T>, H, Ge)
+#define KP_FLOATS(type, C, H)                                                                      \
+  KP_SET1("eq", type, C, H, Eq), KP_SET1("ne", type, C, H, Ne), KP_SET1("lt", type, C, H, Lt),     \
+      KP_SET1("le", type, C, H, Le), KP_SET1("gt", type, C, H, Gt), KP_SET1("ge", type, C, H, Ge), \
+      KP_SET1("equ", type, C, H, Unordered<Eq>), KP_SET1("neu", type, C, H, Unordered<Ne>),        \
+      KP_SET1("ltu", type, C, H, Unordered<Lt>), KP_SET1("leu", type, C, H, Unordered<Le>),        \
+      KP_SET1("gtu", type, C, H, Unordered<Gt>), KP_SET1("geu", type, C, H, Unordered<Ge>),        \
+      KP_SET1("num", type, C, H, Num), KP_SET1("nan", type, C, H, Nan)
+#define KP_SELECT(type, Word, H)                   \
+  {                                                \
+    "selp." type, &Select<Word>, 0, { H, H, H, P } \
+  }
+#define KP_TESTP(op, Fn)                                \
+  {"testp." op ".f32", &Testp<float, Fn>, 0, {P, F}}, { \
+    "testp." op ".f64", &Testp<double, Fn>, 0, { P, D } \
+  }
+
+constexpr Row kRows[] = {
+    KP_EQUAL("b16", uint16_t, W),
+    KP_EQUAL("b32", uint32_t, W),
+    KP_EQUAL("b64", uint64_t, L),
+    KP_UNSIGNED("u16", uint16_t, W),
+    KP_UNSIGNED("u32", uint32_t, W),
+    KP_UNSIGNED("u64", uint64_t, L),
+    KP_ORDER("s16", int16_t, W),
+    KP_ORDER("s32", int32_t, W),
+    KP_ORDER("s64", int64_t, L),
+    KP_FLOATS("f32", Plain<float>, F),
+    KP_FLOATS("f64", Plain<double>, D),
+    KP_FLOATS("f16", AsSmall<Half>, W),
+    KP_FLOATS("bf16", AsSmall<Brain>, W),
+    KP_SELECT("b16", uint32_t, W),
+    KP_SELECT("u16", uint32_t, W),
+    KP_SELECT("s16", uint32_t, W),
+    KP_SELECT("f16", uint32_t, W),
+    KP_SELECT("bf16", uint32_t, W),
+    KP_SELECT("b32", uint32_t, W),
+    KP_SELECT("u32", uint32_t, W),
+    KP_SELECT("s32", uint32_t, W),
+    KP_SELECT("f32", uint32_t, F),
+    KP_SELECT("b64", uint64_t, L),
+    KP_SELECT("u64", uint64_t, L),
+    KP_SELECT("s64", uint64_t, L),
+    KP_SELECT("f64", uint64_t, D),
+    Row3<uint32_t, uint32_t, uint32_t, int32_t, Slct<uint32_t, int32_t>>("slct.b32.s32"),
+    Row3<uint32_t, uint32_t, uint32_t, int32_t, Slct<uint32_t, int32_t>>("slct.u32.s32"),
+    Row3<uint32_t, uint32_t, uint32_t, int32_t, Slct<uint32_t, int32_t>>("slct.s32.s32"),
+    Row3<float, float, float, int32_t, Slct<float, int32_t>>("slct.f32.s32"),
+    Row3<float, float, float, float, Slct<float, float>>("slct.f32.f32"),
+    Row3<uint32_t, uint32_t, uint32_t, float, Slct<uint32_t, float>>("slct.b32.f32"),
+    {"and.pred", &Logic<0>, 0, {P, P, P}},
+    {"or.pred", &Logic<1>, 0, {P, P, P}},
+    {"xor.pred", &Logic<2>, 0, {P, P, P}},
+    {"not.pred", &Copy<true>, 0, {P, P}},
+    {"mov.pred", &Copy<false>, 0, {P, P}},
+    KP_TESTP("finite", Finite),
+    KP_TESTP("infinite", Infinite),
+    KP_TESTP("notanumber", NotNumber),
+    KP_TESTP("number", IsNumber),
+};
+
+}  // namespace
+
+extern const Table kCompareTable;
+const Table kCompareTable{kRows, sizeof kRows / sizeof kRows[0]};
+
+}  // namespace kernpack::emulator::KP_ISA

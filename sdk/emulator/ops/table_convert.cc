@@ -1,0 +1,168 @@
+// Table: moves and conversions between types.
+#include "ops/float.h"
+#include "ops/integer.h"
+#include "ops/small_float.h"
+
+namespace kernpack::emulator::KP_ISA {
+namespace {
+
+// A type of cvt: what a register holds, and what is computed with.
+template <class T>
+struct Number {
+  using Raw = T;
+  static constexpr bool kFloat = false;
+  static T Read(T raw, uint32_t /*flags*/) { return raw; }
+};
+template <class T>
+struct Real {
+  using Raw = T;
+  static constexpr bool kFloat = true;
+  static T Read(T raw, uint32_t flags) { return Start(raw, flags); }
+  static T Write(double value, uint32_t /*flags*/) { return Canonical(static_cast<T>(value)); }
+};
+template <class S>
+struct Tiny {
+  using Raw = uint16_t;
+  static constexpr bool kFloat = true;
+  static double Read(uint16_t raw, uint32_t /*flags*/) { return S::Read(raw); }
+  static uint16_t Write(double value, uint32_t flags) {
+    if ((flags & kRelu) != 0 && value < 0) value = 0;
+    return S::Write(value, (flags & kRoundZero) != 0);
+  }
+};
+
+// To an integral value, by the current rounding mode.
+inline double Integral(double value) { return __builtin_nearbyint(value); }
+
+// Beyond the range: the nearest end. NaN: 0, or the least value where 64 bits are involved.
+template <class D>
+inline D ToInteger(double value, bool wide_source) {
+  if (value != value) return sizeof(D) == 8 || wide_source ? static_cast<D>(uint64_t{1} << (kBits<D> - 1)) : D(0);
+  constexpr double kLimit =
+      kSignedType<D> ? double(uint64_t{1} << (kBits<D> - 1)) : 2.0 * double(uint64_t{1} << (kBits<D> - 1));
+  constexpr D kMost =
+      kSignedType<D> ? static_cast<D>((uint64_t{1} << (kBits<D> - 1)) - 1) : static_cast<D>(~uint64_t{0});
+  constexpr D kLeast = kSignedType<D> ? static_cast<D>(uint64_t{1} << (kBits<D> - 1)) : D(0);
+  if (value >= kLimit) return kMost;
+  if (value < (kSignedType<D> ? -kLimit : 0.0)) return kLeast;
+  return static_cast<D>(value);
+}
+
+template <class D, class A>
+inline D SaturatedInteger(A a) {
+  constexpr bool kNegatives = kSignedType<A>;
+  const Int128 value = a;
+  constexpr Int128 kMost = kSignedType<D> ? (Int128{1} << (kBits<D> - 1)) - 1 : (Int128{1} << kBits<D>)-1;
+  constexpr Int128 kLeast = kSignedType<D> ? -(Int128{1} << (kBits<D> - 1)) : 0;
+  if (value > kMost) return static_cast<D>(kMost);
+  if (kNegatives && value < kLeast) return static_cast<D>(kLeast);
+  return static_cast<D>(a);
+}
+
+template <class To, class From>
+void Convert(Warp& warp, const Instruction& i, uint32_t mask) {
+  using D = typename To::Raw;
+  using A = typename From::Raw;
+  const uint32_t flags = i.flags;
+  if constexpr (!To::kFloat && !From::kFloat) {
+    if ((flags & kSat) == 0) return Map1<D, A>(warp, i, mask, [](A a) { return static_cast<D>(a); });
+    Map1<D, A>(warp, i, mask, [](A a) { return SaturatedInteger<D>(a); });
+  } else if constexpr (!To::kFloat) {
+    const Rounding rounding(flags);
+    Map1<D, A>(warp, i, mask, [flags](A a) {
+      return ToInteger<D>(Integral(static_cast<double>(From::Read(a, flags))), sizeof(A) == 8);
+    });
+  } else if constexpr (!From::kFloat) {
+    const Rounding rounding(flags);
+    if constexpr (sizeof(D) >= 4) {
+      Map1<D, A>(warp, i, mask, [flags](A a) {
+        const auto value = static_cast<D>(a);
+        return (flags & kSat) != 0 ? Saturated(value) : value;
+      });
+    } else {
+      Map1<D, A>(warp, i, mask, [flags](A a) { return To::Write(static_cast<double>(a), flags); });
+    }
+  } else {
+    const Rounding rounding(flags);
+    Map1<D, A>(warp, i, mask, [flags](A a) {
+      auto value = static_cast<double>(From::Read(a, flags));
+      if ((flags & kToInteger) != 0) value = Integral(value);
+      if ((flags & kSat) != 0) value = Saturated(value);
+      D out = To::Write(value, flags);
+      if constexpr (sizeof(D) == 4) out = (flags & kFtz) != 0 ? Flushed(out) : out;
+      return out;
+    });
+  }
+}
+
+// cvt.rn.f16x2.f32 d, a, b: a above b.
+template <class S>
+void Pack(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map2<uint32_t, float, float>(warp, i, mask, [flags](float a, float b) {
+    return uint32_t(Tiny<S>::Write(a, flags)) << 16 | Tiny<S>::Write(b, flags);
+  });
+}
+struct ToTf32 {
+  uint32_t operator()(float a) const {
+    const uint32_t bits = __builtin_bit_cast(uint32_t, a);
+    if (a != a || (bits & 0x7f800000U) == 0x7f800000U) return bits;
+    return (bits + 0x1000U) & ~0x1fffU;
+  }
+};
+
+constexpr Held W = Held::kWord, L = Held::kLong, F = Held::kFloat, D = Held::kDouble;
+constexpr uint32_t kAll = kFtz | kSat | kRounding | kToInteger | kRelu;
+
+#define KP_TO(to, To, HD)                                                \
+  {"cvt." to ".u8", &Convert<To, Number<uint8_t>>, kAll, {HD, W}},       \
+      {"cvt." to ".s8", &Convert<To, Number<int8_t>>, kAll, {HD, W}},    \
+      {"cvt." to ".u16", &Convert<To, Number<uint16_t>>, kAll, {HD, W}}, \
+      {"cvt." to ".s16", &Convert<To, Number<int16_t>>, kAll, {HD, W}},  \
+      {"cvt." to ".u32", &Convert<To, Number<uint32_t>>, kAll, {HD, W}}, \
+      {"cvt." to ".s32", &Convert<To, Number<int32_t>>, kAll, {HD, W}},  \
+      {"cvt." to ".u64", &Convert<To, Number<uint64_t>>, kAll, {HD, L}}, \
+      {"cvt." to ".s64", &Convert<To, Number<int64_t>>, kAll, {HD, L}},  \
+      {"cvt." to ".f16", &Convert<To, Tiny<Half>>, kAll, {HD, W}},       \
+      {"cvt." to ".bf16", &Convert<To, Tiny<Brain>>, kAll, {HD, W}},     \
+      {"cvt." to ".f32", &Convert<To, Real<float>>, kAll, {HD, F}}, {    \
+    "cvt." to ".f64", &Convert<To, Real<double>>, kAll, { HD, D }        \
+  }
+
+constexpr Row kRows[] = {
+    KP_TO("u8", Number<uint8_t>, W),
+    KP_TO("s8", Number<int8_t>, W),
+    KP_TO("u16", Number<uint16_t>, W),
+    KP_TO("s16", Number<int16_t>, W),
+    KP_TO("u32", Number<uint32_t>, W),
+    KP_TO("s32", Number<int32_t>, W),
+    KP_TO("u64", Number<uint64_t>, L),
+    KP_TO("s64", Number<int64_t>, L),
+    KP_TO("f16", Tiny<Half>, W),
+    KP_TO("bf16", Tiny<Brain>, W),
+    KP_TO("f32", Real<float>, F),
+    KP_TO("f64", Real<double>, D),
+    {"cvt.f16x2.f32", &Pack<Half>, kAll, {W, F, F}},
+    {"cvt.bf16x2.f32", &Pack<Brain>, kAll, {W, F, F}},
+    Row1<uint32_t, float, ToTf32>("cvt.rna.tf32.f32"),
+    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.b16"),
+    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.u16"),
+    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.s16"),
+    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.f16"),
+    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.bf16"),
+    Row1<uint32_t, uint32_t, Move<uint32_t>>("mov.b32"),
+    Row1<uint32_t, uint32_t, Move<uint32_t>>("mov.u32"),
+    Row1<uint32_t, uint32_t, Move<uint32_t>>("mov.s32"),
+    {"mov.f32", &Unary<uint32_t, uint32_t, Move<uint32_t>>, 0, {F, F}},
+    Row1<uint64_t, uint64_t, Move<uint64_t>>("mov.b64"),
+    Row1<uint64_t, uint64_t, Move<uint64_t>>("mov.u64"),
+    Row1<uint64_t, uint64_t, Move<uint64_t>>("mov.s64"),
+    {"mov.f64", &Unary<uint64_t, uint64_t, Move<uint64_t>>, 0, {D, D}},
+};
+
+}  // namespace
+
+extern const Table kConvertTable;
+const Table kConvertTable{kRows, sizeof kRows / sizeof kRows[0]};
+
+}  // namespace kernpack::emulator::KP_ISA

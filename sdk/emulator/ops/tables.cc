@@ -1,0 +1,23 @@
+// The tables of one instruction set.
+#include "ops/table.h"
+
+namespace kernpack::emulator {
+namespace KP_ISA {
+
+extern const Table kIntegerTable;
+extern const Table kFloatTable;
+extern const Table kCompareTable;
+extern const Table kConvertTable;
+
+}  // namespace KP_ISA
+
+#define KP_JOIN_(a, b) a##b
+#define KP_JOIN(a, b) KP_JOIN_(a, b)
+const Table* KP_JOIN(Tables, KP_ISA)() {
+  static constexpr uint32_t kCount = 4;
+  static const Table tables[kCount + 1] = {
+      KP_ISA::kIntegerTable, KP_ISA::kFloatTable, KP_ISA::kCompareTable, KP_ISA::kConvertTable, {nullptr, 0}};
+  return tables;
+}
+
+}  // namespace kernpack::emulator

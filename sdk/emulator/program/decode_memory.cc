@@ -1,0 +1,233 @@
+// Loads, stores, atomics, addresses between spaces.
+#include <algorithm>
+
+#include "exec/memory_ops.h"
+#include "program/decoder.h"
+
+namespace kernpack::emulator {
+namespace {
+
+bool StartsWith(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
+// Modifiers that say how, when and for whom, which all accesses here satisfy.
+void DropHints(Mnemonic* mnemonic) {
+  std::vector<std::string_view> drop;
+  for (const std::string_view part : mnemonic->parts()) {
+    for (const char* hint : {"volatile", "relaxed", "acquire", "release", "acq_rel", "weak",  "mmio",    "cta",
+                             "gpu",      "sys",     "cluster", "nc",      "ca",      "cg",    "cs",      "lu",
+                             "cv",       "wb",      "wt",      "L1",      "L2",      "level", "unified", "noftz"}) {
+      if (part == hint || StartsWith(part, std::string(hint) + "::")) drop.push_back(part);
+    }
+  }
+  for (const std::string_view part : drop) mnemonic->Take(part);
+}
+
+}  // namespace
+
+Space Decoder::TakeSpace(Mnemonic* mnemonic) const {
+  if (mnemonic->Take("global")) return Space::kGlobal;
+  if (mnemonic->Take("shared") || mnemonic->Take("shared::cta")) return Space::kShared;
+  if (mnemonic->Has("shared::cluster")) Refuse("isn't emulated: clusters have no shared memory in common here");
+  if (mnemonic->Take("local")) return Space::kLocal;
+  if (mnemonic->Take("const")) return Space::kConst;
+  if (mnemonic->Take("param") || mnemonic->Take("param::entry") || mnemonic->Take("param::func")) return Space::kParam;
+  return Space::kGeneric;
+}
+
+void Decoder::Address(const Operand& operand, Instruction* out) {
+  if (operand.kind != Operand::Kind::kAddress) Refuse("expected an address such as [%rd1+4]");
+  out->displacement = operand.value;
+  out->op[7] = 8;
+  if (operand.base_is_register) {
+    out->op[0] = frame_->slots[operand.reg];
+    out->op[7] = LaneBytes(operand.reg);
+    if (out->op[7] == 0) Refuse("has a predicate as its address");
+    return;
+  }
+  if (operand.name.empty()) return;
+  Place place{};
+  if (!Resolve(operand.name, &place)) Refuse("names '" + operand.name + "', which is not declared");
+  out->displacement += static_cast<int64_t>(place.offset);
+  // A parameter of a call lies in local memory.
+  if (out->space == Space::kParam && place.space == Space::kLocal) out->space = Space::kLocal;
+  if (out->space == Space::kGeneric) {
+    out->space = place.space;
+  } else if (out->space != place.space && !(out->space == Space::kConst && place.space == Space::kGlobal)) {
+    Refuse("names '" + operand.name + "', which is in another state space");
+  }
+}
+
+void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
+  Instruction out = Start();
+  DropHints(&mnemonic);
+  out.space = TakeSpace(&mnemonic);
+  if (mnemonic.Take("v2")) out.count = 2;
+  if (mnemonic.Take("v4")) out.count = 4;
+  if (mnemonic.Take("v8")) out.count = 8;
+  if (mnemonic.parts().size() < 2) Refuse("has no type of memory");
+  if (mnemonic.parts().size() != 2)
+    Refuse("isn't emulated: the modifier ." + std::string(mnemonic.parts()[1]) + " is not known here");
+  const std::string_view type = mnemonic.type();
+  out.bytes = static_cast<uint8_t>(TypeBytes(type));
+  if (out.bytes == 0 || type == "pred") Refuse("has no type of memory");
+  if (out.bytes > 8) Refuse("of 128 bits isn't emulated");
+  out.is_signed = type[0] == 's';
+  Expect(2, 3);  // the third is a cache policy
+  const Operand& address = Need(load ? 1 : 0);
+  const Operand& value = Need(load ? 0 : 1);
+  Address(address, &out);
+  std::vector<Operand> single;
+  if (value.kind != Operand::Kind::kVector) single.push_back(value);
+  const std::vector<Operand>& elements = value.kind == Operand::Kind::kVector ? value.elements : single;
+  if (elements.size() != out.count)
+    Refuse("has a vector of " + std::to_string(elements.size()) + ", not " + std::to_string(out.count));
+  std::vector<uint32_t> slots;
+  for (const Operand& element : elements) {
+    if (element.kind == Operand::Kind::kRegister) {
+      const uint32_t bytes = LaneBytes(element.reg);
+      if (bytes != 4 && bytes != 8)
+        Refuse("loads and stores registers of 32 and 64 bits, not '" + frame_->function->registers[element.reg].name +
+               "'");
+      if (bytes == 4 && out.bytes == 8) Refuse("has a register of 32 bits for 8 bytes");
+      out.wide = bytes == 8;
+      slots.push_back(frame_->slots[element.reg]);
+    } else if (load) {
+      if (element.kind != Operand::Kind::kSink) Refuse("expected a register as its destination");
+      slots.push_back(kNoOperand);
+      if (out.bytes == 8) out.wide = true;
+    } else {
+      out.wide = out.wide || out.bytes == 8;
+      const Held held = out.wide        ? (type == "f64" ? Held::kDouble : Held::kLong)
+                        : type == "f32" ? Held::kFloat
+                                        : Held::kWord;
+      slots.push_back(Input(element, held, type));
+    }
+  }
+  // A destination that is also the address is written last of all lanes' reads: addresses are taken before.
+  out.extra = static_cast<uint32_t>(program_.extra.size());
+  program_.extra.insert(program_.extra.end(), slots.begin(), slots.end());
+  out.run = load ? RunLoad : RunStore;
+  Emit(out);
+}
+
+void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
+  Instruction out = Start();
+  DropHints(&mnemonic);
+  out.space = TakeSpace(&mnemonic);
+  mnemonic.Take("ftz");
+  if (mnemonic.parts().size() != 3) Refuse("isn't emulated");
+  const std::string_view operation = mnemonic.parts()[1], type = mnemonic.type();
+  if (!FindAtomic(operation, type, &out.variant))
+    Refuse("isn't emulated: there is no update ." + std::string(operation) + "." + std::string(type));
+  out.bytes = static_cast<uint8_t>(TypeBytes(type));
+  out.wide = out.bytes == 8;
+  const size_t first = returns ? 1 : 0;
+  const size_t sources = operation == "cas" ? 2 : 1;
+  Expect(first + 1 + sources, first + 2 + sources);
+  Address(Need(first), &out);
+  const Held held = type == "f32" ? Held::kFloat : type == "f64" ? Held::kDouble : out.wide ? Held::kLong : Held::kWord;
+  out.op[2] = Input(Need(first + 1), held, type);
+  if (sources == 2) out.op[3] = Input(Need(first + 2), held, type);
+  std::vector<Instruction> after;
+  if (returns && Need(0).kind != Operand::Kind::kSink) out.op[1] = Output(Need(0), held, type, &after);
+  out.run = RunAtomic;
+  Emit(out);
+  for (const Instruction& copy : after) Emit(copy);
+}
+
+void Decoder::CopyAsync(Mnemonic mnemonic) {
+  if (mnemonic.Has("bulk") || mnemonic.Has("mbarrier")) Refuse("isn't emulated");
+  if (mnemonic.Has("commit_group") || mnemonic.Has("wait_group") || mnemonic.Has("wait_all"))
+    return;  // copies are done at once
+  Expect(3, 5);
+  Instruction out = Start();
+  out.space = Space::kShared;
+  Address(Need(0), &out);
+  Instruction source = out;
+  source.space = Space::kGlobal;
+  Address(Need(1), &source);
+  if (source.op[0] != kNoOperand && source.op[7] != 8) Refuse("expected a global address of 64 bits");
+  out.op[1] = source.op[0];
+  out.target = static_cast<uint32_t>(source.displacement);
+  if (source.op[0] == kNoOperand) {
+    out.op[1] = ConstantSlot(8, static_cast<uint64_t>(source.displacement));
+    out.target = 0;
+  }
+  if (Need(2).kind != Operand::Kind::kInteger) Refuse("expected 4, 8 or 16 bytes");
+  out.bytes = static_cast<uint8_t>(Need(2).value);
+  if (out.bytes != 4 && out.bytes != 8 && out.bytes != 16) Refuse("expected 4, 8 or 16 bytes");
+  if (statement_->operands.size() > 3 && !mnemonic.Has("L2::cache_hint"))
+    out.op[2] = Input(Need(3), Held::kWord, "u32");
+  out.run = RunCopyAsync;
+  Emit(out);
+}
+
+// cvta: to a generic address, or back.
+void Decoder::ToSpace(Mnemonic mnemonic) {
+  Expect(2, 2);
+  const bool back = mnemonic.Take("to");
+  const Space space = TakeSpace(&mnemonic);
+  const bool wide = mnemonic.type() == "u64";
+  if (!wide) Refuse("of 32 bits isn't emulated; expected '.address_size 64'");
+  uint64_t window = space == Space::kShared  ? kSharedWindow
+                    : space == Space::kLocal ? kLocalWindow
+                    : space == Space::kParam ? kParamWindow
+                                             : 0;
+  // What a call gets in .param is in local memory here.
+  Place place{};
+  if (space == Space::kParam && Need(1).kind == Operand::Kind::kSymbol && Resolve(Need(1).name, &place) &&
+      place.space == Space::kLocal)
+    window = kLocalWindow;
+  Instruction out;
+  const uint32_t from = Input(Need(1), Held::kLong, "u64");
+  std::vector<Instruction> after;
+  const uint32_t to = Output(Need(0), Held::kLong, "u64", &after);
+  out = Start();
+  out.run = RowOf(back ? "sub.u64" : "add.u64");
+  out.op[0] = to;
+  out.op[1] = from;
+  out.op[2] = ConstantSlot(8, window);
+  Emit(out);
+  for (const Instruction& copy : after) Emit(copy);
+}
+
+void Decoder::IsSpace(Mnemonic mnemonic) {
+  Expect(2, 2);
+  const Space space = TakeSpace(&mnemonic);
+  const uint64_t window = space == Space::kShared  ? kSharedWindow
+                          : space == Space::kLocal ? kLocalWindow
+                          : space == Space::kParam ? kParamWindow
+                                                   : 0;
+  const uint32_t from = Input(Need(1), Held::kLong, "u64");
+  const uint32_t top = NewSlot(8);
+  Instruction mask = Start();
+  mask.run = RowOf("and.b64");
+  mask.op[0] = top;
+  mask.op[1] = from;
+  mask.op[2] = ConstantSlot(8, kWindowMask);
+  Emit(mask);
+  Instruction compare = Start();
+  compare.run = RowOf("setp.eq.u64");
+  compare.op[0] = PredicateOf(Need(0));
+  compare.op[1] = top;
+  compare.op[2] = ConstantSlot(8, window);
+  Emit(compare);
+}
+
+bool Decoder::Memory(Mnemonic mnemonic) {
+  const std::string_view opcode = mnemonic.opcode();
+  if (opcode == "ld" || opcode == "ldu") return LoadOrStore(mnemonic, true), true;
+  if (opcode == "st") return LoadOrStore(mnemonic, false), true;
+  if (opcode == "atom") return Atomic(mnemonic, true), true;
+  if (opcode == "red") {
+    if (mnemonic.Has("async")) Refuse("isn't emulated");
+    return Atomic(mnemonic, false), true;
+  }
+  if (opcode == "cp") return CopyAsync(mnemonic), true;
+  if (opcode == "cvta") return ToSpace(mnemonic), true;
+  if (opcode == "isspacep") return IsSpace(mnemonic), true;
+  return opcode == "prefetch" || opcode == "prefetchu" || opcode == "membar" || opcode == "fence" ||
+         opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
+}
+
+}  // namespace kernpack::emulator

@@ -1,0 +1,170 @@
+// A kernel as it is run: instructions whose operands are offsets into a warp's registers.
+//
+// A register is a slot of 32 lanes: 32 words of 4 bytes, or of 8 for 64-bit types; a predicate is one word with a bit per lane.
+// Immediates and special registers have slots as well, filled before the kernel begins.
+#ifndef KERNPACK_SDK_EMULATOR_PROGRAM_PROGRAM_H_
+#define KERNPACK_SDK_EMULATOR_PROGRAM_PROGRAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ptx/syntax.h"
+
+namespace kernpack::emulator {
+
+struct Warp;
+struct Instruction;
+using Handler = void (*)(Warp& warp, const Instruction& instruction, uint32_t mask);
+
+constexpr uint32_t kNoOperand = ~0U;
+
+enum class Flow : uint8_t {
+  kPlain,  // run, then on to the next
+  kCollective,  // the same, once all lanes of the member mask are here
+  kBranch,
+  kBranchIndexed,
+  kExit,
+  kBarrier,
+  kArrive,
+  kWarpSync,
+};
+
+// What modifiers say, of those that change what a handler does.
+enum Flags : uint32_t {
+  kFtz = 1,
+  kSat = 2,
+  kRoundZero = 4,
+  kRoundDown = 8,
+  kRoundUp = 16,
+  kRounding = kRoundZero | kRoundDown | kRoundUp,
+  kToInteger = 32,  // .rni and its like
+  kPropagateNan = 64,
+  kRelu = 128,
+  kAnd = 256,
+  kOr = 512,
+  kXor = 1024,
+  kNegateC = 2048,  // the third source is a negated predicate
+  kClamp = 4096,
+  kCarryOut = 8192,
+  kRoundAway = 16384,
+  kAtomic = 32768,
+};
+
+// Variants of instructions of the tables that are looked at apart, and of calls of functions that the driver has.
+constexpr uint8_t kSelects = 251, kCompares = 252, kBuiltIn = 253;
+
+struct Instruction {
+  Handler run = nullptr;
+  Flow flow = Flow::kPlain;
+  bool guard_negated = false;
+  Space space = Space::kGeneric;
+  uint8_t bytes = 0;  // of an element of memory
+  uint8_t count = 1;  // elements of a vector
+  bool is_signed = false;
+  bool wide = false;  // registers of 8 bytes a lane
+  uint8_t variant = 0;  // what else tells handlers of a family apart
+  uint32_t guard = kNoOperand;
+  uint32_t flags = 0;
+  uint32_t target = 0;  // of a branch
+  uint32_t op[8] = {kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand};
+  uint32_t extra = 0;  // where further operands begin in Program::extra
+  int64_t displacement = 0;
+  uint32_t statement = 0;  // index into Program::sources
+};
+
+struct Source {
+  uint32_t line = 0;
+  std::string op;
+  std::string file;
+  uint32_t file_line = 0;
+};
+
+struct Constant {
+  uint32_t slot;
+  uint32_t lane_bytes;  // 4 or 8; 0 for a predicate
+  uint64_t bits;
+};
+
+enum class Special : uint8_t {
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneId,
+  kWarpId,
+  kNwarpId,
+  kSmId,
+  kNsmId,
+  kGridId,
+  kLanemaskEq,
+  kLanemaskLe,
+  kLanemaskLt,
+  kLanemaskGe,
+  kLanemaskGt,
+  kDynamicShared,
+  kTotalShared,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterNctarank,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterCtarank,
+  kClock,
+  kClock64,
+  kGlobalTimer,
+};
+
+struct SpecialSlot {
+  uint32_t slot;
+  Special special;
+};
+
+struct Program {
+  std::string name;
+  std::vector<Instruction> code;
+  std::vector<uint32_t> extra;
+  std::vector<Source> sources;
+  std::vector<Constant> constants;
+  std::vector<SpecialSlot> specials;
+  uint32_t register_bytes = 0;  // of a warp
+  uint32_t shared_bytes = 0;  // static ones
+  uint32_t shared_align = 16;
+  uint32_t local_bytes = 0;  // of a thread
+  uint32_t parameter_bytes = 0;
+  struct Parameter {
+    uint32_t offset;
+    uint32_t bytes;
+  };
+  std::vector<Parameter> parameters;
+  uint32_t max_threads = 1024;
+  uint32_t required_threads[3] = {0, 0, 0};
+  bool needs_cluster = false;
+};
+
+// The address of a variable of the module; false when there is none of that name.
+using FindVariable = std::function<bool(const std::string& name, uint64_t* address)>;
+
+// Throws PtxError: what is not emulated is said here, with its line.
+Program Decode(const Module& module, const Function& entry, const FindVariable& find);
+
+// Generic addresses of the windows in which shared, local and parameter memory are seen.
+constexpr uint64_t kSharedWindow = uint64_t{1} << 56;
+constexpr uint64_t kLocalWindow = uint64_t{2} << 56;
+constexpr uint64_t kParamWindow = uint64_t{3} << 56;
+constexpr uint64_t kWindowMask = uint64_t{0xff} << 56;
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_PROGRAM_PROGRAM_H_

@@ -1,0 +1,154 @@
+// Bugs that a kernel may have, planted one by one: each is found, and the message says where.
+#include "support.h"
+
+namespace kernpack::emulator {
+namespace {
+
+struct Planted {
+  const char* name;
+  const char* body;
+  const char* says;        // a part of the message
+  uint32_t block = 32;
+  const char* before = "";
+};
+
+// Parameters: rd0 an array of 64 words, rd1 one of 64 words that nothing has written, rd2 one of 10 bytes. rd20 is 4 * tid.
+constexpr Planted kPlanted[] = {
+    {"ReadsBehindTheEnd", "add.s64 %rd3, %rd0, %rd20; ld.global.u32 %r1, [%rd3+132];",
+     "thread (31, 0, 0), PTX line 12: ld.global.u32 reads 4 bytes at"},
+    {"WritesBehindTheEnd", "add.s64 %rd3, %rd0, %rd20; st.global.u32 [%rd3+252], %r0;",
+     "thread (1, 0, 0), PTX line 12: st.global.u32 writes 4 bytes at"},
+    {"ReadsBeforeTheBeginning", "add.s64 %rd3, %rd0, %rd20; ld.global.u32 %r1, [%rd3+-4];",
+     "thread (0, 0, 0), PTX line 12: ld.global.u32 reads"},
+    {"VectorBeyondTheEnd", "ld.global.v2.u32 {%r1, %r2}, [%rd2+8];", "reads 8 bytes"},
+    {"NullPointer", "mov.u64 %rd3, 0; st.global.u32 [%rd3], %r0;", "writes 4 bytes at 0x0"},
+    {"Misaligned", "ld.global.u32 %r1, [%rd0+2];", "which is not a multiple of 4"},
+    {"MisalignedVector", "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd0+8];", "which is not a multiple of 16"},
+    {"MisalignedShared", ".shared .align 8 .b8 s[64]; st.shared.u64 [s+4], %rd0;", "which is not a multiple of 8"},
+    {"NeverWrittenGlobal", "add.s64 %rd3, %rd1, %rd20; ld.global.u32 %r1, [%rd3];",
+     "of global memory that nothing has written"},
+    {"PartlyWrittenGlobal", "mov.b16 %rs0, 1; st.global.b16 [%rd1], %rs0; ld.global.u32 %r1, [%rd1];",
+     "of global memory that nothing has written"},
+    {"AtomicOnNeverWritten", "red.global.add.u32 [%rd1+8], 1;", "updates 4 bytes"},
+    {"NeverWrittenShared",
+     ".shared .align 4 .b8 s[128]; ld.shared.u32 %r1, [s]; add.u32 %r2, %r1, 1; st.global.u32 [%rd0], %r2;",
+     "stores a value made from shared memory that nothing has written: PTX line 12 (ld.shared.u32) read it"},
+    {"JumpsByNeverWrittenShared",
+     ".shared .align 4 .b8 s[128]; ld.shared.u32 %r1, [s]; setp.eq.u32 %p1, %r1, 0; @%p1 bra $a; $a:",
+     "is decided by a value made from shared memory that nothing has written"},
+    {"AddressFromNeverWrittenShared",
+     ".shared .align 8 .b8 s[128]; ld.shared.u64 %rd5, [s]; ld.global.u32 %r1, [%rd5];",
+     "has an address from a value made from shared memory"},
+    {"CopiesNeverWrittenShared",
+     ".shared .align 4 .b8 s[256]; ld.shared.u32 %r1, [s]; st.shared.u32 [s+4], %r1; bar.warp.sync -1; ld.shared.u32 "
+     "%r2, [s+4]; st.global.u32 [%rd0], %r2;",
+     "stores a value made from shared memory"},
+    {"SharedBeyondTheEnd",
+     ".shared .align 4 .b8 s[64]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], "
+     "%r0;",
+     "thread (16, 0, 0), PTX line 12: st.shared.u32 writes 4 bytes at 0x40: the block has 64 bytes of shared memory"},
+    {"LocalBeyondTheEnd", ".local .align 8 .b8 l[16]; mov.u64 %rd3, l; st.local.u32 [%rd3+16], %r0;",
+     "the thread has 16 bytes of local memory"},
+    {"GenericSharedBeyondTheEnd",
+     ".shared .align 4 .b8 s[64]; mov.u64 %rd3, s; cvta.shared.u64 %rd4, %rd3; st.u32 [%rd4+64], %r0;",
+     "of shared memory"},
+    {"WritesParameters", "mov.b64 %rd3, p0; cvta.param.u64 %rd4, %rd3; st.u32 [%rd4], %r0;",
+     "the kernel's parameters, which are constant"},
+    {"NeighboursWithoutABarrier",
+     ".shared .align 4 .b8 s[512]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], "
+     "%r0; xor.b32 %r3, %r0, 32; shl.b32 %r3, %r3, 2; mov.u32 %r4, s; add.u32 %r4, %r4, %r3; setp.lt.u32 %p1, %r0, 32; "
+     "@%p1 bar.sync 1, 32; @!%p1 ld.shared.u32 %r5, [%r4];",
+     "with no barrier in between", 64},
+    {"WriteAfterReadWithoutABarrier",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], %r0; bar.sync 0; ld.shared.u32 %r1, "
+     "[s]; setp.eq.u32 %p2, %r0, 33; @%p2 st.shared.u32 [s], %r1;",
+     "read at PTX line 12 (ld.shared.u32) with no barrier in between", 64},
+    {"TwoWritersOfAWord", ".shared .align 4 .b8 s[4]; st.shared.u32 [s], %r0;",
+     "wrote at PTX line 12 (st.shared.u32) with no barrier in between"},
+    {"TwoWarpsWriteTheSame", ".shared .align 4 .b8 s[4]; mov.u32 %r1, 7; st.shared.u32 [s], %r1;",
+     "with no barrier in between", 64},
+    {"WithinAWarpWithoutSync",
+     ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], "
+     "%r0; xor.b32 %r4, %r2, 4; add.u32 %r4, %r1, %r4; ld.shared.u32 %r5, [%r4];",
+     "with no barrier in between"},
+    {"AtomicAgainstPlain",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], %r0; atom.shared.add.u32 %r1, [s], "
+     "1;",
+     "with no barrier in between"},
+    {"BarrierInOneBranch", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; bar.sync 0; bra $b; $a: bar.sync 0; $b:",
+     "all threads of a warp have to reach the same barrier"},
+    {"BarrierThatHalfTheBlockSkips", "setp.lt.u32 %p1, %r0, 32; @%p1 bar.sync 1; @!%p1 bar.sync 2;",
+     "waits at barrier 1 for threads that never come", 64},
+    {"BarrierForMoreThanThereAre", "bar.sync 1, 128;", "waits at barrier 1 for threads that never come", 64},
+    {"ShuffleInOneBranch", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; shfl.sync.idx.b32 %r1, %r0, 0, 31, -1; $a:",
+     "takes the value of lane 0, which takes no part"},
+    {"ShuffleOutsideItsMask", "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;",
+     "is run by a lane that its member mask 0x0000ffff leaves out"},
+    {"ShuffleOfWhoIsNotThere",
+     "setp.lt.u32 %p1, %r0, 16; @!%p1 bra $a; shfl.sync.idx.b32 %r1, %r0, 20, 31, 0xffff; $a:",
+     "takes the value of lane 20, which takes no part"},
+    {"Trap", "setp.eq.u32 %p1, %r0, 3; @%p1 trap;", "thread (3, 0, 0), PTX line 12: trap was reached"},
+};
+
+class PlantedBugs : public testing::TestWithParam<Planted> {};
+
+TEST_P(PlantedBugs, IsFound) {
+  TestMemory memory;
+  const uint64_t array = memory.Add(std::vector<uint32_t>(64, 1)), fresh = memory.Room(256),
+                 bytes = memory.Add(std::vector<uint8_t>(10, 1));
+  const std::string said =
+      RunText(Kernel(3, GetParam().body, GetParam().before), memory, {array, fresh, bytes}, {1, GetParam().block});
+  EXPECT_NE(said.find(GetParam().says), std::string::npos) << "it says: " << said;
+  EXPECT_EQ(said.find("kernel k, block (0, 0, 0), thread ("), 0U) << said;
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, PlantedBugs, testing::ValuesIn(kPlanted),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PlantedBug, AKernelThatNeverEnds) {
+  TestMemory memory;
+  const std::string said = RunText(Kernel(0, "$again: bra $again;"), memory, {}, {1, 32, 0, 0.2});
+  EXPECT_NE(said.find("is still being run after 0.2 seconds, the time limit"), std::string::npos) << said;
+}
+
+// What looks alike and is right.
+struct Right {
+  const char* name;
+  const char* body;
+  uint32_t block = 32;
+};
+constexpr Right kRight[] = {
+    {"AllLanesWriteTheSame", ".shared .align 4 .b8 s[4]; mov.u32 %r1, 7; st.shared.u32 [s], %r1;"},
+    {"NeverWrittenSharedThatIsThrownAway",
+     ".shared .align 4 .b8 s[128]; ld.shared.u32 %r1, [s]; setp.eq.u32 %p1, %r0, 99; selp.u32 %r2, %r1, 5, %p1; "
+     "setp.gt.u32 %p2, %r2, 3; @%p2 bra $a; $a:"},
+    {"WithinAWarpWithSync",
+     ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], "
+     "%r0; bar.warp.sync -1; xor.b32 %r4, %r2, 4; add.u32 %r4, %r1, %r4; ld.shared.u32 %r5, [%r4];"},
+    {"BytesOfAWord",
+     ".shared .align 4 .b8 s[64]; mov.u32 %r1, s; add.u32 %r1, %r1, %r0; st.shared.u8 [%r1], %r0; ld.shared.u8 %r2, "
+     "[%r1];",
+     64},
+    {"AtomicsAmongThemselves",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; red.shared.add.u32 "
+     "[s], 1; bar.sync 0; ld.shared.u32 %r1, [s];",
+     128},
+    {"SomeThreadsEndBefore", "setp.ge.u32 %p1, %r0, 40; @%p1 exit; bar.sync 0;", 64},
+    {"SyncFromTwoPlaces", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; bar.warp.sync -1; bra $b; $a: bar.warp.sync -1; $b:"},
+    {"BarrierInALoop", "mov.u32 %r1, 0; $l: bar.sync 0; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 100; @%p1 bra $l;",
+     96},
+    {"ProducerAndConsumer",
+     ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; and.b32 %r2, %r0, 31; shl.b32 %r2, %r2, 2; add.u32 %r1, %r1, %r2; "
+     "setp.lt.u32 %p1, %r0, 32; @!%p1 bra $c; st.shared.u32 [%r1], %r0; bar.arrive 1, 64; bra $e; $c: bar.sync 1, 64; "
+     "$e:",
+     64},
+};
+class RightKernels : public testing::TestWithParam<Right> {};
+TEST_P(RightKernels, RaisesNoAlarm) {
+  TestMemory memory;
+  EXPECT_EQ(RunText(Kernel(0, GetParam().body), memory, {}, {2, GetParam().block}), "");
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, RightKernels, testing::ValuesIn(kRight),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace kernpack::emulator

@@ -1,0 +1,93 @@
+// PTX that is wrong, or not emulated, is refused with its line.
+#include "support.h"
+
+namespace kernpack::emulator {
+namespace {
+
+std::string Refused(const std::string& text) {
+  try {
+    Assemble(text);
+    return "accepted";
+  } catch (const PtxError& error) {
+    return error.what();
+  }
+}
+
+struct Wrong {
+  const char* name;
+  const char* body;
+  const char* says;
+};
+constexpr Wrong kWrong[] = {
+    {"Wgmma", "wgmma.fence.sync.aligned;", "PTX line 10: wgmma.fence.sync.aligned isn't emulated"},
+    {"Tma", "cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group isn't emulated"},
+    {"NoSuchInstruction", "frobnicate.b32 %r1, %r2;", "PTX line 10: frobnicate.b32 isn't emulated"},
+    {"NoSuchType", "add.f31 %f1, %f2, %f3;", "add.f31 isn't emulated"},
+    {"TooFewOperands", "add.u32 %r1, %r2;", "add.u32 has 2 operands; expected 3"},
+    {"TooManyOperands", "neg.s32 %r1, %r2, %r3;", "neg.s32 has 3 operands; expected 2"},
+    {"UndeclaredRegister", "add.u32 %r1, %r2, %r99;", "reads %r99, which isn't emulated"},
+    {"UndeclaredBase", "ld.global.u32 %r1, [%rd99];", "the register '%rd99' is not declared"},
+    {"UndeclaredName", "mov.u64 %rd1, nothing;", "names 'nothing', which is not declared"},
+    {"UndeclaredLabel", "bra $nowhere;", "the label '$nowhere' is not in k"},
+    {"NoPredicate", "@%r1 add.u32 %r1, %r2, %r3;", "is guarded by a register that is no predicate"},
+    {"PredicateAsNumber", "add.u32 %r1, %r2, %p1;", "takes no predicate"},
+    {"NoSemicolon", "add.u32 %r1, %r2, %r3", "expected ';', got 'ret'"},
+    {"NoModifierOfThis", "add.ftz.u32 %r1, %r2, %r3;", "has a modifier that add.u32 doesn't take"},
+    {"WrongSpace", "ld.shared.u64 %rd1, [p0];", "names 'p0', which is in another state space"},
+    {"SmallRegister", "ld.global.u64 %r1, [%rd0];", "has a register of 32 bits for 8 bytes"},
+    {"VectorOfAnotherSize", "ld.global.v4.u32 {%r1, %r2}, [%rd0];", "has a vector of 2, not 4"},
+    {"NoAddress", "ld.global.u32 %r1, %rd0;", "expected an address such as [%rd1+4]"},
+    {"UnknownFunction", "call.uni missing, ();", "calls 'missing', which is not declared"},
+    {"ShuffleWithoutSync", "shfl.idx.b32 %r1, %r2, 0, 31;", "without .sync isn't emulated"},
+    {"ClusterBarrier", "barrier.cluster.arrive;", "isn't emulated"},
+    {"UnknownSpecial", "mov.u32 %r1, %pm0;", "reads %pm0, which isn't emulated"},
+};
+class WrongPtx : public testing::TestWithParam<Wrong> {};
+TEST_P(WrongPtx, IsRefused) {
+  const std::string said = Refused(Kernel(1, GetParam().body));
+  EXPECT_NE(said.find(GetParam().says), std::string::npos) << said;
+  EXPECT_EQ(said.find("PTX line "), 0U) << said;
+}
+INSTANTIATE_TEST_SUITE_P(Instructions, WrongPtx, testing::ValuesIn(kWrong),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(WrongModule, IsRefused) {
+  EXPECT_EQ(Refused(""), "PTX line 1: expected '.version', got the end of the text");
+  EXPECT_EQ(Refused(".version 42\n"), "PTX line 1: expected a version such as 8.0, got '42'");
+  EXPECT_EQ(Refused(".version 1.4\n"), "PTX line 1: PTX version 1.4 is not known here; expected 6.0 to 9.9");
+  EXPECT_EQ(Refused(".version 8.0\n"), "PTX line 2: expected '.target', which names an architecture");
+  EXPECT_EQ(Refused(Header() + "this is none"),
+            "PTX line 4: expected a directive such as .entry or .global, got 'this'");
+  EXPECT_EQ(Refused(".version 8.0\n.target sm_80\n.address_size 32"), "PTX line 3: expected '.address_size 64'");
+  EXPECT_EQ(Refused(Header() + ".visible .entry k() { ret;"), "PTX line 4: expected '}' at the end of k");
+  EXPECT_EQ(Refused(Header() + "/* open"), "PTX line 4: a comment that begins here does not end");
+  EXPECT_EQ(Refused(Header() + ".global .b8 x[99999999999];"), "PTX line 4: the variable 'x' is larger than 4 GiB");
+  const std::string twice = ".func f() { call.uni f, (); ret; }\n";
+  EXPECT_NE(Refused(Kernel(0, "call.uni f, ();", twice)).find("recursion isn't emulated"), std::string::npos);
+}
+
+// Any beginning of a text, and any character changed, is refused or read; never a crash.
+TEST(WrongModule, CutOffOrChanged) {
+  const std::string text = Kernel(2, R"(
+    .shared .align 4 .b8 part[64];
+    setp.lt.and.u32 %p1|%p2, %r0, 5, !%p3;
+    @%p1 bra $a;
+    st.shared.v2.f32 [part+8], {%f1, 0f3F800000};
+    mov.b64 {%r1, %r2}, %rd1; mov.f64 %fd1, 1.5;
+    { .reg .b32 t; mov.u32 t, -3; }
+  $a:)",
+                                  ".global .align 4 .u32 table[3] = {1, 0x2, 3};\n");
+  ASSERT_EQ(Refused(text), "accepted");
+  for (size_t size = 0; size < text.size() - 4; ++size) EXPECT_NE(Refused(text.substr(0, size)), "accepted") << size;
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    for (const char c : {';', '{', '[', '"', '9', '%', '\0', '\xff'}) {
+      changed[i] = c;
+      SCOPED_TRACE(i);
+      Refused(changed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kernpack::emulator
