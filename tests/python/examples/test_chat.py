@@ -127,7 +127,7 @@ def test_damaged_files_are_errors(k, tmp_path):
     rng, path = random.Random(0), tmp_path / "damaged.gguf"
     names = whole.index(b"token_embd.weight") + 1500
     cases = [whole[:at] for at in rng.sample(range(len(whole)), 12)]
-    for _ in range(300):
+    for _ in range(40):
         at = rng.choice((rng.randrange(500), rng.randrange(names)))
         cases.append(whole[:at] + bytes([rng.randrange(256)]) + whole[at + 1 :])
     messages = []
