@@ -16,7 +16,7 @@ ACTIVATIONS = {
 }
 DTYPES = ("f32", "f16", "bf16")  # f64: tests/python/matrix, by finite differences, and here once
 # One rounding of the result, in parts of the size of the sum; f32: that of the sum.
-TOLERANCE = {"f32": 5e-6, "f16": 1.2e-3, "bf16": 1e-2}
+TOLERANCE = {"f32": 5e-6, "f16": 1.2e-3, "bf16": 1e-2, "rounded to bf16": 2e-2}  # the last: x and the weight, too
 SHAPES = (
     (1, 1),
     (3, 2),
@@ -69,11 +69,12 @@ def test_packed(k, dtype, shape):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weights_of_another_dtype(k, dtype, weight):
     as_torch = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+    torch.manual_seed(0)
     x, w = torch.randn(6, 90).to(as_torch[dtype]), torch.randn(70, 90).to(as_torch[weight])
     packed, x64, w64 = k.pack_linear(w), x.double().numpy(), w.double().numpy()
     assert packed.dtype == w.dtype
     assert_close(k.packed_linear(x, packed), x64 @ w64.T, dtype, x64, w64)
-    assert_close(k.packed_linear(x, packed, compute="bf16"), x64 @ w64.T, "bf16", x64, w64)
+    assert_close(k.packed_linear(x, packed, compute="bf16"), x64 @ w64.T, "rounded to bf16", x64, w64)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -151,6 +152,7 @@ def test_gradients(k, activation, shape):
 
 
 def test_gradient_in_bf16(k):
+    torch.manual_seed(0)
     x, w = torch.randn(20, 64, dtype=torch.bfloat16), torch.randn(48, 64, dtype=torch.bfloat16)
     d_out = torch.randn(20, 48, dtype=torch.bfloat16)
     a, b = x.clone().requires_grad_(), w.clone().requires_grad_()
