@@ -77,7 +77,8 @@ void Compile(const SourceFile& source, const Target& target, const std::string& 
   }
   const std::string file = folder.Write("module.c", source.text);
   std::vector<std::string> words;
-  words.insert(words.begin(), FindCompiler(source, &words));
+  const std::string compiler = FindCompiler(source, &words);  // it may change the words
+  words.insert(words.begin(), compiler);
   for (std::string& flag : LanguageFlags(source, target)) words.push_back(std::move(flag));
   words.insert(words.end(), {"-fPIC", "-shared", "-fvisibility=hidden", "-I", folder.path()});
   words.insert(words.end(), {"-include", "kernpack/glibc_compat.h"});

@@ -218,8 +218,8 @@ class Checker {
           } else if (!MeetSizes(at, width, f_.star_shape[operand], f_.star_ndim[operand])) {
             return WrongStar(shape, t, dim);
           }
-          at += width - 1;
-          break;
+          at += width;
+          continue;
         case DimOp::kAny:
           break;
         default:
