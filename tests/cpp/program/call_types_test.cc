@@ -99,13 +99,13 @@ Verdict CheckedVerdictOf(const RandomCall& drawn) {
   Call call(drawn.contract);
   for (const GivenValue& value : drawn.args) AddTo(&call, value);
   Verdict verdict{{}, call.Check("f", KP_SIG_ABSTRACT)};
+  if (verdict.error.empty()) verdict.error = call.LendError();
   for (int i = 0; verdict.error.empty() && i < kp_sig_num_results(call.program); ++i) {
     verdict.error = call.ResultError(i);
     const int64_t* shape = call.shape;
     const int64_t* end = shape + call.prototype.ndim;
     verdict.types.push_back(Type::Tensor(DType(call.prototype.dtype), std::vector<Dim>(shape, end)));
   }
-  if (verdict.error.empty()) verdict.error = call.WorkspaceError();
   return verdict;
 }
 

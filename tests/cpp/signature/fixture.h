@@ -119,6 +119,11 @@ class Call {
     wanted_ = i;
     return Lend();
   }
+  // Of a call that is given none of its results.
+  std::string LendError() {
+    wanted_ = kAll;
+    return Lend();
+  }
   std::string WorkspaceError() {
     wanted_ = -1;  // every result is given
     return Lend();
@@ -133,15 +138,19 @@ class Call {
   int64_t workspace_bytes = -1;  // of the last ResultError or WorkspaceError
 
  private:
+  static constexpr int kAll = -2;
+
   std::string Lend() {
     std::vector<KpAny> lent(KP_SIG_MAX_RESULTS + 1, Plain(KP_TYPE_INT, 0));
-    if (wanted_ >= 0) lent[static_cast<size_t>(wanted_)] = kp_none();
+    for (int i = 0; i < kp_sig_num_results(program); ++i) {
+      if (wanted_ == i || wanted_ == kAll) lent[static_cast<size_t>(i)] = kp_none();
+    }
     const KpSigMemory memory = {this, NoteResult, NoteWorkspace};
     return kp_sig_lend(&frame, "f", &memory, lent.data()) ? TakeError() : "";
   }
   static int NoteResult(void* self, int32_t index, const KpDLTensor* asked, KpAny*) {
     Call& call = *static_cast<Call*>(self);
-    EXPECT_EQ(index, call.wanted_);
+    if (call.wanted_ != kAll) EXPECT_EQ(index, call.wanted_);
     call.prototype = *asked;
     for (int32_t d = 0; d < asked->ndim; ++d) call.shape[d] = asked->shape[d];
     call.prototype.shape = call.shape;
