@@ -40,8 +40,13 @@ def _plain_text(app, what, name, obj, options, lines):
     except ValueError:  # a function in C that tells no signature
         parameters = {}
     shown = []
-    in_field = False
+    in_field = in_code = False
     for line in lines:
+        in_code = in_code and (not line or line.startswith("    "))
+        if in_code or (line.startswith("    ") and not in_field and shown and not shown[-1]):
+            shown += [line] if in_code else ["::", "", line]
+            in_code = True
+            continue
         named = _PARAMETERS.match(line)
         is_field = bool(named) and all(each in parameters for each in named[1].split(", "))
         if in_field and not is_field and line and not line.startswith(" "):
