@@ -147,6 +147,10 @@ def samples(kernels):
         "mean_pool_backward": ((torch.randn(2, 4), mask), {}),
         "embedding": ((torch.randn(5, 4), torch.tensor([1, 4])), {}),
         "add_rms_norm": ((x, d, w), {"eps": 1e-5}),
+        "attention": (tuple(torch.randn(2, 3, heads, 8) for heads in (4, 2, 2)), {"causal": True}),
+        "cross_entropy": ((x, torch.tensor([1, 7, 0])), {"label_smoothing": 0.1}),
+        "fused_linear_cross_entropy": ((x, torch.randn(5, 8), torch.tensor([1, 4, 0])), {}),
+        "linear": ((x, torch.randn(5, 8), torch.randn(5), torch.randn(3, 5)), {"activation": "gelu"}),
         "swiglu": ((x, d), {}),
         "rope": ((torch.randn(3, 2, 8), turns.cos(), turns.sin()), {"interleaved": True}),
         "rope_backward": ((torch.randn(3, 2, 8), turns.cos(), turns.sin()), {"interleaved": False}),
@@ -173,7 +177,9 @@ def test_opcheck(kernels, name, overload):
         ]
         kwargs = kwargs | dict(zip(names, map(torch.empty_like, found), strict=True))
     if overload == "default" and name in {forward for forward, _ in kernels._gradients}:
-        fixed = 1 if name.startswith("rope") else len(args)  # no gradient flows to its angles
+        # No gradient flows to rope's angles, nor back from what these save for their backward pass: opcheck asks for all.
+        saved = {"attention", "cross_entropy", "fused_linear_cross_entropy"}
+        fixed = 0 if name in saved else 1 if name.startswith("rope") else len(args)
         args = tuple(a.requires_grad_() if a.is_floating_point() and i < fixed else a for i, a in enumerate(args))
     torch.library.opcheck(getattr(packet, overload), args, kwargs)
 
