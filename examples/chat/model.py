@@ -11,13 +11,12 @@ from packed import PackedWeights, Progress, pack_file
 
 
 class Cache:
-    """Keys and values of the tokens so far, one page of each layer in half precision, and the angles of positions."""
+    """Keys and values of the tokens so far, and the angles that positions turn them by."""
 
     def __init__(self, weights: PackedWeights, capacity: int) -> None:
         sizes = weights.sizes
         shape = (sizes.layers, 1, capacity, sizes.groups, sizes.head_width)
-        self.keys, self.values = np.zeros(shape, np.float16), np.zeros(shape, np.float16)
-        self.pages = np.zeros((1, 1), np.int32)
+        self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         self.cos, self.sin = weights.angles(capacity)
         self.capacity, self.length = capacity, 0
 
@@ -36,7 +35,6 @@ class Model:
         k, w, sizes = self._k, self._weights, self.sizes
         ids = np.asarray(tokens, np.int32)
         begin, end = cache.length, cache.length + len(ids)
-        lengths = np.array([end], np.int32)
         cos, sin = cache.cos[begin:end], cache.sin[begin:end]
         x = k.packed_embedding(w.embedding, ids, columns=sizes.width)
         for layer, keys, values in zip(w.layers, cache.keys, cache.values, strict=True):
@@ -44,9 +42,9 @@ class Model:
             qkv = k.packed_linear(h, layer["qkv"]).reshape(len(ids), -1, sizes.head_width)
             rotated = qkv[:, : sizes.heads + sizes.groups]
             k.apply_rope(rotated, cos, sin, interleaved=True)
-            k.paged_store(keys, rotated[None, :, sizes.heads :], cache.pages, lengths)
-            k.paged_store(values, qkv[None, :, sizes.heads + sizes.groups :], cache.pages, lengths)
-            seen = k.paged_attention(qkv[None, :, : sizes.heads], keys, values, cache.pages, lengths)
+            keys[0, begin:end] = rotated[:, sizes.heads :]
+            values[0, begin:end] = qkv[:, sizes.heads + sizes.groups :]
+            seen = k.attention(qkv[None, :, : sizes.heads], keys[:, :end], values[:, :end], causal=True)
             x = k.packed_linear(seen.reshape(len(ids), -1), layer["attn_output"], residual=x)
             h = k.rms_norm(x, layer["ffn_norm"], eps=sizes.eps)
             gate_up = k.packed_linear(h, layer["gate_up"])

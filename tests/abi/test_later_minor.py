@@ -289,8 +289,7 @@ RESERVED_WORDS = {
     "(x: T[N]) -> () where T in {f32, q8_0}": "block dtypes (q4, q8 and their kinds) are reserved for a later ABI",
     "(x: f32[N]) -> (y: q4_k[N])": "block dtypes (q4, q8 and their kinds) are reserved for a later ABI",
     "(q8: f32[N]) -> ()": "this name is reserved",
-    "(x: f32[N] compact) -> ()": "'compact' and 'aligned' are reserved for a later ABI",
-    "(x: f32[N] aligned(64)) -> ()": "'compact' and 'aligned' are reserved for a later ABI",
+    "(x: f32[N] aligned(64)) -> ()": "'aligned' is reserved for a later ABI",
     "2.0 (x: f32[N]) -> ()": "the signature needs a host of ABI 2.0 or newer; this is 1.0",
     "1 (x: f32[N]) -> ()": "expected the ABI that the text is written for",
 }

@@ -81,15 +81,15 @@ KP_NAMESPACE_END
   }                                                                                       \
   static_assert(::kernpack::detail::is_function_name(#name), "KP_EXPORT: a name is [a-z_][a-z0-9_]*: " #name)
 
-#define KP_EXPORT_UNTYPED_(id, name, fn)                           \
-  namespace {                                                      \
-  struct KP_CAT(kp_tag_, id) {                                     \
-    static constexpr const char* function() { return #name; }      \
-    static constexpr const uint32_t* program() { return nullptr; } \
-    static constexpr bool kSigned = false;                         \
-  };                                                               \
-  }                                                                \
-  KP_ALIAS_(name, KP_CAT(kp_tag_, id))                             \
+#define KP_EXPORT_UNTYPED_(id, name, fn)                          \
+  namespace {                                                     \
+  struct KP_CAT(kp_tag_, id) {                                    \
+    static constexpr const char* function() { return #name; }     \
+    static constexpr std::nullptr_t program() { return nullptr; } \
+    static constexpr bool kSigned = false;                        \
+  };                                                              \
+  }                                                               \
+  KP_ALIAS_(name, KP_CAT(kp_tag_, id))                            \
   KP_EXPORT_DEF_(id, name, fn, nullptr, nullptr, nullptr, 0, ::kernpack::detail::TypesOf<&fn>::value.data)
 
 #define KP_EXPORT_SIGNED_FOR_(id, target, name, fn, signature_text)                                                 \

@@ -158,7 +158,7 @@ def audit_wheel(wheel: Path) -> list[Finding]:
         try:
             archive.unpack(wheel, Path(folder))
         except ValueError as error:
-            return [Finding(str(error))]
+            return [Finding(str(error).replace(str(wheel), wheel.name))]
         try:
             about = package.Wheel(wheel, Path(folder))
         except (ValueError, OSError) as error:

@@ -149,15 +149,19 @@ def test_an_openmp_runtime_in_the_wheel_is_noted(pack: Pack, plain: Path) -> Non
 
 def test_what_is_no_wheel(tmp_path: Path) -> None:
     for name, content, said in (
-        ("a.whl", b"no zip", "a.whl: not a wheel: File is not a zip file"),
-        ("b-1-py3-none-any.whl", b"", "b-1-py3-none-any.whl: not a wheel: File is not a zip file"),
+        ("a.whl", b"no zip", "a.whl: expected a wheel, got what can't be read: File is not a zip file"),
+        (
+            "b-1-py3-none-any.whl",
+            b"",
+            "b-1-py3-none-any.whl: expected a wheel, got what can't be read: File is not a zip file",
+        ),
     ):
         (tmp_path / name).write_bytes(content)
         assert check.check(tmp_path / name) == [said]
     with zipfile.ZipFile(tmp_path / "c.whl", "w") as archive:
         archive.writestr("../outside.txt", "kept inside")
     assert check.check(tmp_path / "c.whl") == [
-        "c.whl: not a wheel: c.whl: not a wheel's name: expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+        "c.whl: names a file outside of itself, '../outside.txt': don't install it"
     ]
     assert not (tmp_path.parent / "outside.txt").exists()
 

@@ -253,6 +253,7 @@ def test_wrong_command_lines(site: Site) -> None:
         done = site.run("verify", *words)
         assert done.returncode == 2
         assert said in done.stderr
-    without = site.run("verify", "a.whl", "--key", "k.pub")
+    hidden = "import sys; sys.modules['kernpack_sdk'] = None; from kernpack._cli import main; sys.exit(main())"
+    without = site.run("verify", "a.whl", "--key", "k.pub", code=hidden)
     assert without.returncode == 3
     assert "--key needs kernpack-sdk; install it: pip install kernpack-sdk[sign]" in without.stderr
