@@ -1,6 +1,7 @@
 #include "kernels.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PACK_Q4_0, PACK_Q4_1, PACK_Q8_0, EMBEDDING, RMS_NORM, LINEAR, ROPE, ATTENTION, SWIGLU, ARGMAX, FUNCTIONS };
@@ -35,7 +36,7 @@ int kernels_load(const char* path) {
 
 /* Arguments of one call; views lend the caller's memory. */
 typedef struct Call {
-  KpAny args[9];
+  KpAny args[10];
   KpDLTensor views[6];
   int64_t shapes[6][4];
   int32_t count, tensors;
@@ -118,6 +119,7 @@ int linear(const float* x, const KpAny* weight, int64_t rows, int64_t columns, i
     none(&call);
   }
   next(&call, KP_TYPE_RAW_STR)->v.v_c_str = "auto";
+  next(&call, KP_TYPE_RAW_STR)->v.v_c_str = "none"; /* activation */
   floats(&call, out, 2, rows, n, 0, 0);
   return run(LINEAR, &call, NULL);
 }
@@ -134,7 +136,11 @@ int rope(float* x, int64_t rows, int64_t heads, int64_t width, const float* cosi
 
 int attention(const float* q, const float* keys, const float* values, int64_t rows, int64_t length, const Sizes* sizes,
               float* out) {
+  /* What a backward pass would read: a call that gives one result gives all. */
+  float* const lse = malloc(sizeof(float) * (size_t)(rows * sizes->heads));
   Call call = {0};
+  int rc;
+  if (!lse) return -1;
   floats(&call, q, 4, 1, rows, sizes->heads, sizes->head_width);
   floats(&call, keys, 4, 1, length, sizes->groups, sizes->head_width);
   floats(&call, values, 4, 1, length, sizes->groups, sizes->head_width);
@@ -144,7 +150,10 @@ int attention(const float* q, const float* keys, const float* values, int64_t ro
   integer(&call, 0); /* window */
   number(&call, 0); /* soft_cap */
   floats(&call, out, 4, 1, rows, sizes->heads, sizes->head_width);
-  return run(ATTENTION, &call, NULL);
+  floats(&call, lse, 3, 1, sizes->heads, rows, 0);
+  rc = run(ATTENTION, &call, NULL);
+  free(lse);
+  return rc;
 }
 
 int swiglu(const float* gate, const float* up, int64_t rows, int64_t columns, float* out) {
