@@ -57,7 +57,7 @@ class Checker {
     if (a->type_index == KP_TYPE_NONE) return Items{a, 0};
     if (KP_LIKELY(index >= n || !(FlagsOf(p_.Param(index)) & KP_PARAM_LIST))) return Items{a, 1};
     const auto* list = reinterpret_cast<const KpSequenceObject*>(a->v.v_obj);
-    return Items{list->data, list->size};
+    return Items{list->data, list->size};  // NOLINT(clang-analyzer-core.NullDereference): a list has its object
   }
 
   // Over all parameters: first everything but expressions, `~...` and int parameters as sizes, then those.
