@@ -6,24 +6,45 @@ DIST=$ROOT/dist
 LOGS=$ROOT/build/logs
 PYTHON=$VENV/bin/python
 PHASES=()
+FAILED=()
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1
 # Wheels of this repository come from dist/, in isolated builds too; pip warns where the folder does not exist yet.
 mkdir -p "$DIST"
 export PIP_FIND_LINKS="$DIST${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
 
-# phase <name> <command>...: runs it, shows its output and keeps it in build/logs/<name>.log; a failure ends the script.
-phase() {
-  local name=$1 start=$SECONDS
+# attempt <name> <command>...: runs it, shows its output, keeps it in build/logs/<name>.log, and its exit status in STATUS. Not by
+# `if`, in which bash takes `set -e` from the command's functions.
+attempt() {
+  local name=$1 start=$SECONDS result=
   shift
   mkdir -p "$LOGS"
   printf '\n==== %s ====\n' "$name"
-  if ! "$@" 2>&1 | tee "$LOGS/$name.log"; then
-    printf '==== %s FAILED after %d s (log: build/logs/%s.log) ====\n' "$name" $((SECONDS - start)) "$name"
-    phases
-    exit 1
-  fi
-  PHASES+=("$(printf '%6d s  %s' $((SECONDS - start)) "$name")")
-  printf '==== %s: %d s ====\n' "$name" $((SECONDS - start))
+  set +e
+  (set -e && "$@") 2>&1 | tee "$LOGS/$name.log"
+  STATUS=$?
+  set -e
+  [ "$STATUS" -eq 0 ] || result=" FAILED (log: build/logs/$name.log)"
+  PHASES+=("$(printf '%6d s  %s%s' $((SECONDS - start)) "$name" "$result")")
+  printf '==== %s%s: %d s ====\n' "$name" "$result" $((SECONDS - start))
+}
+
+# phase <name> <command>...: an attempt that later ones need; a failure ends the script.
+phase() {
+  attempt "$@"
+  [ "$STATUS" -eq 0 ] || { phases && exit 1; }
+}
+
+# suite <name> <command>...: an attempt that no later one needs; a failure is remembered for `suites`.
+suite() {
+  attempt "$@"
+  [ "$STATUS" -eq 0 ] || FAILED+=("$1")
+}
+
+# suites: the timings, and whether every suite passed.
+suites() {
+  phases
+  [ ${#FAILED[@]} -eq 0 ] || printf 'failed: %s\n' "${FAILED[*]}"
+  [ ${#FAILED[@]} -eq 0 ]
 }
 
 phases() {
