@@ -71,6 +71,7 @@ class Parameter:
     keyword_only: bool
     mutated: bool
     strided: bool
+    compact: bool  # the kernel gets row-major memory, a copy of what is strided
     on_cpu: bool
     has_default: bool
     default: Any  # a dtype's is its name
@@ -174,6 +175,7 @@ def _parameter(typed: dict[str, Any]) -> Parameter:
         typed["keyword_only"],
         typed["mutated"],
         typed["strided"],
+        typed["compact"],
         typed["cpu"],
         typed["has_default"],
         default,

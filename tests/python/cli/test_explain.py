@@ -10,6 +10,7 @@ import pytest
 
 SOURCE = """
 void norm(kp::TensorView x, kp::TensorView w, double eps, kp::MutTensorView out) { KP_THROW(RuntimeError) << "was run"; }
+void glue(kp::ListView<kp::TensorView> xs, kp::TensorView y, kp::MutTensorView out) {}
 void grow(kp::MutTensorView x, int64_t n, kp::MutTensorView out, kp::MutTensorView work) {}
 """
 
@@ -18,6 +19,7 @@ void grow(kp::MutTensorView x, int64_t n, kp::MutTensorView out, kp::MutTensorVi
 def path() -> str:
     exports = {
         "norm": "(x: T[..., D], w: T[D], *, eps: float = 1e-5) -> (out: T[...]) where T in {f32, bf16}",
+        "glue": "(xs: list[f32[_] compact], y: f32[N, N] compact) -> (out: f32[N])",
         "grow": "(x!: f32[N], n: int) -> (out: f32[N + n]) with workspace = N * 8",
     }
     return kernpack.load_inline(SOURCE, exports, name="explained").path
@@ -37,13 +39,24 @@ def test_a_call_that_fits(command, path: str) -> None:
 def test_as_text(command, path: str) -> None:
     said = command("explain", f"{path}.grow", "f32[4]@opencl:0", "n=3").stdout
     for line in (
-        "the call runs on opencl:0; its arguments are lent as they are, none is copied",
+        "the call runs on opencl:0; its arguments are passed as they are, none is copied",
         "  written in place: x",
         "  allocates out: f32[7], 28 bytes",
         "  workspace: 32 bytes, given back when the call returns",
         "backward: none: its author can add KP_GRAD",
     ):
         assert line in said.splitlines()
+
+
+def test_copies_of_strided_arguments_that_the_contract_wants_compact(command, path: str) -> None:
+    call = ("explain", f"{path}.glue", "[f32[2],f32[3]{2}]", "f32[4,4]{1,4}")
+    assert json.loads(command(*call, "--json").stdout)["call"]["copied"] == [
+        {"name": "xs[1]", "bytes": 12},
+        {"name": "y", "bytes": 64},
+    ]
+    lines = command(*call).stdout.splitlines()
+    assert "the call runs on cpu; its arguments are passed as they are" in lines
+    assert "  copies y into row-major memory: 64 bytes" in lines
 
 
 def test_a_refused_call_says_what_the_call_says(command, path: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernpack._cli.argument import parse
+from kernpack._domain import Tensor
 from kernpack._suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -94,6 +95,13 @@ def _call(info: FunctionInfo, words: Sequence[str]) -> dict[str, Any]:
     return {
         "device": solution.device or "cpu",
         "converted": converted,
+        "copied": [
+            {"name": name, "bytes": _bytes(tensor.shape, tensor.dtype)}
+            for parameter, value in zip(contract.parameters, values, strict=True)
+            if parameter.compact
+            for name, tensor in _tensors(parameter.name, value)
+            if tensor.strides is not None
+        ],
         "results": [
             {
                 "name": name,
@@ -107,6 +115,13 @@ def _call(info: FunctionInfo, words: Sequence[str]) -> dict[str, Any]:
         "workspace_bytes": workspace,
         "written": [parameter.name for parameter in contract.parameters if parameter.mutated],
     }
+
+
+def _tensors(name: str, value: Any) -> list[tuple[str, Tensor]]:
+    """The tensors of an argument, as error messages call them."""
+    if isinstance(value, list):
+        return [(f"{name}[{i}]", item) for i, item in enumerate(value) if isinstance(item, Tensor)]
+    return [(name, value)] if isinstance(value, Tensor) else []
 
 
 def _bytes(shape: Sequence[int], dtype: str) -> int:
@@ -173,7 +188,9 @@ _MACRO = {"backward": "KP_GRAD", "tangent": "KP_JVP"}
 def _call_text(call: dict[str, Any]) -> list[str]:
     if "refused" in call:
         return ["the call would be refused:", f"  {call['refused']}"]
-    lines = [f"the call runs on {call['device']}; its arguments are lent as they are, none is copied"]
+    lent = "its arguments are passed as they are" + ("" if call["copied"] else ", none is copied")
+    lines = [f"the call runs on {call['device']}; {lent}"]
+    lines += [f"  copies {copy['name']} into row-major memory: {copy['bytes']} bytes" for copy in call["copied"]]
     lines += [f"  converted: {text}" for text in call["converted"]]
     lines += [f"  written in place: {name}" for name in call["written"]]
     for result in call["results"]:
