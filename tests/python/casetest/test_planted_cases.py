@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 import re
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from kernpack_sdk.testing.checks import all_checks
@@ -62,6 +64,15 @@ def test_what_one_check_found_is_not_said_again(bugs: Session) -> None:
     assert (later.status, later.reason) == ("skipped", "what garbage found would be found again")
     assert bugs.run("divides_by_rows", CHECKS["calls"]).ended
     assert bugs.run("divides_by_rows", CHECKS["rows"]).reason == "a call ended the process (see calls)"
+
+
+def test_no_temporary_file_stays(compiled: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with Session(Plan(compiled("planted.cc"), inputs=INPUTS)) as session:
+        session.run("trusts_heap", CHECKS["processes"])  # it has processes of its own
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_kernel_that_writes_elsewhere_is_not_called_unchecked(bugs: Session) -> None:

@@ -63,7 +63,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "KERNPACK_LOG": os.environ.get("KERNPACK_LOG", ""), "JAX_PLATFORMS": "cpu"},
+                env={**os.environ, **self._environment()},
             )
         self._unread = b""
         plan = self._plan
@@ -82,6 +82,10 @@ class Process:
             raise CannotTest(answer["error"])
         self.facts = answer
         return answer
+
+    def _environment(self) -> dict[str, str]:
+        """A worker is killed in the end, so its temporary files lie in a folder that goes with it."""
+        return {"KERNPACK_LOG": os.environ.get("KERNPACK_LOG", ""), "JAX_PLATFORMS": "cpu", "TMPDIR": self._folder.name}
 
     def run(self, op: str, check: Check) -> Result:
         if self._process is None:
