@@ -63,7 +63,10 @@ def _measured(file: Path, pattern: str, seconds: float, shown: Callable[[Sequenc
     cases = [case for case in measure.cases_of(file) if pattern in case[0]]
     if not cases:
         raise ValueError(f"{file}: no case{f' named *{pattern}*' if pattern else ''}")
-    return [measure.measure(name, *rest, seconds) for name, *rest in shown(cases)]
+    return [
+        measure.measure(name, function, reference, arguments, seconds)
+        for name, function, reference, arguments in shown(cases)
+    ]
 
 
 def _compared(
