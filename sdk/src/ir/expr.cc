@@ -85,15 +85,16 @@ void Balance(std::string_view what, std::vector<Expr>* operands) {
   for (Expr& e : *operands) {
     if (e->type.lanes == lanes) continue;
     if (e->type.lanes != 1)
-      KP_THROW(TypeError) << what << ": operands have " << e->type.lanes << " and " << lanes << " lanes";
+      KP_THROW(TypeError) << what << ": expected operands of one number of lanes, got " << e->type.lanes << " and "
+                          << lanes;
     e = Broadcast(e, lanes);
   }
 }
 std::vector<Expr> CheckIndices(const Buffer& buffer, std::vector<Expr> indices, int* lanes) {
   if (!buffer) KP_THROW(ValueError) << "load: expected a buffer, got none";
   if (indices.size() != buffer->shape.size()) {
-    KP_THROW(ValueError) << buffer->name << ": has " << buffer->shape.size() << " dimensions, got " << indices.size()
-                         << " indices";
+    KP_THROW(ValueError) << buffer->name << ": expected " << buffer->shape.size() << " indices, one per dimension, got "
+                         << indices.size();
   }
   for (const Expr& e : indices) {
     CheckPresent(e, buffer->name);
@@ -101,7 +102,8 @@ std::vector<Expr> CheckIndices(const Buffer& buffer, std::vector<Expr> indices, 
       KP_THROW(TypeError) << buffer->name << ": index: expected i32 or i64, got " << TypeName(e->type);
     if (e->type.lanes == 1) continue;
     if (*lanes != 1 && *lanes != e->type.lanes) {
-      KP_THROW(TypeError) << buffer->name << ": indices have " << *lanes << " and " << e->type.lanes << " lanes";
+      KP_THROW(TypeError) << buffer->name << ": expected indices of one number of lanes, got " << *lanes << " and "
+                          << e->type.lanes;
     }
     *lanes = e->type.lanes;
   }
@@ -142,14 +144,14 @@ Var MakeDim(std::string_view name) {
 
 Buffer MakeBuffer(std::string name, Type element, std::vector<Expr> shape, Scope scope, std::string key, bool zeroed) {
   CheckSupported(element, name);
-  if (element.lanes != 1)
-    KP_THROW(TypeError) << name << ": elements of a buffer have one lane, got " << TypeName(element);
+  if (element.lanes != 1) KP_THROW(TypeError) << name << ": expected elements of one lane, got " << TypeName(element);
   if (shape.size() > KP_MAX_NDIM)
     KP_THROW(ValueError) << name << ": expected at most " << KP_MAX_NDIM << " dimensions, got " << shape.size();
   for (const Expr& e : shape) {
     CheckScalarIndex(e, name + ": extent");
     int64_t value = 0;
-    if (IsConstInt(e, &value) && value < 0) KP_THROW(ValueError) << name << ": negative extent " << value;
+    if (IsConstInt(e, &value) && value < 0)
+      KP_THROW(ValueError) << name << ": expected an extent from 0, got " << value;
   }
   if (scope == Scope::kPersistent && key.empty()) KP_THROW(ValueError) << name << ": persistent memory needs a key";
   return std::make_shared<const BufferNode>(
@@ -207,8 +209,8 @@ Expr Binary(Op op, Expr a, Expr b) {
   CheckPresent(a, OpName(op));
   CheckPresent(b, OpName(op));
   if (ElementOf(a->type) != ElementOf(b->type)) {
-    KP_THROW(TypeError) << OpName(op) << ": operands are " << TypeName(a->type) << " and " << TypeName(b->type)
-                        << "; cast one of them";
+    KP_THROW(TypeError) << OpName(op) << ": expected operands of one type, got " << TypeName(a->type) << " and "
+                        << TypeName(b->type) << "; cast one of them";
   }
   CheckAccepts(op, a->type);
   std::vector<Expr> args{std::move(a), std::move(b)};
@@ -235,7 +237,8 @@ Expr Select(Expr condition, Expr then, Expr otherwise) {
   if (!IsBool(condition->type))
     KP_THROW(TypeError) << "select: condition: expected bool, got " << TypeName(condition->type);
   if (ElementOf(then->type) != ElementOf(otherwise->type)) {
-    KP_THROW(TypeError) << "select: sides are " << TypeName(then->type) << " and " << TypeName(otherwise->type);
+    KP_THROW(TypeError) << "select: expected two values of one type, got " << TypeName(then->type) << " and "
+                        << TypeName(otherwise->type);
   }
   std::vector<Expr> args{std::move(condition), std::move(then), std::move(otherwise)};
   Balance("select", &args);
@@ -257,13 +260,14 @@ Expr MaskedLoad(Buffer buffer, std::vector<Expr> indices, Expr mask, Expr otherw
   CheckPresent(otherwise, "load_if");
   if (!IsBool(mask->type)) KP_THROW(TypeError) << "load_if: mask: expected bool, got " << TypeName(mask->type);
   if (ElementOf(otherwise->type) != buffer->element) {
-    KP_THROW(TypeError) << "load_if: " << buffer->name << " holds " << TypeName(buffer->element)
-                        << ", the alternative is " << TypeName(otherwise->type);
+    KP_THROW(TypeError) << "load_if: expected an alternative of " << TypeName(buffer->element) << ", as "
+                        << buffer->name << " holds, got " << TypeName(otherwise->type);
   }
   std::vector<Expr> values{Broadcast(Const(kBool, 1), lanes), std::move(mask), std::move(otherwise)};
   Balance("load_if", &values);
   if (values[0]->type.lanes != lanes) {
-    KP_THROW(TypeError) << "load_if: indices have " << lanes << " lanes, mask or alternative " << values[0]->type.lanes;
+    KP_THROW(TypeError) << "load_if: expected a mask and an alternative of " << lanes << " lanes, as the indices, got "
+                        << values[0]->type.lanes;
   }
   indices.push_back(values[1]);
   indices.push_back(values[2]);
@@ -297,11 +301,13 @@ Expr Shuffle(Expr a, Expr b, std::vector<int> lanes) {
   CheckPresent(a, "shuffle");
   CheckPresent(b, "shuffle");
   if (ElementOf(a->type) != ElementOf(b->type)) {
-    KP_THROW(TypeError) << "shuffle: operands are " << TypeName(a->type) << " and " << TypeName(b->type);
+    KP_THROW(TypeError) << "shuffle: expected operands of one element type, got " << TypeName(a->type) << " and "
+                        << TypeName(b->type);
   }
   const int available = a->type.lanes + b->type.lanes;
   for (const int lane : lanes) {
-    if (lane < 0 || lane >= available) KP_THROW(ValueError) << "shuffle: lane " << lane << " of " << available;
+    if (lane < 0 || lane >= available)
+      KP_THROW(ValueError) << "shuffle: expected lanes from 0 to " << available - 1 << ", got " << lane;
   }
   const Type t = lanes.size() <= kMaxLanes ? WithLanes(a->type, static_cast<int>(lanes.size())) : Type();
   if (!IsSupported(t)) {
@@ -348,7 +354,8 @@ Expr Extern(std::string name, Type type, std::vector<Expr> args) {
   CheckSupported(type, name);
   bool ok = type.lanes == 1 && !IsStorage(type);
   for (const Expr& a : args) ok = ok && a && a->type.lanes == 1 && !IsStorage(a->type);
-  if (!ok) KP_THROW(TypeError) << name << ": external functions take and give scalars that C has";
+  if (!ok)
+    KP_THROW(TypeError) << name << ": expected scalars that C has as the external function's operands and result";
   return Make(Op::kExtern, type, std::move(args), std::move(name));
 }
 

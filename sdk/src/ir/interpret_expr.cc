@@ -20,7 +20,7 @@ void Machine::Step() {
 std::byte* Machine::Place(const Buffer& buffer, const std::vector<Expr>& args, const std::vector<Value>& indices,
                           int lane, Thread* t) {
   const auto found = t->buffers.find(buffer.get());
-  if (found == t->buffers.end()) KP_THROW(NameError) << buffer->name << ": used where it does not live";
+  if (found == t->buffers.end()) KP_THROW(NameError) << buffer->name << ": used outside the block that declares it";
   const Memory& m = found->second;
   int64_t offset = 0;
   for (size_t d = 0; d < indices.size(); ++d) {

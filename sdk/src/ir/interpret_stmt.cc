@@ -205,7 +205,7 @@ void Machine::RunCall(const StmtNode& s, Thread* t) {
   std::vector<Value> scalars;
   for (const Buffer& b : s.buffers) {
     const auto found = t->buffers.find(b.get());
-    if (found == t->buffers.end()) KP_THROW(NameError) << b->name << ": used where it does not live";
+    if (found == t->buffers.end()) KP_THROW(NameError) << b->name << ": used outside the block that declares it";
     tensors.push_back(found->second);
   }
   for (const Expr& e : s.args) scalars.push_back(Eval(e, t));

@@ -238,10 +238,10 @@ TEST_F(OpenclCodeTest, UnloadedCodeIsRefused) {
   void* other = LoadSource(kScaleSource);
   void* kernel = Kernel(other, "scale");
   Unload(other);
-  ExpectRefusal(Launch(kernel, 1, 1, {}), "is no kernel of opencl:");
+  ExpectRefusal(Launch(kernel, 1, 1, {}), "no kernel of opencl:");
   void* found = nullptr;
-  ExpectRefusal(api->get_kernel(api, device, other, kp_bytes("scale"), &found), "is no loaded code of opencl:");
-  ExpectRefusal(api->unload_code(api, device, other), "is no loaded code of opencl:");
+  ExpectRefusal(api->get_kernel(api, device, other, kp_bytes("scale"), &found), "no loaded code of opencl:");
+  ExpectRefusal(api->unload_code(api, device, other), "no loaded code of opencl:");
 }
 
 }  // namespace

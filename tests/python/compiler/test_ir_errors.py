@@ -117,7 +117,7 @@ def trace(body) -> None:
         (lambda n: ir.let(n / 2), TypeError, r"/ divides floats; for integers use // \(rounds down\) or ir.truncdiv"),
         (lambda x: ir.let(x[0] + "1"), TypeError, "expected an expression or a number of f32, got str"),
         (lambda x: ir.let(max(x[0], 1.0)), TypeError, "has no value while a function is being written"),
-        (lambda x: ir.let(x[0, 0]), ValueError, "x: has 1 dimensions, got 2 indices"),
+        (lambda x: ir.let(x[0, 0]), ValueError, "x: expected 1 indices, one per dimension, got 2"),
         (lambda x: len(x), TypeError, r"the length of 'x' is not known yet; use x.shape\[0\]"),
         (lambda x: list(x), TypeError, r"'x' cannot be iterated over while a function is being written"),
         (lambda: ir.alloc("f32", [-1]), ValueError, "negative"),

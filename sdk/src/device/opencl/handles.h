@@ -48,8 +48,8 @@ class Handles {
 
  private:
   [[noreturn]] static void Refuse(const char* function, const Device& device, const void* handle) {
-    KP_THROW(ValueError) << function << ": " << handle << " is no " << T::kWhat << " of " << NameOf(device.index)
-                         << ": it was freed, or belongs to another device";
+    KP_THROW(ValueError) << function << ": no " << T::kWhat << " of " << NameOf(device.index) << " has the handle "
+                         << handle << ": it was freed, or belongs to another device";
   }
 
   mutable std::mutex mutex_;  // a shared one costs more than the search
