@@ -92,6 +92,9 @@ function(kernpack_module_settings_ target)
             "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${KERNPACK_GNU_COMPILE_FLAGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC,-fvisibility=hidden>"
             ${KP_COMPILE_OPTIONS})
+  if(KERNPACK_INCLUDE_DIR) # __FILE__ in headers is the same wherever the SDK is installed, and so is the module
+    target_compile_options(${target} PRIVATE "$<${host}:-fmacro-prefix-map=${KERNPACK_INCLUDE_DIR}/=>")
+  endif()
   kernpack_diagnose_(${target})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_compile_options(${target} PRIVATE "SHELL:$<${host}:${KERNPACK_GLIBC_COMPAT_FLAGS}>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator
 
@@ -43,7 +44,8 @@ def findings(image: Image) -> Iterator[Finding]:
     if paths:
         more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield Finding(
-            f"holds paths of the machine that built it ({paths[0]}{more}); compile with -ffile-prefix-map=$PWD=.",
+            f"holds paths of the machine that built it ({paths[0]}{more}); compile with "
+            f"-ffile-prefix-map={os.path.commonpath([os.path.dirname(path) for path in paths])}=.",
             serious=False,
         )
 
