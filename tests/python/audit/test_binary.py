@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import kernpack
 import pytest
 from audit_inputs import SOURCE, Build
 from kernpack_sdk import check
-from kernpack_sdk.audit import Image, tables
+from kernpack_sdk.audit import Image, binary, tables
 
 
 def test_a_plain_module_has_nothing(plain: Path) -> None:
@@ -79,6 +81,24 @@ def test_paths_of_the_build_machine_are_noted(build: Build) -> None:
     assert (
         "holds paths of the machine that built it (/home/me/src/ops.cc); compile with -ffile-prefix-map=" in note.text
     )
+
+
+@pytest.mark.parametrize(
+    ("found", "folder"),
+    [
+        (b"\0/home/me/src/ops.cc\0", "/home/me/src"),
+        (b"\0/home/me/a/ops.cc\0/home/me/b/rows.h\0", "/home/me"),
+        (b"\0/home/me/src/ops.cc\0/tmp/build/rows.h\0", "/home/me/src"),
+    ],
+)
+def test_the_folder_to_map_is_that_of_the_paths(found: bytes, folder: str) -> None:
+    rodata = SimpleNamespace(data=lambda: found)
+    elf = SimpleNamespace(
+        get_section_by_name=lambda name: rodata if name == ".rodata" else None, iter_segments=lambda _: iter(())
+    )
+    image = cast(Any, SimpleNamespace(elf=elf, is_x86_64=False))
+    (note,) = binary.findings(image)
+    assert note.text.endswith(f"; compile with -ffile-prefix-map={folder}=.")
 
 
 def test_a_second_openmp_runtime(build: Build) -> None:

@@ -196,3 +196,31 @@ def test_a_forgotten_destination(stranger: Stranger) -> None:
         said = " ".join((done.stdout + done.stderr).split())
         assert "give kernpack_add_module() the package's folder, DESTINATION nowhere" in said
         assert "Traceback" not in said
+
+
+def test_what_does_not_load_is_said_when_it_is_built(stranger: Stranger) -> None:
+    project = _new(stranger, "unloadable")
+    _edit(project, "KP_GRAD(swish, swish_backward)", "KP_GRAD(swish, swish_backwards)")
+    said = "KP_GRAD(swish, swish_backwards): the module exports no function swish_backwards with a signature"
+    done = stranger.tries("kernpack", "dev", "--once", "--no-install", cwd=project)
+    assert done.returncode == 1
+    assert "s, but it doesn't load\nValueError: kernpack.load: '" in done.stderr
+    assert said in done.stderr
+    report = json.loads(stranger.tries("kernpack", "dev", "--once", "--no-install", "--json", cwd=project).stdout)
+    assert report["built"]
+    assert said in report["error"]
+    done = stranger.tries("kernpack", "build", cwd=project)
+    assert done.returncode == 0  # an older runtime than the wheel asks for refuses it too
+    assert (
+        "unloadable-0.1.0-py3-none-manylinux_2_28_x86_64.whl: the runtime that is installed here doesn't load it"
+        in done.stderr
+    )
+    assert "'unloadable/unloadable.so': " + said in done.stderr
+    _edit(project, "KP_GRAD(swish, swish_backwards)", "KP_GRAD(swish, swish_backward)")
+    _edit(
+        project, "}  // namespace\n", "void Ends() { std::raise(SIGSEGV); }\n}  // namespace\nKP_MODULE_INIT(Ends);\n"
+    )
+    _edit(project, "#include <cmath>", "#include <cmath>\n#include <csignal>")
+    done = stranger.tries("kernpack", "dev", "--once", "--no-install", cwd=project)
+    assert done.returncode == 1
+    assert "loading it ended the process by signal 11; look at static constructors and KP_MODULE_INIT" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator
 
@@ -43,9 +44,17 @@ def findings(image: Image) -> Iterator[Finding]:
     if paths:
         more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield Finding(
-            f"holds paths of the machine that built it ({paths[0]}{more}); compile with -ffile-prefix-map=$PWD=.",
+            f"holds paths of the machine that built it ({paths[0]}{more}); compile with "
+            f"-ffile-prefix-map={_common_folder(paths)}=.",
             serious=False,
         )
+
+
+def _common_folder(paths: list[str]) -> str:
+    """That of all paths; of the first one where they have only the root in common."""
+    folders = [os.path.dirname(path) for path in paths]
+    common = os.path.commonpath(folders)
+    return folders[0] if common == "/" else common
 
 
 _MEND = "nothing but KP_MODULE_INIT and the functions themselves should act on the process"

@@ -11,11 +11,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 import click
 
 from kernpack_sdk.diagnose import lifted
+from kernpack_sdk.loading import refusal
 
 _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
 
@@ -40,6 +42,12 @@ def command(folder: Path, output: Path | None, isolated: bool, reproducible: boo
             raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
         output.mkdir(parents=True, exist_ok=True)
         made = Path(shutil.copy(wheels[0], output / wheels[0].name))
+        with zipfile.ZipFile(made) as archive:
+            archive.extractall(Path(temporary) / "site")
+        refused = refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+    if refused:
+        click.secho(f"kernpack build: {made}: the runtime that is installed here doesn't load it", fg="red", err=True)
+        click.echo(refused, err=True)
     if as_json:
         click.echo(json.dumps({"wheel": str(made), "bytes": made.stat().st_size, "sha256": digests[0]}, indent=2))
         return
@@ -54,7 +62,9 @@ def _build(folder: Path, output: Path, isolated: bool) -> Path:
     if not isolated:
         pip.append("--no-build-isolation")
         if importlib.util.find_spec("pip") is None:
-            raise click.ClickException("kernpack build: this environment has no pip; python -m ensurepip, then try again")
+            raise click.ClickException(
+                "kernpack build: this environment has no pip; python -m ensurepip, then try again"
+            )
     with tempfile.TemporaryDirectory() as build:
         pip += ["-C", f"build-dir={build}", str(folder.absolute())]
         root = folder.absolute()
@@ -62,7 +72,9 @@ def _build(folder: Path, output: Path, isolated: bool) -> Path:
         environment = {"SOURCE_DATE_EPOCH": _EPOCH} | dict(os.environ)
         for flags in ("CFLAGS", "CXXFLAGS"):
             environment[flags] = f"{environment.get(flags, '')} {maps}".strip()
-        done = subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False)
+        done = subprocess.run(
+            pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False
+        )
     if done.returncode != 0:
         plain = re.sub(r"^      ", "", done.stdout, flags=re.MULTILINE)  # pip's indent
         raise click.ClickException(f"kernpack build: it failed\n{lifted(plain)}")
@@ -71,8 +83,6 @@ def _build(folder: Path, output: Path, isolated: bool) -> Path:
 
 
 def _difference(a: Path, b: Path) -> str:
-    import zipfile
-
     if a.name != b.name:
         return f"their names, {a.name} and {b.name}"
     with zipfile.ZipFile(a) as left, zipfile.ZipFile(b) as right:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from kernpack_sdk.loading import refusal
 from kernpack_sdk.project import BuildError, Project
 
 _INTERVAL = 0.1  # seconds between looks at the sources
@@ -25,7 +26,7 @@ _LEFT_OUT = ("build", "dist", "node_modules", "__pycache__")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per build.")
 @click.pass_context
 def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_json: bool) -> None:
-    """Build the project in FOLDER in place, and again whenever a file of it is saved.
+    """Build the project in FOLDER in place, load it, and do so again whenever a file of it is saved.
 
     The first time it is pip-installed as an editable package. A running Python gets the new code by kernpack.reload(module);
     functions taken out before keep the old code.
@@ -55,8 +56,13 @@ def _build(project: Project, as_json: bool) -> bool:
     except BuildError as failed:
         error = str(failed)
     seconds = time.monotonic() - began
+    built = not error
+    error = error or refusal(project.site)
     if as_json:
-        print(json.dumps({"built": not error, "seconds": round(seconds, 3), "error": error}), flush=True)
+        print(json.dumps({"built": built, "seconds": round(seconds, 3), "error": error}), flush=True)
+    elif built and error:
+        click.secho(f"built in {seconds:.1f} s, but it doesn't load", fg="red", err=True)
+        click.echo(error, err=True)
     elif error:
         click.secho(f"failed after {seconds:.1f} s; what was built before stays", fg="red", err=True)
         click.echo(error, err=True)

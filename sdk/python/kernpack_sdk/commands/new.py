@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -32,4 +33,8 @@ def command(folder: Path, cuda: bool, c: bool, python: bool, as_json: bool) -> N
     click.echo(f"{folder}: {len(files)} files")
     if cuda and shutil.which("nvcc") is None:
         click.echo("there is no nvcc on the PATH: the project builds where the CUDA toolkit is installed", err=True)
-    click.echo(f"Next:\n  cd {folder}\n  kernpack dev --once   # builds it in place and installs it\n  pytest")
+    needed = [name for name in ("numpy", "pytest") if importlib.util.find_spec(name) is None]
+    install = f"  pip install {' '.join(needed)}\n" if needed else ""
+    click.echo(
+        f"Next:\n  cd {folder}\n{install}  kernpack dev --once   # builds it in place and installs it\n  python -m pytest"
+    )
