@@ -85,4 +85,5 @@ def test_a_docstring_may_end_with_a_quotation_mark(signature: str, doc: str | No
     (function,) = ast.parse(stubs.render([Function("scale", None, signature, doc, None)])).body[-1:]
     assert isinstance(function, ast.FunctionDef)
     docstring = ast.get_docstring(function)
-    assert docstring is not None and docstring.endswith(doc or 'with on "cuda"')
+    assert docstring is not None
+    assert docstring.endswith(doc or 'with on "cuda"')
