@@ -1,7 +1,8 @@
-"""Makes `support` importable from every suite."""
+"""Makes `support` importable from every suite, and gives JAX's CPU backend devices to shard over: whichever test starts it."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,3 +10,5 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("support.refusal")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")

@@ -92,10 +92,20 @@ function(kernpack_module_settings_ target)
             "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${KERNPACK_GNU_COMPILE_FLAGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC,-fvisibility=hidden>"
             ${KP_COMPILE_OPTIONS})
+  kernpack_relative_paths_(${target})
   kernpack_diagnose_(${target})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_compile_options(${target} PRIVATE "SHELL:$<${host}:${KERNPACK_GLIBC_COMPAT_FLAGS}>")
   endif()
+endfunction()
+
+# Errors name the source file that raised them: from the project's folder on, so that a module holds no path of the machine that built
+# it, and is the same wherever it was built.
+function(kernpack_relative_paths_ target)
+  foreach(folder IN ITEMS ${CMAKE_SOURCE_DIR} ${KERNPACK_INCLUDE_DIR})
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-fmacro-prefix-map=${folder}/=>"
+                                             "$<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-fmacro-prefix-map=${folder}/=>")
+  endforeach()
 endfunction()
 
 # Runs the compiler inside diagnose.py, which says in plain words what a contract's mistake is before the compiler's templates do.

@@ -77,12 +77,12 @@ REFUSED = {
     "reserved": (
         {"FAKE_RESERVED": "1"},
         "ImportError",
-        f" sets the reserved field KpModule.reserved, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
+        f" sets the reserved field KpModule.reserved, which must be zero in ABI 1.0; {UPGRADE}, or rebuild the module",
     ),
     "spare": (
         {"FAKE_SPARE": "1"},
         "ImportError",
-        f" sets the reserved field KpModule.spare, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
+        f" sets the reserved field KpModule.spare, which must be zero in ABI 1.0; {UPGRADE}, or rebuild the module",
     ),
     "bad_name": (
         {"FAKE_NAME": '"two words"'},
@@ -134,12 +134,12 @@ REFUSED = {
     "info_flags": (
         {"FAKE_INFO": ".flags=2"},
         "ImportError",
-        f" sets the reserved field second.flags, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
+        f" sets the reserved field second.flags, which must be zero in ABI 1.0; {UPGRADE}, or rebuild the module",
     ),
     "info_spare": (
         {"FAKE_INFO": '.spare={"x"}'},
         "ImportError",
-        f" sets the reserved field second.spare, which ABI 1.0 wants to be zero; {UPGRADE}, or rebuild the module",
+        f" sets the reserved field second.spare, which must be zero in ABI 1.0; {UPGRADE}, or rebuild the module",
     ),
 }
 

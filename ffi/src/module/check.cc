@@ -66,7 +66,7 @@ int RefuseVersion(const KpModule* module, const char* where) {
 int RefuseField(const char* where, const char* field) {
   return kp_raise(
       "ImportError",
-      "kernpack.load: '%s' sets the reserved field %s, which ABI %s wants to be zero; %s, or rebuild the module", where,
+      "kernpack.load: '%s' sets the reserved field %s, which must be zero in ABI %s; %s, or rebuild the module", where,
       field, VersionText(KP_ABI_VERSION).c_str(), kUpgrade);
 }
 

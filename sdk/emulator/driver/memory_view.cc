@@ -43,7 +43,7 @@ std::string MemoryView::Near(uint64_t address) const {
                             N(address - freed->first), N(freed->second));
     }
   }
-  std::string text = InArena(address) ? "no allocation is there" : "it is no address of the device";
+  std::string text = InArena(address) ? "no allocation is there" : "it isn't an address of the device";
   if (!InArena(address)) return text + "; kernels cannot use the host's own memory";
   const auto above = machine.blocks.upper_bound(address);
   if (above != machine.blocks.begin()) {

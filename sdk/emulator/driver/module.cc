@@ -106,7 +106,7 @@ class Loader {
         const auto found = addresses_.find(word.symbol);
         if (found == addresses_.end())
           throw PtxError(variable.line, "the variable '" + variable.name + "' holds the address of '" + word.symbol +
-                                            "', which is no variable in memory");
+                                            "', which isn't a variable in memory");
         const uint64_t value = found->second + static_cast<uint64_t>(word.displacement);
         std::memcpy(block.backing + word.at, &value, sizeof value);
       }

@@ -75,7 +75,7 @@ void Decoder::Call() {
     for (size_t i = 0; i < formal.size(); ++i) {
       const auto found = frame_->names.find(given[i].name);
       if (found == frame_->names.end())
-        Refuse("passes '" + given[i].name + "', which is no .param variable of the caller");
+        Refuse("passes '" + given[i].name + "', which isn't a .param variable of the caller");
       frame.names[formal[i].name] = found->second;
     }
   };
@@ -94,7 +94,7 @@ void Decoder::BuiltIn(const std::string& name, const std::vector<Operand>& resul
   const auto place = [&](const Operand& operand) {
     Place found{};
     if (!Resolve(operand.name, &found) || found.space != Space::kLocal)
-      Refuse("passes '" + operand.name + "', which is no .param variable of the caller");
+      Refuse("passes '" + operand.name + "', which isn't a .param variable of the caller");
     return static_cast<uint32_t>(found.offset);
   };
   if (name == "vprintf" && parameters.size() == 2) {

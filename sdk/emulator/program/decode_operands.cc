@@ -225,7 +225,7 @@ Instruction Decoder::Start() {
   Instruction out;
   out.statement = static_cast<uint32_t>(program_.sources.size() - 1);
   if (!statement_->guarded) return out;
-  if (LaneBytes(statement_->guard) != 0) Refuse("is guarded by a register that is no predicate");
+  if (LaneBytes(statement_->guard) != 0) Refuse("is guarded by a register that isn't a predicate");
   out.guard = frame_->slots[statement_->guard];
   out.guard_negated = statement_->guard_negated;
   return out;

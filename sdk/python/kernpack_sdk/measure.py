@@ -46,7 +46,7 @@ def cases_of(file: Path) -> Iterator[tuple[str, Callable[..., Any], Callable[...
 def measure(name: str, function: Any, reference: Any, arguments: tuple[Any, ...], seconds: float) -> Row:
     """Pairs of samples, one of each function, in alternating order, for so many seconds."""
     functions = [function] if reference is None else [function, reference]
-    counts = [_calls_per_sample(each, arguments) for each in functions]
+    counts = [calls_per_sample(each, arguments) for each in functions]
     found: list[list[float]] = [[] for _ in functions]
     end = time.perf_counter() + seconds
     order = list(range(len(functions)))
@@ -55,7 +55,7 @@ def measure(name: str, function: Any, reference: Any, arguments: tuple[Any, ...]
     try:
         while len(found[0]) < 5 or time.perf_counter() < end:
             for i in order:
-                found[i].append(_sample(functions[i], arguments, counts[i]))
+                found[i].append(sample(functions[i], arguments, counts[i]))
             order.reverse()
     finally:
         if gc_was_on:
@@ -68,14 +68,14 @@ def measure(name: str, function: Any, reference: Any, arguments: tuple[Any, ...]
     return Row(*row, statistics.median(found[1]), ratio, len(found[0]))
 
 
-def _calls_per_sample(function: Any, arguments: tuple[Any, ...]) -> int:
+def calls_per_sample(function: Any, arguments: tuple[Any, ...]) -> int:
     calls = 1
-    while (taken := _sample(function, arguments, calls) * calls) < _SMALLEST:
+    while (taken := sample(function, arguments, calls) * calls) < _SMALLEST:
         calls = max(2 * calls, int(calls * _SMALLEST / max(taken, 1e-9)))
     return calls
 
 
-def _sample(function: Any, arguments: tuple[Any, ...], calls: int) -> float:
+def sample(function: Any, arguments: tuple[Any, ...], calls: int) -> float:
     result = None
     begin = time.perf_counter()
     for _ in range(calls):

@@ -17,6 +17,7 @@ def build(tmp_path: Path):
     def run(cmake: str, files: dict[str, str], *options: str) -> Build:
         (tmp_path / "CMakeLists.txt").write_text(HEAD + cmake)
         for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text)
         folder = tmp_path / "build"
         configure = ["cmake", "-S", tmp_path, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *options]

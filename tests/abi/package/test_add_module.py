@@ -6,7 +6,7 @@ import re
 
 import pytest
 from author_project import MODULE
-from kernpack_sdk import check, elf
+from kernpack_sdk import check, elf, include_dir
 
 ADD = "kernpack_add_module(m SOURCES m.cc)\n"
 
@@ -17,6 +17,17 @@ def test_a_plain_module_has_no_problem(build) -> None:
     assert "warning" not in built.log.lower()
     assert check.check(built.folder / "m.so") == []
     assert elf.read(built.folder / "m.so").exports == ("__tvm_ffi_copy", "kp_module_v1")
+
+
+def test_a_module_holds_no_path_of_the_machine_that_built_it(build) -> None:
+    """But from the project's folder on, for where an error came from."""
+    checked = MODULE.replace("  for (", '  KP_CHECK(x.numel() < 9, ValueError) << "too many";\n  for (')
+    built = build("kernpack_add_module(m SOURCES ops/m.cc)\n", {"ops/m.cc": checked})
+    assert built.ok, built.log
+    content = (built.folder / "m.so").read_bytes()
+    assert b"\0ops/m.cc\0" in content
+    assert str(include_dir()).encode() not in content
+    assert str(built.folder.parent).encode() not in content
 
 
 @pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])

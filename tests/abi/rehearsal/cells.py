@@ -93,7 +93,7 @@ def _refused_at_load(host: str, module: Module) -> str | None:
     if module.version > host and "NEEDS" in module.news:
         return rf"^ImportError: .*needs a host of ABI 1\.1 or newer, this is kernpack .* with ABI 1\.0; .*{UPGRADE}"
     if module.version > host and "CLAIM" in module.news:
-        return rf"^ImportError: .*KpModule\.spare, which ABI 1\.0 wants to be zero; .*{UPGRADE}"
+        return rf"^ImportError: .*KpModule\.spare, which must be zero in ABI 1\.0; .*{UPGRADE}"
     return None
 
 

@@ -29,7 +29,7 @@ constexpr Wrong kWrong[] = {
     {"UndeclaredBase", "ld.global.u32 %r1, [%rd99];", "the register '%rd99' is not declared"},
     {"UndeclaredName", "mov.u64 %rd1, nothing;", "names 'nothing', which is not declared"},
     {"UndeclaredLabel", "bra $nowhere;", "the label '$nowhere' is not in k"},
-    {"NoPredicate", "@%r1 add.u32 %r1, %r2, %r3;", "is guarded by a register that is no predicate"},
+    {"NoPredicate", "@%r1 add.u32 %r1, %r2, %r3;", "is guarded by a register that isn't a predicate"},
     {"PredicateAsNumber", "add.u32 %r1, %r2, %p1;", "takes no predicate"},
     {"NoSemicolon", "add.u32 %r1, %r2, %r3", "expected ';', got 'ret'"},
     {"NoModifierOfThis", "add.ftz.u32 %r1, %r2, %r3;", "has a modifier that add.u32 doesn't take"},

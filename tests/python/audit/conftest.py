@@ -1,24 +1,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from audit_inputs import SOURCE, Build, Pack
 from kernpack_sdk import flags
-
-Build = Callable[..., Path]
-Pack = Callable[..., Path]
-
-SOURCE = """\
-#include <kernpack/kernel.h>
-namespace kp = kernpack;
-static void Copy(kp::TensorView x, kp::MutTensorView out) {
-  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i];
-}
-KP_MODULE("my_kernels", "1.0.0");
-KP_EXPORT(copy, Copy, "(x: f32[N]) -> (out: f32[N])");
-"""
 
 
 @pytest.fixture(scope="session")

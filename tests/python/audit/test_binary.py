@@ -6,7 +6,7 @@ from pathlib import Path
 
 import kernpack
 import pytest
-from conftest import SOURCE, Build
+from audit_inputs import SOURCE, Build
 from kernpack_sdk import check
 from kernpack_sdk.audit import Image, tables
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Pack
+from audit_inputs import Pack
 from kernpack_sdk import check, stubs, surface, table, wheel
 
 KERNELS = [

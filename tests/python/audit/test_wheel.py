@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import Build, Pack
+from audit_inputs import Build, Pack
 from kernpack_sdk import check
 
 

@@ -66,7 +66,9 @@ def test_what_one_check_found_is_not_said_again(bugs: Session) -> None:
     assert bugs.run("divides_by_rows", CHECKS["rows"]).reason == "a call ended the process (see calls)"
 
 
-def test_no_temporary_file_stays(compiled: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_temporary_file_stays(
+    compiled: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     with Session(Plan(compiled("planted.cc"), inputs=INPUTS)) as session:

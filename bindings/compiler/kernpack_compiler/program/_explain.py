@@ -82,7 +82,7 @@ def _copies(plan: Plan) -> list[str]:
 def _need(plan: Plan, value: int, device: str) -> str:
     users = dict.fromkeys(user.callee or user.kind for user in plan.steps if value in user.args)
     if not users:
-        return f"and the caller wants it on {device}"
+        return f"and the caller expects it on {device}"
     return f"{' and '.join(_few(users))} run{'s' if len(users) == 1 else ''} on {device}"
 
 

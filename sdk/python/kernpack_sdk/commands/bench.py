@@ -3,47 +3,116 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 
 @click.command("bench")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=_FILE)
 @click.option("-k", "pattern", default="", help="Only cases whose names hold this text.")
 @click.option("--seconds", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="For each case.")
+@click.option(
+    "--compare",
+    "wheels",
+    type=_FILE,
+    nargs=2,
+    metavar="OLD.whl NEW.whl",
+    help="Time each case with both wheels instead.",
+)
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ratios (.svg, .png, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; times in seconds.")
-def command(file: Path, pattern: str, seconds: float, as_json: bool) -> None:
+def command(
+    file: Path, pattern: str, seconds: float, wheels: tuple[Path, Path] | None, plot: Path | None, as_json: bool
+) -> None:
     """Time what cases() of FILE yields: (name, function, reference or None, arguments).
 
-    A function and its reference are timed in turns; the ratio is the median over the pairs.
+    A function and its reference are timed in turns; the ratio is the median over the pairs. With --compare each wheel is unpacked and
+    imported in a process of its own, nothing is installed, and the two processes are timed in turns.
     """
     from rich.console import Console
     from rich.progress import track
+
+    if plot is not None:
+        _need_matplotlib()
+    console = Console(stderr=True)
+
+    def shown(cases: Sequence[Any]) -> Any:
+        return track(cases, "measuring", console=console, transient=True, disable=not console.is_terminal)
+
+    try:
+        rows = _compared(file, pattern, seconds, wheels, shown) if wheels else _measured(file, pattern, seconds, shown)
+    except ValueError as error:
+        raise click.ClickException(f"kernpack bench: {error}") from None
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        Console().print(_table(rows))
+    if plot is not None:
+        _draw(rows, plot)
+
+
+def _measured(file: Path, pattern: str, seconds: float, shown: Callable[[Sequence[Any]], Any]) -> list[Any]:
+    from kernpack_sdk import measure
+
+    cases = [case for case in measure.cases_of(file) if pattern in case[0]]
+    if not cases:
+        raise ValueError(f"{file}: no case{f' named *{pattern}*' if pattern else ''}")
+    return [
+        measure.measure(name, function, reference, arguments, seconds)
+        for name, function, reference, arguments in shown(cases)
+    ]
+
+
+def _compared(
+    file: Path, pattern: str, seconds: float, wheels: tuple[Path, Path], shown: Callable[[Sequence[Any]], Any]
+) -> list[Any]:
+    from kernpack_sdk import compare_wheels
+
+    return compare_wheels.compare(*wheels, file, pattern, seconds, shown)
+
+
+def _table(rows: Sequence[Any]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from kernpack_sdk import measure
-
-    console = Console(stderr=True)
-    try:
-        cases = [case for case in measure.cases_of(file) if pattern in case[0]]
-    except ValueError as error:
-        raise click.ClickException(f"kernpack bench: {error}") from None
-    if not cases:
-        raise click.ClickException(f"kernpack bench: {file}: no case{f' named *{pattern}*' if pattern else ''}")
-    shown = track(cases, "measuring", console=console, transient=True, disable=not console.is_terminal)
-    rows = [measure.measure(*case, seconds) for case in shown]
-    if as_json:
-        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
-        return
-    table = Table("case", "time", "±", "reference", "times as fast", box=None, pad_edge=False)
+    other = "old" if hasattr(rows[0], "old") else "reference"
+    table = Table("case", "time", "±", other, "times as fast", box=None, pad_edge=False)
     for row in rows:
-        reference = "" if row.reference is None else _time(row.reference)
+        than = getattr(row, other)
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        table.add_row(Text(row.case), _time(row.median), _time(row.spread), reference, ratio)
-    Console().print(table)
+        table.add_row(Text(row.case), _time(row.median), _time(row.spread), "" if than is None else _time(than), ratio)
+    return table
+
+
+def _need_matplotlib() -> None:
+    try:
+        import matplotlib as _  # noqa: F401
+    except ImportError:
+        raise click.ClickException("kernpack bench: --plot needs matplotlib: pip install matplotlib") from None
+
+
+def _draw(rows: Sequence[Any], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    rows = [row for row in rows if row.ratio is not None]
+    if not rows:
+        raise click.ClickException("kernpack bench: --plot draws ratios, but no case has a reference")
+    figure = Figure(figsize=(7, 1 + 0.3 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh([row.case for row in rows], [row.ratio for row in rows])
+    axes.axvline(1, color="black", linewidth=1)
+    axes.invert_yaxis()
+    axes.set_xlabel("times as fast as the old wheel" if hasattr(rows[0], "old") else "times as fast as the reference")
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"kernpack bench: --plot {path}: {error}") from None
 
 
 def _time(seconds: float) -> str:
