@@ -107,6 +107,8 @@ def _function(function: Function) -> str:
         contract = contract if contract.startswith(function.name) else function.name + contract
     text = contract + (f"\n\n{function.doc.strip()}" if function.doc else "")
     text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if text.endswith('"'):  # it would join the quotes that end the docstring: `... with on "cuda"`
+        text = text[:-1] + '\\"'
     return textwrap.indent(f'{head}\n"""{text}"""\n', "    ").removeprefix("    ")
 
 

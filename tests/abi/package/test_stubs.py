@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -74,3 +75,15 @@ def test_wrong_calls(folder: Path) -> None:
     output = mypy(folder, "wrong.py")
     for line, (_, code) in enumerate(WRONG.values(), start=3):
         assert re.search(rf"wrong\.py:{line}: error: .*\[({code})\]", output), output
+
+
+@pytest.mark.parametrize(
+    ("signature", "doc"),
+    [('(x: f32[N]) -> (out: f32[N]) with on "cuda"', None), ("(x: f32[N]) -> (out: f32[N])", 'Says "scale"')],
+)
+def test_a_docstring_may_end_with_a_quotation_mark(signature: str, doc: str | None) -> None:
+    (function,) = ast.parse(stubs.render([Function("scale", None, signature, doc, None)])).body[-1:]
+    assert isinstance(function, ast.FunctionDef)
+    docstring = ast.get_docstring(function)
+    assert docstring is not None
+    assert docstring.endswith(doc or 'with on "cuda"')

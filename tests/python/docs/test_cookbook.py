@@ -1,14 +1,18 @@
-"""The files of docs/cookbook.md, taken from the page: each extension is compiled, and prints the same before and after."""
+"""The files of docs/cookbook.md, taken from the page: each is built, and prints the same before and after."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
+import kernpack
+import numpy as np
 import pytest
 from blocks import ROOT, blocks_of
 from kernpack_sdk import flags
@@ -28,6 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("cookbook")
     for block in blocks_of(ROOT / "docs/cookbook.md"):
         if name := _NAME.match(block.text):
+            (place / name[1]).parent.mkdir(exist_ok=True)
             (place / name[1]).write_text(block.text)
     (command,) = [b.text for b in blocks_of(ROOT / "docs/cookbook.md") if b.language == "bash"]
     command = command.replace("$(kernpack config --cflags)", shlex.join(flags.compile_flags()))
@@ -78,6 +83,31 @@ def test_an_extension_prints_the_same_before_and_after(port: str, needs, folder:
     before = _run(sys.executable, f"{port}_before.py", folder=folder)
     assert before.count("-0.26") >= 1  # swish(-1)
     assert _run(sys.executable, f"{port}_after.py", folder=folder) == before
+
+
+@pytest.mark.parametrize("recipe", ["gradients", "rope", "debugging"])
+def test_a_recipe_prints_the_same_before_and_after(recipe: str, folder: Path) -> None:
+    before = _run(sys.executable, f"{recipe}_before.py", folder=folder)
+    assert before.strip() != ""
+    assert _run(sys.executable, f"{recipe}_after.py", folder=folder) == before
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc: the CUDA toolkit is not installed")
+def test_the_cuda_project_becomes_a_wheel(folder: Path) -> None:
+    """Without a GPU its kernel refuses tensors of the CPU."""
+    build = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "-w", "dist", ".")
+    _run(*build, folder=folder / "gpu")
+    (wheel,) = (folder / "gpu/dist").glob("gpu_scale-1.0.0-py3-none-manylinux_*_x86_64.whl")
+    _run(sys.executable, "-m", "kernpack", "check", wheel, folder=folder)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "gpu/site")
+    (module,) = (folder / "gpu/site/gpu_scale").glob("*.so")
+    k = kernpack.load(module)
+    with pytest.raises(ValueError, match=r"scale: x: expected .*cuda"):
+        k.scale(np.ones(3, np.float32))
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if torch.cuda.is_available():
+        assert k.scale(torch.ones(3, device="cuda")).tolist() == [2, 2, 2]
 
 
 def test_a_caller_that_stays_with_tvm_ffi_loads_the_kernel(folder: Path) -> None:
