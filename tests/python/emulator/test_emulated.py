@@ -17,7 +17,9 @@ for device in kernpack.devices("cuda"): print(device, device.device_name)"""
 
 
 def _run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KERNPACK_EMULATOR", "KERNPACK_CUDA"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("KERNPACK_EMULATOR", "KERNPACK_CUDA"))
+    }
     return subprocess.run(
         [sys.executable, *command], env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=120
     )

@@ -93,8 +93,9 @@ bool IsGone(Result result) { return IsSticky(result) || result == kDeinitialized
 int Fail(const Device& device, Result result, const char* call, std::string_view doing) {
   std::string text = Format("%s: %s failed with %s, while %.*s", device.name().c_str(), call,
                             ResultText(device.driver(), result).c_str(), static_cast<int>(doing.size()), doing.data());
-  // The emulated device has said where and why.
-  const char* advice = device.driver().emulated && IsSticky(result) ? "" : Advice(result);
+  // What the emulated device found says where and why.
+  const bool found = device.driver().emulated && IsSticky(result) && text.find(": kernel ") != std::string::npos;
+  const char* advice = found ? "" : Advice(result);
   if (*advice) text += std::string("; ") + advice;
   if (IsSticky(result)) {
     text +=
