@@ -91,7 +91,8 @@ Result RunKernel(const Queued& queued, Context context) {
     const Result result = ResultOf(fault.kind);
     machine.reports[result] = fault.what();
     if (launch.seed != 0) {
-      machine.reports[result] += " (warps were shuffled; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " does it alike)";
+      machine.reports[result] +=
+          " (warps were shuffled; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " does it alike)";
     }
     return result;
   } catch (const std::bad_alloc&) {

@@ -73,12 +73,14 @@ bool NamesArchitecture(std::string_view text) {
 
 std::string NotOpened(const char* path, const char* why) {
   if (Environment("KERNPACK_EMULATOR") != nullptr && Environment("KERNPACK_CUDA_DRIVER") == nullptr) {
-    return Format("KERNPACK_EMULATOR is set, but the emulated device's library %s could not be opened (%s): `pip install "
-                  "kernpack-compiler` has it, for the folder that kernpack is in; or set KERNPACK_CUDA_DRIVER to it, or unset "
-                  "KERNPACK_EMULATOR to use NVIDIA's driver",
-                  path, why);
+    return Format(
+        "KERNPACK_EMULATOR is set, but the emulated device's library %s could not be opened (%s): `pip install "
+        "kernpack-compiler` has it, for the folder that kernpack is in; or set KERNPACK_CUDA_DRIVER to it, or unset "
+        "KERNPACK_EMULATOR to use NVIDIA's driver",
+        path, why);
   }
-  return Format("%s could not be opened (%s): install NVIDIA's driver, or set KERNPACK_CUDA_DRIVER to its library", path, why);
+  return Format("%s could not be opened (%s): install NVIDIA's driver, or set KERNPACK_CUDA_DRIVER to its library",
+                path, why);
 }
 
 }  // namespace
@@ -87,7 +89,8 @@ std::string EmulatorMistake() {
   const char* seed = Environment("KERNPACK_EMULATOR_SEED");
   int64_t number = 0;
   if (seed != nullptr && std::string_view(seed) != "random" && !(IsNumber(seed, &number) && number >= 0)) {
-    return Format("expected KERNPACK_EMULATOR_SEED to be a whole number from 0 to 9223372036854775807 or random, got '%s'", seed);
+    return Format(
+        "expected KERNPACK_EMULATOR_SEED to be a whole number from 0 to 9223372036854775807 or random, got '%s'", seed);
   }
   const char* value = Environment("KERNPACK_EMULATOR");
   if (value == nullptr || std::string_view(value) == "1") return {};
@@ -95,9 +98,10 @@ std::string EmulatorMistake() {
   while (true) {
     const size_t comma = left.find(',');
     if (!NamesArchitecture(left.substr(0, comma))) {
-      return Format("expected KERNPACK_EMULATOR to name devices from sm_50 to sm_199 with commas between them, as sm_90,sm_80 "
-                    "(or to be 1, which is that), got '%s'; unset it to use NVIDIA's driver",
-                    value);
+      return Format(
+          "expected KERNPACK_EMULATOR to name devices from sm_50 to sm_199 with commas between them, as sm_90,sm_80 "
+          "(or to be 1, which is that), got '%s'; unset it to use NVIDIA's driver",
+          value);
     }
     if (comma == std::string_view::npos) return {};
     left.remove_prefix(comma + 1);
@@ -126,9 +130,10 @@ bool OpenDriver(const char* path, Driver* out, std::string* reason) {
   Driver driver;
   driver.emulated = dlsym(library, "kernpack_emulator_reset") != nullptr;
   if (!driver.emulated && Environment("KERNPACK_EMULATOR") != nullptr) {
-    *reason = Format("KERNPACK_EMULATOR is set, but KERNPACK_CUDA_DRIVER names %s, which isn't the emulated device: unset one of "
-                     "them",
-                     path);
+    *reason = Format(
+        "KERNPACK_EMULATOR is set, but KERNPACK_CUDA_DRIVER names %s, which isn't the emulated device: unset one of "
+        "them",
+        path);
     return false;
   }
   (void)dlerror();
