@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,11 +14,19 @@ from kernpack._device_facts import load_installed_backends
 def devices(kind: str | None = None) -> list[_core.Device]:
     """Every device of every backend, or of one kind ("opencl"); opens drivers.
 
-    A driver that is not installed means no devices of its kind, not an error: kernpack.info() tells the reason.
+    A driver that is not installed means no devices of its kind, not an error: kernpack.info() tells the reason. But where
+    KERNPACK_EMULATOR asks for emulated CUDA devices, their absence is an error.
     """
     load_installed_backends()
     kinds = _core.backend_names() if kind is None else [kind]
-    return [_core.Device(name, index) for name in kinds for index in range(_core.device_count(name)[0])]
+    return [_core.Device(name, index) for name in kinds for index in range(_count(name))]
+
+
+def _count(kind: str) -> int:
+    count, reason = _core.device_count(kind)
+    if count == 0 and kind == "cuda" and os.environ.get("KERNPACK_EMULATOR"):
+        raise RuntimeError(f"kernpack.devices: {reason}")
+    return count
 
 
 def load_backend(path: Any) -> None:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <random>
 #include <sstream>
 
 #include "driver/machine.h"
@@ -42,9 +43,19 @@ void ApplyDevices() {
   Machine::Get().settings["devices"] = static_cast<long>(archs.size());
 }
 
+// KERNPACK_EMULATOR_SEED=random draws one, which findings name.
+void ApplySeed(const std::string& text) {
+  if (text == "random") {
+    Machine::Get().settings["seed"] = 1 + static_cast<long>(std::random_device()() % 0x7fffffff);
+  } else {
+    Apply("seed=" + text);
+  }
+}
+
 void ApplyEnvironment() {
   ApplyDevices();
   if (const char* seconds = std::getenv("KERNPACK_EMULATOR_SECONDS")) Apply(std::string("seconds=") + seconds);
+  if (const char* seed = std::getenv("KERNPACK_EMULATOR_SEED")) ApplySeed(seed);
   const char* text = std::getenv("KERNPACK_EMULATOR_SETTINGS");
   std::istringstream clauses(text != nullptr ? text : "");
   for (std::string clause; std::getline(clauses, clause, ';');) Apply(clause);

@@ -90,6 +90,10 @@ Result RunKernel(const Queued& queued, Context context) {
   } catch (const emulator::Fault& fault) {
     const Result result = ResultOf(fault.kind);
     machine.reports[result] = fault.what();
+    if (launch.seed != 0) {
+      machine.reports[result] +=
+          " (warps were shuffled; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " does it alike)";
+    }
     return result;
   } catch (const std::bad_alloc&) {
     return kOutOfMemory;

@@ -144,7 +144,6 @@ class Worker {
       warp.threads = lanes == kLanes ? ~0U : (1U << lanes) - 1;
       for (const Constant& constant : program.constants) Fill(warp, constant);
     }
-    if (launch.seed != 0) random_.seed(launch.seed);
   }
 
   void RunBlock(uint64_t linear) {
@@ -183,6 +182,8 @@ class Worker {
 
   void Start(uint64_t linear) {
     block_.linear = linear;
+    // By block, so that it doesn't matter which worker takes it.
+    if (launch_.seed != 0) random_.seed(launch_.seed + linear * 0x9e3779b97f4a7c15U);
     block_.at[0] = static_cast<uint32_t>(linear % launch_.grid[0]);
     block_.at[1] = static_cast<uint32_t>(linear / launch_.grid[0] % launch_.grid[1]);
     block_.at[2] = static_cast<uint32_t>(linear / launch_.grid[0] / launch_.grid[1]);

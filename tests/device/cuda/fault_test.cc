@@ -56,8 +56,7 @@ TEST_F(Faults, AKernelThatWritesOutsideIsSticky) {
               "memory access was encountered: kernel kp_test_scale, block (0, 0, 0), thread (0, 0, 0), PTX line 22: "
               "ld.global.f32 reads 4 bytes at 0x");
   EXPECT_SAYS(error, ": it is byte 0 of an allocation of 16 bytes that has been freed, while waiting for a stream");
-  EXPECT_SAYS(error, "a kernel that ran earlier did this, not necessarily the last one");
-  EXPECT_SAYS(error, "`compute-sanitizer`");
+  EXPECT_FALSE(Contains(error, "compute-sanitizer")) << "the emulated device names the kernel itself: " << error;
   EXPECT_SAYS(error, "This error is sticky: every later call on the device fails alike in this process");
   FreeAll(things);
   EXPECT_EQ(cuda_.stream_free(&cuda_, Cuda(), stream), 0);

@@ -1,8 +1,12 @@
 #include "device/cuda/driver.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
+#include <string_view>
 
 #include "device/cuda/text.h"
 
@@ -47,36 +51,97 @@ std::string InitText(const Driver& driver, const char* path, Result result) {
   return text;
 }
 
+constexpr const char* kEmulator = "libkernpack_cuda_emulator.so";
+
+const char* Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+bool IsNumber(std::string_view text, int64_t* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// "sm_90"
+bool NamesArchitecture(std::string_view text) {
+  if (!text.starts_with("sm_")) return false;
+  text.remove_prefix(3);
+  int64_t number = 0;
+  return IsNumber(text, &number) && number >= 50 && number < 200;
+}
+
+std::string NotOpened(const char* path, const char* why) {
+  if (Environment("KERNPACK_EMULATOR") != nullptr && Environment("KERNPACK_CUDA_DRIVER") == nullptr) {
+    return Format(
+        "KERNPACK_EMULATOR is set, but the emulated device's library %s could not be opened (%s): `pip install "
+        "kernpack-compiler` has it, for the folder that kernpack is in; or set KERNPACK_CUDA_DRIVER to it, or unset "
+        "KERNPACK_EMULATOR to use NVIDIA's driver",
+        path, why);
+  }
+  return Format("%s could not be opened (%s): install NVIDIA's driver, or set KERNPACK_CUDA_DRIVER to its library",
+                path, why);
+}
+
 }  // namespace
 
-std::string DriverPath() {
-  const auto set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-  };
-  if (const char* named = set("KERNPACK_CUDA_DRIVER")) return named;
-  Dl_info here{};
-  if (set("KERNPACK_EMULATOR") == nullptr || dladdr(reinterpret_cast<const void*>(&OpenDriver), &here) == 0) {
-    return "libcuda.so.1";
+std::string EmulatorMistake() {
+  const char* seed = Environment("KERNPACK_EMULATOR_SEED");
+  int64_t number = 0;
+  if (seed != nullptr && std::string_view(seed) != "random" && !(IsNumber(seed, &number) && number >= 0)) {
+    return Format(
+        "expected KERNPACK_EMULATOR_SEED to be a whole number from 0 to 9223372036854775807 or random, got '%s'", seed);
   }
+  const char* value = Environment("KERNPACK_EMULATOR");
+  if (value == nullptr || std::string_view(value) == "1") return {};
+  std::string_view left = value;
+  while (true) {
+    const size_t comma = left.find(',');
+    if (!NamesArchitecture(left.substr(0, comma))) {
+      return Format(
+          "expected KERNPACK_EMULATOR to name devices from sm_50 to sm_199 with commas between them, as sm_90,sm_80 "
+          "(or to be 1, which is that), got '%s'; unset it to use NVIDIA's driver",
+          value);
+    }
+    if (comma == std::string_view::npos) return {};
+    left.remove_prefix(comma + 1);
+  }
+}
+
+std::string DriverPath() {
+  if (const char* named = Environment("KERNPACK_CUDA_DRIVER")) return named;
+  if (Environment("KERNPACK_EMULATOR") == nullptr) return "libcuda.so.1";
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&OpenDriver), &here) == 0) return kEmulator;
   const std::string path = here.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + "libkernpack_cuda_emulator.so";
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  // Beside the backend in a build tree; in the folder of the package kernpack-compiler where wheels are installed.
+  const std::string beside = folder + kEmulator;
+  return access(beside.c_str(), F_OK) == 0 ? beside : folder + "../kernpack_compiler/" + kEmulator;
 }
 
 bool OpenDriver(const char* path, Driver* out, std::string* reason) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* why = dlerror();
-    *reason = Format("%s could not be opened (%s): install NVIDIA's driver, or set KERNPACK_CUDA_DRIVER to its library",
-                     path, why ? why : "no reason given");
+    *reason = NotOpened(path, why ? why : "no reason given");
     return false;
   }
+  Driver driver;
+  driver.emulated = dlsym(library, "kernpack_emulator_reset") != nullptr;
+  if (!driver.emulated && Environment("KERNPACK_EMULATOR") != nullptr) {
+    *reason = Format(
+        "KERNPACK_EMULATOR is set, but KERNPACK_CUDA_DRIVER names %s, which isn't the emulated device: unset one of "
+        "them",
+        path);
+    return false;
+  }
+  (void)dlerror();
   const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
   if (get == nullptr) {
     *reason = NoLookup(library, path);
     return false;
   }
-  Driver driver;
   std::string missing;
   const auto find = [&](const char* name, int version, auto* entry) {
     void* address = nullptr;

@@ -17,11 +17,15 @@ struct Driver {
   KP_CUDA_ENTRIES(KP_CUDA_MEMBER_)
   KP_CUDA_OPTIONAL_ENTRIES(KP_CUDA_MEMBER_)
 #undef KP_CUDA_MEMBER_
-  int version = 0;  // 13000 is CUDA 13.0
+  int version = 0;        // 13000 is CUDA 13.0
+  bool emulated = false;  // PTX on the CPU (sdk/emulator)
 };
 
-// The library's file: KERNPACK_CUDA_DRIVER where it is set; the emulated device's beside this library where KERNPACK_EMULATOR is;
-// else "libcuda.so.1".
+// What is wrong with the values of KERNPACK_EMULATOR and KERNPACK_EMULATOR_SEED, for people; "" where nothing is.
+std::string EmulatorMistake();
+
+// The library's file: KERNPACK_CUDA_DRIVER where it is set; where KERNPACK_EMULATOR is, the emulated device's, beside this library
+// or in the package kernpack_compiler beside this one's; else "libcuda.so.1".
 std::string DriverPath();
 
 // Opens the library for good, looks up every entry and initialises the driver. False with *reason a sentence for people:

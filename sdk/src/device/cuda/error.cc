@@ -93,7 +93,10 @@ bool IsGone(Result result) { return IsSticky(result) || result == kDeinitialized
 int Fail(const Device& device, Result result, const char* call, std::string_view doing) {
   std::string text = Format("%s: %s failed with %s, while %.*s", device.name().c_str(), call,
                             ResultText(device.driver(), result).c_str(), static_cast<int>(doing.size()), doing.data());
-  if (const char* advice = Advice(result); *advice) text += std::string("; ") + advice;
+  // What the emulated device found says where and why.
+  const bool found = device.driver().emulated && IsSticky(result) && text.find(": kernel ") != std::string::npos;
+  const char* advice = found ? "" : Advice(result);
+  if (*advice) text += std::string("; ") + advice;
   if (IsSticky(result)) {
     text +=
         ". This error is sticky: every later call on the device fails alike in this process, which has to be restarted";

@@ -26,8 +26,8 @@ int OpenShared(const KpHost* host, int32_t device_type, const KpDeviceApi** out,
   const std::lock_guard lock(state.mutex);
   if (state.backend == nullptr) {
     std::unique_ptr<Backend> opened;
-    std::string why;
-    if (!Backend::Open(host, DriverPath().c_str(), &opened, &why)) {
+    std::string why = EmulatorMistake();
+    if (!why.empty() || !Backend::Open(host, DriverPath().c_str(), &opened, &why)) {
       *out = nullptr;
       SetText(std::move(why), reason);
       return 0;
