@@ -39,7 +39,7 @@ def test_versions_are_compared_as_installers_do(pack: Pack, plain: Path) -> None
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("my_kernels.so", "my_kernels.so lies outside of any package, where nothing finds it; give kernpack_add_module() "
+        ("my_kernels.so", "my_kernels.so is outside any package, so it can't be imported; give kernpack_add_module() "
          "DESTINATION my_project"),
         ("lib/my_kernels.so", "lib/my_kernels.so lies in the folder lib, but the project is my_project"),
         ("my-kernels/my_kernels.so", "my-kernels/my_kernels.so lies in the folder my-kernels, but the project is my_project"),
@@ -110,7 +110,7 @@ def test_no_word_on_the_licence(pack: Pack, plain: Path) -> None:
     wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
     assert problems(wheel) == []
     assert notes(wheel) == [
-        'says nothing of its licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
+        'declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
     ]
 
 
@@ -149,11 +149,11 @@ def test_an_openmp_runtime_in_the_wheel_is_noted(pack: Pack, plain: Path) -> Non
 
 def test_what_is_no_wheel(tmp_path: Path) -> None:
     for name, content, said in (
-        ("a.whl", b"no zip", "a.whl: expected a wheel, got what can't be read: File is not a zip file"),
+        ("a.whl", b"no zip", "a.whl: expected a wheel, got a file that can't be read: File is not a zip file"),
         (
             "b-1-py3-none-any.whl",
             b"",
-            "b-1-py3-none-any.whl: expected a wheel, got what can't be read: File is not a zip file",
+            "b-1-py3-none-any.whl: expected a wheel, got a file that can't be read: File is not a zip file",
         ),
     ):
         (tmp_path / name).write_bytes(content)
@@ -161,7 +161,7 @@ def test_what_is_no_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "c.whl", "w") as archive:
         archive.writestr("../outside.txt", "kept inside")
     assert check.check(tmp_path / "c.whl") == [
-        "c.whl: names a file outside of itself, '../outside.txt': don't install it"
+        "c.whl: contains a path that leads outside the wheel, '../outside.txt': don't install it"
     ]
     assert not (tmp_path.parent / "outside.txt").exists()
 

@@ -59,6 +59,6 @@ def test_a_bomb(command, tmp_path: Path, tool: str) -> None:
 def test_what_is_no_archive(command, tmp_path: Path, tool: str) -> None:
     (tmp_path / NAME).write_bytes(b"not a zip")
     done = command(tool, tmp_path / NAME, sdk=True)
-    assert "expected a wheel, got what can't be read" in done.stdout + done.stderr
+    assert "expected a wheel, got a file that can't be read" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode != 0

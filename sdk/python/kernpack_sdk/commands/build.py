@@ -23,7 +23,11 @@ _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
 @click.command("build")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Default: FOLDER/dist.")
-@click.option("--isolated", is_flag=True, help="In a fresh environment with what [build-system] names, as pip does.")
+@click.option(
+    "--isolated",
+    is_flag=True,
+    help="Build in a fresh environment with the packages that [build-system] names, as pip does.",
+)
 @click.option("--reproducible", is_flag=True, help="Build twice from clean and compare, bit for bit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheel, its size and digest.")
 def command(folder: Path, output: Path | None, isolated: bool, reproducible: bool, as_json: bool) -> None:
@@ -54,7 +58,9 @@ def _build(folder: Path, output: Path, isolated: bool) -> Path:
     if not isolated:
         pip.append("--no-build-isolation")
         if importlib.util.find_spec("pip") is None:
-            raise click.ClickException("kernpack build: this environment has no pip; python -m ensurepip, then try again")
+            raise click.ClickException(
+                "kernpack build: this environment has no pip; python -m ensurepip, then try again"
+            )
     with tempfile.TemporaryDirectory() as build:
         pip += ["-C", f"build-dir={build}", str(folder.absolute())]
         root = folder.absolute()
@@ -62,7 +68,9 @@ def _build(folder: Path, output: Path, isolated: bool) -> Path:
         environment = {"SOURCE_DATE_EPOCH": _EPOCH} | dict(os.environ)
         for flags in ("CFLAGS", "CXXFLAGS"):
             environment[flags] = f"{environment.get(flags, '')} {maps}".strip()
-        done = subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False)
+        done = subprocess.run(
+            pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False
+        )
     if done.returncode != 0:
         plain = re.sub(r"^      ", "", done.stdout, flags=re.MULTILINE)  # pip's indent
         raise click.ClickException(f"kernpack build: it failed\n{lifted(plain)}")
