@@ -65,7 +65,7 @@ def test_a_tag_of_one_python(pack: Pack, plain: Path) -> None:
 def test_a_tag_that_promises_too_much(pack: Pack, plain: Path) -> None:
     wheel = pack({"my_kernels/my_kernels.so": plain}, tag="py3-none-manylinux_2_5_x86_64")
     (problem,) = problems(wheel)
-    assert problem.startswith("tagged manylinux_2_5_x86_64, but the oldest true tag is manylinux_2_")
+    assert problem.startswith("tagged manylinux_2_5_x86_64, but its code needs at least manylinux_2_")
     assert "`auditwheel show` names the symbols" in problem
 
 
@@ -127,10 +127,10 @@ FILE = {"type": "file", "name": "kernpack_kernels/a.txt", "hashes": [{"alg": "SH
         (None, ["has no SBOM; `make wheels` puts one into .dist-info/sboms"]),
         (bom(), []),
         (bom(version="0.9"), ["sboms/k.cdx.json: is of kernpack-kernels 0.9, the wheel is 1.0.0; write it again"]),
-        (bom(name="other"), ["sboms/k.cdx.json: is of other, not of kernpack_kernels; write it again"]),
+        (bom(name="other"), ["sboms/k.cdx.json: describes other, expected kernpack_kernels; generate it again"]),
         ("{", ["sboms/k.cdx.json: isn't JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
                "write it again"]),
-        (bom(components=[FILE]), ["sboms/k.cdx.json: has another SHA-256 of kernpack_kernels/a.txt than the file; write it "
+        (bom(components=[FILE]), ["sboms/k.cdx.json: lists a SHA-256 of kernpack_kernels/a.txt that isn't the file's; generate it "
                                   "again"]),
         ("[]", []),
     ],

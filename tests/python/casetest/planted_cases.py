@@ -36,7 +36,7 @@ BUGS = [
     found_by("wrong_gradient_tail", "gradients", r"that of x\[\d+\] is 0 and"),
     found_by("wrong_tangent", "tangents", r"that of out\[.*from differences"),
     found_by("wrong_second_backward", "gradients", r"that of x\["),
-    found_by("leaks", "growth", r"leaves about \d+ bytes of"),
+    found_by("leaks", "growth", r"leaks about \d+ bytes of"),
     found_by("random", "repeat", r"two equal calls"),
     found_by("part_per_thread", "pool", r"on \d threads as on one.*cut the work by its size"),
     found_by("races_in_pool", "pool callers", r"threads"),

@@ -141,7 +141,7 @@ def _exceptions(
     what = "the batch" if name == "..." else name
     these = f"{', '.join(map(str, wrong[:8]))}{', ...' if len(wrong) > 8 else ''}"
     return Finding(
-        f"expected {what} = {shown} to give the same results as other sizes: {words} at {where}, but not at {these}: "
+        f"expected {what} = {shown} to behave like other sizes: {words} at {where}, but not at {these}: "
         f"{holds[shown]} ({pair})",
         calls[shown][0].text(),
         "look at what is done with the elements after the last full vector or block, and at limits on sizes",
