@@ -175,7 +175,7 @@ def test_the_command_prints_problems_and_notes(pack: Pack, build: Build, plain: 
     assert done.exit_code == 0
     first, second = done.output.splitlines()
     assert first.startswith(f"{wheel}: ok, ")
-    assert second.startswith(f"note: {wheel.name}: says nothing of its licence")
+    assert second.startswith(f"note: {wheel.name}: declares no licence")
     facts = json.loads(CliRunner().invoke(command, ["--json", str(wheel), str(wheel) + "x"]).output)
     assert len(facts[str(wheel)]["notes"]) == 1
     assert facts[str(wheel) + "x"]["problems"] == [f"{wheel}x: no such file"]
