@@ -141,7 +141,7 @@ SOURCES = [
     ("tensors of torch's", function("void f(torch::Tensor x, torch::Tensor out) {}"), "a kernel's tensors are kp::TensorView"),
     ("a view by reference", function("void f(kp::TensorView x, kp::MutTensorView& out) {}"), "kernels take their parameters by value: kp::MutTensorView without &"),
     ("the result before the inputs", contract("(x: f32[N], n: int) -> (out: f32[N])", "void f(kp::MutTensorView out, kp::TensorView x, int64_t n) {}\n"), "after the signature's parameters come its results"),
-    ("a shape as a field", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.shape[0]; (void)n; }"), "needs its parentheses: x.size(0), x.shape()[0]"),
+    ("a shape as a field", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.shape[0]; (void)n; }"), "are called with parentheses: x.size(0), x.shape()[0]"),
     ("size without a dim", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.size(); (void)n; }"), "x.size() needs the number of a dim, as in x.size(0); all elements are x.numel()"),
     ("KP_CHECK without a kind", function("void f(kp::TensorView x, kp::MutTensorView out) { KP_CHECK(x.numel() > 0) << 1; }"), "KP_CHECK takes a condition and a kind, the text follows"),
     ("an input that is written", function("void f(kp::TensorView x, kp::MutTensorView out) { x.data_ptr<float>()[0] = 1; }"), "an input is read only: write to a result, or mark it written"),

@@ -45,7 +45,7 @@ BUGS = [
     found_by("half_without_factor", "dtypes", r"T = f16 to give what T = f32 gives"),
     found_by("aligns_away", "misaligned", r"wherever tensors start"),
     found_by("divides_by_rows", "calls", r"the process ended: SIGFPE.*\(f32\[0, \d\]"),
-    found_by("own_thread", "fork", r"child made by fork\(\) too, but they had not ended"),
+    found_by("own_thread", "fork", r"child made by fork\(\) too, but the calls hadn't finished"),
     found_by("adds_zero_times_next", "special", r"NaN in row \d+ of the batch to stay"),
     found_by("mean_marked_sum", "rows", r"out, marked `sum`, to be the sum"),
     found_by("mixes_columns", "columns", r"part of D, which is independent"),
