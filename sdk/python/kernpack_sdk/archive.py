@@ -21,7 +21,7 @@ def opened(wheel: Path) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(wheel)
     except (zipfile.BadZipFile, OSError) as error:
-        raise ValueError(f"{wheel}: expected a wheel, got what can't be read: {error}") from None
+        raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
     try:
         _look(wheel, archive)
     except ValueError:
@@ -34,7 +34,9 @@ def _look(wheel: Path, archive: zipfile.ZipFile) -> None:
     for entry in archive.infolist():
         path = PurePosixPath(entry.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
-            raise ValueError(f"{wheel}: names a file outside of itself, '{entry.filename}': don't install it")
+            raise ValueError(
+                f"{wheel}: contains a path that leads outside the wheel, '{entry.filename}': don't install it"
+            )
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise ValueError(
                 f"{wheel}: holds a symbolic link, '{entry.filename}', which wheels can't: don't install it"
@@ -42,4 +44,6 @@ def _look(wheel: Path, archive: zipfile.ZipFile) -> None:
     size, unpacked = wheel.stat().st_size, sum(entry.file_size for entry in archive.infolist())
     # zipfile never unpacks more of a file than the archive says that it has.
     if unpacked > _LARGE and unpacked > _RATIO * size:
-        raise ValueError(f"{wheel}: {size} bytes that unpack to {unpacked}: made to fill a disk: don't install it")
+        raise ValueError(
+            f"{wheel}: {size} bytes that unpack to {unpacked}, as in a decompression bomb: don't install it"
+        )

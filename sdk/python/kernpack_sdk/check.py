@@ -70,7 +70,7 @@ def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
     if not so.full_relro:
         problems.append("is not linked with -z relro -z now")
     if so.executable_stack and not image.has_stack_header:
-        problems.append("says nothing of its stack, which is executable then; link with -Wl,-z,noexecstack")
+        problems.append("doesn't mark its stack as not executable; link with -Wl,-z,noexecstack")
     beyond = [finding for module in tables.modules(image) for finding in binary.of_module(image, module)]
     return [*map(Finding, problems), *beyond]
 
@@ -194,7 +194,7 @@ def _platform(about: package.Wheel) -> list[str]:
     if any(covers(claimed, true) for claimed in about.platform.split(".")):
         return []
     return [
-        f"tagged {about.platform}, but the oldest true tag is {true}; `auditwheel show` names the symbols that need it"
+        f"tagged {about.platform}, but its code needs at least {true}; `auditwheel show` names the symbols that need it"
     ]
 
 

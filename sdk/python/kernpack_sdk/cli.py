@@ -19,13 +19,13 @@ from kernpack_sdk import __version__
 FAILED, USAGE, MISSING = 1, 2, 3
 # Each is the click command `command` of the module of that name in kernpack_sdk.commands, imported when it is asked for.
 COMMANDS = {
-    "bench": "Time functions over shapes, in turns with a reference",
-    "build": "Build the wheel; twice and compared, where asked",
+    "bench": "Time functions over shapes, alternating with a reference",
+    "build": "Build the wheel, and check that the build is reproducible",
     "check": "Check a wheel or module before publishing it",
     "completions": "Print the completion script of a shell",
     "config": "Print where the SDK is and what to compile with",
     "dev": "Build in place, and again whenever a source is saved",
-    "inspect": "What is in a module, a wheel or an installed package",
+    "inspect": "Show what a module, a wheel or an installed package contains",
     "new": "Start a project: kernel, gradient, tests, packaging, CI",
     "publish": "Check everything, then print the commands that upload",
     "sign": "Sign wheels with an Ed25519 key",
@@ -34,12 +34,12 @@ COMMANDS = {
 }
 # The runtime's, shown and completed here too.
 _RUNTIME = {
-    "cache": "What compiled and loaded modules take on disk",
-    "doctor": "What is here, what is missing, and the command that mends it",
-    "explain": "Which code a call would run and why",
-    "info": "Versions, devices, caches and installed kernel packages",
-    "lock": "Write down which kernel wheels are installed, with the digest of each file",
-    "profile": "Run a script and say what its kernels took",
+    "cache": "Show the disk space that compiled and loaded modules use",
+    "doctor": "Check the installation, and print the command that fixes each problem",
+    "explain": "Show which code a call would run, and why",
+    "info": "Show versions, devices, caches and installed kernel packages",
+    "lock": "Write a lock file of the installed kernel wheels, with the digest of each file",
+    "profile": "Run a script and report the time that its kernels took",
     "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
 }
 _PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}

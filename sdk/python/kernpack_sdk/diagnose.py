@@ -44,7 +44,7 @@ def with_diagnosis(output: str) -> str:
         return output
     left = [block for block in others if any(sign in block for sign in _SIGNS) and not _follows(block, mistaken)]
     lines = output.count("\n") - sum(block.count("\n") + 1 for block in left)
-    note = f"({lines} lines of the compiler on the same are left out; {_ALL}=1 in the environment keeps them)"
+    note = f"({lines} lines of compiler output about the same mistake are left out; set {_ALL}=1 to keep them)"
     if os.environ.get(_ALL) == "1":
         left, note = [output], "What the compiler said:"
     return "\n\n".join([*found, note, *left]) + "\n"
@@ -90,12 +90,12 @@ _SPELLINGS = [
         ),
         (
             r"KP_EXPORT\(\s*\w+\s*,\s*\w+\s*,\s*\(",
-            'the contract is a text, in quotes: KP_EXPORT(op, Function, "(x: ...")',
+            'write the contract as a string, in quotes: KP_EXPORT(op, Function, "(x: ...")',
         ),
-        (r"KP_EXPORT\(\s*\"\w+\"", 'the name stands without quotes: KP_EXPORT(op, Function, "(x: ...")'),
+        (r"KP_EXPORT\(\s*\"\w+\"", 'write the name without quotes: KP_EXPORT(op, Function, "(x: ...")'),
         (
             r".*[{;]\s*KP_EXPORT\w*\(|\s+KP_EXPORT\w*\(",
-            "KP_EXPORT stands outside functions and classes, on a line of its own",
+            "write KP_EXPORT outside functions and classes, on a line of its own",
         ),
     )
 ]
@@ -164,12 +164,12 @@ _COMMON = [
         ),
         (
             r"multiple definition of [`'][^\n]*\b(?:kp_module_v1|kp_module_name|KpModule)\w*[^\n]*'",
-            "KP_MODULE stands in two sources of one module; keep one",
+            "KP_MODULE appears in two sources of one module; keep one",
         ),
-        (r"redefinition of [^\n]*kp_module_table", "KP_MODULE stands here twice; keep one"),
+        (r"redefinition of [^\n]*kp_module_table", "KP_MODULE appears twice in this file; keep one"),
         (
             r"expected [\u2018'];[\u2019'] before [\u2018']namespace[\u2019']",
-            "expected ';' behind the macro on the line above (KP_MODULE, KP_EXPORT, KP_GRAD and KP_DOC end in one)",
+            "expected ';' after the macro on the line above (KP_MODULE, KP_EXPORT, KP_GRAD and KP_DOC end in one)",
         ),
         (
             r"error: [\u2018']?(\w+)[\u2019']? was not declared in this scope[^\0]*KP_MODULE",
@@ -201,7 +201,7 @@ _COMMON = [
         ),
         (
             r"error: (?:lambda-expression|lvalue required as unary)[^\0]*KP_EXPORT",
-            "KP_EXPORT takes the name of a function outside any class; write one that calls what is meant",
+            "KP_EXPORT takes the name of a function outside any class; write a function that calls the one you mean",
         ),
         (
             r"error: cannot bind non-const lvalue reference of type [\u2018'][^\n]*?(\w*TensorView|StringView)&",
@@ -213,7 +213,7 @@ _COMMON = [
         ),
         (
             r"error: invalid types [^\n]*unresolved overloaded function type>\[\w+\][^\n]*array subscript",
-            "what is a function of tensors needs its parentheses: x.size(0), x.shape()[0]",
+            "member functions of tensors are called with parentheses: x.size(0), x.shape()[0]",
         ),
         (
             r"no matching function for call to [\u2018'][^\n]*TensorView::size\(\)",
@@ -283,7 +283,7 @@ _HINTS = [
         ("kUnexpectedCharacter", r"", r";", "parameters are separated by ','"),
         ("kUnexpectedCharacter", r"", r"[\u2192\u21d2]", "the arrow is '->', in ASCII"),
         ("kExpectedArrow", r"", r"=", "the arrow is '->'"),
-        ("kExpectedClosingParenthesis", r"", r"!", "the mark '!' stands behind the name: x!: f32[N]"),
+        ("kExpectedClosingParenthesis", r"", r"!", "write '!' after the name: x!: f32[N]"),
         ("kExpectedClosingParenthesis", r"->.*", r"strided", "'strided' is for parameters: a result is compact"),
         ("kUnknownDType", r"->.*", r"list\b", "'list' is for parameters: name each result, (a: f32[N], b: f32[N])"),
         ("kUnknownDType", r"", r"Tensor\b", "'Tensor': write dtype and shape, as in f32[N, D]"),
@@ -301,11 +301,11 @@ _HINTS = [
             "a variable's dtypes are a set, as in where T in {f32, f64}",
         ),
         ("kExpectedDTypeSet", r"", r"[\[(]", "as in where T in {f32, f64}"),
-        ("kExpectedRelation", r"", r"=(?!=)", "equal is '=='"),
+        ("kExpectedRelation", r"", r"=(?!=)", "write '==' for equality"),
         ("kExpectedEndWhereOrWith", r"\bwith\b.*", r"\w", "properties are separated by ','"),
         ("kExpectedDefault", r"", r"true\b|false\b", "as in Python: True, False"),
         ("kExpectedDefault", r"", r"nullptr\b|null\b|none\b", "as in Python: None"),
-        ("kExpectedColon", r"->.*", r"!", "results are written anyway: no '!'"),
+        ("kExpectedColon", r"->.*", r"!", "results take no '!': a kernel always writes them"),
         ("kDimNeverBound", r"", r"", "give a parameter the dim by itself, as in x: f32[N]"),
     )
 ]

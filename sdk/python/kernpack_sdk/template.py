@@ -42,7 +42,7 @@ def package_of(name: str) -> str:
         )
     if keyword.iskeyword(package) or package in _TAKEN or package in sys.stdlib_module_names:
         raise ValueError(
-            f"'{name}' would be imported as '{package}', which is taken; another name, say {package}-kernels"
+            f"'{name}' would be imported as '{package}', which is taken; choose another name, such as {package}-kernels"
         )
     return package
 

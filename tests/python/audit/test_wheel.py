@@ -39,7 +39,7 @@ def test_versions_are_compared_as_installers_do(pack: Pack, plain: Path) -> None
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("my_kernels.so", "my_kernels.so lies outside of any package, where nothing finds it; give kernpack_add_module() "
+        ("my_kernels.so", "my_kernels.so is outside any package, so it can't be imported; give kernpack_add_module() "
          "DESTINATION my_project"),
         ("lib/my_kernels.so", "lib/my_kernels.so lies in the folder lib, but the project is my_project"),
         ("my-kernels/my_kernels.so", "my-kernels/my_kernels.so lies in the folder my-kernels, but the project is my_project"),
@@ -65,7 +65,7 @@ def test_a_tag_of_one_python(pack: Pack, plain: Path) -> None:
 def test_a_tag_that_promises_too_much(pack: Pack, plain: Path) -> None:
     wheel = pack({"my_kernels/my_kernels.so": plain}, tag="py3-none-manylinux_2_5_x86_64")
     (problem,) = problems(wheel)
-    assert problem.startswith("tagged manylinux_2_5_x86_64, but the oldest true tag is manylinux_2_")
+    assert problem.startswith("tagged manylinux_2_5_x86_64, but its code needs at least manylinux_2_")
     assert "`auditwheel show` names the symbols" in problem
 
 
@@ -110,7 +110,7 @@ def test_no_word_on_the_licence(pack: Pack, plain: Path) -> None:
     wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
     assert problems(wheel) == []
     assert notes(wheel) == [
-        'says nothing of its licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
+        'declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
     ]
 
 
@@ -127,10 +127,10 @@ FILE = {"type": "file", "name": "kernpack_kernels/a.txt", "hashes": [{"alg": "SH
         (None, ["has no SBOM; `make wheels` puts one into .dist-info/sboms"]),
         (bom(), []),
         (bom(version="0.9"), ["sboms/k.cdx.json: is of kernpack-kernels 0.9, the wheel is 1.0.0; write it again"]),
-        (bom(name="other"), ["sboms/k.cdx.json: is of other, not of kernpack_kernels; write it again"]),
+        (bom(name="other"), ["sboms/k.cdx.json: describes other, expected kernpack_kernels; generate it again"]),
         ("{", ["sboms/k.cdx.json: isn't JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
                "write it again"]),
-        (bom(components=[FILE]), ["sboms/k.cdx.json: has another SHA-256 of kernpack_kernels/a.txt than the file; write it "
+        (bom(components=[FILE]), ["sboms/k.cdx.json: lists a SHA-256 of kernpack_kernels/a.txt that isn't the file's; generate it "
                                   "again"]),
         ("[]", []),
     ],
@@ -149,11 +149,11 @@ def test_an_openmp_runtime_in_the_wheel_is_noted(pack: Pack, plain: Path) -> Non
 
 def test_what_is_no_wheel(tmp_path: Path) -> None:
     for name, content, said in (
-        ("a.whl", b"no zip", "a.whl: expected a wheel, got what can't be read: File is not a zip file"),
+        ("a.whl", b"no zip", "a.whl: expected a wheel, got a file that can't be read: File is not a zip file"),
         (
             "b-1-py3-none-any.whl",
             b"",
-            "b-1-py3-none-any.whl: expected a wheel, got what can't be read: File is not a zip file",
+            "b-1-py3-none-any.whl: expected a wheel, got a file that can't be read: File is not a zip file",
         ),
     ):
         (tmp_path / name).write_bytes(content)
@@ -161,7 +161,7 @@ def test_what_is_no_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "c.whl", "w") as archive:
         archive.writestr("../outside.txt", "kept inside")
     assert check.check(tmp_path / "c.whl") == [
-        "c.whl: names a file outside of itself, '../outside.txt': don't install it"
+        "c.whl: contains a path that leads outside the wheel, '../outside.txt': don't install it"
     ]
     assert not (tmp_path.parent / "outside.txt").exists()
 
@@ -175,7 +175,7 @@ def test_the_command_prints_problems_and_notes(pack: Pack, build: Build, plain: 
     assert done.exit_code == 0
     first, second = done.output.splitlines()
     assert first.startswith(f"{wheel}: ok, ")
-    assert second.startswith(f"note: {wheel.name}: says nothing of its licence")
+    assert second.startswith(f"note: {wheel.name}: declares no licence")
     facts = json.loads(CliRunner().invoke(command, ["--json", str(wheel), str(wheel) + "x"]).output)
     assert len(facts[str(wheel)]["notes"]) == 1
     assert facts[str(wheel) + "x"]["problems"] == [f"{wheel}x: no such file"]

@@ -90,7 +90,7 @@ def test_several_rounds_have_other_seeds(compiled: Callable[[str], str], capsys:
         (["FINE", "--check", "nothing"], "expected names of checks, got nothing; there are calls, memory"),
         (["FINE", "--inputs", "/nowhere/inputs.py"], "expected a Python file with generators, got /nowhere/inputs.py"),
         (["FINE", "--rounds", "0"], "expected --rounds and --jobs from 1, got 0 and 1"),
-        (["TEXT.whl"], "expected a wheel, got what can't be read"),
+        (["TEXT.whl"], "expected a wheel, got a file that can't be read"),
         (["EMPTY.whl"], "expected a wheel with kernel modules (*.so), found none"),
     ],
 )

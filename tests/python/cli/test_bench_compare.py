@@ -53,7 +53,7 @@ def test_mistakes(command, tmp_path: Path, bench: Path) -> None:
     good, other = write_wheel(tmp_path, "1.0"), write_wheel(tmp_path, "1.0", "other_ops")
     (tmp_path / "text.whl").write_text("no zip")
     for wheels, said in (
-        ((good, tmp_path / "text.whl"), "text.whl: expected a wheel, got what can't be read"),
+        ((good, tmp_path / "text.whl"), "text.whl: expected a wheel, got a file that can't be read"),
         ((good, tmp_path / "none.whl"), "none.whl' does not exist"),
         ((other, good), "other_ops-1.0-py3-none-any.whl: ModuleNotFoundError: No module named 'some_ops'"),
         ((write_wheel(tmp_path, "3.0", rounds="1 / 0"), good), "some_ops-3.0-py3-none-any.whl: ZeroDivisionError"),

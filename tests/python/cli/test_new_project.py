@@ -20,7 +20,7 @@ CLANG_FORMAT = shutil.which("clang-format-19")
         ("1norm", "'1norm' can't be a project's name: expected letters, digits, '-', '_' and '.', as in fast-norms"),
         ("näme", "can't be a project's name"),
         ("with space", "can't be a project's name"),
-        ("class", "'class' would be imported as 'class', which is taken; another name, say class-kernels"),
+        ("class", "'class' would be imported as 'class', which is taken; choose another name, such as class-kernels"),
         ("torch", "would be imported as 'torch', which is taken"),
         ("json", "would be imported as 'json', which is taken"),
         ("full", "the folder full isn't empty; choose another name, or remove it first"),

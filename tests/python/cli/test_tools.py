@@ -50,7 +50,7 @@ def test_inspect_names_the_instruction_sets_of_variants(command) -> None:
         ("nowhere.so", "'nowhere.so' is neither a file (.so, .whl), nor a folder, nor an installed package"),
         ("no_such_package", "'no_such_package' is neither a file"),
         ("json", "json: holds no kernel module"),
-        ("broken.whl", "broken.whl: expected a wheel, got what can't be read: File is not a zip file"),
+        ("broken.whl", "broken.whl: expected a wheel, got a file that can't be read: File is not a zip file"),
         ("empty.whl", "empty.whl: holds no kernel module"),
         ("text.so", "text.so: not an ELF"),
     ],

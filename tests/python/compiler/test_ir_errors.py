@@ -157,8 +157,12 @@ def yields(n):
     [
         (leaves_a_loop_open, RuntimeError, "f: 1 blocks are open at its end; write loops and branches as `with"),
         (ends_a_loop_that_did_not_begin, RuntimeError, "a block ends that is not open"),
-        (yields, TypeError, "f: the body gave a generator"),
-        (lambda n: n + 1, TypeError, r"f: the body gave a Expr; it is run once, writes results with `out\[i\] = "),
+        (yields, TypeError, "f: expected the body to return None, got generator"),
+        (
+            lambda n: n + 1,
+            TypeError,
+            r"f: expected the body to return None, got Expr; the body runs once and writes its",
+        ),
         (None, TypeError, "expected a function to run, got NoneType"),
     ],
 )

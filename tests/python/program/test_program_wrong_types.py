@@ -34,7 +34,7 @@ def test_one_target_is_no_list_of_targets():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected the text of a program, got none in it"),
+        ("", "text: expected a text that contains a program, got one that contains none"),
         ("program m(c: int) {\n  return\n}", "m: c: expected the type of a tensor with its dims, such as f32"),
         ("program m(x: f32[...]) {\n  return\n}", "m: x: expected the type of a tensor"),
         ("program m(x: f32[_]) {\n  return\n}", "m: x: expected the type of a tensor"),

@@ -48,8 +48,8 @@ def func(
             given = body(**arguments)
             if given is not None:
                 raise TypeError(
-                    f"ir.func: {chosen}: the body gave a {type(given).__name__}; it is run once, writes results with "
-                    "`out[i] = ...` and returns nothing"
+                    f"ir.func: {chosen}: expected the body to return None, got {type(given).__name__}; the body "
+                    "runs once and writes its results with `out[i] = ...`"
                 )
         except BaseException:
             tracer.abandon()

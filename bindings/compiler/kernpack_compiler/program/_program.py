@@ -41,7 +41,7 @@ class Program:
                 table.add(entry)
         module.verify(table.table)
         if not module.programs:
-            raise ValueError("Program.parse: expected the text of a program, got none in it")
+            raise ValueError("Program.parse: text: expected a text that contains a program, got one that contains none")
         main = module.programs[-1]
         arguments = {name: _spec(main.name, name, dtype, shape) for name, dtype, shape in main.params}
         results = tuple(

@@ -54,12 +54,12 @@ def build_parser() -> argparse.ArgumentParser:
 
 # Of each command its line of help, and the module of this package that adds its options and runs it.
 OWN_COMMANDS = {
-    "info": ("Versions, devices, caches and installed kernel packages", "info"),
-    "doctor": ("What is here, what is missing, and the command that mends it", "doctor"),
-    "explain": ("Which code a call would run and why, and what it would allocate", "explain"),
-    "profile": ("Run a script and say what its kernels took", "profile"),
-    "cache": ("What compiled and loaded modules take on disk; `clean` removes it", "cache"),
-    "lock": ("Write down which kernel wheels are installed, with the digest of each file", "lock"),
+    "info": ("Show versions, devices, caches and installed kernel packages", "info"),
+    "doctor": ("Check the installation, and print the command that fixes each problem", "doctor"),
+    "explain": ("Show which code a call would run, why, and what it would allocate", "explain"),
+    "profile": ("Run a script and report the time that its kernels took", "profile"),
+    "cache": ("Show the disk space that compiled and loaded modules use; `clean` removes it", "cache"),
+    "lock": ("Write a lock file of the installed kernel wheels, with the digest of each file", "lock"),
     "verify": ("Compare the installed kernel wheels with the lock, or wheels with their signatures", "verify"),
 }
 

@@ -80,7 +80,7 @@ def of_module(image: Image, module: Module) -> Iterator[Finding]:
             yield Finding(
                 f"{variant.name}: its code for {variant.target or 'any processor (the baseline, x86-64-v2)'} uses {sets}"
                 + (f" (in {where})" if where else "")
-                + " without asking the processor, and ends the process where that is missing; compile it as a variant "
+                + " without checking the processor first, so it crashes on processors without that; compile it as a variant "
                 "(VARIANTS of kernpack_add_module()), or without -march"
             )
 

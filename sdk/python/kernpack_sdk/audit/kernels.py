@@ -35,7 +35,7 @@ def _place(wheel: Wheel, file: Path, found: list[Module]) -> Iterator[Finding]:
     expected = wheel.name.replace("-", "_").replace(".", "_").lower()
     if len(inside.parts) == 1:
         yield Finding(
-            f"{inside} lies outside of any package, where nothing finds it; give kernpack_add_module() DESTINATION {expected}"
+            f"{inside} is outside any package, so it can't be imported; give kernpack_add_module() DESTINATION {expected}"
         )
         return
     top = inside.parts[0]

@@ -132,7 +132,7 @@ def _license(wheel: Wheel) -> Iterator[Finding]:
     classified = any("License ::" in each for each in metadata.get_all("Classifier") or [])
     if not said and not classified:
         yield Finding(
-            'says nothing of its licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]',
+            'declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]',
             serious=False,
         )
 
@@ -162,7 +162,7 @@ def _of_sbom(wheel: Wheel, file: Path) -> Iterator[str]:
     known = {"name": normalized(str(subject.get("name", ""))), "version": plain(str(subject.get("version", "")))}
     about_it = known["name"] == normalized(wheel.name)
     if _OURS.match(wheel.name) and not about_it:
-        yield f"is of {subject.get('name')}, not of {wheel.name}; write it again"
+        yield f"describes {subject.get('name')}, expected {wheel.name}; generate it again"
     elif about_it and subject.get("version") and known["version"] != plain(wheel.version):
         yield f"is of {subject['name']} {subject['version']}, the wheel is {wheel.version}; write it again"
     for component in bom.get("components") or []:
@@ -172,7 +172,7 @@ def _of_sbom(wheel: Wheel, file: Path) -> Iterator[str]:
         for each in component.get("hashes") or []:
             algorithm = str(each.get("alg", "")).replace("SHA-", "sha").lower()
             if algorithm in hashlib.algorithms_guaranteed and each.get("content") != _hex(place, algorithm):
-                yield f"has another {each['alg']} of {component['name']} than the file; write it again"
+                yield f"lists a {each['alg']} of {component['name']} that isn't the file's; generate it again"
 
 
 def _hex(path: Path, algorithm: str) -> str:

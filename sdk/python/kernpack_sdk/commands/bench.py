@@ -15,8 +15,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("bench")
 @click.argument("file", type=_FILE)
-@click.option("-k", "pattern", default="", help="Only cases whose names hold this text.")
-@click.option("--seconds", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="For each case.")
+@click.option("-k", "pattern", default="", help="Only cases whose names contain this text.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="Seconds to measure each case."
+)
 @click.option(
     "--compare",
     "wheels",

@@ -25,7 +25,11 @@ _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
 @click.command("build")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 @click.option("-o", "--output", type=click.Path(file_okay=False, path_type=Path), help="Default: FOLDER/dist.")
-@click.option("--isolated", is_flag=True, help="In a fresh environment with what [build-system] names, as pip does.")
+@click.option(
+    "--isolated",
+    is_flag=True,
+    help="Build in a fresh environment with the packages that [build-system] names, as pip does.",
+)
 @click.option("--reproducible", is_flag=True, help="Build twice from clean and compare, bit for bit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheel, its size and digest.")
 def command(folder: Path, output: Path | None, isolated: bool, reproducible: bool, as_json: bool) -> None:

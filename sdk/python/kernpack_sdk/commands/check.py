@@ -10,7 +10,9 @@ import click
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: of each file its problems and notes, or what it is.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: the problems and notes of each file, or its properties."
+)
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
     """Check wheels (.whl), anybody's, or modules (.so) before publishing them. Nothing of them is loaded or run. Exits with 1

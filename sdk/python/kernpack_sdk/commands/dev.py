@@ -21,7 +21,7 @@ _LEFT_OUT = ("build", "dist", "node_modules", "__pycache__")
 
 @click.command("dev")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-@click.option("--once", is_flag=True, help="Build, install where needed, and end.")
+@click.option("--once", is_flag=True, help="Build once, install if needed, and exit.")
 @click.option("--no-install", is_flag=True, help="Don't pip install it; put build/dev/site on PYTHONPATH instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per build.")
 @click.pass_context
@@ -64,7 +64,7 @@ def _build(project: Project, as_json: bool) -> bool:
         click.secho(f"built in {seconds:.1f} s, but it doesn't load", fg="red", err=True)
         click.echo(error, err=True)
     elif error:
-        click.secho(f"failed after {seconds:.1f} s; what was built before stays", fg="red", err=True)
+        click.secho(f"failed after {seconds:.1f} s; the previous build stays in place", fg="red", err=True)
         click.echo(error, err=True)
     else:
         click.secho(f"built in {seconds:.1f} s: {project.site}", fg="green", err=True)

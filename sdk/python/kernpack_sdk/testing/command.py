@@ -17,8 +17,8 @@ PASSED, FAILED, CANNOT = 0, 1, 2  # exit codes
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="kernpack test",
-        description="Tests a kernel module by its contracts: makes calls of every kind that they allow and looks at what comes.",
-        epilog="Exit codes: 0 nothing was found, 1 something was, 2 the module or an option isn't right.",
+        description="Tests a kernel module by its contracts: makes every kind of call that they allow and checks the results.",
+        epilog="Exit codes: 0 no problem found, 1 problems found, 2 the module or an option is invalid.",
     )
     add_arguments(made)
     return made

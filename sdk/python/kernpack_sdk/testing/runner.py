@@ -98,7 +98,7 @@ class Process:
         seconds = time.monotonic() - started
         call = self._progress.read_text(encoding="utf-8", errors="replace") if self._progress.exists() else ""
         if self._process is not None and self._process.poll() is None and seconds >= patience:
-            text = f"expected the check to end, but after {patience:g} seconds it hadn't"
+            text = f"expected the check to finish within {patience:g} seconds, but it is still running"
             advice = "look for locks, and for loops that end only for some sizes"
         else:
             text = f"expected an answer or an error, but the process ended: {self._how_it_ended()}{self._last_words()}"

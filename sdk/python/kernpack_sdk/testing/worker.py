@@ -88,7 +88,7 @@ def _why_not(bench: Bench, check: Check) -> str:
             return f"the function runs on {contract.on} only"
         lacking = bench.generator.unrepresentable()
         if lacking:
-            return f"NumPy has no dtype {lacking}, also not with ml_dtypes"
+            return f"NumPy has no dtype {lacking}, and neither has ml_dtypes"
     if check.name not in _BEFORE:
         if not bench.calls:
             return "no call was accepted"

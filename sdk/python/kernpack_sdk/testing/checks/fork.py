@@ -66,7 +66,7 @@ def _in_child(work: Callable[[], Any]) -> Any:
             if not ready:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                return f"they had not ended after {_PATIENCE} seconds"
+                return f"the calls hadn't finished after {_PATIENCE} seconds"
             part = os.read(pipe.fileno(), 1 << 20)
             if not part:
                 break

@@ -58,7 +58,7 @@ def growth(bench: Bench) -> Iterator[Finding]:
             grown, what = _least_growth(bench, call, times)
             if grown >= _LEAST:
                 yield Finding(
-                    f"expected calls to give back what memory they take, but each leaves about {grown:.0f} bytes of {what} behind "
+                    f"expected calls to free the memory that they allocate, but each call leaks about {grown:.0f} bytes of {what} "
                     f"({times} calls, 4 times)",
                     call.text(),
                     "free what the kernel allocates, on errors too; kp::Workspace is memory that the host keeps",

@@ -26,7 +26,7 @@ def misaligned(bench: Bench) -> Iterator[Finding]:
     for call in bench.calls:
         expected = bench.run(call)
         for elements in (1, 3):
-            bench.starts(call, f" with tensors that start {elements} elements behind a multiple of 64 bytes")
+            bench.starts(call, f" with tensors that start {elements} elements after a multiple of 64 bytes")
             found = differs(bench, call, expected, NUMPY.call_on(call, _shifted(call, elements)))
             if found:
                 yield Finding(

@@ -141,10 +141,10 @@ def _exceptions(
     what = "the batch" if name == "..." else name
     these = f"{', '.join(map(str, wrong[:8]))}{', ...' if len(wrong) > 8 else ''}"
     return Finding(
-        f"expected {what} = {shown} to be treated as other sizes are: {words} at {where}, but not at {these}: "
+        f"expected {what} = {shown} to behave like other sizes: {words} at {where}, but not at {these}: "
         f"{holds[shown]} ({pair})",
         calls[shown][0].text(),
-        "look at what is done with the elements behind the last full vector or block, and at limits on sizes",
+        "look at what is done with the elements after the last full vector or block, and at limits on sizes",
     )
 
 
