@@ -21,22 +21,20 @@ from torch.nn import functional
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "chat"))
 import gguf
 import llm_peers
+import machine
 from gguf_file import GgufFile
 from main import shipped_model
 from model import Model
 
-SETS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_int8", "amx_bf16")
 NOT_HERE = {
     "onnxruntime-genai, openvino-genai": "need the model in their own formats",
 }
 
 
-def machine() -> str:
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    facts = dict(line.split(":", 1) for line in lines if ":" in line)
-    flags = next((value for name, value in facts.items() if name.strip() == "flags"), "").split()
-    model = next((value.strip() for name, value in facts.items() if name.strip() == "model name"), "unknown")
-    return f"{model}: {' '.join(s for s in SETS if s in flags)}; KERNPACK_TARGET={os.environ.get('KERNPACK_TARGET', 'none')}"
+def machine_line() -> str:
+    facts = machine.describe()
+    target = os.environ.get("KERNPACK_TARGET", "none")
+    return f"{facts['cpu']}: {' '.join(machine.instruction_sets())}; KERNPACK_TARGET={target}"
 
 
 def best(run: Callable[[], Any], seconds: float = 0.4) -> float:
@@ -267,7 +265,7 @@ def operations(k: Any) -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]
 
 def main() -> None:
     k = kernpack.load("kernpack_kernels")
-    print(machine())
+    print(machine_line())
     print(f"torch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()})")
     set_threads(1)
     print(f"\n{'1 thread, microseconds':<58}{'ours':>10}{'torch':>10}{'ours/torch':>12}")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.metadata
 import os
 import platform
 from pathlib import Path
 
+SETS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_int8", "amx_bf16")
 PACKAGES = ("numpy", "torch", "jax", "jaxlib", "apache-tvm-ffi", "jax-tvm-ffi", "pybind11", "nanobind")
 
 
 def describe() -> dict[str, object]:
-    """CPU, cores, load, interpreter and package versions."""
+    """CPU, its instruction sets, cores, load, interpreter and package versions."""
     return {
-        "cpu": _cpu_name(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "cpu": _fact("model name") or platform.machine(),
+        "instruction_sets": instruction_sets(),
         "cores": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
@@ -22,11 +26,17 @@ def describe() -> dict[str, object]:
     }
 
 
-def _cpu_name() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+def instruction_sets() -> list[str]:
+    """Those that kernels are written for and that the processor has."""
+    flags = (_fact("flags") or _fact("Features") or "").split()
+    return [name for name in SETS if name in flags]
+
+
+def _fact(name: str) -> str | None:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.partition(":")[0].strip() == name:
+            return line.partition(":")[2].strip()
+    return None
 
 
 def _version(name: str) -> str | None:

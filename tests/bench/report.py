@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +83,18 @@ def write_json(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
     path.write_text(json.dumps({"machine": machine, "rows": results}, indent=1) + "\n")
 
 
-def write_plots(folder: Path, rows: list[Row]) -> list[Path]:
-    """A picture of each topic: ratios to peers against their goals, and, below, what has no peer, in its unit."""
+def row_of(result: dict[str, Any]) -> Row:
+    """A row as write_json() wrote it."""
+    return Row(**{each.name: result[each.name] for each in fields(Row)})
+
+
+def write_plots(folder: Path, rows: list[Row], name: str = "{}.png") -> list[Path]:
+    """A picture of each topic: ratios to peers against their goals, and, below, what has no peer, in its unit. The same rows give
+    the same file."""
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kernpack"})
     from matplotlib import pyplot
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,8 +111,8 @@ def write_plots(folder: Path, rows: list[Row]) -> list[Path]:
             _draw(place, panel, label)
         figure.suptitle(topic)
         figure.tight_layout()
-        made.append(folder / f"{topic}.png")
-        figure.savefig(made[-1], dpi=120)
+        made.append(folder / name.format(topic))
+        figure.savefig(made[-1], dpi=120, metadata={"Date": None} if name.endswith(".svg") else None)
         pyplot.close(figure)
     return made
 

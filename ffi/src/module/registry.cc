@@ -151,7 +151,9 @@ int MakeOwnModule(const std::vector<AskedFile>& files, KpLoadedModule* out) {
     }
     const auto query = reinterpret_cast<KpModuleQuery>(platform::LibrarySymbol(library.handle, KP_MODULE_QUERY_SYMBOL));
     if (!query) {
-      return kp_raise("ImportError", "kernpack.load: '%s' has " KP_MODULE_QUERY_SYMBOL " but doesn't export it; give it default visibility",
+      return kp_raise("ImportError",
+                      "kernpack.load: '%s' has " KP_MODULE_QUERY_SYMBOL
+                      " but doesn't export it; give it default visibility",
                       files[i].path);
     }
     const KeepFloatEnvironment keep;

@@ -1,0 +1,64 @@
+"""Puts a result of run.py into the manual: docs/benchmarks.json, a picture per topic, and the section "Results" of docs/benchmarks.md.
+
+python tests/bench/publish.py build/bench/bench.json [--docs FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import report
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+BEGIN, END = "<!-- begin: tests/bench/publish.py -->", "<!-- end: tests/bench/publish.py -->"
+
+
+def publish(result: Path, docs: Path) -> list[Path]:
+    """The pictures that were drawn. ValueError where the page has no place for them."""
+    found = json.loads(result.read_text(encoding="utf-8"))
+    rows = [report.row_of(row) for row in found["rows"]]
+    page = docs / "benchmarks.md"
+    text = page.read_text(encoding="utf-8")
+    if not re.search(f"{BEGIN}.*{END}", text, re.DOTALL):
+        raise ValueError(f"{page}: expected the lines {BEGIN} and {END}")
+    for old in docs.glob("bench_*.svg"):
+        old.unlink()
+    pictures = report.write_plots(docs, rows, "bench_{}.svg")
+    section = "\n\n".join([BEGIN, _conditions(found["machine"]), *map(_shown, pictures), END])
+    page.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: section, text, flags=re.DOTALL), encoding="utf-8")
+    (docs / "benchmarks.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return pictures
+
+
+def _conditions(machine: dict[str, Any]) -> str:
+    """Where and when, in a sentence of short lines."""
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
+    return (
+        f"Measured on {machine['date']} with Python {machine['python']}, {packages}.\n"
+        f"Processor: {machine['cpu']}, {machine['cores']} cores ({', '.join(machine['instruction_sets'])}).\n"
+        f"Load average: {machine['load']:.1f}; other programs ran beside it where that is above {machine['cores']}."
+    )
+
+
+def _shown(picture: Path) -> str:
+    topic = picture.stem.removeprefix("bench_")
+    return f"![Bars of the topic {topic}: ours divided by theirs, with goals; less is better]({picture.name})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--docs", type=Path, default=DOCS)
+    options = parser.parse_args()
+    for picture in publish(options.result, options.docs):
+        print(picture)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
