@@ -41,7 +41,7 @@ def _conditions(machine: dict[str, Any]) -> str:
     return (
         f"Measured on {machine['date']} with Python {machine['python']}, {packages}.\n"
         f"Processor: {machine['cpu']}, {machine['cores']} cores ({', '.join(machine['instruction_sets'])}).\n"
-        f"Load average: {machine['load']:.1f}; other programs ran beside it where that is above {machine['cores']}."
+        f"Load average at the end: {machine['load']:.1f}."
     )
 
 
@@ -55,7 +55,11 @@ def main() -> int:
     parser.add_argument("result", type=Path)
     parser.add_argument("--docs", type=Path, default=DOCS)
     options = parser.parse_args()
-    for picture in publish(options.result, options.docs):
+    try:
+        pictures = publish(options.result, options.docs)
+    except ValueError as error:
+        sys.exit(f"publish.py: {error}")
+    for picture in pictures:
         print(picture)
     return 0
 

@@ -141,9 +141,9 @@ TEST_F(OpenclStreamTest, FreedHandlesAreRefused) {
   FreeStream(stream);
   FreeEvent(event);
   int32_t done = 0;
-  EXPECT_NE(Refusal(api->stream_sync(api, device, stream)).find("is no stream of opencl:"), std::string::npos);
-  EXPECT_NE(Refusal(api->stream_free(api, device, stream)).find("is no stream of opencl:"), std::string::npos);
-  EXPECT_NE(Refusal(api->event_query(api, device, event, &done)).find("is no event of opencl:"), std::string::npos);
+  EXPECT_NE(Refusal(api->stream_sync(api, device, stream)).find("no stream of opencl:"), std::string::npos);
+  EXPECT_NE(Refusal(api->stream_free(api, device, stream)).find("no stream of opencl:"), std::string::npos);
+  EXPECT_NE(Refusal(api->event_query(api, device, event, &done)).find("no event of opencl:"), std::string::npos);
   EXPECT_NE(Refusal(api->event_free(api, device, event)).find("it was freed, or belongs"), std::string::npos);
 }
 
