@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs/site"))
+import op_calls
 import op_facts
 import ops
 
@@ -46,7 +47,7 @@ def test_frameworks_are_read_from_the_matrix() -> None:
 
 
 def test_an_error_beyond_the_bound_ends_the_build() -> None:
-    call = op_facts.Call([op_facts.X], {}, lambda x: x)
+    call = op_calls.Call([op_calls.X], {}, lambda x: x)
 
     def slightly_wrong(x: np.ndarray) -> np.ndarray:
         return x * np.float32(1 + 1e-5)
@@ -54,3 +55,18 @@ def test_an_error_beyond_the_bound_ends_the_build() -> None:
     assert op_facts.error(lambda x: x, call, "f32") == 0
     with pytest.raises(SystemExit, match=r"slightly_wrong of f32: expected an error up to 1e-06, got 9\.\d+e-06"):
         op_facts.error(slightly_wrong, call, "f32")
+
+
+def test_ops_that_write_in_place_get_copies() -> None:
+    def doubled(xs: list[np.ndarray]) -> None:
+        xs[0] *= 2
+
+    before = op_calls.X.copy()
+    call = op_calls.Call([op_calls.X], {}, lambda x: 2 * x, run=lambda f, x: (f([x]), x)[1])
+    assert op_facts.error(doubled, call, "f32") == 0
+    assert np.array_equal(op_calls.X, before)
+
+
+def test_an_op_of_which_nothing_is_known_ends_the_build() -> None:
+    with pytest.raises(SystemExit, match=r"op_calls\.py has no call of the op new_op"):
+        op_facts.facts(None, "new_op")

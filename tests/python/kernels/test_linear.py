@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 import torch
 from arrays import make, values_of
+from ggml_blocks import BLOCK_BYTES, BLOCK_COLUMNS, FORMATS, HALVES, random_blocks
 
 pytest.importorskip("gguf", reason="gguf is not installed")
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
 
-FORMATS = ("q4_0", "q4_1", "q8_0", "q4_k", "q6_k")
-BLOCK_BYTES = {"q4_0": 18, "q4_1": 20, "q8_0": 34, "q4_k": 144, "q6_k": 210}
-BLOCK_COLUMNS = {"q4_0": 32, "q4_1": 32, "q8_0": 32, "q4_k": 256, "q6_k": 256}
-HALVES = {"q4_0": (0,), "q4_1": (0, 2), "q8_0": (0,), "q4_k": (0, 2), "q6_k": (208,)}  # where a block's f16 numbers are
 # Root mean square error in parts of sum |x| |w| / sqrt(K), what rounding x and w to so many bits gives.
 ERROR = {"i8": 8e-3, "i16": 6e-5, "bf16": 6e-3, "f32": 1e-6}
 # Rows, and columns in parts of a block: borders of groups of 16, panels of 64 rows and of 512 columns.
@@ -25,16 +22,6 @@ def columns_of(form, blocks):
 
 def blocks_of(weight, form):
     return quantize(np.asarray(weight, np.float32), GGMLQuantizationType[form.upper()])
-
-
-def random_blocks(rng, form, n, columns):
-    """Bytes at random, but for scales of about 1 / 64 of either sign. The gguf package doesn't quantise to the K formats."""
-    size = BLOCK_BYTES[form]
-    blocks = rng.integers(0, 256, (n, columns // BLOCK_COLUMNS[form], size)).astype(np.uint8)
-    for at in HALVES[form]:
-        scales = (rng.normal(size=blocks.shape[:2]) / 64).astype(np.float16)
-        blocks[:, :, at : at + 2] = scales[..., None].view(np.uint8)
-    return blocks.reshape(n, -1)
 
 
 def pack(k, blocks, form):

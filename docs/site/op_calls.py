@@ -1,0 +1,277 @@
+"""The calls of each op of the kernel wheel that op_facts.py measures, with the exact results: those of
+tests/python/kernels/reference.py, in NumPy's long double, on normal random numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS, COLUMNS = 64, 1000
+
+
+def _tests_module(name: str, file: str) -> ModuleType:
+    """A file of tests/python/kernels, under another name: this folder has files of the same names."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests/python/kernels" / file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+exact = _tests_module("exact", "reference.py")
+ggml = _tests_module("ggml", "ggml_blocks.py")
+
+# One rounding of the result or of the sum; what is in front of it was rounded too.
+LINEAR_TOLERANCE = {"f32": 5e-6, "f64": 1e-14, "f16": 1.2e-3, "bf16": 1e-2}
+LOSS_TOLERANCE = {"f32": 1e-5, "f16": 2e-3, "bf16": 1.6e-2}
+OPTIMIZER_TOLERANCE = {"f32": 2e-6, "f16": 2e-3, "bf16": 1.6e-2}
+
+
+def _plain(function: Callable[..., Any], *arguments: np.ndarray, **keywords: Any) -> Any:
+    return function(*arguments, **keywords)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of an op or of its gradient: arguments, of which float64 ones become the dtype, and the exact results. run: how the op is
+    called with copies of them, and what of it is compared."""
+
+    arguments: list[np.ndarray]
+    keywords: dict[str, Any]
+    results: Callable[..., Any]
+    tolerance: dict[str, float] = field(default_factory=lambda: exact.TOLERANCE)  # of the dtypes that it takes
+    run: Callable[..., Any] = _plain
+
+
+def _random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).standard_normal(shape)
+
+
+def _indices() -> np.ndarray:
+    return np.random.default_rng(0).integers(0, ROWS, 3 * ROWS)
+
+
+def _embedding_backward(d_out: np.ndarray, table: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    gradient = np.zeros(table.shape, d_out.dtype)
+    np.add.at(gradient, indices, d_out)
+    return gradient
+
+
+X, D_OUT, WEIGHT = _random(ROWS, COLUMNS), _random(ROWS, COLUMNS) + 1, _random(COLUMNS)
+GATE, UP = 5 * _random(ROWS, 300), _random(ROWS, 301)[:, :300]
+HEADS, TURNS = [_random(2, 40, heads, 32) for heads in (4, 2, 2)], _random(1, 40, 16).astype(np.float32)
+ANGLES = [np.cos(TURNS), np.sin(TURNS)]
+TOKENS, MASK = _random(ROWS, 16, 100), np.random.default_rng(1).random((ROWS, 16)) < 0.7
+
+
+def _add_rms_norm(x: np.ndarray, residual: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return exact.rms_norm(x + residual, weight), x + residual
+
+
+def _add_rms_norm_backward(
+    d_out: np.ndarray, d_sum: np.ndarray, sums: np.ndarray, weight: np.ndarray, eps: float = 1e-6
+) -> tuple[np.ndarray, ...]:
+    d_x, d_weight = exact.rms_norm_backward(d_out, sums, weight, eps)
+    return d_x + d_sum, d_x + d_sum, d_weight
+
+
+def _swiglu_backward(d_out: np.ndarray, gate: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    share = 1 / (1 + np.exp(-gate))
+    return d_out * up * (share + gate * share * (1 - share)), d_out * gate * share
+
+
+CALLS = {
+    "add_rms_norm": Call([X, D_OUT, WEIGHT], {}, _add_rms_norm),
+    "add_rms_norm_backward": Call([D_OUT, X, 3 * X, WEIGHT], {"eps": 1e-6}, _add_rms_norm_backward),
+    "attention": Call(
+        HEADS, {"causal": True}, lambda *heads: exact.attention(*heads, causal=True), exact.ATTENTION_TOLERANCE
+    ),
+    "embedding": Call([X, _indices()], {}, lambda table, indices: table[indices]),
+    "embedding_backward": Call([_random(3 * ROWS, COLUMNS), X, _indices()], {}, _embedding_backward),
+    "gelu": Call([X], {}, exact.gelu),
+    "gelu_backward": Call([D_OUT, X], {"approximate": "none"}, lambda d_out, x: d_out * exact.gelu_slopes(x)[0]),
+    "l2_normalize": Call([X], {}, exact.l2_normalize),
+    "l2_normalize_backward": Call([D_OUT, X], {"eps": 1e-12}, exact.l2_normalize_backward),
+    "layer_norm": Call([X, WEIGHT, _random(COLUMNS) - 1], {}, exact.layer_norm),
+    "layer_norm_backward": Call([D_OUT, X, WEIGHT], {"eps": 1e-5}, exact.layer_norm_backward),
+    "mean_pool": Call([TOKENS, MASK], {}, exact.mean_pool),
+    "mean_pool_backward": Call([_random(ROWS, 100), MASK], {}, exact.mean_pool_backward),
+    "rms_norm": Call([X, WEIGHT], {}, exact.rms_norm),
+    "rms_norm_backward": Call([D_OUT, X, WEIGHT], {"eps": 1e-6}, exact.rms_norm_backward),
+    "rope": Call([HEADS[0], *ANGLES], {}, exact.rope),
+    "rope_backward": Call([HEADS[0], *ANGLES], {"interleaved": False}, lambda d, cos, sin: exact.rope(d, cos, -sin)),
+    "softmax": Call([X], {}, exact.softmax),
+    "softmax_backward": Call([D_OUT, exact.softmax(X)], {}, exact.softmax_backward),
+    "swiglu": Call([GATE, UP], {}, lambda gate, up: exact.silu(gate) * up),
+    "swiglu_backward": Call([GATE - UP, GATE, UP], {}, _swiglu_backward),
+}
+
+
+# --- attention
+
+
+ATTENTION = {"scale": None, "causal": True, "window": 0, "soft_cap": 0.0}
+MASK_OF_KEYS = np.random.default_rng(2).random((2, 1, 40, 40)) < 0.7
+ENDS = np.array([0, 13, 40], np.int32)  # two sequences, one behind the other
+
+
+def _attention_state(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The context and the logarithm of each row's sum, of causal attention."""
+    scores = np.einsum("bshd,blhd->bhsl", q, np.repeat(k, q.shape[2] // k.shape[2], 2)) * q.shape[3] ** -0.5
+    scores[..., ~np.tri(q.shape[1], k.shape[1], dtype=bool)] = -np.inf
+    return exact.attention(q, k, v, causal=True), np.log(np.exp(scores).sum(-1))
+
+
+CONTEXT, SUMS = _attention_state(*HEADS)
+
+
+def _attention_backward(
+    d_context: np.ndarray,
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    context: np.ndarray,
+    sums: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    """By the chain rule, with the saved results as they are given."""
+    shared, scale = q.shape[2] // k.shape[2], q.shape[3] ** -0.5
+    keys, values = np.repeat(k, shared, 2), np.repeat(v, shared, 2)
+    scores = np.einsum("bshd,blhd->bhsl", q, keys) * scale
+    scores[..., ~np.tri(q.shape[1], k.shape[1], dtype=bool)] = -np.inf
+    p = np.exp(scores - sums[..., None])
+    d_p = np.einsum("bshd,blhd->bhsl", d_context, values)
+    d_scores = p * (d_p - np.einsum("bshd,bshd->bhs", d_context, context)[..., None]) * scale
+    d_k = np.einsum("bhsl,bshd->blhd", d_scores, q).reshape(*k.shape[:3], shared, k.shape[3]).sum(3)
+    d_v = np.einsum("bhsl,bshd->blhd", p, d_context).reshape(*k.shape[:3], shared, k.shape[3]).sum(3)
+    return np.einsum("bhsl,blhd->bshd", d_scores, keys), d_k, d_v
+
+
+def _masked_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    shared = q.shape[2] // k.shape[2]
+    scores = np.einsum("bshd,blhd->bhsl", q, np.repeat(k, shared, 2)) * q.shape[3] ** -0.5
+    return np.einsum("bhsl,blhd->bshd", exact.softmax(scores, mask), np.repeat(v, shared, 2))
+
+
+def _varlen_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    parts = zip(ENDS[:-1], ENDS[1:], strict=True)
+    return np.concatenate([exact.attention(q[None, a:b], k[None, a:b], v[None, a:b])[0] for a, b in parts])
+
+
+CALLS |= {
+    "attention_backward": Call(
+        [CONTEXT[::-1], *HEADS, CONTEXT, SUMS.astype(np.float32)],
+        ATTENTION,
+        _attention_backward,
+        {"f32": 1e-5, "f16": 5e-3, "bf16": 4e-2},
+        lambda f, d, q, k, v, context, sums, **options: f(d, q, k, v, context, sums, None, **options),
+    ),
+    "masked_attention": Call([*HEADS, MASK_OF_KEYS], {}, _masked_attention, exact.ATTENTION_TOLERANCE),
+    "varlen_attention": Call([*(x[0] for x in HEADS), ENDS, ENDS], {}, _varlen_attention, exact.ATTENTION_TOLERANCE),
+    "apply_rope": Call([HEADS[0], *ANGLES], {}, exact.rope, run=lambda f, x, cos, sin: (f(x, cos, sin), x)[1]),
+}
+
+# --- products and losses
+
+NARROW, WIDE, BIAS = _random(ROWS, 96), _random(130, 96), _random(130)
+TARGETS = np.random.default_rng(3).integers(0, 130, ROWS)
+LOSS = {"ignore_index": -100, "label_smoothing": 0.0, "z_loss": 0.0}
+D_LOSS = _random(ROWS).astype(np.float32)
+
+
+def _linear_backward(d_out: np.ndarray, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, ...]:
+    return d_out @ weight, d_out.T @ x, d_out.sum(0), d_out
+
+
+def _sums(logits: np.ndarray) -> np.ndarray:
+    return np.log(np.exp(logits).sum(-1))
+
+
+def _cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    return _sums(logits) - np.take_along_axis(logits, targets[:, None], -1)[:, 0]
+
+
+def _cross_entropy_backward(
+    d_loss: np.ndarray, logits: np.ndarray, targets: np.ndarray, sums: np.ndarray
+) -> np.ndarray:
+    slope = np.exp(logits - sums[:, None])
+    slope[np.arange(len(targets)), targets] -= 1
+    return slope * d_loss[:, None]
+
+
+def _fused_backward(
+    d_loss: np.ndarray, x: np.ndarray, weight: np.ndarray, targets: np.ndarray, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    d_logits = _cross_entropy_backward(d_loss, x @ weight.T, targets, sums)
+    return d_logits @ weight, d_logits.T @ x
+
+
+LOGITS = 3 * _random(ROWS, 130)
+SMALL = WIDE / np.sqrt(96)
+CALLS |= {
+    "linear": Call([NARROW, WIDE, BIAS], {}, lambda x, weight, bias: x @ weight.T + bias, LINEAR_TOLERANCE),
+    "linear_backward": Call(
+        [_random(ROWS, 130), NARROW, WIDE, BIAS], {"activation": "none"}, _linear_backward, LINEAR_TOLERANCE
+    ),
+    "cross_entropy": Call([LOGITS, TARGETS], {}, _cross_entropy, LOSS_TOLERANCE),
+    "cross_entropy_backward": Call(
+        [D_LOSS, LOGITS, TARGETS, _sums(LOGITS).astype(np.float32)], LOSS, _cross_entropy_backward, LOSS_TOLERANCE
+    ),
+    "fused_linear_cross_entropy": Call(
+        [NARROW, SMALL, TARGETS], {}, lambda x, weight, targets: _cross_entropy(x @ weight.T, targets), LOSS_TOLERANCE
+    ),
+    "fused_linear_cross_entropy_backward": Call(
+        [D_LOSS, NARROW, SMALL, TARGETS, _sums(NARROW @ SMALL.T).astype(np.float32)],
+        LOSS,
+        _fused_backward,
+        LOSS_TOLERANCE,
+    ),
+}
+
+# --- optimizers: one step from a state in the middle of training; what is compared is the parameters
+
+PARAMS, GRADS, MEAN = _random(ROWS * 7), _random(ROWS * 7 + 1)[1:], _random(ROWS * 7 + 2)[2:].astype(np.float32)
+SQUARE = (MEAN**2 + 0.1).astype(np.float32)
+
+
+def _adamw(p: np.ndarray, g: np.ndarray, mean: np.ndarray, square: np.ndarray) -> np.ndarray:
+    mean, square = 0.9 * mean + (1 - 0.9) * g, 0.999 * square + (1 - 0.999) * g**2
+    return p * (1 - 0.1 * 0.01) - 0.1 * (mean / (1 - 0.9**3)) / (np.sqrt(square / (1 - 0.999**3)) + 1e-8)
+
+
+def _clipped(g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    norm = np.sqrt((g**2).sum())
+    return norm, g / norm
+
+
+CALLS |= {
+    "adamw": Call(
+        [PARAMS, GRADS, MEAN, SQUARE],
+        {},
+        _adamw,
+        OPTIMIZER_TOLERANCE,
+        lambda f, p, g, mean, square: (f([p], [g], [mean], [square], 3, 0.1), p)[1],
+    ),
+    "lion": Call(
+        [PARAMS, GRADS, MEAN],
+        {},
+        lambda p, g, mean: p - 0.1 * np.sign(0.9 * mean + (1 - 0.9) * g),
+        OPTIMIZER_TOLERANCE,
+        lambda f, p, g, mean: (f([p], [g], [mean], 0.1), p)[1],
+    ),
+    "sgd": Call(
+        [PARAMS, GRADS, MEAN],
+        {},
+        lambda p, g, momenta: p - 0.1 * (0.9 * momenta + g),
+        OPTIMIZER_TOLERANCE,
+        lambda f, p, g, momenta: (f([p], [g], [momenta], 0.1, momentum=0.9), p)[1],
+    ),
+    "clip_grad_norm": Call([GRADS], {}, _clipped, OPTIMIZER_TOLERANCE, lambda f, g: (f([g], max_norm=1.0), g)),
+}
