@@ -4,6 +4,7 @@ tests/python/kernels/reference.py, in NumPy's long double, on normal random numb
 from __future__ import annotations
 
 import importlib.util
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,7 +162,7 @@ def _masked_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndar
 
 
 def _varlen_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    parts = zip(ENDS[:-1], ENDS[1:], strict=True)
+    parts = itertools.pairwise(ENDS)
     return np.concatenate([exact.attention(q[None, a:b], k[None, a:b], v[None, a:b])[0] for a, b in parts])
 
 
