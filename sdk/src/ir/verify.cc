@@ -191,7 +191,7 @@ class Verifier : public Visitor {
 
   void CheckAccess(const Buffer& buffer, const std::vector<Expr>& indices, bool masked) {
     if (in_extent_) Fail("an extent of a parameter reads memory");
-    if (!defined_.count(buffer.get())) Fail("buffer '" + buffer->name + "' does not live here");
+    if (!defined_.count(buffer.get())) Fail("buffer '" + buffer->name + "' is used outside the block that declares it");
     if (limits_.is_device && !in_launch_ && buffer->scope == Scope::kGlobal) {
       Fail("host code touches '" + buffer->name + "', which is memory of the device (" + limits_.kind +
            "); put the access into a launch");
@@ -301,7 +301,7 @@ class Verifier : public Visitor {
   }
 
   void CheckTensorArgument(const StmtNode& s, const Param& p, const Buffer& given) const {
-    if (!defined_.count(given.get())) Fail("buffer '" + given->name + "' does not live here");
+    if (!defined_.count(given.get())) Fail("buffer '" + given->name + "' is used outside the block that declares it");
     if (given->element != p.buffer->element || given->shape.size() != p.buffer->shape.size()) {
       Fail("call of '" + s.name + "': " + p.name() + ": expected " + TypeName(p.buffer->element) + " with " +
                std::to_string(p.buffer->shape.size()) + " dimensions, got " + TypeName(given->element) + " with " +

@@ -75,8 +75,8 @@ Places Solver::Read() {
 void Solver::FailConflict(size_t p, Position at, const std::string& what, const char* advice) const {
   Fail(at, module_.programs[p],
        what + " cannot be both on " + conflict_.left + ", as " + Describe(module_, conflict_.left_origin) +
-           " wants, and on " + conflict_.right + ", as " + Describe(module_, conflict_.right_origin) +
-           " wants: " + advice);
+           " requires, and on " + conflict_.right + ", as " + Describe(module_, conflict_.right_origin) +
+           " requires: " + advice);
 }
 
 Places Solve(const ProgramModule& module, const PlanContext& context, const Writes& writes, bool follow_uses) {

@@ -522,11 +522,11 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"FunctionsOfTwoDevices",
             "program main(a: f32[5]) {\n  x = call m.on_cpu(a)\n  y = call m.on_cuda(x)\n  return y\n}",
             {"line 3, column 3: program main: 'x' as used by call m.on_cuda cannot be both on cpu, as call m.on_cpu "
-             "(line 2, column 3) wants, and on cuda, as call m.on_cuda (line 3, column 3) wants",
+             "(line 2, column 3) requires, and on cuda, as call m.on_cuda (line 3, column 3) requires",
              "annotate the value"}},
         Bad{"AnAnnotationThatTheFunctionCannotFollow",
             "program main(a: f32[5]) {\n  x @cuda = call m.on_cpu(a)\n  return x\n}",
-            {"line 2, column 3", "on cpu, as call m.on_cpu (line 2, column 3) wants",
+            {"line 2, column 3", "on cpu, as call m.on_cpu (line 2, column 3) requires",
              "on cuda, as the annotation of 'x' "}},
         Bad{"TwoResultsOfOneCall",
             "program main(a: f32[5]) {\n  x @cpu, y @cuda = call m.split(a)\n  return x, y\n}",
