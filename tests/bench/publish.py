@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ def publish(result: Path, docs: Path) -> list[Path]:
     for old in docs.glob("bench_*.svg"):
         old.unlink()
     pictures = report.write_plots(docs, rows, "bench_{}.svg")
-    section = "\n\n".join([BEGIN, _conditions(found["machine"]), *map(_shown, pictures), END])
+    shown = [_shown(picture, rows) for picture in pictures]
+    section = "\n\n".join([BEGIN, _conditions(found["machine"]), *shown, END])
     page.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: section, text, flags=re.DOTALL), encoding="utf-8")
     (docs / "benchmarks.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return pictures
@@ -45,9 +47,15 @@ def _conditions(machine: dict[str, Any]) -> str:
     )
 
 
-def _shown(picture: Path) -> str:
-    topic = picture.stem.removeprefix("bench_")
-    return f"![Bars of the topic {topic}: ours divided by theirs, with goals; less is better]({picture.name})"
+def _shown(picture: Path, rows: list[report.Row]) -> str:
+    """The picture, and in words what it shows."""
+    topic = picture.stem.removeprefix("bench_").replace("_", " ")
+    ratios = [row.ratio for row in rows if row.topic == topic and row.ratio is not None]
+    text = f"{topic}: values in their units"
+    if ratios:
+        middle = statistics.median(ratios)
+        text = f"{topic}: ours / theirs from {min(ratios):.2f} to {max(ratios):.2f}, in the middle {middle:.2f}"
+    return f"![{text}]({picture.name})"
 
 
 def main() -> int:

@@ -111,7 +111,7 @@ def write_plots(folder: Path, rows: list[Row], name: str = "{}.png") -> list[Pat
             _draw(place, panel, label)
         figure.suptitle(topic)
         figure.tight_layout()
-        made.append(folder / name.format(topic))
+        made.append(folder / name.format(topic.replace(" ", "_")))
         figure.savefig(made[-1], dpi=120, metadata={"Date": None} if name.endswith(".svg") else None)
         pyplot.close(figure)
     return made
