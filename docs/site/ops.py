@@ -217,6 +217,8 @@ def gradients(name: str, docs: dict[str, str]) -> list[str]:
     """Which parameters have a gradient, and what can be derived again."""
     backward = [other for other in docs if other.startswith(f"{name}_") and other.endswith("_backward")]
     backward = [other for other in backward if not other.endswith("_backward_backward")]
+    if not backward:
+        return ["None: differentiating a call is an error that names the op.", ""]
     lines = ["| gradient of | function | its own gradient | its tangent |", "|---|---|---|---|"]
     for other in sorted(backward):
         results = text_and_contract(docs[other])[1].partition("-> (")[2]
@@ -271,9 +273,11 @@ def page(name: str, docs: dict[str, str], facts: list[str]) -> str:
         "```",
         "",
     ]
-    lines += ["## Frameworks", "", *frameworks(name), "## Gradients", "", *gradients(name, docs)]
+    if shown := frameworks(name):
+        lines += ["## Frameworks", "", *shown]
+    lines += ["## Gradients", "", *gradients(name, docs)]
     lines += ["## dtypes and errors", "", *facts]
-    lines += ["## Contracts of the derivatives", ""]
+    lines += ["## Contracts of the derivatives", ""] if derived else []
     for other in derived:
         lines += [f"**`{other}`**", "", "```text", in_lines(text_and_contract(docs[other])[1]), "```", ""]
     return "\n".join(lines)

@@ -39,6 +39,10 @@ def test_gradients_are_read_from_the_functions() -> None:
     assert lines[-2].startswith("Forward mode: no.")
 
 
+def test_an_op_without_a_gradient_says_so() -> None:
+    assert ops.gradients("f", {"f": "f(x: f32) -> (y: f32)"})[0].startswith("None: ")
+
+
 def test_frameworks_are_read_from_the_matrix() -> None:
     lines = ops.frameworks("gelu")
     assert lines[0].startswith("| framework | eager |")
