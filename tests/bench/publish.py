@@ -54,7 +54,7 @@ def _shown(picture: Path, rows: list[report.Row]) -> str:
     text = f"{topic}: values in their units"
     if ratios:
         middle = statistics.median(ratios)
-        text = f"{topic}: ours / theirs from {min(ratios):.2f} to {max(ratios):.2f}, in the middle {middle:.2f}"
+        text = f"{topic}: ours / theirs from {min(ratios):.2f} to {max(ratios):.2f}, median {middle:.2f}"
     return f"![{text}]({picture.name})"
 
 

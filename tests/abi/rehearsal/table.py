@@ -15,16 +15,16 @@ _KINDS = {
     "c": "module in C",
     "cxx": "module in C++",
     "cmake": "module built by the CMake package",
-    "generated": "text of a generated module",
+    "generated": "module from generated C",
     "backend": "backend",
-    "compiler_c": "compiler's module (kind c)",
-    "compiler_llvm": "compiler's module (kind llvm)",
+    "compiler_c": "module of kernpack-compiler (kind c)",
+    "compiler_llvm": "module of kernpack-compiler (kind llvm)",
 }
 _NEWS = {
     "": "",
-    "NEWS": ", uses the news",
+    "NEWS": ", uses the additions",
     "NEWS+NEEDS": ", needs 1.1",
-    "CLAIM": ", sets the claimed field",
+    "CLAIM": ", sets the spare field",
     "FIELD": ", sets the field at the end",
 }
 
@@ -72,9 +72,9 @@ def render(cells: Iterable[Cell]) -> str:
     return "\n".join(
         (
             _table([*(f"host {host}" for host in HOSTS), PEER], under),
-            f"Under {PEER}, what needs devices finds them in the kernpack that is in the process too:\n",
+            f"Under {PEER}, functions that need devices use those of the kernpack in the same process:\n",
             _table((f"kernpack {host}" for host in HOSTS), beside),
-            "The oldest host that `kernpack check` of each SDK tells; `kernpack stubs` refuses the same files:\n",
+            "The oldest host, as `kernpack check` of each SDK reports it. `kernpack stubs` refuses the same files:\n",
             _table((f"SDK {sdk}" for sdk in HOSTS), check),
         )
     )
