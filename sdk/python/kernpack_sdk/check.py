@@ -17,7 +17,7 @@ from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 
 from kernpack_sdk import abi, archive, elf, hosts
-from kernpack_sdk.audit import Finding, Image, binary, kernels, package, tables
+from kernpack_sdk.audit import Finding, Image, binary, kernels, package, tables, torch_requirement
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -48,6 +48,14 @@ def _ours(path: Path) -> list[Finding]:
 def _foreign(path: Path) -> list[Finding]:
     with Image(path) as image:
         return list(binary.findings(image))
+
+
+def _links(path: Path) -> list[Finding]:
+    """Notes: another file may be a part of the same module."""
+    if not is_kernel_module(path):
+        return []
+    with Image(path) as image:
+        return [Finding(text, serious=False) for text in tables.broken_links(tables.modules(image))]
 
 
 def _read(path: Path, audit: Callable[[Path], list[Finding]]) -> list[Finding]:
@@ -163,7 +171,8 @@ def audit_wheel(wheel: Path) -> list[Finding]:
             about = package.Wheel(wheel, Path(folder))
         except (ValueError, OSError) as error:
             return [Finding(f"{wheel.name}: not a wheel: {error}")]
-        found = [Finding(f"{wheel.name}: {each.text}", each.serious) for each in package.findings(about)]
+        said = [*package.findings(about), *torch_requirement.findings(about)]
+        found = [Finding(f"{wheel.name}: {each.text}", each.serious) for each in said]
         modules = {}
         for file in about.shared_objects():
             ours = is_kernel_module(file) or is_backend_plugin(file)
@@ -218,7 +227,10 @@ def audit(path: Path) -> list[Finding]:
     """What there is to say of a wheel or a shared object: problems, and notes, which are true and may be meant."""
     if path.suffix == ".whl":
         return audit_wheel(path)
-    return [Finding(f"{path.name}: {each.text}", each.serious) for each in audit_file(path)]
+    found = [Finding(f"{path.name}: {each.text}", each.serious) for each in audit_file(path)]
+    if not any(each.serious for each in found):
+        found += [Finding(f"{path.name}: {each.text}", each.serious) for each in _read(path, _links)]
+    return found
 
 
 def describe(path: Path) -> str:

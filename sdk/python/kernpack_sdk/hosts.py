@@ -48,7 +48,7 @@ class Hosts:
 
     def __str__(self) -> str:
         if self.oldest is None:
-            return "hosts not known"
+            return "its oldest host isn't known, as its table is made at run time"
         if self.unknown:
             return (
                 f"hosts of ABI {abi.text(abi.version())} refuse it, as it sets a field that was reserved then; a newer "

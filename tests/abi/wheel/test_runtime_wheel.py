@@ -24,6 +24,10 @@ def test_platform_tag_is_true(runtime_wheel: Path) -> None:
     assert check.covers("manylinux_2_28_x86_64", check.platform_tag(runtime_wheel))
 
 
+def test_the_oldest_host_of_its_backends_can_be_read(runtime_wheel: Path) -> None:
+    assert check.hosts_of_wheel(runtime_wheel) == ["runs on hosts of ABI 1.0 and newer"]
+
+
 def test_abi3_tag_is_true(runtime_wheel: Path) -> None:
     audit = subprocess.run(
         [sys.executable, "-m", "abi3audit", "--strict", "--report", str(runtime_wheel)],

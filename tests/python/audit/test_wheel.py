@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from audit_inputs import Build, Pack
+from audit_inputs import SOURCE, Build, Pack
 from kernpack_sdk import check
 
 
@@ -55,6 +55,28 @@ def test_the_place_of_the_module(pack: Pack, plain: Path, place: str, said: str 
 def test_a_package_of_the_author_s_may_have_any_name(pack: Pack, plain: Path) -> None:
     files = {"other/my_kernels.so": plain, "other/__init__.py": "import kernpack\nk = kernpack.load(__name__)\n"}
     assert problems(pack(files, name="my_project")) == []
+
+
+def test_a_gradient_whose_function_is_missing(pack: Pack, build: Build) -> None:
+    module = build(SOURCE + "KP_GRAD(copy, copy_bakward);\n")
+    text = (
+        "KP_GRAD(copy, copy_bakward): the module exports no function copy_bakward with a signature; export it, or correct the "
+        "name"
+    )
+    assert problems(pack({"my_kernels/my_kernels.so": module})) == [text]
+    # Of a file alone: another file may have it.
+    assert [(each.text, each.serious) for each in check.audit(module)] == [(f"my_kernels.so: {text}", False)]
+
+
+def test_files_of_one_module_share_their_functions(pack: Pack, build: Build, plain: Path) -> None:
+    gradient = build(
+        SOURCE.replace("KP_EXPORT(copy", "KP_EXPORT(copy_backward")
+        .replace("x: f32", "d_out: f32")
+        .replace("(out:", "(d_x:")
+        + "KP_GRAD(copy, copy_backward);\n",
+        name="backward.so",
+    )
+    assert problems(pack({"my_kernels/my_kernels.so": plain, "my_kernels/backward.so": gradient})) == []
 
 
 def test_a_tag_of_one_python(pack: Pack, plain: Path) -> None:

@@ -138,6 +138,12 @@ class Image:
                     found.append(target)
         return found
 
+    def dynamic_symbols(self) -> Iterator[tuple[str, bool]]:
+        """Names that the dynamic linker looks up, and whether this file has each."""
+        for symbol in self._symbol_table(self.elf.get_section_by_name(".dynsym")):
+            if symbol.name:
+                yield symbol.name, symbol.is_here
+
     @cached_property
     def symbols(self) -> dict[int, str]:
         """Names of functions by address, where the file has them."""

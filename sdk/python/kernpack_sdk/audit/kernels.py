@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kernpack_sdk import surface
+from kernpack_sdk.audit import tables
 from kernpack_sdk.audit.binary import Finding
 from kernpack_sdk.audit.package import Wheel, normalized, plain
 from kernpack_sdk.audit.tables import Module
@@ -18,6 +19,11 @@ def findings(wheel: Wheel, modules: dict[Path, list[Module]]) -> Iterator[Findin
     for file, found in modules.items():
         yield from _place(wheel, file, found)
         yield from _version(wheel, file, found)
+    parts: dict[tuple[str, str], list[Module]] = {}
+    for module in (each for found in modules.values() for each in found):
+        parts.setdefault((module.name, module.version), []).append(module)
+    for of_one in parts.values():
+        yield from (Finding(text) for text in tables.broken_links(of_one))
     for package in sorted({file.parent for file in modules} - {wheel.tree}):
         names = {
             variant.name

@@ -10,6 +10,7 @@ from kernpack_sdk.audit.image import Image
 _SMALLEST = 112  # bytes of a KpModule
 _DEFINITION = 24  # bytes of a KpFunctionDef
 _MOST = 100_000  # functions of a module
+_LINKS = {1: "KP_GRAD", 2: "KP_JVP"}  # KpDefKind
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +20,16 @@ class Variant:
     name: str
     target: str | None  # None: the baseline
     address: int
+    has_contract: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """KP_GRAD(forward, derived) or KP_JVP(forward, derived)."""
+
+    macro: str
+    forward: str
+    derived: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +38,20 @@ class Module:
     version: str
     sdk_version: str
     variants: tuple[Variant, ...]
+    links: tuple[Link, ...]
+
+
+def broken_links(parts: list[Module]) -> list[str]:
+    """What hosts refuse the gradients and tangents of a module for, which these files make up together."""
+    known = {variant.name for part in parts for variant in part.variants if variant.has_contract}
+    return [
+        f"{link.macro}({link.forward}, {link.derived}): the module exports no function {name} with a signature; export it, or "
+        "correct the name"
+        for part in parts
+        for link in part.links
+        for name in (link.forward, link.derived)
+        if name not in known
+    ]
 
 
 def modules(image: Image) -> list[Module]:
@@ -51,21 +76,27 @@ def _module(image: Image, at: int) -> Module | None:
     texts = [image.text(pointer) for pointer in pointers if pointer is not None]
     if any(text is None for text in texts):
         return None
-    variants = [found for each in range(begin, end, _DEFINITION) if (found := _variant(image, each))]
+    found = [_definition(image, each) for each in range(begin, end, _DEFINITION)]
     name, own_version, sdk = (text or "" for text in texts)
-    return Module(name, own_version, sdk, tuple(variants))
+    variants = tuple(each for each in found if isinstance(each, Variant))
+    return Module(name, own_version, sdk, variants, tuple(each for each in found if isinstance(each, Link)))
 
 
-def _variant(image: Image, at: int) -> Variant | None:
-    name, call = image.pointer(at), image.pointer(at + 8)
-    if name is None or call is None:
+def _definition(image: Image, at: int) -> Variant | Link | None:
+    pointer, call = image.pointer(at), image.pointer(at + 8)
+    if pointer is None:
         return None
+    name = image.text(pointer) or ""
     info = image.pointer(at + 16)
-    target = None
-    if info is not None:
-        size, kind = struct.unpack("<II", image.read(info, 8).ljust(8, b"\0"))
-        if size < 16 or kind != 0:  # KP_DEF_FUNCTION
-            return None
-        pointer = image.pointer(info + 8)
-        target = None if pointer is None else image.text(pointer)
-    return Variant(image.text(name) or "", target, call)
+    if info is None:
+        return None if call is None else Variant(name, None, call, False)
+    size, kind = struct.unpack("<II", image.read(info, 8).ljust(8, b"\0"))
+    if size < 24:
+        return None
+    target, signature = image.pointer(info + 8), image.pointer(info + 16)
+    text = None if target is None else image.text(target)
+    if kind in _LINKS:
+        return Link(_LINKS[kind], name, text or "")
+    if kind != 0 or call is None:  # KP_DEF_FUNCTION
+        return None
+    return Variant(name, text, call, signature is not None)

@@ -48,9 +48,10 @@ int Open(const KpHost* host, int32_t device_type, const KpDeviceApi** out, KpAny
   }
 }
 
-const char* const kTargetKinds[] = {"cuda", nullptr};
+constexpr const char* kTargetKinds[] = {"cuda", nullptr};
 
-KpBackend Describe(const char* name, int32_t device_type, const char* const* target_kinds) {
+// At compile time, so that tools read the tables from the file.
+constexpr KpBackend Describe(const char* name, int32_t device_type, const char* const* target_kinds) {
   KpBackend backend{};
   backend.struct_size = sizeof backend;
   backend.abi_version = KP_DEVICE_ABI_VERSION;
@@ -66,8 +67,8 @@ KpBackend Describe(const char* name, int32_t device_type, const char* const* tar
 
 extern "C" __attribute__((visibility("default"))) const KpBackend* kp_backend_v1(int32_t index) {
   using kernpack::cuda::Describe;
-  static const KpBackend backends[] = {Describe("cuda", KP_DEVICE_CUDA, kernpack::cuda::kTargetKinds),
-                                       Describe("cuda_host", KP_DEVICE_CUDA_HOST, nullptr),
-                                       Describe("cuda_managed", KP_DEVICE_CUDA_MANAGED, nullptr)};
+  static constexpr KpBackend backends[] = {Describe("cuda", KP_DEVICE_CUDA, kernpack::cuda::kTargetKinds),
+                                           Describe("cuda_host", KP_DEVICE_CUDA_HOST, nullptr),
+                                           Describe("cuda_managed", KP_DEVICE_CUDA_MANAGED, nullptr)};
   return index >= 0 && index < static_cast<int32_t>(std::size(backends)) ? &backends[index] : nullptr;
 }
