@@ -45,7 +45,7 @@ void AddRmsNormBackward(kp::TensorView d_out, kp::TensorView d_sum, kp::TensorVi
 }  // namespace
 }  // namespace kk
 
-KP_DOC(add_rms_norm, "rms_norm(x + residual) and the sum x + residual, which is rounded to T before it is normalised.");
+KP_DOC(add_rms_norm, "Two results: sum = x + residual, rounded to T, and out = rms_norm(sum).");
 KK_EXPORT(add_rms_norm, kk::AddRmsNorm,
           "(x: T[..., D], residual: T[..., D], weight: T[D], *, eps: float = 1e-6) -> (out: T[..., D], sum: T[..., D]) "
           "where T in {f32, f64, f16, bf16} with deterministic");

@@ -10,12 +10,6 @@ namespace kk {
 
 inline AttentionStrides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
 
-inline void CheckRows(const char* name, kp::TensorView x) {
-  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
-      << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)
-      << ": pass a contiguous tensor";
-}
-
 // How scores are made and which of them count.
 struct AttentionOptions {
   std::optional<kp::TensorView> lengths;
@@ -26,7 +20,7 @@ struct AttentionOptions {
 };
 
 inline void CheckAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, const AttentionOptions& options) {
-  CheckRows("q", q), CheckRows("k", k), CheckRows("v", v);
+  CheckLastDim("q", q), CheckLastDim("k", k), CheckLastDim("v", v);
   KP_CHECK(options.soft_cap >= 0, ValueError)
       << "soft_cap: expected a positive number, or 0 for none, got " << options.soft_cap;
 }

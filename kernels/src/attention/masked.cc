@@ -20,7 +20,7 @@ int64_t MaskStride(kp::TensorView mask, int64_t d, int64_t size, const char* of)
 template <class Level>
 void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
                      std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView out) {
-  CheckAttention("q", q), CheckAttention("k", k), CheckAttention("v", v), CheckAttention("mask", mask);
+  CheckLastDim("q", q), CheckLastDim("k", k), CheckLastDim("v", v), CheckLastDim("mask", mask);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   const AttentionMask given = {KindOf(mask.dtype()), mask.data_ptr(), MaskStride(mask, 0, q.size(0), "batch"),
                                MaskStride(mask, 1, q.size(2), "heads"), MaskStride(mask, 2, q.size(1), "queries")};
@@ -57,9 +57,9 @@ void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
 }  // namespace kk
 
 KP_DOC(masked_attention,
-       "attention with a mask, of which dimensions may be 1. A boolean one keeps what is True; others are added to the "
-       "scores, "
-       "after soft_cap. What causal and window leave out stays out. A query that sees nothing is zeros.");
+       "attention with a mask; dimensions of the mask may be 1. A boolean mask keeps the scores where it "
+       "is True; any other mask is added to the scores, after soft_cap. It can't bring back what causal "
+       "and window leave out. A query without keys gives zeros.");
 KK_EXPORT(
     masked_attention, kk::MaskedAttention,
     "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "

@@ -82,12 +82,10 @@ void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::option
 }  // namespace kk
 
 KP_DOC(attention,
-       "softmax(scale q k^T) v for each head, without a matrix of all scores. Heads of q that follow each other share "
-       "one of k "
-       "and v. causal: query i of S sees the first L - S + i + 1 of L keys. window: and of those the last ones only. "
-       "soft_cap: "
-       "scores become soft_cap tanh(score / soft_cap). lengths: how many keys each item of the batch has; the rest "
-       "isn't read.");
+       "softmax(scale q k^T) v for each head, without storing the matrix of scores. Each H / G consecutive "
+       "heads of q share a head of k and v. causal: query i of S attends to the first L - S + i + 1 of L "
+       "keys. window: only to the last `window` of these. soft_cap: a score becomes soft_cap * tanh(score "
+       "/ soft_cap). lengths: the number of keys of each batch item; the other keys aren't read.");
 KK_EXPORT(attention, kk::Attention,
           "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, *, "
           "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "

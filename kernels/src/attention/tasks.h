@@ -47,10 +47,4 @@ inline float AttentionScale(const std::optional<double>& scale, int64_t width) {
   return static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(width))));
 }
 
-inline void CheckAttention(const char* name, kp::TensorView x) {
-  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
-      << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)
-      << ": pass a contiguous tensor";
-}
-
 }  // namespace kk

@@ -8,11 +8,11 @@ namespace {
 
 void CheckEnds(const char* name, const int32_t* ends, int64_t count, int64_t rows) {
   KP_CHECK(ends[0] == 0 && ends[count - 1] == rows, ValueError)
-      << name << ": expected to begin with 0 and to end with " << rows << ", the rows there are, got " << ends[0]
+      << name << ": expected to begin with 0 and to end with " << rows << ", the number of rows, got " << ends[0]
       << " and " << ends[count - 1];
   for (int64_t i = 1; i < count; ++i) {
     KP_CHECK(ends[i] >= ends[i - 1], ValueError)
-        << name << ": expected numbers that don't fall, got " << ends[i] << " behind " << ends[i - 1] << " at " << i;
+        << name << ": expected non-decreasing numbers, got " << ends[i] << " after " << ends[i - 1] << " at " << i;
   }
 }
 
@@ -20,7 +20,7 @@ template <class Level>
 void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView cu_queries,
                      kp::TensorView cu_keys, std::optional<double> scale, bool causal, int64_t window, double soft_cap,
                      kp::MutTensorView out) {
-  CheckAttention("q", q), CheckAttention("k", k), CheckAttention("v", v);
+  CheckLastDim("q", q), CheckLastDim("k", k), CheckLastDim("v", v);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   const int64_t sequences = cu_queries.size(0) - 1, heads = q.size(1), width = q.size(2);
   const auto *query = Data<int32_t>(cu_queries), *key = Data<int32_t>(cu_keys);
@@ -65,9 +65,8 @@ void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
 }  // namespace kk
 
 KP_DOC(varlen_attention,
-       "attention of sequences that lie one behind the other: sequence i has the rows from cu_queries[i] to "
-       "cu_queries[i + 1] of q, "
-       "and likewise those of k and v.");
+       "attention for concatenated sequences: sequence i has the rows from cu_queries[i] to cu_queries[i + "
+       "1] of q, and the rows from cu_keys[i] to cu_keys[i + 1] of k and v.");
 KK_EXPORT(
     varlen_attention, kk::VarlenAttention,
     "(q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], cu_keys: i32[C], *, "

@@ -136,8 +136,8 @@ void FusedLinearCrossEntropyBackward(kp::TensorView d_loss, kp::TensorView x, kp
 #define KK_WHERE "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic"
 
 KP_DOC(fused_linear_cross_entropy,
-       "cross_entropy of the logits x weight^T, which are computed a few at a time, in the backward pass again, and "
-       "never in memory as a whole. Rows without a target aren't read.");
+       "cross_entropy of the logits x weight^T. The logits are computed in parts, again in the backward "
+       "pass, and never stored as a whole. Rows whose target is ignore_index aren't read.");
 KK_EXPORT(fused_linear_cross_entropy, kk::FusedLinearCrossEntropy,
           "(x: T[..., D], weight: T[V, D], targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, "
           "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_WHERE);

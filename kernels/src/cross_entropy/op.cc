@@ -51,11 +51,11 @@ void CrossEntropyBackward(kp::TensorView d_loss, kp::TensorView logits, kp::Tens
 }  // namespace
 }  // namespace kk
 
-KP_DOC(
-    cross_entropy,
-    "Of each row of logits: log(sum of exp) - the target's logit. label_smoothing puts that much of the target's "
-    "weight on all classes alike; z_loss adds z_loss * log(sum of exp)^2. A row whose target is ignore_index has "
-    "neither loss nor gradient. The loss is f32, one per row: divide their sum by the number of targets for the mean.");
+KP_DOC(cross_entropy,
+       "For each row of logits: log(sum(exp(logits))) - logits[target]. label_smoothing moves that part of "
+       "the target's weight to all classes equally; z_loss adds z_loss * log(sum(exp(logits)))^2. A row "
+       "whose target is ignore_index has loss 0 and no gradient. The losses aren't reduced: for the mean, "
+       "divide their sum by the number of targets.");
 KK_EXPORT(cross_entropy, kk::CrossEntropy,
           "(logits: T[..., V] strided, targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, "
           "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) "

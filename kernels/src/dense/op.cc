@@ -85,8 +85,8 @@ void LinearBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weigh
 }  // namespace kk
 
 KP_DOC(linear,
-       "activation(x times the transpose of weight, plus bias) plus residual. The weight may be strided, such as the "
-       "transpose of another. For a weight that is used again and again: pack_linear and packed_linear.");
+       "activation(x weight^T + bias) + residual. The weight may be strided, for example a transposed one. "
+       "If a weight is used many times, pack_linear and packed_linear are faster.");
 KK_EXPORT_TILES(linear, kk::Linear,
                 "(x: T[..., K], weight: T[N, K] strided, bias: T[N]? = None, residual: T[..., N]? = None, "
                 "*, " KK_ACTIVATIONS

@@ -41,7 +41,7 @@ void PackLinear(kp::TensorView weight, kp::MutTensorView packed) {
 }  // namespace kk
 
 KP_DOC(pack_linear,
-       "A dense weight in the order that packed_linear reads: a tensor that can be saved, but not cut, reshaped or "
+       "Packs a dense weight for packed_linear. The result can be saved, but not sliced, reshaped or "
        "converted to another dtype.");
 KP_EXPORT(pack_linear, kk::PackLinear,
           "(weight: T[N, K]) -> (packed: T[N, ceildiv(64 + ceildiv(N, 64) * 64 * ceildiv(K, 2) * 2, N)]) "

@@ -86,7 +86,7 @@ void PackedEmbedding(kp::TensorView weight, kp::TensorView indices, int64_t colu
 }  // namespace
 }  // namespace kk
 
-KP_DOC(packed_embedding, "Rows of a packed weight, as f32. `columns` is how many it has.");
+KP_DOC(packed_embedding, "Rows of a packed weight, as f32. columns is the number of the weight's columns.");
 KP_EXPORT(packed_embedding, kk::PackedEmbedding,
           "(weight: u8[V, P], indices: I[...], *, columns: int) -> (out: f32[..., columns]) "
           "where I in {i32, i64}, columns >= 0 with deterministic");

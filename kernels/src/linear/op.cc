@@ -109,12 +109,12 @@ void PackedLinear(kp::TensorView x, kp::TensorView packed, std::optional<kp::Ten
 }  // namespace
 }  // namespace kk
 
-KP_DOC(
-    packed_linear,
-    "activation(x times the transpose of a packed weight, plus bias) plus residual. The weight: of pack_q4_0 and its "
-    "kin, as u8, or of pack_linear. compute: \"i8\" and \"i16\" round x to 8 or 15 bits, a scale for every 32 "
-    "columns; \"bf16\" rounds both to bf16; \"f32\" neither. \"auto\" is \"i16\" for up to 4 rows, and from there "
-    "the quicker one of the last two; with a weight of pack_linear it is the one that rounds neither.");
+KP_DOC(packed_linear,
+       "activation(x weight^T + bias) + residual, with a weight from pack_linear, pack_q4_0 or another "
+       "pack function. compute selects the precision of the products: \"i8\" and \"i16\" round x to 8 or "
+       "15 bits, with a scale for every 32 columns; \"bf16\" rounds x and weight to bf16; \"f32\" rounds "
+       "neither. \"auto\" is \"i16\" for up to 4 rows, and otherwise the faster one of \"bf16\" and "
+       "\"f32\"; for a weight from pack_linear it never rounds.");
 KK_EXPORT_TILES(packed_linear, kk::PackedLinear,
                 "(x: T[..., K], weight: W[N, P], bias: T[N]? = None, residual: T[..., N]? = None, *, "
                 "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\", " KK_ACTIVATIONS

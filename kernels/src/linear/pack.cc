@@ -98,25 +98,24 @@ void PackOp(kp::TensorView blocks, kp::MutTensorView packed) {
 }  // namespace kk
 
 KP_DOC(pack_q4_0,
-       "Weights as ggml's Q4_0 blocks, a row of bytes for each row, in the order that packed_linear reads: a tensor "
-       "that can be "
-       "saved, but not cut or reshaped.");
+       "Packs a weight in ggml's Q4_0 blocks, one row of bytes per row, for packed_linear. The result can "
+       "be saved, but not sliced or reshaped.");
 KP_EXPORT(pack_q4_0, kk::PackOp<kk::PackedFormat::kQ4_0>,
           "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 18) * 288, N)]) "
           "where N > 0, B % 18 == 0 with deterministic");
-KP_DOC(pack_q4_1, "Weights as ggml's Q4_1 blocks in the order that packed_linear reads; see pack_q4_0.");
+KP_DOC(pack_q4_1, "Packs a weight in ggml's Q4_1 blocks for packed_linear; see pack_q4_0.");
 KP_EXPORT(pack_q4_1, kk::PackOp<kk::PackedFormat::kQ4_1>,
           "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 20) * 320, N)]) "
           "where N > 0, B % 20 == 0 with deterministic");
-KP_DOC(pack_q8_0, "Weights as ggml's Q8_0 blocks in the order that packed_linear reads; see pack_q4_0.");
+KP_DOC(pack_q8_0, "Packs a weight in ggml's Q8_0 blocks for packed_linear; see pack_q4_0.");
 KP_EXPORT(pack_q8_0, kk::PackOp<kk::PackedFormat::kQ8_0>,
           "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 34) * 544, N)]) "
           "where N > 0, B % 34 == 0 with deterministic");
-KP_DOC(pack_q4_k, "Weights as ggml's Q4_K blocks in the order that packed_linear reads; see pack_q4_0.");
+KP_DOC(pack_q4_k, "Packs a weight in ggml's Q4_K blocks for packed_linear; see pack_q4_0.");
 KP_EXPORT(pack_q4_k, kk::PackOp<kk::PackedFormat::kQ4_K>,
           "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 144) * 2368, N)]) "
           "where N > 0, B % 144 == 0 with deterministic");
-KP_DOC(pack_q6_k, "Weights as ggml's Q6_K blocks in the order that packed_linear reads; see pack_q4_0.");
+KP_DOC(pack_q6_k, "Packs a weight in ggml's Q6_K blocks for packed_linear; see pack_q4_0.");
 KP_EXPORT(pack_q6_k, kk::PackOp<kk::PackedFormat::kQ6_K>,
           "(blocks: u8[N, B]) -> (weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (B // 210) * 3360, N)]) "
           "where N > 0, B % 210 == 0 with deterministic");

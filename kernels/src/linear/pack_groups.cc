@@ -67,11 +67,13 @@ void PackGroups(kp::TensorView values, kp::TensorView scales, std::optional<kp::
 #define KK_GROUP_TYPES "where V in {i8, u8}, S in {f32, f16, bf16}, N > 0, G > 0, K % (32 * G) == 0 with deterministic"
 
 KP_DOC(pack_int4,
-       "Weights scales * (values - zeros), 4 bits each, in the order that packed_linear reads; see pack_q4_0. Values "
-       "are bytes from "
-       "-8 to 7 or, as u8, from 0 to 15. Each of the G groups of columns has a scale, and a zero point, else 0.");
+       "Packs the weight scales * (values - zeros) for packed_linear, with 4 bits per value; see "
+       "pack_q4_0. Values are from -8 to 7 as i8, or from 0 to 15 as u8. Each of the G groups of columns "
+       "has a scale and a zero point (0 without zeros).");
 KP_EXPORT(pack_int4, kk::PackGroups<kk::PackedFormat::kInt4>,
           KK_GROUPS "(weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (K // 32 * 256 + G * 128), N)]) " KK_GROUP_TYPES);
-KP_DOC(pack_int8, "Weights scales * (values - zeros), 8 bits each; see pack_int4.");
+KP_DOC(pack_int8,
+       "Packs the weight scales * (values - zeros) for packed_linear, with 8 bits per value; see "
+       "pack_int4.");
 KP_EXPORT(pack_int8, kk::PackGroups<kk::PackedFormat::kInt8>,
           KK_GROUPS "(weight: u8[N, ceildiv(64 + ceildiv(N, 16) * (K // 32 * 512 + G * 128), N)]) " KK_GROUP_TYPES);

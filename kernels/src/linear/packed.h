@@ -1,4 +1,4 @@
-// The layout of packed weights, version 1: what pack_q4_0 and its kin write and packed_linear reads. Dense weights: dense/pack.cc.
+// The layout of packed weights, version 1: what pack_q4_0 and the like write and packed_linear reads. Dense weights: dense/pack.cc.
 //
 // A tensor u8[rows, pitch], so that its shape tells how many rows there are: a header of 64 bytes, then groups of 16 rows, each a
 // block for every 32 columns; the rest is zeros. Integers are little-endian. A block begins with the values of 16 rows, in

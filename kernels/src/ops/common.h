@@ -57,6 +57,13 @@ T* Data(const std::optional<kp::MutTensorView>& tensor) {
   return tensor ? Data<T>(*tensor) : nullptr;
 }
 
+// Of what may be strided in all dimensions but the last.
+inline void CheckLastDim(const char* name, kp::TensorView x) {
+  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
+      << name << ": expected a contiguous last dimension, got one with a stride of " << x.stride(-1)
+      << ": pass a contiguous tensor";
+}
+
 // The gradient of what is asked for its shape only.
 inline void Zeros(kp::TensorView, kp::MutTensorView out) {
   std::memset(out.data_ptr(), 0, static_cast<size_t>(out.nbytes()));

@@ -100,7 +100,7 @@ void EmbeddingBackwardJvp(kp::TensorView t_d_out, std::optional<kp::TensorView>,
 
 #define KK_WHERE "where T in {f32, f64, f16, bf16}, I in {i32, i64} with deterministic, independent(D)"
 
-KP_DOC(embedding, "table[indices]: one row of the table for each index.");
+KP_DOC(embedding, "table[indices]: a row of the table for each index.");
 KP_EXPORT(embedding, kk::Embedding, "(table: T[V, D], indices: I[...]) -> (out: T[..., D]) " KK_WHERE);
 KP_EXPORT(embedding_jvp, kk::EmbeddingJvp, "(t_table: T[V, D], indices: I[...]) -> (t_out: T[..., D]) " KK_WHERE);
 KP_JVP(embedding, embedding_jvp);

@@ -69,7 +69,9 @@ void GeluBackwardJvp(kp::TensorView d_out, kp::TensorView x, std::optional<kp::T
 }  // namespace
 }  // namespace kk
 
-KP_DOC(gelu, "x times the standard normal distribution function of x, exact or in its tanh form.");
+KP_DOC(gelu,
+       "x * Phi(x), where Phi is the standard normal distribution function: exact, or the tanh "
+       "approximation.");
 KK_EXPORT(gelu, kk::GeluOp,
           "(x: T[...], *, approximate: str in {\"none\", \"tanh\"} = \"none\") -> (out: T[...]) "
           "where T in {f32, f64, f16, bf16} with deterministic");

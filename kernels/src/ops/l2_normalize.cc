@@ -27,7 +27,7 @@ void L2NormalizeBackward(kp::TensorView d_out, kp::TensorView x, double eps, kp:
 }  // namespace
 }  // namespace kk
 
-KP_DOC(l2_normalize, "x / max(its Euclidean length, eps), over the last dimension.");
+KP_DOC(l2_normalize, "x / max(length of x, eps) for each row: the last dimension.");
 KK_EXPORT(
     l2_normalize, kk::L2Normalize,
     "(x: T[..., D], *, eps: float = 1e-12) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} with deterministic");

@@ -98,8 +98,8 @@ void SoftmaxBackward(kp::TensorView d_probs, kp::TensorView probs, kp::MutTensor
 }  // namespace kk
 
 KP_DOC(softmax,
-       "exp(x + mask) / its sum, over the last dimension. A boolean mask keeps what is True, any other is added. "
-       "A row with nothing kept is zeros.");
+       "exp(x + mask) / sum(exp(x + mask)) over the last dimension. A boolean mask keeps the elements "
+       "where it is True; any other mask is added to x. A row in which nothing is kept gives zeros.");
 KK_EXPORT(softmax, kk::Softmax,
           "(x: T[..., N], mask: M[~..., N]? = None) -> (probs: T[..., N]) "
           "where T in {f32, f64, f16, bf16}, M in {bool, f32, f64, f16, bf16} with deterministic");

@@ -149,25 +149,24 @@ void ClipGradNorm(MutTensors grads, double max_norm, kp::MutTensorView norm) {
 
 #define KK_WHERE "where T in {f32, f16, bf16} with deterministic"
 
-KP_DOC(
-    adamw,
-    "A step of AdamW on flat tensors (p.view(-1)), in place. exp_avg and exp_avg_sq are zeros before the first step, "
-    "whose number is 1.");
+KP_DOC(adamw,
+       "One step of AdamW on flat tensors (p.view(-1)), in place. Before the first step, exp_avg and "
+       "exp_avg_sq are zeros. Steps are counted from 1.");
 KK_EXPORT(adamw, kk::AdamwOp,
           "(params!: list[T[_]], grads: list[T[_]], exp_avg!: list[f32[_]], exp_avg_sq!: list[f32[_]], step: i32[], "
           "lr: f32[], *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01) "
           "-> () " KK_WHERE);
-KP_DOC(lion, "A step of Lion on flat tensors (p.view(-1)), in place. exp_avg is zeros before the first step.");
+KP_DOC(lion, "One step of Lion on flat tensors (p.view(-1)), in place. Before the first step, exp_avg is zeros.");
 KK_EXPORT(lion, kk::LionOp,
           "(params!: list[T[_]], grads: list[T[_]], exp_avg!: list[f32[_]], lr: f32[], *, beta1: float = 0.9, "
           "beta2: float = 0.99, weight_decay: float = 0.0) -> () " KK_WHERE);
 KP_DOC(sgd,
-       "A step of gradient descent with momentum on flat tensors (p.view(-1)), in place. momenta are zeros before the "
-       "first step.");
+       "One step of gradient descent with momentum on flat tensors (p.view(-1)), in place. Before the "
+       "first step, momenta are zeros.");
 KK_EXPORT(sgd, kk::SgdOp,
           "(params!: list[T[_]], grads: list[T[_]], momenta!: list[f32[_]], lr: f32[], *, momentum: float = 0.0, "
           "weight_decay: float = 0.0, nesterov: bool = False) -> () " KK_WHERE);
 KP_DOC(clip_grad_norm,
-       "The length of all gradients taken as one vector. Where it is above max_norm they are scaled, in place, to "
-       "max_norm.");
+       "The norm of all gradients, taken as one vector. If it exceeds max_norm, the gradients are scaled "
+       "to max_norm, in place.");
 KK_EXPORT(clip_grad_norm, kk::ClipGradNorm, "(grads!: list[T[_]], *, max_norm: float) -> (norm: f32[]) " KK_WHERE);

@@ -21,12 +21,6 @@ PagedCache<C> CacheOf(kp::TensorView cache, const std::optional<kp::TensorView>&
   return {Data<C>(cache), cache.stride(0), cache.stride(1), cache.stride(2), Data<float>(scales)};
 }
 
-inline void CheckContiguousRows(const char* name, kp::TensorView x) {
-  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
-      << name << ": expected elements of the last dimension beside each other, got a stride of " << x.stride(-1)
-      << ": pass a contiguous tensor";
-}
-
 inline void CheckScales(const char* name, kp::TensorView cache, bool has_scales) {
   const bool is_bytes = cache.dtype() == kp::dtype_of<int8_t>;
   KP_CHECK(is_bytes == has_scales, ValueError)
@@ -41,8 +35,8 @@ inline void CheckPages(kp::TensorView cache, kp::TensorView block_table, kp::Ten
   const auto* table = Data<int32_t>(block_table);
   for (int64_t b = 0; b < lengths.size(0); ++b) {
     KP_CHECK(length[b] >= added && length[b] <= most, ValueError)
-        << "lengths: expected from " << added << ", the new tokens, to " << most << ", what " << block_table.size(1)
-        << " pages hold, got " << length[b] << " for item " << b;
+        << "lengths: expected " << added << " (the new tokens) to " << most << " (the rows of " << block_table.size(1)
+        << " pages), got " << length[b] << " for item " << b;
     for (int64_t i = 0; i * page < length[b]; ++i) {
       const int32_t entry = table[b * block_table.size(1) + i];
       KP_CHECK(entry >= 0 && entry < pages, IndexError)

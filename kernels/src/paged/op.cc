@@ -68,7 +68,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
                     kp::TensorView lengths, std::optional<kp::TensorView> k_scales,
                     std::optional<kp::TensorView> v_scales, std::optional<double> scale, int64_t window,
                     double soft_cap, kp::MutTensorView out) {
-  CheckContiguousRows("q", q), CheckContiguousRows("k_cache", k_cache), CheckContiguousRows("v_cache", v_cache);
+  CheckLastDim("q", q), CheckLastDim("k_cache", k_cache), CheckLastDim("v_cache", v_cache);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   CheckScales("k_scales", k_cache, k_scales.has_value()), CheckScales("v_scales", v_cache, v_scales.has_value());
   if (out.numel() == 0) return;
@@ -95,12 +95,11 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
 }  // namespace
 }  // namespace kk
 
-KP_DOC(
-    paged_attention,
-    "Attention of new queries, the last S of `lengths` tokens each, beside a cache in pages: page i of an item is page "
-    "block_table[b, i] of the cache. Each query sees its own token and those before it, of which `window` leaves the "
-    "last "
-    "ones. Heads, scale and soft_cap: as for attention. A cache of i8 has scales, as paged_quantize writes them.");
+KP_DOC(paged_attention,
+       "Attention of new queries, the last S of `lengths` tokens of each item, on a cache of pages: page i of item b "
+       "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
+       "limits that to the last ones. Heads, scale and soft_cap are those of attention. A cache of i8 has scales, "
+       "which paged_quantize writes.");
 KK_EXPORT(paged_attention, kk::PagedAttention,
           "(q: T[B, S, H, D] strided, k_cache: C[P, R, G, D] strided, v_cache: C[P, R, G, D] strided, "
           "block_table: i32[B, M], lengths: i32[B], k_scales: f32[P, R, G]? = None, v_scales: f32[P, R, G]? = None, *, "

@@ -31,7 +31,7 @@ void Store(kp::TensorView x, const Destination& to) {
 
 template <class Level>
 void StoreOp(kp::TensorView x, const Destination& to) {
-  CheckContiguousRows("cache", to.cache), CheckContiguousRows("x", x);
+  CheckLastDim("cache", to.cache), CheckLastDim("x", x);
   CheckPages(to.cache, to.block_table, to.lengths, x.size(1));
   DispatchCache(to.cache.dtype(), [&](auto cache) {
     using C = typename decltype(cache)::Type;
@@ -54,15 +54,15 @@ void PagedQuantize(kp::MutTensorView cache, kp::MutTensorView scales, kp::Tensor
 }  // namespace kk
 
 KP_DOC(paged_store,
-       "Writes keys or values of new tokens, the last S of `lengths` tokens each, into a cache in pages, rounded to "
-       "its dtype. "
-       "Pages: as for paged_attention. Items must not share the pages that are written.");
+       "Writes the keys or values of new tokens, the last S of `lengths` tokens of each item, into a cache "
+       "of pages (see paged_attention), rounded to its dtype. Items must not share the pages that are "
+       "written.");
 KK_EXPORT(paged_store, kk::PagedStore,
           "(cache!: C[P, R, G, D] strided, x: T[B, S, G, D] strided, block_table: i32[B, M], lengths: i32[B]) -> () "
           "where T in {f32, f16, bf16}, C in {f32, f16, bf16}, R > 0 with deterministic");
 KP_DOC(paged_quantize,
-       "paged_store to a cache of i8: each key or value of a head becomes bytes times a scale of its own, within half "
-       "of it.");
+       "paged_store for a cache of i8: each key or value of a head is stored as bytes and one scale; the "
+       "error is at most half of the scale.");
 KK_EXPORT(paged_quantize, kk::PagedQuantize,
           "(cache!: i8[P, R, G, D] strided, scales!: f32[P, R, G], x: T[B, S, G, D] strided, block_table: i32[B, M], "
           "lengths: i32[B]) -> () where T in {f32, f16, bf16}, R > 0 with deterministic");

@@ -89,9 +89,8 @@ void ApplyRope(kp::MutTensorView x, kp::TensorView cos, kp::TensorView sin, bool
 #define KK_ROPE_TYPES " where T in {f32, f64, f16, bf16}, 2 * R <= D with deterministic"
 
 KP_DOC(rope,
-       "Rotary position embedding: pairs of the first 2 R elements of each head, rotated by the angles of their "
-       "position. A pair "
-       "is elements i and R + i, or 2 i and 2 i + 1 where interleaved.");
+       "Rotary position embedding: rotates pairs among the first 2 R elements of each head by the angles "
+       "of their position. A pair is the elements i and R + i, or, if interleaved, 2 i and 2 i + 1.");
 KK_EXPORT(rope, kk::RopeOp,
           "(x: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> (out: T[..., S, H, D])" KK_ROPE_TYPES
           ", nondiff(cos, sin)");

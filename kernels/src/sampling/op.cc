@@ -205,15 +205,15 @@ void Sample(kp::TensorView logits, int64_t seed, int64_t step, double temperatur
 }  // namespace
 }  // namespace kk
 
-KP_DOC(argmax, "Where the largest value of each row is: the first of them, and a NaN counts as the largest.");
+KP_DOC(argmax, "The index of the first largest element of each row. A NaN counts as the largest.");
 KK_EXPORT(argmax, kk::Argmax,
           "(x: T[..., N]) -> (index: i32[...]) where T in {f32, f16, bf16}, 0 < N <= 2147483647 with deterministic");
 KP_DOC(sample,
-       "One of N for each row, with probabilities softmax(logits / temperature), after top_k (0: all), min_p (at least "
-       "that part "
-       "of the largest) and top_p (the most probable that add up to it), in this order. temperature 0 is argmax. "
-       "Random numbers "
-       "are Philox4x32-10 of seed, step and the row's number: the same on every machine and any number of threads.");
+       "Draws one of N tokens for each row, with the probabilities softmax(logits / temperature). The "
+       "choice is limited in this order: to the top_k largest (0: all), to those with at least min_p times "
+       "the largest probability, to the most probable ones that add up to top_p. temperature 0 is argmax. "
+       "The random numbers are Philox4x32-10 of the seed, the step and the row's index: the same on every "
+       "machine and with any number of threads.");
 KK_EXPORT(
     sample, kk::Sample,
     "(logits: T[..., N], *, seed: int, step: int = 0, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, "

@@ -44,7 +44,8 @@ void SwigluBackwardOp(kp::TensorView d_out, kp::TensorView gate, kp::TensorView 
 }  // namespace kk
 
 KP_DOC(swiglu,
-       "silu(gate) * up, where silu(x) = x / (1 + exp(-x)). Strided arguments: the halves that chunk gives, say.");
+       "silu(gate) * up, where silu(x) = x / (1 + exp(-x)). The arguments may be strided, for example the "
+       "halves that chunk() returns.");
 KK_EXPORT(swiglu, kk::SwigluOp,
           "(gate: T[..., D] strided, up: T[..., D] strided) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} "
           "with deterministic");

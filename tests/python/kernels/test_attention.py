@@ -124,7 +124,7 @@ def test_mistakes(k):
     with pytest.raises(ValueError, match="attention: expected H % G == 0"):
         k.attention(q[:, :, :3].copy(), keys, v)
     with pytest.raises(
-        ValueError, match="attention: k: expected elements of the last dimension beside each other, got a stride of 2"
+        ValueError, match="attention: k: expected a contiguous last dimension, got one with a stride of 2"
     ):
         k.attention(q[..., :10], keys[..., ::2], v[..., :10])
     with pytest.raises(ValueError, match="attention: soft_cap: expected a positive number, or 0 for none, got -1"):

@@ -114,15 +114,15 @@ def test_mistakes(k):
     given, _ = inputs((2, 5, 4, 9, 2, 20))
     with pytest.raises(ValueError, match="masked_attention: mask: expected 1 or 4 in dimension 1, the heads, got 3"):
         k.masked_attention(*given, np.ones((2, 3, 5, 9), bool))
-    with pytest.raises(ValueError, match="mask: expected elements of the last dimension beside each other"):
+    with pytest.raises(ValueError, match="mask: expected a contiguous last dimension"):
         k.masked_attention(*given, np.ones((1, 1, 5, 18), bool)[..., ::2])
     flat = [a.reshape(-1, *a.shape[2:]) for a in given]
     queries, keys = np.array([0, 5, 10], np.int32), np.array([0, 9, 18], np.int32)
     with pytest.raises(
-        ValueError, match="cu_queries: expected to begin with 0 and to end with 10, the rows there are, got 0 and 9"
+        ValueError, match="cu_queries: expected to begin with 0 and to end with 10, the number of rows, got 0 and 9"
     ):
         k.varlen_attention(*flat, np.array([0, 5, 9], np.int32), keys)
-    with pytest.raises(ValueError, match="cu_keys: expected numbers that don't fall, got 18 behind 20 at 2"):
+    with pytest.raises(ValueError, match="cu_keys: expected non-decreasing numbers, got 18 after 20 at 2"):
         k.varlen_attention(*flat, queries, np.array([0, 20, 18], np.int32))
     with pytest.raises(ValueError, match="C"):
         k.varlen_attention(*flat, queries, keys[:2].copy())

@@ -169,7 +169,7 @@ def test_mistakes(k):
     with pytest.raises(ValueError, match="v_scales: expected none beside a cache that isn't i8"):
         k.paged_attention(paged.q, *(c.float() for c in caches), paged.table, paged.lengths, None, scales[1])
     with pytest.raises(
-        ValueError, match="lengths: expected from 2, the new tokens, to 700, what 100 pages hold, got 1 for item 1"
+        ValueError, match=r"lengths: expected 2 \(the new tokens\) to 700 \(the rows of 100 pages\), got 1 for item 1"
     ):
         call(lengths=torch.tensor([9, 1, 700], dtype=torch.int32))
     with pytest.raises(ValueError, match="got 701 for item 2"):
