@@ -86,7 +86,7 @@ KP_NAMESPACE_END
   struct KP_CAT(kp_tag_, id) {                                    \
     static constexpr const char* function() { return #name; }     \
     static constexpr std::nullptr_t program() { return nullptr; } \
-    static constexpr bool kSigned = false;                        \
+    [[maybe_unused]] static constexpr bool kSigned = false;       \
   };                                                              \
   }                                                               \
   KP_ALIAS_(name, KP_CAT(kp_tag_, id))                            \
@@ -101,7 +101,7 @@ KP_NAMESPACE_END
   struct KP_CAT(kp_tag_, id) : ::kernpack::signature::Compiled<KP_CAT(kp_text_, id)> {                              \
     static constexpr const char* function() { return #name; }                                                       \
     static constexpr const uint32_t* program() { return Program(); }                                                \
-    static constexpr bool kSigned = true;                                                                           \
+    [[maybe_unused]] static constexpr bool kSigned = true;                                                          \
   };                                                                                                                \
   static_assert(::kernpack::detail::Fits<KP_CAT(kp_tag_, id), decltype(&fn)>::value(),                              \
                 "KP_EXPORT: " #fn " does not fit the signature of " #name);                                         \

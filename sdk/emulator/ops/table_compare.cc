@@ -62,8 +62,6 @@ struct Unordered {
   }
 };
 
-inline float AsFloat(float a) { return a; }
-
 // How 16-bit words are read: as they are, or as floats.
 template <class T>
 struct Plain {

@@ -75,7 +75,9 @@ TEST(IrDifferential, SplittingVectorsKeepsEveryBit) {
   const IRModule module = Batch(200000, "split"), lowered = Lower(module);
   const Runner want = Interpreted(lowered), got = Interpreted(SplitLocals(SplitVectors(lowered, 8)));
   for (const PrimFunc& f : module.functions) {
-    if (!f->is_private) EXPECT_EQ(Difference(*f, want, got), "") << Print(*f);
+    if (!f->is_private) {
+      EXPECT_EQ(Difference(*f, want, got), "") << Print(*f);
+    }
   }
 }
 

@@ -113,7 +113,9 @@ TEST(CheckedBuild, ComputesTheSame) {
   const IRModule module = Batch(0, "checked_random");
   const Runner want = Interpreted(Lower(module)), got = Interpreted(CheckedOf(module));
   for (const PrimFunc& f : module.functions) {
-    if (!f->is_private) EXPECT_EQ(Difference(*f, want, got), "") << f->name;
+    if (!f->is_private) {
+      EXPECT_EQ(Difference(*f, want, got), "") << f->name;
+    }
   }
 }
 

@@ -105,7 +105,9 @@ TEST(IrMathF64Exact, PowOfSpecialValuesIsTheCLibrarys) {
       const std::string what = std::to_string(x) + " ^ " + std::to_string(y);
       EXPECT_LE(UlpsApartF64(got[i], std::pow(static_cast<long double>(x), y)), kPowLimitF64)
           << what << " is " << got[i] << ", expected " << want;
-      if (!std::isnan(want)) EXPECT_EQ(std::signbit(got[i]), std::signbit(want)) << what << " is " << got[i];
+      if (!std::isnan(want)) {
+        EXPECT_EQ(std::signbit(got[i]), std::signbit(want)) << what << " is " << got[i];
+      }
     }
   }
 }

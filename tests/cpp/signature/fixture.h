@@ -150,7 +150,9 @@ class Call {
   }
   static int NoteResult(void* self, int32_t index, const KpDLTensor* asked, KpAny*) {
     Call& call = *static_cast<Call*>(self);
-    if (call.wanted_ != kAll) EXPECT_EQ(index, call.wanted_);
+    if (call.wanted_ != kAll) {
+      EXPECT_EQ(index, call.wanted_);
+    }
     call.prototype = *asked;
     for (int32_t d = 0; d < asked->ndim; ++d) call.shape[d] = asked->shape[d];
     call.prototype.shape = call.shape;

@@ -23,7 +23,7 @@ bool HasVectors(const Block& block) {
 }
 
 // An iteration over vectors is long already: copies of it make code larger, and no faster.
-void ForbidUnrolling(llvm::BranchInst* latch) {
+void ForbidUnrolling(llvm::Instruction* latch) {
   llvm::LLVMContext& context = latch->getContext();
   llvm::Metadata* const flag = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
   llvm::MDNode* const loop = llvm::MDNode::getDistinct(context, {nullptr, flag});
@@ -152,7 +152,7 @@ void FunctionGenerator::Count(const StmtNode& s, llvm::Value* begin, llvm::Value
   Body(s.body);
   llvm::Value* next = b_.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), 1));
   i->addIncoming(next, b_.GetInsertBlock());
-  llvm::BranchInst* latch = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  llvm::Instruction* latch = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
   if (HasVectors(s.body)) ForbidUnrolling(latch);
   b_.SetInsertPoint(after);
 }
