@@ -205,7 +205,11 @@ def _on_the_same_arrays(call, k, new: Arrays):
 
 # What JAX says in words of its own: its arrays are immutable and never mixed with others'.
 OTHER_OBJECTS = {
-    "list_for_a_tensor": ([1.0], "a tensor of shape [D], got list", "a JAX array like the other arguments, got list"),
+    "list_for_a_tensor": (
+        [1.0],
+        "a tensor of shape [D], got list: convert it first (NumPy: np.array(x, dtype), torch: torch.tensor(x))",
+        "a JAX array like the other arguments, got list",
+    ),
     "str_for_a_tensor": ("text", "a tensor of shape [D], got str", "a JAX array like the other arguments, got str"),
     "dict_for_a_tensor": ({1: 2}, "a tensor of shape [D], got dict", "a JAX array like the other arguments, got dict"),
     "set_for_a_tensor": ({1}, "a tensor, got set", "a JAX array like the other arguments, got set"),

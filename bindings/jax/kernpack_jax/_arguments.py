@@ -65,7 +65,10 @@ def split(function: Function, values: Sequence[object]) -> tuple[Config, list[ob
             slots.append(_statics.key(function, parameter, value))
         elif parameter.is_list:
             if not isinstance(value, (list, tuple)):
-                raise TypeError(f"{function.name}: {parameter.name}: expected a list, got {type(value).__name__}")
+                advice = ": put it in brackets" if isinstance(value, _ARRAYS) else ""
+                raise TypeError(
+                    f"{function.name}: {parameter.name}: expected a list, got {type(value).__name__}{advice}"
+                )
             arrays += [_array(function, parameter, item) for item in value]
             slots.append(("tensors", len(value)))
         else:

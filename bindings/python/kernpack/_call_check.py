@@ -61,7 +61,8 @@ class CallCheck:
             if value is None and not parameter.optional:
                 raise self._wrong_type(parameter, parameter.name, value)
             if parameter.is_list and self.domain.type_name(value) != "list":
-                raise self.error(TypeError, parameter.name, "a list", self.domain.type_name(value))
+                advice = ": put it in brackets" if isinstance(value, Tensor) else ""
+                raise self.error(TypeError, parameter.name, "a list", self.domain.type_name(value) + advice)
             for where, item in self._items(parameter):
                 if parameter.tensor is not None and isinstance(item, Tensor):
                     self._check_dtype(where, parameter.tensor, item.dtype)
@@ -214,7 +215,10 @@ class CallCheck:
 
     def _wrong_type(self, parameter: Parameter, where: str, value: Any) -> Exception:
         expected = f"a tensor of shape {parameter.tensor.text}" if parameter.tensor else parameter.kind
-        return self.error(TypeError, where, expected, self.domain.type_name(value))
+        got = self.domain.type_name(value)
+        if parameter.tensor and got == "list":
+            got += ": convert it first (NumPy: np.array(x, dtype), torch: torch.tensor(x))"
+        return self.error(TypeError, where, expected, got)
 
     def _wrong_rank(self, where: str, tensor: TensorType, shape: tuple[Any, ...]) -> Exception:
         least = "at least " if tensor.batch or tensor.has_tuple else ""

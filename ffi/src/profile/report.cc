@@ -102,8 +102,9 @@ std::string Table(const KpProfile& profile) {
     all.self += totals.self;
   }
   std::string out;
-  Append(&out, "kernpack: %llu calls, %.3f ms in kernels, %.3f ms of wall clock\n",
-         static_cast<unsigned long long>(all.calls), static_cast<double>(all.self) / kMillisecond,
+  Append(&out, "kernpack: %llu call%s, %.3f ms in kernels, %.3f ms of wall clock\n",
+         static_cast<unsigned long long>(all.calls), all.calls == 1 ? "" : "s",
+         static_cast<double>(all.self) / kMillisecond,
          static_cast<double>(EndOf(profile) - profile.begin) / kMillisecond);
   if (rows.empty()) return out + "No kernel was called.\n";
   const auto name = [&](const std::string& text) { return text + std::string(width - text.size(), ' '); };

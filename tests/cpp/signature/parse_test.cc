@@ -153,6 +153,9 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"(x: f32[N] strided compact) -> ()", 19, Reason::kStridedOrCompact},
       {"(x!: f32[N] compact) -> ()", 12, Reason::kWrittenIsNotCompact},
       {"(x!: list[f32[N] compact]) -> ()", 17, Reason::kWrittenIsNotCompact},
+      {"(x: list[f32[N]] compact) -> ()", 17, Reason::kMarkBehindList},
+      {"(x: list[f32[N]] strided) -> ()", 17, Reason::kMarkBehindList},
+      {"(x: list[f32[N]] @cpu) -> ()", 17, Reason::kMarkBehindList},
       {"(x: f32[N] compact aligned(16)) -> ()", 19, Reason::kReservedMark},
       {"(x: f32[N] aligned(16)) -> ()", 11, Reason::kReservedMark},
   };

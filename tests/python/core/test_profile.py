@@ -59,7 +59,7 @@ def test_the_table_says_it_in_words(k: kernpack.Module) -> None:
     with kernpack.profile() as p:
         k.scale(np.ones(8, np.float32))
     head, titles, line = str(p).splitlines()
-    assert head.startswith("kernpack: 1 calls, ")
+    assert head.startswith("kernpack: 1 call, ")
     assert titles.split()[:2] == ["op", "calls"]
     assert line.split()[:2] == [f"{row(p, 'scale')['module']}.scale", "1"]
     assert line.endswith("baseline")
@@ -204,7 +204,7 @@ def test_the_variable_writes_a_trace_of_the_process(tmp_path: Path) -> None:
 
 def test_the_variable_prints_a_table() -> None:
     done = run(INLINE, KERNPACK_PROFILE="1")
-    assert done.stderr.startswith("kernpack: 1 calls, ")
+    assert done.stderr.startswith("kernpack: 1 call, ")
     assert "wrote" not in done.stderr
 
 

@@ -22,7 +22,8 @@ def checker() -> kernpack.Module:
 REASONS = (
     "expected a tensor of shape .*, got None",
     "expected a tensor of shape .*, got float",
-    "expected a list, got Tensor",
+    "expected a list, got Tensor: put it in brackets",
+    "expected a tensor of shape .*, got list: convert it first",
     "expected (int|float|bool|dtype|device|str), got Tensor",
     'expected one of "',
     "expected dtype f32, got",

@@ -138,7 +138,7 @@ def test_define_is_trace_as_a_decorator(k):
         return k.scale(x)
 
     assert isinstance(doubled, program.Program)
-    assert repr(doubled) == "<Program doubled: 1 parameters, 1 calls of 1 functions, 1 results>"
+    assert repr(doubled) == "<Program doubled: parameters: 1, calls: 1, functions: 1, results: 1>"
 
 
 @pytest.mark.parametrize("functions", [lambda k: [k], lambda k: list(k.functions.values())])

@@ -107,8 +107,8 @@ class Program:
     def __repr__(self) -> str:
         calls = self.module.callees()
         return (
-            f"<Program {self.name}: {len(self.params)} parameters, {len(calls)} calls of {len(set(calls))} functions, "
-            f"{len(self.results)} results>"
+            f"<Program {self.name}: parameters: {len(self.params)}, calls: {len(calls)}, functions: {len(set(calls))}, "
+            f"results: {len(self.results)}>"
         )
 
 

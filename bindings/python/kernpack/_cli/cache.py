@@ -44,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _days(text: str) -> float:
     value = float(text)
     if not value >= 0:
-        raise argparse.ArgumentTypeError(f"expected days from 0, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a number of days, 0 or more, got {text}")
     return value
 
 

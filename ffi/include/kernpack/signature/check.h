@@ -73,7 +73,8 @@ class Checker {
         say_.item = -1;
         if (a.type_index == KP_TYPE_NONE && !(flags & KP_PARAM_OPTIONAL)) return WrongType(param, a);
         if (is_list && a.type_index != KP_TYPE_ARRAY && a.type_index != KP_TYPE_LIST) {
-          return say_.Raise("TypeError", "%S: expected a list, got %t", &a);
+          return say_.Raise("TypeError", "%S: expected a list, got %t%s", &a,
+                            kp_any_tensor(&a) ? ": put it in brackets" : "");
         }
       }
       const Items items = ItemsOf(i);
@@ -122,7 +123,9 @@ class Checker {
   KP_COLD int WrongType(const uint32_t* param, const KpAny& a) const {
     const uint32_t kind = KindOf(param);
     if (kind == KP_PARAM_TENSOR) {
-      return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t", p_.words + param[2], &a);
+      const bool is_list = a.type_index == KP_TYPE_ARRAY || a.type_index == KP_TYPE_LIST;
+      return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t%s", p_.words + param[2], &a,
+                        is_list ? ": convert it first (NumPy: np.array(x, dtype), torch: torch.tensor(x))" : "");
     }
     return say_.Raise("TypeError", "%S: expected %s, got %t", kKindNames[kind], &a);
   }

@@ -73,6 +73,7 @@ struct Parameters : Defaults {
       if (!Type(&kind, &flags, &where)) return false;
       if (Is('?')) return Fail(Reason::kListInList);
       if (!Expect(']', Reason::kExpectedClosingBracket)) return false;
+      if (IsWord("strided") || IsWord("compact") || Is('@')) return Fail(Reason::kMarkBehindList);
     } else if (!Type(&kind, &flags, &where)) {
       return false;
     }

@@ -89,6 +89,7 @@
   X(kReservedMark, "'aligned' is reserved for a later ABI")                                                            \
   X(kStridedOrCompact, "'strided' (the kernel gets the strides) or 'compact' (it gets a copy), not both")              \
   X(kWrittenIsNotCompact, "what is written in place ('!') is never copied: 'strided', or neither mark")                \
+  X(kMarkBehindList, "the marks of a list's items stand inside its brackets, as in list[f32[N] strided]")              \
   X(kReservedBlockDType, "block dtypes (q4, q8 and their kinds) are reserved for a later ABI")
 
 KP_NAMESPACE_BEGIN
