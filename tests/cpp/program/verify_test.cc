@@ -71,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadRule{"ATensorForAScalar", MAIN("x: f32[5]", "y = call m.scale(x, x)"),
                 "line 2, column 3: program main: call m.scale: k: expected float, got Tensor", "TypeError"},
         BadRule{"NoListForAList", MAIN("x: f32[5], n: int", "y = call m.concat(x, n)"),
-                "line 2, column 3: program main: call m.concat: xs: expected a list, got Tensor", "TypeError"},
+                "line 2, column 3: program main: call m.concat: xs: expected a list, got Tensor: put it in brackets",
+                "TypeError"},
         BadRule{
             "AWrongElement",
             "program main(x: f32[5], y: i32[5], n: int) {\n  t = tuple(x, y)\n  z = call m.concat(t, n)\n  return\n}",

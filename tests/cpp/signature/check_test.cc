@@ -132,7 +132,7 @@ TEST(Check, Lists) {
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({2}).List(2).Check(), "");
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({3}).List(2).Check(),
             "ValueError: f: xs[1]: expected shape [N] with N = 2 (bound by xs), got [3]");
-  EXPECT_EQ(Call(text).Tensor({2}).Check(), "TypeError: f: xs: expected a list, got Tensor");
+  EXPECT_EQ(Call(text).Tensor({2}).Check(), "TypeError: f: xs: expected a list, got Tensor: put it in brackets");
   EXPECT_EQ(Call(text).Tensor({2}).Int(3).List(2).Check(),
             "TypeError: f: xs[1]: expected a tensor of shape [N], got int");
   Call empty(text);
