@@ -17,7 +17,8 @@ inline int32_t num_threads() {
 }
 
 // Runs f(begin, end) over [0, n), in chunks of at least `grain` items, and returns when all ran. The first chunk that throws
-// ends the call with its error. Inside f the host's services work as outside; nested calls run serially.
+// ends the call with its error. Inside f the host's services work as outside; nested calls run serially. f must not wait for
+// another chunk: on a busy machine the calling thread may run all of them, one after the other.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {
   if (n <= 0) return;

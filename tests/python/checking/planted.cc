@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -267,19 +268,26 @@ kp::Tensor ReturnsOverrun(int64_t n) {
 }
 
 // ---- threads of parallel_for ----
-// Runs f on a thread that is not the call's, if there is any.
+// Runs f on a thread that is not the call's, if there is any. On a crowded machine parallel_for may leave all chunks to the
+// call's thread for a while, so it is tried again.
 template <class F>
 void OnAnotherThread(F f) {
+  using Clock = std::chrono::steady_clock;
   const auto mine = std::this_thread::get_id();
   const bool alone = kp::num_threads() < 2;
+  const auto deadline = Clock::now() + std::chrono::seconds(60);
   std::atomic<bool> done{false};
-  kp::parallel_for(2, 1, [&](int64_t, int64_t) {
-    if (!alone && std::this_thread::get_id() == mine) {
-      while (!done) std::this_thread::yield();
-    } else if (!done.exchange(true)) {
-      f();
-    }
-  });
+  while (!done) {
+    KP_CHECK(Clock::now() < deadline, RuntimeError) << "no other thread took a chunk within a minute";
+    const auto patience = Clock::now() + std::chrono::milliseconds(50);
+    kp::parallel_for(2, 1, [&](int64_t, int64_t) {
+      if (!alone && std::this_thread::get_id() == mine) {
+        while (!done && Clock::now() < patience) std::this_thread::yield();
+      } else if (!done.exchange(true)) {
+        f();
+      }
+    });
+  }
 }
 void OverrunsZeroedInThreads(kp::TensorView x, Out out) {
   Copy(x, out);
