@@ -38,11 +38,12 @@ def pack(tmp_path: Path) -> Pack:
         version: str = "1.0.0",
         tag: str = "py3-none-linux_x86_64",
         metadata: str = "License-Expression: Apache-2.0\n",
+        python: str = "Requires-Python: >=3.11\n",
     ) -> Path:
         tree = tmp_path / "tree"
         info = tree / f"{name}-{version}.dist-info"
         info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{metadata}")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{python}{metadata}")
         (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}\n")
         for place, content in files.items():
             file = tree / place.replace("INFO", info.name)

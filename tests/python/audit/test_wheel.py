@@ -136,6 +136,14 @@ def test_no_word_on_the_licence(pack: Pack, plain: Path) -> None:
     ]
 
 
+def test_no_word_on_python(pack: Pack, plain: Path) -> None:
+    wheel = pack({"my_kernels/my_kernels.so": plain}, python="")
+    assert problems(wheel) == []
+    assert notes(wheel) == [
+        'METADATA doesn\'t say which Python it needs; in pyproject.toml: requires-python = ">=3.11"'
+    ]
+
+
 def bom(name: str = "kernpack-kernels", version: str = "1.0.0", **more: object) -> str:
     return json.dumps({"bomFormat": "CycloneDX", "metadata": {"component": {"name": name, "version": version}}} | more)
 

@@ -55,6 +55,7 @@ def findings(wheel: Wheel) -> Iterator[Finding]:
     yield from _names(wheel)
     yield from _tags(wheel)
     yield from _record(wheel)
+    yield from _python(wheel)
     yield from _license(wheel)
     yield from _sboms(wheel)
     yield from _openmp(wheel)
@@ -119,6 +120,14 @@ def _hash(path: Path, algorithm: str) -> str:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, algorithm).digest()
     return f"{algorithm}={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+
+
+def _python(wheel: Wheel) -> Iterator[Finding]:
+    """Without it, pip installs the wheel for any Python, old ones too."""
+    if not wheel.message("METADATA").get("Requires-Python"):
+        yield Finding(
+            'METADATA doesn\'t say which Python it needs; in pyproject.toml: requires-python = ">=3.11"', serious=False
+        )
 
 
 def _license(wheel: Wheel) -> Iterator[Finding]:
