@@ -165,36 +165,39 @@ def _mutated_count(call: Call) -> int:
     return sum(len(value) if isinstance(value, list) else value is not None for value in given)
 
 
-_GARBAGE = (0x00, 0xFF, 0x5A)  # zeros; NaNs, -1 and True; large numbers
+# Bytes that fill a destination: zeros; NaNs, -1 and True; large numbers. With each, where in a cache line it starts: allocators give
+# multiples of 16, and all four are tried, so that what a kernel makes of an address is found each time and not by chance.
+_GARBAGE = ((0x00, 0), (0xFF, 16), (0x5A, 32), (0x00, 48))
 
 
 def garbage(bench: Bench) -> Iterator[Finding]:
-    """Destinations (`out=`) that hold other things before the call."""
+    """Destinations (`out=`) that hold other things before the call and start at other places of a cache line."""
     for call in bench.calls:
         expected = bench.run(call)
         count = len(expected.arrays) - _mutated_count(call)
         if expected.error is not None or not count or not any(array.size for array in expected.arrays[:count]):
             continue
-        for pattern in _GARBAGE:
-            into = _filled_like(expected.arrays[:count], pattern)
+        for pattern, offset in _GARBAGE:
+            into = _filled_like(expected.arrays[:count], pattern, offset)
             given = bench.run(call, None, out=into if len(into) > 1 else into[0])
             if given.error is not None:
                 break
             found = differs(bench, call, expected, given)
             if found:
                 yield Finding(
-                    f"expected the same results wherever they are written and whatever was there, but {found} (where bytes {pattern:#04x} were)",
+                    f"expected the same results wherever they are written and whatever was there, but {found} "
+                    f"(from fresh memory, from memory full of bytes {pattern:#04x} that starts {offset} bytes after a multiple of 64)",
                     call.text(),
-                    "results come unset: write every element, and don't add to what is there",
+                    "results come unset and at any address: write every element, and don't add to what is there",
                 )
                 return
 
 
-def _filled_like(arrays: tuple[np.ndarray, ...], pattern: int) -> tuple[np.ndarray, ...]:
-    return tuple(_filled(array, pattern) for array in arrays)
+def _filled_like(arrays: tuple[np.ndarray, ...], pattern: int, offset: int = 0) -> tuple[np.ndarray, ...]:
+    return tuple(_filled(array, pattern, offset) for array in arrays)
 
 
-def _filled(like: np.ndarray, pattern: int) -> np.ndarray:
-    made = at_offset(like, 0)
+def _filled(like: np.ndarray, pattern: int, offset: int) -> np.ndarray:
+    made = at_offset(like, offset)
     made.reshape(-1).view(np.uint8)[...] = pattern & 1 if like.dtype.kind == "b" else pattern
     return made
