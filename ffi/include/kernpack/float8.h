@@ -33,8 +33,7 @@ struct float8_e4m3fn {
   }
   operator float() const {
     const uint32_t magnitude = bits & 0x7f;
-    const uint32_t value =
-        magnitude == 0x7f ? 0x7fc00000 : detail::float_bits(detail::float_from(magnitude << 20) * 0x1p120f);
+    const uint32_t value = magnitude == 0x7f ? 0x7fc00000 : detail::widen_magnitude(magnitude, 3, 7);
     return detail::float_from(value | static_cast<uint32_t>(bits & 0x80) << 24);
   }
 };

@@ -18,6 +18,16 @@ inline float float_from(uint32_t bits) {
   return value;
 }
 
+// The bits of the float that a finite magnitude with `mantissa` bits of mantissa and this exponent bias is. A subnormal one is built
+// by a subtraction of normal floats: threads that take subnormal floats for zero (XLA's, and after torch.set_flush_denormal(True))
+// get its value, too.
+inline uint32_t widen_magnitude(uint32_t magnitude, int mantissa, uint32_t bias) {
+  const uint32_t unit = (128 - bias + 23 - static_cast<uint32_t>(mantissa)) << 23;
+  const uint32_t subnormal = float_bits(float_from(unit | magnitude) - float_from(unit));
+  const uint32_t normal = (magnitude << (23 - mantissa)) + ((127 - bias) << 23);
+  return magnitude < 1u << mantissa ? subnormal : normal;
+}
+
 }  // namespace detail
 
 // IEEE binary16. Rounds to nearest, ties to even.
@@ -40,9 +50,9 @@ struct half {
     bits = static_cast<uint16_t>(out | (b >> 16 & 0x8000));
   }
   operator float() const {
-    const uint32_t magnitude = static_cast<uint32_t>(bits & 0x7fff) << 13;
-    const uint32_t value = (bits & 0x7c00) == 0x7c00 ? magnitude | 0x7f800000
-                                                     : detail::float_bits(detail::float_from(magnitude) * 0x1p112f);
+    const uint32_t magnitude = bits & 0x7fff;
+    const uint32_t value =
+        magnitude >= 0x7c00 ? magnitude << 13 | 0x7f800000 : detail::widen_magnitude(magnitude, 10, 15);
     return detail::float_from(value | static_cast<uint32_t>(bits & 0x8000) << 16);
   }
 };

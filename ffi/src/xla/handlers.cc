@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "loader/float_environment.h"
 #include "profile/mode.h"
 #include "xla/call_site.h"
 #include "xla/execute.h"
@@ -52,6 +53,7 @@ Error* ExecuteOnCpu(const CallFrame* frame) {
   void* self = site->cpu_self;
   int rc = 0;
   if (!call || host::Watched()) rc = kp_function_resolve(site->call->function, kCpu, &call, &self);
+  const host::SubnormalsAreNumbers in_the_kernel;
   if (!rc) rc = Execute(*frame, site, kCpu, call, self, &context);
   return rc ? TakeRaised(frame->api, site->call->function->name, rc) : nullptr;
 }

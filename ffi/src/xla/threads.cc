@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include "loader/float_environment.h"
+
 namespace kernpack::xla {
 namespace {
 
@@ -50,6 +52,7 @@ class Loop {
 };
 
 void RunTask(void* data) {
+  const host::SubnormalsAreNumbers in_the_kernel;
   const std::unique_ptr<std::shared_ptr<Loop>> loop(static_cast<std::shared_ptr<Loop>*>(data));
   (*loop)->Work();
 }

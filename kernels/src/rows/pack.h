@@ -94,10 +94,10 @@ struct Pack<F16> : InFloat {
     VH half;
     std::memcpy(&half, p, sizeof half);
     const VU bits = Widen(half);
-    const VU magnitude = (bits & 0x7fff) << 13;
-    const VF finite = (VF)magnitude * 0x1p112f;  // rebiases the exponent; exact, subnormals included
-    const VU special = magnitude | 0x7f800000;
-    const VU value = (bits & 0x7c00) == 0x7c00 ? special : (VU)finite;
+    const VU magnitude = bits & 0x7fff;
+    const VF subnormal = (VF)(magnitude | 0x3f000000) - 0.5f;  // right where subnormal floats are taken for zero, too
+    VU value = magnitude < 0x0400 ? (VU)subnormal : (magnitude << 13) + 0x38000000;
+    value = magnitude >= 0x7c00 ? magnitude << 13 | 0x7f800000 : value;
     return (VF)(value | (bits & 0x8000) << 16);
   }
   static void Store(F16* p, VF v) {

@@ -74,6 +74,15 @@ static void Second(kp::TensorView, kp::TensorView n, kp::MutTensorView out) { Co
 
 static void Watched(kp::TensorView) {}
 
+static void Widened(kp::TensorView x, kp::MutTensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = x.data_ptr<kp::half>()[i];
+}
+static void Halved(kp::TensorView x, kp::MutTensorView out) {
+  kp::parallel_for(x.numel(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out.data_ptr<float>()[i] = x.data_ptr<float>()[i] * 0.5f;
+  });
+}
+
 KP_MODULE("jax_kernels", "1.0.0");
 KP_EXPORT(axpb, Axpb, "(x: f32[...], *, a: int = 2, b: float = 0.5) -> (out: f32[...])");
 KP_EXPORT(copy, Copy, "(x: T[...]) -> (out: T[...]) where T in any");
@@ -86,5 +95,7 @@ KP_EXPORT(scratch, Scratch, "(x: f32[N]) -> (out: f32[N]) with workspace = N * 4
 KP_EXPORT(positive, Positive, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(shifted, First, "(x: T[N], by: T[]) -> (out: T[]) where T in {f32, bf16}");
 KP_EXPORT(counted, Second, "(x: T[N], n: i32[]) -> (out: i32[]) where T in {f32, bf16}");
+KP_EXPORT(widened, Widened, "(x: f16[N]) -> (out: f32[N])");
+KP_EXPORT(halved, Halved, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(watched, Watched, "(x: f32[N]) -> ()");
 KP_EXPORT(untyped, Copy);

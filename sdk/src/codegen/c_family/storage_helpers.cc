@@ -14,23 +14,21 @@ constexpr Conversions kConversions[] = {
     {bf16, "return kp_bits_f32_u32((uint32_t)a << 16);",
      "return (uint16_t)(m > 0x7f800000u ? 0x7fc0u : (b + 0x7fffu + (b >> 16 & 1u)) >> 16);"},
     {f16,
-     "const uint32_t m = (uint32_t)(a & 0x7fffu) << 13;\n"
-     "  const uint32_t finite = kp_bits_u32_f32(kp_bits_f32_u32(m) * 0x1p112f);\n"
-     "  const uint32_t v = (a & 0x7c00u) == 0x7c00u ? m | 0x7f800000u : finite;\n"
+     "const uint32_t m = a & 0x7fffu;\n"
+     "  const uint32_t v = m >= 0x7c00u ? m << 13 | 0x7f800000u : kp_widen(m, 10, 15);\n"
      "  return kp_bits_f32_u32(v | (uint32_t)(a & 0x8000u) << 16);",
      "if (m > 0x7f800000u) return 0x7e00u;\n"
      "  const uint32_t out = m >= 0x477ff000u ? 0x7c00u : kp_narrow(m, 10, 15);\n"
      "  return (uint16_t)(out | (b >> 16 & 0x8000u));"},
     {f8_e4m3fn,
-     "const uint32_t m = (uint32_t)(a & 0x7fu) << 20;\n"
-     "  const uint32_t v = (a & 0x7fu) == 0x7fu ? 0x7fc00000u : kp_bits_u32_f32(kp_bits_f32_u32(m) * 0x1p120f);\n"
+     "const uint32_t m = a & 0x7fu;\n"
+     "  const uint32_t v = m == 0x7fu ? 0x7fc00000u : kp_widen(m, 3, 7);\n"
      "  return kp_bits_f32_u32(v | (uint32_t)(a & 0x80u) << 24);",
      "const uint32_t out = m >= 0x7f800000u ? 0x7fu : kp_narrow(m, 3, 7);\n"
      "  return (uint8_t)(out < 0x7fu ? out | (b >> 24 & 0x80u) : 0x7fu);"},
     {f8_e5m2,
-     "const uint32_t m = (uint32_t)(a & 0x7fu) << 21;\n"
-     "  const uint32_t finite = kp_bits_u32_f32(kp_bits_f32_u32(m) * 0x1p112f);\n"
-     "  const uint32_t v = (a & 0x7cu) == 0x7cu ? m | 0x7f800000u : finite;\n"
+     "const uint32_t m = a & 0x7fu;\n"
+     "  const uint32_t v = m >= 0x7cu ? m << 21 | 0x7f800000u : kp_widen(m, 2, 15);\n"
      "  return kp_bits_f32_u32(v | (uint32_t)(a & 0x80u) << 24);",
      "if (m > 0x7f800000u) return 0x7eu;\n"
      "  const uint32_t out = m >= 0x7f800000u ? 0x7cu : kp_narrow(m, 2, 15);\n"
@@ -47,6 +45,15 @@ void Helpers::StorageConversions(Type storage) {
   ScalarBitcast(kBits, kF32, "");
   if (storage != bf16 && First("kp_narrow")) {
     scalars_ +=
+        "// The bits of the float that a finite magnitude with fewer bits of mantissa and another exponent bias is. "
+        "No\n"
+        "// operand is subnormal: the thread, or the device, may take such floats for zero.\n" +
+        head +
+        "uint32_t kp_widen(uint32_t m, uint32_t mantissa, uint32_t bias) {\n"
+        "  const uint32_t unit = (151u - bias - mantissa) << 23;\n"
+        "  const uint32_t subnormal = kp_bits_u32_f32(kp_bits_f32_u32(unit | m) - kp_bits_f32_u32(unit));\n"
+        "  return m < 1u << mantissa ? subnormal : (m << (23u - mantissa)) + ((127u - bias) << 23);\n"
+        "}\n"
         "// The bits of a finite, positive float with fewer bits of mantissa and another exponent bias: to nearest, "
         "ties to "
         "even.\n" +

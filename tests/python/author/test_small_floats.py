@@ -1,4 +1,4 @@
-"""kp::float8_e4m3fn and kp::float8_e5m2 convert as ml_dtypes does: every pattern, and every place where rounding turns."""
+"""kp::half, kp::bfloat16 and the float8 types convert as ml_dtypes does: every pattern, and every place where rounding turns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 from support.host import INCLUDE
 
-TYPES = ["float8_e4m3fn", "float8_e5m2"]
+TYPES = {
+    "half": np.float16,
+    "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
+}
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("float8") / "float8.so"
-    source = Path(__file__).with_name("float8.cc")
+    path = tmp_path_factory.mktemp("small_floats") / "small_floats.so"
+    source = Path(__file__).with_name("small_floats.cc")
     command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{INCLUDE}", source]
     subprocess.run([*command, "-o", path], check=True)
     return ctypes.CDLL(str(path))
@@ -30,13 +35,32 @@ def _call(function, source: np.ndarray, target: type) -> np.ndarray:
 
 
 def _widen(library: ctypes.CDLL, name: str) -> np.ndarray:
-    return _call(getattr(library, f"widen_{name}"), np.arange(256, dtype=np.uint8), np.float32)
+    return _call(getattr(library, f"widen_{name}"), _patterns(name), np.float32)
+
+
+def _patterns(name: str) -> np.ndarray:
+    bits = 8 * np.dtype(TYPES[name]).itemsize
+    return np.arange(1 << bits, dtype=f"u{bits // 8}")
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_every_pattern_widens(library: ctypes.CDLL, name: str) -> None:
-    expected = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name)).astype(np.float32)
-    got = _widen(library, name)
+    _assert_widened(name, _widen(library, name))
+
+
+@pytest.mark.parametrize("name", ["half", "float8_e4m3fn", "float8_e5m2"])
+def test_every_pattern_widens_where_subnormal_floats_are_taken_for_zero(library: ctypes.CDLL, name: str) -> None:
+    if not library.flush_subnormals(1):
+        pytest.skip("how this processor is told to flush subnormal floats isn't known")
+    try:
+        got = _widen(library, name)
+    finally:
+        library.flush_subnormals(0)
+    _assert_widened(name, got)
+
+
+def _assert_widened(name: str, got: np.ndarray) -> None:
+    expected = _patterns(name).view(TYPES[name]).astype(np.float32)
     assert np.array_equal(np.isnan(got), np.isnan(expected))
     number = ~np.isnan(expected)
     assert np.array_equal(got.view(np.uint32)[number], expected.view(np.uint32)[number])
@@ -48,12 +72,13 @@ def test_rounding(library: ctypes.CDLL, name: str) -> None:
     upper = (np.arange(1 << 16, dtype=np.uint32) << 16).view(np.float32)
     finite = np.unique(_widen(library, name))
     finite = finite[np.isfinite(finite)]
-    turns = np.concatenate([finite, (finite[1:] + finite[:-1]) / 2, finite[-1:] * 1.0625, finite[-1:] * 1.125])
+    with np.errstate(over="ignore"):
+        turns = np.concatenate([finite, (finite[1:] + finite[:-1]) / 2, finite[-1:] * 1.0625, finite[-1:] * 1.125])
     turns = np.concatenate([turns, np.nextafter(turns, np.float32(np.inf)), np.nextafter(turns, np.float32(-np.inf))])
     values = np.ascontiguousarray(np.concatenate([upper, turns]), np.float32)
     with np.errstate(all="ignore"):
-        expected = values.astype(getattr(ml_dtypes, name))
+        expected = values.astype(TYPES[name])
     nan = np.isnan(expected.astype(np.float32))
-    got = _call(getattr(library, f"narrow_{name}"), values, np.uint8)
+    got = _call(getattr(library, f"narrow_{name}"), values, _patterns(name).dtype)
     assert np.array_equal(np.isnan(got.view(expected.dtype).astype(np.float32)), nan)
-    assert np.array_equal(got[~nan], expected.view(np.uint8)[~nan])
+    assert np.array_equal(got[~nan], expected.view(got.dtype)[~nan])
