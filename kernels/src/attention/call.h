@@ -19,8 +19,7 @@ struct AttentionOptions {
   double soft_cap;
 };
 
-inline void CheckAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, const AttentionOptions& options) {
-  CheckLastDim("q", q), CheckLastDim("k", k), CheckLastDim("v", v);
+inline void CheckAttention(const AttentionOptions& options) {
   KP_CHECK(options.soft_cap >= 0, ValueError)
       << "soft_cap: expected a positive number, or 0 for none, got " << options.soft_cap;
 }

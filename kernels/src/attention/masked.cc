@@ -20,7 +20,7 @@ int64_t MaskStride(kp::TensorView mask, int64_t d, int64_t size, const char* of)
 template <class Level>
 void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
                      std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView out) {
-  CheckLastDim("q", q), CheckLastDim("k", k), CheckLastDim("v", v), CheckLastDim("mask", mask);
+  const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   const AttentionMask given = {KindOf(mask.dtype()), mask.data_ptr(), MaskStride(mask, 0, q.size(0), "batch"),
                                MaskStride(mask, 1, q.size(2), "heads"), MaskStride(mask, 2, q.size(1), "queries")};

@@ -67,7 +67,8 @@ void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::option
                std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView context,
                kp::MutTensorView lse) {
   const AttentionOptions options = {lengths, scale, causal, window, soft_cap};
-  CheckAttention(q, k, v, options);
+  CheckAttention(options);
+  const CompactRows rows_q(q), rows_k(k), rows_v(v);
   if (q.numel() == 0) {
     std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
     return;

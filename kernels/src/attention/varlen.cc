@@ -20,7 +20,7 @@ template <class Level>
 void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView cu_queries,
                      kp::TensorView cu_keys, std::optional<double> scale, bool causal, int64_t window, double soft_cap,
                      kp::MutTensorView out) {
-  CheckLastDim("q", q), CheckLastDim("k", k), CheckLastDim("v", v);
+  const CompactRows rows_q(q), rows_k(k), rows_v(v);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   const int64_t sequences = cu_queries.size(0) - 1, heads = q.size(1), width = q.size(2);
   const auto *query = Data<int32_t>(cu_queries), *key = Data<int32_t>(cu_keys);

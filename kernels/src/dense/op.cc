@@ -54,7 +54,8 @@ void LinearBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weigh
                     kp::StringView activation, kp::MutTensorView d_x, kp::MutTensorView d_weight,
                     kp::MutTensorView d_bias, kp::MutTensorView d_residual) {
   std::memcpy(d_residual.data_ptr(), d_out.data_ptr(), static_cast<size_t>(d_out.nbytes()));
-  const int64_t n = weight.size(0), rows = d_out.numel() / std::max<int64_t>(1, n);
+  // Rows of x have gradients, zeros, where there are no rows of weights, too.
+  const int64_t n = weight.size(0), rows = n == 0 ? Rows(x) : d_out.numel() / n;
   if (x.dtype() == kp::dtype_of<double>) {
     LinearBackwardF64(Data<double>(d_out), Data<double>(x), rows, MatrixOf<double>(weight), Data<double>(bias),
                       ActivationOf(activation), {Data<double>(d_x), Data<double>(d_weight), Data<double>(d_bias)});

@@ -64,7 +64,8 @@ void PackGroups(kp::TensorView values, kp::TensorView scales, std::optional<kp::
 }  // namespace kk
 
 #define KK_GROUPS "(values: V[N, K], scales: S[N, G], zeros: S[N, G]? = None) -> "
-#define KK_GROUP_TYPES "where V in {i8, u8}, S in {f32, f16, bf16}, N > 0, G > 0, K % (32 * G) == 0 with deterministic"
+#define KK_GROUP_TYPES \
+  "where V in {i8, u8}, S in {f32, f16, bf16}, N > 0, G > 0, K > 0, K % (32 * G) == 0 with deterministic"
 
 KP_DOC(pack_int4,
        "Packs the weight scales * (values - zeros) for packed_linear, with 4 bits per value; see "

@@ -57,11 +57,26 @@ T* Data(const std::optional<kp::MutTensorView>& tensor) {
   return tensor ? Data<T>(*tensor) : nullptr;
 }
 
-// Of what may be strided in all dimensions but the last.
+// Whether the elements of a row lie one behind the other. Strides of a tensor without elements mean nothing.
+inline bool HasCompactRows(kp::TensorView x) { return x.stride(-1) == 1 || x.size(-1) <= 1 || x.numel() == 0; }
+
+// Puts a copy in the place of `x` where its last dimension is strided; the copy lives as long as this object.
+class CompactRows {
+ public:
+  explicit CompactRows(kp::TensorView& x) {
+    if (KP_LIKELY(HasCompactRows(x))) return;
+    copy_.emplace(x);
+    x = *copy_;
+  }
+
+ private:
+  std::optional<kp::Contiguous> copy_;
+};
+
+// Of what is written to, or too large to be copied in each call.
 inline void CheckLastDim(const char* name, kp::TensorView x) {
-  KP_CHECK(x.stride(-1) == 1 || x.size(-1) <= 1, ValueError)
-      << name << ": expected a contiguous last dimension, got one with a stride of " << x.stride(-1)
-      << ": pass a contiguous tensor";
+  KP_CHECK(HasCompactRows(x), ValueError) << name << ": expected a contiguous last dimension, got one with a stride of "
+                                          << x.stride(-1) << ": pass a contiguous tensor";
 }
 
 // The gradient of what is asked for its shape only.

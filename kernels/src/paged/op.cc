@@ -68,7 +68,8 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
                     kp::TensorView lengths, std::optional<kp::TensorView> k_scales,
                     std::optional<kp::TensorView> v_scales, std::optional<double> scale, int64_t window,
                     double soft_cap, kp::MutTensorView out) {
-  CheckLastDim("q", q), CheckLastDim("k_cache", k_cache), CheckLastDim("v_cache", v_cache);
+  CheckLastDim("k_cache", k_cache), CheckLastDim("v_cache", v_cache);
+  const CompactRows rows_q(q);
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   CheckScales("k_scales", k_cache, k_scales.has_value()), CheckScales("v_scales", v_cache, v_scales.has_value());
   if (out.numel() == 0) return;

@@ -31,7 +31,8 @@ void Store(kp::TensorView x, const Destination& to) {
 
 template <class Level>
 void StoreOp(kp::TensorView x, const Destination& to) {
-  CheckLastDim("cache", to.cache), CheckLastDim("x", x);
+  CheckLastDim("cache", to.cache);
+  const CompactRows rows_x(x);
   CheckPages(to.cache, to.block_table, to.lengths, x.size(1));
   DispatchCache(to.cache.dtype(), [&](auto cache) {
     using C = typename decltype(cache)::Type;

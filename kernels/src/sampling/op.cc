@@ -213,7 +213,8 @@ KP_DOC(sample,
        "choice is limited in this order: to the top_k largest (0: all), to those with at least min_p times "
        "the largest probability, to the most probable ones that add up to top_p. temperature 0 is argmax. "
        "The random numbers are Philox4x32-10 of the seed, the step and the row's index: the same on every "
-       "machine and with any number of threads.");
+       "machine and with any number of threads. The rows of each shard of a batch count from 0: give each shard "
+       "a seed of its own.");
 KK_EXPORT(
     sample, kk::Sample,
     "(logits: T[..., N], *, seed: int, step: int = 0, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, "

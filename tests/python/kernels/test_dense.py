@@ -151,6 +151,21 @@ def test_gradients(k, activation, shape):
         assert (a.grad.double() - b.grad).abs().max() <= 1e-5 * size, name
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("activation", ["none", "gelu"])
+def test_gradients_of_no_rows_and_of_no_columns(k, dtype, activation):
+    for rows, n, columns in ((7, 0, 4), (0, 3, 4), (7, 3, 0), (7, 0, 0)):
+        torch.full((rows * columns + n * columns + n,), 7.0, dtype=dtype)  # memory that a result may get
+        tensors = [
+            torch.ones(shape, dtype=dtype, requires_grad=True) for shape in ((rows, columns), (n, columns), (n,))
+        ]
+        k.linear(*tensors, activation=activation).sum().backward()
+        assert (tensors[0].grad == 0).all()
+        assert (tensors[1].grad == 0).all()
+        if rows == 0:
+            assert (tensors[2].grad == 0).all()
+
+
 def test_gradient_in_bf16(k):
     torch.manual_seed(0)
     x, w = torch.randn(20, 64, dtype=torch.bfloat16), torch.randn(48, 64, dtype=torch.bfloat16)

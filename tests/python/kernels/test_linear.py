@@ -245,6 +245,8 @@ def test_mistakes_in_integers(k):
         k.pack_int4(bad, scales)
     with pytest.raises(ValueError, match=r"pack_int8: expected K % \(32 \* G\) == 0"):
         k.pack_int8(values, np.ones((2, 3), np.float32))
+    with pytest.raises(ValueError, match="pack_int4: expected K > 0, got K = 0"):
+        k.pack_int4(np.zeros((2, 0), np.int8), scales)
     packed = k.pack_int8(values, scales)
     for tails in (0, 3, -1):
         with pytest.raises(ValueError, match="the tensor is damaged"):
