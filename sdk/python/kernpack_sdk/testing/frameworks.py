@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,16 @@ class Framework:
         except Exception as error:  # whatever a kernel may raise
             return Outcome(error=error)
         return Outcome(tuple(map(self.read, (*as_tuple(given), *mutated(call, values)))))
+
+
+def accepted(program: Callable[..., tuple[Any, ...]], given: list[Any], instead: list[Any], of: Framework) -> list[Any]:
+    """What is given, if the program takes it: some kernels want more of values than numbers, such as weights that were packed."""
+    try:
+        for result in program(*given):
+            of.read(result)
+    except Exception:  # whatever a kernel may raise
+        return instead
+    return given
 
 
 def as_tuple(given: Any) -> tuple[Any, ...]:

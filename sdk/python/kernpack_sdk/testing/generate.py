@@ -230,13 +230,23 @@ class Generator:
     def _filled(self, sizes: Sizes, wish: Wish, chooser: random.Random, rng: np.random.Generator) -> Call:
         near = tuple(chooser.choice((size, size, 1)) if size else size for size in sizes.batch)
         filled: dict[str, Any] = {}
+        lists = [each.name for each in self.contract.parameters if each.is_list and each.tensor is not None]
+        # Most kernels of several lists want them alike, which a contract can't say: as many tensors in each, of the same sizes.
+        alike = len(lists) > 1 and self._chosen("lists", [True, False], chooser)
+        items = (
+            [self._wished(wish, "_", chooser) for _ in range(self._chosen("items", [2, 1, 3], chooser))]
+            if alike
+            else []
+        )
         for parameter in self.contract.parameters:
             if parameter.name not in sizes.present:
                 filled[parameter.name] = None
             elif parameter.is_list:
-                count = self._chosen(parameter.name, [2, 1, 3], chooser)
+                own: list[int | None] = [*items]
+                if not alike or parameter.tensor is None:
+                    own = [None] * self._chosen(parameter.name, [2, 1, 3], chooser)
                 filled[parameter.name] = [
-                    self._one(parameter, sizes, wish, chooser, rng, near, filled) for _ in range(count)
+                    self._one(parameter, sizes, wish, chooser, rng, near, filled, size) for size in own
                 ]
             else:
                 filled[parameter.name] = self._one(parameter, sizes, wish, chooser, rng, near, filled)
@@ -251,14 +261,16 @@ class Generator:
         rng: np.random.Generator,
         near: tuple[int, ...],
         before: dict[str, Any],
+        wild: int | None = None,
     ) -> Any:
+        """wild: the size of its dims `_`; None: any."""
         if parameter.tensor is None:
             if parameter.name in sizes.ints:
                 return sizes.ints[parameter.name]
             return self._scalar(parameter, wish, chooser, sizes, rng, before)
         form, name = parameter.tensor.dtype
         name = sizes.dtypes[name] if form == "var" else name
-        shape = sizes.shape(parameter.tensor, self._wished(wish, "_", chooser), near)
+        shape = sizes.shape(parameter.tensor, self._wished(wish, "_", chooser) if wild is None else wild, near)
         dtype = values.numpy_dtype(name)
         if shape is None or dtype is None:
             raise Unsolved(f"NumPy has no tensor for {parameter.name}: {name}{parameter.tensor.text}")

@@ -26,7 +26,7 @@ DEFAULT = Path("tests/kernpack_inputs.py")
 
 @dataclass(frozen=True)
 class Generated:
-    """op, name: patterns, as of file names. name: a parameter or a dim; "*" of `arguments`: the whole call."""
+    """op: a pattern, as of file names. name: a parameter or a dim; "*" of `arguments`: the whole call."""
 
     op: str
     name: str
