@@ -1,9 +1,9 @@
 # kernpack_sha256: the header ffi/shared/sha256.h and what it needs of OpenSSL's static libcrypto, so that no library is needed
 # at run time. Debian's package libssl-dev has both. -idirafter: the folder of this machine's headers also holds the C library's,
 # which must not come before those of another compiler's target (zig.cmake).
-find_library(KERNPACK_LIBCRYPTO libcrypto.a HINTS /usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu)
-find_path(KERNPACK_OPENSSL_INCLUDE openssl/sha.h HINTS /usr/include)
-find_path(KERNPACK_OPENSSL_CONFIGURATION openssl/configuration.h HINTS /usr/include/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu)
+find_library(KERNPACK_LIBCRYPTO libcrypto.a HINTS ${KERNPACK_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu)
+find_path(KERNPACK_OPENSSL_INCLUDE openssl/sha.h HINTS ${KERNPACK_SYSROOT}/usr/include)
+find_path(KERNPACK_OPENSSL_CONFIGURATION openssl/configuration.h HINTS ${KERNPACK_SYSROOT}/usr/include/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu)
 if(NOT KERNPACK_LIBCRYPTO OR NOT KERNPACK_OPENSSL_INCLUDE OR NOT KERNPACK_OPENSSL_CONFIGURATION)
   message(FATAL_ERROR "Digests need OpenSSL 3's headers and static library: apt-get install libssl-dev")
 endif()

@@ -1,5 +1,5 @@
 """Embeds a page of English sentences with MiniLM in three frameworks, every norm, softmax, GELU, look-up and pooling coming from one
-kernel wheel, and compares each with a float64 reference."""
+kernel wheel, and compares each with a float64 reference. Arguments: the frameworks, without any all of them."""
 
 import sys
 import time
@@ -26,6 +26,10 @@ def run(name, embedder, batches, count):
 
 
 def main():
+    names = sys.argv[1:] or list(EMBEDDERS)
+    unknown = [name for name in names if name not in EMBEDDERS]
+    if unknown:
+        sys.exit(f"expected frameworks among {', '.join(map(repr, EMBEDDERS))}, got {unknown[0]!r}")
     sentences = Path(__file__).with_name("page.txt").read_text(encoding="utf-8").splitlines()
     token_ids = data.tokenize([*sentences, QUERY])
     batches = list(data.batches(token_ids, BATCH))
@@ -35,8 +39,8 @@ def main():
     k = kernpack.load("kernpack_kernels")
     print(f"{k.name} {k.version} from {k.path}")
     lines, ok = [], True
-    for name, make in EMBEDDERS.items():
-        found, seconds = run(name, make(k, weights), batches, len(token_ids))
+    for name in names:
+        found, seconds = run(name, EMBEDDERS[name](k, weights), batches, len(token_ids))
         error = np.abs(found - expected).max()
         cosine = ((found * expected).sum(-1) / np.linalg.norm(found.astype(np.float64), axis=-1)).min()
         nearest = sentences[np.argmax(found[:-1] @ found[-1])]

@@ -39,7 +39,7 @@ def test_what_was_tested_is_what_is_published(jobs: dict[str, Any]) -> None:
     assert not [step for step in jobs["publish"]["steps"] if "run" in step]
     kept = next(step for step in jobs["wheels"]["steps"] if step.get("uses", "").startswith("actions/upload-artifact"))
     taken = next(step for step in jobs["publish"]["steps"] if step["uses"].startswith("actions/download-artifact"))
-    assert (kept["with"]["name"], kept["with"]["path"]) == (taken["with"]["name"], "dist/*.whl")
+    assert (kept["with"]["name"], kept["with"]["path"]) == (taken["with"]["name"], "dist/**/*.whl")
 
 
 def test_only_the_jobs_that_sign_may_sign_and_none_has_a_password(jobs: dict[str, Any]) -> None:
@@ -47,9 +47,14 @@ def test_only_the_jobs_that_sign_may_sign_and_none_has_a_password(jobs: dict[str
     assert "secrets." not in text
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert jobs["publish"]["environment"] == "pypi"
-    publish = jobs["publish"]["steps"][-1]
-    assert publish["uses"].startswith("pypa/gh-action-pypi-publish@")
-    assert publish["with"]["attestations"] is True
+    for publish in jobs["publish"]["steps"][1:]:
+        assert publish["uses"].startswith("pypa/gh-action-pypi-publish@")
+        assert publish["with"]["attestations"] is True
+
+
+def test_every_folder_of_wheels_is_published(jobs: dict[str, Any]) -> None:
+    folders = {step["with"].get("packages-dir", "dist") for step in jobs["publish"]["steps"][1:]}
+    assert folders == {str(wheel.parent.relative_to(ROOT)) for wheel in (ROOT / "dist").rglob("*.whl")}
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,6 @@ def export_wheel(
                 module.export_library(tree / package / library)
             else:
                 _native.export_library(module.ir, target, str(tree / package / library), module.checked)
-                # Functions and contracts are the same for every target, and these can be read here.
-                module.export_library(Path(temporary) / library)
-        if target is not None:
-            tools.add_stub(tree / package, sorted(Path(temporary).glob("*.so")))
         _write_information(tree / f"{package}-{version}.dist-info", package, name, version, summary)
         return tools.pack(tree, Path(folder))
 

@@ -109,6 +109,10 @@ void ForRows(int64_t rows, int64_t width, F f) {
 }  // namespace kk
 
 // Fn is a template over the CPU level. The host picks the best one that the machine has.
+#if defined(__aarch64__)
+#define KK_EXPORT(name, Fn, signature) KP_EXPORT(name, Fn<::kk::armv8_a>, signature)
+#define KK_EXPORT_TILES(name, Fn, signature) KK_EXPORT(name, Fn, signature)
+#else
 #define KK_EXPORT(name, Fn, signature)                                         \
   KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                             \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Fn<::kk::x86_64_v3>, signature); \
@@ -120,3 +124,4 @@ void ForRows(int64_t rows, int64_t width, F f) {
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v3 -mattr=+avxvnni", name, Fn<::kk::x86_64_v3_avxvnni>, signature); \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16", name,                           \
                 Fn<::kk::x86_64_v4_avx512vnni_avx512bf16>, signature)
+#endif

@@ -79,6 +79,16 @@ struct Pack<F16> : InFloat {
     const __m256i bits = _mm512_maskz_cvtps_ph(0xffff, (__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     std::memcpy(p, &bits, sizeof bits);
   }
+#elif defined(__aarch64__)
+  static VF Load(const F16* p) {
+    uint16x4_t bits;
+    std::memcpy(&bits, p, sizeof bits);
+    return (VF)vcvt_f32_f16(vreinterpret_f16_u16(bits));
+  }
+  static void Store(F16* p, VF v) {
+    const float16x4_t bits = vcvt_f16_f32((float32x4_t)v);
+    std::memcpy(p, &bits, sizeof bits);
+  }
 #elif defined(__F16C__)
   static VF Load(const F16* p) {
     __m128i bits;

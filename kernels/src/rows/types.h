@@ -30,6 +30,7 @@ struct x86_64_v3;
 struct x86_64_v4;
 struct x86_64_v3_avxvnni;  // matrix products only, and so is ...
 struct x86_64_v4_avx512vnni_avx512bf16;
+struct armv8_a;
 
 // The level that rows are compiled for, of one that only products are.
 template <class Level>

@@ -1,10 +1,14 @@
 // Vectors of the widest registers a CPU level has, through GCC's vector extensions.
 //
 // Every file of this folder is compiled once per level. All helpers have internal linkage: were they inline, the linker
-// would keep one copy for all levels, and a v2 machine could meet v4 instructions.
+// would keep one copy for all levels, and a v2 machine could meet v4 instructions. On aarch64 there is one level, with NEON.
 #pragma once
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#else
 #include <immintrin.h>
+#endif
 
 #include <cstdint>
 #include <cstring>
@@ -61,7 +65,7 @@ inline VF Max(VF x, VF y) { return (VF)_mm512_maskz_max_ps(0xffff, (__m512)x, (_
 #elif defined(__AVX2__)
 inline VF Min(VF x, VF y) { return (VF)_mm256_min_ps((__m256)x, (__m256)y); }
 inline VF Max(VF x, VF y) { return (VF)_mm256_max_ps((__m256)x, (__m256)y); }
-#else
+#elif defined(__SSE__)
 inline VF Min(VF x, VF y) { return (VF)_mm_min_ps((__m128)x, (__m128)y); }
 inline VF Max(VF x, VF y) { return (VF)_mm_max_ps((__m128)x, (__m128)y); }
 #endif

@@ -26,6 +26,9 @@ inline VI PairProducts(VS a, VS b) {
   return (VI)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
   return (VI)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__aarch64__)
+  const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+  return (VI)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
 #else
   return (VI)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #endif
@@ -88,7 +91,11 @@ inline VI LoadBytes(const int8_t* p) {
 #else
   int32_t word;
   std::memcpy(&word, p, sizeof word);
+#if defined(__aarch64__)
+  return (VI)vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(word)))));
+#else
   return (VI)_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word));
+#endif
 #endif
 }
 inline VI LoadBytes(const uint8_t* p) { return LoadBytes(reinterpret_cast<const int8_t*>(p)) & 255; }

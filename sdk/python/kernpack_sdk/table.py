@@ -1,5 +1,5 @@
 """Reads the function table of a built module. Run as a program it prints the table as JSON; `read` does that in a child
-process, because loading a shared object runs its static constructors.
+process, because loading a shared object runs its static constructors. The table of a module for another machine is read from the file.
 """
 
 from __future__ import annotations
@@ -66,12 +66,18 @@ class Function:
 def read(path: Path) -> list[Function]:
     """The functions of a module, in the table's order; ValueError when it cannot be loaded, or is of another major of the ABI."""
     # Imported here: the child runs this file as a program, isolated from wherever the package is.
-    from kernpack_sdk import abi, elf
+    from kernpack_sdk import abi, audit, elf
+    from kernpack_sdk.audit import tables
 
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
-    if refusal := abi.refusal(elf.read(path).exports):
+    so = elf.read(path)
+    if refusal := abi.refusal(so.exports):
         raise ValueError(f"{path}: {refusal}")
+    if so.machine != elf.read(Path(sys.executable).resolve()).machine:
+        with audit.Image(path) as image:
+            variants = [each for module in tables.modules(image) for each in module.variants]
+        return [Function(each.name, each.target, each.contract, each.doc, each.cxx_types) for each in variants]
     child = subprocess.run(
         [sys.executable, "-I", __file__, str(path)], capture_output=True, text=True, check=False, timeout=120
     )

@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernpack_sdk import check, elf, stubs, surface, table
+from kernpack_sdk import archive, check, elf, stubs, surface, table
 
+_MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}  # ELF's names, and those of wheels
 OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
 
 
@@ -50,13 +51,6 @@ def add_python_files(wheel: Path) -> None:
             raise SystemExit(nothing_installed(tree.name.rpartition("-")[0], "CMakeLists.txt"))
         packages: dict[Path, list[table.Function]] = {}
         for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
-            machine = elf.read(module).machine
-            if machine != elf.read(Path(sys.executable).resolve()).machine:
-                if not (module.parent / "__init__.pyi").exists():
-                    print(
-                        f"kernpack: {module.name} is for {machine}, which cannot run here: no stubs for it", flush=True
-                    )
-                continue
             packages.setdefault(module.parent, []).extend(table.read(module))
         for package, functions in packages.items():
             if package == tree:
@@ -72,7 +66,7 @@ def nothing_installed(name: str, where: str) -> str:
 
 
 def add_stub(package: Path, modules: Sequence[Path]) -> None:
-    """What add_python_files() adds to a package, of modules elsewhere that have the same functions and can be loaded here."""
+    """What add_python_files() adds to a package with these modules."""
     _add_stub(package, [function for module in modules for function in table.read(module)])
 
 
@@ -86,8 +80,21 @@ def _add_stub(package: Path, functions: list[table.Function]) -> None:
     _write_new(package / "py.typed", "")
 
 
+def _of_its_machine(wheel: Path) -> Path:
+    """Renames a wheel that was cross-compiled: the build named it by the machine that it ran on."""
+    with tempfile.TemporaryDirectory() as temporary:
+        archive.unpack(wheel, Path(temporary))
+        machines = {elf.read(file).machine for file in Path(temporary).rglob("*.so")}
+    name = _MACHINES.get(next(iter(machines), ""), "")
+    if len(machines) != 1 or not name or wheel.stem.endswith(f"_{name}"):
+        return wheel
+    renamed = run_tool("tags", "--remove", "--platform-tag", f"linux_{name}", wheel)
+    return wheel.with_name(renamed.strip().splitlines()[-1])
+
+
 def tag(wheel: Path) -> Path:
     """Renames a wheel by the oldest system that its binaries run on; the new path."""
+    wheel = _of_its_machine(wheel)
     true = check.platform_tag(wheel)
     wanted = re.sub(r"^manylinux_\d+_\d+_", OLDEST_TAG, true)
     tag = wanted if check.covers(wanted, true) else true

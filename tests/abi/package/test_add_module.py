@@ -108,6 +108,10 @@ def test_an_undefined_symbol_is_a_link_error(build) -> None:
         ("kernpack_add_module(m)", "SOURCES is empty"),
         ("kernpack_add_module(m SOURCE m.cc)", "unknown argument 'SOURCE"),
         ("kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc)", "VARIANT_SOURCES needs VARIANTS"),
+        (
+            "set(CMAKE_SYSTEM_PROCESSOR aarch64)\nkernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc VARIANTS x86-64-v2)",
+            "VARIANTS: x86-64-v2 is a level of x86_64, and this build is for aarch64",
+        ),
         ("kernpack_embed(m NAME 1x SOURCES m.cc)", "NAME: expected a C identifier, got '1x'"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def find_wheel(prefix: str) -> Path:
+def _find_wheel(prefix: str) -> Path:
     found = sorted((ROOT / "dist").glob(f"{prefix}-[0-9]*.whl"))
     if len(found) != 1:
         pytest.fail(f"dist/ holds {len(found)} wheels named {prefix}-*, expected 1: run `make wheels`")
@@ -19,14 +20,20 @@ def find_wheel(prefix: str) -> Path:
 
 def _unpacked(prefix: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp(prefix)
-    with zipfile.ZipFile(find_wheel(prefix)) as archive:
+    with zipfile.ZipFile(_find_wheel(prefix)) as archive:
         archive.extractall(folder)
     return folder
 
 
 @pytest.fixture(scope="session")
+def find_wheel() -> Callable[[str], Path]:
+    """Of a prefix, "kernpack" or "aarch64/kernpack", the one wheel."""
+    return _find_wheel
+
+
+@pytest.fixture(scope="session")
 def runtime_wheel() -> Path:
-    return find_wheel("kernpack")
+    return _find_wheel("kernpack")
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +44,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def sdk_wheel() -> Path:
-    return find_wheel("kernpack_sdk")
+    return _find_wheel("kernpack_sdk")
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +54,7 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def kernels_wheel() -> Path:
-    return find_wheel("kernpack_kernels")
+    return _find_wheel("kernpack_kernels")
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +64,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def compiler_wheel() -> Path:
-    return find_wheel("kernpack_compiler")
+    return _find_wheel("kernpack_compiler")
 
 
 @pytest.fixture(scope="session")

@@ -65,9 +65,11 @@ class Image:
         return b""
 
     def text(self, address: int) -> str | None:
-        raw = self.read(address, 4096)
-        end = raw.find(b"\0")
-        return raw[:end].decode("utf-8", "replace") if end >= 0 else None
+        for begin, data in self.segments:
+            if begin <= address < begin + len(data):
+                end = data.find(b"\0", address - begin)
+                return data[address - begin : end].decode("utf-8", "replace") if end >= 0 else None
+        return None
 
     def pointer(self, address: int) -> int | None:
         """What the linker puts there; None where it puts nothing, or the address of another file's symbol."""

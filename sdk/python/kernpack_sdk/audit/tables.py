@@ -20,7 +20,9 @@ class Variant:
     name: str
     target: str | None  # None: the baseline
     address: int
-    has_contract: bool
+    contract: str | None = None
+    doc: str | None = None
+    cxx_types: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Module:
 
 def broken_links(parts: list[Module]) -> list[str]:
     """What hosts refuse the gradients and tangents of a module for, which these files make up together."""
-    known = {variant.name for part in parts for variant in part.variants if variant.has_contract}
+    known = {variant.name for part in parts for variant in part.variants if variant.contract is not None}
     return [
         f"{link.macro}({link.forward}, {link.derived}): the module exports no function {name} with a signature; export it, or "
         "correct the name"
@@ -89,14 +91,19 @@ def _definition(image: Image, at: int) -> Variant | Link | None:
     name = image.text(pointer) or ""
     info = image.pointer(at + 16)
     if info is None:
-        return None if call is None else Variant(name, None, call, False)
+        return None if call is None else Variant(name, None, call)
     size, kind = struct.unpack("<II", image.read(info, 8).ljust(8, b"\0"))
     if size < 24:
         return None
-    target, signature = image.pointer(info + 8), image.pointer(info + 16)
-    text = None if target is None else image.text(target)
+    text = _text(image, info + 8)
     if kind in _LINKS:
         return Link(_LINKS[kind], name, text or "")
     if kind != 0 or call is None:  # KP_DEF_FUNCTION
         return None
-    return Variant(name, text, call, signature is not None)
+    described = [_text(image, info + offset) if size >= offset + 8 else None for offset in (40, 48)]
+    return Variant(name, text, call, _text(image, info + 16), *described)
+
+
+def _text(image: Image, at: int) -> str | None:
+    pointer = image.pointer(at)
+    return None if pointer is None else image.text(pointer)

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -16,9 +17,11 @@ from pathlib import Path
 
 import click
 
+from kernpack_sdk import cmake_dir
 from kernpack_sdk.diagnose import lifted
 from kernpack_sdk.loading import refusal
 
+_COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
 _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
 
 
@@ -30,17 +33,30 @@ _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
     is_flag=True,
     help="Build in a fresh environment with the packages that [build-system] names, as pip does.",
 )
+@click.option(
+    "--target",
+    type=click.Choice(list(_COMPILERS)),
+    help="Cross-compile for Linux on this processor, with Debian's compiler for it.",
+)
 @click.option("--reproducible", is_flag=True, help="Build twice from clean and compare, bit for bit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheel, its size and digest.")
-def command(folder: Path, output: Path | None, isolated: bool, reproducible: bool, as_json: bool) -> None:
+def command(
+    folder: Path, output: Path | None, isolated: bool, target: str | None, reproducible: bool, as_json: bool
+) -> None:
     """Build the wheel of the project in FOLDER into dist/. Two builds of the same sources give the same file."""
     if not (folder / "pyproject.toml").is_file():
         raise click.ClickException(
             f"kernpack build: {folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME"
         )
     output = output or folder / "dist"
+    if target == platform.machine():
+        target = None
+    if target is not None and shutil.which(_COMPILERS[target]) is None:
+        raise click.ClickException(
+            f"kernpack build: --target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
+        )
     with tempfile.TemporaryDirectory() as temporary:
-        wheels = [_build(folder, Path(temporary) / str(i), isolated) for i in range(1 + reproducible)]
+        wheels = [_build(folder, Path(temporary) / str(i), isolated, target) for i in range(1 + reproducible)]
         digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
         if len(set(digests)) > 1:
             raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
@@ -48,7 +64,7 @@ def command(folder: Path, output: Path | None, isolated: bool, reproducible: boo
         made = Path(shutil.copy(wheels[0], output / wheels[0].name))
         with zipfile.ZipFile(made) as archive:
             archive.extractall(Path(temporary) / "site")
-        refused = refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+        refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
     if refused:
         click.secho(f"kernpack build: {made}: the runtime that is installed here doesn't load it", fg="red", err=True)
         click.echo(refused, err=True)
@@ -60,8 +76,8 @@ def command(folder: Path, output: Path | None, isolated: bool, reproducible: boo
         click.echo("built twice from clean: the same file")
 
 
-def _build(folder: Path, output: Path, isolated: bool) -> Path:
-    """A build from clean, at a path and a time that leave no trace in the result."""
+def _build(folder: Path, output: Path, isolated: bool, target: str | None) -> Path:
+    """A build from clean, at a path and a time that leave no trace in the result. target: None is this machine."""
     pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-cache-dir", "-w", str(output)]
     if not isolated:
         pip.append("--no-build-isolation")
@@ -70,7 +86,10 @@ def _build(folder: Path, output: Path, isolated: bool) -> Path:
                 "kernpack build: this environment has no pip; python -m ensurepip, then try again"
             )
     with tempfile.TemporaryDirectory() as build:
-        pip += ["-C", f"build-dir={build}", str(folder.absolute())]
+        pip += ["-C", f"build-dir={build}"]
+        if target is not None:
+            pip += ["-C", f"cmake.define.CMAKE_TOOLCHAIN_FILE={cmake_dir() / 'toolchains' / f'{target}.cmake'}"]
+        pip.append(str(folder.absolute()))
         root = folder.absolute()
         maps = f"-ffile-prefix-map={root}=. -ffile-prefix-map={build}=build"
         environment = {"SOURCE_DATE_EPOCH": _EPOCH} | dict(os.environ)

@@ -43,14 +43,18 @@ def _print(found: dict[str, Any]) -> None:
             *(f"PROBLEM {problem}" for problem in module["problems"]),
         ):
             console.print(Text(line))
-        table = Table("function", "target", "beyond x86-64-v2", "contract", box=None, pad_edge=False)
+        has_sets = any("instruction_sets" in function for function in module["functions"])
+        titles = ["function", "target", *(["beyond x86-64-v2"] if has_sets else []), "contract"]
+        table = Table(*titles, box=None, pad_edge=False)
         for function in module["functions"]:
             sets = function.get("instruction_sets", {})
             for number, target in enumerate(function["targets"]):
-                table.add_row(
-                    Text("" if number else function["name"]),
-                    Text(target),
-                    Text(" ".join(sets[target]) or "-" if target in sets else "not known"),
-                    Text("" if number else function["contract"] or ""),
-                )
+                beyond = [" ".join(sets[target]) or "-" if target in sets else "not known"] if has_sets else []
+                row = [
+                    "" if number else function["name"],
+                    target,
+                    *beyond,
+                    "" if number else function["contract"] or "",
+                ]
+                table.add_row(*map(Text, row))
         console.print(table)
