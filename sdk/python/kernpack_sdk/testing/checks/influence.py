@@ -57,8 +57,11 @@ def _is_offered(bench: Bench, parameter: Parameter) -> bool:
 
 
 def _calls_with(bench: Bench, parameter: Parameter) -> Iterator[Call]:
-    for profile in ("small", "odd") * (_CALLS // 2):
-        call = bench.accepted(Wish(f"with {parameter.name}", profile=profile, given={parameter.name: True}))
+    """The other options have their defaults in half of the calls: some options do something beside another only."""
+    for i in range(_CALLS):
+        profile, defaults = ("small", "odd")[i % 2], i < _CALLS // 2
+        wish = Wish(f"with {parameter.name}", profile=profile, given={parameter.name: True}, defaults=defaults)
+        call = bench.accepted(wish)
         if call is not None:
             yield call
 
