@@ -133,6 +133,16 @@ void PoolPairs(kp::TensorView x, kp::StringView mode, kp::MutTensorView out) {
 
 float Relu(float x) { return x > 0 || std::isnan(x) ? x : 0; }
 
+// Without an offset, scale does nothing.
+void PlusScaled(kp::TensorView x, double scale, double offset, kp::MutTensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = static_cast<float>(In(x)[i] + scale * offset);
+}
+
+// NaN for half of the calls that are made without thinking of it.
+void Root(kp::TensorView x, kp::MutTensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = std::sqrt(In(x)[i]);
+}
+
 void ReluOp(kp::TensorView x, kp::MutTensorView out) {
   kp::parallel_for(x.numel(), 512, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) Out(out)[i] = Relu(In(x)[i]);
@@ -164,6 +174,9 @@ KP_EXPORT(cumulative_sum, CumulativeSum,
           "(x: f32[..., N], start: f32[]? = None, *, decay: float = 1.0) -> (out: f32[..., N]) with workspace = 8 * N");
 KP_EXPORT(pool_pairs, PoolPairs,
           "(x: f32[..., D], *, mode: str in {'max', 'mean'} = 'max') -> (out: f32[..., D // 2]) where D % 2 == 0");
+KP_EXPORT(plus_scaled, PlusScaled,
+          "(x: f32[...], *, scale: float = 1.0, offset: float = 0.0) -> (out: f32[...]) with deterministic");
+KP_EXPORT(root, Root, "(x: f32[...]) -> (out: f32[...]) with deterministic");
 KP_EXPORT(relu, ReluOp, "(x: f32[...]) -> (y: f32[...]) with deterministic");
 KP_EXPORT(relu_backward, ReluBackward, "(d_y: f32[...], y: f32[...]) -> (d_x: f32[...]) with deterministic");
 KP_GRAD(relu, relu_backward);

@@ -85,6 +85,10 @@ class Bench:
         step = max(1, len(self.calls) // count)
         return self.calls[::step][:count]
 
+    def few_with_elements(self, quick: int, full: int) -> list[Call]:
+        """At most so many at the level; frameworks may leave a call out that computes nothing."""
+        return [call for call in self.few(full if self.options.full else quick) if call.has_elements()]
+
     def _accepted(self, wish: Wish, tries: int) -> Call | None:
         for _ in range(tries):
             try:

@@ -75,6 +75,10 @@ class Call:
             found += [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, np.ndarray)]
         return found
 
+    def has_elements(self) -> bool:
+        """In every tensor."""
+        return all(array.size for array in self.arrays())
+
 
 _LETTERS = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bfloat": "bf"}
 

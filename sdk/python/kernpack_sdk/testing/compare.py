@@ -17,9 +17,8 @@ _TOLERANCE = {
     "bfloat16": 8e-2,
 }
 
-# Arguments are of the size of 1: what is left where their sums cancel each other is rounding, which a division by a small
-# deviation makes larger (layer norm of one column).
-_CANCELLED = 1e-2
+# Arguments are of the size of 1: what is left where their sums cancel each other is rounding.
+_CANCELLED = 1e-3
 
 
 def tolerance(dtype: Any) -> float:

@@ -14,7 +14,7 @@ from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.frameworks import names_of
 from kernpack_sdk.testing.generate import Wish
 
-_CALLS = 6
+_CALLS = 3  # of each profile, with defaults
 
 
 def influence(bench: Bench) -> Iterator[Finding]:
@@ -46,24 +46,47 @@ def influence(bench: Bench) -> Iterator[Finding]:
 
 
 def _is_offered(bench: Bench, parameter: Parameter) -> bool:
-    if parameter.mutated or parameter.is_list or bench.inputs.argument(bench.op.name, parameter.name):
+    if parameter.mutated or parameter.is_list or _is_the_authors(bench, parameter):
         return False
     derived = {name for _, name in (*bench.op.module._gradients, *bench.op.module._jvps)}
     if bench.op.name in derived:  # what arrives there may have no derivative: that of an index, or of a shape
         return False
     if parameter.is_tensor:
         return parameter.optional
-    return (parameter.has_default and parameter.kind in ("int", "float", "bool", "str")) or bool(parameter.choices)
+    return _is_number(parameter) or bool(parameter.choices)
 
 
 def _calls_with(bench: Bench, parameter: Parameter) -> Iterator[Call]:
-    """The other options have their defaults in half of the calls: some options do something beside another only."""
-    for i in range(_CALLS):
-        profile, defaults = ("small", "odd")[i % 2], i < _CALLS // 2
-        wish = Wish(f"with {parameter.name}", profile=profile, given={parameter.name: True}, defaults=defaults)
-        call = bench.accepted(wish)
-        if call is not None:
-            yield call
+    """The other options have their defaults, then one after the other doesn't: some do something beside another only."""
+    defaults: list[dict[str, Any]] = [{}] * _CALLS
+    for numbers in defaults + _numbers_beside(bench, parameter):
+        for profile in ("small", "odd"):
+            wish = Wish(f"with {parameter.name}", profile=profile, given={parameter.name: True}, scalars=numbers)
+            call = bench.accepted(wish)
+            if call is not None:
+                yield call
+
+
+def _numbers_beside(bench: Bench, parameter: Parameter) -> list[dict[str, Any]]:
+    """Two values of each other number that aren't its default."""
+    assert bench.op.contract is not None
+    numbers = [each for each in bench.op.contract.parameters if _is_number(each)]
+    others = [each for each in numbers if each is not parameter and not _is_the_authors(bench, each)]
+    return [{each.name: value} for each in others for value in _but_default(each)[:2]]
+
+
+def _but_default(parameter: Parameter) -> list[Any]:
+    return [value for value in values.scalars(parameter) if value != parameter.default]
+
+
+def _is_the_authors(bench: Bench, parameter: Parameter) -> bool:
+    """A generator in the author's inputs makes it."""
+    return bench.inputs.argument(bench.op.name, parameter.name) is not None
+
+
+def _is_number(parameter: Parameter) -> bool:
+    """Or a string, with a default."""
+    return parameter.has_default and parameter.kind in ("int", "float", "bool", "str")
 
 
 def _others(parameter: Parameter, call: Call) -> list[Any]:

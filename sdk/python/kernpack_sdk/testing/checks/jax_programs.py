@@ -22,9 +22,7 @@ def _calls(bench: Bench, quick: int, full: int) -> list[Call]:
     assert bench.op.contract is not None
     if bench.op.contract.mutates:
         raise Skipped("it writes to an argument: eager calls are refused, and jit is what frameworks compares")
-    return [
-        call for call in bench.few(full if bench.options.full else quick) if all(array.size for array in call.arrays())
-    ]
+    return bench.few_with_elements(quick, full)
 
 
 def jit(bench: Bench) -> Iterator[Finding]:

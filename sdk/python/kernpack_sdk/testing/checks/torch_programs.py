@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,22 +16,16 @@ from kernpack_sdk.testing.checks.repeat import bound_of
 from kernpack_sdk.testing.frameworks import NUMPY, accepted, as_tuple, framework, names_of, split
 
 
-def _calls(bench: Bench, quick: int, full: int) -> list[Call]:
-    return [call for call in bench.few(full if bench.options.full else quick) if _has_elements(call)]
+def _is_finite(bench: Bench, call: Call) -> bool:
+    outcome = bench.run(call)
+    return outcome.error is None and all(np.isfinite(compare.widened(each)).all() for each in outcome.arrays)
 
 
-def _has_elements(call: Call) -> bool:
-    return all(array.size for array in call.arrays())
-
-
-def _finite_calls(bench: Bench, count: int) -> Iterator[Call]:
+def _finite_calls(bench: Bench, quick: int, full: int) -> list[Call]:
     """opcheck takes a NaN for a difference from itself, and options may make some of finite values: a negative eps."""
-    for call in bench.few(6 * count):
-        if count and _has_elements(call):
-            outcome = bench.run(call)
-            if outcome.error is None and all(np.isfinite(compare.widened(each)).all() for each in outcome.arrays):
-                count -= 1
-                yield call
+    likely = bench.few_with_elements(6 * quick, 6 * full)
+    finite = (call for call in likely if _is_finite(bench, call))
+    return list(islice(finite, full if bench.options.full else quick))
 
 
 def opcheck(bench: Bench) -> Iterator[Finding]:
@@ -41,7 +36,10 @@ def opcheck(bench: Bench) -> Iterator[Finding]:
     namespace = getattr(torch.ops, kernpack.torch.ops(bench.op.module).namespace)
     operator = getattr(namespace, bench.op.name).default
     torch_ = framework("torch")
-    for call in _finite_calls(bench, 3 if bench.options.full else 1):
+    calls = _finite_calls(bench, 1, 3)
+    if not calls:
+        raise Skipped("no call that was tried has elements, and finite results")
+    for call in calls:
         bench.starts(call, " under torch.library.opcheck")
         args, kwargs = _by_schema(operator, torch_.values(call))
         try:
@@ -77,7 +75,7 @@ def vmap(bench: Bench) -> Iterator[Finding]:
     assert bench.op.contract is not None
     if bench.op.contract.mutates:
         raise Skipped("it writes to an argument")
-    for call in _calls(bench, 3, 10):
+    for call in bench.few_with_elements(3, 10):
         tensors, rebuild = split(torch_.values(call), torch.Tensor)
         if not tensors:
             raise Skipped("it takes no tensors")
@@ -117,7 +115,7 @@ def export(bench: Bench) -> Iterator[Finding]:
 
     torch_ = framework("torch")
     assert bench.op.contract is not None
-    for call in _calls(bench, 1, 3):
+    for call in bench.few_with_elements(1, 3):
         values = torch_.values(call)
         tensors, rebuild = split(values, torch.Tensor)
         if not tensors:
