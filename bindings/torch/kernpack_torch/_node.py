@@ -40,7 +40,7 @@ _STEP = """
 
 
 def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Callable[..., Any] | None:
-    """`apply` of one value a parameter, giving the result; None where the function is not of the usual kind.
+    """`apply` of one value per parameter, giving the result; None where the function is not of the usual kind.
 
     slow(step, arguments): runs a backward op so that its result can be differentiated again.
     """

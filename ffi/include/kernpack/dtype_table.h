@@ -1,5 +1,5 @@
-/* Every element type that a signature may name, in plain C: X(constant, name, word, code, bits). `name` is what signatures say,
- * `word` what frameworks say ("float8_e4m3fn"), `code` what stands behind KP_DTYPE_. A dtype is added here alone. */
+/* Every element type that a signature may name, in plain C: X(constant, name, word, code, bits). `name` is the name in signatures,
+ * `word` the name in frameworks ("float8_e4m3fn"), `code` the name after KP_DTYPE_. To add a dtype, add a row here. */
 #ifndef KERNPACK_DTYPE_TABLE_H_
 #define KERNPACK_DTYPE_TABLE_H_
 

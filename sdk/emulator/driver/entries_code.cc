@@ -92,7 +92,7 @@ Result RunKernel(const Queued& queued, Context context) {
     machine.reports[result] = fault.what();
     if (launch.seed != 0) {
       machine.reports[result] +=
-          " (warps were shuffled; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " does it alike)";
+          " (warps ran in shuffled order; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " reproduces it)";
     }
     return result;
   } catch (const std::bad_alloc&) {

@@ -118,8 +118,7 @@ void CheckStuck(const Warp& warp) {
     const Group& group = warp.groups[i];
     const Instruction& instruction = warp.block->program->code[group.pc];
     Fail(warp, instruction, First(group.mask), Fault::Kind::kDeadlock,
-         Text("waits for the lanes 0x%08x of its warp, and only 0x%08x come here", group.members & warp.live(),
-              group.mask));
+         Text("waits for lanes 0x%08x of its warp, but only 0x%08x arrive", group.members & warp.live(), group.mask));
   }
 }
 

@@ -81,12 +81,12 @@ constexpr Planted kPlanted[] = {
      "waits at barrier 1 for threads that never come", 64},
     {"BarrierForMoreThanThereAre", "bar.sync 1, 128;", "waits at barrier 1 for threads that never come", 64},
     {"ShuffleInOneBranch", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; shfl.sync.idx.b32 %r1, %r0, 0, 31, -1; $a:",
-     "takes the value of lane 0, which takes no part"},
+     "takes the value of lane 0, which doesn't participate"},
     {"ShuffleOutsideItsMask", "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;",
      "is run by a lane that its member mask 0x0000ffff leaves out"},
     {"ShuffleOfWhoIsNotThere",
      "setp.lt.u32 %p1, %r0, 16; @!%p1 bra $a; shfl.sync.idx.b32 %r1, %r0, 20, 31, 0xffff; $a:",
-     "takes the value of lane 20, which takes no part"},
+     "takes the value of lane 20, which doesn't participate"},
     {"Trap", "setp.eq.u32 %p1, %r0, 3; @%p1 trap;", "thread (3, 0, 0), PTX line 12: trap was reached"},
 };
 

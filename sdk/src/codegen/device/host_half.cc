@@ -21,7 +21,7 @@ ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module
       return std::any_of(g.params.begin(), g.params.end(), [](const ir::Param& p) { return p.buffer != nullptr; });
     };
     if (f->is_private || has_tensor(*f)) continue;
-    KP_THROW(ValueError) << f->name << ": a function of a device needs a tensor, which says on which device it runs";
+    KP_THROW(ValueError) << f->name << ": a function of a device needs a tensor parameter, which determines the device";
   }
   return {kind.name, target.device_type(), module, kind.images(module, target)};
 }

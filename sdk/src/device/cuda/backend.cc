@@ -9,7 +9,7 @@
 namespace kernpack::cuda {
 namespace {
 
-constexpr const char* kRetaining = "taking hold of the device's primary context";
+constexpr const char* kRetaining = "retaining the device's primary context";
 
 int Attribute(const Driver& driver, DeviceHandle device, DeviceAttribute attribute) {
   int value = 0;

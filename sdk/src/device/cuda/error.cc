@@ -38,7 +38,7 @@ const char* Advice(Result result) {
     case kDeinitialized:
       return "the process is ending";
     case kContextIsDestroyed:
-      return "somebody reset the device in this process (cudaDeviceReset); nothing made before that works any more";
+      return "the device was reset in this process (cudaDeviceReset); nothing made before that works any more";
     case kStreamCaptureUnsupported:
     case kStreamCaptureInvalidated:
     case kStreamCaptureImplicit:

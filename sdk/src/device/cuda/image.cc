@@ -67,7 +67,7 @@ void CubinKernels(std::string_view elf, std::vector<std::string>* out) {
 
 bool ReadCubin(std::string_view elf, Image* out, std::string* why) {
   if (elf.size() < 64 || Read<uint8_t>(elf, 4) != 2 || Read<uint16_t>(elf, 18) != kElfMachineCuda) {
-    *why = "expected a cubin (64-bit ELF for CUDA), got another kind of ELF file or the beginning of one";
+    *why = "expected a cubin (64-bit ELF for CUDA), got another kind of ELF file or a truncated one";
     return false;
   }
   const uint64_t end = Read<uint64_t>(elf, 40) + uint64_t{Read<uint16_t>(elf, 58)} * Read<uint16_t>(elf, 60);
@@ -159,11 +159,11 @@ bool ReadImage(std::string_view image, std::string_view format, Image* out, std:
     return ReadPtx(image, out, why);
   }
   if (!format.empty() && format != "cubin" && format != "fatbin") {
-    *why = Format("the format '%.*s' is not known here; expected cubin, fatbin or ptx",
+    *why = Format("unknown format '%.*s'; expected cubin, fatbin or ptx",
                   static_cast<int>(std::min<size_t>(format.size(), 40)), format.data());
   } else {
-    *why = Format("expected %.*s, got an image that begins otherwise", static_cast<int>(format.size()), format.data());
-    if (format.empty()) *why = "expected a cubin, a fatbin or PTX, got an image that begins like none of them";
+    *why = Format("expected %.*s, got an image in another format", static_cast<int>(format.size()), format.data());
+    if (format.empty()) *why = "expected a cubin, a fatbin or PTX, got an unrecognised image";
   }
   return false;
 }
