@@ -10,8 +10,8 @@ chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf, in HOST=num
 chat-check: ## the chat's model, in HOST=..., against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
 	.venv/bin/python examples/chat/check.py 64 64 $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL)))
 
-bench-llm: ## tokens per second and single operations of language models beside torch; needs what `make test` installed
-	.venv/bin/python tests/bench/llm.py
+bench-llm: ## tokens per second, single operations and a patched model beside their peers, ONLY="model busy"; needs what `make test` installed
+	.venv/bin/python tests/bench/llm $(if $(ONLY),--only $(ONLY))
 
 test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs
 	scripts/test

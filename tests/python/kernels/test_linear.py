@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from arrays import make, values_of
-from ggml_blocks import BLOCK_BYTES, BLOCK_COLUMNS, FORMATS, HALVES, random_blocks
+from support.ggml_blocks import BLOCK_BYTES, BLOCK_COLUMNS, FORMATS, HALVES, random_blocks
 
 pytest.importorskip("gguf", reason="gguf is not installed")
 from gguf import GGMLQuantizationType
