@@ -130,7 +130,7 @@ struct Machine {
   std::map<Result, std::string> reports;               // what the last kernel that failed with a result did
   uint64_t launches = 0;
   uint64_t thread_instructions = 0;
-  double kernel_seconds = 0;
+  int64_t kernel_nanoseconds = 0;
 
   static Machine& Get();
   void Reset();

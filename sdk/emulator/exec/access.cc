@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/copies.h"
 #include "exec/fault.h"
 #include "exec/taint.h"
 
@@ -187,6 +188,7 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
   switch (access->space) {
     case Space::kShared:
       InBuffer(warp, instruction, access, block.shared.data(), block.shared.size(), "shared");
+      if (block.copies_under_way != 0) NeedArrived(warp, instruction, *access);
       Shape(access);
       if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
       if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);

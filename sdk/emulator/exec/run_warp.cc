@@ -296,6 +296,8 @@ class Runner {
           if (i.flow == Flow::kArrive) {
             warp_.block->arrived[barrier] += kLanes;
             warp_.block->expected[barrier] = WordAt(warp_, i.op[1], First(mask));
+            warp_.block->races.Arrive(warp_, barrier);
+            ++warp_.clock;
             ++pc;
             continue;
           }
