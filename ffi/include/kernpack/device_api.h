@@ -92,7 +92,10 @@ enum KpKernelArgKind {
   KP_ARG_VALUE = 0, /* `size` bytes at `data`, by value */
   KP_ARG_MEMORY = 1, /* `data` is a handle. With KP_DEVICE_ADDRESSES the kernel gets one parameter, handle + offset;
                         without, two: the handle, and offset / size as uint64_t; `size`, of an element, divides offset */
-  KP_ARG_LOCAL = 2, /* `size` bytes of work-group local memory, uninitialised */
+  KP_ARG_LOCAL =
+      2, /* `size` bytes of work-group local memory, uninitialised. No parameter on devices whose kernels find
+                       it otherwise: CUDA's is dynamic shared memory, behind `dynamic_shared` bytes of the launch, each
+                       argument's at the next multiple of 16 */
   KP_ARG_ERROR_WORD = 3 /* reserved: 8 zero bytes where device code will say that it failed; backends refuse it */
 };
 typedef struct KpKernelArg {
@@ -105,7 +108,8 @@ typedef struct KpKernelArg {
 typedef struct KpLaunch {
   uint32_t struct_size;
   uint32_t grid[3]; /* blocks (work-groups); the host launches nothing where one is 0 */
-  uint32_t block[3]; /* threads (work items) of a block; {0, 0, 0}: as the device likes, and grid counts threads */
+  uint32_t block[3]; /* threads (work items) of a block; {0, 0, 0}: as the device likes, and grid counts threads;
+                        CUDA's last block may go beyond them */
   uint32_t cluster[3]; /* blocks of a cluster; 0 or 1 where there are none */
   uint32_t dynamic_shared; /* bytes */
   int32_t num_args;

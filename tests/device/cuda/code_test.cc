@@ -171,6 +171,29 @@ TEST_F(Codes, TheCompilersLogIsInTheError) {
   EXPECT_SAYS(TakeError(), "the PTX was made by a newer toolkit than the driver knows");
 }
 
+class CodesOnAnOlderDriver : public FakeDriver {
+  void Configure() override { kernpack_emulator_set("driver_version", 12080); }
+};
+
+// What NVRTC of CUDA 13.5 writes, whatever it is asked for.
+TEST_F(CodesOnAnOlderDriver, PtxOfANewerToolkitNamesBoth) {
+  void* code = nullptr;
+  for (const auto& [version, cuda] : {std::pair("9.5", "13.5"), std::pair("8.8", "12.9")}) {
+    std::string ptx = Ptx("sm_80", {"kp_test_add"});
+    const size_t at = ptx.find(".version ") + 9;
+    ptx.replace(at, 3, version);
+    EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(ptx), B("ptx"), B(""), &code), -1);
+    const std::string error = TakeError();
+    EXPECT_SAYS(error, std::string("loading PTX of version ") + version + ", which drivers of CUDA " + cuda +
+                           " and newer take; this one's is CUDA 12.8");
+    EXPECT_SAYS(error, "update the driver, build with the NVRTC or nvcc of its CUDA");
+  }
+  std::string taken = Ptx("sm_80", {"kp_test_add"});
+  taken.replace(taken.find(".version ") + 9, 3, "8.7");
+  ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(taken), B("ptx"), B(""), &code), 0) << TakeError();
+  Unload(code);
+}
+
 TEST_F(Codes, TextNeedNotEndInNul) {
   const std::string ptx = Ptx("sm_80", {"kp_test_add"});
   const std::vector<char> exact(ptx.begin(), ptx.end());
