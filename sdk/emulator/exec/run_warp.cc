@@ -293,9 +293,13 @@ class Runner {
           const uint32_t barrier = WordAt(warp_, i.op[0], First(mask));
           if (barrier >= 16)
             Fail(warp_, i, First(mask), Fault::Kind::kTrap, Text("names barrier %u; there are 0 to 15", barrier));
+          const uint32_t threads = i.op[1] == kNoOperand ? 0 : WordAt(warp_, i.op[1], First(mask));
+          if (threads % kLanes != 0)
+            Fail(warp_, i, First(mask), Fault::Kind::kTrap,
+                 Text("waits for %u threads; expected a multiple of %u, as whole warps arrive", threads, kLanes));
           if (i.flow == Flow::kArrive) {
             warp_.block->arrived[barrier] += kLanes;
-            warp_.block->expected[barrier] = WordAt(warp_, i.op[1], First(mask));
+            warp_.block->expected[barrier] = threads;
             warp_.block->races.Arrive(warp_, barrier);
             ++warp_.clock;
             ++pc;
