@@ -133,11 +133,9 @@ KP_EMULATOR_EXPORT long kernpack_emulator_live(const char* what) {
   return count;
 }
 
-KP_EMULATOR_EXPORT long kernpack_emulator_total(const char* what) {
-  Machine& machine = Machine::Get();
-  const std::lock_guard lock(machine.mutex);
-  return std::string(what) == "thread_instructions" ? static_cast<long>(machine.thread_instructions)
-                                                    : static_cast<long>(machine.kernel_nanoseconds);
+KP_EMULATOR_EXPORT long kernpack_emulator_thread_instructions(void) {
+  const std::lock_guard lock(Machine::Get().mutex);
+  return static_cast<long>(Machine::Get().thread_instructions);
 }
 
 KP_EMULATOR_EXPORT long kernpack_emulator_calls_in_child(void) {

@@ -29,8 +29,8 @@ void kernpack_emulator_break(int device, int result);
 long kernpack_emulator_calls(const char* entry);
 // "memory" (all kinds), "pinned", "pool", "streams", "events", "modules", "contexts" (retained), "work" (not run yet).
 long kernpack_emulator_live(const char* what);
-// Since the process began: "thread_instructions" of kernels, and "kernel_nanoseconds" that they took.
-long kernpack_emulator_total(const char* what);
+// Instructions that threads of kernels have run since the process began.
+long kernpack_emulator_thread_instructions(void);
 // Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.
 long kernpack_emulator_calls_in_child(void);
 

@@ -1,6 +1,5 @@
 // Modules, kernels, launches.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -86,11 +85,8 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.seed = static_cast<uint64_t>(machine.Setting("seed"));
   launch.mma_order = static_cast<uint32_t>(machine.Setting("mma_order"));
   launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
-  const auto begin = std::chrono::steady_clock::now();
   try {
     machine.thread_instructions += Run(launch).thread_instructions;
-    ++machine.launches;
-    machine.kernel_nanoseconds += (std::chrono::steady_clock::now() - begin).count();
     return kSuccess;
   } catch (const emulator::Fault& fault) {
     const Result result = ResultOf(fault.kind);

@@ -4,6 +4,7 @@ the bytes of shared memory of each.
 `kernels.py FOLDER`
 """
 
+# ruff: noqa: N803 (Triton's names of constants)
 import json
 import sys
 from pathlib import Path
