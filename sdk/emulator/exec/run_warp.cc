@@ -194,7 +194,7 @@ class Runner {
         mask &= i.guard_negated ? ~guard : guard;
       }
       ++instructions;
-      lanes += static_cast<uint32_t>(std::popcount(mask));
+      lanes += mask == ~0U ? kLanes : static_cast<uint32_t>(std::popcount(mask));
       switch (i.flow) {
         case Flow::kPlain:
           if (mask != 0) {
