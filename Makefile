@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels aarch64 audit-others bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels aarch64 audit-others emulator-triton bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -39,6 +39,9 @@ aarch64: ## the kernels of dist/aarch64, and the quickstart's NumPy part, on an 
 
 audit-others: ## `kernpack check` on five well-known wheels of others, downloaded and pinned by hash; needs what `make test` installed
 	scripts/audit-others
+
+emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated CUDA device: no false alarm; needs what `make test` installed
+	scripts/emulator-triton
 
 bench: ## the figures against the peers: a table, JSON and a picture of each topic in build/bench/
 	scripts/bench

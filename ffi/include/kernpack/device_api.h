@@ -92,7 +92,8 @@ enum KpKernelArgKind {
   KP_ARG_VALUE = 0, /* `size` bytes at `data`, by value */
   KP_ARG_MEMORY = 1, /* `data` is a handle. With KP_DEVICE_ADDRESSES the kernel gets one parameter, handle + offset;
                         else two: the handle, and offset / size as uint64_t; `size` is an element's and divides offset */
-  KP_ARG_LOCAL = 2, /* `size` bytes of work-group local memory, uninitialised */
+  KP_ARG_LOCAL = 2, /* `size` bytes of work-group local memory, uninitialised. CUDA: no parameter, but dynamic shared
+                       memory after the launch's `dynamic_shared` bytes; each argument begins at a multiple of 16 */
   KP_ARG_ERROR_WORD = 3 /* reserved for error reports of device code; backends refuse it */
 };
 typedef struct KpKernelArg {
@@ -105,7 +106,8 @@ typedef struct KpKernelArg {
 typedef struct KpLaunch {
   uint32_t struct_size;
   uint32_t grid[3]; /* blocks (work-groups); if one is 0, the host launches nothing */
-  uint32_t block[3]; /* threads (work items) per block; {0, 0, 0}: the device chooses, and grid counts threads */
+  uint32_t block[3]; /* threads (work items) per block; {0, 0, 0}: the device chooses, and grid counts threads; the last
+                        block may have more threads on CUDA */
   uint32_t cluster[3]; /* blocks per cluster; 0 or 1: no clusters */
   uint32_t dynamic_shared; /* bytes */
   int32_t num_args;

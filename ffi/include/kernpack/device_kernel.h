@@ -34,10 +34,12 @@ struct Extent3 {
   uint32_t z = 1;
 };
 
-// For `block` of launch().
+// For `block` of launch(): `grid` counts threads, and the device divides them into blocks. On CUDA the last
+// block may have more threads than are left: the kernel compares its index with the count, as examples/devices does.
 constexpr Extent3 any_block{0, 0, 0};
 
-// An argument: `bytes` bytes of the work-group's local memory.
+// An argument: `bytes` bytes of the work-group's local memory. On OpenCL a __local parameter; on CUDA dynamic shared memory
+// (`extern __shared__`), which isn't a parameter: of several arguments each begins at the next multiple of 16 bytes.
 struct LocalMemory {
   uint32_t bytes;
 };
@@ -91,8 +93,7 @@ inline void* device_kernel(Device device, const DeviceCode& code, StringView ker
 }
 
 // Queues a kernel on the current stream of the device. Arguments: tensors and DeviceMemory (of that device), numbers and
-// structs by value, LocalMemory. With any_block the device divides the threads into blocks, and `grid` counts threads, not blocks. An extent of 0
-// in `grid` queues nothing.
+// structs by value, LocalMemory. An extent of 0 in `grid` queues nothing.
 template <class... Args>
 void launch(Device device, const DeviceCode& code, StringView kernel, Extent3 grid, Extent3 block,
             const Args&... args) {

@@ -53,7 +53,9 @@ const char* Advice(Result result) {
     case kInvalidClusterSize:
       return "no multiprocessor group can hold such clusters; use a smaller cluster or less shared memory";
     case kUnsupportedPtxVersion:
-      return "the PTX was made by a newer toolkit than the driver knows; update the driver or ship a cubin";
+      return "the PTX was made by a newer toolkit than the driver knows; update the driver, build with the NVRTC or "
+             "nvcc of its "
+             "CUDA, or build machine code (-arch=sm_90)";
     default:
       return "";
   }

@@ -113,6 +113,16 @@ bool ReadFatbin(std::string_view image, Image* out, std::string* why) {
   return true;
 }
 
+// ".version 8.3" is 83.
+int PtxVersion(std::string_view text) {
+  constexpr std::string_view kVersion = ".version ";
+  const size_t at = text.find(kVersion);
+  if (at == std::string_view::npos || text.size() < at + kVersion.size() + 3) return 0;
+  const char* digits = text.data() + at + kVersion.size();
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return is_digit(digits[0]) && is_digit(digits[2]) ? (digits[0] - '0') * 10 + (digits[2] - '0') : 0;
+}
+
 bool ReadPtx(std::string_view text, Image* out, std::string* why) {
   constexpr std::string_view kTarget = ".target sm_";
   const size_t target = text.find(kTarget);
@@ -131,6 +141,7 @@ bool ReadPtx(std::string_view text, Image* out, std::string* why) {
   const auto used = static_cast<size_t>(end - name.data());
   if (used < name.size() && (name[used] == 'a' || name[used] == 'f')) arch.suffix = name[used];
   out->archs.push_back(arch);
+  out->ptx_version = PtxVersion(text);
   constexpr std::string_view kEntry = ".entry ";
   for (size_t at = text.find(kEntry); at != std::string_view::npos; at = text.find(kEntry, at + 1)) {
     const std::string_view rest = text.substr(at + kEntry.size());
