@@ -74,8 +74,8 @@ fuzz: ## every fuzz target, SECONDS=60 each
 cases: ## what `kernpack test` finds in our own kernels, with SEEDS=100: nothing; needs what `make test` installed
 	KERNPACK_CASE_SEEDS=$(or $(SEEDS),100) .venv/bin/python -m pytest -q -n 2 tests/python/casetest/test_no_false_alarms.py
 
-soak: ## the C++ and Python suites again and again, ROUNDS=10
-	scripts/soak $(or $(ROUNDS),10)
+soak: ## the C++ and Python suites again and again, ROUNDS=10, then `make cases` with SEEDS=100
+	scripts/soak $(or $(ROUNDS),10) $(or $(SEEDS),100)
 
 lint: ## formatting, style and types
 	scripts/lint

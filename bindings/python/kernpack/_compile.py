@@ -207,6 +207,10 @@ def _compiler(who: str, language: str) -> Compiler:
 
 def _compile(package: ModuleType, compiler: Compiler, language: str, made: Options) -> list[str]:
     flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=is_gnu(compiler.words)), "-O2"]
+    if os.environ.get("KERNPACK_CHECK", "0") not in ("", "0"):
+        flags.append(
+            "-DKP_CHECKED_AT=1"
+        )  # the host cannot see indices; an author's -DKP_CHECKED_AT comes later and wins
     if language == "cuda":
         flags = [*_for_nvcc(flags), *made.cuda_cflags]
     else:
@@ -221,10 +225,10 @@ def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> 
 
 
 def _for_nvcc(flags: list[str]) -> list[str]:
-    """nvcc knows -I, -std, -O, -include and -shared; the rest goes to the host compiler, commas and all."""
+    """nvcc knows -D, -I, -std, -O, -include and -shared; the rest goes to the host compiler, commas and all."""
     result: list[str] = []
     for before, flag in zip(["", *flags], flags, strict=False):
-        if flag.startswith(("-I", "-std=", "-O2", "-include", "-shared")) or before == "-include":
+        if flag.startswith(("-D", "-I", "-std=", "-O2", "-include", "-shared")) or before == "-include":
             result.append(flag)
         elif flag.startswith("-Wl,"):
             result += ["-Xlinker", flag.removeprefix("-Wl,")]

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/guard.h"
 #include "profile/mode.h"
+#include "profile/nvtx.h"
 #include "profile/recorder.h"
 #include "profile/report.h"
 
@@ -36,6 +37,7 @@ class WholeProcess {
     try {
       file_ = std::strcmp(value, "1") == 0 ? "" : value;
       profile_.max_events = KP_PROFILE_EVENTS;
+      FindNvtx();
       const std::lock_guard lock(Recorder::Get().mutex);
       Recorder::Get().Begin(&profile_);
       process_ = getpid();
@@ -107,6 +109,7 @@ int kp_profile_begin(uint64_t max_events, KpProfile** out) {
   return Guard("kp_profile_begin", [&] {
     auto made = std::make_unique<KpProfile>();
     made->max_events = max_events;
+    profile::FindNvtx();
     const std::lock_guard lock(Recorder::Get().mutex);
     Recorder::Get().Begin(made.get());
     *out = made.release();

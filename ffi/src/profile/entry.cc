@@ -9,6 +9,7 @@
 #include "base/leaked.h"
 #include "module/loaded_module.h"
 #include "profile/mode.h"
+#include "profile/nvtx.h"
 #include "profile/thread_log.h"
 #include "tensor/dltensor.h"
 
@@ -35,6 +36,11 @@ uint64_t BytesOf(const KpAny* values, int64_t count, int depth = 0) {
   return bytes;
 }
 
+int Called(const Entry& entry, const KpAny* args, int32_t num_args, KpAny* result) {
+  const NvtxRange range(entry.name.c_str());
+  return entry.call(entry.self, args, num_args, result);
+}
+
 int CallProfiled(void* self, const KpAny* args, int32_t num_args, KpAny* result) {
   const auto* entry = static_cast<const Entry*>(self);
   ThreadLog* log = Profiling() ? ThreadLog::OfThisThread() : nullptr;
@@ -42,7 +48,7 @@ int CallProfiled(void* self, const KpAny* args, int32_t num_args, KpAny* result)
   Event event{entry, 0, 0, log->nested, BytesOf(args, num_args), 0};
   log->nested = 0;
   event.begin = Now();
-  const int rc = entry->call(entry->self, args, num_args, result);
+  const int rc = Called(*entry, args, num_args, result);
   event.end = Now();
   const uint64_t outside = event.nested;
   event.nested = log->nested;
@@ -72,7 +78,8 @@ void StandIn(const KpLoadedFunction* function, KpSafeCall variant_call, KpSafeCa
   }
   auto& entries = Leaked<Entries>();
   const std::lock_guard lock(entries.mutex);
-  const Entry made{function, TargetOf(function, variant_call), *call, *self};
+  const Entry made{function, TargetOf(function, variant_call), *call, *self,
+                   std::string(function->module_name) + "." + function->name};
   Entry& entry = entries.all.try_emplace({function, *call, *self}, made).first->second;
   last.store(&entry, std::memory_order_release);
   *call = &CallProfiled;

@@ -2,6 +2,8 @@
 #ifndef KERNPACK_SRC_PROFILE_ENTRY_H_
 #define KERNPACK_SRC_PROFILE_ENTRY_H_
 
+#include <string>
+
 #include <kernpack/host/host.h>
 
 namespace kernpack::host::profile {
@@ -12,6 +14,7 @@ struct Entry {
   const char* target;  // of the variant; NULL: the baseline
   KpSafeCall call;
   void* self;
+  std::string name;  // "module.function"
 };
 
 // Replaces what calls `function`, `variant_call` being the variant's own function, by what calls and records it. The stand-in

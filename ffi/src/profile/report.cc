@@ -20,8 +20,6 @@ using Row = std::pair<const Entry*, Totals>;
 constexpr double kMicrosecond = 1e3;  // in nanoseconds
 constexpr double kMillisecond = 1e6;
 
-std::string NameOf(const Entry& entry) { return std::string(entry.function->module_name) + "." + entry.function->name; }
-
 // The longest first: by time of their own, then by name. A variant's checked calls are in the row of its others.
 std::vector<Row> Rows(const KpProfile& profile) {
   std::map<std::pair<const KpLoadedFunction*, const char*>, Row> merged;
@@ -34,7 +32,7 @@ std::vector<Row> Rows(const KpProfile& profile) {
   for (const auto& [variant, row] : merged) rows.push_back(row);
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     if (a.second.self != b.second.self) return a.second.self > b.second.self;
-    return NameOf(*a.first) < NameOf(*b.first);
+    return a.first->name < b.first->name;
   });
   return rows;
 }
@@ -81,9 +79,7 @@ nlohmann::json Facts(const KpProfile& profile) {
 }
 
 // What is the same in each event of an entry.
-std::string Head(const Entry& entry) {
-  return "{\"ph\":\"X\",\"name\":" + Text(NameOf(entry)) + ",\"cat\":\"kernpack\"";
-}
+std::string Head(const Entry& entry) { return "{\"ph\":\"X\",\"name\":" + Text(entry.name) + ",\"cat\":\"kernpack\""; }
 
 std::string Tail(const Entry& entry) {
   return ",\"target\":" + (entry.target != nullptr ? Text(entry.target) : std::string("\"baseline\"")) + "}}";
@@ -96,7 +92,7 @@ std::string Table(const KpProfile& profile) {
   size_t width = 2;
   Totals all;
   for (const auto& [entry, totals] : rows) {
-    width = std::max(width, NameOf(*entry).size());
+    width = std::max(width, entry->name.size());
     all.calls += totals.calls;
     all.failed += totals.failed;
     all.self += totals.self;
@@ -112,7 +108,7 @@ std::string Table(const KpProfile& profile) {
          "     calls    self ms  self %   total ms    mean us     min us     max us         MB    GB/s  target\n";
   for (const auto& [entry, totals] : rows) {
     const auto total = static_cast<double>(totals.total);
-    out += name(NameOf(*entry));
+    out += name(entry->name);
     Append(&out, " %9llu %10.3f %7.1f %10.3f %10.2f %10.2f %10.2f %10.2f %7.2f  ",
            static_cast<unsigned long long>(totals.calls), static_cast<double>(totals.self) / kMillisecond,
            all.self != 0 ? 100 * static_cast<double>(totals.self) / static_cast<double>(all.self) : 0.0,

@@ -261,6 +261,14 @@ void RefusesAll(kp::TensorView x, int64_t lanes, kp::MutTensorView) {
   KP_CHECK(lanes == 4242, ValueError) << "refuses_all: lanes: expected the machine's, got " << lanes << x.numel();
 }
 
+// Runs only where the host has a table that Kernpack's has.
+void AsksItsHost(kp::TensorView x, kp::MutTensorView out) {
+  const void* table = nullptr;
+  const KpHost* host = kp::detail::host();
+  host->get_extension(host, kp_bytes(KP_DEVICES_EXTENSION), 1, &table);
+  for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = table ? In(x)[i] + 1 : In(x)[i];
+}
+
 }  // namespace
 
 KP_MODULE("planted_cases", "1.0.0");
@@ -310,4 +318,5 @@ KP_EXPORT(mixes_columns, MixesColumns, "(x: f32[N, D]) -> (out: f32[N, D]) with 
 KP_EXPORT(wrong_variant, VariantWrong, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT_FOR("llvm -mcpu=x86-64-v2", wrong_variant, VariantRight, "(x: f32[N]) -> (out: f32[N])");
 #endif
+KP_EXPORT(asks_its_host, AsksItsHost, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(refuses_all, RefusesAll, "(x: f32[N], lanes: int) -> (out: f32[N])");

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kernpack_sdk.testing.checks import all_checks
 from kernpack_sdk.testing.runner import Plan, Session
-from planted_cases import BUGS, CHEATS, INPUTS, Planted, found_by
+from planted_cases import BUGS, CHEATS, HELD_OUT, INPUTS, NOT_FOUND, Planted, found_by
 
 CHECKS = {check.name: check for check in all_checks()}
 
@@ -25,6 +25,12 @@ def bugs(compiled: Callable[[str], str]) -> Iterator[Session]:
 @pytest.fixture(scope="module")
 def cheats(compiled: Callable[[str], str]) -> Iterator[Session]:
     with Session(Plan(compiled("cheats.cc"), inputs=INPUTS)) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def held_out(compiled: Callable[[str], str]) -> Iterator[Session]:
+    with Session(Plan(compiled("held_out.cc"))) as session:
         yield session
 
 
@@ -56,6 +62,16 @@ def test_wrong_variant(bugs: Session) -> None:
 @pytest.mark.parametrize("planted", CHEATS, ids=lambda planted: planted.op)
 def test_cheat(cheats: Session, planted: Planted) -> None:
     _find(cheats, planted)
+
+
+@pytest.mark.parametrize("planted", HELD_OUT, ids=lambda planted: planted.op)
+def test_held_out(held_out: Session, planted: Planted) -> None:
+    _find(held_out, planted)
+
+
+def test_no_held_out_bug_is_forgotten(held_out: Session) -> None:
+    told_of = {planted.op for planted in HELD_OUT} | set(NOT_FOUND)
+    assert told_of == {name for name in held_out.facts["functions"] if not name.endswith("_backward")}
 
 
 def test_what_one_check_found_is_not_said_again(bugs: Session) -> None:

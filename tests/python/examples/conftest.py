@@ -1,13 +1,15 @@
-"""What the tests of examples/chat share."""
+"""What the tests of examples/chat share, and the environment of those that do what a stranger does."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from pathlib import Path
+import sysconfig
 
 import pytest
+from stranger import ROOT, Stranger
 
-CHAT = Path(__file__).resolve().parents[3] / "examples" / "chat"
+CHAT = ROOT / "examples" / "chat"
 
 
 @pytest.fixture
@@ -38,3 +40,15 @@ def k():
     import kernpack
 
     return kernpack.load("kernpack_kernels")
+
+
+@pytest.fixture(scope="session")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
+    found = Stranger(tmp_path_factory.mktemp("stranger"))
+    subprocess.run([sys.executable, "-m", "venv", found.folder / "venv"], check=True)
+    assert list((ROOT / "dist").glob("kernpack_sdk-*.whl")), "dist/ holds no wheels: make wheels"
+    found.runs("pip", "install", "-q", "kernpack-sdk", "ninja")
+    # Frameworks are those of the tests' environment, behind the stranger's own packages.
+    (site,) = (found.folder / "venv/lib").glob("python*/site-packages")
+    (site / "frameworks.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return found

@@ -4,78 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
-import sys
-import sysconfig
 import time
 import zipfile
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-
-
-class Stranger:
-    """A fresh virtual environment and what is run in it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.bin = folder / "venv" / "bin"
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")},
-            "PATH": f"{self.bin}:{os.environ['PATH']}",
-            "PIP_FIND_LINKS": f"{ROOT / 'dist'} {os.environ.get('PIP_FIND_LINKS', '')}",
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "KERNPACK_CACHE_DIR": str(folder / "cache"),
-        }
-
-    def tries(self, *command: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            list(map(str, command)),
-            cwd=cwd or self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def runs(self, *command: str | Path, cwd: Path | None = None) -> str:
-        done = self.tries(*command, cwd=cwd)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-
-@pytest.fixture(scope="module")
-def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
-    found = Stranger(tmp_path_factory.mktemp("stranger"))
-    subprocess.run([sys.executable, "-m", "venv", found.folder / "venv"], check=True)
-    assert list((ROOT / "dist").glob("kernpack_sdk-*.whl")), "dist/ holds no wheels: make wheels"
-    found.runs("pip", "install", "-q", "kernpack-sdk", "ninja")
-    # Frameworks are those of the tests' environment, behind the stranger's own packages.
-    (site,) = (found.folder / "venv/lib").glob("python*/site-packages")
-    (site / "frameworks.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return found
-
-
-def _new(stranger: Stranger, name: str, *options: str) -> Path:
-    facts = json.loads(stranger.runs("kernpack", "new", name, *options, "--json"))
-    assert Path(facts["folder"]) == stranger.folder / name
-    return stranger.folder / name
+from stranger import Stranger, edit, source
 
 
 @pytest.mark.parametrize(
     ("name", "options", "tests"), [("fast-norms", ("--with-python",), 18), ("my.c_ops", ("--c",), 8)]
 )
 def test_a_new_project_passes_its_tests(stranger: Stranger, name: str, options: tuple[str, ...], tests: int) -> None:
-    project = _new(stranger, name, *options)
+    project = stranger.new(name, *options)
     stranger.runs("kernpack", "dev", "--once", cwd=project)
     assert f"{tests} passed" in stranger.runs("python", "-m", "pytest", "-q", cwd=project)
 
 
 def test_its_wheel_in_isolation_and_its_sdist(stranger: Stranger) -> None:
-    project = _new(stranger, "shipped")
+    project = stranger.new("shipped")
     (project / "dist").mkdir()
     (project / "dist/junk.whl").write_text("no part of a source distribution")
     stranger.runs("pip", "wheel", "-q", "--no-deps", "-w", "out", ".", cwd=project)
@@ -93,7 +41,7 @@ def test_its_wheel_in_isolation_and_its_sdist(stranger: Stranger) -> None:
 
 
 def test_two_builds_are_the_same_file_and_can_be_looked_into(stranger: Stranger) -> None:
-    project = _new(stranger, "twice-built")
+    project = stranger.new("twice-built")
     made = json.loads(stranger.runs("kernpack", "build", "--reproducible", "--json", cwd=project))
     wheel = Path(made["wheel"])
     assert made["sha256"] == hashlib.sha256((project / wheel).read_bytes()).hexdigest()
@@ -113,8 +61,8 @@ def test_two_builds_are_the_same_file_and_can_be_looked_into(stranger: Stranger)
 
 
 def test_builds_that_differ_are_named(stranger: Stranger) -> None:
-    project = _new(stranger, "dated")
-    _edit(project, '"x * sigmoid(beta * x), elementwise."', "KP_RANDOM")
+    project = stranger.new("dated")
+    edit(source(project), '"x * sigmoid(beta * x), elementwise."', "KP_RANDOM")
     cmake = project / "CMakeLists.txt"
     random = (
         'string(RANDOM LENGTH 12 random)\nadd_compile_definitions("KP_RANDOM=\\"${random}\\"")\nkernpack_add_module('
@@ -128,15 +76,8 @@ def test_builds_that_differ_are_named(stranger: Stranger) -> None:
 SWISH = "to[i] = in[i] / (T(1)"
 
 
-def _edit(project: Path, old: str, new: str) -> None:
-    (source,) = (project / "src").glob("*.cc")
-    text = source.read_text()
-    assert old in text
-    source.write_text(text.replace(old, new))
-
-
 def test_a_saved_source_reaches_a_running_python(stranger: Stranger) -> None:
-    project = _new(stranger, "watched")
+    project = stranger.new("watched")
     stranger.runs("kernpack", "dev", "--once", cwd=project)
     watcher = subprocess.Popen(
         ["kernpack", "dev", "--json"], cwd=project, env=stranger.environment, stdout=subprocess.PIPE, text=True
@@ -151,13 +92,13 @@ def test_a_saved_source_reaches_a_running_python(stranger: Stranger) -> None:
     try:
         assert json.loads(watcher.stdout.readline())["built"]
         time.sleep(0.5)  # the watcher has looked at the sources once
-        _edit(project, SWISH, "to[i] = 7 + in[i] / (T(1)")
+        edit(source(project), SWISH, "to[i] = 7 + in[i] / (T(1)")
         assert json.loads(watcher.stdout.readline())["built"]
         running.stdin.write("kernpack.reload(k); print('answer', k.swish(x)[0], old(x)[0])\n")
         running.stdin.flush()
         answer = next(line for line in running.stdout if line.startswith("answer"))
         assert answer == "answer 7.0 0.0\n"
-        _edit(project, "T[*S], *, beta", "T[*S] *, beta")
+        edit(source(project), "T[*S], *, beta", "T[*S] *, beta")
         failed = json.loads(watcher.stdout.readline())
         assert not failed["built"]
         assert failed["error"].startswith("kernpack: ")
@@ -169,14 +110,14 @@ def test_a_saved_source_reaches_a_running_python(stranger: Stranger) -> None:
 
 
 def test_editable_rebuild(stranger: Stranger) -> None:
-    project = _new(stranger, "rebuilt")
+    project = stranger.new("rebuilt")
     pip = ("pip", "install", "-q", "--no-build-isolation", "--no-deps", "-C", "editable.rebuild=true", "-e", ".")
     stranger.runs(*pip, cwd=project)
     called = ("python", "-c", "import numpy as np, rebuilt; print(rebuilt.swish(np.zeros(1))[0])")
     assert stranger.runs(*called) == "0.0\n"
-    _edit(project, SWISH, "to[i] = 3 + in[i] / (T(1)")
+    edit(source(project), SWISH, "to[i] = 3 + in[i] / (T(1)")
     assert stranger.runs(*called) == "3.0\n"
-    _edit(project, "f64} with", "f65} with")
+    edit(source(project), "f64} with", "f65} with")
     failed = stranger.tries(*called)
     assert failed.returncode == 1
     assert "ImportError: rebuilt: its sources do not build:\nkernpack: " in failed.stderr
@@ -184,7 +125,7 @@ def test_editable_rebuild(stranger: Stranger) -> None:
 
 
 def test_a_forgotten_destination(stranger: Stranger) -> None:
-    project = _new(stranger, "nowhere")
+    project = stranger.new("nowhere")
     cmake = project / "CMakeLists.txt"
     cmake.write_text(cmake.read_text().replace(" DESTINATION nowhere", ""))
     for command in (
@@ -199,8 +140,8 @@ def test_a_forgotten_destination(stranger: Stranger) -> None:
 
 
 def test_what_does_not_load_is_said_when_it_is_built(stranger: Stranger) -> None:
-    project = _new(stranger, "unloadable")
-    _edit(project, "KP_GRAD(swish, swish_backward)", "KP_GRAD(swish, swish_backwards)")
+    project = stranger.new("unloadable")
+    edit(source(project), "KP_GRAD(swish, swish_backward)", "KP_GRAD(swish, swish_backwards)")
     said = "KP_GRAD(swish, swish_backwards): the module exports no function swish_backwards with a signature"
     done = stranger.tries("kernpack", "dev", "--once", "--no-install", cwd=project)
     assert done.returncode == 1
@@ -216,11 +157,13 @@ def test_what_does_not_load_is_said_when_it_is_built(stranger: Stranger) -> None
         in done.stderr
     )
     assert "'unloadable/unloadable.so': " + said in done.stderr
-    _edit(project, "KP_GRAD(swish, swish_backwards)", "KP_GRAD(swish, swish_backward)")
-    _edit(
-        project, "}  // namespace\n", "void Ends() { std::raise(SIGSEGV); }\n}  // namespace\nKP_MODULE_INIT(Ends);\n"
+    edit(source(project), "KP_GRAD(swish, swish_backwards)", "KP_GRAD(swish, swish_backward)")
+    edit(
+        source(project),
+        "}  // namespace\n",
+        "void Ends() { std::raise(SIGSEGV); }\n}  // namespace\nKP_MODULE_INIT(Ends);\n",
     )
-    _edit(project, "#include <cmath>", "#include <cmath>\n#include <csignal>")
+    edit(source(project), "#include <cmath>", "#include <cmath>\n#include <csignal>")
     done = stranger.tries("kernpack", "dev", "--once", "--no-install", cwd=project)
     assert done.returncode == 1
     assert "loading it ended the process by signal 11; look at static constructors and KP_MODULE_INIT" in done.stderr

@@ -170,6 +170,7 @@ class Process:
 _ELSEWHERE = (
     "fork",
     "processes",
+    "hosts",
     "torch",
     "opcheck",
     "torch-vmap",

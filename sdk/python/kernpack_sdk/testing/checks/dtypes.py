@@ -12,6 +12,7 @@ from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.frameworks import names_of
 from kernpack_sdk.testing.generate import Wish
+from kernpack_sdk.testing.sizes import bound_names
 
 _WIDEST = ("f64", "f32")
 _SHARE = 0.25  # of the elements: fewer may differ for rounding at a step of the function
@@ -32,8 +33,8 @@ def dtypes(bench: Bench) -> Iterator[Finding]:
         for name in names:
             if name == best:
                 continue
-            for profile in ("small", "odd") * (3 if bench.options.full else 1):
-                call = bench.accepted(Wish(f"{variable} = {name}", profile=profile, dtypes={variable: name}))
+            for wish in _wishes(bench, variable, name):
+                call = bench.accepted(wish)
                 if call is None:
                     continue
                 looked = True
@@ -43,6 +44,17 @@ def dtypes(bench: Bench) -> Iterator[Finding]:
                     break
     if not looked:
         raise Skipped("no dtype variable has two floating-point dtypes")
+
+
+def _wishes(bench: Bench, variable: str, name: str) -> list[Wish]:
+    """Small and odd sizes; and many numbers above zero, whose sum soon needs more digits than 16 bits have."""
+    assert bench.op.contract is not None
+    about, dtypes = f"{variable} = {name}", {variable: name}
+    found = [Wish(about, profile=profile, dtypes=dtypes) for profile in ("small", "odd")]
+    dims, _ = bound_names(bench.op.contract, frozenset(each.name for each in bench.op.contract.parameters))
+    if dims:
+        found.append(Wish(about, profile="large", which=dims[-1], dtypes=dtypes, floats="positive"))
+    return found * (3 if bench.options.full else 1)
 
 
 def _compare(bench: Bench, call: Call, parameters: list[str], variable: str, name: str, best: str) -> Finding | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernpack_sdk.testing import compare
+from kernpack_sdk.testing import compare, values
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.checks import autodiff
@@ -78,6 +78,8 @@ def _smooth_calls(bench: Bench) -> Iterator[Call]:
             wishes.append(Wish("gradients", scalars={parameter.name: choice}, dtypes=dtypes))
         if parameter.kind == "float" and parameter.has_default:
             wishes.append(Wish("gradients with other numbers", defaults=False, dtypes=dtypes))
+            others = [value for value in values.scalars(parameter) if value != parameter.default]
+            wishes += [Wish("gradients", scalars={parameter.name: value}, dtypes=dtypes) for value in others[:2]]
     for wish in wishes * (2 if bench.options.full else 1):
         call = bench.accepted(wish)
         if call is not None and all(

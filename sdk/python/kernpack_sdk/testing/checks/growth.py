@@ -54,7 +54,8 @@ def growth(bench: Bench) -> Iterator[Finding]:
     threads = kernpack.get_num_threads()
     kernpack.set_num_threads(1)
     try:
-        for call in bench.few(3 if bench.options.full else 2):
+        refused = [call for call, _ in bench.refused[:1]]  # what is allocated before an error is forgotten more easily
+        for call in [*bench.few(3 if bench.options.full else 2), *refused]:
             grown, what = _least_growth(bench, call, times)
             if grown >= _LEAST:
                 yield Finding(
