@@ -77,4 +77,8 @@ def test_metadata_tells_what_a_stranger_needs(built: dict[str, Path], name: str)
     assert metadata["Summary"]
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"]
-    assert len(str(metadata.get_payload())) > 200  # the page on the index
+    page = str(metadata.get_payload())  # what the index shows
+    assert len(page) > 200
+    assert "pip install" in page or name != "kernpack"
+    # Nothing there reaches into this repository.
+    assert not re.findall(r"\]\((?!https://)[^)]*\)|<img", page)
