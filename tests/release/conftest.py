@@ -65,13 +65,16 @@ class Environment:
         return done.stdout
 
 
+def fresh(folder: Path, installer: str = "uv") -> Environment:
+    tool = ["uv", "venv", "-q", "--python", sys.executable] if installer == "uv" else ["venv"]
+    subprocess.run([sys.executable, "-m", *tool, str(folder)], check=True, env={**os.environ, "VIRTUAL_ENV": ""})
+    return Environment(folder, installer)
+
+
 @pytest.fixture
-def environment(tmp_path: Path) -> Callable[[str], Environment]:
+def environment(tmp_path: Path) -> Callable[..., Environment]:
     def make(installer: str = "uv") -> Environment:
-        folder = tmp_path / f"environment-{installer}"
-        tool = ["uv", "venv", "-q", "--python", sys.executable] if installer == "uv" else ["venv"]
-        subprocess.run([sys.executable, "-m", *tool, str(folder)], check=True, env={**os.environ, "VIRTUAL_ENV": ""})
-        return Environment(folder, installer)
+        return fresh(tmp_path / f"environment-{installer}", installer)
 
     return make
 
