@@ -171,6 +171,7 @@ PyMethodDef kpy_api_methods[] = {
     {"as_tensor", AsTensor, METH_O, "as_tensor(object) -> Tensor that shares its memory"},
     {"as_writeable_tensor", AsWriteableTensor, METH_VARARGS,
      "as_writeable_tensor(object, name of the argument) -> Tensor that shares its memory, which is written to"},
+    {"dtype_word", kpy_dtype_word, METH_O, "dtype_word(name of a contract) -> name in NumPy, torch and JAX"},
     {"empty", (PyCFunction)(void (*)(void))kpy_empty, METH_VARARGS | METH_KEYWORDS,
      "empty($module, shape, dtype, device=\"cpu\", scope=\"\")\n--\n\nAn uninitialised Tensor on a device."},
     {"backend_load", kpy_backend_load, METH_VARARGS, "backend_load(path)"},

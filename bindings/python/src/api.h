@@ -32,6 +32,8 @@ KPY_HIDDEN PyObject* kpy_global_drop(PyObject* module, PyObject* name);
 /* object_class.c */
 KPY_HIDDEN PyObject* kpy_object_class(PyObject* module, PyObject* args);
 KPY_HIDDEN PyObject* kpy_object_of(PyObject* module, PyObject* capsule);
+/* dtype.c */
+KPY_HIDDEN PyObject* kpy_dtype_word(PyObject* module, PyObject* name);
 /* api_storage.c */
 KPY_HIDDEN PyObject* kpy_storage_stats_json(PyObject* module, PyObject* unused);
 KPY_HIDDEN PyObject* kpy_storage_read(PyObject* module, PyObject* args);
