@@ -1,4 +1,6 @@
 /* kernpack.DType: an element type as kernels see it. */
+#include <string.h>
+
 #include <kernpack/dtype_table.h>
 
 #include "api.h"
@@ -26,19 +28,17 @@ static const char* NameOf(PyObject* self) { return kp_dtype_name(DTypeOf(self));
 static PyObject* Compare(PyObject* a, PyObject* b, int op) { return kpy_value_compare(&g_class, a, b, op); }
 
 /* "f8_e4m3fn" -> "float8_e4m3fn": what NumPy, ml_dtypes, torch and JAX call it. A name that the table lacks stays as it is. */
-PyObject* kpy_dtype_word(PyObject* module, PyObject* name) {
+PyObject* kpy_api_dtype_word(KpBytes name) {
   static const char* const words[][2] = {
 #define WORD(constant, name, word, code, bits) {name, word},
       KP_DTYPES(WORD) KP_FOREIGN_DTYPES(WORD)
 #undef WORD
   };
   size_t i;
-  (void)module;
-  for (i = 0; PyUnicode_Check(name) && i < sizeof words / sizeof *words; ++i) {
-    if (PyUnicode_CompareWithASCIIString(name, words[i][0]) == 0) return PyUnicode_FromString(words[i][1]);
+  for (i = 0; i < sizeof words / sizeof *words; ++i) {
+    if (strcmp(name.data, words[i][0]) == 0) return PyUnicode_FromString(words[i][1]);
   }
-  Py_INCREF(name);
-  return name;
+  return PyUnicode_FromStringAndSize(name.data, (Py_ssize_t)name.size);
 }
 
 static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {

@@ -8,7 +8,6 @@
 KPY_HIDDEN int kpy_divert(KpyCall* call, const char* hook, const char* why);
 KPY_HIDDEN PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 KPY_HIDDEN PyObject* kpy_hook(const char* name); /* borrowed or NULL, no error set */
-KPY_HIDDEN PyObject* kpy_set_hook(PyObject* module, PyObject* args);
 
 /* helpers.c: kernpack._core_helpers, the rare paths that are better written in Python. A new reference. */
 KPY_HIDDEN PyObject* kpy_helper(const char* name, const char* format, ...);
