@@ -103,6 +103,8 @@ int kpy_tensor_keep(PyObject* tensor, KpAny* out) {
   return 0;
 }
 
+int kpy_is_tensor(PyObject* object) { return Py_TYPE(object) == g_type; }
+
 KpObject* kpy_tensor_object(PyObject* tensor) {
   if (Py_TYPE(tensor) != g_type) {
     PyErr_SetString(PyExc_TypeError, "expected a kernpack.Tensor");

@@ -11,6 +11,7 @@ from typing import Any
 import kernpack
 from kernpack import _core
 from kernpack._producers import hand_to_producer
+from kernpack._row_major import is_row_major
 
 from kernpack_compiler._native import program as _native
 from kernpack_compiler.program._function import ProgramFunction
@@ -82,7 +83,7 @@ class Executable:
             tensor = value if isinstance(value, kernpack.Tensor) else _core.as_tensor(value)
         except TypeError as error:
             raise TypeError(f"{self.plan.program.name}: {name}: {error}") from None
-        if tensor.device != self._places[index] or not _is_compact(tensor):
+        if tensor.device != self._places[index] or not is_row_major(tensor.shape, tensor.strides):
             return kernpack.empty(tensor.shape, tensor.dtype, self._places[index]).copy_(tensor)
         return tensor
 
@@ -95,17 +96,6 @@ class Executable:
     def __repr__(self) -> str:
         where = ", ".join(map(str, self.devices)) or "the devices of the plan's numbers"
         return f"<Executable {self.plan.program.name} on {where}>"
-
-
-def _is_compact(tensor: kernpack.Tensor) -> bool:
-    if 0 in tensor.shape:
-        return True
-    step = 1
-    for extent, stride in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
-        if extent != 1 and stride != step:
-            return False
-        step *= extent
-    return True
 
 
 def _as_kind_of(like: Any, result: kernpack.Tensor) -> Any:
