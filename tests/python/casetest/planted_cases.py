@@ -65,7 +65,7 @@ CHEATS = [
     found_by("right_for_tests", "mirror", r"sizes, but not at"),
     found_by("every_thirtieth", "repeat", r"two equal calls"),
     found_by("gradient_of_sums", "gradients", r"that of x\["),
-    found_by("finishes_later", "memory", r"its memory was written after the earlier call"),
+    found_by("finishes_later", "memory", r"its memory was written after the call that lent it"),
     found_by("keeps_first_factor", "influence", r"factor to change a result"),
     found_by("asks_address", "garbage", r"wherever they are written"),
 ]

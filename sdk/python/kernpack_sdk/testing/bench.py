@@ -20,7 +20,9 @@ from kernpack_sdk.testing.inputs import Inputs
 _TRIES = 12  # calls of one wish, until one is accepted
 _FIRST_TRIES = 80  # of the first wish, which learns what the kernel takes
 # Memory that is not the op's own was written: what the process does afterwards proves nothing.
-_DAMAGE = re.compile(r"memory (past its end|before its start) was written|between its elements.*written|earlier call")
+_DAMAGE = re.compile(
+    r"memory (past its end|before its start) was written|between its elements.*written|earlier call|the call that lent it"
+)
 
 
 @dataclass(frozen=True)
