@@ -233,8 +233,8 @@ def gradients(name: str, docs: dict[str, str]) -> list[str]:
     return lines
 
 
-def frameworks(name: str) -> list[str]:
-    """The rows of docs/ops-matrix.md about one op, as one table."""
+def _rows(name: str) -> dict[str, dict[str, str]]:
+    """The rows of docs/ops-matrix.md about one op: by table, each cell by its column."""
     found: dict[str, dict[str, str]] = {}
     for table in re.findall(
         r"^\| (\w+) \|(.+)\|\n\|[-|]+\n((?:\|.+\n)+)", _MATRIX.read_text(encoding="utf-8"), re.MULTILINE
@@ -244,11 +244,21 @@ def frameworks(name: str) -> list[str]:
             op, *cells = [cell.strip() for cell in row.strip("|").split("|")]
             if op == f"`{name}`":
                 found[framework] = dict(zip([h.strip() for h in head.split("|")], cells, strict=True))
-    if not found:
-        return []
+    if set(found) != {"facts", "jax", "torch"}:
+        raise SystemExit(
+            f"docs/ops-matrix.md: expected a row of {name} in each table: run tests/python/matrix/table.py"
+        )
+    return found
+
+
+def frameworks(name: str) -> list[str]:
+    """What works in each framework, as one table, and below it what the op takes and is compiled for."""
+    found = _rows(name)
+    facts = found.pop("facts")
     columns = list(dict.fromkeys(column for cells in found.values() for column in cells))
     lines = [f"| framework | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
     lines += [f"| {f} | {' | '.join(cells.get(c, '') for c in columns)} |" for f, cells in sorted(found.items())]
+    lines += ["", f"- strided arguments: {facts['strided']}", f"- instruction sets: {facts['instruction sets']}"]
     return [*lines, "", "[The matrix of all operations](../ops-matrix.md) says how this is tested.", ""]
 
 
@@ -273,8 +283,7 @@ def page(name: str, docs: dict[str, str], facts: list[str]) -> str:
         "```",
         "",
     ]
-    if shown := frameworks(name):
-        lines += ["## Frameworks", "", *shown]
+    lines += ["## Frameworks", "", *frameworks(name)]
     lines += ["## Gradients", "", *gradients(name, docs)]
     lines += ["## dtypes and errors", "", *facts]
     lines += ["## Contracts of the derivatives", ""] if derived else []

@@ -147,7 +147,7 @@ def python_page(name: str) -> str:
         kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
         lines += [f".. auto{kind}:: {name}.{key}"]
         lines += (
-            ["   :members:", "   :undoc-members:", "   :inherited-members: BaseException, RuntimeError, object"]
+            ["   :members:", "   :undoc-members:", "   :inherited-members: BaseException, RuntimeError, Module, object"]
             if kind == "class"
             else []
         )

@@ -1,50 +1,12 @@
-"""One call of each function of kernpack_kernels that has a gradient, as NumPy arrays: small, float64 where the op
-has it, valid under every transformation."""
+"""One call of each function of kernpack_kernels: those with a gradient here, the others in inference_samples.py."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
+from inference_samples import SAMPLES as INFERENCE_SAMPLES
+from sample import Sample
 
 _RNG = np.random.default_rng(7)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """`mapped`: which arguments get a leading axis under vmap; the others are the same for all items."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any] = field(default_factory=dict)
-    mapped: tuple[int, ...] = (0,)
-    dtype: type = np.float64  # f32 where the op computes in it whatever it's given
-
-    @property
-    def tolerance(self) -> float:
-        return 1e-12 if self.dtype == np.float64 else 1e-5
-
-    @property
-    def slopes(self) -> dict[str, float]:
-        """The step of finite differences, and how far they may be from gradients."""
-        return {"eps": 1e-5} if self.dtype == np.float64 else {"eps": 1e-2, "atol": 5e-3, "rtol": 5e-3}
-
-    def floats(self) -> tuple[int, ...]:
-        """The arguments that can have a gradient; tables of angles, which have none, are f32."""
-        return tuple(i for i, value in enumerate(self.args) if value.dtype == self.dtype)
-
-    def stacked(self, times: int) -> tuple[Any, ...]:
-        """The arguments for vmap: the mapped ones as `times` different items."""
-        return tuple(
-            np.stack([value * (n + 1) if value.dtype.kind == "f" else value for n in range(times)])
-            if index in self.mapped
-            else value
-            for index, value in enumerate(self.args)
-        )
-
-    def item(self, stacked: tuple[Any, ...], n: int) -> tuple[Any, ...]:
-        """The n-th item of such arguments."""
-        return tuple(value[n] if index in self.mapped else value for index, value in enumerate(stacked))
 
 
 def _normal(*shape: int) -> np.ndarray:
@@ -88,3 +50,5 @@ SAMPLES = {
     "softmax_mask_backward": Sample((_D, _PROBS, _normal(1, 3, 8)), mapped=(0, 1)),
     "swiglu": Sample((_X, _D), mapped=(0, 1)),
 }
+SAMPLES |= INFERENCE_SAMPLES
+SAMPLES = dict(sorted(SAMPLES.items()))

@@ -8,7 +8,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 import torch_cells
 from samples import SAMPLES
-from table import cell
+from table import cell, found
 
 
 @pytest.fixture(scope="module")
@@ -21,5 +21,5 @@ def kernels():
 @pytest.mark.parametrize("column", list(torch_cells.COLUMNS))
 @pytest.mark.parametrize("name", list(SAMPLES))
 def test_cell(kernels, name, column):
-    found = torch_cells.COLUMNS[column](getattr(kernels, name), SAMPLES[name])
-    assert cell("torch", name, column) == found, "run tests/python/matrix/table.py torch to write the table"
+    now = found("torch", column, getattr(kernels, name), SAMPLES[name])
+    assert cell("torch", name, column) == now, "run tests/python/matrix/table.py torch to write the table"

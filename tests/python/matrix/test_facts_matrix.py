@@ -1,0 +1,36 @@
+"""Each function of kernpack_kernels takes what docs/ops-matrix.md says, has the derivatives it says, and every op has a row."""
+
+from __future__ import annotations
+
+import platform
+
+import facts_cells
+import pytest
+from inference_samples import REASONS
+from samples import SAMPLES
+from table import cell, found
+
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the table lists the levels of x86-64")
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    import kernpack
+
+    return kernpack.load("kernpack_kernels")
+
+
+def test_every_function_is_in_the_table(kernels):
+    """Beside the derivatives that have none themselves."""
+    derived = {backward for _, backward in kernels._gradients} | {tangent for _, tangent in kernels._jvps}
+    differentiable = {name for name, _ in kernels._gradients}
+    ends = {name for name in kernels.functions if name in derived and name not in differentiable}
+    assert set(SAMPLES) == set(kernels.functions) - ends
+    assert set(SAMPLES) - differentiable == set(REASONS)
+
+
+@pytest.mark.parametrize("column", list(facts_cells.COLUMNS))
+@pytest.mark.parametrize("name", list(SAMPLES))
+def test_cell(kernels, name, column):
+    now = found("facts", column, getattr(kernels, name), SAMPLES[name])
+    assert cell("facts", name, column) == now, "run tests/python/matrix/table.py facts to write the table"
