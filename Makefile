@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels aarch64 audit-others bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -10,8 +10,8 @@ chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf, in HOST=num
 chat-check: ## the chat's model, in HOST=..., against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
 	.venv/bin/python examples/chat/check.py 64 64 $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL)))
 
-bench-llm: ## tokens a second and single operations of language models beside torch; needs what `make test` installed
-	.venv/bin/python tests/bench/llm.py
+bench-llm: ## tokens per second, single operations and a patched model beside their peers, ONLY="model busy"; needs what `make test` installed
+	.venv/bin/python tests/bench/llm $(if $(ONLY),--only $(ONLY))
 
 test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs
 	scripts/test
@@ -39,6 +39,9 @@ aarch64: ## the kernels of dist/aarch64, and the quickstart's NumPy part, on an 
 
 audit-others: ## `kernpack check` on five well-known wheels of others, downloaded and pinned by hash; needs what `make test` installed
 	scripts/audit-others
+
+emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated CUDA device: no false alarm; needs what `make test` installed
+	scripts/emulator-triton
 
 bench: ## the figures against the peers: a table, JSON and a picture of each topic in build/bench/
 	scripts/bench

@@ -18,8 +18,8 @@ ROWS, COLUMNS = 64, 1000
 
 
 def _tests_module(name: str, file: str) -> ModuleType:
-    """A file of tests/python/kernels, under another name: this folder has files of the same names."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tests/python/kernels" / file)
+    """A file of the tests, under another name: this folder has files of the same names."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -27,8 +27,8 @@ def _tests_module(name: str, file: str) -> ModuleType:
     return module
 
 
-exact = _tests_module("exact", "reference.py")
-ggml = _tests_module("ggml", "ggml_blocks.py")
+exact = _tests_module("exact", "python/kernels/reference.py")
+ggml = _tests_module("ggml", "support/ggml_blocks.py")
 
 # One rounding of the result or of the sum; what is in front of it was rounded too.
 LINEAR_TOLERANCE = {"f32": 5e-6, "f64": 1e-14, "f16": 1.2e-3, "bf16": 1e-2}

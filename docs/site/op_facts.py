@@ -81,7 +81,7 @@ def facts(module: Any, name: str) -> list[str]:
     ]
     refused = refusal(getattr(module, name), forward)
     if refused is None:
-        return [*lines, "Tensors with gaps between the elements of a row are taken as they are.", ""]
+        return [*lines, "Tensors with gaps between the elements of a row are accepted.", ""]
     return [
         *lines,
         "Tensors with gaps between the elements of a row are refused; make them contiguous first:",

@@ -5,7 +5,6 @@ Every public header is on one page. What a header's first comment says stands ab
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import os
 import re
@@ -40,9 +39,21 @@ BEHIND = {
     "ffi": "alias call call_device compact config device_service fit fit_mark glibc_compat glue guard instance kernel object service value_names",
     "sdk": "",
 }
-PYTHON = [("kernpack", "Python: kernpack"), ("kernpack_sdk", "Python: kernpack_sdk"),
-          ("kernpack_compiler", "Python: kernpack_compiler"), ("kernpack_compiler.ir", "Python: kernpack_compiler.ir"),
-          ("kernpack_compiler.program", "Python: kernpack_compiler.program")]  # fmt: skip
+PYTHON = [
+    "kernpack",
+    "kernpack.storage",
+    "kernpack.torch",
+    "kernpack.jax",
+    "kernpack_kernels.torch",
+    "kernpack_kernels.torch.functional",
+    "kernpack_kernels.torch.nn",
+    "kernpack_kernels.jax",
+    "kernpack_sdk",
+    "kernpack_sdk.testing",
+    "kernpack_compiler",
+    "kernpack_compiler.ir",
+    "kernpack_compiler.program",
+]
 
 
 def headers(side: str, names: str) -> list[Path]:
@@ -104,14 +115,31 @@ def cxx_page(title: str, side: str, names: str) -> str:
     return "\n".join(lines)
 
 
-def python_page(name: str, title: str) -> str:
+def lacking(name: str) -> str | None:
+    """The package without which a module can't be imported here; None where it can."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        return error.name
+    return None
+
+
+def python_page(name: str) -> str:
     module = importlib.import_module(name)
     public = getattr(module, "__all__", None) or [
         key
         for key, value in vars(module).items()
         if not key.startswith("_") and getattr(value, "__module__", "").startswith(name.split(".")[0])
     ]
-    lines = [f"# {title}", "", inspect.getdoc(module) or "", "", "```{eval-rst}", f".. py:currentmodule:: {name}", ""]
+    lines = [
+        f"# Python: {name}",
+        "",
+        inspect.getdoc(module) or "",
+        "",
+        "```{eval-rst}",
+        f".. py:currentmodule:: {name}",
+        "",
+    ]
     for key in sorted(public):
         value = getattr(module, key)
         if inspect.ismodule(value):
@@ -170,14 +198,14 @@ def write(folder: Path) -> list[tuple[str, list[str]]]:
         (folder / f"{name}.md").write_text(cxx_page(title, side, names), encoding="utf-8")
         native.append(name)
     python = []
-    for name, title in PYTHON:
-        if importlib.util.find_spec(name.partition(".")[0]):
-            page = name.replace(".", "_")
-            (folder / f"{page}.md").write_text(python_page(name, title), encoding="utf-8")
-            python.append(page)
-        else:
-            print(f"left out: the reference of {name}, which isn't installed (make wheels builds it)")
-    if importlib.util.find_spec("kernpack_sdk"):
+    for name in PYTHON:
+        if package := lacking(name):
+            print(f"left out: the reference of {name}, because {package} isn't installed (make test installs all)")
+            continue
+        page = name.replace(".", "_")
+        (folder / f"{page}.md").write_text(python_page(name), encoding="utf-8")
+        python.append(page)
+    if not lacking("kernpack_sdk"):
         (folder / "command.md").write_text(command_page(), encoding="utf-8")
         python.append("command")
     return [("Reference: Python", python), ("Reference: C and C++", native)]

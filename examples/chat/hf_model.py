@@ -98,6 +98,9 @@ class Model:
     def forward(self, tokens: Iterable[int], cache: Cache, every: bool = False) -> np.ndarray:
         """The logits behind the last of the tokens, or behind each; the cache grows by them."""
         ids = torch.tensor([list(tokens)])
+        too_many = cache.states.get_seq_length() - cache.length
+        if too_many:
+            cache.states.crop(-too_many)
         out = self.module(input_ids=ids, past_key_values=cache.states, use_cache=True, logits_to_keep=0 if every else 1)
         cache.length += ids.shape[1]
         return out.logits[0].numpy()

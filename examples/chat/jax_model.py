@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from gguf_file import GgufFile, Sizes
 from jax import lax
-from packed import PackedWeights, Progress, pack_file
+from packed import PackedWeights, Progress, beside, pack_file
 
 Layers = list[tuple[jax.Array, jax.Array]]  # of each layer its keys and values [1, capacity, groups, head_width]
 
@@ -26,10 +26,10 @@ class Cache:
         self.capacity, self.length = capacity, 0
 
 
-def _layer(k: Any, sizes: Sizes, w: dict[str, jax.Array], x, begin, angles, keys, values):
+def _layer(k: Any, sizes: Sizes, w: dict[str, Any], x, begin, angles, keys, values):
     """One layer over tokens from position `begin` on: its result, and keys and values with those of the tokens written."""
     h = k.rms_norm(x, w["attn_norm"], eps=sizes.eps)
-    qkv = k.packed_linear(h, w["qkv"]).reshape(len(x), -1, sizes.head_width)
+    qkv = beside(k, h, w["qkv"], jnp.concatenate).reshape(len(x), -1, sizes.head_width)
     rotated = k.rope(qkv[:, : sizes.heads + sizes.groups], *angles, interleaved=True)
     keys = lax.dynamic_update_slice(keys, rotated[None, :, sizes.heads :], (0, begin, 0, 0))
     values = lax.dynamic_update_slice(values, qkv[None, :, sizes.heads + sizes.groups :], (0, begin, 0, 0))
@@ -37,7 +37,7 @@ def _layer(k: Any, sizes: Sizes, w: dict[str, jax.Array], x, begin, angles, keys
     seen = k.attention(rotated[None, :, : sizes.heads], keys, values, lengths, causal=True)
     x = k.packed_linear(seen.reshape(len(x), -1), w["attn_output"], residual=x)
     h = k.rms_norm(x, w["ffn_norm"], eps=sizes.eps)
-    gate, up = jnp.split(k.packed_linear(h, w["gate_up"]), 2, -1)
+    gate, up = jnp.split(beside(k, h, w["gate_up"], jnp.concatenate), 2, -1)
     return k.packed_linear(k.swiglu(gate, up), w["ffn_down"], residual=x), keys, values
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import kernpack
 from gguf_file import GgufFile, ModelError
 from hosts import HOSTS, make
+from memory import Memory
 from tokens import Tokens
 from tqdm import tqdm
 
@@ -58,6 +59,7 @@ class Chat:
             raise ModelError(f"the host {options.host} takes the likeliest token only: leave --temperature out")
         if self._model.requantised:
             print(f"weights of {', '.join(self._model.requantised)} are held as Q8_0", file=sys.stderr)
+        self._memory = Memory(self._model)
         self._messages: list[dict[str, str]] = []
 
     def ask(self, question: str) -> None:
@@ -69,11 +71,12 @@ class Chat:
                 f"a prompt of {len(prompt)} tokens: the model has room for 1 to {self._model.sizes.context - 1}"
             )
         start, between, answer = time.perf_counter(), 0.0, ""
-        written = 0
+        written, count = 0, min(room, self._options.tokens)
+        new = prompt if hasattr(self._model, "stream") else self._memory.recall(prompt, count)
 
         def counted() -> Iterator[int]:
             nonlocal between, written
-            for token in self._generate(prompt, min(room, self._options.tokens)):
+            for token in self._generate(new, count):
                 between = between or time.perf_counter()  # the prompt is read when the first token comes
                 if token in self._tokens.end:
                     return
@@ -83,28 +86,29 @@ class Chat:
         for text in self._tokens.stream(counted()):
             print(text, end="", flush=True)
             answer += text
-        seconds, count = time.perf_counter() - between, written - 1
+        seconds = time.perf_counter() - between
         self._messages.append({"role": "assistant", "content": answer})
+        known = f"{len(prompt) - len(new)} known, " if len(new) < len(prompt) else ""
         print(
-            f"\n[{len(prompt)} tokens read, {len(prompt) / (between - start):.0f}/s; "
-            f"{written} written, {count / seconds if count > 0 else 0:.0f}/s]",
+            f"\n[{known}{len(new)} tokens read, {len(new) / (between - start):.0f}/s; "
+            f"{written} written, {(written - 1) / seconds if written > 1 else 0:.0f}/s]",
             file=sys.stderr,
         )
 
-    def _generate(self, prompt: list[int], count: int) -> Iterator[int]:
+    def _generate(self, new: list[int], count: int) -> Iterator[int]:
         """At most `count` tokens, that of the end among them."""
         if hasattr(self._model, "stream"):
-            yield from self._model.stream(prompt, count)
+            yield from self._model.stream(new, count)
             return
-        o, cache = self._options, self._model.cache(len(prompt) + count)
-        logits = self._model.forward(prompt, cache)
+        o, memory = self._options, self._memory
+        logits = memory.forward(new)
         for i in range(count):
             token = int(
-                self._k.sample(logits[0], seed=o.seed, step=cache.length, temperature=o.temperature, top_p=o.top_p)
+                self._k.sample(logits[0], seed=o.seed, step=len(memory), temperature=o.temperature, top_p=o.top_p)
             )
             yield token
             if i + 1 < count:
-                logits = self._model.forward([token], cache)
+                logits = memory.forward([token])
 
 
 def main() -> int:

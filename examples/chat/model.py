@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from gguf_file import GgufFile
-from packed import PackedWeights, Progress, pack_file
+from packed import PackedWeights, Progress, beside, pack_file
 
 
 class Cache:
@@ -39,7 +39,7 @@ class Model:
         x = k.packed_embedding(w.embedding, ids, columns=sizes.width)
         for layer, keys, values in zip(w.layers, cache.keys, cache.values, strict=True):
             h = k.rms_norm(x, layer["attn_norm"], eps=sizes.eps)
-            qkv = k.packed_linear(h, layer["qkv"]).reshape(len(ids), -1, sizes.head_width)
+            qkv = beside(k, h, layer["qkv"], np.concatenate).reshape(len(ids), -1, sizes.head_width)
             rotated = qkv[:, : sizes.heads + sizes.groups]
             k.apply_rope(rotated, cos, sin, interleaved=True)
             keys[0, begin:end] = rotated[:, sizes.heads :]
@@ -47,7 +47,7 @@ class Model:
             seen = k.attention(qkv[None, :, : sizes.heads], keys[:, :end], values[:, :end], causal=True)
             x = k.packed_linear(seen.reshape(len(ids), -1), layer["attn_output"], residual=x)
             h = k.rms_norm(x, layer["ffn_norm"], eps=sizes.eps)
-            gate_up = k.packed_linear(h, layer["gate_up"])
+            gate_up = beside(k, h, layer["gate_up"], np.concatenate)
             h = k.swiglu(gate_up[:, : sizes.hidden], gate_up[:, sizes.hidden :])
             x = k.packed_linear(h, layer["ffn_down"], residual=x)
         cache.length = end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import gguf
@@ -12,6 +13,7 @@ from gguf_file import GgufFile, Sizes, Weights
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 ALIGNED = 64
+FORMS = ("Q4_0", "Q4_1", "Q8_0", "Q4_K", "Q6_K")  # packed as they are; others become Q8_0, the finest of them
 
 
 def rope_frequencies(sizes: Sizes, file: GgufFile) -> np.ndarray:
@@ -45,16 +47,26 @@ class Packer:
         self._free = np.empty(0, np.uint8)
         self.requantised: set[str] = set()
 
-    def __call__(self, *weights: Weights) -> np.ndarray:
-        """The rows of all, one after the other, as one matrix."""
-        forms = {w.form for w in weights}
-        if len(forms) == 1 and forms <= {"Q4_0", "Q4_1", "Q8_0", "Q4_K", "Q6_K"}:
-            form, blocks = forms.pop(), np.concatenate([w.data for w in weights])
-        else:  # other formats become the finest that there is
-            self.requantised |= forms - {"Q8_0"}
-            form = "Q8_0"
-            blocks = np.concatenate([gguf.quants.quantize(w.values(), gguf.GGMLQuantizationType.Q8_0) for w in weights])
-        return self._keep(getattr(self._k, f"pack_{form.lower()}")(np.ascontiguousarray(blocks)))
+    def __call__(self, weights: Weights) -> np.ndarray:
+        """One matrix."""
+        return self.rows(weights)[0]
+
+    def rows(self, *weights: Weights) -> list[np.ndarray]:
+        """The rows of all, one after the other, in as few matrices as their formats allow: llama.cpp's Q4_K_M has a finer format
+        for some of the values' weights than for those of keys and queries beside them."""
+        blocks = [self._blocks(w) for w in weights]
+        return [
+            self._pack(form, [data for _, data in group]) for form, group in groupby(blocks, lambda block: block[0])
+        ]
+
+    def _blocks(self, weights: Weights) -> tuple[str, np.ndarray]:
+        if weights.form in FORMS:
+            return weights.form, weights.data
+        self.requantised.add(weights.form)
+        return "Q8_0", gguf.quants.quantize(weights.values(), gguf.GGMLQuantizationType.Q8_0)
+
+    def _pack(self, form: str, blocks: list[np.ndarray]) -> np.ndarray:
+        return self._keep(getattr(self._k, f"pack_{form.lower()}")(np.concatenate(blocks)))
 
     def _keep(self, packed: np.ndarray) -> np.ndarray:
         size = -(-packed.nbytes // ALIGNED) * ALIGNED
@@ -73,7 +85,7 @@ class PackedWeights:
     embedding: np.ndarray
     head: np.ndarray  # the embedding itself where the file has no other
     norm: np.ndarray
-    layers: list[dict[str, np.ndarray]]
+    layers: list[dict[str, Any]]  # matrices, vectors, and lists of matrices whose results are one beside the other
     frequencies: np.ndarray
     requantised: list[str]  # formats that were rounded to Q8_0
 
@@ -93,13 +105,19 @@ def pack_file(k: Any, file: GgufFile, progress: Progress = iter) -> PackedWeight
     return PackedWeights(sizes, embedding, head, norm, layers, rope_frequencies(sizes, file), sorted(pack.requantised))
 
 
-def _layer(file: GgufFile, pack: Packer, sizes: Sizes, i: int) -> dict[str, np.ndarray]:
+def _layer(file: GgufFile, pack: Packer, sizes: Sizes, i: int) -> dict[str, Any]:
     w = {name: file.matrix(f"blk.{i}.{name}.weight", *shape) for name, shape in layer_shapes(sizes).items()}
     return {
         "attn_norm": file.vector(f"blk.{i}.attn_norm.weight", sizes.width),
         "ffn_norm": file.vector(f"blk.{i}.ffn_norm.weight", sizes.width),
-        "qkv": pack(w["attn_q"], w["attn_k"], w["attn_v"]),
+        "qkv": pack.rows(w["attn_q"], w["attn_k"], w["attn_v"]),
         "attn_output": pack(w["attn_output"]),
-        "gate_up": pack(w["ffn_gate"], w["ffn_up"]),
+        "gate_up": pack.rows(w["ffn_gate"], w["ffn_up"]),
         "ffn_down": pack(w["ffn_down"]),
     }
+
+
+def beside(k: Any, x: Any, matrices: Iterable[Any], concatenate: Callable[[list[Any], int], Any]) -> Any:
+    """x times each matrix, the results beside each other."""
+    results = [k.packed_linear(x, matrix) for matrix in matrices]
+    return results[0] if len(results) == 1 else concatenate(results, -1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from gguf_file import GgufFile, Sizes
-from packed import PackedWeights, Progress, pack_file
+from packed import PackedWeights, Progress, beside, pack_file
 
 
 class Cache:
@@ -22,24 +22,40 @@ class Cache:
         self.capacity, self.length = capacity, 0
 
 
+class Beside(torch.nn.Module):
+    """Linear layers of one input, the results beside each other."""
+
+    def __init__(self, k: Any, matrices: list[np.ndarray]) -> None:
+        super().__init__()
+        self._k = k
+        for i, matrix in enumerate(matrices):
+            self.register_buffer(str(i), torch.from_numpy(matrix))
+
+    def forward(self, x):
+        return beside(self._k, x, self.buffers(), torch.cat)
+
+
 class Layer(torch.nn.Module):
-    def __init__(self, k: Any, sizes: Sizes, weights: dict[str, np.ndarray]) -> None:
+    def __init__(self, k: Any, sizes: Sizes, weights: dict[str, Any]) -> None:
         super().__init__()
         self._k, self._sizes = k, sizes
         for name, value in weights.items():
-            self.register_buffer(name, torch.from_numpy(value))
+            if isinstance(value, list):
+                self.add_module(name, Beside(k, value))
+            else:
+                self.register_buffer(name, torch.from_numpy(value))
 
     def forward(self, x, positions, lengths, cos, sin, keys, values):
         k, sizes = self._k, self._sizes
         h = k.rms_norm(x, self.attn_norm, eps=sizes.eps)
-        qkv = k.packed_linear(h, self.qkv).view(x.shape[0], -1, sizes.head_width)
+        qkv = self.qkv(h).view(x.shape[0], -1, sizes.head_width)
         rotated = k.rope(qkv[:, : sizes.heads + sizes.groups], cos, sin, interleaved=True)
         keys.index_copy_(1, positions, rotated[None, :, sizes.heads :])
         values.index_copy_(1, positions, qkv[None, :, sizes.heads + sizes.groups :])
         seen = k.attention(rotated[None, :, : sizes.heads], keys, values, lengths, causal=True)
         x = k.packed_linear(seen.flatten(2)[0], self.attn_output, residual=x)
         h = k.rms_norm(x, self.ffn_norm, eps=sizes.eps)
-        gate, up = k.packed_linear(h, self.gate_up).chunk(2, -1)
+        gate, up = self.gate_up(h).chunk(2, -1)
         return k.packed_linear(k.swiglu(gate, up), self.ffn_down, residual=x)
 
 

@@ -40,6 +40,7 @@ TOPICS = (
     "targets",
     "plans",
     "device_code",
+    "emulator",
     "kernels",
     "codegen",
     "codegen_build",

@@ -164,7 +164,7 @@ SCALARS = {
     "negative_device_index": (
         lambda k, new: k.kinds(new(8), d="cpu:-1"),
         ValueError,
-        "kinds: d: device 'cpu:-1': expected a number of up to 9 digits behind the colon, such as cpu:0",
+        "kinds: d: device 'cpu:-1': expected a number of up to 9 digits after the colon, such as cpu:0",
     ),
     "condition_not_met": (lambda k, new: k.divide(100, new(8)), ValueError, "divide: expected n < 100, got n = 100"),
     "division_by_zero": (

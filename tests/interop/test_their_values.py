@@ -68,19 +68,19 @@ def test_a_broken_value_is_refused_unread(theirs: kernpack.Module, name: str) ->
 
 
 DAMAGED = {
-    "text_at_null": (ValueError, r"a value of type str is damaged: it has a text at NULL"),
-    "bytes_at_null": (ValueError, r"a value of type bytes is damaged: it has a text at NULL"),
-    "text_of_half_the_memory": (ValueError, r"a value of type str is damaged: .* or one of impossible length"),
-    "shape_at_null": (ValueError, r"a value of type Shape is damaged: it has extents at NULL"),
-    "map_at_null": (ValueError, r"a value of type Map is damaged: it has items at NULL"),
+    "text_at_null": (ValueError, r"a value of type str is damaged: it has a NULL string"),
+    "bytes_at_null": (ValueError, r"a value of type bytes is damaged: it has a NULL string"),
+    "text_of_half_the_memory": (ValueError, r"a value of type str is damaged: .* or an invalid length"),
+    "shape_at_null": (ValueError, r"a value of type Shape is damaged: it has NULL extents"),
+    "map_at_null": (ValueError, r"a value of type Map is damaged: it has NULL items"),
     "function_without_code": (ValueError, r"a value of type Function is damaged: it has no code to call"),
-    "nobodys_object": (ValueError, r"is damaged: it has a handle that is NULL"),
+    "nobodys_object": (ValueError, r"is damaged: it has a NULL handle"),
     "tensor_of_negative_rank": (ValueError, r"ndim is -3; expected 0 to 64"),
     "tensor_without_shape": (ValueError, r"shape is NULL but ndim is 2"),
     "tensor_of_negative_extent": (ValueError, r"shape\[1\] is -5; expected 0 or more"),
     "tensor_without_data": (ValueError, r"data is NULL but the shape has elements"),
-    "items_at_null": (ValueError, r"a value of type Array is damaged: it has items at NULL"),
-    "fewer_than_none": (ValueError, r"a value of type List is damaged: .* or fewer than none"),
+    "items_at_null": (ValueError, r"a value of type Array is damaged: it has NULL items"),
+    "fewer_than_none": (ValueError, r"a value of type List is damaged: .* or a negative count"),
     "borrowed_item": (TypeError, r"an item of a container is a bytes, which borrows memory"),
     "list_of_itself": (RecursionError, r"while converting a kernel's result"),
 }

@@ -71,23 +71,26 @@ def _of_pyenv() -> list[str]:
     return sorted(map(str, root.glob("versions/*/bin")), reverse=True)
 
 
+def fresh(folder: Path, installer: str = "uv", python: str | None = None) -> Environment:
+    """python: a version, which only uv finds or downloads."""
+    tool = ["uv", "venv", "-q", "--python", python or sys.executable] if installer == "uv" else ["venv"]
+    done = subprocess.run(
+        [sys.executable, "-m", *tool, str(folder)],
+        env={**os.environ, "VIRTUAL_ENV": "", "PATH": os.pathsep.join([os.environ["PATH"], *_of_pyenv()])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "Failed to download" in done.stderr or "No interpreter found" in done.stderr:
+        pytest.skip(f"uv finds no CPython {python} here: {done.stderr.strip().splitlines()[-1].strip()}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Environment(folder, installer)
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> Callable[..., Environment]:
     def make(installer: str = "uv", python: str | None = None) -> Environment:
-        """python: a version, which only uv finds or downloads."""
-        folder = tmp_path / f"environment-{installer}"
-        tool = ["uv", "venv", "-q", "--python", python or sys.executable] if installer == "uv" else ["venv"]
-        done = subprocess.run(
-            [sys.executable, "-m", *tool, str(folder)],
-            env={**os.environ, "VIRTUAL_ENV": "", "PATH": os.pathsep.join([os.environ["PATH"], *_of_pyenv()])},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if "Failed to download" in done.stderr or "No interpreter found" in done.stderr:
-            pytest.skip(f"uv finds no CPython {python} here: {done.stderr.strip().splitlines()[-1].strip()}")
-        assert done.returncode == 0, done.stdout + done.stderr
-        return Environment(folder, installer)
+        return fresh(tmp_path / f"environment-{installer}", installer, python)
 
     return make
 

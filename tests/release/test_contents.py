@@ -15,7 +15,6 @@ from packaging.utils import parse_wheel_filename
 
 MIB = 1024 * 1024
 BUDGETS = {"kernpack": 2 * MIB, "kernpack-sdk": MIB // 2, "kernpack-kernels": 4 * MIB, "kernpack-compiler": 40 * MIB}
-TYPED = {"kernpack": "kernpack", "kernpack-kernels": "kernpack_kernels", "kernpack-compiler": "kernpack_compiler"}
 ENTRY_POINTS = {
     "kernpack": {"console_scripts": {"kernpack": "kernpack._cli:main"}},
     "kernpack-sdk": {
@@ -57,10 +56,10 @@ def test_size(built: dict[str, Path], name: str) -> None:
     assert built[name].stat().st_size <= BUDGETS[name]
 
 
-@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.parametrize("name", NAMES)
 def test_typed(built: dict[str, Path], name: str) -> None:
     with zipfile.ZipFile(built[name]) as archive:
-        assert f"{TYPED[name]}/py.typed" in archive.namelist()
+        assert f"{name.replace('-', '_')}/py.typed" in archive.namelist()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,4 +77,8 @@ def test_metadata_tells_what_a_stranger_needs(built: dict[str, Path], name: str)
     assert metadata["Summary"]
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"]
-    assert len(str(metadata.get_payload())) > 200  # the page on the index
+    page = str(metadata.get_payload())  # what the index shows
+    assert len(page) > 200
+    assert "pip install" in page or name != "kernpack"
+    # Nothing there reaches into this repository.
+    assert not re.findall(r"\]\((?!https://)[^)]*\)|<img", page)

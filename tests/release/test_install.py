@@ -85,6 +85,19 @@ def test_the_compiler_goes_with_the_runtime_of_its_version(
     assert here.run("-c", COMPILE) == "llvm\n"
 
 
+def test_the_compiler_is_upgraded_with_its_runtime(
+    environment: Make, built: dict[str, Path], other_version: Other
+) -> None:
+    here = environment()
+    here.install("--no-index", built["kernpack"], built["kernpack-compiler"])
+    later = [other_version(name, "0.2.0") for name in ("kernpack", "kernpack-compiler")]
+    assert "kernpack==0.2.0" in here.refuses("--no-index", later[1]).replace(" ", "")  # not without it
+    here.install("--no-index", *later)
+    assert here.run("-c", COMPILE) == "llvm\n"
+    here.install("--no-index", built["kernpack"], built["kernpack-compiler"])
+    assert here.run("-c", COMPILE) == "llvm\n"
+
+
 def test_the_sdk_goes_with_any_runtime(environment: Make, built: dict[str, Path], other_version: Other) -> None:
     here = environment()
     here.install(other_version("kernpack", "2.0.0"), built["kernpack-sdk"])

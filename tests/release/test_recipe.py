@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-
-ROOT = Path(__file__).resolve().parents[2]
+from conftest import DIST, ROOT
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +36,39 @@ def test_the_tag_is_compared_before_anything_is_built(jobs: dict[str, Any]) -> N
     assert commands.index('scripts/release-tag "$GITHUB_REF_NAME"') < commands.index("make test")
 
 
-def test_what_was_tested_is_what_is_published(jobs: dict[str, Any]) -> None:
+def _uses(job: dict[str, Any], action: str) -> list[dict[str, Any]]:
+    return [step["with"] for step in job["steps"] if step.get("uses", "").startswith(action)]
+
+
+@pytest.fixture
+def published(jobs: dict[str, Any], tmp_path: Path) -> Path:
+    """The folder that the last step publishes, as upload-artifact and download-artifact fill it."""
+    (taken,) = _uses(jobs["publish"], "actions/download-artifact@")
+    (publish,) = _uses(jobs["publish"], "pypa/gh-action-pypi-publish@")
+    assert taken["merge-multiple"] is True
+    for kept in _uses(jobs["wheels"], "actions/upload-artifact@"):
+        if not fnmatch.fnmatch(kept["name"], taken["pattern"]):
+            continue
+        files = sorted(ROOT.glob(kept["path"]))
+        top = os.path.commonpath([file.parent for file in files])
+        for file in files:
+            place = tmp_path / taken["path"] / file.relative_to(top)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
+    return tmp_path / publish["packages-dir"]
+
+
+def test_what_was_tested_is_what_is_published(jobs: dict[str, Any], published: Path) -> None:
     assert jobs["publish"]["needs"] == "wheels"
     assert not [step for step in jobs["publish"]["steps"] if "run" in step]
-    kept = next(step for step in jobs["wheels"]["steps"] if step.get("uses", "").startswith("actions/upload-artifact"))
-    taken = next(step for step in jobs["publish"]["steps"] if step["uses"].startswith("actions/download-artifact"))
-    assert (kept["with"]["name"], kept["with"]["path"]) == (taken["with"]["name"], "dist/**/*.whl")
+    assert sorted(path.name for path in published.iterdir()) == sorted(path.name for path in DIST.rglob("*.whl"))
+
+
+def test_the_publishing_step_takes_the_folder(published: Path) -> None:
+    """It runs this command, and stops where a folder or a stray file is among the wheels."""
+    command = [sys.executable, "-m", "twine", "check", *sorted(published.iterdir())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_only_the_jobs_that_sign_may_sign_and_none_has_a_password(jobs: dict[str, Any]) -> None:
@@ -47,14 +76,8 @@ def test_only_the_jobs_that_sign_may_sign_and_none_has_a_password(jobs: dict[str
     assert "secrets." not in text
     assert jobs["publish"]["permissions"] == {"id-token": "write"}
     assert jobs["publish"]["environment"] == "pypi"
-    for publish in jobs["publish"]["steps"][1:]:
-        assert publish["uses"].startswith("pypa/gh-action-pypi-publish@")
-        assert publish["with"]["attestations"] is True
-
-
-def test_every_folder_of_wheels_is_published(jobs: dict[str, Any]) -> None:
-    folders = {step["with"].get("packages-dir", "dist") for step in jobs["publish"]["steps"][1:]}
-    assert folders == {str(wheel.parent.relative_to(ROOT)) for wheel in (ROOT / "dist").rglob("*.whl")}
+    (publish,) = _uses(jobs["publish"], "pypa/gh-action-pypi-publish@")
+    assert publish["attestations"] is True
 
 
 @pytest.mark.parametrize(

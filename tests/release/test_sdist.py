@@ -1,4 +1,5 @@
-"""The source distribution: one for all four wheels, which builds without the repository around it."""
+"""The source distribution: one for all four wheels, which builds without the repository around it. PyPI gets wheels only
+(docs/versions.md says why); this one is for packagers."""
 
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--skip-dependency-check", "--outdir", folder]
     _run(*build, ROOT, folder=folder, PYTHONPATH=str(ROOT / "sdk/python"))
     (archive,) = folder.glob("*.tar.gz")
+    _run(sys.executable, "-m", "twine", "check", "--strict", archive, folder=folder)
     with tarfile.open(archive) as opened:
         opened.extractall(folder, filter="data")
     return folder / archive.name.removesuffix(".tar.gz")

@@ -69,8 +69,8 @@ def solved(contract: Contract, values: list[Any], *, traced: bool, domain: Domai
 
 
 def is_limit(verdict: str) -> bool:
-    """Whether a number itself is refused, which nobody asks of a symbol."""
-    return "64 bits" in verdict or "negative size" in verdict or "bytes from 0" in verdict
+    """Whether a number itself is refused, which a symbol never is."""
+    return "64 bits" in verdict or "negative size" in verdict or "at least 0 bytes" in verdict
 
 
 class Draw(random.Random):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class BuiltModule(kernpack.Module):
     """A module that build() made. Its functions are kernels like any other: k.softmax(x) takes NumPy, torch and JAX arrays.
 
-    ir: the IRModule as it was given. target: what it is compiled for. checked: whether its accesses are checked.
+    ir: the IRModule that was built. target: its target. checked: whether it checks its accesses.
     """
 
     ir: IRModule
@@ -42,13 +42,13 @@ class BuiltModule(kernpack.Module):
 
     @property
     def source(self) -> str:
-        """The code that the generator wrote, for a person to read. RuntimeError where the generator has none to show."""
+        """The generated code in readable form. RuntimeError if the generator can't show its code."""
         return _native.source(self.ir, self.target, self.checked)
 
     def export_library(self, path: str | os.PathLike[str]) -> Path:
         """Writes a shared object that kernpack.load() and apache-tvm-ffi load, and that needs no compiler to run.
 
-        RuntimeError when a tool is missing or the generator cannot; it says which.
+        RuntimeError if a tool is missing, or the generator can't export.
         """
         library = Path(path)
         _native.export_library(self.ir, self.target, os.fspath(library.absolute()), self.checked)
@@ -63,13 +63,13 @@ class BuiltModule(kernpack.Module):
 
 
 def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None, *, checked: bool = False) -> BuiltModule:
-    """Compiles a module, one function, or the text of either, for a target; the module's own when None.
+    """Compiles a module, one function, or the text of either, for a target; None is the module's own.
 
     checked: an access of the module out of range is an IndexError of the call that names function, access, axis, index and
-        extent, and touches no memory. For debugging: it costs time, and a call on a device waits for its launches.
+        extent, and uses no memory. For debugging: calls are slower, and on a device they wait for their launches.
 
-    Raises what the verifier finds (with the position), ValueError for a target that is not sound, RuntimeError for a kind
-    without a generator: it lists those there are, and why others are not.
+    Raises the errors of the verifier (with the position), ValueError for an invalid target, RuntimeError for a kind
+    without a generator; it lists the kinds that have one, and why others don't.
     """
     module = _module_of(module, "build")
     made = _native.build(module, target, checked)
@@ -86,7 +86,7 @@ def export_library(
     checked: bool = False,
 ) -> Path:
     """Writes a shared object, or an object where the path ends in .o, without loading it: also for another machine's target,
-    whose code does not run here. Gives the path. Arguments and errors as build()'s and BuiltModule.export_library()'s.
+    whose code does not run here. Returns the path. Arguments and errors as in build() and BuiltModule.export_library().
     """
     library = Path(path)
     _native.export_library(_module_of(module, "export_library"), target, os.fspath(library.absolute()), checked)
@@ -111,15 +111,15 @@ def register_generator(
     source: Callable[[IRModule, Target], str] | None = None,
     replace: bool = False,
 ) -> None:
-    """Makes a generator known to the whole process: C++ finds it as the packed function target.build.<kind>.
+    """Registers a generator for the whole process: C++ finds it as the packed function target.build.<kind>.
 
-    kind: of targets; add_target_kind() makes one of your own.
-    build: gives the path of a shared object that holds the code, or a module loaded from one. It gets a verified module, as
+    kind: a target kind; add_target_kind() registers a new one.
+    build: returns the path of a shared object with the code, or a module loaded from one. It gets a verified module, as
         it was written; ir.lower() is what other generators run first.
     export_library: writes a shared object to a path.
     source: the code as text.
 
-    ValueError when the kind has a generator, unless `replace`, or when there is no such kind.
+    ValueError if the kind has a generator, unless `replace`, or if there is no such kind.
     """
     _native.TargetKind.get(kind)
 
@@ -131,7 +131,7 @@ def register_generator(
             return made.path
         if not isinstance(made, (str, os.PathLike)):
             raise TypeError(
-                f"{kind}: expected a path or a kernpack.Module as what the generator gives, got {type(made).__name__}"
+                f"{kind}: expected the generator to return a path or a kernpack.Module, got {type(made).__name__}"
             )
         return os.fspath(made)
 
@@ -145,6 +145,6 @@ def register_generator(
 
 
 def remove_generator(kind: str) -> None:
-    """Forgets a kind's generator; modules that it made stay."""
+    """Removes a kind's generator; modules that it built stay usable."""
     for name in {f"target.{service}.{kind}" for service in ("build", "export", "source")} & set(kernpack.list_funcs()):
         kernpack.remove_func(name)

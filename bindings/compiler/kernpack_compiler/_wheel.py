@@ -36,7 +36,7 @@ _VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0
 
 
 class Exported(Protocol):
-    """What a wheel needs of a BuiltModule."""
+    """The part of BuiltModule that a wheel needs."""
 
     ir: IRModule
     checked: bool
@@ -55,16 +55,16 @@ def export_wheel(
     target: TargetSpec | None = None,
     summary: str = "Kernels that Kernpack generated",
 ) -> Path:
-    """Writes a wheel of the modules to a folder, and gives its path. Modules of one name load as one: functions of different
-    names, or the same for different targets.
+    """Writes a wheel of the modules to a folder, and returns its path. Modules of one name load as one: with functions of
+    different names, or the same functions for different targets.
 
     name: of the package, "my-kernels"; kernpack.load("my_kernels") finds it once the wheel is installed.
     version: as in PyPI's rules (PEP 440).
-    target: what the modules in the wheel are compiled for, "llvm -mtriple=aarch64-linux-gnu" for another machine; None is
-        what each was built for.
+    target: the target of the modules in the wheel, "llvm -mtriple=aarch64-linux-gnu" for another machine; None: each
+        module's own.
 
     The wheel is for every Python and tagged by the machine and the oldest system that its code runs on. Needs kernpack-sdk
-    with auditwheel and wheel (ImportError otherwise). ValueError for a name or version that no wheel may have; errors of
+    with auditwheel and wheel (ImportError otherwise). ValueError for an invalid name or version; errors of
     export_library() for a target.
     """
     if not re.fullmatch(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):

@@ -71,9 +71,9 @@ void BindBuild(py::module_& module) {
              "The code that the generator of the target's kind writes, for a person to read.");
   module.def("list_generators", &sdk::ListGenerators, "Target kinds that code can be built for, sorted.");
   module.def("add_target_kind", &AddTargetKind, py::arg("name"), py::arg("device"), py::arg("options") = py::dict(),
-             R"(Makes a kind of target known: what code for a device is generated for.
+             R"(Registers a target kind, for which code can then be generated.
 
-device: the name of the device's type, of a backend or known before. options: defaults, whose types they get.)");
+device: the name of a device type, of a backend or built in. options: the default of each option, which also sets its type.)");
 }
 
 }  // namespace kernpack::compiler

@@ -23,7 +23,7 @@ CompilationConfig MakeCompilationConfig(const py::iterable& targets,
 void BindCompilationConfig(py::module_& module) {
   py::class_<CompilationConfig>(
       module, "CompilationConfig",
-      "The targets of one compilation: the host's, each device's, and what an open part means.")
+      "The targets of one compilation: of the host, of each device, and the defaults for what is left open.")
       .def(py::init(&MakeCompilationConfig), py::arg("targets"), py::arg("default_device_type") = py::none())
       .def_property_readonly("host_target", &CompilationConfig::host_target)
       .def_property_readonly("host_virtual_device", &CompilationConfig::host_virtual_device)
@@ -38,7 +38,8 @@ void BindCompilationConfig(py::module_& module) {
           [](const CompilationConfig& config, const std::string& device_type) {
             return config.FindPrimitiveTargetForDeviceType(ToDeviceType(device_type));
           },
-          py::arg("device_type"), "The first for that device type; ValueError that lists those there are.")
+          py::arg("device_type"),
+          "The first target for that device type; a ValueError that lists the targets if there is none.")
       .def("find_primitive_target_for_kind", &CompilationConfig::FindPrimitiveTargetForKind, py::arg("kind"))
       .def(
           "canonical_target",

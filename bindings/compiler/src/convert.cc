@@ -25,7 +25,8 @@ constexpr int kMostNesting = 32;  // more than any target has: lists in themselv
 
 AttrValue AttributeOf(py::handle value, int depth) {
   if (depth > kMostNesting)
-    KP_THROW(ValueError) << "target: dicts and lists nested deeper than " << kMostNesting << "; does one hold itself?";
+    KP_THROW(ValueError) << "target: dicts and lists nested deeper than " << kMostNesting
+                         << "; does one contain itself?";
   if (value.is_none()) return {};
   if (py::isinstance<Target>(value)) return value.cast<Target>();
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();

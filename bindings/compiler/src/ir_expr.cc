@@ -117,7 +117,7 @@ void BindNamed(py::module_& module) {
         Row{"minimum", Op::kMinimum, "The smaller; NaN if either is."},
         Row{"maximum", Op::kMaximum, "The larger; NaN if either is."}, Row{"pow", Op::kPow, "x to the power of y."},
         Row{"truncdiv", Op::kDiv, "Quotient toward zero; of integers 0 when y is 0."},
-        Row{"truncmod", Op::kRem, "What truncdiv leaves; has the sign of x."}}) {
+        Row{"truncmod", Op::kRem, "Remainder of truncdiv; has the sign of x."}}) {
     module.def(
         row.name, [op = row.op](const py::object& a, const py::object& b) { return Both(op, a, b); }, py::arg("x"),
         py::arg("y"), row.doc);
@@ -127,7 +127,7 @@ void BindNamed(py::module_& module) {
 void BindForms(py::module_& module) {
   module.def(
       "cast", [](py::handle type, py::handle value) { return CastTo(ToType(type), value); }, py::arg("type"),
-      py::arg("x"), "The value as another type; of a number the constant, which has to fit.");
+      py::arg("x"), "Converts a value to another type. A Python number becomes a constant, which must fit.");
   module.def(
       "bitcast", [](py::handle type, const Expr& value) { return Bitcast(ToType(type), value); }, py::arg("type"),
       py::arg("x"), "The same bits as another type of the same width.");
@@ -145,12 +145,12 @@ void BindForms(py::module_& module) {
       py::arg("base"), py::arg("stride"), py::arg("lanes"), "base + lane * stride.");
   module.def(
       "strict", [](py::handle value) { return Strict(ToExpr(value)); }, py::arg("x"),
-      "The value, its float operations as they are written whatever a target's fast-math options allow.");
+      "The value; its float operations are exempt from the target's fast-math options.");
   module.def("shuffle", &ir::Shuffle, py::arg("a"), py::arg("b"), py::arg("lanes"),
-             "Lanes of a, and from a.type.lanes on of b.");
+             "Selects lanes: numbers below a.type.lanes are lanes of a, the others lanes of b.");
   module.def(
       "lanes", [](const std::string& op, const Expr& v) { return ReduceLanes(ToOp(op), v); }, py::arg("op"),
-      py::arg("x"), "Joins the lanes of a vector, halves with halves.");
+      py::arg("x"), "Reduces the lanes of a vector to one value; each step joins the two halves.");
   module.def("extern", &ExternOf, py::arg("name"), py::arg("type"),
              "Calls a C function of scalars that has no effects.");
   module.def(

@@ -133,7 +133,7 @@ std::vector<std::vector<int64_t>> ResultShapes(const IRModule& module, const std
 void BindIrInterpret(py::module_& module) {
   py::class_<View>(module, "View").def(py::init<uint64_t, std::vector<int64_t>, std::vector<int64_t>, py::handle>());
   py::class_<Kept>(module, "PersistentMemory",
-                   "What functions keep between calls of the interpreter: pass the same one again.")
+                   "Memory that functions keep between calls of the interpreter; pass the same one to each call.")
       .def(py::init<>());
   module.def("result_shapes", &ResultShapes);
   module.def("interpret", [](const IRModule& m, const std::string& name, const py::list& values, Kept& kept,

@@ -80,13 +80,13 @@ void BindFunction(py::module_& module) {
       .def_property_readonly("target", [](const Function& f) { return OrNone(f.node->target); })
       .def_property_readonly(
           "signature", [](const Function& f) { return OrNone(f.node->signature); },
-          "The contract's text where it is given; None: it is derived.")
+          "The contract's text if it was given; None: it is derived.")
       .def_property_readonly(
           "gradient", [](const Function& f) { return OrNone(f.node->gradient); },
           "The function that computes its gradient.")
       .def(
           "__eq__", [](const Function& a, const Function& b) { return Equal(*a.node, *b.node); }, py::is_operator(),
-          "Structural: names of what is bound inside do not count.")
+          "Structural equality: names bound inside the function don't count.")
       .def("__hash__", [](const Function& f) { return Hash(*f.node); })
       .def("__str__", [](const Function& f) { return Print(*f.node); })
       .def("__repr__", [](const Function& f) { return "<ir.PrimFunc " + f.node->name + ">"; })
@@ -103,7 +103,7 @@ target: what it is compiled for where the caller does not say. str() is the text
       .def(py::init(&MakeIRModule), py::arg("functions") = std::vector<Function>(), py::arg("name") = "module",
            py::arg("target") = py::none())
       .def_static("parse", &ir::Parse, py::arg("text"),
-                  "The module of a text. ValueError or TypeError: \"line 3, column 9: expected ..., got ...\".")
+                  "Parses a module. ValueError or TypeError: \"line 3, column 9: expected ..., got ...\".")
       .def_readonly("name", &IRModule::name)
       .def_property_readonly("target", [](const IRModule& m) { return OrNone(m.target); })
       .def_property_readonly("functions", &Functions)

@@ -38,7 +38,7 @@ IRModule LowerAll(const IRModule& module, const py::object& observe, bool checke
 }  // namespace
 
 void BindIrPass(py::module_& module) {
-  module.def("pass_names", &PassNames, "What lower() runs, in order.");
+  module.def("pass_names", &PassNames, "Names of the passes that lower() runs, in order.");
   module.def("run_pass", &RunPass, py::arg("module"), py::arg("name"),
              "The module after one pass. ValueError for a name that pass_names() does not have.");
   module.def(

@@ -51,7 +51,7 @@ std::shared_ptr<BufferNode> Reduce(StageBuilder& p, const std::string& name, con
 
 void BindStages(py::module_& module) {
   py::class_<StageBuilder>(module, "StageProgram",
-                           R"(What a function computes, without loops; a Schedule says how it runs.
+                           R"(A function without loops, as formulas for its elements; a Schedule determines how it runs.
 
 Each stage is one tensor: compute() gives its elements, reduce() joins values for each.)")
       .def(py::init<std::string>(), py::arg("name"), PlacesErrors())

@@ -86,7 +86,7 @@ struct Body {
 Body CloseBlock() {
   std::vector<Block>& open = OpenBlocks();
   if (open.size() == 1)
-    KP_THROW(RuntimeError) << "ir: a block ends that is not open; write it as `with ir.serial(n) as i:`";
+    KP_THROW(RuntimeError) << "ir: the end of a block that isn't open; write it as `with ir.serial(n) as i:`";
   Body body{std::move(open.back())};
   open.pop_back();
   return body;
@@ -173,7 +173,7 @@ void BindIrTrace(py::module_& module) {
   });
   module.def("thread_index", &ir::ThreadIndex);
   module.def("block_index", &ir::BlockIndex);
-  module.def("let", &LetOf, py::arg("value"), py::arg("name") = "t", "Computes a value once; use what this gives.");
+  module.def("let", &LetOf, py::arg("value"), py::arg("name") = "t", "Computes a value once; use what this returns.");
   module.def(
       "check",
       [](py::handle condition, const std::string& message, const std::string& kind, py::handle values) {

@@ -48,10 +48,11 @@ py::list Options(const TargetKind& kind) {
 
 void BindKind(py::module_& module) {
   py::class_<TargetKind, std::unique_ptr<TargetKind, py::nodelete>>(
-      module, "TargetKind", "What code is generated for: which device runs it, which options it has.")
+      module, "TargetKind", "The target of generated code: the device that runs it, and its options.")
       .def_static(
           "get", [](const std::string& name) { return &TargetKind::Get(name); }, py::arg("name"),
-          py::return_value_policy::reference, "The kind of that name; ValueError with the nearest when there is none.")
+          py::return_value_policy::reference,
+          "The kind of that name; a ValueError with a similar name if there is none.")
       .def_static("list", &TargetKind::List, "Names of all kinds, sorted.")
       .def_property_readonly("name", &TargetKind::name)
       .def_property_readonly("device_type", [](const TargetKind& kind) { return DeviceTypeName(kind.device_type()); })
@@ -66,7 +67,7 @@ void BindKind(py::module_& module) {
 
 void BindTags(py::module_& module) {
   module.def("list_tags", &TargetTag::List, "Names of real devices that Target takes, sorted.");
-  module.def("tag_definition", &TargetTag::Get, py::arg("tag"), "What a tag stands for; None for an unknown one.");
+  module.def("tag_definition", &TargetTag::Get, py::arg("tag"), "The definition of a tag; None for an unknown tag.");
   module.def(
       "add_tag",
       [](std::string tag, py::handle definition, bool replace) {
@@ -77,7 +78,7 @@ void BindTags(py::module_& module) {
         }
       },
       py::arg("tag"), py::arg("definition"), py::arg("replace") = false,
-      "Makes a tag known. ValueError when it is known already, unless `replace`.");
+      "Registers a tag. ValueError if it is registered already, unless `replace`.");
 }
 
 }  // namespace
@@ -89,10 +90,10 @@ void BindTarget(py::module_& module) {
 Takes a kind's name ("cuda"), a tag ("nvidia/h100"), the command-line form ("cuda -arch=sm_90"), JSON, or a dict. Making one
 touches no device. Equal when the canonical forms are; Target(str(t)) == t.)")
       .def(py::init(&MakeTarget), py::arg("spec"), py::arg("host") = py::none())
-      .def_static(
-          "from_device", FromDevice, py::arg("device"), py::arg("config") = py::none(), py::arg("query") = py::none(),
-          "The target of a device (\"cuda:0\"): config over what the device answers over defaults. `query(name)` "
-          "answers in the device's place.")
+      .def_static("from_device", FromDevice, py::arg("device"), py::arg("config") = py::none(),
+                  py::arg("query") = py::none(),
+                  "The target of a device (\"cuda:0\"): attributes come from config, else from the device, "
+                  "else from the defaults. `query(name)` replaces the device.")
       .def_static(
           "current",
           [](bool allow_none) -> std::optional<Target> {
@@ -130,7 +131,7 @@ touches no device. Equal when the canonical forms are; Target(str(t)) == t.)")
       .def("__exit__",
            [](const Target& t, const py::args&) {
              if (Scopes().empty())
-               KP_THROW(RuntimeError) << "Target: " << t.str() << " ends a `with` that did not begin";
+               KP_THROW(RuntimeError) << "Target: " << t.str() << " exits a `with` that was never entered";
              Scopes().pop_back();
            })
       .def(

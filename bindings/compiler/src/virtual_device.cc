@@ -26,9 +26,8 @@ std::optional<std::string> DeviceType(const VirtualDevice& value) {
 }  // namespace
 
 void BindVirtualDevice(py::module_& module) {
-  py::class_<VirtualDevice>(
-      module, "VirtualDevice",
-      R"(Where data lives or code runs, as far as a plan says: device_type ("cuda"), virtual_device_id,
+  py::class_<VirtualDevice>(module, "VirtualDevice",
+                            R"(Constraints on where data is or code runs: device_type ("cuda"), virtual_device_id,
 target, memory_scope; each a value or None, which leaves it open. With a target, the device type is the target's.)")
       .def(py::init(&MakeVirtualDevice), py::arg("device_type") = py::none(), py::arg("virtual_device_id") = py::none(),
            py::arg("target") = py::none(), py::arg("memory_scope") = py::none())
@@ -44,9 +43,9 @@ target, memory_scope; each a value or None, which leaves it open. With a target,
             const KpDLDevice device = value.ToDevice();
             return py::module_::import("kernpack").attr("device")(DeviceTypeName(device.device_type), device.device_id);
           },
-          "kernpack.device(type, id); ValueError when one is open.")
+          "kernpack.device(type, id); ValueError if one is open.")
       .def_static("join", &VirtualDevice::Join, py::arg("a"), py::arg("b"),
-                  "What agrees with both, part by part; None when both constrain a part differently.")
+                  "The value that agrees with both, part by part; None if both constrain a part differently.")
       .def_static("default", &VirtualDevice::Default, py::arg("a"), py::arg("b"), "a, with b's values where a is open.")
       .def(
           "__eq__", [](const VirtualDevice& a, const VirtualDevice& b) { return a == b; }, py::is_operator())

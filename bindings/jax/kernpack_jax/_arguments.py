@@ -22,7 +22,7 @@ _ARRAYS = (jax.Array, np.ndarray, np.generic)
 class Config:
     """Everything about a call that is fixed when its program is compiled, but shapes and dtypes.
 
-    `slots` has one key a parameter: a static argument's, ("none", None), ("tensor", 1), or ("tensors", length).
+    `slots` has one key per parameter: a static argument's, ("none", None), ("tensor", 1), or ("tensors", length).
     """
 
     function: Function

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from kernpack import DType
-from kernpack._dtype_names import full_name
+from kernpack._core import dtype_word
 
 # What JAX narrows while 64-bit types are off, silently for results.
 NEEDS_X64 = frozenset(np.dtype(name) for name in ("int64", "uint64", "float64", "complex128"))
@@ -35,7 +35,7 @@ def of_jax(where: str, dtype: Any) -> str:
 @functools.cache
 def from_name(name: str) -> np.dtype | None:
     """The dtype that JAX has for a contract's name ("bf16"), if it has one."""
-    found = getattr(jnp, "bool_" if name == "bool" else full_name(name), None)
+    found = getattr(jnp, "bool_" if name == "bool" else dtype_word(name), None)
     return None if found is None else np.dtype(found)
 
 

@@ -172,7 +172,9 @@ class CallCheck:
 
     def check_memory(self, where: str, name: str, tensor: Tensor, strided: bool, on_cpu: bool) -> None:
         if _is_insane(self.domain, tensor.shape):
-            raise self.error(ValueError, where, "sizes from 0 whose product fits 64 bits", sizes_text(tensor.shape))
+            raise self.error(
+                ValueError, where, "sizes of at least 0 whose product fits 64 bits", sizes_text(tensor.shape)
+            )
         if self._traced:
             return
         if tensor.strides is not None and not strided:

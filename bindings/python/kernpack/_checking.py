@@ -10,12 +10,12 @@ from kernpack import _core
 
 @contextmanager
 def checking(*, trace: bool = True) -> Iterator[None]:
-    """Checks what kernels do to their arguments, results and scratch memory; what is wrong is a `kernpack.CheckError`.
+    """Checks what kernels do to their arguments, results and scratch memory; raises `kernpack.CheckError` for an error.
 
         with kernpack.checking():
             k.my_op(x)
 
-    It holds for the whole process, all threads, until the last such block is left. `trace`: announce each call on stderr before
+    It applies to the whole process, all threads, until the last such block ends. `trace`: print each call to stderr before
     its kernel runs. KERNPACK_CHECK=1 in the environment is one such block around the whole program,
     KERNPACK_CHECK=quiet one without `trace`.
     """

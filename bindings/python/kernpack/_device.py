@@ -35,10 +35,10 @@ def load_backend(path: Any) -> None:
 
 
 class Stream:
-    """A queue of work of one device; frees itself. Work on different streams may overlap.
+    """A queue of work of one device; freed with its last reference. Work on different streams may overlap.
 
-    `handle` is the driver's own (a cudaStream_t, a cl_command_queue), 0 for the default stream, and the only one where the
-    device has a single queue.
+    `handle` is the driver's handle (a cudaStream_t, a cl_command_queue); 0 is the default stream, the only one of a device
+    with a single queue.
     """
 
     def __init__(self, device: Any, priority: int = 0) -> None:
@@ -64,7 +64,7 @@ class Stream:
         return _core.stream_query(self.device, self.handle)
 
     def wait(self, other: Stream) -> None:
-        """Makes later work on this stream wait for what is queued on `other` now; does not wait itself."""
+        """Makes later work on this stream wait for the work queued on `other` now; returns immediately."""
         if other.device != self.device:
             raise ValueError(f"Stream.wait: this stream is on {self.device}, the other on {other.device}")
         _core.stream_wait(self.device, self.handle, other.handle)

@@ -33,45 +33,38 @@ def plan(name: str, gradients: Sequence[tuple[str, str]], contracts: Mapping[str
 
 
 def _backward(forward: Contract, backward: str, contract: Contract) -> Backward:
-    params, results = _positions(forward.parameters), _positions(forward.results)
+    params, results = _positions("param", forward.parameters), _positions("result", forward.results)
     targets = tuple(_target(params, result.name) for result in contract.results)
     per_item = any(forward.parameters[target].is_list for target in targets)
-    list_name = forward.parameters[targets[0]].name if per_item else ""
-    sources: list[tuple[str, int]] = []
-    optional: set[int] = set()
-    for parameter in contract.parameters:
-        own = parameter.name
-        if saved := _saved(own, params, results):
-            sources.append(saved)
-        elif own.startswith("d_") and own.removeprefix("d_") in results:
-            index = results[own.removeprefix("d_")]
-            sources.append(("cotangent", index))
-            if parameter.optional:
-                optional.add(index)
-        elif per_item and own == f"{list_name}_item":
-            sources.append(("item", targets[0]))
-        elif per_item and own == f"{list_name}_index":
-            sources.append(("index", targets[0]))
-        else:
-            sources.append(("default", 0))
-    return Backward(backward, tuple(sources), frozenset(optional), targets, per_item)
+    known = _positions("cotangent", forward.results, "d_")
+    if per_item:
+        list_name = forward.parameters[targets[0]].name
+        known |= {f"{list_name}_item": ("item", targets[0]), f"{list_name}_index": ("index", targets[0])}
+    sources, optional = _sources(contract, known | results | params, "cotangent")
+    return Backward(backward, sources, optional, targets, per_item)
 
 
-def _positions(declared: Sequence[Parameter | Result]) -> dict[str, int]:
-    return {each.name: i for i, each in enumerate(declared)}
+def _positions(kind: str, declared: Sequence[Parameter | Result], prefix: str = "") -> dict[str, tuple[str, int]]:
+    return {prefix + each.name: (kind, i) for i, each in enumerate(declared)}
 
 
-def _saved(name: str, params: Mapping[str, int], results: Mapping[str, int]) -> tuple[str, int] | None:
-    """What the forward call has under the name: its argument, or its result."""
-    if name in params:
-        return "param", params[name]
-    return ("result", results[name]) if name in results else None
+def _sources(
+    contract: Contract, known: Mapping[str, tuple[str, int]], derivative: str
+) -> tuple[tuple[tuple[str, int], ...], frozenset[int]]:
+    """Where each parameter's value is, by its name; and the numbers of the derivatives that may be None."""
+    sources = tuple(known.get(parameter.name, ("default", 0)) for parameter in contract.parameters)
+    optional = frozenset(
+        index
+        for parameter, (kind, index) in zip(contract.parameters, sources, strict=True)
+        if kind == derivative and parameter.optional
+    )
+    return sources, optional
 
 
-def _target(params: Mapping[str, int], result: str) -> int:
+def _target(params: Mapping[str, tuple[str, int]], result: str) -> int:
     """The parameter whose gradient d_<parameter> is, or d_<parameter>_ where d_<parameter> is taken."""
     name = result.removeprefix("d_")
-    return params[name] if name in params else params[name.removesuffix("_")]
+    return params[name if name in params else name.removesuffix("_")][1]
 
 
 @dataclass(frozen=True)
@@ -96,19 +89,8 @@ def tangent_plan(name: str, jvps: Sequence[tuple[str, str]], contracts: Mapping[
 
 
 def _tangent(forward: Contract, tangent: str, contract: Contract) -> Tangent:
-    params, results = _positions(forward.parameters), _positions(forward.results)
-    sources: list[tuple[str, int]] = []
-    optional: set[int] = set()
-    for parameter in contract.parameters:
-        own = parameter.name
-        if saved := _saved(own, params, results):
-            sources.append(saved)
-        elif own.startswith("t_") and own.removeprefix("t_") in params:
-            index = params[own.removeprefix("t_")]
-            sources.append(("tangent", index))
-            if parameter.optional:
-                optional.add(index)
-        else:
-            sources.append(("default", 0))
-    targets = tuple(results[result.name.removeprefix("t_")] for result in contract.results)
-    return Tangent(tangent, tuple(sources), frozenset(optional), targets)
+    params, results = _positions("param", forward.parameters), _positions("result", forward.results)
+    known = _positions("tangent", forward.parameters, "t_") | results | params
+    sources, optional = _sources(contract, known, "tangent")
+    targets = tuple(results[result.name.removeprefix("t_")][1] for result in contract.results)
+    return Tangent(tangent, sources, optional, targets)

@@ -35,16 +35,16 @@ def load_inline(
 ) -> Module:
     """Compiles source text into a module and loads it. Needs kernpack-sdk and a compiler (CXX, else g++; nvcc for CUDA).
 
-    functions: C++ functions of the source to export, with their signatures (None: untyped); or just their names. Leave it
-        out when the source has its own KP_MODULE and KP_EXPORT lines.
-    name: the module's name when the source does not say.
+    functions: C++ functions of the source to export, with their signatures (None: untyped); or just their names. Omit it
+        if the source has its own KP_MODULE and KP_EXPORT lines.
+    name: the module's name, if the source has no KP_MODULE line.
     extra_flags, extra_link_flags: for the compiler of that language, and for linking. Those of torch.utils.cpp_extension are
         understood as well: extra_cflags (C++), extra_cuda_cflags (nvcc), extra_ldflags, extra_include_paths, with_cuda,
         build_directory (where the result is kept, in place of the cache).
 
-    The result is kept in `cache_dir()` until the source, a header, the compiler, a flag, the processor or anything else that
-    it was made of changes; two processes may do this at once.
-    Raises RuntimeError when it does not compile: what is wrong with a contract, position marked, then the compiler's output.
+    The result is kept in `cache_dir()` until the source, a header, the compiler, a flag, the processor or another input
+    changes; two processes may do this at once.
+    Raises RuntimeError if it does not compile: with the error of a contract, its position marked, then the compiler's output.
     """
     _check_arguments(source, functions, language)
     if with_cuda:

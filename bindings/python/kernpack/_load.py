@@ -36,8 +36,8 @@ def load(
     build: of sources: extra_cflags, extra_cuda_cflags, extra_ldflags, include_paths (or extra_include_paths), verbose,
         build_directory, with_cuda, as torch.utils.cpp_extension has them.
 
-    Raises ImportError or FileNotFoundError when it is not found, OSError or ValueError when it is no sound module.
-    Loading the same content again gives the same functions.
+    Raises ImportError or FileNotFoundError if it is not found, OSError or ValueError if it isn't a valid module.
+    Loading the same content again returns the same functions.
     """
     if build or not isinstance(source, str) or source.endswith(_SOURCES):
         made = _from_sources(source, probe, build)
@@ -118,7 +118,7 @@ def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: 
 
 
 # Those that torch's import has to hear of, in the order of their loads. Modules that are gone by then don't matter: they are looked
-# for when there are twice as many as were left the last time, so that a process that loads one file for ever doesn't grow.
+# for when there are twice as many as were left the last time, so that a process that keeps loading one file doesn't grow.
 _announced: dict[int, weakref.ref[Module]] = {}
 _announced_most = 64
 _loads = itertools.count()

@@ -65,7 +65,7 @@ def _compare(wheel: Wheel, found: metadata.Distribution) -> Iterator[Problem]:
     for file in sorted(set(here.files) - set(wheel.files)):
         yield Problem("extra-file", name, f"{name}: {file} isn't in the lock; {again}")
     for file in _unlisted_objects(wheel, found):
-        yield Problem("extra-file", name, f"{name}: {file} came with no wheel; remove it")
+        yield Problem("extra-file", name, f"{name}: {file} belongs to no wheel; remove it")
 
 
 def _runs_here(wheel: Wheel) -> bool:

@@ -23,7 +23,7 @@ class FunctionInfo(_core.FunctionBase):
 
     @property
     def qualified_name(self) -> str:
-        """ "<module>@<digest>/<function>": what a compiled program stores of it."""
+        """ "<module>@<digest>/<function>": the name that a compiled program stores."""
         return f"{self.module_name}@{self.digest}/{self.name}"
 
     @property
@@ -119,7 +119,7 @@ class Module:
     sdk_version = _Fact()
 
     def __init__(self, capsule: object, source: str, *, by_path: bool) -> None:
-        self._loaded = capsule  # for ever, as the code is
+        self._loaded = capsule  # until the process ends, as the code is
         self._capsule: object | None = capsule
         self._source = source
         self._by_path = by_path

@@ -6,8 +6,7 @@ import sys
 from typing import Any
 
 from kernpack import _core
-from kernpack._core import Tensor
-from kernpack._dtype_names import full_name
+from kernpack._core import Tensor, dtype_word
 
 
 def numpy_facts(array: Any) -> tuple[Any, ...]:
@@ -60,14 +59,14 @@ def numpy_dtype(name: str) -> Any:
     if _core.DType(name).bits < 8:
         raise TypeError(f"NumPy keeps an element of {name} in a byte of its own; pass out= in another framework")
     try:
-        return numpy.dtype(full_name(name))
+        return numpy.dtype(dtype_word(name))
     except TypeError:
         pass
     try:
         import ml_dtypes
     except ImportError:
         raise TypeError(f"NumPy has no dtype for {name} of its own; pip install ml_dtypes") from None
-    scalar = getattr(ml_dtypes, full_name(name), None)
+    scalar = getattr(ml_dtypes, dtype_word(name), None)
     if scalar is None:
         raise TypeError(f"neither NumPy nor ml_dtypes has a dtype for {name}; pass out= in another framework")
     return numpy.dtype(scalar)

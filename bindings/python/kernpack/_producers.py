@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from kernpack._core import Device, Tensor
-from kernpack._dtype_names import full_name
+from kernpack._core import Device, Tensor, dtype_word
 
 _STREAM_DEVICES = {2: 1, 13: 1, 10: 0}  # CUDA, CUDA managed, ROCm: DLPack's number of the default stream
 _MAX_VERSION = (1, 3)
@@ -80,7 +79,7 @@ def empty_like_producer(array_type: type, shape: tuple[int, ...], dtype: str, de
                 "empty(); pass out="
             )
         return None
-    name = full_name(dtype)
+    name = dtype_word(dtype)
     return empty(shape, dtype=getattr(framework, name, name))
 
 

@@ -13,7 +13,7 @@ _TABLE, _JSON, _TRACE = range(3)  # KpProfileText in kernpack/host/host.h
 
 
 class profile:  # noqa: N801  called like a function, as checking() is
-    """Records what kernels take: per operation the count, the time and the bytes of its tensors.
+    """Records calls of kernels: per operation the count, the time and the bytes of its tensors.
 
         with kernpack.profile() as p:
             k.my_op(x)
@@ -21,9 +21,9 @@ class profile:  # noqa: N801  called like a function, as checking() is
         p.save("trace.json")      # for https://ui.perfetto.dev or chrome://tracing
         p.ops                     # the rows, as dicts
 
-    All threads and all ways to call a kernel are seen. Times are those inside the kernel, so without the framework around it; on a
-    device, what it took to queue the work. `file`: where the trace goes when the block is left. `max_events`: what
-    the trace holds; calls beyond are counted. KERNPACK_PROFILE=trace.json in the environment is one such block around the whole
+    It records all threads and all ways to call a kernel. Times are those inside the kernel, without the framework around it; on a
+    device, the time to queue the work. `file`: the trace is written there at the end of the block. `max_events`: the capacity of
+    the trace; further calls are only counted. KERNPACK_PROFILE=trace.json in the environment is one such block around the whole
     program.
     """
 

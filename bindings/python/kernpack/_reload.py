@@ -13,11 +13,11 @@ _T = TypeVar("_T", Module, types.ModuleType)
 
 
 def reload(module: _T) -> _T:
-    """Loads a module's files again, if they changed: `module.op` is then the new code, and functions that were taken out before keep
-    the old one.
+    """Loads a module's files again, if they changed: `module.op` is then the new code; function objects from before keep
+    the old code.
 
-    module: what load() gave, or a Python module, whose kernel modules are reloaded. Returns the same object.
-    Raises what load() raises where the files aren't there or aren't sound; the module stays as it was then.
+    module: a module from load(), or a Python module, whose kernel modules are reloaded. Returns the same object.
+    Raises the errors of load() if the files are missing or invalid; then the module is unchanged.
     """
     if isinstance(module, types.ModuleType):
         for value in list(vars(module).values()):

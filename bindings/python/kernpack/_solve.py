@@ -84,7 +84,7 @@ class Solution(CallCheck):
             )
         got = f"{found}: " if value is Value.OK else ""
         raise ValueError(
-            f"{self.contract.name}: expected workspace = {text} to be bytes from 0, got {got}{values_text(value, (size,), self)}"
+            f"{self.contract.name}: expected workspace = {text} to be at least 0 bytes, got {got}{values_text(value, (size,), self)}"
         )
 
     def check_destination(self, index: int, given: Tensor) -> None:

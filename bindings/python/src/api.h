@@ -1,68 +1,46 @@
-/* Module-level functions, by topic. */
+/* kernpack._core's functions, as api_table.h lists them. Each returns a new reference, or NULL: with a Python exception, or without
+ * one where the host failed and has the error, which the caller then raises. */
 #ifndef KERNPACK_PYTHON_API_H_
 #define KERNPACK_PYTHON_API_H_
 
-#include "base.h"
+#include "api_arguments.h"
+#include "api_table.h"
+#include "values.h"
 
 KPY_HIDDEN extern PyMethodDef kpy_api_methods[];
 
-/* api_module.c */
-KPY_HIDDEN PyObject* kpy_load(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_adopt(PyObject* module, PyObject* address);
-KPY_HIDDEN PyObject* kpy_module_facts(PyObject* module, PyObject* capsule);
-KPY_HIDDEN PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule);
-KPY_HIDDEN PyObject* kpy_module_files(PyObject* module, PyObject* unused);
-KPY_HIDDEN PyObject* kpy_module_jvps(PyObject* module, PyObject* capsule);
-KPY_HIDDEN PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule);
-KPY_HIDDEN PyObject* kpy_module_names(PyObject* module, PyObject* capsule);
-KPY_HIDDEN PyObject* kpy_module_has(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_torch_register(PyObject* module, PyObject* capsule);
-/* function.c */
-KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args);
-/* After the checking mode went on or off, or a profile. */
+#define KPY_PARAMS_0() void
+#define KPY_PARAMS_1(k, n) KpyArg_##k n
+#define KPY_PARAMS_2(k, n, ...) KpyArg_##k n, KPY_PARAMS_1(__VA_ARGS__)
+#define KPY_PARAMS_3(k, n, ...) KpyArg_##k n, KPY_PARAMS_2(__VA_ARGS__)
+#define KPY_PARAMS_4(k, n, ...) KpyArg_##k n, KPY_PARAMS_3(__VA_ARGS__)
+#define KPY_PARAMS_5(k, n, ...) KpyArg_##k n, KPY_PARAMS_4(__VA_ARGS__)
+#define KPY_PARAMS_6(k, n, ...) KpyArg_##k n, KPY_PARAMS_5(__VA_ARGS__)
+#define KPY_DECLARED(count, name, who, result, ...) \
+  KPY_HIDDEN PyObject* kpy_api_##name(KPY_PARAMS_##count(__VA_ARGS__));
+KPY_API(KPY_DECLARED)
+#undef KPY_DECLARED
+
+/* The capsules that stand for a module, a profile and an object in Python. */
+#define KPY_MODULE_CAPSULE "kernpack.module"
+#define KPY_PROFILE_CAPSULE "kernpack.profile"
+#define KPY_OBJECT_CAPSULE "kernpack.object"
+
+/* None, where the host did it; for what a function returns. */
+static inline PyObject* kpy_done(int rc) {
+  PyObject* none = rc == 0 ? Py_None : NULL;
+  Py_XINCREF(none);
+  return none;
+}
+
+/* The host's answer, which is given up. */
+static inline PyObject* kpy_given(int rc, KpAny* answer) {
+  PyObject* object = rc == 0 ? kpy_to_python(answer, NULL) : NULL;
+  if (rc == 0) kp_any_release(answer);
+  return object;
+}
+
+/* function.c: after the checking mode went on or off, or a profile. */
 KPY_HIDDEN void kpy_follow_watchers(void);
-/* jax_programs.c */
-KPY_HIDDEN PyObject* kpy_jax_arrays(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_jax_remember(PyObject* module, PyObject* args);
-/* api_global.c */
-KPY_HIDDEN PyObject* kpy_global_set(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_global_get(PyObject* module, PyObject* name);
-KPY_HIDDEN PyObject* kpy_global_list(PyObject* module, PyObject* unused);
-KPY_HIDDEN PyObject* kpy_global_drop(PyObject* module, PyObject* name);
-/* object_class.c */
-KPY_HIDDEN PyObject* kpy_object_class(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_object_of(PyObject* module, PyObject* capsule);
-/* api_storage.c */
-KPY_HIDDEN PyObject* kpy_storage_stats_json(PyObject* module, PyObject* unused);
-KPY_HIDDEN PyObject* kpy_storage_read(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_storage_write(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_storage_remove(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_storage_keys(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_storage_drop_device(PyObject* module, PyObject* device);
-/* api_profile.c */
-KPY_HIDDEN PyObject* kpy_profile_begin(PyObject* module, PyObject* max_events);
-KPY_HIDDEN PyObject* kpy_profile_end(PyObject* module, PyObject* capsule);
-KPY_HIDDEN PyObject* kpy_profile_text(PyObject* module, PyObject* args);
-/* api_device.c */
-KPY_HIDDEN PyObject* kpy_backend_load(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_backend_info(PyObject* module, PyObject* open);
-KPY_HIDDEN PyObject* kpy_backend_names(PyObject* module, PyObject* unused);
-KPY_HIDDEN PyObject* kpy_device_count(PyObject* module, PyObject* device);
-KPY_HIDDEN PyObject* kpy_device_facts(PyObject* module, PyObject* device);
-KPY_HIDDEN PyObject* kpy_device_property(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_device_reset(PyObject* module, PyObject* device);
-KPY_HIDDEN PyObject* kpy_workspace_stats(PyObject* module, PyObject* unused);
-KPY_HIDDEN PyObject* kpy_workspace_trim(PyObject* module, PyObject* device);
-KPY_HIDDEN PyObject* kpy_stream_new(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_stream_free(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_stream_sync(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_stream_query(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_stream_wait(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_stream_get(PyObject* module, PyObject* device);
-KPY_HIDDEN PyObject* kpy_stream_set(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_empty(PyObject* module, PyObject* args, PyObject* kwargs);
-KPY_HIDDEN PyObject* kpy_tensor_copy(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_tensor_fill(PyObject* module, PyObject* args);
-KPY_HIDDEN PyObject* kpy_tensor_host_view(PyObject* module, PyObject* tensor);
 
 #endif /* KERNPACK_PYTHON_API_H_ */

@@ -1,155 +1,92 @@
 /* Loading modules and listing them. */
-#include "api.h"
-#include "errors.h"
-#include "values.h"
-
 #include <kernpack/host/torch.h>
 
-#define CAPSULE "kernpack.module"
+#include "api.h"
+#include "errors.h"
 
-static const KpLoadedModule* ModuleOf(PyObject* capsule) {
-  return (const KpLoadedModule*)PyCapsule_GetPointer(capsule, CAPSULE);
+static PyObject* Capsule(const KpLoadedModule* loaded) {
+  return PyCapsule_New((void*)(uintptr_t)loaded, KPY_MODULE_CAPSULE, NULL);
 }
 
-PyObject* kpy_load(PyObject* module, PyObject* args) {
-  PyObject *list, *capsule = NULL;
-  unsigned int flags;
+PyObject* kpy_api_load(PyObject* list, uint32_t flags) {
   const KpLoadedModule* loaded;
-  const char** paths;
-  Py_ssize_t i, count;
+  const Py_ssize_t count = PyTuple_Size(list);
+  const char** paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
+  Py_ssize_t i;
   int rc = 0;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "O!I:load", &PyTuple_Type, &list, &flags)) return NULL;
-  count = PyTuple_Size(list);
-  paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
   if (paths == NULL) return PyErr_NoMemory();
   for (i = 0; rc == 0 && i < count; ++i) {
     paths[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(list, i), NULL);
     if (paths[i] == NULL) rc = -1;
   }
   if (rc == 0) {
-    PyThreadState* thread = PyEval_SaveThread(); /* KP_MODULE_INIT may be slow, or call back into Python */
+    Py_BEGIN_ALLOW_THREADS; /* KP_MODULE_INIT may be slow, or call back into Python */
     rc = kp_module_load(paths, (int32_t)count, flags, &loaded);
-    PyEval_RestoreThread(thread);
-    if (rc != 0) {
-      (void)kpy_raise_host("load", rc);
-    } else {
-      capsule = PyCapsule_New((void*)(uintptr_t)loaded, CAPSULE, NULL);
-    }
+    Py_END_ALLOW_THREADS;
   }
   PyMem_Free(paths);
-  return capsule;
+  return rc == 0 ? Capsule(loaded) : NULL;
 }
 
-PyObject* kpy_adopt(PyObject* module, PyObject* address) {
-  const KpModule* table = (const KpModule*)PyLong_AsVoidPtr(address);
+PyObject* kpy_api_adopt(void* address) {
   const KpLoadedModule* loaded;
-  (void)module;
-  if (table == NULL) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "adopt: expected the address of a KpModule, got 0");
-    return NULL;
-  }
-  if (kp_module_adopt(table, &loaded) != 0) return kpy_raise_host("adopt", -1);
-  return PyCapsule_New((void*)(uintptr_t)loaded, CAPSULE, NULL);
+  if (address == NULL) return PyErr_Format(PyExc_ValueError, "adopt: expected the address of a KpModule, got 0");
+  return kp_module_adopt((const KpModule*)address, &loaded) == 0 ? Capsule(loaded) : NULL;
 }
 
-PyObject* kpy_module_facts(PyObject* module, PyObject* capsule) {
-  const KpLoadedModule* loaded = ModuleOf(capsule);
-  (void)module;
-  if (loaded == NULL) return NULL;
-  return Py_BuildValue("(sssss)", kp_module_name(loaded), kp_module_version(loaded), kp_module_path(loaded),
-                       kp_module_digest(loaded), kp_module_sdk_version(loaded));
+PyObject* kpy_api_module_facts(const KpLoadedModule* module) {
+  return Py_BuildValue("(sssss)", kp_module_name(module), kp_module_version(module), kp_module_path(module),
+                       kp_module_digest(module), kp_module_sdk_version(module));
 }
 
-static PyObject* Pairs(PyObject* capsule, const char* what, int (*ask)(const KpLoadedModule*, KpAny*)) {
-  const KpLoadedModule* loaded = ModuleOf(capsule);
-  PyObject* text;
-  KpAny pairs = kp_none();
-  if (loaded == NULL) return NULL;
-  if (ask(loaded, &pairs) != 0) return kpy_raise_host(what, -1);
-  text = kpy_to_python(&pairs, NULL);
-  kp_any_release(&pairs);
-  return text;
+PyObject* kpy_api_module_gradients(const KpLoadedModule* module) {
+  KpAny pairs;
+  return kpy_given(kp_module_gradients(module, &pairs), &pairs);
 }
 
-PyObject* kpy_module_gradients(PyObject* module, PyObject* capsule) {
-  (void)module;
-  return Pairs(capsule, "module_gradients", kp_module_gradients);
+PyObject* kpy_api_module_jvps(const KpLoadedModule* module) {
+  KpAny pairs;
+  return kpy_given(kp_module_jvps(module, &pairs), &pairs);
 }
 
-PyObject* kpy_module_files(PyObject* module, PyObject* unused) {
-  PyObject* text;
-  KpAny files = kp_none();
-  (void)module;
-  (void)unused;
-  if (kp_module_files(&files) != 0) return kpy_raise_host("module_files", -1);
-  text = kpy_to_python(&files, NULL);
-  kp_any_release(&files);
-  return text;
+PyObject* kpy_api_module_files(void) {
+  KpAny files;
+  return kpy_given(kp_module_files(&files), &files);
 }
 
-PyObject* kpy_module_jvps(PyObject* module, PyObject* capsule) {
-  (void)module;
-  return Pairs(capsule, "module_jvps", kp_module_jvps);
-}
-
-/* How many functions there are, or -1 with an exception set: something is wrong with the module's tables. */
-static int32_t Count(PyObject* capsule, int32_t (*count)(const KpLoadedModule*)) {
-  const KpLoadedModule* loaded = ModuleOf(capsule);
+/* How many functions there are, or -1 with an error in the host: something is wrong with the module's tables. */
+static int32_t Count(const KpLoadedModule* module, int32_t (*count)(const KpLoadedModule*)) {
   int32_t found;
-  if (loaded == NULL) return -1;
   kp_error_clear();
-  found = count(loaded);
-  if (found != 0 || !kp_error_pending()) return found;
-  (void)kpy_raise_host("load", -1);
-  return -1;
+  found = count(module);
+  return found == 0 && kp_error_pending() ? -1 : found;
 }
 
-PyObject* kpy_module_has_signatures(PyObject* module, PyObject* capsule) {
-  const int32_t count = Count(capsule, kp_module_signature_count);
-  (void)module;
+PyObject* kpy_api_module_has_signatures(const KpLoadedModule* module) {
+  const int32_t count = Count(module, kp_module_signature_count);
   return count < 0 ? NULL : PyBool_FromLong(count != 0);
 }
 
-PyObject* kpy_module_names(PyObject* module, PyObject* capsule) {
-  const int32_t count = Count(capsule, kp_module_function_count);
-  PyObject* names;
+PyObject* kpy_api_module_names(const KpLoadedModule* module) {
+  const int32_t count = Count(module, kp_module_function_count);
+  PyObject* names = count < 0 ? NULL : PyList_New(count);
   int32_t i;
-  (void)module;
-  if (count < 0) return NULL;
-  names = PyList_New(count);
   for (i = 0; names != NULL && i < count; ++i) {
-    PyList_SetItem(names, i, PyUnicode_FromString(kp_module_function_name(ModuleOf(capsule), i)));
+    PyList_SetItem(names, i, PyUnicode_FromString(kp_module_function_name(module, i)));
   }
   return names;
 }
 
-PyObject* kpy_module_has(PyObject* module, PyObject* args) {
-  PyObject* capsule;
-  KpBytes name;
-  Py_ssize_t size;
-  const KpLoadedModule* loaded;
+PyObject* kpy_api_module_has(const KpLoadedModule* module, KpBytes name) {
   int found;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "Os#:module_has", &capsule, &name.data, &size)) return NULL;
-  name.size = (size_t)size;
-  loaded = ModuleOf(capsule);
-  if (loaded == NULL) return NULL;
   kp_error_clear();
   found =
-      kp_module_function(loaded, name) != NULL || kp_error_pending(); /* its contract may not compile: it is there */
+      kp_module_function(module, name) != NULL || kp_error_pending(); /* its contract may not compile: it is there */
   kp_error_clear();
   return PyBool_FromLong(found);
 }
 
-PyObject* kpy_torch_register(PyObject* module, PyObject* capsule) {
-  const KpLoadedModule* loaded = ModuleOf(capsule);
-  PyObject* name;
-  KpAny value = kp_none();
-  (void)module;
-  if (loaded == NULL) return NULL;
-  if (kp_torch_register(loaded, &value) != 0) return kpy_raise_host("torch_register", -1);
-  name = kpy_to_python(&value, NULL);
-  kp_any_release(&value);
-  return name;
+PyObject* kpy_api_torch_register(const KpLoadedModule* module) {
+  KpAny name;
+  return kpy_given(kp_torch_register(module, &name), &name);
 }

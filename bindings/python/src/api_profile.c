@@ -1,50 +1,28 @@
 /* Profiles, for kernpack.profile(). */
 #include "api.h"
-#include "errors.h"
-#include "values.h"
-
-static const char kCapsule[] = "kernpack.profile";
-
-static KpProfile* ProfileOf(PyObject* capsule) { return (KpProfile*)PyCapsule_GetPointer(capsule, kCapsule); }
 
 static void Free(PyObject* capsule) {
-  kp_profile_free(ProfileOf(capsule));
+  kp_profile_free((KpProfile*)PyCapsule_GetPointer(capsule, KPY_PROFILE_CAPSULE));
   kpy_follow_watchers();
 }
 
-PyObject* kpy_profile_begin(PyObject* module, PyObject* max_events) {
-  const unsigned long long events = PyLong_AsUnsignedLongLong(max_events);
+PyObject* kpy_api_profile_begin(uint64_t max_events) {
   PyObject* capsule;
   KpProfile* profile;
-  (void)module;
-  if (PyErr_Occurred()) return NULL;
-  if (kp_profile_begin(events, &profile) != 0) return kpy_raise_host("profile", -1);
-  capsule = PyCapsule_New(profile, kCapsule, Free);
+  if (kp_profile_begin(max_events, &profile) != 0) return NULL;
+  capsule = PyCapsule_New(profile, KPY_PROFILE_CAPSULE, Free);
   if (capsule == NULL) kp_profile_free(profile);
   kpy_follow_watchers();
   return capsule;
 }
 
-PyObject* kpy_profile_end(PyObject* module, PyObject* capsule) {
-  KpProfile* profile = ProfileOf(capsule);
-  (void)module;
-  if (profile == NULL) return NULL;
-  if (kp_profile_end(profile) != 0) return kpy_raise_host("profile", -1);
-  kpy_follow_watchers();
-  Py_RETURN_NONE;
+PyObject* kpy_api_profile_end(KpProfile* profile) {
+  const int rc = kp_profile_end(profile);
+  if (rc == 0) kpy_follow_watchers();
+  return kpy_done(rc);
 }
 
-PyObject* kpy_profile_text(PyObject* module, PyObject* args) {
-  PyObject *capsule, *text;
-  KpProfile* profile;
-  unsigned int kind;
-  KpAny value;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "OI:profile_text", &capsule, &kind)) return NULL;
-  profile = ProfileOf(capsule);
-  if (profile == NULL) return NULL;
-  if (kp_profile_text(profile, kind, &value) != 0) return kpy_raise_host("profile", -1);
-  text = kpy_to_python(&value, NULL);
-  kp_any_release(&value);
-  return text;
+PyObject* kpy_api_profile_text(KpProfile* profile, uint32_t kind) {
+  KpAny text;
+  return kpy_given(kp_profile_text(profile, kind, &text), &text);
 }

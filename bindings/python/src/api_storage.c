@@ -1,95 +1,45 @@
-/* Keyed storage from Python: the same values that kernels see. */
+/* Keyed storage from Python: the same values that kernels see. Texts in keys stay borrowed from the arguments. */
 #include "api.h"
-#include "classes.h"
-#include "convert.h"
-#include "errors.h"
-#include "values.h"
 
-/* Parses (module, key, scope, device or None, stream); the texts stay borrowed from the arguments. */
-static int ParseKey(PyObject* args, const char* format, KpStorageKey* key, PyObject** value) {
-  PyObject* device;
-  Py_ssize_t module_size, key_size;
-  unsigned long long stream;
-  KpStorageKey zero = {0};
-  *key = zero;
-  if (!PyArg_ParseTuple(args, format, &key->module.data, &module_size, &key->key.data, &key_size, &key->scope, &device,
-                        &stream, value)) {
-    return -1;
-  }
-  key->module.size = (size_t)module_size;
-  key->key.size = (size_t)key_size;
-  key->stream = (void*)(uintptr_t)stream;
-  if (device == Py_None) return 0;
-  if (kpy_device_from(device, &key->device) == 1) return 0;
-  if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "storage: expected a device, got %R", device);
-  return -1;
+static KpStorageKey Key(KpBytes module, KpBytes key, uint32_t scope, KpDLDevice device, void* stream) {
+  KpStorageKey out = {0};
+  out.module = module;
+  out.key = key;
+  out.scope = scope;
+  out.device = device;
+  out.stream = stream;
+  return out;
 }
 
-PyObject* kpy_storage_stats_json(PyObject* module, PyObject* unused) {
-  PyObject* text;
+PyObject* kpy_api_storage_stats(void) {
   KpAny json;
-  (void)module, (void)unused;
-  if (kp_storage_stats(&json) != 0) return kpy_raise_host("storage.stats", -1);
-  text = kpy_to_python(&json, NULL);
-  kp_any_release(&json);
-  return text;
+  return kpy_given(kp_storage_stats(&json), &json);
 }
 
-PyObject* kpy_storage_read(PyObject* module, PyObject* args) {
-  PyObject *object, *unused;
-  KpStorageKey key;
+PyObject* kpy_api_storage_get(KpBytes module, KpBytes key, uint32_t scope, KpDLDevice device, void* stream) {
+  const KpStorageKey at = Key(module, key, scope, device, stream);
   KpAny value;
   int32_t found;
-  (void)module;
-  if (ParseKey(args, "s#s#IOK:storage_get", &key, &unused) != 0) return NULL;
-  if (kp_host()->storage_get(kp_host(), &key, &value, &found) != 0) return kpy_raise_host("storage.get", -1);
-  object = kpy_to_python(&value, NULL);
-  kp_any_release(&value);
+  PyObject* object = kpy_given(kp_host()->storage_get(kp_host(), &at, &value, &found), &value);
   return object == NULL ? NULL : Py_BuildValue("(NN)", PyBool_FromLong(found), object);
 }
 
-PyObject* kpy_storage_write(PyObject* module, PyObject* args) {
-  PyObject* object;
-  KpStorageKey key;
-  KpAny value;
-  int rc;
-  (void)module;
-  if (ParseKey(args, "s#s#IOKO:storage_set", &key, &object) != 0 || kpy_to_any(object, "value", &value) != 0)
-    return NULL;
-  rc = kp_host()->storage_set(kp_host(), &key, &value);
-  kp_any_release(&value);
-  if (rc != 0) return kpy_raise_host("storage.set", rc);
-  Py_RETURN_NONE;
+PyObject* kpy_api_storage_set(KpBytes module, KpBytes key, uint32_t scope, KpDLDevice device, void* stream,
+                              KpAny value) {
+  const KpStorageKey at = Key(module, key, scope, device, stream);
+  return kpy_done(kp_host()->storage_set(kp_host(), &at, &value));
 }
 
-PyObject* kpy_storage_remove(PyObject* module, PyObject* args) {
-  PyObject* unused;
-  KpStorageKey key;
+PyObject* kpy_api_storage_erase(KpBytes module, KpBytes key, uint32_t scope, KpDLDevice device, void* stream) {
+  const KpStorageKey at = Key(module, key, scope, device, stream);
   int32_t erased;
-  (void)module;
-  if (ParseKey(args, "s#s#IOK:storage_erase", &key, &unused) != 0) return NULL;
-  if (kp_host()->storage_erase(kp_host(), &key, &erased) != 0) return kpy_raise_host("storage.erase", -1);
-  return PyBool_FromLong(erased);
+  return kp_host()->storage_erase(kp_host(), &at, &erased) == 0 ? PyBool_FromLong(erased) : NULL;
 }
 
-PyObject* kpy_storage_keys(PyObject* module, PyObject* args) {
-  PyObject *list, *unused;
-  KpStorageKey key;
+PyObject* kpy_api_storage_list(KpBytes module, KpBytes key, uint32_t scope, KpDLDevice device, void* stream) {
+  const KpStorageKey at = Key(module, key, scope, device, stream);
   KpAny keys;
-  (void)module;
-  if (ParseKey(args, "s#s#IOK:storage_list", &key, &unused) != 0) return NULL;
-  if (kp_host()->storage_list(kp_host(), &key, &keys) != 0) return kpy_raise_host("storage.list", -1);
-  list = kpy_to_python(&keys, NULL);
-  kp_any_release(&keys);
-  return list;
+  return kpy_given(kp_host()->storage_list(kp_host(), &at, &keys), &keys);
 }
 
-PyObject* kpy_storage_drop_device(PyObject* module, PyObject* object) {
-  KpDLDevice device;
-  int is = kpy_device_from(object, &device);
-  (void)module;
-  if (is == 0) PyErr_Format(PyExc_TypeError, "storage: expected a device, got %R", object);
-  if (is <= 0) return NULL;
-  if (kp_storage_reset_device(device) != 0) return kpy_raise_host("storage.reset_device", -1);
-  Py_RETURN_NONE;
-}
+PyObject* kpy_api_storage_reset_device(KpDLDevice device) { return kpy_done(kp_storage_reset_device(device)); }

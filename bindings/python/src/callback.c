@@ -72,7 +72,7 @@ static void Invoke(void* argument) {
   PyObject* callable = call->callback->callable;
   call->rc = -1;
   if (callable == NULL) {
-    PyErr_SetString(PyExc_RuntimeError, "a callback was called after Python's garbage collector had taken it");
+    PyErr_SetString(PyExc_RuntimeError, "a callback was called after Python's garbage collector had freed it");
   } else if (Py_EnterRecursiveCall(" in a callback from a kernel") == 0) {
     Py_INCREF(callable);
     call->rc = RunCallable(callable, call->args, call->count, call->result);

@@ -7,6 +7,7 @@
 KPY_HIDDEN PyObject* kpy_tensor_from_object(KpObject* tensor); /* borrowed; a new kernpack.Tensor */
 KPY_HIDDEN PyObject* kpy_tensor_new_borrowed(const KpDLTensor* view);
 KPY_HIDDEN int kpy_tensor_expire(PyObject* tensor);
+KPY_HIDDEN int kpy_is_tensor(PyObject* object);
 KPY_HIDDEN KpObject* kpy_tensor_object(PyObject* tensor); /* borrowed; NULL with an error: expired or no Tensor */
 KPY_HIDDEN int kpy_tensor_keep(PyObject* tensor, KpAny* out); /* an owned TENSOR: the tensor's own */
 KPY_HIDDEN int kpy_tensor_init(PyObject* module);

@@ -1,52 +1,44 @@
 /* kernpack.DType: an element type as kernels see it. */
+#include <string.h>
+
+#include <kernpack/dtype_table.h>
+
+#include "api.h"
 #include "classes.h"
 #include "errors.h"
-#include "hooks.h"
+#include "value_class.h"
 
-typedef struct KpyDType {
-  PyObject_HEAD KpDLDataType dtype;
-} KpyDType;
-
-static PyTypeObject* g_type;
-
-PyObject* kpy_dtype_new(KpDLDataType dtype) {
-  KpyDType* self = (KpyDType*)PyType_GenericAlloc(g_type, 0);
-  if (self != NULL) self->dtype = dtype;
-  return (PyObject*)self;
-}
-
-static int FromName(PyObject* text, KpDLDataType* out) {
+static int FromName(PyObject* text, void* out) {
   KpBytes name;
   Py_ssize_t size;
   name.data = PyUnicode_AsUTF8AndSize(text, &size);
   if (name.data == NULL) return -1;
   name.size = (size_t)size;
-  if (kp_dtype_from_name(name, out) == 0) return 1;
+  if (kp_dtype_from_name(name, (KpDLDataType*)out) == 0) return 1;
   (void)kpy_raise_host("kernpack.dtype", -1);
   return -1;
 }
 
-static PyObject* Named(PyObject* name) {
-  KpDLDataType dtype;
-  return FromName(name, &dtype) == 1 ? kpy_dtype_new(dtype) : NULL;
-}
+static KpyValueClass g_class = {sizeof(KpDLDataType), FromName, NULL, "dtype_name", NULL, NULL};
 
-static int FromForeign(PyObject* object, KpDLDataType* out) {
-  static PyObject* known;
-  PyObject* found = kpy_foreign(&known, object, "dtype_name", Named);
-  if (found == NULL) return PyErr_Occurred() ? -1 : 0;
-  *out = ((KpyDType*)found)->dtype;
-  Py_DECREF(found);
-  return 1;
-}
+PyObject* kpy_dtype_new(KpDLDataType dtype) { return kpy_value_new(&g_class, &dtype); }
+int kpy_dtype_from(PyObject* object, KpDLDataType* out) { return kpy_value_from(&g_class, object, out); }
+static KpDLDataType DTypeOf(PyObject* self) { return *(KpDLDataType*)kpy_value_of(self); }
+static const char* NameOf(PyObject* self) { return kp_dtype_name(DTypeOf(self)); }
+static PyObject* Compare(PyObject* a, PyObject* b, int op) { return kpy_value_compare(&g_class, a, b, op); }
 
-int kpy_dtype_from(PyObject* object, KpDLDataType* out) {
-  if (Py_TYPE(object) == g_type) {
-    *out = ((KpyDType*)object)->dtype;
-    return 1;
+/* "f8_e4m3fn" -> "float8_e4m3fn": what NumPy, ml_dtypes, torch and JAX call it. A name that the table lacks stays as it is. */
+PyObject* kpy_api_dtype_word(KpBytes name) {
+  static const char* const words[][2] = {
+#define WORD(constant, name, word, code, bits) {name, word},
+      KP_DTYPES(WORD) KP_FOREIGN_DTYPES(WORD)
+#undef WORD
+  };
+  size_t i;
+  for (i = 0; i < sizeof words / sizeof *words; ++i) {
+    if (strcmp(name.data, words[i][0]) == 0) return PyUnicode_FromString(words[i][1]);
   }
-  if (PyUnicode_Check(object)) return FromName(object, out);
-  return FromForeign(object, out);
+  return PyUnicode_FromStringAndSize(name.data, (Py_ssize_t)name.size);
 }
 
 static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -62,8 +54,6 @@ static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return kpy_dtype_new(dtype);
 }
 
-static const char* NameOf(PyObject* self) { return kp_dtype_name(((KpyDType*)self)->dtype); }
-
 static PyObject* GetName(PyObject* self, void* unused) {
   (void)unused;
   return PyUnicode_FromString(NameOf(self));
@@ -71,38 +61,23 @@ static PyObject* GetName(PyObject* self, void* unused) {
 
 static PyObject* GetBits(PyObject* self, void* unused) {
   (void)unused;
-  return PyLong_FromLong((long)((KpyDType*)self)->dtype.bits * ((KpyDType*)self)->dtype.lanes);
+  return PyLong_FromLong((long)DTypeOf(self).bits * DTypeOf(self).lanes);
 }
 
 static PyObject* GetItemsize(PyObject* self, void* unused) {
   (void)unused;
-  return PyLong_FromLong(((long)((KpyDType*)self)->dtype.bits * ((KpyDType*)self)->dtype.lanes + 7) / 8);
+  return PyLong_FromLong(((long)DTypeOf(self).bits * DTypeOf(self).lanes + 7) / 8);
 }
 
 static PyObject* Str(PyObject* self) { return PyUnicode_FromString(NameOf(self)); }
 static PyObject* Repr(PyObject* self) { return PyUnicode_FromFormat("kernpack.dtype(\"%s\")", NameOf(self)); }
 
 static Py_hash_t Hash(PyObject* self) {
-  const KpDLDataType dtype = ((KpyDType*)self)->dtype;
+  const KpDLDataType dtype = DTypeOf(self);
   return (Py_hash_t)dtype.code * 65537 + dtype.bits * 257 + dtype.lanes;
 }
 
-static PyObject* Compare(PyObject* a, PyObject* b, int op) {
-  KpDLDataType other, self = ((KpyDType*)a)->dtype;
-  int is, equal;
-  if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-  is = kpy_dtype_from(b, &other);
-  if (is < 0) PyErr_Clear();
-  equal = is == 1 && self.code == other.code && self.bits == other.bits && self.lanes == other.lanes;
-  return PyBool_FromLong(equal == (op == Py_EQ));
-}
-
-static PyObject* Reduce(PyObject* self, PyObject* unused) {
-  (void)unused;
-  return Py_BuildValue("O(s)", (PyObject*)g_type, NameOf(self));
-}
-
-static PyMethodDef kMethods[] = {{"__reduce__", Reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef kMethods[] = {{"__reduce__", kpy_value_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyGetSetDef kGetSet[] = {{"name", GetName, NULL, "As signatures spell it, \"f32\".", NULL},
                                 {"bits", GetBits, NULL, "Bits of one element.", NULL},
                                 {"itemsize", GetItemsize, NULL, "Bytes of one element, rounded up.", NULL},
@@ -118,7 +93,5 @@ int kpy_dtype_init(PyObject* module) {
                          {Py_tp_getset, kGetSet},
                          {Py_tp_doc, "DType(spec): an element type, \"f32\" or any framework's."},
                          {0, NULL}};
-  PyType_Spec spec = {"kernpack.DType", sizeof(KpyDType), 0, Py_TPFLAGS_DEFAULT, slots};
-  g_type = (PyTypeObject*)PyType_FromSpec(&spec);
-  return g_type == NULL ? -1 : PyModule_AddObjectRef(module, "DType", (PyObject*)g_type);
+  return kpy_value_class_init(&g_class, module, "kernpack.DType", slots);
 }

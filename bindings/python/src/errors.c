@@ -50,25 +50,24 @@ int kpy_errors_init(void) {
   return 0;
 }
 
-int kpy_error_register(PyObject* kind, PyObject* type) {
-  if (!PyUnicode_Check(kind) || !PyType_Check(type) ||
-      !PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)PyExc_BaseException)) {
-    PyErr_SetString(PyExc_TypeError, "register_error: expected a kind (str) and an exception class");
-    return -1;
-  }
+static PyObject* Decoded(KpBytes text) { return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace"); }
+
+int kpy_error_register(KpBytes kind, PyObject* type) {
+  PyObject* name = Decoded(kind);
+  const int rc = name == NULL ? -1 : PyDict_SetItem(g_kinds, name, type);
+  Py_XDECREF(name);
   g_last.size = 0;
-  return PyDict_SetItem(g_kinds, kind, type);
+  return rc;
 }
 
-PyObject* kpy_error_class(PyObject* kind) {
-  PyObject* type = PyDict_GetItemWithError(g_kinds, kind);
+PyObject* kpy_error_class(KpBytes kind) {
+  PyObject *name = Decoded(kind), *type = name == NULL ? NULL : PyDict_GetItemWithError(g_kinds, name);
+  Py_XDECREF(name);
   if (type == NULL && PyErr_Occurred()) return NULL;
   if (type == NULL) type = Py_None;
   Py_INCREF(type);
   return type;
 }
-
-static PyObject* Decoded(KpBytes text) { return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace"); }
 
 /* The class of a kind, borrowed; NULL when it is not known, with no error set. */
 static PyObject* FindClass(KpBytes kind) {

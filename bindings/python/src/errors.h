@@ -10,8 +10,8 @@ KPY_HIDDEN PyObject* kpy_raise_any(KpAny* owned_error); /* consumes; NULL */
 KPY_HIDDEN int kpy_raise_from_python(void); /* the Python exception in flight as the host's error; -1 */
 KPY_HIDDEN int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got);
 KPY_HIDDEN int kpy_name_argument(KpyCall* call); /* puts function and argument before the error in flight; KPY_ERROR */
-KPY_HIDDEN int kpy_error_register(PyObject* kind, PyObject* type);
-KPY_HIDDEN PyObject* kpy_error_class(PyObject* kind); /* None where none is registered; a new reference */
+KPY_HIDDEN int kpy_error_register(KpBytes kind, PyObject* type);
+KPY_HIDDEN PyObject* kpy_error_class(KpBytes kind); /* None where none is registered; a new reference */
 KPY_HIDDEN int kpy_errors_init(void);
 
 #endif /* KERNPACK_PYTHON_ERRORS_H_ */

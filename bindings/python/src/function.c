@@ -169,19 +169,12 @@ static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
 }
 
 /* _core.function(module capsule, name, class) -> the interned FunctionInfo; KeyError when there is none. */
-KPY_HIDDEN PyObject* kpy_function_get(PyObject* module, PyObject* args) {
+PyObject* kpy_api_function(const KpLoadedModule* module, KpBytes name, PyTypeObject* type) {
   static PyObject* interned; /* dict: address of the loaded function -> FunctionInfo */
-  PyObject *capsule, *key, *found;
-  PyTypeObject* type;
-  KpBytes name;
-  Py_ssize_t size;
   const KpLoadedFunction* loaded;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "Os#O!:function", &capsule, &name.data, &size, &PyType_Type, &type)) return NULL;
-  name.size = (size_t)size;
+  PyObject *key, *found;
   kp_error_clear();
-  loaded = kp_module_function((const KpLoadedModule*)PyCapsule_GetPointer(capsule, "kernpack.module"), name);
-  if (PyErr_Occurred()) return NULL;
+  loaded = kp_module_function(module, name);
   if (loaded == NULL && kp_error_pending()) return kpy_raise_host(name.data, -1);
   if (loaded == NULL) return PyErr_Format(PyExc_KeyError, "%s", name.data);
   if (!PyType_IsSubtype(type, kpy_function_type()))

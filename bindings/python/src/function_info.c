@@ -117,7 +117,7 @@ static PyObject* GetParameters(PyObject* self, void* unused) {
   return tuple;
 }
 
-/* _bind(args tuple, kwargs dict): one value a parameter, defaults filled in, as the call itself would bind them. For the
+/* _bind(args tuple, kwargs dict): one value per parameter, defaults filled in, as the call itself would bind them. For the
  * frameworks' own paths (kernpack.jax), which have no destinations. */
 static PyObject* Bind(PyObject* self, PyObject* arguments) {
   KpyFunction* f = (KpyFunction*)self;
@@ -178,10 +178,10 @@ static PyMethodDef kMethods[] = {{"_signature_json", SignatureJson, METH_NOARGS,
 
 static PyGetSetDef kGetSet[] = {
     {"name", GetName, NULL, "The function's name.", NULL},
-    {"module_name", GetModuleName, NULL, "Name of the module it belongs to.", NULL},
+    {"module_name", GetModuleName, NULL, "The name of its module.", NULL},
     {"text", GetText, NULL, "The contract as its author wrote it; None: untyped.", NULL},
     {"doc", GetDoc, NULL, "The author's description, or None.", NULL},
-    {"attributes", GetAttributes, NULL, "What its author added, by key.", NULL},
+    {"attributes", GetAttributes, NULL, "Attributes that its author added, by key.", NULL},
     {"cxx_types", GetCxxTypes, NULL, "C++ types of an untyped function, or None.", NULL},
     {"callable", GetCallable, NULL, "The builtin that calls it.", NULL},
     {"parameters", GetParameters, NULL, "((name, kind, flags, has_default, default), ...)", NULL},

@@ -104,7 +104,8 @@ static int CanBeSeen(const KpyCall* call) {
 static int GuardUnknown(KpyCall* call) {
   PyObject* answer;
   int traced;
-  if (CanBeSeen(call)) return Divert(call, "only torch's dispatcher knows who watches (docs/private.md)");
+  if (CanBeSeen(call))
+    return Divert(call, "without the hooks, this call must go through torch's dispatcher (docs/private.md)");
   answer = kpy_helper("torch_is_traced", NULL);
   traced = Truth(answer);
   if (traced < 0) return KPY_ERROR;
@@ -121,7 +122,7 @@ static int GuardWatched(KpyCall* call, const KpyTorchWatchers* watchers) {
     return Divert(call, "a torch function mode is active; leave it first");
   if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* their own tensors have no memory */
   if (keys != 0) return Divert(call, kTraced);
-  return CanBeSeen(call) && watchers->profiled ? Divert(call, "a profiler records") : KPY_OK;
+  return CanBeSeen(call) && watchers->profiled ? Divert(call, "a profiler is recording") : KPY_OK;
 }
 
 /* What watches operators must see this one: a kernel called behind its back would be missed. */

@@ -25,7 +25,7 @@ KPY_HIDDEN int kpy_torch_only_gradients(void);
 /* Whether one of the tensors may carry a tangent; sure only when it says 0. Other objects have none. */
 KPY_HIDDEN int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count);
 
-/* Whether grad mode is on; asked of torch once a call. */
+/* Whether grad mode is on; torch is asked once per call. */
 KPY_HIDDEN void kpy_torch_ask_autograd(KpyCall* call);
 static inline int kpy_torch_grad_mode(KpyCall* call) {
   if (!call->torch_autograd_asked) kpy_torch_ask_autograd(call);

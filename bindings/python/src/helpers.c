@@ -39,21 +39,3 @@ PyObject* kpy_helper(const char* name, const char* format, ...) {
   Py_DECREF(function);
   return result;
 }
-
-PyObject* kpy_foreign(PyObject** known, PyObject* object, const char* helper, PyObject* (*make)(PyObject* name)) {
-  PyObject *found, *name;
-  if (*known == NULL && (*known = PyDict_New()) == NULL) return NULL;
-  found = PyDict_GetItemWithError(*known, object);
-  if (found != NULL) {
-    Py_INCREF(found);
-    return found;
-  }
-  PyErr_Clear(); /* unhashable: the helper still looks */
-  name = kpy_helper(helper, "(O)", object);
-  if (name != NULL && name != Py_None) {
-    found = make(name);
-    if (found != NULL && PyDict_SetItem(*known, object, found) != 0) PyErr_Clear();
-  }
-  Py_XDECREF(name);
-  return found;
-}

@@ -1,6 +1,7 @@
 /* Calls that the fast path must not take go to a framework's own path: kernpack.torch and kernpack.jax register one each. */
 #include <string.h>
 
+#include "api.h"
 #include "frame.h"
 #include "hooks.h"
 
@@ -11,18 +12,11 @@ PyObject* kpy_hook(const char* name) {
   return hook;
 }
 
-PyObject* kpy_set_hook(PyObject* module, PyObject* args) {
-  const char* name;
-  PyObject* hook;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "sO:set_hook", &name, &hook)) return NULL;
+PyObject* kpy_api_set_hook(KpBytes framework, PyObject* hook) {
+  const char* name = framework.data;
   if (g_hooks == NULL && (g_hooks = PyDict_New()) == NULL) return NULL;
-  if (hook == Py_None) {
-    if (PyDict_GetItemString(g_hooks, name) != NULL && PyDict_DelItemString(g_hooks, name) != 0) return NULL;
-  } else if (PyDict_SetItemString(g_hooks, name, hook) != 0) {
-    return NULL;
-  }
-  Py_RETURN_NONE;
+  if (hook != NULL) return kpy_done(PyDict_SetItemString(g_hooks, name, hook));
+  return kpy_done(PyDict_GetItemString(g_hooks, name) == NULL ? 0 : PyDict_DelItemString(g_hooks, name));
 }
 
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {

@@ -196,23 +196,16 @@ static int IsSound(PyObject* values, PyObject* kwnames, PyObject* order) {
   return 1;
 }
 
-PyObject* kpy_jax_remember(PyObject* module, PyObject* args) {
-  PyObject *info, *values, *kwnames, *order, *program;
+PyObject* kpy_api_jax_remember(KpyFunction* f, PyObject* values, PyObject* kwnames, PyObject* order, PyObject* program,
+                               int waits) {
   KpyJaxProgram *p, **link;
-  int waits, length = 0;
-  KpyFunction* f;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "O!O!O!O!Op:jax_remember", kpy_function_type(), &info, &PyTuple_Type, &values,
-                        &PyTuple_Type, &kwnames, &PyTuple_Type, &order, &program, &waits)) {
-    return NULL;
-  }
+  int length = 0;
   if (!IsSound(values, kwnames, order)) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "jax_remember: the arguments do not fit each other");
     return NULL;
   }
   p = New(program, values, kwnames, order, waits);
   if (p == NULL) return PyErr_NoMemory();
-  f = (KpyFunction*)info;
   p->next = f->jax_programs;
   f->jax_programs = p;
   kpy_choose_entry(f);
@@ -226,13 +219,10 @@ PyObject* kpy_jax_remember(PyObject* module, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-PyObject* kpy_jax_arrays(PyObject* module, PyObject* args) {
-  PyObject *type, *restored;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "O!O:jax_arrays", &PyType_Type, &type, &restored)) return NULL;
-  Py_INCREF(type); /* kept, as are the programs, until the process ends */
+PyObject* kpy_api_jax_arrays(PyTypeObject* array, PyObject* restored) {
+  Py_INCREF((PyObject*)array); /* kept, as are the programs, until the process ends */
   Py_INCREF(restored);
-  g_array = (PyTypeObject*)type;
+  g_array = array;
   g_restored = restored;
-  Py_RETURN_NONE;
+  return kpy_done(0);
 }

@@ -5,30 +5,26 @@
 #include "errors.h"
 #include "frame.h"
 
-#define CAPSULE "kernpack.object"
-
 static PyObject* g_classes; /* type index -> callable(kernpack.Object) */
 
-static void ReleaseCapsule(PyObject* capsule) { kp_release((KpObject*)PyCapsule_GetPointer(capsule, CAPSULE)); }
+static void ReleaseCapsule(PyObject* capsule) {
+  kp_release((KpObject*)PyCapsule_GetPointer(capsule, KPY_OBJECT_CAPSULE));
+}
 
 PyObject* kpy_object_capsule(KpObject* object) {
-  PyObject* capsule = PyCapsule_New(object, CAPSULE, ReleaseCapsule);
+  PyObject* capsule = PyCapsule_New(object, KPY_OBJECT_CAPSULE, ReleaseCapsule);
   if (capsule != NULL) kp_retain(object);
   return capsule;
 }
 
-PyObject* kpy_object_of(PyObject* module, PyObject* capsule) {
-  KpObject* object = (KpObject*)PyCapsule_GetPointer(capsule, CAPSULE);
-  (void)module;
-  return object == NULL ? NULL : kpy_object_wrap(object);
-}
+PyObject* kpy_api_object_of(KpObject* object) { return kpy_object_wrap(object); }
 
 static int ConvertObject(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   PyObject* capsule = PyObject_CallMethod(object, "__kernpack_object__", NULL);
   KpObject* body;
   (void)slot;
   if (capsule == NULL || kpy_call_keep_object(call, capsule) != 0) return KPY_ERROR;
-  body = (KpObject*)PyCapsule_GetPointer(capsule, CAPSULE);
+  body = (KpObject*)PyCapsule_GetPointer(capsule, KPY_OBJECT_CAPSULE);
   if (body == NULL) return KPY_ERROR;
   out->type_index = body->type_index;
   out->small_len = 0;
@@ -42,22 +38,16 @@ int kpy_resolve_object(PyObject* object, KpySlot* out) {
   return 1;
 }
 
-PyObject* kpy_object_class(PyObject* module, PyObject* args) {
-  KpBytes key;
-  Py_ssize_t size;
-  PyObject *callable, *index;
+PyObject* kpy_api_object_class(KpBytes type_key, PyObject* callable) {
+  PyObject* index;
   int32_t type_index;
   int rc;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "s#O:object_class", &key.data, &size, &callable)) return NULL;
-  key.size = (size_t)size;
-  if (kp_host()->type_index(kp_host(), key, &type_index) != 0) return kpy_raise_host("object_class", -1);
+  if (kp_host()->type_index(kp_host(), type_key, &type_index) != 0) return NULL;
   if (g_classes == NULL && (g_classes = PyDict_New()) == NULL) return NULL;
   index = PyLong_FromLong(type_index);
   rc = index == NULL ? -1 : PyDict_SetItem(g_classes, index, callable);
   Py_XDECREF(index);
-  if (rc != 0) return NULL;
-  Py_RETURN_NONE;
+  return kpy_done(rc);
 }
 
 PyObject* kpy_object_wrap(KpObject* object) {

@@ -103,6 +103,8 @@ int kpy_tensor_keep(PyObject* tensor, KpAny* out) {
   return 0;
 }
 
+int kpy_is_tensor(PyObject* object) { return Py_TYPE(object) == g_type; }
+
 KpObject* kpy_tensor_object(PyObject* tensor) {
   if (Py_TYPE(tensor) != g_type) {
     PyErr_SetString(PyExc_TypeError, "expected a kernpack.Tensor");
@@ -263,7 +265,8 @@ static PyObject* CopyFrom(PyObject* self, PyObject* source) { return kpy_helper(
 
 static PyMethodDef kMethods[] = {
     {"to", (PyCFunction)(void (*)(void))To, METH_VARARGS | METH_KEYWORDS,
-     "to($self, device, scope=None)\n--\n\nThis tensor on a device: itself where it is there, else a compact copy."},
+     "to($self, device, scope=None)\n--\n\nThis tensor on a device: itself if it is there already, else a compact "
+     "copy."},
     {"copy_", CopyFrom, METH_O,
      "copy_($self, source, /)\n--\n\nCopies the elements of a tensor or array of the same shape and dtype, from any "
      "device. Returns self."},
@@ -273,13 +276,13 @@ static PyMethodDef kMethods[] = {
     {"__dlpack_device__", kpy_tensor_dlpack_device, METH_NOARGS,
      "__dlpack_device__($self)\n--\n\n(device type, device id)"},
     {"numpy", Numpy, METH_NOARGS,
-     "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory, where that is the CPU's to read."},
+     "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory, which the CPU must be able to read."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef kGetSet[] = {{"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
                                 {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
                                 {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
-                                {"device", GetDevice, NULL, "Where the memory is, a kernpack.Device.", NULL},
+                                {"device", GetDevice, NULL, "The device of the memory, a kernpack.Device.", NULL},
                                 {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
                                 {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
@@ -292,7 +295,7 @@ int kpy_tensor_init(PyObject* module) {
                          {Py_sq_length, (void*)Length},
                          {Py_bf_getbuffer, (void*)kpy_tensor_get_buffer},
                          {Py_bf_releasebuffer, (void*)kpy_tensor_release_buffer},
-                         {Py_tp_doc, "A tensor of the host's own: NumPy, PyTorch and JAX take it without a copy."},
+                         {Py_tp_doc, "A tensor of Kernpack's host. NumPy, PyTorch and JAX accept it without a copy."},
                          {0, NULL}};
   PyType_Spec spec = {"kernpack.Tensor", sizeof(KpyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots};

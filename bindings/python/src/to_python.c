@@ -125,7 +125,7 @@ PyObject* kpy_to_python(const KpAny* value, const KpyFamily* family) {
       return PyBytes_FromStringAndSize(value->v.v_bytes, (Py_ssize_t)value->small_len);
     case KP_TYPE_BYTE_ARRAY_PTR: {
       const KpBytes* bytes = (const KpBytes*)value->v.v_ptr;
-      if (bytes == NULL) return PyErr_Format(PyExc_ValueError, "kernpack: borrowed bytes at NULL");
+      if (bytes == NULL) return PyErr_Format(PyExc_ValueError, "kernpack: the borrowed bytes are NULL");
       return PyBytes_FromStringAndSize(bytes->data, (Py_ssize_t)bytes->size);
     }
     default:

@@ -22,9 +22,9 @@ __all__ = ["Operators", "ops"]
 
 
 def ops(module: Any) -> Operators:
-    """The functions of a loaded module as torch calls them: `ops(k).rms_norm(x, w)` goes through torch's dispatcher always.
+    """The functions of a loaded module as torch operators: `ops(k).rms_norm(x, w)` always goes through torch's dispatcher.
 
-    `ops(k).namespace` is where the operators are: `torch.ops.<namespace>.rms_norm`, with the overloads `default` and `out`.
+    `ops(k).namespace` is the operators' namespace: `torch.ops.<namespace>.rms_norm`, with the overloads `default` and `out`.
     """
     return operators(module)
 

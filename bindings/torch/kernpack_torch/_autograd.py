@@ -51,7 +51,7 @@ def kernel(
     record: Callable[[tuple[Any, ...]], Any],
     with_tangents: Callable[[tuple[Any, ...]], Any],
 ) -> Callable[..., Any]:
-    """The kernel of `op`: record and with_tangents take one value a parameter, and give what the operator returns."""
+    """The kernel of `op`: record and with_tangents take one value per parameter, and give what the operator returns."""
     return _define(contract, op, _KERNEL, _record=record, _with_tangents=with_tangents)
 
 

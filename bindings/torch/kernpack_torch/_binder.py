@@ -41,7 +41,7 @@ def bind(
 
 
 def forward_to(contract: Contract, op: Any, with_results: bool = False) -> Callable[..., Any]:
-    """A function of one value a parameter (and result) that calls `op`, keyword-only ones by keyword."""
+    """A function of one value per parameter (and result) that calls `op`, keyword-only ones by keyword."""
     names = [param.name for param in contract.parameters]
     results = [result.name for result in contract.results] if with_results else []
     parts = [arguments(contract, names), *(f"{name}={name}" for name in results)]

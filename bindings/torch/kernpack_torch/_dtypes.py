@@ -6,13 +6,13 @@ import functools
 
 import torch
 from kernpack import DType
-from kernpack._dtype_names import full_name
+from kernpack._core import dtype_word
 
 
 @functools.cache
 def of_name(name: str) -> torch.dtype:
     """torch's dtype of a contract's name. Of those below a byte torch has the names, but no tensors."""
-    dtype = getattr(torch, full_name(name), None) if DType(name).bits >= 8 else None
+    dtype = getattr(torch, dtype_word(name), None) if DType(name).bits >= 8 else None
     if dtype is None:
         raise TypeError(f"torch has no dtype {name}")
     found: torch.dtype = dtype

@@ -64,7 +64,7 @@ def _tags(function: Function) -> list[Any]:
 
 
 def _positions(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """One value a parameter. torch gives an operator's kernels what its caller wrote, without defaults."""
+    """One value per parameter. torch gives an operator's kernels what its caller wrote, without defaults."""
     values = list(args)
     for param in function.contract.parameters[len(args) :]:
         values.append(kwargs.get(param.name, param.default))

@@ -181,13 +181,19 @@ static int read_sizes(Gguf* file, uint64_t count, uint64_t* alignment) {
   return 0;
 }
 
+/* Values and bytes of a block. */
+static const struct {
+  Format format;
+  uint32_t values, bytes;
+} kBlocks[] = {{F32, 1, 4}, {Q4_0, 32, 18}, {Q4_1, 32, 20}, {Q8_0, 32, 34}, {Q4_K, 256, 144}, {Q6_K, 256, 210}};
+
 uint64_t gguf_row_bytes(uint32_t format, uint64_t columns) {
-  if (format == F32) return columns * 4;
-  if (columns % 32) return 0;
-  return format == Q4_0   ? columns / 32 * 18
-         : format == Q4_1 ? columns / 32 * 20
-         : format == Q8_0 ? columns / 32 * 34
-                          : 0;
+  size_t i;
+  for (i = 0; i < sizeof kBlocks / sizeof *kBlocks; ++i) {
+    if ((uint32_t)kBlocks[i].format == format)
+      return columns % kBlocks[i].values ? 0 : columns / kBlocks[i].values * kBlocks[i].bytes;
+  }
+  return 0;
 }
 
 static int read_tensors(Gguf* file, uint64_t alignment) {
@@ -276,9 +282,11 @@ static int find(const Gguf* file, const char* name, int64_t rows, int64_t column
 
 int gguf_matrix(const Gguf* file, const char* name, int64_t rows, int64_t columns, int optional, Tensor* out) {
   if (find(file, name, rows, columns, optional, out)) return -1;
-  if ((out->format != Q4_0 && out->format != Q4_1 && out->format != Q8_0) || columns % 32)
-    return bad(file, "%s: this program takes matrices of Q4_0, Q4_1 and Q8_0, whole blocks of 32; got ggml's type %u",
-               name, out->format);
+  if (out->format == F32 || !gguf_row_bytes(out->format, (uint64_t)columns))
+    return bad(file,
+               "%s: this program takes matrices of Q4_0, Q4_1 and Q8_0 in whole blocks of 32 columns, and of Q4_K and "
+               "Q6_K in whole blocks of 256; got ggml's type %u with %lld columns",
+               name, out->format, (long long)columns);
   return 0;
 }
 

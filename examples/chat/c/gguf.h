@@ -11,7 +11,7 @@ typedef struct Sizes {
   double eps, rope_base;
 } Sizes;
 
-typedef enum Format { F32 = 0, Q4_0 = 2, Q4_1 = 3, Q8_0 = 8 } Format; /* ggml's numbers */
+typedef enum Format { F32 = 0, Q4_0 = 2, Q4_1 = 3, Q8_0 = 8, Q4_K = 12, Q6_K = 14 } Format; /* ggml's numbers */
 
 typedef struct Tensor {
   const char* name; /* name_size bytes in the file, no NUL */

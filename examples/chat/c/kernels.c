@@ -4,10 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PACK_Q4_0, PACK_Q4_1, PACK_Q8_0, EMBEDDING, RMS_NORM, LINEAR, ROPE, ATTENTION, SWIGLU, ARGMAX, FUNCTIONS };
-static const char* const kNames[FUNCTIONS] = {"pack_q4_0", "pack_q4_1",     "pack_q8_0",  "packed_embedding",
-                                              "rms_norm",  "packed_linear", "apply_rope", "attention",
-                                              "swiglu",    "argmax"};
+enum {
+  PACK_Q4_0,
+  PACK_Q4_1,
+  PACK_Q8_0,
+  PACK_Q4_K,
+  PACK_Q6_K,
+  EMBEDDING,
+  RMS_NORM,
+  LINEAR,
+  ROPE,
+  ATTENTION,
+  SWIGLU,
+  ARGMAX,
+  FUNCTIONS
+};
+static const char* const kNames[FUNCTIONS] = {"pack_q4_0",  "pack_q4_1",        "pack_q8_0", "pack_q4_k",
+                                              "pack_q6_k",  "packed_embedding", "rms_norm",  "packed_linear",
+                                              "apply_rope", "attention",        "swiglu",    "argmax"};
 static const KpLoadedFunction* functions[FUNCTIONS];
 
 static int report(const char* what) {
@@ -81,12 +95,27 @@ static int run(int function, Call* call, KpAny* result) {
   return report(kNames[function]);
 }
 
+static int packer(uint32_t format) {
+  switch (format) {
+    case Q4_0:
+      return PACK_Q4_0;
+    case Q4_1:
+      return PACK_Q4_1;
+    case Q4_K:
+      return PACK_Q4_K;
+    case Q6_K:
+      return PACK_Q6_K;
+    default:
+      return PACK_Q8_0; /* gguf_matrix refuses all others */
+  }
+}
+
 int pack(const Tensor* blocks, KpAny* out) {
   Call call = {0};
   int64_t shape[2];
   shape[0] = (int64_t)blocks->shape[1], shape[1] = (int64_t)gguf_row_bytes(blocks->format, blocks->shape[0]);
   tensor(&call, blocks->data, KP_DTYPE_UINT, 8, 2, shape);
-  return run(blocks->format == Q4_0 ? PACK_Q4_0 : blocks->format == Q4_1 ? PACK_Q4_1 : PACK_Q8_0, &call, out);
+  return run(packer(blocks->format), &call, out);
 }
 
 int embed(const KpAny* weight, const int32_t* ids, int64_t count, int64_t columns, float* out) {

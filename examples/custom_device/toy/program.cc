@@ -23,7 +23,7 @@ Step ReadStep(const std::string& word) {
   if (word[0] == 'a') return {'a', ArgumentIndex(word), 0};
   std::istringstream digits(word);
   float number = 0;
-  if (!(digits >> number) || !digits.eof()) throw Error("ValueError", "'" + word + "' is no step of a formula");
+  if (!(digits >> number) || !digits.eof()) throw Error("ValueError", "'" + word + "' isn't a step of a formula");
   return {'n', 0, number};
 }
 
@@ -85,7 +85,7 @@ std::vector<Argument> Bind(const Kernel& kernel, const KpLaunch& launch, uint64_
     }
     arguments.push_back(argument);
   }
-  if (arguments[kernel.result].memory == nullptr) throw Error("TypeError", kernel.name + ": the result is no memory");
+  if (arguments[kernel.result].memory == nullptr) throw Error("TypeError", kernel.name + ": the result isn't memory");
   return arguments;
 }
 

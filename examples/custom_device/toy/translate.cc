@@ -144,7 +144,7 @@ class Translator {
     const std::string name = Take();
     const auto found =
         std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& p) { return p.name == name; });
-    if (found == parameters_.end()) Fail("'" + name + "' is no parameter");
+    if (found == parameters_.end()) Fail("'" + name + "' isn't a parameter");
     if (found->is_tensor) {
       Expect("[");
       Expect(counter_);

@@ -10,8 +10,8 @@
  * Values and objects have the layouts of the TVM FFI ABI (PyPI: apache-tvm-ffi), so that a kernel built with either SDK
  * runs under either host. tests/abi pins every offset below and compares each with the installed peer.
  *
- * Who frees what: arguments are borrowed for the call; a result is owned by the caller, who releases it through the
- * deleter in the object's own header; nobody frees what another allocated.
+ * Ownership: arguments are borrowed for the call. A result is owned by the caller, who releases it through the deleter in
+ * the object's own header. Memory is always freed by the code that allocated it.
  *
  * Evolution: `struct_size` is sizeof at the writer's compile time. A reader accepts any size from version 1's
  * (KP_<STRUCT>_SIZE_V1) up, whatever its own is, and reads a later field only through KP_HAS_FIELD or KP_FIELD_OR. Spare
@@ -32,14 +32,14 @@ extern "C" {
 #define KP_ABI_MAJOR 1
 #define KP_ABI_MINOR 0
 #define KP_ABI_VERSION ((uint32_t)((KP_ABI_MAJOR << 16) | KP_ABI_MINOR))
-/* min_host_abi of a module that runs on every host of its major: it reaches later services through accessors only. */
+/* min_host_abi of a module that runs on every host of its major: it calls later services through accessors only. */
 #define KP_ABI_OLDEST_HOST ((uint32_t)(KP_ABI_MAJOR << 16))
 
 #define KP_STRINGIFY_(words) #words
-#define KP_STRINGIFY(words) KP_STRINGIFY_(words) /* macros among them by their values */
+#define KP_STRINGIFY(words) KP_STRINGIFY_(words) /* expands macros first */
 
-/* Bytes of a struct up to the end of a field; whether a struct that begins with its size holds a field; the field, or
- * `otherwise` where the struct's writer did not know it. */
+/* The size of a struct up to the end of a field; whether a struct that begins with its size has a field; the field's
+ * value, or `otherwise` if the struct's writer did not know the field. */
 #define KP_SIZE_THROUGH(type, field) ((uint32_t)(offsetof(type, field) + sizeof(((const type*)0)->field)))
 #define KP_HAS_FIELD(type, pointer, field) ((pointer)->struct_size >= KP_SIZE_THROUGH(type, field))
 #define KP_FIELD_OR(type, pointer, field, otherwise) \
@@ -51,10 +51,10 @@ extern "C" {
 #define KP_EXPORT_SYMBOL __attribute__((visibility("default")))
 #endif
 
-/* ------------------------------------------------------------------ DLPack's layouts, declared by us ---------- */
+/* ------------------------------------------------------------------ DLPack's layouts, declared here ----------- */
 
 typedef struct KpDLDevice {
-  int32_t device_type; /* KpDeviceType, or a value the host allotted above 0x1000 */
+  int32_t device_type; /* KpDeviceType, or a value above 0x1000 that the host assigned */
   int32_t device_id;
 } KpDLDevice;
 
@@ -65,7 +65,7 @@ typedef struct KpDLDataType {
 } KpDLDataType;
 
 typedef struct KpDLTensor {
-  void* data; /* an address, or a backend's handle; may be NULL when the tensor has no elements */
+  void* data; /* an address, or a backend's handle; may be NULL if the tensor has no elements */
   KpDLDevice device;
   int32_t ndim;
   KpDLDataType dtype;
@@ -74,7 +74,7 @@ typedef struct KpDLTensor {
   uint64_t byte_offset; /* added to data */
 } KpDLTensor;
 
-/* DLPack's values; file formats and text store names, never these numbers */
+/* DLPack's values. File formats and text store names, never these numbers. */
 enum KpDeviceType {
   KP_DEVICE_CPU = 1,
   KP_DEVICE_CUDA = 2,
@@ -94,8 +94,8 @@ enum KpDeviceType {
   KP_DEVICE_TRN = 18
 };
 
-/* DLPack's values, and ours from KP_DTYPE_BLOCK_BEGIN up: reserved for block formats (Q4, Q8: several elements and
- * their scale in one unit), which no host takes yet. Sub-byte elements are what DLPack calls them: INT of 4 bits,
+/* DLPack's values. Values from KP_DTYPE_BLOCK_BEGIN up are reserved for block formats (Q4, Q8: several elements and
+ * their scale in one unit), which no host accepts yet. Elements below one byte have DLPack's codes: INT of 4 bits,
  * FLOAT4_E2M1FN. */
 enum KpDTypeCode {
   KP_DTYPE_INT = 0,
@@ -121,16 +121,16 @@ enum KpDTypeCode {
 
 /* ------------------------------------------------------------------ values ------------------------------------ */
 
-/* Text or bytes by pointer and length. `data` may be NULL when size is 0. Not NUL-terminated unless said so. */
+/* Text or bytes by pointer and length. `data` may be NULL if size is 0. Not NUL-terminated unless documented so. */
 typedef struct KpBytes {
   const char* data;
   size_t size;
 } KpBytes;
 
-/* Type indices. Below 64: plain values, nothing to release. 64 and up: v_obj points at a KpObject.
- * We emit only 0-12 and 64-75, and BIG_INT through the peer. Another static index read from a foreign value is a TypeError, never a guess.
- * Indices >= KP_TYPE_DYNAMIC mean something only inside the host that allotted them; ours allots from
- * KP_TYPE_DYNAMIC_OURS up. */
+/* Type indices. Below 64: plain values, nothing to release. From 64 on: v_obj points to a KpObject.
+ * Kernpack writes only 0-12 and 64-75, and BIG_INT if apache-tvm-ffi is loaded. Reading a value with any other static index is a TypeError.
+ * Indices from KP_TYPE_DYNAMIC on are valid only in the host that assigned them; Kernpack's host assigns them from
+ * KP_TYPE_DYNAMIC_OURS on. */
 enum KpTypeIndex {
   KP_TYPE_NONE = 0,
   KP_TYPE_INT = 1,
@@ -142,7 +142,7 @@ enum KpTypeIndex {
   KP_TYPE_DLTENSOR_PTR = 7,   /* argument only: a borrowed KpDLTensor* */
   KP_TYPE_RAW_STR = 8,        /* argument only: a borrowed NUL-terminated const char* */
   KP_TYPE_BYTE_ARRAY_PTR = 9, /* argument only: a borrowed KpBytes* */
-  KP_TYPE_RVALUE_REF = 10,    /* argument only: a KpObject** the callee may move out of (and then sets to NULL) */
+  KP_TYPE_RVALUE_REF = 10,    /* argument only: a KpObject**; a callee that takes the object sets it to NULL */
   KP_TYPE_SMALL_STR = 11,     /* up to 7 bytes in v_bytes; small_len is the length */
   KP_TYPE_SMALL_BYTES = 12,
   KP_TYPE_STATIC_OBJECT_BEGIN = 64,
@@ -158,7 +158,7 @@ enum KpTypeIndex {
   KP_TYPE_MODULE = 73,
   KP_TYPE_OPAQUE_PY_OBJECT = 74,
   KP_TYPE_LIST = 75,
-  KP_TYPE_DICT = 76,            /* 76 to 78 are of the TVM FFI, read only: a KpMapObject, mutable */
+  KP_TYPE_DICT = 76,            /* a mutable KpMapObject; 76 to 78 are the TVM FFI's, and Kernpack only reads them */
   KP_TYPE_VISIT_INTERRUPT = 77, /* opaque */
   KP_TYPE_BIG_INT = 78,         /* an integer outside 64 bits, opaque; see kp_big_int_words */
   KP_TYPE_STATIC_OBJECT_END = 79,
@@ -166,7 +166,7 @@ enum KpTypeIndex {
   KP_TYPE_DYNAMIC_OURS = 0x10000
 };
 
-/* The header of every reference-counted object. Thread rule: counts are atomic; any thread may retain and release. */
+/* The header of every reference-counted object. Threads: counts are atomic; any thread may retain and release. */
 typedef struct KpObject {
   uint64_t counts; /* strong in the low 32 bits, weak in the high 32; a new object holds 1 | 1 << 32 */
   int32_t type_index;
@@ -180,7 +180,7 @@ enum KpDeleteFlags {
   KP_DELETE_BOTH = 3
 };
 
-/* A tagged value of 16 bytes. Bytes of `v` that the tag does not use are zero (values are compared byte-wise). */
+/* A tagged value of 16 bytes. Bytes of `v` that the type does not use are zero (values are compared bytewise). */
 typedef struct KpAny {
   int32_t type_index;
   uint32_t small_len; /* length of a SMALL_STR or SMALL_BYTES, else zero */
@@ -204,8 +204,8 @@ typedef struct KpAny {
 typedef int (*KpSafeCall)(void* self, const KpAny* args, int32_t num_args, KpAny* result);
 
 /* ------------------------------------------------------------------ object bodies ----------------------------- */
-/* Each starts with a KpObject. Bytes of a string and items of a short array are usually inline behind the body, but a
- * reader always goes through the pointer. */
+/* Each starts with a KpObject. Bytes of a string and items of a short array usually follow the body directly, but a
+ * reader always uses the pointer. */
 
 typedef struct KpStrObject { /* STR and BYTES; `bytes.data[bytes.size]` is NUL */
   KpObject header;
@@ -226,7 +226,7 @@ typedef struct KpTensorObject {
 typedef struct KpFunctionObject {
   KpObject header;
   KpSafeCall call;      /* called with self = this object */
-  void* cpp_call; /* never read across a shared-object boundary; NULL when we write it */
+  void* cpp_call; /* the TVM FFI's; never read by another shared object; Kernpack sets it to NULL */
 } KpFunctionObject;
 
 typedef struct KpSequenceObject { /* ARRAY (immutable) and LIST (mutable) */
@@ -234,7 +234,7 @@ typedef struct KpSequenceObject { /* ARRAY (immutable) and LIST (mutable) */
   KpAny* data;
   int64_t size;
   int64_t capacity;
-  void (*data_deleter)(void* data); /* NULL: items are inline behind the body */
+  void (*data_deleter)(void* data); /* NULL: the items follow the body in the same memory */
 } KpSequenceObject;
 
 typedef struct KpMapObject { /* MAP; layout of the items is described in ffi/src/object/map.h */
@@ -263,54 +263,54 @@ typedef struct KpOpaqueObject { /* OPAQUE_PY_OBJECT and opaque handles */
 /* ------------------------------------------------------------------ host -------------------------------------- */
 
 typedef struct KpHost KpHost;
-typedef struct KpInstance KpInstance; /* a module's own; the host only carries the pointer */
+typedef struct KpInstance KpInstance; /* defined by the module; the host only stores the pointer */
 
-/* Names a stored value. Borrowed for the call. Keys of different modules do not meet unless they start with "::". */
+/* Names a stored value. Borrowed for the call. Modules share a key only if it starts with "::"; other keys are the module's own. */
 typedef struct KpStorageKey {
   KpBytes module; /* the module's name; ignored when key starts with "::" */
-  KpBytes key;    /* not empty */
+  KpBytes key; /* not empty */
   uint32_t scope; /* KpStorageScope */
   uint32_t reserved; /* zero */
   KpDLDevice device; /* read for scopes DEVICE and STREAM */
-  void* stream;      /* read for scope STREAM */
+  void* stream; /* read for scope STREAM */
 } KpStorageKey;
 
 enum KpStorageScope { KP_SCOPE_PROCESS = 0, KP_SCOPE_DEVICE = 1, KP_SCOPE_STREAM = 2 };
 enum KpWorkspaceFlags {
-  KP_WORKSPACE_ZEROED = 1 /* zeroed when allocated or grown, then kept as the kernel leaves it */
+  KP_WORKSPACE_ZEROED = 1 /* zeroed when allocated or grown; between calls the contents stay */
 };
 enum KpLogLevel { KP_LOG_DEBUG = 0, KP_LOG_INFO = 1, KP_LOG_WARNING = 2, KP_LOG_ERROR = 3 };
 
 /* Runs items [begin, end). Returns 0, or -1 with an error raised in the host. */
 typedef int (*KpParallelBody)(void* context, int64_t begin, int64_t end);
-/* Makes the value of a storage key, once. `*out` is owned by the storage. Returns 0, or -1 with an error raised. */
+/* Makes the value of a storage key, once. The storage takes ownership of `*out`. Returns 0, or -1 with an error raised. */
 typedef int (*KpStorageFactory)(void* context, KpAny* out);
 
 /* Every service in ABI order: X(version, name, parameters). The first parameter is always the host itself. Each returns 0,
- * or -1 with an error raised. Any thread. Strings are UTF-8 and borrowed. Append only; `version` is the minor that added it.
+ * or -1 with an error raised. Any thread. Strings are UTF-8 and borrowed. Append only; `version` is the minor that added a service.
  *
- *  raise              an error with this kind ("ValueError", ...) and message; backtrace may be empty. Returns -1.
- *  raise_object       an existing Error object; borrowed.
- *  take_error         moves the raised error out: *out is an ERROR, or NONE when nothing is raised.
+ *  raise              raises an error with this kind ("ValueError", ...) and message; backtrace may be empty. Returns -1.
+ *  raise_object       raises an existing Error object; borrowed.
+ *  take_error         moves the raised error out: *out is an owned ERROR, or NONE if none is raised.
  *  tensor_alloc       a new tensor with the prototype's ndim, shape, dtype and device, from the calling framework's
- *                     allocator when there is one; *out is a TENSOR.
- *  current_stream     the stream of this call on that device; NULL on CPU.
- *  workspace          at least `bytes` bytes on key->device, 256-byte aligned, kept between calls under `key`, ordered
- *                     against reuse on another stream; *out_data stays valid until the call returns.
+ *                     allocator if it has one; *out is an owned TENSOR.
+ *  current_stream     the stream of this call on that device, borrowed; NULL on the CPU.
+ *  workspace          at least `bytes` bytes on key->device, 256-byte aligned, kept between calls under `key`: one per
+ *                     stream, on the CPU one per thread. *out_data stays valid until the call returns.
  *  storage_get        *out is an owned value and *out_found 1, or NONE and 0.
- *  storage_set        stores a new reference to *value (borrowed); replaces.
- *  storage_get_or_init as get; when absent runs the factory exactly once, others wait. A factory that fails stores nothing.
- *  storage_erase      *out_erased is 1 when the key existed.
+ *  storage_set        stores a new reference to *value (borrowed); replaces the previous value.
+ *  storage_get_or_init as get. If the key is absent, one caller runs the factory and the others wait. A factory that fails stores nothing.
+ *  storage_erase      *out_erased is 1 if the key existed.
  *  storage_list       *out is an ARRAY of the module's keys (STR) in that scope, sorted.
- *  global_get         *out is an owned FUNCTION, or NONE when there is none of that name.
+ *  global_get         *out is an owned FUNCTION, or NONE if there is none of that name.
  *  global_set         registers a function process-wide; without `replace` an existing name is a ValueError.
- *  type_index         allots, or finds, the run-time index of an object type by its key ("my_pkg.Plan").
- *  parallel_for       runs body over [0, n) in chunks of at least `grain`; returns when all ran. The first failing chunk's
- *                     error is the call's. Nested calls run serially.
- *  num_threads        *out is how many threads parallel_for may use here.
- *  log                one line, no newline at its end.
- *  check_interrupts   -1 with KeyboardInterrupt raised when the user pressed Ctrl-C.
- *  get_extension      *out is a table registered under name and version by an embedder, or NULL.
+ *  type_index         finds, or assigns, the run-time index of an object type by its key ("my_pkg.Plan").
+ *  parallel_for       runs body over [0, n) in chunks of at least `grain`; returns when all have run. The first failing chunk's
+ *                     error becomes the error of the call. Nested calls run serially.
+ *  num_threads        *out is the number of threads that parallel_for may use here.
+ *  log                one line, without a newline at its end.
+ *  check_interrupts   -1 with KeyboardInterrupt raised if the user pressed Ctrl-C.
+ *  get_extension      *out is a table registered under name and version by an embedder, valid until the process ends; or NULL.
  */
 #define KP_HOST_SERVICES(X)                                                                                       \
   X(0, raise, (const KpHost* host, KpBytes kind, KpBytes message, KpBytes backtrace))                             \
@@ -342,12 +342,12 @@ typedef int (*KpStorageFactory)(void* context, KpAny* out);
 #define KP_CHOOSE_(...) KP_CHOOSE_SECOND_(__VA_ARGS__)
 #define KP_IF_OLDEST_(version, a, b) KP_CHOOSE_(KP_OLDEST_##version##_, KP_TAKE_SECOND_, ~)(a, b)
 
-/* A 1.0 host ends before the services of 1.1, so their fields have names of their own (log_of_1_1) that nobody reads by
- * accident: modules call them through kp_host_<name>() of kernpack/service.h, which raises where the host ends too soon. */
+/* The table of a 1.0 host ends before the services of 1.1. So their fields have names (log_of_1_1) that aren't used by
+ * accident: modules call kp_host_<name>() of kernpack/service.h, which raises if the host lacks the service. */
 #define KP_SERVICE_FIELD_(version, name) KP_IF_OLDEST_(version, name, name##_of_1_##version)
 #define KP_HOST_DECLARE_SERVICE_(version, name, parameters) int(*KP_SERVICE_FIELD_(version, name)) parameters;
 struct KpHost {
-  uint32_t struct_size; /* frozen, with abi_version and raise: a refusal can always be reported */
+  uint32_t struct_size; /* never moves, like abi_version and raise: an incompatibility can always be reported */
   uint32_t abi_version;
   KP_HOST_SERVICES(KP_HOST_DECLARE_SERVICE_)
 };
@@ -359,34 +359,34 @@ struct KpHost {
 enum KpDefKind {
   KP_DEF_FUNCTION = 0,
   KP_DEF_GRADIENT = 1, /* `name`: the forward function; `info->target`: the backward function; the rest is NULL */
-  KP_DEF_JVP = 2 /* `name`: the forward function; `info->target`: the function that computes its tangents; likewise */
-  /* 3 to 15 are reserved for links of later minors. Second order needs none: KP_GRAD links a backward function too. */
+  KP_DEF_JVP = 2 /* `name`: the forward function; `info->target`: the tangent function; the rest is NULL */
+  /* 3 to 15 are reserved for links of later minors. For second-order gradients, KP_GRAD links a backward function. */
 };
 
 enum KpFunctionFlags {
-  /* One piece of code serves many functions (programs, interpreters, closures of other languages): `call` gets a
-   * KpFunctionSelf as self, which leads to this function's `context`. */
+  /* For code that serves many functions (programs, interpreters, closures of other languages): `call` gets a
+   * KpFunctionSelf as self, which holds this function's `context`. */
   KP_FUNCTION_TAKES_CONTEXT = 1
 };
 
-/* The extension KP_BACKTRACE_EXTENSION, version 1, for code whose stack is gone by the time it raises, as that of a C++ exception
- * which was caught. A host has it where the process asks for the stacks of errors (KERNPACK_BACKTRACE), else none. */
+/* The extension KP_BACKTRACE_EXTENSION, version 1, for code whose stack is gone when it raises, for example after a C++ exception
+ * was caught. A host has it if the process requests stacks of errors (KERNPACK_BACKTRACE). */
 typedef struct KpBacktrace {
   uint32_t struct_size;
   uint32_t reserved; /* zero */
-  /* The return addresses of the calling function and its callers, at most `capacity`; how many. */
+  /* Stores the return addresses of the calling function and its callers, at most `capacity`. Returns their number. */
   int32_t (*capture)(void** frames, int32_t capacity);
-  /* As KpHost.raise, with the stack that `capture` gave. */
+  /* As KpHost.raise, with the stack that `capture` stored. */
   int (*raise)(const KpHost* host, KpBytes kind, KpBytes message, KpBytes backtrace, void* const* frames,
                int32_t num_frames);
 } KpBacktrace;
 #define KP_BACKTRACE_SIZE_V1 KP_SIZE_THROUGH(KpBacktrace, raise)
 #define KP_BACKTRACE_EXTENSION "kernpack.backtrace"
 
-/* Reserved: the extension (get_extension) through which profilers and tracers will hear of calls; nobody registers it. */
+/* Reserved for an extension (get_extension) that reports calls to profilers and tracers. No host has it yet. */
 #define KP_PROFILER_EXTENSION "kernpack.profiler"
 
-/* What there is to say of an exported function besides its name and its code. */
+/* Describes an exported function, besides its name and its code. */
 typedef struct KpFunctionInfo {
   uint32_t struct_size;
   uint32_t kind; /* KpDefKind */
@@ -397,47 +397,47 @@ typedef struct KpFunctionInfo {
   uint32_t flags; /* KpFunctionFlags; other bits zero */
   const char* doc; /* nullable, UTF-8 */
   const char* cxx_types; /* nullable: deduced C++ parameter types of an untyped function, "(int, Tensor) -> None" */
-  void* context; /* the author's own, of KP_FUNCTION_TAKES_CONTEXT; else NULL. The host never looks behind it */
-  const char* attributes; /* nullable, UTF-8: what the author adds, "key=value" lines; the first variant's count */
+  void* context; /* with KP_FUNCTION_TAKES_CONTEXT the author's pointer, else NULL. The host never dereferences it */
+  const char* attributes; /* nullable, UTF-8: "key=value" lines from the author; those of the first variant are used */
   const void* spare[2]; /* zero */
 } KpFunctionInfo;
 #define KP_FUNCTION_INFO_SIZE_V1 KP_SIZE_THROUGH(KpFunctionInfo, spare)
 
 /* What self points to in a call of a function with KP_FUNCTION_TAKES_CONTEXT. The host makes one for each such function when
- * it makes the instance; it stays as it is as long as the instance. Other functions' calls cost what they did without it. */
+ * it makes the instance, and never changes it while the instance lives. */
 typedef struct KpFunctionSelf {
   uint32_t struct_size;
   uint32_t reserved; /* zero */
   const KpHost* host;
-  KpInstance* instance; /* what KpModule.create made; NULL without it */
+  KpInstance* instance; /* the result of KpModule.create; NULL without create */
   void* context; /* KpFunctionInfo.context */
 } KpFunctionSelf;
 #define KP_FUNCTION_SELF_SIZE_V1 KP_SIZE_THROUGH(KpFunctionSelf, context)
 
 /* One exported function, or one variant of it. Everything it points to is immutable and lives as long as the process.
- * A module's functions are an array of these, so it never grows: what a later minor adds is in KpFunctionInfo. Small and
- * dense, because the dynamic linker relocates each of them at load. */
+ * A module's functions are an array of these, so the struct never grows: a later minor adds fields to KpFunctionInfo. It is
+ * small, because the dynamic linker relocates each element at load. */
 typedef struct KpFunctionDef {
   const char* name; /* [a-z_][a-z0-9_]* */
   KpSafeCall call; /* called with self = the KpInstance of the calling host (see KpFunctionFlags); NULL for a link */
-  const KpFunctionInfo* info; /* NULL: an untyped baseline that is not described */
+  const KpFunctionInfo* info; /* NULL: an untyped baseline without a description */
 } KpFunctionDef;
 
-/* What the one query symbol returns: the same immutable, constant-initialised table for every caller, any number of hosts,
- * any thread. The query stores nothing. */
+/* What the query symbol returns: one immutable, constant-initialised table, the same for every host and thread. The query
+ * has no side effects. */
 typedef struct KpModule {
   uint32_t struct_size;
   uint32_t abi_version; /* of the headers it was compiled with */
   uint32_t min_host_abi; /* the oldest host it runs on */
   uint32_t reserved; /* zero */
   const char* name; /* [A-Za-z_][A-Za-z0-9_.]* */
-  const char* version; /* the module's own, as its author writes it */
+  const char* version; /* of the module, as its author writes it */
   const char* sdk_version;
-  const char* content_hash; /* nullable: set by the build; the host hashes the file otherwise */
+  const char* content_hash; /* nullable: set by the build; if NULL, the host hashes the file */
   const KpFunctionDef* functions; /* [functions, functions_end) */
   const KpFunctionDef* functions_end;
-  /* Makes this host's instance; may run the author's KP_MODULE_INIT. 0, or -1 with an error raised through `host`.
-   * NULL: the module keeps nothing for its hosts, and its functions get self = NULL. */
+  /* Makes the instance for this host; may run the author's KP_MODULE_INIT. Returns 0, or -1 with an error raised through `host`.
+   * NULL: the module has no instances, and its functions get self = NULL. */
   int (*create)(const KpHost* host, KpInstance** out);
   void (*destroy)(KpInstance* instance); /* nullable */
   const void* spare[4]; /* zero */
@@ -445,7 +445,7 @@ typedef struct KpModule {
 #define KP_MODULE_SIZE_V1 KP_SIZE_THROUGH(KpModule, spare)
 
 typedef const KpModule* (*KpModuleQuery)(void);
-#define KP_MODULE_QUERY_PREFIX "kp_module_v" /* and the ABI's major: a host refuses the other majors by name */
+#define KP_MODULE_QUERY_PREFIX "kp_module_v" /* and the ABI's major: a host names a major that it doesn't support */
 #define KP_MODULE_QUERY_SYMBOL "kp_module_v1"
 #define KP_ALIAS_PREFIX "__tvm_ffi_" /* `__tvm_ffi_<name>`: the same function for hosts of the TVM FFI ABI */
 
@@ -502,15 +502,15 @@ static inline void kp_any_release(KpAny* a) {
   *a = kp_none();
 }
 
-/* The tensor behind a DLTENSOR_PTR or TENSOR value, or NULL. */
+/* The tensor of a DLTENSOR_PTR or TENSOR value, borrowed; NULL for other values. */
 static inline const KpDLTensor* kp_any_tensor(const KpAny* a) {
   if (a->type_index == KP_TYPE_DLTENSOR_PTR) return a->v.v_tensor;
   if (a->type_index == KP_TYPE_TENSOR) return &((const KpTensorObject*)(const void*)a->v.v_obj)->tensor;
   return NULL;
 }
 
-/* Strides of a compact row-major tensor, in elements, into strides[ndim]. An empty dim counts as one, as the frameworks count.
- * Beside an empty dim the others may be so large that the product wraps around: no element is reached by those strides. */
+/* Strides of a compact row-major tensor, in elements, into strides[ndim]. An empty dim counts as 1, as in the frameworks.
+ * Next to an empty dim the product of the others may wrap around, which is harmless: the tensor has no elements. */
 static inline void kp_row_major_strides(int32_t ndim, const int64_t* shape, int64_t* strides) {
   uint64_t step = 1;
   int32_t i;
@@ -520,7 +520,7 @@ static inline void kp_row_major_strides(int32_t ndim, const int64_t* shape, int6
   }
 }
 
-/* The text behind a RAW_STR, SMALL_STR or STR value; returns 1, or 0 when it isn't a string. Borrowed from *a. */
+/* The text of a RAW_STR, SMALL_STR or STR value, borrowed from *a. Returns 1, or 0 if the value isn't a string. */
 static inline int kp_any_str(const KpAny* a, KpBytes* out) {
   if (a->type_index == KP_TYPE_RAW_STR) {
     *out = kp_bytes(a->v.v_c_str);

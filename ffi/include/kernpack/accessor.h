@@ -12,13 +12,13 @@
 
 KP_NAMESPACE_BEGIN
 
-// What strided inputs are read by: dtype and rank are looked at once, strides stand in the object, at(i, j) multiplies and adds.
+// Reads strided inputs: the constructor checks dtype and rank once and copies the strides; at(i, j) multiplies and adds.
 //
-//   const kp::Accessor<const float, 2> in(x);   // TypeError, ValueError where x is something else
+//   const kp::Accessor<const float, 2> in(x);   // TypeError, ValueError if x has another dtype or rank
 //   for (...) sum += in.at(i, j);               // or in[i][j]; in[i] is a row, of rank 1
 //
-// T is const for a TensorView. CUDA kernels take it by value. With -DKP_CHECKED_AT=1 an index outside is an IndexError. On the
-// device nothing is looked at.
+// T is const for a TensorView. CUDA kernels take it by value. With -DKP_CHECKED_AT=1 an index out of range is an IndexError; device
+// code is never checked.
 template <class T, int N>
 class Accessor {
   static_assert(
@@ -60,7 +60,7 @@ class Accessor {
   KP_HOST_DEVICE_ T& operator()(Index... index) const {
     return at(index...);
   }
-  // An element where N is 1, else what lies at that index of the first dim.
+  // An element if N is 1, else the part of the tensor at that index of the first dim.
   KP_HOST_DEVICE_ decltype(auto) operator[](int64_t i) const {
     if constexpr (KP_CHECKED_AT != 0) check(0, i);
     if constexpr (N == 1)

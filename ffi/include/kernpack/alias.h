@@ -1,7 +1,7 @@
 // The __tvm_ffi_<name> aliases: the module's functions for hosts of the TVM FFI ABI, under the same contracts.
 //
-// The code behind them is long beside a small kernel. With KP_SUPPORT_LINKED, which kernpack_add_module() defines, it is in a
-// static library that is compiled once a project; without, it is inline functions, and any compiler line builds a module.
+// With KP_SUPPORT_LINKED, which kernpack_add_module() defines, their code is in a static library that is compiled once per
+// project. Without it, the code is inline functions, so that any compiler command builds a module.
 #ifndef KERNPACK_ALIAS_H_
 #define KERNPACK_ALIAS_H_
 
@@ -56,7 +56,7 @@ int call_alias(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result) {
 }
 #endif
 
-// One alias a name, beside the op's baseline.
+// One alias per name, next to the op's baseline.
 #define KP_ALIAS_(name, tag)                                                                                     \
   extern "C" KP_EXPORT_SYMBOL int KP_CAT(__tvm_ffi_, name)(void*, const KpAny* args, int32_t n, KpAny* result) { \
     static KpAlias alias = ::kernpack::detail::kAlias<tag>;                                                      \

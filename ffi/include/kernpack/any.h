@@ -24,7 +24,7 @@ struct Traits {
   static constexpr bool kUnsupported = true;
 };
 
-// "int", "Tensor f32[2, 3]" without the shape, "str": what a value is, for messages.
+// The type of a value for messages: "int", "Tensor f32", "str".
 KP_COLD inline const char* type_name(int32_t type_index) {
   switch (type_index) {
     case KP_TYPE_NONE:
@@ -113,7 +113,7 @@ KpAny own_any(const KpAny& borrowed);
 
 class Any;
 
-// A borrowed value; valid for the call it came with. 16 bytes, copies freely.
+// A borrowed value, valid during the call that it came with. 16 bytes; cheap to copy.
 class AnyView {
  public:
   AnyView() : any_(kp_none()) {}
@@ -130,7 +130,7 @@ class AnyView {
   int32_t type_index() const { return any_.type_index; }
   bool is_none() const { return any_.type_index == KP_TYPE_NONE; }
 
-  // The value as a T; TypeError when it is something else, ValueError when an int does not fit.
+  // The value as a T. TypeError if it has another type, ValueError if an int does not fit.
   template <class T>
   T cast() const {
     return detail::read_or_throw<T>(any_);
@@ -147,7 +147,7 @@ class AnyView {
   KpAny any_;
 };
 
-// An owned value: 16 bytes, holds one reference when it is an object.
+// An owned value: 16 bytes; holds one reference if it is an object.
 class Any {
  public:
   Any() : any_(kp_none()) {}
@@ -166,13 +166,13 @@ class Any {
   }
   ~Any() { kp_any_release(&any_); }
 
-  // Takes over the reference that `owned` holds.
+  // Takes ownership of the reference that `owned` holds.
   static Any adopt(const KpAny& owned) {
     Any any;
     any.any_ = owned;
     return any;
   }
-  // Gives the reference away.
+  // Gives up ownership: the caller must release the returned value.
   KpAny release() {
     const KpAny any = any_;
     any_ = kp_none();
@@ -181,7 +181,7 @@ class Any {
 
   operator AnyView() const { return AnyView(any_); }
   const KpAny& raw() const { return any_; }
-  KpAny* out() { return &any_; }  // for a C function that writes an owned value; must be None before
+  KpAny* out() { return &any_; }  // for a C function that writes an owned value; this must be None before the call
   int32_t type_index() const { return any_.type_index; }
   bool is_none() const { return any_.type_index == KP_TYPE_NONE; }
   template <class T>
@@ -313,7 +313,7 @@ struct Traits<Device> {
   }
 };
 
-// An address the callee is told to interpret; None is a null pointer.
+// An address, which the callee interprets; None is a null pointer.
 template <>
 struct Traits<void*> {
   static Read read(const KpAny& a, void** out) {

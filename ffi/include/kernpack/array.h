@@ -30,7 +30,7 @@ KP_COLD inline void delete_array(void* object, int flags) {
 
 }  // namespace detail
 
-// A borrowed list whose items are all T's; valid for the call. How a signature's `list[...]` arrives.
+// A borrowed list of T's, valid during the call. The C++ type of a signature's `list[...]`.
 template <class T>
 class ListView {
  public:

@@ -1,4 +1,4 @@
-// What the call in progress on this thread belongs to: the module instance and, through it, the host.
+// The context of the call in progress on this thread: the module instance and, through it, the host.
 #ifndef KERNPACK_CALL_H_
 #define KERNPACK_CALL_H_
 
@@ -28,10 +28,10 @@ inline Instance& current() {
   return *instance;
 }
 inline const KpHost* host() { return current().host; }
-// The name of the function that runs, for the errors of code that it hands on: chunks of work, callables.
+// The name of the running function, for errors of code that it passes on: chunks of work, callables.
 inline const char* current_function() { return KP_PER_MODULE(kp_current_call).function; }
 
-// Makes a function of an instance the current one of this thread for as long as it lives.
+// While it lives, a function of an instance is the current one of this thread.
 class CallScope {
  public:
   CallScope(void* self, const char* function) : slot_(KP_PER_MODULE(kp_current_call)), outer_(slot_) {
@@ -46,7 +46,7 @@ class CallScope {
   KpCurrentCall outer_;
 };
 
-// Throws what the host has raised: after a service or a callback returned non-zero.
+// Throws the error that the host has raised; call it after a service or a callback returned non-zero.
 [[noreturn]] KP_COLD inline void throw_raised() {
   KpAny error = kp_none();
   const KpHost* h = host();

@@ -1,10 +1,10 @@
-/* Where a call of a function without a contract runs. The check of a contract finds the device of other calls. C99. */
+/* The device of a call of a function without a contract; with a contract, the check determines it. C99. */
 #ifndef KERNPACK_CALL_DEVICE_H_
 #define KERNPACK_CALL_DEVICE_H_
 
 #include <kernpack/abi.h>
 
-/* The device of the first tensor that isn't on the CPU; the CPU where all are there, or none is given. */
+/* The device of the first tensor that isn't on the CPU; the CPU if there is none. */
 static inline KpDLDevice kp_call_device(const KpAny* args, int64_t count) {
   KpDLDevice device = {KP_DEVICE_CPU, 0};
   int64_t i;

@@ -1,4 +1,4 @@
-// Objects of an author's own C++ class, as values that callers hold and hand back.
+// Objects of your own C++ class, as values that callers hold and pass back.
 #ifndef KERNPACK_CLASS_H_
 #define KERNPACK_CLASS_H_
 
@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <utility>
 
-// Names a class for callers: KP_CLASS(Plan, "my_kernels.Plan"), once, at global scope, before kp::Ptr<Plan> is used. The key is
-// what type names and errors show; start it with the module's name, since keys are the host's.
+// Names a class for callers: KP_CLASS(Plan, "my_kernels.Plan"), once, at global scope, before kp::Ptr<Plan> is used. Type
+// names and errors show the key; start it with the module's name, because all modules of a host share the keys.
 #define KP_CLASS(type, key)                                       \
   template <>                                                     \
   struct kernpack::detail::ClassKey<type> {                       \
@@ -49,7 +49,7 @@ struct Boxed {
 
 }  // namespace detail
 
-// Shares an object of class T with the caller and other holders; the last one destroys it, on whatever thread that is. May be
+// Shares ownership of an object of class T. The last owner destroys it, on that owner's thread. May be
 // null, which callers see as None; a parameter that accepts None is std::optional<kp::Ptr<T>>.
 template <class T>
 class Ptr {
@@ -67,7 +67,7 @@ class Ptr {
   detail::Ref<detail::Boxed<T>> boxed_;
 };
 
-// A new T(args...), with the type index that the calling host has for its key. What T's constructor throws passes through.
+// A new T(args...), with the calling host's type index for its key. Exceptions of T's constructor pass through.
 template <class T, class... A>
 Ptr<T> make(A&&... args) {
   using Box = detail::Boxed<T>;

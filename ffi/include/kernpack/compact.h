@@ -1,4 +1,4 @@
-// The copies behind the mark `compact`: the code that KP_EXPORT makes hands the kernel row-major memory, whoever calls.
+// The copies for the mark `compact`: code that KP_EXPORT generates passes row-major memory to the kernel, for every caller.
 #ifndef KERNPACK_COMPACT_H_
 #define KERNPACK_COMPACT_H_
 

@@ -1,4 +1,4 @@
-// contiguous(): a tensor in row-major order without gaps, copied only if it isn't so already.
+// contiguous(): a tensor in row-major order without gaps; copies only if necessary.
 #ifndef KERNPACK_CONTIGUOUS_H_
 #define KERNPACK_CONTIGUOUS_H_
 
@@ -68,7 +68,7 @@ KP_COLD inline void describe_shared_elements(Text& text, TensorView x) {
 
 }  // namespace detail
 
-// What contiguous() gives: the tensor itself, or a compact copy that lives as long as this object. It reads as a TensorView does.
+// The result of contiguous(): the tensor itself, or a compact copy that lives as long as this object. Used like a TensorView.
 class Contiguous : public TensorApi<Contiguous, const void> {
  public:
   // ValueError for strides between elements that share bytes (i4); MemoryError. On a device the copy is queued on the call's stream.
@@ -86,7 +86,7 @@ class Contiguous : public TensorApi<Contiguous, const void> {
 
   bool is_copy() const { return copy_.defined(); }
   const KpDLTensor* tensor() const { return view_.tensor(); }
-  // Not of a temporary, whose copy ends with it: keep it in a variable first.
+  // Not for a temporary, whose copy is freed with it: keep it in a variable first.
   operator TensorView() const& { return view_; }
   operator TensorView() && = delete;
 

@@ -1,5 +1,5 @@
-// What .cu sources want beside kernel.h: checked calls, the call's stream, launches, shared memory, code per architecture. For nvcc;
-// the toolkit's own syntax works beside it.
+// Helpers for .cu sources, in addition to kernel.h: checked calls, the call's stream, launches, shared memory, code per architecture.
+// For nvcc; the toolkit's own syntax works too.
 //
 //     __global__ void Scale(const float* x, float by, float* out, int64_t n) {
 //       for (int64_t i : kp::cuda::grid_stride(n)) out[i] = x[i] * by;
@@ -17,10 +17,10 @@
 #include <kernpack/kernel.h>
 
 // A call of the CUDA runtime: RuntimeError with the expression, the error's name and text. KP_CUDA_CHECK(cudaGetLastError())
-// behind a launch written with <<<...>>> says what was wrong with it.
+// after a launch with <<<...>>> reports its errors.
 #define KP_CUDA_CHECK(expression) ::kernpack::cuda::check((expression), #expression)
 
-// The architecture that is being compiled for, 750 and 900 and so on, as the toolkit's __CUDA_ARCH__; 0 in host code. In #if.
+// The architecture that is being compiled for, as the toolkit's __CUDA_ARCH__: 750, 900; 0 in host code. For use in #if.
 #ifdef __CUDA_ARCH__
 #define KP_CUDA_ARCH __CUDA_ARCH__
 #else
@@ -43,11 +43,11 @@ inline void check(cudaError_t status, const char* what) {
   throw_failed(status, what);
 }
 
-// The stream that the caller queues on.
+// The caller's stream, borrowed.
 inline cudaStream_t stream(Device device) { return static_cast<cudaStream_t>(kernpack::stream(device)); }
 inline cudaStream_t stream(TensorView x) { return cuda::stream(x.device()); }
 
-// Makes the device current for the CUDA runtime for as long as it lives. ValueError for another type of device.
+// While it lives, the device is the CUDA runtime's current one. ValueError for another type of device.
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device) {
@@ -70,7 +70,7 @@ class DeviceGuard {
 
 // ---- architectures ----
 
-// A device's, as __CUDA_ARCH__ counts: 750, 900.
+// The architecture of a device, in the form of __CUDA_ARCH__: 750, 900.
 inline int arch(Device device) {
   int major = 0, minor = 0;
   KP_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device.id));
@@ -78,7 +78,7 @@ inline int arch(Device device) {
   return major * 100 + minor * 10;
 }
 
-// Calls f(std::integral_constant<int, A>()) for the last A of Arch..., which ascend, that isn't above `actual`. RuntimeError where
+// Calls f(std::integral_constant<int, A>()) for the last A of the ascending Arch... that isn't above `actual`. RuntimeError if
 // all are.
 //   kp::cuda::dispatch_arch<750, 900>(kp::cuda::arch(x.device()), [&](auto a) { Run<a.value>(...); });
 template <int... Arch, class F>
@@ -97,15 +97,15 @@ void dispatch_arch(int actual, F&& f) {
 
 // ---- launches ----
 
-// How many blocks of `threads` cover n items; 0 for none.
+// The number of blocks of `threads` threads that cover n items; 0 if n is 0.
 inline unsigned blocks(int64_t n, int64_t threads) {
   const int64_t count = (n + threads - 1) / threads;
   return static_cast<unsigned>(count < 0x7fffffff ? count : 0x7fffffff);
 }
 
 // kernel<<<grid, block, shared_bytes, stream of the call>>>(args...) on the device of `where`. The arguments are converted to the
-// kernel's parameters. A grid without blocks launches nothing; more than 48 KiB of shared memory is asked for as the toolkit
-// wants it. RuntimeError names what the launch was and why it failed.
+// kernel's parameters. A grid without blocks launches nothing. More than 48 KiB of shared memory is enabled as the toolkit
+// requires. RuntimeError with the launch's parameters and the reason if it fails.
 template <class... Parameter, class... Arg>
 void launch(TensorView where, void (*kernel)(Parameter...), dim3 grid, dim3 block, size_t shared_bytes, Arg&&... args) {
   static_assert(sizeof...(Parameter) == sizeof...(Arg),
@@ -140,7 +140,7 @@ __device__ inline T* shared(size_t offset = 0) {
   return reinterpret_cast<T*>(kp_dynamic_shared + offset);
 }
 
-// for (int64_t i : kp::cuda::grid_stride(n)): the items in [0, n) that are this thread's, whatever the grid's size.
+// for (int64_t i : kp::cuda::grid_stride(n)): this thread's items of [0, n), for any size of the grid.
 class grid_stride {
  public:
   struct Iterator {

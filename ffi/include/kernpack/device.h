@@ -14,7 +14,7 @@ KP_NAMESPACE_BEGIN
 
 // Converts both ways to KpDLDevice.
 struct Device {
-  int32_t type = KP_DEVICE_CPU;  // KpDeviceType, or a value the host allotted
+  int32_t type = KP_DEVICE_CPU;  // KpDeviceType, or a value that the host assigned
   int32_t id = 0;
 
   constexpr Device() = default;
@@ -33,7 +33,7 @@ struct Device {
   friend constexpr bool operator!=(Device a, Device b) { return !(a == b); }
 };
 
-// "cpu", "cuda:1"; "device_type(99):0" when the type has no name here.
+// "cpu", "cuda:1"; "device_type(99):0" if the type has no known name.
 KP_COLD inline Text& operator<<(Text& text, Device d) {
   if (d.type == KP_DEVICE_CPU) return text << "cpu";
   const char* name = kp_known_device_name(d.type);

@@ -1,5 +1,5 @@
-// Device code in the storage of a host: loaded once per device, its kernels found by name. Nothing here throws: what generated
-// modules share uses it too.
+// Device code in the storage of a host: loaded once per device, its kernels found by name. Nothing here throws, because
+// generated modules use it too.
 #ifndef KERNPACK_DEVICE_CODE_H_
 #define KERNPACK_DEVICE_CODE_H_
 
@@ -55,7 +55,7 @@ inline int find_devices(const KpHost* host, KpDLDevice device, const KpDevices**
   return host->raise(host, kp_bytes("RuntimeError"), text.bytes(), KpBytes{nullptr, 0});
 }
 
-// The table of a device's backend, which is valid for ever. 0, or -1 with an error raised: there is no such device or driver.
+// The table of a device's backend, which is valid until the process ends. 0, or -1 with an error raised: there is no such device or driver.
 inline int find_device_api(const KpHost* host, KpDLDevice device, const KpDeviceApi** out) {
   const KpDevices* devices = nullptr;
   return find_devices(host, device, &devices) ? -1 : devices->device_api(device.device_type, out);
@@ -124,7 +124,7 @@ KP_COLD inline int make_kernel(void* context, KpAny* out) {
   return 0;
 }
 
-// Its handle. Code is compiled on its first use on a device. 0, or -1 with an error raised: what the compiler says.
+// Its handle. Code is compiled on its first use on a device. Returns 0, or -1 with the compiler's error raised.
 inline int find_kernel(KernelRequest request, void** out) {
   Text key;
   key << "kp.kernel:" << request.name << '/' << request.kernel;

@@ -18,8 +18,8 @@
 
 KP_NAMESPACE_BEGIN
 
-// Code of this module for devices, in a format that their backend takes ("cl", "cubin", "ptx", ...). Static storage; `name` is
-// its own within the module.
+// Device code of this module, in a format that the device's backend accepts ("cl", "cubin", "ptx", ...). Static storage; `name` is
+// unique within the module.
 struct DeviceCode {
   StringView name;
   StringView format;
@@ -27,17 +27,19 @@ struct DeviceCode {
   StringView options = {};
 };
 
-// Three extents; those left out are 1.
+// Three extents; omitted ones are 1.
 struct Extent3 {
   uint32_t x = 1;
   uint32_t y = 1;
   uint32_t z = 1;
 };
 
-// For `block` of launch().
+// For `block` of launch(): `grid` counts threads, and the device divides them into blocks. On CUDA the last
+// block may have more threads than are left: the kernel compares its index with the count, as examples/devices does.
 constexpr Extent3 any_block{0, 0, 0};
 
-// An argument: so many bytes of the work-group's local memory.
+// An argument: `bytes` bytes of the work-group's local memory. On OpenCL a __local parameter; on CUDA dynamic shared memory
+// (`extern __shared__`), which isn't a parameter: of several arguments each begins at the next multiple of 16 bytes.
 struct LocalMemory {
   uint32_t bytes;
 };
@@ -55,7 +57,7 @@ struct DeviceMemory {
       : DeviceMemory(tensor.raw().data, tensor.raw().byte_offset, static_cast<uint32_t>(tensor.itemsize())) {}
 };
 
-// What the backend of a device offers (kernpack/device_api.h). Valid for ever. Throws RuntimeError where there is no such device
+// The table of the device's backend (kernpack/device_api.h), valid until the process ends. RuntimeError if there is no such device
 // or driver.
 inline const KpDeviceApi& device_api(Device device) {
   const KpDeviceApi* api = nullptr;
@@ -78,8 +80,8 @@ KpKernelArg kernel_arg(const T& value) {
 
 }  // namespace detail
 
-// A kernel of the code on a device. Code is compiled on its first use there and kept until the device is reset. Throws what the
-// compiler says.
+// A kernel of the code on a device. The code is compiled on its first use there and kept until the device is reset. Throws the compiler's
+// errors.
 inline void* device_kernel(Device device, const DeviceCode& code, StringView kernel) {
   const KpDeviceApi& api = device_api(device);
   const KpHost* host = detail::device_host(detail::host());
@@ -91,8 +93,7 @@ inline void* device_kernel(Device device, const DeviceCode& code, StringView ker
 }
 
 // Queues a kernel on the current stream of the device. Arguments: tensors and DeviceMemory (of that device), numbers and
-// structs by value, LocalMemory. With any_block the device divides the threads into blocks, and `grid` counts threads, not blocks. An extent of 0
-// in `grid` queues nothing.
+// structs by value, LocalMemory. An extent of 0 in `grid` queues nothing.
 template <class... Args>
 void launch(Device device, const DeviceCode& code, StringView kernel, Extent3 grid, Extent3 block,
             const Args&... args) {

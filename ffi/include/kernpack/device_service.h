@@ -4,7 +4,7 @@
  *     if (!name) return -1;
  *
  * It is NULL, with RuntimeError raised in the host ("name needs a host of ABI 1.1 or newer; this is 1.0: pip install -U
- * kernpack"), where the host's tables end before the service. `api` is a table that the host gave. Services of 1.0 are read from
+ * kernpack"), if the host's tables lack the service. `api` is a table from the host. Read services of 1.0 from
  * the table itself. Plain C99.
  */
 #ifndef KERNPACK_DEVICE_SERVICE_H_

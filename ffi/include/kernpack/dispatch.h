@@ -12,7 +12,7 @@ struct TypeTag {
   using type = T;
 };
 
-// Calls f(TypeTag<T>()) for the one of T... that `dtype` stores. TypeError when it stores none of them.
+// Calls f(TypeTag<T>()) for the T of T... whose dtype is `dtype`. TypeError if none is.
 //   kp::dispatch<float, kp::half>(x.dtype(), [&](auto t) { using T = typename decltype(t)::type; ... });
 template <class... T, class F>
 void dispatch(DType dtype, F&& f) {

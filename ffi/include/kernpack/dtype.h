@@ -35,7 +35,7 @@ struct DType {
   friend constexpr bool operator!=(DType a, DType b) { return !(a == b); }
 };
 
-// The closed set a signature may name: kp::f32, kp::bf16, kp::bool_, ...
+// The dtypes that a signature may name: kp::f32, kp::bf16, kp::bool_, ...
 #define KP_DTYPE_CONSTANT_(constant, name, word, code, bits) inline constexpr DType constant{KP_DTYPE_##code, bits};
 KP_DTYPES(KP_DTYPE_CONSTANT_)
 #undef KP_DTYPE_CONSTANT_
@@ -49,7 +49,7 @@ struct DTypeName {
 inline constexpr DTypeName kDTypeNames[] = {KP_DTYPES(KP_DTYPE_NAME_)};
 #undef KP_DTYPE_NAME_
 
-// "f32", "f32x4" with lanes, "dtype(code=9, bits=3)" when it has no name.
+// "f32", "f32x4" with lanes, "dtype(code=9, bits=3)" if it has no name.
 KP_COLD inline Text& operator<<(Text& text, DType d) {
   if (const char* const name = kp_known_dtype_name(d.code, d.bits)) {
     text << name;

@@ -1,5 +1,5 @@
-/* Every element type that a signature may name, in plain C: X(constant, name, word, code, bits). `name` is what signatures say,
- * `word` what frameworks say ("float8_e4m3fn"), `code` what stands behind KP_DTYPE_. A dtype is added here alone. */
+/* Every element type that a signature may name, in plain C: X(constant, name, word, code, bits). `name` is the name in signatures,
+ * `word` the name in frameworks ("float8_e4m3fn"), `code` the name after KP_DTYPE_. To add a dtype, add a row here. */
 #ifndef KERNPACK_DTYPE_TABLE_H_
 #define KERNPACK_DTYPE_TABLE_H_
 
@@ -34,5 +34,11 @@
   X(f6_e2m3fn, "f6_e2m3fn", "float6_e2m3fn", FLOAT6_E2M3FN, 6)                     \
   X(f6_e3m2fn, "f6_e3m2fn", "float6_e3m2fn", FLOAT6_E3M2FN, 6)                     \
   X(f4_e2m1fn, "f4_e2m1fn", "float4_e2m1fn", FLOAT4_E2M1FN, 4)
+
+/* The same of those that frameworks have and no signature may name. */
+#define KP_FOREIGN_DTYPES(X)    \
+  X(i2, "i2", "int2", INT, 2)   \
+  X(u2, "u2", "uint2", UINT, 2) \
+  X(c32, "c32", "complex32", COMPLEX, 32)
 
 #endif /* KERNPACK_DTYPE_TABLE_H_ */

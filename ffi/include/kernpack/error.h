@@ -42,7 +42,7 @@ struct Stack {
   int32_t count;
   void* frames[64];
 
-  // From the call that returns to `caller` on. NULL where nobody asks for stacks, or there is no memory.
+  // From the call that returns to `caller` on. NULL if stacks aren't requested, or memory runs out.
   static KP_COLD Stack* capture(const void* caller) noexcept {
     const Instance* instance = current_or_null();
     if (!instance || !instance->backtrace) return nullptr;
@@ -80,11 +80,11 @@ KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes
 
 }  // namespace detail
 
-// What a kernel throws and what a failed call into the host throws. Copies share; what() is the message.
+// The exception of kernels and of failed calls into the host. Copies share the message, what().
 class Error : public std::exception {
  public:
   Error(const char* kind, KpBytes message) : body_(make(kp_bytes(kind))) { body_->message << message; }
-  // From an Error object, e.g. one that a callback raised; takes over the reference.
+  // From an Error object, for example one that a callback raised; takes ownership of the reference.
   explicit Error(KpErrorObject* object) : body_(make(object->kind)) {
     body_->object = object;
     body_->message << object->message;
@@ -104,8 +104,8 @@ class Error : public std::exception {
     return k.size == body_->kind.size && !__builtin_memcmp(k.data, body_->kind.data, k.size);
   }
 
-  // Leaves it raised in the host, and returns -1: how it crosses the C boundary. `function` is what the message names, unless
-  // it begins with a name already; one that came from the host passes as it is. NULL names nothing.
+  // Raises it in the host and returns -1: this passes it across the C boundary. The message gets `function` (nullable) as prefix,
+  // unless it has a name already or came from the host.
   KP_COLD int raise(const KpHost* host, const char* function = nullptr) const {
     const detail::ErrorBody& b = *body_;
     if (b.object) return host->raise_object(host, &b.object->header);

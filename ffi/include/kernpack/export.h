@@ -47,7 +47,7 @@ KP_NAMESPACE_END
 
 #define KP_ATTRIBUTES_SYMBOL_(name) KP_PER_MODULE(KP_CAT(kp_attributes_, name))
 
-// KP_ATTRIBUTES(name, "flops=2*N*D\n" "paper=arXiv:2205.14135"): what else its author has to say of an exported function, a
+// KP_ATTRIBUTES(name, "flops=2*N*D\n" "paper=arXiv:2205.14135"): further properties of an exported function, one
 // key=value per line; Python has it as `k.functions["name"].attributes`. Anywhere in the module, once per function. Keys are
 // [a-z_][a-z0-9_.]*; those without a dot are for authors, Kernpack's own will begin with "kernpack.".
 #define KP_ATTRIBUTES(name, text)                                   \
@@ -56,7 +56,7 @@ KP_NAMESPACE_END
   }                                                                 \
   static_assert(::kernpack::detail::are_attributes(text), "KP_ATTRIBUTES: expected lines of key=value: " text)
 
-// What KP_EXPORT leaves behind: a tag type that carries the names, what there is to say of the function, an entry in the
+// What KP_EXPORT defines: a tag type with the names, a description of the function, an entry in the
 // section.
 #define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)            \
   extern "C" {                                                                            \
@@ -132,7 +132,7 @@ KP_NAMESPACE_END
 
 // KP_GRAD(forward, backward): the op `backward` computes gradients of the op `forward` (reverse mode).
 // KP_JVP(forward, tangent): the op `tangent` computes tangents of the results of the op `forward` (forward mode).
-// Their arguments meet by name (docs/signature.md).
+// Their arguments are matched by name (docs/signature.md).
 #define KP_GRAD(forward, backward) \
   KP_LINK_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), KP_DEF_GRADIENT, forward, backward)
 #define KP_JVP(forward, tangent) KP_LINK_(KP_CAT(KP_CAT(__LINE__, _), __COUNTER__), KP_DEF_JVP, forward, tangent)

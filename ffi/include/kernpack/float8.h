@@ -1,4 +1,4 @@
-// Storage types of 8-bit floats: bits with conversions to and from float. Arithmetic is the kernel's own business.
+// Storage types of 8-bit floats: bits with conversions to and from float. Kernels convert to float for arithmetic.
 #ifndef KERNPACK_FLOAT8_H_
 #define KERNPACK_FLOAT8_H_
 
@@ -21,7 +21,7 @@ inline uint32_t narrow_magnitude(uint32_t magnitude, int mantissa, uint32_t bias
 
 }  // namespace detail
 
-// 4 bits of exponent, 3 of mantissa; no infinity, one NaN: what exceeds 448, rounded, becomes NaN.
+// 4 bits of exponent, 3 of mantissa; no infinity, one NaN: values above 448 after rounding become NaN.
 struct float8_e4m3fn {
   uint8_t bits;
 
@@ -38,7 +38,7 @@ struct float8_e4m3fn {
   }
 };
 
-// The upper half of an IEEE binary16. What exceeds 57344, rounded, becomes infinity.
+// The upper half of an IEEE binary16. Values above 57344 after rounding become infinity.
 struct float8_e5m2 {
   uint8_t bits;
 

@@ -40,7 +40,7 @@ struct Closure {
 
 }  // namespace detail
 
-// Owns (shares) a function object. Default-made: not `defined()`, may not be called.
+// Owns (shares) a function object. A default-constructed one isn't `defined()` and must not be called.
 class Function {
  public:
   Function() = default;
@@ -48,7 +48,7 @@ class Function {
       : object_(static_cast<detail::Ref<KpFunctionObject>&&>(object)) {}
 
   // From a lambda or functor whose parameter types can be deduced. It may outlive this call and run on any thread. Its
-  // exceptions become errors of the host that this call came from.
+  // exceptions become errors of the host of this call.
   template <class F>
   static Function from(F callable) {
     using Body = detail::Closure<F>;
@@ -69,20 +69,20 @@ class Function {
     if (found.is_none()) return std::nullopt;
     return Function(detail::Ref<KpFunctionObject>(reinterpret_cast<KpFunctionObject*>(found.release().v.v_obj)));
   }
-  // ValueError when there is none.
+  // ValueError if there is none.
   static Function global(StringView name) {
     std::optional<Function> found = find_global(name);
     if (!found) KP_THROW(ValueError) << "there is no global function '" << name << "'";
     return *found;
   }
-  // Registers for the whole process. ValueError when the name is taken and `replace` is false.
+  // Registers the function for the whole process. ValueError if the name is taken and `replace` is false.
   static void set_global(StringView name, const Function& function, bool replace = false) {
     const KpHost* h = detail::host();
     detail::check_host(h->global_set(h, name, function.object_.object(), replace));
   }
 
   bool defined() const { return static_cast<bool>(object_); }
-  // Calls it. What it raises is thrown as kp::Error.
+  // Calls the function; its errors are thrown as kp::Error.
   template <class... A>
   Any operator()(const A&... args) const {
     const AnyView views[sizeof...(A) + 1] = {AnyView(args)...};

@@ -1,6 +1,6 @@
 /* Force-included (-include kernpack/glibc_compat.h) when a kernel is built for manylinux_2_28 on a newer system: binds the
- * symbols to which the C library gave a new version since 2.28 to their oldest version instead. Their behaviour differs in
- * nothing but errno (exp, log, pow) or in the library that holds them (dlopen, pthread_*). Compiles to nothing elsewhere. */
+ * symbols to which the C library gave a new version since 2.28 to their oldest version instead. The versions differ
+ * only in errno (exp, log, pow) or in the library that contains them (dlopen, pthread_*). Has no effect on other systems. */
 #ifndef KERNPACK_GLIBC_COMPAT_H_
 #define KERNPACK_GLIBC_COMPAT_H_
 

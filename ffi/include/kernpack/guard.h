@@ -1,4 +1,4 @@
-// Where C++ ends: every exception becomes an error raised in the host.
+// The boundary of C++: every exception becomes an error raised in the host.
 #ifndef KERNPACK_GUARD_H_
 #define KERNPACK_GUARD_H_
 

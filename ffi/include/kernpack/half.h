@@ -1,4 +1,4 @@
-// Storage types of 16-bit floats: bits with conversions to and from float. Arithmetic is the kernel's own business.
+// Storage types of 16-bit floats: bits with conversions to and from float. Kernels convert to float for arithmetic.
 #ifndef KERNPACK_HALF_H_
 #define KERNPACK_HALF_H_
 

@@ -23,7 +23,7 @@ struct Instance {
   const KpHost* host;
   KpBytes module_name;
   ForeignState* foreign;         // of the alias's instance (foreign.h); NULL under a Kernpack host
-  const KpBacktrace* backtrace;  // NULL: nobody asks for the stacks of errors
+  const KpBacktrace* backtrace;  // NULL: stacks of errors aren't requested
 
   static Instance* from(void* self) { return static_cast<Instance*>(self); }
 };

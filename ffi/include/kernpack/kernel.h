@@ -1,4 +1,4 @@
-// What a kernel's source file includes.
+// The header that a kernel's source file includes.
 #ifndef KERNPACK_KERNEL_H_
 #define KERNPACK_KERNEL_H_
 

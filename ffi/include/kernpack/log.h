@@ -17,8 +17,8 @@ enum class LogLevel : int32_t {
   error = KP_LOG_ERROR,
 };
 
-// One line of UTF-8, without a newline at its end. Where it goes is the host's affair; one of the TVM FFI ABI has no
-// log, and the line is dropped. Any thread, inside a call.
+// One line of UTF-8, without a newline at its end. The host decides where it goes. Hosts of the TVM FFI ABI have no
+// log and drop the line. Any thread, inside a call.
 //   kp::log(kp::LogLevel::warning, kp::Text() << "slow path for D = " << d);
 inline void log(LogLevel level, StringView line) {
   const detail::Instance& instance = detail::current();
@@ -27,7 +27,7 @@ inline void log(LogLevel level, StringView line) {
 }
 inline void log(LogLevel level, const Text& line) { log(level, StringView(line.c_str(), line.size())); }
 
-// The same, as C's printf writes it; the compiler compares the arguments with the format. Longer lines than 1023 bytes are cut.
+// The same with a printf format, which the compiler checks. Lines longer than 1023 bytes are cut.
 //   kp::printf(kp::LogLevel::info, "block %d of %d: %.3g", i, n, norm);
 __attribute__((format(printf, 2, 3))) inline void printf(LogLevel level, const char* format, ...) {
   char line[1024];

@@ -48,7 +48,7 @@ class MapView {
     AnyView value;
   };
 
-  // Steps through the pairs. Strings of a pair borrow from it, and are valid until the next step.
+  // Iterates over the pairs. A pair's strings are borrowed from it, and valid until the next step.
   class Iterator {
    public:
     Iterator(const KpMapObject* map, uint64_t at) : map_(map), at_(at) {}
@@ -80,13 +80,13 @@ class MapView {
   }
   Iterator end() const { return {map_, detail::kMapEnd}; }
 
-  // The value under a string key, or nothing. Looks at one pair after the other: keep it out of loops over elements.
+  // The value of a string key, or nothing. Searches linearly: don't call it in loops over elements.
   std::optional<AnyView> find(StringView key) const {
     const KpAny* found = value_of(key);
     if (!found) return std::nullopt;
     return AnyView(*found);
   }
-  // The value under a string key as a T. KeyError when there is none, TypeError when it is something else.
+  // The value of a string key as a T. KeyError if there is none, TypeError if it has another type.
   template <class T>
   T get(StringView key) const {
     const KpAny* found = value_of(key);

@@ -1,4 +1,4 @@
-// KP_MODULE: what makes a shared object a Kernpack module. Once a module, in any one of its source files.
+// KP_MODULE makes a shared object a Kernpack module. Use it once per module, in any of its source files.
 #ifndef KERNPACK_MODULE_H_
 #define KERNPACK_MODULE_H_
 
@@ -69,8 +69,8 @@ constexpr uint32_t needs_host() {
 KP_NAMESPACE_END
 
 // KP_MODULE("my_kernels", "1.2.0"): name and version as the module's users see them. A third argument, KP_NEEDS_HOST(1, 1),
-// says that the module cannot do without what hosts have since that ABI: an older one refuses to load it. Without it, a module
-// built with newer headers runs on older hosts, and what they lack is an error where it is used (kernpack/service.h).
+// means that the module needs a host of that ABI or newer: older ones refuse to load it. Without it, a module built with
+// newer headers runs on older hosts, and using a service that they lack is an error (kernpack/service.h).
 #define KP_MODULE(...) KP_MODULE_CHOOSE_(__VA_ARGS__, KP_MODULE_FOR_, KP_MODULE_FOR_ANY_, ~)(__VA_ARGS__)
 #define KP_NEEDS_HOST(major, minor) (::kernpack::detail::needs_host<major, minor>())
 #define KP_MODULE_CHOOSE_(name, version, third, fourth, ...) fourth
@@ -95,7 +95,7 @@ KP_NAMESPACE_END
   static_assert(true, "")
 
 // KP_MODULE_INIT(Init): `void Init()` runs once for each host that loads the module, inside a call: it may use the host's
-// services, and an exception it throws is the load's error.
+// services, and an exception makes the load fail.
 #define KP_MODULE_INIT(fn)                                                \
   extern "C" KP_HIDDEN void KP_PER_MODULE(kp_module_init)(void) { fn(); } \
   static_assert(true, "")

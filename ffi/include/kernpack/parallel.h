@@ -7,7 +7,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// How many threads parallel_for may use in this call; at least 1.
+// The number of threads that parallel_for may use in this call; at least 1.
 inline int32_t num_threads() {
   int32_t n = 1;
   const detail::Instance& instance = detail::current();
@@ -16,8 +16,8 @@ inline int32_t num_threads() {
   return n;
 }
 
-// Runs f(begin, end) over [0, n), in chunks of at least `grain` items, and returns when all ran. The first chunk that throws
-// ends the call with its error. Inside f the host's services work as outside; nested calls run serially. f must not wait for
+// Runs f(begin, end) over [0, n), in chunks of at least `grain` items, and returns when all have run. It throws the error of
+// the first chunk that throws. f may use the host's services; nested calls run serially. f must not wait for
 // another chunk: on a busy machine the calling thread may run all of them, one after the other.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {

@@ -3,12 +3,12 @@
  *     kp_host_log(host)(host, KP_LOG_INFO, line)
  *
  * For a service of ABI 1.0, which every host has, that is host->log and costs nothing more. For a later one it looks at the
- * host's struct_size first; where the host ends before the service, the function it gives raises RuntimeError
+ * host's struct_size first; if the host lacks the service, the function that it returns raises RuntimeError
  *
  *     ping needs a host of ABI 1.1 or newer; this is 1.0: pip install -U kernpack
  *
- * so one binary runs on every host and fails only where it uses what is not there. A module that cannot live without a later
- * service says KP_NEEDS_HOST in its KP_MODULE and is refused when it is loaded. Plain C99.
+ * so one binary runs on every host and fails only when it calls a missing service. A module that can't work without a later
+ * service uses KP_NEEDS_HOST in its KP_MODULE; then older hosts refuse to load it. Plain C99.
  */
 #ifndef KERNPACK_SERVICE_H_
 #define KERNPACK_SERVICE_H_

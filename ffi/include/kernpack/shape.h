@@ -6,7 +6,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// Borrows `size()` int64s (elements, not bytes); valid as long as what it came from. Negative indices count from the end.
+// Borrows `size()` int64s (elements, not bytes) from its source, and is valid as long as that. Negative indices count from the end.
 class ShapeView {
  public:
   constexpr ShapeView() = default;
@@ -29,7 +29,7 @@ class ShapeView {
     if (KP_UNLIKELY(i < -n || i >= n)) detail::throw_bad_dim(i, n);
     return data_[i < 0 ? i + n : i];
   }
-  // Product of the items; 1 when empty.
+  // Product of the items; 1 if empty.
   int64_t numel() const {
     int64_t n = 1;
     for (size_t i = 0; i < size_; ++i) n *= data_[i];
@@ -93,7 +93,7 @@ struct Traits<ShapeView> {
   }
 };
 
-// A list of ints is read as a Shape too.
+// A list of ints is accepted as a Shape too.
 template <>
 struct Traits<Shape> {
   static Read read(const KpAny& a, Shape* out) {

@@ -1,4 +1,4 @@
-// Keyed storage: what a module keeps between calls.
+// Keyed storage: values that a module keeps between calls.
 #ifndef KERNPACK_STORAGE_H_
 #define KERNPACK_STORAGE_H_
 
@@ -9,7 +9,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// To what a key belongs: the process, a device, or the current stream of a device.
+// What a key belongs to: the process, a device, or the current stream of a device.
 struct StorageScope {
   uint32_t scope = KP_SCOPE_PROCESS;
   Device device;
@@ -32,7 +32,7 @@ int make_stored(void* context, KpAny* out) {
 
 }  // namespace detail
 
-// The value under a key, or nothing. Keys belong to this module, unless they begin with "::".
+// The value of a key, or nothing. Keys belong to this module, unless they begin with "::".
 inline std::optional<Any> storage_get(StringView key, const StorageScope& scope = {}) {
   const detail::Instance& instance = detail::current();
   const KpStorageKey k = detail::storage_key(key, scope);
@@ -52,8 +52,8 @@ inline void storage_set(StringView key, const Any& value, const StorageScope& sc
                                       : instance.host->storage_set(instance.host, &k, &value.raw()));
 }
 
-// The value under a key; when there is none, the one that factory() makes. However many threads ask, one runs the factory and
-// the others wait. If it throws, nothing is stored and the exception is the caller's error.
+// The value of a key. If there is none, stores and returns the result of factory(): one thread runs the factory, others that
+// request the key wait. If it throws, nothing is stored and the caller gets the exception.
 template <class Factory>
 Any storage_get_or_init(StringView key, Factory factory, const StorageScope& scope = {}) {
   const detail::Instance& instance = detail::current();
@@ -66,7 +66,7 @@ Any storage_get_or_init(StringView key, Factory factory, const StorageScope& sco
   return value;
 }
 
-// Whether there was a value to drop.
+// Drops the value of a key; returns whether there was one.
 inline bool storage_erase(StringView key, const StorageScope& scope = {}) {
   const detail::Instance& instance = detail::current();
   const KpStorageKey k = detail::storage_key(key, scope);

@@ -7,7 +7,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// What the caller's framework uses on that device, e.g. a cudaStream_t; NULL on the CPU and for the default stream.
+// The stream of the caller's framework on that device, borrowed, e.g. a cudaStream_t; NULL on the CPU and for the default stream.
 inline void* stream(Device device) {
   void* out = nullptr;
   const KpHost* h = detail::host();
@@ -15,7 +15,7 @@ inline void* stream(Device device) {
   return out;
 }
 
-// Throws kp::Error KeyboardInterrupt when the user pressed Ctrl-C: for loops that run for seconds.
+// Throws kp::Error KeyboardInterrupt if the user pressed Ctrl-C. For loops that run for seconds.
 inline void check_interrupts() {
   const KpHost* h = detail::host();
   detail::check_host(h->check_interrupts(h));

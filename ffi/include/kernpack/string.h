@@ -6,7 +6,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// Borrowed bytes with a length; not NUL-terminated. A StringView is UTF-8 by agreement.
+// Borrowed bytes with a length; not NUL-terminated. A StringView is UTF-8 by convention.
 template <bool kText>
 class BasicView {
  public:
@@ -47,7 +47,7 @@ using BytesView = BasicView<false>;
 
 namespace detail {
 
-// Owned: up to 7 bytes inside the value, else an object with the bytes behind it and a NUL after them.
+// Owned: up to 7 bytes inside the value, else an object with the bytes and a NUL after them.
 inline KpAny own_bytes(KpBytes bytes, bool is_text) {
   KpAny a = kp_none();
   if (bytes.size <= 7) {
@@ -147,7 +147,7 @@ struct Traits<BasicView<kText>> {
     *out = bytes;
     return Read::kOk;
   }
-  // Short text travels inside the value; longer text needs an object, which a borrowed value cannot own.
+  // Short text is stored inside the value; longer text needs an object, which a borrowed value cannot own.
   static KpAny view(const BasicView<kText>& value) {
     static_assert(!kText, "pass kp::String, a literal or std::string, not kp::StringView, to a function");
     KpAny a = kp_none();

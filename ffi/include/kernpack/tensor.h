@@ -1,4 +1,4 @@
-// Tensor: one that the code owns. The borrowed ones: tensor_view.h.
+// Tensor: an owned tensor. Borrowed ones: tensor_view.h.
 #ifndef KERNPACK_TENSOR_H_
 #define KERNPACK_TENSOR_H_
 
@@ -6,13 +6,13 @@
 
 KP_NAMESPACE_BEGIN
 
-// A tensor that this code owns (shares). Default-made: not `defined()`.
+// An owned (shared) tensor. A default-constructed one isn't `defined()`.
 class Tensor : public TensorApi<Tensor, void> {
  public:
   Tensor() = default;
   explicit Tensor(detail::Ref<KpTensorObject> object) : object_(static_cast<detail::Ref<KpTensorObject>&&>(object)) {}
 
-  // Uninitialised, contiguous, from the calling framework's allocator where there is one. MemoryError, ValueError.
+  // Uninitialised, contiguous, from the calling framework's allocator if it has one. MemoryError, ValueError.
   static Tensor Empty(ShapeView shape, DType dtype, Device device = Device::cpu()) {
     KpDLTensor prototype = {};
     prototype.device = device;
@@ -42,7 +42,7 @@ class Tensor : public TensorApi<Tensor, void> {
 
 inline Text& operator<<(Text& text, const Tensor& t) { return text << TensorView(t); }
 
-// As a parameter it takes tensor objects only: a borrowed buffer (JAX under jit) cannot be owned.
+// As a parameter it accepts only tensor objects: a borrowed buffer (JAX under jit) cannot be owned.
 template <>
 struct Traits<Tensor> {
   static Read read(const KpAny& a, Tensor* out) {

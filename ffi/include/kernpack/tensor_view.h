@@ -7,7 +7,7 @@
 #include <kernpack/shape.h>
 #include <kernpack/signature/memory.h>
 
-// -DKP_CHECKED_AT=1: at<T>(i, j) looks at the dtype, the number of indices and their range.
+// -DKP_CHECKED_AT=1: at<T>(i, j) checks the dtype, the number of indices and their range.
 #ifndef KP_CHECKED_AT
 #define KP_CHECKED_AT 0
 #endif
@@ -33,8 +33,8 @@ namespace detail {
 
 }  // namespace detail
 
-// The accessors that the tensor classes share, over a DLPack tensor. Sizes and strides are in elements; offsets in bytes.
-// Void is what an untyped pointer to the elements points to: const void where they may only be read.
+// The accessors that the tensor classes share, for a DLPack tensor. Sizes and strides are in elements; offsets in bytes.
+// Void is what an untyped pointer to the elements points to: const void if they are read-only.
 template <class Derived, class Void>
 class TensorApi {
   template <class T>
@@ -46,7 +46,7 @@ class TensorApi {
   ShapeView shape() const { return sizes(); }
   // IndexError outside [-dim, dim).
   int64_t size(int64_t i) const { return sizes().at(i); }
-  // ValueError when the tensor carries none; every Kernpack binding fills them in.
+  // ValueError if the tensor has none; every Kernpack binding sets them.
   ShapeView strides() const {
     if (KP_UNLIKELY(!t().strides && t().ndim > 0)) detail::throw_no_strides();
     return {t().strides, static_cast<size_t>(t().ndim)};
@@ -67,20 +67,20 @@ class TensorApi {
   int64_t nbytes() const { return (numel() * t().dtype.bits * t().dtype.lanes + 7) / 8; }
   int64_t byte_offset() const { return static_cast<int64_t>(t().byte_offset); }
 
-  // Row-major without gaps. Dimensions of size 1 do not matter, nor does anything in a tensor without elements.
+  // Whether it is row-major without gaps. Strides of dimensions of size 1 don't matter; a tensor without elements is contiguous.
   bool is_contiguous() const { return !t().strides || signature::IsCompact(t()); }
 
   // The first element: byte_offset is added. On some devices (OpenCL) data is a handle: use raw().data and byte_offset().
   Void* data_ptr() const { return static_cast<char*>(t().data) + t().byte_offset; }
-  // The same, typed. TypeError when the dtype is not the one T stores.
+  // The same, typed. TypeError if the dtype isn't that of T.
   template <class T>
   Element<T>* data_ptr() const {
     if (KP_UNLIKELY(dtype() != dtype_of<T>)) detail::throw_wrong_dtype("data_ptr<T>()", dtype_of<T>, dtype());
     return static_cast<Element<T>*>(data_ptr());
   }
 
-  // One element, by an index per dimension, each in [0, size): x.at<float>(i, j). Looks at nothing unless KP_CHECKED_AT is 1:
-  // then TypeError as data_ptr<T>(), IndexError for a wrong number of indices and one outside.
+  // One element, by an index per dimension, each in [0, size): x.at<float>(i, j). Not checked unless KP_CHECKED_AT is 1:
+  // then TypeError as data_ptr<T>(), IndexError for a wrong number of indices or an index out of range.
   template <class T, bool kChecked = (KP_CHECKED_AT != 0), class... Index>
   Element<T>& at(Index... index) const {
     const int64_t indices[] = {static_cast<int64_t>(index)..., 0};
@@ -92,7 +92,7 @@ class TensorApi {
     return static_cast<Element<T>*>(data_ptr())[offset];
   }
 
-  // The tensor itself, for C functions. Its `data` isn't const, whatever the class.
+  // The tensor itself, for C functions. Its `data` isn't const, even for a TensorView.
   const KpDLTensor& raw() const { return t(); }
 
  private:
@@ -106,8 +106,8 @@ class TensorApi {
   }
 };
 
-// A tensor borrowed for the call, to read: what a signature's inputs arrive as. One pointer; copies freely. A default-made one
-// is not `defined()` and may only be asked that.
+// A read-only tensor, borrowed for the call: the C++ type of a signature's inputs. One pointer; cheap to copy. A
+// default-constructed one isn't `defined()`, and no other member may be called.
 class TensorView : public TensorApi<TensorView, const void> {
  public:
   TensorView() = default;
@@ -119,7 +119,7 @@ class TensorView : public TensorApi<TensorView, const void> {
   const KpDLTensor* tensor_ = nullptr;
 };
 
-// The same, to write: what results, parameters marked `name!` and workspaces arrive as.
+// The same, writeable: the C++ type of results, parameters marked `name!` and workspaces.
 class MutTensorView : public TensorApi<MutTensorView, void> {
  public:
   MutTensorView() = default;
@@ -146,7 +146,7 @@ KP_COLD inline Text& operator<<(Text& text, TensorView t) {
   return t.device().is_cpu() ? text : text << " on " << t.device();
 }
 
-// Whether a value may be written is the signature's business: both read any tensor.
+// The signature determines whether a value may be written: both accept any tensor.
 template <class View>
 struct Traits<View, std::enable_if_t<detail::is_tensor_view<View>>> {
   static Read read(const KpAny& a, View* out) {

@@ -8,7 +8,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// Appends with <<. Holds UTF-8, always NUL-terminated. When memory runs out the text is cut, never an error.
+// Appends with <<. Holds UTF-8, always NUL-terminated. If memory runs out, the text is cut.
 class Text {
  public:
   Text() { inline_[0] = 0; }

@@ -6,8 +6,8 @@
 //   at::Tensor y = k["rms_norm"](x, weight).tensor();
 //
 // A function called so is an operator of torch's dispatcher (kernpack/host/torch.h), for programs that AOTInductor compiled
-// too: make the Module before such a program is loaded. Errors are exceptions that begin with function and argument. Gradients
-// are hung on by the Python package; here a call is not recorded. Thread rule: any thread may call anything.
+// too: make the Module before such a program is loaded. Errors are exceptions that begin with function and argument. The
+// Python package adds gradients; calls from C++ are not recorded. Any thread may call anything.
 #ifndef KERNPACK_TORCH_H_
 #define KERNPACK_TORCH_H_
 
@@ -37,8 +37,8 @@ inline std::string take_error(const char* who) {
   return text;
 }
 
-// A view of an at::Tensor for C functions of the host and for C++ kernels called directly; keeps the tensor, not its sizes:
-// do not resize the tensor in the meantime. std::invalid_argument for a tensor without plain strided memory.
+// A view of an at::Tensor for C functions of the host and for C++ kernels called directly. It keeps the tensor alive; don't resize
+// the tensor meanwhile. std::invalid_argument for a tensor without ordinary strided memory.
 class View {
  public:
   explicit View(at::Tensor tensor) : tensor_(std::move(tensor)) {
@@ -62,10 +62,10 @@ class View {
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 
-  // Valid as long as this object.
+  // Borrowed; valid as long as this object.
   TensorView view() const { return TensorView(&view_); }
   operator TensorView() const { return view(); }
-  // For what a kernel writes. Torch's version counter isn't told.
+  // For tensors that a kernel writes. Doesn't update torch's version counter.
   MutTensorView mutable_view() const { return MutTensorView(&view_); }
 
  private:
@@ -94,11 +94,11 @@ inline at::Tensor to_torch(const Tensor& tensor) {
   return at::fromDLPackVersioned(reinterpret_cast<::DLManagedTensorVersioned*>(managed));
 }
 
-// What a call gave.
+// The results of a call.
 class Results {
  public:
   explicit Results(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {}
-  // The one result. std::out_of_range where there are none or several.
+  // The only result. std::out_of_range if there are none or several.
   const at::Tensor& tensor() const {
     if (tensors_.size() != 1) {
       throw std::out_of_range("kp::torch::Results: expected one result, got " + std::to_string(tensors_.size()));
@@ -120,7 +120,7 @@ class Function {
   explicit Function(c10::OperatorHandle op) : op_(op) {}
 
   // Arguments by position: at::Tensor, int64_t, double, bool, std::string, at::ScalarType, at::Device, std::nullopt, and vectors
-  // of them. What is left out takes its default.
+  // of them. Omitted arguments get their defaults.
   template <class... Arguments>
   Results operator()(const Arguments&... arguments) const {
     return call({}, arguments...);
@@ -140,10 +140,10 @@ class Function {
   c10::OperatorHandle op_;
 };
 
-// A loaded module whose functions with a signature are operators of torch from now on.
+// A loaded module. Loading it registers its functions that have a signature as torch operators.
 class Module {
  public:
-  // std::runtime_error when the file cannot be loaded, or no function can be registered.
+  // std::runtime_error if the file cannot be loaded, or no function can be registered.
   explicit Module(const std::string& path) {
     const char* paths[] = {path.c_str()};
     if (kp_module_load(paths, 1, KP_LOAD_DEFAULT, &module_) != 0)
@@ -156,9 +156,9 @@ class Module {
     register_operators();
   }
 
-  // "kernpack_my_kernels": where the operators are.
+  // The namespace of the operators: "kernpack_my_kernels".
   const std::string& operators() const { return namespace_; }
-  // Throws c10::Error when there is no function of that name with a signature.
+  // Throws c10::Error if there is no function of that name with a signature.
   Function operator[](const std::string& name) const {
     return Function(c10::Dispatcher::singleton().findSchemaOrThrow((namespace_ + "::" + name).c_str(), ""));
   }

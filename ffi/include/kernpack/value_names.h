@@ -1,4 +1,4 @@
-/* What errors call the types of values, dtypes and devices, in plain C: for C++ headers and for generated C. */
+/* The names of value types, dtypes and devices in errors, in plain C: for C++ headers and for generated C. */
 #ifndef KERNPACK_VALUE_NAMES_H_
 #define KERNPACK_VALUE_NAMES_H_
 

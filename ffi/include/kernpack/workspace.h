@@ -9,11 +9,11 @@ KP_NAMESPACE_BEGIN
 
 enum WorkspaceInit : uint32_t {
   uninitialized = 0,
-  zeroed = KP_WORKSPACE_ZEROED,  // when it is first made or grows; after that it is as the kernel left it
+  zeroed = KP_WORKSPACE_ZEROED,  // zeroed when allocated or grown; between calls the contents stay
 };
 
-// At least `bytes` bytes on a device, 256-byte aligned, the same ones at every call with this key, ordered against reuse on
-// another stream. On the CPU each thread has its own. Valid until the call returns.
+// At least `bytes` bytes on a device, 256-byte aligned. Calls with the same key get the same memory: one per stream, on the
+// CPU one per thread. Valid until the call returns.
 class Workspace {
  public:
   Workspace(Device device, StringView key, uint64_t bytes, WorkspaceInit init = uninitialized) : bytes_(bytes) {

@@ -26,7 +26,7 @@ class LookedUp {
       return nullptr;
     }
     const T* first = nullptr;
-    const T* kept = new (std::nothrow) T(made);  // for ever; threads that race here agree on the first
+    const T* kept = new (std::nothrow) T(made);  // until the process ends; threads that race here agree on the first
     if (kept == nullptr || found_.compare_exchange_strong(first, kept, std::memory_order_acq_rel)) return kept;
     delete kept;
     return first;

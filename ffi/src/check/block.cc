@@ -78,8 +78,8 @@ void LookAtKept(std::vector<std::string>* findings) {
   for (Kept& kept : all.ring) {
     if (!kept.block || HoldsMark(kept.block->data(), kept.block->bytes(), Mark::kReturned)) continue;
     findings->push_back(kept.function + ": " + kept.argument +
-                        ": its memory was written after the earlier call that it was lent to had returned; keep no "
-                        "pointer to an argument, a result or a workspace: storage_set(key, Tensor) keeps memory");
+                        ": its memory was written after the call that lent it had returned; don't keep pointers to "
+                        "arguments, results or workspaces: storage_set(key, Tensor) keeps memory");
     kept = Kept{};
   }
 }

@@ -49,8 +49,8 @@ int CheckedBody::Run(void* self, int64_t begin, int64_t end) {
   const FloatState state;
   const int rc = one->body(one->context, begin, end);
   if (const char* changed = state.Restore()) {
-    one->call->Find(std::string(one->call->function_name()) + ": left the " + changed +
-                    " of a thread of parallel_for changed, for whatever runs on it next; put it back");
+    one->call->Find(std::string(one->call->function_name()) + ": changed the " + changed +
+                    " of a thread of parallel_for; restore it before returning");
   }
   one->call->scratch().GiveBack();
   return rc;
@@ -182,8 +182,7 @@ int CheckedCall::Invoke(KpSafeCall call, void* self, KpAny* result) {
   innermost.Leave();
   const char* changed = state.Restore();
   if (changed) {
-    Find(std::string(function_.name) + ": left the thread's " + changed +
-         " changed, for whatever runs on it next; put it back before returning");
+    Find(std::string(function_.name) + ": changed the " + changed + " of the thread; restore it before returning");
   }
   return rc;
 }
@@ -213,8 +212,7 @@ int CheckedCall::GiveBack(int rc) {
     }
   }
   if (given != 0 && rc == 0) {
-    return kp_raise("RuntimeError", "%s: what it has computed could not be copied back to the caller's tensors",
-                    function_.name);
+    return kp_raise("RuntimeError", "%s: its results could not be copied back to the caller's tensors", function_.name);
   }
   return rc;
 }

@@ -6,7 +6,7 @@
 
 namespace kernpack::host::check {
 
-// Replaces what calls `function` by what calls it under checks. The stand-in may be kept: while nobody asks for checks it
+// Replaces what calls `function` by what calls it under checks. The stand-in may be kept: while checks are not requested it
 // calls straight on.
 void StandIn(const KpLoadedFunction* function, KpSafeCall* call, void** self);
 

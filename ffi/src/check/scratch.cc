@@ -110,8 +110,7 @@ int Scratch::Get(CheckedCall* call, const KeyView& key, uint64_t bytes, uint32_t
   if (!*served) return 0;
   if (AskedOtherwise(key, flags)) {
     call->Find(std::string(call->function_name()) + ": workspace '" + std::string(key.key) +
-               "': is asked for both with kp::zeroed and without it: the first to ask decides whether it is "
-               "zeroed, and then finds what the other left in it; use two keys");
+               "' is requested both with and without kp::zeroed; use two keys");
   }
   if (Find(key, bytes, out_data)) return 0;
   // A call that was made from another one shares what is kept with it.

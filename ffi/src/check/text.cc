@@ -1,24 +1,14 @@
 #include "check/text.h"
 
-#include <charconv>
-#include <cmath>
 #include <cstring>
 
 #include <kernpack/signature/program.h>
 
+#include "base/python_text.h"
 #include "tensor/device_text.h"
 
 namespace kernpack::host::check {
 namespace {
-
-std::string FloatText(double value) {
-  if (std::isnan(value)) return "nan";
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  std::string out(text, end);
-  if (out.find_first_of(".en") == std::string::npos) out += ".0";  // as Python shows it: 2.0, not 2
-  return out;
-}
 
 template <class T>
 T ReadAs(const void* at) {
@@ -53,20 +43,13 @@ namespace {
 
 std::string ValueTextAt(const KpAny& value, int depth) {
   if (const KpDLTensor* tensor = kp_any_tensor(&value)) return TensorText(*tensor);
+  if (const auto text = PythonText(value)) return *text;
   KpBytes text{};
   if (kp_any_str(&value, &text)) {
     constexpr size_t kMost = 60;
     return "'" + std::string(text.data, text.size < kMost ? text.size : kMost) + (text.size > kMost ? "...'" : "'");
   }
   switch (value.type_index) {
-    case KP_TYPE_NONE:
-      return "None";
-    case KP_TYPE_INT:
-      return std::to_string(value.v.v_int);
-    case KP_TYPE_BOOL:
-      return value.v.v_int ? "True" : "False";
-    case KP_TYPE_FLOAT:
-      return FloatText(value.v.v_float);
     case KP_TYPE_DTYPE:
       return kp_dtype_name(value.v.v_dtype);
     case KP_TYPE_DEVICE:
@@ -104,8 +87,8 @@ std::string ReachText(const Block::Reach& reach, uint64_t unit_bytes, const char
 
 std::string ElementText(KpDLDataType dtype, const void* at) {
   if (dtype.lanes != 1) return "";
-  if (dtype.code == KP_DTYPE_FLOAT && dtype.bits == 32) return FloatText(static_cast<double>(ReadAs<float>(at)));
-  if (dtype.code == KP_DTYPE_FLOAT && dtype.bits == 64) return FloatText(ReadAs<double>(at));
+  if (dtype.code == KP_DTYPE_FLOAT && dtype.bits == 32) return PythonFloat(static_cast<double>(ReadAs<float>(at)));
+  if (dtype.code == KP_DTYPE_FLOAT && dtype.bits == 64) return PythonFloat(ReadAs<double>(at));
   if (dtype.code == KP_DTYPE_BOOL) return std::to_string(ReadAs<uint8_t>(at));
   if (dtype.code != KP_DTYPE_INT && dtype.code != KP_DTYPE_UINT) return "";
   const bool is_signed = dtype.code == KP_DTYPE_INT;

@@ -28,7 +28,7 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 
 bool OnCpu(KpDLDevice device) { return device.device_type == KP_DEVICE_CPU; }
 
-// Every pool; pools live for ever, as a thread may still hold one's address.
+// Every pool; pools live until the process ends, as a thread may still hold one's address.
 struct Pools {
   ForkMutex mutex{LockRank::kWorkspace};
   std::vector<Pool*> all;

@@ -13,7 +13,7 @@
 
 namespace kernpack::host {
 
-// A registered backend. Lives for ever; `definition` to `path` do not change.
+// A registered backend. Lives until the process ends; `definition` to `path` do not change.
 struct Backend {
   const KpBackend* definition = nullptr;
   int32_t type = 0;

@@ -14,7 +14,7 @@
 namespace kernpack::host {
 namespace {
 
-// An object of the process and what libbacktrace read of its file. Kept for ever: libbacktrace frees nothing.
+// An object of the process and what libbacktrace read of its file. Kept until the process ends: libbacktrace frees nothing.
 struct Known {
   std::string path;
   std::string head;

@@ -46,8 +46,8 @@ int CallUntyped(const KpLoadedFunction& function, const KpAny* args, int32_t num
 int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {
   *result = kp_none();
   if (num_args < 0 || (num_args > 0 && !args)) {
-    return kp_raise("ValueError", "kp_call: %s: expected %d arguments behind args, got NULL or a negative count",
-                    function.name, num_args);
+    return kp_raise("ValueError", "kp_call: %s: expected num_args values at args, got %s%d arguments", function.name,
+                    num_args < 0 ? "" : "NULL for ", num_args);
   }
   for (int32_t i = 0; i < num_args; ++i) {
     const KpDLTensor* tensor = kp_any_tensor(&args[i]);

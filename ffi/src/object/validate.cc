@@ -29,23 +29,23 @@ const char* Damage(const KpObject* object) {
   switch (object->type_index) {
     case KP_TYPE_STR:
     case KP_TYPE_BYTES:
-      if (!HasRange(static_cast<const KpStrObject*>(body)->bytes)) return "a text at NULL, or one of impossible length";
+      if (!HasRange(static_cast<const KpStrObject*>(body)->bytes)) return "a NULL string, or an invalid length";
       break;
     case KP_TYPE_SHAPE: {
       const auto* shape = static_cast<const KpShapeObject*>(body);
-      if (!IsRange(shape->data, shape->size)) return "extents at NULL, or an impossible number of them";
+      if (!IsRange(shape->data, shape->size)) return "NULL extents, or an invalid number of them";
       break;
     }
     case KP_TYPE_ARRAY:
     case KP_TYPE_LIST: {
       const auto* sequence = static_cast<const KpSequenceObject*>(body);
-      if (!IsRange(sequence->data, static_cast<uint64_t>(sequence->size))) return "items at NULL, or fewer than none";
+      if (!IsRange(sequence->data, static_cast<uint64_t>(sequence->size))) return "NULL items, or a negative count";
       break;
     }
     case KP_TYPE_MAP:
     case KP_TYPE_DICT: {
       const auto* map = static_cast<const KpMapObject*>(body);
-      if (!IsRange(map->data, map->size)) return "items at NULL";
+      if (!IsRange(map->data, map->size)) return "NULL items";
       break;
     }
     case KP_TYPE_FUNCTION:
@@ -53,11 +53,11 @@ const char* Damage(const KpObject* object) {
       break;
     case KP_TYPE_ERROR: {
       const auto* error = static_cast<const KpErrorObject*>(body);
-      if (!HasRange(error->kind) || !HasRange(error->message) || !HasRange(error->backtrace)) return "a text at NULL";
+      if (!HasRange(error->kind) || !HasRange(error->message) || !HasRange(error->backtrace)) return "a NULL string";
       break;
     }
     case KP_TYPE_OPAQUE_PY_OBJECT:
-      if (static_cast<const KpOpaqueObject*>(body)->handle == nullptr) return "a handle that is NULL";
+      if (static_cast<const KpOpaqueObject*>(body)->handle == nullptr) return "a NULL handle";
       break;
     default:
       break;

@@ -68,11 +68,11 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
   for (const std::string& alias : aliases) {
     const KpSafeCall symbol = Symbol(library, alias);
     if (!IsFunction(alias) || !symbol || places.contains(alias)) continue;
-    auto* self = new PeerFunction{symbol, alias.c_str()};  // for ever, as the module
+    auto* self = new PeerFunction{symbol, alias.c_str()};  // until the process ends, as the module
     add(alias, library.symbols.peer_environment ? &PeerCall : &PeerCallPlain, self);
   }
   for (const std::string& name : library.symbols.globals) {
-    KpAny function = kp_none();  // kept for ever, as the module is
+    KpAny function = kp_none();  // kept until the process ends, as the module is
     if (PeerGlobal(KpBytes{name.data(), name.size()}, &function) != 0) return -1;
     if (function.type_index != KP_TYPE_FUNCTION || places.contains(name)) continue;
     add(name, &PeerCallObject, function.v.v_obj);

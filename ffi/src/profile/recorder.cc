@@ -27,7 +27,7 @@ struct ThreadEnd {
       try {
         recorder.CatchUp(log);
       } catch (const std::bad_alloc&) {
-        std::fputs("kernpack: profile: no memory for the last calls of a thread; they are left out\n", stderr);
+        std::fputs("kernpack: profile: out of memory for the last calls of a thread; the profile omits them\n", stderr);
       }
       recorder.logs.erase(log);
     }

@@ -15,7 +15,7 @@ namespace {
 
 using signature::ReadDefault;
 
-// Items of list defaults, made once a program and parameter.
+// Items of list defaults, made once per program and parameter.
 struct ListDefaults {
   ForkMutex mutex{LockRank::kNames};
   std::map<const uint32_t*, std::vector<KpAny>> items;  // by the record in the program

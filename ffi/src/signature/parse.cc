@@ -1,4 +1,4 @@
-// Text to contract: compiled once a text, kept for ever.
+// Text to contract: compiled once per text, kept until the process ends.
 #include <algorithm>
 #include <memory>
 #include <mutex>

@@ -72,8 +72,8 @@ bool OwnerWaitsForSelf(const Flight* flight) {
 
 int RaiseOwnKey(const KeyView& key) {
   return kp_raise("RuntimeError",
-                  "storage_get_or_init: key '%.*s': its factory asks for the key it is making; ask for other keys "
-                  "before get_or_init",
+                  "storage_get_or_init: key '%.*s': its factory requests its own key; request other keys before "
+                  "get_or_init",
                   PrintLength(key.key), key.key.data());
 }
 

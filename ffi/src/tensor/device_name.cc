@@ -73,7 +73,7 @@ int Parse(std::string_view name, KpDLDevice* out) {
                     PrintLength(name), name.data());
   }
   if (!good_id) {
-    return kp_raise("ValueError", "device '%.*s': expected a number of up to 9 digits behind the colon, such as %s:0",
+    return kp_raise("ValueError", "device '%.*s': expected a number of up to 9 digits after the colon, such as %s:0",
                     PrintLength(name), name.data(), found.name.data());
   }
   *out = KpDLDevice{found.type, static_cast<int32_t>(id)};

@@ -21,10 +21,7 @@ struct NamedDtype {
 // The canonical name of each dtype comes before its other spellings.
 #define KP_TWO_NAMES(constant, name, word, code, bits) {name, KP_DTYPE_##code, bits}, {word, KP_DTYPE_##code, bits},
 constexpr NamedDtype kNames[] = {
-    KP_DTYPES(KP_TWO_NAMES)
-    // What no signature may name, though frameworks have it.
-    KP_TWO_NAMES(, "i2", "int2", INT, 2) KP_TWO_NAMES(, "u2", "uint2", UINT, 2)
-        KP_TWO_NAMES(, "c32", "complex32", COMPLEX, 32){"bool_", KP_DTYPE_BOOL, 8},
+    KP_DTYPES(KP_TWO_NAMES) KP_FOREIGN_DTYPES(KP_TWO_NAMES){"bool_", KP_DTYPE_BOOL, 8},
     {"half", KP_DTYPE_FLOAT, 16},
     {"single", KP_DTYPE_FLOAT, 32},
     {"double", KP_DTYPE_FLOAT, 64},

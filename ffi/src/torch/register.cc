@@ -69,7 +69,7 @@ class Registration {
 
  private:
   int Add(const KpLoadedFunction* function) {
-    auto* op = new Op(DescribeOp(function));  // for ever, as the operator
+    auto* op = new Op(DescribeOp(function));  // until the process ends, as the operator
     const BoxedKernel stub = TakeStub(op);
     if (stub == nullptr) return -1;
     if (Define(*op, "", stub) != 0) return -1;

@@ -1,11 +1,11 @@
 // torch's schema of a kernel function.
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <vector>
 
 #include <kernpack/host/signature.h>
 
+#include "base/python_text.h"
 #include "torch/op.h"
 
 namespace kernpack::torch {
@@ -32,24 +32,9 @@ std::string Quoted(const char* text) {
 
 // As torch's schema parser reads it; nothing for what it cannot read, which the callers then always give.
 std::optional<std::string> Literal(const KpAny& value) {
-  char digits[40];
-  switch (value.type_index) {
-    case KP_TYPE_NONE:
-      return "None";
-    case KP_TYPE_INT:
-      return std::to_string(value.v.v_int);
-    case KP_TYPE_BOOL:
-      return value.v.v_int ? "True" : "False";
-    case KP_TYPE_FLOAT: {
-      if (!std::isfinite(value.v.v_float)) return std::nullopt;
-      std::string text(digits, std::to_chars(digits, digits + sizeof(digits), value.v.v_float).ptr);
-      return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-    }
-    case KP_TYPE_RAW_STR:
-      return Quoted(value.v.v_c_str);
-    default:
-      return std::nullopt;
-  }
+  if (value.type_index == KP_TYPE_RAW_STR) return Quoted(value.v.v_c_str);
+  if (value.type_index == KP_TYPE_FLOAT && !std::isfinite(value.v.v_float)) return std::nullopt;
+  return host::PythonText(value);
 }
 
 std::optional<std::string> Default(const KpSigParam& param) {

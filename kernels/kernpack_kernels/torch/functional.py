@@ -23,7 +23,7 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
 
 
 def swiglu(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
-    """silu(gate) * up. The halves that `chunk` gives aren't copied."""
+    """silu(gate) * up. The halves that `chunk` returns aren't copied."""
     return K.swiglu(gate, up)
 
 

@@ -78,7 +78,7 @@ _OTHER = ("position_bias", "cache", "s_aux")
 
 
 def attention_forward(otherwise, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
-    """As transformers calls it: query [B, H, S, D], key and value [B, G, L, D]; gives [B, S, H, D] and no weights."""
+    """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights."""
     trained = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, value))
     takes = (
         attention_mask is None
@@ -172,4 +172,4 @@ def _differs(theirs: Callable[..., Any]) -> str:
         return f"can't be tried: {type(error).__name__}: {error}"
     if torch.allclose(found, functional.rotate(q, q, cos, sin)[0], atol=1e-5):
         return ""
-    return "pairs elements of a head otherwise"
+    return "pairs the elements of a head differently"

@@ -39,9 +39,9 @@ class Patched:
 
 
 def patch(model: torch.nn.Module) -> Patched:
-    """Replaces what the kernels can compute in `model`, in place, and tells what was replaced, what not and why.
+    """Replaces the modules of `model` that the kernels can compute, in place, and reports what was replaced, what wasn't and why.
 
-    A model that is patched already is patched anew. Don't pickle a patched model: unpatch it, or save its state dict.
+    A patched model is patched again from the start. Don't pickle a patched model: unpatch it, or save its state dict.
     """
     _check("patch", model)
     _undo(model)
@@ -56,7 +56,7 @@ def patch(model: torch.nn.Module) -> Patched:
 
 
 def unpatch(model: torch.nn.Module) -> None:
-    """Undoes patch(model). ValueError where there is nothing to undo."""
+    """Undoes patch(model). ValueError if the model isn't patched."""
     _check("unpatch", model)
     if not _undo(model):
         raise ValueError(f"unpatch: this {type(model).__name__} isn't patched: pass the model that patch() was given")

@@ -54,7 +54,7 @@ def agrees(module: torch.nn.Module, forward: Callable[..., Any], state: Any, wid
             module.__dict__.pop("_kernpack_patch", None)
             module.train(training)
     if not isinstance(before, torch.Tensor) or before.shape != after.shape or before.dtype != after.dtype:
-        return "gives something else than one tensor like its argument"
+        return "doesn't return one tensor like its argument"
     room = {torch.float32: 1e-4, torch.float64: 1e-9}.get(dtype, 3e-2)
     size = before.abs().max().double()
     distance = (before - after).abs().max().double()

@@ -22,7 +22,7 @@ inline PackedHeader ReadHeader(kp::TensorView packed, const char* packers) {
       << " bytes, less than their header";
   std::memcpy(&header, packed.data_ptr(), sizeof header);
   KP_CHECK(std::memcmp(header.magic, kPackedMagic, sizeof header.magic) == 0, ValueError)
-      << "weight: expected a tensor that " << packers << " has made, got one that doesn't begin as theirs do";
+      << "weight: expected a tensor that " << packers << " has made, got one that has no such header";
   KP_CHECK(header.version == kPackedVersion, ValueError)
       << "weight: expected version " << kPackedVersion << " of the packed layout, got version " << header.version
       << ": pack the weights again, or use the version of kernpack_kernels that packed them";

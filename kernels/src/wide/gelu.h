@@ -7,7 +7,7 @@
 
 namespace kk {
 
-// With f(x) = GELU, over `count` elements. t_out, t_d_out and, beside t_d_out, t_x may be null: nobody asks, zeros.
+// With f(x) = GELU, over `count` elements. t_out, t_d_out and, beside t_d_out, t_x may be null: not requested, zeros.
 //   t_out = f'(x) * t_x
 //   t_d_x = f'(x) * t_d_out + d_out * f''(x) * t_x
 template <class T>

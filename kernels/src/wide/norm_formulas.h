@@ -7,7 +7,7 @@
 
 namespace kk {
 
-// All arrays have `width` items. bias, d_weight and d_bias are null where the op has none or nobody asks.
+// All arrays have `width` items. bias, d_weight and d_bias are null where the op has none or they are not requested.
 template <class N>
 struct NormRow {
   const N *x, *weight, *bias, *d_out;

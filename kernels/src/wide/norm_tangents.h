@@ -23,8 +23,8 @@ struct NormTangentArgs {
   const T *x, *weight;  // weight: null where the op has none
   const T* d_out;  // null unless the backward op's tangents are asked for
   const T *t_x, *t_weight, *t_bias, *t_d_out;  // null: zero
-  T* t_out;  // of the forward op; null: nobody asks
-  T *t_d_x, *t_d_weight, *t_d_bias;  // of the backward op; t_d_x null: nobody asks for any
+  T* t_out;  // of the forward op; null: not requested
+  T *t_d_x, *t_d_weight, *t_d_bias;  // of the backward op; t_d_x null: none is requested
 };
 
 // Sums over rows are cut by shape, not by thread.

@@ -133,6 +133,11 @@ KP_EMULATOR_EXPORT long kernpack_emulator_live(const char* what) {
   return count;
 }
 
+KP_EMULATOR_EXPORT long kernpack_emulator_thread_instructions(void) {
+  const std::lock_guard lock(Machine::Get().mutex);
+  return static_cast<long>(Machine::Get().thread_instructions);
+}
+
 KP_EMULATOR_EXPORT long kernpack_emulator_calls_in_child(void) {
   const std::lock_guard lock(Machine::Get().mutex);
   return Machine::Get().child_calls;

@@ -12,9 +12,10 @@ extern "C" {
 // by ';', "devices=0", "driver_version=11080", "hide=cuMemAlloc", "fail=cuInit:999". Nobody may hold anything.
 void kernpack_emulator_reset(void);
 
-// Settings: "devices" (2), "driver_version" (13050), "memory_bytes" (of a device; 8 GiB), "pools", "managed", "peers" (1 or 0);
+// Settings: "devices" (2), "driver_version" (13050), "memory_bytes" (of a device; 8 GiB), "max_pitch" (bytes between rows of a copy; 2 GiB - 1), "pools", "managed", "peers" (1 or 0);
 // of kernels "seconds" (the time limit; 60), "workers" (threads of the host; 0: as many as it has), "seed" (0: warps in order,
-// else shuffled), "uninitialised" and "races" (what is looked for; 1 or 0); "disguised" (1: devices don't say that they are
+// else shuffled), "mma_order" (how mma of floats sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32,
+// groups of four from the back), "uninitialised" and "races" (what is looked for; 1 or 0); "disguised" (1: devices don't say that they are
 // emulated).
 void kernpack_emulator_set(const char* setting, long value);
 // That entry is not found.
@@ -28,6 +29,8 @@ void kernpack_emulator_break(int device, int result);
 long kernpack_emulator_calls(const char* entry);
 // "memory" (all kinds), "pinned", "pool", "streams", "events", "modules", "contexts" (retained), "work" (not run yet).
 long kernpack_emulator_live(const char* what);
+// Instructions that threads of kernels have run since the process began.
+long kernpack_emulator_thread_instructions(void);
 // Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.
 long kernpack_emulator_calls_in_child(void);
 

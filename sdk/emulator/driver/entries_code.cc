@@ -1,12 +1,12 @@
 // Modules, kernels, launches.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <thread>
 
 #include "driver/image.h"
+#include "driver/interrupt.h"
 #include "driver/machine.h"
 #include "driver/memory_view.h"
 #include "driver/module.h"
@@ -56,6 +56,7 @@ Result ResultOf(emulator::Fault::Kind kind) {
     case emulator::Fault::Kind::kAssert:
       return kAssert;
     case emulator::Fault::Kind::kTimeout:
+    case emulator::Fault::Kind::kInterrupted:
       return kLaunchTimeout;
     default:
       return kLaunchFailed;
@@ -76,23 +77,23 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.program = queued.program.get();
   launch.parameters = queued.parameters.data();
   launch.memory = &memory;
+  const Interruptible interruptible;
+  launch.interrupted = interruptible.flag();
   launch.seconds = static_cast<double>(machine.Setting("seconds"));
   const auto workers = static_cast<uint32_t>(machine.Setting("workers"));
   launch.workers = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
   launch.seed = static_cast<uint64_t>(machine.Setting("seed"));
+  launch.mma_order = static_cast<uint32_t>(machine.Setting("mma_order"));
   launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
-  const auto begin = std::chrono::steady_clock::now();
   try {
     machine.thread_instructions += Run(launch).thread_instructions;
-    ++machine.launches;
-    machine.kernel_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return kSuccess;
   } catch (const emulator::Fault& fault) {
     const Result result = ResultOf(fault.kind);
     machine.reports[result] = fault.what();
     if (launch.seed != 0) {
       machine.reports[result] +=
-          " (warps were shuffled; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " does it alike)";
+          " (warps ran in shuffled order; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " reproduces it)";
     }
     return result;
   } catch (const std::bad_alloc&) {

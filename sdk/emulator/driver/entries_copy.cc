@@ -8,8 +8,6 @@
 namespace kernpack::cuda {
 namespace {
 
-constexpr size_t kMostPitch = (size_t{1} << 31) - 1;  // of CU_DEVICE_ATTRIBUTE_MAX_PITCH
-
 enum class Place { kDevice, kPinned, kPageable, kInvalid };
 
 Place PlaceOf(DevicePtr address, uint64_t bytes) {
@@ -81,7 +79,8 @@ Result cuMemcpy2DAsync(const Memcpy2D* copy, Stream handle) {
   StreamRef stream;
   if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
   if (copy->from_pitch < copy->width || copy->to_pitch < copy->width) return kInvalidValue;
-  if (copy->from_pitch > kMostPitch || copy->to_pitch > kMostPitch) return kInvalidValue;
+  const auto most = static_cast<size_t>(Machine::Get().Setting("max_pitch"));
+  if (copy->from_pitch > most || copy->to_pitch > most) return kInvalidValue;
   const DevicePtr from =
       copy->from_type == kMemoryTypeHost ? reinterpret_cast<uintptr_t>(copy->from_host) : copy->from_device;
   const DevicePtr to = copy->to_type == kMemoryTypeHost ? reinterpret_cast<uintptr_t>(copy->to_host) : copy->to_device;

@@ -107,6 +107,8 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
       return MostShared(arch);
     case kWarpSize:
       return 32;
+    case kMaxPitch:
+      return static_cast<int>(machine.Setting("max_pitch"));
     case kMaxRegistersPerBlock:
       return 65536;
     case kClockRate:

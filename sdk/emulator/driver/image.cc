@@ -3,13 +3,15 @@
 #include <cstring>
 #include <string_view>
 
+#include "driver/unpack.h"
+
 namespace kernpack::cuda {
 namespace {
 
 constexpr uint32_t kWrapperMagic = 0x466243b1;  // what nvcc's host code registers: a pointer to the fatbin is in it
 constexpr uint32_t kFatbinMagic = 0xba55ed50;
 constexpr uint16_t kFatbinPtx = 1;
-constexpr uint64_t kCompressed = 0x2000 | 0x8000;
+constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 
 constexpr const char* kNoPtx =
     "the emulated device runs PTX, and this image has machine code only; build it with PTX inside, as by "
@@ -26,7 +28,10 @@ Result OfFatbin(const uint8_t* image, int arch, std::string* ptx, std::string* l
   const uint8_t* at = image + Read<uint16_t>(image + 6);
   const uint8_t* const end = at + Read<uint64_t>(image + 8);
   int best = -1;
-  bool newer = false, compressed = false;
+  bool newer = false;
+  std::string_view packed;
+  Packing packing = Packing::kNone;
+  uint64_t bytes = 0;
   while (end - at >= 48) {
     const auto header = Read<uint32_t>(at + 4);
     const auto size = Read<uint64_t>(at + 8);
@@ -36,19 +41,21 @@ Result OfFatbin(const uint8_t* image, int arch, std::string* ptx, std::string* l
     if (Read<uint16_t>(at) == kFatbinPtx) {
       if (number > arch) {
         newer = true;
-      } else if ((Read<uint64_t>(at + 40) & kCompressed) != 0) {
-        compressed = true;
       } else if (number > best) {
         best = number;
-        ptx->assign(reinterpret_cast<const char*>(at + header), size);
+        const auto flags = Read<uint64_t>(at + 40);
+        packing = (flags & kZstd) != 0 ? Packing::kZstd : (flags & kLz4) != 0 ? Packing::kLz4 : Packing::kNone;
+        packed = {reinterpret_cast<const char*>(at + header), size};
+        if (packing != Packing::kNone && header >= 64) {  // padded behind what is compressed
+          packed = packed.substr(0, Read<uint32_t>(at + 16));
+          bytes = Read<uint64_t>(at + 56);
+        }
       }
     }
     at += header + size;
   }
-  if (best >= 0) return kSuccess;
-  *log = compressed ? "the PTX in this fatbin is compressed, which isn't emulated; build it with nvcc -no-compress "
-                      "(fatbinary --no-compress)"
-         : newer
+  if (best >= 0) return Unpack(packing, packed, bytes, ptx, log) ? kSuccess : kNoBinaryForGpu;
+  *log = newer
              ? "the PTX in this fatbin is for newer devices than the emulated one; KERNPACK_EMULATOR=sm_90 sets another"
              : kNoPtx;
   return kNoBinaryForGpu;

@@ -128,9 +128,7 @@ struct Machine {
   std::deque<std::pair<uintptr_t, uint64_t>> freed;    // allocations that were, the newest last
   std::deque<std::string> texts;                       // that callers hold
   std::map<Result, std::string> reports;               // what the last kernel that failed with a result did
-  uint64_t launches = 0;
   uint64_t thread_instructions = 0;
-  double kernel_seconds = 0;
 
   static Machine& Get();
   void Reset();

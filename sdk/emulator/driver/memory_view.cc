@@ -54,7 +54,7 @@ std::string MemoryView::Near(uint64_t address) const {
     }
   }
   if (above != machine.blocks.end() && InArena(above->first)) {
-    text += emulator::Text("; the nearest above is one of %llu bytes, which begins %llu bytes behind",
+    text += emulator::Text("; the nearest above is one of %llu bytes, which begins %llu bytes after",
                            N(above->second.size), N(above->first - address));
   }
   return text;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/copies.h"
 #include "exec/fault.h"
 #include "exec/taint.h"
 
@@ -52,13 +53,14 @@ void CheckAlignment(const Warp& warp, const Instruction& instruction, const Acce
 void Shape(Access* access) {
   access->contiguous = access->uniform = false;
   if (access->mask != ~0U) return;
-  bool row = true, same = true;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    row = row && access->host[l] == access->host[0] + static_cast<size_t>(l) * access->bytes;
-    same = same && access->host[l] == access->host[0];
+  // The last lane tells which of both it may be.
+  const uint8_t* const first = access->host[0];
+  const size_t step = access->host[kLanes - 1] == first ? 0 : access->bytes;
+  for (uint32_t l = kLanes; l-- > 1;) {
+    if (access->host[l] != first + l * step) return;
   }
-  access->contiguous = row;
-  access->uniform = same;
+  access->contiguous = step != 0;
+  access->uniform = step == 0;
 }
 
 void CheckWritten(const Warp& warp, const Instruction& instruction, const Access& access, const uint8_t* written,
@@ -187,6 +189,7 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
   switch (access->space) {
     case Space::kShared:
       InBuffer(warp, instruction, access, block.shared.data(), block.shared.size(), "shared");
+      if (block.copies_under_way != 0) NeedArrived(warp, instruction, *access);
       Shape(access);
       if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
       if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);

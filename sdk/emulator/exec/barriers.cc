@@ -100,7 +100,7 @@ void Reduce(Block* block, const Meeting& meeting) {
 
 void Open(Block* block, uint32_t barrier, const Meeting& meeting) {
   Reduce(block, meeting);
-  block->races.Join(block->warps, meeting.warps);
+  block->races.Join(block->warps, meeting.warps, barrier);
   for (const uint32_t w : meeting.warps) {
     Warp& warp = block->warps[w];
     ++warp.clock;

@@ -32,8 +32,11 @@ struct Launch {
   const AddressSpace* memory = nullptr;
   Checks checks;
   double seconds = 60;     // a kernel that runs longer is stopped
+  const std::atomic<bool>* interrupted = nullptr;  // set: a kernel that runs is stopped
   uint32_t workers = 1;    // threads of the host that run blocks
   uint64_t seed = 0;       // 0: warps in order; else shuffled
+  uint32_t mma_order =
+      0;  // of mma's sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back
   std::function<void(const std::string&)> print;  // what printf writes; empty: stdout
 };
 
@@ -56,6 +59,8 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<uint8_t> registers;
   RaceShadow races;
+  uint32_t copies_under_way = 0;
+  std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies
   std::chrono::steady_clock::time_point deadline;
   const std::atomic<bool>* stop = nullptr;
 

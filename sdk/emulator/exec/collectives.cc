@@ -57,7 +57,8 @@ void RunShuffle(Warp& warp, const Instruction& i, uint32_t mask) {
     if (!in) from = static_cast<int>(l);
     const auto lane = static_cast<uint32_t>(from) & 31;
     if ((mask >> l & 1) != 0 && in && (mask >> lane & 1) == 0 && (warp.threads >> lane & 1) != 0) {
-      Fail(warp, i, l, Fault::Kind::kUninitialised, Text("takes the value of lane %u, which takes no part", lane));
+      Fail(warp, i, l, Fault::Kind::kUninitialised,
+           Text("takes the value of lane %u, which doesn't participate", lane));
     }
     out[l] = a[lane];
     inside |= uint32_t(in) << l;

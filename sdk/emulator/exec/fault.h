@@ -22,6 +22,7 @@ struct Fault : std::runtime_error {
     kAssert,
     kTrap,
     kTimeout,
+    kInterrupted,
   };
   Fault(Kind what, const std::string& text) : std::runtime_error(text), kind(what) {}
   Kind kind;

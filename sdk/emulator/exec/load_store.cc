@@ -1,5 +1,4 @@
-// ld, st and cp.async.
-#include <bit>
+// ld and st.
 #include <cstring>
 
 #include "exec/access.h"
@@ -122,41 +121,6 @@ void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
       access.mask &= ~tainted;
     }
     Wrote(warp, i, access);
-  }
-}
-
-void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
-  Instruction from = i, to = i;
-  from.space = Space::kGlobal;
-  from.op[0] = i.op[1];
-  from.op[7] = 8;
-  from.displacement = static_cast<int64_t>(i.target);
-  to.space = Space::kShared;
-  uint64_t sources[kLanes], targets[kLanes];
-  Addresses(warp, from, sources);
-  Addresses(warp, to, targets);
-  for (; mask != 0; mask &= mask - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
-    uint32_t given = i.bytes;
-    if (i.op[2] != kNoOperand)
-      given = std::min<uint32_t>(given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
-    uint8_t bytes[16] = {};
-    uint32_t one = 1U << lane;
-    Access read;
-    read.kind = AccessKind::kRead;
-    read.bytes = given;
-    if (given != 0) {
-      Locate(warp, from, sources, &one, &read);
-      std::memcpy(bytes, read.host[lane], given);
-    }
-    one = 1U << lane;
-    Access write;
-    write.kind = AccessKind::kWrite;
-    write.bytes = i.bytes;
-    Locate(warp, to, targets, &one, &write);
-    if (RacesChecked(warp, write)) CheckRaces(warp, i, write, lane, std::memcmp(bytes, write.host[lane], i.bytes) == 0);
-    std::memcpy(write.host[lane], bytes, i.bytes);
-    Wrote(warp, i, write);
   }
 }
 

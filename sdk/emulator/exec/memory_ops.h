@@ -15,6 +15,9 @@ void RunStore(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunAtomic(Warp& warp, const Instruction& instruction, uint32_t mask);
 // cp.async: operand 0 is the shared address, operand 1 the global one (8 bytes a lane), operand 2 the bytes to read, if given.
 void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
+// cp.async.commit_group; and wait_group, which leaves `displacement` groups, or -1: wait_all.
+void RunCommitCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 
 // Which update ".add.f32" of an atomic is; false where there is none such.
 bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant);

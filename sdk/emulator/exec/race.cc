@@ -5,28 +5,33 @@
 #include "program/program.h"
 
 namespace kernpack::emulator {
+namespace {
+
+constexpr uint32_t kBarriers = 16;
+
+}  // namespace
 
 void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps) {
   words_.assign((shared_bytes + 3) / 4, Word());
   seen_.assign(static_cast<size_t>(warps) * warps, 0);
+  arrived_.assign(size_t{kBarriers} * warps, 0);
   warps_ = warps;
-  opened_ = 1;
-  partial_ = false;
 }
 
-// Called before the warps' clocks advance.
-void RaceShadow::Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met) {
+void RaceShadow::Arrive(const Warp& warp, uint32_t barrier) {
   if (seen_.empty()) return;
-  std::vector<uint32_t> all(warps_, 0);
-  for (const uint32_t w : met) {
-    for (uint32_t other = 0; other < warps_; ++other) all[other] = std::max(all[other], seen_[w * warps_ + other]);
-  }
-  for (const uint32_t w : met) all[w] = std::max(all[w], warps[w].clock);
-  for (const uint32_t w : met) std::copy(all.begin(), all.end(), seen_.begin() + w * warps_);
-  ++opened_;
-  uint32_t live = 0;
-  for (const Warp& warp : warps) live += warp.live() != 0;
-  if (met.size() < live) partial_ = true;
+  uint32_t* const all = arrived_.data() + size_t{barrier} * warps_;
+  const uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
+  for (uint32_t other = 0; other < warps_; ++other) all[other] = std::max(all[other], own[other]);
+  all[warp.index] = std::max(all[warp.index], warp.clock);
+}
+
+void RaceShadow::Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier) {
+  if (seen_.empty()) return;
+  for (const uint32_t w : met) Arrive(warps[w], barrier);
+  const auto all = arrived_.begin() + size_t{barrier} * warps_;
+  for (const uint32_t w : met) std::copy(all, all + warps_, seen_.begin() + size_t{w} * warps_);
+  std::fill(all, all + warps_, 0U);
 }
 
 bool RaceShadow::Before(const Warp& warp, uint32_t thread, uint32_t clock) const {
@@ -46,19 +51,9 @@ void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word
       return;
     }
   }
-  if (writes && word->reader != kNobody && word->reader != thread && (word->read_bytes & bytes) != 0) {
-    bool ordered = true;
-    uint32_t who = word->reader;
-    if (word->reader != kMany) {
-      ordered = Before(warp, word->reader, word->read_clock);
-    } else if (word->read_warp != kMany) {
-      who = word->read_warp * kLanes;
-      ordered = Before(warp, who, word->read_clock);
-    } else {
-      who = 0;
-      ordered = partial_ || word->read_clock < opened_;
-    }
-    if (!ordered) {
+  if (writes && (word->read_bytes & bytes) != 0) {
+    const uint32_t who = UnorderedReader(warp, thread, *word);
+    if (who != kNobody) {
       *out = {true, who, word->read_statement, false};
       return;
     }
@@ -75,22 +70,43 @@ void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word
     if (access == Access::kWrite) word->reader = kNobody;
     return;
   }
+  Read(warp, thread, statement, word, bytes);
+}
+
+void RaceShadow::Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes) {
+  word->read_statement = statement;
   const bool overlap = (word->read_bytes & bytes) != 0;
-  if (word->reader == kNobody || word->reader == thread || !overlap ||
-      (word->reader != kMany && Before(warp, word->reader, word->read_clock))) {
+  const bool one = word->reader != kMany;
+  if (word->reader == kNobody || word->reader == thread || (one && !overlap) ||
+      (one && Before(warp, word->reader, word->read_clock))) {
     word->reader = thread;
     word->read_clock = warp.clock;
-    word->read_warp = warp.index;
-  } else if (word->read_warp == warp.index) {
-    word->reader = kMany;
-    word->read_clock = warp.clock;
-  } else {
-    word->reader = kMany;
-    word->read_warp = kMany;
-    word->read_clock = opened_;
+    word->read_bytes = bytes;
+    return;
   }
-  word->read_statement = statement;
-  word->read_bytes = bytes;
+  word->read_bytes |= bytes;
+  if (readers_.size() < words_.size() * warps_) readers_.resize(words_.size() * warps_);
+  Readers* const all = readers_.data() + static_cast<size_t>(word - words_.data()) * warps_;
+  if (one) {
+    std::fill(all, all + warps_, Readers());
+    all[word->reader / kLanes] = {word->read_clock, word->reader % kLanes};
+    word->reader = kMany;
+  }
+  Readers& own = all[warp.index];
+  const uint32_t lane = thread % kLanes;
+  own = {warp.clock, own.clock == warp.clock && own.lane != lane ? kLanes : lane};
+}
+
+uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Word& word) const {
+  if (word.reader == kNobody || word.reader == thread) return kNobody;
+  if (word.reader != kMany) return Before(warp, word.reader, word.read_clock) ? kNobody : word.reader;
+  const Readers* const all = readers_.data() + static_cast<size_t>(&word - words_.data()) * warps_;
+  for (uint32_t w = 0; w < warps_; ++w) {
+    const uint32_t lane = all[w].lane == kLanes ? 0 : all[w].lane, who = w * kLanes + lane;
+    if (all[w].clock == 0 || (w == warp.index && all[w].lane == thread % kLanes)) continue;
+    if (!Before(warp, who, all[w].clock)) return who;
+  }
+  return kNobody;
 }
 
 RaceShadow::Conflict RaceShadow::Check(const Warp& warp, uint32_t lane, const Instruction& instruction, uint64_t offset,

@@ -2,6 +2,7 @@
 //
 // Order comes from barriers and, inside a warp, from bar.warp.sync. Each warp has a clock, which these advance; a barrier also
 // hands the clocks of its warps to each other. What happened at a clock that a warp has seen pass is before what it does now.
+// A warp that only arrives at a barrier hands over its clock and takes no other.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 
@@ -26,8 +27,10 @@ class RaceShadow {
 
   // Forgets what was, for a block of that many warps with that much shared memory.
   void Reset(uint64_t shared_bytes, uint32_t warps);
-  // These warps met at a barrier.
-  void Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met);
+  // The warp arrives at a barrier and doesn't wait. Called before its clock advances.
+  void Arrive(const Warp& warp, uint32_t barrier);
+  // These warps met at a barrier. Called before their clocks advance.
+  void Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier);
 
   // One lane's access. `same`: a write that leaves the bytes as they are, which may repeat another of the same instruction.
   Conflict Check(const Warp& warp, uint32_t lane, const Instruction& instruction, uint64_t offset, uint32_t bytes,
@@ -40,9 +43,8 @@ class RaceShadow {
   struct Word {
     uint32_t writer = kNobody;
     uint32_t write_clock = 0;
-    uint32_t reader = kNobody;  // kMany: threads of `read_warp`, or of several warps when that is kMany
+    uint32_t reader = kNobody;  // kMany: the last readers of each warp are in `readers_`
     uint32_t read_clock = 0;
-    uint32_t read_warp = 0;
     uint32_t write_statement = 0;
     uint32_t read_statement = 0;
     uint64_t write_serial = 0;  // of the warp's instruction
@@ -50,13 +52,21 @@ class RaceShadow {
     uint8_t read_bytes = 0;
     bool atomic = false;
   };
+  // Who of a warp read a word last, and when; 0: nobody.
+  struct Readers {
+    uint32_t clock = 0;
+    uint32_t lane = 0;  // kLanes: several
+  };
   std::vector<Word> words_;
+  std::vector<Readers> readers_;  // [word][warp], of words that several threads have read; made when there is one
   std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
+  std::vector<uint32_t> arrived_;  // [barrier][warp]: the clocks that arrivals have handed over since it last opened
   uint32_t warps_ = 0;
-  uint32_t opened_ = 1;  // barriers of the whole block so far
-  bool partial_ = false;  // a barrier of some of the warps was used
 
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
+  void Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes);
+  // A reader of the word that nothing puts before what the thread does now; kNobody when there is none.
+  uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word) const;
   void One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access, bool same,
            Conflict* out);
 };

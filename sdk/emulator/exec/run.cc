@@ -148,6 +148,7 @@ class Worker {
 
   void RunBlock(uint64_t linear) {
     Start(linear);
+    if (++rounds_ % 64 == 0) CheckTime();  // a grid of many short blocks
     std::vector<uint32_t> order(block_.warps.size());
     std::iota(order.begin(), order.end(), 0U);
     for (;;) {
@@ -192,10 +193,14 @@ class Worker {
     std::fill(block_.local.begin(), block_.local.end(), kPoison);
     std::fill(std::begin(block_.arrived), std::end(block_.arrived), 0U);
     std::fill(std::begin(block_.expected), std::end(block_.expected), 0U);
+    if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
+    block_.copies_under_way = 0;
     if (launch_.checks.races) block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()));
     for (Warp& warp : block_.warps) {
       warp.exited = warp.carry = 0;
       warp.taint.clear();
+      warp.copies.clear();
+      std::fill(std::begin(warp.copy_groups), std::end(warp.copy_groups), 0U);
       warp.clock = 1;
       warp.group_count = 1;
       warp.groups[0] = Group();
@@ -210,11 +215,14 @@ class Worker {
 
   void CheckTime() const {
     if (block_.stop->load(std::memory_order_relaxed)) throw Fault(Fault::Kind::kTimeout, "another block failed");
-    if (Clock::now() < block_.deadline) return;
+    const bool interrupted = launch_.interrupted != nullptr && launch_.interrupted->load(std::memory_order_relaxed);
+    if (!interrupted && Clock::now() < block_.deadline) return;
     for (const Warp& warp : block_.warps) {
       if (warp.live() == 0 || warp.group_count == 0) continue;
-      Fail(warp, block_.program->code[warp.groups[0].pc], static_cast<uint32_t>(__builtin_ctz(warp.groups[0].mask)),
-           Fault::Kind::kTimeout,
+      const Instruction& at = block_.program->code[warp.groups[0].pc];
+      const auto lane = static_cast<uint32_t>(__builtin_ctz(warp.groups[0].mask));
+      if (interrupted) Fail(warp, at, lane, Fault::Kind::kInterrupted, "was being run when the kernel was interrupted");
+      Fail(warp, at, lane, Fault::Kind::kTimeout,
            Text("is still being run after %g seconds, the time limit (KERNPACK_EMULATOR_SECONDS)", launch_.seconds));
     }
   }

@@ -118,8 +118,7 @@ void CheckStuck(const Warp& warp) {
     const Group& group = warp.groups[i];
     const Instruction& instruction = warp.block->program->code[group.pc];
     Fail(warp, instruction, First(group.mask), Fault::Kind::kDeadlock,
-         Text("waits for the lanes 0x%08x of its warp, and only 0x%08x come here", group.members & warp.live(),
-              group.mask));
+         Text("waits for lanes 0x%08x of its warp, but only 0x%08x arrive", group.members & warp.live(), group.mask));
   }
 }
 
@@ -194,7 +193,7 @@ class Runner {
         mask &= i.guard_negated ? ~guard : guard;
       }
       ++instructions;
-      lanes += static_cast<uint32_t>(std::popcount(mask));
+      lanes += mask == ~0U ? kLanes : static_cast<uint32_t>(std::popcount(mask));
       switch (i.flow) {
         case Flow::kPlain:
           if (mask != 0) {
@@ -293,9 +292,15 @@ class Runner {
           const uint32_t barrier = WordAt(warp_, i.op[0], First(mask));
           if (barrier >= 16)
             Fail(warp_, i, First(mask), Fault::Kind::kTrap, Text("names barrier %u; there are 0 to 15", barrier));
+          const uint32_t threads = i.op[1] == kNoOperand ? 0 : WordAt(warp_, i.op[1], First(mask));
+          if (threads % kLanes != 0)
+            Fail(warp_, i, First(mask), Fault::Kind::kTrap,
+                 Text("waits for %u threads; expected a multiple of %u, as whole warps arrive", threads, kLanes));
           if (i.flow == Flow::kArrive) {
             warp_.block->arrived[barrier] += kLanes;
-            warp_.block->expected[barrier] = WordAt(warp_, i.op[1], First(mask));
+            warp_.block->expected[barrier] = threads;
+            warp_.block->races.Arrive(warp_, barrier);
+            ++warp_.clock;
             ++pc;
             continue;
           }

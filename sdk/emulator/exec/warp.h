@@ -21,6 +21,18 @@ struct Group {
   uint32_t members = 0;  // whom it waits for
 };
 
+// A cp.async that has not arrived.
+struct Copy {
+  uint32_t lane = 0;
+  uint32_t group = 0;  // of its thread, from 0
+  uint32_t statement = 0;
+  uint32_t bytes = 0;
+  uint32_t given = 0;  // bytes that are read; zeros follow
+  uint64_t to = 0;     // in shared memory
+  const uint8_t* from = nullptr;
+  uint64_t serial = 0;  // of the warp's instruction
+};
+
 struct Warp {
   unsigned char* registers = nullptr;
   Block* block = nullptr;
@@ -37,6 +49,9 @@ struct Warp {
   uint32_t taint_statement = 0, taint_lane = 0;
   uint64_t taint_address = 0;
   uint32_t clock = 1;      // counts what orders memory accesses inside the warp
+
+  std::vector<Copy> copies;
+  uint32_t copy_groups[kLanes] = {};  // that each thread has committed
 
   uint32_t live() const { return threads & ~exited; }
 };

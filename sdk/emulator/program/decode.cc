@@ -161,7 +161,7 @@ void Decoder::One(const Statement& statement) {
   if (file != module_.files.end()) source.file = file->second, source.file_line = statement.source_line;
   program_.sources.push_back(std::move(source));
   const Mnemonic mnemonic(statement.op);
-  if (Control(mnemonic) || Memory(mnemonic) || Moves(mnemonic)) return;
+  if (Control(mnemonic) || Memory(mnemonic) || Matrix(mnemonic) || Moves(mnemonic)) return;
   ByTable(mnemonic);
 }
 

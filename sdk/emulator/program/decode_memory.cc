@@ -137,8 +137,16 @@ void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
 
 void Decoder::CopyAsync(Mnemonic mnemonic) {
   if (mnemonic.Has("bulk") || mnemonic.Has("mbarrier")) Refuse("isn't emulated");
-  if (mnemonic.Has("commit_group") || mnemonic.Has("wait_group") || mnemonic.Has("wait_all"))
-    return;  // copies are done at once
+  const bool commits = mnemonic.Has("commit_group"), waits = mnemonic.Has("wait_group");
+  if (commits || waits || mnemonic.Has("wait_all")) {
+    Expect(waits ? 1 : 0, waits ? 1 : 0);
+    if (waits && Need(0).kind != Operand::Kind::kInteger) Refuse("expected a number of groups");
+    Instruction out = Start();
+    out.run = commits ? RunCommitCopies : RunWaitForCopies;
+    out.variant = kBuiltIn;
+    out.displacement = waits ? Need(0).value : -1;
+    return Emit(out);
+  }
   Expect(3, 5);
   Instruction out = Start();
   out.space = Space::kShared;

@@ -109,6 +109,12 @@ class Decoder {
   void IsSpace(Mnemonic mnemonic);
   Space TakeSpace(Mnemonic* mnemonic) const;
 
+  // decode_matrix.cc
+  bool Matrix(const Mnemonic& mnemonic);
+  void Multiply(Mnemonic mnemonic);
+  void MoveMatrices(Mnemonic mnemonic, bool load);
+  std::vector<const Operand*> Elements(const Operand& operand, size_t count) const;
+
   // decode_control.cc
   bool Control(Mnemonic mnemonic);
   void Jump(const std::string& label);

@@ -118,7 +118,7 @@ void Lexer::Number() {
     const std::string hex = rest.substr(2, digits);
     next_.value = static_cast<int64_t>(std::strtoull(hex.c_str(), &end, 16));
     if (hex.size() != digits || *end != '\0')
-      throw PtxError(line_, "expected " + std::to_string(digits) + " hexadecimal digits behind 0" + kind);
+      throw PtxError(line_, "expected " + std::to_string(digits) + " hexadecimal digits after 0" + kind);
     next_.kind = Token::Kind::kFloat;
     next_.float_bytes = static_cast<uint8_t>(digits / 2);
     at_ += 2 + digits;

@@ -116,7 +116,7 @@ std::vector<Variable> ParseVariables(Lexer* lexer) {
   uint32_t vector = 1;
   Attributes(lexer, &common, &vector);
   if (common.type.empty())
-    throw PtxError(directive.line, "expected a variable's type behind " + std::string(directive.text));
+    throw PtxError(directive.line, "expected a variable's type after " + std::string(directive.text));
   const uint32_t bytes = TypeBytes(common.type);
   std::vector<Variable> all;
   do {

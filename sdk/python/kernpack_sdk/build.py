@@ -1,12 +1,12 @@
-"""The build backend of a kernel wheel: scikit-build-core, then two things that need the compiled module.
+"""The build backend of a kernel wheel: scikit-build-core, then what needs the compiled module.
 
     [build-system]
     requires = ["kernpack-sdk"]
     build-backend = "kernpack_sdk.build"
 
 It writes `__init__.pyi` beside the modules of each package (and a small `__init__.py` where there is none), and tags the
-wheel `py3-none-manylinux_2_28_<arch>`, or with the newer tag that is true when the author's code needs one. Everything else is
-scikit-build-core's, settings included.
+wheel `py3-none-manylinux_2_28_<arch>`, or with the newer tag that is true when the author's code needs one; and it refuses a wheel
+that is larger than the project allows. Everything else is scikit-build-core's, settings included.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scikit_build_core.build import (  # noqa: F401  (the rest of the build inte
     prepare_metadata_for_build_editable,
 )
 
-from kernpack_sdk import editable, wheel
+from kernpack_sdk import budget, editable, wheel
 
 _Settings = dict[str, Any] | None
 
@@ -35,9 +35,17 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: _
 
 def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None) -> str:
     folder = Path(wheel_directory)
+    try:
+        limit = budget.of_project(_pyproject())
+    except ValueError as error:
+        raise SystemExit(f"kernpack: {error}") from None
     name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), metadata_directory)
     wheel.add_python_files(folder / name)
-    return wheel.tag(folder / name).name
+    made = wheel.tag(folder / name)
+    if too_large := budget.excess(made, limit):
+        made.unlink()
+        raise SystemExit(f"kernpack: {too_large}")
+    return made.name
 
 
 def build_editable(
@@ -53,6 +61,9 @@ def build_editable(
 
 def _for_every_python(config_settings: _Settings) -> dict[str, Any]:
     """A kernel module does not know Python: unless the project says otherwise its wheel is for all of them."""
-    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
-    stated = project.get("tool", {}).get("scikit-build", {}).get("wheel", {}).get("py-api")
+    stated = _pyproject().get("tool", {}).get("scikit-build", {}).get("wheel", {}).get("py-api")
     return {**({"wheel.py-api": "py3"} if stated is None else {}), **(config_settings or {})}
+
+
+def _pyproject() -> dict[str, Any]:
+    return tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))

@@ -17,7 +17,7 @@ from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 
 from kernpack_sdk import abi, archive, elf, hosts
-from kernpack_sdk.audit import Finding, Image, binary, kernels, package, tables, torch_requirement
+from kernpack_sdk.audit import Finding, Image, binary, kernels, package, sbom, tables, torch_requirement
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -172,7 +172,7 @@ def audit_wheel(wheel: Path) -> list[Finding]:
             about = package.Wheel(wheel, Path(folder))
         except (ValueError, OSError) as error:
             return [Finding(f"{wheel.name}: not a wheel: {error}")]
-        said = [*package.findings(about), *torch_requirement.findings(about)]
+        said = [*package.findings(about), *sbom.findings(about), *torch_requirement.findings(about)]
         found = [Finding(f"{wheel.name}: {each.text}", each.serious) for each in said]
         modules = {}
         for file in about.shared_objects():

@@ -70,10 +70,10 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            import difflib
+            from kernpack_sdk.diagnose import nearest
 
-            close = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            hint = f"did you mean '{close[0]}'?" if close else "`kernpack --help` lists them"
+            meant = nearest(args[0], self.list_commands(ctx))
+            hint = f"did you mean '{meant}'?" if meant else "`kernpack --help` lists them"
             ctx.fail(f"no command '{args[0]}'; {hint}")
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _HEAD = "kernpack: "
@@ -255,6 +255,13 @@ def _column(text: str, position: int) -> int:
     return len(text.encode("utf-8")[:position].decode("utf-8", "replace"))
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant. The runtime, which can't need the SDK, has its own in `kernpack/_suggest.py`."""
+    import difflib  # on the way to an error alone
+
+    return next(iter(difflib.get_close_matches(name, known, 1)), None)
+
+
 def _near(text: str, reason: str, position: int) -> str:
     """What was probably meant."""
     if reason == "kExpectedOpeningParenthesis":
@@ -266,12 +273,9 @@ def _near(text: str, reason: str, position: int) -> str:
     word = re.match(r"\w+", text[here:])
     if reason != "kUnknownDType" or word is None:
         return ""
-    import difflib
-
     names = {name: name for name in (*_dtypes().values(), "int", "float", "bool", "str")} | _dtypes() | _ELSEWHERE
-    close = difflib.get_close_matches(word[0], names, 1, 0.6)
-    if close:
-        return f" '{word[0]}'; did you mean '{names[close[0]]}'?"
+    if meant := nearest(word[0], names):
+        return f" '{word[0]}'; did you mean '{names[meant]}'?"
     return f" '{word[0]}'; numbers are int, float and bool, tensors {', '.join(_dtypes().values())}, or a variable: T"
 
 

@@ -150,7 +150,7 @@ def _contents(wheel: Path) -> dict[str, bytes]:
                 raise SignatureError("extra-file", f"{wheel}: {twice} is in it twice")
             return {name: archive.read(name) for name in names}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise SignatureError("no-wheel", f"{wheel} isn't a sound wheel: {error}") from None
+        raise SignatureError("no-wheel", f"{wheel} isn't a valid wheel: {error}") from None
 
 
 def _record_name(wheel: Path, content: dict[str, bytes]) -> str:

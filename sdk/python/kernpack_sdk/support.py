@@ -12,7 +12,7 @@ from kernpack_sdk.cache import Compiler, Request, compiled
 def objects(folder: Path, compiler: Sequence[str] | Compiler = ("g++",), *, gnu: bool = True) -> list[Path]:
     """The library's objects in `folder`, compiled unless they are there already.
 
-    Link them behind the module's own objects, which are compiled with flags.support_definition(). Two processes may do this
+    Link them after the module's own objects, which are compiled with flags.support_definition(). Two processes may do this
     at once. Raises subprocess.CalledProcessError, its `stderr` the compiler's output.
     """
     asked = compiler if isinstance(compiler, Compiler) else Compiler(compiler)

@@ -152,7 +152,7 @@ struct Known {
 }  // namespace
 
 DeviceAPI* DeviceAPI::Get(int32_t device_type, bool allow_missing) {
-  static Known& known = *new Known;  // for ever: devices are used until the process ends
+  static Known& known = *new Known;  // never freed: devices are used until the process ends
   {
     const std::lock_guard lock(known.mutex);
     const auto place = known.by_type.find(device_type);

@@ -22,7 +22,7 @@ using device_table::Passed;
 using device_table::Service;
 using device_table::View;
 
-// What the host keeps for ever: the struct that registers, the table, and what the table points to.
+// What the host keeps until the process ends: the struct that registers, the table, and what the table points to.
 struct Backend {
   KpBackend definition{};
   KpDeviceApi table{};
@@ -153,7 +153,7 @@ void MakeTable(Backend* backend) {
 }
 
 Backends& AllBackends() {
-  static Backends& backends = *new Backends;  // for ever, as the host keeps what is registered
+  static Backends& backends = *new Backends;  // until the process ends, as the host does
   return backends;
 }
 

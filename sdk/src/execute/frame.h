@@ -72,9 +72,9 @@ struct Frame {
         last_params(of->program->params.size(), kp_none()) {}
 
   const ResolvedProgram* program;
-  std::deque<Slot> slots;  // one a value; they stay where they are
+  std::deque<Slot> slots;  // one per value; they stay where they are
   std::vector<DeviceBlock> blocks;  // one a buffer of the plan
-  std::vector<DeviceEvent> events;  // one a step; of those that others wait for
+  std::vector<DeviceEvent> events;  // one per step; of those that others wait for
   // Of each step: the frame of the program that it calls, for `then` and `otherwise`.
   std::vector<std::array<std::unique_ptr<Frame>, 2>> children;
   std::vector<std::unique_ptr<Items>> tuples;  // of each step that makes one

@@ -71,8 +71,8 @@ struct ResolvedPlan {
   Plan plan;
   std::vector<Function> functions;  // those that are called: they keep what they call alive
   std::vector<RealDevice> devices;  // the host first
-  std::vector<ResolvedStream> streams;  // one a stream of the plan
-  std::vector<ResolvedProgram> programs;  // one a program of the plan
+  std::vector<ResolvedStream> streams;  // one per stream of the plan
+  std::vector<ResolvedProgram> programs;  // one per program of the plan
   std::vector<Any> shapes;  // constants that are objects
   const ResolvedProgram* entry = nullptr;
   std::vector<bool> written;  // values of the entry that some step writes in place

@@ -51,8 +51,8 @@ class RunStreams {
   };
 
   const ResolvedPlan* resolved_;
-  std::vector<StreamHandle> streams_;  // one a stream of the plan
-  std::vector<Active> active_;  // one a device
+  std::vector<StreamHandle> streams_;  // one per stream of the plan
+  std::vector<Active> active_;  // one per device
   uint32_t active_device_ = 0;  // that Use() made active; 0, the host, at first
   bool entered_ = false;
 

@@ -64,7 +64,7 @@ class Writer {
                                        [&](const Function& each) { return each.name == step.callee; });
     if (function->qualified.empty()) {
       KP_THROW(ValueError) << NameOf(program, step)
-                           << ": the function is of no loaded module, and another process could not find it";
+                           << ": the function belongs to no loaded module, so another process couldn't find it";
     }
     const auto known = std::find(names_.begin(), names_.end(), function->qualified);
     if (known == names_.end()) names_.push_back(function->qualified);

@@ -35,7 +35,7 @@ class StepClock {
 
   const ResolvedPlan& resolved_;
   RunStreams& streams_;
-  std::vector<Base> bases_;  // one a device
+  std::vector<Base> bases_;  // one per device
   std::deque<Timed> steps_;
   std::vector<Timed*> open_;  // those that have begun and not ended, outermost first
 

@@ -151,7 +151,7 @@ Buffer MakeBuffer(std::string name, Type element, std::vector<Expr> shape, Scope
     CheckScalarIndex(e, name + ": extent");
     int64_t value = 0;
     if (IsConstInt(e, &value) && value < 0)
-      KP_THROW(ValueError) << name << ": expected an extent from 0, got " << value;
+      KP_THROW(ValueError) << name << ": expected an extent of at least 0, got " << value;
   }
   if (scope == Scope::kPersistent && key.empty()) KP_THROW(ValueError) << name << ": persistent memory needs a key";
   return std::make_shared<const BufferNode>(

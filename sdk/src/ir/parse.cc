@@ -117,13 +117,13 @@ class Parser {
     if (lex_.Accept("]")) return shape;
     do {
       if (lex_.Is("...") || lex_.Is("*")) {
-        FailAt(lex_.now().position, "any number of dimensions needs a name for how many elements they make: [N...]");
+        FailAt(lex_.now().position, "any number of dimensions is written as a name and '...', as in [N...]");
       }
       const Position at = lex_.now().position;
       shape.push_back(exprs_.Parse());
       const bool leading = shape.back()->op == Op::kVar && shape.back()->var()->leading;
       if (lex_.Is("...") && !leading) {
-        FailAt(lex_.now().position, "'...' follows a name that means nothing else, as in [N...]");
+        FailAt(lex_.now().position, "'...' follows a name that isn't used elsewhere, as in [N...]");
       }
       if (!lex_.Accept("...") && leading) {
         const std::string name = shape.back()->var()->name;

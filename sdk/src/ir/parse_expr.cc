@@ -20,7 +20,7 @@ const NameTable::Entry* NameTable::Find(std::string_view name) const {
 
 void NameTable::Define(const Token& name, Entry entry) {
   const std::string text(name.text);
-  if (IsReservedWord(text)) FailAt(name.position, "'" + text + "' is a word of the language; choose another name");
+  if (IsReservedWord(text)) FailAt(name.position, "'" + text + "' is a keyword; choose another name");
   if (Find(text)) FailAt(name.position, "'" + text + "' is defined already");
   scopes_.back()[text] = std::move(entry);
 }
@@ -88,7 +88,7 @@ Expr ExprParser::ParseSpecialFloat(bool negative) {
   const Token t = lex_.Take();
   Type type = kF32;
   if (t.text.size() > 3 && (!TypeFromName(t.text.substr(4), &type) || !type.is_floating_point() || type.lanes != 1)) {
-    FailAt(t.position, "expected a float type behind " + std::string(t.text.substr(0, 4)));
+    FailAt(t.position, "expected a float type after " + std::string(t.text.substr(0, 4)));
   }
   double value = t.text[0] == 'i' ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   if (negative) value = -value;
@@ -119,7 +119,7 @@ Expr ExprParser::ParseNumber(bool negative) {
   Type type = real ? kF32 : kI64;
   if (!suffix.empty() &&
       (!TypeFromName(suffix, &type) || type.lanes != 1 || IsBool(type) || (real && !type.is_floating_point()))) {
-    FailAt(t.position, "expected a number, maybe with a type behind it as in 1i32 or 0.5f64, got '" +
+    FailAt(t.position, "expected a number, optionally followed by its type as in 1i32 or 0.5f64, got '" +
                            std::string(t.text.substr(0, 40)) + "'");
   }
   real = type.is_floating_point();

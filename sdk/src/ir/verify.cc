@@ -250,7 +250,7 @@ class Verifier : public Visitor {
         Fail("iterations of the " + std::string(s.for_kind == ForKind::kParallel ? "parallel" : "vectorized") +
              " loop over '" + s.var->name + "' may touch the same elements of '" + b->name +
              "', and write them; make the loop serial, or index '" + b->name + "' with " + s.var->name +
-             " so that it shows that they do not");
+             " so that each writes elements of its own");
       }
     }
     in_independent_ += independent;
@@ -270,8 +270,8 @@ class Verifier : public Visitor {
     CheckBarriers(s.body, Uniform(s), "", [this](Position position, const std::string& where) {
       if (position.line) at_ = position;
       Fail("a barrier inside " + where +
-           ": threads of a block that do not get there leave the others waiting; put it "
-           "outside, and what the threads do apart before and after it");
+           ": threads of a block that don't reach it leave the others waiting; put it "
+           "outside, with divergent code before or after it");
     });
     in_launch_ = false;
   }

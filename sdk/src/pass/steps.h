@@ -14,7 +14,7 @@ struct Steps {
 // Appends what computes them.
 Steps MakeSteps(const Expr& begin, const Expr& end, int lanes, Block* out);
 
-// Which of the iterations from `begin` on, one a lane, are before `end`, where at most a few steps are left. Compared in 32
+// Which of the iterations from `begin` on, one per lane, are before `end`, where at most a few steps are left. Compared in 32
 // bits, whatever the loop counts in: masks for most elements are as wide.
 inline Expr InRange(const Expr& begin, const Expr& end, int lanes) {
   return Ramp(ConstInt(kI32, 0), ConstInt(kI32, 1), lanes) < Broadcast(Cast(kI32, end - begin), lanes);

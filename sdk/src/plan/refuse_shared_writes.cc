@@ -47,9 +47,8 @@ void Check(const Program& p, const HandedOn& handed_on, const Writes& writes) {
         if (!shared.IsShared(v)) return;
         Fail(s.position, p,
              Describe(p, s) + " writes " + NameOf(p, v) +
-                 " in place, which has another name: a program that was invoked before returns its parameter, so that "
-                 "its "
-                 "argument and its result are one tensor; copy one of them first, or write before the invocation");
+                 " in place, which has an alias: a program that was invoked before returns its parameter, so "
+                 "its argument and its result are one tensor; copy one of them first, or write before the invocation");
       });
     }
     for (size_t arg = 0; arg < s.args.size(); ++arg) {

@@ -51,7 +51,7 @@ void Solver::SettleOne(uint32_t element) {
       for (const int32_t t : types) names += (names.empty() ? "" : " or ") + DeviceTypeName(t);
       Fail(p.steps[facts.types_origin.index].position, p,
            Describe(p, p.steps[facts.types_origin.index]) + ": runs on " + names +
-               " only, and no target of the compilation is for that: add one");
+               " only, for which the compilation has no target; add one");
     }
     otherwise = VirtualDevice::ForDeviceType(*type, 0);
   }

@@ -134,8 +134,7 @@ class Parser {
       fields.target = known->second;
     }
     if (lex_.Accept("scope")) fields.memory_scope = lex_.TakeString();
-    if (fields == VirtualDeviceFields())
-      lex_.Expected("a device, ':' and a virtual id, 'target' or 'scope' behind '@'");
+    if (fields == VirtualDeviceFields()) lex_.Expected("a device, ':' and a virtual id, 'target' or 'scope' after '@'");
     return Checked(at, [&] { return VirtualDevice(std::move(fields)); });
   }
 

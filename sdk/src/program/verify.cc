@@ -63,7 +63,8 @@ class Typing {
 
   // Tuples are lists of arguments, not data: what crosses from program to program are their elements.
   void RefuseTuple(ValueId v, Position at, const std::string& what) const {
-    if (types_[v].kind == TypeKind::kTuple) Fail(at, p_, what + ": a tuple stays in its program: pass its elements");
+    if (types_[v].kind == TypeKind::kTuple)
+      Fail(at, p_, what + ": tuples can't be passed between programs; pass its elements");
   }
 
   // Takes what a step says its result is, together with what is declared.
@@ -85,7 +86,7 @@ class Typing {
       case StepKind::kConstant:
         constants_[s.results[0]] = &s.constant;
         if (const auto* text = std::get_if<std::string>(&s.constant); text && text->find('\0') != std::string::npos)
-          Refuse(s, "a text with a NUL in it, which functions would not see the rest of");
+          Refuse(s, "a string with a NUL character, where functions would stop reading");
         return Set(s, 0, TypeOf(s.constant));
       case StepKind::kCall:
         return InferCall(s);

@@ -29,10 +29,10 @@ Option SplitOption(std::string_view word) {
   Option option{text.substr(0, equals), std::nullopt};
   if (equals != std::string_view::npos) option.raw = text.substr(equals + 1);
   if (option.key.empty() || option.key.starts_with('-')) {
-    KP_THROW(ValueError) << "expected an option's name behind '-', got " << Quoted(word);
+    KP_THROW(ValueError) << "expected an option's name after '-', got " << Quoted(word);
   }
   if (option.raw && option.raw->empty()) {
-    KP_THROW(ValueError) << "option " << Quoted(option.key) << " has no value behind '='; empty text is ''";
+    KP_THROW(ValueError) << "option " << Quoted(option.key) << " has no value after '='; write '' for an empty string";
   }
   return option;
 }
@@ -67,7 +67,7 @@ AttrMap ConfigFromHead(const std::string& head, Nesting& nesting) {
 AttrMap ConfigFromWords(std::string_view text, Nesting& nesting) {
   std::vector<std::string_view> words;
   if (const char* wrong = host::SplitWords(text, &words)) KP_THROW(ValueError) << wrong;
-  if (words.empty()) KP_THROW(ValueError) << "expected a target kind or tag, got empty text";
+  if (words.empty()) KP_THROW(ValueError) << "expected a target kind or tag, got an empty string";
   AttrMap config = ConfigFromHead(std::string(words[0]), nesting);
   const TargetKind& kind = TargetKind::Get(*config.at("kind").If<std::string>());
   std::vector<std::string_view> given;

@@ -143,7 +143,7 @@ Minimal Minimise(const TargetKind& kind, const TargetSpec& spec) {
   }
   if (again.attrs != spec.attrs || again.keys != spec.keys || again.features != spec.features) {
     KP_THROW(InternalError) << "the parser of target kind '" << kind.name()
-                            << "' is not idempotent: what it made, it changes again";
+                            << "' is not idempotent: parsing its own result changed it";
   }
   return out;
 }

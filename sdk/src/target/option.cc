@@ -72,7 +72,8 @@ AttrValue Coerce(const AttrValue& value, const OptionType& type, const Nesting& 
     case Kind::kString: {
       const auto* text = value.If<std::string>();
       if (!text) break;
-      if (text->find('\0') != std::string::npos) KP_THROW(ValueError) << what << ": the text holds a NUL character";
+      if (text->find('\0') != std::string::npos)
+        KP_THROW(ValueError) << what << ": the string contains a NUL character";
       return value;
     }
     case Kind::kArray:

@@ -71,7 +71,7 @@ void TargetTag::Add(std::string name, std::string definition, bool replace) {
   if (added || place->second == definition) return;
   if (!replace) {
     KP_THROW(ValueError) << "target tag '" << name << "' stands for " << Quoted(place->second)
-                         << " already; ask for it to be replaced, or choose another name";
+                         << " already; pass replace, or choose another name";
   }
   place->second = std::move(definition);
 }
@@ -92,7 +92,7 @@ AttrMap ConfigFromTag(std::string_view tag, Nesting& nesting) {
   if (cycle) {
     std::string path;
     for (const std::string& step : nesting.tags) path += (path.empty() ? "" : " -> ") + step;
-    KP_THROW(ValueError) << "target tag '" << name << "' leads back to itself: " << path;
+    KP_THROW(ValueError) << "target tag '" << name << "' is circular: " << path;
   }
   AttrMap config = ConfigFromText(*definition, nesting);
   config.insert_or_assign("tag", name);

@@ -12,11 +12,11 @@ std::shared_ptr<const VirtualDeviceFields> Checked(VirtualDeviceFields fields) {
   if (fields.memory_scope && fields.memory_scope->empty()) fields.memory_scope.reset();
   if (fields.virtual_device_id && *fields.virtual_device_id < 0) {
     KP_THROW(ValueError) << "VirtualDevice: expected a virtual_device_id of 0 or above, got "
-                         << *fields.virtual_device_id << "; leave it out where it is open";
+                         << *fields.virtual_device_id << "; omit it to leave it open";
   }
   if (fields.device_type && *fields.device_type <= 0) {
     KP_THROW(ValueError) << "VirtualDevice: expected a device_type above 0, got " << *fields.device_type
-                         << "; leave it out where it is open";
+                         << "; omit it to leave it open";
   }
   if (fields.target) {
     const int32_t type = fields.target->device_type();

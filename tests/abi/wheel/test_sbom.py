@@ -1,13 +1,15 @@
-"""Each wheel carries an SBOM (PEP 770) of what LICENSES/components.toml says is inside."""
+"""Each wheel carries an SBOM (PEP 770) of what LICENSES/components.toml says is inside, in SPDX."""
 
 from __future__ import annotations
 
-import json
+import email.parser
 import tomllib
 from pathlib import Path
 
 import pytest
-from cyclonedx.model.bom import Bom
+from spdx_tools.spdx.model import RelationshipType
+from spdx_tools.spdx.parser.parse_anything import parse_file
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPONENTS = tomllib.loads((ROOT / "LICENSES/components.toml").read_text(encoding="utf-8"))
@@ -24,22 +26,29 @@ def test_sbom_lists_what_the_wheel_contains(wheel: str, request: pytest.FixtureR
     unpacked: Path = request.getfixturevalue(WHEELS[wheel])
     (info,) = unpacked.glob("*.dist-info")
     files = [path.relative_to(info).as_posix() for path in (info / "sboms").iterdir()]
-    assert files == ["sboms/kernpack.cdx.json"]
-    bom = Bom.from_json(json.loads((info / files[0]).read_text(encoding="utf-8")))
+    assert files == ["sboms/kernpack.spdx.json"]
+    document = parse_file(str(info / files[0]))
+    assert validate_full_spdx_document(document, "SPDX-2.3") == []
 
-    own = bom.metadata.component
-    assert (own.name, f"kernpack{wheel.removeprefix('kernpack').replace('-', '_')}-{own.version}.dist-info") == (
-        wheel,
-        info.name,
-    )
-    inside = {component.name: component for component in bom.components}
+    packages = {package.spdx_id: package for package in document.packages}
+    related = {
+        kind: [each.related_spdx_element_id for each in document.relationships if each.relationship_type is kind]
+        for kind in RelationshipType
+    }
+    (own,) = (packages.pop(each) for each in related[RelationshipType.DESCRIBES])
+    metadata = email.parser.Parser().parsestr((info / "METADATA").read_text(encoding="utf-8"))
+    assert (own.name, own.version) == (metadata["Name"], metadata["Version"])
+    assert str(own.license_declared) == metadata["License-Expression"]
+
+    inside = {packages[each].name: packages[each] for each in related[RelationshipType.CONTAINS]}
+    assert len(inside) == len(packages)
     assert set(inside) == {name for name, entry in COMPONENTS.items() if wheel in entry["wheels"]}
-    for name, component in inside.items():
-        assert [licence.value for licence in component.licenses] == [COMPONENTS[name]["license"]]
-        assert component.version
-        kind, _, package = COMPONENTS[name]["from"].partition(":")
-        assert (component.purl.type, component.purl.name) == (kind, package)
-        assert component.purl.version == component.version
+    for name, package in inside.items():
+        assert str(package.license_declared) == COMPONENTS[name]["license"]
+        assert package.version
+        kind, _, source = COMPONENTS[name]["from"].partition(":")
+        place = f"{kind}/debian/{source}" if kind == "deb" else f"{kind}/{source}"
+        assert [each.locator for each in package.external_references] == [f"pkg:{place}@{package.version}"]
 
 
 def test_installers_are_told_of_the_sbom(runtime: Path) -> None:

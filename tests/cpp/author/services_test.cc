@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(Author, Services, testing::Values(Caller::kOurHost, Cal
 }  // namespace
 
 #ifdef __SANITIZE_ADDRESS__
-// Under a foreign host an outgrown workspace stays for ever, since a kernel may still hold it (foreign/workspace.h).
+// Under a foreign host an outgrown workspace stays until the process ends, since a kernel may still hold it (foreign/workspace.h).
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:foreign_block\n";
 }

@@ -16,7 +16,7 @@ template <class Tested>
 class SmallBackend {
  public:
   static Tested& The() {
-    static Tested& one = *new Tested;  // for ever, as what is registered
+    static Tested& one = *new Tested;  // until the process ends, as what is registered
     return one;
   }
 

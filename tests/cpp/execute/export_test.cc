@@ -122,10 +122,9 @@ TEST_F(ExecuteExport, WhatCannotBeExportedSaysWhy) {
     }
     return std::string();
   };
-  EXPECT_EQ(
-      refused("program main(x: f32[N]) {\n z = call t.scale(x)\n return z\n}"),
-      "ValueError: main: step 0 (call t.scale): the function is of no loaded module, and another process could not "
-      "find it");
+  EXPECT_EQ(refused("program main(x: f32[N]) {\n z = call t.scale(x)\n return z\n}"),
+            "ValueError: main: step 0 (call t.scale): the function belongs to no loaded module, so another process "
+            "couldn't find it");
   EXPECT_EQ(
       refused("program main(x: f32[N] @cpu) {\n y @fake:0 = call t.scale(x)\n return y\n}"),
       "NotImplementedError: main: step 0 (copy): the plan moves values between devices; a program on one device can "

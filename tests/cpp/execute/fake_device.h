@@ -20,7 +20,7 @@ class FakeDevice : public kernpack::sdk::DeviceAPI {
   using EventHandle = kernpack::sdk::EventHandle;
 
   static FakeDevice& The() {
-    static FakeDevice& one = *new FakeDevice;  // for ever, as what is registered
+    static FakeDevice& one = *new FakeDevice;  // until the process ends, as what is registered
     return one;
   }
   // Registered at the first call.

@@ -160,32 +160,31 @@ TEST_F(ObjectTest, AnObjectWithADamagedBodyIsRefusedUnread) {
   KpStrObject string{};
   EXPECT_EQ(refusal(string, KP_TYPE_STR), "taken");
   string.bytes.size = 5;
-  EXPECT_EQ(refusal(string, KP_TYPE_STR), text + "str is damaged: it has a text at NULL, or one of impossible length");
-  EXPECT_EQ(refusal(string, KP_TYPE_BYTES),
-            text + "bytes is damaged: it has a text at NULL, or one of impossible length");
+  EXPECT_EQ(refusal(string, KP_TYPE_STR), text + "str is damaged: it has a NULL string, or an invalid length");
+  EXPECT_EQ(refusal(string, KP_TYPE_BYTES), text + "bytes is damaged: it has a NULL string, or an invalid length");
   string.bytes = {"abc", SIZE_MAX};
   EXPECT_NE(refusal(string, KP_TYPE_STR), "taken");
   KpShapeObject shape{};
   shape.size = 3;
   EXPECT_EQ(refusal(shape, KP_TYPE_SHAPE),
-            text + "Shape is damaged: it has extents at NULL, or an impossible number of them");
+            text + "Shape is damaged: it has NULL extents, or an invalid number of them");
   KpSequenceObject sequence{};
   EXPECT_EQ(refusal(sequence, KP_TYPE_ARRAY), "taken");
   for (const int64_t size : {2, -2}) {
     sequence.size = size;
-    EXPECT_EQ(refusal(sequence, KP_TYPE_LIST), text + "List is damaged: it has items at NULL, or fewer than none");
+    EXPECT_EQ(refusal(sequence, KP_TYPE_LIST), text + "List is damaged: it has NULL items, or a negative count");
   }
   KpMapObject map{};
   map.size = 3;
-  EXPECT_EQ(refusal(map, KP_TYPE_MAP), text + "Map is damaged: it has items at NULL");
+  EXPECT_EQ(refusal(map, KP_TYPE_MAP), text + "Map is damaged: it has NULL items");
   KpFunctionObject function{};
   EXPECT_EQ(refusal(function, KP_TYPE_FUNCTION), text + "Function is damaged: it has no code to call");
   KpErrorObject error{};
   error.kind.size = 1;
-  EXPECT_EQ(refusal(error, KP_TYPE_ERROR), text + "Error is damaged: it has a text at NULL");
+  EXPECT_EQ(refusal(error, KP_TYPE_ERROR), text + "Error is damaged: it has a NULL string");
   KpOpaqueObject opaque{};
   EXPECT_EQ(refusal(opaque, KP_TYPE_OPAQUE_PY_OBJECT),
-            text + std::string(kp_type_name(KP_TYPE_OPAQUE_PY_OBJECT)) + " is damaged: it has a handle that is NULL");
+            text + std::string(kp_type_name(KP_TYPE_OPAQUE_PY_OBJECT)) + " is damaged: it has a NULL handle");
   KpTensorObject tensor{};
   tensor.tensor.device.device_type = KP_DEVICE_CPU;
   tensor.tensor.dtype = {KP_DTYPE_FLOAT, 32, 1};

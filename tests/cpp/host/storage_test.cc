@@ -297,7 +297,7 @@ TEST_F(StorageTest, AFactoryThatOvertakesMayNotAskForItsOwnKey) {
   const KpStorageKey keys[] = {Used(Key("m", "over0")), Used(Key("m", "over1"))};
   std::atomic<int> errors{0};
   MakeInACircle(keys, AskForOwnKey, [&](int, int rc, const Value&) {
-    if (rc != 0 && TakeError().find("its factory asks for the key it is making") != std::string::npos) ++errors;
+    if (rc != 0 && TakeError().find("its factory requests its own key") != std::string::npos) ++errors;
   });
   EXPECT_EQ(errors, 2);
 }

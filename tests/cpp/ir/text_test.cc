@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "with lanes as in f32x8), got 'f33'"},
         BadText{"func f(x: f32[2 * N]) -> () {}",
                 "line 1, column 19: no parameter binds 'N': it must stand alone as an extent of one"},
-        BadText{"func f(x: f32[-1]) -> () {}", "line 1, column 8: x: expected an extent from 0, got -1"},
+        BadText{"func f(x: f32[-1]) -> () {}", "line 1, column 8: x: expected an extent of at least 0, got -1"},
         BadText{"func f() -> () {\n  let a = b\n}", "line 2, column 11: 'b' is not defined here"},
         BadText{"func f() -> () {\n  let a = 1 let a = 2\n}", "line 2, column 17: 'a' is defined already"},
         BadText{"func f(n: i32) -> () { let a = n + 1.5 }",
@@ -188,16 +188,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 1, column 38: x: expected 2 indices, one per dimension, got 1"},
         BadText{"func f() -> () { let a = 1 < 2 < 3 }", "line 1, column 32: comparisons do not chain; use parentheses"},
         BadText{"func f() -> () { let a = 300u8 }", "line 1, column 26: 300 is not in the range of u8"},
-        BadText{"func f() -> () { let a = 1.5i32 }",
-                "line 1, column 26: expected a number, maybe with a type behind it as in 1i32 or 0.5f64, got '1.5i32'"},
+        BadText{
+            "func f() -> () { let a = 1.5i32 }",
+            "line 1, column 26: expected a number, optionally followed by its type as in 1i32 or 0.5f64, got '1.5i32'"},
         BadText{"func f() -> () { let a = exp(1) }", "line 1, column 26: exp: does not take i64"},
         BadText{"func f() -> () { let a = foo(1) }", "line 1, column 26: 'foo' isn't an operation"},
         BadText{"func f() -> () { let a = ramp(0, 1, 3) }",
                 "line 1, column 26: ramp: expected 2, 4, ... or 64 lanes, got 3"},
         BadText{"func f() -> () { assert true, \"open\n }",
                 "line 1, column 31: a string that does not end on its line"},
-        BadText{"func f() -> () { let for = 1 }",
-                "line 1, column 22: 'for' is a word of the language; choose another name"}),
+        BadText{"func f() -> () { let for = 1 }", "line 1, column 22: 'for' is a keyword; choose another name"}),
     [](const auto& info) { return "Text_" + std::to_string(info.index); });
 
 TEST(IrHeader, IsAFunctionWithoutStatements) {

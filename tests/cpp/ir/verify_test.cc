@@ -95,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
                          "IndexError: line 1, column 36: f: access past the end of dimension 0 of 'o', by 2"}));
 
 constexpr const char* kRace =
-    "may touch the same elements of 'o', and write them; make the loop serial, or index 'o' with i so that it shows "
-    "that they do not";
+    "may touch the same elements of 'o', and write them; make the loop serial, or index 'o' with i so that each "
+    "writes elements of its own";
 
 class IrRace : public testing::TestWithParam<const char*> {};
 TEST_P(IrRace, IsRefused) {

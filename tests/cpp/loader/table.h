@@ -9,7 +9,7 @@
 
 namespace loader_test {
 
-// Lives for ever, as an adopted module must.
+// Lives until the process ends, as an adopted module must.
 struct Table {
   std::deque<KpFunctionInfo> infos;
   std::vector<KpFunctionDef> entries;

@@ -565,8 +565,8 @@ TEST(Placement, OfAFunctionForWhichThereIsNoTargetIsAnError) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(),
-                 "line 2, column 3: program main: call m.on_opencl: runs on opencl only, and no target of the "
-                 "compilation is for that: add one");
+                 "line 2, column 3: program main: call m.on_opencl: runs on opencl only, for which the "
+                 "compilation has no target; add one");
   }
 }
 
@@ -625,7 +625,7 @@ TEST(PlanPlace, RefusesToWriteATensorThatHasTwoNames) {
       ADD_FAILURE() << "no error for " << written;
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find("line 3, column 3: program main: call m.append writes '" +
-                                           std::string(written) + "' in place, which has another name"),
+                                           std::string(written) + "' in place, which has an alias"),
                 std::string::npos)
           << e.what();
     }

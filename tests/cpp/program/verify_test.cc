@@ -48,10 +48,9 @@ INSTANTIATE_TEST_SUITE_P(
             "line 2, column 3: program main: call other.thing: there is no function of that name: load its module, or "
             "add it "
             "to the table"},
-        BadRule{
-            "TextWithANul", MAIN("x: f32[5]", "y = const \"a\\x00b\""),
-            "line 2, column 3: program main: const: a text with a NUL in it, which functions would not see the rest "
-            "of"},
+        BadRule{"TextWithANul", MAIN("x: f32[5]", "y = const \"a\\x00b\""),
+                "line 2, column 3: program main: const: a string with a NUL character, where functions would stop "
+                "reading"},
         BadRule{"TooFewArguments", MAIN("x: f32[5]", "y = call m.add(x)"),
                 "line 2, column 3: program main: call m.add: expected at least 2 arguments (b has no default), got 1",
                 "TypeError"},
@@ -84,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadRule{"AnElementOfNoTuple", MAIN("x: int", "y = get x[0]"),
                 "line 2, column 3: program main: get 'x': expected a tuple, got int"},
         BadRule{"ATupleParameter", MAIN("t: tuple[int]", "y = get t[0]"),
-                "line 1, column 14: program main: parameter 't': a tuple stays in its program: pass its elements"},
+                "line 1, column 14: program main: parameter 't': tuples can't be passed between programs; pass its "
+                "elements"},
         BadRule{"ATupleInATuple", "program main(x: int) {\n  t = tuple(x)\n  u = tuple(t)\n  return\n}",
                 "line 3, column 3: program main: tuple 't': a tuple in a tuple: its elements are tensors and scalars"},
         BadRule{"ACopyToNowhere", MAIN("x: f32[5]", "y = copy x"),

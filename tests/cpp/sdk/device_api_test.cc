@@ -235,7 +235,7 @@ TEST_F(DeviceApiTest, TheGeneratorAndTheLoaderAreGlobalFunctions) {
   EXPECT_EQ(call("target.build.planned", {RawStr("module \"m\""), RawStr("llvm")}), "m for llvm");
   EXPECT_EQ(call("module.load.planned", {RawStr("a.bin")}), "a.bin loaded");
   for (const char* name : {"target.build.planned", "module.load.planned"}) {
-    EXPECT_EQ(kp_global_remove(kp_bytes(name)), 0) << "for ever, but this test counts objects";
+    EXPECT_EQ(kp_global_remove(kp_bytes(name)), 0) << "until the process ends, but this test counts objects";
   }
 }
 

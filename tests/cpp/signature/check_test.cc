@@ -173,8 +173,11 @@ TEST(Check, Memory) {
   EXPECT_EQ(odd.Check(),
             "ValueError: f: x: expected memory aligned to 4 bytes, got an address that is not: pass a copy");
   EXPECT_EQ(Call("(x: f32[N]) -> ()").Tensor({-1}).Check(),
-            "ValueError: f: x: expected sizes from 0 whose product fits 64 bits, got [-1]");
-  EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({INT64_MAX, 3}).Check().find("ValueError: f: x: expected sizes from 0"),
+            "ValueError: f: x: expected sizes of at least 0 whose product fits 64 bits, got [-1]");
+  EXPECT_EQ(Call("(x: f32[M, N]) -> ()")
+                .Tensor({INT64_MAX, 3})
+                .Check()
+                .find("ValueError: f: x: expected sizes of at least 0"),
             0u);
   Call junk("(x: f32[N]) -> ()");
   junk.Tensor({3}).At(0).ndim = -2;
@@ -249,12 +252,13 @@ TEST(Check, Workspace) {
   call.args[1].v.v_int = -100;
   ASSERT_EQ(call.Check(), "");
   EXPECT_EQ(call.WorkspaceError(),
-            "ValueError: f: expected workspace = numel(x) * itemsize(T) + k to be bytes from 0, got -52: k = -100");
+            "ValueError: f: expected workspace = numel(x) * itemsize(T) + k to be at least 0 bytes, got -52: k = -100");
   Call divided("(x: f32[N], *, k: int) -> () with workspace = N // k");
   divided.Tensor({3}).Int(0);
   ASSERT_EQ(divided.Check(), "");
-  EXPECT_EQ(divided.WorkspaceError(),
-            "ValueError: f: expected workspace = N // k to be bytes from 0, got a division by zero for N = 3, k = 0");
+  EXPECT_EQ(
+      divided.WorkspaceError(),
+      "ValueError: f: expected workspace = N // k to be at least 0 bytes, got a division by zero for N = 3, k = 0");
   Call empty("(xs: list[f32[N]]) -> () with workspace = 4 * N");
   empty.List(0);
   ASSERT_EQ(empty.Check(), "");

@@ -108,10 +108,10 @@ TEST_F(CudaCode, OfACheckedBuildHandsTheHostWhatFailed) {
   const kernpack::sdk::BuildOptions checked{.checked = true};
   const std::string program = kernpack::sdk::Source(module, Target("cuda"), checked);
   EXPECT_NE(program.find("if (atomicCAS((int*)word, 0, number) != 0) return;"), std::string::npos) << program;
-  EXPECT_NE(
-      program.find("generated_gather_kernel(const int64_t i_first, const int64_t* __restrict__ idx, const int64_t M, "
-                   "const float* __restrict__ t, float* __restrict__ o, int64_t* kp_asserts) {"),
-      std::string::npos)
+  EXPECT_NE(program.find("generated_gather_kernel(const int64_t i_count, const int64_t i_first, const int64_t* "
+                         "__restrict__ idx, const int64_t M, "
+                         "const float* __restrict__ t, float* __restrict__ o, int64_t* kp_asserts) {"),
+            std::string::npos)
       << program;
   const Image image = Read(Nvrtc::Get().Compile(program, "gathering", "sm_90", true));
   EXPECT_EQ(image.kernels, std::vector<std::string>{"generated_gather_kernel"});

@@ -18,6 +18,24 @@ TEST(OpenClSource, IsOneProgramWithAKernelALaunch) {
   EXPECT_NE(source.find("void f_kernel_1("), std::string::npos) << source;
 }
 
+// Blocks of two warps, unless the target allows fewer threads; those beyond the last iteration do nothing. A work item an iteration
+// where nothing is said about warps: OpenCL's device may be a processor.
+TEST(DeviceSource, ParallelLoopsFillWarps) {
+  const auto source = [](const char* target) {
+    return kernpack::sdk::Source(Parse("func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] + 1.0 } }"),
+                                 kernpack::sdk::Target(target));
+  };
+  const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string cuda = source("cuda"), small = source("cuda -max_threads_per_block=48"),
+                    opencl = source("opencl -thread_warp_size=32");
+  EXPECT_TRUE(holds(cuda, "__launch_bounds__(64)")) << cuda;
+  EXPECT_TRUE(holds(cuda, "< i_count")) << cuda;
+  EXPECT_TRUE(holds(small, "__launch_bounds__(48)")) << small;
+  EXPECT_TRUE(holds(opencl, "reqd_work_group_size(64, 1, 1)")) << opencl;
+  EXPECT_TRUE(holds(source("opencl"), "reqd_work_group_size(1, 1, 1)"));
+  EXPECT_FALSE(holds(source("opencl"), "i_count"));
+}
+
 TEST(OpenClSource, SaysWhatDeviceCodeCannotDo) {
   const auto build = [](const std::string& text) {
     return MessageOf([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target("opencl")); });

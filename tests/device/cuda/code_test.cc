@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "device/cuda/image.h"
+#include <dlfcn.h>
+
 #include "support.h"
 
 namespace kernpack::cuda {
@@ -108,9 +110,9 @@ TEST(CudaImage, RunsWhereItSays) {
 
 TEST(CudaImage, WhatIsNone) {
   EXPECT_SAYS(Archs(""), "the image is empty");
-  EXPECT_SAYS(Archs("hello"), "expected a cubin, a fatbin or PTX, got an image that begins like none of them");
-  EXPECT_SAYS(Archs("hello", "cubin"), "expected cubin, got an image that begins otherwise");
-  EXPECT_SAYS(Archs("hello", "spv"), "the format 'spv' is not known here; expected cubin, fatbin or ptx");
+  EXPECT_SAYS(Archs("hello"), "expected a cubin, a fatbin or PTX, got an unrecognised image");
+  EXPECT_SAYS(Archs("hello", "cubin"), "expected cubin, got an image in another format");
+  EXPECT_SAYS(Archs("hello", "spv"), "unknown format 'spv'; expected cubin, fatbin or ptx");
   EXPECT_SAYS(Archs(Ptx("x", {}).substr(0, 12), "ptx"), "text without a .target sm_... line");
   EXPECT_SAYS(Archs(".target sm_", "ptx"), "names no architecture");
   std::string foreign = Cubin(90, {});
@@ -171,6 +173,29 @@ TEST_F(Codes, TheCompilersLogIsInTheError) {
   EXPECT_SAYS(TakeError(), "the PTX was made by a newer toolkit than the driver knows");
 }
 
+class CodesOnAnOlderDriver : public FakeDriver {
+  void Configure() override { kernpack_emulator_set("driver_version", 12080); }
+};
+
+// What NVRTC of CUDA 13.5 writes, whatever it is asked for.
+TEST_F(CodesOnAnOlderDriver, PtxOfANewerToolkitNamesBoth) {
+  void* code = nullptr;
+  for (const auto& [version, cuda] : {std::pair("9.5", "13.5"), std::pair("8.8", "12.9")}) {
+    std::string ptx = Ptx("sm_80", {"kp_test_add"});
+    const size_t at = ptx.find(".version ") + 9;
+    ptx.replace(at, 3, version);
+    EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(ptx), B("ptx"), B(""), &code), -1);
+    const std::string error = TakeError();
+    EXPECT_SAYS(error, std::string("loading PTX of version ") + version + ", which drivers of CUDA " + cuda +
+                           " and newer take; this one's is CUDA 12.8");
+    EXPECT_SAYS(error, "update the driver, build with the NVRTC or nvcc of its CUDA");
+  }
+  std::string taken = Ptx("sm_80", {"kp_test_add"});
+  taken.replace(taken.find(".version ") + 9, 3, "8.7");
+  ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(taken), B("ptx"), B(""), &code), 0) << TakeError();
+  Unload(code);
+}
+
 TEST_F(Codes, TextNeedNotEndInNul) {
   const std::string ptx = Ptx("sm_80", {"kp_test_add"});
   const std::vector<char> exact(ptx.begin(), ptx.end());
@@ -219,6 +244,70 @@ TEST_F(Codes, OfAnotherDeviceOrNone) {
   EXPECT_SAYS(TakeError(), "expected loaded code, got NULL");
   EXPECT_EQ(cuda_.unload_code(&cuda_, Cuda(), nullptr), 0);
   Unload(code);
+}
+
+// As nvcc 13 writes it unless told not to: 80 bytes of header, and PTX compressed by zstd, padded.
+std::string CompressedFatbin(const std::string& packed, size_t bytes, uint64_t flags = 0x8011) {
+  std::string header(80, '\0');
+  const std::string padded = packed + std::string(5, '\0');
+  Put<uint16_t>(&header, 0, 1);
+  Put<uint32_t>(&header, 4, 80);
+  Put<uint64_t>(&header, 8, padded.size());
+  Put<uint32_t>(&header, 16, static_cast<uint32_t>(packed.size()));
+  Put<uint32_t>(&header, 28, 80);
+  Put<uint64_t>(&header, 40, flags);
+  Put<uint64_t>(&header, 56, bytes);
+  std::string image(16, '\0');
+  Put<uint32_t>(&image, 0, 0xba55ed50);
+  Put<uint16_t>(&image, 4, 1);
+  Put<uint16_t>(&image, 6, 16);
+  Put<uint64_t>(&image, 8, header.size() + padded.size());
+  return image + header + padded;
+}
+
+// As nvcc before CUDA 13 does, and --compress-mode=speed.
+TEST_F(Codes, PtxCompressedByLz4IsUnpacked) {
+  void* const library = dlopen("liblz4.so.1", RTLD_NOW);
+  if (library == nullptr) GTEST_SKIP() << "there is no liblz4.so.1";
+  const auto compress = reinterpret_cast<int (*)(const char*, char*, int, int)>(dlsym(library, "LZ4_compress_default"));
+  const std::string ptx = Ptx("sm_80", {"kp_test_add"}) + '\0';
+  std::string packed(ptx.size() + 1024, '\0');
+  packed.resize(static_cast<size_t>(
+      compress(ptx.data(), packed.data(), static_cast<int>(ptx.size()), static_cast<int>(packed.size()))));
+  const std::string good = CompressedFatbin(packed, ptx.size(), 0x2011);
+  void* code = nullptr;
+  ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(good), B("fatbin"), B(""), &code), 0) << TakeError();
+  KernelOf(code, "kp_test_add");
+  Unload(code);
+  const std::string bad = CompressedFatbin(packed.substr(0, 40), ptx.size(), 0x2011);
+  EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(bad), B("fatbin"), B(""), &code), -1);
+  EXPECT_SAYS(TakeError(), "the compressed PTX in this fatbin is damaged");
+}
+
+TEST_F(Codes, CompressedPtxIsUnpacked) {
+  void* const library = dlopen("libzstd.so.1", RTLD_NOW);
+  const std::string ptx = Ptx("sm_80", {"kp_test_add"}) + '\0';
+  void* code = nullptr;
+  if (library == nullptr) {
+    const std::string any = CompressedFatbin("packed", 6);
+    EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(any), B("fatbin"), B(""), &code), -1);
+    EXPECT_SAYS(TakeError(),
+                "libzstd.so.1, which unpacks it, isn't installed; install it, or build with nvcc -no-compress");
+    return;
+  }
+  const auto compress =
+      reinterpret_cast<size_t (*)(void*, size_t, const void*, size_t, int)>(dlsym(library, "ZSTD_compress"));
+  std::string packed(ptx.size() + 1024, '\0');
+  packed.resize(compress(packed.data(), packed.size(), ptx.data(), ptx.size(), 3));
+  const std::string good = CompressedFatbin(packed, ptx.size());
+  ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(good), B("fatbin"), B(""), &code), 0) << TakeError();
+  KernelOf(code, "kp_test_add");
+  Unload(code);
+  for (const std::string& bad : {CompressedFatbin(packed, ptx.size() + 1), CompressedFatbin(packed, uint64_t{1} << 40),
+                                 CompressedFatbin(packed.substr(0, 40), ptx.size()), CompressedFatbin("", 0)}) {
+    EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(bad), B("fatbin"), B(""), &code), -1);
+    EXPECT_SAYS(TakeError(), "the compressed PTX in this fatbin is damaged");
+  }
 }
 
 }  // namespace

@@ -210,5 +210,27 @@ TEST_F(Copies, Boxes) {
   }
 }
 
+class WithShortPitches : public FakeDriver {
+  void Configure() override { kernpack_emulator_set("max_pitch", 64); }
+};
+
+// Rows that are further apart than the driver takes are left to the host, which packs them; of one row the pitch doesn't count.
+TEST_F(WithShortPitches, RowsFarApartAreNotGivenToTheDriver) {
+  const std::vector<float> source(256, 3.0F);
+  void* device = Alloc(1024);
+  const KpMemory from = {const_cast<float*>(source.data()), 0, {KP_DEVICE_CPU, 0}}, to = On(Cuda(), device);
+  const auto copied = [&](int64_t rows, int64_t pitch) {
+    const int64_t shape[] = {rows, 4}, from_strides[] = {pitch, 4}, to_strides[] = {16, 4};
+    const KpStridedCopy box{2, 4, shape, from_strides, to_strides};
+    int32_t done = -1;
+    EXPECT_EQ(cuda_.copy_strided(&cuda_, &from, &to, &box, nullptr, &done), 0) << TakeError();
+    return done;
+  };
+  EXPECT_EQ(copied(8, 64), 1);
+  EXPECT_EQ(copied(8, 128), 0);
+  EXPECT_EQ(copied(1, 128), 1);
+  Free(device);
+}
+
 }  // namespace
 }  // namespace kernpack::cuda

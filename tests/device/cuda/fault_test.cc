@@ -108,7 +108,7 @@ TEST_F(Faults, WhatWentWrongIsTold) {
       {kEccUncorrectable, "the device itself failed or was taken away"},
       {kDeviceUnavailable, "`nvidia-smi -q` and `dmesg` (Xid) tell more"},
       {kLaunchFailed, "compute-sanitizer"},
-      {kContextIsDestroyed, "somebody reset the device in this process (cudaDeviceReset)"},
+      {kContextIsDestroyed, "the device was reset in this process (cudaDeviceReset)"},
       {kDeinitialized, "the process is ending"},
       {kNotInitialized, "start workers with 'spawn' or 'forkserver'"},
   };
@@ -143,8 +143,8 @@ TEST_F(Faults, NoContext) {
   void* handle = nullptr;
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(),
-              "cuDevicePrimaryCtxRetain failed with CUDA_ERROR_OUT_OF_MEMORY (2): out of memory, while taking "
-              "hold of the device's primary context");
+              "cuDevicePrimaryCtxRetain failed with CUDA_ERROR_OUT_OF_MEMORY (2): out of memory, while retaining "
+              "the device's primary context");
   kernpack_emulator_fail("cuCtxPushCurrent", kInvalidContext, 0, 1);
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 64, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "while making the device's context current");

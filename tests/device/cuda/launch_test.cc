@@ -74,7 +74,7 @@ TEST_F(Launches, GeometryArrives) {
 
 TEST_F(Launches, AGridOfThreads) {
   EXPECT_EQ(Shape({{1024, 2, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{4, 2, 1, 256, 1, 1, 1, 0}));
-  EXPECT_EQ(Shape({{257, 1, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{257, 1, 1, 1, 1, 1, 1, 0}));
+  EXPECT_EQ(Shape({{257, 1, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{2, 1, 1, 256, 1, 1, 1, 0}));
   EXPECT_EQ(Shape({{100, 1, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{1, 1, 1, 100, 1, 1, 1, 0}));
 }
 
@@ -153,9 +153,26 @@ TEST_F(Launches, ParametersAreTheKernels) {
               "argument 0: expected 8 bytes, got 4");
   EXPECT_SAYS(Refusal("kp_test_scale", {}, {memory, {KP_ARG_VALUE, 4, nullptr, 0}, memory}),
               "the address and size of a value");
-  EXPECT_SAYS(Refusal("kp_test_scale", {}, {memory, {KP_ARG_LOCAL, 64, nullptr, 0}, memory}),
-              "give its size as dynamic_shared");
+  EXPECT_SAYS(
+      Refusal("kp_test_scale", {}, {memory, {KP_ARG_LOCAL, 64, nullptr, 0}, memory}),
+      "expected 3 arguments, got 2; local memory, which CUDA kernels declare `extern __shared__`, isn't counted");
   EXPECT_SAYS(Refusal("kp_test_scale", {}, {memory, {99, 64, nullptr, 0}, memory}), "the kind 99 is not known");
+}
+
+// Each at a multiple of 16 bytes, behind what the launch itself asks for.
+TEST_F(Launches, LocalMemoryIsDynamicSharedMemory) {
+  const KpKernelArg memory{KP_ARG_MEMORY, 4, memory_, 0};
+  const auto seen = [&](uint32_t shared, const std::vector<KpKernelArg>& args) {
+    EXPECT_EQ(Launch("kp_test_shape", {{1, 1, 1}, {32, 1, 1}, {}, shared}, args), 0) << TakeError();
+    std::vector<uint32_t> shape(8);
+    EXPECT_EQ(Copy(On(Cuda(), memory_), Host(shape.data()), 32), 0) << TakeError();
+    return shape[7];
+  };
+  EXPECT_EQ(seen(0, {memory, {KP_ARG_LOCAL, 100, nullptr, 0}}), 100u);
+  EXPECT_EQ(seen(8, {{KP_ARG_LOCAL, 100, nullptr, 0}, memory, {KP_ARG_LOCAL, 4, nullptr, 0}}), 132u);
+  EXPECT_EQ(seen(0, {memory, {KP_ARG_LOCAL, 60000, nullptr, 0}}), 60000u) << "above 48 KiB is asked for";
+  EXPECT_SAYS(Refusal("kp_test_shape", {}, {memory, {KP_ARG_LOCAL, ~0U, nullptr, 0}, {KP_ARG_LOCAL, 64, nullptr, 0}}),
+              "got 4294967360");
 }
 
 TEST_F(Launches, AsTheDriverRefuses) {

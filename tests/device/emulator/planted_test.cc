@@ -75,18 +75,96 @@ constexpr Planted kPlanted[] = {
      ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], %r0; atom.shared.add.u32 %r1, [s], "
      "1;",
      "with no barrier in between"},
+    {"ReadByAWarpThatAPartialBarrierLeavesOut",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], %r0; bar.sync 0; ld.shared.u32 %r1, "
+     "[s]; setp.lt.u32 %p2, %r0, 64; @%p2 bar.sync 1, 64; @%p1 st.shared.u32 [s], %r1;",
+     "read at PTX line 12 (ld.shared.u32) with no barrier in between", 96},
+    {"ReadByAWarpAfterAPartialBarrierOfOthers",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], %r0; bar.sync 0; setp.ge.u32 %p2, "
+     "%r0, 64; @%p2 bar.sync 1, 64; ld.shared.u32 %r1, [s]; bar.warp.sync -1; @%p1 st.shared.u32 [s], %r1;",
+     "with no barrier in between", 128},
+    {"ProducerWritesAfterItHasArrived",
+     ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; and.b32 %r2, %r0, 31; shl.b32 %r2, %r2, 2; add.u32 %r1, %r1, %r2; "
+     "setp.lt.u32 %p1, %r0, 32; @!%p1 bra $c; bar.arrive 1, 64; st.shared.u32 [%r1], %r0; bra $e; $c: bar.sync 1, 64; "
+     "ld.shared.u32 %r3, [%r1]; $e:",
+     "with no barrier in between", 64},
     {"BarrierInOneBranch", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; bar.sync 0; bra $b; $a: bar.sync 0; $b:",
      "all threads of a warp have to reach the same barrier"},
     {"BarrierThatHalfTheBlockSkips", "setp.lt.u32 %p1, %r0, 32; @%p1 bar.sync 1; @!%p1 bar.sync 2;",
      "waits at barrier 1 for threads that never come", 64},
     {"BarrierForMoreThanThereAre", "bar.sync 1, 128;", "waits at barrier 1 for threads that never come", 64},
     {"ShuffleInOneBranch", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; shfl.sync.idx.b32 %r1, %r0, 0, 31, -1; $a:",
-     "takes the value of lane 0, which takes no part"},
+     "takes the value of lane 0, which doesn't participate"},
     {"ShuffleOutsideItsMask", "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffff;",
      "is run by a lane that its member mask 0x0000ffff leaves out"},
     {"ShuffleOfWhoIsNotThere",
      "setp.lt.u32 %p1, %r0, 16; @!%p1 bra $a; shfl.sync.idx.b32 %r1, %r0, 20, 31, 0xffff; $a:",
-     "takes the value of lane 20, which takes no part"},
+     "takes the value of lane 20, which doesn't participate"},
+    {"MisalignedRowOfAMatrix",
+     ".shared .align 16 .b8 s[512]; mov.u32 %r1, s; shl.b32 %r2, %r0, 4; add.u32 %r1, %r1, %r2; setp.eq.u32 %p1, %r0, "
+     "5; "
+     "@%p1 add.u32 %r1, %r1, 8; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r1];",
+     "thread (5, 0, 0), PTX line 12: ldmatrix.sync.aligned.m8n8.x4.shared.b16 reads 16 bytes at 0x58, which is not a "
+     "multiple of 16"},
+    {"RowOfAMatrixBeyondTheEnd",
+     ".shared .align 16 .b8 s[496]; mov.u32 %r1, s; shl.b32 %r2, %r0, 4; add.u32 %r1, %r1, %r2; "
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r3, %r4, %r5, %r6}, [%r1];",
+     "thread (31, 0, 0), PTX line 12: ldmatrix.sync.aligned.m8n8.x4.shared.b16 reads 16 bytes at 0x1f0: the block has "
+     "496"},
+    {"MatrixThatAnotherThreadWrote",
+     ".shared .align 16 .b8 s[512]; mov.u32 %r1, s; shl.b32 %r2, %r0, 4; add.u32 %r3, %r1, %r2; xor.b32 %r2, %r2, 16; "
+     "add.u32 %r4, %r1, %r2; st.shared.v4.u32 [%r4], {%r0, %r0, %r0, %r0}; "
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r3];",
+     "with no barrier in between"},
+    {"ProductOfNeverWrittenShared",
+     ".shared .align 16 .b8 s[512]; mov.u32 %r1, s; shl.b32 %r2, %r0, 4; add.u32 %r3, %r1, %r2; "
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r3]; mov.f32 %f1, 0f00000000; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r5, %r6, %r7, %r8}, {%r0, %r0}, {%f1, "
+     "%f1, "
+     "%f1, %f1}; add.s64 %rd3, %rd0, %rd20; st.global.f32 [%rd3], %f2;",
+     "stores a value made from shared memory that nothing has written: PTX line 12 (ldmatrix"},
+    {"ProductInOneBranch",
+     "mov.f32 %f1, 0f00000000; setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; "
+     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r0, %r0}, {%r0}, {%f1, %f1, %f1, %f1}; "
+     "$a:",
+     "needs all 32 lanes of the warp, and only 0xffff0000 run it"},
+    {"ReadsACopyBeforeItWaits",
+     ".shared .align 16 .b8 s[1024]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; add.s64 %rd3, %rd0, "
+     "%rd20; "
+     "cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.commit_group; ld.shared.u32 %r3, [%r1]; cp.async.wait_group "
+     "0;",
+     "thread (0, 0, 0), PTX line 12: ld.shared.u32 reads 4 bytes of shared memory at 0x0 while the copy at PTX line 12 "
+     "(cp.async.ca.shared.global) by thread (0, 0, 0) may still be writing there"},
+    {"WaitsForTooFewCopies",
+     ".shared .align 16 .b8 s[1024]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; add.s64 %rd3, %rd0, "
+     "%rd20; "
+     "cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.commit_group; cp.async.ca.shared.global [%r1+128], [%rd3], "
+     "4; cp.async.commit_group; cp.async.wait_group 1; "
+     "ld.shared.u32 %r3, [%r1]; ld.shared.u32 %r4, [%r1+128];",
+     "reads 4 bytes of shared memory at 0x80 while the copy"},
+    {"WaitsForACopyThatIsInNoGroup",
+     ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; add.s64 %rd3, %rd0, "
+     "%rd20; cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.wait_group 0; ld.shared.u32 %r3, [%r1];",
+     "may still be writing there"},
+    {"ReadsAnothersCopyWithoutABarrier",
+     ".shared .align 16 .b8 s[1024]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; add.s64 %rd3, %rd0, "
+     "%rd20; "
+     "cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.commit_group; cp.async.wait_all; xor.b32 %r2, %r2, 4; "
+     "mov.u32 %r1, s; add.u32 %r1, %r1, %r2; ld.shared.u32 %r3, "
+     "[%r1];",
+     "with no barrier in between"},
+    {"CopiesOverWhatOthersStillRead",
+     ".shared .align 16 .b8 s[1024]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; add.s64 %rd3, %rd0, "
+     "%rd20; "
+     "cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.commit_group; cp.async.wait_all; bar.sync 0; xor.b32 %r2, "
+     "%r2, 128; mov.u32 %r4, s; add.u32 %r4, %r4, %r2; "
+     "ld.shared.u32 %r3, [%r4]; cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.wait_all;",
+     "with no barrier in between", 64},
+    {"CopiesFromBehindTheEnd",
+     ".shared .align 16 .b8 s[512]; mov.u32 %r1, s; shl.b32 %r2, %r0, 4; add.u32 %r1, %r1, %r2; mul.wide.u32 %rd4, "
+     "%r0, "
+     "16; add.s64 %rd3, %rd0, %rd4; cp.async.cg.shared.global [%r1], [%rd3], 16;",
+     "thread (16, 0, 0), PTX line 12: cp.async.cg.shared.global reads 16 bytes at"},
     {"Trap", "setp.eq.u32 %p1, %r0, 3; @%p1 trap;", "thread (3, 0, 0), PTX line 12: trap was reached"},
 };
 
@@ -107,6 +185,13 @@ INSTANTIATE_TEST_SUITE_P(Kernels, PlantedBugs, testing::ValuesIn(kPlanted),
 TEST(PlantedBug, AKernelThatNeverEnds) {
   TestMemory memory;
   const std::string said = RunText(Kernel(0, "$again: bra $again;"), memory, {}, {1, 32, 0, 0.2});
+  EXPECT_NE(said.find("is still being run after 0.2 seconds, the time limit"), std::string::npos) << said;
+}
+
+// Each block is over at once, and there are many.
+TEST(PlantedBug, AGridThatTakesTooLong) {
+  TestMemory memory;
+  const std::string said = RunText(Kernel(0, ""), memory, {}, {1U << 30, 32, 0, 0.2});
   EXPECT_NE(said.find("is still being run after 0.2 seconds, the time limit"), std::string::npos) << said;
 }
 
@@ -139,8 +224,23 @@ constexpr Right kRight[] = {
     {"ProducerAndConsumer",
      ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; and.b32 %r2, %r0, 31; shl.b32 %r2, %r2, 2; add.u32 %r1, %r1, %r2; "
      "setp.lt.u32 %p1, %r0, 32; @!%p1 bra $c; st.shared.u32 [%r1], %r0; bar.arrive 1, 64; bra $e; $c: bar.sync 1, 64; "
-     "$e:",
+     "ld.shared.u32 %r3, [%r1]; $e:",
      64},
+    {"ProductWithRowsThatAreThrownAway",  // 8 rows of the tile are there; those of D that come from the others aren't stored
+     ".shared .align 16 .b8 s[512]; mov.u32 %r1, s; shl.b32 %r2, %r0, 4; add.u32 %r3, %r1, %r2; and.b32 %r4, %r0, 8; "
+     "setp.eq.u32 %p1, %r4, 0; @%p1 st.shared.v4.u32 [%r3], {%r0, %r0, %r0, %r0}; bar.warp.sync -1; "
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r3]; mov.f32 %f1, 0f00000000; "
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r5, %r6, %r7, %r8}, {%r0, %r0}, {%f1, "
+     "%f1, "
+     "%f1, %f1}; setp.gt.f32 %p2, %f2, %f3; @%p2 bra $a; $a:"},
+    {"OneThreadUpdatesWhatAllHaveRead",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], %r0; bar.sync 0; ld.shared.u32 %r1, "
+     "[s]; bar.sync 0; @%p1 ld.shared.u32 %r1, [s]; @%p1 add.u32 %r1, %r1, 1; @%p1 st.shared.u32 [s], %r1;",
+     96},
+    {"WarpsThatAPartialBarrierJoins",
+     ".shared .align 4 .b8 s[4]; setp.ge.u32 %p2, %r0, 64; @%p2 bra $e; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 "
+     "[s], %r0; bar.sync 1, 64; ld.shared.u32 %r1, [s]; bar.sync 1, 64; @%p1 st.shared.u32 [s], %r1; $e:",
+     96},
 };
 class RightKernels : public testing::TestWithParam<Right> {};
 TEST_P(RightKernels, RaisesNoAlarm) {

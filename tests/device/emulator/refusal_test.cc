@@ -40,6 +40,14 @@ constexpr Wrong kWrong[] = {
     {"UnknownFunction", "call.uni missing, ();", "calls 'missing', which is not declared"},
     {"ShuffleWithoutSync", "shfl.idx.b32 %r1, %r2, 0, 31;", "without .sync isn't emulated"},
     {"ClusterBarrier", "barrier.cluster.arrive;", "isn't emulated"},
+    {"ProductOfOtherLayouts", "mma.sync.aligned.m8n8k4.col.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+     "isn't emulated; mma.sync.aligned.<shape>.row.col with four types is"},
+    {"ProductOfOtherTypes", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+     "isn't emulated: there is no such shape of these types here"},
+    {"ProductOfFewRegisters",
+     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f1, %f2};",
+     "has a vector of 2, not 4"},
+    {"MatrixOfBytes", "ldmatrix.sync.aligned.m16n16.x1.shared.b8 {%r1}, [%r2];", "isn't emulated; .sync.aligned.m8n8"},
     {"UnknownSpecial", "mov.u32 %r1, %pm0;", "reads %pm0, which isn't emulated"},
 };
 class WrongPtx : public testing::TestWithParam<Wrong> {};

@@ -181,5 +181,38 @@ TEST(Run, AtomicsOfManyBlocks) {
   EXPECT_EQ(memory.Read<float>(real, 1)[0], 9600.0F);
 }
 
+// Two stages of a pipeline: copies of one arrive while the other is read; what is not given is zero.
+TEST(Run, CopiesArriveWhenTheyAreWaitedFor) {
+  TestMemory memory;
+  std::vector<uint32_t> values(256);
+  std::iota(values.begin(), values.end(), 1U);
+  const uint64_t in = memory.Add(values), out = memory.Room(512);
+  ASSERT_EQ(RunText(Kernel(2, R"(
+    .shared .align 16 .b8 s[1024];
+    mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2;
+    add.s64 %rd2, %rd0, %rd20; add.s64 %rd3, %rd1, %rd20;
+    mov.u32 %r3, 0; mov.u32 %r8, 0; mov.u32 %r10, 0;
+    cp.async.ca.shared.global [%r1], [%rd2], 4; cp.async.commit_group;
+  $next:
+    add.s64 %rd2, %rd2, 256; xor.b32 %r4, %r8, 256; add.u32 %r5, %r1, %r4; add.u32 %r6, %r1, %r8;
+    setp.lt.u32 %p1, %r3, 3; mov.u32 %r7, 4;
+    @%p1 cp.async.ca.shared.global [%r5], [%rd2], 4, %r7; cp.async.commit_group;
+    cp.async.wait_group 1;
+    bar.sync 0;
+    ld.shared.u32 %r9, [%r6]; add.u32 %r10, %r10, %r9;
+    bar.sync 0;
+    mov.u32 %r8, %r4; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 4; @%p2 bra $next;
+    mov.u32 %r7, 0; cp.async.ca.shared.global [%r1], [%rd0], 4, %r7; cp.async.wait_all;
+    ld.shared.u32 %r9, [%r1]; add.u32 %r10, %r10, %r9;
+    st.global.u32 [%rd3], %r10;)",
+                           ""),
+                    memory, {in, out}, {1, 64}),
+            "");
+  for (uint32_t i = 0; const uint32_t value : memory.Read<uint32_t>(out, 64)) {
+    EXPECT_EQ(value, 4 * (i + 1) + 64 * (1 + 2 + 3)) << i;
+    ++i;
+  }
+}
+
 }  // namespace
 }  // namespace kernpack::emulator

@@ -90,6 +90,7 @@ struct Shape {
   uint32_t block = 32;
   uint32_t shared = 0;
   double seconds = 20;
+  uint32_t mma_order = 0;
 };
 inline std::string RunText(const std::string& text, const TestMemory& memory, const std::vector<uint64_t>& parameters,
                            Shape shape = {}) {
@@ -103,6 +104,7 @@ inline std::string RunText(const std::string& text, const TestMemory& memory, co
     launch.parameters = reinterpret_cast<const uint8_t*>(parameters.data());
     launch.memory = &memory;
     launch.seconds = shape.seconds;
+    launch.mma_order = shape.mma_order;
     Run(launch);
     return "";
   } catch (const std::runtime_error& error) {

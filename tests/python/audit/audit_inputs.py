@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from kernpack_sdk import check
+
 Build = Callable[..., Path]
 Pack = Callable[..., Path]
 
@@ -17,3 +19,11 @@ static void Copy(kp::TensorView x, kp::MutTensorView out) {
 KP_MODULE("my_kernels", "1.0.0");
 KP_EXPORT(copy, Copy, "(x: f32[N]) -> (out: f32[N])");
 """
+
+
+def problems(wheel: Path) -> list[str]:
+    return [each.text.removeprefix(f"{wheel.name}: ") for each in check.audit(wheel) if each.serious]
+
+
+def notes(wheel: Path) -> list[str]:
+    return [each.text.removeprefix(f"{wheel.name}: ") for each in check.audit(wheel) if not each.serious]

@@ -60,7 +60,7 @@ def test_fast_math_start_up_code(build: Build) -> None:
 def test_an_executable_stack(build: Build) -> None:
     (problem,) = check.check(build(SOURCE, "-Wl,-z,execstack"))
     assert problem == (
-        "my_kernels.so: asks for an executable stack; link with -Wl,-z,noexecstack, or mend the assembly file that asks for it"
+        "my_kernels.so: asks for an executable stack; link with -Wl,-z,noexecstack, or fix the assembly file that asks for it"
     )
 
 

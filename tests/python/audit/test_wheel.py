@@ -1,4 +1,4 @@
-"""What `kernpack check` finds in wheels: names, tags, hashes, licence, SBOM, place, version."""
+"""What `kernpack check` finds in wheels: names, tags, hashes, licence, place, version."""
 
 from __future__ import annotations
 
@@ -7,16 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from audit_inputs import SOURCE, Build, Pack
+from audit_inputs import SOURCE, Build, Pack, notes, problems
 from kernpack_sdk import check
-
-
-def problems(wheel: Path) -> list[str]:
-    return [each.text.removeprefix(f"{wheel.name}: ") for each in check.audit(wheel) if each.serious]
-
-
-def notes(wheel: Path) -> list[str]:
-    return [each.text.removeprefix(f"{wheel.name}: ") for each in check.audit(wheel) if not each.serious]
 
 
 def test_a_good_one(pack: Pack, plain: Path) -> None:
@@ -142,34 +134,6 @@ def test_no_word_on_python(pack: Pack, plain: Path) -> None:
     assert notes(wheel) == [
         'METADATA doesn\'t say which Python it needs; in pyproject.toml: requires-python = ">=3.11"'
     ]
-
-
-def bom(name: str = "kernpack-kernels", version: str = "1.0.0", **more: object) -> str:
-    return json.dumps({"bomFormat": "CycloneDX", "metadata": {"component": {"name": name, "version": version}}} | more)
-
-
-FILE = {"type": "file", "name": "kernpack_kernels/a.txt", "hashes": [{"alg": "SHA-256", "content": "00"}]}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (None, ["has no SBOM; `make wheels` puts one into .dist-info/sboms"]),
-        (bom(), []),
-        (bom(version="0.9"), ["sboms/k.cdx.json: is of kernpack-kernels 0.9, the wheel is 1.0.0; write it again"]),
-        (bom(name="other"), ["sboms/k.cdx.json: describes other, expected kernpack_kernels; generate it again"]),
-        ("{", ["sboms/k.cdx.json: isn't JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)); "
-               "write it again"]),
-        (bom(components=[FILE]), ["sboms/k.cdx.json: lists a SHA-256 of kernpack_kernels/a.txt that isn't the file's; generate it "
-                                  "again"]),
-        ("[]", []),
-    ],
-)  # fmt: skip
-def test_the_sbom_of_our_wheels(pack: Pack, text: str | None, said: list[str]) -> None:
-    files: dict[str, Path | str] = {"kernpack_kernels/a.txt": "a"}
-    if text is not None:
-        files["INFO/sboms/k.cdx.json"] = text
-    assert problems(pack(files, name="kernpack_kernels", tag="py3-none-any")) == said
 
 
 def test_an_openmp_runtime_in_the_wheel_is_noted(pack: Pack, plain: Path) -> None:

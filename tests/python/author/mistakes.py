@@ -1,4 +1,4 @@
-"""Mistakes that authors make in sources, and what each has to say: (what was done, the source, what to do as a pattern)."""
+"""Mistakes that authors make in sources, and their messages: (the mistake, the source, a pattern of the message)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def function(text: str, contract_: str = CONTRACT) -> str:
     return contract(contract_, text + "\n")
 
 
-# Contracts that don't parse: the text, and what is said of it.
+# Contracts that don't parse: the text, and its message.
 CONTRACTS = [
     ("a dtype that doesn't exist", "(x: f33[N]) -> (out: f32[N])", "no such dtype 'f33'; did you mean 'f32'?"),
     ("torch's name of a dtype", "(x: float32[N]) -> (out: f32[N])", "no such dtype 'float32'; did you mean 'f32'?"),
-    ("one arrow's half", "(x: f32[N]) > (out: f32[N])", "expected '->' and the results in parentheses"),
+    ("half an arrow", "(x: f32[N]) > (out: f32[N])", "expected '->' and the results in parentheses"),
     (
         "results without parentheses",
         "(x: f32[N]) -> f32[N]",
@@ -37,7 +37,7 @@ CONTRACTS = [
     ("a result's dim that nothing binds", "(x: f32[N]) -> (out: f32[M])", "no parameter has this dim by itself"),
     ("a dtype variable without its set", "(x: T[N]) -> (out: T[N])", "every dtype variable needs 'where T in {...}'"),
     (
-        "a default behind none",
+        "a parameter without a default after one with",
         "(x: f32[N], a: int = 1, b: int) -> (out: f32[N])",
         "a positional parameter without a default",
     ),
@@ -52,13 +52,13 @@ CONTRACTS = [
         "(x: f32[N]? = None) -> (out: f32[N])",
         "this dim is bound only by an optional parameter",
     ),
-    ("... behind a dim", "(x: f32[N, ...]) -> (out: f32[N])", "'...' and '~...' stand first in a shape"),
-    ("... in the result alone", "(x: f32[N]) -> (out: f32[..., N])", "needs a parameter that has '...'"),
+    ("... after a dim", "(x: f32[N, ...]) -> (out: f32[N])", "'...' and '~...' stand first in a shape"),
+    ("... only in the result", "(x: f32[N]) -> (out: f32[..., N])", "needs a parameter that has '...'"),
     ("_ in a result", "(x: f32[N]) -> (out: f32[_])", "'_' is for parameters"),
     ("half a condition", "(x: f32[N]) -> (out: f32[N]) where N", "expected a condition"),
     ("an unknown property", "(x: f32[N]) -> (out: f32[N]) with fast", "the properties are quick, graph_safe"),
     (
-        "words behind the end",
+        "text after the end",
         "(x: f32[N]) -> (out: f32[N]) and so on",
         "expected the end of the text, 'where' or 'with'",
     ),
@@ -79,7 +79,7 @@ CONTRACTS = [
     ),
     ("a result without a name", "(x: f32[N]) -> (f32[N])", "a result has a name: (out: f32[N])"),
     (
-        "a dim in an expression alone",
+        "a dim only in an expression",
         "(x: f32[2 * N]) -> (out: f32[N])",
         "give a parameter the dim by itself, as in x: f32[N]",
     ),
@@ -96,7 +96,7 @@ CONTRACTS = [
     ),
     ("C's true", "(x: f32[N], *, a: bool = true) -> (out: f32[N])", "as in Python: True, False"),
     ("a list as a result", "(x: f32[N]) -> (out: list[f32[N]])", "'list' is for parameters: name each result"),
-    ("the mark behind the type", "(x: f32[N]!) -> ()", "write '!' after the name: x!: f32[N]"),
+    ("`!` after the type", "(x: f32[N]!) -> ()", "write '!' after the name: x!: f32[N]"),
     ("a strided result", "(x: f32[N]) -> (out: f32[N] strided)", "'strided' is for parameters: a result is compact"),
     (
         "typing's Optional",
@@ -112,14 +112,14 @@ CONTRACTS = [
 # Sources around contracts that are right.
 SOURCES = [
     ("a pointer as a tensor", function("void f(const float* x, kp::MutTensorView out) {}"), "C++ parameter 1 (x): .* its C++ type must be kp::TensorView"),
-    ("an input taken as written", function("void f(kp::MutTensorView x, kp::MutTensorView out) {}"), "is a read-only input .* make its kp::MutTensorView a kp::TensorView, or mark it written"),
-    ("a result taken as read", function("void f(kp::TensorView x, kp::TensorView out) {}"), "make its kp::TensorView a kp::MutTensorView"),
+    ("a MutTensorView for an input", function("void f(kp::MutTensorView x, kp::MutTensorView out) {}"), "is a read-only input .* make its kp::MutTensorView a kp::TensorView, or mark it written"),
+    ("a TensorView for a result", function("void f(kp::TensorView x, kp::TensorView out) {}"), "make its kp::TensorView a kp::MutTensorView"),
     ("no parameter for the result", function("void f(kp::TensorView x) {}"), "the C++ function has 1 parameters, the contract needs 2"),
     ("a returned tensor", function("kp::Tensor f(kp::TensorView x) { return {}; }"), "a function with a signature returns void"),
     ("an int for a float", contract("(x: f32[N], a: float) -> (out: f32[N])", "void f(kp::TensorView x, int a, kp::MutTensorView out) {}\n"), r"C++ parameter 2 (a): .* must be double or float; the C++ type given is int"),
-    ("a string for a str", contract("(x: f32[N], a: str) -> (out: f32[N])", "void f(kp::TensorView x, double a, kp::MutTensorView out) {}\n"), "C++ parameter 2 (a): .*; the C++ type given is double"),
-    ("an optional taken as given", contract("(x: f32[N], w: f32[N]? = None) -> (out: f32[N])", "void f(kp::TensorView x, kp::TensorView w, kp::MutTensorView out) {}\n"), "C++ parameter 2 (w): .* its C++ type must be std::optional<...>; the C++ type given is kp::TensorView"),
-    ("a list taken as a tensor", contract("(x: list[f32[N]]) -> ()", "void f(kp::TensorView x) {}\n"), "C++ parameter 1 (x): .*ListView.*; the C++ type given is kp::TensorView"),
+    ("a double for a str", contract("(x: f32[N], a: str) -> (out: f32[N])", "void f(kp::TensorView x, double a, kp::MutTensorView out) {}\n"), "C++ parameter 2 (a): .*; the C++ type given is double"),
+    ("an optional parameter without std::optional", contract("(x: f32[N], w: f32[N]? = None) -> (out: f32[N])", "void f(kp::TensorView x, kp::TensorView w, kp::MutTensorView out) {}\n"), "C++ parameter 2 (w): .* its C++ type must be std::optional<...>; the C++ type given is kp::TensorView"),
+    ("a TensorView for a list", contract("(x: list[f32[N]]) -> ()", "void f(kp::TensorView x) {}\n"), "C++ parameter 1 (x): .*ListView.*; the C++ type given is kp::TensorView"),
     ("a function that isn't there", f'{HEAD}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, Fn, "{CONTRACT}");', "KP_EXPORT names the C++ function 'Fn', which isn't declared above that line"),
     ("a name in upper case", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(F, f, "{CONTRACT}");', "'F': a name is [a-z_][a-z0-9_]*"),
     ("an export twice", contract(CONTRACT) + f'KP_EXPORT(f, f, "{CONTRACT}");', "'f' is exported twice; keep one KP_EXPORT(f, ...), or use KP_EXPORT_FOR"),
@@ -138,7 +138,7 @@ SOURCES = [
     ("an export inside a function", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nvoid setup() {{ KP_EXPORT(f, f, "{CONTRACT}"); }}', "write KP_EXPORT outside functions and classes, on a line of its own"),
     ("an overloaded function", contract(CONTRACT, FITS + "void f(kp::TensorView x) {}\n"), "is a template or has overloads; write one function for KP_EXPORT"),
     ("a lambda", f'{HEAD}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, [](kp::TensorView x, kp::MutTensorView out) {{}}, "{CONTRACT}");', "KP_EXPORT takes the name of a function outside any class"),
-    ("tensors of torch's", function("void f(torch::Tensor x, torch::Tensor out) {}"), "a kernel's tensors are kp::TensorView"),
+    ("torch's tensor type", function("void f(torch::Tensor x, torch::Tensor out) {}"), "a kernel's tensors are kp::TensorView"),
     ("a view by reference", function("void f(kp::TensorView x, kp::MutTensorView& out) {}"), "kernels take their parameters by value: kp::MutTensorView without &"),
     ("the result before the inputs", contract("(x: f32[N], n: int) -> (out: f32[N])", "void f(kp::MutTensorView out, kp::TensorView x, int64_t n) {}\n"), "after the signature's parameters come its results"),
     ("a shape as a field", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.shape[0]; (void)n; }"), "are called with parentheses: x.size(0), x.shape()[0]"),
@@ -148,7 +148,7 @@ SOURCES = [
     ("a gradient that isn't exported", contract(CONTRACT) + "KP_GRAD(f, g);", "the module exports no function g with a signature; export it, or correct the name"),
 ]  # fmt: skip
 
-# CMake: what stands in CMakeLists.txt behind find_package(kernpack), and what is said of it.
+# CMake: the line after find_package(kernpack) in CMakeLists.txt, and its message.
 CMAKE = [
     ("a misspelled argument", "kernpack_add_module(m SOURCE m.cc)", "unknown argument 'SOURCE m.cc'; the arguments are SOURCES, "),
     ("sources without SOURCES", "kernpack_add_module(m m.cc)", "unknown argument 'm.cc'; the arguments are SOURCES, "),

@@ -22,10 +22,10 @@ ROWS = [(what, contract(text), re.escape(said)) for what, text, said in CONTRACT
     (what, source, re.sub(r"[()\[\]?{}+]", lambda c: "\\" + c[0], said)) for what, source, said in SOURCES
 ]
 _HEAD = """\
-# Typical mistakes, and what is said of them
+# Typical mistakes and their messages
 
 Written by `tests/python/author/test_mistakes.py`, which makes each mistake. `kernpack dev`, `pip install`,
-`kernpack.load` and `load_inline` say the same; a mistake in a contract comes with its text and the place in it.
+`kernpack.load` and `load_inline` print the same messages; for a mistake in a contract, also its text and the position in it.
 
 | the mistake | the message |
 | -- | -- |

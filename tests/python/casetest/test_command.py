@@ -122,7 +122,7 @@ def test_an_inputs_file_that_raises(
 
 def test_the_checks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--list"]) == command.PASSED
-    assert "gradients     declared gradients are the slope (needs torch)" in capsys.readouterr().out
+    assert "gradients     declared gradients match finite differences (needs torch)" in capsys.readouterr().out
 
 
 def test_a_function_without_a_contract_says_how_to_test_it(

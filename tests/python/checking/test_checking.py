@@ -188,7 +188,7 @@ def test_jax_calls_are_checked_where_programs_were_compiled_before(planted: kern
 def test_function_that_a_host_fetched_in_the_mode_serves_after_it(
     planted: kernpack.Module, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A C host keeps what kp_function_resolve gave: a stand-in, which calls straight on once nobody asks for checks."""
+    """A C host keeps what kp_function_resolve gave: a stand-in, which calls straight on once checks are not requested."""
     library = host.lib()
     function = ctypes.c_void_p(planted.fine_ticks.__self__.handle)  # type: ignore[attr-defined]
     call, self = ctypes.c_void_p(), ctypes.c_void_p()

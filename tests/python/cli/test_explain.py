@@ -69,6 +69,13 @@ def test_a_refused_call_says_what_the_call_says(command, path: str) -> None:
     assert "x: expected a contiguous tensor, got shape [2, 8] with strides [1, 2]" in strided.stdout
 
 
+def test_strides_of_sizes_of_1_and_of_empty_tensors_are_contiguous(command, path: str) -> None:
+    """As the call itself has it."""
+    for x in ("f32[1,8]{3,1}", "f32[0,8]{5,7}"):
+        done = command("explain", f"{path}.norm", x, "f32[8]")
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

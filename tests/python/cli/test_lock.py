@@ -109,7 +109,7 @@ def test_an_extra_module_in_a_locked_package(site: Site) -> None:
     planted.write_bytes((site.folder / "my_kernels" / "ops.so").read_bytes() + b"planted")
     (problem,) = site.problems()
     assert problem["problem"] == "extra-file"
-    assert problem["text"] == "my-kernels: my_kernels/planted.so came with no wheel; remove it"
+    assert problem["text"] == "my-kernels: my_kernels/planted.so belongs to no wheel; remove it"
     assert "planted.so' isn't in the lock" in site.load("my_kernels")
 
 

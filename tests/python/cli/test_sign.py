@@ -147,7 +147,7 @@ def test_what_is_no_wheel(command, wheel: Path, keys, tmp_path: Path) -> None:
             path.write_bytes(content)
         for done in (command("sign", path, "--key", keys[0]), command("verify", path, "--key", keys[1])):
             assert done.returncode == 1
-            assert ("can't be read: " if content is None else "isn't a sound wheel: ") in done.stderr
+            assert ("can't be read: " if content is None else "isn't a valid wheel: ") in done.stderr
 
 
 def test_a_tampered_wheel_is_not_signed(command, wheel: Path, keys) -> None:

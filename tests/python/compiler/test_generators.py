@@ -61,7 +61,7 @@ def test_its_errors_are_the_callers(generator) -> None:
         kc.build(MODULE, "unit")
     kc.register_generator("unit", lambda module, target: 3.5, replace=True)
     with pytest.raises(
-        TypeError, match=r"unit: expected a path or a kernpack.Module as what the generator gives, got float"
+        TypeError, match=r"unit: expected the generator to return a path or a kernpack.Module, got float"
     ):
         kc.build(MODULE, "unit")
 

@@ -24,7 +24,7 @@ COPY = "(x: f32[N]) -> (out: f32[N])"
         ("func f() -> () {", ValueError, r"^line 1, column 17: expected a statement or '}'"),
         ("func f() -> () {\n  let a = b\n}", ValueError, r"^line 2, column 11: 'b' is not defined here"),
         ("func f(x: f31[N]) -> () { }", ValueError, r"^line 1, column 11: "),
-        ("func f(x: f32[-1]) -> () { }", ValueError, r"^line 1, column 8: x: expected an extent from 0, got -1"),
+        ("func f(x: f32[-1]) -> () { }", ValueError, r"^line 1, column 8: x: expected an extent of at least 0, got -1"),
         ("func f(x: f32[N + 1]) -> () { }", ValueError, "no parameter binds 'N'"),
         ("func f() -> () { let a = 1 + 1.5 }", TypeError, r"^line 1, column 28: "),
         ('func f() -> () { let a = "\xff" }', ValueError, r"^line 1, column 26: "),
@@ -120,7 +120,7 @@ def trace(body) -> None:
         (lambda x: ir.let(x[0, 0]), ValueError, "x: expected 1 indices, one per dimension, got 2"),
         (lambda x: len(x), TypeError, r"the length of 'x' is not known yet; use x.shape\[0\]"),
         (lambda x: list(x), TypeError, r"'x' cannot be iterated over while a function is being written"),
-        (lambda: ir.alloc("f32", [-1]), ValueError, "expected an extent from 0, got -1"),
+        (lambda: ir.alloc("f32", [-1]), ValueError, "expected an extent of at least 0, got -1"),
         (lambda: ir.alloc("f33", [1]), ValueError, "the IR has no type 'f33'"),
         (
             lambda: ir.alloc("f32", [1], "global"),
@@ -156,7 +156,7 @@ def yields(n):
     ("body", "error", "message"),
     [
         (leaves_a_loop_open, RuntimeError, "f: 1 blocks are open at its end; write loops and branches as `with"),
-        (ends_a_loop_that_did_not_begin, RuntimeError, "a block ends that is not open"),
+        (ends_a_loop_that_did_not_begin, RuntimeError, "the end of a block that isn't open"),
         (yields, TypeError, "f: expected the body to return None, got generator"),
         (
             lambda n: n + 1,
@@ -322,7 +322,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     [
         ("(x f32[N]) -> ()", r"f: header '\(x f32\[N\]\) -> \(\)', column 4: expected ':', got 'f32' "),
         ("(x: f32[N], k: f32 = 1.0) -> ()", r"column 20: .*got '=' \(defaults, .* belong in signature=\)"),
-        ("(x: f32[*S]) -> ()", r"column 9: any number of dimensions needs a name .*\[N...\]"),
+        ("(x: f32[*S]) -> ()", r"column 9: any number of dimensions is written as a name .*\[N...\]"),
         ("(x: f32[N],\n k f32[N]) -> ()", r"f: header '[^']*', line 2, column 4: expected ':', got 'f32' \(defaults"),
         ("(x: f32[N + 1]) -> ()", r", column 9: no parameter binds 'N'"),
         ("(x: f32[N])", r", column 12: expected '->', got the end"),

@@ -160,7 +160,7 @@ def test_configs_that_hold_themselves_are_refused() -> None:
     items: list[object] = []
     items.append(items)
     for endless in (config, {"kind": "llvm", "keys": items}):
-        with pytest.raises(ValueError, match="dicts and lists nested deeper than 32; does one hold itself"):
+        with pytest.raises(ValueError, match="dicts and lists nested deeper than 32; does one contain itself"):
             Target(endless)
 
 
@@ -174,5 +174,5 @@ def test_hosts_of_hosts_end() -> None:
 
 
 def test_a_with_that_did_not_begin_does_not_end() -> None:
-    with pytest.raises(RuntimeError, match="llvm ends a `with` that did not begin"):
+    with pytest.raises(RuntimeError, match="llvm exits a `with` that was never entered"):
         Target("llvm").__exit__(None, None, None)

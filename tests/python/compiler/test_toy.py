@@ -39,7 +39,7 @@ def run(plugin: Path, *arguments: str | Path) -> str:
 def test_a_generated_function_runs_on_the_toy(plugin: Path) -> None:
     assert run(plugin, EXAMPLE / "generated.py").splitlines() == [
         "toy:0 15.5 31.0 46.5 62.0",
-        "toy: root: 'sqrt' is no parameter; the toy runs one loop that stores one element of f32, computed with + - *",
+        "toy: root: 'sqrt' isn't a parameter; the toy runs one loop that stores one element of f32, computed with + - *",
     ]
 
 

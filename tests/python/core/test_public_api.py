@@ -12,7 +12,21 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).with_name("public_api.txt")
-PACKAGES = ("kernpack", "kernpack.storage", "kernpack_sdk", "kernpack_compiler", "kernpack_compiler.ir")
+PACKAGES = (
+    "kernpack",
+    "kernpack.jax",
+    "kernpack.storage",
+    "kernpack.torch",
+    "kernpack_sdk",
+    "kernpack_sdk.testing",
+    "kernpack_kernels.jax",
+    "kernpack_kernels.torch",
+    "kernpack_kernels.torch.functional",
+    "kernpack_kernels.torch.nn",
+    "kernpack_compiler",
+    "kernpack_compiler.ir",
+    "kernpack_compiler.program",
+)
 
 
 def _signature(value: object) -> str:

@@ -39,7 +39,7 @@ REASONS = (
     r"expected shape .* with k = -?\d+, got",
     r"expected shape .* with -?\d+ at dim -\d for \w = ",
     r"x\[\d\]: expected",
-    "expected sizes from 0 whose product fits 64 bits, got",
+    "expected sizes of at least 0 whose product fits 64 bits, got",
     r"expected a contiguous tensor, got shape \[.*\] with strides \[",
     r"expected device \S+ \(that of \w\), got",
     r"expected device cpu, got cuda:\d: call \.cpu",
@@ -50,8 +50,8 @@ REASONS = (
     r"expected shape .*, got a value that does not fit 64 bits",
     r"f: expected \S+ *< *\S+, got \w = ",
     r"f: expected .*, got a division by zero for \w = ",
-    r"expected workspace = .* to be bytes from 0, got -\d+: ",
-    r"expected workspace = .* to be bytes from 0, got a ",
+    r"expected workspace = .* to be at least 0 bytes, got -\d+: ",
+    r"expected workspace = .* to be at least 0 bytes, got a ",
     "expected arguments that fix workspace = .*, got only empty lists",
 )
 

@@ -69,12 +69,12 @@ def test_a_result_below_a_byte_is_no_numpy_array(k):
 def test_names_of_dtypes_that_numpy_and_torch_have():
     import ml_dtypes
     import torch
-    from kernpack._dtype_names import full_name
+    from kernpack._core import dtype_word
 
     for name in ("bool", "i8", "u64", "f16", "bf16", "c128", "f8_e4m3fn", "f8_e8m0fnu"):
-        assert kernpack.DType(getattr(torch, full_name(name))).name == name
+        assert kernpack.DType(getattr(torch, dtype_word(name))).name == name
     for name in ("bf16", "i4", "f8_e3m4", "f8_e4m3b11fnuz", "f6_e2m3fn", "f4_e2m1fn"):
-        assert kernpack.DType(getattr(ml_dtypes, full_name(name))).name == name
+        assert kernpack.DType(getattr(ml_dtypes, dtype_word(name))).name == name
 
 
 def test_dtypes_and_devices_in_every_spelling(k):

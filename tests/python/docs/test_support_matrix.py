@@ -12,7 +12,8 @@ PAGE = (ROOT / "docs/versions.md").read_text(encoding="utf-8")
 
 
 def _row(what: str) -> list[str]:
-    (row,) = re.findall(rf"^\| {re.escape(what)} \|(.*)\|$", PAGE, re.MULTILINE)
+    matrix = PAGE.partition("## Support matrix")[2].partition("\n## ")[0]
+    (row,) = re.findall(rf"^\| {re.escape(what)} \|(.*)\|$", matrix, re.MULTILINE)
     return [cell.strip() for cell in row.split("|")]
 
 
@@ -48,3 +49,27 @@ def test_python_is_what_the_wheels_ask_for(folder: str) -> None:
     project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = project["requires-python"].removeprefix(">=")
     assert _row("CPython")[0].startswith(f"{oldest} and newer")
+
+
+def _dates() -> list[list[str]]:
+    table = PAGE.partition("## Dates")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(r"^\| (.*) \|$", table, re.MULTILINE)]
+    return rows[2:]
+
+
+@pytest.mark.parametrize("what", ["CPython", "PyTorch", "JAX and jaxlib"])
+def test_dates_begin_with_the_oldest_supported_version(what: str) -> None:
+    oldest = next(row[1] for row in _dates() if row[0] == what)
+    assert _row(what)[0].startswith(f"{oldest} and newer")
+
+
+def test_dates_are_months_and_have_a_source() -> None:
+    for what, version, released, until, source in _dates():
+        assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", released), (what, version)
+        assert re.match(r"20\d\d-(0[1-9]|1[0-2])|ended|names no date", until), (what, version)
+        assert source == "the same" or re.fullmatch(r"\[.+\]\(https://\S+\)", source), (what, version)
+
+
+def test_the_oldest_torch_is_the_one_that_the_code_asks_for() -> None:
+    code = (ROOT / "bindings/torch/kernpack_torch/__init__.py").read_text(encoding="utf-8")
+    assert re.findall(r"expected torch >= ([\d.]+)", code) == [_row("PyTorch")[0].removesuffix(" and newer")]

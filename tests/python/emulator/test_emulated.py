@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import kernpack
@@ -104,3 +106,20 @@ def test_a_finding_is_the_error_of_the_call_with_its_seed(library: Path, nvrtc: 
     assert "KERNPACK_EMULATOR_SEED" not in plain.stderr
     drawn = _run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="random")
     assert "KERNPACK_EMULATOR_SEED=" in drawn.stderr
+
+
+def test_ctrl_c_ends_a_kernel_and_reaches_who_handles_it(library: Path, nvrtc: None) -> None:
+    env = {**os.environ, "KERNPACK_EMULATOR": "sm_90", "KERNPACK_EMULATOR_SECONDS": "1000"}
+    with subprocess.Popen(
+        [sys.executable, HERE / "never_ends.py"], env=env, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "launched\n"
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:  # the first may come before the kernel runs
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        process.kill()
+        printed = process.stdout.read()
+    assert "handled\n" in printed
+    assert "was being run when the kernel was interrupted" in printed

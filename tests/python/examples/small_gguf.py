@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.ggml_blocks import random_blocks
 
 gguf = pytest.importorskip("gguf", reason="gguf is not installed")
 
 SIZES = {"layers": 2, "width": 64, "hidden": 96, "heads": 4, "groups": 2, "head_width": 16, "pieces": 262}
+WIDE = {**SIZES, "width": 256, "hidden": 512, "head_width": 64}  # whole blocks of the K formats
 
 
-def write(path, architecture="llama", form="Q8_0", change=lambda name, value: value, leave_out=(), head=False):
-    """A small model of random weights whose tokens are the bytes and one merge."""
+def write(
+    path, architecture="llama", form="Q8_0", change=lambda name, value: value, leave_out=(), head=False, forms=None
+):
+    """A small model of random weights whose tokens are the bytes and one merge. `forms`: of matrices whose name ends so, those that
+    aren't of `form`. A K format makes the model wide."""
     writer = gguf.GGUFWriter(path, architecture)
-    s, rng = SIZES, np.random.default_rng(0)
+    s, rng = WIDE if form.endswith("_K") else SIZES, np.random.default_rng(0)
     fields = {
         "block_count": s["layers"],
         "context_length": 64,
@@ -52,11 +57,17 @@ def write(path, architecture="llama", form="Q8_0", change=lambda name, value: va
         if name in leave_out:
             continue
         values = rng.normal(size=change(name, shape)).astype(np.float32) * 0.3
-        if len(shape) == 1 or form == "F32":
+        own = (forms or {}).get(name.rpartition(".")[2], form)
+        if len(shape) == 1 or own == "F32":
             writer.add_tensor(f"{name}.weight", values)
         else:
-            kind = gguf.GGMLQuantizationType[form]
-            writer.add_tensor(f"{name}.weight", gguf.quants.quantize(values, kind), raw_dtype=kind)
+            kind = gguf.GGMLQuantizationType[own]
+            blocks = (
+                random_blocks(rng, own.lower(), *shape, scale=1 / 512)
+                if own.endswith("_K")
+                else gguf.quants.quantize(values, kind)
+            )
+            writer.add_tensor(f"{name}.weight", blocks, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -87,6 +87,25 @@ def test_every_format_is_computed_with(k, tmp_path, form, head):
 
 
 @pytest.mark.parametrize(
+    ("form", "forms"),
+    [("Q4_1", {"attn_v": "Q8_0"}), ("Q4_K", {"attn_v": "Q6_K", "ffn_down": "Q6_K", "ffn_up": "Q6_K"})],
+)
+def test_matrices_beside_each_other_keep_their_formats(k, tmp_path, form, forms):
+    """As in files that llama.cpp quantised to Q4_K_M."""
+    from gguf_file import GgufFile
+    from model import Model
+    from reference import Reference
+
+    file = GgufFile(write(tmp_path / "m.gguf", form=form, forms=forms))
+    model = Model(k, file)
+    assert model.requantised == []
+    tokens = np.random.default_rng(1).integers(0, SIZES["pieces"], 20).tolist()
+    found = model.forward(tokens, model.cache(20), every=True)
+    expected = Reference(file).logits([tokens])[0]
+    assert np.abs(found - expected).max() < 0.03 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"architecture": "qwen2"}, "expected a model of the architecture 'llama', got 'qwen2'"),

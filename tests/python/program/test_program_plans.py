@@ -41,7 +41,7 @@ def test_explain_names_devices_copies_with_reasons_and_the_peak(k):
     assert text.startswith("main: 2 calls and ")
     assert "sample.add(" in text
     assert "on opencl:0" in text
-    assert "add, 96 B: sample.add gives it on opencl:0, tests.halve runs on cpu:0" in text
+    assert "add, 96 B: sample.add computes it on opencl:0, tests.halve runs on cpu:0" in text
     assert "peak " in text
 
 
@@ -52,7 +52,7 @@ def test_explain_gives_the_peak_as_a_formula_where_the_extents_decide_it(k):
     anything = program.Spec(("N", "D"), "f32")
     text = program.plan(program.trace(body, anything, anything, name="main")).explain()
     assert "peak 0 B" not in text
-    assert "peak 2 * 4 * D * N bytes, which the extents of a run decide" in text
+    assert "peak 2 * 4 * D * N bytes, known when a run has its extents" in text
 
 
 def test_the_text_of_a_plan_is_a_program(k):

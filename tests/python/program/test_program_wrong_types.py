@@ -15,7 +15,7 @@ from sample import TENSOR, halve
     [
         ("NM", TypeError, r"expected a shape such as \(8, 384\) or \('N', 384\), got 'NM'"),
         (5, TypeError, "expected a shape such as"),
-        ((2**63,), ValueError, "expected a shape of ints from 0 on"),
+        ((2**63,), ValueError, "expected a shape of ints of at least 0"),
         (("é",), ValueError, "or names of sizes"),
         (("_",), ValueError, "or names of sizes"),
     ],
@@ -34,7 +34,7 @@ def test_one_target_is_no_list_of_targets():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "text: expected a text that contains a program, got one that contains none"),
+        ("", "text: expected a text with at least one program, got one without any"),
         ("program m(c: int) {\n  return\n}", "m: c: expected the type of a tensor with its dims, such as f32"),
         ("program m(x: f32[...]) {\n  return\n}", "m: x: expected the type of a tensor"),
         ("program m(x: f32[_]) {\n  return\n}", "m: x: expected the type of a tensor"),

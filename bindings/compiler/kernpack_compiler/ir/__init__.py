@@ -1,4 +1,4 @@
-"""The IR in Python: functions over tensors, written as a numerical program is.
+"""The IR in Python: functions over tensors, written like a numerical program.
 
     from kernpack_compiler import ir
 
@@ -12,7 +12,7 @@
     module.verify()
     y = ir.interpret(module, "scale", x, 2.0)        # x: f32[N, D] of NumPy; y likewise
 
-docs/ir.md says what everything means.
+docs/ir.md defines everything.
 """
 
 from kernpack_compiler._native.ir import (

@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Block(Generic[_T]):
-    """A block of statements; `with` gives what its body is written with. Used once."""
+    """A block of statements; `with` returns the variables of its body. Can be used once."""
 
     def __init__(self, inside: _T) -> None:
         self._inside = inside
@@ -58,16 +58,16 @@ def counter(begin: Number, end: Number, name: str | None) -> _ir.Expr:
 
 
 def serial(first: Number, second: Number | None = None, /, *, name: str | None = None) -> Block[_ir.Expr]:
-    """`with serial(n) as i` or `serial(begin, end)`: in order, as Python's range."""
+    """`with serial(n) as i` or `serial(begin, end)`: iterations in order, like Python's range."""
     return _Loop("for", first, second, name)
 
 
 def parallel(
     first: Number, second: Number | None = None, /, *, grain: int = 0, name: str | None = None
 ) -> Block[_ir.Expr]:
-    """Iterations that may run at once, on several threads. The verifier must see that they do not meet.
+    """Iterations that may run concurrently, on several threads. The verifier must prove them independent.
 
-    grain: least iterations that a thread takes; 0 leaves it to the generator.
+    grain: the least iterations per thread; 0: the generator decides.
     """
     return _Loop("parallel", first, second, name, lanes=grain)
 
@@ -81,14 +81,14 @@ def vectorized(
     tail: Literal["peeled", "masked"] = "peeled",
     name: str | None = None,
 ) -> Block[_ir.Expr]:
-    """`lanes` iterations at once. tail: what is left over runs one by one (peeled), or as one masked step."""
+    """`lanes` iterations at once. tail: the remainder runs one by one (peeled), or as one masked step."""
     if tail not in ("peeled", "masked"):
         raise ValueError(f"{_ir.author_place()}vectorized: tail: expected 'peeled' or 'masked', got {tail!r}")
     return _Loop("vectorized", first, second, name, lanes, tail == "masked")
 
 
 def unrolled(first: Number, second: Number | None = None, /, *, name: str | None = None) -> Block[_ir.Expr]:
-    """Written out; both ends are constants."""
+    """An unrolled loop; both bounds are constants."""
     return _Loop("unrolled", first, second, name)
 
 
@@ -107,12 +107,12 @@ class _Otherwise(Block[None]):
 
 
 def when(condition: _ir.Expr) -> Block[None]:
-    """`with when(i > 0):` runs its block only where the condition holds at run time."""
+    """`with when(i > 0):` runs its block only if the condition holds at run time."""
     return _When(condition)
 
 
 def otherwise() -> Block[None]:
-    """Directly after the block of `when`: what runs where its condition does not hold."""
+    """Directly after the block of `when`: runs its block if that condition does not hold."""
     return _Otherwise(None)
 
 

@@ -21,15 +21,15 @@ def func(
 ) -> Callable[[Callable[..., None]], _ir.PrimFunc]:
     """Makes a PrimFunc of the decorated function, by running it once.
 
-    header: "(x: f32[N, D], cache!: i32[N], k: f32) -> (out: f32[N, D])", as the text form writes it. A name alone as an
-        extent is bound by that tensor. The function's parameters are what it uses of these, by name: parameters, results
-        and extents.
-    private: only other functions of the module call it.
-    target: what this function is compiled for, where that differs from the module's.
-    signature: its contract, where it says more than the header ("x: T[..., D]"); derived from the header otherwise.
+    header: "(x: f32[N, D], cache!: i32[N], k: f32) -> (out: f32[N, D])", in the text form. A name that is an
+        extent by itself is bound by that tensor. The parameters of the Python function name the parameters, results and
+        extents that it uses.
+    private: only other functions of the module can call it.
+    target: the function's target, if it differs from the module's.
+    signature: its contract, if it differs from the header ("x: T[..., D]"); by default derived from the header.
     grad: the function of the module that computes its gradient: (d_out, ..., x, ...) -> (d_x, ...).
 
-    Raises what the header or the body has wrong: ValueError or TypeError.
+    ValueError or TypeError for an invalid header or body.
     """
     if not isinstance(header, str):
         raise TypeError(
@@ -80,5 +80,5 @@ def _chosen(body: Callable[..., None], known: dict[str, Any]) -> dict[str, Any]:
 
 
 def call(function: _ir.PrimFunc | str, *arguments: _ir.Buffer | _ir.Expr | float) -> None:
-    """Calls a function of the same module: its parameters in order, then the buffers that its results go to."""
+    """Calls a function of the same module with its parameters in order, then the buffers for its results."""
     _ir.call(function.name if isinstance(function, _ir.PrimFunc) else function, *arguments)

@@ -1,4 +1,4 @@
-"""The interpreter on arrays: what a function means, slowly and with every access checked."""
+"""The interpreter for arrays: runs functions slowly, and checks every access."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def interpret(
     """Runs a function of the module on CPU arrays (NumPy, torch, anything with DLPack), contiguous and of its dtypes.
 
     arguments: the parameters in order, and the results after them if they are to be written in place.
-    memory: what the function keeps between calls (`ir.persistent`); new for each call when None.
-    externs: what `ir.extern` calls, by name.
+    memory: keeps the function's `ir.persistent` buffers between calls; None: new for each call.
+    externs: the functions that `ir.extern` calls, by name.
     max_steps: statements and iterations before a RuntimeError; 0: no limit.
 
-    Returns the results as NumPy arrays: one, or a tuple; None when they were given. TypeError or ValueError for arguments
-    that do not fit or that are written to and read-only, IndexError for an access out of bounds, what `ir.check` raises.
+    Returns the results as NumPy arrays: one, or a tuple; None if they were given. TypeError or ValueError for arguments
+    that don't fit, or that are read-only and written to; IndexError for an access out of bounds; errors of `ir.check`.
     """
     name = function if isinstance(function, str) else function.name
     params = module[name].params

@@ -1,4 +1,4 @@
-"""Reductions: the order of floating-point operations is part of what they mean."""
+"""Reductions, with a defined order of floating-point operations."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ def _call_of_kernel(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     info: kernpack.FunctionInfo = function.__self__
     trace = current(f"{info.name}: {why}; it")
     if kwargs.get("out") is not None:
-        raise TraceError(f"{trace.name}: {info.name}: out: a program's values never change; use what the call gives")
+        raise TraceError(f"{trace.name}: {info.name}: out: a program's values never change; use what the call returns")
     if info.text is None:
         raise TraceError(
-            f"{trace.name}: {info.name}: it has no contract, so nobody knows the shape of its result: "
-            f"program.call(k.functions['{info.name}'], ..., results=Spec(...)) says it"
+            f"{trace.name}: {info.name}: it has no contract, so the shape of its result is unknown; "
+            f"state it: program.call(k.functions['{info.name}'], ..., results=Spec(...))"
         )
     names = [name for name, *_ in info.parameters]
     return _record(trace, info, names, info._bind(args, kwargs))
@@ -49,9 +49,9 @@ def _record(trace: Trace, function: kernpack.FunctionInfo | Foreign, names: list
 
 
 def call(function: str | kernpack.FunctionInfo | Foreign, *arguments: Any, results: Any) -> Any:
-    """Records a call of a function that has no contract: a module's, or one registered with kernpack.register_func().
+    """Records a call of a function without a contract: a module's, or one registered with kernpack.register_func().
 
-    results: a Spec, or a tuple of them: what it gives.
+    results: the Spec of its result, or a tuple of several.
     """
     trace = current("program.call")
     specs = list(results) if isinstance(results, (list, tuple)) else [results]
@@ -64,7 +64,7 @@ def call(function: str | kernpack.FunctionInfo | Foreign, *arguments: Any, resul
 
 
 def packed(name: str) -> Foreign:
-    """A function of kernpack's registry, without a contract. KeyError when there is none."""
+    """A function of kernpack's registry, without a contract. KeyError if there is none."""
     if name not in kernpack.list_funcs():
         hint = did_you_mean(name, kernpack.list_funcs())
         raise KeyError(f"program.call: no function is registered as '{name}'{hint}")
@@ -80,9 +80,9 @@ def call_program(program: Program, arguments: tuple[Any, ...], named: dict[str, 
 
 
 def cond(condition: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *arguments: Any) -> Any:
-    """What `then(*arguments)` gives where the condition, a bool[] symbol, holds at run time, else `otherwise(*arguments)`.
+    """The result of `then(*arguments)` if the condition, a bool[] symbol, holds at run time, else of `otherwise(*arguments)`.
 
-    Both are traced, with symbols of their own: what they use they take as arguments. They give the same shapes and dtypes.
+    Both are traced with symbols of their own, so pass all that they use as arguments. Both return the same shapes and dtypes.
     """
     trace = current("program.cond")
     chosen = trace.value_of(condition, "program.cond: condition")

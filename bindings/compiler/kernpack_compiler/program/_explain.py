@@ -74,7 +74,7 @@ def _copies(plan: Plan) -> list[str]:
         source, copied = step.args[0], step.results[0]
         name, _, device, nbytes, _ = plan.values[source]
         maker = makers.get(source)
-        made = f"{maker.callee or maker.kind} gives it" if maker is not None else "it is given"
+        made = f"{maker.callee or maker.kind} computes it" if maker is not None else "it is an argument"
         lines.append(f"{name}, {shown_bytes([nbytes])}: {made} on {device}, {_need(plan, copied, step.device)}")
     return lines or ["none"]
 
@@ -109,5 +109,5 @@ def _peak(main: _native.PlanProgram) -> str:
         return "peak not known before the run"
     terms = [size if count == 1 else f"{count} * {size}" for size, count in open_sizes.items()]
     return (
-        f"peak {' + '.join([*([str(together)] if together else []), *terms])} bytes, which the extents of a run decide"
+        f"peak {' + '.join([*([str(together)] if together else []), *terms])} bytes, known when a run has its extents"
     )

@@ -14,7 +14,7 @@ from kernpack_compiler._native import program as _native
 
 
 class ProgramFunction(kernpack.Module):
-    """A module whose one function is a program; Executable.as_module() makes one. export_wheel([module], ...) takes it."""
+    """A module whose only function is a program; Executable.as_module() makes one. export_wheel([module], ...) accepts it."""
 
     def __init__(self, executable: _native.Executable, name: str) -> None:
         super().__init__(_core.adopt(executable.as_module(name)), "", by_path=True)
@@ -25,7 +25,7 @@ class ProgramFunction(kernpack.Module):
         """Writes a shared object that kernpack.load() loads, in processes that have loaded the modules whose functions it calls.
 
         NotImplementedError for a program over several devices; ValueError for one that calls a foreign function; RuntimeError
-        when there is no C compiler.
+        if there is no C compiler.
         """
         library = Path(path)
         self._executable.export_library(self.name, self.version, os.fspath(library.absolute()))

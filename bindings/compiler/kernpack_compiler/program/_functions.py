@@ -12,7 +12,7 @@ from kernpack_compiler._native import program as _native
 
 
 class Foreign:
-    """A Python function with a contract, which programs call as they call kernels. Made by program.foreign()."""
+    """A Python function with a contract, which programs call like a kernel. Made by program.foreign()."""
 
     def __init__(self, name: str, signature: str, function: Callable[..., Any]) -> None:
         self.name = name
@@ -21,7 +21,7 @@ class Foreign:
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """A step of the program that is being traced. RuntimeError outside of one: `function` is what runs later."""
+        """Adds a step to the program that is being traced. RuntimeError outside of a trace; call `function` instead."""
         from kernpack_compiler.program._calls import call_foreign
 
         return call_foreign(self, arguments, named)
@@ -35,9 +35,9 @@ _foreign: dict[str, Foreign] = {}
 
 
 def foreign(name: str, signature: str) -> Callable[[Callable[..., None]], Foreign]:
-    """Makes a Python function one that programs call, and registers it with kernpack.register_func().
+    """Makes a Python function callable from programs, and registers it with kernpack.register_func().
 
-    name: "package.function". signature: its contract, as docs/signature.md has it.
+    name: "package.function". signature: its contract (docs/signature.md).
 
     The function gets its parameters in order and then a destination for each result, kernpack.Tensors in memory of the CPU
     that are lent for the call: `np.add(a.numpy(), b.numpy(), out=out.numpy())`. It returns nothing.

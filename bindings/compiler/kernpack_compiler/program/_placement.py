@@ -16,7 +16,7 @@ Place: TypeAlias = "VirtualDevice | kernpack.Device | str"
 
 
 def virtual_device(place: Place) -> VirtualDevice:
-    """ "opencl" leaves open which, "opencl:1" is virtual device 1 of that type: run(devices=...) says what that is."""
+    """ "opencl" is any device of that type, "opencl:1" is virtual device 1, which run(devices=...) maps to a real one."""
     if isinstance(place, VirtualDevice):
         return place
     if isinstance(place, kernpack.Device):
@@ -28,9 +28,9 @@ def virtual_device(place: Place) -> VirtualDevice:
 
 
 def on_device(values: Any, place: Place) -> Any:
-    """Says where a symbol lives, and so where the call that gives it executes. Gives the symbol back.
+    """Sets the device of a symbol, on which the call that computes it then executes. Returns the symbol.
 
-    values: a symbol, or several in a tuple, list or dict. TraceError when something else was said of one before.
+    values: a symbol, or several in a tuple, list or dict. TraceError if one is already placed elsewhere.
     """
     device = virtual_device(place)
     trace = current("program.on_device")
@@ -42,8 +42,8 @@ def on_device(values: Any, place: Place) -> Any:
         joined = VirtualDevice.join(before, device)
         if joined is None:
             raise leaf._error(
-                f"program.on_device says {device}, and before it was {before}: a value lives in one place; "
-                "program.device_copy(value, device) gives another one elsewhere"
+                f"program.on_device: expected a value that may be on {device}, got one already placed on {before}; "
+                "copy it with program.device_copy(value, device)"
             )
         trace.place(leaf, joined)
         return leaf
@@ -52,7 +52,7 @@ def on_device(values: Any, place: Place) -> Any:
 
 
 def device_copy(value: Symbol, place: Place) -> Symbol:
-    """A copy that lives on another device. Where values meet on different devices the planner copies by itself."""
+    """A copy on another device. The planner adds the copies between devices that calls need by itself."""
     trace = current("program.device_copy")
     if not isinstance(value, Symbol):
         raise TraceError(f"{trace.name}: program.device_copy: expected a symbol, got {type(value).__name__}")

@@ -21,7 +21,7 @@ Access = tuple[str, str, str, bool]
 
 
 class Plan:
-    """A program whose values all have a device. str() is its text, with streams, waits and buffers as comments."""
+    """A program in which every value has a device. str() is its text, with streams, waits and buffers as comments."""
 
     def __init__(self, program: Program, native: _native.Plan) -> None:
         self.program = program
@@ -31,11 +31,11 @@ class Plan:
 
     @property
     def peak(self) -> int:
-        """Bytes of the buffers of a run, as far as sizes are known before it; results and inputs are not among them."""
+        """Bytes of the buffers of a run, if their sizes are known before it; without results and inputs."""
         return self.native.programs[-1].memory[0]
 
     def explain(self) -> str:
-        """The plan for a person to read: devices, steps with streams and waits, copies and why, buffers and the peak."""
+        """The plan in words: devices, steps with streams and waits, copies and their reasons, buffers and peak memory."""
         return _explain.explain(self)
 
     def draw(self, file: str | os.PathLike[str]) -> Path:
@@ -53,9 +53,9 @@ class Plan:
         return draw(arrange(lanes, steps), f"{self.program.name}: {_explain.summary(self)}", file)
 
     def executable(self, devices: Sequence[Any] = ()) -> Executable:
-        """Ready to run on real devices: those of one type are virtual 0, 1, ... of that type in the order given.
+        """The plan on real devices: those of one type are the virtual devices 0, 1, ... of that type in the given order.
 
-        devices: "opencl:1", kernpack.device("opencl", 1), ...; one may be given twice. None given: each virtual device is
+        devices: "opencl:1", kernpack.device("opencl", 1), ...; one may be given twice. None: each virtual device is
             the real one of that type and number.
         """
         from kernpack_compiler.program._run import Executable
@@ -91,16 +91,16 @@ def plan(
     access: Iterable[Access] = (),
     observe: Callable[[str, str], None] | None = None,
 ) -> Plan:
-    """Decides where each value lives, and adds the copies that takes.
+    """Assigns a device to each value, and adds the necessary copies.
 
-    targets: one for each kind of device, as CompilationConfig takes them. None: the first kind of target for each device type
+    targets: one for each kind of device, as for CompilationConfig. None: the first target kind for each device type
         that the program's functions can run on.
-    default: device type of what nothing else decides; "cpu" when there is a target for it.
-    streams_per_device: calls that depend on nothing of each other may run on so many streams of one device.
+    default: the device type for values without constraints; by default "cpu", if it has a target.
+    streams_per_device: the number of streams of one device on which independent calls may run.
     access: (type of memory, scope or "", type of device that may use it without a copy, only with the same id).
-    observe: observe(pass, text) sees the plan after each pass.
+    observe: observe(pass, text) is called with the plan after each pass.
 
-    ValueError for what cannot be placed: it names both sides, and where each was said.
+    ValueError for contradicting constraints: it names both, and where each comes from.
     """
     if not isinstance(program, Program):
         raise TypeError(f"program.plan: expected a Program, got {type(program).__name__}; program.trace() makes one")

@@ -1,4 +1,4 @@
-"""A program: what trace() gives, what a text says."""
+"""A program, made by trace() or from a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernpack_compiler.program._spec import Spec, spec_of
 
 
 class Program:
-    """Calls of named functions in an order that runs, with the programs that it invokes. Immutable.
+    """A sequence of calls of named functions, and the programs that it invokes. Immutable.
 
     str() is the text form, which Program.parse() reads back. Called with symbols, inside another trace, it becomes a step.
     """
@@ -29,9 +29,9 @@ class Program:
 
     @classmethod
     def parse(cls, text: str, functions: Iterable[Source] = ()) -> Program:
-        """The program of a text, the last if there are several; `functions` are modules, and foreign ones by themselves.
+        """The program of a text, the last one if there are several. `functions`: modules and foreign functions.
 
-        ValueError: "line 3, column 9: expected ..., got ...", and for a call of a function that is not among them.
+        ValueError: "line 3, column 9: expected ..., got ...", also for a call of a function that isn't in `functions`.
         """
         module = _native.ProgramModule.parse(text)
         table = Functions(functions)
@@ -41,7 +41,7 @@ class Program:
                 table.add(entry)
         module.verify(table.table)
         if not module.programs:
-            raise ValueError("Program.parse: text: expected a text that contains a program, got one that contains none")
+            raise ValueError("Program.parse: text: expected a text with at least one program, got one without any")
         main = module.programs[-1]
         arguments = {name: _spec(main.name, name, dtype, shape) for name, dtype, shape in main.params}
         results = tuple(
@@ -60,7 +60,7 @@ class Program:
         return list(_tree.leaves(self._results))
 
     def flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[tuple[str, Any]]:
-        """(name, value) of each parameter, from arguments nested as those of the traced function. TypeError when they are not."""
+        """(name, value) of each parameter, from arguments nested as those of the traced function. TypeError if they aren't."""
         names = list(self._arguments)
         if len(arguments) > len(names):
             raise TypeError(f"{self.name}: expected {len(names)} arguments ({', '.join(names)}), got {len(arguments)}")
@@ -79,7 +79,7 @@ class Program:
         return flat
 
     def nest(self, values: Sequence[Any]) -> dict[str, Any]:
-        """One value a parameter, as the arguments of the traced function, by name: what flatten() takes apart."""
+        """The inverse of flatten(): one value per parameter, nested as the arguments of the traced function, by name."""
         rest = iter(values)
         return {
             name: _tree.rebuild(tree, lambda _, leaf: leaf if spec_of(leaf) is None else next(rest))
@@ -116,8 +116,8 @@ def _spec(program: str, what: str, dtype: str | None, shape: list[int | str | No
     """The Spec of a parameter or result that a text declares."""
     if dtype is None or shape is None or None in shape:
         raise ValueError(
-            f"{program}: {what}: expected the type of a tensor with its dims, such as f32[N, 8]: Python gives a program "
-            "arrays and takes arrays; make other values constants"
+            f"{program}: {what}: expected the type of a tensor with its dims, such as f32[N, 8]: a program's "
+            "arguments and results are tensors; make other values constants"
         )
     return Spec([extent for extent in shape if extent is not None], dtype)
 

@@ -11,6 +11,7 @@ from typing import Any
 import kernpack
 from kernpack import _core
 from kernpack._producers import hand_to_producer
+from kernpack._row_major import is_row_major
 
 from kernpack_compiler._native import program as _native
 from kernpack_compiler.program._function import ProgramFunction
@@ -18,7 +19,7 @@ from kernpack_compiler.program._plan import Plan
 
 
 class Executable:
-    """A plan with its devices: functions are found, streams and memory kept from run to run. Any thread may run it."""
+    """A plan on devices. It keeps the functions, streams and memory between runs. Any thread may run it."""
 
     def __init__(self, plan: Plan, devices: Sequence[Any]) -> None:
         if isinstance(devices, (str, kernpack.Device)):
@@ -31,40 +32,40 @@ class Executable:
         self._places = [self._real(main.values[value][2]) for value in main.params]
 
     def run(self, *arguments: Any, **named: Any) -> Any:
-        """Runs it: arguments nested as those of the traced function, results as it returned them.
+        """Runs the program. Arguments are nested as those of the traced function, results as it returned them.
 
-        Arrays of NumPy, torch, JAX and anything with DLPack, and kernpack.Tensors; those that the plan wants on another
-        device are copied there first, so keep what stays the same as kernpack.Tensors on that device (see place()). Results
-        are of the kind of the first array; of arrays that cannot be on their device, on the CPU.
+        Arguments are arrays of NumPy, torch, JAX or anything with DLPack, and kernpack.Tensors. Those that the plan needs on
+        another device are copied there first, so keep constant ones as kernpack.Tensors on that device (see place()). Results
+        have the type of the first array; if its framework can't use their device, they are on the CPU.
 
-        TypeError or ValueError for what does not fit, naming the parameter; what a call raises, naming the call.
+        TypeError or ValueError for arguments that don't fit, with the parameter; errors of a call, with the call.
         KeyboardInterrupt between two steps ends the run.
         """
         return self._run(self._function, arguments, named)
 
     def trace(self, file: str | os.PathLike[str], *arguments: Any, **named: Any) -> Any:
-        """run(*arguments), writing when each step ran where: a timeline that https://ui.perfetto.dev shows."""
+        """Like run(*arguments), and writes a timeline of the steps, for https://ui.perfetto.dev."""
         trace = _native.Trace()
         results = self._run(_core.object_of(self._native.function(trace)), arguments, named)
         Path(file).write_text(trace.json(), encoding="utf-8")
         return results
 
     def place(self, *arguments: Any, **named: Any) -> dict[str, Any]:
-        """The arguments as kernpack.Tensors where the plan wants them, by parameter of the traced function: run(**placed)."""
+        """The arguments as kernpack.Tensors on the devices of the plan, by parameter of the traced function: run(**placed)."""
         tensors = [self._placed(value, index) for index, (_, value) in enumerate(self._flat(arguments, named))]
         return self.plan.program.nest(tensors)
 
     def as_module(self, name: str) -> ProgramFunction:
-        """A module whose one function is the program, by its name: an operator of torch and JAX like any kernel.
+        """A module whose only function is the program, with its name: an operator of torch and JAX like any kernel.
 
-        ValueError where no contract can say what the program takes and gives, or the name is none that a module can have. It
-        lives as long as the process, which can have 1024 such functions.
+        ValueError if no contract can express the program's parameters and results, or the name isn't a valid module name.
+        The module is never freed; a process can have 1024 such functions.
         """
         return ProgramFunction(self._native, name)
 
     @property
     def peak(self) -> int:
-        """Bytes of the plan's buffers, the most at once in the runs so far."""
+        """The highest number of bytes of the plan's buffers in the runs so far."""
         return self._native.buffers[1]
 
     def _flat(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -82,7 +83,7 @@ class Executable:
             tensor = value if isinstance(value, kernpack.Tensor) else _core.as_tensor(value)
         except TypeError as error:
             raise TypeError(f"{self.plan.program.name}: {name}: {error}") from None
-        if tensor.device != self._places[index] or not _is_compact(tensor):
+        if tensor.device != self._places[index] or not is_row_major(tensor.shape, tensor.strides):
             return kernpack.empty(tensor.shape, tensor.dtype, self._places[index]).copy_(tensor)
         return tensor
 
@@ -95,17 +96,6 @@ class Executable:
     def __repr__(self) -> str:
         where = ", ".join(map(str, self.devices)) or "the devices of the plan's numbers"
         return f"<Executable {self.plan.program.name} on {where}>"
-
-
-def _is_compact(tensor: kernpack.Tensor) -> bool:
-    if 0 in tensor.shape:
-        return True
-    step = 1
-    for extent, stride in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
-        if extent != 1 and stride != step:
-            return False
-        step *= extent
-    return True
 
 
 def _as_kind_of(like: Any, result: kernpack.Tensor) -> Any:

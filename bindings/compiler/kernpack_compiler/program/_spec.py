@@ -1,4 +1,4 @@
-"""What is known of a tensor before there is one: shape and dtype."""
+"""Shape and dtype of a tensor that doesn't exist yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import kernpack
 
 @dataclasses.dataclass(frozen=True, init=False)
 class Spec:
-    """A tensor that a program will be given: `Spec((8, 384), "f32")`, or `Spec(("N", 384), "f32")` for any number of rows."""
+    """Describes a tensor argument of a program: `Spec((8, 384), "f32")`, or `Spec(("N", 384), "f32")` for any number of rows."""
 
     shape: tuple[int | str, ...]  # a name is one size in a run
     dtype: kernpack.DType
@@ -21,7 +21,7 @@ class Spec:
             raise TypeError(f"program.Spec: expected a shape such as (8, 384) or ('N', 384), got {shape!r}")
         dims = tuple(shape)
         if not all(_is_extent(dim) for dim in dims):
-            raise ValueError(f"program.Spec: expected a shape of ints from 0 on, or names of sizes, got {dims!r}")
+            raise ValueError(f"program.Spec: expected a shape of ints of at least 0, or names of sizes, got {dims!r}")
         object.__setattr__(self, "shape", dims)
         object.__setattr__(self, "dtype", kernpack.dtype(dtype))
 
@@ -36,7 +36,7 @@ def _is_extent(dim: Any) -> bool:
 
 
 def spec_of(value: Any) -> Spec | None:
-    """The Spec of an array or tensor of any framework, or of what has its `shape` and `dtype`; None when it is neither."""
+    """The Spec of an array or tensor of any framework, or of an object with `shape` and `dtype`; None for other values."""
     if isinstance(value, Spec):
         return value
     if not (hasattr(value, "shape") and hasattr(value, "dtype")):

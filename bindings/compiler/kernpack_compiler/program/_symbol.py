@@ -12,14 +12,13 @@ if TYPE_CHECKING:
 
 
 class TraceError(TypeError):
-    """A traced function did what a program cannot say."""
+    """A traced function did something that a program cannot express."""
 
 
 class Symbol:
-    """Stands for a tensor while a function is traced. Functions of kernpack modules take it, and record a step.
+    """A placeholder for a tensor while a function is traced. Functions of kernpack modules accept it and record a step.
 
-    Operators, `reshape`, `swapaxes` and `T` are calls of the trace's `operators`, for a kernel library has no arithmetic of
-    its own.
+    Operators, `reshape`, `swapaxes` and `T` call the trace's `operators`.
     """
 
     __kernpack_traced__ = True
@@ -53,14 +52,13 @@ class Symbol:
 
     def __bool__(self) -> NoReturn:
         raise self._error(
-            "`if`, `while`, `and` and `or` need a value, and this has none until the program runs. program.cond(condition, "
-            "then, otherwise, *arguments) decides at run time; what is known now (shape, dtype, Python numbers) can be "
-            "asked as usual"
+            "`if`, `while`, `and` and `or` need a value, and this has none until the program runs; use program.cond(condition, "
+            "then, otherwise, *arguments) to decide at run time. Only its shape and dtype are known now"
         )
 
     def _no_value(self, what: str) -> TraceError:
         return self._error(
-            f"{what} needs a value, and this has none until the program runs: return it, and look at what run() gives"
+            f"{what} needs a value, and this has none until the program runs: return it, and use what run() returns"
         )
 
     def __int__(self) -> NoReturn:
@@ -74,7 +72,7 @@ class Symbol:
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise self._error(
-            "NumPy was given it, and would compute now; call functions of kernpack modules on it, or make the NumPy function "
+            "NumPy can't compute with a symbol, which has no value yet; call functions of kernpack modules on it, or make the NumPy function "
             "a foreign one (program.foreign)"
         )
 
@@ -92,7 +90,7 @@ class Symbol:
 
     def __setitem__(self, index: object, value: object) -> NoReturn:
         raise self._error(
-            "it cannot be written to: a program's values never change; call a function that gives a new one"
+            "it cannot be written to: a program's values never change; call a function that returns a new one"
         )
 
     def _error(self, why: str) -> TraceError:

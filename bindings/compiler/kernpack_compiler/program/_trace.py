@@ -67,7 +67,7 @@ class Trace:
             self._closed = True
 
     def operator(self, name: str) -> Callable[..., Any]:
-        """What an operator of Python calls: `add` for +."""
+        """The function for an operator of Python: `add` for +."""
         if self._operators is None:
             raise TraceError(
                 f"{self.name}: '{name}' of symbols: kernels have no arithmetic of their own; pass trace(..., operators=...), "
@@ -112,8 +112,8 @@ class Trace:
             return symbol._value
         if theirs._closed:
             raise symbol._error(
-                f"{what}: the trace that made it is over, and it was kept: return what is needed later, and keep nothing in "
-                "globals, attributes or closures"
+                f"{what}: this symbol outlived its trace; return it instead of keeping it in a global, an attribute or a "
+                "closure"
             )
         raise symbol._error(
             f"{what}: it belongs to the trace of '{theirs.name}', not to that of '{self.name}': programs have no closures; "
@@ -168,13 +168,13 @@ class Trace:
                 )
 
     def symbols(self, values: list[_native.Described], what: str) -> list[Symbol]:
-        """What a step gives."""
+        """Symbols for the results of a step."""
         made = []
         for value, dtype, shape in values:
             if dtype is None or shape is None or None in shape:
                 raise TraceError(
                     f"{self.name}: {what}: the shape of its result is not known before the run; "
-                    "program.call(function, *arguments, results=Spec(...)) says what it will be"
+                    "program.call(function, *arguments, results=Spec(...)) states it"
                 )
             extents = [extent for extent in shape if extent is not None]
             made.append(Symbol(self, value, Spec(extents, dtype), f"from {what}, {origin()}"))
@@ -186,8 +186,8 @@ class Trace:
             what = f"result {path}" if path else "result"
             if not isinstance(leaf, Symbol):
                 raise TraceError(
-                    f"{self.name}: {what}: expected a symbol, got {type(leaf).__name__}; a traced function returns what its "
-                    "calls gave: one, or a tuple, list or dict of them"
+                    f"{self.name}: {what}: expected a symbol, got {type(leaf).__name__}; a traced function returns results of "
+                    "its calls: one, or a tuple, list or dict of them"
                 )
             values.append(self.own(leaf, what))
         return self._builder.finish(values)
@@ -207,15 +207,15 @@ def trace(
     operators: Any = None,
     **named: Any,
 ) -> Program:
-    """Writes a program by running `function` once.
+    """Makes a program by running `function` once.
 
-    specs: what it will be given: Spec((8, 384), "f32"), or an array, of which only shape and dtype count; nested in dicts,
+    specs: its arguments: Spec((8, 384), "f32"), or an array, of which only shape and dtype are used; nested in dicts,
         lists and tuples. Anything else (numbers, strings, None) is passed as it is and becomes part of the program.
     named: the same for arguments by name.
-    operators: what Python's operators on symbols call: an object with `add`, `matmul`, `reshape`, ...
-    name: of the program; the function's own otherwise, `main` for a lambda.
+    operators: implements Python's operators on symbols: an object with `add`, `matmul`, `reshape`, ...
+    name: of the program; by default the function's name, `main` for a lambda.
 
-    Within, functions of kernpack modules take symbols and give symbols. TraceError says what a program cannot do.
+    Inside, functions of kernpack modules accept and return symbols. TraceError for anything that a program cannot do.
     """
     behind = getattr(function, "func", function)  # of a functools.partial
     own = getattr(behind, "__name__", "main")
@@ -265,5 +265,5 @@ def _call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
 
 
 def define(*specs: Any, **named: Any) -> Callable[[Callable[..., Any]], Program]:
-    """As a decorator: `@define(Spec((8, 384), "f32"))` makes the function below it a Program; takes what trace() takes."""
+    """trace() as a decorator, with the same arguments: `@define(Spec((8, 384), "f32"))` makes the function below it a Program."""
     return lambda function: trace(function, *specs, **named)

@@ -8,6 +8,7 @@ from typing import Any
 
 from kernpack._core import Device, DType
 from kernpack._domain import Tensor
+from kernpack._row_major import is_row_major
 
 _TENSOR = re.compile(r"(\w+)\[([\d,\s]*)\](?:\{([-\d,\s]*)\})?(?:@([\w:]+))?")
 _FORMS = "a tensor (f32[4,8]), a list of them, a number, True, False, None, a string in quotes, a dtype or a device"
@@ -35,15 +36,7 @@ def _tensor(text: str, dtype: str, sizes: str, strides: str | None, device: str 
     if steps is not None and len(steps) != len(shape):
         raise ValueError(f"'{text}': expected {len(shape)} strides, got {len(steps)}")
     on = "cpu" if device is None else str(_device(device))
-    return Tensor(shape, _dtype(dtype).name, on, None if steps == _compact(shape) else steps)
-
-
-def _compact(shape: tuple[int, ...]) -> tuple[int, ...]:
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return tuple(reversed(steps))
+    return Tensor(shape, _dtype(dtype).name, on, None if steps is None or is_row_major(shape, steps) else steps)
 
 
 def _dtype(name: str) -> DType:

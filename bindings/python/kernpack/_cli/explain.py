@@ -27,9 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "function", metavar="NAME.op", help="an installed package, or the path of a module, then the function"
     )
-    parser.add_argument(
-        "arguments", nargs="*", metavar="ARGUMENT", help="what it would be called with: f32[4,8] eps=1e-5"
-    )
+    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="the arguments of the call: f32[4,8] eps=1e-5")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.epilog = _EPILOG
     parser.set_defaults(run=run)
@@ -84,7 +82,7 @@ def _call(info: FunctionInfo, words: Sequence[str]) -> dict[str, Any]:
 
     contract = _contract.of(info)
     if contract is None:
-        raise ValueError(f"{info.name} has no contract: nothing is known of a call before it runs")
+        raise ValueError(f"{info.name} has no contract: so nothing is known about a call before it runs")
     values, converted = _bound(contract, words)
     try:
         solution = Solution(contract, values)

@@ -1,6 +1,7 @@
 /* Which hooks are in use. The versions they were tested with stand in kernpack._private, with those of the other hooks. */
 #include "private_torch/switch.h"
 
+#include "api.h"
 #include "hooks.h"
 
 #include <string.h>
@@ -26,19 +27,16 @@ void kpy_torch_hook_found(KpyTorchHook hook, int found) {
   PyErr_Clear();
 }
 
-PyObject* kpy_use_torch_hook(PyObject* module, PyObject* args) {
-  const char* name;
-  PyObject* on;
+PyObject* kpy_api_use_torch_hook(KpBytes name, PyObject* on) {
   int i;
-  (void)module;
-  if (!PyArg_ParseTuple(args, "sO:use_torch_hook", &name, &on)) return NULL;
   for (i = 0; i < KPY_TORCH_HOOKS; ++i) {
     const int before = kpy_torch_hook_on[i];
-    if (strcmp(kNames[i], name) != 0) continue;
+    if (strcmp(kNames[i], name.data) != 0) continue;
     if (on != Py_None) kpy_torch_hook_on[i] = g_found[i] && on == Py_True;
     return PyBool_FromLong(before);
   }
   PyErr_Format(PyExc_ValueError,
-               "use_torch_hook: expected torch.fields, torch.watchers, torch.versions or torch.results, got %s", name);
+               "use_torch_hook: expected torch.fields, torch.watchers, torch.versions or torch.results, got %s",
+               name.data);
   return NULL;
 }

@@ -21,7 +21,4 @@ KPY_HIDDEN int kpy_torch_hook_allowed(KpyTorchHook hook);
 /* It was looked for: whether it may be used from now on. */
 KPY_HIDDEN void kpy_torch_hook_found(KpyTorchHook hook, int found);
 
-/* For tests and measurements: (name, bool or None) -> whether the hook was on. None asks; True has no effect on one that wasn't found. */
-KPY_HIDDEN PyObject* kpy_use_torch_hook(PyObject* module, PyObject* args);
-
 #endif /* KERNPACK_PYTHON_PRIVATE_TORCH_SWITCH_H_ */

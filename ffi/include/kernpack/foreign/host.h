@@ -14,7 +14,7 @@ namespace detail {
 
 struct StoredValue;  // foreign/storage.h
 
-// One a module; made by the first alias call, never freed.
+// One per module; made by the first alias call, never freed.
 struct ForeignState {
   KpHost table;  // first: a service finds the rest behind its `host` argument
   Peer peer;

@@ -118,8 +118,8 @@ struct AliasCall {
   static KP_COLD int no_variant(const AliasCall& call, KpDLDevice device) {
     Text text;
     text << call.alias->name << ": this module has no variant for device " << device
-         << " that an alias can pick (no target, x86-64-v2 to v4, a device kind without options); kernpack.load knows "
-            "all";
+         << " that an alias can pick (no target, x86-64-v2 to v4, a device kind without options); kernpack.load "
+            "supports all variants";
     return raise(const_cast<AliasCall*>(&call), "RuntimeError", text.bytes());
   }
   static int alloc(void* self, const KpDLTensor* prototype, KpAny* out) {

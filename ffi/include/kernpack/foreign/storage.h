@@ -107,8 +107,7 @@ inline int foreign_storage_get_or_init(const KpHost* host, const KpStorageKey* k
   }
   pthread_mutex_unlock(&state.lock);
   if (!v) return foreign_fail(host, "MemoryError", "storage_get_or_init: out of memory");
-  if (again)
-    return foreign_fail(host, "RuntimeError", "storage_get_or_init: the factory asks for the key it is making");
+  if (again) return foreign_fail(host, "RuntimeError", "storage_get_or_init: the factory requests its own key");
 
   KpAny made = kp_none();
   const int rc = factory(context, &made);

@@ -7,7 +7,7 @@
 KP_NAMESPACE_BEGIN
 namespace detail {
 
-// A block that lives as long as the process. NULL with an error raised.
+// A block that is never freed. NULL with an error raised.
 KP_COLD inline void* foreign_block(const KpHost* host, KpDLDevice device, uint64_t bytes, uint32_t flags) {
   const bool zeroed = (flags & KP_WORKSPACE_ZEROED) != 0;
   if (zeroed && device.device_type != KP_DEVICE_CPU) {
@@ -20,7 +20,7 @@ KP_COLD inline void* foreign_block(const KpHost* host, KpDLDevice device, uint64
   const int rc = device.device_type == KP_DEVICE_CPU ? foreign_cpu_alloc(host, &prototype, &tensor)
                                                      : foreign_tensor_alloc(host, &prototype, &tensor);
   if (rc) return nullptr;
-  const KpDLTensor* t = kp_any_tensor(&tensor);  // the reference is kept for ever
+  const KpDLTensor* t = kp_any_tensor(&tensor);  // the reference is never released
   void* data = static_cast<char*>(t->data) + t->byte_offset;
   if (zeroed) __builtin_memset(data, 0, bytes);
   return data;

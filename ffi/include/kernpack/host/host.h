@@ -19,20 +19,20 @@ extern "C" {
 #define KP_HOST_API KP_EXPORT_SYMBOL
 #endif
 
-/* The process's host table: what modules are given. Never NULL. */
+/* The process's host table, which modules receive. Never NULL. */
 KP_HOST_API const KpHost* kp_host(void);
 /* "1.0.0"; static. */
 KP_HOST_API const char* kp_version(void);
 /* For embedders and leak tests: drops storage, globals and pooled workspaces. No module may be called afterwards. */
 KP_HOST_API int kp_host_shutdown(void);
-/* Number of live objects of this library's making; for leak tests. */
+/* The number of live objects that this library made; for leak tests. */
 KP_HOST_API int64_t kp_live_objects(void);
 
 /* ---- errors (kernpack/host: ffi/src/error) ---- */
-/* Moves this thread's error out: of our slot and that of a loaded libtvm_ffi the one raised last; clears both. *out is an
- * ERROR. When neither holds one, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
+/* Moves this thread's error out: the last one raised through Kernpack or a loaded libtvm_ffi; clears both. *out is an
+ * ERROR. If there is none, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
 KP_HOST_API void kp_error_take(const char* who, int rc, KpAny* out);
-/* Whether this thread has an error in our slot. */
+/* Whether this thread has an error raised through Kernpack. */
 KP_HOST_API int kp_error_pending(void);
 /* Drops this thread's error, if it has one. */
 KP_HOST_API void kp_error_clear(void);
@@ -44,29 +44,29 @@ KP_HOST_API int kp_string_new(KpBytes text, KpAny* out); /* SMALL_STR up to 7 by
 KP_HOST_API int kp_bytes_new(KpBytes data, KpAny* out); /* SMALL_BYTES up to 7 bytes, else BYTES */
 KP_HOST_API int kp_shape_new(const int64_t* items, size_t count, KpAny* out); /* copies items; NULL when count is 0 */
 KP_HOST_API int kp_array_new(const KpAny* items, size_t count,
-                             KpAny* out); /* retains items; borrowed forms are copied */
+                             KpAny* out); /* retains items; borrowed values are copied */
 KP_HOST_API int kp_map_new(const KpAny* keys_and_values, size_t pairs,
                            KpAny* out); /* insertion order; later keys replace */
 /* *out is an owned value and *out_found 1, or NONE and 0. */
 KP_HOST_API int kp_map_get(const KpMapObject* map, const KpAny* key, KpAny* out, int32_t* out_found);
-/* Steps through a map: start with *cursor 0; returns 1 and borrowed key and value, or 0 at the end. */
+/* Iterates over a map: start with *cursor = 0. Returns 1 with borrowed key and value, or 0 at the end. */
 KP_HOST_API int kp_map_next(const KpMapObject* map, uint64_t* cursor, KpAny* key, KpAny* value);
-/* An ERROR object; copies the texts, raises nothing. */
+/* An ERROR object; copies the texts, and doesn't raise. */
 KP_HOST_API int kp_error_new(KpBytes kind, KpBytes message, KpBytes backtrace, KpAny* out);
-/* A function calling `call` with self = context; `deleter` (nullable) runs when the last reference goes, on any thread. */
+/* A function that calls `call` with self = context. `deleter` (nullable) runs with the last reference, on any thread. */
 KP_HOST_API int kp_function_new(void* context, KpSafeCall call, void (*deleter)(void* context), KpAny* out);
-/* The context of a function made by kp_function_new with this `call`; NULL: it was made otherwise. For garbage collectors. */
+/* The context of a function made by kp_function_new with this `call`; NULL for other functions. For garbage collectors. */
 KP_HOST_API void* kp_function_context(KpObject* function, KpSafeCall call);
 /* Wraps a foreign pointer; type_index is OPAQUE_PY_OBJECT or one from type_index(). deleter nullable. */
 KP_HOST_API int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(void* handle), KpAny* out);
 /* Calls a FUNCTION object. On failure the error stays raised. */
 KP_HOST_API int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, KpAny* result);
-/* Whether `value`, which code of somebody else made, may be read: its type index is known here, lengths fit, and an object is there
- * and of that type, with a body that leads somewhere. Errors speak of `who`. What does not pass must not be released either. */
+/* Whether `value`, which foreign code made, may be read: its type index is known, its lengths are valid, and its object exists,
+ * has that type, and holds no invalid pointer. Error messages begin with `who`. An invalid value must not be released either. */
 KP_HOST_API int kp_any_validate(const KpAny* value, const char* who);
 /* The 64-bit words of an INT or BIG_INT, the least significant first, two's complement; borrowed from *value. */
 KP_HOST_API int kp_big_int_words(const KpAny* value, const int64_t** out_words, size_t* out_count);
-/* An INT or BIG_INT of such words. OverflowError where the value does not fit 64 bits and no apache-tvm-ffi that has BIG_INT is
+/* An INT or BIG_INT of such words. OverflowError if the value does not fit 64 bits and no apache-tvm-ffi with BIG_INT is
  * loaded. */
 KP_HOST_API int kp_big_int_new(const int64_t* words, size_t count, KpAny* out);
 /* An owned value from a borrowed one: RAW_STR -> STR, DLTENSOR_PTR is a TypeError, objects retained. */
@@ -91,25 +91,25 @@ typedef struct KpDLManagedTensorVersioned {
   uint64_t flags; /* bit 0 read-only, bit 1 copied, bit 2 sub-byte padded */
   KpDLTensor tensor;
 } KpDLManagedTensorVersioned;
-/* Refuses what no consumer could survive (negative or huge ndim, NULL shape with ndim > 0, negative extents, products or
- * offsets that overflow, zero bits or lanes, unknown device types, NULL data with elements) with a ValueError whose text starts with
+/* Refuses an invalid tensor (negative or huge ndim, NULL shape with ndim > 0, negative extents, products or offsets that
+ * overflow, zero bits or lanes, unknown device types, NULL data with elements) with a ValueError whose text starts with
  * `what`. CPU pointers are not dereferenced. */
 KP_HOST_API int kp_dltensor_validate(const KpDLTensor* tensor, const char* what);
 /* Takes ownership of `managed` on success (its deleter, which may be NULL, runs with the TENSOR's last reference). On failure,
- * another DLPack major version included, the caller still owns it and calls its deleter. Validates first. */
+ * such as another DLPack major version, the caller still owns it and calls its deleter. Validates first. */
 KP_HOST_API int kp_tensor_from_dlpack(KpDLManagedTensor* managed, KpAny* out);
 /* The same for the versioned protocol. */
 KP_HOST_API int kp_tensor_from_dlpack_versioned(KpDLManagedTensorVersioned* managed, KpAny* out);
 /* Shares a TENSOR: *out holds a reference until its deleter runs. BufferError for a read-only one, which this protocol cannot
- * say. */
+ * express. */
 KP_HOST_API int kp_tensor_to_dlpack(KpObject* tensor, KpDLManagedTensor** out);
 /* The same for the versioned protocol, read-only tensors included. */
 KP_HOST_API int kp_tensor_to_dlpack_versioned(KpObject* tensor, KpDLManagedTensorVersioned** out);
-/* Our own CPU allocation (256-byte aligned, not zeroed), whatever the call context says. */
+/* A CPU tensor in memory of this library (256-byte aligned, not zeroed), also inside a call with another allocator. */
 KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
 /* A TENSOR over memory that `deleter(context)` releases; shape and strides are copied. */
 KP_HOST_API int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void* context), KpAny* out);
-/* DLPack's flags of a TENSOR: bit 0 read-only. 0 when it was made elsewhere. */
+/* DLPack's flags of a TENSOR: bit 0 read-only. 0 if another library made it. */
 KP_HOST_API uint64_t kp_tensor_flags(const KpObject* tensor);
 KP_HOST_API int kp_dtype_from_name(KpBytes name,
                                    KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
@@ -118,14 +118,14 @@ KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out); /* "cpu", "c
 KP_HOST_API const char* kp_device_type_name(int32_t device_type); /* "cuda"; "device_type(99)" when unknown; interned */
 
 /* ---- the context of one call (ffi/src/call) ---- */
-/* What a binding tells the host about the call in progress on this thread. Zero-initialise; live on the caller's stack. */
+/* What a binding tells the host about the call in progress on this thread. Zero-initialise it; it may live on the caller's stack. */
 typedef struct KpCallContext {
   KpDLDevice device; /* device_type 0: none */
   void* stream; /* of `device` */
-  /* The calling framework's allocator; NULL: kp_tensor_new on CPU, else an error. */
+  /* The calling framework's allocator; NULL: kp_tensor_new on the CPU, an error on other devices. */
   int (*tensor_alloc)(void* context, const KpDLTensor* prototype, KpAny* out);
   void* tensor_alloc_context;
-  /* The framework's thread pool; NULL: the process's OpenMP runtime, else our own pool. */
+  /* The framework's thread pool; NULL: the process's OpenMP runtime, or else the host's own pool. */
   int (*parallel_for)(void* context, int64_t n, int64_t grain, KpParallelBody body, void* body_context);
   void* parallel_context;
   int32_t parallel_threads; /* width of that pool */
@@ -136,7 +136,7 @@ typedef struct KpCallContext {
 KP_HOST_API void kp_call_enter(KpCallContext* context);
 /* Ends the call that this thread began last. */
 KP_HOST_API void kp_call_leave(KpCallContext* context);
-/* What check_interrupts asks in calls without a context that says so. As KpCallContext.check_interrupts; NULL: nothing. */
+/* The default for calls whose context has no check_interrupts. NULL: no check. */
 KP_HOST_API void kp_set_interrupt_check(int (*check)(void));
 
 /* ---- signatures (ffi/src/signature; kernpack/signature/ *.h) ---- */
@@ -146,7 +146,7 @@ typedef struct KpSignature KpSignature;
 KP_HOST_API int kp_signature_parse(KpBytes text, const char* name, const KpSignature** out);
 /* The same contract as JSON: names, kinds, dtypes, shapes as terms, defaults, conditions, properties (docs/signature.md). STR. */
 KP_HOST_API int kp_signature_json(const KpSignature* signature, KpAny* out);
-/* As it was given; lives as long as the signature. */
+/* The text as it was parsed; lives as long as the signature. */
 KP_HOST_API const char* kp_signature_text(const KpSignature* signature);
 /* The compiled form, for kp_sig_* (kernpack/host/signature.h); lives as long as the signature. */
 KP_HOST_API const uint32_t* kp_signature_program(const KpSignature* signature);
@@ -163,14 +163,14 @@ typedef struct KpLoadedFunction { /* read-only; immortal */
   const char* doc; /* nullable */
   const char* cxx_types; /* nullable */
   const KpLoadedModule* module;
-  const char* attributes; /* nullable: what the author added, a "key=value" a line, each key once */
+  const char* attributes; /* nullable: "key=value" lines from the author, each key once */
 } KpLoadedFunction;
 
 enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child process first */ };
 
 /* Loads shared objects (length count; merged by function name: the variants of one op may be spread over them) as one module.
  * Each file is opened once, checked (ELF, architecture, truncation), hashed (SHA-256) and keyed by digest; loading the same content
- * twice gives the same instance. A file of an installed distribution has to have the hash that its RECORD gives. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
+ * twice returns the same module. A file of an installed distribution must have the hash in its RECORD. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
  * FileNotFoundError, OSError, ValueError, ImportError with the file, what was expected, what was found, what to do. */
 KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out);
 /* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
@@ -190,7 +190,7 @@ KP_HOST_API int32_t kp_module_function_count(const KpLoadedModule* module); /* 0
 KP_HOST_API int32_t kp_module_signature_count(const KpLoadedModule* module); /* those with a signature */
 /* In name order; NULL with an IndexError raised beyond the last. Nothing is compiled. */
 KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, int32_t index);
-/* A function's contract is compiled when it is first asked for. NULL with no error raised: there is none of that name; NULL
+/* A function's contract is compiled on first use. NULL with no error raised: there is no function of that name; NULL
  * with a ValueError: its contract does not compile (IndexError: the index is out of range; ImportError: its entry is damaged). */
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
 /* The same by name. */
@@ -214,41 +214,41 @@ KP_HOST_API int kp_module_jvps(const KpLoadedModule* module, KpAny* out);
 KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int32_t num_args, KpAny* result);
 
 /* ---- checking mode (ffi/src/check; docs/debugging.md) ---- */
-/* Calls are checked while the word at this address isn't zero (read it relaxed): process-wide, on with KERNPACK_CHECK=1 or between
- * enter and leave. Whoever keeps a KpLoadedFunction's cpu_call asks kp_function_resolve instead meanwhile: it hands out a
- * function that checks; Python's functions learn of it in `kernpack.checking()`. What a kernel does wrong is a CheckError. */
+/* Calls are checked while the word at this address isn't zero (read it relaxed): process-wide, with KERNPACK_CHECK=1 or between
+ * enter and leave. A binding that caches a KpLoadedFunction's cpu_call must call kp_function_resolve meanwhile, which returns a
+ * function that checks. An error that a check finds is raised as a CheckError. */
 KP_HOST_API const int32_t* kp_checking(void);
-enum { KP_CHECKING_CALL = 1 << 16 }; /* of that word: who asks, and this for each checked call that runs now */
+enum { KP_CHECKING_CALL = 1 << 16 }; /* added to that word for each checked call in progress */
 enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line per call on stderr, before the kernel runs */ };
-/* Checks calls until kp_checking_leave; KpCheckingFlags. Entering nests. */
+/* Checks calls until kp_checking_leave; flags: KpCheckingFlags. Nests. */
 KP_HOST_API void kp_checking_enter(uint32_t flags);
 KP_HOST_API void kp_checking_leave(uint32_t flags); /* the flags that were entered with */
 
 /* ---- profiles (ffi/src/profile; docs/profiling.md) ---- */
-/* Calls are recorded while the word at this address isn't zero: KERNPACK_PROFILE, or between begin and end. As with kp_checking, who
- * keeps a cpu_call asks kp_function_resolve instead meanwhile, once: what it hands out may be kept for ever. */
+/* Calls are recorded while the word at this address isn't zero: KERNPACK_PROFILE, or between begin and end. As with kp_checking, a
+ * binding that caches cpu_call must call kp_function_resolve meanwhile, once: its result stays valid until the process ends. */
 KP_HOST_API const int32_t* kp_profiling(void);
-/* What the calls of all threads took between begin and end: per function and variant the count, the time inside the kernel and
- * the bytes of its tensors. On a device that is the time to queue the work. Profiles may overlap. In a forked child a profile
- * begins anew. */
+/* A record of the calls of all threads between begin and end: per function and variant the count, the time inside the kernel and
+ * the bytes of its tensors. On a device, that is the time to queue the work. Profiles may overlap. In a forked child a profile
+ * starts again from zero. */
 typedef struct KpProfile KpProfile;
-enum { KP_PROFILE_EVENTS = 1000000 }; /* what a trace holds unless it is told otherwise: 48 bytes each */
+enum { KP_PROFILE_EVENTS = 1000000 }; /* default capacity of a trace; 48 bytes per event */
 enum KpProfileText { KP_PROFILE_TABLE = 0, KP_PROFILE_JSON = 1, KP_PROFILE_TRACE = 2 /* Chrome's trace events */ };
 /* Calls beyond `max_events` are counted, but are not in the trace. *out is freed by kp_profile_free. */
 KP_HOST_API int kp_profile_begin(uint64_t max_events, KpProfile** out);
-KP_HOST_API int kp_profile_end(KpProfile* profile); /* ending twice is once */
-/* STR; of a profile that runs: so far. */
+KP_HOST_API int kp_profile_end(KpProfile* profile); /* a second call has no effect */
+/* STR. May be called before the profile ends, for the calls so far. */
 KP_HOST_API int kp_profile_text(KpProfile* profile, uint32_t kind, KpAny* out);
-/* Ends it where it runs; NULL is allowed. */
+/* Ends the profile if it hasn't ended; NULL is allowed. */
 KP_HOST_API void kp_profile_free(KpProfile* profile);
 
 /* ---- registries, storage, threads ---- */
 KP_HOST_API int kp_global_names(KpAny* out); /* ARRAY of STR, sorted */
 KP_HOST_API int kp_global_remove(KpBytes name); /* ValueError: no function has that name */
 KP_HOST_API int kp_storage_stats(KpAny* out); /* STR: JSON, per module, scope, device: keys, bytes, workspaces */
-KP_HOST_API int kp_storage_reset_device(KpDLDevice device); /* drops what is scoped to that device or its streams */
-KP_HOST_API int kp_extension_register(KpBytes name, uint32_t version, const void* table); /* `table` lives for ever */
-KP_HOST_API int kp_set_num_threads(int32_t n); /* of our own pool; ValueError below 1 */
+KP_HOST_API int kp_storage_reset_device(KpDLDevice device); /* drops stored values of that device or its streams */
+KP_HOST_API int kp_extension_register(KpBytes name, uint32_t version, const void* table); /* `table`: never freed */
+KP_HOST_API int kp_set_num_threads(int32_t n); /* of the host's own pool; ValueError below 1 */
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* Loaded modules and their functions, for the SDK and for modules that call others: the extension KP_MODULES_EXTENSION, version 1,
- * of every KpHost of libkernpack's making. A table, for the reason that kernpack/host/target.h gives. C99; the conventions of
+ * of every KpHost that libkernpack made. A table, for the reason in kernpack/host/target.h. C99; the conventions of
  * host.h.
  */
 #ifndef KERNPACK_HOST_MODULES_H_
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Each is the function of host.h with its name behind kp_. A later minor adds at the end. */
+/* Each field is the function of host.h with the same name after kp_. Later minors append fields. */
 typedef struct KpModules {
   uint32_t struct_size;
   uint32_t reserved; /* zero */

@@ -6,7 +6,7 @@
  * is added):
  *
  *   <fn>        tensors in, fresh tensors out; aux results included; a parameter written in place is Tensor(m!)
- *   <fn>.out    the results are keyword arguments that are written to; returns nothing. Only where there are results
+ *   <fn>.out    the results are keyword arguments that are written to; returns nothing. Only if there are results
  *
  * Each has CPU and CUDA kernels that check the call as every other host does and raise the same errors, as C++ exceptions
  * that torch understands (std::invalid_argument for ValueError, else std::runtime_error; both texts begin with the kind,
@@ -20,8 +20,8 @@
 extern "C" {
 #endif
 
-/* Registers all functions of the module that have a signature; *out is the namespace (STR). Again: the same namespace, and
- * nothing else happens. ImportError when no libtorch is loaded or it is older than 2.10. */
+/* Registers all functions of the module that have a signature; *out is the namespace (STR). A second call returns the same namespace and
+ * has no other effect. ImportError if no libtorch is loaded or it is older than 2.10. */
 KP_HOST_API int kp_torch_register(const KpLoadedModule* module, KpAny* out);
 
 #ifdef __cplusplus

@@ -9,8 +9,8 @@
  *
  * Operands are the tensor parameters in order. Results are the parameters written in place (aliased to their operands),
  * then the signature's results, then the workspace (u8) where the signature has one. Errors reach XLA as
- * "[<kind>] <function>: <parameter>: ...". Thread rule: any thread; no lock is taken while a program runs.
- * `call_frame` is an XLA_FFI_CallFrame*; the value returned is an XLA_FFI_Error*, NULL when all is well. */
+ * "[<kind>] <function>: <parameter>: ...". Any thread; no lock is taken while a program runs.
+ * `call_frame` is an XLA_FFI_CallFrame*; the value returned is an XLA_FFI_Error*, NULL on success. */
 #ifndef KERNPACK_HOST_XLA_H_
 #define KERNPACK_HOST_XLA_H_
 
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Once a call site, when a program is compiled: finds the function and decodes the attributes. */
+/* Once per call site, when a program is compiled: finds the function and decodes the attributes. */
 KP_HOST_API void* kp_xla_ffi_instantiate(void* call_frame);
 /* Each execution on platform "cpu"; parallel_for runs on XLA's thread pool. */
 KP_HOST_API void* kp_xla_ffi_execute_cpu(void* call_frame);

@@ -306,7 +306,8 @@ class Checker {
   int CheckMemory(uint32_t flags, const KpDLTensor& t) {
     const Layout layout = LayoutOf(t);
     if (KP_UNLIKELY(!layout.sane) && !extents_.MayBeSane(t)) {
-      return say_.Raise("ValueError", "%S: expected sizes from 0 whose product fits 64 bits, got %l", t.shape, t.ndim);
+      return say_.Raise("ValueError", "%S: expected sizes of at least 0 whose product fits 64 bits, got %l", t.shape,
+                        t.ndim);
     }
     if (abstract_) return 0;
     if (KP_UNLIKELY(!layout.contiguous && !(flags & KP_PARAM_STRIDED))) {

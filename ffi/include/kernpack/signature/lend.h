@@ -37,7 +37,7 @@ class WorkspaceView {
 //   int Result(int index, const KpDLTensor& prototype, KpAny* out);
 //   int Workspace(const KpDLTensor& prototype, KpAny* out);     prototype: u8[bytes]; bytes may be 0
 //
-// `frame`: what the check bound. `lent`: what follows the parameters in the calling convention, a result each and then the
+// `frame`: what the check bound. `lent`: what follows the parameters in the calling convention, one value per result and then the
 // workspace; results that the caller gave stand there, NONE asks for memory.
 template <class Memory>
 int Lend(const KpSigFrame& frame, const char* function, const Raiser& raiser, Memory&& memory, KpAny* lent) {

@@ -20,7 +20,7 @@
 //
 // (5 to 11 hold word offsets of tables.) Names and texts are byte offsets into the pool, 16 bits.
 //   dtype    code | bits << 8 | DTypeForm << 16; for the forms other than fixed, `code` is an index
-//   shape    dims | batch << 8 | (1 + position of the star) << 16; text; then one word a dim: DimOp | operand << 8
+//   shape    dims | batch << 8 | (1 + position of the star) << 16; text; then one word per dim: DimOp | operand << 8
 //   choices  count, then one text each
 //   default  KP_TYPE_*; payload low; payload high (INT, FLOAT bits, BOOL, DTYPE, RAW_STR: text), or
 //            kListDefault | count << 8, then `count` such triples

@@ -158,10 +158,10 @@ KP_COLD inline int WorkspaceBytes(const KpSigFrame& frame, const char* function,
     return say.Raise("ValueError", "expected arguments that fix workspace = %s, got only empty lists", p.Text(*record));
   }
   if (value != Value::kOk) {
-    return say.Raise("ValueError", "expected workspace = %s to be bytes from 0, got %v", p.Text(*record), value,
+    return say.Raise("ValueError", "expected workspace = %s to be at least 0 bytes, got %v", p.Text(*record), value,
                      record + 1, 1u);
   }
-  return say.Raise("ValueError", "expected workspace = %s to be bytes from 0, got %i: %v", p.Text(*record), bytes,
+  return say.Raise("ValueError", "expected workspace = %s to be at least 0 bytes, got %i: %v", p.Text(*record), bytes,
                    value, record + 1, 1u);
 }
 

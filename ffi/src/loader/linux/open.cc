@@ -41,7 +41,7 @@ int MakeSnapshot(const std::string& name, std::span<const char> content) {
   return file.Release();
 }
 
-// A path for the descriptor that was never given to dlopen, which knows an object by its path for ever, while numbers of
+// A path for the descriptor that was never given to dlopen, which knows an object by its path until the process ends, while numbers of
 // descriptors come back: a count, written in steps that lead nowhere ("/." for 1, "/" for 0).
 std::string NameDescriptor(int fd) {
   struct Count {

@@ -1,4 +1,4 @@
-// The targets of one compilation: which compiles the host's code, which each device's, and what an open part means.
+// The targets of one compilation: for the host's code and for each device's, and the defaults for open parts.
 #ifndef KERNPACK_SDK_COMPILATION_CONFIG_H_
 #define KERNPACK_SDK_COMPILATION_CONFIG_H_
 
@@ -6,15 +6,15 @@
 
 namespace kernpack::sdk {
 
-// From the targets a user gives:
-//   host         the host of the first target that has one; else the first target for the CPU; else llvm. Its own host is left
-//                out.
+// Made from the targets that a user gives:
+//   host         the host of the first target that has one; else the first target for the CPU; else llvm. It has no host
+//                itself.
 //   primitives   every target given, with that host, whatever host it named.
-//   default      where nothing says otherwise: the device type asked for; else the only one there is; else the CPU.
-// ValueError: no target; two of one kind; two for one device type (but for external code generators of the first, see below); a
-// default device type that no target is for.
+//   default      the device type for values without one: default_device_type; else the only target's; else the CPU.
+// ValueError: no target; two of one kind; two for one device type (except external code generators of the first, see below); a
+// default device type without a target.
 //
-// Not for several threads at a time: canonicalising fills a cache.
+// Use it in one thread at a time: canonicalising fills a cache.
 class CompilationConfig {
  public:
   explicit CompilationConfig(const std::vector<Target>& targets,
@@ -27,18 +27,18 @@ class CompilationConfig {
   int32_t default_primitive_device_type() const { return default_device_type_; }
   // That type, id 0, its target.
   const VirtualDevice& default_primitive_virtual_device() const { return default_virtual_device_; }
-  // The only target, when there is one.
+  // The only target, if there is exactly one.
   std::optional<Target> optional_homogeneous_target() const;
 
-  // The first for that device type. ValueError that lists those there are.
+  // The first target for that device type. ValueError that lists the device types with a target.
   const Target& FindPrimitiveTargetForDeviceType(int32_t device_type) const;
   std::optional<Target> FindPrimitiveTargetForKind(std::string_view kind) const;
 
-  // The host or primitive target that `target` equals; else, where it names no host, the one that equals it with ours; else
+  // The host or primitive target that `target` equals; else, if it has no host, the one that equals it with this host; else
   // itself.
   Target CanonicalTarget(const Target& target) const;
-  // With the canonical target, or, where it has a device type and no target, the primitive target of that type. Equal results
-  // are one object (SameAs). ValueError when no target is for that type.
+  // The value with its canonical target, or, if it has a device type and no target, the primitive target of that type. Equal
+  // results are one object (SameAs). ValueError if that type has no target.
   VirtualDevice CanonicalVirtualDevice(const VirtualDevice& value);
 
  private:
@@ -50,8 +50,8 @@ class CompilationConfig {
   VirtualDevice default_virtual_device_;
 };
 
-// Whether `external`, whose kind has the attribute "is_external_codegen" (set_attr<bool>), generates code for part of what
-// `target` would: same device type, another kind that has no such attribute.
+// Whether `external`, whose kind has the attribute "is_external_codegen" (set_attr<bool>), generates code for part of
+// `target`'s programs: same device type, and another kind without that attribute.
 bool IsExternalCodegenFor(const Target& external, const Target& target);
 
 }  // namespace kernpack::sdk

@@ -1,7 +1,7 @@
-// Devices of one type, behind one interface for all backends. DeviceAPI::Get gives what is registered; a class of one's own is
-// registered with RegisterDeviceAPI (device_backend.h). Either side may be C: KpDeviceApi of kernpack/device_api.h is the same.
+// Devices of one type, behind one interface for all backends. DeviceAPI::Get returns a registered one; register your own
+// with RegisterDeviceAPI (device_backend.h). Both sides may be written in C: KpDeviceApi of kernpack/device_api.h is equivalent.
 //
-// Every method throws kernpack::Error with the kind that callers in Python see. Any thread.
+// Methods throw kernpack::Error; its kind is the exception's name in Python. Any thread may call them.
 #ifndef KERNPACK_SDK_DEVICE_API_H_
 #define KERNPACK_SDK_DEVICE_API_H_
 
@@ -18,7 +18,7 @@
 
 namespace kernpack::sdk {
 
-// Values as in KpDeviceAttrKind, where the units are.
+// The values of KpDeviceAttrKind, which documents the units.
 enum class DeviceAttrKind : int32_t {
   kExist = KP_ATTR_EXIST,
   kMaxThreadsPerBlock = KP_ATTR_MAX_THREADS_PER_BLOCK,
@@ -44,23 +44,23 @@ using EventHandle = void*;
 
 class DeviceAPI {
  public:
-  // The devices of a type, opened; one object per type, for ever. Where there are none: NULL when `allow_missing`, else
-  // RuntimeError with the reason.
+  // The devices of a type, opened; one object per type, valid until the process ends. If there are none: NULL with `allow_missing`,
+  // else RuntimeError with the reason.
   static DeviceAPI* Get(int32_t device_type, bool allow_missing = false);
   static DeviceAPI* Get(Device device, bool allow_missing = false) { return Get(device.type, allow_missing); }
 
   virtual ~DeviceAPI() = default;
 
-  // How many there are; with none, `why` (nullable) says why.
+  // The number of devices; if 0, `why` (nullable) is set to the reason.
   virtual int32_t DeviceCount(std::string* why) = 0;
   // KpDeviceFlags. A method that needs a flag is not called without it.
   virtual uint32_t flags() const { return 0; }
   // Names of memory scopes; the first is the default.
   virtual std::vector<std::string> MemoryScopes() const { return {"global"}; }
-  // The largest that AllocDataSpace honours, a power of two.
+  // The largest alignment that AllocDataSpace supports, a power of two.
   virtual uint32_t MaxAlignment() const { return 64; }
 
-  // None for what the device does not have.
+  // None if the device does not have the attribute.
   virtual Any GetAttr(Device device, DeviceAttrKind kind) = 0;
   virtual Any GetTargetProperty(Device device, std::string_view property);
 
@@ -68,7 +68,7 @@ class DeviceAPI {
   virtual void SetDevice(Device device) = 0;
   virtual int32_t GetDevice() = 0;
 
-  // Memory that tensors live in. An opaque handle, which is an address only with KP_DEVICE_ADDRESSES.
+  // Memory for tensors. Returns an opaque handle, which is an address only with KP_DEVICE_ADDRESSES.
   virtual void* AllocDataSpace(Device device, size_t nbytes, size_t alignment, std::string_view mem_scope = {}) = 0;
   virtual void FreeDataSpace(Device device, void* ptr) = 0;
   // For a compact tensor; aligned for its elements.
@@ -76,42 +76,42 @@ class DeviceAPI {
   // Bytes of a compact tensor of that shape and dtype.
   static size_t GetDataSize(const KpDLTensor& tensor);
 
-  // Memory for values inside an operator, copied only within the device. By default pooled by device and current stream, over
-  // AllocDataSpace; frees in reverse order are the fastest, any thread may free.
+  // Memory for values inside an operator, copied only within the device. By default pooled by device and current stream, from
+  // AllocDataSpace. Freeing in reverse order is fastest. Any thread may free.
   virtual void* AllocWorkspace(Device device, size_t nbytes);
   virtual void FreeWorkspace(Device device, void* ptr);
 
-  // Host to device, device to host, or within a device (one of `from` and `to` may be the CPU); queued on the stream. Host memory
-  // is free for reuse on return, and has its data.
+  // Host to device, device to host, or within a device (one of `from` and `to` may be the CPU); queued on the stream. On return,
+  // host memory may be reused, and a copy to the host has arrived.
   virtual void CopyDataFromTo(const void* from, size_t from_offset, void* to, size_t to_offset, size_t nbytes,
                               Device device_from, Device device_to, StreamHandle stream) = 0;
-  // Between two compact tensors of as many bytes.
+  // Copies between two compact tensors of the same number of bytes.
   void CopyDataFromTo(const KpDLTensor& from, const KpDLTensor& to, StreamHandle stream);
-  // As CopyDataFromTo, but host memory must stay as it is until the event, the caller's to free, is reached. By default a copy
-  // that is waited for.
+  // As CopyDataFromTo, but host memory must stay unchanged until the event is reached, which the caller frees. The default
+  // implementation waits for the copy.
   virtual EventHandle CopyDataFromToAsync(const KpMemory& from, const KpMemory& to, size_t nbytes, StreamHandle stream);
-  // As CopyDataFromTo, of a box with gaps. False when it cannot do this one, and nothing happened; by default it can do none.
+  // As CopyDataFromTo, for a box with gaps. False if this copy isn't supported; then nothing has happened. By default always false.
   virtual bool CopyStridedFromTo(const KpMemory& from, const KpMemory& to, const KpStridedCopy& box,
                                  StreamHandle stream);
-  // Whether CopyDataFromTo takes this pair of two devices, at least one of them of this type and none the CPU.
+  // Whether CopyDataFromTo supports this pair of devices, at least one of this type and neither the CPU.
   virtual bool CanCopy(Device from, Device to);
   virtual void Fill(Device device, void* to, size_t offset, size_t nbytes, uint8_t value, StreamHandle stream) = 0;
 
-  // NULL where the device has one queue.
+  // NULL if the device has only one queue.
   virtual StreamHandle CreateStream(Device device);
   virtual void FreeStream(Device device, StreamHandle stream);
-  // Returns when what was queued is done.
+  // Returns when all queued work is done.
   virtual void StreamSync(Device device, StreamHandle stream) = 0;
   virtual bool StreamQuery(Device device, StreamHandle stream);
-  // Later work on `dst` waits for what is queued on `src` now.
+  // Later work on `dst` waits for the work queued on `src` now.
   virtual void SyncStreamFromTo(Device device, StreamHandle src, StreamHandle dst);
 
-  // Points in a stream; with KP_DEVICE_EVENTS. Without, an event is reached when it is recorded, which waits for the stream, and
-  // none measures time.
+  // Points in a stream; with KP_DEVICE_EVENTS. Without, recording an event waits for the stream, the event is then reached,
+  // and no event measures time.
   virtual EventHandle CreateEvent(Device device, bool timing = false);
-  virtual void FreeEvent(Device device, EventHandle event);  // also before it is reached
+  virtual void FreeEvent(Device device, EventHandle event);  // allowed before it is reached
   virtual void RecordEvent(Device device, EventHandle event, StreamHandle stream);
-  // Later work on the stream waits for the event. One that was never recorded is reached.
+  // Later work on the stream waits for the event. An event that was never recorded counts as reached.
   virtual void StreamWaitEvent(Device device, StreamHandle stream, EventHandle event);
   virtual void EventSync(Device device, EventHandle event);
   virtual bool EventQuery(Device device, EventHandle event);
@@ -122,7 +122,7 @@ class DeviceAPI {
   void SetStream(Device device, StreamHandle stream);
   StreamHandle GetCurrentStream(Device device);
 
-  // Whether data + byte offset may be formed on the host.
+  // Whether data + byte offset may be computed on the host.
   bool SupportsDevicePointerArithmeticsOnHost() const { return (flags() & KP_DEVICE_ADDRESSES) != 0; }
 
   // Device code; with KP_DEVICE_CODE. See load_code, get_kernel and launch of kernpack/device_api.h.
@@ -132,7 +132,7 @@ class DeviceAPI {
   virtual void Launch(Device device, void* kernel, const KpLaunch& launch, StreamHandle stream);
 };
 
-// Makes a device active for this thread, and the one before it active again.
+// Makes a device active for this thread; its destructor restores the previous one.
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device);
@@ -145,7 +145,7 @@ class DeviceGuard {
   Device previous_;
 };
 
-// Makes a stream current for this thread and device, and the one before it current again.
+// Makes a stream current for this thread and device; its destructor restores the previous one.
 class StreamGuard {
  public:
   StreamGuard(Device device, StreamHandle stream);

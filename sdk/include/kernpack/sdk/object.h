@@ -1,14 +1,14 @@
-// Target, VirtualDevice, PrimFunc and IRModule as values of the ABI: what packed functions take and give.
+// Target, VirtualDevice, PrimFunc and IRModule as values of the ABI, for packed functions.
 //
-// Each is an object of a type that the host registers by the key below, and its body is that of a KpStrObject: the value's
-// text. So C code of any binary reads one without this SDK:
+// Each is an object whose type is registered in the host by the key below. Its body is a KpStrObject with the value's
+// text, so that C code reads it without this SDK:
 //
 //   int32_t index;
 //   host->type_index(host, kp_bytes("kernpack.ir.IRModule"), &index);
 //   if (args[0].type_index == index) text = ((const KpStrObject*)args[0].v.v_obj)->bytes;
 //
-// The text is Target::str(), Print(function), Print(module), and of a VirtualDevice a JSON object of the parts that are
-// not open. It is never changed; the object is released as any other.
+// The text is Target::str(), Print(function), Print(module), or for a VirtualDevice a JSON object of its constrained
+// parts. It never changes; the object is released like any other.
 #ifndef KERNPACK_SDK_OBJECT_H_
 #define KERNPACK_SDK_OBJECT_H_
 
@@ -28,8 +28,8 @@ Any ToAny(const VirtualDevice& value);
 Any ToAny(const ir::PrimFunc& value);
 Any ToAny(const ir::IRModule& value);
 
-// The value of such an object, whichever binary made it, or of a str of the same text. TypeError for anything else, naming
-// `what`; what reading the text throws.
+// The value of such an object, made by any binary, or of a str of the same text. TypeError with `what` for anything else;
+// the errors of parsing the text.
 Target ToTarget(AnyView value, const char* what);
 VirtualDevice ToVirtualDevice(AnyView value, const char* what);
 ir::PrimFunc ToPrimFunc(AnyView value, const char* what);

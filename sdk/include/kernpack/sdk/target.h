@@ -1,11 +1,11 @@
-// What code is compiled for. A compile-time value: making one touches no device, unless FromDevice asks it to.
+// What code is compiled for. A compile-time value: only FromDevice uses a device.
 //
 //   Target("cuda -arch=sm_90 -max_num_threads=1024")       command line
 //   Target("nvidia/h100")                                  a tag; "nvidia/h100 -max_num_threads=512" overrides
 //   Target(R"({"kind": "cuda", "host": "llvm"})")          JSON
 //
-// Canonical form: options checked against what the kind declares, defaults filled in, the kind's parser applied. Two targets
-// are equal when their canonical forms are, and Target(t.str()) == t.
+// Canonical form: options checked against the kind's declarations, defaults filled in, the kind's parser applied. Two targets
+// are equal if their canonical forms are, and Target(t.str()) == t.
 #ifndef KERNPACK_SDK_TARGET_H_
 #define KERNPACK_SDK_TARGET_H_
 
@@ -16,7 +16,7 @@ namespace kernpack::sdk {
 struct TargetNode {
   const TargetKind* kind = nullptr;
   std::shared_ptr<const TargetNode> host;  // nullable
-  std::string tag;  // where it came from; no part of equality
+  std::string tag;  // that it was made from, or ""; ignored by ==
   std::vector<std::string> keys;
   AttrMap attrs;  // with defaults
   AttrMap features;  // given and derived
@@ -24,28 +24,28 @@ struct TargetNode {
   std::string text;  // canonical, host included
 };
 
-// Answers for an attribute (DeviceAttrKind in lower case) or property of a device; none where it has no such thing.
+// Returns an attribute (DeviceAttrKind in lower case) or property of a device; none if the device has no such attribute.
 using DeviceQuery = std::function<AttrValue(KpDLDevice device, std::string_view attribute)>;
 
-// A cheap handle of an immutable value. Any thread.
+// A handle of an immutable value, cheap to copy. Any thread.
 class Target {
  public:
-  // A kind's name, a tag, JSON, or the command-line form. ValueError or TypeError naming what is wrong.
+  // From a kind's name, a tag, JSON, or the command-line form. ValueError or TypeError if it is invalid.
   explicit Target(std::string_view text);
   explicit Target(const char* text) : Target(std::string_view(text)) {}
   explicit Target(const std::string& text) : Target(std::string_view(text)) {}
-  // {"kind": "cuda", "arch": "sm_90", "host": "llvm", "feature.x": true}; or {"tag": "nvidia/h100", ...}, where what else is
-  // given overrides the tag. `from_device: 0` asks that device of the kind's type.
+  // {"kind": "cuda", "arch": "sm_90", "host": "llvm", "feature.x": true}; or {"tag": "nvidia/h100", ...}, where other keys
+  // override the tag. `from_device: 0` queries that device of the kind's type.
   explicit Target(const AttrMap& config);
   Target(const Target& target, const Target& host) : Target(target.WithHost(host)) {}
   explicit Target(std::shared_ptr<const TargetNode> node) : node_(std::move(node)) {}
 
-  // The target of a device: `config` (its kind, or none for the device type's own) over what the device answers over
-  // defaults. `query` empty: the host's device API. RuntimeError when the device does not exist.
+  // The target of a device. Attributes come from `config` (with a kind, or none for the device type's own), else from the device,
+  // else from the defaults. `query` empty: the host's device API. RuntimeError if the device does not exist.
   static Target FromDevice(KpDLDevice device, const AttrMap& config = {}, const DeviceQuery& query = {});
 
   const TargetKind& kind() const { return *node_->kind; }
-  // The kind's, or what the option target_device_type says.
+  // The kind's, or that of the option target_device_type.
   int32_t device_type() const;
   const std::string& tag() const { return node_->tag; }
   const std::vector<std::string>& keys() const { return node_->keys; }
@@ -57,7 +57,7 @@ class Target {
   Target WithoutHost() const;
 
   const AttrMap& attrs() const { return node_->attrs; }
-  // Nothing when the attribute is absent; TypeError when it is of another type.
+  // nullopt if the attribute is absent; TypeError if it has another type.
   template <class T>
   std::optional<T> GetAttr(std::string_view name) const {
     return Get<T>(node_->attrs, name);
@@ -72,14 +72,14 @@ class Target {
   std::optional<T> GetFeature(std::string_view name) const {
     return Get<T>(node_->features, name);
   }
-  // Present, and not false, 0, "" or none.
+  // Whether the feature is present, and not false, 0, "" or none.
   bool HasFeature(std::string_view name) const;
 
-  // The canonical command-line form, without what the kind's defaults and parser fill in.
+  // The canonical command-line form, without values that the kind's defaults and parser fill in.
   const std::string& str() const { return node_->text; }
   // Every attribute and key, the features given and the host, defaults included; Target(t.FullText()) == t.
   std::string FullText() const;
-  // One line of JSON with sorted keys; Target(t.ToJson()) == t. Records the tag.
+  // One line of JSON with sorted keys; Target(t.ToJson()) == t. Includes the tag.
   std::string ToJson() const;
   AttrMap ToConfig() const;
 
@@ -87,7 +87,7 @@ class Target {
   size_t Hash() const { return std::hash<std::string>()(node_->text); }
   const std::shared_ptr<const TargetNode>& node() const { return node_; }
 
-  // The innermost TargetScope of this thread. RuntimeError when there is none.
+  // The target of this thread's innermost TargetScope. RuntimeError if there is none.
   static Target Current();
   static std::optional<Target> CurrentOrNone();
 
@@ -105,7 +105,7 @@ class Target {
   std::shared_ptr<const TargetNode> node_;
 };
 
-// Makes `target` current in this thread while it lives. Scopes end in the reverse of their order.
+// While it lives, `target` is current in this thread. Destroy scopes in reverse order.
 class TargetScope {
  public:
   explicit TargetScope(Target target);

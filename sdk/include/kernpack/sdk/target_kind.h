@@ -1,4 +1,4 @@
-// Kinds of targets: what code is generated for, which device runs it, which options it has.
+// Target kinds: which device runs the code, and which options a target has.
 //
 //   KP_REGISTER_TARGET_KIND(npu, KP_DEVICE_EXT)
 //       .set_default_keys({"npu"})
@@ -19,7 +19,7 @@
 
 namespace kernpack::sdk {
 
-// What is wrong with a value, or nothing; "must be at least 1" reads on behind the option's name.
+// Returns the error of a value, or nullopt. The text follows the option's name: "must be at least 1".
 using OptionValidator = std::function<std::optional<std::string>(const AttrValue&)>;
 OptionValidator AtLeast(int64_t least);
 OptionValidator InRange(int64_t least, int64_t most);
@@ -29,9 +29,9 @@ struct OptionTraits {
   AttrValue default_value = {};  // none: the attribute is absent unless given
   std::string doc = {};
   OptionValidator validate = {};
-  // What Target::FromDevice asks the device for: a DeviceAttrKind in lower case ("warp_size") or a property ("arch").
+  // The attribute that Target::FromDevice reads from the device: a DeviceAttrKind in lower case ("warp_size") or a property ("arch").
   std::string from_device = {};
-  // Turns the device's answer into the option's value; none where it cannot.
+  // Converts the device's attribute to the option's value; none if it cannot.
   std::function<AttrValue(const AttrValue&)> convert = {};
 };
 
@@ -41,26 +41,26 @@ struct TargetOption {
   OptionTraits traits;
 };
 
-// A target under construction, as its kind's parser sees it: options checked and defaults filled in.
+// A target under construction, for its kind's parser: options are checked and defaults filled in.
 struct TargetSpec {
   AttrMap attrs;
   std::vector<std::string> keys;
   AttrMap given_features;  // what the user wrote as feature.<name>
-  AttrMap features;  // for the parser to fill: facts that follow from attrs; what the user gave wins
+  AttrMap features;  // set by the parser: facts that follow from attrs; given_features take precedence
 };
 
 class TargetKind {
  public:
   const std::string& name() const { return name_; }
-  // A KpDeviceType, or what the host allotted to the name the kind was registered with; RuntimeError when the host knows no
+  // A KpDeviceType, or the number that the host assigned to the kind's device name; RuntimeError if the host knows no
   // such device.
   int32_t device_type() const;
   const std::vector<std::string>& default_keys() const { return default_keys_; }
-  // In the order they were declared; those that every kind has come first.
+  // In the order of declaration; those that every kind has come first.
   const std::vector<TargetOption>& options() const { return options_; }
   const TargetOption* FindOption(std::string_view name) const;  // NULL: none
 
-  // A fact about the kind itself, as set_attr left it.
+  // An attribute of the kind itself, set by set_attr; nullopt if it is absent or has another type.
   template <class T>
   std::optional<T> GetAttr(std::string_view key) const {
     const auto found = meta_.find(key);
@@ -69,14 +69,14 @@ class TargetKind {
     return value ? std::optional<T>(*value) : std::nullopt;
   }
 
-  // Brings `spec` into canonical form. Idempotent: parsing what it made changes nothing (checked at construction).
+  // Brings `spec` into canonical form. Idempotent: parsing the result again changes nothing (checked at construction).
   void Parse(TargetSpec& spec) const {
     if (parser_) parser_(spec);
   }
 
-  // Registered kinds live for ever. NULL: none of that name.
+  // NULL if there is none of that name. Registered kinds live until the process ends.
   static const TargetKind* Find(std::string_view name);
-  // ValueError that lists the kinds and suggests the nearest.
+  // ValueError that lists the kinds and suggests a similar one.
   static const TargetKind& Get(std::string_view name);
   static std::vector<std::string> List();  // sorted
 
@@ -84,19 +84,19 @@ class TargetKind {
   friend class TargetKindBuilder;
   std::string name_;
   int32_t device_type_ = 0;
-  std::string device_name_;  // where the type is the host's to allot
+  std::string device_name_;  // if the host assigns the type
   std::vector<std::string> default_keys_;
   std::vector<TargetOption> options_;
   std::map<std::string, std::any, std::less<>> meta_;
   std::function<void(TargetSpec&)> parser_;
 };
 
-// Collects a kind; Register makes it known. ValueError for a name or option given twice, and for a default that is not of
-// the option's type or that the validator refuses.
+// Builds a kind; Register registers it. ValueError for a name or option given twice, and for a default that has another
+// type than the option or that the validator rejects.
 class TargetKindBuilder {
  public:
   TargetKindBuilder(std::string name, int32_t device_type);
-  // For a backend of its own, whose device type the host allots: the device's name.
+  // For a new backend, whose device type the host assigns: the device's name.
   TargetKindBuilder(std::string name, const char* device_name);
   TargetKindBuilder(const TargetKindBuilder&) = delete;
   TargetKindBuilder& operator=(const TargetKindBuilder&) = delete;
@@ -136,7 +136,7 @@ struct TargetKindRegistration {
 
 #define KP_SDK_CONCAT_(a, b) a##b
 #define KP_SDK_UNIQUE_(prefix, line) KP_SDK_CONCAT_(prefix, line)
-// At namespace scope, followed by the builder's methods. `device`: a KpDeviceType, or the device's name as text.
+// At namespace scope, followed by the builder's methods. `device`: a KpDeviceType, or the device's name as a string.
 #define KP_REGISTER_TARGET_KIND(kind_name, device)                                                                     \
   [[maybe_unused]] static const ::kernpack::sdk::TargetKindRegistration KP_SDK_UNIQUE_(kp_target_kind_, __COUNTER__) = \
       ::kernpack::sdk::TargetKindBuilder(#kind_name, device).set_attr("registered_in", std::string(__FILE__))

@@ -1,4 +1,4 @@
-// Which code runs where: the rule by which modules choose among the variants of a function, for who compiles them.
+// Which code runs on which machine: the rule by which modules choose among the variants of a function, for compilers.
 #ifndef KERNPACK_SDK_TARGET_MATCH_H_
 #define KERNPACK_SDK_TARGET_MATCH_H_
 
@@ -15,17 +15,17 @@ struct TargetMatch {
   explicit operator bool() const { return rank >= 0; }
 };
 
-// May code that was built for `code` run on what `machine` describes, and why. Limits of code (max_num_threads) must not exceed
+// Whether code that was built for `code` runs on the machine that `machine` describes, and why. Limits of code (max_num_threads) must not exceed
 // the machine's, its processor features must be among the machine's, its architecture must be one that the machine runs.
 TargetMatch Matches(const Target& code, const Target& machine);
 bool Supports(const Target& code, const Target& machine);
 
 struct BestMatch {
-  std::optional<size_t> index;  // of the most specific that runs; the first of equals; nothing when none runs
+  std::optional<size_t> index;  // of the most specific variant that runs, the first of equals; nullopt if none runs
   std::vector<TargetMatch> matches;  // of each
   std::vector<std::string> variants;  // of each, as text
 
-  // One line a variant, "* llvm -mcpu=x86-64-v3: this processor is x86-64-v3"; the chosen one has the star.
+  // One line per variant, "* llvm -mcpu=x86-64-v3: this processor is x86-64-v3"; the chosen one has the star.
   std::string Explain() const;
 };
 

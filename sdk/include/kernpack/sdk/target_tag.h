@@ -8,14 +8,14 @@
 
 namespace kernpack::sdk {
 
-// A tag is text until a target asks for it: listing them parses nothing, and one may build on another. Any thread.
+// A tag is only parsed when a target uses it; listing tags parses nothing. A tag may refer to another tag. Any thread.
 class TargetTag {
  public:
   static bool Exists(std::string_view name);
   static std::vector<std::string> List();  // sorted
-  // What the tag stands for, as registered: any form that Target takes. Nothing for an unknown one.
+  // The definition of a tag as registered, in any form that Target accepts. nullopt for an unknown tag.
   static std::optional<std::string> Get(std::string_view name);
-  // ValueError for a name that a kind has, that is known already (unless `replace`), or that could not stand in a command
+  // ValueError for a name that is a kind's, that is registered already (unless `replace`), or that is invalid on a command
   // line.
   static void Add(std::string name, std::string definition, bool replace = false);
   static void Add(std::string name, const AttrMap& config, bool replace = false);

@@ -48,22 +48,22 @@ class AttrValue {
 
   Kind kind() const { return static_cast<Kind>(value_.index()); }
   bool is_none() const { return kind() == Kind::kNone; }
-  // "int", "list", ...: what Python calls it.
+  // The name of the type in Python: "int", "list", ...
   const char* type_name() const;
 
-  // The value when it has exactly that C++ type: bool, an integer type it fits, double, std::string, AttrArray, AttrMap,
+  // The value if it has exactly that C++ type: bool, an integer type that it fits, double, std::string, AttrArray, AttrMap,
   // Target, or std::vector or std::map<std::string, ...> of such.
   template <class T>
   std::optional<T> As() const;
 
-  // Borrowed, of std::string, AttrArray or AttrMap; NULL when it holds another kind.
+  // A borrowed std::string, AttrArray or AttrMap; NULL if it holds another kind.
   template <class T>
   const T* If() const {
     const Shared<T>* value = std::get_if<Shared<T>>(&value_);
     return value ? value->get() : nullptr;
   }
 
-  // Structural; an int equals no float.
+  // Structural equality; an int never equals a float.
   bool operator==(const AttrValue& other) const;
 
  private:

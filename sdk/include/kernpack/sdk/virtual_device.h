@@ -1,4 +1,4 @@
-// What a plan says, at compile time, about where data lives or code runs; each part may still be open.
+// Compile-time constraints on where data is or code runs; each part may be open.
 #ifndef KERNPACK_SDK_VIRTUAL_DEVICE_H_
 #define KERNPACK_SDK_VIRTUAL_DEVICE_H_
 
@@ -9,22 +9,22 @@
 namespace kernpack::sdk {
 
 struct VirtualDeviceFields {
-  std::optional<int32_t> device_type;        // a KpDeviceType, or one that the host allotted
+  std::optional<int32_t> device_type;        // a KpDeviceType, or one that the host assigned
   std::optional<int32_t> virtual_device_id;  // which of several; 0 is an id like any other
   std::optional<Target> target;              // how to compile for it
-  std::optional<std::string> memory_scope;   // which of its memories; "" is the same as nothing
+  std::optional<std::string> memory_scope;   // which of its memories; "" is the same as nullopt
 
   bool operator==(const VirtualDeviceFields&) const = default;
 };
 
-// Four parts, each a value or unconstrained. With a target the device type is the target's: that follows, and is the only
-// thing ever filled in. Immutable, cheap to copy, any thread.
+// Four parts, each a value or unconstrained. With a target, the device type is the target's; no other part is
+// ever filled in. Immutable, cheap to copy, any thread.
 //
-// Virtual ids name devices of a plan, not of the machine: who runs the plan maps them.
+// Virtual ids number the devices of a plan, not of the machine; they are mapped when the plan is run.
 class VirtualDevice {
  public:
   VirtualDevice();  // fully unconstrained
-  // ValueError when the device type is not the target's or not above 0, or the id is below 0.
+  // ValueError if the device type is not the target's or not above 0, or the id is below 0.
   explicit VirtualDevice(VirtualDeviceFields fields);
 
   static VirtualDevice FullyUnconstrained() { return VirtualDevice(); }
@@ -43,21 +43,21 @@ class VirtualDevice {
 
   bool IsFullyUnconstrained() const { return *node_ == VirtualDeviceFields(); }
   bool IsFullyConstrained() const;  // id, target (hence type) and scope
-  // Type and id as a device. ValueError when one is open.
+  // Type and id as a device. ValueError if one is open.
   KpDLDevice ToDevice() const;
 
-  // The least constrained value that agrees with both, part by part: what one side leaves open the other decides. Nothing
-  // when both constrain a part differently; targets are the same when their canonical forms are. Commutative, associative
+  // The least constrained value that agrees with both: a part that is open on one side comes from the other. nullopt
+  // if both constrain a part differently; targets are the same if their canonical forms are. Commutative, associative
   // where defined, idempotent; the unconstrained value is its identity.
   static std::optional<VirtualDevice> Join(const VirtualDevice& a, const VirtualDevice& b);
-  // a, with b's values where a is open; b's target only where it fits the device type that results. Always defined.
+  // a, with b's values for the open parts of a; b's target only if it fits the resulting device type. Always defined.
   static VirtualDevice Default(const VirtualDevice& a, const VirtualDevice& b);
 
-  // "VirtualDevice(device_type='cuda', virtual_device_id=3, memory_scope='global')"; "VirtualDevice()" when all is open.
+  // "VirtualDevice(device_type='cuda', virtual_device_id=3, memory_scope='global')"; "VirtualDevice()" if all parts are open.
   std::string str() const;
   bool operator==(const VirtualDevice& other) const { return node_ == other.node_ || *node_ == *other.node_; }
   size_t Hash() const;
-  // Whether both are one object: what a VirtualDeviceCache makes of equal values.
+  // Whether both are the same object. A VirtualDeviceCache makes equal values one object.
   bool SameAs(const VirtualDevice& other) const { return node_ == other.node_; }
 
  private:
@@ -73,7 +73,7 @@ struct std::hash<kernpack::sdk::VirtualDevice> {
 
 namespace kernpack::sdk {
 
-// Makes equal values one object, such that SameAs answers what == does. Lives with who plans; not for several threads.
+// Makes equal values one object, so that SameAs is the same as ==. Use it in one thread at a time.
 class VirtualDeviceCache {
  public:
   VirtualDevice Unique(const VirtualDevice& value) { return *values_.insert(value).first; }

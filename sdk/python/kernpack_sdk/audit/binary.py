@@ -31,7 +31,7 @@ def findings(image: Image) -> Iterator[Finding]:
     """What is wrong in any shared object, of whatever project."""
     if _stack_is_executable(image):
         yield Finding(
-            "asks for an executable stack; link with -Wl,-z,noexecstack, or mend the assembly file that asks for it"
+            "asks for an executable stack; link with -Wl,-z,noexecstack, or fix the assembly file that asks for it"
         )
     if _writes_to_its_code(image):
         yield Finding("has text relocations, so the loader writes to its code; compile all of it with -fPIC")

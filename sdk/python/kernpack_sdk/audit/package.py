@@ -8,15 +8,11 @@ import email.message
 import email.parser
 import hashlib
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from kernpack_sdk.audit.binary import OPENMP, Finding
-
-# Whose wheels carry an SBOM.
-_OURS = re.compile(r"^kernpack(_kernels|_compiler|_sdk)?$")
 
 
 class Wheel:
@@ -57,7 +53,6 @@ def findings(wheel: Wheel) -> Iterator[Finding]:
     yield from _record(wheel)
     yield from _python(wheel)
     yield from _license(wheel)
-    yield from _sboms(wheel)
     yield from _openmp(wheel)
 
 
@@ -144,49 +139,6 @@ def _license(wheel: Wheel) -> Iterator[Finding]:
             'declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]',
             serious=False,
         )
-
-
-def _sboms(wheel: Wheel) -> Iterator[Finding]:
-    assert wheel.info is not None
-    folder = wheel.info / "sboms"
-    found = sorted(p for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else []
-    if not found and _OURS.match(wheel.name):
-        yield Finding("has no SBOM; `make wheels` puts one into .dist-info/sboms")
-    for file in found:
-        yield from (Finding(f"sboms/{file.name}: {text}") for text in _of_sbom(wheel, file))
-
-
-def _of_sbom(wheel: Wheel, file: Path) -> Iterator[str]:
-    """PEP 770 lets any format stand there; CycloneDX in JSON is read."""
-    if file.suffix != ".json":
-        return
-    try:
-        bom = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        yield f"isn't JSON ({error}); write it again"
-        return
-    if not isinstance(bom, dict) or bom.get("bomFormat") != "CycloneDX":
-        return
-    subject = (bom.get("metadata") or {}).get("component") or {}
-    known = {"name": normalized(str(subject.get("name", ""))), "version": plain(str(subject.get("version", "")))}
-    about_it = known["name"] == normalized(wheel.name)
-    if _OURS.match(wheel.name) and not about_it:
-        yield f"describes {subject.get('name')}, expected {wheel.name}; generate it again"
-    elif about_it and subject.get("version") and known["version"] != plain(wheel.version):
-        yield f"is of {subject['name']} {subject['version']}, the wheel is {wheel.version}; write it again"
-    for component in bom.get("components") or []:
-        place = wheel.tree / str(component.get("name", ""))
-        if component.get("type") != "file" or not place.is_file():
-            continue
-        for each in component.get("hashes") or []:
-            algorithm = str(each.get("alg", "")).replace("SHA-", "sha").lower()
-            if algorithm in hashlib.algorithms_guaranteed and each.get("content") != _hex(place, algorithm):
-                yield f"lists a {each['alg']} of {component['name']} that isn't the file's; generate it again"
-
-
-def _hex(path: Path, algorithm: str) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, algorithm).hexdigest()
 
 
 def _openmp(wheel: Wheel) -> Iterator[Finding]:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
-import os
 import platform
-import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
 import click
 
-from kernpack_sdk import cmake_dir
-from kernpack_sdk.diagnose import lifted
+from kernpack_sdk import cmake_dir, pip_wheel, progress
 from kernpack_sdk.loading import refusal
+from kernpack_sdk.project import BuildError
 
 _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
-_EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
 
 
 @click.command("build")
@@ -56,7 +50,10 @@ def command(
             f"kernpack build: --target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
         )
     with tempfile.TemporaryDirectory() as temporary:
-        wheels = [_build(folder, Path(temporary) / str(i), isolated, target) for i in range(1 + reproducible)]
+        titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
+        wheels = [
+            _build(folder, Path(temporary) / str(i), isolated, target, title, as_json) for i, title in enumerate(titles)
+        ]
         digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
         if len(set(digests)) > 1:
             raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
@@ -76,33 +73,16 @@ def command(
         click.echo("built twice from clean: the same file")
 
 
-def _build(folder: Path, output: Path, isolated: bool, target: str | None) -> Path:
-    """A build from clean, at a path and a time that leave no trace in the result. target: None is this machine."""
-    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-cache-dir", "-w", str(output)]
-    if not isolated:
-        pip.append("--no-build-isolation")
-        if importlib.util.find_spec("pip") is None:
-            raise click.ClickException(
-                "kernpack build: this environment has no pip; python -m ensurepip, then try again"
-            )
-    with tempfile.TemporaryDirectory() as build:
-        pip += ["-C", f"build-dir={build}"]
-        if target is not None:
-            pip += ["-C", f"cmake.define.CMAKE_TOOLCHAIN_FILE={cmake_dir() / 'toolchains' / f'{target}.cmake'}"]
-        pip.append(str(folder.absolute()))
-        root = folder.absolute()
-        maps = f"-ffile-prefix-map={root}=. -ffile-prefix-map={build}=build"
-        environment = {"SOURCE_DATE_EPOCH": _EPOCH} | dict(os.environ)
-        for flags in ("CFLAGS", "CXXFLAGS"):
-            environment[flags] = f"{environment.get(flags, '')} {maps}".strip()
-        done = subprocess.run(
-            pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=False
-        )
-    if done.returncode != 0:
-        plain = re.sub(r"^      ", "", done.stdout, flags=re.MULTILINE)  # pip's indent
-        raise click.ClickException(f"kernpack build: it failed\n{lifted(plain)}")
-    (wheel,) = output.glob("*.whl")
-    return wheel
+def _build(folder: Path, output: Path, isolated: bool, target: str | None, title: str, quiet: bool) -> Path:
+    """A build from clean. target: None is this machine."""
+    defines = {}
+    if target is not None:
+        defines["CMAKE_TOOLCHAIN_FILE"] = str(cmake_dir() / "toolchains" / f"{target}.cmake")
+    try:
+        with progress.shown(title, quiet=quiet) as line:
+            return pip_wheel.build(folder, output, isolated=isolated, defines=defines, line=line)
+    except BuildError as error:
+        raise click.ClickException(f"kernpack build: it failed\n{error}") from None
 
 
 def _difference(a: Path, b: Path) -> str:

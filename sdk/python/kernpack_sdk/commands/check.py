@@ -15,8 +15,8 @@ import click
 )
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
-    """Check wheels (.whl), anybody's, or modules (.so) before publishing them. Nothing of them is loaded or run. Exits with 1
-    where there are problems; a note is true, and may be meant."""
+    """Check wheels (.whl) of any project, or modules (.so), before publishing them. Doesn't load or run them. Exits with 1
+    if there are problems. A note may be intended."""
     from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
 
     found = {}

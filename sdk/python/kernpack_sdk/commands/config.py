@@ -26,7 +26,7 @@ def _facts() -> dict[str, str]:
 @click.option("--cmakedir", "what", flag_value="cmakedir", help="For -Dkernpack_DIR=.")
 @click.option("--json", "as_json", is_flag=True, help="All of them, as JSON.")
 def command(what: str | None, as_json: bool) -> None:
-    """Print where the SDK is and what to compile with."""
+    """Print where the SDK is, and the options to compile with."""
     if (what is None) != as_json:
         raise click.UsageError("expected one of --includes, --cflags, --ldflags, --cmakedir and --json")
     click.echo(json.dumps(_facts(), indent=2) if what is None else _facts()[what])

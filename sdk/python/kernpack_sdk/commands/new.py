@@ -12,14 +12,14 @@ import click
 
 @click.command("new")
 @click.argument("folder", metavar="NAME", type=click.Path(path_type=Path))
-@click.option("--cuda", is_flag=True, help="Beside the C++ kernel one in CUDA.")
-@click.option("--c", "c", is_flag=True, help="The kernel in C99 in place of C++.")
-@click.option("--with-python", "python", is_flag=True, help="A Python package of your own around the kernels.")
+@click.option("--cuda", is_flag=True, help="Add a CUDA kernel beside the C++ one.")
+@click.option("--c", "c", is_flag=True, help="Write the kernel in C99 instead of C++.")
+@click.option("--with-python", "python", is_flag=True, help="Add a Python package of your own around the kernels.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the folder and its files.")
 def command(folder: Path, cuda: bool, c: bool, python: bool, as_json: bool) -> None:
     """Start a project in the new folder NAME: kernel, gradient, tests, benchmark, packaging and CI.
 
-    NAME is what pip will install; a path's last part where it is one.
+    NAME is the name for pip install; of a path, the last part.
     """
     from kernpack_sdk import template
 

@@ -37,13 +37,21 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         "--check", action="append", default=[], metavar="NAME", help="this check only; patterns and repetition allowed"
     )
     made.add_argument("--full", action="store_true", help="more calls, sizes and repetitions")
-    made.add_argument("--seed", type=int, default=0, help="of the first round; a seed always gives the same calls")
+    made.add_argument("--seed", type=int, default=0, help="seed of the first round; a seed always gives the same calls")
     made.add_argument("--rounds", type=int, default=1, metavar="N", help="this many rounds, with seeds from --seed on")
     made.add_argument(
-        "--jobs", "-j", type=int, default=1, metavar="N", help="processes at once; timings of threads are best with one"
+        "--jobs",
+        "-j",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that run at once; timings of threads are best with one",
     )
     made.add_argument(
-        "--inputs", type=Path, metavar="FILE", help="generators of arguments; default: tests/kernpack_inputs.py"
+        "--inputs",
+        type=Path,
+        metavar="FILE",
+        help="file with generators of arguments; default: tests/kernpack_inputs.py",
     )
     made.add_argument(
         "--timeout",
@@ -53,7 +61,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         help="seconds for one check of one function; default 180, with --full 600",
     )
     made.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
-    made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+    made.add_argument("--html", type=Path, metavar="FILE", help="write an HTML report")
     made.add_argument("--json", action="store_true", help="print JSON")
     made.add_argument("--verbose", "-v", action="store_true", help="name every skipped check")
     made.add_argument("--list", action="store_true", help="print the checks, and test nothing")

@@ -41,13 +41,13 @@ class Allowed:
 
 
 def argument(op: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates a generator of one argument, or of the size of one dim: it takes a `Draw` and gives the value."""
+    """Decorates a generator of one argument, or of the size of one dim: it takes a `Draw` and returns the value."""
     return _marked("argument", op, name)
 
 
 def arguments(op: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates a generator of all arguments: it takes a numpy.random.Generator and gives a dict by parameter, or a tuple. For
-    functions without a contract this is the only way."""
+    """Decorates a generator of all arguments: it takes a numpy.random.Generator and returns a dict by parameter, or a tuple. Functions
+    without a contract need one."""
     return _marked("arguments", op, "*")
 
 

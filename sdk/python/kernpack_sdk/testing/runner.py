@@ -205,7 +205,7 @@ class Consequences:
             return "a call ended the process (see calls)"
         for cause, later in _CONSEQUENCES.items():
             if cause != check and check in later and (op, cause) in self._failed:
-                return f"what {cause} found would be found again"
+                return f"it would repeat what {cause} found"
         return ""
 
 

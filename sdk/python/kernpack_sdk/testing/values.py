@@ -15,8 +15,8 @@ from kernpack_sdk.testing import compare
 
 @dataclass(frozen=True)
 class Draw:
-    """What an author's generator is given. shape, dtype: of the tensor to make, None for a number; dims: the sizes of this call by
-    name; values: the arguments that stand before this one."""
+    """The argument of an author's generator. shape, dtype: of the tensor to make, None for a number; dims: the sizes of this call by
+    name; values: the arguments before this one."""
 
     rng: np.random.Generator
     op: str

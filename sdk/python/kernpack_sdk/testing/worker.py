@@ -93,7 +93,7 @@ def _why_not(bench: Bench, check: Check) -> str:
         if not bench.calls:
             return "no call was accepted"
         if bench.damages:
-            return "the kernel writes outside of its tensors: what happens afterwards says nothing (see memory)"
+            return "the kernel writes outside of its tensors: later results mean nothing (see memory)"
     elif check.name != "calls" and not bench.calls:
         return "no call was accepted"
     return ""

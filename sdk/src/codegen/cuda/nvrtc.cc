@@ -114,7 +114,7 @@ Nvrtc Nvrtc::Open() {
 #undef KP_NVRTC_FIND
   find("nvrtcGetErrorString", &functions->nvrtcGetErrorString);
   Nvrtc nvrtc;
-  nvrtc.functions_ = functions.release();  // for ever, as the library is
+  nvrtc.functions_ = functions.release();  // until the process ends, as the library is
   int major = 0, minor = 0, count = 0;
   if (const int result = nvrtc.functions_->nvrtcVersion(&major, &minor)) nvrtc.Fail(result, "nvrtcVersion");
   nvrtc.version_ = std::to_string(major) + "." + std::to_string(minor);

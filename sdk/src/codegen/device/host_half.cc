@@ -4,11 +4,21 @@
 
 #include <algorithm>
 
+#include "ir/target_limits.h"
+
 namespace kernpack::sdk {
 namespace {
 
+// Threads of a block of a parallel loop: two warps, where the target has such. An OpenCL device may as well be a processor, which
+// runs work-groups in parallel: there each iteration is one.
+int64_t BlockWidth(const Target& target) {
+  const auto warp = target.GetAttr<int64_t>("thread_warp_size", 1);
+  const int64_t limit = ir::LimitsOf(target).threads;
+  return warp <= 1 ? 1 : std::min(2 * warp, limit > 0 ? limit : 2 * warp);
+}
+
 ir::DeviceModule ModuleOf(const DeviceKind& kind, const ir::IRModule& module, const Target& target) {
-  return {module, kind.dialect(target)};
+  return {module, kind.dialect(target), BlockWidth(target)};
 }
 
 ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module, const Target& target) {
@@ -21,7 +31,7 @@ ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module
       return std::any_of(g.params.begin(), g.params.end(), [](const ir::Param& p) { return p.buffer != nullptr; });
     };
     if (f->is_private || has_tensor(*f)) continue;
-    KP_THROW(ValueError) << f->name << ": a function of a device needs a tensor, which says on which device it runs";
+    KP_THROW(ValueError) << f->name << ": a function of a device needs a tensor parameter, which determines the device";
   }
   return {kind.name, target.device_type(), module, kind.images(module, target)};
 }

@@ -151,22 +151,34 @@ Block OneThread(const Block& block, Block* out) {
   return body;
 }
 
-// `let first = begin  launch grid(end - first) block(1) { let i = first + block.x ... }`
-void LaunchOf(const StmtNode& loop, Block* out) {
+// `let first = begin  let count = end - first  launch grid(ceildiv(count, width)) block(width) {
+//    if number of this thread < count { let i = first + number ... } }`. Blocks of one thread have no guard.
+void LaunchOf(const StmtNode& loop, int64_t width, Block* out) {
   const Type type = loop.var->type;
-  const Var first = MakeVar(loop.var->name + "_first", type);
+  const Var first = MakeVar(loop.var->name + "_first", type), count = MakeVar(loop.var->name + "_count", kI64);
   out->push_back(Let(first, loop.args[0]));
-  Block body = {Let(loop.var, Expr(first) + Cast(type, BlockIndex(0)))};
+  // An empty range may have ends too far apart for a difference.
+  const Expr difference =
+      Select(loop.args[1] > Expr(first), Cast(kI64, loop.args[1]) - Cast(kI64, first), Expr(int64_t{0}));
+  const Expr number = width == 1 ? BlockIndex(0) : Cast(kI64, BlockIndex(0)) * Expr(width) + Cast(kI64, ThreadIndex(0));
+  Block body = {Let(loop.var, Expr(first) + Cast(type, number))};
   const Block inner = InOrder().MutateBlock(loop.body);
   body.insert(body.end(), inner.begin(), inner.end());
-  // An empty range may have ends too far apart for a difference.
-  const Expr count = Select(loop.args[1] > Expr(first), Cast(kI64, loop.args[1]) - Cast(kI64, first), Expr(int64_t{0}));
   const Block rest = Hoist().Run(body, out);
-  out->push_back(Launch({count, 1, 1}, {1, 1, 1}, 0, rest));
+  if (width == 1) {
+    out->push_back(Launch({difference, 1, 1}, {1, 1, 1}, 0, rest));
+    return;
+  }
+  out->push_back(Let(count, difference));
+  const Expr whole = Expr(count) / Expr(width);
+  const Expr blocks = whole + Select(whole * Expr(width) < Expr(count), Expr(int64_t{1}), Expr(int64_t{0}));
+  out->push_back(Launch({blocks, 1, 1}, {Expr(width), 1, 1}, 0, {If(number < Expr(count), rest)}));
 }
 
 class Splitter {
  public:
+  explicit Splitter(int64_t width) : width_(width) {}
+
   // False: what one launch binds others use.
   bool Split(const Block& block, Block* out) {
     Block pending;
@@ -182,7 +194,7 @@ class Splitter {
       }
       if (!Flush(&pending, contents, out)) return false;
       if (contents.launches && s->kind == StmtKind::kFor && s->for_kind == ForKind::kParallel) {
-        LaunchOf(*s, out);
+        LaunchOf(*s, width_, out);
       } else if (contents.launches && container) {
         StmtNode inner = *s;
         inner.body.clear();
@@ -201,6 +213,7 @@ class Splitter {
   }
 
  private:
+  const int64_t width_;
   std::unordered_set<const void*> gone_;  // bound inside launches of one thread
 
   bool Flush(Block* pending, const Contents& next, Block* out) {
@@ -248,10 +261,10 @@ class LargeLocals : public Mutator {
 
 }  // namespace
 
-PrimFunc WithLaunches(const FuncNode& f) {
+PrimFunc WithLaunches(const FuncNode& f, int64_t width) {
   const Block body = LargeLocals().MutateBlock(f.body);
   Block split;
-  if (!Splitter().Split(body, &split)) split = WholeInOneThread(body);
+  if (!Splitter(width).Split(body, &split)) split = WholeInOneThread(body);
   return WithBody(f, std::move(split));
 }
 

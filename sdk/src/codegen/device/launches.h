@@ -8,11 +8,12 @@ namespace kernpack::sdk::ir {
 
 // `f` is lowered. What stays outside of launches runs on the host: bindings, checks, loops around launches, memory for
 // intermediate values.
-//   - A parallel loop becomes a launch of a block of one thread an iteration.
+//   - A parallel loop becomes a launch of a thread an iteration, in blocks of `width` threads; what the last one has too many do
+//     nothing.
 //   - Other statements that touch memory become launches of one thread. Where what they bind is used by others, that is the whole
 //     function.
 //   - Local memory that is too large for a thread's own, or of a size known only at run time, becomes workspace.
-PrimFunc WithLaunches(const FuncNode& f);
+PrimFunc WithLaunches(const FuncNode& f, int64_t width);
 
 }  // namespace kernpack::sdk::ir
 

@@ -71,12 +71,13 @@ std::string DeviceImage::name() const {
   return text;
 }
 
-DeviceModule::DeviceModule(const IRModule& module, const KernelDialect& dialect) : module_(Lower(module)) {
+DeviceModule::DeviceModule(const IRModule& module, const KernelDialect& dialect, int64_t width)
+    : module_(Lower(module)) {
   Helpers helpers(dialect);
   Names names([&](std::string_view name) { return dialect.IsReserved(name); });
   std::string kernels;
   for (PrimFunc& f : module_.functions) {
-    f = WithLaunches(*f);
+    f = WithLaunches(*f, width);
     kernels += Kernels(*f, dialect, &helpers, &names, &kernels_, module_.checked).Write();
   }
   program_ = dialect.Prelude() + helpers.Text() + (has_asserts() ? dialect.Fail() : "") + kernels;

@@ -23,7 +23,8 @@ struct DeviceImage {
 class DeviceModule {
  public:
   // Runs Lower(). Errors: what it finds; NotImplementedError for what device code cannot do.
-  DeviceModule(const IRModule& module, const KernelDialect& dialect);
+  // `width`: threads of a block of a parallel loop.
+  DeviceModule(const IRModule& module, const KernelDialect& dialect, int64_t width);
 
   // What the host runs: lowered, and all that touches memory is in launches.
   const IRModule& module() const { return module_; }

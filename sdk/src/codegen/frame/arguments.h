@@ -43,8 +43,8 @@ KP_INLINE_C int kp_check_extents(const KpHost* host, const char* function, const
     elements *= t->shape[--d];
   }
   if (d > 0 || elements >> 56) {  // the widest element has 16 bytes
-    return kp_fail(host, "ValueError", "%s: %s: expected sizes from 0 whose product fits 64 bits, got %l", function,
-                   param, t->shape, t->ndim);
+    return kp_fail(host, "ValueError", "%s: %s: expected sizes of at least 0 whose product fits 64 bits, got %l",
+                   function, param, t->shape, t->ndim);
   }
   *out = 1;
   for (; d < t->ndim; ++d) {
@@ -206,7 +206,7 @@ KP_INLINE_C int kp_bytes_of(const KpHost* host, const char* what, uint64_t eleme
   *out = element_bytes;
   for (int32_t d = 0; d < rank; ++d) {
     if (extents[d] < 0) {
-      return kp_fail(host, "ValueError", "%s: expected sizes from 0, got %l", what, extents, rank);
+      return kp_fail(host, "ValueError", "%s: expected sizes of at least 0, got %l", what, extents, rank);
     }
     if (extents[d] && *out > (uint64_t)KP_MOST_ELEMENTS / (uint64_t)extents[d]) {
       return kp_fail(host, "MemoryError", "%s: expected at most 2^48 bytes, got %i for each of %l elements", what,

@@ -202,7 +202,7 @@ void FunctionGenerator::Call(const StmtNode& s) {
       llvm::Value* got = Index(given[i]->shape[d]);
       FailIf(b_.CreateICmpNE(got, expected), [&] {
         const std::string text = callee.name + ": " + callee.params[i].name() + ": dimension " + std::to_string(d) +
-                                 ": not as the other arguments of the call make it";
+                                 ": differs from the other arguments";
         CallFrame("kp_frame_raise", {scope_.self, TextConstant(&module_, "ValueError"), TextConstant(&module_, text)});
       });
     }

@@ -9,7 +9,7 @@
 namespace kernpack::cuda {
 namespace {
 
-constexpr const char* kRetaining = "taking hold of the device's primary context";
+constexpr const char* kRetaining = "retaining the device's primary context";
 
 int Attribute(const Driver& driver, DeviceHandle device, DeviceAttribute attribute) {
   int value = 0;
@@ -26,6 +26,7 @@ Limits ReadLimits(const Driver& driver, DeviceHandle device) {
   }
   limits.max_shared = get(kMaxSharedMemoryPerBlock);
   limits.max_shared_optin = std::max(get(kMaxSharedMemoryPerBlockOptin), limits.max_shared);
+  limits.max_pitch = get(kMaxPitch);
   limits.major = get(kComputeCapabilityMajor);
   limits.minor = get(kComputeCapabilityMinor);
   limits.clusters = get(kClusterLaunch) != 0;

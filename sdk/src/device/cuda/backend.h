@@ -25,6 +25,7 @@ struct Limits {
   int max_grid[3] = {};
   int max_shared = 0;        // bytes a block may have without asking
   int max_shared_optin = 0;  // bytes when asked for; at least max_shared
+  int max_pitch = 0;         // bytes between rows of a two-dimensional copy
   int major = 0;
   int minor = 0;
   bool clusters = false;

@@ -41,7 +41,14 @@ std::string Trimmed(const char* log) {
   return text;
 }
 
-int Load(const Device& device, const void* image, ModuleHandle* out) {
+// The first CUDA whose drivers take PTX of that version: "12.8".
+std::string CudaOfPtx(int version) {
+  constexpr int kMinors[] = {0, 1, 2, 3, 4, 5, 7, 8, 9};  // of CUDA 12, by 8.0 to 8.8
+  if (version >= 80 && version <= 88) return Format("12.%d", kMinors[version - 80]);
+  return version >= 90 ? Format("%d.%d", version / 10 + 4, version % 10) : "11 or older";
+}
+
+int Load(const Device& device, const Image& read, const void* image, ModuleHandle* out) {
   std::array<char, 8192> errors{};
   std::array<char, 2048> info{};
   std::array<JitOption, 4> options{kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes, kJitInfoLogBuffer,
@@ -53,6 +60,12 @@ int Load(const Device& device, const void* image, ModuleHandle* out) {
                                                            options.data(), values.data());
   if (result == kSuccess) return 0;
   std::string doing = "loading code";
+  if (result == kUnsupportedPtxVersion && read.ptx_version != 0) {
+    const int driver = device.driver().version;
+    doing = Format("loading PTX of version %d.%d, which drivers of CUDA %s and newer take; this one's is CUDA %d.%d",
+                   read.ptx_version / 10, read.ptx_version % 10, CudaOfPtx(read.ptx_version).c_str(), driver / 1000,
+                   driver % 1000 / 10);
+  }
   if (const std::string log = Trimmed(errors.data()); !log.empty()) doing += "; its log:\n" + log + "\n";
   return Fail(device, result, "cuModuleLoadDataEx", doing);
 }
@@ -116,9 +129,9 @@ int LoadCode(const Device& device, std::string_view image, std::string_view form
   const std::string terminated = read.kind == Image::Kind::kPtx ? std::string(image) : std::string();
   auto code = std::make_unique<Code>();
   code->device = &device;
-  code->names = std::move(read.kernels);
   const void* data = terminated.empty() ? static_cast<const void*>(image.data()) : terminated.c_str();
-  if (Load(device, data, &code->module) != 0) return -1;
+  if (Load(device, read, data, &code->module) != 0) return -1;
+  code->names = std::move(read.kernels);
   *out = code.release();
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "device/cuda/copy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -82,7 +83,7 @@ struct Plane {
 // More calls than this are slower than packing on the host.
 constexpr int64_t kMostPlanes = 256;
 
-bool PlanPlane(const KpStridedCopy& box, Plane* out) {
+bool PlanPlane(const Device& device, const KpStridedCopy& box, Plane* out) {
   int32_t dims = box.ndim;
   Plane plane{box.element_bytes, 1, 0, 0, 0};
   if (box.from_strides[dims - 1] == box.element_bytes && box.to_strides[dims - 1] == box.element_bytes) {
@@ -98,7 +99,9 @@ bool PlanPlane(const KpStridedCopy& box, Plane* out) {
   }
   plane.outer = dims;
   const auto width = static_cast<int64_t>(plane.width);
+  if (plane.rows == 1) plane.from_pitch = plane.to_pitch = width;
   if (plane.from_pitch < width || plane.to_pitch < width) return false;  // backwards, or rows that overlap
+  if (std::max(plane.from_pitch, plane.to_pitch) > device.limits.max_pitch) return false;
   int64_t planes = 1;
   for (int32_t d = 0; d < dims; ++d) {
     if (box.shape[d] > kMostPlanes) return false;
@@ -154,7 +157,7 @@ int CopyStrided(const Device& device, const KpMemory& from, const KpMemory& to, 
                 int32_t* done) {
   *done = 0;
   Plane plane{};
-  if (AcrossDevices(from, to) || !PlanPlane(box, &plane)) return 0;
+  if (AcrossDevices(from, to) || !PlanPlane(device, box, &plane)) return 0;
   const ActiveContext active(device);
   if (active.failed()) return -1;
   const bool on_host = IsHost(from.device) || IsHost(to.device);

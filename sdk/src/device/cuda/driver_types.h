@@ -75,6 +75,7 @@ enum DeviceAttribute : int {
   kMaxGridDimZ = 7,
   kMaxSharedMemoryPerBlock = 8,
   kWarpSize = 10,
+  kMaxPitch = 11,  // bytes
   kMaxRegistersPerBlock = 12,
   kClockRate = 13,  // kHz
   kMultiprocessorCount = 16,

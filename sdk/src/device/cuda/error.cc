@@ -38,7 +38,7 @@ const char* Advice(Result result) {
     case kDeinitialized:
       return "the process is ending";
     case kContextIsDestroyed:
-      return "somebody reset the device in this process (cudaDeviceReset); nothing made before that works any more";
+      return "the device was reset in this process (cudaDeviceReset); nothing made before that works any more";
     case kStreamCaptureUnsupported:
     case kStreamCaptureInvalidated:
     case kStreamCaptureImplicit:
@@ -53,7 +53,9 @@ const char* Advice(Result result) {
     case kInvalidClusterSize:
       return "no multiprocessor group can hold such clusters; use a smaller cluster or less shared memory";
     case kUnsupportedPtxVersion:
-      return "the PTX was made by a newer toolkit than the driver knows; update the driver or ship a cubin";
+      return "the PTX was made by a newer toolkit than the driver knows; update the driver, build with the NVRTC or "
+             "nvcc of its "
+             "CUDA, or build machine code (-arch=sm_90)";
     default:
       return "";
   }

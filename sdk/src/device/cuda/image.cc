@@ -67,7 +67,7 @@ void CubinKernels(std::string_view elf, std::vector<std::string>* out) {
 
 bool ReadCubin(std::string_view elf, Image* out, std::string* why) {
   if (elf.size() < 64 || Read<uint8_t>(elf, 4) != 2 || Read<uint16_t>(elf, 18) != kElfMachineCuda) {
-    *why = "expected a cubin (64-bit ELF for CUDA), got another kind of ELF file or the beginning of one";
+    *why = "expected a cubin (64-bit ELF for CUDA), got another kind of ELF file or a truncated one";
     return false;
   }
   const uint64_t end = Read<uint64_t>(elf, 40) + uint64_t{Read<uint16_t>(elf, 58)} * Read<uint16_t>(elf, 60);
@@ -113,6 +113,16 @@ bool ReadFatbin(std::string_view image, Image* out, std::string* why) {
   return true;
 }
 
+// ".version 8.3" is 83.
+int PtxVersion(std::string_view text) {
+  constexpr std::string_view kVersion = ".version ";
+  const size_t at = text.find(kVersion);
+  if (at == std::string_view::npos || text.size() < at + kVersion.size() + 3) return 0;
+  const char* digits = text.data() + at + kVersion.size();
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return is_digit(digits[0]) && is_digit(digits[2]) ? (digits[0] - '0') * 10 + (digits[2] - '0') : 0;
+}
+
 bool ReadPtx(std::string_view text, Image* out, std::string* why) {
   constexpr std::string_view kTarget = ".target sm_";
   const size_t target = text.find(kTarget);
@@ -131,6 +141,7 @@ bool ReadPtx(std::string_view text, Image* out, std::string* why) {
   const auto used = static_cast<size_t>(end - name.data());
   if (used < name.size() && (name[used] == 'a' || name[used] == 'f')) arch.suffix = name[used];
   out->archs.push_back(arch);
+  out->ptx_version = PtxVersion(text);
   constexpr std::string_view kEntry = ".entry ";
   for (size_t at = text.find(kEntry); at != std::string_view::npos; at = text.find(kEntry, at + 1)) {
     const std::string_view rest = text.substr(at + kEntry.size());
@@ -159,11 +170,11 @@ bool ReadImage(std::string_view image, std::string_view format, Image* out, std:
     return ReadPtx(image, out, why);
   }
   if (!format.empty() && format != "cubin" && format != "fatbin") {
-    *why = Format("the format '%.*s' is not known here; expected cubin, fatbin or ptx",
+    *why = Format("unknown format '%.*s'; expected cubin, fatbin or ptx",
                   static_cast<int>(std::min<size_t>(format.size(), 40)), format.data());
   } else {
-    *why = Format("expected %.*s, got an image that begins otherwise", static_cast<int>(format.size()), format.data());
-    if (format.empty()) *why = "expected a cubin, a fatbin or PTX, got an image that begins like none of them";
+    *why = Format("expected %.*s, got an image in another format", static_cast<int>(format.size()), format.data());
+    if (format.empty()) *why = "expected a cubin, a fatbin or PTX, got an unrecognised image";
   }
   return false;
 }

@@ -16,6 +16,7 @@ struct Image {
   enum class Kind { kCubin, kFatbin, kPtx };
   Kind kind = Kind::kCubin;
   std::vector<Arch> archs;  // empty: it does not say in a way we know, and the driver decides
+  int ptx_version = 0;  // of PTX: 83 is 8.3; 0: it does not say
   std::vector<std::string> kernels;  // as far as they can be read without unpacking
 };
 

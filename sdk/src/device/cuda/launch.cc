@@ -27,13 +27,14 @@ int Refuse(const Kernel& kernel, const std::string& message) {
 
 std::string Triple(const uint32_t* extents) { return Format("(%u, %u, %u)", extents[0], extents[1], extents[2]); }
 
-// Grid counts threads: blocks of one row that divide it evenly, as large as the kernel allows.
+// Grid counts threads: blocks of one row, as large as the kernel allows. The last one may go beyond the count: blocks that
+// divide a prime count evenly would have one thread each.
 void ChooseBlock(const Kernel& kernel, Shape* shape) {
-  uint32_t width = std::min<uint32_t>(shape->grid[0], static_cast<uint32_t>(std::clamp(kernel.max_threads, 1, 256)));
-  while (shape->grid[0] % width != 0) --width;
+  const auto most = static_cast<uint32_t>(std::clamp(kernel.max_threads, 1, 256));
+  const uint32_t count = shape->grid[0], width = std::min(count, most);
   shape->block[0] = width;
   shape->block[1] = shape->block[2] = 1;
-  shape->grid[0] /= width;
+  shape->grid[0] = count / width + (count % width != 0 ? 1 : 0);
 }
 
 int CheckBlock(const Kernel& kernel, const Shape& shape) {
@@ -105,16 +106,16 @@ int Plan(const Kernel& kernel, const KpLaunch& launch, Shape* out) {
 }
 
 // More than 48 KB of shared memory, and clusters beyond the portable size, are given to kernels that ask.
-int OptIn(Kernel* kernel, const Shape& shape, uint32_t dynamic_shared) {
+int OptIn(Kernel* kernel, const Shape& shape, uint64_t dynamic_shared) {
   const Device& device = *kernel->device;
   const int most = device.limits.max_shared_optin - kernel->static_shared;
-  if (dynamic_shared > static_cast<uint32_t>(std::max(most, 0))) {
-    return Refuse(*kernel,
-                  Format("expected at most %d bytes of dynamic shared memory (%d of the block's %d are the "
-                         "kernel's own), got %u",
-                         std::max(most, 0), kernel->static_shared, device.limits.max_shared_optin, dynamic_shared));
+  if (dynamic_shared > static_cast<uint64_t>(std::max(most, 0))) {
+    return Refuse(*kernel, Format("expected at most %d bytes of dynamic shared memory (%d of the block's %d are the "
+                                  "kernel's own), got %llu",
+                                  std::max(most, 0), kernel->static_shared, device.limits.max_shared_optin,
+                                  static_cast<unsigned long long>(dynamic_shared)));
   }
-  if (dynamic_shared > static_cast<uint32_t>(kernel->dynamic_limit.load(std::memory_order_relaxed))) {
+  if (dynamic_shared > static_cast<uint64_t>(kernel->dynamic_limit.load(std::memory_order_relaxed))) {
     KP_CUDA_TRY(device, cuFuncSetAttribute, (kernel->function, kFuncMaxDynamicSharedSizeBytes, most),
                 "allowing the kernel " + kernel->name + " more shared memory");
     kernel->dynamic_limit.store(most, std::memory_order_relaxed);
@@ -140,26 +141,23 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  int Set(const Kernel& kernel, size_t i, const KpKernelArg& argument) {
+  // `i`: the kernel's parameter, `at` its place among the launch's arguments, for people.
+  int Set(const Kernel& kernel, size_t i, size_t at, const KpKernelArg& argument) {
     size_t bytes = sizeof(DevicePtr);
     if (argument.kind == KP_ARG_MEMORY) {
       values_[i] = reinterpret_cast<uintptr_t>(argument.data) + argument.offset;
       pointers_[i] = &values_[i];
     } else if (argument.kind == KP_ARG_VALUE) {
       if (argument.data == nullptr || argument.size == 0) {
-        return Refuse(kernel, Format("argument %zu: expected the address and size of a value, got none", i));
+        return Refuse(kernel, Format("argument %zu: expected the address and size of a value, got none", at));
       }
       bytes = argument.size;
       pointers_[i] = const_cast<void*>(argument.data);
-    } else if (argument.kind == KP_ARG_LOCAL) {
-      return Refuse(kernel, Format("argument %zu: CUDA kernels take no local memory as an argument; give its size as "
-                                   "dynamic_shared, and declare it `extern __shared__`",
-                                   i));
     } else {
-      return Refuse(kernel, Format("argument %zu: the kind %u is not known to this version", i, argument.kind));
+      return Refuse(kernel, Format("argument %zu: the kind %u is not known to this version", at, argument.kind));
     }
     if (kernel.knows_parameters && bytes != kernel.parameters[i]) {
-      return Refuse(kernel, Format("argument %zu: expected %zu bytes, got %zu", i, kernel.parameters[i], bytes));
+      return Refuse(kernel, Format("argument %zu: expected %zu bytes, got %zu", at, kernel.parameters[i], bytes));
     }
     return 0;
   }
@@ -174,6 +172,15 @@ class Parameters {
   DevicePtr* values_ = few_values_.data();
   void** pointers_ = few_pointers_.data();
 };
+
+// Local memory isn't a parameter in CUDA: it is dynamic shared memory (`extern __shared__`), one argument's behind the other's.
+uint64_t DynamicShared(const KpLaunch& launch) {
+  uint64_t bytes = launch.dynamic_shared;
+  for (int32_t i = 0; i < launch.num_args; ++i) {
+    if (launch.args[i].kind == KP_ARG_LOCAL) bytes = (bytes + 15) / 16 * 16 + launch.args[i].size;
+  }
+  return bytes;
+}
 
 int CheckKernel(const Device& device, const Kernel* kernel) {
   if (kernel == nullptr) return Raise(device.host(), "ValueError", device.name() + ": expected a kernel, got NULL");
@@ -200,26 +207,33 @@ LaunchConfig Configure(const Shape& shape, uint32_t dynamic_shared, Stream strea
 int Launch(const Device& device, Kernel* kernel, const KpLaunch& launch, Stream stream) {
   if (CheckKernel(device, kernel) != 0) return -1;
   if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return 0;  // nothing to do is done
-  const size_t count = launch.num_args > 0 ? static_cast<size_t>(launch.num_args) : 0;
+  const size_t given = launch.num_args > 0 ? static_cast<size_t>(launch.num_args) : 0;
+  const auto count = static_cast<size_t>(std::count_if(
+      launch.args, launch.args + given, [](const KpKernelArg& argument) { return argument.kind != KP_ARG_LOCAL; }));
   if (kernel->knows_parameters && count != kernel->parameters.size()) {
-    return Refuse(*kernel, Format("expected %zu arguments, got %zu", kernel->parameters.size(), count));
+    return Refuse(*kernel, Format("expected %zu arguments, got %zu", kernel->parameters.size(), count) +
+                               (count != given ? "; local memory, which CUDA kernels declare `extern __shared__`, "
+                                                 "isn't counted"
+                                               : ""));
   }
   Parameters parameters(count);
-  for (size_t i = 0; i < count; ++i) {
-    if (parameters.Set(*kernel, i, launch.args[i]) != 0) return -1;
+  for (size_t at = 0, i = 0; at < given; ++at) {
+    if (launch.args[at].kind == KP_ARG_LOCAL) continue;
+    if (parameters.Set(*kernel, i++, at, launch.args[at]) != 0) return -1;
   }
   Shape shape{};
   if (Plan(*kernel, launch, &shape) != 0) return -1;
   const ActiveContext active(device);
-  if (active.failed() || OptIn(kernel, shape, launch.dynamic_shared) != 0) return -1;
+  const uint64_t shared = DynamicShared(launch);
+  if (active.failed() || OptIn(kernel, shape, shared) != 0) return -1;
   LaunchAttribute cluster{};
-  const LaunchConfig config = Configure(shape, launch.dynamic_shared, stream, &cluster);
+  const LaunchConfig config = Configure(shape, static_cast<uint32_t>(shared), stream, &cluster);
   const Result result = device.driver().cuLaunchKernelEx(&config, kernel->function, parameters.data(), nullptr);
   if (result == kSuccess) return 0;
-  return Fail(
-      device, result, "cuLaunchKernelEx",
-      Format("launching the kernel %s with grid %s, block %s and %u bytes of dynamic shared memory",
-             kernel->name.c_str(), Triple(shape.grid).c_str(), Triple(shape.block).c_str(), launch.dynamic_shared));
+  return Fail(device, result, "cuLaunchKernelEx",
+              Format("launching the kernel %s with grid %s, block %s and %u bytes of dynamic shared memory",
+                     kernel->name.c_str(), Triple(shape.grid).c_str(), Triple(shape.block).c_str(),
+                     static_cast<uint32_t>(shared)));
 }
 
 }  // namespace kernpack::cuda

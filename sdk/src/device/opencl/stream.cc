@@ -16,7 +16,7 @@ Stream::~Stream() {
 }
 
 std::shared_ptr<Stream> Stream::Find(const char* function, const Device& device, const void* handle) {
-  // Lives for ever: nothing to count.
+  // Lives until the process ends: nothing to count.
   if (handle == nullptr) return {std::shared_ptr<void>(), device.default_stream.get()};
   return Handles<Stream>::Get().Find(function, device, handle);
 }

@@ -29,7 +29,7 @@ const Device& Open(const char* function, KpDLDevice device) { return Backend::Ge
 
 void SetReason(const std::string& reason, KpAny* out) {
   out->type_index = KP_TYPE_RAW_STR;
-  out->v.v_c_str = reason.c_str();  // the backend's, which lives for ever
+  out->v.v_c_str = reason.c_str();  // the backend's, which lives until the process ends
 }
 
 struct Services {

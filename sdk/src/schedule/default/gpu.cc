@@ -14,7 +14,7 @@ struct Tiles {
   std::string block, row, column;  // the axis of tiles, and those inside one
 };
 
-// The last two axes of the stage, and those before, by tiles; a thread an element.
+// The last two axes of the stage, and those before, by tiles; one thread per element.
 Tiles BindTiles(Schedule* s, const Stage& stage) {
   const size_t rank = stage.spatial.size();
   const std::string& out = stage.name;
@@ -60,7 +60,7 @@ Block Product(const Matmul& m) {
   return LowerNest(m.lifted, s);
 }
 
-// A thread an element.
+// One thread per element.
 Block Elements(const Lifted& lifted, const Processor& machine) {
   Schedule s(lifted.program);
   const std::string& out = lifted.stage().name;

@@ -110,7 +110,7 @@ Schedule TileSchedule(const Matmul& m, const Processor& machine) {
   s.Parallel(stages.left, "panel");
   if (!m.right_is_transposed) s.Vectorize(stages.right, "lane", lanes);
 
-  const auto [row_tile, row] = s.Split(out, m.row, rows, Tail::kMasked);  // a test a row; the sums are of whole tiles
+  const auto [row_tile, row] = s.Split(out, m.row, rows, Tail::kMasked);  // a test per row; the sums are of whole tiles
   const auto [column_block, in_block] = s.Split(out, m.column, block);
   const auto [column_tile, column] = s.Split(out, in_block, columns);
   s.Reorder(out, {column_block, row_tile, column_tile, row, column});

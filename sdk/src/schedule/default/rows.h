@@ -15,7 +15,7 @@ namespace kernpack::sdk::ir {
 using IsIndependent = std::function<bool(const StmtNode& loop, const StmtNode* outer)>;
 
 // A loop over independent rows, each a line of values, stores, simple loops and `reduce`s of order any, as a launch of
-// one block a row. Nothing where it is of another form, or no `reduce` would gain.
+// one block per row. Nothing where it is of another form, or no `reduce` would gain.
 std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_independent, const Processor& machine);
 
 }  // namespace kernpack::sdk::ir

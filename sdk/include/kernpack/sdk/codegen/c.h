@@ -6,12 +6,12 @@
 
 namespace kernpack::sdk::ir {
 
-// The source of a kernpack module with every function that is not private, each with the signature given for it or
-// derived from its parameters. It includes headers of kernpack that are plain C and those of the C library, nothing else, and
-// compiles alone without a warning. Runs Lower().
-// Its vectors have `vector_bytes` at most: compilers do badly with wider ones than the processor has.
-// Errors: what Lower() and SignatureOf() find; ValueError when every function is private; NotImplementedError for a
-// Launch, which the kind c has no device for.
+// The source of a kernpack module with every function that is not private, each with its given signature or one
+// derived from its parameters. It includes headers of kernpack that are plain C and of the C library only, and
+// compiles by itself without warnings. Runs Lower().
+// Its vectors have at most `vector_bytes`: compilers generate slow code for vectors wider than the processor's.
+// Errors of Lower() and SignatureOf(); ValueError if every function is private; NotImplementedError for a
+// Launch, because the kind c has no device.
 std::string GenerateC(const IRModule& module, int vector_bytes = 16);
 
 }  // namespace kernpack::sdk::ir

@@ -7,10 +7,10 @@
 namespace kernpack::sdk::ir {
 
 // "(x: f32[N, D], eps: float) -> (out: f32[N, D])", from the parameters. Dims begin with an upper-case letter in a
-// signature, so a variable `n` becomes `N`. ValueError when a name or an extent cannot be said in one.
+// signature, so a variable `n` becomes `N`. ValueError if a signature cannot express a name or an extent.
 std::string DeriveSignature(const FuncNode& function);
-// The one given for the function, or the derived one. ValueError, with the position in it, when it does not compile, or
-// when it doesn't mark ('!') the parameters that the function writes, and those only.
+// The one given for the function, or the derived one. ValueError, with the position in it, if it does not compile, or
+// if the parameters that it marks with '!' aren't those that the function writes.
 std::string SignatureOf(const FuncNode& function);
 
 }  // namespace kernpack::sdk::ir

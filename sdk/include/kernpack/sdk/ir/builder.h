@@ -15,12 +15,12 @@
 
 namespace kernpack::sdk::ir {
 
-// Statements go to the innermost open block. Errors as in expr.h and stmt.h. One thread.
+// Adds statements to the innermost open block. Errors as in expr.h and stmt.h. Use it in one thread at a time.
 class FunctionBuilder {
  public:
   explicit FunctionBuilder(std::string name);
 
-  // A variable (i64) for extents, as MakeDim; some parameter must have it alone as an extent.
+  // A variable (i64) for extents, as MakeDim; some parameter must have it as an extent by itself.
   Expr Dim(std::string_view name);
   Buffer Input(std::string name, Type element, std::vector<Expr> shape);
   Buffer InOut(std::string name, Type element, std::vector<Expr> shape);
@@ -48,7 +48,7 @@ class FunctionBuilder {
   void Assert(Expr condition, std::string message, std::string kind = "ValueError", std::vector<Expr> values = {});
   void Add(Stmt statement);
 
-  // The function so far. The builder may go on.
+  // The function so far. The builder may be used further.
   PrimFunc Finish() const;
 
  private:

@@ -1,5 +1,5 @@
-// Structural equality and the hash that agrees with it. Names of what is bound inside do not count; names of functions,
-// parameters and persistent memory, and everything else that a caller can see, do. Positions never count.
+// Structural equality, and a matching hash. Names bound inside a function are ignored. Names of functions, parameters and
+// persistent memory, and everything else that a caller can see, are compared. Positions are ignored.
 #ifndef KERNPACK_SDK_IR_EQUAL_H_
 #define KERNPACK_SDK_IR_EQUAL_H_
 
@@ -9,7 +9,7 @@ namespace kernpack::sdk::ir {
 
 bool Equal(const IRModule& a, const IRModule& b);
 bool Equal(const FuncNode& a, const FuncNode& b);
-// Free variables are equal when they are the same variable.
+// Free variables are equal if they are the same variable.
 bool Equal(const Expr& a, const Expr& b);
 
 uint64_t Hash(const IRModule& module);

@@ -12,29 +12,29 @@
 
 namespace kernpack::sdk::ir {
 
-// Where in a text something stands; line 0: it was built, not parsed. Lines and columns count from 1.
+// A position in a text; line 0: the node was built, not parsed. Lines and columns count from 1.
 struct Position {
   uint32_t line = 0;
   uint32_t column = 0;
-  uint32_t access = 0;  // in a checked build: which of LabelAccesses()'s labels says it, from 1; 0: none
+  uint32_t access = 0;  // in a checked build: the number of its label of LabelAccesses(), from 1; 0: none
   bool is_known() const { return line != 0 || access != 0; }
 };
 
 struct ExprNode;
 struct BufferNode;
 
-// A value that is bound once. Identity is the node: two variables of one name are two variables.
+// A value that is bound once. A variable is its node: two nodes with the same name are different variables.
 struct VarNode {
   std::string name;
   Type type;
-  bool leading = false;  // as the first extent of a parameter: all of its leading dimensions, however many, as one
+  bool leading = false;  // as the first extent of a parameter: the product of any number of leading dimensions
 };
 using Var = std::shared_ptr<const VarNode>;
 using Buffer = std::shared_ptr<const BufferNode>;
 
 class Expr {
  public:
-  Expr() = default;  // nothing; what an absent optional operand is
+  Expr() = default;  // empty: an absent optional operand
   explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
   Expr(const Var& var);
   // Constants: i64 (an index), f32, f64, bool. Others: Const().
@@ -69,14 +69,14 @@ struct ExprNode {
   std::variant<std::monostate, uint64_t, Var, Buffer, std::vector<int>, Op, Reduction, std::string> detail;
   Position position;
   uint32_t depth;  // 1 for a leaf
-  uint32_t size;  // nodes when written out as a tree
+  uint32_t size;  // number of nodes as a tree
 
   uint64_t bits() const { return std::get<uint64_t>(detail); }
   const Var& var() const { return std::get<Var>(detail); }
   const Buffer& buffer() const { return std::get<Buffer>(detail); }
 };
 
-// An expression nested deeper, or written out longer, is a ValueError that says to bind a part of it with `let`.
+// A deeper or larger expression is a ValueError, which advises to bind a part of it with `let`.
 inline constexpr uint32_t kMaxDepth = 200;
 inline constexpr uint32_t kMaxSize = 1u << 16;
 
@@ -102,22 +102,22 @@ struct BufferNode {
 Buffer MakeBuffer(std::string name, Type element, std::vector<Expr> shape, Scope scope = Scope::kGlobal,
                   std::string key = {}, bool zeroed = false);
 Var MakeVar(std::string name, Type type);
-// For extents of parameters, an i64: "N", or "N...", how many elements all leading dimensions of a tensor make.
+// A variable (i64) for extents of parameters: "N", or "N...", the product of all leading dimensions of a tensor.
 Var MakeDim(std::string_view name);
 
 Expr Const(Type type, uint64_t bits);  // broadcast when type has lanes; NaNs become the canonical one
 Expr ConstInt(Type type, int64_t value);  // wraps; a float type gets the nearest value
 Expr ConstFloat(Type type, double value);
-// Whether a float type has the value, rounded: finite values stay so, and what is not zero does not become it.
+// Whether a float type can hold the rounded value: a finite value stays finite, and a value other than 0 doesn't become 0.
 bool IsInRange(Type type, double value);
 Expr ThreadIndex(int axis);  // i32; only inside a Launch
 Expr BlockIndex(int axis);
-Expr Cast(Type type, Expr value);  // lanes as the value's, whatever `type` says
-Expr Bitcast(Type type, Expr value);  // same bits a lane
+Expr Cast(Type type, Expr value);  // with the lanes of the value, not of `type`
+Expr Bitcast(Type type, Expr value);  // the same bits per lane
 Expr Binary(Op op, Expr a, Expr b);  // also comparisons; a scalar operand is broadcast to the other's lanes
 Expr Unary(Op op, Expr a);  // also rounding and math
 Expr Select(Expr condition, Expr then, Expr otherwise);  // both sides are evaluated
-// Indices are scalars or vectors of one number of lanes, which the value then has.
+// Indices are scalars or vectors with the same number of lanes, which the value then has.
 Expr Load(Buffer buffer, std::vector<Expr> indices);
 // Lanes whose mask is false are not read and give `otherwise`.
 Expr MaskedLoad(Buffer buffer, std::vector<Expr> indices, Expr mask, Expr otherwise);
@@ -125,16 +125,16 @@ Expr Broadcast(Expr scalar, int lanes);
 Expr Ramp(Expr base, Expr stride, int lanes);  // base + lane * stride
 Expr Shuffle(Expr a, Expr b, std::vector<int> lanes);  // lane i of a, or i - lanes(a) of b
 Expr ReduceLanes(Op op, Expr vector);  // halves are joined until one lane is left: lane i with lane i + n / 2
-// The value, with the float operations that the expression is written with done as they are written, whatever a target's
-// fast-math options promise. Those of what a variable was bound to are not part of it. The value
-// itself where it has none.
+// The value; its float operations are exempt from the target's fast-math options.
+// Operations of the values of variables are not included. Returns the value
+// itself if it has no float operations.
 Expr Strict(Expr value);
 Expr Reduce(Op op, Var var, Expr begin, Expr end, int lanes, Expr body);
 Expr Extern(std::string name, Type type, std::vector<Expr> args);  // a C function of scalars, without effects
 Expr WithArgs(const Expr& e, std::vector<Expr> args);  // the same operation on other operands
-Expr At(Position position, const Expr& e);  // the same expression, elsewhere
+Expr At(Position position, const Expr& e);  // the same expression with another position
 
-// The neutral element of a reduction; ValueError where there is none.
+// The neutral element of a reduction; ValueError if there is none.
 uint64_t IdentityOf(Op op, Type element);
 bool IsConst(const Expr& e);
 bool IsConstInt(const Expr& e, int64_t* out);  // also of a broadcast

@@ -1,4 +1,4 @@
-// What an expression does. One row an operation: enumerator, name in the text form, class.
+// The operations of expressions. One row per operation: enumerator, name in the text form, class.
 #ifndef KERNPACK_SDK_IR_OP_H_
 #define KERNPACK_SDK_IR_OP_H_
 

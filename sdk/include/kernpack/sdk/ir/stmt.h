@@ -41,7 +41,7 @@ struct StmtNode {
   Block body;  // kFor, kIf, kLaunch
   Block otherwise;  // kIf
   ForKind for_kind = ForKind::kSerial;
-  int lanes = 0;  // kVectorized: the step. kParallel: least iterations a thread takes; 0: the generator's choice
+  int lanes = 0;  // kVectorized: the step. kParallel: least iterations per thread; 0: the generator decides
   Tail tail = Tail::kPeeled;
   std::string name;  // kCall: callee. kAssert: kind of error
   std::string text;  // kAssert: message
@@ -55,8 +55,8 @@ Stmt Alloc(Buffer buffer);
 Stmt For(Var var, Expr begin, Expr end, Block body, ForKind kind = ForKind::kSerial, int lanes = 0,
          Tail tail = Tail::kPeeled);
 Stmt If(Expr condition, Block body, Block otherwise = {});
-// error_kind: one that ErrorKind knows. values: integers, which take the places of "{}" in the message, one for each; where
-// there are none, the message is as it stands. They are evaluated whether the condition holds or not.
+// error_kind: one that ErrorKind knows. values: integers, one for each "{}" in the message, which they replace; without
+// values the message isn't changed. Values are evaluated even if the condition holds.
 inline constexpr size_t kMostAssertValues = 4;
 Stmt Assert(Expr condition, std::string message, std::string error_kind = "ValueError", std::vector<Expr> values = {});
 // The kind of that name with static storage (ValueError, TypeError, IndexError, RuntimeError, ...), or null.
@@ -64,7 +64,7 @@ const char* ErrorKind(std::string_view name);
 Stmt Barrier();
 // Runs body once for every thread of every block; extents of 0: nothing runs.
 Stmt Launch(std::vector<Expr> grid, std::vector<Expr> block, Expr dynamic_shared, Block body);
-// Calls a function of the same module; what it stores in its results goes to the buffers given for them.
+// Calls a function of the same module; it writes its results to the buffers given for them.
 Stmt Call(std::string function, std::vector<Expr> scalars, std::vector<Buffer> buffers);
 Stmt Evaluate(Expr value);
 Stmt Return();
@@ -79,12 +79,12 @@ struct Param {
   Role role = Role::kInput;
   Position position;
   const std::string& name() const { return buffer ? buffer->name : var->name; }
-  // Whether its first extent stands for any number of dimensions.
+  // Whether its first extent represents any number of dimensions.
   bool has_any_rank() const;
 };
 
-// A variable that stands alone as an extent of a tensor parameter is bound by it; "N..." by all leading dimensions, which
-// are the same for every tensor that has it. Parameters come first, then results.
+// A variable that is by itself an extent of a tensor parameter is bound by it; "N..." by all leading dimensions, which
+// must be the same for every tensor that has it. Parameters come first, then results.
 struct FuncNode {
   std::string name;
   bool is_private = false;  // not reachable from outside the module
@@ -94,7 +94,7 @@ struct FuncNode {
   std::vector<Param> params;
   Block body;
   Position position;
-  std::string file;  // where its positions count lines; empty: in the text it was read from. No part of what it is
+  std::string file;  // the file of its positions; empty: the text it was read from. Ignored by Equal()
 };
 using PrimFunc = std::shared_ptr<const FuncNode>;
 
@@ -102,14 +102,14 @@ struct IRModule {
   std::string name = "module";
   std::string target;  // empty: the one it is built for
   std::vector<PrimFunc> functions;
-  // What CheckAccesses() made (pass.h): each access that may be out of range has an assert before it and does nothing where
-  // that fails. Such a module was verified before; Verify() leaves out what it cannot see in lowered code, races and ranges.
+  // Set by CheckAccesses() (pass.h): each access that may be out of range has an assert before it and has no effect if
+  // that fails. Such a module was verified before lowering, so Verify() doesn't check races and ranges again.
   bool checked = false;
 
   const FuncNode* Find(std::string_view function) const;
 };
 
-// The variables that tensor parameters bind, in the order of their binding.
+// The variables that tensor parameters bind, in order.
 std::vector<Var> ShapeVars(const FuncNode& function);
 PrimFunc WithBody(const FuncNode& function, Block body);
 

@@ -17,12 +17,12 @@
 
 namespace kernpack::sdk::ir {
 
-// Names are made unique where two variables that live at once share one.
+// Variables with the same name in one scope are renamed.
 std::string Print(const IRModule& module);
 std::string Print(const FuncNode& function);
-std::string Print(const Expr& e);  // of an expression without its function: names as they are
+std::string Print(const Expr& e);  // an expression without its function: names aren't changed
 
-// Something wrong in a text, a ValueError or TypeError: "line 3, column 9: expected ..., got ...".
+// An error in a text, a ValueError or TypeError: "line 3, column 9: expected ..., got ...".
 class TextError : public Error {
  public:
   TextError(const char* kind, Position position, const std::string& message, const std::string& file = "");
@@ -38,8 +38,8 @@ class TextError : public Error {
 // Throws TextError.
 IRModule Parse(std::string_view text);
 
-// A function without statements, of that name; `header`: "(x: f32[N], k: f32) -> (out: f32[N])". TextError, its positions being those
-// in `header`; ValueError when `name` is none for a function.
+// A function without statements, of that name; `header`: "(x: f32[N], k: f32) -> (out: f32[N])". TextError with positions
+// in `header`; ValueError if `name` isn't a valid function name.
 FuncNode ParseHeader(const std::string& name, std::string_view header);
 
 // A constant as the text form writes it.

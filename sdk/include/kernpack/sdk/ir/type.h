@@ -9,8 +9,8 @@
 
 namespace kernpack::sdk::ir {
 
-// bool, i8 ... i64, u8 ... u64, f32 and f64 are computed with. f16, bf16, f8_e4m3fn and f8_e5m2 are storage types:
-// loaded, stored, moved about and cast. Lanes: 1, or a power of two up to kMaxLanes.
+// bool, i8 ... i64, u8 ... u64, f32 and f64 support arithmetic. f16, bf16, f8_e4m3fn and f8_e5m2 are storage types:
+// they can only be loaded, stored, moved and cast. Lanes: 1, or a power of two up to kMaxLanes.
 using Type = DType;
 inline constexpr int kMaxLanes = 64;
 
@@ -22,17 +22,17 @@ constexpr bool IsBool(Type t) { return t.code == KP_DTYPE_BOOL; }
 constexpr bool IsSigned(Type t) { return t.code == KP_DTYPE_INT; }
 constexpr bool IsUnsigned(Type t) { return t.code == KP_DTYPE_UINT; }
 constexpr bool IsInteger(Type t) { return IsSigned(t) || IsUnsigned(t); }
-// f32 or f64: floats that are computed with.
+// f32 or f64: floats that support arithmetic.
 constexpr bool IsFloat(Type t) { return t.code == KP_DTYPE_FLOAT && t.bits >= 32; }
 constexpr bool IsStorage(Type t) { return t.is_floating_point() && !IsFloat(t); }
-// What a loop counts in and a buffer is indexed with.
+// The types of loop variables and indices.
 constexpr bool IsIndex(Type t) { return IsSigned(t) && t.bits >= 32; }
-// Whether the IR has this type at all.
+// Whether the IR has this type.
 bool IsSupported(Type t);
 
 // "f32", "f32x8".
 std::string TypeName(Type t);
-// The type of that name; false when there is none, or the IR does not have it.
+// Sets *out to the type of that name; false if the IR has no such type.
 bool TypeFromName(std::string_view name, Type* out);
 
 }  // namespace kernpack::sdk::ir

@@ -1,4 +1,4 @@
-// Walking and rewriting. Both go through every expression, extents of allocated buffers included.
+// Visiting and rewriting. Both reach every expression, including extents of allocated buffers.
 #ifndef KERNPACK_SDK_IR_VISITOR_H_
 #define KERNPACK_SDK_IR_VISITOR_H_
 
@@ -17,12 +17,12 @@ class Visitor {
   virtual void VisitBlock(const Block& block);
 };
 
-// What is not changed is shared. Override what changes; the base rebuilds around it. Substitutions apply to uses.
+// Unchanged nodes are shared. Override the methods for nodes that change; parents are rebuilt. Substitutions apply to uses.
 class Mutator {
  public:
   virtual ~Mutator() = default;
   virtual Expr MutateExpr(const Expr& e);
-  // Appends what takes the statement's place: nothing, one, or several.
+  // Appends the statements that replace it: none, one, or several.
   virtual void MutateStmt(const Stmt& s, Block* out);
   virtual Block MutateBlock(const Block& block);
 
@@ -38,7 +38,7 @@ class Mutator {
   Stmt Rebuild(const StmtNode& s, std::vector<Expr> args, Block body, Block otherwise);
 };
 
-// Fresh variables and buffers for everything bound inside, and `with` in place of its keys.
+// A copy with new variables and buffers for everything bound inside; variables in `with` are replaced.
 Block CloneBlock(const Block& block, const std::unordered_map<const VarNode*, Expr>& with);
 Expr Substitute(const Expr& e, const std::unordered_map<const VarNode*, Expr>& with);
 

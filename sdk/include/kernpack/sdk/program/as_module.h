@@ -13,11 +13,11 @@
 
 namespace kernpack::sdk::program {
 
-// A module with one function a program, named as it is, with Executable::Signature() for a contract. Calls are queued behind what
-// is on the caller's current streams, and return before a device is done.
+// A module with one function per program, with the program's name and Executable::Signature() as contract. Calls are queued on
+// the caller's current streams and return before a device has finished.
 //
-// The table and the executables live as long as the process, as every module does. ValueError: a name that no module or function
-// can have, two programs of one name, a program that has no signature.
+// The table and the executables live until the process ends, like every module. ValueError: an invalid name of a module or
+// function, two programs of one name, a program without a signature.
 const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<const Executable>> programs);
 
 }  // namespace kernpack::sdk::program

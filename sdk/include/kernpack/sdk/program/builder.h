@@ -12,16 +12,16 @@
 
 namespace kernpack::sdk::program {
 
-// Appends steps to one program. ValueError for an argument that isn't a value of it so far; all else the verifier finds. One
-// thread.
+// Appends steps to one program. ValueError for an argument that isn't a value of the program yet; Verify() finds all other
+// errors. Use it in one thread at a time.
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string name);
 
-  // ValueError once there are steps.
+  // Adds a parameter. ValueError after the first step.
   ValueId Param(std::string name, Type type, VirtualDevice device = {});
   ValueId Const(Constant constant);
-  // The first result; of a function with several: CallAll.
+  // Returns the first result. Use CallAll for a function with several.
   ValueId Call(std::string function, std::vector<ValueId> args, VirtualDevice device = {});
   std::vector<ValueId> CallAll(std::string function, std::vector<ValueId> args, size_t results,
                                VirtualDevice device = {});
@@ -35,15 +35,15 @@ class ProgramBuilder {
   // Any step; adds `results` values to it.
   std::vector<ValueId> Add(Step step, size_t results, VirtualDevice device = {});
 
-  // For a value there is: what the text form calls it, its type and where it lives.
+  // Change an existing value: its name in the text form, its type and its device.
   ProgramBuilder& Name(ValueId value, std::string name);
   ProgramBuilder& Typed(ValueId value, Type type);
   ProgramBuilder& On(ValueId value, VirtualDevice device);
   const Value& operator[](ValueId value) const { return program_.values.at(value); }
 
-  // Appends results; `device`: where the caller wants them.
+  // Appends results. `device`: where the caller expects them.
   ProgramBuilder& Return(const std::vector<ValueId>& values, VirtualDevice device = {});
-  // The program so far. The builder may go on.
+  // The program so far. The builder may be used further.
   Program Finish() const { return program_; }
 
  private:

@@ -8,14 +8,14 @@
 
 namespace kernpack::sdk::program {
 
-// A function of a loaded module, named "module.function". It runs on the devices that its variants are for; a baseline without
-// `on` runs on the CPU. ValueError when a variant's target does not parse.
+// A function of a loaded module, named "module.function". It runs on the devices of its variants; a baseline without
+// `on` runs on the CPU. ValueError if a variant's target does not parse.
 Function FunctionOf(const KpLoadedFunction& function);
-// Every function of the module. ValueError when a name is taken or a contract does not compile.
+// Adds every function of the module. ValueError if a name is taken or a contract does not compile.
 void AddModule(FunctionTable* table, const KpLoadedModule* module);
-// A packed function (a FUNCTION), of C++, Python or a foreign host; the entry keeps it. With a signature it writes to
-// destinations, as a module's function does; without, it gives its result back. `device_types`: as Function::device_types.
-// TypeError when `callee` isn't a function.
+// A packed function (a FUNCTION) of C++, Python or a foreign host; the entry holds a reference. With a signature it writes to
+// destinations, as a module's function does; without one, it returns its result. `device_types`: as Function::device_types.
+// TypeError if `callee` isn't a function.
 Function FunctionOf(std::string name, Any callee, std::string signature = {},
                     std::vector<int32_t> device_types = {KP_DEVICE_CPU});
 

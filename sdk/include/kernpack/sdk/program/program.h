@@ -1,4 +1,4 @@
-// Programs: SSA lists of calls to named functions, and of what holds them together. No closures, no recursion.
+// Programs: lists of calls to named functions, and of steps that connect them, in SSA form. No closures, no recursion.
 //
 //   program main(x: f32[N, D] @opencl:0, w: f32[D]) {
 //     eps = const 1e-06
@@ -7,8 +7,8 @@
 //     return y
 //   }
 //
-// Each value may say where it lives (a VirtualDevice, parts of it open); a call executes where its results live. What is
-// open the planner decides (plan.h). docs/program.md has the text form and the rules.
+// Each value may state its device (a VirtualDevice, parts of it open); a call executes on the device of its results. The planner
+// decides the open parts (plan.h). docs/program.md has the text form and the rules.
 #ifndef KERNPACK_SDK_PROGRAM_PROGRAM_H_
 #define KERNPACK_SDK_PROGRAM_PROGRAM_H_
 
@@ -29,7 +29,7 @@ using ValueId = uint32_t;  // index in Program::values
 struct Value {
   std::string name;  // for people: need not be unique, may be empty
   Type type;
-  VirtualDevice device;  // what is annotated, or planned
+  VirtualDevice device;  // as annotated, or planned
   Position position;
 };
 
@@ -38,13 +38,13 @@ using Constant = std::variant<std::monostate, bool, int64_t, double, std::string
 Type TypeOf(const Constant& constant);
 
 enum class StepKind : uint8_t {
-  kConstant,  // of the host
-  kCall,  // a function of the table; one result a result of its signature
-  kTuple,  // of its arguments; only for `list` parameters and kTupleGet of the same program
+  kConstant,  // a value of the host
+  kCall,  // a function of the table; one result per result of its signature
+  kTuple,  // a tuple of its arguments; only for `list` parameters and kTupleGet of the same program
   kTupleGet,  // element `index` of its argument
-  kIf,  // args[0] is the condition, a bool or a bool[]; the rest goes to both programs, whose results it has
+  kIf,  // args[0] is the condition, a bool or a bool[]; the rest are arguments of both programs; the results are theirs
   kInvoke,  // another program of the module
-  kCopy,  // its argument, to where its result lives: a device_copy
+  kCopy,  // copies its argument to the device of its result (device_copy)
   kShapeOf,  // the extents of its argument; touches no data
 };
 // "call".
@@ -61,7 +61,7 @@ struct Step {
   Position position;
 };
 
-// What a program returns: a value, and where the caller wants it (open: wherever it is).
+// A result of a program: a value, and the device where the caller expects it (open: any).
 struct Result {
   ValueId value;
   VirtualDevice device;
@@ -72,7 +72,7 @@ struct Program {
   std::string name;
   std::vector<Value> values;  // parameters first, then results of the steps in their order
   std::vector<ValueId> params;  // 0, 1, ...
-  std::vector<Step> steps;  // in an order that runs
+  std::vector<Step> steps;  // in execution order
   std::vector<Result> results;
   Position position;
 };
@@ -85,11 +85,11 @@ struct ProgramModule {
   Program* Find(std::string_view name);
 };
 
-// The text form, one line a step. Parse(Print(m)) equals m (text.h).
+// The text form, one line per step. Parse(Print(m)) equals m (text.h).
 std::string Print(const ProgramModule& module);
 std::string Print(const Program& program);
 
-// Same programs, parameters and steps, types and devices. Names of values other than parameters, and positions, do not count.
+// Equal programs have the same parameters, steps, types and devices. Names of other values than parameters, and positions, are ignored.
 bool Equal(const Program& a, const Program& b);
 bool Equal(const ProgramModule& a, const ProgramModule& b);
 

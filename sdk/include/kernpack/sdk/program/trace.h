@@ -1,4 +1,4 @@
-// What happened when in runs of a program, for ui.perfetto.dev and chrome://tracing.
+// A timeline of runs of a program, for ui.perfetto.dev and chrome://tracing.
 //
 //   Trace trace;
 //   executable.Run(inputs, {.trace = &trace});
@@ -24,7 +24,7 @@ struct TraceEvent {
   bool copies;  // whether that stream is one for copies
   double begin;  // microseconds of a clock that is the same for all events of the process
   double end;
-  uint64_t bytes;  // of the tensors it gives
+  uint64_t bytes;  // of the step's result tensors
 };
 
 // Any thread; several runs may share one.
@@ -33,9 +33,9 @@ class Trace {
   void Add(std::vector<TraceEvent> events);
   // In the order in which they began.
   std::vector<TraceEvent> events() const;
-  // Chrome's trace format: a process a device, a thread a stream, a slice a step.
+  // Chrome's trace format: one process per device, one thread per stream, one slice per step.
   std::string Json() const;
-  // OSError when the file cannot be written.
+  // OSError if the file cannot be written.
   void Write(const std::string& path) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace kernpack::sdk::program {
 
-// An extent: a number, a symbol (one symbol is one number in a run of its program), or not known before the run.
+// An extent: a number, a symbol (which has one value per run of its program), or unknown before the run.
 struct Dim {
   int64_t extent = -1;  // below 0: a symbol, or unknown
   std::string symbol;
@@ -30,7 +30,7 @@ struct Dim {
 };
 
 enum class TypeKind : uint8_t {
-  kUnknown,  // until a function's signature says
+  kUnknown,  // until inferred from a function's signature
   kTensor,
   kInt,
   kFloat,
@@ -45,8 +45,8 @@ enum class TypeKind : uint8_t {
 struct Type {
   TypeKind kind = TypeKind::kUnknown;
   DType dtype;  // kTensor
-  std::optional<std::vector<Dim>> dims;  // kTensor: nothing when the rank is not known
-  std::vector<Type> elements;  // kTuple; themselves no tuples
+  std::optional<std::vector<Dim>> dims;  // kTensor: nullopt if the rank is unknown
+  std::vector<Type> elements;  // kTuple; none is a tuple itself
 
   static Type Unknown() { return {}; }
   static Type Tensor(DType dtype, std::optional<std::vector<Dim>> dims = std::nullopt);
@@ -54,14 +54,14 @@ struct Type {
   static Type Of(TypeKind kind) { return {kind, {}, {}, {}}; }
 
   bool is_tensor() const { return kind == TypeKind::kTensor; }
-  // Whether it is a value of the host alone: scalars, shapes and tuples themselves (not the tensors in them).
+  // Whether the value is on the host: scalars, shapes and tuples themselves (not the tensors in them).
   bool is_host() const { return kind != TypeKind::kUnknown && kind != TypeKind::kTensor; }
   // "f32[N, 8]", "f32[...]" of unknown rank, "int", "shape", "tuple[f32[N], int]", "?".
   std::string str() const;
   bool operator==(const Type&) const = default;
 };
 
-// Whether a value of one may stand where the other is expected: what either leaves unknown fits.
+// Whether `value` may be used where `expected` is expected. Unknown parts of either match anything.
 bool Fits(const Type& value, const Type& expected);
 
 }  // namespace kernpack::sdk::program

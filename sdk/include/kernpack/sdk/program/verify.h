@@ -8,14 +8,14 @@
 namespace kernpack::sdk::program {
 
 // ValueError for the first problem found: "line 3, column 5: program main: call kernels.gelu: ...", without the position
-// where the program was built. Checks that each value is defined once, before its uses; that functions and programs that
-// steps name exist and are given what they take; that no program invokes itself, however indirectly; that the two programs
-// of an `if` have the same results; that types agree with the functions' signatures, which is the check of a call
-// (kp_sig_check) as far as the types decide it, with its kinds of errors and its words.
+// if the program was built in code. Checks that each value is defined once, before its uses; that the functions and programs
+// that steps name exist and get valid arguments; that no program invokes itself, directly or indirectly; that the two programs
+// of an `if` have the same results; that types agree with the functions' signatures, with the checks of a call
+// (kp_sig_check) that need no values, and its error messages.
 void Verify(const ProgramModule& module, const FunctionTable& functions);
 
-// The type of each value of each program, as far as it follows from what is declared and from signatures. Of a module that
-// Verify() accepts.
+// The type of each value of each program, as far as declarations and signatures determine it. The module must pass
+// Verify().
 std::vector<std::vector<Type>> InferTypes(const ProgramModule& module, const FunctionTable& functions);
 
 }  // namespace kernpack::sdk::program

@@ -1,4 +1,4 @@
-// Schedules of plain loops, in functions that aren't stage programs. A loop goes by the name of its variable.
+// Schedules of plain loops, in functions that aren't stage programs. A loop is named by its variable.
 #ifndef KERNPACK_SDK_SCHEDULE_LOOPS_H_
 #define KERNPACK_SDK_SCHEDULE_LOOPS_H_
 
@@ -6,10 +6,10 @@
 
 namespace kernpack::sdk::ir {
 
-// Each gives the module with one loop of the function changed; the loop must be serial. NameError for a function or a
-// loop that is not there; ValueError for a name that two loops have, and for what follows.
+// Each returns the module with one loop of the function changed; the loop must be serial. NameError for an unknown function
+// or loop; ValueError for a name that two loops have, and for violations of the rules below.
 
-// i = i_o * factor + i_i, in the same order; the rest in a loop of its own (kPeeled), or each iteration behind a test
+// i = i_o * factor + i_i, in the same order; the remainder in a loop of its own (kPeeled), or each iteration after a test
 // (kMasked).
 IRModule SplitLoop(const IRModule& module, const std::string& function, const std::string& loop, int64_t factor,
                    Tail tail = Tail::kPeeled);

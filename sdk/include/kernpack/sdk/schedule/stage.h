@@ -1,4 +1,4 @@
-// Stage programs: a function written as what it computes, without loops.
+// Stage programs: functions without loops, as formulas for their elements.
 //
 //   StageBuilder p("softmax");
 //   const Expr n = p.Dim("N"), d = p.Dim("D");
@@ -18,7 +18,7 @@
 
 namespace kernpack::sdk::ir {
 
-// How a stage joins the values along its reduction axes.
+// How a stage combines the values along its reduction axes.
 struct Combine {
   Op op;
   int lanes;  // 0: sequential; else the order is "any": this many partial results, joined as a tree
@@ -33,11 +33,11 @@ struct StageAxis {
 // One tensor and how each of its elements is computed.
 struct Stage {
   std::string name;
-  Buffer buffer;  // stands for the elements; where they are kept is decided by the schedule
+  Buffer buffer;  // represents the elements; the schedule decides where they are stored
   std::vector<StageAxis> spatial;  // one for each dimension of the buffer
   std::vector<StageAxis> reduced;  // values are joined in row-major order of these
-  Expr body;  // of the axes' variables, of inputs, and of stages before
-  std::optional<Combine> combine;  // set where there are reduction axes
+  Expr body;  // uses the axes' variables, inputs, and earlier stages
+  std::optional<Combine> combine;  // set if there are reduction axes
   bool is_result = false;
 };
 
@@ -46,14 +46,14 @@ struct StageProgram {
   std::vector<Stage> stages;  // none uses a later one
 };
 
-// Every function here throws TypeError or ValueError for what cannot be, as those of expr.h do. One thread.
+// Functions throw TypeError or ValueError for invalid arguments, as in expr.h. Use it in one thread at a time.
 class StageBuilder {
  public:
   using Axes = std::vector<Expr>;
 
   explicit StageBuilder(std::string name);
 
-  // A variable (i64) for extents, as MakeDim; some input must have it alone as an extent.
+  // A variable (i64) for extents, as MakeDim; some input must have it as an extent by itself.
   Expr Dim(std::string_view name);
   Buffer Input(std::string name, Type element, std::vector<Expr> shape);
   Expr Scalar(std::string name, Type type);
@@ -68,7 +68,7 @@ class StageBuilder {
   // Makes a stage a result of the function, under its name.
   void Result(const Buffer& stage);
 
-  // The program so far. ValueError when nothing is a result, or a variable has no value.
+  // The program so far. ValueError if there is no result, or a variable has no value.
   StageProgram Finish() const;
 
  private:

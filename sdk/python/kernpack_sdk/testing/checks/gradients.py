@@ -48,7 +48,7 @@ def _each_call(bench: Bench, what: str, differ: Any) -> Iterator[Finding]:
         compared += count
         if found:
             yield Finding(
-                f"expected the declared {what} to be the slope of the results, but {found} (declared, from differences)",
+                f"expected the declared {what} to match finite differences of the results, but {found} (declared, from differences)",
                 call.text(),
                 "look at the formula and at what is summed or left out at the sizes of this call"
                 if what == "gradient"
@@ -56,7 +56,7 @@ def _each_call(bench: Bench, what: str, differ: Any) -> Iterator[Finding]:
             )
             return
     if not compared:
-        raise Skipped("no call had a slope that differences of its dtype can show")
+        raise Skipped("no gradient was large enough for finite differences")
 
 
 def _smooth_calls(bench: Bench) -> Iterator[Call]:

@@ -1,0 +1,124 @@
+#include "exec/copies.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exec/fault.h"
+#include "exec/memory_ops.h"
+
+namespace kernpack::emulator {
+namespace {
+
+void SetUnderWay(Block* block, const Copy& copy, uint8_t value) {
+  block->under_way.resize(block->shared.size() / 4 + 1);
+  std::fill_n(block->under_way.begin() + static_cast<int64_t>(copy.to / 4), copy.bytes / 4, value);
+}
+
+[[noreturn]] void NotArrived(const Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane) {
+  for (const Warp& other : warp.block->warps) {
+    for (const Copy& copy : other.copies) {
+      if (access.address[lane] + access.bytes <= copy.to || access.address[lane] >= copy.to + copy.bytes) continue;
+      const Source& source = warp.block->program->sources[copy.statement];
+      Fail(warp, instruction, lane, Fault::Kind::kRace,
+           Text("%s %u bytes of shared memory at 0x%llx while the copy at PTX line %u (%s) by %s may still be writing "
+                "there: that thread has to wait for it first (cp.async.wait_group)",
+                access.kind == AccessKind::kRead ? "reads" : "writes", access.bytes,
+                static_cast<unsigned long long>(access.address[lane]), source.line, source.op.c_str(),
+                ThreadText(other, copy.lane).c_str()));
+    }
+  }
+  Fail(warp, instruction, lane, Fault::Kind::kRace, "touches shared memory to which a copy is under way");
+}
+
+void Arrive(Warp& warp, const Instruction& wait, const Copy& copy) {
+  Block& block = *warp.block;
+  uint8_t bytes[16] = {};
+  if (copy.given != 0) std::memcpy(bytes, copy.from, copy.given);
+  SetUnderWay(&block, copy, 0);
+  uint8_t* const to = block.shared.data() + copy.to;
+  Instruction instruction = wait;
+  instruction.statement = copy.statement;
+  Access access;
+  access.space = Space::kShared;
+  access.kind = AccessKind::kWrite;
+  access.bytes = copy.bytes;
+  access.mask = 1U << copy.lane;
+  access.address[copy.lane] = copy.to;
+  if (RacesChecked(warp, access))
+    CheckRaces(warp, instruction, access, copy.lane, std::memcmp(bytes, to, copy.bytes) == 0);
+  std::memcpy(to, bytes, copy.bytes);
+  Wrote(warp, instruction, access);
+}
+
+}  // namespace
+
+void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access) {
+  const std::vector<uint8_t>& under_way = warp.block->under_way;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const uint64_t first = access.address[lane] / 4, last = (access.address[lane] + access.bytes - 1) / 4;
+    for (uint64_t word = first; word <= last && word < under_way.size(); ++word) {
+      if (under_way[word] != 0) NotArrived(warp, instruction, access, lane);
+    }
+  }
+}
+
+void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
+  Instruction from = i, to = i;
+  from.space = Space::kGlobal;
+  from.op[0] = i.op[1];
+  from.op[7] = 8;
+  from.displacement = static_cast<int64_t>(i.target);
+  to.space = Space::kShared;
+  uint64_t sources[kLanes], targets[kLanes];
+  Addresses(warp, from, sources);
+  Addresses(warp, to, targets);
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
+    Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane], nullptr};
+    if (i.op[2] != kNoOperand)
+      copy.given = std::min<uint32_t>(copy.given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
+    uint32_t one = 1U << lane;
+    Access read;
+    read.kind = AccessKind::kRead;
+    read.bytes = copy.given;
+    if (copy.given != 0) {
+      Locate(warp, from, sources, &one, &read);
+      copy.from = read.host[lane];
+    }
+    // Lanes that copy the same to the same place do what one does.
+    const bool repeated = std::any_of(warp.copies.begin(), warp.copies.end(), [&](const Copy& other) {
+      return other.to == copy.to && other.from == copy.from && other.given == copy.given &&
+             other.statement == copy.statement && other.serial == warp.instructions;
+    });
+    if (repeated) continue;
+    copy.serial = warp.instructions;
+    one = 1U << lane;
+    Access write;
+    write.kind = AccessKind::kWrite;
+    write.bytes = i.bytes;
+    Locate(warp, to, targets, &one, &write);
+    if (RacesChecked(warp, write)) CheckRaces(warp, i, write, lane, false);
+    warp.copies.push_back(copy);
+    ++warp.block->copies_under_way;
+    SetUnderWay(warp.block, copy, 1);
+  }
+}
+
+void RunCommitCopies(Warp& warp, const Instruction& /*instruction*/, uint32_t mask) {
+  for (uint32_t l = 0; l < kLanes; ++l) warp.copy_groups[l] += mask >> l & 1;
+}
+
+void RunWaitForCopies(Warp& warp, const Instruction& i, uint32_t mask) {
+  const auto stays = [&](const Copy& copy) {
+    if ((mask >> copy.lane & 1) == 0) return true;
+    return i.displacement >= 0 && copy.group + i.displacement >= warp.copy_groups[copy.lane];
+  };
+  const auto end = std::stable_partition(warp.copies.begin(), warp.copies.end(), stays);
+  for (auto copy = end; copy != warp.copies.end(); ++copy) Arrive(warp, i, *copy);
+  warp.block->copies_under_way -= static_cast<uint32_t>(warp.copies.end() - end);
+  warp.copies.erase(end, warp.copies.end());
+}
+
+}  // namespace kernpack::emulator

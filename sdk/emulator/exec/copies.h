@@ -1,0 +1,14 @@
+// cp.async. A copy arrives as late as it may: when its thread waits for it. Until then nobody may touch where it goes.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_COPIES_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_COPIES_H_
+
+#include "exec/access.h"
+
+namespace kernpack::emulator {
+
+// Throws Fault when a lane touches shared memory to which a copy is under way.
+void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access);
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_COPIES_H_

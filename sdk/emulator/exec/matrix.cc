@@ -1,0 +1,300 @@
+#include "exec/matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "exec/access.h"
+#include "exec/fault.h"
+#include "exec/taint.h"
+
+#define KP_ISA Plain
+#include "ops/small_float.h"
+
+namespace kernpack::emulator {
+namespace {
+
+using Plain::Brain;
+using Plain::Half;
+
+constexpr uint32_t kColumns = 8, kMostRows = 16, kMostDepth = 32;
+
+void NeedAllLanes(const Warp& warp, const Instruction& i, uint32_t mask) {
+  if (mask == ~0U) return;
+  Fail(warp, i, static_cast<uint32_t>(__builtin_ctz(mask)), Fault::Kind::kDivergentBarrier,
+       Text("needs all 32 lanes of the warp, and only 0x%08x run it", mask));
+}
+
+uint32_t* Words(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
+double* Doubles(Warp& warp, uint32_t slot) { return reinterpret_cast<double*>(warp.registers + slot); }
+
+double ElementOf(Element element, uint32_t word, uint32_t index) {
+  switch (element) {
+    case Element::kHalf:
+      return Half::Read(static_cast<uint16_t>(word >> (16 * index)));
+    case Element::kBrain:
+      return Brain::Read(static_cast<uint16_t>(word >> (16 * index)));
+    case Element::kTf32:  // the lower bits aren't looked at
+      return static_cast<double>(__builtin_bit_cast(float, word & 0xffffe000U));
+    case Element::kFloat:
+      return static_cast<double>(__builtin_bit_cast(float, word));
+    case Element::kInteger:
+      return static_cast<double>(static_cast<int32_t>(word));
+    case Element::kSigned8:
+      return static_cast<double>(static_cast<int8_t>(word >> (8 * index)));
+    case Element::kUnsigned8:
+      return static_cast<double>(static_cast<uint8_t>(word >> (8 * index)));
+    case Element::kDouble:
+      break;  // in registers of their own
+  }
+  return 0;
+}
+
+// Where an element of a lane's registers is: of A (rows and depth), B (depth and columns), C and D (rows and columns).
+struct Place {
+  uint32_t row, column;
+};
+Place InA(uint32_t rows, uint32_t lane, uint32_t reg, uint32_t index, uint32_t each) {
+  const uint32_t below = rows == 16 ? reg & 1 : 0, group = rows == 16 ? reg >> 1 : reg;
+  return {lane / 4 + 8 * below, group * 4 * each + lane % 4 * each + index};
+}
+Place InB(uint32_t lane, uint32_t reg, uint32_t index, uint32_t each) {
+  return {reg * 4 * each + lane % 4 * each + index, lane / 4};
+}
+Place InC(uint32_t lane, uint32_t number) { return {lane / 4 + number / 2 * 8, lane % 4 * 2 + number % 2}; }
+
+struct Operands {
+  uint32_t rows, depth;
+  Element a, b, d;
+  const uint32_t* registers[4];  // of D, A, B, C
+  uint32_t counts[3];            // of D and C, A, B
+};
+
+Operands OperandsOf(const Warp& warp, const Instruction& i) {
+  const uint32_t* extra = warp.block->program->extra.data() + i.extra;
+  Operands out{};
+  out.rows = extra[0];
+  out.depth = extra[1];
+  out.a = static_cast<Element>(extra[2]);
+  out.b = static_cast<Element>(extra[3]);
+  out.d = static_cast<Element>(extra[4]);
+  out.counts[0] = out.rows * kColumns / kLanes / (out.d == Element::kHalf ? 2 : 1);
+  out.counts[1] = out.rows * out.depth / kLanes / PerRegister(out.a);
+  out.counts[2] = out.depth * kColumns / kLanes / PerRegister(out.b);
+  out.registers[0] = extra + 5;
+  out.registers[1] = out.registers[0] + out.counts[0];
+  out.registers[2] = out.registers[1] + out.counts[1];
+  out.registers[3] = out.registers[2] + out.counts[2];
+  return out;
+}
+
+struct Matrices {
+  double a[kMostRows][kMostDepth];
+  double b[kMostDepth][kColumns];
+  double c[kMostRows][kColumns];
+};
+
+void Gather(Warp& warp, const Operands& of, Matrices* out) {
+  const auto value = [&](Element element, uint32_t slot, uint32_t lane, uint32_t index) {
+    return element == Element::kDouble ? Doubles(warp, slot)[lane] : ElementOf(element, Words(warp, slot)[lane], index);
+  };
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    for (uint32_t r = 0; r < of.counts[1]; ++r) {
+      for (uint32_t e = 0; e < PerRegister(of.a); ++e) {
+        const Place at = InA(of.rows, l, r, e, PerRegister(of.a));
+        out->a[at.row][at.column] = value(of.a, of.registers[1][r], l, e);
+      }
+    }
+    for (uint32_t r = 0; r < of.counts[2]; ++r) {
+      for (uint32_t e = 0; e < PerRegister(of.b); ++e) {
+        const Place at = InB(l, r, e, PerRegister(of.b));
+        out->b[at.row][at.column] = value(of.b, of.registers[2][r], l, e);
+      }
+    }
+    const uint32_t each = PerRegister(of.d);
+    for (uint32_t n = 0; n < of.counts[0] * each; ++n) {
+      const Place at = InC(l, n);
+      out->c[at.row][at.column] = value(of.d, of.registers[3][n / each], l, n % each);
+    }
+  }
+}
+
+// Adds the products to `sums`. The hardware's order isn't documented, nor how it rounds between; each of these is one it may have.
+void AddWide(const Operands& of, const Matrices& m, double (*sums)[kColumns]) {
+  for (uint32_t r = 0; r < of.rows; ++r) {
+    for (uint32_t k = 0; k < of.depth; ++k) {
+      for (uint32_t c = 0; c < kColumns; ++c) {
+        sums[r][c] =
+            of.d == Element::kDouble ? std::fma(m.a[r][k], m.b[k][c], sums[r][c]) : sums[r][c] + m.a[r][k] * m.b[k][c];
+      }
+    }
+  }
+}
+void AddInFloat(const Operands& of, const Matrices& m, bool groups_from_the_back, double (*sums)[kColumns]) {
+  for (uint32_t r = 0; r < of.rows; ++r) {
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      auto sum = static_cast<float>(sums[r][c]);
+      for (uint32_t k = 0; k < of.depth; ++k) {
+        const uint32_t at = groups_from_the_back ? (of.depth - 4 - k / 4 * 4) + k % 4 : k;
+        sum += static_cast<float>(m.a[r][at] * m.b[at][c]);
+      }
+      sums[r][c] = static_cast<double>(sum);
+    }
+  }
+}
+
+uint32_t FloatBits(double value) {
+  return std::isnan(value) ? 0x7fffffffU : __builtin_bit_cast(uint32_t, static_cast<float>(value));
+}
+uint32_t IntegerBits(double value, bool clamp) {
+  if (clamp) return static_cast<uint32_t>(static_cast<int32_t>(std::clamp(value, -0x1p31, 0x1p31 - 1)));
+  return static_cast<uint32_t>(static_cast<int64_t>(value));
+}
+
+void Scatter(Warp& warp, const Instruction& i, const Operands& of, const double (*sums)[kColumns]) {
+  const uint32_t each = PerRegister(of.d);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    for (uint32_t n = 0; n < of.counts[0] * each; ++n) {
+      const Place at = InC(l, n);
+      const double sum = sums[at.row][at.column];
+      const uint32_t slot = of.registers[0][n / each];
+      if (slot == kNoOperand) continue;
+      if (of.d == Element::kDouble) {
+        Doubles(warp, slot)[l] = sum;
+      } else if (of.d == Element::kHalf) {
+        uint32_t& word = Words(warp, slot)[l];
+        const uint32_t shift = n % 2 * 16;
+        word = (word & ~(0xffffU << shift)) | uint32_t{Half::Write(sum)} << shift;
+      } else {
+        Words(warp, slot)[l] = of.d == Element::kFloat ? FloatBits(sum) : IntegerBits(sum, (i.flags & kSat) != 0);
+      }
+    }
+  }
+}
+
+// What is computed from words that nothing has written: a row of D from a row of A, a column from a column of B.
+void CarryTaint(Warp& warp, const Operands& of) {
+  if (warp.taint.empty()) return;
+  uint32_t rows = 0, columns = 0, elements[kMostRows] = {};
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    for (uint32_t r = 0; r < of.counts[1]; ++r)
+      rows |= (Tainted(warp, of.registers[1][r]) >> l & 1) << InA(of.rows, l, r, 0, 1).row;
+    for (uint32_t r = 0; r < of.counts[2]; ++r)
+      columns |= (Tainted(warp, of.registers[2][r]) >> l & 1) << InB(l, r, 0, 1).column;
+    for (uint32_t n = 0; n < of.counts[0] * PerRegister(of.d); ++n) {
+      const Place at = InC(l, n);
+      elements[at.row] |= (Tainted(warp, of.registers[3][n / PerRegister(of.d)]) >> l & 1) << at.column;
+    }
+  }
+  for (uint32_t r = 0; r < of.counts[0]; ++r) {
+    uint32_t lanes = 0;
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      for (uint32_t e = 0; e < PerRegister(of.d); ++e) {
+        const Place at = InC(l, r * PerRegister(of.d) + e);
+        lanes |= ((rows >> at.row | columns >> at.column | elements[at.row] >> at.column) & 1) << l;
+      }
+    }
+    SetTaint(warp, of.registers[0][r], ~0U, lanes);
+  }
+}
+
+}  // namespace
+
+void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
+  NeedAllLanes(warp, i, mask);
+  const Operands of = OperandsOf(warp, i);
+  Matrices m;
+  Gather(warp, of, &m);
+  double sums[kMostRows][kColumns];
+  std::memcpy(sums, m.c, sizeof sums);
+  const uint32_t order = warp.block->launch->mma_order;
+  if (order == 0 || of.d == Element::kDouble || of.d == Element::kInteger) {
+    AddWide(of, m, sums);
+  } else {
+    AddInFloat(of, m, order == 2, sums);
+  }
+  CarryTaint(warp, of);
+  Scatter(warp, i, of, sums);
+}
+
+namespace {
+
+// The memory of the rows: 8 * count lanes give their addresses.
+Access Rows(Warp& warp, const Instruction& i, uint32_t mask, AccessKind kind) {
+  NeedAllLanes(warp, i, mask);
+  uint64_t addresses[kLanes];
+  Addresses(warp, i, addresses);
+  uint32_t remaining = i.count == 4 ? ~0U : (1U << (8 * i.count)) - 1;
+  const uint32_t all = remaining;
+  Access access;
+  access.kind = kind;
+  access.bytes = 16;
+  Locate(warp, i, addresses, &remaining, &access);
+  if (access.space != Space::kShared || access.mask != all) {
+    const uint32_t lane = access.space != Space::kShared ? 0 : static_cast<uint32_t>(__builtin_ctz(remaining));
+    Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has an address that isn't of shared memory");
+  }
+  return access;
+}
+
+// The bytes of a row that the half `index` of a lane's register is, and in which row.
+uint32_t RowOf(const Instruction& i, uint32_t matrix, uint32_t lane, uint32_t index) {
+  return matrix * 8 + (i.variant == 1 ? lane % 4 * 2 + index : lane / 4);
+}
+uint32_t ByteOf(const Instruction& i, uint32_t lane, uint32_t index) {
+  return 2 * (i.variant == 1 ? lane / 4 : lane % 4 * 2 + index);
+}
+
+}  // namespace
+
+void RunLoadMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
+  const Access access = Rows(warp, i, mask, AccessKind::kRead);
+  if (RacesChecked(warp, access)) {
+    for (uint32_t l = 0; l < 8U * i.count; ++l) CheckRaces(warp, i, access, l, false);
+  }
+  const uint32_t* slots = warp.block->program->extra.data() + i.extra;
+  const uint8_t* written = warp.block->shared_written.data();
+  for (uint32_t matrix = 0; matrix < i.count; ++matrix) {
+    if (slots[matrix] == kNoOperand) continue;
+    uint32_t out[kLanes] = {}, unwritten = 0;
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      for (uint32_t half = 0; half < 2; ++half) {
+        const uint32_t row = RowOf(i, matrix, l, half), byte = ByteOf(i, l, half);
+        uint16_t bits = 0;
+        std::memcpy(&bits, access.host[row] + byte, 2);
+        out[l] |= uint32_t{bits} << (16 * half);
+        const bool known = (access.unwritten >> row & 1) == 0 || AllWritten(written, access.address[row] + byte, 2);
+        unwritten |= uint32_t(!known) << l;
+      }
+    }
+    SetTaint(warp, slots[matrix], ~0U, unwritten);
+    std::copy(out, out + kLanes, Words(warp, slots[matrix]));
+  }
+}
+
+void RunStoreMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
+  Access access = Rows(warp, i, mask, AccessKind::kWrite);
+  const uint32_t* slots = warp.block->program->extra.data() + i.extra;
+  uint8_t rows[kLanes][16];
+  uint32_t tainted = 0;
+  for (uint32_t matrix = 0; matrix < i.count; ++matrix) {
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      for (uint32_t half = 0; half < 2; ++half) {
+        const auto bits = static_cast<uint16_t>(Words(warp, slots[matrix])[l] >> (16 * half));
+        const uint32_t row = RowOf(i, matrix, l, half);
+        std::memcpy(rows[row] + ByteOf(i, l, half), &bits, 2);
+        tainted |= (Tainted(warp, slots[matrix]) >> l & 1) << row;
+      }
+    }
+  }
+  const bool races = RacesChecked(warp, access);
+  for (uint32_t l = 0; l < 8U * i.count; ++l) {
+    if (races) CheckRaces(warp, i, access, l, std::memcmp(rows[l], access.host[l], 16) == 0);
+    std::memcpy(access.host[l], rows[l], 16);
+  }
+  if (tainted != 0) access.contiguous = false;  // as good as not written
+  access.mask &= ~tainted;
+  Wrote(warp, i, access);
+}
+
+}  // namespace kernpack::emulator

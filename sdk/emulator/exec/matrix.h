@@ -1,0 +1,27 @@
+// What the 32 lanes of a warp hold together as matrices: mma, ldmatrix, stmatrix. All need every lane of the warp.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_
+
+#include "program/program.h"
+
+namespace kernpack::emulator {
+
+enum class Element : uint8_t { kHalf, kBrain, kTf32, kDouble, kSigned8, kUnsigned8, kFloat, kInteger };
+
+// Elements of it in a register.
+constexpr uint32_t PerRegister(Element element) {
+  if (element == Element::kHalf || element == Element::kBrain) return 2;
+  return element == Element::kSigned8 || element == Element::kUnsigned8 ? 4 : 1;
+}
+
+// D = A * B + C, all with 8 columns of B. Program::extra: the rows of A, its columns, and what A, B and D are of; then the
+// registers of D, A, B and C. kSat: integers don't wrap.
+void RunMultiply(Warp& warp, const Instruction& instruction, uint32_t mask);
+// Up to four matrices of 8 rows of 16 bytes, whose addresses lanes 0 to 7, 8 to 15 and so on give. `count` of them, each a register
+// of Program::extra; variant 1: transposed. Operand 0 is the address' register.
+void RunLoadMatrix(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunStoreMatrix(Warp& warp, const Instruction& instruction, uint32_t mask);
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_

@@ -1,0 +1,81 @@
+"""pip builds the wheel of a project: from clean, at a path and a time that leave no trace in the result."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kernpack_sdk import cmake_dir
+from kernpack_sdk.diagnose import lifted
+from kernpack_sdk.project import BuildError
+
+_EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
+_INDENT = re.compile(r"^  ", re.MULTILINE)  # of what pip's children print, under `pip -v`
+_ENDS = "\nerror: subprocess-exited-with-error"
+_BEGINS = "Running command Building wheel for "
+
+
+def build(
+    folder: Path, output: Path, *, isolated: bool, defines: Mapping[str, str], line: Callable[[str], None]
+) -> Path:
+    """The wheel, in `output`. `line` gets each line that the build prints, as it does. Raises BuildError."""
+    pip = [sys.executable, "-m", "pip", "wheel", "-v", "--no-deps", "--no-cache-dir", "-w", str(output)]
+    if not isolated:
+        pip.append("--no-build-isolation")
+        if importlib.util.find_spec("pip") is None:
+            raise BuildError("this environment has no pip; python -m ensurepip, then try again")
+    with tempfile.TemporaryDirectory() as scratch:
+        pip += ["-C", f"build-dir={scratch}"]
+        pip += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
+        code, said = _run([*pip, str(folder.absolute())], _environment(folder, scratch, isolated), line)
+    if code != 0:
+        raise BuildError(_failure(said))
+    (wheel,) = output.glob("*.whl")
+    return wheel
+
+
+def _environment(folder: Path, scratch: str, isolated: bool) -> dict[str, str]:
+    # A shell takes the flags apart: a path may hold spaces.
+    maps = [f"-ffile-prefix-map={folder.absolute()}=.", f"-ffile-prefix-map={scratch}=build"]
+    environment = {"SOURCE_DATE_EPOCH": _EPOCH, "PYTHONUNBUFFERED": "1"} | dict(os.environ)
+    for flags in ("CFLAGS", "CXXFLAGS"):
+        environment[flags] = f"{environment.get(flags, '')} {shlex.join(maps)}".strip()
+    if not isolated:
+        environment.setdefault("kernpack_DIR", str(cmake_dir()))  # this SDK, also where it isn't installed
+    return environment
+
+
+def _run(command: list[str], environment: dict[str, str], line: Callable[[str], None]) -> tuple[int, str]:
+    said = []
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env=environment,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for each in process.stdout:
+                said.append(each)
+                line(each.strip())
+        except BaseException:
+            process.terminate()
+            raise
+    return process.returncode, "".join(said)
+
+
+def _failure(said: str) -> str:
+    """From where the project's own build begins to where pip speaks of itself again."""
+    own, found, rest = _INDENT.sub("", said).rpartition(_ENDS)
+    text = own if found else rest
+    return lifted(text.partition(_BEGINS)[2] or text)

@@ -1,0 +1,1 @@
+"""Each module measures one subject: measure(k, threads) gives its rows."""

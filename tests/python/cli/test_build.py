@@ -1,0 +1,89 @@
+"""`kernpack build`: from a folder whose path has spaces and other letters, within a size, with what it does on the terminal."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from kernpack_sdk import budget, progress
+
+
+@pytest.fixture(scope="module")
+def project(command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("build") / "my projects ü"
+    folder.mkdir()
+    made = command("new", "roomy", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    return folder / "roomy"
+
+
+def test_a_path_with_spaces_and_other_letters(command, project: Path) -> None:
+    done = command("build", "--json", cwd=project)
+    assert (done.returncode, done.stderr) == (0, "")
+    wheel = project / json.loads(done.stdout)["wheel"]
+    with zipfile.ZipFile(wheel) as archive:
+        module = archive.read("roomy/roomy.so")
+    assert str(project).encode() not in module
+    assert command("check", wheel, cwd=project).returncode == 0
+
+
+def test_a_wheel_larger_than_the_project_allows(command, project: Path) -> None:
+    about = project / "pyproject.toml"
+    text = about.read_text()
+    about.write_text(text + '\n[tool.kernpack]\nmax-wheel-size = "2KB"\n')
+    try:
+        done = command("build", "-o", "small", cwd=project)
+    finally:
+        about.write_text(text)
+    assert done.returncode == 1
+    first, largest, *_ = done.stderr.partition("kernpack: ")[2].splitlines()
+    assert first.startswith("roomy-0.1.0-py3-none-manylinux_2_28_")
+    assert "more than max-wheel-size of pyproject.toml, 2 KB. Leave something out" in first
+    assert largest.endswith("  roomy/roomy.so")
+    assert not (project / "small").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"), [("20MB", 20_000_000), ("1.5 GiB", 3 << 29), ("700", 700), (700, 700), ("3kb", 3000)]
+)
+def test_sizes(given: object, limit: int) -> None:
+    assert budget.of_project({"tool": {"kernpack": {"max-wheel-size": given}}}) == limit
+
+
+@pytest.mark.parametrize("given", ["big", "20 TB", "-1", True, "2iB"])
+def test_what_is_no_size(given: object) -> None:
+    with pytest.raises(ValueError, match='max-wheel-size: expected a size such as "20MB" or "512 KiB", got'):
+        budget.of_project({"tool": {"kernpack": {"max-wheel-size": given}}})
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [
+        ("*** Configuring CMake...", ("configuring", None, None)),
+        ("[7/8] Building CXX object CMakeFiles/a.dir/src/a.cc.o", ("compiling src/a.cc", 7, 8)),
+        ("[2/3] Building CUDA object CMakeFiles/a.dir/src/a.cu.o", ("compiling src/a.cu (nvcc)", 2, 3)),
+        ("[ 33%] Building CXX object CMakeFiles/a.dir/src/a.cc.o", ("compiling src/a.cc", 33, 100)),
+        ("[8/8] Linking CXX shared module a.so", ("Linking CXX shared module a.so", 8, 8)),
+        ("-- Detecting CXX compile features", None),
+    ],
+)
+def test_what_a_line_says_of_the_progress(line: str, step: object) -> None:
+    assert progress.step(line) == step
+
+
+@pytest.mark.parametrize(("terminal", "quiet"), [(True, False), (True, True), (False, False)])
+def test_progress_is_for_terminals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, quiet: bool
+) -> None:
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    else:
+        monkeypatch.delenv("FORCE_COLOR", raising=False)
+    with progress.shown("building a", quiet=quiet) as line:
+        line("[1/2] Building CXX object CMakeFiles/a.dir/src/a.cc.o")
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert ("building a: compiling src/a.cc" in said.err) == (terminal and not quiet)
+    assert bool(said.err) == (terminal and not quiet)
