@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels aarch64 audit-others emulator-triton bench exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check bench-llm test check messages docs release-check private wheels aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -45,6 +45,9 @@ emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated 
 
 bench: ## the figures against the peers: a table, JSON and a picture of each topic in build/bench/
 	scripts/bench
+
+bench-author: ## how long an author waits, the table of docs/command.md; KERNELS=1 adds `kernpack test kernpack_kernels`; needs what `make test` installed
+	.venv/bin/python tests/bench/author.py $(if $(KERNELS),--kernels)
 
 exhaustive: exhaustive-math ## GELU and the IR's math functions on every f32; needs what `make test` built and installed
 	.venv/bin/python tests/python/kernels/exhaustive.py none

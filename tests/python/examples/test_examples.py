@@ -15,9 +15,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-# minilm: make quickstart runs it; chat: test_chat.py; minilm_train: test_minilm_train.py; devices, codegen and programs: tests of their own
+# minilm: make quickstart runs it; chat: test_chat.py; minilm_train: test_minilm_train.py; port_*: test_ports.py; devices, codegen
+# and programs: tests of their own
 ELSEWHERE = ("chat", "minilm", "minilm_train", "devices", "codegen", "programs")
-EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.is_dir() and p.name not in ELSEWHERE)
+EXAMPLES = sorted(
+    p
+    for p in (ROOT / "examples").iterdir()
+    if p.is_dir() and p.name not in ELSEWHERE and not p.name.startswith("port_")
+)
 
 
 def _run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:

@@ -11,8 +11,9 @@ from kernpack_sdk.audit.image import Image
 from kernpack_sdk.audit.tables import Module
 
 OPENMP = re.compile(r"^lib(gomp|omp|iomp5)\b.*\.so")
+# A slash first, for which `re` looks much faster than for what may not be before it.
 _SOURCES = re.compile(
-    rb"(?<![\x21-\x7e])/(?:home|root|tmp|build|builds|Users|github|__w|workspace|var/tmp|opt/_internal|project|io)/[\x21-\x7e]{1,400}?"
+    rb"/(?<![\x21-\x7e]/)(?:home|root|tmp|build|builds|Users|github|__w|workspace|var/tmp|opt/_internal|project|io)/[\x21-\x7e]{1,400}?"
     rb"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inl|tcc|rs|f|f90|pyx)(?=[\x00:\s\"'),])"
 )
 _TEXT_RELOCATIONS = 0x4  # DF_TEXTREL

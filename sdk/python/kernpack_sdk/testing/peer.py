@@ -58,8 +58,8 @@ class Peer(Framework):
             result = self.function(call.op)(*given, **keywords)
         except Exception as error:  # whatever a kernel may raise
             return Outcome(error=error)
-        if isinstance(result, self._tvm_ffi.Array):
-            result = tuple(result)
+        if isinstance(result, self._tvm_ffi.Array):  # all of them, those too that a framework's caller doesn't see
+            result = tuple(result[i] for i in contract.returned) if contract else tuple(result)
         return Outcome(tuple(map(self.read, (*as_tuple(result), *mutated(call, values)))))
 
     def _dtype(self, name: Any) -> Any:

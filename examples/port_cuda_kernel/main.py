@@ -1,0 +1,65 @@
+"""A CUDA kernel before the port, called by ctypes, and after it. Compiled wherever there is nvcc, run where torch finds a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import kernpack
+import numpy as np
+
+HERE = Path(__file__).parent
+
+
+def before(folder: str) -> ctypes.CDLL:
+    command = ["nvcc", "-shared", "-O2", "-Xcompiler", "-fPIC", HERE / "before.cu", "-o", f"{folder}/before.so"]
+    subprocess.run(command, check=True)
+    library = ctypes.CDLL(f"{folder}/before.so")
+    size, address = ctypes.c_longlong, ctypes.c_void_p
+    library.row_softmax.argtypes = [address, address, size, size, ctypes.c_int, address]
+    return library
+
+
+def call_before(library: ctypes.CDLL, x):
+    import torch
+
+    assert (x.dtype, x.is_contiguous(), x.is_cuda) == (torch.float32, True, True)
+    out = torch.empty_like(x)
+    stream = torch.cuda.current_stream(x.device).cuda_stream
+    columns = x.shape[-1]
+    status = library.row_softmax(x.data_ptr(), out.data_ptr(), x.numel() // columns, columns, x.device.index, stream)
+    if status:
+        raise RuntimeError(f"row_softmax: CUDA error {status}")
+    return out
+
+
+def main() -> None:
+    if shutil.which("nvcc") is None:
+        print("skipped: there is no nvcc; the CUDA toolkit isn't installed")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        old = before(folder)
+    k = kernpack.load(HERE / "after.cu")
+    print("compiled:", *k.functions)
+    try:
+        k.softmax(np.ones((2, 3), np.float32))
+    except ValueError as error:
+        print("Refused:", error)
+    try:
+        import torch
+    except ImportError:
+        print("skipped: running it needs torch")
+        return
+    if not torch.cuda.is_available():
+        print("skipped: running it needs a GPU, and torch finds none")
+        return
+    x = torch.randn(4, 1000, device="cuda")
+    print("the same results:", torch.equal(call_before(old, x), k.softmax(x)))
+    print("close to torch:", torch.allclose(k.softmax(x), x.softmax(-1), atol=1e-6))
+
+
+if __name__ == "__main__":
+    main()
