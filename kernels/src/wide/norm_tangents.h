@@ -20,11 +20,14 @@ template <class T>
 struct NormTangentArgs {
   int64_t rows, width;
   double eps;
-  const T *x, *weight;  // weight: null where the op has none
+  const T* x;
   const T* d_out;  // null unless the backward op's tangents are asked for
-  const T *t_x, *t_weight, *t_bias, *t_d_out;  // null: zero
+  const T *t_x, *t_d_out;  // null: zero
   T* t_out;  // of the forward op; null: nobody asks
-  T *t_d_x, *t_d_weight, *t_d_bias;  // of the backward op; t_d_x null: nobody asks for any
+  T* t_d_x;  // of the backward op; null: nobody asks for any
+  const double *weight, *t_weight,
+      *t_bias;  // whatever their dtype. weight: null where the op has none; the others: zero
+  double *t_d_weight, *t_d_bias;  // null: nobody asks
 };
 
 // Sums over rows are cut by shape, not by thread.
