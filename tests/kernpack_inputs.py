@@ -125,6 +125,13 @@ def columns(draw):
     return 2 if draw.dims["D"] == 1 else draw.dims["D"]
 
 
+@argument("group_norm*", "groups")
+def groups(draw):
+    """So that a group has two elements at least, where there are as many: of one, d_x is zero but for rounding."""
+    channels = max(1, draw.dims["C"])
+    return int(draw.rng.choice([n for n in range(1, channels + 1) if channels % n == 0 and (n < channels or n == 1)]))
+
+
 @argument("masked_attention", "H")
 def heads(draw):
     return max(1, draw.dims["G"]) * pick(draw.rng, 1, 3)

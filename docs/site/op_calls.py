@@ -110,6 +110,27 @@ def _geglu_backward(d_out: np.ndarray, gate: np.ndarray, up: np.ndarray) -> tupl
     return d_out * up * exact.gelu_slopes(gate)[0], d_out * exact.gelu(gate)
 
 
+IMAGES, OF_CHANNELS = _random(4, 12, 40, 5), _random(12)
+
+
+def _rows(x: np.ndarray) -> np.ndarray:
+    return x.reshape(len(x) * 3, -1)  # three groups
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    return _rows(np.broadcast_to(values[:, None, None], IMAGES.shape))
+
+
+def _group_norm(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return exact.layer_norm(_rows(x), _spread(weight)).reshape(x.shape)
+
+
+def _group_norm_backward(d_out: np.ndarray, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+    d_x = exact.layer_norm_backward(_rows(d_out), _rows(x), _spread(weight))[0]
+    unit = exact.layer_norm(_rows(x), 1.0).reshape(x.shape)
+    return d_x.reshape(x.shape), (d_out * unit).sum((0, 2, 3)), d_out.sum((0, 2, 3))
+
+
 WANTED = 20
 NO_ERROR = {"f32": 0.0, "f16": 0.0, "bf16": 0.0}  # values are copied
 
@@ -159,6 +180,10 @@ CALLS = {
     "geglu_backward": Call([GATE - UP, GATE, UP], {"approximate": "none"}, _geglu_backward),
     "gelu": Call([X], {}, exact.gelu),
     "gelu_backward": Call([D_OUT, X], {"approximate": "none"}, lambda d_out, x: d_out * exact.gelu_slopes(x)[0]),
+    "group_norm": Call([IMAGES, OF_CHANNELS], {"groups": 3}, _group_norm),
+    "group_norm_backward": Call(
+        [IMAGES[::-1] + 1, IMAGES, OF_CHANNELS], {"groups": 3, "eps": 1e-5}, _group_norm_backward
+    ),
     "l2_normalize": Call([X], {}, exact.l2_normalize),
     "l2_normalize_backward": Call([D_OUT, X], {"eps": 1e-12}, exact.l2_normalize_backward),
     "layer_norm": Call([X, WEIGHT, _random(COLUMNS) - 1], {}, exact.layer_norm),

@@ -71,6 +71,10 @@ x = np.array([-1, 0, 1, 2], np.float32)
 print(k.gelu(x))
 print(k.gelu(x, approximate="tanh"))
 """,
+    "group_norm": """\
+x = np.array([[[1, 3], [5, 7], [0, 0], [2, 4]]], np.float32)  # one item of four channels
+print(k.group_norm(x, np.ones(4, np.float32), groups=2))
+""",
     "l2_normalize": """\
 print(k.l2_normalize(np.array([[3, 4], [0, 2]], np.float32)))
 """,

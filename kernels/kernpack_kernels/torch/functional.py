@@ -20,6 +20,17 @@ def layer_norm(
     return K.layer_norm(x, _weight(x, weight), bias, eps=eps)
 
 
+def group_norm(
+    x: torch.Tensor,
+    num_groups: int,
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-5,
+) -> torch.Tensor:
+    weight = x.new_ones(x.shape[1]) if weight is None else weight
+    return K.group_norm(x, weight, bias, groups=num_groups, eps=eps)
+
+
 def _weight(x: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
     return x.new_ones(x.shape[-1]) if weight is None else weight
 

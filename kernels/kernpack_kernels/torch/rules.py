@@ -24,7 +24,7 @@ class Replacement:
 
 def find(module: torch.nn.Module) -> Replacement | None:
     """None: no kind of module that is looked at."""
-    for rule in (_norm, _gated, _gelu):
+    for rule in (_norm, _group_norm, _gated, _gelu):
         found = rule(module)
         if found is not None:
             return found
@@ -136,6 +136,17 @@ def _rms_norm(self, hidden_states):
     weight = self.weight + state.offset if state.offset else self.weight
     computed = torch.float64 if given.dtype == torch.float64 else torch.float32
     return functional.rms_norm(given, weight, torch.finfo(computed).eps if state.eps is None else state.eps)
+
+
+def _group_norm(module: torch.nn.Module) -> Replacement | None:
+    return Replacement(_group_norm_forward, "group_norm") if type(module) is torch.nn.GroupNorm else None
+
+
+def _group_norm_forward(self, x):
+    weight = self.weight
+    if not fits(x) or (weight is not None and (not fits(weight) or weight.dtype != x.dtype)):
+        return type(self).forward(self, x)
+    return functional.group_norm(x, self.num_groups, weight, self.bias, self.eps)
 
 
 def _gated(module: torch.nn.Module) -> Replacement | None:

@@ -39,6 +39,22 @@ class WeightAs {
   std::vector<S> copy_;
 };
 
+// The sum of rows of S, `width` long, in the order of `rows`, written in out's own dtype.
+template <class Level, class S>
+void WriteSum(const S* from, const std::vector<int64_t>& rows, int64_t width, kp::MutTensorView out) {
+  const auto count = static_cast<int64_t>(rows.size());
+  DispatchFloat(out.dtype(), [&](auto tag) {
+    using W = typename decltype(tag)::Type;
+    if constexpr (std::is_same_v<ComputeType<W>, S>) {
+      SumRows<Level, S, W>(from, rows.data(), count, 1.0, Data<W>(out), width);
+    } else {
+      std::vector<S> total(static_cast<size_t>(width));
+      SumRows<Level, S, S>(from, rows.data(), count, 1.0, total.data(), width);
+      for (int64_t i = 0; i < width; ++i) Store(total[static_cast<size_t>(i)], Data<W>(out) + i);
+    }
+  });
+}
+
 // Rows are cut into parts whose number depends on the shape only, so that the sums are the same on any number of threads.
 // add(begin, end, sums) adds rows [begin, end) to `sums`: kCount arrays of `width` items, one after the other.
 // outs[k] gets the k-th sum, in its own dtype.
@@ -54,16 +70,7 @@ void SumOverRows(int64_t rows, int64_t width, kp::MutTensorView const (&outs)[kC
   std::vector<int64_t> chosen(static_cast<size_t>(parts));
   for (int k = 0; k < kCount; ++k) {
     for (int64_t p = 0; p < parts; ++p) chosen[p] = p * kCount + k;
-    DispatchFloat(outs[k].dtype(), [&](auto tag) {
-      using W = typename decltype(tag)::Type;
-      if constexpr (std::is_same_v<ComputeType<W>, S>) {
-        SumRows<Level, S, W>(sums.data(), chosen.data(), parts, 1.0, Data<W>(outs[k]), width);
-      } else {
-        std::vector<S> total(static_cast<size_t>(width));
-        SumRows<Level, S, S>(sums.data(), chosen.data(), parts, 1.0, total.data(), width);
-        for (int64_t i = 0; i < width; ++i) Store(total[static_cast<size_t>(i)], Data<W>(outs[k]) + i);
-      }
-    });
+    WriteSum<Level>(sums.data(), chosen, width, outs[k]);
   }
 }
 

@@ -46,6 +46,24 @@ void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64
 template <class Level, class T>
 void RmsNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t end);
 
+// Tensors [items, groups, channels, size]; a row is a group of an item, row % groups its group.
+template <class T>
+struct GroupNormArgs {
+  const T* x;
+  const ComputeType<T>* weight;  // [groups, channels]
+  const ComputeType<T>* bias;  // [groups, channels]; nullable
+  int64_t groups, channels, size;
+  double eps;
+  int64_t width() const { return channels * size; }
+};
+
+template <class Level, class T>
+void GroupNormRows(const GroupNormArgs<T>& args, T* out, int64_t begin, int64_t end);
+// of_weight and of_bias: [items, groups, channels], what each item adds to the gradients.
+template <class Level, class T>
+void GroupNormBackwardRows(const GroupNormArgs<T>& args, const T* d_out, T* d_x, ComputeType<T>* of_weight,
+                           ComputeType<T>* of_bias, int64_t begin, int64_t end);
+
 // Mask is uint8_t (0: left out), T or ComputeType<T> (added), or void (none). Scratch has `width` items, and may be `out`.
 template <class Level, class T, class Mask>
 void SoftmaxRow(const T* x, const Mask* mask, T* out, ComputeType<T>* scratch, int64_t width);

@@ -186,6 +186,15 @@ def test_autocast(norm, monkeypatch):
         assert (a.grad - b.grad).abs().max() <= 5e-2 * b.grad.abs().max(), name
 
 
+@pytest.mark.parametrize("affine", [True, False])
+def test_group_norm(affine):
+    norm, x = torch.nn.GroupNorm(2, 8, affine=affine), torch.randn(3, 8, 4, 5)
+    expected = norm(x)
+    assert rows(kt.patch(norm))["GroupNorm"].by == "group_norm"
+    torch.testing.assert_close(norm(x), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(norm(x.mT), torch.nn.functional.group_norm(x.mT, 2, norm.weight, norm.bias))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_rms_norms_own_eps(dtype):
     """It shows where x is small."""

@@ -59,6 +59,7 @@ _COS, _SIN = np.cos(_ANGLES).astype(np.float32), np.sin(_ANGLES).astype(np.float
 _HEADS = _normal(2, 3, 8)  # two positions of three heads
 _QUERIES, _KEYS, _VALUES = (_normal(1, 3, heads, 4).astype(np.float32) for heads in (4, 2, 2))
 _DISTINCT = _RNG.permutation(48).reshape(2, 3, 8).astype(np.float32)
+_IMAGES = _normal(2, 4, 3)
 _ENDS = np.array([0, 1, 3], np.int32)  # two sequences, one behind the other
 _CLASSES = np.array([[0, 7, 3], [5, 5, 1]], np.int32)
 _TOKENS = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
@@ -76,6 +77,7 @@ SAMPLES = {
     "geglu": Sample((_X, _D), {"approximate": "tanh"}, (0, 1)),
     "gelu": Sample((_X,)),
     "gelu_backward": Sample((_D, _X), {"approximate": "none"}, (0, 1)),
+    "group_norm": Sample((_IMAGES, _W[:4], _B[:4]), {"groups": 2}),
     "l2_normalize": Sample((_X,)),
     "l2_normalize_backward": Sample((_D, _X), {"eps": 1e-12}, (0, 1)),
     "layer_norm": Sample((_X, _W, _B)),

@@ -157,6 +157,7 @@ def samples(kernels):
         "fused_linear_cross_entropy": ((x, torch.randn(5, 8), torch.tensor([1, 4, 0])), {}),
         "linear": ((x, torch.randn(5, 8), torch.randn(5), torch.randn(3, 5)), {"activation": "gelu"}),
         "swiglu": ((x, d), {}),
+        "group_norm": ((torch.randn(3, 8, 2), w, b), {"groups": 4}),
         "geglu": ((x, d), {"approximate": "none"}),
         "silu": ((x,), {}),
         "relu2": ((x,), {}),
