@@ -16,9 +16,10 @@ namespace {
 constexpr int64_t kQ = kBackwardQueries;
 
 // The scratch memory of a task. q and d_out of a block of queries [kQ, padded], their transposes and that of d_q [padded, kQ];
-// weights, their slopes and the mask [keys, kQ]; keys and values as floats.
+// weights and their slopes [keys, kQ]; the mask [kQ, kMaskKeys] and its transpose; keys and values as floats.
 struct Scratch {
-  float *q, *d_out, *q_columns, *d_out_columns, *d_q_columns, *weights, *slopes, *mask, *keys, *values, *lse, *delta;
+  float *q, *d_out, *q_columns, *d_out_columns, *d_q_columns, *weights, *slopes, *mask_rows, *mask, *keys, *values,
+      *lse, *delta;
   Scratch(float* memory, int64_t padded)
       : q(memory),
         d_out(q + kQ * padded),
@@ -27,8 +28,9 @@ struct Scratch {
         d_q_columns(d_out_columns + kQ * padded),
         weights(d_q_columns + kQ * padded),
         slopes(weights + kBackwardKeys * kQ),
-        mask(slopes + kBackwardKeys * kQ),
-        keys(mask + kBackwardKeys * kQ),
+        mask_rows(slopes + kBackwardKeys * kQ),
+        mask(mask_rows + kQ * kMaskKeys),
+        keys(mask + kMaskKeys * kQ),
         values(keys + kBackwardKeys * padded),
         lse(values + kBackwardKeys * padded),
         delta(lse + kQ) {}
@@ -94,12 +96,12 @@ inline void Weigh(float* weights, float* slopes, const float* mask, int64_t colu
 
 // The mask of a block beside `count` keys, as scores are: a row per key. A bool's is 0 or -inf.
 template <class T>
-void GatherMask(const AttentionArgs<T>& args, const Block& block, int64_t key, int64_t count, float* to) {
+void GatherMask(const AttentionArgs<T>& args, const Block& block, int64_t key, int64_t count, const Scratch& to) {
+  std::fill(to.mask_rows, to.mask_rows + kQ * kMaskKeys, 0.0f);
   for (int64_t i = 0; i < block.count; ++i) {
-    float row[kBackwardKeys] = {};
-    MaskRow(args.mask, block.batch, block.head, block.query + i, key, count, row);
-    for (int64_t j = 0; j < count; ++j) to[j * kQ + i] = row[j];
+    MaskRow(args.mask, block.batch, block.head, block.query + i, key, count, to.mask_rows + i * kMaskKeys);
   }
+  TransposeMatrix(to.mask_rows, kQ, kMaskKeys, to.mask);
 }
 
 // The queries of a block that see a key are [first, last): what SeenBy says, the other way round.
@@ -136,7 +138,7 @@ void WeighChunk(const AttentionArgs<T>& args, const Block& block, const Chunk<T>
   Multiply<FloatSteps>(chunk.count, columns, chunk.values.data, chunk.values.stride, scratch.d_out_columns, kQ,
                        args.width, scratch.slopes, kQ, false);
   const bool masked = args.mask.kind != MaskKind::kNone;
-  if (masked) GatherMask(args, block, chunk.key, chunk.count, scratch.mask);
+  if (masked) GatherMask(args, block, chunk.key, chunk.count, scratch);
   for (int64_t j = 0; j < chunk.count; ++j) {
     const Seen by = SeeingKey(args, length, block, chunk.key + j);
     Weigh(scratch.weights + j * kQ, scratch.slopes + j * kQ, masked ? scratch.mask + j * kQ : nullptr, columns,
@@ -197,7 +199,8 @@ void AttentionMaskGradientRun(const AttentionGradientArgs<T>& args, const Attent
                               float* memory) {
   const AttentionArgs<T>& forward = args.forward;
   const Scratch scratch(memory, PaddedWidth(forward.width));
-  std::fill(sums, sums + task.count * kQ, 0.0f);
+  float* const of_keys = sums + kQ * kMaskKeys;
+  std::fill(of_keys, of_keys + kMaskKeys * kQ, 0.0f);
   for (int64_t batch = task.batch; batch < task.batch + task.batches; ++batch) {
     for (int64_t head = task.head; head < task.head + task.heads; ++head) {
       for (int64_t b = task.block; b < task.block + task.blocks; ++b) {
@@ -207,7 +210,7 @@ void AttentionMaskGradientRun(const AttentionGradientArgs<T>& args, const Attent
         WeighChunk(forward, block, chunk, Slopes::kOfMask, scratch);
         for (int64_t j = 0; j < task.count; ++j) {
           const float* from = scratch.slopes + j * kQ;
-          float* to = sums + j * kQ;
+          float* to = of_keys + j * kQ;
           ForRow<float>(block.count, [&](int64_t i, auto extent) {
             Put(to + i, extent, Get(to + i, extent) + Get(from + i, extent));
           });
@@ -215,6 +218,7 @@ void AttentionMaskGradientRun(const AttentionGradientArgs<T>& args, const Attent
       }
     }
   }
+  TransposeMatrix(of_keys, kMaskKeys, kQ, sums);
 }
 
 template <class Level, class T>

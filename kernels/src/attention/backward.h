@@ -7,6 +7,7 @@ namespace kk {
 
 constexpr int64_t kBackwardQueries = 64;  // a block of them: the columns of its tiles
 constexpr int64_t kBackwardKeys = 120;  // at a time; a multiple of every level's tile
+constexpr int64_t kMaskKeys = 128;  // that many as whole vectors of every level
 
 template <class T>
 struct AttentionGradientArgs {
@@ -27,7 +28,7 @@ struct AttentionGradientTask {
 
 inline int64_t AttentionGradientScratch(int64_t width) {
   const int64_t padded = PaddedWidth(width);
-  return 5 * kBackwardQueries * padded + kBackwardKeys * (3 * kBackwardQueries + 2 * padded) + 2 * kBackwardQueries;
+  return kBackwardQueries * (5 * padded + 2 * kBackwardKeys + 2 * kMaskKeys + 2) + 2 * kBackwardKeys * padded;
 }
 
 // A part of a mask's gradient: of `count` keys from `key` on, at most kBackwardKeys. What it is summed over: items of the batch,
@@ -41,7 +42,8 @@ template <class Level, class T>
 void AttentionGradientRun(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k,
                           float* d_v, float* scratch);
 
-// sums[key, kBackwardQueries] of the task, a column for each query of a block. args.d_q isn't used.
+// sums[kBackwardQueries, kMaskKeys] of the task, a row for each query of a block; as much memory again behind it is written to.
+// args.d_q isn't used.
 template <class Level, class T>
 void AttentionMaskGradientRun(const AttentionGradientArgs<T>& args, const AttentionMaskTask& task, float* sums,
                               float* scratch);

@@ -48,15 +48,16 @@ void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
 // What a task has summed up, as rows of the mask: of one query, or of all where the mask has one row for them.
 template <class M>
 void WriteMask(const float* sums, int64_t count, int64_t queries, bool one_row, M* to, int64_t keys) {
-  for (int64_t j = 0; j < count; ++j) {
-    const float* from = sums + j * kBackwardQueries;
-    if (one_row) {
-      double total = 0;
-      for (int64_t i = 0; i < std::min(queries, kBackwardQueries); ++i) total += from[i];
-      Store(total, to + j);
-    } else {
-      for (int64_t i = 0; i < queries; ++i) Store(static_cast<double>(from[i]), to + i * keys + j);
+  if (one_row) {
+    double total[kMaskKeys] = {};
+    for (int64_t i = 0; i < std::min(queries, kBackwardQueries); ++i) {
+      for (int64_t j = 0; j < count; ++j) total[j] += sums[i * kMaskKeys + j];
     }
+    for (int64_t j = 0; j < count; ++j) Store(total[j], to + j);
+    return;
+  }
+  for (int64_t i = 0; i < queries; ++i) {
+    for (int64_t j = 0; j < count; ++j) Store(static_cast<double>(sums[i * kMaskKeys + j]), to + i * keys + j);
   }
 }
 
@@ -77,7 +78,7 @@ void MaskedAttentionMaskBackward(kp::TensorView d_context, kp::TensorView q, kp:
     const bool one_row = mask.size(2) == 1;
     const int64_t blocks = one_row ? 1 : gradient.blocks(), chunks = (args.keys + kBackwardKeys - 1) / kBackwardKeys;
     kp::parallel_for(mask.size(0) * mask.size(1) * blocks * chunks, 1, [&](int64_t begin, int64_t end) {
-      constexpr int64_t kSums = kBackwardKeys * kBackwardQueries;
+      constexpr int64_t kSums = 2 * kMaskKeys * kBackwardQueries;
       float* const sums = FloatScratch("attention mask gradient", kSums + AttentionGradientScratch(args.width));
       for (int64_t t = begin; t < end; ++t) {
         const int64_t key = t % chunks * kBackwardKeys, block = t / chunks % blocks;
