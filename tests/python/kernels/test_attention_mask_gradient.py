@@ -13,8 +13,8 @@ from test_attention_gradient import reference as plain
 SHAPES = (
     (1, 1, 1, 1, 1, 1),
     (2, 5, 4, 9, 2, 20),
-    (2, 70, 6, 130, 3, 32),
-    (1, 129, 2, 250, 1, 128),
+    (2, 70, 4, 130, 2, 16),
+    (1, 129, 1, 250, 1, 128),
     (1, 9, 2, 30, 1, 256),
 )
 OPTIONS = ({}, {"causal": True}, {"causal": True, "window": 4}, {"soft_cap": 2.0})
@@ -77,7 +77,8 @@ def compare(k, given, mask, d_out, tolerance, **options):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_shapes(k, shape, options):
     *given, d_out = inputs(shape)
-    for size, dtype in itertools.product(mask_shapes(shape), (torch.bool, torch.float32)):
+    sizes = mask_shapes(shape)
+    for size, dtype in [*((size, torch.float32) for size in sizes), (sizes[0], torch.bool), (sizes[2], torch.bool)]:
         compare(k, given, mask_of(size, dtype), d_out, 1e-5, **options)
 
 
