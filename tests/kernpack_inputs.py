@@ -58,23 +58,78 @@ def fused_linear_cross_entropy_backward(rng):
     return normal(rng, len(x), dtype=np.float32), x, weight, of_rows, lse, -100, 0.1, 1e-3
 
 
-@arguments("attention_backward")
-def attention_backward(rng):
-    batch, queries, groups, shared, width = (pick(rng, 1, 5) for _ in range(5))
+SCORES = None, False, 0, 0.0  # scale, causal, window, soft_cap
+
+
+def attention_call(rng, batch=None, mask=None):
+    """d_context, q, k, v, context and lse; mask(batch, heads, queries, keys, dtype) is added to the scores, and comes last."""
+    batch, queries, groups, shared, width = (batch or pick(rng, 1, 5), *(pick(rng, 1, 5) for _ in range(4)))
     keys = pick(rng, 2, 6)  # of one key, the gradients of q and k are zero but for rounding
     q = normal(rng, batch, queries, groups * shared, width)
     k, v = (normal(rng, batch, keys, groups, width, dtype=q.dtype) for _ in range(2))
+    added = np.zeros((1, 1, 1, keys), q.dtype) if mask is None else mask(batch, groups * shared, queries, keys, q.dtype)
     wide_k, wide_v = (np.repeat(a.astype(float), shared, 2) for a in (k, v))
-    scores = np.einsum("bshd,blhd->bhsl", q.astype(float), wide_k) / math.sqrt(width)
+    scores = np.einsum("bshd,blhd->bhsl", q.astype(float), wide_k) / math.sqrt(width) + added.astype(float)
     lse = log_sum_exp(scores)
     context = np.einsum("bhsl,blhd->bshd", np.exp(scores - lse[..., None]), wide_v).astype(q.dtype)
-    return normal(rng, *q.shape, dtype=q.dtype), q, k, v, context, lse, None, None, False, 0, 0.0
+    return normal(rng, *q.shape, dtype=q.dtype), q, k, v, context, lse, added
 
 
-@argument("layer_norm_backward", "D")
+@arguments("attention_backward")
+def attention_backward(rng):
+    *given, _ = attention_call(rng)
+    return *given, None, *SCORES
+
+
+@arguments("masked_attention_backward")
+@arguments("masked_attention_mask_backward")
+def masked_attention_backward(rng):
+    def mask(*shape_and_dtype):
+        *shape, dtype = shape_and_dtype
+        shape = [size if pick(rng, 0, 1) else 1 for size in shape[:3]] + shape[3:]
+        return normal(rng, *shape, dtype=dtype)
+
+    *given, context, lse, added = attention_call(rng, mask=mask)
+    return *given, added, context, lse, *SCORES
+
+
+@arguments("varlen_attention_backward")
+def varlen_attention_backward(rng):
+    *given, context, lse, _ = attention_call(rng, batch=1)  # one sequence
+    d_context, q, k, v, context = (x[0] for x in (*given, context))
+    ends = [np.array([0, len(x)], np.int32) for x in (q, k)]
+    return d_context, q, k, v, *ends, context, lse.reshape(len(q), -1), *SCORES
+
+
+@arguments("topk_backward")
+def topk_backward(rng):
+    x = normal(rng, pick(rng, 1, 9), pick(rng, 1, 70))
+    rows, wanted = len(x), pick(rng, 1, x.shape[1])
+    indices = np.stack([rng.permutation(x.shape[1])[:wanted] for _ in range(rows)]).astype(np.int32)
+    return normal(rng, rows, wanted, dtype=x.dtype), x, indices, wanted
+
+
+@argument("apply_repetition_penalty", "tokens")
+def tokens(draw):
+    return draw.rng.integers(-1, draw.dims["N"], draw.shape)
+
+
+@argument("apply_repetition_penalty", "penalty")
+def penalty(draw):
+    return float(draw.rng.uniform(0.5, 2))
+
+
+@argument("*layer_norm_backward", "D")
 def columns(draw):
     """Of one column, d_x is zero but for rounding, which a small eps makes larger."""
     return 2 if draw.dims["D"] == 1 else draw.dims["D"]
+
+
+@argument("group_norm*", "groups")
+def groups(draw):
+    """So that a group has two elements at least, where there are as many: of one, d_x is zero but for rounding."""
+    channels = max(1, draw.dims["C"])
+    return int(draw.rng.choice([n for n in range(1, channels + 1) if channels % n == 0 and (n < channels or n == 1)]))
 
 
 @argument("masked_attention", "H")

@@ -84,31 +84,120 @@ def _add_rms_norm_backward(
     return d_x + d_sum, d_x + d_sum, d_weight
 
 
+def _add_layer_norm(
+    x: np.ndarray, residual: np.ndarray, weight: np.ndarray, bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    return exact.layer_norm(x + residual, weight, bias), x + residual
+
+
+def _add_layer_norm_backward(
+    d_out: np.ndarray, d_sum: np.ndarray, sums: np.ndarray, weight: np.ndarray, eps: float = 1e-5
+) -> tuple[np.ndarray, ...]:
+    d_x, *of_weights = exact.layer_norm_backward(d_out, sums, weight, eps)
+    return d_x + d_sum, d_x + d_sum, *of_weights
+
+
+def _silu_slope(x: np.ndarray) -> np.ndarray:
+    share = 1 / (1 + np.exp(-x))
+    return share + x * share * (1 - share)
+
+
 def _swiglu_backward(d_out: np.ndarray, gate: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    share = 1 / (1 + np.exp(-gate))
-    return d_out * up * (share + gate * share * (1 - share)), d_out * gate * share
+    return d_out * up * _silu_slope(gate), d_out * exact.silu(gate)
+
+
+def _geglu_backward(d_out: np.ndarray, gate: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return d_out * up * exact.gelu_slopes(gate)[0], d_out * exact.gelu(gate)
+
+
+IMAGES, OF_CHANNELS = _random(4, 12, 40, 5), _random(12)
+
+
+def _rows(x: np.ndarray) -> np.ndarray:
+    return x.reshape(len(x) * 3, -1)  # three groups
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    return _rows(np.broadcast_to(values[:, None, None], IMAGES.shape))
+
+
+def _group_norm(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return exact.layer_norm(_rows(x), _spread(weight)).reshape(x.shape)
+
+
+def _group_norm_backward(d_out: np.ndarray, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
+    d_x = exact.layer_norm_backward(_rows(d_out), _rows(x), _spread(weight))[0]
+    unit = exact.layer_norm(_rows(x), 1.0).reshape(x.shape)
+    return d_x.reshape(x.shape), (d_out * unit).sum((0, 2, 3)), d_out.sum((0, 2, 3))
+
+
+WANTED = 20
+NO_ERROR = {"f32": 0.0, "f16": 0.0, "bf16": 0.0}  # values are copied
+
+
+def _topk(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(-x, axis=-1, kind="stable")[:, :WANTED]
+    return np.take_along_axis(x, order, -1), order
+
+
+def _topk_backward(d_values: np.ndarray, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    gradient = np.zeros_like(x)
+    np.put_along_axis(gradient, indices, d_values, -1)
+    return gradient
+
+
+SEEN = np.random.default_rng(4).integers(0, COLUMNS, (ROWS, 30))
+
+
+def _penalized(x: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    out, values = x.copy(), np.take_along_axis(x, tokens, -1)
+    np.put_along_axis(out, tokens, np.where(values < 0, values * 1.5, values / 1.5), -1)
+    return out
 
 
 CALLS = {
     "add_rms_norm": Call([X, D_OUT, WEIGHT], {}, _add_rms_norm),
     "add_rms_norm_backward": Call([D_OUT, X, 3 * X, WEIGHT], {"eps": 1e-6}, _add_rms_norm_backward),
+    "add_layer_norm": Call([X, D_OUT, WEIGHT, _random(COLUMNS) - 1], {}, _add_layer_norm),
+    "add_layer_norm_backward": Call([D_OUT, X, 3 * X, WEIGHT], {"eps": 1e-5}, _add_layer_norm_backward),
     "attention": Call(
         HEADS, {"causal": True}, lambda *heads: exact.attention(*heads, causal=True), exact.ATTENTION_TOLERANCE
     ),
+    "apply_repetition_penalty": Call(
+        [X, SEEN],
+        {},
+        _penalized,
+        {"f32": 1e-6, "f16": 1e-3, "bf16": 8e-3},
+        lambda f, x, tokens: (f(x, tokens, penalty=1.5), x)[1],
+    ),
+    "topk": Call([X], {"k": WANTED}, _topk, NO_ERROR),
+    "topk_backward": Call(
+        [D_OUT[:, :WANTED], X, _topk(X)[1].astype(np.int32)], {"k": WANTED}, _topk_backward, NO_ERROR
+    ),
     "embedding": Call([X, _indices()], {}, lambda table, indices: table[indices]),
     "embedding_backward": Call([_random(3 * ROWS, COLUMNS), X, _indices()], {}, _embedding_backward),
+    "geglu": Call([GATE, UP], {}, lambda gate, up: exact.gelu(gate) * up),
+    "geglu_backward": Call([GATE - UP, GATE, UP], {"approximate": "none"}, _geglu_backward),
     "gelu": Call([X], {}, exact.gelu),
     "gelu_backward": Call([D_OUT, X], {"approximate": "none"}, lambda d_out, x: d_out * exact.gelu_slopes(x)[0]),
+    "group_norm": Call([IMAGES, OF_CHANNELS], {"groups": 3}, _group_norm),
+    "group_norm_backward": Call(
+        [IMAGES[::-1] + 1, IMAGES, OF_CHANNELS], {"groups": 3, "eps": 1e-5}, _group_norm_backward
+    ),
     "l2_normalize": Call([X], {}, exact.l2_normalize),
     "l2_normalize_backward": Call([D_OUT, X], {"eps": 1e-12}, exact.l2_normalize_backward),
     "layer_norm": Call([X, WEIGHT, _random(COLUMNS) - 1], {}, exact.layer_norm),
     "layer_norm_backward": Call([D_OUT, X, WEIGHT], {"eps": 1e-5}, exact.layer_norm_backward),
     "mean_pool": Call([TOKENS, MASK], {}, exact.mean_pool),
     "mean_pool_backward": Call([_random(ROWS, 100), MASK], {}, exact.mean_pool_backward),
+    "relu2": Call([X], {}, exact.relu2),
+    "relu2_backward": Call([D_OUT, X], {}, lambda d_out, x: d_out * 2 * np.maximum(x, 0)),
     "rms_norm": Call([X, WEIGHT], {}, exact.rms_norm),
     "rms_norm_backward": Call([D_OUT, X, WEIGHT], {"eps": 1e-6}, exact.rms_norm_backward),
     "rope": Call([HEADS[0], *ANGLES], {}, exact.rope),
     "rope_backward": Call([HEADS[0], *ANGLES], {"interleaved": False}, lambda d, cos, sin: exact.rope(d, cos, -sin)),
+    "silu": Call([X], {}, exact.silu),
+    "silu_backward": Call([D_OUT, X], {}, lambda d_out, x: d_out * _silu_slope(x)),
     "softmax": Call([X], {}, exact.softmax),
     "softmax_backward": Call([D_OUT, exact.softmax(X)], {}, exact.softmax_backward),
     "swiglu": Call([GATE, UP], {}, lambda gate, up: exact.silu(gate) * up),
@@ -124,17 +213,24 @@ MASK_OF_KEYS = np.random.default_rng(2).random((2, 1, 40, 40)) < 0.7
 ENDS = np.array([0, 13, 40], np.int32)  # two sequences, one behind the other
 
 
-def _attention_state(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The context and the logarithm of each row's sum, of causal attention."""
+def _scores(q: np.ndarray, k: np.ndarray, mask: np.ndarray) -> np.ndarray:
     scores = np.einsum("bshd,blhd->bhsl", q, np.repeat(k, q.shape[2] // k.shape[2], 2)) * q.shape[3] ** -0.5
-    scores[..., ~np.tri(q.shape[1], k.shape[1], dtype=bool)] = -np.inf
-    return exact.attention(q, k, v, causal=True), np.log(np.exp(scores).sum(-1))
+    return np.where(mask, scores, -np.inf)
 
 
-CONTEXT, SUMS = _attention_state(*HEADS)
+def _attention_state(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The context and the logarithm of each row's sum."""
+    scores, shared = _scores(q, k, mask), q.shape[2] // k.shape[2]
+    context = np.einsum("bhsl,blhd->bshd", exact.softmax(scores), np.repeat(v, shared, 2))
+    return context, np.log(np.exp(scores).sum(-1))
 
 
-def _attention_backward(
+CAUSAL = np.tri(40, dtype=bool)[None, None]
+IN_PARTS = (np.arange(40)[:, None] < ENDS[1]) == (np.arange(40) < ENDS[1])  # as varlen_attention's sequences are
+
+
+def _gradients(
+    mask: np.ndarray,
     d_context: np.ndarray,
     q: np.ndarray,
     k: np.ndarray,
@@ -145,14 +241,57 @@ def _attention_backward(
     """By the chain rule, with the saved results as they are given."""
     shared, scale = q.shape[2] // k.shape[2], q.shape[3] ** -0.5
     keys, values = np.repeat(k, shared, 2), np.repeat(v, shared, 2)
-    scores = np.einsum("bshd,blhd->bhsl", q, keys) * scale
-    scores[..., ~np.tri(q.shape[1], k.shape[1], dtype=bool)] = -np.inf
-    p = np.exp(scores - sums[..., None])
+    p = np.exp(_scores(q, k, mask) - sums[..., None])
     d_p = np.einsum("bshd,blhd->bhsl", d_context, values)
     d_scores = p * (d_p - np.einsum("bshd,bshd->bhs", d_context, context)[..., None]) * scale
     d_k = np.einsum("bhsl,bshd->blhd", d_scores, q).reshape(*k.shape[:3], shared, k.shape[3]).sum(3)
     d_v = np.einsum("bhsl,bshd->blhd", p, d_context).reshape(*k.shape[:3], shared, k.shape[3]).sum(3)
     return np.einsum("bhsl,blhd->bshd", d_scores, keys), d_k, d_v
+
+
+def _attention_backward(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    return _gradients(CAUSAL, *arrays)
+
+
+def _masked_attention_backward(
+    d: np.ndarray,
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    mask: np.ndarray,
+    context: np.ndarray,
+    sums: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    return _gradients(mask, d, q, k, v, context, sums)
+
+
+def _varlen_state() -> tuple[np.ndarray, np.ndarray]:
+    """As the op saves it: the sums of a sequence are a block [heads, queries]."""
+    context, sums = _attention_state(*(x[:1] for x in HEADS), IN_PARTS)
+    return context[0], np.concatenate([sums[0, :, a:b].ravel() for a, b in itertools.pairwise(ENDS)]).reshape(40, -1)
+
+
+def _varlen_attention_backward(
+    d: np.ndarray,
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    queries: np.ndarray,
+    keys: np.ndarray,
+    context: np.ndarray,
+    sums: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    heads = q.shape[1]
+    blocks = [sums.ravel()[a * heads : b * heads].reshape(heads, b - a) for a, b in itertools.pairwise(ENDS)]
+    of_rows = np.concatenate(blocks, axis=1)[None]
+    return tuple(x[0] for x in _gradients(IN_PARTS, d[None], q[None], k[None], v[None], context[None], of_rows))
+
+
+CONTEXT, SUMS = _attention_state(*HEADS, CAUSAL)
+MASKED, MASKED_SUMS = _attention_state(*HEADS, MASK_OF_KEYS)
+VARLEN, VARLEN_SUMS = _varlen_state()
+GRADIENT_TOLERANCE = {"f32": 1e-5, "f16": 5e-3, "bf16": 4e-2}
+NOT_CAUSAL = ATTENTION | {"causal": False}
 
 
 def _masked_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -171,8 +310,20 @@ CALLS |= {
         [CONTEXT[::-1], *HEADS, CONTEXT, SUMS.astype(np.float32)],
         ATTENTION,
         _attention_backward,
-        {"f32": 1e-5, "f16": 5e-3, "bf16": 4e-2},
+        GRADIENT_TOLERANCE,
         lambda f, d, q, k, v, context, sums, **options: f(d, q, k, v, context, sums, None, **options),
+    ),
+    "masked_attention_backward": Call(
+        [MASKED[::-1], *HEADS, MASK_OF_KEYS, MASKED, MASKED_SUMS.astype(np.float32)],
+        NOT_CAUSAL,
+        _masked_attention_backward,
+        GRADIENT_TOLERANCE,
+    ),
+    "varlen_attention_backward": Call(
+        [VARLEN[::-1], *(x[0] for x in HEADS), ENDS, ENDS, VARLEN, VARLEN_SUMS.astype(np.float32)],
+        NOT_CAUSAL,
+        _varlen_attention_backward,
+        GRADIENT_TOLERANCE,
     ),
     "masked_attention": Call([*HEADS, MASK_OF_KEYS], {}, _masked_attention, exact.ATTENTION_TOLERANCE),
     "varlen_attention": Call([*(x[0] for x in HEADS), ENDS, ENDS], {}, _varlen_attention, exact.ATTENTION_TOLERANCE),

@@ -17,10 +17,20 @@ mean, square = [np.zeros(2, np.float32)], [np.zeros(2, np.float32)]
 k.adamw(params, grads, mean, square, 1, 0.1)  # step 1, a learning rate of 0.1
 print(params[0])
 """,
+    "add_layer_norm": """\
+x, residual = np.array([[1, 2]], np.float32), np.array([[2, 2]], np.float32)
+out, total = k.add_layer_norm(x, residual, np.ones(2, np.float32), np.array([0, 5], np.float32))
+print(out, total)
+""",
     "add_rms_norm": """\
 x, residual = np.array([[1, 2]], np.float32), np.array([[2, 2]], np.float32)
 out, total = k.add_rms_norm(x, residual, np.ones(2, np.float32))
 print(out, total)
+""",
+    "apply_repetition_penalty": """\
+logits = np.array([2, -1, 3], np.float32)
+k.apply_repetition_penalty(logits, np.array([0, 1, 1, -1]), penalty=2)  # -1: padding
+print(logits)
 """,
     "apply_rope": """\
 x = np.array([[[1, 0, 0, 1]]], np.float32)  # one position, one head
@@ -52,10 +62,18 @@ x, weight = np.array([[1, 2]], np.float32), np.array([[1, 0], [0, 1], [1, 1]], n
 print(k.fused_linear_cross_entropy(x, weight, np.array([2])))
 print(k.cross_entropy(x @ weight.T, np.array([2])))
 """,
+    "geglu": """\
+gate, up = np.array([-1, 0, 2], np.float32), np.ones(3, np.float32)
+print(k.geglu(gate, up), k.geglu(gate, up, approximate="tanh"))
+""",
     "gelu": """\
 x = np.array([-1, 0, 1, 2], np.float32)
 print(k.gelu(x))
 print(k.gelu(x, approximate="tanh"))
+""",
+    "group_norm": """\
+x = np.array([[[1, 3], [5, 7], [0, 0], [2, 4]]], np.float32)  # one item of four channels
+print(k.group_norm(x, np.ones(4, np.float32), groups=2))
 """,
     "l2_normalize": """\
 print(k.l2_normalize(np.array([[3, 4], [0, 2]], np.float32)))
@@ -147,6 +165,9 @@ x, table = np.array([[[[1, 2]]]], np.float32), np.zeros((1, 1), np.int32)
 k.paged_store(cache, x, table, np.array([3], np.int32))  # the third token
 print(cache[0, :, 0])
 """,
+    "relu2": """\
+print(k.relu2(np.array([-1, 0, 3], np.float32)))
+""",
     "rms_norm": """\
 print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
 """,
@@ -165,6 +186,9 @@ params, grads, momenta = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float
 k.sgd(params, grads, momenta, 0.1, momentum=0.9)  # a learning rate of 0.1
 print(params[0], momenta[0])
 """,
+    "silu": """\
+print(k.silu(np.array([-1, 0, 2], np.float32)))
+""",
     "softmax": """\
 x = np.array([[1, 2, 3]], np.float32)
 print(k.softmax(x))
@@ -172,6 +196,10 @@ print(k.softmax(x, np.array([[True, True, False]])))
 """,
     "swiglu": """\
 print(k.swiglu(np.array([-1, 0, 2], np.float32), np.ones(3, np.float32)))
+""",
+    "topk": """\
+values, indices = k.topk(np.array([1, 3, 2, 3], np.float32), k=3)
+print(values, indices)
 """,
     "varlen_attention": """\
 x = np.arange(6, dtype=np.float32).reshape(3, 1, 2)  # three tokens of one head: a sequence of two and one of one

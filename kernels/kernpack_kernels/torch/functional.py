@@ -8,14 +8,31 @@ import torch
 K = kernpack.load("kernpack_kernels")
 
 
-def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6) -> torch.Tensor:
-    return K.rms_norm(x.contiguous(), weight, eps=eps)
+def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1e-6) -> torch.Tensor:
+    """x of any strides; the weight, if there is one, of any floating-point dtype. The result has x's dtype."""
+    return K.rms_norm(x, _weight(x, weight), eps=eps)
 
 
 def layer_norm(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, eps: float = 1e-5
+    x: torch.Tensor, weight: torch.Tensor | None = None, bias: torch.Tensor | None = None, eps: float = 1e-5
 ) -> torch.Tensor:
-    return K.layer_norm(x.contiguous(), weight, bias, eps=eps)
+    """As rms_norm; the bias has the weight's dtype."""
+    return K.layer_norm(x, _weight(x, weight), bias, eps=eps)
+
+
+def group_norm(
+    x: torch.Tensor,
+    num_groups: int,
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-5,
+) -> torch.Tensor:
+    weight = x.new_ones(x.shape[1]) if weight is None else weight
+    return K.group_norm(x, weight, bias, groups=num_groups, eps=eps)
+
+
+def _weight(x: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
+    return x.new_ones(x.shape[-1]) if weight is None else weight
 
 
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -25,6 +42,33 @@ def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
 def swiglu(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     """silu(gate) * up. The halves that `chunk` returns aren't copied."""
     return K.swiglu(gate, up)
+
+
+def geglu(gate: torch.Tensor, up: torch.Tensor, approximate: str = "none") -> torch.Tensor:
+    """gelu(gate) * up. The halves that `chunk` gives aren't copied."""
+    return K.geglu(gate, up, approximate=approximate)
+
+
+def silu(x: torch.Tensor) -> torch.Tensor:
+    return K.silu(x)
+
+
+def relu2(x: torch.Tensor) -> torch.Tensor:
+    """max(x, 0) squared."""
+    return K.relu2(x)
+
+
+def cross_entropy(
+    logits: torch.Tensor, target: torch.Tensor, ignore_index: int = -100, reduction: str = "mean"
+) -> torch.Tensor:
+    """Of logits [..., classes] (torch's takes the classes as the second dimension), in f32. The mean counts the targets that aren't
+    ignored."""
+    loss = K.cross_entropy(logits, target, ignore_index=ignore_index)
+    if reduction == "mean":
+        return loss.sum() / (target != ignore_index).sum()
+    if reduction not in ("sum", "none"):
+        raise ValueError(f"cross_entropy: reduction: expected mean, sum or none, got {reduction!r}")
+    return loss.sum() if reduction == "sum" else loss
 
 
 def rotate(
@@ -52,13 +96,19 @@ def attention(
     is_causal: bool = False,
     scale: float | None = None,
     soft_cap: float = 0.0,
+    attn_mask: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Like scaled_dot_product_attention without a mask: query [B, H, S, D]; key and value [B, G, L, D], H a multiple of G.
+    """Like scaled_dot_product_attention: query [B, H, S, D]; key and value [B, G, L, D], H a multiple of G; a mask that broadcasts to
+    [B, H, S, L], bool or added to the scores. A query without keys gives zeros.
 
     With is_causal the last query sees all keys, as beside a KV cache (torch's sees the first ones). No matrix of all scores.
     """
     q, k, v = (_rows(x.transpose(1, 2)) for x in (query, key, value))
-    return K.attention(q, k, v, causal=is_causal, scale=scale, soft_cap=soft_cap).transpose(1, 2)
+    options = {"causal": is_causal, "scale": scale, "soft_cap": soft_cap}
+    if attn_mask is None:
+        return K.attention(q, k, v, **options).transpose(1, 2)
+    mask = attn_mask[(None,) * (4 - attn_mask.ndim)].expand(-1, -1, -1, key.shape[2])
+    return K.masked_attention(q, k, v, mask, **options).transpose(1, 2)
 
 
 def _rows(x: torch.Tensor) -> torch.Tensor:

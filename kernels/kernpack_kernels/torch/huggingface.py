@@ -1,4 +1,4 @@
-"""What of a Hugging Face model isn't a module: the attention function, and the rotary embedding that attention layers call."""
+"""What of a Hugging Face model isn't a module: the attention function, the rotary embedding that attention layers call, the loss."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from kernpack_kernels.torch.rules import DTYPES
 
 NAME = "kernpack"  # of our function in transformers' registry
 _BEFORE = "_kernpack_attention"  # on the model: its attention implementation before
+_LOSS_BEFORE = "_kernpack_loss"  # likewise the loss function that was set, or None
 _ROTATE = "apply_rotary_pos_emb"
-_SDPA_ELSE = "without a mask and without dropout; else torch's"
+_SDPA_ELSE = "without dropout; else torch's"
 
 
 def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[tuple[str, str, str, int]]:
@@ -29,6 +30,7 @@ def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[
     if not isinstance(model, PreTrainedModel):
         return
     yield from _attention(model)
+    yield from _loss(model)
     found: Counter[tuple[str, str, str]] = Counter()
     for module in model.modules():
         row = _rope(module, set_forward)
@@ -42,7 +44,14 @@ def unpatch(model: Any) -> bool:
     before = model.__dict__.pop(_BEFORE, None)
     if before is not None:
         model.set_attn_implementation(before)
-    return before is not None
+    has_loss = _LOSS_BEFORE in model.__dict__
+    if has_loss:
+        loss = model.__dict__.pop(_LOSS_BEFORE)
+        if loss is None:
+            del model._loss_function
+        else:
+            model._loss_function = loss
+    return before is not None or has_loss
 
 
 def _attention(model: Any) -> Iterator[tuple[str, str, str, int]]:
@@ -69,20 +78,17 @@ def _attention(model: Any) -> Iterator[tuple[str, str, str, int]]:
         yield "attention", "", "this model doesn't take its attention from transformers' registry", count
         return
     setattr(model, _BEFORE, before)
-    trains = hasattr(functional.K, "attention_backward")
-    yield "attention", "attention", _SDPA_ELSE if trains else f"for inference, {_SDPA_ELSE}", count
+    yield "attention", "attention", _SDPA_ELSE, count
 
 
-# What sdpa_attention_forward takes beside a mask and changes the result by: where one is given, it computes.
+# What sdpa_attention_forward takes and changes the result by: where one is given, it computes.
 _OTHER = ("position_bias", "cache", "s_aux")
 
 
 def attention_forward(otherwise, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
     """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights."""
-    trained = torch.is_grad_enabled() and any(x.requires_grad for x in (query, key, value))
     takes = (
-        attention_mask is None
-        and not dropout
+        not dropout
         and all(kwargs.get(name) is None for name in _OTHER)
         and query.device.type == "cpu"
         and query.dtype in DTYPES
@@ -90,19 +96,60 @@ def attention_forward(otherwise, module, query, key, value, attention_mask, drop
         and query.dtype == key.dtype == value.dtype
         and key.shape == value.shape
         and query.shape[1] % key.shape[1] == 0
-        and not (trained and not hasattr(functional.K, "attention_backward"))
+        and (attention_mask is None or _takes_mask(attention_mask, query, key))
     )
     if not takes:
         return otherwise(module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **kwargs)
     causal = kwargs.get("is_causal")
     causal = bool(getattr(module, "is_causal", True) if causal is None else causal) and query.shape[2] > 1
+    causal = causal and attention_mask is None  # else the mask says it
     if (
         causal and key.shape[2] > query.shape[2]
     ):  # an empty static cache: only what the prompt wrote is seen, as with sdpa
         key, value = key[:, :, : query.shape[2]], value[:, :, : query.shape[2]]
     soft_cap = kwargs.get("softcap") or 0.0
-    seen = functional.attention(query, key, value, is_causal=causal, scale=scaling, soft_cap=soft_cap)
+    seen = functional.attention(query, key, value, causal, scaling, soft_cap, attention_mask)
     return seen.transpose(1, 2), None
+
+
+def _takes_mask(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> bool:
+    sizes = (query.shape[0], query.shape[1], query.shape[2], key.shape[2])
+    return (
+        mask.ndim == 4
+        and (mask.dtype == torch.bool or (mask.dtype in DTYPES and mask.dtype != torch.float64))
+        and mask.shape[3] == key.shape[2]
+        and all(size in (1, whole) for size, whole in zip(mask.shape, sizes, strict=True))
+    )
+
+
+def _loss(model: Any) -> Iterator[tuple[str, str, str, int]]:
+    try:
+        from transformers.loss.loss_utils import ForCausalLMLoss
+    except ImportError:
+        return
+    theirs = getattr(model, "loss_function", None) if hasattr(model, "lm_head") else None
+    if theirs is None:
+        return
+    if theirs is not ForCausalLMLoss or not isinstance(getattr(type(model), "loss_function", None), property):
+        yield "loss", "", "isn't transformers' ForCausalLMLoss", 1
+        return
+    setattr(model, _LOSS_BEFORE, model.__dict__.get("_loss_function"))
+    model.loss_function = functools.partial(causal_lm_loss, theirs)
+    yield "loss", "cross_entropy", "", 1
+
+
+def causal_lm_loss(
+    otherwise, logits, labels, vocab_size, num_items_in_batch=None, ignore_index=-100, shift_labels=None, **kwargs
+):
+    """As transformers calls it: the mean, or the sum over num_items_in_batch, in f32."""
+    if logits.device.type != "cpu" or logits.dtype not in DTYPES or logits.dtype == torch.float64:
+        return otherwise(logits, labels, vocab_size, num_items_in_batch, ignore_index, shift_labels, **kwargs)
+    if shift_labels is None:
+        shift_labels = torch.nn.functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
+    logits, shift_labels = logits.reshape(-1, vocab_size), shift_labels.reshape(-1)
+    if num_items_in_batch is None:
+        return functional.cross_entropy(logits, shift_labels, ignore_index)
+    return functional.cross_entropy(logits, shift_labels, ignore_index, "sum") / num_items_in_batch
 
 
 def _rope(module: torch.nn.Module, set_forward: Callable[..., None]) -> tuple[str, str, str] | None:

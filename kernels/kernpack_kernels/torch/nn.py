@@ -58,6 +58,21 @@ class SwiGLU(torch.nn.Module):
         return functional.swiglu(gate, up)
 
 
+class GeGLU(torch.nn.Module):
+    """gelu of the first half of the last dimension times the second half."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        gate, up = x.chunk(2, -1)
+        return functional.geglu(gate, up, self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
 class PackedLinear(torch.nn.Module):
     """A linear layer whose weight is ggml blocks: `blocks` [rows, bytes], uint8, of the format Q4_0, Q4_1 or Q8_0. For inference."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,16 +24,16 @@ class Replacement:
 
 def find(module: torch.nn.Module) -> Replacement | None:
     """None: no kind of module that is looked at."""
-    for rule in (_norm, _gated, _gelu):
+    for rule in (_norm, _group_norm, _gated, _gelu):
         found = rule(module)
         if found is not None:
             return found
     return None
 
 
-def fits(x: torch.Tensor, weight: torch.Tensor | None = None) -> bool:
+def fits(x: torch.Tensor) -> bool:
     """Whether the kernels take it; else what was there before computes, for this call."""
-    return x.device.type == "cpu" and x.dtype in DTYPES and (weight is None or weight.dtype == x.dtype)
+    return x.device.type == "cpu" and x.dtype in DTYPES
 
 
 def agrees(module: torch.nn.Module, forward: Callable[..., Any], state: Any, width: int, weight: Any) -> str:
@@ -66,33 +67,86 @@ def _tried(module: torch.nn.Module, forward: Any, by: str, width: int, weight: A
     return Replacement(None, "", why) if why else Replacement(forward, by, state=state)
 
 
+@dataclass(frozen=True)
+class NormState:
+    eps: float | None  # None: torch.nn.RMSNorm's own, that of the type it computes in
+    offset: float = 0.0  # what is added to the weight: 1 in Gemma's
+    mixed: str = (
+        ""  # the result's dtype where x has another than the weight: "x", "wider", or "" where such an x isn't taken
+    )
+
+
 def _norm(module: torch.nn.Module) -> Replacement | None:
     name = type(module).__name__
-    if not (isinstance(module, torch.nn.LayerNorm) or name.endswith("RMSNorm")):
+    is_layer_norm = isinstance(module, torch.nn.LayerNorm)
+    if not (is_layer_norm or name.endswith("RMSNorm")):
         return None
-    weight = getattr(module, "weight", None)
-    if not isinstance(weight, torch.Tensor):
-        return Replacement(None, "", "has no weight")
-    if weight.ndim != 1:
-        return Replacement(None, "", f"works over {weight.ndim} dimensions, the kernel over the last one")
-    if isinstance(module, torch.nn.LayerNorm):
-        return _tried(module, _layer_norm, "layer_norm", len(weight), weight)
+    found: Any = getattr(module, "weight", None)
+    weight = found if isinstance(found, torch.Tensor) else None
+    shape: Any = getattr(module, "normalized_shape", None) if weight is None else weight.shape
+    if shape is None:
+        return Replacement(None, "", "has no weight, and doesn't say its size")
+    if len(shape) != 1:
+        return Replacement(None, "", f"works over {len(shape)} dimensions, the kernel over the last one")
     eps = getattr(module, "variance_epsilon", getattr(module, "eps", None))
-    if eps is None:  # torch.nn.RMSNorm's own
-        eps = torch.finfo(weight.dtype).eps
-    return _tried(module, _rms_norm, "rms_norm", len(weight), weight, float(eps))
+    eps = None if eps is None else float(eps)
+    forward, by = (_layer_norm, "layer_norm") if is_layer_norm else (_rms_norm, "rms_norm")
+    mixed = "" if weight is None or weight.device.type != "cpu" else _mixed(module, weight)
+    plain = _tried(module, forward, by, shape[0], weight, NormState(eps, mixed=mixed))
+    if plain.forward is None and not is_layer_norm and weight is not None:
+        other = _tried(module, forward, by, shape[0], weight, NormState(eps, 1.0, mixed))
+        return other if other.forward is not None else plain
+    return plain
+
+
+def _mixed(module: torch.nn.Module, weight: torch.Tensor) -> str:
+    other = torch.float32 if weight.dtype == torch.bfloat16 else torch.bfloat16
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's about mixed dtypes
+        try:
+            dtype = type(module).forward(module, torch.ones(1, len(weight), dtype=other)).dtype
+        except Exception:  # modules of others raise what they like
+            return ""
+    return "x" if dtype == other else "wider" if dtype == torch.promote_types(other, weight.dtype) else ""
+
+
+def _norm_input(self, x: torch.Tensor) -> torch.Tensor | None:
+    """x as the kernel gets it; None where what was there before computes."""
+    weight, bias, state = self.weight, getattr(self, "bias", None), self._kernpack_patch
+    if not fits(x) or (weight is not None and not fits(weight)):
+        return None
+    if bias is not None and bias.dtype != weight.dtype:
+        return None
+    if weight is None or weight.dtype == x.dtype or state.mixed == "x":
+        return x
+    return x.to(torch.promote_types(x.dtype, weight.dtype)) if state.mixed == "wider" else None
 
 
 def _layer_norm(self, x):
-    if not fits(x, self.weight) or (self.bias is not None and self.bias.dtype != x.dtype):
+    given = _norm_input(self, x)
+    if given is None:
         return type(self).forward(self, x)
-    return functional.layer_norm(x, self.weight, self.bias, self.eps)
+    return functional.layer_norm(given, self.weight, self.bias, self._kernpack_patch.eps)
 
 
 def _rms_norm(self, hidden_states):
-    if not fits(hidden_states, self.weight):
+    given, state = _norm_input(self, hidden_states), self._kernpack_patch
+    if given is None:
         return type(self).forward(self, hidden_states)
-    return functional.rms_norm(hidden_states, self.weight, self._kernpack_patch)
+    weight = self.weight + state.offset if state.offset else self.weight
+    computed = torch.float64 if given.dtype == torch.float64 else torch.float32
+    return functional.rms_norm(given, weight, torch.finfo(computed).eps if state.eps is None else state.eps)
+
+
+def _group_norm(module: torch.nn.Module) -> Replacement | None:
+    return Replacement(_group_norm_forward, "group_norm") if type(module) is torch.nn.GroupNorm else None
+
+
+def _group_norm_forward(self, x):
+    weight = self.weight
+    if not fits(x) or (weight is not None and (not fits(weight) or weight.dtype != x.dtype)):
+        return type(self).forward(self, x)
+    return functional.group_norm(x, self.num_groups, weight, self.bias, self.eps)
 
 
 def _gated(module: torch.nn.Module) -> Replacement | None:
@@ -101,38 +155,54 @@ def _gated(module: torch.nn.Module) -> Replacement | None:
     weight = getattr(module.gate_proj, "weight", None)
     if not isinstance(module.gate_proj, torch.nn.Linear) or not isinstance(weight, torch.Tensor):
         return Replacement(None, "", "its gate_proj isn't a torch.nn.Linear")
-    return _tried(module, _swiglu, "swiglu", module.gate_proj.in_features, weight)
+    kind = _closest(module.act_fn, ACTIVATIONS)
+    if kind is None:
+        return Replacement(None, "", f"its activation is none of {', '.join(ACTIVATIONS)}")
+    by = "swiglu" if kind == "silu" else "geglu"
+    return _tried(module, _gated_forward, by, module.gate_proj.in_features, weight, kind)
 
 
-def _swiglu(self, x):
+def _gated_forward(self, x):
     gate, up = self.gate_proj(x), self.up_proj(x)
-    if not fits(gate, up):
+    if not fits(gate) or gate.dtype != up.dtype:
         return self.down_proj(self.act_fn(gate) * up)
-    return self.down_proj(functional.swiglu(gate, up))
+    return self.down_proj(GATED[self._kernpack_patch](gate, up))
+
+
+GELUS = {
+    "gelu": lambda x: functional.gelu(x),
+    "gelu_tanh": lambda x: functional.gelu(x, "tanh"),
+}
+ACTIVATIONS = {"silu": lambda x: functional.silu(x), **GELUS}
+GATED = {
+    "silu": lambda gate, up: functional.swiglu(gate, up),
+    "gelu": lambda gate, up: functional.geglu(gate, up),
+    "gelu_tanh": lambda gate, up: functional.geglu(gate, up, "tanh"),
+}
 
 
 def _gelu(module: torch.nn.Module) -> Replacement | None:
     if "GELU" not in type(module).__name__.upper() or any(True for _ in module.parameters()):
         return None
-    kind = module.approximate if isinstance(module, torch.nn.GELU) else _closest(module)
+    kind = _closest(module, GELUS)
     if kind is None:
         return Replacement(None, "", "computes neither form of GELU")
     return Replacement(_gelu_forward, "gelu", state=kind)
 
 
-def _closest(module: torch.nn.Module) -> str | None:
-    """Which form of GELU: the two differ by 5e-4 at most."""
+def _closest(theirs: Any, ours: dict[str, Callable[..., Any]]) -> str | None:
+    """The one that computes the same: GELU's two forms differ by 5e-4 at most."""
     x = torch.linspace(-4, 4, 257)
     with torch.no_grad():
         try:
-            before = type(module).forward(module, x)
+            before = type(theirs).forward(theirs, x) if isinstance(theirs, torch.nn.Module) else theirs(x)
         except Exception:  # modules of others raise what they like
             return None
-    for kind in ("none", "tanh"):
-        if isinstance(before, torch.Tensor) and torch.allclose(before, functional.gelu(x, kind), rtol=1e-5, atol=1e-6):
+    for kind, function in ours.items():
+        if isinstance(before, torch.Tensor) and torch.allclose(before, function(x), rtol=1e-5, atol=1e-6):
             return kind
     return None
 
 
 def _gelu_forward(self, x):
-    return functional.gelu(x, self._kernpack_patch) if fits(x) else type(self).forward(self, x)
+    return GELUS[self._kernpack_patch](x.contiguous()) if fits(x) else type(self).forward(self, x)

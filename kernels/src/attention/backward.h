@@ -7,6 +7,7 @@ namespace kk {
 
 constexpr int64_t kBackwardQueries = 64;  // a block of them: the columns of its tiles
 constexpr int64_t kBackwardKeys = 120;  // at a time; a multiple of every level's tile
+constexpr int64_t kMaskKeys = 128;  // that many as whole vectors of every level
 
 template <class T>
 struct AttentionGradientArgs {
@@ -27,13 +28,25 @@ struct AttentionGradientTask {
 
 inline int64_t AttentionGradientScratch(int64_t width) {
   const int64_t padded = PaddedWidth(width);
-  return 5 * kBackwardQueries * padded + 2 * kBackwardKeys * (kBackwardQueries + padded) + 2 * kBackwardQueries;
+  return kBackwardQueries * (5 * padded + 2 * kBackwardKeys + 2 * kMaskKeys + 2) + 2 * kBackwardKeys * padded;
 }
+
+// A part of a mask's gradient: of `count` keys from `key` on, at most kBackwardKeys. What it is summed over: items of the batch,
+// heads and blocks of queries, more than one each where the mask is the same for all.
+struct AttentionMaskTask {
+  int64_t batch, batches, head, heads, block, blocks, key, count;
+};
 
 // Writes d_q of the task's queries; d_k and d_v [keys, padded] get what these add to them.
 template <class Level, class T>
 void AttentionGradientRun(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k,
                           float* d_v, float* scratch);
+
+// sums[kBackwardQueries, kMaskKeys] of the task, a row for each query of a block; as much memory again behind it is written to.
+// args.d_q isn't used.
+template <class Level, class T>
+void AttentionMaskGradientRun(const AttentionGradientArgs<T>& args, const AttentionMaskTask& task, float* sums,
+                              float* scratch);
 
 // out[width] of what `parts` rows of floats, `stride` apart, add up to.
 template <class Level, class T>

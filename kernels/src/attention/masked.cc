@@ -1,54 +1,100 @@
-// masked_attention.
+// masked_attention and its gradients.
+#include <vector>
+
+#include "../wide/values.h"
+#include "backward_run.h"
+#include "call.h"
 #include "tasks.h"
 
 namespace kk {
 namespace {
 
-MaskKind KindOf(kp::DType dtype) {
-  if (dtype == kp::dtype_of<bool>) return MaskKind::kBool;
-  if (dtype == kp::dtype_of<float>) return MaskKind::kFloat;
-  return dtype == kp::dtype_of<kp::half> ? MaskKind::kF16 : MaskKind::kBf16;
-}
-
-// 0 where the mask is the same for all.
-int64_t MaskStride(kp::TensorView mask, int64_t d, int64_t size, const char* of) {
-  KP_CHECK(mask.size(d) == 1 || mask.size(d) == size, ValueError)
-      << "mask: expected 1 or " << size << " in dimension " << d << ", the " << of << ", got " << mask.size(d);
-  return mask.size(d) == 1 ? 0 : mask.stride(d);
+template <class Level>
+void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
+                     std::optional<double> scale, bool causal, int64_t window, double soft_cap,
+                     kp::MutTensorView context, kp::MutTensorView lse) {
+  const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
+  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, mask};
+  CheckAttention(options);
+  DispatchAttention(q, k, v, options, [&](auto args) {
+    using T = std::decay_t<decltype(*args.q)>;
+    if (context.numel() == 0) {
+      std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
+      return;
+    }
+    const AttentionBlocks<Level, T> work(args, Data<T>(context), Data<float>(lse));
+    kp::parallel_for(work.count(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) work.Run(i);
+    });
+  });
 }
 
 template <class Level>
-void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
-                     std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView out) {
+void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorView k, kp::TensorView v,
+                             kp::TensorView mask, kp::TensorView context, kp::TensorView lse,
+                             std::optional<double> scale, bool causal, int64_t window, double soft_cap,
+                             kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) {
   const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
-  KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
-  const AttentionMask given = {KindOf(mask.dtype()), mask.data_ptr(), MaskStride(mask, 0, q.size(0), "batch"),
-                               MaskStride(mask, 1, q.size(2), "heads"), MaskStride(mask, 2, q.size(1), "queries")};
-  if (out.numel() == 0) return;
-  DispatchLinear(q.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::Type;
-    const auto strides = [](kp::TensorView x) { return AttentionStrides{x.stride(0), x.stride(1), x.stride(2)}; };
-    const AttentionArgs<T> args = {Data<T>(q),
-                                   Data<T>(k),
-                                   Data<T>(v),
-                                   strides(q),
-                                   strides(k),
-                                   strides(v),
-                                   q.size(0),
-                                   q.size(1),
-                                   q.size(2),
-                                   k.size(1),
-                                   k.size(2),
-                                   q.size(3),
-                                   AttentionScale(scale, q.size(3)),
-                                   static_cast<float>(soft_cap),
-                                   causal,
-                                   window,
-                                   nullptr,
-                                   given};
-    const AttentionBlocks<Level, T> work(args, Data<T>(out));
-    kp::parallel_for(work.count(), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) work.Run(i);
+  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, mask};
+  CheckAttention(options);
+  if (q.numel() == 0 || k.numel() == 0) return Zeros(q, d_q), Zeros(k, d_k), Zeros(v, d_v);
+  DispatchAttention(q, k, v, options, [&](auto args) {
+    using T = std::decay_t<decltype(*args.q)>;
+    RunAttentionGradient<Level, T>({args, Data<T>(d_context), Data<T>(context), Data<float>(lse), Data<T>(d_q)},
+                                   Data<T>(d_k), Data<T>(d_v));
+  });
+}
+
+// What a task has summed up, as rows of the mask: of one query, or of all where the mask has one row for them.
+template <class M>
+void WriteMask(const float* sums, int64_t count, int64_t queries, bool one_row, M* to, int64_t keys) {
+  if (one_row) {
+    double total[kMaskKeys] = {};
+    for (int64_t i = 0; i < std::min(queries, kBackwardQueries); ++i) {
+      for (int64_t j = 0; j < count; ++j) total[j] += sums[i * kMaskKeys + j];
+    }
+    for (int64_t j = 0; j < count; ++j) Store(total[j], to + j);
+    return;
+  }
+  for (int64_t i = 0; i < queries; ++i) {
+    for (int64_t j = 0; j < count; ++j) Store(static_cast<double>(sums[i * kMaskKeys + j]), to + i * keys + j);
+  }
+}
+
+// Each part of the mask is one task, which sums over all that share it: no two tasks write to the same place, and the order of sums
+// follows from shapes alone.
+template <class Level>
+void MaskedAttentionMaskBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorView k, kp::TensorView v,
+                                 kp::TensorView mask, kp::TensorView context, kp::TensorView lse,
+                                 std::optional<double> scale, bool causal, int64_t window, double soft_cap,
+                                 kp::MutTensorView d_mask) {
+  const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
+  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, mask};
+  CheckAttention(options);
+  if (q.numel() == 0 || d_mask.numel() == 0) return Zeros(mask, d_mask);
+  DispatchAttention(q, k, v, options, [&](auto args) {
+    using T = std::decay_t<decltype(*args.q)>;
+    const AttentionGradientArgs<T> gradient = {args, Data<T>(d_context), Data<T>(context), Data<float>(lse), nullptr};
+    const bool one_row = mask.size(2) == 1;
+    const int64_t blocks = one_row ? 1 : gradient.blocks(), chunks = (args.keys + kBackwardKeys - 1) / kBackwardKeys;
+    kp::parallel_for(mask.size(0) * mask.size(1) * blocks * chunks, 1, [&](int64_t begin, int64_t end) {
+      constexpr int64_t kSums = 2 * kMaskKeys * kBackwardQueries;
+      float* const sums = FloatScratch("attention mask gradient", kSums + AttentionGradientScratch(args.width));
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t key = t % chunks * kBackwardKeys, block = t / chunks % blocks;
+        const int64_t pair = t / chunks / blocks, head = pair % mask.size(1), batch = pair / mask.size(1);
+        const AttentionMaskTask task = {
+            batch, mask.size(0) == 1 ? args.batch : 1, head, mask.size(1) == 1 ? args.heads : 1,
+            block, one_row ? gradient.blocks() : 1,    key,  std::min(kBackwardKeys, args.keys - key)};
+        AttentionMaskGradientRun<Level, T>(gradient, task, sums, sums + kSums);
+        const int64_t query = block * kBackwardQueries;
+        const int64_t queries = one_row ? args.queries : std::min(kBackwardQueries, args.queries - query);
+        DispatchLinear(mask.dtype(), [&](auto tag) {
+          using M = typename decltype(tag)::Type;
+          M* const to = Data<M>(d_mask) + (pair * mask.size(2) + query) * args.keys + key;
+          WriteMask(sums, task.count, queries, one_row, to, args.keys);
+        });
+      }
     });
   });
 }
@@ -63,5 +109,23 @@ KP_DOC(masked_attention,
 KK_EXPORT(
     masked_attention, kk::MaskedAttention,
     "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "
-    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) "
-    "where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > 0, H % G == 0, window >= 0 with deterministic");
+    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "
+    "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > "
+    "0, H % G == 0, window >= 0 with deterministic");
+
+#define KK_BACKWARD                                                                                                  \
+  "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "        \
+  "mask: M[X, Y, Z, L] strided, context: T[B, S, H, D], lse: f32[B, H, S], *, scale: float?, causal: bool, window: " \
+  "int, "                                                                                                            \
+  "soft_cap: float) "
+#define KK_DIMS "G > 0, H % G == 0, window >= 0 with deterministic"
+
+KK_EXPORT(masked_attention_backward, kk::MaskedAttentionBackward,
+          KK_BACKWARD
+          "-> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) where T in {f32, f16, bf16}, "
+          "M in {bool, f32, f16, bf16}, " KK_DIMS ", nondiff(d_context, q, k, v, mask, context, lse)");
+KP_GRAD(masked_attention, masked_attention_backward);
+KK_EXPORT(masked_attention_mask_backward, kk::MaskedAttentionMaskBackward,
+          KK_BACKWARD "-> (d_mask: M[X, Y, Z, L]) where T in {f32, f16, bf16}, M in {f32, f16, bf16}, " KK_DIMS
+                      ", nondiff(d_context, q, k, v, mask, context, lse)");
+KP_GRAD(masked_attention, masked_attention_mask_backward);

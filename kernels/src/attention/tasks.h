@@ -8,12 +8,13 @@
 
 namespace kk {
 
-// Writes the results of `args` to out[batch, queries, heads, width]: of the query blocks of one item and group at a time.
+// Writes the results of `args` to out[batch, queries, heads, width] and lse[batch, heads, queries]: of the query blocks of one item
+// and group at a time.
 template <class Level, class T>
 class AttentionBlocks {
  public:
-  AttentionBlocks(const AttentionArgs<T>& args, T* out)
-      : args_(args), out_(out), per_block_(std::max<int64_t>(1, kAttentionRows / args.shared())) {}
+  AttentionBlocks(const AttentionArgs<T>& args, T* out, float* lse)
+      : args_(args), out_(out), lse_(lse), per_block_(std::max<int64_t>(1, kAttentionRows / args.shared())) {}
 
   int64_t count() const { return args_.batch * args_.groups * blocks(); }
 
@@ -29,9 +30,9 @@ class AttentionBlocks {
     AttentionRun<Level, T>(args_, task, state, memory.data_as<float>());
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t row = task.query + r % task.count, head = task.group * args_.shared() + r / task.count;
-      AttentionMerge<Level, T>(state.sums + r * padded, state.largest + r, state.total + r, 1, 0, 0,
-                               out_ + ((task.batch * args_.queries + row) * args_.heads + head) * args_.width,
-                               args_.width);
+      lse_[(task.batch * args_.heads + head) * args_.queries + row] = AttentionMerge<Level, T>(
+          state.sums + r * padded, state.largest + r, state.total + r, 1, 0, 0,
+          out_ + ((task.batch * args_.queries + row) * args_.heads + head) * args_.width, args_.width);
     }
   }
 
@@ -40,6 +41,7 @@ class AttentionBlocks {
 
   AttentionArgs<T> args_;
   T* out_;
+  float* lse_;
   int64_t per_block_;
 };
 

@@ -1,6 +1,7 @@
-// varlen_attention: sequences of different lengths, one behind the other.
+// varlen_attention and its gradient: sequences of different lengths, one behind the other.
 #include <vector>
 
+#include "backward_run.h"
 #include "tasks.h"
 
 namespace kk {
@@ -16,40 +17,68 @@ void CheckEnds(const char* name, const int32_t* ends, int64_t count, int64_t row
   }
 }
 
+// What the op and its gradient have in common.
+struct VarlenCall {
+  kp::TensorView q, k, v, cu_queries, cu_keys;
+  std::optional<double> scale;
+  bool causal;
+  int64_t window;
+  double soft_cap;
+
+  int64_t sequences() const { return cu_queries.size(0) - 1; }
+  int64_t heads() const { return q.size(1); }
+  int64_t width() const { return q.size(2); }
+  int64_t query(int64_t s) const { return Data<int32_t>(cu_queries)[s]; }
+  int64_t key(int64_t s) const { return Data<int32_t>(cu_keys)[s]; }
+
+  void Check() const {
+    KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
+    CheckEnds("cu_queries", Data<int32_t>(cu_queries), sequences() + 1, q.size(0));
+    CheckEnds("cu_keys", Data<int32_t>(cu_keys), sequences() + 1, k.size(0));
+  }
+
+  template <class T>
+  AttentionArgs<T> Sequence(int64_t s) const {
+    const auto strides = [](kp::TensorView x) { return AttentionStrides{0, x.stride(0), x.stride(1)}; };
+    return {Data<T>(q) + query(s) * q.stride(0),
+            Data<T>(k) + key(s) * k.stride(0),
+            Data<T>(v) + key(s) * v.stride(0),
+            strides(q),
+            strides(k),
+            strides(v),
+            1,
+            query(s + 1) - query(s),
+            heads(),
+            key(s + 1) - key(s),
+            k.size(1),
+            width(),
+            AttentionScale(scale, width()),
+            static_cast<float>(soft_cap),
+            causal,
+            window,
+            nullptr};
+  }
+};
+
+// lse: a block [heads, queries] for each sequence, one behind the other.
 template <class Level>
 void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView cu_queries,
                      kp::TensorView cu_keys, std::optional<double> scale, bool causal, int64_t window, double soft_cap,
-                     kp::MutTensorView out) {
+                     kp::MutTensorView context, kp::MutTensorView lse) {
   const CompactRows rows_q(q), rows_k(k), rows_v(v);
-  KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
-  const int64_t sequences = cu_queries.size(0) - 1, heads = q.size(1), width = q.size(2);
-  const auto *query = Data<int32_t>(cu_queries), *key = Data<int32_t>(cu_keys);
-  CheckEnds("cu_queries", query, sequences + 1, q.size(0)), CheckEnds("cu_keys", key, sequences + 1, k.size(0));
-  if (out.numel() == 0) return;
+  const VarlenCall call = {q, k, v, cu_queries, cu_keys, scale, causal, window, soft_cap};
+  call.Check();
+  if (context.numel() == 0) {
+    std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
+    return;
+  }
   DispatchLinear(q.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const auto strides = [](kp::TensorView x) { return AttentionStrides{0, x.stride(0), x.stride(1)}; };
     std::vector<AttentionBlocks<Level, T>> work;
     std::vector<int64_t> ends = {0};  // of the blocks of each sequence
-    for (int64_t s = 0; s < sequences; ++s) {
-      const AttentionArgs<T> args = {Data<T>(q) + query[s] * q.stride(0),
-                                     Data<T>(k) + key[s] * k.stride(0),
-                                     Data<T>(v) + key[s] * v.stride(0),
-                                     strides(q),
-                                     strides(k),
-                                     strides(v),
-                                     1,
-                                     query[s + 1] - query[s],
-                                     heads,
-                                     key[s + 1] - key[s],
-                                     k.size(1),
-                                     width,
-                                     AttentionScale(scale, width),
-                                     static_cast<float>(soft_cap),
-                                     causal,
-                                     window,
-                                     nullptr};
-      work.emplace_back(args, Data<T>(out) + query[s] * heads * width);
+    for (int64_t s = 0; s < call.sequences(); ++s) {
+      work.emplace_back(call.Sequence<T>(s), Data<T>(context) + call.query(s) * call.heads() * call.width(),
+                        Data<float>(lse) + call.query(s) * call.heads());
       ends.push_back(ends.back() + work.back().count());
     }
     kp::parallel_for(ends.back(), 1, [&](int64_t begin, int64_t end) {
@@ -58,6 +87,28 @@ void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
         work[s].Run(i - ends[s]);
       }
     });
+  });
+}
+
+template <class Level>
+void VarlenAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorView k, kp::TensorView v,
+                             kp::TensorView cu_queries, kp::TensorView cu_keys, kp::TensorView context,
+                             kp::TensorView lse, std::optional<double> scale, bool causal, int64_t window,
+                             double soft_cap, kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) {
+  const CompactRows rows_q(q), rows_k(k), rows_v(v);
+  const VarlenCall call = {q, k, v, cu_queries, cu_keys, scale, causal, window, soft_cap};
+  call.Check();
+  Zeros(q, d_q), Zeros(k, d_k), Zeros(v, d_v);  // of sequences without queries or without keys
+  DispatchLinear(q.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    for (int64_t s = 0; s < call.sequences(); ++s) {
+      const AttentionArgs<T> args = call.Sequence<T>(s);
+      if (args.queries * args.keys * args.heads * args.width == 0) continue;
+      const int64_t at = call.query(s) * call.heads(), of_keys = call.key(s) * args.groups * args.width;
+      RunAttentionGradient<Level, T>({args, Data<T>(d_context) + at * args.width, Data<T>(context) + at * args.width,
+                                      Data<float>(lse) + at, Data<T>(d_q) + at * args.width},
+                                     Data<T>(d_k) + of_keys, Data<T>(d_v) + of_keys);
+    }
   });
 }
 
@@ -70,5 +121,13 @@ KP_DOC(varlen_attention,
 KK_EXPORT(
     varlen_attention, kk::VarlenAttention,
     "(q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], cu_keys: i32[C], *, "
-    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) -> (out: T[N, H, D]) "
-    "where T in {f32, f16, bf16}, C > 0, G > 0, H % G == 0, window >= 0 with deterministic");
+    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "
+    "-> (context: T[N, H, D], lse: f32[N, H] aux) where T in {f32, f16, bf16}, C > 0, G > 0, H % G == 0, window >= 0 "
+    "with deterministic");
+KK_EXPORT(
+    varlen_attention_backward, kk::VarlenAttentionBackward,
+    "(d_context: T[N, H, D], q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], "
+    "cu_keys: i32[C], context: T[N, H, D], lse: f32[N, H], *, scale: float?, causal: bool, window: int, soft_cap: "
+    "float) -> (d_q: T[N, H, D], d_k: T[L, G, D], d_v: T[L, G, D]) where T in {f32, f16, bf16}, C > 0, G > 0, "
+    "H % G == 0, window >= 0 with deterministic, nondiff(d_context, q, k, v, context, lse)");
+KP_GRAD(varlen_attention, varlen_attention_backward);

@@ -1,6 +1,8 @@
 // Forward mode and second order of layer_norm, rms_norm and l2_normalize.
 #include "../wide/norm_tangents.h"
 
+#include "../wide/values.h"
+
 #include "common.h"
 
 namespace kk {
@@ -17,14 +19,39 @@ struct NormTensors {
   Result t_out = {}, t_d_x = {}, t_d_weight = {}, t_d_bias = {};
 };
 
+// A weight or its gradient as doubles; gradients are written to their tensors by Write.
+class Doubles {
+ public:
+  explicit Doubles(const Tensor& from) {
+    if (!from) return;
+    values_.resize(static_cast<size_t>(from->numel()));
+    DispatchFloat(from->dtype(),
+                  [&](auto tag) { LoadRow(Data<typename decltype(tag)::Type>(*from), from->numel(), data()); });
+  }
+  explicit Doubles(const Result& to) : values_(to ? static_cast<size_t>(to->numel()) : 0) {}
+
+  double* data() { return values_.empty() ? nullptr : values_.data(); }
+
+  void Write(const Result& to) const {
+    if (!to) return;
+    DispatchFloat(to->dtype(),
+                  [&](auto tag) { StoreRow(values_.data(), to->numel(), Data<typename decltype(tag)::Type>(*to)); });
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
 template <class Formula>
 void Run(const NormTensors& at, double eps) {
+  Doubles weight(at.weight), t_weight(at.t_weight), t_bias(at.t_bias), t_d_weight(at.t_d_weight), t_d_bias(at.t_d_bias);
   DispatchFloat(at.x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    NormTangents<Formula, T>({Rows(at.x), LastDim(at.x), eps, Data<T>(at.x), Data<T>(at.weight), Data<T>(at.d_out),
-                              Data<T>(at.t_x), Data<T>(at.t_weight), Data<T>(at.t_bias), Data<T>(at.t_d_out),
-                              Data<T>(at.t_out), Data<T>(at.t_d_x), Data<T>(at.t_d_weight), Data<T>(at.t_d_bias)});
+    NormTangents<Formula, T>({Rows(at.x), LastDim(at.x), eps, Data<T>(at.x), Data<T>(at.d_out), Data<T>(at.t_x),
+                              Data<T>(at.t_d_out), Data<T>(at.t_out), Data<T>(at.t_d_x), weight.data(), t_weight.data(),
+                              t_bias.data(), t_d_weight.data(), t_d_bias.data()});
   });
+  t_d_weight.Write(at.t_d_weight), t_d_bias.Write(at.t_d_bias);
 }
 
 void LayerNormJvp(kp::TensorView x, kp::TensorView weight, Tensor t_x, Tensor t_weight, Tensor t_bias, double eps,
@@ -94,31 +121,35 @@ void L2NormalizeBackwardJvp(kp::TensorView d_out, kp::TensorView x, Tensor t_d_o
 }  // namespace kk
 
 #define KK_FLOATS "where T in {f32, f64, f16, bf16} with deterministic"
+#define KK_WEIGHTED "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with deterministic"
 
 KP_EXPORT(layer_norm_jvp, kk::LayerNormJvp,
-          "(x: T[..., D], weight: T[D], t_x: T[..., D]?, t_weight: T[D]?, t_bias: T[D]?, *, eps: float) "
-          "-> (t_out: T[..., D]) " KK_FLOATS);
+          "(x: T[..., D] compact, weight: W[D], t_x: T[..., D]?, t_weight: W[D]?, t_bias: W[D]?, *, eps: float) "
+          "-> (t_out: T[..., D]) " KK_WEIGHTED);
 KP_JVP(layer_norm, layer_norm_jvp);
-KP_EXPORT(layer_norm_backward_backward, kk::LayerNormBackwardBackward,
-          "(d_d_x: T[..., D]?, d_d_weight: T[D]?, d_d_bias: T[D]?, d_out: T[..., D], x: T[..., D], weight: T[D], *, "
-          "eps: float) -> (d_d_out: T[..., D], d_x: T[..., D], d_weight: T[D] sum) " KK_FLOATS);
+KP_EXPORT(
+    layer_norm_backward_backward, kk::LayerNormBackwardBackward,
+    "(d_d_x: T[..., D]?, d_d_weight: W[D]?, d_d_bias: W[D]?, d_out: T[..., D], x: T[..., D] compact, weight: W[D], *, "
+    "eps: float) -> (d_d_out: T[..., D], d_x: T[..., D], d_weight: W[D] sum) " KK_WEIGHTED);
 KP_GRAD(layer_norm_backward, layer_norm_backward_backward);
-KP_EXPORT(layer_norm_backward_jvp, kk::LayerNormBackwardJvp,
-          "(d_out: T[..., D], x: T[..., D], weight: T[D], t_d_out: T[..., D]?, t_x: T[..., D]?, t_weight: T[D]?, *, "
-          "eps: float) -> (t_d_x: T[..., D], t_d_weight: T[D] sum, t_d_bias: T[D] sum) " KK_FLOATS);
+KP_EXPORT(
+    layer_norm_backward_jvp, kk::LayerNormBackwardJvp,
+    "(d_out: T[..., D], x: T[..., D] compact, weight: W[D], t_d_out: T[..., D]?, t_x: T[..., D]?, t_weight: W[D]?, *, "
+    "eps: float) -> (t_d_x: T[..., D], t_d_weight: W[D] sum, t_d_bias: W[D] sum) " KK_WEIGHTED);
 KP_JVP(layer_norm_backward, layer_norm_backward_jvp);
 
 KP_EXPORT(rms_norm_jvp, kk::RmsNormJvp,
-          "(x: T[..., D], weight: T[D], t_x: T[..., D]?, t_weight: T[D]?, *, eps: float) "
-          "-> (t_out: T[..., D]) " KK_FLOATS);
+          "(x: T[..., D] compact, weight: W[D], t_x: T[..., D]?, t_weight: W[D]?, *, eps: float) "
+          "-> (t_out: T[..., D]) " KK_WEIGHTED);
 KP_JVP(rms_norm, rms_norm_jvp);
 KP_EXPORT(rms_norm_backward_backward, kk::RmsNormBackwardBackward,
-          "(d_d_x: T[..., D]?, d_d_weight: T[D]?, d_out: T[..., D], x: T[..., D], weight: T[D], *, eps: float) "
-          "-> (d_d_out: T[..., D], d_x: T[..., D], d_weight: T[D] sum) " KK_FLOATS);
+          "(d_d_x: T[..., D]?, d_d_weight: W[D]?, d_out: T[..., D], x: T[..., D] compact, weight: W[D], *, eps: float) "
+          "-> (d_d_out: T[..., D], d_x: T[..., D], d_weight: W[D] sum) " KK_WEIGHTED);
 KP_GRAD(rms_norm_backward, rms_norm_backward_backward);
-KP_EXPORT(rms_norm_backward_jvp, kk::RmsNormBackwardJvp,
-          "(d_out: T[..., D], x: T[..., D], weight: T[D], t_d_out: T[..., D]?, t_x: T[..., D]?, t_weight: T[D]?, *, "
-          "eps: float) -> (t_d_x: T[..., D], t_d_weight: T[D] sum) " KK_FLOATS);
+KP_EXPORT(
+    rms_norm_backward_jvp, kk::RmsNormBackwardJvp,
+    "(d_out: T[..., D], x: T[..., D] compact, weight: W[D], t_d_out: T[..., D]?, t_x: T[..., D]?, t_weight: W[D]?, *, "
+    "eps: float) -> (t_d_x: T[..., D], t_d_weight: W[D] sum) " KK_WEIGHTED);
 KP_JVP(rms_norm_backward, rms_norm_backward_jvp);
 
 KP_EXPORT(l2_normalize_backward_backward, kk::L2NormalizeBackwardBackward,

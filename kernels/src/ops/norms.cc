@@ -1,4 +1,5 @@
 // layer_norm and rms_norm. Their tangents and second order: norm_tangents.cc.
+#include "strided.h"
 #include "weight_grad.h"
 
 namespace kk {
@@ -10,9 +11,10 @@ void LayerNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::Tensor
   if (x.numel() == 0) return;
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const NormArgs<T> args = {Data<T>(x),   Data<T>(weight), bias ? Data<T>(*bias) : nullptr,
-                              Data<T>(out), LastDim(x),      eps};
-    ForRows(Rows(x), args.width, [&](int64_t begin, int64_t end) { LayerNormRows<Level, T>(args, begin, end); });
+    const WeightAs<Level, ComputeType<T>> weights(weight), biases(bias);
+    const NormArgs<T> all = {Data<T>(x), weights.data(), biases.data(), Data<T>(out), LastDim(x), eps};
+    ForRows(Rows(x), all.width,
+            [&](int64_t begin, int64_t end) { ForNormRows<T>(x, all, begin, end, LayerNormRows<Level, T>); });
   });
 }
 
@@ -21,8 +23,10 @@ void RmsNorm(kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorV
   if (x.numel() == 0) return;
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const NormArgs<T> args = {Data<T>(x), Data<T>(weight), nullptr, Data<T>(out), LastDim(x), eps};
-    ForRows(Rows(x), args.width, [&](int64_t begin, int64_t end) { RmsNormRows<Level, T>(args, begin, end); });
+    const WeightAs<Level, ComputeType<T>> weights(weight);
+    const NormArgs<T> all = {Data<T>(x), weights.data(), nullptr, Data<T>(out), LastDim(x), eps};
+    ForRows(Rows(x), all.width,
+            [&](int64_t begin, int64_t end) { ForNormRows<T>(x, all, begin, end, RmsNormRows<Level, T>); });
   });
 }
 
@@ -31,11 +35,13 @@ void LayerNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView we
                        kp::MutTensorView d_weight, kp::MutTensorView d_bias) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
+    using S = ComputeType<T>;
     const int64_t width = LastDim(x);
-    T* const outs[] = {Data<T>(d_weight), Data<T>(d_bias)};
-    SumOverRows<Level>(Rows(x), width, outs, [&](int64_t begin, int64_t end, ComputeType<T>* sums) {
-      LayerNormBackwardRows<Level, T>(
-          {Data<T>(d_out), Data<T>(x), Data<T>(weight), Data<T>(d_x), sums, sums + width, width, eps}, begin, end);
+    const WeightAs<Level, S> weights(weight);
+    SumOverRows<Level, S>(Rows(x), width, {d_weight, d_bias}, [&](int64_t begin, int64_t end, S* sums) {
+      const NormBackwardArgs<T> all = {Data<T>(d_out), Data<T>(x),   weights.data(), Data<T>(d_x),
+                                       sums,           sums + width, width,          eps};
+      ForNormRows<T>(x, all, begin, end, LayerNormBackwardRows<Level, T>);
     });
   });
 }
@@ -45,11 +51,13 @@ void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weig
                      kp::MutTensorView d_weight) {
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
+    using S = ComputeType<T>;
     const int64_t width = LastDim(x);
-    T* const outs[] = {Data<T>(d_weight)};
-    SumOverRows<Level>(Rows(x), width, outs, [&](int64_t begin, int64_t end, ComputeType<T>* sums) {
-      RmsNormBackwardRows<Level, T>(
-          {Data<T>(d_out), Data<T>(x), Data<T>(weight), Data<T>(d_x), sums, nullptr, width, eps}, begin, end);
+    const WeightAs<Level, S> weights(weight);
+    SumOverRows<Level, S>(Rows(x), width, {d_weight}, [&](int64_t begin, int64_t end, S* sums) {
+      const NormBackwardArgs<T> all = {Data<T>(d_out), Data<T>(x), weights.data(), Data<T>(d_x),
+                                       sums,           nullptr,    width,          eps};
+      ForNormRows<T>(x, all, begin, end, RmsNormBackwardRows<Level, T>);
     });
   });
 }
@@ -57,21 +65,27 @@ void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weig
 }  // namespace
 }  // namespace kk
 
-KP_DOC(layer_norm, "(x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension.");
-KK_EXPORT(layer_norm, kk::LayerNorm,
-          "(x: T[..., D], weight: T[D], bias: T[D]? = None, *, eps: float = 1e-5) -> (out: T[..., D]) "
-          "where T in {f32, f64, f16, bf16} with deterministic");
+#define KK_FLOATS "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with deterministic"
+
+KP_DOC(
+    layer_norm,
+    "(x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension. x may be strided. The weight may have "
+    "another dtype than x, as under autocast.");
+KK_EXPORT(
+    layer_norm, kk::LayerNorm,
+    "(x: T[..., D] strided, weight: W[D], bias: W[D]? = None, *, eps: float = 1e-5) -> (out: T[..., D]) " KK_FLOATS);
 KK_EXPORT(layer_norm_backward, kk::LayerNormBackward,
-          "(d_out: T[..., D], x: T[..., D], weight: T[D], *, eps: float) "
-          "-> (d_x: T[..., D], d_weight: T[D] sum, d_bias: T[D] sum) where T in {f32, f64, f16, bf16} "
-          "with deterministic");
+          "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) "
+          "-> (d_x: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_FLOATS);
 KP_GRAD(layer_norm, layer_norm_backward);
 
-KP_DOC(rms_norm, "x / sqrt(mean of squares + eps) * weight, over the last dimension.");
+KP_DOC(
+    rms_norm,
+    "x / sqrt(mean of squares + eps) * weight, over the last dimension. x may be strided. The weight may have another "
+    "dtype than x, as under autocast.");
 KK_EXPORT(rms_norm, kk::RmsNorm,
-          "(x: T[..., D], weight: T[D], *, eps: float = 1e-6) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} "
-          "with deterministic");
+          "(x: T[..., D] strided, weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D]) " KK_FLOATS);
 KK_EXPORT(rms_norm_backward, kk::RmsNormBackward,
-          "(d_out: T[..., D], x: T[..., D], weight: T[D], *, eps: float) -> (d_x: T[..., D], d_weight: T[D] sum) "
-          "where T in {f32, f64, f16, bf16} with deterministic");
+          "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) -> (d_x: T[..., D], d_weight: W[D] "
+          "sum) " KK_FLOATS);
 KP_GRAD(rms_norm, rms_norm_backward);

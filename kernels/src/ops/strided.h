@@ -41,4 +41,13 @@ class StridedRows {
   int64_t width_, step_;
 };
 
+// run(args, begin, end) over rows [begin, end) of a norm: at once where the rows of x lie one behind the other, else one by one.
+template <class T, class Args, class F>
+void ForNormRows(kp::TensorView x, const Args& args, int64_t begin, int64_t end, F run) {
+  if (x.is_contiguous()) return run(args, begin, end);
+  const StridedRows<T> rows(x);
+  std::vector<T> copy;
+  for (int64_t r = begin; r < end; ++r) run(args.Row(r, rows.Row(r, copy)), 0, 1);
+}
+
 }  // namespace kk

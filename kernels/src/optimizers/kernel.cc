@@ -6,18 +6,6 @@
 namespace kk {
 namespace {
 
-inline VF Sqrt(VF x) {
-#if defined(__AVX512F__)
-  return (VF)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
-#elif defined(__AVX2__)
-  return (VF)_mm256_sqrt_ps((__m256)x);
-#elif defined(__aarch64__)
-  return (VF)vsqrtq_f32((float32x4_t)x);
-#else
-  return (VF)_mm_sqrt_ps((__m128)x);
-#endif
-}
-
 // a + (b - a) * t.
 inline VF Lerp(VF a, VF b, float t) { return a + (b - a) * t; }
 

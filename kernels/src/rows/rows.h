@@ -6,14 +6,18 @@
 
 namespace kk {
 
+// Weights have the type that rows are computed in: under autocast they aren't of x's.
 template <class T>
 struct NormArgs {
   const T* x;  // [rows, width]
-  const T* weight;  // [width]
-  const T* bias;  // [width]; nullable
+  const ComputeType<T>* weight;  // [width]
+  const ComputeType<T>* bias;  // [width]; nullable
   T* out;  // [rows, width]
   int64_t width;
   double eps;
+
+  // The same for row `row` alone, of which x lies elsewhere.
+  NormArgs Row(int64_t row, const T* at) const { return {at, weight, bias, out + row * width, width, eps}; }
 };
 
 template <class Level, class T>
@@ -25,18 +29,40 @@ template <class T>
 struct NormBackwardArgs {
   const T* d_out;  // [rows, width]
   const T* x;  // [rows, width]
-  const T* weight;  // [width]
+  const ComputeType<T>* weight;  // [width]
   T* d_x;  // [rows, width]
   ComputeType<T>* d_weight;  // [width], added to; null where the op has none
   ComputeType<T>* d_bias;  // [width], added to; likewise
   int64_t width;
   double eps;
+
+  NormBackwardArgs Row(int64_t row, const T* at) const {
+    return {d_out + row * width, at, weight, d_x + row * width, d_weight, d_bias, width, eps};
+  }
 };
 
 template <class Level, class T>
 void LayerNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t end);
 template <class Level, class T>
 void RmsNormBackwardRows(const NormBackwardArgs<T>& args, int64_t begin, int64_t end);
+
+// Tensors [items, groups, channels, size]; a row is a group of an item, row % groups its group.
+template <class T>
+struct GroupNormArgs {
+  const T* x;
+  const ComputeType<T>* weight;  // [groups, channels]
+  const ComputeType<T>* bias;  // [groups, channels]; nullable
+  int64_t groups, channels, size;
+  double eps;
+  int64_t width() const { return channels * size; }
+};
+
+template <class Level, class T>
+void GroupNormRows(const GroupNormArgs<T>& args, T* out, int64_t begin, int64_t end);
+// of_weight and of_bias: [items, groups, channels], what each item adds to the gradients.
+template <class Level, class T>
+void GroupNormBackwardRows(const GroupNormArgs<T>& args, const T* d_out, T* d_x, ComputeType<T>* of_weight,
+                           ComputeType<T>* of_bias, int64_t begin, int64_t end);
 
 // Mask is uint8_t (0: left out), T or ComputeType<T> (added), or void (none). Scratch has `width` items, and may be `out`.
 template <class Level, class T, class Mask>
@@ -58,6 +84,10 @@ template <class Level, class T>
 void L2NormalizeRows(const T* x, T* out, int64_t width, double eps, int64_t begin, int64_t end);
 template <class Level, class T>
 void L2NormalizeBackwardRows(const T* d_out, const T* x, T* d_x, int64_t width, double eps, int64_t begin, int64_t end);
+
+// x as floats.
+template <class Level, class T>
+void ToFloats(const T* x, int64_t count, float* out);
 
 // out[j] = sum over k of scale * x[rows[k], j]. In is Out or ComputeType<Out>. `rows` has `count` items.
 template <class Level, class In, class Out>

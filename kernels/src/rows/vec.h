@@ -70,6 +70,19 @@ inline VF Min(VF x, VF y) { return (VF)_mm_min_ps((__m128)x, (__m128)y); }
 inline VF Max(VF x, VF y) { return (VF)_mm_max_ps((__m128)x, (__m128)y); }
 #endif
 
+// GCC 12 has no vector operation for it.
+inline VF Sqrt(VF x) {
+#if defined(__AVX512F__)
+  return (VF)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
+#elif defined(__AVX2__)
+  return (VF)_mm256_sqrt_ps((__m256)x);
+#elif defined(__aarch64__)
+  return (VF)vsqrtq_f32((float32x4_t)x);
+#else
+  return (VF)_mm_sqrt_ps((__m128)x);
+#endif
+}
+
 // The lower and upper half of a vector of 2n lanes.
 template <class V, size_t... I>
 inline auto Lower(V v, std::index_sequence<I...>) {

@@ -27,15 +27,9 @@ double SumOfExp(const T* x, int64_t count, float largest, float scale) {
   });
 }
 
-template <class Level, class T>
-void ToFloats(const T* x, int64_t count, float* out) {
-  ForRow<T>(count, [&](int64_t i, auto extent) { Put(out + i, extent, Get(x + i, extent)); });
-}
-
-#define KK_INSTANTIATE(T)                                                   \
-  template void BlockMaxima<KP_VARIANT, T>(const T*, int64_t, float*);      \
-  template double SumOfExp<KP_VARIANT, T>(const T*, int64_t, float, float); \
-  template void ToFloats<KP_VARIANT, T>(const T*, int64_t, float*);
+#define KK_INSTANTIATE(T)                                              \
+  template void BlockMaxima<KP_VARIANT, T>(const T*, int64_t, float*); \
+  template double SumOfExp<KP_VARIANT, T>(const T*, int64_t, float, float);
 KK_INSTANTIATE(float)
 KK_INSTANTIATE(Bf16)
 KK_INSTANTIATE(F16)

@@ -15,8 +15,4 @@ void BlockMaxima(const T* x, int64_t count, float* maxima);
 template <class Level, class T>
 double SumOfExp(const T* x, int64_t count, float largest, float scale);
 
-// x as floats.
-template <class Level, class T>
-void ToFloats(const T* x, int64_t count, float* out);
-
 }  // namespace kk

@@ -24,7 +24,7 @@ class Worker {
 
   explicit Worker(const NormTangentArgs<T>& args) : args_(args), rows_(static_cast<size_t>(args.width * 6)) {
     LoadRow(args.weight, args.t_weight, args.width, Row(0));
-    LoadRow<R, T>(nullptr, args.t_bias, args.width, Row(1));
+    LoadRow<R, double>(nullptr, args.t_bias, args.width, Row(1));
   }
 
   // d_weight and d_bias are added to.
@@ -57,7 +57,7 @@ class Worker {
 template <class Formula, class T>
 void NormTangents(const NormTangentArgs<T>& args) {
   using N = typename Worker<Formula, T>::N;
-  T* const sums_of[] = {args.t_d_weight, args.t_d_bias};
+  double* const sums_of[] = {args.t_d_weight, args.t_d_bias};
   const int64_t width = args.width, parts = std::clamp<int64_t>(args.rows * width / (1 << 12), 1, 16);
   std::vector<N> sums(static_cast<size_t>(args.t_d_weight ? parts * 2 * width : 0));
   kernpack::parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
@@ -74,7 +74,7 @@ void NormTangents(const NormTangentArgs<T>& args) {
     for (int64_t i = 0; sums_of[k] && i < width; ++i) {
       N total;
       for (int64_t p = 0; p < parts; ++p) total += sums[static_cast<size_t>((p * 2 + k) * width + i)];
-      Store(total.tangent, sums_of[k] + i);
+      sums_of[k][i] = static_cast<double>(total.tangent);
     }
   }
 }

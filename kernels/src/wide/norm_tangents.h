@@ -20,11 +20,14 @@ template <class T>
 struct NormTangentArgs {
   int64_t rows, width;
   double eps;
-  const T *x, *weight;  // weight: null where the op has none
+  const T* x;
   const T* d_out;  // null unless the backward op's tangents are asked for
-  const T *t_x, *t_weight, *t_bias, *t_d_out;  // null: zero
+  const T *t_x, *t_d_out;  // null: zero
   T* t_out;  // of the forward op; null: not requested
-  T *t_d_x, *t_d_weight, *t_d_bias;  // of the backward op; t_d_x null: none is requested
+  T* t_d_x;  // of the backward op; null: none is requested
+  // Whatever their dtype. weight: null where the op has none; the others, null: zero.
+  const double *weight, *t_weight, *t_bias;
+  double *t_d_weight, *t_d_bias;  // null: not requested
 };
 
 // Sums over rows are cut by shape, not by thread.

@@ -11,22 +11,30 @@ from arrays import make, values_of
 OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
 COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
 FIRST_ORDER = {
+    "add_layer_norm",
     "add_rms_norm",
     "attention",
     "cross_entropy",
     "fused_linear_cross_entropy",
+    "geglu",
+    "group_norm",
     "linear",
+    "masked_attention",
+    "relu2",
     "rope",
+    "silu",
     "swiglu",
+    "topk",
+    "varlen_attention",
 }  # rope has forward mode too: it's linear
 # Ops without a gradient, and why.
 INFERENCE = {
     "adamw": "a step of an optimizer, in place",
+    "apply_repetition_penalty": "in place, for sampling",
     "apply_rope": "in place: rope has one",
     "argmax": "integers",
     "clip_grad_norm": "between backward pass and optimizer, in place",
     "lion": "a step of an optimizer, in place",
-    "masked_attention": "made for inference: a backward pass isn't written yet",
     "pack_int4": "integers",
     "pack_int8": "integers",
     "pack_linear": "made for inference: linear has one",
@@ -42,7 +50,6 @@ INFERENCE = {
     "packed_linear": "its weight is bytes, its activations may be rounded to 8 bits",
     "sample": "integers",
     "sgd": "a step of an optimizer, in place",
-    "varlen_attention": "made for inference: a backward pass isn't written yet",
 }
 
 
@@ -69,12 +76,21 @@ def test_nothing_is_declared_to_have_no_gradient(k):
     }
     assert declared.pop("rope") == declared.pop("rope_backward") == {"cos", "sin"}
     assert declared.keys() == {
+        "add_layer_norm_backward",
         "add_rms_norm_backward",
         "attention_backward",
         "cross_entropy_backward",
         "fused_linear_cross_entropy_backward",
+        "geglu_backward",
+        "group_norm_backward",
         "linear_backward",
+        "masked_attention_backward",
+        "masked_attention_mask_backward",
+        "relu2_backward",
+        "silu_backward",
         "swiglu_backward",
+        "topk_backward",
+        "varlen_attention_backward",
     }
 
 
@@ -155,7 +171,7 @@ def test_the_same_bits_on_any_number_of_threads(k):
     before = torch.get_num_threads()
     found = {}
     try:
-        for threads in (1, 2, 3, 4):
+        for threads in (1, 2, 3, 8):
             torch.set_num_threads(threads)
             for name, call in calls(k).items():
                 assert bits(call()) == found.setdefault(name, bits(call())), f"{name} on {threads} threads"

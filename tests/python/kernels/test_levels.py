@@ -10,8 +10,11 @@ import pytest
 HERE = Path(__file__).parent
 FILES = (
     "test_norms.py",
+    "test_group_norm.py",
+    "test_norm_weights.py",
     "test_softmax.py",
     "test_gelu.py",
+    "test_gated.py",
     "test_embedding.py",
     "test_gradients.py",
     "test_edges.py",
@@ -19,8 +22,10 @@ FILES = (
     "test_attention_masks.py",
     "test_paged.py",
     "test_attention_gradient.py",
+    "test_attention_mask_gradient.py",
     "test_llm_rows.py",
     "test_sampling.py",
+    "test_topk.py",
     "test_cross_entropy.py",
     "test_fused_linear_cross_entropy.py",
     "test_optimizers.py",

@@ -13,15 +13,30 @@ import kernpack_kernels.torch as kt  # noqa: E402  (needs torch)
 
 
 class OffsetRMSNorm(torch.nn.Module):
-    """Like Gemma's: the same name ending, another formula."""
+    """As Gemma's: the weight plus one."""
+
+    offset = 1
 
     def __init__(self, size):
         super().__init__()
         self.eps = 1e-6
-        self.weight = torch.nn.Parameter(torch.zeros(size))
+        self.weight = torch.nn.Parameter(0.1 * torch.randn(size))
 
     def forward(self, x):
-        return torch.nn.functional.rms_norm(x, x.shape[-1:], 1 + self.weight, self.eps)
+        return torch.nn.functional.rms_norm(x, x.shape[-1:], self.offset + self.weight, self.eps)
+
+
+class OtherRMSNorm(OffsetRMSNorm):
+    """The same name ending, another formula."""
+
+    offset = 2
+
+
+class PromotingRMSNorm(OffsetRMSNorm):
+    """As Hugging Face's Llama's: the result has the wider dtype of x and the weight."""
+
+    def forward(self, x):
+        return self.weight * torch.nn.functional.rms_norm(x.float(), x.shape[-1:], eps=self.eps).to(x.dtype)
 
 
 class Gated(torch.nn.Module):
@@ -118,10 +133,9 @@ def test_one_graph_when_compiled():
 @pytest.mark.parametrize(
     ("module", "note"),
     [
-        (OffsetRMSNorm(16), "computes something else: differs by"),
-        (Gated(torch.nn.GELU()), "computes something else: differs by"),
+        (OtherRMSNorm(16), "computes something else: differs by"),
+        (Gated(torch.nn.ReLU()), "its activation is none of silu, gelu, gelu_tanh"),
         (torch.nn.LayerNorm((2, 3)), "works over 2 dimensions, the kernel over the last one"),
-        (torch.nn.LayerNorm(4, elementwise_affine=False), "has no weight"),
         (torch.nn.LayerNorm(4, device="meta"), "is on meta"),
     ],
 )
@@ -142,11 +156,75 @@ def test_other_peoples_forward_stays():
 def test_what_a_call_does_not_fit_is_computed_as_before():
     norm = torch.nn.LayerNorm(8)
     kt.patch(norm)
-    x = torch.randn(2, 8)
-    torch.testing.assert_close(norm(x.to(torch.bfloat16).float()), norm(x.bfloat16().float()))
-    with torch.autocast("cpu", torch.bfloat16):  # x of bf16, weights of f32
-        y = torch.nn.Sequential(torch.nn.Linear(8, 8), norm)(x)
-    assert torch.isfinite(y).all()
+    x = torch.randn(2, 8, device="meta")
+    assert norm.to("meta")(x).device.type == "meta"
+
+
+@pytest.mark.parametrize(
+    "norm", [torch.nn.LayerNorm, torch.nn.RMSNorm, PromotingRMSNorm, OffsetRMSNorm], ids=lambda c: c.__name__
+)
+def test_autocast(norm, monkeypatch):
+    """Activations of bf16 and weights of f32: the same dtypes and numbers as before, computed by the kernels."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(16, 32), norm(32), torch.nn.GELU(), torch.nn.Linear(32, 16))
+    plain, x, called = copy.deepcopy(model), torch.randn(3, 16), []
+    kt.patch(model)
+    for name in ("layer_norm", "rms_norm", "gelu"):
+        ours = getattr(kt.functional, name)
+        monkeypatch.setattr(kt.functional, name, lambda *a, _o=ours, _n=name: called.append(_n) or _o(*a))
+    with torch.autocast("cpu", torch.bfloat16):
+        found, expected = model[:2](x), plain[:2](x)
+        assert found.dtype == expected.dtype
+        torch.testing.assert_close(found, expected, atol=3e-2, rtol=3e-2)
+        called.clear()
+        y, z = model(x), plain(x)
+    assert called == ["layer_norm" if norm is torch.nn.LayerNorm else "rms_norm", "gelu"]
+    torch.testing.assert_close(y, z, atol=3e-2, rtol=3e-2)
+    y.float().square().sum().backward(), z.float().square().sum().backward()
+    for (name, a), b in zip(model.named_parameters(), plain.parameters(), strict=True):
+        assert a.grad.dtype == b.grad.dtype == torch.float32
+        assert (a.grad - b.grad).abs().max() <= 5e-2 * b.grad.abs().max(), name
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_group_norm(affine):
+    norm, x = torch.nn.GroupNorm(2, 8, affine=affine), torch.randn(3, 8, 4, 5)
+    expected = norm(x)
+    assert rows(kt.patch(norm))["GroupNorm"].by == "group_norm"
+    torch.testing.assert_close(norm(x), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(norm(x.mT), torch.nn.functional.group_norm(x.mT, 2, norm.weight, norm.bias))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_rms_norms_own_eps(dtype):
+    """It shows where x is small."""
+    norm, x = torch.nn.RMSNorm(8, dtype=dtype), torch.full((2, 8), 1e-3, dtype=dtype)
+    expected = norm(x)
+    kt.patch(norm)
+    torch.testing.assert_close(norm(x), expected)
+
+
+@pytest.mark.parametrize(
+    ("module", "by"),
+    [
+        (OffsetRMSNorm(32), "rms_norm"),
+        (PromotingRMSNorm(32), "rms_norm"),
+        (torch.nn.LayerNorm(32, elementwise_affine=False), "layer_norm"),
+        (torch.nn.RMSNorm(32, elementwise_affine=False), "rms_norm"),
+        (Gated(torch.nn.GELU()), "geglu"),
+        (Gated(torch.nn.GELU("tanh")), "geglu"),
+    ],
+)
+def test_more_of_what_is_replaced(module, by):
+    x = torch.randn(2, 5, 32)
+    expected = module(x)
+    assert rows(kt.patch(module))[type(module).__name__].by == by
+    torch.testing.assert_close(module(x), expected, atol=1e-5, rtol=1e-5)
+    both = torch.randn(2, 5, 64)[..., ::2]  # strided
+    kt.unpatch(module)
+    expected = module(both)
+    kt.patch(module)
+    torch.testing.assert_close(module(both), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("call", [kt.patch, kt.unpatch])
@@ -167,6 +245,9 @@ def test_modules_are_torchs():
         torch.testing.assert_close(ours(x), theirs(x))
     gate, up = x.chunk(2, -1)
     torch.testing.assert_close(kt.nn.SwiGLU()(x), torch.nn.functional.silu(gate) * up)
+    torch.testing.assert_close(kt.nn.GeGLU("tanh")(x), torch.nn.functional.gelu(gate, approximate="tanh") * up)
+    torch.testing.assert_close(kt.functional.silu(gate), torch.nn.functional.silu(gate))
+    torch.testing.assert_close(kt.functional.relu2(gate), torch.nn.functional.relu(gate).square())
     with pytest.raises(ValueError, match="form: expected one of Q4_0, Q4_1, Q8_0, got 'Q2_K'"):
         kt.nn.PackedLinear(torch.zeros(1, 34, dtype=torch.uint8), "Q2_K")
 
@@ -185,6 +266,21 @@ def test_attention_is_torchs():
     for causal in (False, True):
         expected = torch.nn.functional.scaled_dot_product_attention(q, key, v, is_causal=causal, enable_gqa=True)
         torch.testing.assert_close(kt.functional.attention(q, key, v, causal), expected, atol=1e-5, rtol=1e-5)
+    for mask in (torch.rand(5, 5) < 0.8, torch.randn(2, 1, 1, 5), torch.randn(6, 5, 5)):
+        mask[..., 0] = True
+        expected = torch.nn.functional.scaled_dot_product_attention(q, key, v, mask, enable_gqa=True)
+        found = kt.functional.attention(q, key, v, attn_mask=mask)
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_cross_entropy_is_torchs():
+    logits, target = torch.randn(3, 7, 20), torch.randint(0, 20, (3, 7))
+    target[0, :3] = -100
+    for reduction in ("mean", "sum", "none"):
+        expected = torch.nn.functional.cross_entropy(logits.transpose(1, 2), target, reduction=reduction)
+        torch.testing.assert_close(kt.functional.cross_entropy(logits, target, reduction=reduction), expected)
+    with pytest.raises(ValueError, match="cross_entropy: reduction: expected mean, sum or none, got 'max'"):
+        kt.functional.cross_entropy(logits, target, reduction="max")
 
 
 def test_the_package_needs_no_framework():

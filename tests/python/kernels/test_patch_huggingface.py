@@ -51,6 +51,7 @@ def test_logits_and_tokens_are_the_same(name, attention, ids):
             f"{name}MLP": "swiglu",
             "attention": "attention",
             f"apply_rotary_pos_emb in {name}Attention": "rope",
+            "loss": "cross_entropy",
         }
         torch.testing.assert_close(model(ids).logits, logits, atol=1e-5, rtol=1e-4)
         assert torch.equal(model.generate(ids, max_new_tokens=8, do_sample=False), tokens)
@@ -123,15 +124,48 @@ def test_compiled_to_one_graph(ids):
         torch.testing.assert_close(whole(ids, use_cache=False).logits, expected, atol=1e-5, rtol=1e-4)
 
 
-def test_another_formula_is_left_alone(ids):
+def test_geglu_and_weights_plus_one(ids):
     model = build("Gemma", head_dim=16)
     with torch.no_grad():
         expected = model(ids).logits
-        found = {row.what: row for row in kt.patch(model).rows}
-        assert found["GemmaRMSNorm"].by == found["GemmaMLP"].by == ""
-        assert "computes something else" in found["GemmaMLP"].note
-        assert found["attention"].by == "attention"
+        found = by(kt.patch(model))
+        assert (found["GemmaRMSNorm"], found["GemmaMLP"], found["attention"]) == ("rms_norm", "geglu", "attention")
         torch.testing.assert_close(model(ids).logits, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_masked_calls_are_computed_by_the_kernels(ids, monkeypatch):
+    """Padding, in inference and in training, and the gradients of both."""
+    model, plain = build().train(), build().train()
+    kt.patch(model)
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", None)
+    mask = torch.ones_like(ids)
+    mask[0, 4:] = 0  # padded on the right
+    labels = ids.masked_fill(mask == 0, -100)
+    loss = model(ids, attention_mask=mask, labels=labels).loss
+    loss.backward()
+    monkeypatch.undo()
+    expected = plain(ids, attention_mask=mask, labels=labels).loss
+    expected.backward()
+    torch.testing.assert_close(loss, expected)
+    for (name, a), b in zip(model.named_parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-3, msg=name)
+
+
+def test_the_loss(ids):
+    """By the kernel, with what a trainer passes, and back to theirs."""
+    model = build()
+    before = model.loss_function
+    losses = [model(ids, labels=ids).loss, model(ids, labels=ids, num_items_in_batch=torch.tensor(5)).loss]
+    kt.patch(model)
+    assert model.loss_function is not before
+    found = [model(ids, labels=ids).loss, model(ids, labels=ids, num_items_in_batch=torch.tensor(5)).loss]
+    torch.testing.assert_close(found, losses)
+    kt.unpatch(model)
+    assert model.loss_function is before
+    model.loss_function = lambda *args, **kwargs: torch.tensor(3.0)
+    row = next(row for row in kt.patch(model).rows if row.what == "loss")
+    assert (row.by, row.note) == ("", "isn't transformers' ForCausalLMLoss")
+    assert model(ids, labels=ids).loss == 3
 
 
 def test_a_transformers_without_the_registry(ids, monkeypatch):

@@ -130,6 +130,8 @@ def samples(kernels):
     x, w, b = torch.randn(3, 8), torch.randn(8), torch.randn(8)
     d = torch.randn(3, 8)
     turns = torch.randn(3, 4)
+    heads = tuple(torch.randn(2, 3, count, 8) for count in (4, 2, 2))
+    ends = torch.tensor([0, 2, 6], dtype=torch.int32)
     mask = torch.tensor([[True, False, True], [True, True, True]])
     return {
         "layer_norm": ((x, w, b), {"eps": 1e-5}),
@@ -147,11 +149,19 @@ def samples(kernels):
         "mean_pool_backward": ((torch.randn(2, 4), mask), {}),
         "embedding": ((torch.randn(5, 4), torch.tensor([1, 4])), {}),
         "add_rms_norm": ((x, d, w), {"eps": 1e-5}),
-        "attention": (tuple(torch.randn(2, 3, heads, 8) for heads in (4, 2, 2)), {"causal": True}),
+        "add_layer_norm": ((x, d, w, b), {"eps": 1e-5}),
+        "attention": (heads, {"causal": True}),
+        "masked_attention": ((*heads, torch.randn(1, 1, 3, 3)), {"causal": True}),
+        "varlen_attention": ((*(h.flatten(0, 1) for h in heads), ends, ends), {"causal": True}),
         "cross_entropy": ((x, torch.tensor([1, 7, 0])), {"label_smoothing": 0.1}),
         "fused_linear_cross_entropy": ((x, torch.randn(5, 8), torch.tensor([1, 4, 0])), {}),
         "linear": ((x, torch.randn(5, 8), torch.randn(5), torch.randn(3, 5)), {"activation": "gelu"}),
         "swiglu": ((x, d), {}),
+        "group_norm": ((torch.randn(3, 8, 2), w, b), {"groups": 4}),
+        "geglu": ((x, d), {"approximate": "none"}),
+        "silu": ((x,), {}),
+        "relu2": ((x,), {}),
+        "topk": ((x,), {"k": 2}),
         "rope": ((torch.randn(3, 2, 8), turns.cos(), turns.sin()), {"interleaved": True}),
         "rope_backward": ((torch.randn(3, 2, 8), turns.cos(), turns.sin()), {"interleaved": False}),
         "embedding_backward": ((torch.randn(2, 4), torch.randn(5, 4), torch.tensor([1, 4])), {}),
@@ -178,7 +188,7 @@ def test_opcheck(kernels, name, overload):
         kwargs = kwargs | dict(zip(names, map(torch.empty_like, found), strict=True))
     if overload == "default" and name in {forward for forward, _ in kernels._gradients}:
         # No gradient flows to rope's angles, nor back from what these save for their backward pass: opcheck asks for all.
-        saved = {"attention", "cross_entropy", "fused_linear_cross_entropy"}
+        saved = {"attention", "cross_entropy", "fused_linear_cross_entropy", "masked_attention", "varlen_attention"}
         fixed = 0 if name in saved else 1 if name.startswith("rope") else len(args)
         args = tuple(a.requires_grad_() if a.is_floating_point() and i < fixed else a for i, a in enumerate(args))
     torch.library.opcheck(getattr(packet, overload), args, kwargs)

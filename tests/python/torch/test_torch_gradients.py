@@ -30,14 +30,28 @@ CASES = {
     "l2_normalize": lambda k: (lambda x: k.l2_normalize(x), (leaf(3, 5),)),
     "mean_pool": lambda k: (lambda x: k.mean_pool(x, MASK), (leaf(2, 4, 3),)),
     "add_rms_norm": lambda k: (lambda x, r, w: k.add_rms_norm(x, r, w, eps=1e-3), (leaf(3, 5), leaf(3, 5), leaf(5))),
+    "add_layer_norm": lambda k: (k.add_layer_norm, (leaf(3, 5), leaf(3, 5), leaf(5), leaf(5))),
+    "group_norm": lambda k: (lambda *a: k.group_norm(*a, groups=2), (leaf(3, 4, 2), leaf(4), leaf(4))),
     "linear": lambda k: (lambda x, w, b: k.linear(x, w, b, activation="silu"), (leaf(3, 5), leaf(4, 5), leaf(4))),
     "swiglu": lambda k: (k.swiglu, (leaf(3, 5), leaf(3, 5))),
+    "geglu": lambda k: (lambda g, u: k.geglu(g, u, approximate="tanh"), (leaf(3, 5), leaf(3, 5))),
+    "silu": lambda k: (k.silu, (leaf(3, 5),)),
+    "relu2": lambda k: (k.relu2, (leaf(3, 5),)),
     "rope": lambda k: (lambda x: k.rope(x, TURNS.cos(), TURNS.sin()), (leaf(3, 2, 6),)),
     "embedding": lambda k: (lambda t: k.embedding(t, torch.tensor([[4, 0], [4, 1]])), (leaf(5, 3),)),
 }
-FIRST_ORDER = {"add_rms_norm", "linear", "swiglu"}  # they declare a gradient, no forward mode and no gradient of it
+FIRST_ORDER = {
+    "add_layer_norm",
+    "add_rms_norm",
+    "geglu",
+    "group_norm",
+    "linear",
+    "relu2",
+    "silu",
+    "swiglu",
+}  # they declare a gradient, no forward mode and no gradient of it
 # They have no float64: tests/python/kernels holds their gradients against float64 formulas.
-SINGLE = {"attention", "cross_entropy", "fused_linear_cross_entropy"}
+SINGLE = {"attention", "cross_entropy", "fused_linear_cross_entropy", "masked_attention", "topk", "varlen_attention"}
 OTHERS = [name for name in CASES if name not in FIRST_ORDER]
 
 
