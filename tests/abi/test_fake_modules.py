@@ -151,7 +151,7 @@ def refusal(*paths: Path) -> host.Raised:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case: str, compile_fake: Callable[..., Path]) -> None:
+def test_a_broken_module_is_refused_each_time(case: str, compile_fake: Callable[..., Path]) -> None:
     macros, kind, message = REFUSED[case]
     path = compile_fake(case, **macros)
     for _ in range(2):  # a refusal is not remembered as a success

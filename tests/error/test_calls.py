@@ -183,7 +183,7 @@ EVERYWHERE = BINDING | TENSORS | SCALARS
 
 @pytest.mark.parametrize("caller", CALLERS)
 @pytest.mark.parametrize("row", EVERYWHERE)
-def test_refused(k, row: str, caller: str) -> None:
+def test_a_refused_call_reads_the_same_for_every_caller(k, row: str, caller: str) -> None:
     call, kind, message = EVERYWHERE[row]
     new = Arrays(caller)
     call_with = _on_the_same_arrays(call, k, new)

@@ -169,7 +169,7 @@ CALLBACKS: dict[str, tuple[Callable[..., Any], type[BaseException], str]] = {
 
 
 @pytest.mark.parametrize("row", CALLBACKS)
-def test_callback(k, row: str) -> None:
+def test_what_a_callback_raises_reaches_the_caller(k, row: str) -> None:
     callback, kind, message = CALLBACKS[row]
     refused(lambda: k.apply(callback, 3), kind, message, watch=[callback])
 
@@ -202,7 +202,7 @@ def _nested(depth: int, wrap: Callable[[Any], Any]) -> Any:
 
 
 @pytest.mark.parametrize("wrap", [lambda v: [v], lambda v: (v,), lambda v: {"a": v}], ids=["list", "tuple", "dict"])
-def test_nesting(k, wrap: Callable[[Any], Any]) -> None:
+def test_nesting_beyond_the_stack_is_refused(k, wrap: Callable[[Any], Any]) -> None:
     assert k.echo(_nested(50, wrap))
     before = kernpack._core.live_objects()
     with pytest.raises(RecursionError):

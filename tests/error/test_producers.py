@@ -100,7 +100,7 @@ JUNK: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("function", "argument"), [("bump", "x"), ("touch", "argument 0")])
 @pytest.mark.parametrize("row", JUNK)
-def test_junk(k, row: str, function: str, argument: str) -> None:
+def test_producers_of_broken_tensors_are_refused(k, row: str, function: str, argument: str) -> None:
     producer, message = JUNK[row]
     refused(lambda: getattr(k, function)(producer), BufferError, f"{function}: {argument}: {message}", watch=[producer])
 

@@ -232,18 +232,18 @@ JAX: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
 
 
 @pytest.mark.parametrize("row", NUMPY)
-def test_numpy(k, row: str) -> None:
+def test_numpy_arrays_that_do_not_fit_are_refused(k, row: str) -> None:
     refused(lambda: NUMPY[row][0](k), *NUMPY[row][1:], watch=[A, W, FROZEN, BUFFER])
 
 
 @pytest.mark.parametrize("row", TORCH | TORCH_WITHOUT_OPS)
-def test_torch(k, row: str) -> None:
+def test_torch_tensors_that_do_not_fit_are_refused(k, row: str) -> None:
     call, kind, message = (TORCH | TORCH_WITHOUT_OPS)[row]
     refused(lambda: call(k), kind, message, watch=[X, V, C])
 
 
 @pytest.mark.parametrize("row", JAX)
-def test_jax(k, row: str) -> None:
+def test_jax_arrays_that_do_not_fit_are_refused(k, row: str) -> None:
     call, kind, message = JAX[row]
     refused(lambda: call(k), kind, message)
 

@@ -46,7 +46,7 @@ def test_arrays_maps_and_shapes(theirs: kernpack.Module) -> None:
     assert theirs.product([2, 3, 4]) == 24
 
 
-def test_callbacks(theirs: kernpack.Module) -> None:
+def test_callbacks_run_and_carry_their_exceptions(theirs: kernpack.Module) -> None:
     assert theirs.call_back(lambda value: value + 1, 41) == 42
 
     def refuse(value: int) -> None:
@@ -56,7 +56,7 @@ def test_callbacks(theirs: kernpack.Module) -> None:
         theirs.call_back(refuse, 7)
 
 
-def test_tensors(theirs: kernpack.Module) -> None:
+def test_tensors_are_written_in_place(theirs: kernpack.Module) -> None:
     x = np.arange(4, dtype=np.float32)
     out = np.zeros(4, dtype=np.float32)
     theirs.add_one(x, out)

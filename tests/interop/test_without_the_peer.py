@@ -22,7 +22,7 @@ except host.Raised as error:
 
 
 @pytest.mark.parametrize("library", ["", "/nowhere/libtvm_ffi.so"])
-def test_absent(peer_path: Path, library: str) -> None:
+def test_a_missing_peer_library_is_reported(peer_path: Path, library: str) -> None:
     environment = {**os.environ, "KERNPACK_TVM_FFI_LIB": library, "KERNPACK_LIBRARY": str(host.library_path())}
     ran = subprocess.run(
         [sys.executable, "-c", CODE, str(peer_path), str(host.ROOT / "tests")],

@@ -55,7 +55,7 @@ def test_support_library(compilers: tuple[str, ...], part: str) -> None:
 
 @pytest.mark.parametrize("source", ["smallest", "wide"])
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
-def test_nvcc(standard: str, source: str, tmp_path: Path) -> None:
+def test_the_headers_compile_with_nvcc(standard: str, source: str, tmp_path: Path) -> None:
     compiler = _compiler("nvcc")
     options = [f"-std={standard}", f"-I{include_dir()}", "-Xcompiler=-fPIC", "-Werror", "all-warnings"]
     _compile([compiler, *options, "-c", str(_source(source, tmp_path, ".cu")), "-o", str(tmp_path / "out.o")])

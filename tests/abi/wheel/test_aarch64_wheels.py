@@ -21,7 +21,7 @@ def unpacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return folder
 
 
-def test_tags(find_wheel: Find) -> None:
+def test_the_wheels_are_for_aarch64_and_every_python(find_wheel: Find) -> None:
     tags = ["-cp311-abi3-manylinux_2_28_aarch64.whl", "-py3-none-manylinux_2_28_aarch64.whl"]
     assert [find_wheel(f"aarch64/{name}").name.endswith(tag) for name, tag in zip(NAMES, tags, strict=True)] == [
         True

@@ -14,7 +14,7 @@ def test_the_wheel_is_for_this_python_and_glibc_2_28(compiler_wheel: Path) -> No
     assert check.covers("manylinux_2_28_x86_64", check.platform_tag(compiler_wheel))
 
 
-def test_extension(compiler: Path) -> None:
+def test_the_extension_exports_its_init_function_alone(compiler: Path) -> None:
     (extension,) = compiler.glob("kernpack_compiler/_native*.so")
     so = elf.read(extension)
     assert so.exports == ("PyInit__native",)  # nothing of LLVM

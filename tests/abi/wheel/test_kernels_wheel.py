@@ -18,7 +18,7 @@ def module(kernels: Path) -> Path:
     return path
 
 
-def test_tag(kernels_wheel: Path) -> None:
+def test_the_wheel_is_for_any_python_on_x86_64(kernels_wheel: Path) -> None:
     assert kernels_wheel.name.endswith("-py3-none-manylinux_2_28_x86_64.whl")
 
 

@@ -39,7 +39,7 @@ def test_abi3_tag_is_true(runtime_wheel: Path) -> None:
     assert "_core.abi3.so" in audit.stdout  # it did look at the extension
 
 
-def test_size(runtime_wheel: Path) -> None:
+def test_the_wheel_is_below_2_mib(runtime_wheel: Path) -> None:
     assert runtime_wheel.stat().st_size < 2 * 1024 * 1024
 
 
@@ -76,7 +76,7 @@ def test_is_hardened(runtime: Path, name: str) -> None:
     assert all(p == "$ORIGIN" for p in so.runpath)
 
 
-def test_metadata(runtime: Path) -> None:
+def test_the_wheel_requires_no_other_package(runtime: Path) -> None:
     (info,) = runtime.glob("*.dist-info")
     metadata = (info / "METADATA").read_text()
     assert "\nRequires-Dist:" not in metadata

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_tag(sdk_wheel: Path) -> None:
+def test_the_wheel_is_for_any_python_and_platform(sdk_wheel: Path) -> None:
     assert sdk_wheel.name.endswith("-py3-none-any.whl")
 
 

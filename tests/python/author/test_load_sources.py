@@ -51,7 +51,7 @@ def test_a_changed_header_is_seen(folder: Path) -> None:
     assert (k.add(ONE) == 2).all()  # what was loaded stays as it is
 
 
-def test_reload(folder: Path) -> None:
+def test_reload_compiles_what_changed_and_keeps_the_old_functions(folder: Path) -> None:
     k = _load(folder)
     old = k.add
     (folder / "include/add.h").write_text("#define ADD 7\n")
@@ -106,7 +106,9 @@ def test_c_and_cplusplus_together(folder: Path) -> None:
         (["main.cc"], {"include_paths": ["I"]}, RuntimeError, r"'Scale\(.*\)' is declared, but nothing that was linked defines it"),
     ],
 )  # fmt: skip
-def test_mistakes(folder: Path, files: list[str], options: dict, error: type[Exception], said: str) -> None:
+def test_sources_that_cannot_be_loaded_are_refused(
+    folder: Path, files: list[str], options: dict, error: type[Exception], said: str
+) -> None:
     if options.get("include_paths"):
         options = {"include_paths": [folder / "include"]}
     paths = [folder / file for file in files]

@@ -67,7 +67,7 @@ def _assert_widened(name: str, got: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_rounding(library: ctypes.CDLL, name: str) -> None:
+def test_floats_round_to_the_nearest_value(library: ctypes.CDLL, name: str) -> None:
     # The upper halves of all floats, and both neighbours of every value and of every midpoint between two.
     upper = (np.arange(1 << 16, dtype=np.uint32) << 16).view(np.float32)
     finite = np.unique(_widen(library, name))

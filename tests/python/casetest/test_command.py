@@ -49,7 +49,9 @@ def test_findings_in_every_report(
     assert "expected bias to change a result" in page.read_text()
 
 
-def test_json(compiled: Callable[[str], str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_lists_each_check_and_its_status(
+    compiled: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command.main([compiled("planted.cc"), *BAD, "--json"]) == command.FAILED
     data = json.loads(capsys.readouterr().out)
     assert data["module"] == "planted_cases"

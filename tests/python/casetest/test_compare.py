@@ -23,7 +23,7 @@ NAN = np.nan
         ([np.inf], [3e38], False, False),
     ],
 )
-def test_floats(a: list[float], b: list[float], exact: bool, same: bool) -> None:
+def test_floats_differ_as_their_tolerance_says(a: list[float], b: list[float], exact: bool, same: bool) -> None:
     found = compare.difference(["y"], [np.float32(a)], [np.float32(b)], exact=exact)
     assert (found == "") is same, found
 

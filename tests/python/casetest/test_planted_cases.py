@@ -44,11 +44,11 @@ def _find(session: Session, planted: Planted) -> None:
 
 
 @pytest.mark.parametrize("planted", BUGS, ids=lambda planted: planted.op)
-def test_bug(bugs: Session, planted: Planted) -> None:
+def test_each_planted_bug_is_found(bugs: Session, planted: Planted) -> None:
     _find(bugs, planted)
 
 
-def test_hang(compiled: Callable[[str], str]) -> None:
+def test_a_kernel_that_hangs_is_reported_with_its_arguments(compiled: Callable[[str], str]) -> None:
     hang = found_by("hangs_at_13", "mirror", r"within 12 seconds, but it is still running.*hangs_at_13\(f32\[13\]\)")
     with Session(Plan(compiled("planted.cc"), patience=12)) as session:
         _find(session, hang)
@@ -60,7 +60,7 @@ def test_wrong_variant(bugs: Session) -> None:
 
 
 @pytest.mark.parametrize("planted", CHEATS, ids=lambda planted: planted.op)
-def test_cheat(cheats: Session, planted: Planted) -> None:
+def test_each_kernel_that_hides_its_bug_from_one_check_is_found(cheats: Session, planted: Planted) -> None:
     _find(cheats, planted)
 
 

@@ -49,7 +49,7 @@ def test_each_wheel_runs_its_own_code(command, tmp_path: Path, bench: Path) -> N
     assert "times as fast" in command("bench", bench, "--compare", old, new, "--seconds", "0.02", "-k", "work").stdout
 
 
-def test_mistakes(command, tmp_path: Path, bench: Path) -> None:
+def test_wheels_that_cannot_be_compared_are_refused(command, tmp_path: Path, bench: Path) -> None:
     good, other = write_wheel(tmp_path, "1.0"), write_wheel(tmp_path, "1.0", "other_ops")
     (tmp_path / "text.whl").write_text("no zip")
     for wheels, said in (

@@ -91,7 +91,7 @@ def test_strides_of_sizes_of_1_and_of_empty_tensors_are_contiguous(command, path
         (["{}.norm", "wat?"], "'wat?': expected a tensor (f32[4,8]), a list of them, a number"),
     ],
 )
-def test_mistakes(command, path: str, words: list[str], said: str) -> None:
+def test_a_mistaken_command_line_says_what_was_expected(command, path: str, words: list[str], said: str) -> None:
     done = command("explain", *(word.replace("{}", path) for word in words))
     assert done.returncode == 1
     assert said in done.stderr

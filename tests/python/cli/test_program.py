@@ -77,7 +77,7 @@ def test_an_unknown_command(command, sdk: bool, word: str, hint: str) -> None:
     assert any(each in done.stderr for each in hint.split("|"))
 
 
-def test_completions(command) -> None:
+def test_shell_completions_list_the_commands(command) -> None:
     script = command("completions", "bash")
     assert "_KERNPACK_COMPLETE=bash_complete" in script.stdout
     asked = {"COMP_WORDS": "kernpack co", "COMP_CWORD": "1", "_KERNPACK_COMPLETE": "bash_complete"}

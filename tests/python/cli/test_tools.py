@@ -66,7 +66,7 @@ def test_inspect_what_is_no_module(command, tmp_path: Path, what: str, said: str
     assert said in done.stderr
 
 
-def test_bench(command, tmp_path: Path) -> None:
+def test_bench_times_cases_and_refuses_a_file_without_them(command, tmp_path: Path) -> None:
     file = tmp_path / "bench.py"
     file.write_text("def cases():\n    yield 'sum', sum, None, ([1, 2],)\n    yield 'max', max, min, ([1, 2],)\n")
     rows = json.loads(command("bench", file, "--seconds", "0.02", "--json").stdout)

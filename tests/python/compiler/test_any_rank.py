@@ -85,7 +85,7 @@ def test_leading_dimensions_must_agree(built) -> None:
             run(np.array(3, np.float32), weight, np.zeros((), np.int32))
 
 
-def test_torch(built) -> None:
+def test_torch_calls_differentiates_and_batches_it(built) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     x = torch.from_numpy(sample(2, 3, 4)).requires_grad_()
     out = built.silu(x)
@@ -99,7 +99,7 @@ def test_torch(built) -> None:
     torch.testing.assert_close(compiled(x.detach()), torch.nn.functional.silu(x.detach() * 2))
 
 
-def test_jax(built) -> None:
+def test_jax_compiles_differentiates_and_batches_it(built) -> None:
     jax = pytest.importorskip("jax", reason="jax is not installed")
     import jax.numpy as jnp
 

@@ -22,7 +22,7 @@ def built(request) -> kc.BuiltModule:
     return kc.build(MODULE, request.param)
 
 
-def test_numpy(built: kc.BuiltModule) -> None:
+def test_numpy_calls_a_built_module(built: kc.BuiltModule) -> None:
     x = rows()
     np.testing.assert_allclose(built.softmax(x), softmax_of(x), rtol=2e-6)
     np.testing.assert_array_equal(built.scale(x[0].copy(), 2.0), x[0] * 2)
@@ -40,7 +40,7 @@ def test_the_contract_is_checked(built: kc.BuiltModule) -> None:
         built.softmin(rows())
 
 
-def test_torch(built: kc.BuiltModule) -> None:
+def test_torch_calls_compiles_and_batches_a_built_module(built: kc.BuiltModule) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     x = torch.from_numpy(rows())
     expected = torch.softmax(x, -1)
@@ -60,7 +60,7 @@ def test_torch_gradient(built: kc.BuiltModule) -> None:
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
-def test_jax(built: kc.BuiltModule) -> None:
+def test_jax_calls_compiles_and_batches_a_built_module(built: kc.BuiltModule) -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed")
     x = jax.numpy.asarray(rows())
     expected = jax.nn.softmax(x)

@@ -85,7 +85,7 @@ def test_a_variable_of_another_function_is_unbound() -> None:
         ir.IRModule([first, second]).verify()
 
 
-def test_headers() -> None:
+def test_wrong_headers_are_refused_at_their_line() -> None:
     with pytest.raises(TypeError, match="expected a header such as"):
         ir.func(lambda x: x)
     with pytest.raises(TypeError, match="f: 'y' is not in its header; there are N, x, out"):
@@ -133,7 +133,7 @@ def trace(body) -> None:
         (lambda x: ir.check(x[0] > 0.0, "no", "Nonsense"), ValueError, "Nonsense"),
     ],
 )
-def test_bodies(body, error: type[Exception], message: str) -> None:
+def test_wrong_bodies_are_refused_at_their_line(body, error: type[Exception], message: str) -> None:
     line = body.__code__.co_firstlineno
     with pytest.raises(error, match=rf"^{re.escape(__file__)}, line {line}: .*{message}"):
         trace(body)

@@ -156,7 +156,7 @@ def test_math_by_name() -> None:
     np.testing.assert_allclose(run(functions, np.array(x)), expected, rtol=1e-14)
 
 
-def test_branches() -> None:
+def test_when_and_otherwise_choose_a_branch() -> None:
     @ir.func("(x: i32[N]) -> (out: i32[N])")
     def sign(x, out, N):
         with ir.serial(N) as i:
@@ -260,7 +260,7 @@ def test_externs_and_checks() -> None:
         run(half, -1.0)
 
 
-def test_attributes() -> None:
+def test_attributes_are_kept_and_printed() -> None:
     @ir.func("(x: f32[N]) -> (out: f32[N])", signature="(x: f32[N]) -> (out: f32[N])", grad="f_backward", target="llvm")
     def f(x, out):
         ir.return_()

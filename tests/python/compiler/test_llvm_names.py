@@ -24,7 +24,7 @@ def _features(arch: str, model: str) -> set[str]:
 
 @pytest.mark.skipif(CLANG is None, reason="there is no clang-19 to ask")
 @pytest.mark.parametrize("arch", ["x86_64", "aarch64"])
-def test_models(arch: str) -> None:
+def test_processor_models_have_the_features_that_clang_gives_them(arch: str) -> None:
     known = set(compiler.cpu_features(arch))
     for model in set(compiler.cpu_models(arch)) - {"generic"}:
         # What clang leaves unsaid, because it goes without saying, is in the least processor of the architecture.

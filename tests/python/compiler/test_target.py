@@ -100,7 +100,7 @@ def test_features_and_matching() -> None:
     assert compiler.pick_best(["cuda"], "llvm").index is None
 
 
-def test_lists() -> None:
+def test_kinds_options_models_and_tags_are_listed() -> None:
     assert {"c", "composite", "cuda", "llvm", "opencl", "test"} <= set(TargetKind.list())
     options = {option["name"]: option for option in TargetKind.get("cuda").options}
     assert (options["max_num_threads"]["type"], options["max_num_threads"]["default"]) == ("int", 1024)

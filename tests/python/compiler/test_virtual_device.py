@@ -24,7 +24,7 @@ def test_the_value() -> None:
     assert (only_target.device_type, only_target.virtual_device_id, only_target.memory_scope) == ("cuda", None, None)
 
 
-def test_invariants() -> None:
+def test_wrong_devices_and_targets_are_refused() -> None:
     with pytest.raises(ValueError, match="target 'cuda' is for cuda, but device_type is cpu"):
         VirtualDevice("cpu", target="cuda")
     with pytest.raises(ValueError, match="virtual_device_id of 0 or above"):

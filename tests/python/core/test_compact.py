@@ -132,7 +132,7 @@ def test_operator_check(k: Any, both: torch.Tensor) -> None:
     torch.library.opcheck(namespace.geglu.default, (x.requires_grad_(), gate.requires_grad_()))
 
 
-def test_jax(k: Any, both: torch.Tensor) -> None:
+def test_jax_hands_compact_copies_to_the_kernel(k: Any, both: torch.Tensor) -> None:
     values = jnp.asarray(both.numpy())
 
     def f(t):

@@ -125,7 +125,7 @@ def test_every_hook_is_on_the_page() -> None:
     ("text", "expected"),
     [("2.13.0+cpu", (2, 13)), ("0.6.0", (0, 6)), ("2.14.0a0+git1", (2, 14)), ("2", (0, 0)), ("main", (0, 0))],
 )
-def test_versions(text: str, expected: tuple[int, int]) -> None:
+def test_a_version_is_read_as_its_first_two_numbers(text: str, expected: tuple[int, int]) -> None:
     assert _private.parse(text) == expected
 
 

@@ -13,14 +13,14 @@ import torch
 from producer import Producer
 
 
-def test_numpy(k):
+def test_numpy_arrays_give_numpy_arrays(k):
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     y = k.scale(x, f=3)
     assert type(y) is np.ndarray
     np.testing.assert_array_equal(y, 3 * x)
 
 
-def test_torch(k):
+def test_torch_tensors_give_torch_tensors(k):
     x = torch.arange(6, dtype=torch.float32).reshape(2, 3)
     y = k.scale(x)
     assert type(y) is torch.Tensor

@@ -57,7 +57,7 @@ def looked_at(k, request) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_refused(k, looked_at, row):
+def test_tensors_that_torch_must_see_are_refused(k, looked_at, row):
     make, why = ROWS[row]
     tensor = make()
     with pytest.raises(TypeError, match=f"touch: argument 0: .*({why})"):
@@ -92,7 +92,7 @@ def test_levels_of_torch_func(k, looked_at, transform):
         transform(touched)
 
 
-def test_modes(k, looked_at):
+def test_modes_that_torch_must_see_are_refused_and_others_pass(k, looked_at):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     x = torch.ones(3)

@@ -91,7 +91,7 @@ def test_page_of_an_example(page: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", ALONE, ids=str)
-def test_block(block: Block, tmp_path: Path) -> None:
+def test_each_code_block_runs(block: Block, tmp_path: Path) -> None:
     if block.language == "bash":
         _run(["bash", "-euo", "pipefail", "-c", block.text], tmp_path)
     elif block.language == "toml":

@@ -64,7 +64,7 @@ def _cmake(project: Path) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
-def test_example(example: Path, tmp_path: Path) -> None:
+def test_each_example_runs(example: Path, tmp_path: Path) -> None:
     project, site = tmp_path / example.name, tmp_path / "site"
     shutil.copytree(example, project)
     assert (project / "README.md").is_file(), f"examples/{example.name} has no README.md"

@@ -47,7 +47,7 @@ def test_nothing_of_fftw_is_left_to_find(k: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 16, 101])
-def test_sizes(k: Any, n: int) -> None:
+def test_transforms_of_every_size_agree_with_torch(k: Any, n: int) -> None:
     x = torch.randn(3, 2, n, dtype=torch.complex64)
     close(k.fft(x), torch.fft.fft(x))
     close(k.fft(x, inverse=True, scale=1 / n), torch.fft.ifft(x))
@@ -61,7 +61,7 @@ def test_nothing_to_do(k: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 6, 7])
-def test_gradients(k: Any, n: int) -> None:
+def test_gradients_agree_with_torch(k: Any, n: int) -> None:
     for mine, its, dtype in (
         (k.fft, torch.fft.fft, torch.complex64),
         (lambda x: k.fft(x, inverse=True), lambda x: torch.fft.ifft(x, norm="forward"), torch.complex64),
@@ -91,7 +91,7 @@ def test_transforms_of_torch(k: Any) -> None:
     close(torch.compile(lambda x: k.fft(x * 2), fullgraph=True, backend="aot_eager")(x), torch.fft.fft(x * 2))
 
 
-def test_jax(k: Any) -> None:
+def test_compiled_gradients_agree_with_jax(k: Any) -> None:
     x = jnp.asarray(np.random.default_rng(0).normal(size=(3, 8)).astype(np.float32))
 
     def loss(transform: Any) -> Any:

@@ -18,7 +18,7 @@ def no_jit():
         yield
 
 
-def test_calls(k, g):
+def test_calls_and_refusals_are_the_same_without_jit(k, g):
     for _ in range(2):  # the second is one that was made before
         close(g.scale(X, W), X * W)
         positive, count = k.two_results(jnp.array([1.0, -1.0], jnp.float32))
@@ -28,20 +28,20 @@ def test_calls(k, g):
         k.positive(jnp.array([-1.0], jnp.float32))
 
 
-def test_gradients(g):
+def test_gradients_are_the_same_without_jit(g):
     got = jax.grad(lambda x, w: jnp.sin(g.scale(x, w)).sum(), (0, 1))(X, W)
     close(got, jax.grad(lambda x, w: jnp.sin(x * w).sum(), (0, 1))(X, W))
     close(jax.grad(jax.grad(lambda x: g.times(g.times(x, x), x)))(W[0]), 6 * W[0])
 
 
-def test_vmap(g):
+def test_vmap_is_the_same_without_jit(g):
     close(jax.vmap(g.scale)(X, normal(3, 5) * 0 + W), X * W)  # in a loop
     close(jax.vmap(g.scale, (0, None))(X, W), X * W)
     assert jax.vmap(g.plain)(jnp.zeros((0, 5))).shape == (0, 5)
     close(jax.vmap(jax.grad(lambda x: g.scale(x, W).sum()))(X), jnp.ones_like(X) * W)
 
 
-def test_loops(g):
+def test_scan_is_the_same_without_jit(g):
     close(jax.lax.scan(lambda x, _: (g.scale(x, W), None), X, length=2)[0], X * W * W)
 
 

@@ -41,7 +41,7 @@ def test_its_value_may_be_numpys(g):
     close(got, X * W)
 
 
-def test_gradients(g):
+def test_gradients_go_through_objects_with_jax_array(g):
     close(jax.grad(lambda w: g.scale(X, Param(w)).sum())(W), X.sum(0))
     close(jax.grad(lambda x: g.ranked([Param(x), x]).sum())(X), 6 * X)
     close(jax.vmap(lambda w: g.scale(X, Param(w)))(jnp.stack([W, 2 * W])), np.stack([X * W, 2 * X * W]))
@@ -60,7 +60,7 @@ def test_explicit_ops(g):
     close(kernpack.jax.ops(g).scale(Param(X), Param(W)), X * W)
 
 
-def test_refusals(g):
+def test_objects_that_give_no_array_are_refused(g):
     with pytest.raises(ValueError, match=r"scale: w: expected shape \[D\] with D = 3"):
         g.scale(X, Param(jnp.ones(2)))
     with pytest.raises(

@@ -26,7 +26,7 @@ def loss(scale):
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint], ids=["eager", "jit", "remat"])
-def test_jvp(t, wrap):
+def test_tangents_agree_with_jax_in_every_wrapping(t, wrap):
     close(jax.jvp(wrap(t.scale), (X, W), (T_X, T_W)), jax.jvp(product, (X, W), (T_X, T_W)))
     close(
         jax.jit(lambda x: jax.jvp(wrap(loss(t.scale)), (x, W), (T_X, T_W)))(X),
@@ -66,7 +66,7 @@ def test_second_order(t):
     close(jax.hessian(lambda x: (t.squared(x) ** 2).sum())(W), jnp.diag(12 * W * W))
 
 
-def test_vmap(t):
+def test_tangents_can_be_batched(t):
     def both(scale):
         return lambda x, w, t_x, t_w: jax.jvp(scale, (x, w), (t_x, t_w))
 
@@ -109,7 +109,7 @@ def test_complex_tangents(t):
     close(jax.jvp(t.complex_square, (z,), (1j * z,)), jax.jvp(lambda z: z * z, (z,), (1j * z,)))
 
 
-def test_loops(t):
+def test_tangents_go_through_scan(t):
     def last(scale):
         return lambda x: jax.lax.scan(lambda c, _: (scale(c, W), None), x, length=3)[0]
 

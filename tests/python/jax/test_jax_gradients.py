@@ -22,7 +22,7 @@ def theirs(x, w):
 
 @pytest.mark.parametrize("argnums", [0, 1, (0, 1)])
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.checkpoint], ids=["eager", "jit", "remat"])
-def test_grad(g, argnums, wrap):
+def test_gradients_agree_with_jax_in_every_wrapping(g, argnums, wrap):
     close(jax.grad(wrap(ours(g)), argnums)(X, W), jax.grad(theirs, argnums)(X, W))
 
 
@@ -153,7 +153,7 @@ def test_no_gradient_declared(g):
     close(jax.grad(lambda x: (g.plain(jax.lax.stop_gradient(x)) * x).sum())(W), W)
 
 
-def test_loops(g):
+def test_gradients_go_through_scan(g):
     def loss(scale):
         def step(carry, w):
             return jnp.tanh(scale(carry, w)), None

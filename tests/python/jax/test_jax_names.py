@@ -22,13 +22,13 @@ def op_names(function, *args):
     return [re.search(r'op_name="([^"]*)"', line)[1] for line in calls]
 
 
-def test_jaxprs(g):
+def test_jaxprs_show_module_and_function(g):
     jaxpr = str(jax.make_jaxpr(lambda x, w: g.plain(g.scale(x, w)[0]))(X, W))
     assert re.search(r"= jax_gradients\.scale\[", jaxpr)
     assert re.search(r"= jax_gradients\.plain\[", jaxpr)
 
 
-def test_hlo(g):
+def test_operations_of_hlo_are_named_after_module_and_function(g):
     first, second = op_names(lambda x, w: g.plain(g.scale(x, w)[0]), X, W)
     assert first.endswith("/jax_gradients.scale")
     assert second.endswith("/jax_gradients.plain")

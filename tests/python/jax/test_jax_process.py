@@ -54,7 +54,7 @@ def test_registration_may_be_repeated():
     assert _target.target_name() == name
 
 
-def test_threads(k):
+def test_threads_may_call_at_once(k):
     step = jax.jit(lambda x: k.axpb(k.axpb(x, a=1, b=1.0), a=2, b=0.0))
 
     def work(seed: int) -> bool:

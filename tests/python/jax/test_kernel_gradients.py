@@ -49,7 +49,7 @@ def test_check_grads(op):
     check_grads(function, args, 1, modes=["fwd"], eps=1e-5)
 
 
-def test_hessian(op):
+def test_forward_over_reverse_is_reverse_over_reverse(op):
     """Forward mode over reverse mode agrees with reverse mode over reverse mode."""
     function, args = op
 

@@ -63,7 +63,7 @@ def test_an_unbatched_operand_is_not_materialised_where_the_kernel_broadcasts(g)
     close(jax.vmap(lambda m: g.mixed(X[0], m, []))(masks), X[0] + masks)
 
 
-def test_nested(g):
+def test_vmap_of_vmap_batches_twice(g):
     nested = jax.vmap(jax.vmap(g.scale, (0, None)), (0, 0))
     close(nested(X, W), X * W[:, None])
     close(jax.vmap(jax.vmap(g.times))(X, X), X * X)

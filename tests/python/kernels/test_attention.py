@@ -31,7 +31,7 @@ def inputs(shape, dtype="f32", seed=0):
 
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"causal": True, "window": 7}, {"window": 3}])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(k, shape, options):
+def test_agrees_with_the_reference_at_every_shape(k, shape, options):
     given, wide = inputs(shape)
     np.testing.assert_allclose(
         k.attention(*given, **options), reference(*wide, **options), rtol=0, atol=TOLERANCE["f32"]
@@ -40,7 +40,7 @@ def test_shapes(k, shape, options):
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("shape", SHAPES[2:5])
-def test_dtypes(k, shape, dtype):
+def test_agrees_with_the_reference_in_every_dtype(k, shape, dtype):
     given, wide = inputs(shape, dtype)
     found = values_of(k.attention(*given, causal=True))
     np.testing.assert_allclose(found, reference(*wide, causal=True), rtol=0, atol=TOLERANCE[dtype])
@@ -49,13 +49,13 @@ def test_dtypes(k, shape, dtype):
 @pytest.mark.parametrize(
     "options", [{"scale": 0.3}, {"scale": 0.0}, {"soft_cap": 2.0}, {"soft_cap": 5.0, "causal": True}]
 )
-def test_scores(k, options):
+def test_scale_and_soft_cap_agree_with_the_reference(k, options):
     given, wide = inputs((2, 5, 4, 9, 2, 20))
     np.testing.assert_allclose(k.attention(*given, **options), reference(*wide, **options), atol=TOLERANCE["f32"])
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_lengths(k, causal):
+def test_keys_beyond_a_length_are_not_read(k, causal):
     given, wide = inputs((4, 3, 4, 600, 2, 16))
     lengths = np.array([600, 1, 0, 130], np.int32)
     given[1][3, 130:] = np.nan  # not read
@@ -72,7 +72,7 @@ def test_a_query_without_keys_is_zeros(k):
     assert (found[:, 2:] != 0).all()
 
 
-def test_strided(k):
+def test_views_of_one_tensor_give_what_copies_give(k):
     rng = np.random.default_rng(1)
     qkv = rng.normal(size=(2, 9, 8, 16)).astype(np.float32)
     parts = qkv[:, :, :4], qkv[:, :, 4:6], qkv[:, :, 6:]
@@ -140,7 +140,7 @@ def test_gradients_without_elements(k):
         assert k.attention(empty, *(t.detach() for t in tensors[1:])).shape == q
 
 
-def test_mistakes(k):
+def test_heads_and_options_that_do_not_fit_are_refused(k):
     (q, keys, v), _ = inputs((2, 5, 4, 9, 2, 20))
     with pytest.raises(ValueError, match="attention: expected H % G == 0"):
         k.attention(q[:, :, :3].copy(), keys, v)

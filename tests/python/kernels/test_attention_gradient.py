@@ -59,26 +59,26 @@ def compare(k, given, d_out, *args, **options):
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(k, shape, options):
+def test_agrees_with_the_reference_at_every_shape(k, shape, options):
     *given, d_out = inputs(shape)
     compare(k, given, d_out, **options)
 
 
 @pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
 @pytest.mark.parametrize("shape", SHAPES[1:3])
-def test_dtypes(k, shape, dtype):
+def test_agrees_with_the_reference_in_every_dtype(k, shape, dtype):
     *given, d_out = inputs(shape, dtype)
     compare(k, given, d_out, causal=True)
 
 
 @pytest.mark.parametrize("options", [{"scale": 0.3}, {"scale": 0.0}, {"scale": 40.0}, {"soft_cap": 2.0}])
-def test_scores(k, options):
+def test_scale_and_soft_cap_agree_with_the_reference(k, options):
     *given, d_out = inputs((2, 5, 4, 9, 2, 20))
     compare(k, given, d_out, **options)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_lengths(k, options):
+def test_keys_beyond_a_length_are_not_read(k, options):
     *given, d_out = inputs((4, 3, 4, 250, 2, 16))
     lengths = torch.tensor([250, 1, 0, 130], dtype=torch.int32)
     compare(k, given, d_out, lengths, **options)
@@ -98,7 +98,7 @@ def test_queries_without_keys_have_no_gradient(k):
     assert d_v.all()
 
 
-def test_empty(k):
+def test_empty_inputs_have_gradients_of_their_shape(k):
     for shape in ((2, 0, 4, 9, 2, 20), (2, 5, 4, 0, 2, 20), (0, 5, 4, 9, 2, 20), (2, 5, 4, 9, 2, 0)):
         *given, d_out = inputs(shape)
         for x, d in zip(given, gradients(k.attention, given, d_out), strict=True):
@@ -106,7 +106,7 @@ def test_empty(k):
             assert not d.any()
 
 
-def test_strided(k):
+def test_views_of_one_tensor_have_the_gradients_of_copies(k):
     torch.manual_seed(1)
     qkv = torch.randn(2, 9, 8, 16, requires_grad=True)
     d_out = torch.randn(2, 9, 4, 16)
@@ -139,7 +139,7 @@ def test_jax_has_the_same(k):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
-def test_compiled(k):
+def test_compile_keeps_the_gradient(k):
     *given, d_out = inputs((2, 5, 4, 9, 2, 20))
     run = torch.compile(lambda *a: k.attention(*a, causal=True), fullgraph=True, backend="aot_eager")
     for a, b in zip(gradients(run, given, d_out), gradients(k.attention, given, d_out, causal=True), strict=True):

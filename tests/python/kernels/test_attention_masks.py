@@ -38,7 +38,7 @@ def mask_of(kind, shape, seed=3):
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"soft_cap": 2.0}])
 @pytest.mark.parametrize("kind", ["bool", "f32", "f16"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_masks(k, shape, kind, options):
+def test_masks_of_every_shape_broadcast(k, shape, kind, options):
     batch, queries, heads, keys = shape[:4]
     given, wide = inputs(shape)
     for mask_shape in ((batch, heads, queries, keys), (1, 1, queries, keys), (batch, 1, 1, keys), (1, heads, 1, keys)):
@@ -49,7 +49,7 @@ def test_masks(k, shape, kind, options):
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-def test_dtypes(k, dtype):
+def test_masks_of_every_dtype_agree_with_the_reference(k, dtype):
     given, wide = inputs(SHAPES[3], dtype)
     given = [torch.as_tensor(a) for a in given]
     for kind in ("bool", "f32", dtype):
@@ -80,7 +80,7 @@ def test_what_is_left_out_does_not_count(k):
     assert (k.masked_attention(*given, np.zeros_like(mask)) == 0).all()
 
 
-def test_varlen(k):
+def test_concatenated_sequences_agree_with_each_by_itself(k):
     rng = np.random.default_rng(0)
     lengths = ((3, 3), (0, 5), (70, 200), (1, 130), (4, 0))
     q = rng.normal(size=(sum(a for a, _ in lengths), 6, 32)).astype(np.float32)
@@ -110,7 +110,7 @@ def test_the_same_bits_on_any_number_of_threads(k):
     assert len(found) == 1
 
 
-def test_mistakes(k):
+def test_wrong_masks_and_offsets_are_refused(k):
     given, _ = inputs((2, 5, 4, 9, 2, 20))
     with pytest.raises(ValueError, match="masked_attention: mask: expected 1 or 4 in dimension 1, the heads, got 3"):
         k.masked_attention(*given, np.ones((2, 3, 5, 9), bool))

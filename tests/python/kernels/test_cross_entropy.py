@@ -50,13 +50,13 @@ def compare(k, logits, targets, d_loss, **options):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("shape", [(3, 5), (1, 1), (7, 16), (2, 3, 33), (4, 9000), (50, 1000)])
-def test_shapes(k, shape, options):
+def test_agrees_with_the_reference_at_every_shape(k, shape, options):
     compare(k, *inputs(shape), **options)
 
 
 @pytest.mark.parametrize("index", [torch.int32, torch.int64], ids=str)
 @pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
-def test_dtypes(k, dtype, index):
+def test_agrees_with_the_reference_in_every_dtype(k, dtype, index):
     compare(k, *inputs((5, 130), dtype, index), label_smoothing=0.1, z_loss=0.01)
 
 
@@ -72,7 +72,7 @@ def test_ignored_rows_have_neither_loss_nor_gradient(k):
     assert found.isfinite().all()
 
 
-def test_empty(k):
+def test_empty_inputs_have_gradients_of_their_shape(k):
     for shape in ((0, 5), (3, 0, 5), (0, 0)):
         logits, targets, d_loss = torch.ones(shape), torch.zeros(shape[:-1], dtype=torch.int64), torch.ones(shape[:-1])
         loss, found = gradient(k.cross_entropy, logits, targets, d_loss)
@@ -91,7 +91,7 @@ def test_shifted_logits_are_read_in_place(k):
     assert torch.equal(k.cross_entropy(turned, targets), k.cross_entropy(logits, targets))
 
 
-def test_edges(k):
+def test_huge_and_special_logits_agree_with_the_formula(k):
     logits = torch.tensor([[1e30, 0.0, -1e30], [-torch.inf, 1.0, 2.0], [300.0, 300.0, 300.0], [torch.nan, 0.0, 0.0]])
     targets, d_loss = torch.tensor([0, 2, 1, 1]), torch.ones(4)
     loss, found = gradient(k.cross_entropy, logits, targets, d_loss)
@@ -101,7 +101,7 @@ def test_edges(k):
     assert k.cross_entropy(logits[1:2], torch.tensor([0])).item() == torch.inf  # a class that can't be
 
 
-def test_mistakes(k):
+def test_wrong_targets_and_options_are_refused(k):
     logits, _, _ = inputs((3, 5))
     for wrong in (5, -1):
         with pytest.raises(

@@ -41,14 +41,14 @@ def operands(rows, n, columns, dtype, seed=0):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_linear(k, dtype, shape):
+def test_linear_agrees_with_the_reference_in_every_dtype(k, dtype, shape):
     for rows in ROWS:
         (x, x64), (w, w64) = operands(rows, *shape, dtype)
         assert_close(k.linear(x, w), x64 @ w64.T, dtype, x64, w64)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_f64(k, activation):
+def test_f64_is_exact_with_gradients(k, activation):
     rng = np.random.default_rng(0)
     x, w, bias, residual = (rng.normal(size=s) for s in ((3, 20), (7, 20), (7,), (3, 7)))
     expected = ACTIVATIONS[activation](x @ w.T + bias) + residual
@@ -59,7 +59,7 @@ def test_f64(k, activation):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_packed(k, dtype, shape):
+def test_packed_weights_give_the_same_product(k, dtype, shape):
     for rows in ROWS:
         (x, x64), (w, w64) = operands(rows, *shape, dtype)
         assert_close(k.packed_linear(x, k.pack_linear(w)), x64 @ w64.T, dtype, x64, w64)
@@ -128,7 +128,7 @@ def test_batch_and_empty(k):
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("shape", [(2, 5, 7), (3, 70, 33), (300, 65, 40)])
-def test_gradients(k, activation, shape):
+def test_gradients_agree_with_those_in_f64(k, activation, shape):
     rows, n, columns = shape
     rng = np.random.default_rng(3)
     given = [rng.normal(size=s) / columns**0.25 for s in ((rows, columns), (n, columns), (n,), (rows, n))]
@@ -245,7 +245,7 @@ def damaged(packed, at, value):
         (lambda p: p.astype(np.float16), "expected a tensor that pack_linear has made"),
     ],
 )
-def test_refused(k, change, message):
+def test_damaged_packed_weights_are_refused(k, change, message):
     (x, _), (w, _) = operands(1, 20, 30, "f32")
     with np.errstate(all="ignore"):
         packed = change(k.pack_linear(w))

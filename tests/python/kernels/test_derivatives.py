@@ -107,7 +107,7 @@ def test_l2_normalize(k, dtype, scale, eps_factor):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_gelu(k, dtype, kind):
+def test_derivatives_of_gelu_are_exact_up_to_infinity(k, dtype, kind):
     """To +-1e5 and beyond: where the slopes have become constant, the second is 0."""
     x, x64 = make([*edges.finite_values(dtype), np.inf, -np.inf], dtype)
     first, second = reference.gelu_slopes(x64, kind)
@@ -138,7 +138,7 @@ def softmax_parts(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_softmax(k, dtype):
+def test_derivatives_of_softmax_are_exact(k, dtype):
     new, probs, p64 = softmax_parts(dtype)
     (u, u64), (d, d64), (t_d, td64), (t_p, tp64) = (new(2, ROWS, WIDTH) for _ in range(4))
     at = (d64, p64)

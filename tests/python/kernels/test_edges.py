@@ -30,7 +30,7 @@ def decay(x, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_gelu(k, dtype, kind):
+def test_gelu_is_exact_for_every_finite_value(k, dtype, kind):
     x, x64 = make(edges.finite_values(dtype), dtype)
     slope, _ = reference.gelu_slopes(x64, kind)
     near = np.clip(x64, -200, 200)
@@ -152,7 +152,7 @@ def test_l2_normalize(k, dtype, eps):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_softmax(k, dtype):
+def test_softmax_is_exact_for_extreme_rows(k, dtype):
     x, x64 = make(rows(dtype, 2), dtype)
     (expected,) = wide(reference.softmax(*wide(x64)))
     distance = np.where(expected > 0, x64.max(-1, keepdims=True) - np.where(expected > 0, x64, 0), 0)
@@ -187,7 +187,7 @@ def test_mean_pool(k, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_embedding(k, dtype):
+def test_embedding_copies_every_value_unchanged(k, dtype):
     table, t64 = make(np.concatenate([rows(dtype, 6), [[np.inf, -np.inf, np.nan, 0, -0.0, 1, 2]]]), dtype)
     indices = np.arange(len(t64))[::-1].copy()
     given = torch.from_numpy(indices) if isinstance(table, torch.Tensor) else indices

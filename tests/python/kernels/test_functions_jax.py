@@ -30,7 +30,7 @@ def test_norms_and_their_gradients():
 
 
 @pytest.mark.parametrize("approximate", [True, False])
-def test_gelu(approximate):
+def test_gelu_agrees_with_jax(approximate):
     x = normal(64) * 3
     np.testing.assert_allclose(kj.gelu(x, approximate), jax.nn.gelu(x, approximate), atol=1e-6)
     np.testing.assert_allclose(kj.gelu(x), jax.nn.gelu(x), atol=1e-6)
@@ -100,7 +100,7 @@ def test_attention_with_bias_and_mask(causal):
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_attention(causal):
+def test_attention_agrees_with_jax(causal):
     q, k, v = normal(2, 5, 4, 16), normal(2, 5, 2, 16), normal(2, 5, 2, 16) + 1
     options = {"scale": 0.3, "is_causal": causal}
     found = jax.jit(lambda *a: kj.dot_product_attention(*a, **options))(q, k, v)

@@ -40,13 +40,13 @@ def compare(k, x, weight, targets, d_loss, **options):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(k, shape, options):
+def test_agrees_with_the_reference_at_every_shape(k, shape, options):
     compare(k, *inputs(shape), **options)
 
 
 @pytest.mark.parametrize("index", [torch.int32, torch.int64], ids=str)
 @pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
-def test_dtypes(k, dtype, index):
+def test_agrees_with_the_reference_in_every_dtype(k, dtype, index):
     compare(k, *inputs((70, 40, 250), dtype, index), label_smoothing=0.1, z_loss=0.01)
 
 
@@ -63,7 +63,7 @@ def test_rows_without_a_target_are_not_read(k):
     assert not found[1][::3].any()
 
 
-def test_empty(k):
+def test_empty_inputs_have_gradients_of_their_shape(k):
     for shape in ((0, 5, 7), (3, 0, 7), (0, 0, 0)):
         x, weight, _, d_loss = *inputs((shape[0], shape[1], max(shape[2], 1)))[:3], torch.ones(shape[0])
         targets = torch.zeros(shape[0], dtype=torch.int64)
@@ -135,7 +135,7 @@ def test_no_memory_for_logits(k):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 24 << 10  # KiB
 
 
-def test_mistakes(k):
+def test_wrong_targets_and_options_are_refused(k):
     x, weight, targets, _ = inputs((3, 5, 7))
     with pytest.raises(IndexError, match="fused_linear_cross_entropy: targets: element 1 is 7, not one of 7 classes"):
         k.fused_linear_cross_entropy(x, weight, torch.tensor([0, 7, 0]))

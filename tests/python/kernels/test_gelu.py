@@ -54,7 +54,7 @@ def test_special_values(k, kind):
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 1023, 1025, 70001])
-def test_sizes(k, size):
+def test_agrees_with_the_reference_at_every_size(k, size):
     x = np.random.default_rng(size).normal(size=size).astype(np.float32)
     assert_close(k.gelu(x), reference.gelu(x.astype(np.float64)) if size else np.zeros(0), "f32")
 

@@ -37,12 +37,12 @@ def test_rms_norm(k):
     check(d_weight, slope(lambda w: reference.rms_norm(X, w), W, D))
 
 
-def test_softmax(k):
+def test_softmax_backward_agrees_with_differences(k):
     check(k.softmax_backward(D, reference.softmax(X)), slope(reference.softmax, X, D))
 
 
 @pytest.mark.parametrize("kind", ["none", "tanh"])
-def test_gelu(k, kind):
+def test_gelu_backward_agrees_with_differences(k, kind):
     check(k.gelu_backward(D, X, approximate=kind), slope(lambda x: reference.gelu(x, kind), X, D))
     single = k.gelu_backward(D.astype(np.float32), X.astype(np.float32), approximate=kind)
     np.testing.assert_allclose(single, slope(lambda x: reference.gelu(x, kind), X, D), rtol=1e-5, atol=1e-6)
@@ -59,7 +59,7 @@ def test_mean_pool(k):
     check(k.mean_pool_backward(d_out, mask), slope(lambda v: reference.mean_pool(v, mask), x, d_out))
 
 
-def test_embedding(k):
+def test_embedding_backward_adds_up_repeated_rows(k):
     table, indices = RNG.normal(size=(5, 3)), np.array([[4, 0], [4, 1]])
     d_out = RNG.normal(size=(2, 2, 3))
     check(k.embedding_backward(d_out, table, indices), slope(lambda t: t[indices], table, d_out))

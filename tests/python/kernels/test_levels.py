@@ -34,7 +34,7 @@ TILES = ("test_linear.py", "test_dense.py")  # made of matrix tiles, which have 
 
 
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3", "x86-64-v3 -mattr=+avxvnni", "x86-64-v4"])
-def test_level(level):
+def test_every_processor_level_passes_the_kernel_tests(level):
     files = FILES + TILES if level in ("x86-64-v2", "x86-64-v3") else TILES
     done = subprocess.run(
         [

@@ -71,7 +71,7 @@ def test_every_byte_is_unpacked(k, form):
 @pytest.mark.parametrize("compute", ERROR)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_product(k, form, shape, compute):
+def test_products_agree_with_the_unpacked_weights(k, form, shape, compute):
     columns = columns_of(form, shape[1])
     packed, w = weights(k, form, shape[0], columns)
     for rows in (1, 2, 3, 5, 6, 7, 12, 64, 257):
@@ -181,7 +181,7 @@ def damaged(packed, at, value):
         (lambda p: p[:1, :20].copy(), "got 20 bytes, less than their header"),
     ],
 )
-def test_refused(k, change, message):
+def test_damaged_packed_weights_are_refused(k, change, message):
     packed, _ = weights(k, "q4_1", 20, 64)
     with pytest.raises(ValueError, match=message):
         k.packed_linear(np.ones((1, 64), np.float32), change(packed))

@@ -29,7 +29,7 @@ def close(found, expected, **tolerance):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_grad(k, shape):
+def test_gradients_of_added_masks_agree_with_jax(k, shape):
     x, mask, d = map(jnp.asarray, arrays(shape))
     expected = gradients(theirs, d)(x, mask)
     close(gradients(k.softmax, d)(x, mask), expected)
@@ -47,7 +47,7 @@ def test_the_gradient_has_the_masks_dtype(k, dtype):
 
 
 @pytest.mark.parametrize("mapped", [(0, None), (None, 0), (0, 0)], ids=str)
-def test_vmap(k, mapped):
+def test_gradients_of_added_masks_can_be_batched(k, mapped):
     xs, masks, d = arrays((3, 2, 1, 4, 5), 3)
     x, mask = (jnp.asarray(v if at == 0 else v[0]) for v, at in zip((xs, masks), mapped, strict=True))
     close(jax.vmap(gradients(k.softmax, d), mapped)(x, mask), jax.vmap(gradients(theirs, d), mapped)(x, mask))

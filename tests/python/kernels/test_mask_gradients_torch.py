@@ -19,7 +19,7 @@ def inputs(shape, dtype=torch.float64, mask_dtype=None, seed=0):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_eager(k, shape):
+def test_gradients_of_added_masks_agree_with_torch(k, shape):
     x, mask, d = inputs(shape)
     found = torch.autograd.grad((k.softmax(x, mask) * d).sum(), (x, mask))
     close(found, torch.autograd.grad((torch.softmax(x + mask, -1) * d).sum(), (x, mask)))
@@ -86,7 +86,7 @@ def test_torch_func(k, mapped):
     close(gradients(k.softmax), gradients(lambda x, m: torch.softmax(x + m, -1)))
 
 
-def test_compiled(k):
+def test_compile_keeps_the_gradient_of_masks(k):
     x, mask, d = inputs((1, 3, 4, 5))
     torch._dynamo.reset()
     run = torch.compile(lambda x, m: (k.softmax(x, m) * d).sum(), fullgraph=True, backend="aot_eager")

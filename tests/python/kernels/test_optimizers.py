@@ -35,7 +35,7 @@ def with_torch(optimizer, params, steps, **options):
 
 @pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
 @pytest.mark.parametrize("options", [{}, {"weight_decay": 0.3, "eps": 1e-3, "beta1": 0.5, "beta2": 0.8}], ids=str)
-def test_adamw(k, dtype, options):
+def test_adamw_steps_as_torch_does(k, dtype, options):
     params, steps = tensors(dtype), [tensors(dtype, seed) for seed in (1, 2, 3)]
     betas = {"betas": (options.get("beta1", 0.9), options.get("beta2", 0.999))}
     theirs = {name: v for name, v in options.items() if not name.startswith("beta")}
@@ -48,7 +48,7 @@ def test_adamw(k, dtype, options):
 
 @pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
 @pytest.mark.parametrize("nesterov", [False, True])
-def test_sgd(k, dtype, nesterov):
+def test_sgd_steps_as_torch_does(k, dtype, nesterov):
     params, steps = tensors(dtype), [tensors(dtype, seed) for seed in (1, 2, 3)]
     options = {"momentum": 0.9, "weight_decay": 0.1, "nesterov": nesterov}
     expected, momenta = with_torch(torch.optim.SGD, params, steps, lr=0.02, **options), zeros()
@@ -58,7 +58,7 @@ def test_sgd(k, dtype, nesterov):
 
 
 @pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
-def test_lion(k, dtype):
+def test_lion_steps_as_its_formula(k, dtype):
     params, steps = tensors(dtype), [tensors(dtype, seed) for seed in (1, 2, 3)]
     expected, mean = [p.double() for p in params], [m.double() for m in zeros()]
     found, certain = zeros(), [torch.ones(n, dtype=torch.bool) for n in SIZES]
@@ -153,7 +153,7 @@ def test_the_same_bits_on_any_number_of_threads(k):
         torch.set_num_threads(before)
 
 
-def test_mistakes(k):
+def test_lists_and_numbers_that_do_not_fit_are_refused(k):
     p, g, m, s = ([torch.ones(3), torch.ones(2)] for _ in range(4))
     with pytest.raises(ValueError, match="adamw: grads: expected as many tensors as params has, 2, got 1"):
         k.adamw(p, g[:1], m, s, 1, 0.1)

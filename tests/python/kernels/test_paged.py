@@ -80,14 +80,14 @@ class Paged:
 @pytest.mark.parametrize("options", [{}, {"window": 7}, {"soft_cap": 2.0, "scale": 0.3}])
 @pytest.mark.parametrize("cache", CACHES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(k, shape, cache, options):
+def test_agrees_with_the_reference_at_every_shape(k, shape, cache, options):
     paged = Paged(k, shape, cache)
     np.testing.assert_allclose(paged(**options).numpy(), paged.expected(**options), rtol=0, atol=TOLERANCE["f32"])
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("cache", CACHES)
-def test_dtypes(k, cache, dtype):
+def test_agrees_with_the_reference_in_every_dtype(k, cache, dtype):
     paged = Paged(k, SHAPES[2], cache, dtype)
     found = paged()
     assert found.dtype == paged.q.dtype
@@ -157,7 +157,7 @@ def test_nan_in_a_key_reaches_those_who_see_it(k, cache, bad):
     assert torch.equal(found[0, 0, :2], clean[0, 0, :2])
 
 
-def test_mistakes(k):
+def test_caches_tables_and_scales_that_do_not_fit_are_refused(k):
     paged = Paged(k, SHAPES[2], "i8")
     caches, scales = paged.caches, paged.scales
 

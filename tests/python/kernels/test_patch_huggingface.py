@@ -98,7 +98,7 @@ def test_training_gives_the_same_gradients(ids):
         torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-3, msg=name)
 
 
-def test_bf16(ids):
+def test_a_bf16_model_keeps_its_logits_when_patched(ids):
     model = build().bfloat16()
     with torch.no_grad():
         expected = model(ids).logits.float()

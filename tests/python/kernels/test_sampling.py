@@ -8,7 +8,7 @@ from arrays import make
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("count", [1, 5, 255, 256, 257, 1000])
-def test_argmax(k, dtype, count):
+def test_argmax_finds_the_first_of_the_largest(k, dtype, count):
     x, wide = make(np.random.default_rng(count).normal(size=(3, 2, count)), dtype)
     found = np.asarray(k.argmax(x))
     assert found.dtype == np.int32
@@ -136,7 +136,7 @@ def test_the_same_on_any_number_of_threads(k):
         ({"top_k": -1}, "sample: expected top_k >= 0"),
     ],
 )
-def test_mistakes(k, options, message):
+def test_options_out_of_range_and_empty_rows_are_refused(k, options, message):
     with pytest.raises(ValueError, match=message):
         k.sample(np.zeros(4, np.float32), seed=0, **options)
     with pytest.raises(ValueError, match="0 < N"):

@@ -9,14 +9,14 @@ SHAPES = [(1, 384), (7, 37), (2, 3, 4, 5), (1,), (3, 1), (2, 5000), (200, 384)]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_unmasked(k, shape, dtype):
+def test_agrees_with_the_reference_at_every_shape(k, shape, dtype):
     x, x64 = make(np.random.default_rng(1).normal(0, 5, shape), dtype)
     assert_close(k.softmax(x), reference.softmax(x64), dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("mask_shape", [(2, 1, 1, 21), (1, 1, 5, 21), (2, 3, 5, 21), (1, 1, 1, 21)], ids=str)
-def test_masks(k, mask_shape, dtype):
+def test_masks_of_every_shape_broadcast(k, mask_shape, dtype):
     rng = np.random.default_rng(2)
     x, x64 = make(rng.normal(size=(2, 3, 5, 21)), dtype)
     kept = rng.random(mask_shape) < 0.7
@@ -42,7 +42,7 @@ def test_rows_with_nothing_kept_are_zeros(k, dtype):
     assert not values_of(k.softmax(x)).any()
 
 
-def test_infinities(k):
+def test_infinities_give_what_the_formula_gives(k):
     x = np.array([[np.inf, 0, 1], [-np.inf, 0, 0], [-1e30, 0, 1e30]], np.float32)
     out = k.softmax(x)
     assert np.isnan(out[0]).any()  # inf - inf has no value

@@ -17,7 +17,7 @@ def _fresh():
     torch._dynamo.reset()
 
 
-def test_inference(kernels):
+def test_a_chain_of_kernels_compiles_as_one_graph(kernels):
     def f(x, w, b):
         y = kernels.layer_norm(x, w, b, eps=1e-6)
         return kernels.softmax(kernels.gelu(y, approximate="tanh"))
@@ -49,7 +49,7 @@ def test_an_int_that_changes(k):
     assert counter.frame_count <= 2
 
 
-def test_training(kernels):
+def test_compiled_gradients_agree_with_eager_ones(kernels):
     def f(x, w):
         return kernels.gelu(kernels.rms_norm(x, w)).square().sum()
 
@@ -76,7 +76,7 @@ def test_the_graph_holds_the_operator(kernels):
     assert ours == {"kernpack_kernels.gelu.default", "kernpack_kernels.gelu_backward.default"}
 
 
-def test_mutation(k):
+def test_compile_keeps_what_kernels_write(k):
     def f(x):
         y = x * 1
         k.bump(y)
@@ -89,7 +89,7 @@ def test_mutation(k):
     torch.testing.assert_close(a, b)
 
 
-def test_out(k):
+def test_compile_keeps_what_is_written_to_out(k):
     def f(x):
         out = torch.empty_like(x)
         k.scale(x, f=3.0, out=out)
@@ -117,7 +117,7 @@ def test_requires_grad_without_a_gradient(k):
         g(torch.ones(3, requires_grad=True))
 
 
-def test_inductor(kernels):
+def test_inductor_calls_kernels_between_its_own(kernels):
     def f(x, w):
         return kernels.rms_norm(x.transpose(0, 1).contiguous() + 1, w).sum(-1)
 
@@ -174,7 +174,7 @@ def test_opcheck_covers_every_op_that_has_a_gradient(kernels):
 
 @pytest.mark.parametrize("overload", ["default", "out"])
 @pytest.mark.parametrize("name", sorted(samples(None)))
-def test_opcheck(kernels, name, overload):
+def test_opcheck_passes_for_every_operator(kernels, name, overload):
     packet = getattr(torch.ops.kernpack_kernels, name)
     args, kwargs = samples(kernels)[name]
     if overload == "out":

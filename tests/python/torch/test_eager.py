@@ -78,7 +78,7 @@ def test_function_modes_see_the_operator(k):
     assert any("scale" in name for name in seen)
 
 
-def test_out(k):
+def test_out_is_written_and_takes_no_part_in_gradients(k):
     x = torch.nn.Parameter(torch.ones(3))
     out = torch.empty(3)
     with torch.no_grad(), Recorder():

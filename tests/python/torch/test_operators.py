@@ -32,7 +32,7 @@ def test_the_namespace_is_the_module(k, ops):
         ("where_add", "where_add(Tensor x, Tensor? y=None) -> Tensor"),
     ],
 )
-def test_schema(ops, name, schema):
+def test_an_operator_has_the_schema_of_its_contract(ops, name, schema):
     assert str(getattr(ops, name).default._schema) == f"kernpack_torch_tests::{schema}"
 
 

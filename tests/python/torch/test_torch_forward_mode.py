@@ -134,7 +134,7 @@ def test_forward_over_forward_wants_the_tangent_ops_own(cube):
         jacfwd(jacfwd(cube))(X)
 
 
-def test_compiled(cube):
+def test_compile_reads_forward_mode(cube):
     torch._dynamo.reset()
     step = torch.compile(lambda x, v: jvp(lambda u: cube(u), (x,), (v,))[1], fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(step(X, V), 3 * X * X * V)

@@ -60,7 +60,7 @@ def _all(results):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_gradcheck(kernels, name):
+def test_gradients_agree_with_differences(kernels, name):
     function, inputs = CASES[name](kernels)
     assert gradcheck(function, inputs)
 

@@ -28,7 +28,7 @@ class Net(torch.nn.Module):
 
 
 @pytest.mark.parametrize("x_too", [False, True])
-def test_eager(weighted, x_too):
+def test_a_gradient_through_a_nondiff_argument_is_refused(weighted, x_too):
     x, by = torch.ones(3, requires_grad=x_too), torch.full((3,), 2.0, requires_grad=True)
     with pytest.raises(RuntimeError, match=f"^{MESSAGE}$"):
         weighted(x, by)
@@ -37,7 +37,7 @@ def test_eager(weighted, x_too):
         assert weighted(x, by).tolist() == [2, 2, 2]
 
 
-def test_transforms(weighted):
+def test_transforms_refuse_a_gradient_through_a_nondiff_argument(weighted):
     x, by = torch.ones(3), torch.full((3,), 2.0)
     with pytest.raises(RuntimeError, match=MESSAGE):
         grad(lambda b: weighted(x, b).sum())(by)

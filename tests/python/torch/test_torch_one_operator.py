@@ -31,13 +31,13 @@ def test_there_is_one_object(k, ops):
         assert kernpack.torch.ops(k).function(name).op is getattr(ops, name).default
 
 
-def test_eager(cube):
+def test_gradients_of_both_orders_agree_with_differences(cube):
     x = torch.randn(3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(cube, (x,))
     assert torch.autograd.gradgradcheck(cube, (x,))
 
 
-def test_transforms(cube):
+def test_transforms_of_torch_func_agree_with_the_formula(cube):
     x = torch.randn(3, 4, dtype=torch.float64)
     expected = 3 * x * x
     torch.testing.assert_close(grad(lambda v: cube(v).sum())(x), expected)
@@ -56,7 +56,7 @@ def test_results_that_the_caller_does_not_see(ops):
     assert x.grad.tolist() == [6]
 
 
-def test_compiled(cube):
+def test_compile_keeps_the_gradient(cube):
     torch._dynamo.reset()
     x = torch.randn(3, requires_grad=True)
     step = torch.compile(lambda v: cube(v * 2).sum(), fullgraph=True, backend="aot_eager")
@@ -72,7 +72,7 @@ def test_aot_function(cube):
     torch.testing.assert_close(x.grad, 24 * x.detach() ** 2)
 
 
-def test_checkpointed(cube):
+def test_checkpointing_keeps_the_gradient(cube):
     from torch.utils.checkpoint import checkpoint
 
     for reentrant in (False, True):
@@ -154,7 +154,7 @@ def test_second_order_refuses_for_every_argument(k, ops):
         grad(lambda v: grad(lambda u: k.square(u).sum())(v).sum())(x.detach())
 
 
-def test_opcheck(ops):
+def test_opcheck_passes_for_every_operator(ops):
     x = torch.randn(3, requires_grad=True)
     for op, args, kwargs in (
         (ops.cube, (x,), {}),

@@ -38,7 +38,7 @@ def test_masks_broadcast(kernels):
     )
 
 
-def test_nested(kernels):
+def test_vmap_of_vmap_batches_twice(kernels):
     x, w = torch.randn(2, 5, 3, 8), torch.randn(8)
     got = vmap(vmap(kernels.rms_norm, in_dims=(0, None)), in_dims=(0, None))(x, w)
     torch.testing.assert_close(got, kernels.rms_norm(x, w))
@@ -50,7 +50,7 @@ def test_no_batch_dims_in_the_signature(k):
     torch.testing.assert_close(vmap(lambda a, b: k.total([a, b]), in_dims=(0, None))(x, x[0]), x + x[0])
 
 
-def test_mutation(k):
+def test_vmap_writes_to_the_batched_tensor(k):
     x = torch.zeros(3, 4)
     vmap(lambda v: (k.bump(v), v)[1])(x)
     assert (x == 1).all()
@@ -59,7 +59,7 @@ def test_mutation(k):
     assert (y == 1).all()
 
 
-def test_grad(kernels):
+def test_grad_agrees_with_autograd(kernels):
     x, w = torch.randn(3, 8), torch.randn(8)
     got = grad(lambda a, b: kernels.rms_norm(a, b).square().sum(), argnums=(0, 1))(x, w)
     xs, ws = x.clone().requires_grad_(), w.clone().requires_grad_()
