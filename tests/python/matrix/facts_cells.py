@@ -72,7 +72,7 @@ def jvp(op: Callable[..., Any], sample: Sample) -> str:
     name = _info(op).name
     if name in dict(_module()._jvps):
         return "yes"
-    return f"no: {REASONS.get(name, _NO_TANGENT)}"
+    return "no: as its gradient" if name in REASONS else f"no: {_NO_TANGENT}"
 
 
 def _spread(array: np.ndarray) -> np.ndarray | None:
