@@ -106,6 +106,7 @@ def strided(op: Callable[..., Any], sample: Sample) -> str:
 
 # Functions that are compiled once, and why.
 _ONCE = {
+    "apply_repetition_penalty": "changes a few logits per row",
     "embedding": "copies rows",
     "embedding_backward": "adds rows in the order of the indices",
     "packed_embedding": "reads a few rows",

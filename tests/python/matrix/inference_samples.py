@@ -43,8 +43,7 @@ def _writing(writes: tuple[int, ...], *args: Any, **kwargs: Any) -> Sample:
     return Sample(args, kwargs, writes, np.float32, writes, _IN_PLACE)
 
 
-_Q, _KV = _f32(1, 3, 4, 4), _f32(1, 3, 2, 4)
-_ENDS = np.array([0, 2, 3], np.int32)
+_Q = _f32(1, 3, 4, 4)
 _TABLE, _LENGTHS = np.array([[1, 0]], np.int32), np.array([3], np.int32)  # two pages of four rows; three tokens so far
 _CACHE = _f32(2, 4, 2, 4)
 _ANGLES = _f32(1, 3, 2)
@@ -67,11 +66,11 @@ SAMPLES = {
         (0, 2, 3),
         *_parameters([_f32(4), _f32(3)], [abs(_f32(4)), abs(_f32(3))], np.int32(2), np.float32(0.1)),
     ),
+    "apply_repetition_penalty": _writing((0,), _f32(2, 8), np.array([[1, 3, -1], [0, 0, 7]], np.int32), penalty=1.3),
     "apply_rope": _writing((0,), _f32(1, 3, 2, 4), np.cos(_ANGLES), np.sin(_ANGLES)),
     "argmax": _of(_f32(2, 3, 8)),
     "clip_grad_norm": _writing((0,), [_f32(4), _f32(3)], max_norm=0.5),
     "lion": _writing((0, 2), *_parameters([_f32(4), _f32(3)], np.float32(0.1))),
-    "masked_attention": _of(_Q, _KV, _KV, _RNG.random((1, 1, 3, 3)) < 0.8, mapped=(0, 1, 2)),
     "pack_int4": _of(*_GROUPS),
     "pack_int8": _of(*_GROUPS),
     "pack_linear": _of(_f32(5, 8)),
@@ -95,7 +94,6 @@ SAMPLES = {
     # Which random numbers a row gets depends on its index in the whole batch, which vmap changes: of one token, all draw the same.
     "sample": _of(_f32(2, 3, 8), seed=7, top_k=1),
     "sgd": _writing((0, 2), *_parameters([_f32(4), _f32(3)], np.float32(0.1)), momentum=0.9),
-    "varlen_attention": _of(_Q[0], _KV[0], _KV[0], _ENDS, _ENDS, mapped=(0, 1, 2)),
 }
 SAMPLES = {
     name: dataclasses.replace(sample, lacks={"grad": REASONS[name], **sample.lacks}) for name, sample in SAMPLES.items()

@@ -61,6 +61,8 @@ def write(framework: str) -> None:
     import kernpack
     from samples import SAMPLES
 
+    if framework == "jax":
+        importlib.import_module("jax").config.update("jax_enable_x64", True)
     k = kernpack.load("kernpack_kernels")
     columns = importlib.import_module(f"{framework}_cells").COLUMNS
     cells = {(name, c): found(framework, c, getattr(k, name), s) for name, s in SAMPLES.items() for c in columns}
