@@ -47,7 +47,11 @@ def test_frameworks_are_read_from_the_matrix() -> None:
     lines = ops.frameworks("gelu")
     assert lines[0].startswith("| framework | eager |")
     assert [line.split(" | ")[0] for line in lines[2:4]] == ["| jax", "| torch"]
-    assert ops.frameworks("no such op") == []
+    assert any(line.startswith("- instruction sets: v2, v3, v4") for line in lines)
+    with pytest.raises(
+        SystemExit, match=r"ops-matrix\.md: expected a row of no such op in each table: run tests/python/matrix"
+    ):
+        ops.frameworks("no such op")
 
 
 def test_an_error_beyond_the_bound_ends_the_build() -> None:
