@@ -36,7 +36,7 @@ def load(
     build: of sources: extra_cflags, extra_cuda_cflags, extra_ldflags, include_paths (or extra_include_paths), verbose,
         build_directory, with_cuda, as torch.utils.cpp_extension has them.
 
-    Raises ImportError or FileNotFoundError when it is not found, OSError or ValueError when it is no sound module.
+    Raises ImportError or FileNotFoundError when it is not found, OSError or ValueError when it isn't a valid module.
     Loading the same content again gives the same functions.
     """
     if build or not isinstance(source, str) or source.endswith(_SOURCES):

@@ -39,7 +39,7 @@ Type TypeOf(const Constant& constant);
 
 enum class StepKind : uint8_t {
   kConstant,  // of the host
-  kCall,  // a function of the table; one result a result of its signature
+  kCall,  // a function of the table; one result per result of its signature
   kTuple,  // of its arguments; only for `list` parameters and kTupleGet of the same program
   kTupleGet,  // element `index` of its argument
   kIf,  // args[0] is the condition, a bool or a bool[]; the rest goes to both programs, whose results it has
