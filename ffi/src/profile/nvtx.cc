@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
 namespace kernpack::host::profile {
 
@@ -78,8 +77,8 @@ void Find() {
 }  // namespace
 
 void FindNvtx() noexcept {
-  static std::once_flag once;
-  std::call_once(once, &Find);
+  // Not std::call_once: its variables in libstdc++ would need room in the static TLS block, of which torch leaves none.
+  [[maybe_unused]] static const bool looked = (Find(), true);
 }
 
 }  // namespace kernpack::host::profile
