@@ -129,3 +129,17 @@ def _with_packages(env: dict[str, str]) -> dict[str, str]:
 
     packages = [str(Path(package.__file__).parents[1]) for package in (kernpack, kernpack_sdk)]
     return {"PYTHONPATH": ":".join([env["PYTHONPATH"], *packages])}
+
+
+def test_stubs_as_json(command, path: str, tmp_path: Path) -> None:
+    text = command("stubs", path).stdout
+    assert json.loads(command("stubs", path, "--json").stdout) == {"file": None, "stub": text}
+    file = tmp_path / "m.pyi"
+    assert json.loads(command("stubs", path, "-o", file, "--json").stdout) == {"file": str(file), "stub": text}
+    assert file.read_text() == text
+    same = command("stubs", path, "--check", file, "--json")
+    assert (same.returncode, json.loads(same.stdout)["up_to_date"]) == (0, True)
+    file.write_text(text + "x: int\n")
+    other = command("stubs", path, "--check", file, "--json")
+    assert (other.returncode, json.loads(other.stdout)["up_to_date"]) == (1, False)
+    assert "-x: int" in json.loads(other.stdout)["difference"]
