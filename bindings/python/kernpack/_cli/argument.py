@@ -19,7 +19,7 @@ def parse(text: str, device: Device = _CPU) -> Any:
     """device: of tensors that name none. Raises ValueError for what is none of these."""
     text = text.strip()
     if tensor := _TENSOR.fullmatch(text):
-        return _tensor(text, *tensor.groups(), device)
+        return _tensor(text, device, *tensor.groups())
     if text.startswith("[") and text.endswith("]"):
         return [parse(item, device) for item in _items(text[1:-1])]
     try:
@@ -31,7 +31,7 @@ def parse(text: str, device: Device = _CPU) -> Any:
     raise ValueError(f"'{text}': expected {_FORMS}")
 
 
-def _tensor(text: str, dtype: str, sizes: str, strides: str | None, own: str | None, device: Device) -> Tensor:
+def _tensor(text: str, device: Device, dtype: str, sizes: str, strides: str | None, own: str | None) -> Tensor:
     shape = _numbers(sizes)
     steps = None if strides is None else _numbers(strides)
     if steps is not None and len(steps) != len(shape):
