@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from kernpack_sdk import cmake_dir, pip_wheel, progress
+from kernpack_sdk import build_failure, cmake_dir, pip_wheel, progress
 from kernpack_sdk.loading import refusal
 from kernpack_sdk.project import BuildError
 
@@ -64,21 +64,24 @@ def command(
         raise click.ClickException(
             f"kernpack build: --target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
         )
-    with tempfile.TemporaryDirectory() as temporary:
-        titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
-        wheels = [
-            _build(folder, Path(temporary) / str(i), isolated, _defines(target, architectures), title, as_json)
-            for i, title in enumerate(titles)
-        ]
-        digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
-        if len(set(digests)) > 1:
-            raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
-        with zipfile.ZipFile(wheels[0]) as archive:
-            archive.extractall(Path(temporary) / "site")
-        _need_code_for(architectures, Path(temporary) / "site")
-        output.mkdir(parents=True, exist_ok=True)
-        made = Path(shutil.copy(wheels[0], output / wheels[0].name))
-        refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+    try:
+        with tempfile.TemporaryDirectory() as temporary:
+            titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
+            wheels = [
+                _build(folder, Path(temporary) / str(i), isolated, _defines(target, architectures), title, as_json)
+                for i, title in enumerate(titles)
+            ]
+            digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
+            if len(set(digests)) > 1:
+                raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
+            with zipfile.ZipFile(wheels[0]) as archive:
+                archive.extractall(Path(temporary) / "site")
+            _need_code_for(architectures, Path(temporary) / "site")
+            output.mkdir(parents=True, exist_ok=True)
+            made = _copied(wheels[0], output / wheels[0].name)
+            refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+    except OSError as error:
+        raise click.ClickException(f"kernpack build: it failed\n{build_failure.full_disk(error)}") from None
     if refused:
         click.secho(f"kernpack build: {made}: the runtime that is installed here doesn't load it", fg="red", err=True)
         click.echo(refused, err=True)
@@ -88,6 +91,14 @@ def command(
     click.echo(f"{made}: {made.stat().st_size / 1000:.0f} KB, sha256 {digests[0]}")
     if reproducible:
         click.echo("built twice from clean: the same file")
+
+
+def _copied(wheel: Path, to: Path) -> Path:
+    try:
+        return Path(shutil.copy(wheel, to))
+    except OSError:
+        to.unlink(missing_ok=True)  # a part of a wheel
+        raise
 
 
 def _architectures(text: str | None) -> list[str]:
