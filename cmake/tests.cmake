@@ -1,13 +1,11 @@
 # kernpack_tests(<target>...): how programs of tests are built. Most of the time their files take is headers, GoogleTest's first of
 # all, which are read once, and optimising code that runs once. With KERNPACK_UNITY the files of a folder are one unit; those with
-# definitions of their own stay apart, and so do those of APART, which set macros before they include ours.
+# definitions of their own stay apart.
 function(kernpack_tests)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "APART")
-  kernpack_warnings(${arg_UNPARSED_ARGUMENTS})
-  foreach(target IN LISTS arg_UNPARSED_ARGUMENTS)
+  kernpack_warnings(${ARGN})
+  foreach(target IN LISTS ARGN)
     target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
     target_compile_options(${target} PRIVATE -O1 -g1 $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # ccache needs to see it
     kernpack_unit_of_each_folder(${target})
   endforeach()
-  set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

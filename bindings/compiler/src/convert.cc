@@ -101,7 +101,7 @@ std::string DeviceTypeName(int32_t device_type) { return sdk::DeviceTypeName(dev
 KpDLDevice ToDevice(py::handle value) {
   const std::string name = py::str(value);
   KpDLDevice device{};
-  sdk::Check(sdk::TargetApi().device_from_name(sdk::BytesOf(name), &device));
+  sdk::Check(sdk::TargetApi().device_from_name(host::Bytes(name), &device));
   return device;
 }
 

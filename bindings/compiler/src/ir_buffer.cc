@@ -32,7 +32,7 @@ Scope ToScope(const std::string& name) {
   KP_THROW(ValueError) << "alloc: unknown scope '" << name << "'; expected local, shared or workspace";
 }
 
-// Raises that a tensor is no element.
+// Raises that a tensor isn't an element.
 Expr NoArithmetic(const std::shared_ptr<BufferNode>& b, py::handle) { return ToExpr(py::cast(b)); }
 
 Buffer Allocated(Buffer buffer) {

@@ -19,7 +19,7 @@ Expr Both(Op op, py::handle a, py::handle b) {
   return Binary(op, ToExpr(a, like), ToExpr(b, like));
 }
 
-// Python's / is no integer division.
+// Python's / isn't integer division.
 Expr TrueDivide(py::handle a, py::handle b) {
   const Expr quotient = Both(Op::kDiv, a, b);
   if (ir::IsInteger(quotient->type)) {

@@ -8,7 +8,7 @@
 
 namespace kernpack::compiler {
 
-// OverflowError "<number> does not fit 64 bits"; TypeError for what is no integer.
+// OverflowError "<number> does not fit 64 bits"; TypeError for what isn't an integer.
 int64_t ToInt64(pybind11::handle number);
 
 }  // namespace kernpack::compiler

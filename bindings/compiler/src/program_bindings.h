@@ -20,7 +20,7 @@ void BindProgramExecute(py::module_& module);
 // A tensor's type as Python gives it: the dtype's name, and extents that are numbers, names of symbols, or None. TypeError or
 // ValueError for anything else.
 program::Type TensorType(const std::string& dtype, const py::iterable& shape);
-// (dtype, extents or None where the rank is not known); (None, None) of what is no tensor.
+// (dtype, extents or None where the rank is not known); (None, None) unless it's a tensor.
 py::tuple DescribeType(const program::Type& type);
 
 }  // namespace kernpack::compiler

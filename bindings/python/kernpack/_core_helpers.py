@@ -72,7 +72,7 @@ __all__ = [
 
 
 def dtype_name(spec: Any) -> str | None:
-    """The name of a framework's dtype object; None when `spec` is no dtype."""
+    """The name of a framework's dtype object; None when `spec` isn't a dtype."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(spec, torch.dtype):
         return str(spec).removeprefix("torch.")
@@ -94,7 +94,7 @@ def _scalar_class_dtype(numpy: Any, spec: Any) -> Any:
 
 
 def device_name(spec: Any) -> str | None:
-    """The name of a framework's device object; None when `spec` is no device."""
+    """The name of a framework's device object; None when `spec` isn't a device."""
     kind = f"{type(spec).__module__.partition('.')[0]}.{type(spec).__name__}"
     if kind == "torch.device":
         return f"{spec.type}:{spec.index or 0}"

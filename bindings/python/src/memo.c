@@ -9,7 +9,7 @@
 enum { kMaxParams = 8, kMaxDims = 6 };
 
 typedef struct Remembered {
-  KpAny value; /* of what is no tensor */
+  KpAny value; /* unless is_tensor */
   int32_t is_tensor;
   int32_t ndim;
   KpDLDevice device;

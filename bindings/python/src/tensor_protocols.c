@@ -61,7 +61,7 @@ static int WantsHost(const KpDLTensor* view, PyObject* wanted) {
   return -1;
 }
 
-/* Handles that are no addresses mean nothing outside. The consumer's stream is made to wait for what is queued on ours. */
+/* Handles that aren't addresses mean nothing outside. The consumer's stream is made to wait for what is queued on ours. */
 int kpy_tensor_prepare_export(const KpDLTensor* view, PyObject* stream) {
   const KpDeviceApi* api;
   unsigned long long handle = 1; /* by the protocol: the default stream */

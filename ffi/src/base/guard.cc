@@ -15,7 +15,7 @@ int RaiseCurrentException(const char* who) noexcept {
   } catch (const std::exception& error) {
     return kp_raise("InternalError", "%s: %s", who, error.what());
   } catch (...) {
-    return kp_raise("InternalError", "%s: an exception that is no std::exception was thrown", who);
+    return kp_raise("InternalError", "%s: threw something that is not a std::exception", who);
   }
 }
 

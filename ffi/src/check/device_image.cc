@@ -6,7 +6,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "call/context.h"
 #include "check/mode.h"
 #include "device/memory.h"

@@ -3,7 +3,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "device/registry.h"
 

@@ -5,7 +5,7 @@
 #include <kernpack/host/device.h>
 #include "shared/target_text.h"
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "device/fallback.h"
 #include "device/forward.h"

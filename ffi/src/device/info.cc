@@ -4,7 +4,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "device/registry.h"
 #include "object/object.h"

@@ -5,7 +5,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "device/pool.h"
 #include "device/registry.h"
@@ -21,7 +21,7 @@ namespace {
 const KpErrorObject& AsError(const KpAny& error) { return *reinterpret_cast<const KpErrorObject*>(error.v.v_obj); }
 
 // What a tensor's memory goes back to. By free, not free_async: any stream may have used a tensor without telling the host, and
-// the order of one stream is no promise about the others.
+// the order of one stream promises nothing about the others.
 struct DeviceMemory {
   KpDLDevice device;
   void* handle;

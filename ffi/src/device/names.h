@@ -14,7 +14,7 @@ int32_t StaticDeviceType(std::string_view name) noexcept;
 
 // "device_api.<name>" is a name that global_get and get_extension (version 1) know for every backend.
 constexpr std::string_view kDeviceApiPrefix = "device_api.";
-// *out is a FUNCTION of no arguments that gives the opened table as OPAQUE_PTR; NONE when `name` is no such name.
+// *out is a FUNCTION of no arguments that gives the opened table as OPAQUE_PTR; NONE for any other name.
 int DeviceApiFunction(std::string_view name, KpAny* out);
 // *out is the opened table. A RuntimeError says why there is none.
 int DeviceApiExtension(std::string_view name, uint32_t version, const void** out);

@@ -5,7 +5,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "call/context.h"
 #include "device/pool.h"

@@ -1,7 +1,7 @@
 // The table of a backend by name: "device_api.<name>" among the global functions, and among the extensions for kernels.
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "device/names.h"
 #include "device/registry.h"
 #include "object/object.h"

@@ -4,7 +4,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "error/backtrace.h"
 #include "object/object.h"

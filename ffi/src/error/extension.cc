@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "error/backtrace.h"
 #include "error/error_object.h"
 #include "error/slot.h"

@@ -8,7 +8,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "error/error_object.h"
 #include "host/services.h"
 #include "object/object.h"

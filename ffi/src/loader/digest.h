@@ -14,7 +14,7 @@ std::string Digest(std::span<const char> content);
 // The same digest as RECORD has it: base64 for URLs, without padding.
 inline constexpr size_t kDigestText = 43;
 std::string DigestText(std::string_view digest);
-// And back; false where the text is none.
+// And back; false where the text isn't a digest.
 bool ReadDigestText(std::string_view text, std::string* digest);
 
 }  // namespace kernpack::host

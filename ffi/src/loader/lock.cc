@@ -9,7 +9,7 @@
 #include <kernpack/abi.h>
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "loader/digest.h"
 #include "loader/platform.h"
 #include "object/object.h"

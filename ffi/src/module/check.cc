@@ -9,9 +9,10 @@
 #include <string_view>
 
 #include <kernpack/host/host.h>
+#include "shared/target_kinds.h"
+#include "shared/target_text.h"
 
 #include "base/other_major.h"
-#include "target/target_words.h"
 
 namespace kernpack::host {
 namespace {

@@ -5,7 +5,7 @@
 #include "module/loaded_module.h"
 #include "signature/signature.h"
 #include "target/device_arch.h"
-#include "target/target_match.h"
+#include "target/match_device.h"
 
 namespace kernpack::host {
 namespace {

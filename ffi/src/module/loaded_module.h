@@ -17,7 +17,7 @@
 
 #include "base/fork.h"
 #include "loader/library.h"
-#include "target/target_match.h"
+#include "target/match_device.h"
 
 namespace kernpack::host {
 

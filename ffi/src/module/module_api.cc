@@ -1,7 +1,7 @@
 // The C API's view of a loaded module.
 #include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "loader/library.h"
 #include "module/function_index.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "check/entry.h"
 #include "check/mode.h"

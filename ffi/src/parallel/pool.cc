@@ -109,7 +109,8 @@ void WorkerLoop(Worker& self) {
   }
 }
 
-// Starts workers until there are `wanted`. Signals are for the program's own threads. Fewer workers are no error.
+// Starts workers until there are `wanted`, with all signals blocked, for signals go to the program's own threads. Fewer workers
+// aren't an error.
 void EnsureWorkers(Pool& pool, size_t wanted) {
   if (pool.workers.size() >= wanted) return;
   sigset_t all;

@@ -14,7 +14,7 @@ inline void Pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");  // `yield` is none on most of these processors
+  asm volatile("isb" ::: "memory");  // `yield` does nothing on most of these processors
 #endif
 }
 

@@ -3,7 +3,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/loaded.h"
 #include "base/looked_up.h"
 #include "object/object.h"

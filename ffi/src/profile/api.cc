@@ -9,7 +9,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "profile/mode.h"
 #include "profile/nvtx.h"

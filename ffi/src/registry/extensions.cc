@@ -6,7 +6,7 @@
 #include <kernpack/host/device.h>
 #include <kernpack/host/modules.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"

@@ -1,6 +1,6 @@
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "object/object.h"
 #include "registry/registry.h"
 

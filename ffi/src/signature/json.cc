@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "signature/render.h"
 #include "signature/signature.h"

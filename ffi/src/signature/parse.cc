@@ -8,7 +8,7 @@
 
 #include <kernpack/signature/compile.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"

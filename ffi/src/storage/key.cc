@@ -2,7 +2,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "storage/owner.h"
 
 namespace kernpack::host {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <mutex>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/intern.h"
 #include "base/leaked.h"

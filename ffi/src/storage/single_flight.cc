@@ -8,7 +8,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "check/mode.h"

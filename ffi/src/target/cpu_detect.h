@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SRC_TARGET_CPU_DETECT_H_
 #define KERNPACK_SRC_TARGET_CPU_DETECT_H_
 
-#include "target/cpu_spec.h"
+#include "shared/target/cpu_spec.h"
 
 namespace kernpack::host {
 

@@ -5,8 +5,8 @@
 #endif
 
 #include "base/read_once.h"
+#include "shared/target/cpu_table.h"
 #include "target/cpu_detect.h"
-#include "target/cpu_table.h"
 #include "target/hwcap_arm.h"
 
 namespace kernpack::host {

@@ -4,8 +4,8 @@
 #include <cpuid.h>
 
 #include "base/read_once.h"
+#include "shared/target/cpu_table.h"
 #include "target/cpu_detect.h"
-#include "target/cpu_table.h"
 
 namespace kernpack::host {
 namespace {

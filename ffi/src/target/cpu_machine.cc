@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <kernpack/host/host.h>
+#include "shared/target_kinds.h"
 
+#include "shared/target/cpu_table.h"
 #include "target/cpu_detect.h"
-#include "target/cpu_table.h"
-#include "target/target_words.h"
 
 namespace kernpack::host {
 namespace {
@@ -23,14 +23,6 @@ std::string ReadOverride(const char* text, const CpuArch& own, CpuSpec* out) {
     return "this processor is " + std::string(own.name);
   }
   return "";
-}
-
-const CpuEntry* NearestLevel(const CpuSpec& cpu) {
-  for (const char* level : {"x86-64-v4", "x86-64-v3", "x86-64-v2", "x86-64", "generic"}) {
-    const CpuEntry* model = cpu.arch->FindModel(level);
-    if (model && cpu.features.Contains(model->has)) return model;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -51,20 +43,15 @@ int MachineCpu(CpuSpec* out) {
   return 0;
 }
 
-std::string NearestCpuLevel(const CpuSpec& cpu) {
-  const CpuEntry* level = NearestLevel(cpu);
-  return std::string(level && level->name != "generic" ? level->name : cpu.arch->name);
-}
-
 std::string CpuTarget(const CpuSpec& cpu) {
-  if (!cpu.arch) return "llvm";
+  if (!cpu.arch) return kLlvmKind;
   const CpuEntry* level = NearestLevel(cpu);
   std::vector<std::string_view> more;
   for (size_t i = 0; i < cpu.arch->features.size(); ++i) {
     if (cpu.features.Has(i) && !(level && level->has.Has(i))) more.push_back(cpu.arch->features[i].name);
   }
   std::sort(more.begin(), more.end());
-  std::string text = "llvm";
+  std::string text = kLlvmKind;
   for (size_t i = 0; i < more.size(); ++i) text.append(i == 0 ? " -mattr=+" : ",+").append(more[i]);
   if (level) text.append(" -mcpu=").append(level->name);
   if (!level || level->name == "generic") text.append(" -mtriple=").append(cpu.arch->name).append("-linux-gnu");

@@ -4,16 +4,13 @@
 
 #include <string>
 
-#include "target/cpu_spec.h"
+#include "shared/target/cpu_spec.h"
 
 namespace kernpack::host {
 
 // This processor, without what KERNPACK_TARGET ("llvm -mcpu=x86-64-v2") does not name: it takes away and never adds. Returns
-// 0, or -1 with ValueError raised where that is no target for a processor of this architecture.
+// 0, or -1 with ValueError raised where that isn't a target for a processor of this architecture.
 int MachineCpu(CpuSpec* out);
-
-// The highest x86-64 level that it has all of, "x86-64-v3"; of others, the architecture.
-std::string NearestCpuLevel(const CpuSpec& cpu);
 
 // As a target: "llvm -mattr=+adx,+aes -mcpu=x86-64-v3".
 std::string CpuTarget(const CpuSpec& cpu);

@@ -2,7 +2,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "device/forward.h"
 #include "object/object.h"
 

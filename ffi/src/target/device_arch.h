@@ -9,7 +9,7 @@
 
 #include <kernpack/abi.h>
 
-#include "target/target_match.h"
+#include "shared/target/target_match.h"
 
 namespace kernpack::host {
 

@@ -4,53 +4,12 @@
 #include <kernpack/host/device.h>
 #include "shared/target_text.h"
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "target/cpu_machine.h"
-#include "target/cpu_table.h"
-#include "target/target_match.h"
-#include "target/target_words.h"
 
 namespace kernpack::host {
 namespace {
-
-int Match(KpBytes code, KpBytes machine, int32_t* rank, KpAny* reason) {
-  return Guard("kernpack.target.match", [&] {
-    const TargetMatch match = MatchTargets(View(code), View(machine));
-    *rank = match.rank;
-    return kp_string_new(Bytes(match.reason), reason);
-  });
-}
-
-int CpuFeaturesOf(KpBytes triple, KpBytes cpu, KpBytes attributes, KpAny* out) {
-  return Guard("kernpack.target.cpu_features", [&] {
-    std::vector<std::string_view> list;
-    if (attributes.size != 0) SplitQuoted(View(attributes), ",", &list);
-    CpuSpec spec;
-    const std::string problem = ReadCpuSpec(View(triple), View(cpu), list, true, &spec);
-    if (!problem.empty()) return kp_raise("ValueError", "%s", problem.c_str());
-    std::string text(spec.arch ? spec.arch->name : "?");
-    if (spec.arch && !spec.features.Empty()) text += " " + spec.arch->Names(spec.features);
-    return kp_string_new(Bytes(text), out);
-  });
-}
-
-int CpuNames(KpBytes architecture, int32_t models, KpAny* out) {
-  return Guard("kernpack.target.cpu_names", [&] {
-    const CpuArch* arch = FindCpuArch(View(architecture));
-    if (!arch) {
-      std::string known;
-      for (const CpuArch* each : CpuArchs()) known.append(known.empty() ? "" : ", ").append(each->name);
-      return kp_raise("ValueError", "processor architecture '%.*s' is not known; known: %s",
-                      PrintLength(View(architecture)), architecture.data, known.c_str());
-    }
-    std::string text;
-    for (const CpuEntry& entry : models ? arch->models : arch->features) {
-      text.append(text.empty() ? "" : " ").append(entry.name);
-    }
-    return kp_string_new(Bytes(text), out);
-  });
-}
 
 struct NamedAttr {
   std::string_view name;
@@ -105,7 +64,10 @@ int DeviceFact(KpDLDevice device, KpBytes name, KpAny* out) {
 }  // namespace
 
 const KpTargetApi kTargetApi = {
-    sizeof(KpTargetApi), &kp_device_from_name, &kp_device_type_name, &Match, &CpuFeaturesOf, &CpuNames, &DeviceFact,
+    sizeof(KpTargetApi),
+    &kp_device_from_name,
+    &kp_device_type_name,
+    &DeviceFact,
 };
 
 }  // namespace kernpack::host

@@ -4,7 +4,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "base/intern.h"
 #include "device/names.h"

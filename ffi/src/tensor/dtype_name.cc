@@ -5,7 +5,7 @@
 #include <kernpack/dtype_table.h>
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "base/intern.h"
 

@@ -7,7 +7,7 @@
 #include <kernpack/host/signature.h>
 #include <kernpack/host/torch.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"

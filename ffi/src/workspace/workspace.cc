@@ -10,7 +10,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "call/context.h"

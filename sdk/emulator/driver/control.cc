@@ -29,7 +29,7 @@ void Apply(const std::string& clause) {
   }
 }
 
-// KERNPACK_EMULATOR names the devices: "sm_90,sm_80". What is no such list, "1" for one, leaves sm_90 and sm_80.
+// KERNPACK_EMULATOR names the devices: "sm_90,sm_80". Any other value, such as "1", means sm_90 and sm_80.
 void ApplyDevices() {
   const char* text = std::getenv("KERNPACK_EMULATOR");
   std::istringstream names(text != nullptr ? text : "");

@@ -22,7 +22,7 @@ struct PtxError : std::runtime_error {
 
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam };
 
-// Bytes of a type such as "f32" or "pred" (of which a register is a mask); 0 for a name that is no type.
+// Bytes of a type such as "f32" or "pred" (of which a register is a mask); 0 for other names.
 uint32_t TypeBytes(std::string_view type);
 
 struct Operand {

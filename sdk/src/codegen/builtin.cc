@@ -4,8 +4,7 @@
 
 #include <mutex>
 
-#include "codegen/c/register.h"
-#include "codegen/llvm/register.h"
+#include "codegen/register.h"
 
 namespace kernpack::sdk {
 

@@ -60,11 +60,11 @@ Any MakePacked(const std::string& name, int32_t num_args, PackedBody body) {
 void RegisterPacked(const std::string& name, int32_t num_args, PackedBody body, bool replace,
                     std::shared_ptr<const Generator> generator) {
   const Any made = Make(name, num_args, std::move(body), std::move(generator));
-  Check(Host()->global_set(Host(), BytesOf(name), made.raw().v.v_obj, replace));
+  Check(Host()->global_set(Host(), host::Bytes(name), made.raw().v.v_obj, replace));
 }
 
 PackedFunction::PackedFunction(const std::string& name) {
-  Check(Host()->global_get(Host(), BytesOf(name), value_.out()));
+  Check(Host()->global_get(Host(), host::Bytes(name), value_.out()));
 }
 
 PackedFunction::operator bool() const { return value_.type_index() == KP_TYPE_FUNCTION; }

@@ -1,15 +1,14 @@
 #include <kernpack/sdk/codegen/generator.h>
+#include "shared/target_kinds.h"
 
-#include "codegen/cuda/register.h"
 #include "codegen/device/c_host.h"
-#include "codegen/llvm/register.h"
-#include "codegen/opencl/register.h"
+#include "codegen/register.h"
 
 namespace kernpack::sdk {
 
 void RegisterLlvm() {
   ExplainMissingGenerator(
-      "llvm",
+      host::kLlvmKind,
       "this SDK is built without LLVM; install kernpack-compiler, or build it with LLVM (pip install "
       "mlc-llvm-static)");
   RegisterOpenCl(CHost());

@@ -3,15 +3,13 @@
 #define KERNPACK_SDK_SRC_DEVICE_SERVICE_TABLE_H_
 
 #include <kernpack/device_api.h>
+#include "shared/bytes.h"
 
-#include <string_view>
 #include <type_traits>
 
 namespace kernpack::device_table {
 
-inline std::string_view View(KpBytes text) { return text.size != 0 ? std::string_view(text.data, text.size) : ""; }
-
-inline KpBytes Bytes(std::string_view text) { return {text.data(), text.size()}; }
+using host::View;
 
 template <class... Given>
 using Service = int (*)(const KpDeviceApi*, Given...);

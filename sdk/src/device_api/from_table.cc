@@ -13,7 +13,7 @@
 namespace kernpack::sdk {
 namespace {
 
-using device_table::Bytes;
+using host::Bytes;
 
 // What it calls is the host's table, which checks devices and is complete.
 class TableDeviceAPI final : public DeviceAPI {

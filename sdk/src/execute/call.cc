@@ -77,7 +77,7 @@ void Runner::Call(Frame* frame, size_t number) {
     const RealDevice& device = resolved_.devices[step.device];
     const uint64_t bytes = frame->workspace_bytes[number];
     const uint32_t stream = step.planned->stream;
-    void* data = bytes ? state_.workspaces[stream].Reserve(device.api, device.device, bytes, {}, nullptr) : nullptr;
+    void* data = bytes ? workspaces_[stream].Reserve(device.api, device.device, bytes, {}, nullptr) : nullptr;
     space.Set(device.device, bytes, data);
     args.push_back(space.value());
   }

@@ -24,7 +24,7 @@ void Runner::Copy(Frame* frame, size_t number) {
   const RealDevice& device = there.is_host() ? here : there;  // whose backend copies
   const uint32_t stream = step.planned->stream;
   const bool direct = (here.is_host() || there.is_host() || SameDevice(here.device, there.device)) &&
-                      stream != kNoStream && SameDevice(state_.streams.device(stream).device, device.device) &&
+                      stream != kNoStream && SameDevice(streams.device(stream).device, device.device) &&
                       IsCompact(*from) && IsCompact(*to);
   if (!direct) {
     Check(HostDevices().copy(from, to));
@@ -34,13 +34,13 @@ void Runner::Copy(Frame* frame, size_t number) {
     }
     return;
   }
-  const StreamHandle handle = state_.streams.handle(stream);
+  const StreamHandle handle = streams.handle(stream);
   const KpMemory place{from->data, from->byte_offset, from->device};
   const KpMemory into{to->data, to->byte_offset, to->device};
   if (there.is_host() && !here.is_host()) {
     DeviceEvent& event = frame->events[number];
     event = DeviceEvent(device.api, device.device, device.api->CopyDataFromToAsync(place, into, slot.bytes, handle));
-    state_.landing.emplace_back(stream, &event);
+    landing_.emplace_back(stream, &event);
     return;
   }
   device.api->CopyDataFromTo(place.handle, place.offset, into.handle, into.offset, slot.bytes, place.device,

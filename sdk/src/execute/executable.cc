@@ -22,31 +22,31 @@ class Executable::Impl {
   // `use` gets the frame after the steps, while its values are there; `given` as Frame::given.
   template <class Use>
   void Run(const KpAny* params, int32_t num_params, const KpAny* given, const RunOptions& options, const Use& use) {
-    std::unique_ptr<RunState> state = Take();
-    Frame& frame = state->frame;
+    std::unique_ptr<Runner> runner = Take();
+    Frame& frame = runner->frame;
     const size_t results = entry().results.size();
     for (size_t i = 0; i < results; ++i) frame.given[i] = given ? given[i] : kp_none();
     try {
-      state->streams.Enter();
+      runner->streams.Enter();
       std::optional<StepClock> clock;
-      if (options.trace) clock.emplace(&resolved_, &state->streams);
-      Runner runner(&resolved_, state.get(), &meter_, &options, clock ? &*clock : nullptr);
-      runner.Run(&frame, params, num_params);
+      if (options.trace) clock.emplace(&resolved_, &runner->streams);
+      runner->Begin(&options, clock ? &*clock : nullptr);
+      runner->Run(&frame, params, num_params);
       try {
-        runner.Land();
-        if (clock) state->streams.Finish();
+        runner->Land();
+        if (clock) runner->streams.Finish();
         if (clock) clock->Finish(options.trace);
-        use(&runner, &frame);
-        state->streams.Leave(options.wait);
+        use(runner.get(), &frame);
+        runner->streams.Leave(options.wait);
       } catch (const Error& e) {
         Rethrow(entry().name + ": after the last step", e);
       }
     } catch (...) {
-      state->streams.Abandon();  // the state goes, and what it holds
+      runner->streams.Abandon();  // the runner goes, and what it holds
       throw;
     }
     frame.Release();
-    Give(std::move(state));
+    Give(std::move(runner));
   }
 
   std::string Signature() const { return DeriveSignature(resolved_); }
@@ -60,22 +60,22 @@ class Executable::Impl {
   ResolvedPlan resolved_;
   Meter meter_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<RunState>> idle_;
+  std::vector<std::unique_ptr<Runner>> idle_;
 
-  std::unique_ptr<RunState> Take() {
+  std::unique_ptr<Runner> Take() {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        std::unique_ptr<RunState> state = std::move(idle_.back());
+        std::unique_ptr<Runner> runner = std::move(idle_.back());
         idle_.pop_back();
-        return state;
+        return runner;
       }
     }
-    return std::make_unique<RunState>(&resolved_);
+    return std::make_unique<Runner>(&resolved_, &meter_);
   }
-  void Give(std::unique_ptr<RunState> state) {
+  void Give(std::unique_ptr<Runner> runner) {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(state));
+    idle_.push_back(std::move(runner));
   }
 };
 

@@ -34,7 +34,7 @@ void Runner::Run(Frame* frame, const KpAny* params, int32_t num_params) {
 void Runner::RunStep(Frame* frame, size_t number) {
   const ResolvedStep& step = frame->program->steps[number];
   const PlannedStep& planned = *step.planned;
-  if (options_.cancel && options_.cancel->load(std::memory_order_relaxed)) {
+  if (options_->cancel && options_->cancel->load(std::memory_order_relaxed)) {
     throw Error("InterruptedError", kp_bytes("cancelled before it"));
   }
   const KpHost* host = Host();
@@ -42,17 +42,17 @@ void Runner::RunStep(Frame* frame, size_t number) {
   const uint32_t stream = planned.stream;
   if (stream != kNoStream) {
     for (const uint32_t before : planned.waits) {
-      state_.streams.Await(stream, frame->program->steps[before].planned->stream, frame->events[before]);
+      streams.Await(stream, frame->program->steps[before].planned->stream, frame->events[before]);
     }
-    state_.streams.Use(stream);
+    streams.Use(stream);
   }
   if (clock_) clock_->Begin(frame, number);
   Do(frame, number);
   if (clock_) clock_->End(frame, number);
-  const bool queued = stream != kNoStream && !state_.streams.device(stream).is_host();
+  const bool queued = stream != kNoStream && !streams.device(stream).is_host();
   // A copy to the host has brought the event that says when it is there.
-  if (planned.signals && queued && (state_.landing.empty() || state_.landing.back().second != &frame->events[number]))
-    state_.streams.Record(stream, &frame->events[number]);
+  if (planned.signals && queued && (landing_.empty() || landing_.back().second != &frame->events[number]))
+    streams.Record(stream, &frame->events[number]);
   for (const ValueId value : planned.frees) frame->slots[value].Release();
 }
 
@@ -105,11 +105,11 @@ void Runner::MakeTuple(Frame* frame, size_t number) {
 }
 
 void Runner::Land() {
-  for (const auto& [stream, event] : state_.landing) {
-    const RealDevice& from = state_.streams.device(stream);
+  for (const auto& [stream, event] : landing_) {
+    const RealDevice& from = streams.device(stream);
     from.api->EventSync(from.device, event->get());
   }
-  state_.landing.clear();
+  landing_.clear();
 }
 
 void Runner::Barrier() {
@@ -117,7 +117,7 @@ void Runner::Barrier() {
   // Streams of one device wait for each other by themselves; of several, the host waits.
   size_t devices = 0;
   for (const RealDevice& device : resolved_.devices) devices += device.is_host() ? 0 : 1;
-  devices > 1 ? state_.streams.Finish() : state_.streams.Join();
+  devices > 1 ? streams.Finish() : streams.Join();
 }
 
 }  // namespace kernpack::sdk::program

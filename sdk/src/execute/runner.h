@@ -1,4 +1,4 @@
-// One run of a resolved program.
+// Runs of a resolved program.
 #ifndef KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
 #define KERNPACK_SDK_SRC_EXECUTE_RUNNER_H_
 
@@ -12,22 +12,24 @@ namespace kernpack::sdk::program {
 
 class StepClock;
 
-// What a run needs that another one at the same time must not touch.
-struct RunState {
-  explicit RunState(const ResolvedPlan* resolved)
-      : streams(resolved), frame(resolved->entry), workspaces(resolved->streams.size()) {}
-
-  RunStreams streams;
-  Frame frame;
-  std::vector<DeviceBlock> workspaces;  // one per stream: its calls come one after the other
-  std::vector<std::pair<uint32_t, DeviceEvent*>> landing;  // copies to the host on their way: stream, event
-};
-
+// Runs a program, one run after the other: a run that begins while another one is under way needs a Runner of its own.
 class Runner {
  public:
-  Runner(const ResolvedPlan* resolved, RunState* state, Meter* meter, const RunOptions* options, StepClock* clock)
-      : resolved_(*resolved), state_(*state), meter_(meter), options_(*options), clock_(clock) {}
+  Runner(const ResolvedPlan* resolved, Meter* meter)
+      : streams(resolved),
+        frame(resolved->entry),
+        resolved_(*resolved),
+        meter_(meter),
+        workspaces_(resolved->streams.size()) {}
 
+  RunStreams streams;
+  Frame frame;  // of the program that is run
+
+  // Before each run. Both are used until its end.
+  void Begin(const RunOptions* options, StepClock* clock /* nullable */) {
+    options_ = options;
+    clock_ = clock;
+  }
   // Runs the program of the frame: results are in its slots, or in what frame->given has for them.
   void Run(Frame* frame, const KpAny* params, int32_t num_params);
   // Waits for copies to the host.
@@ -39,10 +41,11 @@ class Runner {
 
  private:
   const ResolvedPlan& resolved_;
-  RunState& state_;
   Meter* meter_;
-  const RunOptions& options_;
-  StepClock* clock_;  // nullable
+  std::vector<DeviceBlock> workspaces_;  // one per stream: its calls come one after the other
+  std::vector<std::pair<uint32_t, DeviceEvent*>> landing_;  // copies to the host on their way: stream, event
+  const RunOptions* options_ = nullptr;
+  StepClock* clock_ = nullptr;
 
   bool LikeLast(const Frame& frame, const KpAny* params) const;
   void CheckParams(Frame* frame, const KpAny* params) const;

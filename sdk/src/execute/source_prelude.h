@@ -69,7 +69,7 @@ static KpAny kp_list(KpSequenceObject* list, KpAny* items, int64_t size) {
   return kp_plain(KP_TYPE_ARRAY, (uint64_t)(uintptr_t)list);
 }
 
-// NULL when it is no list.
+// NULL when it isn't a list.
 static const KpSequenceObject* kp_items(const KpAny* a) {
   const bool is_list = a->type_index == KP_TYPE_ARRAY || a->type_index == KP_TYPE_LIST;
   return is_list ? (const KpSequenceObject*)(const void*)a->v.v_obj : NULL;

@@ -9,7 +9,7 @@
 namespace kernpack::sdk::ir {
 
 // The buffer that two iterations may both touch, one of them writing; null when it is proved that there is none.
-// `facts` are those outside the loop; what they say of variables that the loop defines is no use behind it.
+// `facts` are those outside the loop; what is learnt of variables that the loop defines is forgotten after it.
 const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* facts);
 
 }  // namespace kernpack::sdk::ir

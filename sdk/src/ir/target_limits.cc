@@ -1,6 +1,7 @@
 #include "ir/target_limits.h"
 
 #include <kernpack/error.h>
+#include "shared/target_kinds.h"
 #include "shared/target_text.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ TargetLimits LimitsOf(const Target& target) {
   limits.is_device = target.kind().device_type() != KP_DEVICE_CPU;
   if (!limits.is_device) return limits;
   // Those of all of CUDA's architectures that generators know, and OpenCL's defaults of the kind.
-  const bool cuda = limits.kind == "cuda";
+  const bool cuda = limits.kind == host::kCudaKind;
   limits.threads = target.GetAttr<int64_t>("max_threads_per_block", cuda ? 1024 : 0);
   limits.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", cuda ? kStaticSharedBytes : 0);
   if (!cuda) return limits;

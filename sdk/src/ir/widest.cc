@@ -15,7 +15,7 @@ class Widest : public Visitor {
     if (!IsBool(e->type) && ElementOf(e->type) != kI64) Count(e->type);
     if (e->op == Op::kLoad || e->op == Op::kMaskedLoad) {
       Count(e->buffer()->element);
-      return;  // indices are no elements
+      return;  // indices aren't elements
     }
     Visitor::VisitExpr(e);
   }

@@ -16,7 +16,7 @@ ProgramIndex IndexOf(const ProgramModule& module);
 std::vector<std::string_view> ProgramsOf(const Step& step);
 
 // Indices of programs. ValueError that spells out the cycle where a program invokes itself, and where more run at once than
-// ir::kMostNestedCalls. Names that are no program's are passed over.
+// ir::kMostNestedCalls. Names without a program are passed over.
 std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex& index);
 
 }  // namespace kernpack::sdk::program

@@ -4,7 +4,9 @@
 
 namespace kernpack::sdk {
 
-void RegisterBuiltInKinds();
+void RegisterBuiltInKinds();  // all of these:
+void RegisterCpuKinds();      // llvm, c
+void RegisterGpuKinds();      // cuda, opencl
 
 // {name, definition}; the list ends with {NULL, NULL}.
 struct BuiltInTag {

@@ -1,5 +1,6 @@
 // Targets that a device describes. The only place of the target language that asks a device anything.
 #include <kernpack/error.h>
+#include "shared/target_kinds.h"
 
 #include "target/device_facts.h"
 #include "target/host.h"
@@ -11,7 +12,7 @@ namespace {
 
 AttrValue AskHost(KpDLDevice device, std::string_view name) {
   HostValue answer;
-  Check(TargetApi().device_fact(device, BytesOf(name), answer.out()));
+  Check(TargetApi().device_fact(device, host::Bytes(name), answer.out()));
   const KpAny& value = answer.get();
   if (value.type_index == KP_TYPE_NONE) return {};
   if (value.type_index == KP_TYPE_BOOL) return value.v.v_int != 0;
@@ -42,7 +43,7 @@ Target Target::FromDevice(KpDLDevice device, const AttrMap& config, const Device
   AttrMap whole = config;
   if (!config.contains("kind") && !config.contains("tag")) {
     const bool cpu = device.device_type == KP_DEVICE_CPU;
-    whole.emplace("kind", cpu ? "llvm" : DeviceTypeName(device.device_type));
+    whole.emplace("kind", cpu ? host::kLlvmKind : DeviceTypeName(device.device_type));
   }
   whole.insert_or_assign("from_device", device.device_id);
   Target target = BuildTarget(whole, Nesting{}, query);

@@ -35,7 +35,7 @@ std::string HostValue::str() const {
 
 int32_t DeviceTypeFromName(const std::string& name) {
   KpDLDevice device{};
-  Check(TargetApi().device_from_name(BytesOf(name), &device));
+  Check(TargetApi().device_from_name(host::Bytes(name), &device));
   return device.device_type;
 }
 

@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_SRC_TARGET_HOST_H_
 
 #include <kernpack/host/target.h>
+#include "shared/bytes.h"
 
 #include <string>
 #include <string_view>
@@ -15,8 +16,6 @@ const KpHost* Host();
 const KpTargetApi& TargetApi();
 // Throws what the host raised, unless rc is 0.
 void Check(int rc);
-
-inline KpBytes BytesOf(std::string_view text) { return {text.data(), text.size()}; }
 
 // A value that the host gives back, released with this.
 class HostValue {

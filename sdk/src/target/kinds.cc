@@ -1,9 +1,7 @@
 // The kinds that come with the SDK, small ones here.
-#include "target/kinds.h"
+#include "target/builtin.h"
 
 #include <kernpack/sdk/target.h>
-
-#include "target/builtin.h"
 
 namespace kernpack::sdk {
 namespace {

@@ -1,8 +1,9 @@
 // llvm and c: two generators, one device.
 #include <kernpack/sdk/target_kind.h>
+#include "shared/target_kinds.h"
 
 #include "target/cl_opt.h"
-#include "target/kinds.h"
+#include "target/builtin.h"
 #include "target/processor.h"
 
 namespace kernpack::sdk {
@@ -56,7 +57,7 @@ TargetKindBuilder& AddProcessor(TargetKindBuilder& builder) {
 }  // namespace
 
 void RegisterCpuKinds() {
-  TargetKindBuilder llvm("llvm", KP_DEVICE_CPU);
+  TargetKindBuilder llvm(host::kLlvmKind, KP_DEVICE_CPU);
   AddProcessor(llvm)
       .add_attr_option<int64_t>("opt-level", {.default_value = 3, .doc = "LLVM's", .validate = InRange(0, 3)})
       .add_attr_option<std::string>("jit", {.doc = "orcjit or mcjit", .validate = OneOf({"orcjit", "mcjit"})})
@@ -64,7 +65,7 @@ void RegisterCpuKinds() {
                                 {.doc = "LLVM's own options: -name, -name=text, -name:int=4", .validate = CheckClOpts})
       .set_attr<bool>("runs_on_this_machine", true)
       .Register();
-  TargetKindBuilder c("c", KP_DEVICE_CPU);
+  TargetKindBuilder c(host::kCKind, KP_DEVICE_CPU);
   AddProcessor(c)
       .add_attr_option<int64_t>("workspace-byte-alignment", {.doc = "of workspaces", .validate = PowerOfTwo})
       .add_attr_option<int64_t>("constants-byte-alignment", {.doc = "of constants", .validate = PowerOfTwo})

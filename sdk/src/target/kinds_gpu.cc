@@ -1,7 +1,8 @@
 // cuda and opencl.
 #include <kernpack/sdk/target_kind.h>
+#include "shared/target_kinds.h"
 
-#include "target/kinds.h"
+#include "target/builtin.h"
 
 namespace kernpack::sdk {
 namespace {
@@ -42,7 +43,7 @@ OptionTraits Limit(const char* doc, const char* device_attribute, AttrValue othe
 }  // namespace
 
 void RegisterGpuKinds() {
-  TargetKindBuilder("cuda", KP_DEVICE_CUDA)
+  TargetKindBuilder(host::kCudaKind, KP_DEVICE_CUDA)
       .set_default_keys({"cuda", "gpu"})
       .add_attr_option<std::string>("arch",
                                     {.doc = "architecture that code is generated for; without it the usual ones",
@@ -58,7 +59,7 @@ void RegisterGpuKinds() {
       .add_attr_option<int64_t>("l2_cache_size_bytes", Limit("bytes", "l2_cache_size_bytes"))
       .add_attr_option<bool>("fast-math-contract", Contraction())
       .Register();
-  TargetKindBuilder("opencl", KP_DEVICE_OPENCL)
+  TargetKindBuilder(host::kOpenClKind, KP_DEVICE_OPENCL)
       .set_default_keys({"opencl", "gpu"})
       .add_attr_option<int64_t>("max_num_threads", Limit("work items of a work-group that schedules use at most",
                                                          "max_threads_per_block", 256))

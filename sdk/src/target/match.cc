@@ -1,17 +1,22 @@
 #include <kernpack/sdk/target_match.h>
 
-#include "target/host.h"
+#include "shared/target/target_match.h"
 
 namespace kernpack::sdk {
 
 TargetMatch Matches(const Target& code, const Target& machine) {
   const std::string wanted = code.FullText();
   const std::string has = machine.FullText();
-  TargetMatch match;
-  HostValue reason;
-  Check(TargetApi().match(BytesOf(wanted), BytesOf(has), &match.rank, reason.out()));
-  match.reason = reason.str();
-  return match;
+  host::TargetWords code_words;
+  host::TargetWords machine_words;
+  host::CpuSpec processor;
+  std::string problem = host::ReadTargetWords(wanted, &code_words);
+  if (!problem.empty()) return {-1, std::move(problem)};
+  problem = host::ReadTargetWords(has, &machine_words);
+  if (problem.empty()) problem = host::ReadCpuSpec(machine_words, &processor);
+  if (!problem.empty()) return {-1, "of the machine: " + problem};
+  host::TargetMatch match = host::MatchWords(code_words, machine_words, &processor);
+  return {match.rank, std::move(match.reason)};
 }
 
 bool Supports(const Target& code, const Target& machine) { return static_cast<bool>(Matches(code, machine)); }

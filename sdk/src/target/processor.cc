@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "target/host.h"
+#include "shared/target/cpu_table.h"
+#include "target/known_cpus.h"
 
 namespace kernpack::sdk {
 namespace {
@@ -65,18 +66,14 @@ void ParseProcessor(TargetSpec& spec) {
            "this one";
   }
   if (triple.empty() && cpu.empty() && changes.empty()) return;
-  HostValue answer;
-  Check(TargetApi().cpu_features(BytesOf(triple), BytesOf(cpu), BytesOf(changes), answer.out()));
-  const std::string text = answer.str();
-  std::string_view rest = text;
-  const std::string arch(rest.substr(0, rest.find(' ')));
-  if (arch == "?") return;
+  std::vector<std::string_view> list;
+  if (!changes.empty()) host::SplitQuoted(changes, ",", &list);
+  const host::CpuSpec processor = CpuOf(triple, cpu, list);
+  if (!processor.arch) return;
+  const std::string arch(processor.arch->name);
   spec.features.insert_or_assign("arch", arch);
-  rest.remove_prefix(std::min(arch.size() + 1, rest.size()));
-  while (!rest.empty()) {
-    const std::string_view name = rest.substr(0, rest.find(' '));
-    spec.features.insert_or_assign(std::string(name), true);
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+  for (size_t i = 0; i < processor.arch->features.size(); ++i) {
+    if (processor.features.Has(i)) spec.features.insert_or_assign(std::string(processor.arch->features[i].name), true);
   }
   if (const int64_t width = VectorWidth(spec.features)) spec.features.insert_or_assign("vector_width", width);
   const bool arm = arch == "arm" || arch == "aarch64";

@@ -108,14 +108,6 @@ std::string VirtualDevice::str() const {
   return "VirtualDevice(" + parts + ")";
 }
 
-size_t VirtualDevice::Hash() const {
-  size_t hash = 0;
-  const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL + (hash >> 29); };
-  mix(static_cast<size_t>(device_type().value_or(-1)));
-  mix(static_cast<size_t>(virtual_device_id().value_or(-1)));
-  mix(target() ? target()->Hash() : 0);
-  mix(memory_scope() ? std::hash<std::string>()(*memory_scope()) : 0);
-  return hash;
-}
+size_t VirtualDevice::Hash() const { return std::hash<std::string>()(str()); }
 
 }  // namespace kernpack::sdk

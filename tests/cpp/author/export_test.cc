@@ -1,5 +1,4 @@
 // KP_EXPORT: arguments in, results out, every exception caught, nothing else exported.
-#define KP_STATIC_NAME author_export_test
 #include "fake_host.h"
 
 #include <kernpack/kernel.h>

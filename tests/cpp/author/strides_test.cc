@@ -1,6 +1,4 @@
 // Strided inputs: the mark `compact`, kp::contiguous() and kp::Accessor.
-#define KP_STATIC_NAME author_strides_test
-#define KP_CHECKED_AT 1
 #include "fake_host.h"
 
 #include <kernpack/kernel.h>

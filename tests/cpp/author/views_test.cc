@@ -1,6 +1,4 @@
 // TensorView and MutTensorView: which may be written, what crosses, and at().
-#define KP_STATIC_NAME author_views_test
-#define KP_CHECKED_AT 1
 #include "fake_host.h"
 
 #include <kernpack/device_kernel.h>

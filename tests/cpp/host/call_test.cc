@@ -62,7 +62,7 @@ TEST_F(CallTest, NoAllocatorForADeviceIsAnErrorThatSaysWhatToDo) {
   EXPECT_EQ(TakeError().find("RuntimeError: no allocator for device rocm:2 in this call; pass a tensor"), 0u);
 }
 
-TEST_F(CallTest, Interrupts) {
+TEST_F(CallTest, AnInterruptReachesTheHost) {
   EXPECT_EQ(host->check_interrupts(host), 0);
   KpCallContext quiet{};
   quiet.check_interrupts = [] { return 0; };

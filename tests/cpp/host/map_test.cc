@@ -19,7 +19,7 @@ class MapTest : public HostTest {
   }
 };
 
-TEST_F(MapTest, EmptyMap) {
+TEST_F(MapTest, AnEmptyMapHasNothing) {
   Value map;
   ASSERT_EQ(kp_map_new(nullptr, 0, map.out()), 0);
   EXPECT_EQ(AsMap(map)->size, 0u);

@@ -27,7 +27,7 @@ TEST_F(NamesTest, CanonicalNamesComeBack) {
   for (const char* name : names) EXPECT_EQ(Dtype(name), name);
 }
 
-TEST_F(NamesTest, FrameworkSpellings) {
+TEST_F(NamesTest, FrameworkSpellingsAreDtypes) {
   const std::pair<const char*, const char*> pairs[] = {
       {"float32", "f32"},
       {"torch.float32", "f32"},
@@ -81,7 +81,7 @@ TEST_F(NamesTest, EveryDtypeHasANameThatStays) {
   EXPECT_EQ(kp_dtype_name({KP_DTYPE_INT, 3, 1}), kp_dtype_name({KP_DTYPE_INT, 3, 1})) << "interned";
 }
 
-TEST_F(NamesTest, Devices) {
+TEST_F(NamesTest, DevicesAreFoundByEveryName) {
   const std::pair<const char*, const char*> pairs[] = {
       {"cpu", "cpu:0"},      {"cuda", "cuda:0"},   {"cuda:1", "cuda:1"},
       {"gpu:3", "cuda:3"},   {"hip:0", "rocm:0"},  {"mps", "metal:0"},

@@ -264,7 +264,7 @@ TEST_F(ObjectTest, WhatACallbackThrowsIsAnError) {
             0);
   KpAny result;
   EXPECT_EQ(kp_function_call(function.object(), nullptr, 0, &result), -1);
-  EXPECT_EQ(TakeError(), "InternalError: callback: an exception that is no std::exception was thrown");
+  EXPECT_EQ(TakeError(), "InternalError: callback: threw something that is not a std::exception");
 }
 
 TEST_F(ObjectTest, ABorrowedResultIsRefused) {
@@ -327,7 +327,7 @@ TEST_F(ObjectTest, WeakReferencesKeepOnlyTheMemory) {
   EXPECT_EQ(deleted, 1);
 }
 
-TEST_F(ObjectTest, TypeNames) {
+TEST_F(ObjectTest, TypesHaveTheirNames) {
   EXPECT_STREQ(kp_type_name(KP_TYPE_NONE), "None");
   EXPECT_STREQ(kp_type_name(KP_TYPE_SMALL_STR), "str");
   EXPECT_STREQ(kp_type_name(KP_TYPE_DLTENSOR_PTR), "Tensor");

@@ -63,7 +63,7 @@ TEST_F(ParallelTest, UsesSeveralThreads) {
   EXPECT_EQ(host->parallel_for(host, 2, 1, meet, &inside), 0) << TakeError();
 }
 
-TEST_F(ParallelTest, NumThreads) {
+TEST_F(ParallelTest, NumThreadsIsWhatWasSet) {
   int32_t threads = 0;
   ASSERT_EQ(host->num_threads(host, &threads), 0);
   EXPECT_EQ(threads, 4);
@@ -96,11 +96,11 @@ TEST_F(ParallelTest, OneErrorWinsWhenAllFail) {
   EXPECT_EQ(TakeError().find("ValueError: "), 0u);
 }
 
-TEST_F(ParallelTest, FailuresWithoutAnErrorAndThrownValues) {
+TEST_F(ParallelTest, FailuresWithoutAnErrorAndThrownValuesAreInternalErrors) {
   EXPECT_EQ(host->parallel_for(host, 10, 1, [](void*, int64_t, int64_t) { return -1; }, nullptr), -1);
   EXPECT_EQ(TakeError(), "InternalError: parallel_for: the body returned -1 without an error");
   EXPECT_EQ(host->parallel_for(host, 10, 1, [](void*, int64_t, int64_t) -> int { throw 42; }, nullptr), -1);
-  EXPECT_EQ(TakeError(), "InternalError: parallel_for: an exception that is no std::exception was thrown");
+  EXPECT_EQ(TakeError(), "InternalError: parallel_for: threw something that is not a std::exception");
 }
 
 TEST_F(ParallelTest, NestedCallsRunOnTheirThread) {
@@ -116,7 +116,7 @@ TEST_F(ParallelTest, NestedCallsRunOnTheirThread) {
   EXPECT_EQ(host->parallel_for(host, 16, 1, outer, nullptr), 0) << TakeError();
 }
 
-TEST_F(ParallelTest, BadArguments) {
+TEST_F(ParallelTest, BadArgumentsAreValueErrors) {
   EXPECT_EQ(host->parallel_for(host, 10, 1, nullptr, nullptr), -1);
   EXPECT_EQ(TakeError(), "ValueError: parallel_for: the body is NULL");
   Marks marks(0);

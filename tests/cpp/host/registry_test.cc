@@ -30,7 +30,7 @@ TEST_F(RegistryTest, TheTableIsComplete) {
   EXPECT_EQ(std::string(kp_version()).find_first_not_of("0123456789.abdevrcpost+"), std::string::npos);
 }
 
-TEST_F(RegistryTest, GlobalFunctions) {
+TEST_F(RegistryTest, GlobalFunctionsAreFoundUntilRemoved) {
   Value function = NewFunction();
   const KpBytes name = kp_bytes("registry_test.f");
   Value got;
@@ -100,7 +100,7 @@ TEST_F(RegistryTest, TypeIndicesFromManyThreads) {
   for (int t = 1; t < 8; ++t) EXPECT_EQ(seen[t], seen[0]);
 }
 
-TEST_F(RegistryTest, Extensions) {
+TEST_F(RegistryTest, ExtensionsAreFoundByNameAndVersion) {
   static const int table = 0;
   static const int other = 0;
   const KpBytes name = kp_bytes("registry_test.ext");

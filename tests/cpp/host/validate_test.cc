@@ -83,7 +83,7 @@ const Case kCases[] = {
 
 class ValidateTest : public HostTest {};
 
-TEST_F(ValidateTest, EveryCase) {
+TEST_F(ValidateTest, EveryCaseGivesItsError) {
   for (const Case& each : kCases) {
     SCOPED_TRACE(each.name);
     Sample sample;
@@ -101,13 +101,13 @@ TEST_F(ValidateTest, EveryCase) {
   }
 }
 
-TEST_F(ValidateTest, NullTensorAndNullName) {
+TEST_F(ValidateTest, ANullTensorIsAValueError) {
   EXPECT_EQ(kp_dltensor_validate(nullptr, nullptr), -1);
   EXPECT_EQ(TakeError(), "ValueError: tensor: the DLTensor is NULL");
 }
 
 // The same cases through each protocol: the error comes at import, and the producer is still the owner.
-TEST_F(ValidateTest, EveryCaseThroughBothDLPackProtocols) {
+TEST_F(ValidateTest, EveryCaseGivesItsErrorThroughBothDLPackProtocols) {
   for (const Case& each : kCases) {
     SCOPED_TRACE(each.name);
     Sample sample;

@@ -8,7 +8,7 @@ namespace {
 
 class IrSemantics : public testing::TestWithParam<Row> {};
 
-TEST_P(IrSemantics, Interpreter) {
+TEST_P(IrSemantics, TheInterpreterFollowsTheTable) {
   static const IRModule module = Parse(SemanticsModule());
   RowCase c(GetParam());
   Interpret(module, FunctionOf(GetParam()), c.Args());

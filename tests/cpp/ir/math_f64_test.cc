@@ -26,7 +26,7 @@ void ExpectBitsF64(const std::string& what, double got, double want) {
   }
 }
 
-TEST(IrMathF64Exact, AtZerosInfinitiesAndNan) {
+TEST(IrMathF64Exact, IsExactAtZerosInfinitiesAndNan) {
   const struct {
     const char* name;
     double zero, minus_zero, inf, minus_inf;

@@ -79,7 +79,7 @@ void ExpectBits(const char* function, float x, float want, bool contracts) {
   }
 }
 
-TEST(IrMathExact, AtZerosInfinitiesAndNan) {
+TEST(IrMathExact, IsExactAtZerosInfinitiesAndNan) {
   const struct {
     const char* name;
     float zero, minus_zero, inf, minus_inf;

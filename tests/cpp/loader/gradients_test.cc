@@ -33,7 +33,7 @@ constexpr const char* kForward =
 
 std::string LoadOne(const char* backward) { return Load(kForward, {{"g", backward}}); }
 
-TEST(Gradients, ThatFit) {
+TEST(Gradients, ThatFitAreAccepted) {
   EXPECT_EQ(Load("(x: T[..., D], w: T[D], *, k: int) -> (y: T[..., D]) where T in {f32, f16}",
                  {{"g",
                    "(d_y: T[..., D], x: T[..., D], y: T[..., D], *, k: int, extra: int = 0) -> (d_x: T[..., D]) "
@@ -42,7 +42,7 @@ TEST(Gradients, ThatFit) {
             "");
 }
 
-TEST(Gradients, Names) {
+TEST(Gradients, RefusesUnknownNames) {
   EXPECT_EQ(LoadOne("(d_out: T[..., D], z: T[D]) -> (d_x: T[..., D]) where T in {f32, f64}"),
             "ValueError: KP_GRAD: g: z: expected the name of a parameter or result of f (x, w, y, n, xs, m, k, out, "
             "d_w) or of "
@@ -56,7 +56,7 @@ TEST(Gradients, Names) {
       "ValueError: KP_GRAD: g: d_w: could be the result of f or the gradient of its parameter; rename the result");
 }
 
-TEST(Gradients, KindsAndShapes) {
+TEST(Gradients, RefusesOtherKindsAndShapes) {
   EXPECT_EQ(LoadOne("(x: f32[D], w: f32[D, D]) -> (d_x: f32[D], d_w: f32[D])"),
             "ValueError: KP_GRAD: g: w: its shape is incompatible with f's, the parameter of that name");
   EXPECT_EQ(LoadOne("(w: i32[D]) -> (d_w: i32[D])"),
@@ -69,7 +69,7 @@ TEST(Gradients, KindsAndShapes) {
             "ValueError: KP_GRAD: g: result d_w: its shape is incompatible with that of w in f");
 }
 
-TEST(Gradients, WhatCannotBeSavedOrGiven) {
+TEST(Gradients, RefusesWhatCannotBeSavedOrGiven) {
   EXPECT_EQ(LoadOne("(m: f32[D]) -> (d_x: f32[D])"),
             "ValueError: KP_GRAD: g: m: f writes to it, so that it cannot be saved for g");
   EXPECT_EQ(LoadOne("(y: f32[D]) -> (d_x: f32[D])"),
@@ -79,7 +79,7 @@ TEST(Gradients, WhatCannotBeSavedOrGiven) {
 }
 
 // One call gives the gradient of one item.
-TEST(Gradients, OfTheItemsOfAList) {
+TEST(Gradients, MayBeTakenItemByItemOfAList) {
   const auto load = [](const char* backward) {
     return Load("(xs: list[f32[_, D]], k: int) -> (out: f32[D])", {{"g", backward}});
   };
@@ -99,7 +99,7 @@ TEST(Gradients, OfTheItemsOfAList) {
             "gradient (d_out)");
 }
 
-TEST(Gradients, EachParameterOnce) {
+TEST(Gradients, EachParameterHasExactlyOne) {
   EXPECT_EQ(
       LoadOne("(w: f32[D]) -> (d_w: f32[D])"),
       "ValueError: KP_GRAD: f: no backward op gives d_x; add it to one, or write `with nondiff(x)` in the signature if "
@@ -109,7 +109,7 @@ TEST(Gradients, EachParameterOnce) {
             "ValueError: KP_GRAD: f: g and h both give d_x; expected one of them");
 }
 
-TEST(Gradients, OfAParameterWhoseGradientsNameIsTaken) {
+TEST(Gradients, HaveAnUnderscoreWhereTheirNameIsTaken) {
   constexpr const char* forward = "(d_y: f32[N], y: f32[N]) -> (d_x: f32[N])";
   EXPECT_EQ(Load(forward, {{"g", "(d_d_x: f32[N], d_y: f32[N], y: f32[N]) -> (d_d_y: f32[N], d_y_: f32[N])"}}), "");
   EXPECT_EQ(Load(forward, {{"g", "(d_d_x: f32[N], y: f32[N]) -> (d_d_y: f32[N], d_y: f32[N])"},
@@ -121,7 +121,7 @@ TEST(Gradients, OfAParameterWhoseGradientsNameIsTaken) {
       "d_m, d_k)");
 }
 
-TEST(Gradients, OfAnOptionalParameterOnly) {
+TEST(Gradients, MustTakeAsOptionalWhatIsOptional) {
   constexpr const char* forward = "(x: f32[N], w: f32[N]?) -> (y: f32[N])";
   EXPECT_EQ(
       Load(forward, {{"g", "(d_y: f32[N]) -> (d_x: f32[N])"}, {"h", "(d_y: f32[N], w: f32[N]) -> (d_w: f32[N])"}}), "");

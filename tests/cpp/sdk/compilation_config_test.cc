@@ -12,7 +12,7 @@ KP_REGISTER_TARGET_KIND(config_test_external, KP_DEVICE_CUDA).set_attr<bool>("is
 
 using Targets = std::vector<Target>;
 
-TEST(CompilationConfig, TheHostIsTheFirstNamed) {
+TEST(CompilationConfig, TheFirstNamedHostIsEveryTargets) {
   const CompilationConfig config(Targets{Target("cuda -host='llvm -mcpu=x86-64-v3'"), Target("opencl -host=c")},
                                  KP_DEVICE_CUDA);
   EXPECT_EQ(config.host_target(), Target("llvm -mcpu=x86-64-v3"));
@@ -20,14 +20,14 @@ TEST(CompilationConfig, TheHostIsTheFirstNamed) {
   EXPECT_EQ(config.host_virtual_device().virtual_device_id(), 0);
 }
 
-TEST(CompilationConfig, ElseTheCpuTarget) {
+TEST(CompilationConfig, WithoutAHostTheCpuTargetIsTheHost) {
   const CompilationConfig config(Targets{Target("cuda"), Target("c -num-cores=4")});
   EXPECT_EQ(config.host_target(), Target("c -num-cores=4"));
   EXPECT_EQ(config.default_primitive_device_type(), KP_DEVICE_CPU);
   EXPECT_FALSE(config.optional_homogeneous_target());
 }
 
-TEST(CompilationConfig, ElseLlvm) {
+TEST(CompilationConfig, WithoutACpuTargetTheHostIsLlvm) {
   const CompilationConfig config(Targets{Target("cuda")});
   EXPECT_EQ(config.host_target(), Target("llvm"));
   EXPECT_EQ(config.default_primitive_device_type(), KP_DEVICE_CUDA);
@@ -36,7 +36,7 @@ TEST(CompilationConfig, ElseLlvm) {
   EXPECT_EQ(config.default_primitive_virtual_device(), expected);
 }
 
-TEST(CompilationConfig, TheDefaultTypeAskedFor) {
+TEST(CompilationConfig, TheDefaultTypeNeedsATarget) {
   const Targets targets{Target("llvm"), Target("cuda")};
   EXPECT_EQ(CompilationConfig(targets).default_primitive_device_type(), KP_DEVICE_CPU);
   EXPECT_EQ(CompilationConfig(targets, KP_DEVICE_CUDA).default_primitive_device_type(), KP_DEVICE_CUDA);
@@ -45,7 +45,7 @@ TEST(CompilationConfig, TheDefaultTypeAskedFor) {
   EXPECT_ERROR(CompilationConfig(Targets{Target("cuda"), Target("opencl")}), "ValueError", "device type cpu");
 }
 
-TEST(CompilationConfig, OneTargetAKindAndDevice) {
+TEST(CompilationConfig, RefusesTwoTargetsOfAKindOrDevice) {
   EXPECT_ERROR(CompilationConfig(Targets{}), "ValueError", "at least one target");
   EXPECT_ERROR(CompilationConfig(Targets{Target("cuda"), Target("cuda -arch=sm_90")}), "ValueError",
                "two targets are of kind 'cuda'");
@@ -58,7 +58,7 @@ TEST(CompilationConfig, OneTargetAKindAndDevice) {
   EXPECT_FALSE(config.FindPrimitiveTargetForKind("opencl"));
 }
 
-TEST(CompilationConfig, ExternalGenerators) {
+TEST(CompilationConfig, ExternalGeneratorsAreForTheirDeviceOnly) {
   const Target ordinary("cuda");
   const Target external("config_test_external");
   EXPECT_TRUE(IsExternalCodegenFor(external, ordinary));
@@ -66,7 +66,7 @@ TEST(CompilationConfig, ExternalGenerators) {
   EXPECT_FALSE(IsExternalCodegenFor(external, Target("llvm")));
 }
 
-TEST(CompilationConfig, Canonicalises) {
+TEST(CompilationConfig, CanonicalDevicesOfOneTargetAreOneObject) {
   CompilationConfig config(Targets{Target("llvm -mcpu=x86-64-v3"), Target("cuda -arch=sm_90")});
   const VirtualDevice by_type = config.CanonicalVirtualDevice(VirtualDevice::ForDeviceType(KP_DEVICE_CUDA, 0));
   EXPECT_EQ(by_type.target(), config.primitive_targets()[1]);

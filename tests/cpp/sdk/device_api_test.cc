@@ -20,7 +20,7 @@ using sdk::DeviceAttrKind;
 
 class DeviceApiTest : public HostTest {};
 
-TEST_F(DeviceApiTest, TheProcessorThroughTheClass) {
+TEST_F(DeviceApiTest, TheProcessorIsServedThroughTheClass) {
   const Device cpu = Device::cpu();
   DeviceAPI* api = DeviceAPI::Get(cpu);
   EXPECT_EQ(api, DeviceAPI::Get(KP_DEVICE_CPU)) << "one object a type";
@@ -48,13 +48,13 @@ TEST_F(DeviceApiTest, TheProcessorThroughTheClass) {
   EXPECT_ERROR(api->FreeWorkspace(cpu, &api), "ValueError", "isn't a workspace in use");
 }
 
-TEST_F(DeviceApiTest, WhatIsMissing) {
+TEST_F(DeviceApiTest, WhatIsMissingIsNullOrAnError) {
   EXPECT_EQ(DeviceAPI::Get(KP_DEVICE_MAIA, /*allow_missing=*/true), nullptr);
   EXPECT_ERROR(DeviceAPI::Get(KP_DEVICE_MAIA), "RuntimeError", "device type maia: no backend is registered");
   for (const int32_t type : {-1, 0, 36, 100, 127}) EXPECT_EQ(DeviceAPI::Get(type, true), nullptr) << type;
 }
 
-TEST_F(DeviceApiTest, SizesAndCopiesOfTensors) {
+TEST_F(DeviceApiTest, TensorsAreCopiedByTheirStrides) {
   int64_t shape[] = {3, 5};
   int64_t strides[] = {1, 3};
   float from[15];

@@ -11,7 +11,7 @@ namespace {
 bool Runs(const char* code, const char* machine) { return Supports(Target(code), Target(machine)); }
 std::string Why(const char* code, const char* machine) { return Matches(Target(code), Target(machine)).reason; }
 
-TEST(TargetFeatures, Implied) {
+TEST(TargetFeatures, AFeatureBringsWhatItNeeds) {
   const Target t("llvm -mattr=+avx512f");
   for (const char* feature : {"avx512f", "avx2", "fma", "f16c", "avx", "sse4.2", "sse2"}) {
     EXPECT_TRUE(t.HasFeature(feature)) << feature;
@@ -23,7 +23,7 @@ TEST(TargetFeatures, Implied) {
   EXPECT_EQ(Target("llvm -mattr=fma,+avx2,+fma"), Target("llvm -mattr=+avx2,+fma"));
 }
 
-TEST(TargetFeatures, ModelsByFeature) {
+TEST(TargetFeatures, ModelsHaveTheirFeatures) {
   const struct {
     const char* target;
     const char* has;
@@ -51,14 +51,14 @@ TEST(TargetFeatures, ModelsByFeature) {
   EXPECT_EQ(Target("c -mcpu=cortex-m55").keys(), (std::vector<std::string>{"arm_cpu", "cpu"}));
 }
 
-TEST(TargetFeatures, VectorWidths) {
+TEST(TargetFeatures, VectorWidthsFollowFromFeatures) {
   EXPECT_EQ(Target("llvm -mtriple=riscv64-linux-gnu -mattr=+v").GetFeature<int64_t>("vector_width"), 128);
   EXPECT_EQ(Target("llvm -mtriple=riscv64-linux-gnu -mattr=+v,+zvl256b").GetFeature<int64_t>("vector_width"), 256);
   EXPECT_EQ(Target("llvm -mcpu=sifive-x280").GetFeature<int64_t>("vector_width"), 512);
   EXPECT_FALSE(Target("llvm").GetFeature<int64_t>("vector_width"));
 }
 
-TEST(TargetFeatures, TakingAway) {
+TEST(TargetFeatures, AMinusTakesAwayWhatNeedsIt) {
   EXPECT_FALSE(Target("llvm -mcpu=x86-64-v4 -mattr=-avx2").HasFeature("avx512f"));
   const Target no_fma("llvm -mcpu=haswell -mattr=-fma");
   EXPECT_FALSE(no_fma.HasFeature("fma"));
@@ -67,7 +67,7 @@ TEST(TargetFeatures, TakingAway) {
                "avx is removed with -, but a feature added with + needs it");
 }
 
-TEST(TargetFeatures, UnknownNames) {
+TEST(TargetFeatures, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_ERROR(Target("llvm -mcpu=haswel"), "ValueError", "did you mean 'haswell'?");
   EXPECT_ERROR(Target("llvm -mtriple=x86_64-linux-gnu -mattr=+avx51f"), "ValueError", "did you mean 'avx512f'?");
   EXPECT_ERROR(Target("llvm -mtriple=aarch64-linux-gnu -mcpu=haswell"), "ValueError", "among those of aarch64");
@@ -88,7 +88,7 @@ TEST(TargetFeatures, LlvmOptionsAreWellFormed) {
   }
 }
 
-TEST(TargetMatch, Processors) {
+TEST(TargetMatch, CodeRunsWhereItsFeaturesAre) {
   EXPECT_TRUE(Runs("llvm -mcpu=x86-64-v3", "llvm -mcpu=haswell"));
   EXPECT_TRUE(Runs("c -mcpu=x86-64-v3", "llvm -mcpu=znver2"));
   EXPECT_FALSE(Runs("llvm -mcpu=x86-64-v4", "llvm -mcpu=haswell"));
@@ -105,7 +105,7 @@ TEST(TargetMatch, Processors) {
   EXPECT_EQ(Why("cuda", "llvm"), "it is for cuda");
 }
 
-TEST(TargetMatch, Cuda) {
+TEST(TargetMatch, CudaCodeRunsOnItsArchitectures) {
   EXPECT_TRUE(Runs("cuda -arch=sm_80", "cuda -arch=sm_86"));
   EXPECT_FALSE(Runs("cuda -arch=sm_86", "cuda -arch=sm_80"));
   EXPECT_FALSE(Runs("cuda -arch=sm_80", "cuda -arch=sm_90"));
@@ -121,7 +121,7 @@ TEST(TargetMatch, Cuda) {
 }
 
 // Code built for a target runs on what that target describes; what runs on less runs on more.
-TEST(TargetMatch, ReflexiveAndTransitive) {
+TEST(TargetMatch, IsReflexiveAndTransitive) {
   std::vector<Target> targets;
   for (const char* text : {"llvm",
                            "c",
@@ -162,7 +162,7 @@ TEST(TargetMatch, ReflexiveAndTransitive) {
   }
 }
 
-TEST(TargetMatch, BestOfMany) {
+TEST(TargetMatch, PicksTheMostSpecific) {
   const std::vector<Target> variants = {Target("llvm"), Target("llvm -mcpu=x86-64-v4"), Target("llvm -mcpu=x86-64-v3"),
                                         Target("llvm -mcpu=x86-64-v2"), Target("cuda")};
   const BestMatch best = PickBest(variants, Target("llvm -mcpu=znver3"));

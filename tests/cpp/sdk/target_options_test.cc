@@ -41,7 +41,7 @@ KP_REGISTER_TARGET_TAG("options-test/derived", "options-test/base -mcpu=two")
 KP_REGISTER_TARGET_TAG("options-test/loop", "options_test -host=options-test/loop2")
 KP_REGISTER_TARGET_TAG("options-test/loop2", "options_test -host=options-test/loop")
 
-TEST(TargetKind, FactsAndLists) {
+TEST(TargetKind, FactsAreFoundAndKindsAreListedOnce) {
   EXPECT_EQ(TargetKind::Get("options_test").GetAttr<std::string>("hi"), "there");
   EXPECT_FALSE(TargetKind::Get("options_test").GetAttr<std::string>("ho"));
   const Strings kinds = TargetKind::List();
@@ -82,7 +82,7 @@ TEST(TargetOptions, AParserThatChangesItsOwnOutputIsFound) {
   EXPECT_EQ(Target("grower").str(), "grower");
 }
 
-TEST(TargetOptions, EveryType) {
+TEST(TargetOptions, EveryTypeComesBack) {
   const Target t(AttrMap{{"kind", "test"},
                          {"flag", 1},
                          {"ratio", 2},
@@ -117,7 +117,7 @@ TEST(TargetOptions, CoercionIsNarrow) {
   EXPECT_ERROR(Target(R"({"kind": 3})"), "TypeError", "kind: expected str, got int");
 }
 
-TEST(TargetOptions, Keys) {
+TEST(TargetOptions, KeysEndWithTheDevice) {
   const Target t(AttrMap{{"kind", "llvm"}, {"keys", AttrArray{"cpu", "arm_cpu"}}, {"device", "arm_cpu"}});
   EXPECT_EQ(t.keys(), (Strings{"cpu", "arm_cpu"}));
   EXPECT_FALSE(t.attrs().contains("keys"));
@@ -126,7 +126,7 @@ TEST(TargetOptions, Keys) {
   EXPECT_EQ(Target(t.str()), t);
 }
 
-TEST(TargetOptions, FeaturesAUserGives) {
+TEST(TargetOptions, FeaturesOfTheUserKeepTheirType) {
   const Target t("llvm -feature.test=true -feature.size=8 -feature.name='true' -feature.bare");
   EXPECT_EQ(t.GetFeature<bool>("test"), true);
   EXPECT_EQ(t.GetFeature<int64_t>("size"), 8);
@@ -142,7 +142,7 @@ TEST(TargetOptions, FeaturesAUserGives) {
   EXPECT_EQ(Target("test -feature.is_test=true"), Target("test"));
 }
 
-TEST(TargetOptions, Hosts) {
+TEST(TargetOptions, AHostCanBeSetAndTakenAway) {
   const Target t(Target("cuda"), Target("llvm -mcpu=x86-64-v3"));
   EXPECT_EQ(t.host(), Target("llvm -mcpu=x86-64-v3"));
   EXPECT_EQ(t.WithHost(Target("c")).host(), Target("c"));
@@ -154,7 +154,7 @@ TEST(TargetOptions, Hosts) {
                "ValueError", "nested deeper than 8");
 }
 
-TEST(TargetOptions, Composite) {
+TEST(TargetOptions, ACompositeHoldsItsDevices) {
   const Target t(AttrMap{{"kind", "composite"},
                          {"host", "llvm"},
                          {"devices", AttrArray{"llvm", AttrMap{{"kind", "cuda"}, {"arch", "sm_90"}}, Target("c")}}});
@@ -164,7 +164,7 @@ TEST(TargetOptions, Composite) {
   EXPECT_EQ(Target(t.ToJson()), t);
 }
 
-TEST(TargetOptions, AnotherDeviceType) {
+TEST(TargetOptions, TheDeviceTypeMayBeAnother) {
   EXPECT_EQ(Target("llvm -target_device_type=hexagon").device_type(), KP_DEVICE_HEXAGON);
 }
 
@@ -186,7 +186,7 @@ TEST(TargetTags, ACycleIsAnErrorThatShowsThePath) {
                "options-test/loop -> options-test/loop2 -> options-test/loop");
 }
 
-TEST(TargetTags, Adding) {
+TEST(TargetTags, AddedOnesAreFoundAndReplacedOnRequest) {
   EXPECT_ERROR(TargetTag::Add("llvm", std::string("c")), "ValueError", "a target kind has that name");
   EXPECT_ERROR(TargetTag::Add("has space", std::string("c")), "ValueError", "lower-case letters");
   TargetTag::Add("options-test/new", AttrMap{{"kind", "c"}, {"num-cores", 2}});
@@ -209,7 +209,7 @@ TEST(TargetTags, EveryTagParsesAndSurvivesItsText) {
   }
 }
 
-TEST(TargetScopes, InnermostOfTheThread) {
+TEST(TargetScopes, TheInnermostOfTheThreadIsCurrent) {
   EXPECT_ERROR(Target::Current(), "RuntimeError", "no target is current in this thread");
   const TargetScope outer(Target("cuda"));
   {
@@ -220,7 +220,7 @@ TEST(TargetScopes, InnermostOfTheThread) {
   EXPECT_EQ(Target::Current(), Target("cuda"));
 }
 
-TEST(TargetFromDevice, UserOverQueriedOverDefault) {
+TEST(TargetFromDevice, PrefersTheUsersThenTheDevicesThenTheDefault) {
   const DeviceQuery query = [](KpDLDevice device, std::string_view name) -> AttrValue {
     if (name == "exist") return device.device_id == 1;
     if (name == "compute_version") return "8.6";
@@ -238,7 +238,7 @@ TEST(TargetFromDevice, UserOverQueriedOverDefault) {
   EXPECT_ERROR(Target::FromDevice({KP_DEVICE_CUDA, 1}, {{"kind", "llvm"}}, query), "ValueError", "is not for devices");
 }
 
-TEST(TargetFromDevice, ThisProcessor) {
+TEST(TargetFromDevice, DescribesThisProcessor) {
   const Target t = Target::FromDevice({KP_DEVICE_CPU, 0});
   EXPECT_EQ(t.kind().name(), "llvm");
   EXPECT_EQ(Target(t.str()), t);

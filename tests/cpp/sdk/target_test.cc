@@ -9,7 +9,7 @@
 namespace kernpack::sdk {
 namespace {
 
-TEST(Target, KindName) {
+TEST(Target, AKindsNameIsATargetWithItsDefaults) {
   const Target t("cuda");
   EXPECT_EQ(t.kind().name(), "cuda");
   EXPECT_EQ(t.device_type(), KP_DEVICE_CUDA);
@@ -19,12 +19,12 @@ TEST(Target, KindName) {
   EXPECT_EQ(t.str(), "cuda");
 }
 
-TEST(Target, TwoKindsOnOneDevice) {
+TEST(Target, TwoKindsOfOneDeviceDiffer) {
   EXPECT_EQ(Target("llvm").device_type(), Target("c").device_type());
   EXPECT_NE(Target("llvm"), Target("c"));
 }
 
-TEST(Target, CommandLine) {
+TEST(Target, CommandLineReadsAndPrintsBack) {
   const Target t("cuda -max_num_threads=512 --arch=sm_90 -libs=cublas,'my lib' -model 'two words'");
   EXPECT_EQ(t.GetAttr<int64_t>("max_num_threads"), 512);
   EXPECT_EQ(t.GetAttr<std::string>("arch"), "sm_90");
@@ -34,7 +34,7 @@ TEST(Target, CommandLine) {
   EXPECT_EQ(Target(t.str()), t);
 }
 
-TEST(Target, FormsAgree) {
+TEST(Target, EveryFormGivesTheSameTarget) {
   const Target line("cuda -arch=sm_90 -host='llvm -mcpu=x86-64-v3'");
   const Target json(R"({"kind": "cuda", "arch": "sm_90", "host": {"kind": "llvm", "mcpu": "x86-64-v3"}})");
   const Target dict(AttrMap{{"kind", "cuda"}, {"arch", "sm_90"}, {"host", "llvm -mcpu=x86-64-v3"}});
@@ -47,7 +47,7 @@ TEST(Target, FormsAgree) {
   EXPECT_EQ(Target(line.ToJson()), line);
 }
 
-TEST(Target, Errors) {
+TEST(Target, ErrorsSayWhatWasExpected) {
   EXPECT_ERROR(Target("cudaa"), "ValueError", "did you mean 'cuda'?");
   EXPECT_ERROR(Target("cuda -archh=sm_90"), "ValueError", "has no option 'archh'; did you mean 'arch'?");
   EXPECT_ERROR(Target("cuda -max_num_threads=many"), "ValueError", "expected an integer, got 'many'");

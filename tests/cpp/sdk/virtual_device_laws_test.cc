@@ -31,7 +31,7 @@ Maybe Join(const Maybe& a, const Maybe& b) { return a && b ? VirtualDevice::Join
 // Each part that a constrains, b constrains alike.
 bool Refines(const VirtualDevice& b, const VirtualDevice& a) { return VirtualDevice::Join(a, b) == b; }
 
-TEST(VirtualDeviceLaws, Join) {
+TEST(VirtualDeviceLaws, JoinIsCommutativeWithTheOpenOneNeutral) {
   const std::vector<VirtualDevice> all = Universe();
   ASSERT_EQ(all.size(), 54U);
   for (const VirtualDevice& a : all) {
@@ -67,7 +67,7 @@ TEST(VirtualDeviceLaws, JoinIsAssociative) {
   }
 }
 
-TEST(VirtualDeviceLaws, Default) {
+TEST(VirtualDeviceLaws, DefaultFillsOnlyWhatIsOpen) {
   const std::vector<VirtualDevice> all = Universe();
   for (const VirtualDevice& a : all) {
     EXPECT_EQ(VirtualDevice::Default(a, a), a);
@@ -105,7 +105,7 @@ TEST(VirtualDeviceLaws, DefaultIsAssociativeButForTargetsLeftOut) {
   EXPECT_GT(exceptions, 0);
 }
 
-TEST(VirtualDeviceLaws, EqualityAndHash) {
+TEST(VirtualDeviceLaws, EqualOnesHashAlikeAndAreOneObjectInACache) {
   const std::vector<VirtualDevice> all = Universe();
   const std::vector<VirtualDevice> again = Universe();
   VirtualDeviceCache cache;

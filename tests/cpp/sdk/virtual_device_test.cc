@@ -56,7 +56,7 @@ TEST(VirtualDevice, DefaultKeepsTheTypeOfTheLeft) {
   EXPECT_EQ(VirtualDevice::Default(a, b), VirtualDevice({KP_DEVICE_CPU, 3, kOpen, "global"}));
 }
 
-TEST(VirtualDevice, ToDevice) {
+TEST(VirtualDevice, ToDeviceNeedsTypeAndId) {
   const KpDLDevice device = VirtualDevice::ForDeviceType(KP_DEVICE_CUDA, 0).ToDevice();
   EXPECT_EQ(device.device_type, KP_DEVICE_CUDA);
   EXPECT_EQ(device.device_id, 0);

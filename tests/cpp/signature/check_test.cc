@@ -27,7 +27,7 @@ TEST(Check, NamesTheDimAndItsBinder) {
             "ValueError: rms_norm: weight: expected shape [D] with D = 512 (bound by x), got [256]");
 }
 
-TEST(Check, DTypes) {
+TEST(Check, DTypesMustBeInTheSetAndEqual) {
   EXPECT_EQ(Call("(x: f32[N]) -> ()").Tensor({1}, kF64).Check(), "TypeError: f: x: expected dtype f32, got f64");
   EXPECT_EQ(Call(kRmsNorm).Tensor({2}, kF64).Tensor({2}).Float(0).Check(),
             "TypeError: f: x: expected dtype T in {f32, f16, bf16}, got f64");
@@ -37,7 +37,7 @@ TEST(Check, DTypes) {
             "TypeError: f: x: expected dtype T in any, got f32x4");
 }
 
-TEST(Check, Ranks) {
+TEST(Check, RanksMustBeThoseOfTheShape) {
   EXPECT_EQ(Call("(x: f32[M, K]) -> ()").Tensor({3}).Check(),
             "ValueError: f: x: expected shape [M, K] (2 dims), got [3] (1 dims)");
   EXPECT_EQ(Call(kMatmul).Tensor({3}).Tensor({1, 1}).None().Check(),
@@ -45,7 +45,7 @@ TEST(Check, Ranks) {
   EXPECT_EQ(Call("(x: f32[3]) -> ()").Tensor({4}).Check(), "ValueError: f: x: expected shape [3], got [4]");
 }
 
-TEST(Check, Expressions) {
+TEST(Check, ExpressionsSayWhatTheyComeTo) {
   const char* text = "(x: f32[N], y: f32[2 * N + k], *, k: int) -> ()";
   EXPECT_EQ(Call(text).Tensor({3}).Tensor({7}).Int(1).Check(), "");
   EXPECT_EQ(Call(text).Tensor({3}).Tensor({8}).Int(1).Check(),
@@ -63,7 +63,7 @@ TEST(Check, Expressions) {
             "ValueError: f: y: expected shape [N // k], got a division by zero for N = 3, k = 0");
 }
 
-TEST(Check, FloorSemanticsAndOverflow) {
+TEST(Check, DivisionRoundsDownAndOverflowIsAnError) {
   const auto holds = [](const char* condition, int64_t a, int64_t b) {
     return Call(std::string("(*, a: int, b: int) -> () where ") + condition).Int(a).Int(b).Check();
   };
@@ -82,14 +82,14 @@ TEST(Check, FloorSemanticsAndOverflow) {
   EXPECT_EQ(holds("a < b < 3", 1, 5), "ValueError: f: expected a < b < 3, got a = 1, b = 5");
 }
 
-TEST(Check, Conditions) {
+TEST(Check, ConditionsHoldOrNameTheirValues) {
   EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(5).Check(), "");
   EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(7).Check("topk"), "ValueError: topk: expected 0 < k <= N, got k = 7, N = 5");
   EXPECT_EQ(Call("(x: f32[N]?, *, k: int) -> () where k < N").None().Int(9).Check(), "") << "N is absent: holds";
   EXPECT_EQ(Call("(x: f32[N]?, *, k: int) -> () where 9 < k < N").None().Int(9).Check(), "") << "named last";
 }
 
-TEST(Check, Batches) {
+TEST(Check, BatchesMustBeEqualOrOne) {
   EXPECT_EQ(Call("(x: f32[..., D], y: f32[...]) -> ()").Tensor({2, 3, 4}).Tensor({2, 4}).Check(),
             "ValueError: f: y: expected shape [...] with ... = [2, 3] (bound by x), got [2, 4]");
   EXPECT_EQ(Call(kMatmul).Tensor({2, 3, 4, 5}).Tensor({1, 3, 5, 6}).None().Check(), "");
@@ -102,7 +102,7 @@ TEST(Check, Batches) {
       << "ranks are aligned";
 }
 
-TEST(Check, DimsTuples) {
+TEST(Check, DimsTuplesBindSeveralDims) {
   Call call("(x: f32[A, *S, D], y: f32[*S]) -> (z: f32[*S, A])");
   call.Tensor({9, 2, 3, 4}).Tensor({2, 3});
   ASSERT_EQ(call.Check(), "");
@@ -111,7 +111,7 @@ TEST(Check, DimsTuples) {
             "ValueError: f: y: expected shape [*S] with S = [2] (bound by x), got [3]");
 }
 
-TEST(Check, Scalars) {
+TEST(Check, ScalarsMustBeOfTheirKind) {
   EXPECT_EQ(Call("(k: int) -> ()").Float(1).Check(), "TypeError: f: k: expected int, got float");
   EXPECT_EQ(Call("(k: int) -> ()").Bool(true).Check(), "TypeError: f: k: expected int, got bool");
   EXPECT_EQ(Call("(k: float) -> ()").Int(1).Check(), "");
@@ -127,7 +127,7 @@ TEST(Check, Scalars) {
   EXPECT_EQ(Call("(x: f32[N]) -> ()").Float(1).Check(), "TypeError: f: x: expected a tensor of shape [N], got float");
 }
 
-TEST(Check, Lists) {
+TEST(Check, EachItemOfAListIsChecked) {
   const char* text = "(xs: list[f32[N]]) -> (y: f32[N])";
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({2}).List(2).Check(), "");
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({3}).List(2).Check(),
@@ -141,7 +141,7 @@ TEST(Check, Lists) {
             "ValueError: f: y: expected arguments that fix its shape [N] and dtype, got only empty lists or numbers");
 }
 
-TEST(Check, Devices) {
+TEST(Check, DevicesMustBeTheSameOrThoseOfTheContract) {
   EXPECT_EQ(Call("(x: f32[N], y: f32[N]) -> ()").Tensor({1}, kF32, kCuda).Tensor({1}).Check(),
             "ValueError: f: y: expected device cuda:0 (that of x), got cpu: move one of them");
   EXPECT_EQ(Call("(x: f32[N], y: f32[N] @cpu) -> ()").Tensor({1}, kF32, kCuda).Tensor({1}).Check(), "");
@@ -155,7 +155,7 @@ TEST(Check, Devices) {
   EXPECT_EQ(made.prototype.device.device_type, KP_DEVICE_CUDA);
 }
 
-TEST(Check, Memory) {
+TEST(Check, MemoryMustBeContiguousUnlessStrided) {
   EXPECT_EQ(Call("(x: f32[M, N]) -> ()").Tensor({2, 3}).Strides({1, 2}).Check(),
             "ValueError: f: x: expected a contiguous tensor, got shape [2, 3] with strides [1, 2]: pass a contiguous "
             "one (torch: x.contiguous(), NumPy: np.ascontiguousarray(x))");
@@ -184,7 +184,7 @@ TEST(Check, Memory) {
   EXPECT_EQ(junk.Check(), "ValueError: f: x: expected a tensor of 0 to 64 dims with a shape, got -2 dims");
 }
 
-TEST(Check, Destinations) {
+TEST(Check, DestinationsMustFitTheResults) {
   EXPECT_EQ(Call(kRmsNorm).Tensor({2, 4}).Tensor({4}).Float(0).Out({2, 4}).Check(), "");
   EXPECT_EQ(Call(kRmsNorm).Tensor({2, 4}).Tensor({4}).Float(0).Out({3, 4}).Check(),
             "ValueError: f: out: expected shape [..., D] = [2, 4], got [3, 4]");
@@ -198,7 +198,7 @@ TEST(Check, Destinations) {
   EXPECT_EQ(other.Check(), "TypeError: f: out: expected a tensor of shape [..., D], got int");
 }
 
-TEST(Check, Overlaps) {
+TEST(Check, WrittenTensorsMustNotOverlapOthers) {
   Call call("(x: f32[N], y!: f32[N], z: f32[N] strided) -> (a: f32[N], b: f32[N])");
   call.Tensor({4}).Tensor({4}).Tensor({4}).Out({4}).Out({4});
   ASSERT_EQ(call.Check(), "");
@@ -227,7 +227,7 @@ TEST(Check, Overlaps) {
   EXPECT_EQ(empty.Check(), "");
 }
 
-TEST(Check, ResultForms) {
+TEST(Check, ResultsFollowFromArguments) {
   Call call("(x: T[N], *, k: int, d: dtype) -> (a: real(T)[N], b: complex(T)[k - 2], c: d[]) where T in {f32, c64}");
   call.Tensor({3}, kC64).Int(2).DType(kI32);
   ASSERT_EQ(call.Check(), "");
@@ -243,7 +243,7 @@ TEST(Check, ResultForms) {
   EXPECT_EQ(call.ResultError(1), "ValueError: f: b: expected shape [k - 2], got a negative size");
 }
 
-TEST(Check, Workspace) {
+TEST(Check, TheWorkspaceIsWhatTheExpressionComesTo) {
   Call call("(x: T[M, N], *, k: int) -> () where T in any with workspace = numel(x) * itemsize(T) + k");
   call.Tensor({2, 3}, kF64).Int(10);
   ASSERT_EQ(call.Check(), "");

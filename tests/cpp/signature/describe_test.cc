@@ -19,7 +19,7 @@ nlohmann::json Json(const char* text) {
   return json;
 }
 
-TEST(Describe, Parameters) {
+TEST(Describe, ParametersAreGivenInOrder) {
   Call call(
       "f(x!: f32[N], l: list[int] = [1, -2], *, e: float = -inf, s: str? = None, m: str = 'hello world') -> (y: f32[N] "
       "sum)");
@@ -50,7 +50,7 @@ TEST(Describe, Parameters) {
   EXPECT_EQ(TakeError(), "IndexError: kp_sig_result: expected an index below 1, got -1");
 }
 
-TEST(Describe, Json) {
+TEST(Describe, JsonSaysAllOfASignature) {
   const auto json = Json(
       "f(x: T[..., D], b: T[~..., D]? = None, *, k: int = 2, m: str in {'a', 'b'} = 'a', e: float = nan) -> "
       "(y: T[..., (D - 1) * k, D - (1 - k), -D // 2 + 12345678901] aux, z: real(T)[]) "

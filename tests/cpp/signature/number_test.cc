@@ -23,7 +23,7 @@ uint64_t Theirs(const std::string& text) {
   return bits;
 }
 
-TEST(Number, EdgeCases) {
+TEST(Number, EdgeCasesAgreeWithStrtod) {
   for (const char* text : {"0",
                            "0.0",
                            "0e5",

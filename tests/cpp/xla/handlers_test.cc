@@ -236,7 +236,7 @@ TEST(XlaHandlers, ErrorsKeepTheirKind) {
   EXPECT_EQ(silent.last_code, ErrorCode::kInternal);
 }
 
-TEST(XlaHandlers, ListsOptionalsAndNames) {
+TEST(XlaHandlers, TakesListsOptionalsAndNames) {
   float x[4] = {7, 8, 9, 10}, y[4] = {5, 5, 5, 5}, out[6] = {};
   FakeXla xla;
   xla.Text("kp.fn", Qualified("combine")).Int("xs", 2).Text("kp.none", "bias").Texts("names", {"ab", "c"});

@@ -8,7 +8,7 @@ namespace {
 
 class CopyTest : public Conformance {};
 
-TEST_F(CopyTest, ThereAndBackInManySizes) {
+TEST_F(CopyTest, ThereAndBackGivesTheSameBytes) {
   for (const size_t size : {1u, 3u, 64u, 4095u, 4096u, 4097u, 65536u, (1u << 20) + 7u}) {
     SCOPED_TRACE(size);
     Memory memory(size);
@@ -17,7 +17,7 @@ TEST_F(CopyTest, ThereAndBackInManySizes) {
   }
 }
 
-TEST_F(CopyTest, OffsetsOnBothSides) {
+TEST_F(CopyTest, FollowsOffsetsOnBothSides) {
   Memory memory(1 << 16);
   const Bytes source = Pattern(1 << 16);
   Upload(source, memory.at());
@@ -35,7 +35,7 @@ TEST_F(CopyTest, OffsetsOnBothSides) {
   }
 }
 
-TEST_F(CopyTest, WithinTheDevice) {
+TEST_F(CopyTest, ArrivesWithinTheDevice) {
   Memory first(10000);
   Memory second(10000);
   Upload(Pattern(10000, 1), first.at());
@@ -69,7 +69,7 @@ KpDLTensor Tensor(void* data, KpDLDevice where, std::vector<int64_t>& shape, int
   return {data, where, static_cast<int32_t>(shape.size()), {KP_DTYPE_INT, 32, 1}, shape.data(), strides, offset};
 }
 
-TEST_F(CopyTest, BetweenEveryPairOfDevices) {
+TEST_F(CopyTest, ArrivesBetweenEveryPairOfDevices) {
   const std::vector<Place> places = AllPlaces();
   constexpr size_t kSize = 40000;
   std::vector<int64_t> shape{kSize / 4};
@@ -114,7 +114,7 @@ std::vector<int32_t> Read(const View& view, const std::vector<int32_t>& data) {
   }
 }
 
-TEST_F(CopyTest, StridedViews) {
+TEST_F(CopyTest, StridedViewsKeepTheirElements) {
   constexpr size_t kCount = 6 * 10 * 14;
   std::vector<int32_t> data(kCount);
   std::iota(data.begin(), data.end(), 1000);
@@ -171,7 +171,7 @@ TEST_F(CopyTest, StridedViews) {
   }
 }
 
-TEST_F(CopyTest, OverlappingViewsOfOneTensor) {
+TEST_F(CopyTest, OverlappingViewsOfOneTensorAreCopiedAsIfApart) {
   std::vector<int32_t> data(100);
   std::iota(data.begin(), data.end(), 0);
   Memory memory(400);

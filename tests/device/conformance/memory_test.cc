@@ -96,7 +96,7 @@ TEST_F(MemoryTest, FillsWithAByte) {
   }
 }
 
-TEST_F(MemoryTest, InTheOrderOfAStream) {
+TEST_F(MemoryTest, InTheOrderOfAStreamHoldsData) {
   void* handle = nullptr;
   void* stream = nullptr;
   KP_OK(api->stream_new(api, device, 0, &stream));

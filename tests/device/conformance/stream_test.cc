@@ -83,7 +83,7 @@ TEST_F(StreamTest, AStreamMayGoWhileItsWorkIsQueued) {
   EXPECT_EQ(Download(all, 1 << 20), Bytes(1 << 20, 77));
 }
 
-TEST_F(StreamTest, Events) {
+TEST_F(StreamTest, EventsOrderStreams) {
   void* first = New();
   void* second = New();
   Memory memory(1 << 20);

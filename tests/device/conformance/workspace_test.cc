@@ -47,7 +47,7 @@ TEST_F(WorkspaceTest, ReusedInReverseOrder) {
   EXPECT_EQ(Trim(), 0u);
 }
 
-TEST_F(WorkspaceTest, InAnyOrderAndAnySize) {
+TEST_F(WorkspaceTest, IsReusedInAnyOrderAndSize) {
   std::vector<void*> handles;
   for (uint64_t bytes : {0u, 1u, 5000u, 100000u, 64u, 5000u}) handles.push_back(Alloc(bytes));
   for (const size_t i : {2u, 0u, 5u, 1u, 4u, 3u}) Free(handles[i]);
@@ -137,7 +137,7 @@ TEST_F(WorkspaceTest, KeptUnderAKeyZeroedOnce) {
   EXPECT_EQ(Download({again, 0, device}, 1 << 20), Bytes(1 << 20, 0)) << "grown, and zeroed again";
 }
 
-TEST_F(WorkspaceTest, TensorsComeAndGo) {
+TEST_F(WorkspaceTest, TensorsOfEveryScopeComeAndGo) {
   int64_t shape[] = {7, 9};
   const KpDLTensor prototype{nullptr, device, 2, {KP_DTYPE_FLOAT, 32, 1}, shape, nullptr, 0};
   KpAny tensor = kp_none();

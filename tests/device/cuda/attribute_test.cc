@@ -31,7 +31,7 @@ class Facts : public FakeDriver {
   std::string why_;
 };
 
-TEST_F(Facts, Attributes) {
+TEST_F(Facts, AttributesAreTheDrivers) {
   const std::pair<int32_t, const char*> table[] = {
       {KP_ATTR_MAX_THREADS_PER_BLOCK, "1024"},
       {KP_ATTR_WARP_SIZE, "32"},
@@ -73,7 +73,7 @@ TEST_F(Facts, WhatTheDriverDoesNotKnowIsNone) {
   EXPECT_SAYS(TakeError(), "while asking for an attribute");
 }
 
-TEST_F(Facts, Properties) {
+TEST_F(Facts, PropertiesAreTheDrivers) {
   EXPECT_EQ(Property("arch"), "sm_90");
   EXPECT_EQ(Property("arch", 1), "sm_80");
   EXPECT_EQ(Property("max_shared_memory_per_block_optin"), "232448");
@@ -88,7 +88,7 @@ TEST_F(Facts, Properties) {
     EXPECT_NE(Property(*name), "None") << *name;
 }
 
-TEST_F(Facts, TheActiveDevice) {
+TEST_F(Facts, TheActiveDeviceIsTheOneSet) {
   int32_t id = -1;
   EXPECT_EQ(cuda_.get_device(&cuda_, &id), 0);
   EXPECT_EQ(id, 0);
@@ -111,7 +111,7 @@ TEST_F(Facts, TheEmulatedDeviceRunsNoMachineCode) {
   EXPECT_EQ(why_, "the emulated device runs PTX only, as -arch=compute_80 makes it");
 }
 
-TEST_F(Targets, ThatRun) {
+TEST_F(Targets, ThatRunRankBySpecificity) {
   EXPECT_GT(Rank("cuda"), 0);
   EXPECT_GT(Rank("cuda -arch=sm_90a"), Rank("cuda -arch=sm_90"));
   EXPECT_GT(Rank("cuda -arch=sm_90"), Rank("cuda -arch=compute_90"));
@@ -122,7 +122,7 @@ TEST_F(Targets, ThatRun) {
   EXPECT_GT(Rank("cuda -keys=cuda,gpu -arch=sm_90 -max_num_threads=1024 -host='llvm -mcpu=x86-64-v3'"), Rank("cuda"));
 }
 
-TEST_F(Targets, ThatDoNot) {
+TEST_F(Targets, ThatDoNotRunSayWhy) {
   const std::pair<const char*, const char*> cases[] = {
       {"cuda -arch=sm_80", "the device is sm_90"},
       {"cuda -arch=sm_100", "the device is sm_90"},

@@ -64,13 +64,13 @@ TEST_F(Capture, KernelsAndCopiesOfTheDeviceAreCaptured) {
   Free(other);
 }
 
-TEST_F(Capture, Allocation) {
+TEST_F(Capture, AllocationIsRefused) {
   void* handle = nullptr;
   Refused([&] { return cuda_.alloc_async(&cuda_, Cuda(), 16, 64, stream_, &handle); },
           "allocating memory is not possible; what the graph uses must be there before it");
 }
 
-TEST_F(Capture, Release) {
+TEST_F(Capture, ReleaseIsRefused) {
   void* handle = nullptr;
   ASSERT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, stream_, &handle), 0);
   Refused([&] { return cuda_.free_async(&cuda_, Cuda(), handle, stream_); }, "free it after the graph's last run");
@@ -93,7 +93,7 @@ TEST_F(Capture, CopiesOfHostMemory) {
           "a copy from or to host memory");
 }
 
-TEST_F(Capture, Waiting) {
+TEST_F(Capture, WaitingIsRefused) {
   int32_t done = 0;
   Refused([&] { return cuda_.stream_sync(&cuda_, Cuda(), stream_); }, "waiting for it is not possible");
   Refused([&] { return cuda_.stream_query(&cuda_, Cuda(), stream_, &done); }, "asking whether it is done");

@@ -108,7 +108,7 @@ TEST(CudaImage, RunsWhereItSays) {
   EXPECT_FALSE(runs(100, 'f', false, 12, 0));
 }
 
-TEST(CudaImage, WhatIsNone) {
+TEST(CudaImage, WhatIsNoneIsRefused) {
   EXPECT_SAYS(Archs(""), "the image is empty");
   EXPECT_SAYS(Archs("hello"), "expected a cubin, a fatbin or PTX, got an unrecognised image");
   EXPECT_SAYS(Archs("hello", "cubin"), "expected cubin, got an image in another format");
@@ -121,7 +121,7 @@ TEST(CudaImage, WhatIsNone) {
 }
 
 // Any beginning of any image is refused or read, never a crash; the same with each byte changed.
-TEST(CudaImage, CutOffOrChanged) {
+TEST(CudaImage, CutOffOrChangedIsRefused) {
   for (const std::string& image : {Cubin(90, {"kp_test_scale", "kp_test_add"}), Fatbin({{false, 80}, {true, 90}})}) {
     for (size_t size = 0; size < image.size(); ++size) {
       EXPECT_SAYS(Archs(image.substr(0, size)), "refused: ") << size;
@@ -138,7 +138,7 @@ TEST(CudaImage, CutOffOrChanged) {
 
 using Codes = FakeDriver;
 
-TEST_F(Codes, OfTheDevicesArchitecture) {
+TEST_F(Codes, MustBeForTheDevicesArchitecture) {
   const auto load = [&](const std::string& image, int32_t id) {
     void* code = nullptr;
     const int result = cuda_.load_code(&cuda_, Cuda(id), B(image), B(""), B(""), &code);
@@ -233,7 +233,7 @@ TEST_F(Codes, AnUnknownKernelListsTheOthers) {
   Unload(code);
 }
 
-TEST_F(Codes, OfAnotherDeviceOrNone) {
+TEST_F(Codes, OfAnotherDeviceOrNoneAreRefused) {
   void* code = Load(Ptx("sm_80", {"kp_test_scale"}));
   void* kernel = nullptr;
   EXPECT_EQ(cuda_.get_kernel(&cuda_, Cuda(1), code, B("kp_test_scale"), &kernel), -1);

@@ -114,7 +114,7 @@ TEST_F(WithoutPeers, TheDriverStages) {
   Free(b, Cuda(1));
 }
 
-TEST_F(Copies, AnEventOfALaterCopy) {
+TEST_F(Copies, AnEventOfALaterCopyTellsWhenItIsDone) {
   auto* pinned = static_cast<float*>(Alloc(16, kPinned));
   void* device = Alloc(16);
   void* stream = NewStream();
@@ -167,7 +167,7 @@ TEST_F(Copies, NothingIsCopiedWithoutTheDriver) {
 }
 
 // Boxes against an index-by-index copy, host to device and back.
-TEST_F(Copies, Boxes) {
+TEST_F(Copies, BoxesAreCopiedInFewCalls) {
   struct Case {
     std::vector<int64_t> shape, from, to;  // strides in bytes
     int32_t done;

@@ -122,7 +122,7 @@ TEST_F(Faults, WhatWentWrongIsTold) {
 }
 
 // The device is lost, the driver is ending, or somebody reset the device: memory is gone, and that is no error.
-TEST_F(Faults, FreeingWhatIsGone) {
+TEST_F(Faults, FreeingWhatIsGoneLeavesNothing) {
   for (const Result result : {kEccUncorrectable, kDeinitialized, kContextIsDestroyed, kLaunchFailed}) {
     const Things things = Make();
     for (const char* entry :
@@ -138,7 +138,7 @@ TEST_F(Faults, FreeingWhatIsGone) {
   }
 }
 
-TEST_F(Faults, NoContext) {
+TEST_F(Faults, NoContextIsAnErrorThatSaysSo) {
   kernpack_emulator_fail("cuDevicePrimaryCtxRetain", kOutOfMemory, 0, 1);
   void* handle = nullptr;
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 64, B(""), &handle), -1);
@@ -154,7 +154,7 @@ TEST_F(Faults, NoContext) {
   Forget();
 }
 
-TEST_F(Faults, BadIndex) {
+TEST_F(Faults, ABadIndexIsAnIndexError) {
   void* handle = nullptr;
   for (const int32_t id : {-1, 2, 1 << 30}) {
     EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(id), 8, 64, B(""), &handle), -1);

@@ -51,7 +51,7 @@ class Launches : public FakeDriver {
   void* memory_ = nullptr;
 };
 
-TEST_F(Launches, Runs) {
+TEST_F(Launches, RunTheKernel) {
   Upload(memory_, {1, 2, 3, 4});
   ASSERT_EQ(Scale(KernelOf(code_, "kp_test_scale"), memory_, 2.5F, 4), 0) << TakeError();
   EXPECT_EQ(Download(memory_, 4), (std::vector<float>{2.5, 5, 7.5, 10}));
@@ -72,19 +72,19 @@ TEST_F(Launches, GeometryArrives) {
   EXPECT_EQ(Shape({{4, 2, 1}, {32, 1, 1}, {2, 2, 0}, 0}), (std::vector<uint32_t>{4, 2, 1, 32, 1, 1, 4, 0}));
 }
 
-TEST_F(Launches, AGridOfThreads) {
+TEST_F(Launches, AGridOfThreadsIsCutIntoBlocks) {
   EXPECT_EQ(Shape({{1024, 2, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{4, 2, 1, 256, 1, 1, 1, 0}));
   EXPECT_EQ(Shape({{257, 1, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{2, 1, 1, 256, 1, 1, 1, 0}));
   EXPECT_EQ(Shape({{100, 1, 1}, {0, 0, 0}, {}, 0}), (std::vector<uint32_t>{1, 1, 1, 100, 1, 1, 1, 0}));
 }
 
-TEST_F(Launches, OfNothing) {
+TEST_F(Launches, OfNothingDoNotReachTheDriver) {
   EXPECT_EQ(Launch("kp_test_scale", {{0, 1, 1}, {32, 1, 1}, {}, 0}), 0);
   EXPECT_EQ(Launch("kp_test_scale", {{1, 1, 0}, {32, 1, 1}, {}, 0}), 0);
   EXPECT_EQ(kernpack_emulator_calls("cuLaunchKernelEx"), 0);
 }
 
-TEST_F(Launches, Limits) {
+TEST_F(Launches, BeyondTheLimitsAreRefused) {
   EXPECT_EQ(
       Refusal("kp_test_bounded", {{1, 1, 1}, {256, 1, 1}, {}, 0}),
       "ValueError: cuda:0: kernel kp_test_bounded: expected at most 128 threads per block (its registers or launch "
@@ -112,7 +112,7 @@ TEST_F(Launches, SharedMemoryIsAskedFor) {
               "own), got 232448");
 }
 
-TEST_F(Launches, Clusters) {
+TEST_F(Launches, ClustersMustFitTheKernelAndTheGrid) {
   EXPECT_EQ(Launch("kp_test_needs_cluster", {{4, 1, 1}, {32, 1, 1}, {4, 1, 1}, 0}), 0) << TakeError();
   EXPECT_SAYS(Refusal("kp_test_needs_cluster", {}),
               "it was compiled to run in clusters of a size given at launch, and none is given");
@@ -141,7 +141,7 @@ TEST_F(Launches, ClustersNeedHopper) {
   Unload(code, 1);
 }
 
-TEST_F(Launches, ParametersAreTheKernels) {
+TEST_F(Launches, ArgumentsMustBeTheKernelsParameters) {
   const float factor = 1;
   const double wide = 1;
   const int32_t count = 1;
@@ -175,7 +175,7 @@ TEST_F(Launches, LocalMemoryIsDynamicSharedMemory) {
               "got 4294967360");
 }
 
-TEST_F(Launches, AsTheDriverRefuses) {
+TEST_F(Launches, TellWhatTheDriverRefuses) {
   kernpack_emulator_fail("cuLaunchKernelEx", kLaunchOutOfResources, 0, 1);
   EXPECT_EQ(Launch("kp_test_bounded", {}), -1);
   const std::string error = TakeError();
@@ -188,7 +188,7 @@ class OnAnOlderDriver : public Launches {
 };
 
 // Before 12.4 a driver does not tell what parameters a kernel has.
-TEST_F(OnAnOlderDriver, StillRuns) {
+TEST_F(OnAnOlderDriver, KernelsStillRun) {
   Upload(memory_, {1, 2, 3, 4});
   ASSERT_EQ(Scale(KernelOf(code_, "kp_test_scale"), memory_, 2, 4), 0) << TakeError();
   EXPECT_EQ(Download(memory_, 4), (std::vector<float>{2, 4, 6, 8}));

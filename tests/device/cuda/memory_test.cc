@@ -42,7 +42,7 @@ TEST_F(Memory, UnknownScopeListsThem) {
   EXPECT_SAYS(TakeError(), "expected the memory scope global, got 'managed'");
 }
 
-TEST_F(Memory, TooMuchAlignment) {
+TEST_F(Memory, TooMuchAlignmentIsRefused) {
   void* handle = nullptr;
   EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 512, B(""), &handle), -1);
   EXPECT_SAYS(TakeError(), "expected an alignment of at most 256 bytes, got 512");
@@ -61,7 +61,7 @@ TEST_F(Memory, OutOfMemorySaysHowMuchThereIs) {
   EXPECT_SAYS(TakeError(), "MemoryError: cuda:0: cuMemHostAlloc");
 }
 
-TEST_F(Memory, OfTheRightDevice) {
+TEST_F(Memory, ComesFromTheRightDevice) {
   void* big = Alloc(200 << 20, Cuda(1));
   KpAny free_bytes = kp_none();
   EXPECT_EQ(cuda_.get_attr(&cuda_, Cuda(1), KP_ATTR_AVAILABLE_GLOBAL_MEMORY, &free_bytes), 0);
@@ -71,7 +71,7 @@ TEST_F(Memory, OfTheRightDevice) {
   Free(big, Cuda(1));
 }
 
-TEST_F(Memory, FreedTwiceOrElsewhere) {
+TEST_F(Memory, FreedTwiceOrElsewhereIsRefused) {
   void* handle = Alloc(8);
   EXPECT_EQ(cuda_.free(&cuda_, Cuda(1), handle), -1);
   EXPECT_SAYS(TakeError(), "is memory of cuda:0; free it there");
@@ -93,7 +93,7 @@ TEST_F(Memory, WhatTheDriverKeepsCanBeFreedAgain) {
 }
 
 // The fake fails whoever touches pool memory before its allocation or after its release, in the order of the streams.
-TEST_F(Memory, StreamOrdered) {
+TEST_F(Memory, InStreamOrderIsReadyForTheStream) {
   void* stream = NewStream();
   void* handle = nullptr;
   ASSERT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, stream, &handle), 0);
@@ -125,7 +125,7 @@ TEST_F(Memory, ThePoolKeepsAndTrims) {
   EXPECT_EQ(property("pool_reserved_bytes"), 0);
 }
 
-TEST_F(Memory, ThePoolThatCannotBeMade) {
+TEST_F(Memory, APoolThatCannotBeMadeIsMadeLater) {
   void* handle = nullptr;
   kernpack_emulator_fail("cuMemPoolCreate", kOutOfMemory, 0, 1);
   EXPECT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, nullptr, &handle), -1);

@@ -27,21 +27,23 @@ TEST_F(Open, FindsEveryEntry) {
   EXPECT_NE(driver.cuFuncGetParamInfo, nullptr);
 }
 
-TEST_F(Open, NoLibrary) {
+TEST_F(Open, AMissingLibrarySaysWhatToInstall) {
   const std::string reason = WhyNot("libcuda_that_is_not_there.so.1");
   EXPECT_SAYS(reason, "libcuda_that_is_not_there.so.1 could not be opened");
   EXPECT_SAYS(reason, "install NVIDIA's driver, or set KERNPACK_CUDA_DRIVER");
 }
 
-TEST_F(Open, AnotherLibrary) { EXPECT_SAYS(WhyNot("libm.so.6"), "libm.so.6 has no cuGetProcAddress_v2"); }
+TEST_F(Open, AnotherLibraryNamesWhatItLacks) {
+  EXPECT_SAYS(WhyNot("libm.so.6"), "libm.so.6 has no cuGetProcAddress_v2");
+}
 
-TEST_F(Open, DriverWithoutTheLookup) {
+TEST_F(Open, ADriverWithoutTheLookupIsTooOld) {
   const std::string reason = WhyNot(FAKE_OLD_DRIVER);
   EXPECT_SAYS(reason, "supports CUDA 11.8; at least 12.0 is needed");
   EXPECT_SAYS(reason, "525.60");
 }
 
-TEST_F(Open, DriverOfAnEarlierVersion) {
+TEST_F(Open, ADriverOfAnEarlierVersionIsRefused) {
   kernpack_emulator_set("driver_version", 11080);
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "supports CUDA 11.8; at least 12.0 is needed");
 }
@@ -71,7 +73,7 @@ TEST_F(Open, NewerEntriesAreOptional) {
   EXPECT_EQ(driver.cuFuncGetParamInfo, nullptr);
 }
 
-TEST_F(Open, NoDevice) {
+TEST_F(Open, NoDeviceIsAReason) {
   kernpack_emulator_set("devices", 0);
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   const std::string hidden = WhyNot(FAKE_DRIVER);
@@ -81,7 +83,7 @@ TEST_F(Open, NoDevice) {
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "`nvidia-smi` shows what the driver sees");
 }
 
-TEST_F(Open, InitFails) {
+TEST_F(Open, AFailedInitSaysWhatToDo) {
   kernpack_emulator_fail("cuInit", kSystemDriverMismatch, 0, 1);
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "restart the machine after an update");
   kernpack_emulator_fail("cuInit", kStubLibrary, 0, 1);
@@ -90,7 +92,7 @@ TEST_F(Open, InitFails) {
   EXPECT_SAYS(WhyNot(FAKE_DRIVER), "an error unknown to the driver (999)");
 }
 
-TEST_F(Open, ListingFails) {
+TEST_F(Open, AFailedListingIsAReason) {
   std::unique_ptr<Backend> backend;
   std::string reason;
   kernpack_emulator_fail("cuDeviceGetCount", kUnknown, 0, 1);

@@ -45,7 +45,7 @@ TEST_F(Sharing, ThePrimaryContextIsUsedAsItIs) {
   EXPECT_EQ(kernpack_emulator_calls("cuDevicePrimaryCtxRetain"), 1);
 }
 
-TEST_F(Sharing, ThreadsAtOnce) {
+TEST_F(Sharing, ThreadsWorkAtOnce) {
   void* code = Load(Ptx("sm_80", {"kp_test_scale"}));
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;

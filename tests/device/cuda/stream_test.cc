@@ -83,7 +83,7 @@ TEST_F(Streams, AFailedWaitLeavesNoEvent) {
   FreeStream(stream);
 }
 
-TEST_F(Streams, FreedWithWorkQueued) {
+TEST_F(Streams, MayBeFreedWithWorkQueued) {
   void* stream = NewStream();
   void* memory = Alloc(16);
   ASSERT_EQ(Fill(memory, 16, 0, stream), 0);
@@ -92,7 +92,7 @@ TEST_F(Streams, FreedWithWorkQueued) {
   EXPECT_EQ(kernpack_emulator_live("work"), 0);
 }
 
-TEST_F(Streams, UsedAfterTheyWereFreed) {
+TEST_F(Streams, UsedAfterTheyWereFreedAreRefused) {
   void* stream = NewStream();
   FreeStream(stream);
   EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), stream), -1);
@@ -100,7 +100,7 @@ TEST_F(Streams, UsedAfterTheyWereFreed) {
   FreeStream(nullptr);
 }
 
-TEST_F(Streams, Events) {
+TEST_F(Streams, EventsAreReachedWhenTheirStreamGotThere) {
   void* stream = NewStream();
   void* event = NewEvent();
   int32_t done = 0;
@@ -139,7 +139,7 @@ TEST_F(Streams, TimesNeedTiming) {
   for (void* event : {begin, end, plain}) FreeEvent(event);
 }
 
-TEST_F(Streams, AnEventOfAnotherDevice) {
+TEST_F(Streams, AnEventOfAnotherDeviceIsRefused) {
   void* event = NewEvent();
   void* stream = NewStream(1);
   EXPECT_EQ(cuda_.event_record(&cuda_, Cuda(1), event, stream), -1);

@@ -75,7 +75,7 @@ TEST(WrongModule, IsRefused) {
 }
 
 // Any beginning of a text, and any character changed, is refused or read; never a crash.
-TEST(WrongModule, CutOffOrChanged) {
+TEST(WrongModule, CutOffOrChangedNeverCrashes) {
   const std::string text = Kernel(2, R"(
     .shared .align 4 .b8 part[64];
     setp.lt.and.u32 %p1|%p2, %r0, 5, !%p3;

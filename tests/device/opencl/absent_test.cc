@@ -24,19 +24,19 @@ std::string Reason() {
   return text;
 }
 
-TEST(OpenclAbsent, Library) {
+TEST(OpenclAbsent, WithoutALibraryTheReasonSaysWhatToInstall) {
   const std::string reason = Reason();
   EXPECT_NE(reason.find("/nowhere/libOpenCL.so"), std::string::npos) << reason;
   EXPECT_NE(reason.find("install an OpenCL loader"), std::string::npos) << reason;
 }
 
-TEST(OpenclAbsent, EntryPoint) {
+TEST(OpenclAbsent, WithoutAnEntryPointTheReasonNamesIt) {
   const std::string reason = Reason();
   EXPECT_NE(reason.find(" has no cl"), std::string::npos) << reason;
   EXPECT_NE(reason.find("a loader for OpenCL 1.2 or later is needed"), std::string::npos) << reason;
 }
 
-TEST(OpenclAbsent, Driver) {
+TEST(OpenclAbsent, WithoutADriverTheReasonSaysSo) {
   const std::string reason = Reason();
   EXPECT_EQ(reason.find("no OpenCL driver is installed"), 0U) << reason;
 }

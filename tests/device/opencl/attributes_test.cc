@@ -71,7 +71,7 @@ TEST_F(OpenclTest, AnswersEveryProperty) {
   EXPECT_NE(std::string("gpu accelerator cpu other").find(Str(type.get())), std::string::npos);
 }
 
-TEST_F(OpenclTest, DevicesThatDoNotExist) {
+TEST_F(OpenclTest, DevicesThatDoNotExistAreRefused) {
   for (const int32_t id : {-1, device.device_id + 1, INT32_MAX}) {
     Value value;
     EXPECT_EQ(api->get_attr(api, {KP_DEVICE_OPENCL, id}, KP_ATTR_EXIST, value.out()), 0) << TakeError();

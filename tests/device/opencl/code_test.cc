@@ -54,7 +54,7 @@ TEST_F(OpenclCodeTest, KernelsSeeHandleAndElementOffset) {
   Free(y);
 }
 
-TEST_F(OpenclCodeTest, TheSameKernelForTheSameName) {
+TEST_F(OpenclCodeTest, TheSameNameGivesTheSameKernel) {
   EXPECT_EQ(Kernel(code, "add"), Kernel(code, "add"));
   EXPECT_NE(Kernel(code, "add"), Kernel(code, "reverse"));
 }
@@ -222,7 +222,7 @@ TEST_F(OpenclCodeTest, OptionsReachTheCompiler) {
   Free(y);
 }
 
-TEST_F(OpenclCodeTest, UnknownNamesAndFormats) {
+TEST_F(OpenclCodeTest, UnknownNamesAndFormatsAreRefused) {
   void* found = nullptr;
   const std::string names = Refusal(api->get_kernel(api, device, code, kp_bytes("nothing"), &found));
   EXPECT_EQ(names.find("AttributeError: get_kernel: there is no kernel 'nothing'; the code has "), 0U) << names;

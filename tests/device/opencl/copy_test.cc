@@ -6,7 +6,7 @@
 namespace kernpack_test {
 namespace {
 
-TEST_F(OpenclTest, CopiesAtOffsets) {
+TEST_F(OpenclTest, CopiesFollowOffsets) {
   void* buffer = Upload(Counting(100));
   const std::vector<float> three = {7, 8, 9};
   const KpMemory from = Host(three.data());

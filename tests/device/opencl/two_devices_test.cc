@@ -44,7 +44,7 @@ TEST_F(OpenclTwoDevices, StreamsAndCodeBelongToOne) {
   Unload(code);
 }
 
-TEST_F(OpenclTwoDevices, WorkAtTheSameTime) {
+TEST_F(OpenclTwoDevices, WorkOnBothAtTheSameTime) {
   void* handles[2] = {};
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(api->alloc(api, i == 0 ? other : device, 4096, 64, kp_bytes(""), &handles[i]), 0) << TakeError();

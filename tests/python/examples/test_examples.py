@@ -7,6 +7,7 @@ installed CMake package, built, and its tests run by ctest. main.py alone: run.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,14 +54,26 @@ def _wheel(project: Path, site: Path) -> None:
     _run(*pip, "install", "--no-deps", "--no-index", "--target", site, wheel, cwd=project)
 
 
-def _cmake(project: Path) -> None:
+def _shown(example: str) -> str | None:
+    """What docs/gallery.md says that the example prints."""
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    found = re.search(rf"^### `examples/{example}`\n(?:(?!^#).)*?^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return found and found[1]
+
+
+def _cmake(project: Path) -> str:
+    """What its first test prints."""
     prefix = ROOT / "build/install"
     if not prefix.is_dir():
         pytest.fail("build/install is missing: build the preset dev, cmake --install build/dev --prefix build/install")
     python = f"-DPython_EXECUTABLE={sys.executable}"
     _run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", python, cwd=project)
     _run("cmake", "--build", "build", cwd=project)
-    _run("ctest", "--test-dir", "build", "--output-on-failure", "--no-tests=error", cwd=project)
+    told = _run("ctest", "--test-dir", "build", "--verbose", "--no-tests=error", cwd=project)
+    return "".join(
+        found[1] + "\n"
+        for found in re.finditer(r"^1: (?!Test (?:command|timeout)|Working Dir)(.*)$", told, re.MULTILINE)
+    )
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
@@ -68,12 +81,19 @@ def test_each_example_runs(example: Path, tmp_path: Path) -> None:
     project, site = tmp_path / example.name, tmp_path / "site"
     shutil.copytree(example, project)
     assert (project / "README.md").is_file(), f"examples/{example.name} has no README.md"
-    main = project / "main.py"
+    main, printed = project / "main.py", ""
     if (project / "pyproject.toml").is_file():
         _wheel(project, site)
     elif (project / "CMakeLists.txt").is_file():
-        _cmake(project)
+        printed = _cmake(project)
     else:
         assert main.is_file(), f"examples/{example.name}: expected pyproject.toml, CMakeLists.txt or main.py"
     if main.is_file():
-        assert _run(sys.executable, main, cwd=tmp_path, path=site).strip()
+        printed = _run(sys.executable, main, cwd=tmp_path, path=site)
+    assert printed.strip()
+    shown = _shown(example.name)
+    assert shown in (None, printed)
+
+
+def test_the_gallery_shows_what_examples_print() -> None:
+    assert {example.name for example in EXAMPLES if _shown(example.name)} >= {"c_host", "custom_device", "inline"}

@@ -8,7 +8,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
+#include "shared/bytes.h"
 #include "base/guard.h"
 #include "device/cpu/cpu.h"
 #include "parallel/width.h"

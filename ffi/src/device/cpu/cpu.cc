@@ -6,8 +6,8 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/bytes.h"
-#include "target/target_words.h"
+#include "shared/bytes.h"
+#include "shared/target_kinds.h"
 
 namespace kernpack::host {
 namespace {

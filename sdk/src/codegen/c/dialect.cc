@@ -1,6 +1,7 @@
-#include "codegen/c/dialect.h"
+#include "codegen/languages.h"
 
 #include <kernpack/error.h>
+#include "shared/target_kinds.h"
 
 #include "codegen/c_family/spelling.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 class C99Dialect : public Dialect {
  public:
-  const char* Kind() const override { return "c"; }
+  const char* Kind() const override { return host::kCKind; }
   bool HasGnuVectors() const override { return true; }
   std::string Inline() const override { return "KP_INLINE "; }
   std::string Restrict() const override { return "restrict "; }

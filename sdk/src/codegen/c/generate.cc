@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/c/dialect.h"
+#include "codegen/languages.h"
 #include "codegen/c/frame_text.h"
 #include "codegen/c/function.h"
 #include "codegen/c/module_text.h"

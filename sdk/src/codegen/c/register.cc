@@ -1,8 +1,9 @@
 // target.build.c, target.export.c, target.source.c.
-#include "codegen/c/register.h"
+#include "codegen/register.h"
 
 #include <kernpack/sdk/codegen/c.h>
 #include <kernpack/sdk/codegen/generator.h>
+#include "shared/target_kinds.h"
 
 #include "codegen/c/aliases.h"
 #include "codegen/compile_source.h"
@@ -31,13 +32,13 @@ SourceFile ExportedSourceOf(const ir::IRModule& module, const Target& target) {
 }  // namespace
 
 void RegisterC() {
-  RegisterGenerator("c", {[](const ir::IRModule& module, const Target& target) {
-                            return Generated{LoadSource(SourceOf(module, target), target, module.name), {}};
-                          },
-                          [](const ir::IRModule& module, const Target& target, const std::string& path) {
-                            ExportSource(ExportedSourceOf(module, target), target, path);
-                          },
-                          CTextFor});
+  RegisterGenerator(host::kCKind, {[](const ir::IRModule& module, const Target& target) {
+                                     return Generated{LoadSource(SourceOf(module, target), target, module.name), {}};
+                                   },
+                                   [](const ir::IRModule& module, const Target& target, const std::string& path) {
+                                     ExportSource(ExportedSourceOf(module, target), target, path);
+                                   },
+                                   CTextFor});
 }
 
 }  // namespace kernpack::sdk

@@ -1,6 +1,8 @@
-#include "codegen/cuda/dialect.h"
+#include "codegen/languages.h"
 
 #include <algorithm>
+
+#include "shared/target_kinds.h"
 
 #include "codegen/c_family/spelling.h"
 
@@ -38,7 +40,7 @@ constexpr char kAxes[] = "xyz";
 
 class CudaDialect final : public KernelDialect {
  public:
-  const char* Kind() const override { return "cuda"; }
+  const char* Kind() const override { return host::kCudaKind; }
   bool HasGnuVectors() const override { return false; }
   std::string Inline() const override { return "static __device__ __forceinline__ "; }
   std::string Restrict() const override { return "__restrict__ "; }

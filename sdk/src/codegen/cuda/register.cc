@@ -1,7 +1,9 @@
-#include "codegen/cuda/register.h"
+#include "codegen/register.h"
+
+#include "shared/target_kinds.h"
 
 #include "codegen/compile_source.h"
-#include "codegen/cuda/dialect.h"
+#include "codegen/languages.h"
 #include "codegen/cuda/nvrtc.h"
 
 namespace kernpack::sdk {
@@ -25,7 +27,7 @@ std::vector<ir::DeviceImage> CudaImages(const ir::DeviceModule& module, const Ta
   std::vector<ir::DeviceImage> images;
   for (const std::string& arch : ArchsOf(target, nvrtc)) {
     const bool ptx = arch.rfind("compute_", 0) == 0;
-    images.push_back({"cuda -arch=" + arch, ptx ? "ptx" : "cubin",
+    images.push_back({std::string(host::kCudaKind) + " -arch=" + arch, ptx ? "ptx" : "cubin",
                       nvrtc.Compile(module.program(), module.module().name, arch, Contracts(target))});
   }
   return images;
@@ -34,7 +36,7 @@ std::vector<ir::DeviceImage> CudaImages(const ir::DeviceModule& module, const Ta
 }  // namespace
 
 void RegisterCuda(const HostHalf& host) {
-  static const DeviceKind kind{"cuda", [](const Target&) -> const ir::KernelDialect& { return ir::CudaCxx(); },
+  static const DeviceKind kind{host::kCudaKind, [](const Target&) -> const ir::KernelDialect& { return ir::CudaCxx(); },
                                CudaImages};
   RegisterDeviceGenerator(kind, host);
 }

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "codegen/c/aliases.h"
-#include "codegen/c/dialect.h"
+#include "codegen/languages.h"
 #include "codegen/c/module_text.h"
 #include "codegen/compile_source.h"
 #include "codegen/device/c_host_function.h"

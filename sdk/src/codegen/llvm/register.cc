@@ -2,14 +2,13 @@
 #include <kernpack/sdk/codegen/generator.h>
 #include <kernpack/sdk/ir/pass.h>
 #include <llvm/Support/raw_ostream.h>
+#include "shared/target_kinds.h"
 
-#include "codegen/cuda/register.h"
 #include "codegen/llvm/build.h"
 #include "codegen/llvm/export.h"
 #include "codegen/llvm/fast_math.h"
 #include "codegen/llvm/host.h"
-#include "codegen/llvm/register.h"
-#include "codegen/opencl/register.h"
+#include "codegen/register.h"
 
 namespace kernpack::sdk {
 namespace {
@@ -36,7 +35,7 @@ std::string SourceOf(const ir::IRModule& input, const Target& target) {
 }  // namespace
 
 void RegisterLlvm() {
-  RegisterGenerator("llvm", {.build = BuildLlvm, .export_library = ir::ExportLibrary, .source = SourceOf});
+  RegisterGenerator(host::kLlvmKind, {.build = BuildLlvm, .export_library = ir::ExportLibrary, .source = SourceOf});
   RegisterOpenCl(LlvmHost());
   RegisterCuda(LlvmHost());
 }

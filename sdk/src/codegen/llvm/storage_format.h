@@ -9,7 +9,7 @@ namespace kernpack::sdk::ir {
 struct StorageFormat {
   uint32_t mantissa;  // bits
   uint32_t bias;
-  uint32_t limit;  // the least code without sign that is no finite number: infinity, or the one NaN of e4m3fn
+  uint32_t limit;  // the least code without sign that isn't a finite number: infinity, or the one NaN of e4m3fn
   uint32_t nan;  // the canonical NaN
   bool has_infinity;
 

@@ -1,6 +1,8 @@
-#include "codegen/opencl/dialect.h"
+#include "codegen/languages.h"
 
 #include <algorithm>
+
+#include "shared/target_kinds.h"
 
 #include "codegen/c_family/spelling.h"
 
@@ -46,7 +48,7 @@ class OpenClDialect final : public KernelDialect {
  public:
   explicit OpenClDialect(bool contracts) : contracts_(contracts) {}
 
-  const char* Kind() const override { return "opencl"; }
+  const char* Kind() const override { return host::kOpenClKind; }
   bool HasGnuVectors() const override { return true; }
   std::string Inline() const override { return "static inline "; }
   std::string Restrict() const override { return "restrict "; }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <mutex>
 
+#include "shared/target_kinds.h"
+
 #include "device/cuda/table.h"
 #include "device/cuda/text.h"
 
@@ -48,7 +50,7 @@ int Open(const KpHost* host, int32_t device_type, const KpDeviceApi** out, KpAny
   }
 }
 
-constexpr const char* kTargetKinds[] = {"cuda", nullptr};
+constexpr const char* kTargetKinds[] = {host::kCudaKind, nullptr};
 
 // At compile time, so that tools read the tables from the file.
 constexpr KpBackend Describe(const char* name, int32_t device_type, const char* const* target_kinds) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "shared/target_kinds.h"
 #include "shared/target_text.h"
 
 #include "device/cuda/image.h"
@@ -53,7 +54,7 @@ std::optional<int> LimitOf(const Device& device, std::string_view option) {
 int32_t MatchTarget(const Device& device, std::string_view target, std::string* reason) {
   host::TargetWords words;
   if (*reason = host::ReadTargetWords(target, &words); !reason->empty()) return kRefused;
-  if (words.kind != "cuda") {
+  if (words.kind != host::kCudaKind) {
     *reason = "it is for " + std::string(words.kind);
     return kRefused;
   }

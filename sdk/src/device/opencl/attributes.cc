@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "shared/bytes.h"
+
 #include "buffers.h"
 
 namespace kernpack::opencl {
@@ -152,7 +154,7 @@ void GetProperty(const char* function, int32_t device, KpBytes name, KpAny* out)
   const Backend& backend = Backend::Get();
   const DeviceFacts& facts = backend.Facts(function, device);
   for (const Property& property : kProperties) {
-    if (std::string_view(name.data, name.size) == property.name) return property.get(backend, facts, out);
+    if (host::View(name) == property.name) return property.get(backend, facts, out);
   }
 }
 

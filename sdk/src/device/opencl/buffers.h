@@ -23,8 +23,8 @@ struct Buffer {
   Scope scope = Scope::kGlobal;
 };
 
-// Live allocations by handle. A handle is the cl_mem itself; OpenCL knows no buffer without bytes, so that those share one
-// handle that is no cl_mem. Any thread.
+// Live allocations by handle. A handle is the cl_mem itself; OpenCL has no buffers without bytes, so those share one
+// handle that isn't a cl_mem. Any thread.
 class Buffers {
  public:
   static Buffers& Get();
@@ -32,7 +32,7 @@ class Buffers {
   // ValueError, MemoryError. `alignment`: bytes, a power of two; `scope`: "", "global" or "constant".
   void* Allocate(const char* function, const Device& device, uint64_t bytes, uint64_t alignment,
                  std::string_view scope);
-  // ValueError for what is no live handle of this device; NULL does nothing.
+  // ValueError unless it is a live handle of this device; NULL does nothing.
   void Free(const char* function, const Device& device, void* handle);
   // ValueError when [offset, offset + bytes) is not within a live allocation of this device.
   Buffer Find(const char* function, const Device& device, const void* handle, uint64_t offset, uint64_t bytes) const;

@@ -28,7 +28,7 @@ class Handles {
     return handle;
   }
 
-  // ValueError when it is no live handle of this device.
+  // ValueError unless it is a live handle of this device.
   std::shared_ptr<T> Find(const char* function, const Device& device, const void* handle) const {
     const std::lock_guard lock(mutex_);
     const auto at = live_.find(handle);

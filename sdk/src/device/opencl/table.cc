@@ -1,5 +1,6 @@
 // The backend as the host sees it: one C function a service, none of which lets an exception out.
 #include <kernpack/guard.h>
+#include "shared/target_kinds.h"
 
 #include <cstring>
 #include <string_view>
@@ -217,7 +218,7 @@ int OpenBackend(const KpHost* host, int32_t, const KpDeviceApi** out, KpAny* rea
   });
 }
 
-const char* const kTargetKinds[] = {"opencl", nullptr};
+const char* const kTargetKinds[] = {host::kOpenClKind, nullptr};
 
 constexpr KpBackend kBackend = {
     .struct_size = sizeof(KpBackend),

@@ -116,7 +116,7 @@ class Launcher : public Mutator {
     });
   }
 
-  // What several launches use is no memory of an item.
+  // What several launches use can't be the memory of one item.
   void Allocate(const StmtNode& s, Block* out) {
     const Buffer& b = s.buffer;
     if (b->scope != Scope::kLocal) {

@@ -52,7 +52,7 @@ bool IsZero(const Expr& e) {
   return IsConstInt(e, &value) && value == 0;
 }
 
-// Of the loops around one store, outermost first; null when it is no such nest.
+// Of the loops around one store, outermost first; null when it isn't such a nest.
 Stmt Innermost(const Stmt& nest, bool with_lets, std::vector<const StmtNode*>* loops) {
   Stmt s = nest;
   for (; s->kind == StmtKind::kFor && s->body.size() == 1; s = s->body[0]) {

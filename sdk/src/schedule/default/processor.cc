@@ -1,6 +1,9 @@
 #include "schedule/default/processor.h"
 
+#include "shared/target_kinds.h"
+
 #include <algorithm>
+#include <string_view>
 
 #include "ir/target_limits.h"
 
@@ -12,17 +15,17 @@ int Processor::Lanes(int bits) const {
 
 Processor ProcessorOf(const Target& target) {
   Processor m;
-  const std::string kind(target.kind().name());
-  if (kind == "c" || kind == "llvm") {
+  const std::string_view kind = target.kind().name();
+  if (host::IsCpuKind(kind)) {
     m.kind = Processor::kCpu;
     const int64_t bits =
         target.GetAttr<int64_t>("vector-width", target.GetFeature<int64_t>("vector_width").value_or(128));
     m.vector_bytes = std::clamp<int64_t>(bits / 8, 16, 64);
     // Masks cost nothing where they have registers of their own.
     m.tail = m.vector_bytes == 64 ? Tail::kMasked : Tail::kPeeled;
-  } else if (kind == "cuda" || kind == "opencl") {
-    m.kind =
-        kind == "opencl" && target.GetAttr<int64_t>("thread_warp_size", 1) <= 1 ? Processor::kItems : Processor::kGpu;
+  } else if (kind == host::kCudaKind || kind == host::kOpenClKind) {
+    m.kind = kind == host::kOpenClKind && target.GetAttr<int64_t>("thread_warp_size", 1) <= 1 ? Processor::kItems
+                                                                                              : Processor::kGpu;
     m.threads = std::min<int64_t>(target.GetAttr<int64_t>("max_num_threads", 256),
                                   target.GetAttr<int64_t>("max_threads_per_block", 1024));
     m.shared_bytes = LimitsOf(target).shared_bytes;

@@ -101,7 +101,7 @@ class CudaKernels : public testing::TestWithParam<ImageFile> {
   void* memory_ = nullptr;
 };
 
-TEST_P(CudaKernels, Scale) {
+TEST_P(CudaKernels, ScaleMultipliesOnTheDevice) {
   std::vector<float> values(kCount);
   std::iota(values.begin(), values.end(), 0.0F);
   KP_OK(Copy(values.data(), {KP_DEVICE_CPU, 0}, memory_, kDevice, kCount * 4));
@@ -127,16 +127,16 @@ TEST_P(CudaKernels, EveryScopeIsReached) {
   }
 }
 
-TEST_P(CudaKernels, Geometry) {
+TEST_P(CudaKernels, GeometryReachesTheKernel) {
   EXPECT_EQ(Shape({0, {3, 4, 5}, {8, 4, 2}, {}, 100, 0, nullptr}), (std::vector<uint32_t>{3, 4, 5, 8, 4, 2, 1, 100}));
 }
 
-TEST_P(CudaKernels, SharedMemoryBeyondTheDefault) {
+TEST_P(CudaKernels, SharedMemoryBeyondTheDefaultIsGiven) {
   const auto most = static_cast<uint32_t>(Property("max_shared_memory_per_block_optin")) - 1024;
   EXPECT_EQ(Shape({0, {2, 1, 1}, {64, 1, 1}, {}, most, 0, nullptr})[7], most);
 }
 
-TEST_P(CudaKernels, Clusters) {
+TEST_P(CudaKernels, ClustersReachTheKernel) {
   if (Property("clusters") == 0) GTEST_SKIP() << "clusters need compute capability 9.0";
   EXPECT_EQ(Shape({0, {8, 2, 1}, {32, 1, 1}, {4, 2, 1}, 0, 0, nullptr})[6], 8U);
   EXPECT_EQ(Shape({0, {16, 1, 1}, {32, 1, 1}, {16, 1, 1}, 0, 0, nullptr})[6], 16U);
@@ -148,7 +148,7 @@ TEST_P(CudaKernels, LaunchBoundsAreAskedFor) {
   EXPECT_NE(TakeError().find("at most 128 threads per block"), std::string::npos);
 }
 
-TEST_P(CudaKernels, UnknownNames) {
+TEST_P(CudaKernels, UnknownNamesListTheOthers) {
   void* kernel = nullptr;
   EXPECT_EQ(api_->get_kernel(api_, kDevice, code_, kp_bytes("kp_test_none"), &kernel), -1);
   EXPECT_NE(TakeError().find("has no kernel 'kp_test_none', only "), std::string::npos);

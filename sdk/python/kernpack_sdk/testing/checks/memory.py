@@ -10,7 +10,7 @@ from kernpack_sdk.testing.case import Finding
 
 
 def calls(bench: Bench) -> Iterator[Finding]:
-    """An error that the kernel raises by its own check is no failure; that no call is accepted is one: nothing is tested then."""
+    """An error from the kernel's own check isn't a failure, unless no call is accepted: nothing is tested then."""
     if bench.calls:
         return
     if bench.refused:

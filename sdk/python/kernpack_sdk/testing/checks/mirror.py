@@ -96,7 +96,7 @@ def mirror(bench: Bench) -> Iterator[Finding]:
 
 
 def _is_plain(tensor: TensorType, contract: Contract) -> bool:
-    """Of floats or bools, whose values are no positions."""
+    """Of floats or bools, whose values aren't positions."""
     form, name = tensor.dtype
     names = contract.dtype_vars.get(name) or (name,) if form == "var" else (name,)
     return all(each[0] in "fbc" for each in names)

@@ -1,5 +1,7 @@
 // RISC-V's extensions, by their names in the ratified specifications; zvl<n>b: vector registers of at least n bits.
-#include "target/cpu_table.h"
+#include "target/known_cpus.h"
+
+#include "shared/target/cpu_table.h"
 
 namespace kernpack::host {
 namespace {

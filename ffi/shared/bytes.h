@@ -1,6 +1,6 @@
 // KpBytes and std::string_view, both ways.
-#ifndef KERNPACK_SRC_BASE_BYTES_H_
-#define KERNPACK_SRC_BASE_BYTES_H_
+#ifndef KERNPACK_SHARED_BYTES_H_
+#define KERNPACK_SHARED_BYTES_H_
 
 #include <string_view>
 
@@ -16,4 +16,4 @@ inline int PrintLength(std::string_view text) { return text.size() > 200 ? 200 :
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_BASE_BYTES_H_
+#endif  // KERNPACK_SHARED_BYTES_H_

@@ -1,6 +1,6 @@
 // Processors and their features, as LLVM 19 names and describes them (tests compare with an installed clang-19). Only what
 // user code can run on; what needs the system's leave, such as keys of memory protection, is left out.
-#include "target/cpu_table.h"
+#include "shared/target/cpu_table.h"
 
 namespace kernpack::host {
 namespace {
@@ -82,29 +82,8 @@ constexpr CpuRow kArmModels[] = {
 };
 constexpr auto kArmTable = MakeCpuTable(kArmFeatures, kArmModels);
 
-// Microcontrollers, with the floating-point unit they come with at most.
-constexpr CpuRow kSmallFeatures[] = {
-    {"thumb2", ""},       {"hwdiv", ""},  {"dsp", "thumb2"},          {"vfp4", ""},
-    {"fp-armv8", "vfp4"}, {"mve", "dsp"}, {"mve.fp", "mve fp-armv8"}, {"lob", ""},
-    {"pacbti", ""},
-};
-constexpr CpuRow kSmallModels[] = {
-    {"cortex-m0", ""},
-    {"cortex-m0plus", ""},
-    {"cortex-m23", "hwdiv"},
-    {"cortex-m3", "thumb2 hwdiv"},
-    {"cortex-m4", "thumb2 hwdiv dsp vfp4"},
-    {"cortex-m7", "thumb2 hwdiv dsp fp-armv8"},
-    {"cortex-m33", "thumb2 hwdiv dsp fp-armv8"},
-    {"cortex-m35p", "thumb2 hwdiv dsp fp-armv8"},
-    {"cortex-m55", "thumb2 hwdiv mve.fp lob"},
-    {"cortex-m85", "thumb2 hwdiv mve.fp lob pacbti"},
-};
-constexpr auto kSmallTable = MakeCpuTable(kSmallFeatures, kSmallModels);
-
 }  // namespace
 
 constinit const CpuArch kArm64Cpu = kArmTable.View("aarch64");
-constinit const CpuArch kArmCpu = kSmallTable.View("arm");
 
 }  // namespace kernpack::host

@@ -1,6 +1,7 @@
-// Processor architectures that we know the features of: x86_64, aarch64, arm (microcontrollers), riscv64.
-#ifndef KERNPACK_SRC_TARGET_CPU_ARCH_H_
-#define KERNPACK_SRC_TARGET_CPU_ARCH_H_
+// Processor architectures whose features are known. Compiled into the host, which knows those that it runs on, and into the SDK,
+// which knows also those that it generates code for.
+#ifndef KERNPACK_SHARED_TARGET_CPU_ARCH_H_
+#define KERNPACK_SHARED_TARGET_CPU_ARCH_H_
 
 #include <bit>
 #include <cstddef>
@@ -58,12 +59,21 @@ struct CpuArch {
 const CpuArch* FindCpuArch(std::string_view name);
 // The one of a triple ("aarch64-linux-gnu", also arm64, amd64, thumb...); NULL: none that we know.
 const CpuArch* CpuArchOfTriple(std::string_view triple);
-// The first that knows the model, this processor's own before others; NULL: none does.
+// The first that knows the model, in the order of CpuArchs(); NULL: none does.
 const CpuArch* CpuArchOfModel(std::string_view model);
-// Of the processor that this code was compiled for; NULL: none that we know.
-const CpuArch* OwnCpuArch();
+
+// Those of hosts.
+extern const CpuArch kX86Cpu;
+extern const CpuArch kArm64Cpu;
+#if defined(__aarch64__)
+inline constexpr const CpuArch* kHostCpuArchs[] = {&kArm64Cpu, &kX86Cpu};  // this processor's own first
+#else
+inline constexpr const CpuArch* kHostCpuArchs[] = {&kX86Cpu, &kArm64Cpu};
+#endif
+
+// Those that are known. Host and SDK each define it (known.cc).
 std::span<const CpuArch* const> CpuArchs();
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_TARGET_CPU_ARCH_H_
+#endif  // KERNPACK_SHARED_TARGET_CPU_ARCH_H_

@@ -2,7 +2,7 @@
 // user code can run on; what needs the system's leave, such as keys of memory protection, is left out.
 //
 // avx2 brings fma unless it is switched off by name: every processor of the list that has one has the other.
-#include "target/cpu_table.h"
+#include "shared/target/cpu_table.h"
 
 namespace kernpack::host {
 namespace {

@@ -1,22 +1,19 @@
-#include "target/target_match.h"
+#include "shared/target/target_match.h"
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
-#include <kernpack/host/host.h>
 #include "shared/cuda_arch.h"
+#include "shared/target_kinds.h"
 #include "shared/target_text.h"
-
-#include "target/cpu_machine.h"
-#include "target/target_words.h"
 
 namespace kernpack::host {
 namespace {
 
 constexpr int kLeast = 1;  // of any target; a baseline, which names none, is 0
 
-TargetMatch No(std::string reason) { return {-1, std::move(reason)}; }
+TargetMatch No(std::string reason) { return Unmatched(std::move(reason)); }
 TargetMatch NotKnown(std::string_view option) {
   return No("option -" + std::string(option) + " is not known to this version");
 }
@@ -24,12 +21,7 @@ TargetMatch NotKnown(std::string_view option) {
 // The device type that code of this kind runs on; 0: unknown kind.
 int32_t DeviceTypeOfKind(std::string_view kind) {
   if (IsCpuKind(kind)) return KP_DEVICE_CPU;
-  KpDLDevice device{};
-  if (kind == "cpu" || kp_device_from_name(KpBytes{kind.data(), kind.size()}, &device) != 0) {
-    kp_error_clear();
-    return 0;
-  }
-  return device.device_type;
+  return kind == "cpu" ? 0 : DeviceTypeNamed(kind);
 }
 
 // What an option of code asks of a machine.
@@ -147,12 +139,16 @@ TargetMatch MatchSpecs(const CpuSpec& code, const CpuSpec& machine) {
   return {kLeast + code.features.Count(), is};
 }
 
+}  // namespace
+
+TargetMatch Unmatched(std::string reason) { return {-1, std::move(reason)}; }
+
 TargetMatch MatchWords(const TargetWords& code, const TargetWords& machine, const CpuSpec* processor) {
   const int32_t type = DeviceTypeOfKind(code.kind);
   if (type == 0) return No("target kind " + std::string(code.kind) + " is not known to this version");
   const int32_t machine_type = DeviceTypeOfKind(machine.kind);
-  if (type != machine_type) return No(std::string("it is for ") + kp_device_type_name(type));
-  TargetMatch best{kLeast, std::string("any ") + kp_device_type_name(type)};
+  if (type != machine_type) return No("it is for " + DeviceTypeText(type));
+  TargetMatch best{kLeast, "any " + DeviceTypeText(type)};
   for (const TargetOption& option : code.options) {
     const auto rule = RuleOf(option.name, type);
     if (!rule) return NotKnown(option.name);
@@ -170,34 +166,6 @@ TargetMatch MatchWords(const TargetWords& code, const TargetWords& machine, cons
   CpuSpec wanted;
   if (std::string problem = ReadCpuSpec(code, &wanted); !problem.empty()) return No(std::move(problem));
   return MatchSpecs(wanted, *processor);
-}
-
-}  // namespace
-
-TargetMatch MatchTargets(std::string_view code, std::string_view machine) {
-  TargetWords wanted;
-  TargetWords has;
-  CpuSpec processor;
-  if (std::string problem = ReadTargetWords(code, &wanted); !problem.empty()) return No(std::move(problem));
-  std::string problem = ReadTargetWords(machine, &has);
-  if (problem.empty()) problem = ReadCpuSpec(has, &processor);
-  if (!problem.empty()) return No("of the machine: " + problem);
-  return MatchWords(wanted, has, &processor);
-}
-
-TargetMatch MatchCpu(std::string_view code, const CpuSpec& machine) {
-  TargetWords wanted;
-  if (std::string problem = ReadTargetWords(code, &wanted); !problem.empty()) return No(std::move(problem));
-  const TargetWords cpu{kCpuKinds[0], {}};
-  return MatchWords(wanted, cpu, &machine);
-}
-
-TargetMatch MatchDevice(std::string_view code, KpDLDevice device, const char* device_arch) {
-  TargetWords wanted;
-  if (std::string problem = ReadTargetWords(code, &wanted); !problem.empty()) return No(std::move(problem));
-  TargetWords has{kp_device_type_name(device.device_type), {}};
-  if (device_arch) has.options.push_back({"arch", device_arch});
-  return MatchWords(wanted, has, nullptr);
 }
 
 }  // namespace kernpack::host

@@ -1,12 +1,12 @@
 // Tables of processor features and models, worked out by the compiler.
-#ifndef KERNPACK_SRC_TARGET_CPU_TABLE_H_
-#define KERNPACK_SRC_TARGET_CPU_TABLE_H_
+#ifndef KERNPACK_SHARED_TARGET_CPU_TABLE_H_
+#define KERNPACK_SHARED_TARGET_CPU_TABLE_H_
 
 #include <array>
 #include <span>
 #include <string_view>
 
-#include "target/cpu_arch.h"
+#include "shared/target/cpu_arch.h"
 
 namespace kernpack::host {
 
@@ -72,11 +72,6 @@ consteval CpuTable<kFeatureCount, kModelCount> MakeCpuTable(const CpuRow (&featu
   return table;
 }
 
-extern const CpuArch kX86Cpu;
-extern const CpuArch kArm64Cpu;
-extern const CpuArch kArmCpu;
-extern const CpuArch kRiscv64Cpu;
-
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_TARGET_CPU_TABLE_H_
+#endif  // KERNPACK_SHARED_TARGET_CPU_TABLE_H_

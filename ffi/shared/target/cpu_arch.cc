@@ -1,20 +1,11 @@
-#include "target/cpu_arch.h"
+#include "shared/target/cpu_arch.h"
 
 #include <algorithm>
 
-#include "target/cpu_table.h"
+#include "shared/target/cpu_table.h"
 
 namespace kernpack::host {
-
 namespace {
-
-#if defined(__aarch64__)
-constexpr const CpuArch* kArchs[] = {&kArm64Cpu, &kX86Cpu, &kArmCpu, &kRiscv64Cpu};
-#elif defined(__riscv)
-constexpr const CpuArch* kArchs[] = {&kRiscv64Cpu, &kX86Cpu, &kArm64Cpu, &kArmCpu};
-#else
-constexpr const CpuArch* kArchs[] = {&kX86Cpu, &kArm64Cpu, &kArmCpu, &kRiscv64Cpu};
-#endif
 
 const CpuEntry* Find(std::span<const CpuEntry> entries, std::string_view name) {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const CpuEntry& e) { return e.name == name; });
@@ -34,10 +25,8 @@ std::string CpuArch::Names(const CpuFeatures& set) const {
   return out;
 }
 
-std::span<const CpuArch* const> CpuArchs() { return kArchs; }
-
 const CpuArch* FindCpuArch(std::string_view name) {
-  for (const CpuArch* arch : kArchs) {
+  for (const CpuArch* arch : CpuArchs()) {
     if (arch->name == name) return arch;
   }
   return nullptr;
@@ -49,22 +38,14 @@ const CpuArch* CpuArchOfTriple(std::string_view triple) {
   if (machine == "arm64") return &kArm64Cpu;
   if (const CpuArch* arch = FindCpuArch(machine)) return arch;
   const bool small = machine.starts_with("armv") || machine.starts_with("thumb");
-  return small ? &kArmCpu : nullptr;
+  return small ? FindCpuArch("arm") : nullptr;
 }
 
 const CpuArch* CpuArchOfModel(std::string_view model) {
-  for (const CpuArch* arch : kArchs) {
+  for (const CpuArch* arch : CpuArchs()) {
     if (arch->FindModel(model)) return arch;
   }
   return nullptr;
-}
-
-const CpuArch* OwnCpuArch() {
-#if defined(__x86_64__) || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)
-  return kArchs[0];
-#else
-  return nullptr;
-#endif
 }
 
 }  // namespace kernpack::host

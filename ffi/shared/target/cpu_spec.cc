@@ -1,10 +1,8 @@
-#include "target/cpu_spec.h"
+#include "shared/target/cpu_spec.h"
 
 #include <algorithm>
 
-#include "shared/suggest.h"
-
-#include "target/cpu_table.h"
+#include "shared/target/cpu_table.h"
 
 namespace kernpack::host {
 namespace {
@@ -27,37 +25,16 @@ const CpuArch* ArchOfChanges(const std::vector<Change>& changes) {
   return CpuArchs().front();  // which then says what it does not know
 }
 
-std::vector<std::string_view> NamesOf(std::span<const CpuEntry> entries) {
-  std::vector<std::string_view> names;
-  for (const CpuEntry& entry : entries) names.push_back(entry.name);
-  return names;
-}
-
-std::string Unknown(const char* what, std::string_view name) {
-  return std::string(what) + " " + std::string(name.substr(0, 100)) + " is not known to this version";
-}
-
-// Behind Unknown.
-std::string Advice(std::string_view name, std::span<const CpuEntry> entries) {
-  const std::vector<std::string_view> names = NamesOf(entries);
-  std::string text = Suggest(name, names) + "; it knows:";
-  for (std::string_view known : names) text.append(" ").append(known);
-  return text;
-}
-
-std::string UnknownModel(const CpuArch* arch, std::string_view cpu, bool advise) {
-  std::string text = Unknown("processor", cpu);
-  if (!advise) return text;
-  if (arch) return text + " among those of " + std::string(arch->name) + Advice(cpu, arch->models);
-  std::vector<CpuEntry> all;
-  for (const CpuArch* each : CpuArchs()) all.insert(all.end(), each->models.begin(), each->models.end());
-  return text + Advice(cpu, all);
+std::string Unknown(const UnknownCpuName& what, UnknownCpuName* out) {
+  if (out) *out = what;
+  return std::string(what.is_feature ? "processor feature" : "processor") + " " +
+         std::string(what.name.substr(0, 100)) + " is not known to this version";
 }
 
 }  // namespace
 
 std::string ReadCpuSpec(std::string_view triple, std::string_view cpu, const std::vector<std::string_view>& attributes,
-                        bool advise, CpuSpec* out) {
+                        CpuSpec* out, UnknownCpuName* unknown) {
   std::vector<Change> changes;
   changes.reserve(attributes.size());
   for (std::string_view attribute : attributes) changes.push_back(ReadChange(attribute));
@@ -70,7 +47,7 @@ std::string ReadCpuSpec(std::string_view triple, std::string_view cpu, const std
     }
   } else if (!cpu.empty()) {
     out->arch = CpuArchOfModel(cpu);
-    if (!out->arch) return UnknownModel(nullptr, cpu, advise);
+    if (!out->arch) return Unknown({cpu, false, nullptr}, unknown);
   } else if (!changes.empty()) {
     out->arch = ArchOfChanges(changes);
   } else {
@@ -78,17 +55,13 @@ std::string ReadCpuSpec(std::string_view triple, std::string_view cpu, const std
   }
   if (!cpu.empty()) {
     const CpuEntry* model = out->arch->FindModel(cpu);
-    if (!model) return UnknownModel(out->arch, cpu, advise);
+    if (!model) return Unknown({cpu, false, out->arch}, unknown);
     out->features = model->has;
   }
   CpuFeatures needed;
   for (const Change& change : changes) {
     const CpuEntry* feature = out->arch->FindFeature(change.feature);
-    if (!feature) {
-      std::string text = Unknown("processor feature", change.feature);
-      if (!advise) return text;
-      return text + " among those of " + std::string(out->arch->name) + Advice(change.feature, out->arch->features);
-    }
+    if (!feature) return Unknown({change.feature, true, out->arch}, unknown);
     if (!change.plus) continue;
     out->features |= feature->has;
     needed |= feature->needs;
@@ -106,6 +79,35 @@ std::string ReadCpuSpec(std::string_view triple, std::string_view cpu, const std
     out->features = out->features.Without(without);
   }
   return "";
+}
+
+std::string ReadCpuSpec(const TargetWords& target, CpuSpec* out) {
+  std::string triple;
+  std::string cpu;
+  std::string attributes;
+  std::vector<std::string_view> list;
+  for (const TargetOption& option : target.options) {
+    if (option.name == "mtriple") triple = Unquote(option.raw);
+    if (option.name == "mcpu") cpu = Unquote(option.raw);
+    if (option.name == "mattr" && option.raw != "[]") attributes = Unquote(option.raw);  // no feature has a comma
+  }
+  if (!attributes.empty()) {
+    if (const char* wrong = SplitQuoted(attributes, ",", &list)) return wrong;
+  }
+  return ReadCpuSpec(triple, cpu, list, out);
+}
+
+const CpuEntry* NearestLevel(const CpuSpec& cpu) {
+  for (const char* level : {"x86-64-v4", "x86-64-v3", "x86-64-v2", "x86-64", "generic"}) {
+    const CpuEntry* model = cpu.arch->FindModel(level);
+    if (model && cpu.features.Contains(model->has)) return model;
+  }
+  return nullptr;
+}
+
+std::string NearestCpuLevel(const CpuSpec& cpu) {
+  const CpuEntry* level = NearestLevel(cpu);
+  return std::string(level && level->name != "generic" ? level->name : cpu.arch->name);
 }
 
 }  // namespace kernpack::host
