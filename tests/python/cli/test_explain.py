@@ -66,7 +66,10 @@ def test_the_device_of_tensors_that_name_none(command, path: str) -> None:
     named = command(*on_device, "f32[4,4]@cpu")
     assert named.returncode == 1
     assert "opencl:0" in named.stdout.partition("the call would be refused:")[2]
-    assert "on cuda:1;" in command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "cuda:1").stdout
+    said = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "cuda:1").stdout
+    assert "the call runs on cuda:1; " in said
+    assert "variants, as chosen for the CPU:" in said.splitlines()
+    assert "variants:" in command("explain", f"{path}.norm", "f32[2,8]", "f32[8]").stdout.splitlines()
 
 
 def test_options_stand_anywhere(command, path: str) -> None:

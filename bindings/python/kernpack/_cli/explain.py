@@ -178,7 +178,8 @@ def _text(facts: dict[str, Any]) -> list[str]:
     lines += [f"  {facts['doc']}"] if facts["doc"] else []
     for what in ("backward", "tangent"):
         lines.append(f"{what}: {', '.join(facts[what]) or 'none: its author can add ' + _MACRO[what]}")
-    lines.append("variants:")
+    elsewhere = facts.get("call", {}).get("device", "cpu") != "cpu"
+    lines.append("variants, as chosen for the CPU:" if elsewhere else "variants:")
     for variant in facts["variants"]:
         mark = "runs   " if variant["chosen"] else "not run"
         lines.append(f"  {mark}  {variant['target'] or 'baseline'}: {variant['reason']} ({variant['module_path']})")
