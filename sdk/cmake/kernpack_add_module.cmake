@@ -2,6 +2,7 @@
 #   SOURCES <file>...              C, C++ or CUDA sources of the module
 #   [VARIANT_SOURCES <file>...]    compiled once for each of VARIANTS ...
 #   [VARIANTS <level>...]          ... e.g. x86-64-v2 x86-64-v3 x86-64-v4+avx512vnni, ascending; the first one is the baseline
+#   [CUDA_ARCHITECTURES <n>...]    machine code for each, 80 90 100 say, and PTX of the lowest and highest for all others from the lowest on
 #   [DEVICE_CODE <file>...]        code for devices, rows.cl say, whose bytes sources get from "rows.cl.h" (device_code::rows_cl)
 #   [OUTPUT_NAME <name>]           file name without .so; default: <target>
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
@@ -15,7 +16,7 @@
 # -mattr=+avx512vnni". The source property KERNPACK_VARIANTS lists the levels that one file is compiled for, where not all.
 function(kernpack_add_module target)
   set(one OUTPUT_NAME DESTINATION GLIBC)
-  set(many SOURCES VARIANT_SOURCES VARIANTS DEVICE_CODE INCLUDE_DIRECTORIES DEFINITIONS COMPILE_OPTIONS LIBRARIES)
+  set(many SOURCES VARIANT_SOURCES VARIANTS CUDA_ARCHITECTURES DEVICE_CODE INCLUDE_DIRECTORIES DEFINITIONS COMPILE_OPTIONS LIBRARIES)
   cmake_parse_arguments(PARSE_ARGV 1 KP "" "${one}" "${many}")
   if(KP_UNPARSED_ARGUMENTS)
     list(JOIN KP_UNPARSED_ARGUMENTS " " unknown)
@@ -52,6 +53,7 @@ function(kernpack_add_module target)
 
   add_library(${target} MODULE ${KP_SOURCES})
   kernpack_module_settings_(${target})
+  kernpack_cuda_(${target} ${KP_SOURCES})
   kernpack_device_code_(${target} ${KP_DEVICE_CODE})
   kernpack_variants_(${target})
   kernpack_support_(${target})
@@ -105,6 +107,9 @@ function(kernpack_relative_paths_ target)
   foreach(folder IN ITEMS ${CMAKE_SOURCE_DIR} ${KERNPACK_INCLUDE_DIR})
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-fmacro-prefix-map=${folder}/=>"
                                              "$<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-fmacro-prefix-map=${folder}/=>")
+    if(NOT folder MATCHES "[',\"]") # nvcc hands it on through a shell, and takes it apart at commas
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler='-fmacro-prefix-map=${folder}/='>")
+    endif()
   endforeach()
 endfunction()
 

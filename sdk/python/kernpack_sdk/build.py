@@ -24,7 +24,7 @@ from scikit_build_core.build import (  # noqa: F401  (the rest of the build inte
     prepare_metadata_for_build_editable,
 )
 
-from kernpack_sdk import budget, editable, wheel
+from kernpack_sdk import budget, editable, packs, wheel
 
 _Settings = dict[str, Any] | None
 
@@ -36,11 +36,11 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: _
 def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None) -> str:
     folder = Path(wheel_directory)
     try:
-        limit = budget.of_project(_pyproject())
+        limit, pack_of = budget.of_project(_pyproject()), packs.of_project(_pyproject())
     except ValueError as error:
         raise SystemExit(f"kernpack: {error}") from None
     name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), metadata_directory)
-    wheel.add_python_files(folder / name)
+    wheel.add_python_files(folder / name, pack_of=pack_of)
     made = wheel.tag(folder / name)
     if too_large := budget.excess(made, limit):
         made.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import importlib.util
 import re
@@ -15,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
 from kernpack_sdk import archive, check, elf, hosts, table
-from kernpack_sdk.audit import Image, tables
+from kernpack_sdk.audit import Image, device_code, tables
 
 
 def facts(what: str) -> dict[str, Any]:
@@ -74,20 +75,41 @@ def _module(file: Path) -> dict[str, Any]:
         "newest_symbols": _versions(file),
         "problems": check.check_module(file),
         "functions": _functions(file),
+        "device_code": device_code_of(file),
     }
+
+
+def device_code_of(file: Path) -> list[dict[str, Any]]:
+    with Image(file) as image:
+        return [dataclasses.asdict(each) for each in device_code.read(image)]
 
 
 def _functions(file: Path) -> list[dict[str, Any]]:
     """One entry per name, with the targets of its variants."""
     found: dict[str, dict[str, Any]] = {}
     for each in table.read(file):
-        entry = found.setdefault(
-            each.name, {"name": each.name, "contract": each.signature or each.cxx_types, "doc": each.doc, "targets": []}
-        )
+        new: dict[str, Any] = {
+            "name": each.name,
+            "contract": each.signature or each.cxx_types,
+            "doc": each.doc,
+            "targets": [],
+        }
+        entry = found.setdefault(each.name, {**new, "backward": [], "tangent": []})
         entry["targets"].append(each.target or "baseline")
+    for link in _links(file):
+        if link.forward in found:
+            found[link.forward][_DERIVED[link.macro]].append(link.derived)
     for name, target, sets in _instruction_sets(file):
         found[name].setdefault("instruction_sets", {})[target] = sets
     return list(found.values())
+
+
+_DERIVED = {"KP_GRAD": "backward", "KP_JVP": "tangent"}  # as `kernpack explain` calls them
+
+
+def _links(file: Path) -> list[tables.Link]:
+    with Image(file) as image:
+        return [link for module in tables.modules(image) for link in module.links]
 
 
 def _instruction_sets(file: Path) -> Iterator[tuple[str, str, list[str]]]:

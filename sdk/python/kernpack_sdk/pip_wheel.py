@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kernpack_sdk import cmake_dir
-from kernpack_sdk.diagnose import lifted
+from kernpack_sdk.build_failure import explained
 from kernpack_sdk.project import BuildError
 
 _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
@@ -78,4 +78,4 @@ def _failure(said: str) -> str:
     """From where the project's own build begins to where pip speaks of itself again."""
     own, found, rest = _INDENT.sub("", said).rpartition(_ENDS)
     text = own if found else rest
-    return lifted(text.partition(_BEGINS)[2] or text)
+    return explained(text.partition(_BEGINS)[2] or text)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernpack_sdk import cmake_dir, wheel
-from kernpack_sdk.diagnose import lifted
+from kernpack_sdk.build_failure import NO_CMAKE, explained
 
 _BASES = ("src", "python", ".")  # where scikit-build-core looks for a project's Python package, in its order
 
@@ -118,7 +118,7 @@ class Project:
     def _run(self, *words: str | Path) -> str:
         cmake = shutil.which("cmake")
         if cmake is None:
-            raise BuildError("no cmake on the PATH; install it: pip install cmake ninja")
+            raise BuildError(NO_CMAKE)
         done = subprocess.run(
             [cmake, *map(str, words)],
             cwd=self.root,
@@ -129,7 +129,7 @@ class Project:
             check=False,
         )
         if done.returncode != 0:
-            raise BuildError(lifted(done.stdout))
+            raise BuildError(explained(done.stdout))
         return done.stdout
 
     @contextlib.contextmanager

@@ -14,6 +14,7 @@ import kernpack_sdk
 _FILES = Path(__file__).resolve().parent / "project_template"
 _DOTTED = ("gitignore", "clangd", "clang-format")  # kept without the dot, which would make them this repository's own
 _TAKEN = ("kernpack", "kernpack_sdk", "kernpack_compiler", "torch", "jax", "numpy", "cupy", "test", "tests")
+_ARCHITECTURES = "\n                    CUDA_ARCHITECTURES 80 90"
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -66,7 +67,7 @@ def write(folder: Path, name: str, options: Options) -> list[Path]:
         "my-kernels": name,
         "my_kernels": package,
         "@SDK@": kernpack_sdk.__version__,
-        "@SOURCES@": " ".join(sources),
+        "@SOURCES@": " ".join(sources) + (_ARCHITECTURES if options.cuda else ""),
         "@LANGUAGES@": "C" if options.c else "CXX CUDA" if options.cuda else "CXX",
     }
     for target, source in texts.items():

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernpack_sdk import archive, check, elf, stubs, surface, table
+from kernpack_sdk import archive, check, elf, packs, stubs, surface, table
 
 _MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}  # ELF's names, and those of wheels
 OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
@@ -42,13 +42,19 @@ def _write_new(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def add_python_files(wheel: Path) -> None:
-    """Adds the stub of each package that holds kernel modules, and what else of its Python the author left out."""
+def add_python_files(wheel: Path, *, pack_of: str | None = None) -> None:
+    """Adds the stub of each package that holds kernel modules, and what else of its Python the author left out.
+
+    pack_of: the distribution whose packages these are, and which has those files.
+    """
     with tempfile.TemporaryDirectory() as temporary:
         run_tool("unpack", "--dest", temporary, wheel)
         (tree,) = Path(temporary).iterdir()
         if not any(tree.rglob("*.so")):
             raise SystemExit(nothing_installed(tree.name.rpartition("-")[0], "CMakeLists.txt"))
+        if pack_of is not None:
+            packs.refuse_python(tree, pack_of)
+            return
         packages: dict[Path, list[table.Function]] = {}
         for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
             packages.setdefault(module.parent, []).extend(table.read(module))

@@ -45,6 +45,20 @@ def test_a_wheel_larger_than_the_project_allows(command, project: Path) -> None:
     assert not (project / "small").exists()
 
 
+@pytest.mark.parametrize("given", ["8.0", "sm_80", "80,", "", "80 x"])
+def test_what_is_no_list_of_architectures(command, project: Path, given: str) -> None:
+    done = command("build", "--cuda-arch", given, cwd=project)
+    assert done.returncode == 2
+    assert f"expected compute capabilities without the dot, as in 80,90,90a, got '{given}'" in done.stderr
+
+
+def test_architectures_for_a_project_without_cuda(command, project: Path) -> None:
+    done = command("build", "--cuda-arch", "80,90", "-o", "none", cwd=project)
+    assert done.returncode == 1
+    assert "--cuda-arch 80,90: the wheel holds no code for 80, 90; only .cu files among SOURCES of" in done.stderr
+    assert not (project / "none").exists()
+
+
 @pytest.mark.parametrize(
     ("given", "limit"), [("20MB", 20_000_000), ("1.5 GiB", 3 << 29), ("700", 700), (700, 700), ("3kb", 3000)]
 )

@@ -59,6 +59,34 @@ def test_copies_of_strided_arguments_that_the_contract_wants_compact(command, pa
     assert "  copies y into row-major memory: 64 bytes" in lines
 
 
+def test_the_device_of_tensors_that_name_none(command, path: str) -> None:
+    on_device = ("explain", f"{path}.glue", "[f32[2],f32[3]]", "--device", "opencl")
+    facts = json.loads(command(*on_device, "f32[4,4]", "--json").stdout)
+    assert facts["call"]["device"] == "opencl:0"
+    named = command(*on_device, "f32[4,4]@cpu")
+    assert named.returncode == 1
+    assert "opencl:0" in named.stdout.partition("the call would be refused:")[2]
+    said = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "cuda:1").stdout
+    assert "the call runs on cuda:1; " in said
+    assert "variants, as chosen for the CPU:" in said.splitlines()
+    assert "variants:" in command("explain", f"{path}.norm", "f32[2,8]", "f32[8]").stdout.splitlines()
+
+
+def test_options_stand_anywhere(command, path: str) -> None:
+    words = ["--device", "cuda:0", f"{path}.norm", "f32[2,8]", "--json", "f32[8]", "eps=1"]
+    assert json.loads(command("explain", *words).stdout)["call"]["device"] == "cuda:0"
+    wrong = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--devise", "cuda:0")
+    assert wrong.returncode == 2
+    assert "unrecognized arguments: --devise" in wrong.stderr
+
+
+def test_a_device_that_is_none(command, path: str) -> None:
+    done = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "gpu0")
+    assert done.returncode == 1
+    assert done.stderr.startswith("kernpack explain: ")
+    assert "'gpu0'" in done.stderr
+
+
 def test_a_refused_call_says_what_the_call_says(command, path: str) -> None:
     done = command("explain", f"{path}.norm", "f32[2,8]", "f32[7]")
     assert done.returncode == 1

@@ -61,6 +61,32 @@ def test_an_sdk_without_its_own_needs_says_which_one(command) -> None:
     assert done.stderr == f"kernpack check: {lacks}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "package", "said"),
+    [
+        (
+            "bench b.py --plot b.svg",
+            "matplotlib",
+            "kernpack bench: --plot needs matplotlib; install it: pip install matplotlib",
+        ),
+        ("test m", "numpy", "kernpack test: needs NumPy; install it: pip install numpy"),
+        (
+            "sign m.whl --key k.pem",
+            "cryptography",
+            "kernpack sign: needs cryptography; install it: pip install kernpack-sdk[sign]",
+        ),
+    ],
+)
+def test_a_missing_optional_package(command, tmp_path: Path, monkeypatch, words: str, package: str, said: str) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text(f"raise ModuleNotFoundError('hidden', name='{package}')\n")
+    (tmp_path / "b.py").write_text("def cases():\n    yield 'nothing', len, None, ((),)\n")
+    (tmp_path / "k.pem").write_text("")
+    done = command(*words.split(), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (cli.MISSING, f"{said}\n")
+
+
 @pytest.mark.parametrize("name", _cli.OWN_COMMANDS)
 def test_the_runtime_needs_no_sdk(command, name: str) -> None:
     done = command(name, "--help", sdk=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import zipfile
@@ -65,6 +66,12 @@ def test_a_signed_wheel(command, wheel: Path, keys: tuple[Path, Path]) -> None:
     assert command("sign", wheel, "--key", private).returncode == 0
     assert wheel.read_bytes() == once, "Ed25519 has no chance in it, and the old signature is replaced"
     assert json.loads(command("verify", wheel, "--key", public, "--json").stdout) == {str(wheel): None}
+
+
+def test_the_digest_of_a_signed_wheel_as_json(command, wheel: Path, keys: tuple[Path, Path]) -> None:
+    done = command("sign", wheel, "--key", keys[0], "--json")
+    assert json.loads(done.stdout) == {str(wheel): hashlib.sha256(wheel.read_bytes()).hexdigest()}
+    assert command("verify", wheel, "--key", keys[1]).returncode == 0
 
 
 def without(name: str) -> Callable[[dict[str, bytes]], None]:

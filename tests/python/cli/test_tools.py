@@ -25,10 +25,13 @@ def test_inspect_a_module(command, path: str) -> None:
             "contract": "(x: f32[N]) -> (out: f32[N])",
             "doc": None,
             "targets": ["baseline"],
+            "backward": [],
+            "tangent": [],
             "instruction_sets": {"baseline": []},
         }
     ]
     assert module["hosts"] == "runs on hosts of ABI 1.0 and newer"
+    assert module["device_code"] == []
     text = command("inspect", path).stdout
     assert "(x: f32[N]) -> (out: f32[N])" in text
 
@@ -42,6 +45,27 @@ def test_inspect_names_the_instruction_sets_of_variants(command) -> None:
     assert "avx2" in sets["x86-64-v3"]
     assert not any(name.startswith("avx512") for name in sets["x86-64-v3"])
     assert "avx512f" in sets["x86-64-v4"]
+
+
+def test_inspect_names_gradients(command) -> None:
+    source = "void f(kp::TensorView, kp::MutTensorView) {}\n" + "".join(
+        f"void {name}(kp::TensorView, kp::TensorView, kp::MutTensorView) {{}}\n" for name in ("back", "along")
+    )
+    exports = {
+        "f": "(x: f32[N]) -> (y: f32[N])",
+        "back": "(d_y: f32[N], x: f32[N]) -> (d_x: f32[N])",
+        "along": "(x: f32[N], t_x: f32[N]) -> (t_y: f32[N])",
+    }
+    links = "KP_GRAD(f, back);\nKP_JVP(f, along);\n"
+    path = kernpack.load_inline(source + links, exports, name="with_gradient").path
+    (module,) = json.loads(command("inspect", path, "--json").stdout)["modules"]
+    assert {each["name"]: (each["backward"], each["tangent"]) for each in module["functions"]} == {
+        "f": (["back"], ["along"]),
+        "back": ([], []),
+        "along": ([], []),
+    }
+    (title,) = [line for line in command("inspect", path).stdout.splitlines() if line.startswith("function ")]
+    assert title.split() == ["function", "target", "beyond", "x86-64-v2", "backward", "tangent", "contract"]
 
 
 @pytest.mark.parametrize(
@@ -105,3 +129,17 @@ def _with_packages(env: dict[str, str]) -> dict[str, str]:
 
     packages = [str(Path(package.__file__).parents[1]) for package in (kernpack, kernpack_sdk)]
     return {"PYTHONPATH": ":".join([env["PYTHONPATH"], *packages])}
+
+
+def test_stubs_as_json(command, path: str, tmp_path: Path) -> None:
+    text = command("stubs", path).stdout
+    assert json.loads(command("stubs", path, "--json").stdout) == {"file": None, "stub": text}
+    file = tmp_path / "m.pyi"
+    assert json.loads(command("stubs", path, "-o", file, "--json").stdout) == {"file": str(file), "stub": text}
+    assert file.read_text() == text
+    same = command("stubs", path, "--check", file, "--json")
+    assert (same.returncode, json.loads(same.stdout)["up_to_date"]) == (0, True)
+    file.write_text(text + "x: int\n")
+    other = command("stubs", path, "--check", file, "--json")
+    assert (other.returncode, json.loads(other.stdout)["up_to_date"]) == (1, False)
+    assert "-x: int" in json.loads(other.stdout)["difference"]

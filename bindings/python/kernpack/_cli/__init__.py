@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     try:
         if words and words[0] in OWN_COMMANDS:
-            options = parser.parse_args(words)
+            options, beyond = parser.parse_known_args(words)
+            _add_later(parser, options, beyond)
             code: int = options.run(options)
             return code
         return _beyond(parser, words)
@@ -37,6 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `kernpack info | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+
+
+def _add_later(parser: argparse.ArgumentParser, options: argparse.Namespace, beyond: Sequence[str]) -> None:
+    """Arguments that follow an option, as in `explain NAME.op --device cuda f32[4]`: argparse knows those before it only."""
+    takes = hasattr(options, "takes_later")
+    if beyond and (not takes or any(word.startswith("--") for word in beyond)):
+        parser.error(f"unrecognized arguments: {' '.join(beyond)}")
+    if takes:
+        options.takes_later(options, beyond)
 
 
 def build_parser() -> argparse.ArgumentParser:

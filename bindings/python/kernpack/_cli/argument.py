@@ -11,16 +11,17 @@ from kernpack._domain import Tensor
 from kernpack._row_major import is_row_major
 
 _TENSOR = re.compile(r"(\w+)\[([\d,\s]*)\](?:\{([-\d,\s]*)\})?(?:@([\w:]+))?")
+_CPU = Device("cpu")
 _FORMS = "a tensor (f32[4,8]), a list of them, a number, True, False, None, a string in quotes, a dtype or a device"
 
 
-def parse(text: str) -> Any:
-    """Raises ValueError for what is none of these."""
+def parse(text: str, device: Device = _CPU) -> Any:
+    """device: of tensors that name none. Raises ValueError for what is none of these."""
     text = text.strip()
     if tensor := _TENSOR.fullmatch(text):
-        return _tensor(text, *tensor.groups())
+        return _tensor(text, device, *tensor.groups())
     if text.startswith("[") and text.endswith("]"):
-        return [parse(item) for item in _items(text[1:-1])]
+        return [parse(item, device) for item in _items(text[1:-1])]
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -30,12 +31,13 @@ def parse(text: str) -> Any:
     raise ValueError(f"'{text}': expected {_FORMS}")
 
 
-def _tensor(text: str, dtype: str, sizes: str, strides: str | None, device: str | None) -> Tensor:
+def _tensor(text: str, device: Device, dtype: str, sizes: str, strides: str | None, own: str | None) -> Tensor:
     shape = _numbers(sizes)
     steps = None if strides is None else _numbers(strides)
     if steps is not None and len(steps) != len(shape):
         raise ValueError(f"'{text}': expected {len(shape)} strides, got {len(steps)}")
-    on = "cpu" if device is None else str(_device(device))
+    place = device if own is None else device_of(own)
+    on = "cpu" if place.type == "cpu" else str(place)  # as messages call it
     return Tensor(shape, _dtype(dtype).name, on, None if steps is None or is_row_major(shape, steps) else steps)
 
 
@@ -46,7 +48,7 @@ def _dtype(name: str) -> DType:
         raise ValueError(f"no dtype '{name}'; expected f32, f64, f16, bf16, i32, i64, u8, bool, ...") from None
 
 
-def _device(name: str) -> Device:
+def device_of(name: str) -> Device:
     try:
         return Device(name)
     except (ValueError, TypeError) as error:

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernpack._cli.argument import parse
+from kernpack._cli.argument import device_of, parse
 from kernpack._domain import Tensor
 from kernpack._suggest import did_you_mean
 
 if TYPE_CHECKING:
     from kernpack._contract import Contract, Parameter
+    from kernpack._core import Device
     from kernpack._module import FunctionInfo, Module
 
 _EPILOG = """\
@@ -28,17 +29,21 @@ def add(parser: argparse.ArgumentParser) -> None:
         "function", metavar="NAME.op", help="an installed package, or the path of a module, then the function"
     )
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="the arguments of the call: f32[4,8] eps=1e-5")
+    parser.add_argument(
+        "--device", default="cpu", help="of tensors written without one: cuda:0, opencl, cpu (the default)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.epilog = _EPILOG
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, takes_later=lambda options, words: options.arguments.extend(words))
 
 
 def run(options: argparse.Namespace) -> int:
     try:
+        device = device_of(options.device)
         module, info = _find(options.function)
         facts = _facts(module, info)
         if options.arguments or not (info.typed or {"params": [1]})["params"]:
-            facts["call"] = _call(info, options.arguments)
+            facts["call"] = _call(info, options.arguments, device)
     except (ImportError, OSError, ValueError, TypeError) as error:
         print(f"kernpack explain: {error}", file=sys.stderr)
         return 1
@@ -76,14 +81,14 @@ def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
     }
 
 
-def _call(info: FunctionInfo, words: Sequence[str]) -> dict[str, Any]:
+def _call(info: FunctionInfo, words: Sequence[str], device: Device) -> dict[str, Any]:
     from kernpack import _contract
     from kernpack._solve import Solution
 
     contract = _contract.of(info)
     if contract is None:
         raise ValueError(f"{info.name} has no contract: so nothing is known about a call before it runs")
-    values, converted = _bound(contract, words)
+    values, converted = _bound(contract, words, device)
     try:
         solution = Solution(contract, values)
         results = [(result.name, *solution.result(i), result.aux) for i, result in enumerate(contract.results)]
@@ -128,7 +133,7 @@ def _bytes(shape: Sequence[int], dtype: str) -> int:
     return math.prod(shape) * DType(dtype).itemsize
 
 
-def _bound(contract: Contract, words: Sequence[str]) -> tuple[list[Any], list[str]]:
+def _bound(contract: Contract, words: Sequence[str], device: Device) -> tuple[list[Any], list[str]]:
     """One value for each parameter, and what was converted on the way."""
     parameters = {parameter.name: parameter for parameter in contract.parameters}
     places = [parameter.name for parameter in contract.parameters if not parameter.keyword_only]
@@ -146,7 +151,7 @@ def _bound(contract: Contract, words: Sequence[str]) -> tuple[list[Any], list[st
         if name in given:
             raise TypeError(f"{contract.name}: {name} is given twice")
         places = [place for place in places if place != name]
-        given[name] = parse(text)
+        given[name] = parse(text, device)
     converted = [
         f"{name}: int -> float"
         for name, value in given.items()
@@ -173,7 +178,8 @@ def _text(facts: dict[str, Any]) -> list[str]:
     lines += [f"  {facts['doc']}"] if facts["doc"] else []
     for what in ("backward", "tangent"):
         lines.append(f"{what}: {', '.join(facts[what]) or 'none: its author can add ' + _MACRO[what]}")
-    lines.append("variants:")
+    elsewhere = facts.get("call", {}).get("device", "cpu") != "cpu"
+    lines.append("variants, as chosen for the CPU:" if elsewhere else "variants:")
     for variant in facts["variants"]:
         mark = "runs   " if variant["chosen"] else "not run"
         lines.append(f"  {mark}  {variant['target'] or 'baseline'}: {variant['reason']} ({variant['module_path']})")

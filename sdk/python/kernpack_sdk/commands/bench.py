@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from kernpack_sdk.cli import MISSING
+
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -29,8 +31,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ratios (.svg, .png, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; times in seconds.")
+@click.pass_context
 def command(
-    file: Path, pattern: str, seconds: float, wheels: tuple[Path, Path] | None, plot: Path | None, as_json: bool
+    ctx: click.Context,
+    file: Path,
+    pattern: str,
+    seconds: float,
+    wheels: tuple[Path, Path] | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Time what cases() of FILE yields: (name, function, reference or None, arguments).
 
@@ -40,8 +49,9 @@ def command(
     from rich.console import Console
     from rich.progress import track
 
-    if plot is not None:
-        _need_matplotlib()
+    if plot is not None and not _has_matplotlib():
+        click.echo("kernpack bench: --plot needs matplotlib; install it: pip install matplotlib", err=True)
+        ctx.exit(MISSING)
     console = Console(stderr=True)
 
     def shown(cases: Sequence[Any]) -> Any:
@@ -92,11 +102,12 @@ def _table(rows: Sequence[Any]) -> Any:
     return table
 
 
-def _need_matplotlib() -> None:
+def _has_matplotlib() -> bool:
     try:
         import matplotlib as _  # noqa: F401
     except ImportError:
-        raise click.ClickException("kernpack bench: --plot needs matplotlib: pip install matplotlib") from None
+        return False
+    return True
 
 
 def _draw(rows: Sequence[Any], path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import shutil
 import tempfile
 import zipfile
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from kernpack_sdk import cmake_dir, pip_wheel, progress
+from kernpack_sdk import build_failure, cmake_dir, pip_wheel, progress
 from kernpack_sdk.loading import refusal
 from kernpack_sdk.project import BuildError
 
@@ -32,10 +33,24 @@ _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
     type=click.Choice(list(_COMPILERS)),
     help="Cross-compile for Linux on this processor, with Debian's compiler for it.",
 )
+@click.option(
+    "--cuda-arch",
+    "architectures",
+    callback=lambda ctx, option, value: _architectures(value),
+    metavar="80,90",
+    help="Compile .cu files for these compute capabilities, with PTX for the others from the lowest on. Goes before CUDA_ARCHITECTURES "
+    "of kernpack_add_module().",
+)
 @click.option("--reproducible", is_flag=True, help="Build twice from clean and compare, bit for bit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheel, its size and digest.")
 def command(
-    folder: Path, output: Path | None, isolated: bool, target: str | None, reproducible: bool, as_json: bool
+    folder: Path,
+    output: Path | None,
+    isolated: bool,
+    target: str | None,
+    architectures: list[str],
+    reproducible: bool,
+    as_json: bool,
 ) -> None:
     """Build the wheel of the project in FOLDER into dist/. Two builds of the same sources give the same file."""
     if not (folder / "pyproject.toml").is_file():
@@ -49,19 +64,24 @@ def command(
         raise click.ClickException(
             f"kernpack build: --target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
         )
-    with tempfile.TemporaryDirectory() as temporary:
-        titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
-        wheels = [
-            _build(folder, Path(temporary) / str(i), isolated, target, title, as_json) for i, title in enumerate(titles)
-        ]
-        digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
-        if len(set(digests)) > 1:
-            raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
-        output.mkdir(parents=True, exist_ok=True)
-        made = Path(shutil.copy(wheels[0], output / wheels[0].name))
-        with zipfile.ZipFile(made) as archive:
-            archive.extractall(Path(temporary) / "site")
-        refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+    try:
+        with tempfile.TemporaryDirectory() as temporary:
+            titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
+            wheels = [
+                _build(folder, Path(temporary) / str(i), isolated, _defines(target, architectures), title, as_json)
+                for i, title in enumerate(titles)
+            ]
+            digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
+            if len(set(digests)) > 1:
+                raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
+            with zipfile.ZipFile(wheels[0]) as archive:
+                archive.extractall(Path(temporary) / "site")
+            _need_code_for(architectures, Path(temporary) / "site")
+            output.mkdir(parents=True, exist_ok=True)
+            made = _copied(wheels[0], output / wheels[0].name)
+            refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+    except OSError as error:
+        raise click.ClickException(f"kernpack build: it failed\n{build_failure.full_disk(error)}") from None
     if refused:
         click.secho(f"kernpack build: {made}: the runtime that is installed here doesn't load it", fg="red", err=True)
         click.echo(refused, err=True)
@@ -73,11 +93,50 @@ def command(
         click.echo("built twice from clean: the same file")
 
 
-def _build(folder: Path, output: Path, isolated: bool, target: str | None, title: str, quiet: bool) -> Path:
-    """A build from clean. target: None is this machine."""
+def _copied(wheel: Path, to: Path) -> Path:
+    try:
+        return Path(shutil.copy(wheel, to))
+    except OSError:
+        to.unlink(missing_ok=True)  # a part of a wheel
+        raise
+
+
+def _architectures(text: str | None) -> list[str]:
+    found = re.split(r"[,; ]+", text.strip()) if text is not None else []
+    for each in found:
+        if not re.fullmatch(r"\d\d+[af]?", each):
+            raise click.BadParameter(
+                f"expected compute capabilities without the dot, as in 80,90,90a, got '{text}'",
+                param_hint="--cuda-arch",
+            )
+    return found
+
+
+def _defines(target: str | None, architectures: list[str]) -> dict[str, str]:
+    """CMake's variables. target: None is this machine."""
     defines = {}
     if target is not None:
         defines["CMAKE_TOOLCHAIN_FILE"] = str(cmake_dir() / "toolchains" / f"{target}.cmake")
+    if architectures:
+        defines["KERNPACK_CUDA_ARCHITECTURES"] = ";".join(architectures)
+    return defines
+
+
+def _need_code_for(architectures: list[str], site: Path) -> None:
+    """--cuda-arch is kernpack_add_module()'s: a module that isn't made by it, or has no .cu file, doesn't follow it."""
+    from kernpack_sdk.contents import device_code_of
+
+    held = {row["architecture"] for file in site.rglob("*.so") for row in device_code_of(file)}
+    missing = [each for each in architectures if f"sm_{each}" not in held]
+    if missing:
+        raise click.ClickException(
+            f"kernpack build: --cuda-arch {','.join(architectures)}: the wheel holds no code for {', '.join(missing)}; only .cu files "
+            "among SOURCES of kernpack_add_module() are compiled for it"
+        )
+
+
+def _build(folder: Path, output: Path, isolated: bool, defines: dict[str, str], title: str, quiet: bool) -> Path:
+    """A build from clean."""
     try:
         with progress.shown(title, quiet=quiet) as line:
             return pip_wheel.build(folder, output, isolated=isolated, defines=defines, line=line)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import click
+
+from kernpack_sdk.budget import shown
 
 
 @click.command("inspect")
 @click.argument("what", metavar="FILE|WHEEL|NAME")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(what: str, as_json: bool) -> None:
-    """Show what is in a module (.so), a wheel, a folder or an installed package: functions, contracts, targets, needs, digests."""
+    """Show what is in a module (.so), a wheel, a folder or an installed package.
+
+    Functions, contracts, gradients, targets, code for devices by architecture, needs, digests.
+    """
     from kernpack_sdk import contents
 
     try:
@@ -40,11 +46,13 @@ def _print(found: dict[str, Any]) -> None:
             module["hosts"],
             f"needs {', '.join(module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
             f"sha256 {module['sha256']}",
+            *_device_code(module["device_code"]),
             *(f"PROBLEM {problem}" for problem in module["problems"]),
         ):
             console.print(Text(line))
         has_sets = any("instruction_sets" in function for function in module["functions"])
-        titles = ["function", "target", *(["beyond x86-64-v2"] if has_sets else []), "contract"]
+        derived = [what for what in ("backward", "tangent") if any(each[what] for each in module["functions"])]
+        titles = ["function", "target", *(["beyond x86-64-v2"] if has_sets else []), *derived, "contract"]
         table = Table(*titles, box=None, pad_edge=False)
         for function in module["functions"]:
             sets = function.get("instruction_sets", {})
@@ -54,7 +62,22 @@ def _print(found: dict[str, Any]) -> None:
                     "" if number else function["name"],
                     target,
                     *beyond,
+                    *("" if number else ", ".join(function[what]) or "-" for what in derived),
                     "" if number else function["contract"] or "",
                 ]
                 table.add_row(*map(Text, row))
         console.print(table)
+
+
+def _device_code(found: list[dict[str, Any]]) -> Iterator[str]:
+    kinds = {"cubin": "machine code for GPUs", "ptx": "PTX", "opencl": "OpenCL source"}
+    for kind, title in kinds.items():
+        rows = [row for row in found if row["kind"] == kind]
+        if rows:
+            yield f"{title}: {', '.join(_of_architecture(row) for row in rows)}"
+
+
+def _of_architecture(row: dict[str, Any]) -> str:
+    name = f"{row['architecture']} " if row["architecture"] else ""
+    unpacked = f" ({shown(row['unpacked_bytes'])} unpacked)" if row["unpacked_bytes"] != row["bytes"] else ""
+    return f"{name}{shown(row['bytes'])}{unpacked}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from pathlib import Path
 
 import click
@@ -14,8 +15,11 @@ import click
 @click.option(
     "--check", "checked", type=click.Path(path_type=Path), metavar="PYI", help="Compare with this file instead."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the stub, or the file that has it; the difference.")
 @click.pass_context
-def command(ctx: click.Context, modules: tuple[Path, ...], output: Path | None, checked: Path | None) -> None:
+def command(
+    ctx: click.Context, modules: tuple[Path, ...], output: Path | None, checked: Path | None, as_json: bool
+) -> None:
     """Write a .pyi file from the signatures in a built module (.so); several are merged by function name."""
     from kernpack_sdk import stubs, table
 
@@ -28,12 +32,19 @@ def command(ctx: click.Context, modules: tuple[Path, ...], output: Path | None, 
     if checked:
         lines = difflib.unified_diff(there.splitlines(), text.splitlines(), str(checked), "the modules", lineterm="")
         different = "\n".join(lines)
-        if different:
+        if as_json:
+            click.echo(
+                json.dumps({"file": str(checked), "up_to_date": not different, "difference": different}, indent=2)
+            )
+        elif different:
             click.echo(different)
+        if different:
             again = f"kernpack stubs {' '.join(map(str, modules))} -o {checked}"
             click.echo(f"{checked} isn't what the modules say; write it again: {again}", err=True)
         ctx.exit(int(bool(different)))
-    elif output:
+    if output:
         output.write_text(text, encoding="utf-8")
-    else:
+    if as_json:
+        click.echo(json.dumps({"file": str(output) if output else None, "stub": text}, indent=2))
+    elif not output:
         click.echo(text, nl=False)

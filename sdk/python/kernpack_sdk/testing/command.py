@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-PASSED, FAILED, CANNOT = 0, 1, 2  # exit codes
+PASSED, FAILED, CANNOT, MISSING = range(4)  # exit codes
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,8 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         import numpy  # noqa: F401
     except ImportError:
-        print("kernpack test: NumPy is not installed: pip install numpy", file=sys.stderr)
-        return CANNOT
+        print("kernpack test: needs NumPy; install it: pip install numpy", file=sys.stderr)
+        return MISSING
     return run(options)
 
 

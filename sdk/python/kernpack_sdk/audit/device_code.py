@@ -1,0 +1,129 @@
+"""Code for devices inside a shared object: CUDA's fat binaries by architecture, bare cubins and PTX, and OpenCL source."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import struct
+from collections.abc import Iterator
+
+from kernpack_sdk.audit.image import Image
+
+# A fat binary: this header, then entries of its size in total. Machine code (kind 2) and PTX (kind 1) of one architecture each.
+_FATBIN = 0xBA55ED50
+_HEADER = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of the entries
+_ENTRY = struct.Struct(
+    "<HHIQI8xI8xQ8xQ"
+)  # kind, _, bytes of this header, bytes, compressed, architecture, flags, unpacked
+_KINDS = {1: "compute", 2: "sm"}
+_ARCH_SPECIFIC, _FAMILY = 0x100000, 0x200000  # flags: 90a, 100f
+_CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)  # e_machine is EM_CUDA
+_PTX = re.compile(rb"\.version\s+\d+\.\d+\s+\.target\s+sm_(\d+[af]?)")
+_OPENCL = re.compile(rb"\b(?:__)?kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+\w+\s*\(")
+_TEXT = re.compile(rb"[\t\n\r\x20-\x7e\x80-\xff]*")
+
+
+@dataclasses.dataclass(frozen=True)
+class DeviceCode:
+    """All that a file holds of one kind."""
+
+    kind: str  # "cubin", "ptx" or "opencl"
+    architecture: str | None  # "sm_90", "compute_80"; None of source
+    images: int
+    bytes: int  # in the file, compressed where it is
+    unpacked_bytes: int
+
+
+def read(image: Image) -> list[DeviceCode]:
+    """In the order of kinds and architectures."""
+    sums: dict[tuple[str, str | None], list[int]] = {}
+    for kind, architecture, size, unpacked in _found(image):
+        total = sums.setdefault((kind, architecture), [0, 0, 0])
+        for i, more in enumerate((1, size, unpacked)):
+            total[i] += more
+    rows = (DeviceCode(kind, architecture, *total) for (kind, architecture), total in sums.items())
+    return sorted(rows, key=lambda row: (row.kind, _number(row.architecture), row.architecture or ""))
+
+
+def _number(architecture: str | None) -> int:
+    found = re.search(r"\d+", architecture or "")
+    return int(found[0]) if found else 0
+
+
+_Found = tuple[str, str | None, int, int]
+
+
+def _found(image: Image) -> Iterator[_Found]:
+    for section in image.elf.iter_sections():
+        if section.name.startswith((".nv_fatbin", "__nv_relfatbin")):
+            yield from _fatbins(section.data())
+        elif section.name.startswith((".rodata", ".data")):
+            data = section.data()
+            yield from _fatbins(data)
+            yield from _bare(data)
+
+
+def _fatbins(data: bytes) -> Iterator[_Found]:
+    magic = struct.pack("<I", _FATBIN)
+    at = data.find(magic)
+    while at >= 0:
+        end = at + 4
+        if at + _HEADER.size <= len(data):
+            _, version, header, size = _HEADER.unpack_from(data, at)
+            if version == 1 and header >= _HEADER.size and at + header + size <= len(data):
+                end = at + header + size
+                yield from _entries(data, at + header, end)
+        at = data.find(magic, end)
+
+
+def _entries(data: bytes, at: int, end: int) -> Iterator[_Found]:
+    while at + _ENTRY.size <= end:
+        kind, _, header, size, packed, number, flags, unpacked = _ENTRY.unpack_from(data, at)
+        if header < _ENTRY.size or at + header + size > end:
+            return
+        if prefix := _KINDS.get(kind):
+            suffix = "a" if flags & _ARCH_SPECIFIC else "f" if flags & _FAMILY else ""
+            stored = packed or size
+            yield "ptx" if kind == 1 else "cubin", f"{prefix}_{number}{suffix}", stored, unpacked if packed else stored
+        at += header + size
+
+
+def _bare(data: bytes) -> Iterator[_Found]:
+    """What lies there as it is: DEVICE_CODE, and what a compiler generated."""
+    for found in _CUBIN.finditer(data):
+        size, architecture = _cubin(data[found.start() :])
+        if size:
+            yield "cubin", architecture, size, size
+    for found in _PTX.finditer(data):
+        size = len(_run(data, found.start()))
+        yield "ptx", f"compute_{found[1].decode()}", size, size
+    seen = -1
+    for found in _OPENCL.finditer(data):
+        if found.start() < seen:
+            continue
+        run = _run(data, found.start(), whole=True)
+        seen = found.start() + len(run)
+        yield "opencl", None, len(run), len(run)
+
+
+def _cubin(data: bytes) -> tuple[int, str | None]:
+    """Its size, from its section headers, and its architecture, which its flags hold in one of two places."""
+    if len(data) < 64:
+        return 0, None
+    segments, sections, flags = struct.unpack_from("<QQI", data, 32)
+    segment_size, segment_count, section_size, section_count = struct.unpack_from("<HHHH", data, 54)
+    size = max(segments + segment_size * segment_count, sections + section_size * section_count)
+    number = flags & 0xFF if data[8] < 8 else (flags >> 8) & 0xFFFF  # the ABI version says which
+    return (size, f"sm_{number}") if 64 <= size <= len(data) else (0, None)
+
+
+def _run(data: bytes, at: int, *, whole: bool = False) -> bytes:
+    """The text around a place: from there on, or all of it. Constants that follow without a NUL begin behind its last line."""
+    found = _TEXT.match(data, at)
+    end = found.end() if found else at
+    begin = at
+    while whole and begin > 0 and _TEXT.fullmatch(data, begin - 1, begin):
+        begin -= 1
+    text = data[begin:end]
+    last = text.rfind(b"}")
+    return text[: last + 1] if last >= 0 else text
