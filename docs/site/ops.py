@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import io
 import re
+import textwrap
 from pathlib import Path
 
 # The example of each op. An op without one fails the build.
@@ -237,8 +238,9 @@ def in_lines(contract: str) -> str:
     lines = re.sub(r" (?=-> \(|where |with )", "\n    ", contract).split("\n")
     if len(lines[0]) > _WIDTH:
         name, _, parameters = lines[0].partition("(")
-        lines[0] = f"{name}(\n        " + re.sub(r", (?=[*\w]+[:,])", ",\n        ", parameters)
-    return "\n".join(lines)
+        lines[0] = f"{name}(\n        " + re.sub(r", (?=\w+!?:|\*,)", ",\n        ", parameters)
+    results = [textwrap.fill(line, _WIDTH, subsequent_indent=" " * 8, break_long_words=False) for line in lines[1:]]
+    return "\n".join([lines[0], *results])
 
 
 def gradients(name: str, docs: dict[str, str]) -> list[str]:

@@ -21,10 +21,15 @@ def test_a_short_contract_keeps_its_parameters_on_one_line() -> None:
 
 
 def test_a_long_contract_has_a_line_per_parameter() -> None:
-    parameters = ", ".join(f"parameter_{i}: f32[N, 8]" for i in range(4))
-    shown = ops.in_lines(f"f({parameters}, *, eps: float = 1e-5) -> (y: f32[N])").split("\n")
-    assert shown[:2] == ["f(", "        parameter_0: f32[N, 8],"]
-    assert shown[-1] == "    -> (y: f32[N])"
+    parameters = ", ".join(f"parameter_{i}: f32[N, M, 8]" for i in range(4))
+    conditions = ", ".join(f"{name} > 0" for name in "ABCDEFGHIJKLM")
+    shown = ops.in_lines(f"f({parameters}, p!: i32[N], *, eps: float = 1e-5) -> (y: f32[N]) where {conditions}").split(
+        "\n"
+    )
+    assert shown[:2] == ["f(", "        parameter_0: f32[N, M, 8],"]
+    assert shown[5:9] == ["        p!: i32[N],", "        *,", "        eps: float = 1e-5)", "    -> (y: f32[N])"]
+    assert shown[9].startswith("    where A > 0, B > 0")
+    assert shown[10].startswith("        ")
     assert max(map(len, shown)) <= 80
 
 
