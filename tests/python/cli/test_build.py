@@ -38,7 +38,7 @@ def test_a_wheel_larger_than_the_project_allows(command, project: Path) -> None:
     finally:
         about.write_text(text)
     assert done.returncode == 1
-    first, largest, *_ = done.stderr.partition("kernpack: ")[2].splitlines()
+    first, largest, *_ = done.stderr.partition("\nkernpack: ")[2].splitlines()
     assert first.startswith("roomy-0.1.0-py3-none-manylinux_2_28_")
     assert "more than max-wheel-size of pyproject.toml, 2 KB. Leave something out" in first
     assert largest.endswith("  roomy/roomy.so")
