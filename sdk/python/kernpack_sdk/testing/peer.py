@@ -6,7 +6,7 @@ from typing import Any
 
 import kernpack
 import numpy as np
-from kernpack import _dtype_names
+from kernpack._core import dtype_word
 
 from kernpack_sdk.testing.case import Call, Op
 from kernpack_sdk.testing.frameworks import Framework, Outcome, as_tuple, mutated
@@ -63,4 +63,4 @@ class Peer(Framework):
         return Outcome(tuple(map(self.read, (*as_tuple(result), *mutated(call, values)))))
 
     def _dtype(self, name: Any) -> Any:
-        return name if name is None else self._tvm_ffi.dtype(_dtype_names.full_name(str(name)))
+        return name if name is None else self._tvm_ffi.dtype(dtype_word(str(name)))
