@@ -56,7 +56,7 @@ void Find() {
   if (path == nullptr || *path == '\0') return;
   void* library = dlopen(path, RTLD_LAZY | RTLD_NODELETE);
   if (library == nullptr) {
-    std::fprintf(stderr, "kernpack: profile: NVTX_INJECTION64_PATH: %s; calls are no ranges in that profiler\n",
+    std::fprintf(stderr, "kernpack: profile: NVTX_INJECTION64_PATH: %s; that profiler will not show calls as ranges\n",
                  dlerror());
     return;
   }
@@ -64,8 +64,9 @@ void Find() {
   const auto initialize = reinterpret_cast<Initialize>(dlsym(library, "InitializeInjectionNvtx2"));
   for (size_t i = 0; i < kCoreSize; ++i) table[i] = &functions[i];
   if (initialize == nullptr || initialize(&ExportTable) != 1) {
-    std::fprintf(stderr, "kernpack: profile: NVTX_INJECTION64_PATH: %s %s; calls are no ranges in that profiler\n",
-                 path, initialize == nullptr ? "doesn't export InitializeInjectionNvtx2" : "refused to start");
+    std::fprintf(stderr,
+                 "kernpack: profile: NVTX_INJECTION64_PATH: %s %s; that profiler will not show calls as ranges\n", path,
+                 initialize == nullptr ? "doesn't export InitializeInjectionNvtx2" : "refused to start");
     return;
   }
   if (functions[kRangePushA] == nullptr || functions[kRangePop] == nullptr) return;  // it doesn't ask for ranges
