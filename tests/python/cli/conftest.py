@@ -20,7 +20,7 @@ def command() -> Run:
 
     def run(*words: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None, sdk: bool = True):
         """sdk=False: kernpack-sdk isn't there."""
-        path = os.pathsep.join([*packages, *filter(None, [os.environ.get("PYTHONPATH")])])
+        path = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *packages])
         hide = "" if sdk else "sys.modules['kernpack_sdk'] = None; "
         program = f"import sys; {hide}from kernpack._cli import main; sys.exit(main())"
         return subprocess.run(

@@ -234,7 +234,7 @@ def damaged(packed, at, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: damaged(p, 0, b"x"), "expected a tensor that pack_linear has made, got one that doesn't begin"),
+        (lambda p: damaged(p, 0, b"x"), "expected a tensor that pack_linear has made, got one that has no such header"),
         (lambda p: damaged(p, 8, b"\2"), "expected version 1 of the packed layout, got version 2"),
         (lambda p: damaged(p, 12, b"\x63"), "pack_linear has made of f32, got one of another dtype"),
         (lambda p: p[:-1].copy(), "its header says 20 rows, its shape 19: a packed tensor can't be cut or reshaped"),
