@@ -26,8 +26,9 @@ def test_autocast_keeps_every_dtype(k, kernels):
         assert kernels.gelu(mixed).dtype == torch.bfloat16
         assert kernels.rms_norm(x, w).dtype == torch.float32
         assert kernpack.torch.ops(kernels).rms_norm(x, w).dtype == torch.float32
-        with pytest.raises(TypeError, match="rms_norm: weight: expected dtype T = bf16"):
-            kernels.rms_norm(x.to(torch.bfloat16), w)
+        assert kernels.rms_norm(x.to(torch.bfloat16), w).dtype == torch.bfloat16
+        with pytest.raises(TypeError, match="swiglu: up: expected dtype T = bf16"):
+            kernels.swiglu(x.to(torch.bfloat16), x)
 
 
 def test_two_versions_keep_apart():
