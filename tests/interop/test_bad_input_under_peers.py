@@ -54,13 +54,13 @@ OUT = torch.zeros(2, 4)
             TypeError,
             r"rms_norm: expected at most 3 arguments \(x, weight, eps; or with its results: out\), got 5",
         ),
-        (lambda k: k.rms_norm(X.double(), W), TypeError, "rms_norm: weight: expected dtype"),
+        (lambda k: k.swiglu(X.double(), X), TypeError, "swiglu: up: expected dtype"),
         (lambda k: k.rms_norm(X.int(), W), TypeError, "rms_norm: x: expected dtype"),
         (lambda k: k.rms_norm(X, torch.ones(5)), ValueError, "rms_norm: weight: expected shape .*got"),
         (lambda k: k.rms_norm(X, torch.ones(1, 4)), ValueError, "rms_norm: weight: expected"),
         (lambda k: k.rms_norm(torch.tensor(1.0), W), ValueError, "rms_norm: x: expected"),
-        (lambda k: k.rms_norm(X.t(), torch.ones(2)), ValueError, "rms_norm: x: expected .*contiguous"),
-        (lambda k: k.rms_norm(torch.zeros(2, 8)[:, ::2], W), ValueError, "rms_norm: x: expected .*contiguous"),
+        (lambda k: k.gelu(X.t()), ValueError, "gelu: x: expected .*contiguous"),
+        (lambda k: k.gelu(torch.zeros(2, 8)[:, ::2]), ValueError, "gelu: x: expected .*contiguous"),
         (lambda k: k.rms_norm(X, W, "small"), TypeError, "rms_norm: eps: expected float, got str"),
         (lambda k: k.rms_norm(X, W, None), TypeError, "rms_norm: eps: expected float, got None"),
         (lambda k: k.rms_norm(X, W, W), TypeError, "rms_norm: eps: expected float, got Tensor"),
@@ -152,9 +152,10 @@ def take_peer_error() -> str:
     ids=lambda wrong: ",".join(f"{key}={list(v) if isinstance(v, ctypes.Array) else v}" for key, v in wrong.items()),
 )
 def test_malformed_tensors(wrong: dict[str, Any], k: tvm_ffi.Module) -> None:
-    x, weight = np.ones((2, 4), np.float32), np.ones(4, np.float32)
-    assert call_raw(k, "rms_norm", tensor(x, **wrong), tensor(weight)) != 0
-    assert take_peer_error().startswith(("TypeError: rms_norm: ", "ValueError: rms_norm: ", "RuntimeError: rms_norm: "))
+    x, weight = tensor(np.ones((2, 4), np.float32), **wrong), tensor(np.ones(4, np.float32))
+    name, more = ("gelu", ()) if "strides" in wrong else ("rms_norm", (weight,))  # rms_norm takes any strides
+    assert call_raw(k, name, x, *more) != 0
+    assert take_peer_error().startswith((f"TypeError: {name}: ", f"ValueError: {name}: ", f"RuntimeError: {name}: "))
 
 
 def test_rank_0_and_no_elements_are_right(k: tvm_ffi.Module) -> None:
