@@ -152,9 +152,9 @@ def take_peer_error() -> str:
     ids=lambda wrong: ",".join(f"{key}={list(v) if isinstance(v, ctypes.Array) else v}" for key, v in wrong.items()),
 )
 def test_malformed_tensors(wrong: dict[str, Any], k: tvm_ffi.Module) -> None:
-    x, weight = tensor(np.ones((2, 4), np.float32), **wrong), tensor(np.ones(4, np.float32))
-    name, more = ("gelu", ()) if "strides" in wrong else ("rms_norm", (weight,))  # rms_norm takes any strides
-    assert call_raw(k, name, x, *more) != 0
+    x, weight = np.ones((2, 4), np.float32), np.ones(4, np.float32)
+    name, more = ("gelu", ()) if "strides" in wrong else ("rms_norm", (tensor(weight),))  # rms_norm takes any strides
+    assert call_raw(k, name, tensor(x, **wrong), *more) != 0
     assert take_peer_error().startswith((f"TypeError: {name}: ", f"ValueError: {name}: ", f"RuntimeError: {name}: "))
 
 
