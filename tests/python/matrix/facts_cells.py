@@ -10,7 +10,7 @@ import kernpack
 import ml_dtypes
 import numpy as np
 from inference_samples import REASONS
-from sample import Sample
+from op_sample import Sample
 
 _FLOATS: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 _NO_TANGENT = "forward mode isn't written yet"

@@ -9,7 +9,7 @@ from typing import Any
 
 import kernpack
 import numpy as np
-from sample import Sample
+from op_sample import Sample
 
 _K = kernpack.load("kernpack_kernels")
 _RNG = np.random.default_rng(8)

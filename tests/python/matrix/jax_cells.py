@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 from jax.test_util import check_grads
-from sample import Sample, flat
+from op_sample import Sample, flat
 
 ITEMS = 3
 

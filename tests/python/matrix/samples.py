@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from inference_samples import SAMPLES as INFERENCE_SAMPLES
-from sample import Sample
+from op_sample import Sample
 
 _RNG = np.random.default_rng(7)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sample import Sample
+from op_sample import Sample
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "ops-matrix.md"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from sample import Sample
+from op_sample import Sample
 
 ITEMS = 3
 
