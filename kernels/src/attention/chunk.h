@@ -11,8 +11,8 @@ namespace {
 
 // The queries of a task, [rows, PaddedWidth]: times the scale, zeros beyond their width. `q` is the first one of the first head.
 template <class T>
-void GatherQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared, int64_t width,
-                   float scale, float* to) {
+void GatherQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared,
+                   int64_t width, float scale, float* to) {
   const int64_t padded = PaddedWidth(width);
   for (int64_t h = 0; h < shared; ++h) {
     for (int64_t i = 0; i < task.count; ++i, to += padded) {

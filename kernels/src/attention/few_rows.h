@@ -63,8 +63,8 @@ constexpr int64_t kPrefetchedRows = 16;  // how far ahead
 
 // scores[r][kAttentionKeys] of kRows rows; fetches the values, which are read next.
 template <int kRows, class Rows>
-inline void FewScores(const Rows& keys, const Rows& values, int64_t count, const float* queries, int64_t width, int64_t padded,
-                      float* scores) {
+inline void FewScores(const Rows& keys, const Rows& values, int64_t count, const float* queries, int64_t width,
+                      int64_t padded, float* scores) {
   for (int64_t j = 0; j < count; j += kLanes) {
     VF sums[kRows][kLanes] = {};
     for (int64_t i = 0; i < kLanes && j + i < count; ++i) {
@@ -87,16 +87,15 @@ inline void FewScores(const Rows& keys, const Rows& values, int64_t count, const
 
 // sums[r][padded] += weights[r] * values, for kRows rows and kVectors vectors from column d on.
 template <int kRows, int kVectors, class Rows>
-inline void FewValues(const Rows& values, int64_t count, const float* weights, int64_t width, int64_t padded,
-                      int64_t d, float* sums) {
+inline void FewValues(const Rows& values, int64_t count, const float* weights, int64_t width, int64_t padded, int64_t d,
+                      float* sums) {
   VF total[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) total[r][v] = Pack<float>::Load(sums + r * padded + d + v * kLanes);
   }
   for (int64_t j = 0; j < count; ++j) {
     for (int v = 0; v < kVectors; ++v) {
-      const VF value =
-          kVectors > 1 ? LoadCached(values[j] + d + v * kLanes) : LoadCached(values[j], d, width);
+      const VF value = kVectors > 1 ? LoadCached(values[j] + d + v * kLanes) : LoadCached(values[j], d, width);
       for (int r = 0; r < kRows; ++r) total[r][v] += value * weights[r * kAttentionKeys + j];
     }
   }
