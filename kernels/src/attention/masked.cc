@@ -107,9 +107,7 @@ KP_DOC(masked_attention,
        "attention with a mask; dimensions of the mask may be 1. A boolean mask keeps the scores where it "
        "is True; any other mask is added to the scores, after soft_cap. It can't bring back what causal "
        "and window leave out. A query without keys gives zeros.");
-KK_EXPORT(
-    masked_attention, kk::MaskedAttention,
-    KK_MASKED_ATTENTION_CONTRACT);
+KK_EXPORT(masked_attention, kk::MaskedAttention, KK_MASKED_ATTENTION_CONTRACT);
 
 #define KK_BACKWARD                                                                                                  \
   "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "        \

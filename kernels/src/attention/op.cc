@@ -88,5 +88,4 @@ KP_DOC(attention,
        "heads of q share a head of k and v. causal: query i of S attends to the first L - S + i + 1 of L "
        "keys. window: only to the last `window` of these. soft_cap: a score becomes soft_cap * tanh(score "
        "/ soft_cap). lengths: the number of keys of each batch item; the other keys aren't read.");
-KK_EXPORT(attention, kk::Attention,
-          KK_ATTENTION_CONTRACT);
+KK_EXPORT(attention, kk::Attention, KK_ATTENTION_CONTRACT);

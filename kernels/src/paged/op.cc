@@ -102,5 +102,4 @@ KP_DOC(paged_attention,
        "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
        "limits that to the last ones. Heads, scale and soft_cap are those of attention. A cache of i8 has scales, "
        "which paged_quantize writes.");
-KK_EXPORT(paged_attention, kk::PagedAttention,
-          KK_PAGED_ATTENTION_CONTRACT);
+KK_EXPORT(paged_attention, kk::PagedAttention, KK_PAGED_ATTENTION_CONTRACT);

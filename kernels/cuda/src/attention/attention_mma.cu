@@ -207,11 +207,11 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_ATTENTION(name, T, width)                                                                              \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)                                                 \
-      name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse,          \
-           const __grid_constant__ kk_cuda::AttentionParams p) {                                                  \
-    kk_cuda::Attention<width>(q, k, v, lengths, mask, out, lse, p);                                               \
+#define KK_ATTENTION(name, T, width)                                                                     \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)                                        \
+      name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse, \
+           const __grid_constant__ kk_cuda::AttentionParams p) {                                         \
+    kk_cuda::Attention<width>(q, k, v, lengths, mask, out, lse, p);                                      \
   }
 KK_ATTENTION(attention_f16_32, __half, 32)
 KK_ATTENTION(attention_f16_64, __half, 64)

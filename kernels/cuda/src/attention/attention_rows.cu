@@ -1,18 +1,12 @@
 // attention of f32, and of whatever tensor cores can't read (odd widths, strides, addresses): each warp has a few rows of a
 // group, beside 32 keys at a time, a lane for each. Sums are f32.
+#include "elements.cuh"
 #include "scores.cuh"
 
 namespace kk_cuda {
 namespace {
 
 constexpr int kWarps = 4, kThreads = 32 * kWarps, kKeys = 32;
-
-__device__ inline float ToFloat(float x) { return x; }
-__device__ inline float ToFloat(__half x) { return __half2float(x); }
-__device__ inline float ToFloat(__nv_bfloat16 x) { return __bfloat162float(x); }
-__device__ inline void Store(float x, float* to) { *to = x; }
-__device__ inline void Store(float x, __half* to) { *to = __float2half_rn(x); }
-__device__ inline void Store(float x, __nv_bfloat16* to) { *to = __float2bfloat16_rn(x); }
 
 __device__ inline float WarpMax(float x) {
   for (int i = 16; i > 0; i /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, i));
@@ -134,9 +128,9 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
            const __grid_constant__ kk_cuda::AttentionParams p) {                                         \
     kk_cuda::Attention<width / 32, rows>(q, k, v, lengths, mask, out, lse, p);                           \
   }
-#define KK_ATTENTION_TYPES(width, rows)                              \
-  KK_ATTENTION(attention_rows_f32_##width, float, width, rows)       \
-  KK_ATTENTION(attention_rows_f16_##width, __half, width, rows)      \
+#define KK_ATTENTION_TYPES(width, rows)                         \
+  KK_ATTENTION(attention_rows_f32_##width, float, width, rows)  \
+  KK_ATTENTION(attention_rows_f16_##width, __half, width, rows) \
   KK_ATTENTION(attention_rows_bf16_##width, __nv_bfloat16, width, rows)
 KK_ATTENTION_TYPES(64, 4)
 KK_ATTENTION_TYPES(128, 4)

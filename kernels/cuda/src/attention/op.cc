@@ -1,6 +1,7 @@
 // attention on CUDA devices.
-#include "attention_call.h"
 #include "../../../src/attention/contract.h"
+
+#include "attention_call.h"
 
 namespace kk_cuda {
 namespace {

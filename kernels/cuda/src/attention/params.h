@@ -25,4 +25,17 @@ struct AttentionParams {
   int window;  // 0: none
 };
 
+enum ElementKind : int { kF32, kF16, kBf16 };
+
+struct PagedParams {
+  Strides q, k, v;  // of caches: of [pages, rows of a page, groups, width]
+  int queries, groups, shared, width;
+  int pages, page, table_size;  // `page` rows each
+  float factor, cap;  // as above
+  int window;  // 0: none
+  ElementKind kind;  // of q and the result
+  int vectors;  // eight elements of a row lie at a multiple of their size, 16 bytes at most
+  int parts;  // into which each item is cut
+};
+
 }  // namespace kk_cuda
