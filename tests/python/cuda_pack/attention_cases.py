@@ -13,6 +13,7 @@ import pytest
 import torch
 from arrays import make
 from reference import attention
+from support import host
 from support.dlpack import DLTensor, Managed
 from test_attention_masks import mask_of, masked
 
@@ -46,6 +47,7 @@ class View:
         self._kept = tensor, extents, steps
         view = DLTensor(tensor.data_ptr, 2, 0, len(shape), code, bits, 1, extents, steps, offset * bits // 8)
         self._managed = Managed(view, None, None)  # no deleter: nothing to free
+        self.tensor = self._managed.tensor
 
     def __dlpack_device__(self):
         return 2, 0
@@ -135,6 +137,30 @@ def masks(dtype):
                 found = to_host(K.masked_attention(*device, to_device(mask), **options))
                 check(f"{kind} {mask_shape} {options}", found, masked(*wide, of_mask, **options), dtype)
                 yield
+
+
+def sums(dtype):
+    """The second result, which is saved for the gradient: the logarithm of the sum of exp(score), +inf without keys."""
+    function = ctypes.c_void_p(K.attention.__self__.handle)
+    for shape in ((2, 70, 4, 65, 2, 64), (1, 3, 2, 9, 2, 20)):
+        given, (q, k, v) = inputs(shape, dtype)
+        batch, queries, heads = shape[:3]
+        context = kernpack.empty((batch, queries, heads, shape[5]), dtype, "cuda:0")
+        found = kernpack.empty((batch, heads, queries), "f32", "cuda:0")
+        tensors = [View(x, x.shape, x.strides, 0, str(x.dtype)) for x in (*map(to_device, given), context, found)]
+        pointers = [host.Any(7, 0, ctypes.addressof(x.tensor)) for x in tensors]  # a DLTensor*
+        none, causal, zero = host.Any(), host.Any(2, 0, 1), host.Any(3, 0, 0)
+        values = (*pointers[:3], none, none, causal, host.integer(0), zero, *pointers[3:])
+        array, result = (host.Any * len(values))(*values), host.Any()
+        host.check(host.lib().kp_call(function, array, len(values), ctypes.byref(result)))
+        scores = np.einsum("bshd,blhd->bhsl", q, np.repeat(k, heads // shape[4], 2)) * shape[5] ** -0.5
+        seen = np.arange(shape[3]) <= np.arange(queries)[:, None] + shape[3] - queries
+        with np.errstate(divide="ignore"):
+            expected = np.log(np.where(seen, np.exp(scores), 0).sum(-1))
+        expected[np.isinf(expected)] = np.inf
+        np.testing.assert_allclose(to_host(found), expected, rtol=0, atol=1e-5)
+        check(f"{shape}", to_host(context), attention(q, k, v, True), dtype)
+        yield
 
 
 # queries, heads, groups, width, rows of a page, lengths: blocks are four rows (a query's heads of a group), parts 256 keys or more.

@@ -32,8 +32,8 @@ struct AttentionCall {
     p.window = static_cast<int>(std::min<int64_t>(window, p.keys));
     ToInt("queries times the heads that share a key", q.size(1) * p.shared);
     if (lse.numel() == 0) return;
-    const bool mma =
-        q.dtype() != kp::dtype_of<float> && p.width <= 128 && HasChunks(q, 16) && HasChunks(k, 16) && HasChunks(v, 16);
+    const bool mma = q.dtype() != kp::dtype_of<float> && p.width <= 128 && HasChunks(q, 16) && HasChunks(k, 16) &&
+                     HasChunks(v, 16) && HasChunks(out, 16);
     const int64_t width = mma && p.width <= 32 ? 32 : p.width <= 64 ? 64 : p.width <= 128 ? 128 : 256;
     const int64_t block_rows = mma ? kMmaRows : width <= 128 ? 16 : 8, rows = q.size(1) * p.shared;
     const int64_t blocks = (rows + block_rows - 1) / block_rows * p.groups * q.size(0);
