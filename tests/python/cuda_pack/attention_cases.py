@@ -139,6 +139,19 @@ def masks(dtype):
                 yield
 
 
+def empty(dtype):
+    """No key, no query, no item, and a mask that keeps no key: zeros, of the right shape."""
+    for shape in ((1, 3, 2, 0, 1, 64), (2, 0, 2, 5, 1, 64), (0, 3, 2, 5, 1, 64), (1, 3, 2, 70, 1, 64)):
+        given = [to_device(x) for x in inputs(shape, dtype)[0]]
+        mask = to_device(np.zeros((1, 1, 1, shape[3]), bool))
+        calls = [K.masked_attention(*given, mask)]
+        if shape[3] != 70:
+            calls.append(K.attention(*given))
+        for found in calls:
+            np.testing.assert_array_equal(to_host(found), np.zeros((*shape[:3], shape[5])))
+            yield
+
+
 def sums(dtype):
     """The second result, which is saved for the gradient: the logarithm of the sum of exp(score), +inf without keys."""
     function = ctypes.c_void_p(K.attention.__self__.handle)

@@ -53,7 +53,19 @@ BORDERS = ("borders:f16", "borders:bf16")
     ("mma_order", "others"),
     [
         (0, ("layouts:f32", "layouts:f16", "layouts:bf16", "borders:f32")),
-        (1, ("lengths:f32", "lengths:f16", "lengths:bf16", "sums:f32", "sums:f16", "sums:bf16")),
+        (
+            1,
+            (
+                "lengths:f32",
+                "lengths:f16",
+                "lengths:bf16",
+                "empty:f32",
+                "empty:f16",
+                "sums:f32",
+                "sums:f16",
+                "sums:bf16",
+            ),
+        ),
         (2, ("masks:f32", "masks:f16", "masks:bf16")),
     ],
 )
