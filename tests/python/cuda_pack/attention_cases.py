@@ -1,9 +1,10 @@
 """Run by test_cuda_attention.py in processes of their own, with an emulated device: attention on it against float64.
 
-`attention_cases.py MODULE GROUP[:DTYPE]...`: prints how many cases of each group agree, or ends with the first that doesn't.
+`attention_cases.py FILES GROUP[:DTYPE]...`: prints how many cases of each group agree, or ends with the first that doesn't.
 """
 
 import ctypes
+import os
 import re
 import sys
 
@@ -18,7 +19,7 @@ from support.dlpack import DLTensor, Managed
 from test_attention_masks import mask_of, masked
 
 TOLERANCE = {"f32": 3e-6, "f16": 3e-3, "bf16": 2e-2}
-K = kernpack.load(sys.argv[1])
+K = kernpack.load(sys.argv[1].split(os.pathsep))
 
 # batch, queries, heads, keys, groups, width: blocks are 64 rows (a query's heads of a group) by 64 keys.
 BORDERS = (
@@ -257,6 +258,17 @@ def outside(cache):
         assert np.isnan(found[0]).all(), what
         check(what, found[1], expected[1], "f32")
         yield
+
+
+def both():
+    """Arguments on the host and on the device: each call runs where they are."""
+    given, _ = inputs((1, 5, 2, 9, 2, 64), "f32")
+    on_host = K.attention(*given, causal=True)
+    assert isinstance(on_host, np.ndarray)
+    on_device = K.attention(*map(to_device, given), causal=True)
+    assert on_device.device.type == "cuda"
+    check("both", to_host(on_device), on_host, "f32")
+    yield
 
 
 def refusals():
