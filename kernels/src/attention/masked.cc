@@ -4,6 +4,7 @@
 #include "../wide/values.h"
 #include "backward_run.h"
 #include "call.h"
+#include "contract.h"
 #include "tasks.h"
 
 namespace kk {
@@ -106,12 +107,7 @@ KP_DOC(masked_attention,
        "attention with a mask; dimensions of the mask may be 1. A boolean mask keeps the scores where it "
        "is True; any other mask is added to the scores, after soft_cap. It can't bring back what causal "
        "and window leave out. A query without keys gives zeros.");
-KK_EXPORT(
-    masked_attention, kk::MaskedAttention,
-    "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "
-    "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "
-    "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > "
-    "0, H % G == 0, window >= 0 with deterministic");
+KK_EXPORT(masked_attention, kk::MaskedAttention, KK_MASKED_ATTENTION_CONTRACT);
 
 #define KK_BACKWARD                                                                                                  \
   "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "        \

@@ -1,5 +1,6 @@
 // attention. Its gradient: backward_op.cc.
 #include "call.h"
+#include "contract.h"
 
 namespace kk {
 namespace {
@@ -87,8 +88,4 @@ KP_DOC(attention,
        "heads of q share a head of k and v. causal: query i of S attends to the first L - S + i + 1 of L "
        "keys. window: only to the last `window` of these. soft_cap: a score becomes soft_cap * tanh(score "
        "/ soft_cap). lengths: the number of keys of each batch item; the other keys aren't read.");
-KK_EXPORT(attention, kk::Attention,
-          "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, *, "
-          "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "
-          "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, G > 0, H % G == 0, window "
-          ">= 0 with deterministic");
+KK_EXPORT(attention, kk::Attention, KK_ATTENTION_CONTRACT);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cache.h"
+#include "contract.h"
 
 namespace kk {
 namespace {
@@ -101,9 +102,4 @@ KP_DOC(paged_attention,
        "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
        "limits that to the last ones. Heads, scale and soft_cap are those of attention. A cache of i8 has scales, "
        "which paged_quantize writes.");
-KK_EXPORT(paged_attention, kk::PagedAttention,
-          "(q: T[B, S, H, D] strided, k_cache: C[P, R, G, D] strided, v_cache: C[P, R, G, D] strided, "
-          "block_table: i32[B, M], lengths: i32[B], k_scales: f32[P, R, G]? = None, v_scales: f32[P, R, G]? = None, *, "
-          "scale: float? = None, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) "
-          "where T in {f32, f16, bf16}, C in {f32, f16, bf16, i8}, R > 0, G > 0, H % G == 0, window >= 0 "
-          "with deterministic");
+KK_EXPORT(paged_attention, kk::PagedAttention, KK_PAGED_ATTENTION_CONTRACT);

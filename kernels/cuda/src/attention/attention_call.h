@@ -1,0 +1,48 @@
+// The host half that attention and masked_attention share: which kernel, and what it is passed.
+#pragma once
+
+#include "attention_mma.fatbin.h"
+#include "attention_rows.fatbin.h"
+#include "call.h"
+
+namespace kk_cuda {
+
+constexpr kp::DeviceCode kMmaCode{
+    "attention_mma", "fatbin", {device_code::attention_mma_fatbin, sizeof device_code::attention_mma_fatbin}};
+constexpr kp::DeviceCode kRowsCode{
+    "attention_rows", "fatbin", {device_code::attention_rows_fatbin, sizeof device_code::attention_rows_fatbin}};
+constexpr int64_t kMmaRows = 64, kMmaKeys = 64;  // of a block
+
+struct AttentionCall {
+  kp::TensorView q, k, v;
+  std::optional<kp::TensorView> lengths, mask;
+  MaskLayout layout;
+  std::optional<double> scale;
+  bool causal;
+  int64_t window;
+  double soft_cap;
+
+  void Run(kp::MutTensorView out, kp::MutTensorView lse) const {
+    AttentionParams p{};
+    p.q = StridesOf(q), p.k = StridesOf(k), p.v = StridesOf(v), p.mask = layout;
+    p.groups = ToInt("k", k.size(2)), p.keys = ToInt("k", k.size(1)), p.queries = ToInt("q", q.size(1));
+    p.shared = static_cast<int>(q.size(2) / k.size(2)), p.width = WidthOf(q);
+    SetScores(scale, q.size(3), soft_cap, &p.factor, &p.cap);
+    p.causal = causal, p.has_lengths = lengths.has_value();
+    p.window = static_cast<int>(std::min<int64_t>(window, p.keys));
+    ToInt("queries times the heads that share a key", q.size(1) * p.shared);
+    if (lse.numel() == 0) return;
+    const bool mma = q.dtype() != kp::dtype_of<float> && p.width <= 128 && HasChunks(q, 16) && HasChunks(k, 16) &&
+                     HasChunks(v, 16) && HasChunks(out, 16);
+    const int64_t width = mma && p.width <= 32 ? 32 : p.width <= 64 ? 64 : p.width <= 128 ? 128 : 256;
+    const int64_t block_rows = mma ? kMmaRows : width <= 128 ? 16 : 8, rows = q.size(1) * p.shared;
+    const int64_t blocks = (rows + block_rows - 1) / block_rows * p.groups * q.size(0);
+    const auto bytes = static_cast<uint32_t>(mma ? (kMmaRows + 2 * kMmaKeys) * width * q.itemsize() : 0);
+    const std::string name =
+        (mma ? "attention_" : "attention_rows_") + std::string(NameOf(q.dtype())) + "_" + std::to_string(width);
+    kp::launch(q.device(), mma ? kMmaCode : kRowsCode, name.c_str(), {BlockCount(blocks)}, {128}, q, k, v,
+               MemoryOf(lengths), MemoryOf(mask), out, lse, p, kp::LocalMemory{bytes});
+  }
+};
+
+}  // namespace kk_cuda

@@ -1,0 +1,41 @@
+// What the host passes to the attention kernels, by value: read by nvcc and by the host's compiler.
+#pragma once
+
+namespace kk_cuda {
+
+// In elements. `row` is that of the second dimension, the queries or keys.
+struct Strides {
+  long long batch, row, head, width;
+};
+
+enum MaskKind : int { kNoMask, kBoolMask, kFloatMask, kHalfMask, kBfloatMask };
+
+// A mask [batch, heads, queries, keys]; strides are 0 where it is the same for all.
+struct MaskLayout {
+  long long batch, head, row, key;
+  MaskKind kind;
+};
+
+struct AttentionParams {
+  Strides q, k, v;
+  MaskLayout mask;
+  int queries, keys, groups, shared, width;  // `shared` heads of q, one behind the other, share one of k and v
+  float factor, cap;  // a score in powers of two: cap == 0: dot * factor, else tanh(dot * factor) * cap
+  int causal, has_lengths;
+  int window;  // 0: none
+};
+
+enum ElementKind : int { kF32, kF16, kBf16 };
+
+struct PagedParams {
+  Strides q, k, v;  // of caches: of [pages, rows of a page, groups, width]
+  int queries, groups, shared, width;
+  int pages, page, table_size;  // `page` rows each
+  float factor, cap;  // as above
+  int window;  // 0: none
+  ElementKind kind;  // of q and the result
+  int vectors;  // eight elements of a row lie at a multiple of their size, 16 bytes at most
+  int parts;  // into which each item is cut
+};
+
+}  // namespace kk_cuda

@@ -1,0 +1,79 @@
+// Tiles of 16-bit numbers in shared memory and the instructions that read and multiply them (sm_80 and newer).
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace kk_cuda {
+
+constexpr int kChunk = 8;  // numbers of 16 bytes, which is what one lane copies at a time
+
+// Where chunk `chunk` of a row lies in a tile [rows, kWidth]: shifted by the row, so that the eight rows which ldmatrix
+// reads at once are in different banks.
+template <int kWidth>
+__device__ inline int TileOffset(int row, int chunk) {
+  constexpr int kChunks = kWidth / kChunk;
+  static_assert(kChunks >= 4, "a row has at least 64 bytes");
+  const int shift = kChunks >= 8 ? row & 7 : (row >> 1) & 3;
+  return row * kWidth + (chunk ^ shift) * kChunk;
+}
+
+__device__ inline uint32_t SharedAddress(const void* at) { return static_cast<uint32_t>(__cvta_generic_to_shared(at)); }
+
+// 16 bytes to shared memory, or zeros.
+__device__ inline void CopyChunk(void* to, const void* from, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SharedAddress(to)), "l"(from), "r"(there ? 16 : 0)
+               : "memory");
+}
+__device__ inline void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ inline void WaitForCopies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
+__device__ inline void LoadMatrices(uint32_t (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(SharedAddress(row))
+               : "memory");
+}
+__device__ inline void LoadTransposed(uint32_t (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(SharedAddress(row))
+               : "memory");
+}
+
+// sums[16, 8] += a[16, 16] b[16, 8].
+template <class T>
+__device__ inline void MultiplyAdd(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
+
+template <>
+__device__ inline void MultiplyAdd<__half>(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+template <>
+__device__ inline void MultiplyAdd<__nv_bfloat16>(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Two numbers in a register, the first in its lower half.
+template <class T>
+__device__ inline uint32_t PackPair(float first, float second);
+template <>
+__device__ inline uint32_t PackPair<__half>(float first, float second) {
+  const __half2 pair = __floats2half2_rn(first, second);
+  return *reinterpret_cast<const uint32_t*>(&pair);
+}
+template <>
+__device__ inline uint32_t PackPair<__nv_bfloat16>(float first, float second) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+  return *reinterpret_cast<const uint32_t*>(&pair);
+}
+
+}  // namespace kk_cuda
