@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check fine-tune bench-llm test check messages docs release-check private wheels aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -36,6 +36,9 @@ release-check: ## the wheels of dist/ in fresh environments, with pip and uv: in
 
 wheels: ## every wheel, into dist/
 	scripts/wheels
+
+wheels-cuda: ## kernpack-kernels-cuda into dist/cuda, for every architecture, and the table of registers and spills; needs nvcc and `make wheels`
+	scripts/wheels-cuda
 
 aarch64: ## the kernels of dist/aarch64, and the quickstart's NumPy part, on an emulated processor; needs what `make test` installed
 	scripts/aarch64 --quickstart

@@ -1,0 +1,77 @@
+"""Registers, shared memory and spills of the pack's kernels, as ptxas reports them: python resources.py KERNEL.cu... [--arch 80 90].
+
+Ends with 1 where a kernel spills registers to memory, or needs more than its block of threads may have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+FLAGS = ("-std=c++17", "-O3", "-cubin", "-Xptxas", "-v", "-o", "/dev/null")
+MOST_REGISTERS = 255  # of a thread
+ENTRY = re.compile(r"Compiling entry function '(\w+)' for 'sm_(\d+)'")
+SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes smem)?")
+
+
+@dataclass
+class Kernel:
+    name: str
+    arch: str
+    spilled: int = 0
+    registers: int = 0
+    static_shared: int = 0
+
+
+def report(source: Path, arch: str) -> list[Kernel]:
+    """Of each entry of a file."""
+    command = ["nvcc", *FLAGS, f"-gencode=arch=compute_{arch},code=sm_{arch}", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    kernels: list[Kernel] = []
+    for line in done.stderr.splitlines():
+        if found := ENTRY.search(line):
+            kernels.append(Kernel(_plain(found[1]), found[2]))
+        elif kernels and (found := SPILLS.search(line)):
+            kernels[-1].spilled = int(found[1]) + int(found[2])
+        elif kernels and (found := USED.search(line)):
+            kernels[-1].registers, kernels[-1].static_shared = int(found[1]), int(found[2] or 0)
+    return kernels
+
+
+def _plain(name: str) -> str:
+    done = subprocess.run(["c++filt", name], capture_output=True, text=True, check=False)
+    return done.stdout.strip().partition("(")[0].removeprefix("void ") or name
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sources", nargs="+", type=Path)
+    parser.add_argument("--arch", nargs="+", default=["80", "90"])
+    options = parser.parse_args()
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(report, source, arch) for source in options.sources for arch in options.arch]
+        kernels = [kernel for job in jobs for kernel in job.result()]
+    if not kernels:
+        sys.exit("resources: ptxas reported no kernel")
+    width = max(len(kernel.name) for kernel in kernels)
+    print(f"{'kernel':{width}}  arch    registers  spilled  static shared memory")
+    for kernel in kernels:
+        print(
+            f"{kernel.name:{width}}  sm_{kernel.arch:4} {kernel.registers:9}  {kernel.spilled:7}  {kernel.static_shared}"
+        )
+    wrong = [kernel for kernel in kernels if kernel.spilled or not 0 < kernel.registers <= MOST_REGISTERS]
+    for kernel in wrong:
+        print(f"{kernel.name} for sm_{kernel.arch}: {kernel.spilled} bytes spilled: make its tile smaller", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
