@@ -109,6 +109,11 @@ def topk_backward(rng):
     return normal(rng, rows, wanted, dtype=x.dtype), x, indices, wanted
 
 
+@argument("segment_sum*", "offsets")
+def offsets(draw):
+    return np.sort(np.append(0, draw.rng.integers(0, draw.dims["N"] + 1, draw.shape[0] - 1)))
+
+
 @argument("apply_repetition_penalty", "tokens")
 def tokens(draw):
     return draw.rng.integers(-1, draw.dims["N"], draw.shape)

@@ -67,6 +67,7 @@ def _embedding_backward(d_out: np.ndarray, table: np.ndarray, indices: np.ndarra
 
 
 X, D_OUT, WEIGHT = _random(ROWS, COLUMNS), _random(ROWS, COLUMNS) + 1, _random(COLUMNS)
+BEGINS = np.array([0, 5, 40])
 GATE, UP = 5 * _random(ROWS, 300), _random(ROWS, 301)[:, :300]
 HEADS, TURNS = [_random(2, 40, heads, 32) for heads in (4, 2, 2)], _random(1, 40, 16).astype(np.float32)
 ANGLES = [np.cos(TURNS), np.sin(TURNS)]
@@ -173,6 +174,12 @@ CALLS = {
     "topk": Call([X], {"k": WANTED}, _topk, NO_ERROR),
     "topk_backward": Call(
         [D_OUT[:, :WANTED], X, _topk(X)[1].astype(np.int32)], {"k": WANTED}, _topk_backward, NO_ERROR
+    ),
+    "cumsum": Call([X], {}, lambda x: np.cumsum(x, -1)),
+    "cumsum_backward": Call([D_OUT], {"reverse": False}, lambda d: np.cumsum(d[..., ::-1], -1)[..., ::-1]),
+    "segment_sum": Call([X, BEGINS], {}, lambda x, begins: np.add.reduceat(x, begins, 0)),
+    "segment_sum_backward": Call(
+        [D_OUT[:3], X, BEGINS], {}, lambda d, x, begins: np.repeat(d, np.diff([*begins, len(x)]), 0)
     ),
     "embedding": Call([X, _indices()], {}, lambda table, indices: table[indices]),
     "embedding_backward": Call([_random(3 * ROWS, COLUMNS), X, _indices()], {}, _embedding_backward),

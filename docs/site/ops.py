@@ -87,6 +87,13 @@ print(k.layer_norm(x, np.ones(4, np.float32), np.zeros(4, np.float32)))
 x, weight = np.array([[1, -2]], np.float32), np.array([[1, 1], [2, 0]], np.float32)
 print(k.linear(x, weight, bias=np.array([0, 1], np.float32), activation="relu"))
 """,
+    "cumsum": """\
+print(k.cumsum(np.array([1, 2, 3], np.float32)))
+""",
+    "segment_sum": """\
+x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+print(k.segment_sum(x, np.array([0, 2])))  # rows 0 and 1, row 2
+""",
     "masked_attention": """\
 x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
 print(k.masked_attention(x, x, x, np.array([[[[True, True, False]]]]))[0, :, 0])

@@ -15,8 +15,9 @@ class Cache:
 
     def __init__(self, weights: PackedWeights, capacity: int) -> None:
         sizes = weights.sizes
-        shape = (sizes.layers, 1, capacity, sizes.groups, sizes.head_width)
-        self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        shape = (sizes.layers, 1, sizes.groups, capacity, sizes.head_width)
+        # [layer, 1, token, group, width], but a group's tokens lie beside each other: attention reads them one after another.
+        self.keys, self.values = (np.zeros(shape, np.float32).swapaxes(2, 3) for _ in range(2))
         self.cos, self.sin = weights.angles(capacity)
         self.capacity, self.length = capacity, 0
 

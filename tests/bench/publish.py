@@ -1,4 +1,5 @@
-"""Puts a result of run.py into the manual: docs/benchmarks.json, a picture per topic, and the section "Results" of docs/benchmarks.md.
+"""Puts a result of `make bench` or of `make bench-llm` into the manual: its JSON, a picture per topic, and its part of
+docs/benchmarks.md.
 
 python tests/bench/publish.py build/bench/bench.json [--docs FOLDER]
 """
@@ -16,24 +17,29 @@ from typing import Any
 import report
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-BEGIN, END = "<!-- begin: tests/bench/publish.py -->", "<!-- end: tests/bench/publish.py -->"
+LLM = "llm"  # how the topics of `make bench-llm` begin
 
 
 def publish(result: Path, docs: Path) -> list[Path]:
     """The pictures that were drawn. ValueError where the page has no place for them."""
     found = json.loads(result.read_text(encoding="utf-8"))
     rows = [report.row_of(row) for row in found["rows"]]
+    llm = all(row.topic.startswith(LLM) for row in rows)
+    marked = f"tests/bench/publish.py{', make bench-llm' if llm else ''}"
+    begin, end = f"<!-- begin: {marked} -->", f"<!-- end: {marked} -->"
     page = docs / "benchmarks.md"
     text = page.read_text(encoding="utf-8")
-    if not re.search(f"{BEGIN}.*{END}", text, re.DOTALL):
-        raise ValueError(f"{page}: expected the lines {BEGIN} and {END}")
+    if not re.search(f"{begin}.*{end}", text, re.DOTALL):
+        raise ValueError(f"{page}: expected the lines {begin} and {end}")
     for old in docs.glob("bench_*.svg"):
-        old.unlink()
+        if old.name.startswith(f"bench_{LLM}") == llm:
+            old.unlink()
     pictures = report.write_plots(docs, rows, "bench_{}.svg")
     shown = [_shown(picture, rows) for picture in pictures]
-    section = "\n\n".join([BEGIN, _conditions(found["machine"]), *shown, END])
-    page.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: section, text, flags=re.DOTALL), encoding="utf-8")
-    (docs / "benchmarks.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    section = "\n\n".join([begin, _conditions(found["machine"]), *shown, end])
+    page.write_text(re.sub(f"{begin}.*{end}", lambda _: section, text, flags=re.DOTALL), encoding="utf-8")
+    kept = docs / ("benchmarks_llm.json" if llm else "benchmarks.json")
+    kept.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return pictures
 
 

@@ -3,6 +3,7 @@
 
 #include "../tiles/tile.h"
 #include "chunk.h"
+#include "few_rows.h"
 #include "mask.h"
 
 namespace kk {
@@ -17,18 +18,6 @@ struct Scratch {
         keys(scores + rows * kAttentionKeys),
         values(keys + padded * kAttentionKeys) {}
 };
-
-template <class T>
-void GatherQueries(const AttentionArgs<T>& args, const AttentionTask& task, float* to) {
-  const int64_t padded = PaddedWidth(args.width);
-  for (int64_t h = 0; h < args.shared(); ++h) {
-    for (int64_t i = 0; i < task.count; ++i, to += padded) {
-      const T* q = args.q + task.batch * args.of_q.batch + (task.query + i) * args.of_q.row +
-                   (task.group * args.shared() + h) * args.of_q.head;
-      ForRow<T>(args.width, [&](int64_t d, auto extent) { Put(to + d, extent, Get(q + d, extent) * args.scale); });
-    }
-  }
-}
 
 // Values as floats whose rows are whole vectors: as they lie where they are that, else copied.
 template <class T>
@@ -58,7 +47,9 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared();
   const Scratch scratch(memory, rows, padded);
   const int64_t length = LengthOf(args, task.batch);
-  GatherQueries(args, task, scratch.queries);
+  // Of one query only, as in decoding: the gradient makes its scores by tiles, and their last bits should be those of this pass.
+  const bool few = args.queries == 1 && rows <= kFewRows;
+  GatherQueries(args.q, args.of_q, task, args.shared(), args.width, args.scale, scratch.queries);
   std::fill(state.sums, state.sums + rows * padded, 0.0f);
   std::fill(state.largest, state.largest + rows, -INFINITY);
   std::fill(state.total, state.total + rows, 0.0f);
@@ -69,9 +60,18 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
   for (int64_t key = begin; key < end; key += kAttentionKeys) {
     const int64_t count = std::min(kAttentionKeys, end - key);
     const int64_t columns = (count + kLanes - 1) / kLanes * kLanes;
-    TransposeKeys(k + key * args.of_k.row, args.of_k.row, count, args.width, scratch.keys);
-    Multiply<FloatSteps>(rows, columns, scratch.queries, padded, scratch.keys, kAttentionKeys, args.width,
-                         scratch.scores, kAttentionKeys, false);
+    if (few) {
+      const StridedRows<T> keys = {k + key * args.of_k.row, args.of_k.row};
+      const StridedRows<T> values = {v + key * args.of_v.row, args.of_v.row};
+      InBlocks(rows, [&](auto n, int64_t r) {
+        FewScores<decltype(n)::value>(keys, values, count, scratch.queries + r * padded, args.width, padded,
+                                      scratch.scores + r * kAttentionKeys);
+      });
+    } else {
+      TransposeKeys(k + key * args.of_k.row, args.of_k.row, count, args.width, scratch.keys);
+      Multiply<FloatSteps>(rows, columns, scratch.queries, padded, scratch.keys, kAttentionKeys, args.width,
+                           scratch.scores, kAttentionKeys, false);
+    }
     for (int64_t r = 0; r < rows; ++r) {
       const Seen seen = SeenBy(args, length, task.query + r % task.count);
       const int64_t first = std::clamp<int64_t>(seen.first - key, 0, count), last = std::min(count, seen.last - key);
@@ -81,6 +81,14 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
       MaskRow(args.mask, task.batch, head, task.query + r % task.count, key + first, last - first, scores + first);
       const float factor = WeighRow(scores, first, last, state.largest + r, state.total + r);
       ScaleSums(state.sums + r * padded, padded, factor);
+    }
+    if (few) {
+      const StridedRows<T> values = {v + key * args.of_v.row, args.of_v.row};
+      InBlocks(rows, [&](auto n, int64_t r) {
+        FewValues<decltype(n)::value>(values, count, scratch.scores + r * kAttentionKeys, args.width, padded,
+                                      state.sums + r * padded);
+      });
+      continue;
     }
     const Values<T> values(v + key * args.of_v.row, args.of_v.row, count, args.width, scratch.values);
     const int64_t width = (args.width + kLanes - 1) / kLanes * kLanes;

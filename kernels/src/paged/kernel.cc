@@ -5,25 +5,11 @@
 #include <cmath>
 
 #include "../attention/chunk.h"
+#include "../attention/few_rows.h"
 #include "../tiles/tile.h"
 
 namespace kk {
 namespace {
-
-template <class C>
-inline VF LoadCached(const C* p) {
-  return Pack<C>::Load(p);
-}
-inline VF LoadCached(const int8_t* p) { return ToFloat(LoadBytes(p)); }
-
-// The lanes of a row from `d` on; zeros beyond its width.
-template <class C>
-inline VF LoadCached(const C* row, int64_t d, int64_t width) {
-  if (d + kLanes <= width) return LoadCached(row + d);
-  C padded[kLanes] = {};
-  for (int64_t i = 0; d + i < width; ++i) padded[i] = row[d + i];
-  return LoadCached(padded);
-}
 
 // Where the keys and values of a chunk lie, and what they are scaled with.
 template <class C>
@@ -49,88 +35,6 @@ struct Chunk {
   }
 };
 
-// The sums of each of kLanes vectors, a lane each.
-inline VF SumEach(VF (&rows)[kLanes]) {
-  for (int count = kLanes; count > 1; count /= 2) {
-    for (int i = 0; i < count / 2; ++i) {
-      const VF a = rows[i], b = rows[i + count / 2];
-      rows[i] = InterleaveLow(a, b) + InterleaveHigh(a, b);
-    }
-  }
-  return rows[0];
-}
-
-// sum[r] += key * query r, over kVectors whole vectors from column d on.
-template <int kRows, int kVectors, class C>
-inline void AddDots(const C* key, const float* queries, int64_t padded, int64_t d, VF (&sum)[kRows]) {
-  for (int v = 0; v < kVectors; ++v) {
-    const VF k = LoadCached(key + d + v * kLanes);
-    for (int r = 0; r < kRows; ++r) sum[r] += k * Pack<float>::Load(queries + r * padded + d + v * kLanes);
-  }
-}
-
-// scores[r][kAttentionKeys] of kRows rows.
-template <int kRows, class C>
-inline void FewScores(const Chunk<C>& chunk, int64_t count, const float* queries, int64_t width, int64_t padded,
-                      float* scores) {
-  for (int64_t j = 0; j < count; j += kLanes) {
-    VF sums[kRows][kLanes] = {};
-    for (int64_t i = 0; i < kLanes && j + i < count; ++i) {
-      const C* key = chunk.keys[j + i];
-      VF sum[kRows] = {};
-      int64_t d = 0;
-      for (; d + 4 * kLanes <= width; d += 4 * kLanes) AddDots<kRows, 4>(key, queries, padded, d, sum);
-      for (; d + kLanes <= width; d += kLanes) AddDots<kRows, 1>(key, queries, padded, d, sum);
-      if (d < width) {
-        const VF k = LoadCached(key, d, width);
-        for (int r = 0; r < kRows; ++r) sum[r] += k * Pack<float>::Load(queries + r * padded + d);
-      }
-      for (int r = 0; r < kRows; ++r) sums[r][i] = sum[r];
-    }
-    for (int r = 0; r < kRows; ++r) Pack<float>::Store(scores + r * kAttentionKeys + j, SumEach(sums[r]));
-  }
-}
-
-// sums[r][padded] += weights[r] * values, for kRows rows and kVectors vectors from column d on.
-template <int kRows, int kVectors, class C>
-inline void FewValues(const Chunk<C>& chunk, int64_t count, const float* weights, int64_t width, int64_t padded,
-                      int64_t d, float* sums) {
-  VF total[kRows][kVectors];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) total[r][v] = Pack<float>::Load(sums + r * padded + d + v * kLanes);
-  }
-  for (int64_t j = 0; j < count; ++j) {
-    for (int v = 0; v < kVectors; ++v) {
-      const VF value =
-          kVectors > 1 ? LoadCached(chunk.values[j] + d + v * kLanes) : LoadCached(chunk.values[j], d, width);
-      for (int r = 0; r < kRows; ++r) total[r][v] += value * weights[r * kAttentionKeys + j];
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) Pack<float>::Store(sums + r * padded + d + v * kLanes, total[r][v]);
-  }
-}
-
-template <int kRows, class C>
-inline void FewValues(const Chunk<C>& chunk, int64_t count, const float* weights, int64_t width, int64_t padded,
-                      float* sums) {
-  int64_t d = 0;
-  for (; d + 4 * kLanes <= width; d += 4 * kLanes) {
-    FewValues<kRows, 4>(chunk, count, weights, width, padded, d, sums);
-  }
-  for (; d < width; d += kLanes) FewValues<kRows, 1>(chunk, count, weights, width, padded, d, sums);
-}
-
-// f(integral_constant of how many, first row): rows in blocks of 4 and what is left of them.
-template <class F>
-inline void InBlocks(int64_t rows, F f) {
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) f(std::integral_constant<int, 4>(), r);
-  if (rows - r == 3) f(std::integral_constant<int, 3>(), r);
-  if (rows - r == 2) f(std::integral_constant<int, 2>(), r);
-  if (rows - r == 1) f(std::integral_constant<int, 1>(), r);
-}
-
 template <class C>
 void CopyRows(const C* const* rows, int64_t count, int64_t width, int64_t padded, float* to) {
   for (int64_t j = 0; j < count; ++j) {
@@ -155,15 +59,7 @@ struct Scratch {
 template <class Level, class T>
 void PagedQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared, int64_t width,
                   float scale, float* to) {
-  const int64_t padded = PaddedWidth(width);
-  for (int64_t h = 0; h < shared; ++h) {
-    for (int64_t i = 0; i < task.count; ++i, to += padded) {
-      const T* from =
-          q + task.batch * strides.batch + (task.query + i) * strides.row + (task.group * shared + h) * strides.head;
-      for (int64_t d = 0; d < padded; d += kLanes) Pack<float>::Store(to + d, VF{});
-      ForRow<T>(width, [&](int64_t d, auto extent) { Put(to + d, extent, Get(from + d, extent) * scale); });
-    }
-  }
+  GatherQueries(q, strides, task, shared, width, scale, to);
 }
 
 template <class Level, class C>
@@ -172,7 +68,7 @@ void PagedRun(const PagedArgs<C>& args, const AttentionTask& task, const float* 
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared;
   const int64_t length = args.lengths[task.batch];
   const Scratch scratch(memory, rows, padded);
-  const bool few = rows <= kFewPagedRows;
+  const bool few = rows <= kFewRows;
   std::fill(state.sums, state.sums + rows * padded, 0.0f);
   std::fill(state.largest, state.largest + rows, -INFINITY);
   std::fill(state.total, state.total + rows, 0.0f);
@@ -189,7 +85,7 @@ void PagedRun(const PagedArgs<C>& args, const AttentionTask& task, const float* 
     const Chunk<C> chunk(args, task, key, count);
     if (few) {
       InBlocks(rows, [&](auto n, int64_t r) {
-        FewScores<decltype(n)::value>(chunk, count, queries + r * padded, args.width, padded,
+        FewScores<decltype(n)::value>(chunk.keys, chunk.values, count, queries + r * padded, args.width, padded,
                                       scratch.scores + r * kAttentionKeys);
       });
     } else {
@@ -215,7 +111,7 @@ void PagedRun(const PagedArgs<C>& args, const AttentionTask& task, const float* 
     }
     if (few) {
       InBlocks(rows, [&](auto n, int64_t r) {
-        FewValues<decltype(n)::value>(chunk, count, scratch.scores + r * kAttentionKeys, args.width, padded,
+        FewValues<decltype(n)::value>(chunk.values, count, scratch.scores + r * kAttentionKeys, args.width, padded,
                                       state.sums + r * padded);
       });
     } else {

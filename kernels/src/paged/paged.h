@@ -28,8 +28,6 @@ struct PagedArgs {
   float soft_cap;  // 0: none
 };
 
-constexpr int64_t kFewPagedRows = 12;  // up to so many rows keys are read as they lie
-
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t PagedScratch(int64_t rows, int64_t width) {
   return rows * kAttentionKeys + 3 * kAttentionKeys * PaddedWidth(width);

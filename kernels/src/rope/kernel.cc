@@ -1,4 +1,4 @@
-// Rotary position embedding of one row.
+// Rotary position embedding of the heads of one position.
 #include "rope.h"
 
 #include "../rows/row.h"
@@ -59,13 +59,15 @@ void Rotate(const RopeRow& row, const T* x, T* out) {
 }  // namespace
 
 template <class Level, class T>
-void Rope(const RopeRow& row, const T* x, T* out) {
-  Rotate(row, x, out);
-  if (out == x) return;
-  for (int64_t i = 2 * row.pairs; i < row.width; ++i) out[i] = x[i];
+void Rope(const RopeRow& row, int64_t heads, const T* x, int64_t x_stride, T* out, int64_t out_stride) {
+  for (int64_t h = 0; h < heads; ++h, x += x_stride, out += out_stride) {
+    Rotate(row, x, out);
+    if (out == x) continue;
+    for (int64_t i = 2 * row.pairs; i < row.width; ++i) out[i] = x[i];
+  }
 }
 
-#define KK_INSTANTIATE(T) template void Rope<KP_VARIANT, T>(const RopeRow&, const T*, T*);
+#define KK_INSTANTIATE(T) template void Rope<KP_VARIANT, T>(const RopeRow&, int64_t, const T*, int64_t, T*, int64_t);
 KK_FLOAT_TYPES(KK_INSTANTIATE)
 
 }  // namespace kk

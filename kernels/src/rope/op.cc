@@ -13,10 +13,9 @@ class Angles {
     row_ = {nullptr, nullptr, cos.size(-1), x.size(-1), interleaved, sign};
   }
 
-  // For row `row` of x, [..., S, H, D].
+  // For position `row` of x, [..., S, H, D].
   RopeRow At(int64_t row) const {
     int64_t at = 0, scale = 1;
-    row /= x_.size(-2);
     for (int64_t d = x_.dim() - 3, a = angles_.dim() - 2; a >= 0; --d, --a) {
       if (angles_.size(a) != 1) at += row % x_.size(d) * scale;
       scale *= angles_.size(a);
@@ -33,6 +32,19 @@ class Angles {
   RopeRow row_;
 };
 
+// use(row, heads, from): the heads of each position, `from` being where the first of them begins, in elements. A head at a time
+// where its elements don't lie beside each other.
+template <class Use>
+void ForPositions(kp::TensorView x, const Angles& angles, bool in_place, Use use) {
+  const int64_t heads = x.size(-2), at_once = in_place ? heads : 1;
+  ForRows(x.numel() / x.size(-1) / heads, heads * x.size(-1), [&](int64_t begin, int64_t end) {
+    for (int64_t position = begin; position < end; ++position) {
+      const RopeRow row = angles.At(position);
+      for (int64_t h = 0; h < heads; h += at_once) use(row, at_once, position * heads + h);
+    }
+  });
+}
+
 template <class Level>
 void Run(kp::TensorView x, const Angles& angles, kp::MutTensorView out) {
   if (x.numel() == 0) return;
@@ -40,11 +52,9 @@ void Run(kp::TensorView x, const Angles& angles, kp::MutTensorView out) {
     using T = typename decltype(tag)::Type;
     const StridedRows<T> from(x);
     const int64_t width = LastDim(x);
-    ForRows(Rows(x), width, [&](int64_t begin, int64_t end) {
+    ForPositions(x, angles, from.in_place(), [&](const RopeRow& row, int64_t heads, int64_t first) {
       std::vector<T> copy;
-      for (int64_t r = begin; r < end; ++r) {
-        Rope<Level, T>(angles.At(r), from.Row(r, copy), Data<T>(out) + r * width);
-      }
+      Rope<Level, T>(row, heads, from.Row(first, copy), x.stride(-2), Data<T>(out) + first * width, width);
     });
   });
 }
@@ -67,16 +77,13 @@ void ApplyRope(kp::MutTensorView x, kp::TensorView cos, kp::TensorView sin, bool
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const StridedRows<T> from(x);
-    const int64_t width = LastDim(x);
-    ForRows(Rows(x), width, [&](int64_t begin, int64_t end) {
+    ForPositions(x, angles, from.in_place(), [&](const RopeRow& row, int64_t heads, int64_t first) {
       std::vector<T> copy;
-      for (int64_t r = begin; r < end; ++r) {
-        T* row = Data<T>(x) + from.Offset(r);
-        T* rotated = const_cast<T*>(from.Row(r, copy));  // x itself, which is written, or the copy
-        Rope<Level, T>(angles.At(r), rotated, rotated);
-        if (rotated != row) {
-          for (int64_t i = 0; i < width; ++i) row[i * from.step()] = rotated[i];
-        }
+      T* to = Data<T>(x) + from.Offset(first);
+      T* rotated = const_cast<T*>(from.Row(first, copy));  // x itself, which is written, or the copy
+      Rope<Level, T>(row, heads, rotated, x.stride(-2), rotated, x.stride(-2));
+      if (rotated != to) {
+        for (int64_t i = 0; i < LastDim(x); ++i) to[i * from.step()] = rotated[i];
       }
     });
   });

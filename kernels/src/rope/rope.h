@@ -1,4 +1,4 @@
-// Rotary position embedding of one row: plain pointers, compiled once per CPU level.
+// Rotary position embedding of the heads of one position: plain pointers, compiled once per CPU level.
 #pragma once
 
 #include "../rows/types.h"
@@ -14,7 +14,8 @@ struct RopeRow {
   float sign;
 };
 
+// `heads` rows, which lie x_stride and out_stride elements apart.
 template <class Level, class T>
-void Rope(const RopeRow& row, const T* x, T* out);
+void Rope(const RopeRow& row, int64_t heads, const T* x, int64_t x_stride, T* out, int64_t out_stride);
 
 }  // namespace kk

@@ -93,6 +93,19 @@ inline auto Upper(V v, std::index_sequence<I...>) {
   return __builtin_shufflevector(v, v, (sizeof...(I) + I)...);
 }
 
+// Whether any lane of a comparison is true.
+inline bool Any(VI mask) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return _mm256_movemask_ps((__m256)mask) != 0;
+#elif defined(__aarch64__)
+  return vmaxvq_u32((uint32x4_t)mask) != 0;
+#else
+  return _mm_movemask_ps((__m128)mask) != 0;
+#endif
+}
+
 // Lanes combined in a tree.
 template <class V, class Combine>
 inline auto Fold(V v, Combine combine) {

@@ -21,14 +21,28 @@ void BlockMaxima(const T* x, int64_t count, float* maxima) {
 }
 
 template <class Level, class T>
+int64_t AtLeast(const T* x, int64_t count, float least, int32_t* places, float* values) {
+  int64_t found = 0;
+  ForRow<T>(count, [&](int64_t i, auto extent) {
+    const VF v = Get(x + i, extent, -INFINITY);
+    if (!Any(~(v < least))) return;
+    for (int lane = 0; lane < Pack<T>::kLanes && i + lane < count; ++lane) {
+      if (!(v[lane] < least)) places[found] = static_cast<int32_t>(i + lane), values[found++] = v[lane];
+    }
+  });
+  return found;
+}
+
+template <class Level, class T>
 double SumOfExp(const T* x, int64_t count, float largest, float scale) {
   return RowSum<T>(count, [&](int64_t i, auto extent) {
     return Exp(Min(Splat(0.0f), (Get(x + i, extent, -INFINITY) - largest) * scale));
   });
 }
 
-#define KK_INSTANTIATE(T)                                              \
-  template void BlockMaxima<KP_VARIANT, T>(const T*, int64_t, float*); \
+#define KK_INSTANTIATE(T)                                                              \
+  template void BlockMaxima<KP_VARIANT, T>(const T*, int64_t, float*);                 \
+  template int64_t AtLeast<KP_VARIANT, T>(const T*, int64_t, float, int32_t*, float*); \
   template double SumOfExp<KP_VARIANT, T>(const T*, int64_t, float, float);
 KK_INSTANTIATE(float)
 KK_INSTANTIATE(Bf16)

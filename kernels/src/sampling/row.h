@@ -33,11 +33,12 @@ class Row {
   void ForAtLeast(float least, F f) const {
     for (size_t b = 0; b < maxima_.size(); ++b) {
       if (!(maxima_[b] >= least)) continue;
-      const int64_t begin = static_cast<int64_t>(b) * kLogitBlock, n = std::min(kLogitBlock, count_ - begin);
+      const int64_t begin = static_cast<int64_t>(b) * kLogitBlock;
+      int32_t places[kLogitBlock];
       float values[kLogitBlock];
-      ToFloats<Level, T>(x_ + begin, n, values);
-      for (int64_t i = 0; i < n; ++i) {
-        if (!(values[i] < least) && f(begin + i, values[i])) return;
+      const int64_t found = AtLeast<Level, T>(x_ + begin, std::min(kLogitBlock, count_ - begin), least, places, values);
+      for (int64_t i = 0; i < found; ++i) {
+        if (f(begin + places[i], values[i])) return;
       }
     }
   }

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md and its pictures are what tests/bench/publish.py makes of docs/benchmarks.json."""
+"""docs/benchmarks.md and its pictures are what tests/bench/publish.py makes of docs/benchmarks.json and benchmarks_llm.json."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ TEXT = re.compile(r"<text[^>]*>([^<]*)<")
 def test_the_page_shows_the_committed_result(tmp_path: Path) -> None:
     """Of pictures the texts are compared: each version of matplotlib places them in its own way."""
     shutil.copy(DOCS / "benchmarks.md", tmp_path)
-    command = [sys.executable, ROOT / "tests/bench/publish.py", DOCS / "benchmarks.json", "--docs", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
+    for result in ("benchmarks.json", "benchmarks_llm.json"):
+        command = [sys.executable, ROOT / "tests/bench/publish.py", DOCS / result, "--docs", tmp_path]
+        subprocess.run(command, check=True, capture_output=True)
+        assert (tmp_path / result).read_text() == (DOCS / result).read_text()
     assert _paragraphs(tmp_path / "benchmarks.md") == _paragraphs(DOCS / "benchmarks.md")
-    assert (tmp_path / "benchmarks.json").read_text() == (DOCS / "benchmarks.json").read_text()
     drawn = {file.name: TEXT.findall(file.read_text()) for file in tmp_path.glob("*.svg")}
     assert drawn == {file.name: TEXT.findall(file.read_text()) for file in DOCS.glob("bench_*.svg")}
     assert "ours / theirs (less is better); black: the goal" in drawn["bench_arrays.svg"]

@@ -26,6 +26,8 @@ OPS = {
     "biased_softmax": (lambda k, x, m: k.softmax(x, m), (X, normal(1, 3, 8))),
     "mean_pool": (lambda k, x: k.mean_pool(x, jnp.asarray(TOKENS)), (X,)),
     "l2_normalize": (lambda k, x: k.l2_normalize(x), (X,)),
+    "cumsum": (lambda k, x: k.cumsum(x, reverse=True), (X,)),
+    "segment_sum": (lambda k, x: k.segment_sum(x, jnp.asarray([0, 2, 2], jnp.int32)), (X[0],)),
     "embedding": (lambda k, t: k.embedding(t, jnp.asarray([[0, 2], [2, 1]], jnp.int32)), (X[0],)),
 }
 

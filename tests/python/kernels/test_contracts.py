@@ -8,8 +8,8 @@ import pytest
 import torch
 from arrays import make, values_of
 
-OPS = ("embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "softmax")
-COLUMNS = {"embedding", "mean_pool"}  # with whatever is derived from them
+OPS = ("cumsum", "embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "segment_sum", "softmax")
+COLUMNS = {"embedding", "mean_pool", "segment_sum"}  # with whatever is derived from them
 FIRST_ORDER = {
     "add_layer_norm",
     "add_rms_norm",
@@ -107,6 +107,8 @@ def test_columns_are_independent(k):
     for run in (
         lambda c: k.embedding(table[:, c].copy(), indices),
         lambda c: k.embedding_backward(x[..., c].copy(), table[:, c].copy(), indices),
+        lambda c: k.segment_sum(table[:, c].copy(), np.array([0, 2])),
+        lambda c: k.segment_sum_backward(d[:, c].copy(), table[:, c].copy(), np.array([0, 2])),
         lambda c: k.mean_pool(x[..., c].copy(), mask),
         lambda c: k.mean_pool_backward(d[:, c].copy(), mask),
     ):
@@ -135,7 +137,12 @@ def calls(k):
     table, indices = tensors((40, 133))[0], torch.from_numpy(rng.integers(0, 40, 900))
     tokens, kept = x.reshape(30, 30, 133), torch.from_numpy(rng.random((30, 30)) < 0.7)
     eps, kind = {"eps": 1e-5}, {"approximate": "tanh"}
+    begins = torch.tensor([0, 3, 3, 400, 890])
     return {
+        "cumsum": lambda: k.cumsum(x),
+        "cumsum_backward": lambda: k.cumsum_backward(x, reverse=False),
+        "segment_sum": lambda: k.segment_sum(x, begins),
+        "segment_sum_backward": lambda: k.segment_sum_backward(d[:5], x, begins),
         "embedding": lambda: k.embedding(table, indices),
         "embedding_backward": lambda: k.embedding_backward(x, table, indices),
         "gelu": lambda: k.gelu(x),

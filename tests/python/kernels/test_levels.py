@@ -16,6 +16,7 @@ FILES = (
     "test_gelu.py",
     "test_gated.py",
     "test_embedding.py",
+    "test_sums.py",
     "test_gradients.py",
     "test_edges.py",
     "test_attention.py",

@@ -107,11 +107,13 @@ def strided(op: Callable[..., Any], sample: Sample) -> str:
 # Functions that are compiled once, and why.
 _ONCE = {
     "apply_repetition_penalty": "changes a few logits per row",
+    "cumsum": "adds one element after another",
     "embedding": "copies rows",
     "embedding_backward": "adds rows in the order of the indices",
     "packed_embedding": "reads a few rows",
     "pack": "runs once per weight",
     "mean_pool": "adds rows",
+    "segment_sum_backward": "copies rows",
 }
 
 

@@ -23,6 +23,7 @@ _QUERIES, _KEYS, _VALUES = (_normal(1, 3, heads, 4).astype(np.float32) for heads
 _DISTINCT = _RNG.permutation(48).reshape(2, 3, 8).astype(np.float32)
 _IMAGES = _normal(2, 4, 3)
 _ENDS = np.array([0, 1, 3], np.int32)  # two sequences, one behind the other
+_BEGINS = np.array([0, 2, 2], np.int32)  # three segments, the second one empty
 _CLASSES = np.array([[0, 7, 3], [5, 5, 1]], np.int32)
 _TOKENS = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
 
@@ -31,6 +32,8 @@ SAMPLES = {
     "add_rms_norm": Sample((_X, _D, _W), mapped=(0, 1)),
     "attention": Sample((_QUERIES, _KEYS, _VALUES), {"causal": True}, (0, 1, 2), np.float32),
     "cross_entropy": Sample((_X.astype(np.float32), _CLASSES), {"label_smoothing": 0.1}, (0, 1), np.float32),
+    "cumsum": Sample((_X,), {"reverse": True}),
+    "cumsum_backward": Sample((_D,), {"reverse": False}),
     "embedding": Sample((_TABLE, _INDICES), mapped=(1,)),
     "embedding_backward": Sample((_D, _TABLE, _INDICES)),
     "fused_linear_cross_entropy": Sample(
@@ -55,6 +58,8 @@ SAMPLES = {
     "rms_norm_backward": Sample((_D, _X, _W), {"eps": 1e-6}, (0, 1)),
     "rope": Sample((_HEADS, _COS, _SIN)),
     "rope_backward": Sample((_HEADS, _COS, _SIN), {"interleaved": True}),
+    "segment_sum": Sample((_TABLE, _BEGINS), mapped=(0,)),
+    "segment_sum_backward": Sample((_normal(3, 8), _TABLE, _BEGINS), mapped=(0,)),
     "silu": Sample((_X,)),
     "softmax": Sample((_X,)),
     "softmax_backward": Sample((_D, _PROBS), mapped=(0, 1)),

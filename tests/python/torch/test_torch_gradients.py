@@ -38,6 +38,8 @@ CASES = {
     "silu": lambda k: (k.silu, (leaf(3, 5),)),
     "relu2": lambda k: (k.relu2, (leaf(3, 5),)),
     "rope": lambda k: (lambda x: k.rope(x, TURNS.cos(), TURNS.sin()), (leaf(3, 2, 6),)),
+    "cumsum": lambda k: (lambda x: k.cumsum(x, reverse=True), (leaf(3, 5),)),
+    "segment_sum": lambda k: (lambda x: k.segment_sum(x, torch.tensor([0, 2, 2])), (leaf(5, 3),)),
     "embedding": lambda k: (lambda t: k.embedding(t, torch.tensor([[4, 0], [4, 1]])), (leaf(5, 3),)),
 }
 FIRST_ORDER = {
