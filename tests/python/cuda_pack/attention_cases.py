@@ -243,6 +243,16 @@ def paged(cache):
                 yield
 
 
+def alone(cache):
+    """An item gives the same bits alone as in a batch with longer ones."""
+    of = Cache((1, 4, 2, 64, 16, (300, 1, 700)), cache)
+    q = np.random.default_rng(3).normal(size=(3, 1, 4, 64)).astype(np.float32)
+    together = of(q)
+    of.table, of.lengths = np.ascontiguousarray(of.table[:1, :19]), of.lengths[:1]
+    np.testing.assert_array_equal(of(q[:1]), together[:1])
+    yield
+
+
 def outside(cache):
     """Lengths and pages that don't exist: nothing outside is read, the item is NaN, the others are right."""
     shape = PAGED[1]

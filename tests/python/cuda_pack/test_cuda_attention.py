@@ -90,7 +90,7 @@ def test_attention_agrees_with_the_reference_in_every_order_of_sums(
 
 
 def test_attention_beside_pages_agrees_with_the_reference(files: str) -> None:
-    _cases(files, "paged:f32", "paged:f16", "paged:bf16", "paged:i8", seed=9)
+    _cases(files, "paged:f32", "paged:f16", "paged:bf16", "paged:i8", "alone:f16", seed=9)
 
 
 def test_pages_that_do_not_exist_are_not_read(files: str) -> None:

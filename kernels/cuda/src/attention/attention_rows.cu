@@ -123,7 +123,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 
 // `width`: the largest one, a multiple of 32. attention_call.h has the same numbers of rows per block, 4 * rows.
 #define KK_ATTENTION(name, T, width, rows)                                                               \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 4)                                        \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 4)                                     \
       name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse, \
            const __grid_constant__ kk_cuda::AttentionParams p) {                                         \
     kk_cuda::Attention<width / 32, rows>(q, k, v, lengths, mask, out, lse, p);                           \

@@ -65,6 +65,12 @@ __device__ inline float* PartialOf(float* partial, const PagedParams& p, long lo
   return partial + (row * p.parts + part) * (p.width + 2);
 }
 
+// 0 for a length that there can't be.
+__device__ inline int PartsOf(const PagedParams& p, int length) {
+  const bool valid = length >= p.queries && length <= p.table_size * p.page;
+  return valid ? (length + kPartKeys - 1) / kPartKeys : 0;
+}
+
 template <int kWidth, class C>
 __device__ void Paged(const void* q, const C* k, const C* v, const int* tables, const int* lengths,
                       const float* k_scales, const float* v_scales, float* partial, const PagedParams& p) {
@@ -79,9 +85,8 @@ __device__ void Paged(const void* q, const C* k, const C* v, const int* tables, 
   const int part = rest % p.parts, batch = rest / p.parts;
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, d = lane % kLanes * kOwn;
 
-  const int given = lengths[batch], most = p.table_size * p.page;
-  const bool valid = given >= p.queries && given <= most;
-  const int length = valid ? given : 0;
+  const int length = lengths[batch];
+  if (part >= PartsOf(p, length)) return;
   int first[kRows], last[kRows];
   float query[kRows][kOwn];
   State state[kRows];
@@ -91,14 +96,13 @@ __device__ void Paged(const void* q, const C* k, const C* v, const int* tables, 
     const long long from =
         batch * p.q.batch + row / p.shared * p.q.row + (group * p.shared + row % p.shared) * p.q.head;
     first[r] = p.window > 0 ? max(0, at - p.window + 1) : 0, last[r] = at + 1;
-    state[r] = {-kInfinity, valid ? 0 : kNan, {}};
+    state[r] = {-kInfinity, 0, {}};
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       query[r][i] = d + i < p.width ? Load(p.kind, q, from + (d + i) * p.q.width) : 0;
     }
   }
-  const int size = (length + p.parts - 1) / p.parts;
-  const int begin = max(part * size, first[0]), end = min((part + 1) * size, last[kRows - 1]);
+  const int begin = max(part * kPartKeys, first[0]), end = min((part + 1) * kPartKeys, last[kRows - 1]);
   for (int key = begin + warp * kBeside; key < end; key += kWarps * kBeside) {
     const int own = key + lane / kLanes;
     const bool there = own < end;
@@ -192,21 +196,22 @@ KK_PAGED_WIDTHS(i8, signed char)
 
 // A block for each row of the result: the parts put together.
 extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
-    paged_join(float* partial, void* out, const __grid_constant__ kk_cuda::PagedParams p) {
+    paged_join(float* partial, const int* lengths, void* out, const __grid_constant__ kk_cuda::PagedParams p) {
   using namespace kk_cuda;
   const long long row = blockIdx.x;
+  const int parts = PartsOf(p, lengths[row / (static_cast<long long>(p.queries) * p.groups * p.shared)]);
   float now = -kInfinity, total = 0;
-  for (int i = 0; i < p.parts; ++i) now = fmaxf(now, PartialOf(partial, p, row, i)[p.width]);
-  for (int i = 0; i < p.parts; ++i) {
+  for (int i = 0; i < parts; ++i) now = fmaxf(now, PartialOf(partial, p, row, i)[p.width]);
+  for (int i = 0; i < parts; ++i) {
     const float* const from = PartialOf(partial, p, row, i) + p.width;
     total += from[1] * Exp2(from[0] - Origin(now));
   }
   for (int d = threadIdx.x; d < p.width; d += kThreads) {
     float sum = 0;
-    for (int i = 0; i < p.parts; ++i) {
+    for (int i = 0; i < parts; ++i) {
       const float* const from = PartialOf(partial, p, row, i);
       sum += from[d] * Exp2(from[p.width] - Origin(now));
     }
-    Store(p.kind, total == 0 ? 0 : sum / total, out, row * p.width + d);
+    Store(p.kind, parts == 0 ? kNan : total == 0 ? 0 : sum / total, out, row * p.width + d);
   }
 }

@@ -10,8 +10,6 @@ namespace {
 
 constexpr kp::DeviceCode kCode{"paged", "fatbin", {device_code::paged_fatbin, sizeof device_code::paged_fatbin}};
 constexpr int64_t kBlockRows = 4;
-// Items are cut into parts until there are so many blocks, as long as a part may have so many keys.
-constexpr int64_t kEnoughBlocks = 512, kLeastKeys = 256;
 
 const char* CacheName(kp::DType dtype) { return dtype == kp::dtype_of<int8_t> ? "i8" : NameOf(dtype); }
 
@@ -47,7 +45,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   p.kind = q.dtype() == kp::dtype_of<float> ? kF32 : q.dtype() == kp::dtype_of<kp::half> ? kF16 : kBf16;
   p.vectors = HasVectors(k_cache) && HasVectors(v_cache);
   const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows * p.groups * q.size(0);
-  p.parts = static_cast<int>(std::clamp<int64_t>(kEnoughBlocks / blocks, 1, std::max<int64_t>(most / kLeastKeys, 1)));
+  p.parts = static_cast<int>((most + kPartKeys - 1) / kPartKeys);
 
   const int64_t out_rows = out.numel() / p.width;
   const kp::Workspace partial(q.device(), "paged_attention",
@@ -57,7 +55,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   const std::string name = "paged_" + std::string(CacheName(k_cache.dtype())) + "_" + std::to_string(width);
   kp::launch(q.device(), kCode, name.c_str(), {BlockCount(blocks * p.parts)}, {128}, q, k_cache, v_cache, block_table,
              lengths, MemoryOf(k_scales), MemoryOf(v_scales), memory, p);
-  kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, out, p);
+  kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, lengths, out, p);
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ struct AttentionParams {
 
 enum ElementKind : int { kF32, kF16, kBf16 };
 
+// Items are cut after so many keys, whatever else is in the batch: so their results don't depend on it.
+constexpr int kPartKeys = 256;
+
 struct PagedParams {
   Strides q, k, v;  // of caches: of [pages, rows of a page, groups, width]
   int queries, groups, shared, width;
@@ -35,7 +38,7 @@ struct PagedParams {
   int window;  // 0: none
   ElementKind kind;  // of q and the result
   int vectors;  // eight elements of a row lie at a multiple of their size, 16 bytes at most
-  int parts;  // into which each item is cut
+  int parts;  // of kPartKeys keys: as many as the longest item may have
 };
 
 }  // namespace kk_cuda
