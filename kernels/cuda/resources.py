@@ -69,7 +69,10 @@ def main() -> int:
         )
     wrong = [kernel for kernel in kernels if kernel.spilled or not 0 < kernel.registers <= MOST_REGISTERS]
     for kernel in wrong:
-        print(f"{kernel.name} for sm_{kernel.arch}: {kernel.spilled} bytes spilled: make its tile smaller", file=sys.stderr)
+        print(
+            f"{kernel.name} for sm_{kernel.arch}: {kernel.spilled} bytes spilled: make its tile smaller",
+            file=sys.stderr,
+        )
     return 1 if wrong else 0
 
 
