@@ -82,11 +82,13 @@ def _attention(model: Any) -> Iterator[tuple[str, str, str, int]]:
 
 
 # What sdpa_attention_forward takes and changes the result by: where one is given, it computes.
-_OTHER = ("position_bias", "cache", "s_aux")
+_OTHER = ("cache", "s_aux")
 
 
 def attention_forward(otherwise, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
     """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights."""
+    bias = kwargs.get("position_bias")
+    mask = attention_mask if bias is None else _biased(bias, attention_mask)
     takes = (
         not dropout
         and all(kwargs.get(name) is None for name in _OTHER)
@@ -96,7 +98,7 @@ def attention_forward(otherwise, module, query, key, value, attention_mask, drop
         and query.dtype == key.dtype == value.dtype
         and key.shape == value.shape
         and query.shape[1] % key.shape[1] == 0
-        and (attention_mask is None or _takes_mask(attention_mask, query, key))
+        and (mask is None or _takes_mask(mask, query, key))
     )
     if not takes:
         return otherwise(module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **kwargs)
@@ -107,9 +109,17 @@ def attention_forward(otherwise, module, query, key, value, attention_mask, drop
         causal and key.shape[2] > query.shape[2]
     ):  # an empty static cache: only what the prompt wrote is seen, as with sdpa
         key, value = key[:, :, : query.shape[2]], value[:, :, : query.shape[2]]
+        mask = None if mask is None else mask[..., : query.shape[2]]
     soft_cap = kwargs.get("softcap") or 0.0
-    seen = functional.attention(query, key, value, causal, scaling, soft_cap, attention_mask)
+    seen = functional.attention(query, key, value, causal, scaling, soft_cap, mask)
     return seen.transpose(1, 2), None
+
+
+def _biased(bias: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """A learned bias, as T5's, and what the mask leaves out or adds."""
+    if mask is None:
+        return bias
+    return torch.where(mask, bias, -torch.inf) if mask.dtype == torch.bool else bias + mask
 
 
 def _takes_mask(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> bool:

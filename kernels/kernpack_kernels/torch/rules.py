@@ -79,7 +79,7 @@ class NormState:
 def _norm(module: torch.nn.Module) -> Replacement | None:
     name = type(module).__name__
     is_layer_norm = isinstance(module, torch.nn.LayerNorm)
-    if not (is_layer_norm or name.endswith("RMSNorm")):
+    if not (is_layer_norm or name.endswith(("RMSNorm", "T5LayerNorm"))):
         return None
     found: Any = getattr(module, "weight", None)
     weight = found if isinstance(found, torch.Tensor) else None

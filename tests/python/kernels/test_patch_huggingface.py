@@ -151,6 +151,43 @@ def test_masked_calls_are_computed_by_the_kernels(ids, monkeypatch):
         torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-3, msg=name)
 
 
+@pytest.mark.parametrize("feed_forward", ["relu", "gated-gelu"])
+def test_t5_with_its_learned_bias(ids, feed_forward, monkeypatch):
+    """Encoder and decoder, padded: the bias of positions is added to the scores, and learns."""
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 64, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+    config = transformers.T5Config(
+        **sizes, feed_forward_proj=feed_forward, dropout_rate=0.0, decoder_start_token_id=0, eos_token_id=None
+    )
+    model = transformers.T5ForConditionalGeneration(config).eval()
+    mask = torch.ones_like(ids)
+    mask[1, 4:] = 0
+    call = {"input_ids": ids, "attention_mask": mask}
+
+    def run():
+        model.zero_grad()
+        found = model(**call, labels=ids[:, :5].clone())
+        found.loss.backward()
+        return found.logits.detach(), {name: p.grad.clone() for name, p in model.named_parameters()}
+
+    logits, gradients = run()
+    tokens = model.generate(**call, max_new_tokens=6, do_sample=False)
+    patched = kt.patch(model)
+    assert by(patched)["T5LayerNorm"] == "rms_norm"
+    assert by(patched)["attention"] == "attention"
+    masks = []
+    attention = kt.functional.attention
+    monkeypatch.setattr(kt.functional, "attention", lambda *a: (masks.append(a[6]), attention(*a))[1])
+    again, learned = run()
+    assert len(masks) == 6
+    assert all(given is not None for given in masks)
+    torch.testing.assert_close(again, logits, atol=1e-5, rtol=1e-4)
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(learned[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
+    assert gradients["encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"].any()
+    assert torch.equal(model.generate(**call, max_new_tokens=6, do_sample=False), tokens)
+
+
 def test_the_loss(ids):
     """By the kernel, with what a trainer passes, and back to theirs."""
     model = build()
