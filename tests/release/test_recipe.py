@@ -61,7 +61,9 @@ def published(jobs: dict[str, Any], tmp_path: Path) -> Path:
 def test_what_was_tested_is_what_is_published(jobs: dict[str, Any], published: Path) -> None:
     assert jobs["publish"]["needs"] == "wheels"
     assert not [step for step in jobs["publish"]["steps"] if "run" in step]
-    assert sorted(path.name for path in published.iterdir()) == sorted(path.name for path in DIST.rglob("*.whl"))
+    # The CUDA wheel, dist/cuda, isn't published before it has run on a GPU.
+    built = [path.name for path in DIST.rglob("*.whl") if path.parent != DIST / "cuda"]
+    assert sorted(path.name for path in published.iterdir()) == sorted(built)
 
 
 def test_the_publishing_step_takes_the_folder(published: Path) -> None:
