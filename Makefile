@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -9,6 +9,9 @@ chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf, in HOST=num
 
 chat-check: ## the chat's model, in HOST=..., against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
 	.venv/bin/python examples/chat/check.py 64 64 $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL)))
+
+chat-divergence: ## KL divergence of the chat's model and of ik-llama-cpp-python from the float64 reference, 64 prompts x 64 tokens; needs IK_LLAMA_PYTHON, which scripts/llama-bench prints
+	.venv/bin/python tests/bench/llm/divergence.py 64 64
 
 fine-tune: ## trains the chat's model for 50 steps, plain and patched, in f32 and bf16: losses, time, memory; needs what `make test` installed
 	.venv/bin/python examples/chat/fine_tune.py $(if $(MODEL),--model $(abspath $(MODEL)))

@@ -58,12 +58,17 @@ def compare(model, reference, prompts, count):
     expected = reference.logits(
         [prompt + answer[:-1] for prompt, (answer, _) in zip(prompts, answers, strict=True)], count
     )
-    agree, divergence = [], []
-    for (_, found), logits in zip(answers, expected, strict=True):
-        p, q = log_softmax(logits), log_softmax(found)
+    return divergence(expected, [found for _, found in answers])
+
+
+def divergence(expected, found):
+    """Of all positions of these logits: whether the likeliest tokens agree, and the KL divergence."""
+    agree, apart = [], []
+    for logits, other in zip(expected, found, strict=True):
+        p, q = log_softmax(logits), log_softmax(other)
         agree.append(p.argmax(-1) == q.argmax(-1))
-        divergence.append((np.exp(p) * (p - q)).sum(-1))
-    return np.concatenate(agree), np.concatenate(divergence)
+        apart.append((np.exp(p) * (p - q)).sum(-1))
+    return np.concatenate(agree), np.concatenate(apart)
 
 
 def main() -> int:
@@ -77,7 +82,7 @@ def main() -> int:
         file = GgufFile(options.model or shipped_model())
         tokens, model = Tokens(file), make(options.host, kernpack.load("kernpack_kernels"), file)
         prompts = [tokens.prompt([{"role": "user", "content": prompt}]) for prompt in PROMPTS[: options.prompts]]
-        agree, divergence = compare(model, Reference(file), prompts, options.tokens)
+        agree, apart = compare(model, Reference(file), prompts, options.tokens)
     except ModelError as error:
         print(f"check: {error}", file=sys.stderr)
         return 1
@@ -85,7 +90,7 @@ def main() -> int:
         f"{options.host}, {len(prompts)} prompts x {options.tokens} tokens: "
         f"the likeliest token agrees at {agree.mean():.2%} of the positions"
     )
-    print(f"KL divergence from the float64 reference: mean {divergence.mean():.1e}, largest {divergence.max():.1e}")
+    print(f"KL divergence from the float64 reference: mean {apart.mean():.1e}, largest {apart.max():.1e}")
     return 0 if agree.mean() >= AGREE else 1
 
 
