@@ -1,6 +1,7 @@
 // add_rms_norm and add_layer_norm: a residual is added, and the sum normalised while it is in the cache.
 #include "add.h"
 
+#include "../ops/norm_contract.h"
 #include "../ops/weight_grad.h"
 
 namespace kk {
@@ -95,24 +96,18 @@ void AddLayerNormBackward(kp::TensorView d_out, kp::TensorView d_sum, kp::Tensor
 }  // namespace
 }  // namespace kk
 
-#define KK_FLOATS "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with deterministic"
-
 KP_DOC(add_rms_norm, "Two results: sum = x + residual, rounded to T, and out = rms_norm(sum).");
-KK_EXPORT(add_rms_norm, kk::AddRmsNorm,
-          "(x: T[..., D], residual: T[..., D], weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D], sum: T[..., "
-          "D]) " KK_FLOATS);
+KK_EXPORT(add_rms_norm, kk::AddRmsNorm, KK_ADD_RMS_NORM_CONTRACT);
 KK_EXPORT(add_rms_norm_backward, kk::AddRmsNormBackward,
           "(d_out: T[..., D], d_sum: T[..., D], sum: T[..., D], weight: W[D], *, eps: float) "
-          "-> (d_x: T[..., D], d_residual: T[..., D], d_weight: W[D] sum) " KK_FLOATS
+          "-> (d_x: T[..., D], d_residual: T[..., D], d_weight: W[D] sum) " KK_NORM_FLOATS
           ", nondiff(d_out, d_sum, sum, weight)");
 KP_GRAD(add_rms_norm, add_rms_norm_backward);
 
 KP_DOC(add_layer_norm, "Two results: sum = x + residual, rounded to T, and out = layer_norm(sum).");
-KK_EXPORT(add_layer_norm, kk::AddLayerNorm,
-          "(x: T[..., D], residual: T[..., D], weight: W[D], bias: W[D]? = None, *, eps: float = 1e-5) "
-          "-> (out: T[..., D], sum: T[..., D]) " KK_FLOATS);
+KK_EXPORT(add_layer_norm, kk::AddLayerNorm, KK_ADD_LAYER_NORM_CONTRACT);
 KK_EXPORT(add_layer_norm_backward, kk::AddLayerNormBackward,
           "(d_out: T[..., D], d_sum: T[..., D], sum: T[..., D], weight: W[D], *, eps: float) -> (d_x: T[..., D], "
-          "d_residual: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_FLOATS
+          "d_residual: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_NORM_FLOATS
           ", nondiff(d_out, d_sum, sum, weight)");
 KP_GRAD(add_layer_norm, add_layer_norm_backward);

@@ -1,4 +1,5 @@
 // layer_norm and rms_norm. Their tangents and second order: norm_tangents.cc.
+#include "norm_contract.h"
 #include "strided.h"
 #include "weight_grad.h"
 
@@ -65,27 +66,22 @@ void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weig
 }  // namespace
 }  // namespace kk
 
-#define KK_FLOATS "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with deterministic"
-
 KP_DOC(
     layer_norm,
     "(x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension. x may be strided. The weight may have "
     "another dtype than x, as under autocast.");
-KK_EXPORT(
-    layer_norm, kk::LayerNorm,
-    "(x: T[..., D] strided, weight: W[D], bias: W[D]? = None, *, eps: float = 1e-5) -> (out: T[..., D]) " KK_FLOATS);
+KK_EXPORT(layer_norm, kk::LayerNorm, KK_LAYER_NORM_CONTRACT);
 KK_EXPORT(layer_norm_backward, kk::LayerNormBackward,
           "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) "
-          "-> (d_x: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_FLOATS);
+          "-> (d_x: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_NORM_FLOATS);
 KP_GRAD(layer_norm, layer_norm_backward);
 
 KP_DOC(
     rms_norm,
     "x / sqrt(mean of squares + eps) * weight, over the last dimension. x may be strided. The weight may have another "
     "dtype than x, as under autocast.");
-KK_EXPORT(rms_norm, kk::RmsNorm,
-          "(x: T[..., D] strided, weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D]) " KK_FLOATS);
+KK_EXPORT(rms_norm, kk::RmsNorm, KK_RMS_NORM_CONTRACT);
 KK_EXPORT(rms_norm_backward, kk::RmsNormBackward,
           "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) -> (d_x: T[..., D], d_weight: W[D] "
-          "sum) " KK_FLOATS);
+          "sum) " KK_NORM_FLOATS);
 KP_GRAD(rms_norm, rms_norm_backward);

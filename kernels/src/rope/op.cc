@@ -1,5 +1,6 @@
 // rope, apply_rope. The rotation is linear in x: its tangent is the same rotation, its gradient the inverse one.
 #include "../ops/strided.h"
+#include "contract.h"
 #include "rope.h"
 
 namespace kk {
@@ -92,15 +93,10 @@ void ApplyRope(kp::MutTensorView x, kp::TensorView cos, kp::TensorView sin, bool
 }  // namespace
 }  // namespace kk
 
-#define KK_ROPE_ANGLES "cos: f32[~..., S, R], sin: f32[~..., S, R], *, interleaved: bool"
-#define KK_ROPE_TYPES " where T in {f32, f64, f16, bf16}, 2 * R <= D with deterministic"
-
 KP_DOC(rope,
        "Rotary position embedding: rotates pairs among the first 2 R elements of each head by the angles "
        "of their position. A pair is the elements i and R + i, or, if interleaved, 2 i and 2 i + 1.");
-KK_EXPORT(rope, kk::RopeOp,
-          "(x: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> (out: T[..., S, H, D])" KK_ROPE_TYPES
-          ", nondiff(cos, sin)");
+KK_EXPORT(rope, kk::RopeOp, KK_ROPE_CONTRACT);
 KK_EXPORT(rope_backward, kk::RopeBackward,
           "(d_out: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (d_x: T[..., S, H, D])" KK_ROPE_TYPES ", nondiff(cos, sin)");
 KP_GRAD(rope, rope_backward);

@@ -4,22 +4,18 @@
 """
 
 import ctypes
-import os
 import re
-import sys
 
 import kernpack
 import numpy as np
 import pytest
-import torch
 from arrays import make
+from on_device import K, View, run, to_device, to_host
 from reference import attention
 from support import host
-from support.dlpack import DLTensor, Managed
 from test_attention_masks import mask_of, masked
 
 TOLERANCE = {"f32": 3e-6, "f16": 3e-3, "bf16": 2e-2}
-K = kernpack.load(sys.argv[1].split(os.pathsep))
 
 # batch, queries, heads, keys, groups, width: blocks are 64 rows (a query's heads of a group) by 64 keys.
 BORDERS = (
@@ -33,37 +29,6 @@ BORDERS = (
     (1, 3, 2, 70, 1, 80),
 )
 OPTIONS = ({}, {"causal": True}, {"causal": True, "window": 7}, {"window": 3}, {"soft_cap": 2.0, "scale": 0.3})
-
-
-def to_device(array):
-    return kernpack.from_dlpack(array).to(kernpack.device("cuda", 0))
-
-
-class View:
-    """A strided view of a tensor of the device, as a producer of DLPack. It has to outlive what is made of it."""
-
-    def __init__(self, tensor, shape, strides, offset, dtype):
-        extents, steps = (ctypes.c_int64 * len(shape))(*shape), (ctypes.c_int64 * len(shape))(*strides)
-        bits, code = (32 if dtype == "f32" else 16), (4 if dtype == "bf16" else 2)
-        self._kept = tensor, extents, steps
-        view = DLTensor(tensor.data_ptr, 2, 0, len(shape), code, bits, 1, extents, steps, offset * bits // 8)
-        self._managed = Managed(view, None, None)  # no deleter: nothing to free
-        self.tensor = self._managed.tensor
-
-    def __dlpack_device__(self):
-        return 2, 0
-
-    def __dlpack__(self, **_):
-        return _new_capsule(ctypes.addressof(self._managed), b"dltensor", None)
-
-
-_new_capsule = ctypes.PyDLL(None).PyCapsule_New
-_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-
-
-def to_host(tensor):
-    """The float64 values of a tensor of the device."""
-    return torch.from_dlpack(tensor.to("cpu")).double().numpy()
 
 
 def inputs(shape, dtype, seed=0):
@@ -310,6 +275,4 @@ def refusals():
         yield
 
 
-for each in sys.argv[2:]:
-    group, *dtype = each.split(":")
-    print(each, sum(1 for _ in globals()[group](*dtype)))
+run(globals())

@@ -1,0 +1,28 @@
+// What the host halves of the row kernels share.
+#pragma once
+
+#include "../attention/call.h"
+#include "layout.h"
+
+namespace kk_cuda {
+
+inline const char* NumberName(kp::DType dtype) { return dtype == kp::dtype_of<double> ? "f64" : NameOf(dtype); }
+
+inline NumberKind KindOf(kp::DType dtype) {
+  if (dtype == kp::dtype_of<float>) return kNumberF32;
+  if (dtype == kp::dtype_of<double>) return kNumberF64;
+  return dtype == kp::dtype_of<kp::half> ? kNumberF16 : kNumberBf16;
+}
+
+inline RowLayout LayoutOf(const char* name, kp::TensorView x) {
+  KP_CHECK(x.dim() - 1 <= kLeading, ValueError)
+      << name << ": expected at most " << kLeading + 1 << " dimensions on a CUDA device, got " << x.dim();
+  RowLayout layout{};
+  for (int64_t d = x.dim() - 2; d >= 0; --d) {
+    layout.size[layout.dims] = x.size(d), layout.stride[layout.dims++] = x.stride(d);
+  }
+  layout.step = x.dim() == 0 ? 1 : x.stride(-1);
+  return layout;
+}
+
+}  // namespace kk_cuda

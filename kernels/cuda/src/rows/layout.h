@@ -1,0 +1,38 @@
+// Rows (along the last dimension) of a tensor of any strides, as the host passes them by value: read by nvcc and by the host's compiler.
+#pragma once
+
+namespace kk_cuda {
+
+constexpr int kLeading = 8;  // dimensions before the last one, at most
+
+struct RowLayout {
+  int dims;
+  long long size[kLeading], stride[kLeading];  // in elements, the last of the leading dimensions first
+  long long step;  // of the last dimension
+};
+
+enum NumberKind : int { kNumberF32, kNumberF64, kNumberF16, kNumberBf16 };
+
+struct NormParams {
+  RowLayout x;  // the residual is contiguous, as x then is
+  NumberKind weight;  // of weight and bias
+  int width, has_bias;
+  double eps;
+};
+
+enum GateKind : int { kSilu, kRelu2, kSwiglu, kGeglu, kGegluTanh };
+
+struct GateParams {
+  RowLayout x, up;
+  long long count;  // of results
+  int width;
+  GateKind kind;
+};
+
+struct RopeParams {
+  RowLayout x, angles;  // angles: a row for each position of x, the same one where they are broadcast
+  long long rows;
+  int heads, width, pairs, interleaved;
+};
+
+}  // namespace kk_cuda

@@ -1,0 +1,50 @@
+// Elements of the row kernels, and what they are computed in.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "layout.h"
+
+namespace kk_cuda {
+
+template <class T>
+struct ComputeOf {
+  using Type = float;
+};
+template <>
+struct ComputeOf<double> {
+  using Type = double;
+};
+template <class T>
+using Compute = typename ComputeOf<T>::Type;
+
+__device__ inline float Number(float x) { return x; }
+__device__ inline double Number(double x) { return x; }
+__device__ inline float Number(__half x) { return __half2float(x); }
+__device__ inline float Number(__nv_bfloat16 x) { return __bfloat162float(x); }
+
+__device__ inline void Put(float x, float* to) { *to = x; }
+__device__ inline void Put(double x, double* to) { *to = x; }
+__device__ inline void Put(float x, __half* to) { *to = __float2half_rn(x); }
+__device__ inline void Put(float x, __nv_bfloat16* to) { *to = __float2bfloat16_rn(x); }
+
+template <class S>
+__device__ inline S NumberAt(NumberKind kind, const void* from, long long at) {
+  if (kind == kNumberF32) return static_cast<const float*>(from)[at];
+  if (kind == kNumberF64) return static_cast<S>(static_cast<const double*>(from)[at]);
+  if (kind == kNumberF16) return __half2float(static_cast<const __half*>(from)[at]);
+  return __bfloat162float(static_cast<const __nv_bfloat16*>(from)[at]);
+}
+
+// Where row `row` begins, in elements.
+__device__ inline long long RowOffset(const RowLayout& layout, long long row) {
+  long long offset = 0;
+  for (int d = 0; d < layout.dims; ++d) {
+    offset += row % layout.size[d] * layout.stride[d];
+    row /= layout.size[d];
+  }
+  return offset;
+}
+
+}  // namespace kk_cuda

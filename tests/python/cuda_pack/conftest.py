@@ -1,0 +1,66 @@
+"""The pack of CUDA kernels, built once, and its cases in processes of their own, with an emulated device."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import kernpack
+import kernpack_sdk
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).parent
+
+
+def _run(*command: str | Path, **variables: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
+    done = subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The kernels for both devices. The pack is built here, of PTX alone, which is what the emulated device runs."""
+    folder = Path(kernpack.__file__).parent
+    beside = (folder, folder.parent / "kernpack_compiler")
+    if not any((place / "libkernpack_cuda_emulator.so").is_file() for place in beside):
+        pytest.skip("libkernpack_cuda_emulator.so isn't installed")
+    spec = importlib.util.find_spec("kernpack_kernels")
+    if spec is None or spec.origin is None:
+        pytest.skip("the wheel kernpack-kernels is not installed")
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc")
+    build = tmp_path_factory.mktemp("pack")
+    options = (f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}")
+    code = "-DKERNPACK_CUDA_CODE=arch=compute_80,code=compute_80"
+    _run("cmake", "-S", ROOT / "kernels" / "cuda", "-B", build, "-G", "Ninja", code, *options)
+    _run("cmake", "--build", build)
+    paths = Path(spec.origin).with_name("kernpack_kernels.so"), build / "kernpack_kernels_cuda.so"
+    return os.pathsep.join(map(str, paths))
+
+
+@pytest.fixture
+def cases(files: str) -> Callable[..., None]:
+    """Runs groups of cases of a file here: each says how many agreed."""
+
+    def run(script: str, *groups: str, mma_order: int = 0, seed: int = 0) -> None:
+        places = [str(ROOT / "tests"), str(ROOT / "tests" / "python" / "kernels"), os.environ.get("PYTHONPATH", "")]
+        printed = _run(
+            *(sys.executable, HERE / script, files, *groups),
+            PYTHONPATH=os.pathsep.join(places),
+            KERNPACK_EMULATOR="sm_90,sm_80",
+            KERNPACK_EMULATOR_SETTINGS=f"mma_order={mma_order}",
+            KERNPACK_EMULATOR_SEED=str(seed),
+        )
+        counted = [line.split() for line in printed.splitlines()]
+        assert [group for group, _ in counted] == list(groups)
+        assert all(int(count) > 0 for _, count in counted)
+
+    return run
