@@ -36,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> str:
     if spec is None or spec.origin is None:
         pytest.skip("the wheel kernpack-kernels is not installed")
     if shutil.which("nvcc") is None:
-        pytest.skip("no nvcc")
+        pytest.skip("no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI")
     build = tmp_path_factory.mktemp("pack")
     options = (f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}")
     code = "-DKERNPACK_CUDA_CODE=arch=compute_80,code=compute_80"

@@ -47,11 +47,18 @@ def norms(dtype):
 def magnitudes(dtype):
     """Squares that overflow or vanish in the type that sums are formed in."""
     rng = np.random.default_rng(2)
-    for scale in {"f32": (1e30, 1e-30, 1e19), "f64": (1e100, 1e-100), "f16": (2e4, 1e-5), "bf16": (1e30, 1e-30)}[dtype]:
+    scales = {
+        "f32": (1e30, 1e-30, 1e19),
+        "f64": (1e155, 1e200, 1e-165, 1e-200),
+        "f16": (2e4, 1e-5),
+        "bf16": (1e30, 1e-30),
+    }
+    for scale in scales[dtype]:
         x, x64 = pair(rng, (2, 130), dtype, scale)
         w, w64 = pair(rng, (130,), dtype)
-        check(f"{scale}", to_host(K.rms_norm(x, w, eps=0.0)), reference.rms_norm(x64, w64, 0.0), dtype)
-        check(f"{scale}", to_host(K.layer_norm(x, w, eps=0.0)), reference.layer_norm(x64, w64, 0.0, 0.0), dtype)
+        wide = x64.astype(np.longdouble), w64
+        check(f"{scale}", to_host(K.rms_norm(x, w, eps=0.0)), reference.rms_norm(*wide, 0.0), dtype)
+        check(f"{scale}", to_host(K.layer_norm(x, w, eps=0.0)), reference.layer_norm(*wide, 0.0, 0.0), dtype)
         yield
     assert not to_host(K.rms_norm(to_device(np.zeros((2, 4), np.float32)), to_device(np.ones(4, np.float32)))).any()
 

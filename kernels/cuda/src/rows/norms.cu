@@ -1,5 +1,5 @@
-// layer_norm and rms_norm, also of a sum: a block per row. Sums are f32, of f64 rows f64; where one of f32 overflows or vanishes, it is
-// formed again in f64.
+// layer_norm and rms_norm, also of a sum: a block per row. Sums are f32, of f64 rows f64; where one overflows or vanishes, it is formed
+// again in f64, of the row divided by a power of two near its largest element.
 #include "numbers.cuh"
 
 namespace kk_cuda {
@@ -17,6 +17,25 @@ __device__ S BlockSum(S x) {
   S total = 0;
   for (int i = 0; i < kThreads / 32; ++i) total += sums[i];
   return total;
+}
+
+template <class Get>
+__device__ double BlockMax(int width, Get get) {
+  __shared__ double largest[kThreads / 32];
+  double x = 0;
+  for (int i = threadIdx.x; i < width; i += kThreads) x = fmax(x, fabs(static_cast<double>(get(i))));
+  for (int i = 16; i > 0; i /= 2) x = fmax(x, __shfl_xor_sync(~0u, x, i));
+  if (threadIdx.x % 32 == 0) largest[threadIdx.x / 32] = x;
+  __syncthreads();
+  for (int i = 0; i < kThreads / 32; ++i) x = fmax(x, largest[i]);
+  return x;
+}
+
+// What a row is multiplied with so that its squares are ordinary numbers. With eps, whose share grows by the factor's square, small rows
+// stay small beside it.
+__device__ inline double FactorFor(double largest, double eps) {
+  if (largest == 0 || !isfinite(largest)) return 1;
+  return scalbn(1.0, min(eps > 0 ? 500 : 1000, -ilogb(largest)));
 }
 
 // The mean over the row of square(x - center), in S.
@@ -41,18 +60,20 @@ __device__ S Mean(int width, Get get) {
 template <bool kLayer, class T, class Get>
 __device__ void Normalise(const NormParams& p, const void* weight, const void* bias, T* out, Get get) {
   using S = Compute<T>;
-  S mean = kLayer ? Mean<S>(p.width, get) : S{0};
-  double square = MeanSquare<S>(p.width, mean, get);
-  double center = mean;
-  if (!(square < 1e30 && (square > 1e-30 || square == 0)) || (square == 0 && sizeof(S) == 4)) {
-    center = kLayer ? Mean<double>(p.width, get) : 0.0;
-    square = MeanSquare<double>(p.width, center, get);
+  const S mean = kLayer ? Mean<S>(p.width, get) : S{0};
+  const S square = MeanSquare<S>(p.width, mean, get);
+  double center = mean, factor = 1, scale = 1 / sqrt(static_cast<double>(square) + p.eps);
+  constexpr double kLarge = sizeof(S) == 4 ? 1e30 : 1e250;
+  const bool wide = !(square < kLarge && square > 1 / kLarge);
+  if (wide) {
+    factor = FactorFor(BlockMax(p.width, get), p.eps);
+    const auto scaled = [&](int i) { return static_cast<double>(get(i)) * factor; };
+    center = kLayer ? Mean<double>(p.width, scaled) : 0.0;
+    scale = 1 / sqrt(MeanSquare<double>(p.width, center, scaled) + p.eps * factor * factor);
   }
-  const double scale = 1 / sqrt(square + p.eps);
-  const bool wide = !(scale < 1e30 && fabs(center) < 1e30);  // beyond f32
   for (int i = threadIdx.x; i < p.width; i += kThreads) {
-    S x = wide ? static_cast<S>((static_cast<double>(get(i)) - center) * scale)
-               : (get(i) - static_cast<S>(center)) * static_cast<S>(scale);
+    S x = wide ? static_cast<S>((static_cast<double>(get(i)) * factor - center) * scale)
+               : (get(i) - mean) * static_cast<S>(scale);
     x *= NumberAt<S>(p.weight, weight, i);
     if (p.has_bias) x += NumberAt<S>(p.weight, bias, i);
     Put(x, out + i);
