@@ -31,7 +31,11 @@ FILES = (
     "test_fused_linear_cross_entropy.py",
     "test_optimizers.py",
 )
-TILES = ("test_linear.py", "test_dense.py")  # made of matrix tiles, which have levels of their own
+TILES = (
+    "test_linear.py",
+    "test_dense.py",
+    "test_batch_invariance.py",
+)  # made of matrix tiles, which have levels of their own
 
 
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3", "x86-64-v3 -mattr=+avxvnni", "x86-64-v4"])
