@@ -7,8 +7,9 @@ quickstart: ## build the wheels, install them into a fresh environment, embed se
 chat: ## a conversation with SmolLM2-135M-Instruct, or MODEL=x.gguf, in HOST=numpy|torch|torch-compile|jax|c|hf: builds the wheels, installs them into a fresh environment; ASK="one question"
 	scripts/chat $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL))) $(if $(ASK),"$(ASK)")
 
-chat-check: ## the chat's model, in HOST=..., against its float64 reference, 64 prompts x 64 tokens; needs what `make test` installed
+chat-check: ## the chat's model, in HOST=..., against its float64 reference, 64 prompts x 64 tokens; in NumPy also 8 answers at once, one to a prompt of 2,048 tokens; needs what `make test` installed
 	.venv/bin/python examples/chat/check.py 64 64 $(if $(HOST),--host $(HOST)) $(if $(MODEL),--model $(abspath $(MODEL)))
+	$(if $(filter-out numpy,$(HOST)),,.venv/bin/python examples/chat/check_batch.py $(if $(MODEL),--model $(abspath $(MODEL))))
 
 chat-divergence: ## KL divergence of the chat's model and of ik-llama-cpp-python from the float64 reference, 64 prompts x 64 tokens; needs IK_LLAMA_PYTHON, which scripts/llama-bench prints
 	.venv/bin/python tests/bench/llm/divergence.py 64 64

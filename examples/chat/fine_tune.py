@@ -20,6 +20,7 @@ import torch
 from gguf_file import GgufFile, ModelError
 from hf_model import build
 from main import shipped_model
+from manual import manual
 from tokens import Tokens
 from tqdm import tqdm
 
@@ -27,7 +28,6 @@ LIMIT = 1e-3  # between the losses of a step in f32
 ROUNDING = 2 * 2**-8  # of a loss in bf16: two units in the last place
 LENGTH = 128  # tokens of a step
 RATE = 2e-5
-MANUAL = Path(__file__).resolve().parents[2] / "docs"
 Run = tuple[str, str, int]  # dtype, who computes, threads
 RUNS: tuple[Run, ...] = (
     ("float32", "torch", 2),
@@ -64,7 +64,7 @@ def train(file: GgufFile, dtype: str, who: str, threads: int, steps: int) -> dic
     kernpack.set_num_threads(threads)
     torch.manual_seed(0)
     length = min(LENGTH, file.sizes().context)
-    text = _manual(Tokens(file), steps * length)
+    text = manual(Tokens(file), steps * length)
     model = build(file).to(getattr(torch, dtype)).train()
     if who == "patched":
         kernpack_kernels.torch.patch(model)
@@ -81,15 +81,6 @@ def train(file: GgufFile, dtype: str, who: str, threads: int, steps: int) -> dic
         losses.append(loss.item())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"losses": losses, "seconds": min(seconds), "memory": memory}
-
-
-def _manual(tokens: Tokens, count: int) -> list[int]:
-    """At least `count` tokens of the manual, or all of it."""
-    text: list[int] = []
-    for page in sorted(MANUAL.glob("*.md")):
-        if len(text) < count:
-            text += tokens.encode(page.read_text(encoding="utf-8"))
-    return text
 
 
 def _in_a_process(run: Run, options: argparse.Namespace) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from gguf_file import GgufFile
 from packed import PackedWeights, Progress, beside, pack_file
+from pages import Pages
 
 
 class Cache:
@@ -21,6 +22,20 @@ class Cache:
         self.cos, self.sin = weights.angles(capacity)
         self.capacity, self.length = capacity, 0
 
+    def angles(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of the next `count` tokens."""
+        return self.cos[self.length : self.length + count], self.sin[self.length : self.length + count]
+
+    def attend(self, k: Any, layer: int, q: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """What the next tokens see in a layer, after their keys and values are stored; `advance` follows the last layer."""
+        end = self.length + len(q)
+        self.keys[layer, 0, self.length : end] = keys
+        self.values[layer, 0, self.length : end] = values
+        return k.attention(q[None], self.keys[layer, :, :end], self.values[layer, :, :end], causal=True)
+
+    def advance(self, count: int) -> None:
+        self.length += count
+
 
 class Model:
     def __init__(self, k: Any, file: GgufFile, progress: Progress = iter) -> None:
@@ -31,26 +46,28 @@ class Model:
     def cache(self, capacity: int) -> Cache:
         return Cache(self._weights, capacity)
 
-    def forward(self, tokens: Iterable[int], cache: Cache, every: bool = False) -> np.ndarray:
-        """The logits behind the last of the tokens, or behind each; the cache grows by them."""
+    def pages(self, needs: list[int]) -> Pages:
+        """A cache for several answers, of so many tokens each."""
+        return Pages(self._weights, needs)
+
+    def forward(self, tokens: Iterable[int], cache: Any, every: bool = False, **options: str) -> np.ndarray:
+        """The logits behind the last of the tokens, or behind each; the cache grows by them. Options are
+        packed_linear's."""
         k, w, sizes = self._k, self._weights, self.sizes
         ids = np.asarray(tokens, np.int32)
-        begin, end = cache.length, cache.length + len(ids)
-        cos, sin = cache.cos[begin:end], cache.sin[begin:end]
+        cos, sin = cache.angles(len(ids))
         x = k.packed_embedding(w.embedding, ids, columns=sizes.width)
-        for layer, keys, values in zip(w.layers, cache.keys, cache.values, strict=True):
+        for i, layer in enumerate(w.layers):
             h = k.rms_norm(x, layer["attn_norm"], eps=sizes.eps)
-            qkv = beside(k, h, layer["qkv"], np.concatenate).reshape(len(ids), -1, sizes.head_width)
-            rotated = qkv[:, : sizes.heads + sizes.groups]
+            qkv = beside(k, h, layer["qkv"], np.concatenate, **options).reshape(len(ids), -1, sizes.head_width)
+            rotated, values = qkv[:, : sizes.heads + sizes.groups], qkv[:, sizes.heads + sizes.groups :]
             k.apply_rope(rotated, cos, sin, interleaved=True)
-            keys[0, begin:end] = rotated[:, sizes.heads :]
-            values[0, begin:end] = qkv[:, sizes.heads + sizes.groups :]
-            seen = k.attention(qkv[None, :, : sizes.heads], keys[:, :end], values[:, :end], causal=True)
-            x = k.packed_linear(seen.reshape(len(ids), -1), layer["attn_output"], residual=x)
+            seen = cache.attend(k, i, rotated[:, : sizes.heads], rotated[:, sizes.heads :], values)
+            x = k.packed_linear(seen.reshape(len(ids), -1), layer["attn_output"], residual=x, **options)
             h = k.rms_norm(x, layer["ffn_norm"], eps=sizes.eps)
-            gate_up = beside(k, h, layer["gate_up"], np.concatenate)
+            gate_up = beside(k, h, layer["gate_up"], np.concatenate, **options)
             h = k.swiglu(gate_up[:, : sizes.hidden], gate_up[:, sizes.hidden :])
-            x = k.packed_linear(h, layer["ffn_down"], residual=x)
-        cache.length = end
+            x = k.packed_linear(h, layer["ffn_down"], residual=x, **options)
+        cache.advance(len(ids))
         x = k.rms_norm(x if every else x[-1:], w.norm, eps=sizes.eps)
-        return k.packed_linear(x, w.head)
+        return k.packed_linear(x, w.head, **options)

@@ -117,7 +117,9 @@ def _layer(file: GgufFile, pack: Packer, sizes: Sizes, i: int) -> dict[str, Any]
     }
 
 
-def beside(k: Any, x: Any, matrices: Iterable[Any], concatenate: Callable[[list[Any], int], Any]) -> Any:
-    """x times each matrix, the results beside each other."""
-    results = [k.packed_linear(x, matrix) for matrix in matrices]
+def beside(
+    k: Any, x: Any, matrices: Iterable[Any], concatenate: Callable[[list[Any], int], Any], **options: str
+) -> Any:
+    """x times each matrix, the results beside each other. Options are packed_linear's."""
+    results = [k.packed_linear(x, matrix, **options) for matrix in matrices]
     return results[0] if len(results) == 1 else concatenate(results, -1)

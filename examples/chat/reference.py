@@ -54,11 +54,12 @@ class Reference:
         q, k = _rope(q, angles), _rope(k, angles)
         shared = sizes.heads // sizes.groups
         k, v = np.repeat(k, shared, 1), np.repeat(v, shared, 1)
-        scores = np.einsum("shd,lhd->hsl", q, k) / np.sqrt(sizes.head_width)
+        q, k, v = (x.swapaxes(0, 1) for x in (q, k, v))
+        scores = q @ k.swapaxes(1, 2) / np.sqrt(sizes.head_width)
         scores[:, np.triu(np.ones((count, count), bool), 1)] = -np.inf
         p = np.exp(scores - scores.max(-1, keepdims=True))
         p /= p.sum(-1, keepdims=True)
-        x = x + np.einsum("hsl,lhd->shd", p, v).reshape(count, -1) @ w["attn_output"].T
+        x = x + (p @ v).swapaxes(0, 1).reshape(count, -1) @ w["attn_output"].T
         h = _norm(x, w["ffn_norm"], sizes.eps)
         gate = h @ w["ffn_gate"].T
         return x + (gate / (1 + np.exp(-gate)) * (h @ w["ffn_up"].T)) @ w["ffn_down"].T
