@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -80,6 +80,9 @@ golden: ## remakes the golden binaries of tests/abi/golden; needs what `make tes
 
 seeds: ## remakes the module that module_fuzz begins with, in the ABI's layout of today
 	gcc -std=c99 -Os -shared -fPIC -fvisibility=hidden -nostdlib -s -Wl,-z,noseparate-code -Iffi/include tests/abi/fake/module.c -o tests/fuzz/seeds/module_fuzz/small.so
+
+damaged-gguf: ## CASES=20000 damaged models, read by `make chat` in Python and in C; needs what `make test` installed
+	KERNPACK_DAMAGED_GGUF=$(or $(CASES),20000) .venv/bin/python -m pytest -q tests/python/examples/test_damaged_gguf.py
 
 fuzz: ## every fuzz target, SECONDS=60 each
 	scripts/fuzz $(or $(SECONDS),60)

@@ -45,6 +45,16 @@ class Weights:
         return np.asarray(gguf.quants.dequantize(self.data, gguf.GGMLQuantizationType[self.form]), np.float32)
 
 
+class _Reader(gguf.GGUFReader):
+    """Behind the end of the file gguf finds empty arrays, as many as the file says that there are."""
+
+    def _get(self, offset: int, dtype: Any, count: int = 1, *rest: Any, **named: Any) -> Any:
+        found = super()._get(offset, dtype, count, *rest, **named)
+        if len(found) < count:
+            raise ValueError(f"expected {count} x {np.dtype(dtype)} at byte {offset}, got the end of the file")
+        return found
+
+
 class GgufFile:
     """An open file. What is wrong with it is a ModelError that names it."""
 
@@ -58,7 +68,7 @@ class GgufFile:
         if magic != b"GGUF":
             raise ModelError(f"{path}: not a GGUF file: it begins with {magic!r}, not with b'GGUF'")
         try:
-            self._reader = gguf.GGUFReader(self.path)
+            self._reader = _Reader(self.path)
             self._fields = {name: field.contents() for name, field in self._reader.fields.items()}
             self._tensors = {tensor.name: tensor for tensor in self._reader.tensors}
         except Exception as error:  # the reader trusts the file: what it stumbles over can be anything

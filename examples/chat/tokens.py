@@ -7,7 +7,6 @@ from typing import Any
 
 import tokenizers
 from gguf_file import GgufFile, ModelError
-from jinja2.exceptions import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
 
@@ -100,8 +99,8 @@ class Tokens:
         try:
             template = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True).from_string(self._template)
             text = template.render(messages=messages, add_generation_prompt=True, bos_token=first, eos_token="")
-        except TemplateError as error:
-            raise ModelError(f"tokenizer.chat_template: {error}") from None
+        except Exception as error:  # what a template computes can fail in any way
+            raise ModelError(f"tokenizer.chat_template: {type(error).__name__}: {error}") from None
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def decode(self, ids: list[int]) -> str:

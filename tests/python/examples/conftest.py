@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -40,6 +41,22 @@ def k():
     import kernpack
 
     return kernpack.load("kernpack_kernels")
+
+
+@pytest.fixture
+def program(k, chat_modules, tmp_path):
+    """examples/chat/c, compiled: a function that runs it on a file."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler is installed")
+    from c_model import compile_program
+
+    compiled = compile_program(tmp_path)
+
+    def run(path, *arguments):
+        command = map(str, (compiled, k.path, path, *arguments))
+        return subprocess.run(list(command), capture_output=True, text=True, errors="replace", check=False, timeout=60)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,14 @@ WIDE = {**SIZES, "width": 256, "hidden": 512, "head_width": 64}  # whole blocks 
 
 
 def write(
-    path, architecture="llama", form="Q8_0", change=lambda name, value: value, leave_out=(), head=False, forms=None
+    path,
+    architecture="llama",
+    form="Q8_0",
+    change=lambda name, value: value,
+    leave_out=(),
+    head=False,
+    forms=None,
+    template="",
 ):
     """A small model of random weights whose tokens are the bytes and one merge. `forms`: of matrices whose name ends so, those that
     aren't of `form`. A K format makes the model wide."""
@@ -36,6 +43,8 @@ def write(
     writer.add_token_list([*letters, *(f"<|{i}|>" for i in range(s["pieces"] - len(letters)))])
     writer.add_token_types([1] * len(letters) + [3] * (s["pieces"] - len(letters)))
     writer.add_token_merges(["a b"])
+    if template:
+        writer.add_chat_template(template)
     shapes = {"token_embd": (s["pieces"], s["width"]), "output_norm": (s["width"],)}
     if head:
         shapes["output"] = shapes["token_embd"]

@@ -7,12 +7,13 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import CHAT
 from small_gguf import SIZES, write
+from stranger import ROOT
 
 for _package in ("gguf", "tokenizers", "jinja2", "tqdm"):
     pytest.importorskip(_package, reason=f"{_package} is not installed")
 pytestmark = pytest.mark.usefixtures("chat_modules")
+CHECK = ROOT / "examples/chat/check_batch.py"
 LENGTHS = (1, 2, 5, 7, 16, 17, 33, 50)
 
 
@@ -89,7 +90,7 @@ def test_a_prompt_without_room_for_its_answer_is_refused(model, length):
 
 def test_the_check(tmp_path):
     """Of the shipped model, with a prompt of 2,048 tokens: by make chat-check."""
-    command = [sys.executable, CHAT / "check_batch.py", "8", "--model", write(tmp_path / "m.gguf")]
+    command = [sys.executable, CHECK, "8", "--model", write(tmp_path / "m.gguf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "8 prompts of 27 to 56 tokens, 8 tokens each: 64 of 64 tokens as one by one" in done.stdout
@@ -99,7 +100,7 @@ def test_the_check(tmp_path):
 
 def test_a_file_that_is_not_a_model_is_named(tmp_path):
     (tmp_path / "text").write_text("hello")
-    command = [sys.executable, CHAT / "check_batch.py", "--model", tmp_path / "text"]
+    command = [sys.executable, CHECK, "--model", tmp_path / "text"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(f"check_batch: {tmp_path / 'text'}: not a GGUF file")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -178,22 +176,6 @@ def test_an_unknown_host_is_refused_before_anything_is_built():
     assert "--host: expected numpy, torch, torch-compile, jax, c or hf, got numpyy" in done.stderr
 
 
-@pytest.fixture
-def program(tmp_path):
-    if not shutil.which("cc"):
-        pytest.skip("no C compiler is installed")
-    from c_model import compile_program
-
-    return compile_program(tmp_path)
-
-
-def run_program(program, k, path, *arguments):
-    command = [program, k.path, path, *arguments]
-    return subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, errors="replace", check=False, timeout=60
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -205,8 +187,8 @@ def run_program(program, k, path, *arguments):
         (("4", "--logits", "/none/here", "1"), "/none/here: can't be written"),
     ],
 )
-def test_what_the_program_refuses(program, k, tmp_path, arguments, message):
-    done = run_program(program, k, write(tmp_path / "m.gguf"), *arguments)
+def test_what_the_program_refuses(program, tmp_path, arguments, message):
+    done = program(write(tmp_path / "m.gguf"), *arguments)
     assert done.returncode in (1, 2)
     assert message in done.stderr
 
@@ -223,29 +205,7 @@ def test_what_the_program_refuses(program, k, tmp_path, arguments, message):
         ),
     ],
 )
-def test_files_that_the_program_refuses(program, k, tmp_path, options, message):
-    done = run_program(program, k, write(tmp_path / "m.gguf", **options), "2", "1")
+def test_files_that_the_program_refuses(program, tmp_path, options, message):
+    done = program(write(tmp_path / "m.gguf", **options), "2", "1")
     assert done.returncode == 1
     assert message in done.stderr
-
-
-def test_damaged_files_never_crash_the_program(program, k, tmp_path):
-    """Cut anywhere, or some bytes changed in what comes before the weights: an error that names the file, or an answer."""
-    whole, path = write(tmp_path / "m.gguf").read_bytes(), tmp_path / "damaged.gguf"
-    rng, refused = random.Random(0), 0
-    names = whole.index(b"token_embd.weight") + 1500
-    for i in range(300):
-        data = bytearray(whole)
-        if i % 6 == 0:
-            del data[rng.randrange(len(data)) :]
-        else:
-            for _ in range(rng.choice((1, 1, 4))):
-                at = rng.choice((rng.randrange(500), rng.randrange(names)))
-                data[at] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
-        path.write_bytes(data)
-        done = run_program(program, k, path, "1", "1", "2")
-        assert done.returncode in (0, 1), (i, done.returncode, done.stderr)  # a signal is negative
-        if done.returncode:
-            refused += 1
-            assert done.stderr.strip()
-    assert refused > 60
