@@ -62,4 +62,9 @@ def test_is_found_by_its_entry_point(kernels: Path) -> None:
     (info,) = kernels.glob("*.dist-info")
     assert "[kernpack.modules]\nkernpack_kernels = kernpack_kernels" in (info / "entry_points.txt").read_text()
     requires = re.findall(r"^Requires-Dist: (.*)$", (info / "METADATA").read_text(), re.MULTILINE)
-    assert [Requirement(each) for each in requires] == [Requirement("kernpack>=0.1,<2")]
+    (version,) = re.findall(r"^Version: (.*)$", (info / "METADATA").read_text(), re.MULTILINE)
+    # The code for CUDA devices is a wheel of its own: nobody gets it who doesn't ask for it.
+    assert {Requirement(each) for each in requires} == {
+        Requirement("kernpack>=0.1,<2"),
+        Requirement(f'kernpack-kernels-cuda=={version} ; extra == "cuda"'),
+    }
