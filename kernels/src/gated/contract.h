@@ -1,4 +1,4 @@
-// The contracts of gated activations: one text for every device.
+// The contracts of activations: one text for every device.
 #pragma once
 
 #define KK_GATED_FLOATS "where T in {f32, f64, f16, bf16} with deterministic"
@@ -8,3 +8,5 @@
   "(gate: T[..., D] strided, up: T[..., D] strided, *, approximate: str in {\"none\", \"tanh\"} = \"none\") " \
   "-> (out: T[..., D]) " KK_GATED_FLOATS
 #define KK_ROW_ACTIVATION_CONTRACT "(x: T[..., D] strided) -> (out: T[..., D]) " KK_GATED_FLOATS
+#define KK_GELU_CONTRACT \
+  "(x: T[...], *, approximate: str in {\"none\", \"tanh\"} = \"none\") -> (out: T[...]) " KK_GATED_FLOATS

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common.h"
+#include "embedding_contract.h"
 
 namespace kk {
 namespace {
@@ -98,22 +99,21 @@ void EmbeddingBackwardJvp(kp::TensorView t_d_out, std::optional<kp::TensorView>,
 }  // namespace
 }  // namespace kk
 
-#define KK_WHERE "where T in {f32, f64, f16, bf16}, I in {i32, i64} with deterministic, independent(D)"
-
 KP_DOC(embedding, "table[indices]: a row of the table for each index.");
-KP_EXPORT(embedding, kk::Embedding, "(table: T[V, D], indices: I[...]) -> (out: T[..., D]) " KK_WHERE);
-KP_EXPORT(embedding_jvp, kk::EmbeddingJvp, "(t_table: T[V, D], indices: I[...]) -> (t_out: T[..., D]) " KK_WHERE);
+KP_EXPORT(embedding, kk::Embedding, KK_EMBEDDING_CONTRACT);
+KP_EXPORT(embedding_jvp, kk::EmbeddingJvp,
+          "(t_table: T[V, D], indices: I[...]) -> (t_out: T[..., D]) " KK_EMBEDDING_WHERE);
 KP_JVP(embedding, embedding_jvp);
 
 KK_EXPORT(embedding_backward, kk::EmbeddingBackward,
-          "(d_out: T[..., D], table: T[V, D], indices: I[...]) -> (d_table: T[V, D] sum) " KK_WHERE);
+          "(d_out: T[..., D], table: T[V, D], indices: I[...]) -> (d_table: T[V, D] sum) " KK_EMBEDDING_WHERE);
 KP_GRAD(embedding, embedding_backward);
 KP_EXPORT(embedding_backward_backward, kk::EmbeddingBackwardBackward,
-          "(d_d_table: T[V, D], indices: I[...]) -> (d_d_out: T[..., D]) " KK_WHERE);
+          "(d_d_table: T[V, D], indices: I[...]) -> (d_d_out: T[..., D]) " KK_EMBEDDING_WHERE);
 KP_GRAD(embedding_backward, embedding_backward_backward);
-KK_EXPORT(
-    embedding_backward_jvp, kk::EmbeddingBackwardJvp,
-    "(t_d_out: T[..., D], t_table: T[V, D]?, table: T[V, D], indices: I[...]) -> (t_d_table: T[V, D] sum) " KK_WHERE);
+KK_EXPORT(embedding_backward_jvp, kk::EmbeddingBackwardJvp,
+          "(t_d_out: T[..., D], t_table: T[V, D]?, table: T[V, D], indices: I[...]) -> (t_d_table: T[V, D] "
+          "sum) " KK_EMBEDDING_WHERE);
 KP_JVP(embedding_backward, embedding_backward_jvp);
 
 // It asks for the table's shape only, so that its gradient there is zero.

@@ -1,4 +1,5 @@
 // gelu.
+#include "../gated/contract.h"
 #include "../wide/gelu.h"
 
 #include "common.h"
@@ -72,9 +73,7 @@ void GeluBackwardJvp(kp::TensorView d_out, kp::TensorView x, std::optional<kp::T
 KP_DOC(gelu,
        "x * Phi(x), where Phi is the standard normal distribution function: exact, or the tanh "
        "approximation.");
-KK_EXPORT(gelu, kk::GeluOp,
-          "(x: T[...], *, approximate: str in {\"none\", \"tanh\"} = \"none\") -> (out: T[...]) "
-          "where T in {f32, f64, f16, bf16} with deterministic");
+KK_EXPORT(gelu, kk::GeluOp, KK_GELU_CONTRACT);
 KK_EXPORT(gelu_backward, kk::GeluBackwardOp,
           "(d_out: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) -> (d_x: T[...]) "
           "where T in {f32, f64, f16, bf16} with deterministic");

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "mask_rows.h"
+#include "softmax_contract.h"
 
 namespace kk {
 namespace {
@@ -100,9 +101,7 @@ void SoftmaxBackward(kp::TensorView d_probs, kp::TensorView probs, kp::MutTensor
 KP_DOC(softmax,
        "exp(x + mask) / sum(exp(x + mask)) over the last dimension. A boolean mask keeps the elements "
        "where it is True; any other mask is added to x. A row in which nothing is kept gives zeros.");
-KK_EXPORT(softmax, kk::Softmax,
-          "(x: T[..., N], mask: M[~..., N]? = None) -> (probs: T[..., N]) "
-          "where T in {f32, f64, f16, bf16}, M in {bool, f32, f64, f16, bf16} with deterministic");
+KK_EXPORT(softmax, kk::Softmax, KK_SOFTMAX_CONTRACT);
 KK_EXPORT(softmax_backward, kk::SoftmaxBackward,
           "(d_probs: T[..., N], probs: T[..., N]) -> (d_x: T[..., N]) where T in {f32, f64, f16, bf16} "
           "with deterministic");

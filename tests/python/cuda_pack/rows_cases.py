@@ -1,4 +1,4 @@
-"""Run by test_cuda_rows.py in processes of their own, with an emulated device: norms, activations and rope on it against float64."""
+"""Run by test_cuda_rows.py in processes of their own, with an emulated device: its kernels of rows against float64."""
 
 import re
 
@@ -95,6 +95,45 @@ def gates(dtype):
     yield
 
 
+def gelu(dtype):
+    rng = np.random.default_rng(6)
+    for shape in (*SHAPES, ()):
+        x, x64 = pair(rng, shape, dtype, 4.0)
+        for form in ("none", "tanh"):
+            check(f"{shape} {form}", to_host(K.gelu(x, approximate=form)), reference.gelu(x64, form), dtype)
+        yield
+
+
+def softmax(dtype):
+    rng = np.random.default_rng(7)
+    for shape in SHAPES:
+        x, x64 = pair(rng, shape, dtype, 3.0)
+        check(f"{shape}", to_host(K.softmax(x)), reference.softmax(x64), dtype)
+        for of_mask in {shape, (1, *shape[1:]), (*(1 for _ in shape[1:]), shape[-1])}:
+            kept = rng.random(of_mask) < 0.6
+            check(f"{shape} {of_mask}", to_host(K.softmax(x, to_device(kept))), reference.softmax(x64, kept), dtype)
+            for of in ("f32", "f16", "f64", "bf16"):
+                added, added64 = make(np.where(kept, rng.normal(size=of_mask), -np.inf), of)
+                found = to_host(K.softmax(x, to_device(added)))
+                check(f"{shape} {of_mask} {of}", found, reference.softmax(x64, added64), dtype)
+            yield
+    large = to_device(make(np.array([[6e4, 6e4, -6e4], [-np.inf, -np.inf, -np.inf], [np.nan, 0, 0]]), dtype)[0])
+    np.testing.assert_array_equal(to_host(K.softmax(large)), [[0.5, 0.5, 0], [0, 0, 0], [np.nan] * 3])
+    yield
+
+
+def embedding(dtype):
+    rng = np.random.default_rng(8)
+    for rows, width in ((1, 1), (5, 3), (40, 16), (7, 130), (3, 0)):
+        table, wide = pair(rng, (rows, width), dtype)
+        for shape in ((), (4,), (2, 1, 3), (0, 2)):
+            for integer in (np.int32, np.int64):
+                indices = np.asarray(rng.integers(0, rows, shape), integer)
+                found = to_host(K.embedding(table, to_device(indices)))
+                np.testing.assert_array_equal(found, wide[indices])
+                yield
+
+
 def rope(dtype):
     rng = np.random.default_rng(5)
     for shape, pairs in (((5, 3, 8), 4), ((2, 4, 1, 6), 2), ((1, 1, 1), 0), ((2, 3, 70, 140), 70)):
@@ -111,6 +150,18 @@ def refusals():
     deep = to_device(np.zeros((1,) * 10, np.float32))
     with pytest.raises(ValueError, match=re.escape("x: expected at most 9 dimensions on a CUDA device, got 10")):
         K.silu(deep)
+    yield
+    with pytest.raises(ValueError, match=re.escape("x: expected at most 9 dimensions on a CUDA device, got 10")):
+        K.softmax(deep, to_device(np.ones((1,) * 10, bool)))
+    yield
+
+
+def outside(index: str):
+    """An assertion that fails ends the device's use in the process, so each index needs a process of its own."""
+    table, indices = to_device(np.zeros((3, 4), np.float32)), to_device(np.array([0, int(index)]))
+    found = K.embedding(table, indices)
+    with pytest.raises(RuntimeError, match="embedding_index_is_in_the_table"):
+        found.to("cpu")
     yield
 
 

@@ -1,4 +1,4 @@
-// silu, relu2, swiglu and geglu: a thread per result.
+// Activations, also gated: a thread per result.
 #include "numbers.cuh"
 
 namespace kk_cuda {
@@ -31,7 +31,7 @@ __device__ void Gates(const T* x, const T* up, T* out, const GateParams& p) {
   } else if (p.kind == kSilu || p.kind == kSwiglu) {
     result = Silu(a);
   } else {
-    result = Gelu(a, p.kind == kGegluTanh);
+    result = Gelu(a, p.kind == kGeluTanh || p.kind == kGegluTanh);
   }
   if (p.kind >= kSwiglu) result *= Number(up[RowOffset(p.up, row) + i * p.up.step]);
   Put(result, out + at);

@@ -20,7 +20,17 @@ struct NormParams {
   double eps;
 };
 
-enum GateKind : int { kSilu, kRelu2, kSwiglu, kGeglu, kGegluTanh };
+enum SoftmaxMask : int { kUnmasked, kKept, kAdded };  // kKept: of bools
+
+struct SoftmaxParams {
+  RowLayout mask;  // a row for each row of x, the same one where it is broadcast
+  SoftmaxMask kind;
+  NumberKind added;  // of an added mask
+  int width;
+};
+
+// From kSwiglu on, the activation is multiplied with `up`.
+enum GateKind : int { kSilu, kRelu2, kGelu, kGeluTanh, kSwiglu, kGeglu, kGegluTanh };
 
 struct GateParams {
   RowLayout x, up;
@@ -33,6 +43,11 @@ struct RopeParams {
   RowLayout x, angles;  // angles: a row for each position of x, the same one where they are broadcast
   long long rows;
   int heads, width, pairs, interleaved;
+};
+
+struct EmbeddingParams {
+  long long table_rows, row_bytes;
+  int wide;  // indices are i64, else i32
 };
 
 }  // namespace kk_cuda

@@ -1,4 +1,4 @@
-// Norms, gated activations and rope on CUDA devices.
+// Norms, activations and rope on CUDA devices.
 #include "../../../src/gated/contract.h"
 #include "../../../src/ops/norm_contract.h"
 #include "../../../src/rope/contract.h"
@@ -14,8 +14,6 @@ constexpr kp::DeviceCode kNorms{"norms", "fatbin", {device_code::norms_fatbin, s
 constexpr kp::DeviceCode kGates{"gates", "fatbin", {device_code::gates_fatbin, sizeof device_code::gates_fatbin}};
 constexpr kp::DeviceCode kRope{"rope", "fatbin", {device_code::rope_fatbin, sizeof device_code::rope_fatbin}};
 constexpr uint32_t kNormThreads = 128, kGateThreads = 256, kRopeThreads = 64;
-
-std::string Named(const char* kernel, kp::DType dtype) { return std::string(kernel) + "_" + NumberName(dtype); }
 
 NormParams ParamsOf(kp::TensorView x, kp::TensorView weight, const std::optional<kp::TensorView>& bias, double eps) {
   return {LayoutOf("x", x), KindOf(weight.dtype()), ToInt("x", x.size(-1)), bias.has_value(), eps};
@@ -51,36 +49,38 @@ void AddRmsNorm(kp::TensorView x, kp::TensorView residual, kp::TensorView weight
   AddNorm("add_rms_norm", x, residual, weight, std::nullopt, eps, out, sum);
 }
 
+void LaunchGates(kp::TensorView x, kp::TensorView up, kp::MutTensorView out, const GateParams& p) {
+  kp::launch(x.device(), kGates, Named("gates", x.dtype()).c_str(),
+             {BlockCount((p.count + kGateThreads - 1) / kGateThreads)}, {kGateThreads}, x, up, out, p);
+}
+
 void Gate(GateKind kind, kp::TensorView x, kp::TensorView up, kp::MutTensorView out) {
   if (x.numel() == 0) return;
-  const GateParams p = {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind};
-  kp::launch(x.device(), kGates, Named("gates", x.dtype()).c_str(),
-             {BlockCount((x.numel() + kGateThreads - 1) / kGateThreads)}, {kGateThreads}, x, up, out, p);
+  LaunchGates(x, up, out, {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind});
 }
 
 void SiluOp(kp::TensorView x, kp::MutTensorView out) { Gate(kSilu, x, x, out); }
 void Relu2(kp::TensorView x, kp::MutTensorView out) { Gate(kRelu2, x, x, out); }
+
+// Any shape: a row for each element.
+void GeluOp(kp::TensorView x, kp::StringView approximate, kp::MutTensorView out) {
+  if (x.numel() == 0) return;
+  GateParams p{};
+  p.x.dims = 1, p.x.size[0] = x.numel(), p.x.stride[0] = 1, p.x.step = 1;
+  p.count = x.numel(), p.width = 1, p.kind = approximate == "tanh" ? kGeluTanh : kGelu;
+  LaunchGates(x, x, out, p);
+}
+
 void Swiglu(kp::TensorView gate, kp::TensorView up, kp::MutTensorView out) { Gate(kSwiglu, gate, up, out); }
 void Geglu(kp::TensorView gate, kp::TensorView up, kp::StringView approximate, kp::MutTensorView out) {
   Gate(approximate == "tanh" ? kGegluTanh : kGeglu, gate, up, out);
 }
 
-// The rows of angles that the positions of x, its dimensions before the heads', have.
-RowLayout AnglesOf(kp::TensorView x, kp::TensorView angles) {
-  RowLayout layout{};
-  for (int64_t d = x.dim() - 3, a = angles.dim() - 2; d >= 0; --d, --a) {
-    layout.size[layout.dims] = x.size(d);
-    layout.stride[layout.dims++] = a < 0 || angles.size(a) == 1 ? 0 : angles.stride(a);
-  }
-  layout.step = 1;
-  return layout;
-}
-
 void RopeOp(kp::TensorView x, kp::TensorView cos, kp::TensorView sin, bool interleaved, kp::MutTensorView out) {
   if (x.numel() == 0) return;
   const int64_t rows = x.numel() / x.size(-1);
-  const RopeParams p = {LayoutOf("x", x),       AnglesOf(x, cos),           rows,       ToInt("x", x.size(-2)),
-                        ToInt("x", x.size(-1)), ToInt("cos", cos.size(-1)), interleaved};
+  const RopeParams p = {LayoutOf("x", x),       BroadcastOf(x.sizes(), 2, cos), rows,       ToInt("x", x.size(-2)),
+                        ToInt("x", x.size(-1)), ToInt("cos", cos.size(-1)),     interleaved};
   kp::launch(x.device(), kRope, Named("rope", x.dtype()).c_str(), {BlockCount(rows)}, {kRopeThreads}, x, cos, sin, out,
              p);
 }
@@ -94,6 +94,7 @@ KP_EXPORT_FOR("cuda", add_layer_norm, kk_cuda::AddLayerNorm, KK_ADD_LAYER_NORM_C
 KP_EXPORT_FOR("cuda", add_rms_norm, kk_cuda::AddRmsNorm, KK_ADD_RMS_NORM_CONTRACT);
 KP_EXPORT_FOR("cuda", silu, kk_cuda::SiluOp, KK_ROW_ACTIVATION_CONTRACT);
 KP_EXPORT_FOR("cuda", relu2, kk_cuda::Relu2, KK_ROW_ACTIVATION_CONTRACT);
+KP_EXPORT_FOR("cuda", gelu, kk_cuda::GeluOp, KK_GELU_CONTRACT);
 KP_EXPORT_FOR("cuda", swiglu, kk_cuda::Swiglu, KK_SWIGLU_CONTRACT);
 KP_EXPORT_FOR("cuda", geglu, kk_cuda::Geglu, KK_GEGLU_CONTRACT);
 KP_EXPORT_FOR("cuda", rope, kk_cuda::RopeOp, KK_ROPE_CONTRACT);
