@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "driver/machine.h"
+#include "ops/table.h"
 
 using namespace kernpack::cuda;
 
@@ -137,6 +138,8 @@ KP_EMULATOR_EXPORT long kernpack_emulator_thread_instructions(void) {
   const std::lock_guard lock(Machine::Get().mutex);
   return static_cast<long>(Machine::Get().thread_instructions);
 }
+
+KP_EMULATOR_EXPORT const char* kernpack_emulator_row(unsigned index) { return kernpack::emulator::RowName(index); }
 
 KP_EMULATOR_EXPORT long kernpack_emulator_calls_in_child(void) {
   const std::lock_guard lock(Machine::Get().mutex);

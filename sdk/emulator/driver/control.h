@@ -31,6 +31,8 @@ long kernpack_emulator_calls(const char* entry);
 long kernpack_emulator_live(const char* what);
 // Instructions that threads of kernels have run since the process began.
 long kernpack_emulator_thread_instructions(void);
+// The mnemonic of each instruction of the tables, without its modifiers; NULL beyond the last.
+const char* kernpack_emulator_row(unsigned index);
 // Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.
 long kernpack_emulator_calls_in_child(void);
 

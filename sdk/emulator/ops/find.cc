@@ -31,4 +31,10 @@ const Row* FindRow(const char* name) {
   return found == rows->end() ? nullptr : found->second;
 }
 
+const char* RowName(uint32_t index) {
+  const Table* table = Fitting();
+  while (table->count != 0 && index >= table->count) index -= (table++)->count;
+  return table->count == 0 ? nullptr : table->rows[index].name;
+}
+
 }  // namespace kernpack::emulator

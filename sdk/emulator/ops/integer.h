@@ -91,6 +91,21 @@ template <class T>
 struct Mad24 {
   T operator()(T a, T b, T c) const { return Add<T>()(Mul24<T>()(a, b), c); }
 };
+// The upper 32 of the product's 48 bits.
+template <class T>
+struct Mul24Hi {
+  T operator()(T a, T b) const {
+    if constexpr (kSignedType<T>) {
+      const int64_t x = int32_t(uint32_t(a) << 8) >> 8, y = int32_t(uint32_t(b) << 8) >> 8;
+      return static_cast<T>(x * y >> 16);
+    }
+    return static_cast<T>(uint64_t(a & 0xffffff) * (b & 0xffffff) >> 16);
+  }
+};
+template <class T>
+struct Mad24Hi {
+  T operator()(T a, T b, T c) const { return Add<T>()(Mul24Hi<T>()(a, b), c); }
+};
 // Division by zero has no defined result; all ones is what NVIDIA's code gives.
 template <class T>
 struct Div {
@@ -240,6 +255,40 @@ struct Bmsk {
     return a >= 32 ? 0 : static_cast<T>(ones << a);
   }
 };
+struct BmskWrap {
+  uint32_t operator()(uint32_t a, uint32_t b) const { return ((1U << (b & 31)) - 1) << (a & 31); }
+};
+// The lowest b bits, extended by their sign or by zeros.
+template <class T, bool kWrap>
+struct Szext {
+  T operator()(T a, uint32_t b) const {
+    const uint32_t length = kWrap ? b & 31 : b;
+    if (length == 0) return 0;
+    const uint32_t above = length >= 32 ? 0 : 32 - length;
+    return static_cast<T>(uint32_t(a) << above) >> above;
+  }
+};
+// The modes of prmt: four bytes beginning at c, forward or backward; one of them four times; clamped from below or from
+// above; two of them twice.
+enum class Permute { kForward, kBackward, kReplicate8, kClampLeft, kClampRight, kReplicate16 };
+template <Permute kMode>
+struct PrmtMode {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
+    const uint64_t both = uint64_t(b) << 32 | a;
+    const uint32_t s = c & 3;
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t from = kMode == Permute::kForward      ? (s + i) & 7
+                            : kMode == Permute::kBackward   ? (s - i) & 7
+                            : kMode == Permute::kReplicate8 ? s
+                            : kMode == Permute::kClampLeft  ? (s > i ? s : i)
+                            : kMode == Permute::kClampRight ? (s < i ? s : i)
+                                                            : 2 * (s & 1) + (i & 1);
+      out |= (uint32_t(both >> (8 * from)) & 255) << (8 * i);
+    }
+    return out;
+  }
+};
 struct Prmt {
   uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
     const uint64_t both = uint64_t(b) << 32 | a;
@@ -258,6 +307,16 @@ struct Dp4a {
   D operator()(uint32_t a, uint32_t b, D c) const {
     uint32_t sum = uint32_t(c);
     for (int i = 0; i < 32; i += 8) sum += uint32_t(int32_t(A(a >> i)) * int32_t(B(b >> i)));
+    return D(sum);
+  }
+};
+
+// Two 16-bit integers times two of the bytes of b, beginning at bit kBegin.
+template <class A, class B, class D, int kBegin>
+struct Dp2a {
+  D operator()(uint32_t a, uint32_t b, D c) const {
+    uint32_t sum = uint32_t(c);
+    for (int i = 0; i < 2; ++i) sum += uint32_t(int32_t(A(a >> (16 * i))) * int32_t(B(b >> (kBegin + 8 * i))));
     return D(sum);
   }
 };

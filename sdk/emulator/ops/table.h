@@ -32,6 +32,8 @@ const Table* TablesV4();
 
 // The row of a mnemonic, NULL when there is none.
 const Row* FindRow(const char* name);
+// The name of each row in turn, for tests that try them all; NULL beyond the last.
+const char* RowName(uint32_t index);
 
 }  // namespace kernpack::emulator
 

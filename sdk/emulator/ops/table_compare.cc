@@ -62,16 +62,22 @@ struct Unordered {
   }
 };
 
-// How 16-bit words are read: as they are, or as floats.
+// How words are read: as they are, or as floats.
 template <class T>
 struct Plain {
   using Raw = T;
-  static T Read(T a) { return a; }
+  static T Read(T a, uint32_t flags) {
+    if constexpr (__is_same(T, float)) return Start(a, flags);
+    return a;
+  }
 };
 template <class S>
 struct AsSmall {
   using Raw = uint16_t;
-  static double Read(uint16_t a) { return S::Read(a); }
+  static double Read(uint16_t a, uint32_t flags) {
+    if ((flags & kFtz) != 0 && (a & S::kInfinity) == 0) a &= 0x8000;
+    return S::Read(a);
+  }
 };
 
 template <class C, class F>
@@ -79,19 +85,18 @@ inline uint32_t Compared(const Warp& warp, const Instruction& i) {
   using Raw = typename C::Raw;
   const Word<Raw>* a = In<Raw>(warp, i.op[1]);
   const Word<Raw>* b = In<Raw>(warp, i.op[2]);
+  const uint32_t flags = i.flags;
   alignas(64) uint32_t bits[kLanes];
-  if constexpr (__is_same(Raw, float)) {
-    if ((i.flags & kFtz) != 0) {
-      for (uint32_t l = 0; l < kLanes; ++l) {
-        bits[l] = uint32_t(F()(Flushed(FromWord<Raw>(a[l])), Flushed(FromWord<Raw>(b[l])))) << l;
-      }
-      uint32_t flushed = 0;
-      for (uint32_t l = 0; l < kLanes; ++l) flushed |= bits[l];
-      return flushed;
+  // Apart, so that the compiler takes 32 lanes at once where nothing is flushed.
+  const auto compare = [&](uint32_t modifiers) {
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      bits[l] = uint32_t(F()(C::Read(FromWord<Raw>(a[l]), modifiers), C::Read(FromWord<Raw>(b[l]), modifiers))) << l;
     }
-  }
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    bits[l] = uint32_t(F()(C::Read(FromWord<Raw>(a[l])), C::Read(FromWord<Raw>(b[l])))) << l;
+  };
+  if ((flags & kFtz) != 0) {
+    compare(kFtz);
+  } else {
+    compare(0);
   }
   uint32_t out = 0;
   for (uint32_t l = 0; l < kLanes; ++l) out |= bits[l];
@@ -128,6 +133,35 @@ void Set(Warp& warp, const Instruction& i, uint32_t mask) {
   Store(warp, i.op[0], mask, out);
 }
 
+// Each half by itself: the bits of the lanes whose lower half, or whose upper half, compares so.
+template <class S, class F>
+uint32_t ComparedHalf(const Warp& warp, const Instruction& i, uint32_t shift) {
+  const uint32_t* a = In<uint32_t>(warp, i.op[1]);
+  const uint32_t* b = In<uint32_t>(warp, i.op[2]);
+  const auto read = [&](uint32_t word) { return AsSmall<S>::Read(uint16_t(word >> shift), i.flags); };
+  uint32_t out = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) out |= uint32_t(F()(read(a[l]), read(b[l]))) << l;
+  return out;
+}
+template <class S, class F, uint32_t kTrue>
+void SetPair(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t low = ComparedHalf<S, F>(warp, i, 0), high = ComparedHalf<S, F>(warp, i, 16);
+  alignas(64) uint32_t out[kLanes];
+  for (uint32_t l = 0; l < kLanes; ++l) out[l] = (low >> l & 1) * kTrue | ((high >> l & 1) * kTrue) << 16;
+  Store(warp, i.op[0], mask, out);
+}
+// One predicate per half.
+template <class S, class F>
+void SetpPair(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t found[2] = {ComparedHalf<S, F>(warp, i, 0), ComparedHalf<S, F>(warp, i, 16)};
+  const uint32_t slots[2] = {i.op[0], i.op[4]};
+  for (int half = 0; half < 2; ++half) {
+    if (slots[half] == kNoOperand) continue;
+    uint32_t& p = Predicate(warp, slots[half]);
+    p = (p & ~mask) | (found[half] & mask);
+  }
+}
+
 template <class W>
 void Select(Warp& warp, const Instruction& i, uint32_t mask) {
   alignas(64) W out[kLanes];
@@ -141,6 +175,12 @@ template <class T, class C>
 struct Slct {
   T operator()(T a, T b, C c) const { return c >= 0 ? a : b; }
 };
+
+template <class T>
+void SlctByFloat(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map3<T, T, T, float>(warp, i, mask, [flags](T a, T b, float c) { return Slct<T, float>()(a, b, Start(c, flags)); });
+}
 
 template <int kKind>
 void Logic(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -179,6 +219,16 @@ struct IsNumber {
     return a == a;
   }
 };
+struct Normal {
+  bool operator()(float a, float b) const { return Finite()(a, b) && __builtin_fabsf(a) >= 0x1p-126F; }
+  bool operator()(double a, double b) const { return Finite()(a, b) && __builtin_fabs(a) >= 0x1p-1022; }
+};
+struct Subnormal {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a != 0 && Finite()(a, b) && !Normal()(a, b);
+  }
+};
 // testp has one source, which is given twice.
 template <class T, class F>
 void Testp(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -190,11 +240,24 @@ void Testp(Warp& warp, const Instruction& i, uint32_t mask) {
 constexpr Held W = Held::kWord, L = Held::kLong, F = Held::kFloat, D = Held::kDouble, P = Held::kPredicate;
 constexpr uint32_t kBool = kAnd | kOr | kXor;
 
+#define KP_SETP(op, type, C, H, ...)                                                     \
+  {"setp." op "." type, &Setp<C, __VA_ARGS__>, kBool | kFtz, {P, H, H, P, P}},           \
+      {"set." op ".u32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}}, { \
+    "set." op ".s32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, { W, H, H, P }      \
+  }
 #define KP_SET1(op, type, C, H, ...)                                                        \
-  {"setp." op "." type, &Setp<C, __VA_ARGS__>, kBool | kFtz, {P, H, H, P, P}},              \
-      {"set." op ".u32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}},      \
-      {"set." op ".s32." type, &Set<C, __VA_ARGS__, ~0U>, kBool | kFtz, {W, H, H, P}}, {    \
+  KP_SETP(op, type, C, H, __VA_ARGS__), {                                                   \
     "set." op ".f32." type, &Set<C, __VA_ARGS__, 0x3f800000U>, kBool | kFtz, { W, H, H, P } \
+  }
+// Of 16-bit floats, alone and in pairs; `one` is 1.0.
+#define KP_SMALL(op, type, S, one, ...)                                                              \
+  KP_SETP(op, type, AsSmall<S>, W, __VA_ARGS__),                                                     \
+      {"set." op ".u16." type, &Set<AsSmall<S>, __VA_ARGS__, 0xffffU>, kBool | kFtz, {W, W, W, P}},  \
+      {"set." op ".s16." type, &Set<AsSmall<S>, __VA_ARGS__, 0xffffU>, kBool | kFtz, {W, W, W, P}},  \
+      {"set." op "." type "." type, &Set<AsSmall<S>, __VA_ARGS__, one>, kBool | kFtz, {W, W, W, P}}, \
+      {"set." op ".u32." type "x2", &SetPair<S, __VA_ARGS__, 0xffffU>, kFtz, {W, W, W, P}},          \
+      {"set." op "." type "x2." type "x2", &SetPair<S, __VA_ARGS__, one>, kFtz, {W, W, W, P}}, {     \
+    "setp." op "." type "x2", &SetpPair<S, __VA_ARGS__>, kFtz, { P, W, W, P, P }                     \
   }
 #define KP_EQUAL(type, T, H) KP_SET1("eq", type, Plain<T>, H, Eq), KP_SET1("ne", type, Plain<T>, H, Ne)
 #define KP_ORDER(type, T, H)                                                                        \
@@ -210,6 +273,17 @@ constexpr uint32_t kBool = kAnd | kOr | kXor;
       KP_SET1("ltu", type, C, H, Unordered<Lt>), KP_SET1("leu", type, C, H, Unordered<Le>),        \
       KP_SET1("gtu", type, C, H, Unordered<Gt>), KP_SET1("geu", type, C, H, Unordered<Ge>),        \
       KP_SET1("num", type, C, H, Num), KP_SET1("nan", type, C, H, Nan)
+#define KP_SMALLS(type, S, one)                                                                             \
+  KP_SMALL("eq", type, S, one, Eq), KP_SMALL("ne", type, S, one, Ne), KP_SMALL("lt", type, S, one, Lt),     \
+      KP_SMALL("le", type, S, one, Le), KP_SMALL("gt", type, S, one, Gt), KP_SMALL("ge", type, S, one, Ge), \
+      KP_SMALL("equ", type, S, one, Unordered<Eq>), KP_SMALL("neu", type, S, one, Unordered<Ne>),           \
+      KP_SMALL("ltu", type, S, one, Unordered<Lt>), KP_SMALL("leu", type, S, one, Unordered<Le>),           \
+      KP_SMALL("gtu", type, S, one, Unordered<Gt>), KP_SMALL("geu", type, S, one, Unordered<Ge>),           \
+      KP_SMALL("num", type, S, one, Num), KP_SMALL("nan", type, S, one, Nan)
+#define KP_SLCT(type, T)                                                                     \
+  Row3<T, T, T, int32_t, Slct<T, int32_t>>("slct." type ".s32"), {                           \
+    "slct." type ".f32", &SlctByFloat<T>, kFtz, { HeldAs<T>(), HeldAs<T>(), HeldAs<T>(), F } \
+  }
 #define KP_SELECT(type, Word, H)                   \
   {                                                \
     "selp." type, &Select<Word>, 0, { H, H, H, P } \
@@ -231,13 +305,11 @@ constexpr Row kRows[] = {
     KP_ORDER("s64", int64_t, L),
     KP_FLOATS("f32", Plain<float>, F),
     KP_FLOATS("f64", Plain<double>, D),
-    KP_FLOATS("f16", AsSmall<Half>, W),
-    KP_FLOATS("bf16", AsSmall<Brain>, W),
+    KP_SMALLS("f16", Half, 0x3c00U),
+    KP_SMALLS("bf16", Brain, 0x3f80U),
     KP_SELECT("b16", uint32_t, W),
     KP_SELECT("u16", uint32_t, W),
     KP_SELECT("s16", uint32_t, W),
-    KP_SELECT("f16", uint32_t, W),
-    KP_SELECT("bf16", uint32_t, W),
     KP_SELECT("b32", uint32_t, W),
     KP_SELECT("u32", uint32_t, W),
     KP_SELECT("s32", uint32_t, W),
@@ -246,12 +318,17 @@ constexpr Row kRows[] = {
     KP_SELECT("u64", uint64_t, L),
     KP_SELECT("s64", uint64_t, L),
     KP_SELECT("f64", uint64_t, D),
-    Row3<uint32_t, uint32_t, uint32_t, int32_t, Slct<uint32_t, int32_t>>("slct.b32.s32"),
-    Row3<uint32_t, uint32_t, uint32_t, int32_t, Slct<uint32_t, int32_t>>("slct.u32.s32"),
-    Row3<uint32_t, uint32_t, uint32_t, int32_t, Slct<uint32_t, int32_t>>("slct.s32.s32"),
-    Row3<float, float, float, int32_t, Slct<float, int32_t>>("slct.f32.s32"),
-    Row3<float, float, float, float, Slct<float, float>>("slct.f32.f32"),
-    Row3<uint32_t, uint32_t, uint32_t, float, Slct<uint32_t, float>>("slct.b32.f32"),
+    KP_SLCT("b16", uint16_t),
+    KP_SLCT("u16", uint16_t),
+    KP_SLCT("s16", uint16_t),
+    KP_SLCT("b32", uint32_t),
+    KP_SLCT("u32", uint32_t),
+    KP_SLCT("s32", uint32_t),
+    KP_SLCT("b64", uint64_t),
+    KP_SLCT("u64", uint64_t),
+    KP_SLCT("s64", uint64_t),
+    KP_SLCT("f32", float),
+    KP_SLCT("f64", double),
     {"and.pred", &Logic<0>, 0, {P, P, P}},
     {"or.pred", &Logic<1>, 0, {P, P, P}},
     {"xor.pred", &Logic<2>, 0, {P, P, P}},
@@ -261,6 +338,8 @@ constexpr Row kRows[] = {
     KP_TESTP("infinite", Infinite),
     KP_TESTP("notanumber", NotNumber),
     KP_TESTP("number", IsNumber),
+    KP_TESTP("normal", Normal),
+    KP_TESTP("subnormal", Subnormal),
 };
 
 }  // namespace

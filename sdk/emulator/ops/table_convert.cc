@@ -26,7 +26,7 @@ struct Tiny {
   static constexpr bool kFloat = true;
   static double Read(uint16_t raw, uint32_t /*flags*/) { return S::Read(raw); }
   static uint16_t Write(double value, uint32_t flags) {
-    if ((flags & kRelu) != 0 && value < 0) value = 0;
+    if ((flags & kRelu) != 0 && value <= 0) value = 0;  // -0 too, as by max
     return S::Write(value, (flags & kRoundZero) != 0);
   }
 };
@@ -148,8 +148,6 @@ constexpr Row kRows[] = {
     Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.b16"),
     Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.u16"),
     Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.s16"),
-    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.f16"),
-    Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.bf16"),
     Row1<uint32_t, uint32_t, Move<uint32_t>>("mov.b32"),
     Row1<uint32_t, uint32_t, Move<uint32_t>>("mov.u32"),
     Row1<uint32_t, uint32_t, Move<uint32_t>>("mov.s32"),

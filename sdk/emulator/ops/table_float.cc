@@ -107,6 +107,28 @@ void Extreme(Warp& warp, const Instruction& i, uint32_t mask) {
   return (i.flags & kPropagateNan) != 0 ? Float2<T, OrNan<F>>(warp, i, mask) : Float2<T, F>(warp, i, mask);
 }
 
+// div.approx: beyond 2^126 the divisor's reciprocal is subnormal, which the hardware takes for 0.
+void DivideF32(Warp& warp, const Instruction& i, uint32_t mask) {
+  if ((i.flags & kApprox) == 0) return Float2<float, DivF>(warp, i, mask);
+  const uint32_t flags = i.flags;
+  Map2<float, float, float>(warp, i, mask, [flags](float a, float b) {
+    a = Start(a, flags), b = Start(b, flags);
+    const float size = __builtin_fabsf(b);
+    return Finish(size > 0x1p126F && size < __builtin_inff() ? a * __builtin_copysignf(0.0F, b) : a / b, flags);
+  });
+}
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read the upper half of their operand and give the upper half of a result.
+inline double Upper(double value) {
+  const auto bits = __builtin_bit_cast(uint64_t, value);
+  const uint64_t kept = bits & 0xffffffff00000000U;
+  return __builtin_bit_cast(double, (bits & 0x7ff0000000000000U) == 0 ? bits & 0x8000000000000000U : kept);
+}
+template <class F>
+void CoarseF64(Warp& warp, const Instruction& i, uint32_t mask) {
+  if ((i.flags & (kApprox | kFtz)) != (kApprox | kFtz)) return Float1<double, F>(warp, i, mask);
+  Map1<double, double>(warp, i, mask, [](double a) { return a != a ? __builtin_nan("") : Upper(F()(Upper(a))); });
+}
+
 // The sign is b's and the rest a's: PTX has the sign's operand first.
 struct CopySign {
   float operator()(float a, float b) const { return __builtin_copysignf(b, a); }
@@ -127,7 +149,7 @@ void Bits1(Warp& warp, const Instruction& i, uint32_t mask) {
 template <class S>
 inline uint16_t Rounded(double value, uint32_t flags) {
   if ((flags & kSat) != 0) value = Saturated(value);
-  if ((flags & kRelu) != 0 && !(value != value) && value < 0) value = 0;
+  if ((flags & kRelu) != 0 && value <= 0) value = 0;  // -0 too, as by max
   uint16_t out = S::Write(value, (flags & kRoundZero) != 0);
   if ((flags & kFtz) != 0 && (out & S::kInfinity) == 0) out &= 0x8000;
   return out;
@@ -236,7 +258,8 @@ constexpr Row kRows[] = {
     KP_FLOAT2("add", AddF),
     KP_FLOAT2("sub", SubF),
     KP_FLOAT2("mul", MulF),
-    KP_FLOAT2("div", DivF),
+    {"div.f32", &DivideF32, kFloatFlags | kApprox, {F, F, F}},
+    {"div.f64", &Float2<double, DivF>, kRounding, {D, D, D}},
     {"fma.f32", &Float3<float, FmaF>, kFloatFlags, {F, F, F, F}},
     {"fma.f64", &Float3<double, FmaF>, kRounding, {D, D, D, D}},
     {"mad.f32", &Float3<float, FmaF>, kFloatFlags, {F, F, F, F}},
@@ -244,8 +267,10 @@ constexpr Row kRows[] = {
     KP_EXTREME("min", MinF),
     KP_EXTREME("max", MaxF),
     KP_FLOAT1("sqrt", SqrtF),
-    KP_FLOAT1("rsqrt", RsqrtF),
-    KP_FLOAT1("rcp", RcpF),
+    {"rsqrt.f32", &Float1<float, RsqrtF>, kFtz, {F, F}},
+    {"rsqrt.f64", &CoarseF64<RsqrtF>, kFtz | kApprox, {D, D}},
+    {"rcp.f32", &Float1<float, RcpF>, kFtz | kRounding, {F, F}},
+    {"rcp.f64", &CoarseF64<RcpF>, kFtz | kApprox | kRounding, {D, D}},
     {"ex2.f32", &Float1<float, Ex2F>, kFtz, {F, F}},
     {"lg2.f32", &Float1<float, Lg2F>, kFtz, {F, F}},
     {"sin.f32", &Float1<float, SinF>, kFtz, {F, F}},

@@ -52,6 +52,14 @@ void AddSat(Warp& warp, const Instruction& i, uint32_t mask) {
   });
 }
 
+void MadHiSat(Warp& warp, const Instruction& i, uint32_t mask) {
+  if ((i.flags & kSat) == 0) return Ternary<int32_t, int32_t, int32_t, int32_t, MadHi<int32_t>>(warp, i, mask);
+  Map3<int32_t, int32_t, int32_t, int32_t>(warp, i, mask, [](int32_t a, int32_t b, int32_t c) {
+    const int64_t sum = (int64_t{a} * b >> 32) + c;
+    return int32_t(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+  });
+}
+
 template <class T>
 void Bfi(Warp& warp, const Instruction& i, uint32_t mask) {
   alignas(64) Word<T> out[kLanes];
@@ -132,9 +140,17 @@ constexpr Held W = Held::kWord, L = Held::kLong;
     name ".s64", &WithCarry<uint64_t, kIn, kSubtract>, kCarryOut, { L, L, L }      \
   }
 
+#define KP_PERMUTE(name, kMode) Row3<uint32_t, uint32_t, uint32_t, uint32_t, PrmtMode<Permute::kMode>>("prmt.b32." name)
+#define KP_DP2A(name, kBegin)                                                                                       \
+  Row3<int32_t, uint32_t, uint32_t, int32_t, Dp2a<int16_t, int8_t, int32_t, kBegin>>("dp2a." name ".s32.s32"),      \
+      Row3<int32_t, uint32_t, uint32_t, int32_t, Dp2a<int16_t, uint8_t, int32_t, kBegin>>("dp2a." name ".s32.u32"), \
+      Row3<int32_t, uint32_t, uint32_t, int32_t, Dp2a<uint16_t, int8_t, int32_t, kBegin>>("dp2a." name ".u32.s32"), \
+      Row3<uint32_t, uint32_t, uint32_t, uint32_t, Dp2a<uint16_t, uint8_t, uint32_t, kBegin>>("dp2a." name ".u32.u32")
+
 constexpr Row kRows[] = {
     {"add.s32", &AddSat<false>, kSat, {W, W, W}},
     {"sub.s32", &AddSat<true>, kSat, {W, W, W}},
+    {"mad.hi.s32", &MadHiSat, kSat, {W, W, W, W}},
     KP_INTEGERS("add", Add),
     KP_INTEGERS("sub", Sub),
     KP_INTEGERS("mul.lo", MulLo),
@@ -158,6 +174,10 @@ constexpr Row kRows[] = {
     Row3<uint64_t, uint32_t, uint32_t, uint64_t, MadWide<uint32_t, uint64_t>>("mad.wide.u32"),
     Row2<int32_t, int32_t, int32_t, Mul24<int32_t>>("mul24.lo.s32"),
     Row2<uint32_t, uint32_t, uint32_t, Mul24<uint32_t>>("mul24.lo.u32"),
+    Row2<int32_t, int32_t, int32_t, Mul24Hi<int32_t>>("mul24.hi.s32"),
+    Row2<uint32_t, uint32_t, uint32_t, Mul24Hi<uint32_t>>("mul24.hi.u32"),
+    Row3<int32_t, int32_t, int32_t, int32_t, Mad24Hi<int32_t>>("mad24.hi.s32"),
+    Row3<uint32_t, uint32_t, uint32_t, uint32_t, Mad24Hi<uint32_t>>("mad24.hi.u32"),
     Row3<int32_t, int32_t, int32_t, int32_t, Mad24<int32_t>>("mad24.lo.s32"),
     Row3<uint32_t, uint32_t, uint32_t, uint32_t, Mad24<uint32_t>>("mad24.lo.u32"),
     KP_BITS2("and", And),
@@ -194,8 +214,21 @@ constexpr Row kRows[] = {
     {"bfi.b32", &Bfi<uint32_t>, 0, {W, W, W, W, W}},
     {"bfi.b64", &Bfi<uint64_t>, 0, {L, L, L, W, W}},
     Row2<uint32_t, uint32_t, uint32_t, Bmsk<uint32_t>>("bmsk.clamp.b32"),
+    Row2<uint32_t, uint32_t, uint32_t, BmskWrap>("bmsk.wrap.b32"),
+    Row2<uint32_t, uint32_t, uint32_t, Szext<uint32_t, false>>("szext.clamp.u32"),
+    Row2<uint32_t, uint32_t, uint32_t, Szext<uint32_t, true>>("szext.wrap.u32"),
+    Row2<int32_t, int32_t, uint32_t, Szext<int32_t, false>>("szext.clamp.s32"),
+    Row2<int32_t, int32_t, uint32_t, Szext<int32_t, true>>("szext.wrap.s32"),
     Row3<uint32_t, uint32_t, uint32_t, uint32_t, Prmt>("prmt.b32"),
+    KP_PERMUTE("f4e", kForward),
+    KP_PERMUTE("b4e", kBackward),
+    KP_PERMUTE("rc8", kReplicate8),
+    KP_PERMUTE("ecl", kClampLeft),
+    KP_PERMUTE("ecr", kClampRight),
+    KP_PERMUTE("rc16", kReplicate16),
     {"lop3.b32", &Lop3, 0, {W, W, W, W, W}},
+    KP_DP2A("lo", 0),
+    KP_DP2A("hi", 16),
     Row3<int32_t, uint32_t, uint32_t, int32_t, Dp4a<int8_t, int8_t, int32_t>>("dp4a.s32.s32"),
     Row3<int32_t, uint32_t, uint32_t, int32_t, Dp4a<int8_t, uint8_t, int32_t>>("dp4a.s32.u32"),
     Row3<int32_t, uint32_t, uint32_t, int32_t, Dp4a<uint8_t, int8_t, int32_t>>("dp4a.u32.s32"),

@@ -32,6 +32,7 @@ constexpr Modifier kModifiers[] = {
 
 uint32_t TakeModifiers(Mnemonic* mnemonic) {
   uint32_t flags = 0;
+  const bool approx = mnemonic->Has("approx");
   for (const Modifier& modifier : kModifiers) {
     if (mnemonic->Take(modifier.name)) flags |= modifier.flags;
   }
@@ -41,6 +42,7 @@ uint32_t TakeModifiers(Mnemonic* mnemonic) {
     if (mnemonic->Take("or")) flags |= kOr;
     if (mnemonic->Take("xor")) flags |= kXor;
   }
+  if (approx && (opcode == "div" || mnemonic->type() == "f64")) flags |= kApprox;
   if (mnemonic->Has("cc")) flags |= kCarryOut;
   if (opcode == "addc" || opcode == "subc" || opcode == "madc") mnemonic->Take("cc");
   return flags;

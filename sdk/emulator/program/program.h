@@ -50,6 +50,7 @@ enum Flags : uint32_t {
   kCarryOut = 8192,
   kRoundAway = 16384,
   kAtomic = 32768,
+  kApprox = 65536,  // of the approximations whose results differ from the nearest ones by more than a few bits
 };
 
 // Variants of instructions of the tables that are looked at apart, and of calls of functions that the driver has.
