@@ -12,11 +12,15 @@ extern "C" {
 // by ';', "devices=0", "driver_version=11080", "hide=cuMemAlloc", "fail=cuInit:999". Nobody may hold anything.
 void kernpack_emulator_reset(void);
 
-// Settings: "devices" (2), "driver_version" (13050), "memory_bytes" (of a device; 8 GiB), "max_pitch" (bytes between rows of a copy; 2 GiB - 1), "pools", "managed", "peers" (1 or 0);
-// of kernels "seconds" (the time limit; 60), "workers" (threads of the host; 0: as many as it has), "seed" (0: warps in order,
-// else shuffled), "mma_order" (how mma of floats sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32,
-// groups of four from the back), "uninitialised" and "races" (what is looked for; 1 or 0); "disguised" (1: devices don't say that they are
-// emulated).
+// Settings: "devices" (2), "driver_version" (13050), "memory_bytes" (of a device; 8 GiB), "max_pitch" (bytes between rows of a
+// copy; 2 GiB - 1), "pools", "managed", "peers" (1 or 0), "disguised" (1: devices don't say that they are emulated). Of kernels:
+//   seconds      the time limit; 60
+//   workers      threads of the host; 0: as many as it has
+//   seed         0: warps in order, else shuffled
+//   mma_order    how mma of floats sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back
+//   host_level   the code for the host that modules loaded from now on run on: 1 base, 2 x86-64-v3, 3 x86-64-v4, at most the
+//                processor's; 0: the best it has
+//   uninitialised, races: what is looked for; 1 or 0
 void kernpack_emulator_set(const char* setting, long value);
 // That entry is not found.
 void kernpack_emulator_hide(const char* entry);

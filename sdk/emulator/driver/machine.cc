@@ -38,6 +38,7 @@ void Machine::Reset() {
               {"seconds", 60},
               {"seed", 0},
               {"mma_order", 0},
+              {"host_level", 0},
               {"uninitialised", 1},
               {"races", 1},
               {"disguised", 0}};

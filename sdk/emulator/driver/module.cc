@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "driver/image.h"
+#include "ops/table.h"
 #include "ptx/syntax.h"
 
 namespace kernpack::cuda {
@@ -52,6 +53,7 @@ class Loader {
       *address = found->second;
       return true;
     };
+    emulator::UseHostLevel(static_cast<int>(machine.Setting("host_level")));
     for (const emulator::Function& function : syntax_.functions) {
       if (!function.entry || !function.defined) continue;
       auto opaque = std::make_unique<FunctionOpaque>();

@@ -1,4 +1,6 @@
 // Rows by name, of the tables that fit this processor.
+#include <array>
+#include <atomic>
 #include <string_view>
 #include <unordered_map>
 
@@ -7,32 +9,58 @@
 namespace kernpack::emulator {
 namespace {
 
-const Table* Fitting() {
+using Rows = std::unordered_map<std::string_view, const Row*>;
+constexpr int kLevels = 3;  // of x86-64: base, v3, v4
+
+// The greatest level that this processor has.
+int Greatest() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4") != 0) return TablesV4();
-  if (__builtin_cpu_supports("x86-64-v3") != 0) return TablesV3();
+  if (__builtin_cpu_supports("x86-64-v4") != 0) return 3;
+  if (__builtin_cpu_supports("x86-64-v3") != 0) return 2;
 #endif
+  return 1;
+}
+
+std::atomic<int> g_wanted{0};
+
+int Level() {
+  static const int greatest = Greatest();
+  const int wanted = g_wanted.load(std::memory_order_relaxed);
+  return wanted > 0 && wanted < greatest ? wanted : greatest;
+}
+
+const Table* TablesOfLevel(int level) {
+#if defined(__x86_64__)
+  if (level == 3) return TablesV4();
+  if (level == 2) return TablesV3();
+#endif
+  static_cast<void>(level);
   return TablesBase();
+}
+
+Rows RowsOfLevel(int level) {
+  Rows made;
+  for (const Table* table = TablesOfLevel(level); table->count != 0; ++table) {
+    for (uint32_t i = 0; i < table->count; ++i) made.emplace(table->rows[i].name, &table->rows[i]);
+  }
+  return made;
 }
 
 }  // namespace
 
+void UseHostLevel(int level) { g_wanted.store(level, std::memory_order_relaxed); }
+
 // The first of several rows of a name counts.
 const Row* FindRow(const char* name) {
-  static const auto* const rows = [] {
-    auto* made = new std::unordered_map<std::string_view, const Row*>();
-    for (const Table* table = Fitting(); table->count != 0; ++table) {
-      for (uint32_t i = 0; i < table->count; ++i) made->emplace(table->rows[i].name, &table->rows[i]);
-    }
-    return made;
-  }();
-  const auto found = rows->find(name);
-  return found == rows->end() ? nullptr : found->second;
+  static const auto* const levels = new std::array<Rows, kLevels>{RowsOfLevel(1), RowsOfLevel(2), RowsOfLevel(3)};
+  const Rows& rows = (*levels)[static_cast<size_t>(Level() - 1)];
+  const auto found = rows.find(name);
+  return found == rows.end() ? nullptr : found->second;
 }
 
 const char* RowName(uint32_t index) {
-  const Table* table = Fitting();
+  const Table* table = TablesOfLevel(Level());
   while (table->count != 0 && index >= table->count) index -= (table++)->count;
   return table->count == 0 ? nullptr : table->rows[index].name;
 }

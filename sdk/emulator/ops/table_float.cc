@@ -1,6 +1,7 @@
 // Table: arithmetic of f32, f64, f16, bf16 and pairs of the small ones; functions. What the hardware approximates is computed
 // here to the last bit or nearly so, which lies within every documented bound.
 #include "ops/float.h"
+#include "ops/host_fma.h"
 #include "ops/small_float.h"
 
 namespace kernpack::emulator::KP_ISA {
@@ -31,8 +32,10 @@ struct DivF {
   }
 };
 struct FmaF {
-  float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
-  double operator()(double a, double b, double c) const { return __builtin_fma(a, b, c); }
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return HostFma(a, b, c);
+  }
 };
 struct NegF {
   template <class T>

@@ -54,6 +54,10 @@ class Driver:
         if result != 0:
             raise RuntimeError(f"{name} returned {result}")
 
+    def use_host_level(self, level: int) -> None:
+        """What modules loaded from now on run on: 1 to 3, x86-64's base, v3 or v4 or the best below that; 0: the best."""
+        self._library.kernpack_emulator_set(b"host_level", ctypes.c_long(level))
+
     def rows(self) -> list[str]:
         """The names of the emulator's rows: opcode and types, without modifiers."""
         name = self._library.kernpack_emulator_row
