@@ -13,7 +13,8 @@ import kernpack
 
 from kernpack_sdk.testing.case import Call, Op
 from kernpack_sdk.testing.derived import DerivedGenerator, forward_of
-from kernpack_sdk.testing.frameworks import NUMPY, Outcome
+from kernpack_sdk.testing.device import OnDevice, first_device
+from kernpack_sdk.testing.frameworks import NUMPY, Framework, Outcome
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
 
@@ -50,6 +51,15 @@ class Bench:
     unsolved: list[str] = field(default_factory=list)
     made: int = 0
     _by_floats: dict[str, list[Call]] = field(default_factory=dict)
+
+    @functools.cached_property
+    def on_cpu(self) -> bool:
+        return self.op.contract is None or self.op.contract.on in (None, "cpu")
+
+    @functools.cached_property
+    def _framework(self) -> Framework:
+        """NumPy; for what runs on a device only, that device, where there is one."""
+        return NUMPY if self.on_cpu or first_device() is None else OnDevice()
 
     @functools.cached_property
     def generator(self) -> Generator:
@@ -124,7 +134,9 @@ class Bench:
     # -------------------------------------------------------------- making calls
 
     def checked(self, call: Call, values: dict[str, Any] | None = None) -> Outcome:
-        """From NumPy, in the checking mode."""
+        """From NumPy, in the checking mode, which is of the CPU."""
+        if not self.on_cpu:
+            return self.run(call, values)
         with kernpack.checking(trace=False):
             return self.run(call, values)
 
@@ -132,8 +144,8 @@ class Bench:
         """From NumPy; on these values, or on copies of the call's."""
         self.starts(call)
         if values is None:
-            return NUMPY.call(call, **keywords)
-        return NUMPY.call_on(call, values, **keywords)
+            return self._framework.call(call, **keywords)
+        return self._framework.call_on(call, values, **keywords)
 
     def starts(self, call: Call, how: str = "") -> None:
         self.made += 1

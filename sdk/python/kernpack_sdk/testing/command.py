@@ -60,6 +60,11 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds for one check of one function; default 180, with --full 600",
     )
+    made.add_argument(
+        "--emulate",
+        action="store_true",
+        help="run code for CUDA on an emulated device; KERNPACK_EMULATOR names others than sm_90 and sm_80",
+    )
     made.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     made.add_argument("--html", type=Path, metavar="FILE", help="write an HTML report")
     made.add_argument("--json", action="store_true", help="print JSON")
@@ -108,6 +113,7 @@ def run(options: argparse.Namespace) -> int:
                     tuple(options.check),
                     options.jobs,
                     options.timeout,
+                    options.emulate,
                 )
                 facts, found = runner.run(plan, progress)
                 results += found

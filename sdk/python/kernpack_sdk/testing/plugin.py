@@ -30,11 +30,13 @@ def kernpack_cases(
     level: str = "quick",
     seed: int = 0,
     inputs: str | os.PathLike[str] | None = None,
+    emulate: bool = False,
 ) -> Callable[..., None]:
     """A parametrized test function: assign it to a name that begins with test_.
 
     module: an installed package, a path, or what kernpack.load gave. ops, checks: names or patterns. level: "quick" or "full".
-    inputs: the file with generators; default: kernpack_inputs.py in the current folder's tests.
+    inputs: the file with generators; default: kernpack_inputs.py in the current folder's tests. emulate: run code for CUDA on an
+    emulated device.
     """
     import pytest
 
@@ -45,7 +47,7 @@ def kernpack_cases(
     if level not in ("quick", "full"):
         raise ValueError(f"kernpack_cases: level: expected 'quick' or 'full', got {level!r}")
     source, names = _source(module)
-    plan = Plan(source, Options(level, seed), Path(inputs) if inputs is not None else None)
+    plan = Plan(source, Options(level, seed), Path(inputs) if inputs is not None else None, emulate=emulate)
     by_name = {check.name: check for check in all_checks()}
     cases = [(op, check.name) for op in chosen_ops(names, ops) for check in chosen_checks(checks)]
 

@@ -41,6 +41,7 @@ class Plan:
     checks: tuple[str, ...] = ()
     jobs: int = 1
     patience: float = 0.0  # 0: that of the level
+    emulate: bool = False  # CUDA devices are emulated
 
 
 class Process:
@@ -85,7 +86,18 @@ class Process:
 
     def _environment(self) -> dict[str, str]:
         """A worker is killed in the end, so its temporary files lie in a folder that goes with it."""
-        return {"KERNPACK_LOG": os.environ.get("KERNPACK_LOG", ""), "JAX_PLATFORMS": "cpu", "TMPDIR": self._folder.name}
+        variables = {
+            "KERNPACK_LOG": os.environ.get("KERNPACK_LOG", ""),
+            "JAX_PLATFORMS": "cpu",
+            "TMPDIR": self._folder.name,
+        }
+        if self._plan.emulate:
+            variables["KERNPACK_EMULATOR"] = os.environ.get("KERNPACK_EMULATOR") or "sm_90,sm_80"
+            # The order in which warps run is one more thing that a seed draws.
+            variables["KERNPACK_EMULATOR_SEED"] = os.environ.get("KERNPACK_EMULATOR_SEED") or str(
+                self._plan.options.seed
+            )
+        return variables
 
     def run(self, op: str, check: Check) -> Result:
         if self._process is None:
@@ -94,7 +106,10 @@ class Process:
         patience = self._plan.patience or _PATIENCE[self._plan.options.level]
         answer = self._ask({"op": op, "check": check.name}, patience)
         if answer is not None:
-            return Result.from_json(answer)
+            result = Result.from_json(answer)
+            if result.ended:
+                self.stop()
+            return result
         seconds = time.monotonic() - started
         call = self._progress.read_text(encoding="utf-8", errors="replace") if self._progress.exists() else ""
         if self._process is not None and self._process.poll() is None and seconds >= patience:
@@ -273,6 +288,11 @@ def run(plan: Plan, told: Callable[[Result], None] = lambda result: None) -> tup
     with Session(plan) as first:
         facts = first.facts
         ops = chosen_ops(facts["functions"], plan.ops)
+        if plan.emulate and not set(ops) & set(facts["cuda"]):
+            raise CannotTest(
+                f"--emulate: expected functions with code for cuda, but {facts['module']} has none"
+                + (" among those that --op names" if facts["cuda"] else "")
+            )
         checks = chosen_checks(plan.checks)
         # Op by op, so that an op's calls are generated once, and first without frameworks.
         jobs = [(op, check) for needs in (False, True) for op in ops for check in checks if bool(check.needs) == needs]

@@ -24,6 +24,7 @@ from kernpack_sdk.testing import inputs
 from kernpack_sdk.testing.bench import Bench, Options
 from kernpack_sdk.testing.case import Finding, Op, Result, Skipped
 from kernpack_sdk.testing.checks import Check, all_checks
+from kernpack_sdk.testing.device import KIND, DeviceLost, first_device, has_code
 
 _BEFORE = ("calls", "memory")  # they look at what keeps the others from running
 
@@ -55,6 +56,12 @@ class Worker:
                 raise Skipped(why)
             result.findings = list(check.run(bench))
             result.calls = bench.made - before
+        except DeviceLost as lost:
+            result.ended = True  # the next check needs another process
+            advice = "run it under compute-sanitizer on a real device, or look the error up in docs/emulator.md"
+            result.findings = [
+                Finding(f"expected a call without an error on the device, but {lost}", lost.call.text(), advice)
+            ]
         except Skipped as why_not:
             result.status, result.reason = "skipped", str(why_not)
         except Exception as error:  # a mistake of ours or of the author's generator: it belongs into the report
@@ -78,14 +85,22 @@ class Worker:
 def _why_not(bench: Bench, check: Check) -> str:
     """Why the check says nothing of the op; empty: it does."""
     contract = bench.op.contract
+    if check.name == KIND and not has_code(bench.op):
+        return f"the function has no code for {KIND}"
+    if check.name == KIND and first_device() is None:
+        return f"there is no {KIND} device; --emulate emulates one"
     if contract is None:
         if not check.untyped:
             return "the function has no contract"
         if bench.inputs.arguments(bench.op.name) is None:
             return f'the function has no contract; write @arguments("{bench.op.name}") in tests/kernpack_inputs.py to test it'
     else:
-        if contract.on not in (None, "cpu"):
+        if not bench.on_cpu and contract.on != KIND:
             return f"the function runs on {contract.on} only"
+        if not bench.on_cpu and not check.arrays:
+            return f"the function runs on {KIND} only, and this check needs a function of the CPU"
+        if not bench.on_cpu and first_device() is None:
+            return f"the function runs on {KIND} only, and there is no such device; --emulate emulates one"
         lacking = bench.generator.unrepresentable()
         if lacking:
             return f"NumPy has no dtype {lacking}, and neither has ml_dtypes"
@@ -124,13 +139,15 @@ def main() -> int:
 
     try:
         given = inputs.read(Path(asked["inputs"]) if asked["inputs"] else None)
+        first_device()  # where an emulated one is asked for and can't be had, that is the error
         worker = Worker(asked["source"], Options(asked["level"], asked["seed"]), given, announce)
     except Exception as error:  # the module or the author's file cannot be loaded
         answer({"error": f"{type(error).__name__}: {error}"})
         return 1
-    answer(
-        {"functions": sorted(worker.module.functions), "module": worker.module.name, "version": worker.module.version}
-    )
+    functions = sorted(worker.module.functions)
+    on_device = [name for name in functions if has_code(Op.of(worker.module, name))]
+    facts = {"functions": functions, "module": worker.module.name, "version": worker.module.version}
+    answer({**facts, KIND: on_device})
     checks = {check.name: check for check in all_checks()}
     for line in sys.stdin:
         job = json.loads(line)

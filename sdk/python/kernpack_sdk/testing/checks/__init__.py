@@ -13,19 +13,22 @@ from kernpack_sdk.testing.case import Finding
 @dataclass(frozen=True)
 class Check:
     """needs: the framework without which it is skipped; "" runs in a process that has neither torch nor JAX. untyped: whether it has
-    something to say of functions without a contract."""
+    something to say of functions without a contract. arrays: whether it only compares arrays that calls give, so that it can be made
+    of a function that runs on a device only."""
 
     name: str
     says: str
     run: Callable[[Bench], Iterable[Finding]]
     needs: str = ""
     untyped: bool = False
+    arrays: bool = False
 
 
 @functools.cache
 def all_checks() -> tuple[Check, ...]:
     from kernpack_sdk.testing.checks import (
         batch,
+        device,
         dtypes,
         fork,
         frameworks,
@@ -45,7 +48,7 @@ def all_checks() -> tuple[Check, ...]:
     )
 
     return (
-        Check("calls", "calls that the contract allows are accepted", memory.calls, untyped=True),
+        Check("calls", "calls that the contract allows are accepted", memory.calls, untyped=True, arrays=True),
         Check(
             "memory",
             "inputs are unchanged, results are written, nothing outside is touched",
@@ -59,17 +62,20 @@ def all_checks() -> tuple[Check, ...]:
         Check("misaligned", "tensors may start at any element", layout.misaligned),
         Check("readonly", "inputs are never written to", layout.readonly),
         Check("strided", "strides are used where the contract allows them, else refused", layout.strided),
-        Check("rows", "rows of `...` are independent, results marked `sum` add up", batch.rows),
-        Check("columns", "dims named by `independent` are independent", batch.columns),
-        Check("mirror", "all sizes are handled alike", mirror.mirror),
-        Check("special", "NaN and infinity affect only their own row", special.special),
-        Check("influence", "every option has an effect", influence.influence),
-        Check("dtypes", "results agree between dtypes", dtypes.dtypes),
+        Check("rows", "rows of `...` are independent, results marked `sum` add up", batch.rows, arrays=True),
+        Check("columns", "dims named by `independent` are independent", batch.columns, arrays=True),
+        Check("mirror", "all sizes are handled alike", mirror.mirror, arrays=True),
+        Check("special", "NaN and infinity affect only their own row", special.special, arrays=True),
+        Check("influence", "every option has an effect", influence.influence, arrays=True),
+        Check("dtypes", "results agree between dtypes", dtypes.dtypes, arrays=True),
         Check("pool", "the number of threads has no effect", threads.pool, untyped=True),
         Check("callers", "threads may call at once", threads.callers, untyped=True),
         Check("fork", "a forked child may call", fork.fork, untyped=True),
         Check("growth", "calls don't leak memory", growth.growth, untyped=True),
         Check("processes", "other processes and processors compute the same", processes.processes),
+        Check(
+            "cuda", "a CUDA device computes what the CPU does, and no error is found on it", device.cuda, arrays=True
+        ),
         Check("hosts", "apache-tvm-ffi runs it as Kernpack does", hosts.hosts, needs="tvm_ffi"),
         Check("torch", "torch gives what NumPy gives", frameworks.equal_in("torch"), needs="torch"),
         Check("gradients", "declared gradients match finite differences", gradients.gradients, needs="torch"),

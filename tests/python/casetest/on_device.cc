@@ -1,0 +1,85 @@
+// Ops with code for CUDA, as PTX; some with a mistake that only the device has.
+#include <kernpack/device_kernel.h>
+#include <kernpack/kernel.h>
+
+namespace kp = kernpack;
+namespace {
+
+// out[i] = 2 * x[i + shift] for i < n, and then a sum over the block that races where `race` isn't 0.
+constexpr kp::DeviceCode kCode{"twice", "ptx", R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry twice(.param .u64 x, .param .u64 out, .param .u32 n, .param .u32 shift, .param .u32 race) {
+  .reg .b32 %i, %n, %s, %t; .reg .b64 %at, %to, %from; .reg .f32 %v; .reg .pred %p;
+  .shared .align 4 .b32 cell;
+  mov.u32 %i, %ctaid.x;
+  mov.u32 %t, %tid.x;
+  mad.lo.u32 %i, %i, 64, %t;
+  ld.param.u32 %s, [race];
+  setp.eq.u32 %p, %s, 0;
+  @%p bra $NO_RACE;
+  st.shared.u32 [cell], %t;
+$NO_RACE:
+  ld.param.u32 %n, [n];
+  setp.ge.u32 %p, %i, %n;
+  @%p bra $END;
+  ld.param.u32 %s, [shift];
+  ld.param.u64 %from, [x];
+  ld.param.u64 %to, [out];
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %to, %to, %at;
+  add.u32 %i, %i, %s;
+  mul.wide.u32 %at, %i, 4;
+  add.u64 %from, %from, %at;
+  ld.global.f32 %v, [%from];
+  add.f32 %v, %v, %v;
+  st.global.f32 [%to], %v;
+$END:
+  ret;
+})"};
+
+void OnCpu(kp::TensorView x, kp::MutTensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] = 2 * x.data_ptr<float>()[i];
+}
+
+void Launch(kp::TensorView x, kp::MutTensorView out, int64_t count, uint32_t shift = 0, uint32_t race = 0) {
+  if (count == 0) return;
+  const auto blocks = static_cast<uint32_t>((count + 63) / 64);
+  kp::launch(x.device(), kCode, "twice", {blocks}, {64}, x, out, static_cast<uint32_t>(count), shift, race);
+}
+void Fine(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel()); }
+void ShortTail(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel() / 2 * 2); }
+void PastTheEnd(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel(), 1024); }
+void Races(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel(), 0, 1); }
+void TooLarge(kp::TensorView x, kp::MutTensorView out) {
+  kp::launch(x.device(), kCode, "twice", {1}, {4096}, x, out, 0U, 0U, 0U);
+}
+void Refuses(kp::TensorView x, kp::MutTensorView out) {
+  KP_CHECK(x.numel() % 2 == 0, ValueError)
+      << "x: expected an even number of elements on a CUDA device, got " << x.numel();
+  Launch(x, out, x.numel());
+}
+void RefusesAll(kp::TensorView, kp::MutTensorView) { KP_CHECK(false, ValueError) << "expected another device"; }
+void RowsMixed(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel() - (x.size(0) > 1 ? 1 : 0)); }
+
+}  // namespace
+
+#define TWICE "(x: f32[N]) -> (out: f32[N]) with deterministic"
+KP_MODULE("on_device_cases", "1.0.0");
+KP_EXPORT(on_the_cpu, OnCpu, TWICE);
+KP_EXPORT(on_both, OnCpu, TWICE);
+KP_EXPORT_FOR("cuda", on_both, Fine, TWICE);
+KP_EXPORT(on_the_device, Fine, TWICE ", on \"cuda\"");
+KP_EXPORT(refuses_some, OnCpu, TWICE);
+KP_EXPORT_FOR("cuda", refuses_some, Refuses, TWICE);
+KP_EXPORT(short_tail, OnCpu, TWICE);
+KP_EXPORT_FOR("cuda", short_tail, ShortTail, TWICE);
+KP_EXPORT(past_the_end, OnCpu, TWICE);
+KP_EXPORT_FOR("cuda", past_the_end, PastTheEnd, TWICE);
+KP_EXPORT(races, Races, TWICE ", on \"cuda\"");
+KP_EXPORT(too_large, OnCpu, TWICE);
+KP_EXPORT_FOR("cuda", too_large, TooLarge, TWICE);
+KP_EXPORT(refuses_all, OnCpu, TWICE);
+KP_EXPORT_FOR("cuda", refuses_all, RefusesAll, TWICE);
+KP_EXPORT(rows_mixed, RowsMixed, "(x: f32[..., N]) -> (out: f32[..., N]) with on \"cuda\"");

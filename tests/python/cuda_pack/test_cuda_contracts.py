@@ -1,0 +1,30 @@
+"""Every op of the pack by its contract: what `kernpack test --emulate` calls on the emulated device equals the CPU's results."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_path: Path) -> None:
+    for file in files.split(os.pathsep):
+        (tmp_path / Path(file).name).symlink_to(file)
+    inputs = ROOT / "tests" / "kernpack_inputs.py"
+    options = ["--emulate", "--check", "cuda", "--json", "--inputs", str(inputs), "--seed", "3"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kernpack_sdk", "test", str(tmp_path), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    results = json.loads(done.stdout)["results"]
+    passed = {each["op"] for each in results if each["status"] == "passed"}
+    assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention"} <= passed
+    assert {each["reason"] for each in results if each["op"] not in passed} == {"the function has no code for cuda"}
