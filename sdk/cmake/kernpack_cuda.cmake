@@ -16,6 +16,9 @@ function(kernpack_cuda_ target)
   endif()
   # A module that needed libcudart would work with one version of CUDA, and only where that is installed.
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  if(NOT "$ENV{KERNPACK_EMULATOR}" STREQUAL "")
+    kernpack_cuda_emulated_(${target})
+  endif()
   set(cuda $<COMPILE_LANGUAGE:CUDA>)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     target_compile_options(${target} PRIVATE "$<${cuda}:--compress-mode=size>")
@@ -43,6 +46,31 @@ function(kernpack_cuda_ target)
     set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
     target_compile_options(${target} PRIVATE ${options})
   endif()
+endfunction()
+
+# For the emulated device, whose library has the runtime library too: NVIDIA's calls the system's driver only.
+function(kernpack_cuda_emulated_ target)
+  set(library "$ENV{KERNPACK_CUDA_DRIVER}")
+  if(NOT library)
+    set(python python3)
+    if(Python_EXECUTABLE)
+      set(python ${Python_EXECUTABLE})
+    endif()
+    execute_process(
+      COMMAND ${python} -c "from kernpack import _emulated; print(_emulated.library('kernpack_add_module(${target})'))"
+      OUTPUT_VARIABLE library
+      ERROR_VARIABLE error
+      OUTPUT_STRIP_TRAILING_WHITESPACE
+      RESULT_VARIABLE code)
+    if(NOT code EQUAL 0)
+      string(REGEX REPLACE "^.*\n([A-Za-z]+: )" "" error "${error}")
+      message(FATAL_ERROR "${error}")
+    endif()
+  endif()
+  get_filename_component(folder ${library} DIRECTORY)
+  message(STATUS "${target}: KERNPACK_EMULATOR is set: linked for the emulated CUDA device, not for others")
+  set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY None BUILD_RPATH ${folder} INSTALL_RPATH ${folder})
+  target_link_libraries(${target} PRIVATE ${library})
 endfunction()
 
 # The options of nvcc for these architectures.

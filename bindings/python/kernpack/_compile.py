@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kernpack import _core
+from kernpack import _core, _emulated
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -221,7 +221,9 @@ def _compile(package: ModuleType, compiler: Compiler, language: str, made: Optio
 def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> list[str]:
     """`compiles`: the command compiles the source too, at the level that its author asks for."""
     flags = list(package.flags.link_flags(compiles=compiles))
-    return [*(_for_nvcc(flags) if language == "cuda" else flags), *made.ldflags]
+    if language == "cuda":
+        return [*_for_nvcc(flags), *made.ldflags, *_emulated.link_flags(made.who)]
+    return [*flags, *made.ldflags]
 
 
 def _for_nvcc(flags: list[str]) -> list[str]:

@@ -74,9 +74,8 @@ const Address kAddresses[] = {
 
 using namespace kernpack::cuda;
 
-extern "C" __attribute__((visibility("default"))) Result cuGetProcAddress_v2(const char* name, void** out, int version,
-                                                                             unsigned long long /*flags*/,
-                                                                             ProcAddressStatus* status) {
+extern "C" __attribute__((visibility("default"))) Result kernpack::cuda::cuGetProcAddress_v2(
+    const char* name, void** out, int version, unsigned long long /*flags*/, ProcAddressStatus* status) {
   Machine& machine = Machine::Get();
   const std::lock_guard lock(machine.mutex);
   *out = nullptr;

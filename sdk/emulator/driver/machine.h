@@ -95,7 +95,7 @@ struct FunctionOpaque {
 struct ModuleOpaque {
   Context context = nullptr;
   std::map<std::string, std::unique_ptr<FunctionOpaque>> functions;
-  std::vector<uintptr_t> variables;  // blocks
+  std::map<std::string, DevicePtr> variables;  // each a block
 };
 
 struct Fault {
@@ -169,6 +169,10 @@ void RemoveBlock(uintptr_t address);
 // Bytes of device memory that were written, or were copied from elsewhere with what was written of them.
 void NoteWritten(DevicePtr to, uint64_t bytes);
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
+
+// What callers get the entries from, as NVIDIA's driver exports it.
+extern "C" Result cuGetProcAddress_v2(const char* name, void** out, int version, unsigned long long flags,
+                                      ProcAddressStatus* status);
 
 // The driver's functions, as the backend declares them.
 #define KP_EMULATOR_DECLARE_(name, version, parameters) Result name parameters;

@@ -48,8 +48,8 @@ class Loader {
     if (!Allocate()) return kOutOfMemory;
     Initialise();
     const auto find = [this](const std::string& name, uint64_t* address) {
-      const auto found = addresses_.find(name);
-      if (found == addresses_.end()) return false;
+      const auto found = made_->variables.find(name);
+      if (found == made_->variables.end()) return false;
       *address = found->second;
       return true;
     };
@@ -75,7 +75,6 @@ class Loader {
   Context context_;
   emulator::Module syntax_;
   std::unique_ptr<ModuleOpaque> made_;
-  std::map<std::string, uint64_t> addresses_;
 
   static bool InMemory(const Variable& variable) {
     return variable.space == Space::kGlobal || variable.space == Space::kConst;
@@ -91,8 +90,7 @@ class Loader {
       if (AddBlock(BlockKind::kModule, context_->device, std::max<uint64_t>(variable.bytes, 1), true, &address) !=
           kSuccess)
         return false;
-      made_->variables.push_back(address);
-      addresses_[variable.name] = address;
+      made_->variables[variable.name] = address;
     }
     return true;
   }
@@ -100,13 +98,13 @@ class Loader {
   void Initialise() {
     for (const Variable& variable : syntax_.variables) {
       if (!InMemory(variable)) continue;
-      const uint64_t address = addresses_.at(variable.name);
+      const uint64_t address = made_->variables.at(variable.name);
       Block& block = *FindBlock(address, 0);
       std::memset(block.backing, 0, block.size);
       std::memcpy(block.backing, variable.initial.data(), variable.initial.size());
       for (const Variable::Address& word : variable.addresses) {
-        const auto found = addresses_.find(word.symbol);
-        if (found == addresses_.end())
+        const auto found = made_->variables.find(word.symbol);
+        if (found == made_->variables.end())
           throw PtxError(variable.line, "the variable '" + variable.name + "' holds the address of '" + word.symbol +
                                             "', which isn't a variable in memory");
         const uint64_t value = found->second + static_cast<uint64_t>(word.displacement);
@@ -132,7 +130,7 @@ Result LoadModule(Context context, const std::string& ptx, ModuleHandle* out, st
 }
 
 void FreeModule(ModuleHandle module) {
-  for (const uintptr_t address : module->variables) RemoveBlock(address);
+  for (const auto& [name, address] : module->variables) RemoveBlock(address);
   delete module;
 }
 

@@ -122,9 +122,15 @@ KP_EXPORT(twice, Run, "(x: f32[N]) -> (out: f32[N]) with on \\"cuda\\"");
 """
 
 
-def test_kernels_launched_by_nvidias_runtime_library_are_left_out(emulator: None) -> None:
+def test_kernels_with_nvidias_runtime_library_are_tested_if_they_are_built_for_the_emulated_device(
+    emulator: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if shutil.which("nvcc") is None:
         pytest.skip("no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI")
     done = _run(kernpack.load_inline(RUNTIME, language="cuda").path, "--emulate", *CHECKS)
     assert done.returncode == command.PASSED, done.stdout
-    assert "it launches kernels with <<<>>>, which the emulated device doesn't run" in done.stdout
+    assert "it was built for NVIDIA's driver; build it with KERNPACK_EMULATOR set" in done.stdout
+    monkeypatch.setenv("KERNPACK_EMULATOR", "sm_90")
+    done = _run(kernpack.load_inline(RUNTIME, language="cuda").path, "--emulate", *CHECKS)
+    assert done.returncode == command.PASSED, done.stdout
+    assert "2 checks passed, 0 failed, 1 skipped" in done.stdout

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import kernpack
 import pytest
 
 pytestmark = pytest.mark.skipif(
@@ -46,3 +47,21 @@ def test_the_new_project_is_compiled_for_its_architectures(command, project: Pat
 def test_other_architectures_for_one_build(command, project: Path) -> None:
     _, module = _built(command, project, "-o", "other", "--cuda-arch", "90a,75")
     assert [row["architecture"] for row in module["device_code"]] == ["sm_75", "sm_90a", "compute_75"]
+
+
+def test_a_build_for_the_emulated_device_runs_there_and_is_not_published(command, project: Path) -> None:
+    folder = Path(kernpack.__file__).parent
+    if not any((f / "libkernpack_cuda_emulator.so").is_file() for f in (folder, folder.parent / "kernpack_compiler")):
+        pytest.skip("libkernpack_cuda_emulator.so isn't installed")
+    done = command("build", "--json", "-o", "emulated", cwd=project, env={"KERNPACK_EMULATOR": "sm_90"})
+    assert done.returncode == 0, done.stderr
+    wheel = project / json.loads(done.stdout)["wheel"]
+    tested = command("test", wheel, "--emulate", "--op", "axpy", "--check", "calls", "--check", "cuda", cwd=project)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert "1 function, 2 checks passed, 0 failed" in tested.stdout
+    checked = command("check", wheel)
+    assert checked.returncode == 1
+    assert "needs libkernpack_cuda_emulator.so" in checked.stdout
+    # The next build without the variable is for NVIDIA's driver again.
+    _, module = _built(command, project)
+    assert not any("emulator" in library for library in module["needs"])

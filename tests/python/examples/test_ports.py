@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import kernpack
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
-def _printed(name: str) -> str:
+def _printed(name: str, **variables: str) -> str:
     command = [sys.executable, EXAMPLES / name / "main.py"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -48,6 +50,10 @@ def test_a_cuda_kernel() -> None:
     printed = _printed("port_cuda_kernel")
     assert "compiled: softmax" in printed
     assert "Refused: softmax: expected tensors on cuda, got cpu" in printed
+    folder = Path(kernpack.__file__).parent
+    if any((f / "libkernpack_cuda_emulator.so").is_file() for f in (folder, folder.parent / "kernpack_compiler")):
+        emulated = _printed("port_cuda_kernel", KERNPACK_EMULATOR="sm_90")
+        assert "on Emulated GPU 0 (sm_90), close to NumPy: True" in emulated
     skipped = re.search(r"skipped: (.*)", printed)
     if skipped:
         pytest.skip(skipped[1])

@@ -64,7 +64,7 @@ class OnDevice(Framework):
         if any(words in text for words in _LACKING):
             raise Skipped(text)
         if _OTHER_DRIVER in text and os.environ.get("KERNPACK_EMULATOR"):
-            raise Skipped("it launches kernels with <<<>>>, which the emulated device doesn't run (docs/emulator.md)")
+            raise Skipped("it was built for NVIDIA's driver; build it with KERNPACK_EMULATOR set (docs/emulator.md)")
         if _STICKY in text:
             found = _FOUND.search(text)
             raise DeviceLost(found.group(1) if found else text, call)

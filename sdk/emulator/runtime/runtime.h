@@ -1,0 +1,45 @@
+// NVIDIA's runtime library over the emulated driver, for .cu files that are linked for the emulated device: what nvcc's host code
+// calls (registration and launches), and the part of the API that kernels' host code uses. It takes the place of libcudart, whose
+// calls of the driver aren't documented. Names, parameters and error numbers are those of the CUDA Runtime API.
+#ifndef KERNPACK_SDK_EMULATOR_RUNTIME_RUNTIME_H_
+#define KERNPACK_SDK_EMULATOR_RUNTIME_RUNTIME_H_
+
+#include <string>
+
+#include "device/cuda/driver_entries.h"
+
+#define KP_RUNTIME_API extern "C" __attribute__((visibility("default")))
+
+namespace kernpack::cuda::runtime {
+
+using Error = int;  // cudaError_t; where the driver has the same error, its number is the same
+constexpr Error kInvalidConfiguration = 9, kInvalidSymbol = 13, kInvalidDeviceFunction = 98;
+
+struct Dim3 {
+  unsigned x, y, z;
+};
+
+// The driver's entries as its callers get them: each takes the driver's lock, and faults that tests ask for apply.
+struct Entries {
+#define KP_RUNTIME_MEMBER_(name, version, parameters) Result(*name) parameters = nullptr;
+  KP_CUDA_ENTRIES(KP_RUNTIME_MEMBER_)
+#undef KP_RUNTIME_MEMBER_
+};
+const Entries& Driver();
+
+// Returns the error after it became this thread's last one; `detail` is what cudaGetErrorString adds to it.
+Error Said(Error error, const std::string& detail = "");
+
+// What a call starts with: the thread's context, or that of the thread's device, is current.
+Error Ready();
+// The device of the current context.
+Error CurrentDevice(int* device);
+
+// The device's function of a kernel, by the host's address of its stub, in the current context; loads the module that it is in.
+Error FunctionOf(const void* host, FunctionHandle* out);
+// Likewise the memory of a __device__ or __constant__ variable.
+Error VariableOf(const void* host, DevicePtr* address, size_t* bytes);
+
+}  // namespace kernpack::cuda::runtime
+
+#endif  // KERNPACK_SDK_EMULATOR_RUNTIME_RUNTIME_H_
