@@ -55,7 +55,7 @@ Error CurrentDevice(int* device) {
 
 }  // namespace kernpack::cuda::runtime
 
-using namespace kernpack::cuda::runtime;  // NOLINT(google-build-using-namespace)
+using namespace kernpack::cuda::runtime;
 using kernpack::cuda::CaptureStatus;
 using kernpack::cuda::DeviceAttribute;
 using kernpack::cuda::Event;

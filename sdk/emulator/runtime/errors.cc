@@ -66,7 +66,7 @@ Error Said(Error error, const std::string& detail) {
 
 }  // namespace kernpack::cuda::runtime
 
-using namespace kernpack::cuda::runtime;  // NOLINT(google-build-using-namespace)
+using namespace kernpack::cuda::runtime;
 using kernpack::cuda::kSuccess;
 using kernpack::cuda::Result;
 

@@ -45,25 +45,10 @@ Error Launch(const void* host, const Configuration& as, void** arguments, Attrib
   return Said(Driver().cuLaunchKernelEx(&config, function, arguments, nullptr));
 }
 
-// cudaLaunchConfig_t.
-struct Config {
-  Dim3 grid, block;
-  size_t shared_bytes;
-  Stream stream;
-  LaunchAttribute* attributes;
-  unsigned attribute_count;
-};
-
-// The part of cudaFuncAttributes that every version has; what an emulated device lacks, such as registers, is 0.
-struct FunctionAttributes {
-  size_t shared_bytes, constant_bytes, local_bytes;
-  int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes;
-};
-
 }  // namespace
 }  // namespace kernpack::cuda::runtime
 
-using namespace kernpack::cuda::runtime;  // NOLINT(google-build-using-namespace)
+using namespace kernpack::cuda::runtime;
 using kernpack::cuda::FunctionAttribute;
 using kernpack::cuda::FunctionHandle;
 using kernpack::cuda::kSuccess;
@@ -94,7 +79,7 @@ KP_RUNTIME_API Error cudaLaunchKernel(const void* host, Dim3 grid, Dim3 block, v
                                       Stream stream) {
   return Launch(host, {grid, block, shared_bytes, stream}, arguments);
 }
-KP_RUNTIME_API Error cudaLaunchKernelExC(const Config* config, const void* host, void** arguments) {
+KP_RUNTIME_API Error cudaLaunchKernelExC(const LaunchArguments* config, const void* host, void** arguments) {
   return Launch(host, {config->grid, config->block, config->shared_bytes, config->stream}, arguments,
                 {config->attributes, config->attribute_count});
 }

@@ -49,7 +49,7 @@ Error PartOf(const void* symbol, size_t offset, size_t count, void** out) {
 }  // namespace
 }  // namespace kernpack::cuda::runtime
 
-using namespace kernpack::cuda::runtime;  // NOLINT(google-build-using-namespace)
+using namespace kernpack::cuda::runtime;
 using kernpack::cuda::DevicePtr;
 using kernpack::cuda::kInvalidValue;
 using kernpack::cuda::kSuccess;

@@ -91,7 +91,7 @@ Error VariableOf(const void* host, DevicePtr* address, size_t* bytes) {
 
 }  // namespace kernpack::cuda::runtime
 
-using namespace kernpack::cuda::runtime;  // NOLINT(google-build-using-namespace)
+using namespace kernpack::cuda::runtime;
 
 KP_RUNTIME_API void** __cudaRegisterFatBinary(void* wrapper) {
   Registry& registry = Registry::Get();

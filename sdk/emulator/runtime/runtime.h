@@ -19,6 +19,21 @@ struct Dim3 {
   unsigned x, y, z;
 };
 
+// cudaLaunchConfig_t.
+struct LaunchArguments {
+  Dim3 grid, block;
+  size_t shared_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+// The part of cudaFuncAttributes that every version has; what an emulated device lacks, such as registers, is 0.
+struct FunctionAttributes {
+  size_t shared_bytes, constant_bytes, local_bytes;
+  int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes;
+};
+
 // The driver's entries as its callers get them: each takes the driver's lock, and faults that tests ask for apply.
 struct Entries {
 #define KP_RUNTIME_MEMBER_(name, version, parameters) Result(*name) parameters = nullptr;

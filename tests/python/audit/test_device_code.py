@@ -15,10 +15,19 @@ PTX = b"//\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry K() {
 OPENCL = b"// rows\n__kernel void rows(__global float* x) { x[0] = 1; }\nkernel void more(global int* y) { *y = 2; }\n"
 
 
-def _entry(kind: int, architecture: int, content: bytes, *, flags: int = 0x11, unpacked: int = 0) -> bytes:
+def _entry(
+    kind: int,
+    architecture: int,
+    content: bytes,
+    *,
+    flags: int = 0x11,
+    unpacked: int = 0,
+    version: tuple[int, int] | None = None,
+) -> bytes:
     packed = len(content) if unpacked else 0
+    major, minor = version or ((1, 7) if kind == 2 else (7, 0))
     head = struct.pack(
-        "<HHIQIIHHIQQQQ", kind, 257, 64, len(content), packed, 0, 0, 1, architecture, 0, flags, 0, unpacked
+        "<HHIQIIHHIQQQQ", kind, 257, 64, len(content), packed, 0, minor, major, architecture, 0, flags, 0, unpacked
     )
     return head + content
 
@@ -56,11 +65,36 @@ def test_fat_binaries_by_architecture(tmp_path: Path) -> None:
         _entry(2, 80, b"n" * 8), _entry(2, 90, b"a" * 8, flags=0x100011), _entry(2, 100, b"f" * 8, flags=0x200011)
     )
     assert _read(_object(tmp_path, ".nv_fatbin", first + second)) == [
-        DeviceCode("cubin", "sm_80", 2, 48, 48),
-        DeviceCode("cubin", "sm_90a", 1, 8, 8),
-        DeviceCode("cubin", "sm_100f", 1, 8, 8),
-        DeviceCode("ptx", "compute_80", 1, 16, 100),
+        DeviceCode("cubin", "sm_80", 2, 48, 48, None),
+        DeviceCode("cubin", "sm_90a", 1, 8, 8, None),
+        DeviceCode("cubin", "sm_100f", 1, 8, 8, None),
+        DeviceCode("ptx", "compute_80", 1, 16, 100, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "driver"),
+    [
+        (1, (7, 8), None),
+        (1, (8, 0), "12.0"),
+        (1, (8, 5), "12.5"),
+        (1, (8, 8), "12.9"),
+        (1, (9, 0), "13.0"),
+        (1, (9, 5), "13.5"),
+        (2, (1, 7), None),
+        (2, (1, 8), "13.0"),
+    ],
+)
+def test_the_oldest_driver_follows_from_the_codes_version(
+    tmp_path: Path, kind: int, version: tuple[int, int], driver: str | None
+) -> None:
+    (row,) = _read(_object(tmp_path, ".nv_fatbin", _fatbin(_entry(kind, 80, b"m" * 40, version=version))))
+    assert row.cuda_driver == driver
+
+
+def test_of_several_the_newest_driver_counts(tmp_path: Path) -> None:
+    content = _fatbin(_entry(1, 80, b"p" * 40, version=(9, 1))) + _fatbin(_entry(1, 80, b"p" * 40, version=(8, 3)))
+    assert [row.cuda_driver for row in _read(_object(tmp_path, ".nv_fatbin", content))] == ["13.1"]
 
 
 def test_what_lies_among_constants(tmp_path: Path) -> None:
@@ -71,6 +105,7 @@ def test_what_lies_among_constants(tmp_path: Path) -> None:
         ("opencl", None),
         ("ptx", "compute_80"),
     ]
+    assert [row.cuda_driver for row in found] == ["13.0", None, "13.0"]
     assert [row.bytes for row in found] == [len(_cubin(90)), len(OPENCL) - 1, len(PTX.partition(b".version")[2]) + 7]
 
 

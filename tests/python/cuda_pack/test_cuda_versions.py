@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from kernpack_sdk.contents import device_code_of
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -17,3 +19,13 @@ def test_both_kernel_wheels_name_this_version_of_each_other() -> None:
     assert pack["version"] == version
     assert pack["dependencies"] == [f"kernpack-kernels=={version}"]
     assert main["optional-dependencies"]["cuda"] == [f"kernpack-kernels-cuda=={version}"]
+
+
+def test_the_page_names_the_oldest_driver_that_runs_the_pack(files: str) -> None:
+    """As the code here says, which this machine's nvcc made: another nvcc asks for another driver."""
+    pack = Path(files.split(":")[-1])
+    needed = {row["cuda_driver"] for row in device_code_of(pack)}
+    readme = " ".join((ROOT / "kernels/cuda/README.md").read_text().split())
+    (named,) = re.findall(r"a driver of CUDA (\d+)\.0 or newer", readme)
+    assert needed
+    assert all(driver is None or int(driver.split(".")[0]) <= int(named) for driver in needed)

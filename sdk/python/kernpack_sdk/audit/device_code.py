@@ -13,12 +13,12 @@ from kernpack_sdk.audit.image import Image
 _FATBIN = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of the entries
 _ENTRY = struct.Struct(
-    "<HHIQI8xI8xQ8xQ"
-)  # kind, _, bytes of this header, bytes, compressed, architecture, flags, unpacked
+    "<HHIQI4xHHI8xQ8xQ"
+)  # kind, _, bytes of this header, bytes, compressed, minor and major version of the code, architecture, flags, unpacked
 _KINDS = {1: "compute", 2: "sm"}
 _ARCH_SPECIFIC, _FAMILY = 0x100000, 0x200000  # flags: 90a, 100f
 _CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)  # e_machine is EM_CUDA
-_PTX = re.compile(rb"\.version\s+\d+\.\d+\s+\.target\s+sm_(\d+[af]?)")
+_PTX = re.compile(rb"\.version\s+(\d+)\.(\d+)\s+\.target\s+sm_(\d+[af]?)")
 _OPENCL = re.compile(rb"\b(?:__)?kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+\w+\s*\(")
 _TEXT = re.compile(rb"[\t\n\r\x20-\x7e\x80-\xff]*")
 
@@ -32,16 +32,21 @@ class DeviceCode:
     images: int
     bytes: int  # in the file, compressed where it is
     unpacked_bytes: int
+    cuda_driver: (
+        str | None
+    )  # the CUDA version of the oldest driver that takes it: "13.0"; None: 11 or older, or not CUDA
 
 
 def read(image: Image) -> list[DeviceCode]:
     """In the order of kinds and architectures."""
-    sums: dict[tuple[str, str | None], list[int]] = {}
-    for kind, architecture, size, unpacked in _found(image):
-        total = sums.setdefault((kind, architecture), [0, 0, 0])
-        for i, more in enumerate((1, size, unpacked)):
-            total[i] += more
-    rows = (DeviceCode(kind, architecture, *total) for (kind, architecture), total in sums.items())
+    sums: dict[tuple[str, str | None], tuple[int, int, int]] = {}
+    drivers: dict[tuple[str, str | None], _Version] = {}
+    for kind, architecture, size, unpacked, driver in _found(image):
+        key = kind, architecture
+        images, stored, full = sums.get(key, (0, 0, 0))
+        sums[key] = images + 1, stored + size, full + unpacked
+        drivers[key] = max(driver, drivers.get(key, _ANY))
+    rows = [DeviceCode(*key, *total, _words(drivers[key])) for key, total in sums.items()]
     return sorted(rows, key=lambda row: (row.kind, _number(row.architecture), row.architecture or ""))
 
 
@@ -50,7 +55,25 @@ def _number(architecture: str | None) -> int:
     return int(found[0]) if found else 0
 
 
-_Found = tuple[str, str | None, int, int]
+_Version = tuple[int, int]
+_ANY = (11, 99)  # every driver that Kernpack runs on
+_Found = tuple[str, str | None, int, int, _Version]
+
+
+def _words(driver: _Version) -> str | None:
+    return "{}.{}".format(*driver) if driver > _ANY else None
+
+
+def _driver_of_ptx(major: int, minor: int) -> _Version:
+    """Which CUDA version brought this version of PTX, by the release notes in NVIDIA's PTX ISA manual."""
+    if (major, minor) >= (9, 0):
+        return major + 4, minor
+    return (12, minor + 1 if minor > 5 else minor) if major == 8 else _ANY
+
+
+def _driver_of_cubin(abi: int) -> _Version:
+    """Machine code runs on drivers of its toolkit's major version; ELF's ABI version 8 came with CUDA 13."""
+    return (13, 0) if abi >= 8 else _ANY
 
 
 def _found(image: Image) -> Iterator[_Found]:
@@ -78,13 +101,17 @@ def _fatbins(data: bytes) -> Iterator[_Found]:
 
 def _entries(data: bytes, at: int, end: int) -> Iterator[_Found]:
     while at + _ENTRY.size <= end:
-        kind, _, header, size, packed, number, flags, unpacked = _ENTRY.unpack_from(data, at)
+        kind, _, header, size, packed, minor, major, number, flags, unpacked = _ENTRY.unpack_from(data, at)
         if header < _ENTRY.size or at + header + size > end:
             return
         if prefix := _KINDS.get(kind):
             suffix = "a" if flags & _ARCH_SPECIFIC else "f" if flags & _FAMILY else ""
             stored = packed or size
-            yield "ptx" if kind == 1 else "cubin", f"{prefix}_{number}{suffix}", stored, unpacked if packed else stored
+            sizes = stored, unpacked if packed else stored
+            if kind == 1:
+                yield "ptx", f"{prefix}_{number}{suffix}", *sizes, _driver_of_ptx(major, minor)
+            else:
+                yield "cubin", f"{prefix}_{number}{suffix}", *sizes, _driver_of_cubin(minor)
         at += header + size
 
 
@@ -93,17 +120,18 @@ def _bare(data: bytes) -> Iterator[_Found]:
     for found in _CUBIN.finditer(data):
         size, architecture = _cubin(data[found.start() :])
         if size:
-            yield "cubin", architecture, size, size
+            yield "cubin", architecture, size, size, _driver_of_cubin(data[found.start() + 8])
     for found in _PTX.finditer(data):
         size = len(_run(data, found.start()))
-        yield "ptx", f"compute_{found[1].decode()}", size, size
+        driver = _driver_of_ptx(int(found[1]), int(found[2]))
+        yield "ptx", f"compute_{found[3].decode()}", size, size, driver
     seen = -1
     for found in _OPENCL.finditer(data):
         if found.start() < seen:
             continue
         run = _run(data, found.start(), whole=True)
         seen = found.start() + len(run)
-        yield "opencl", None, len(run), len(run)
+        yield "opencl", None, len(run), len(run), _ANY
 
 
 def _cubin(data: bytes) -> tuple[int, str | None]:

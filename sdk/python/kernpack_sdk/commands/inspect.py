@@ -74,7 +74,13 @@ def _device_code(found: list[dict[str, Any]]) -> Iterator[str]:
     for kind, title in kinds.items():
         rows = [row for row in found if row["kind"] == kind]
         if rows:
-            yield f"{title}: {', '.join(_of_architecture(row) for row in rows)}"
+            yield f"{title}: {', '.join(_of_architecture(row) for row in rows)}{_drivers(rows)}"
+
+
+def _drivers(rows: list[dict[str, Any]]) -> str:
+    """Which drivers can run every row."""
+    needed = [tuple(map(int, row["cuda_driver"].split("."))) for row in rows if row["cuda_driver"]]
+    return "; needs a driver of CUDA {}.{} or newer".format(*max(needed)) if needed else ""
 
 
 def _of_architecture(row: dict[str, Any]) -> str:

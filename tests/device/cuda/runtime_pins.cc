@@ -1,0 +1,64 @@
+// Nothing runs here: the emulated runtime library's declarations against the toolkit's.
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "../../../sdk/emulator/runtime/runtime.h"
+
+namespace kernpack::cuda::runtime {
+namespace {
+
+static_assert(sizeof(Dim3) == sizeof(dim3) && sizeof(Error) == sizeof(cudaError_t));
+
+static_assert(sizeof(LaunchArguments) == sizeof(cudaLaunchConfig_t));
+static_assert(offsetof(LaunchArguments, block) == offsetof(cudaLaunchConfig_t, blockDim));
+static_assert(offsetof(LaunchArguments, shared_bytes) == offsetof(cudaLaunchConfig_t, dynamicSmemBytes));
+static_assert(offsetof(LaunchArguments, stream) == offsetof(cudaLaunchConfig_t, stream));
+static_assert(offsetof(LaunchArguments, attributes) == offsetof(cudaLaunchConfig_t, attrs));
+static_assert(offsetof(LaunchArguments, attribute_count) == offsetof(cudaLaunchConfig_t, numAttrs));
+
+static_assert(sizeof(FunctionAttributes) <= sizeof(cudaFuncAttributes));
+static_assert(offsetof(FunctionAttributes, local_bytes) == offsetof(cudaFuncAttributes, localSizeBytes));
+static_assert(offsetof(FunctionAttributes, max_threads) == offsetof(cudaFuncAttributes, maxThreadsPerBlock));
+static_assert(offsetof(FunctionAttributes, registers) == offsetof(cudaFuncAttributes, numRegs));
+static_assert(offsetof(FunctionAttributes, max_dynamic_shared_bytes) ==
+              offsetof(cudaFuncAttributes, maxDynamicSharedSizeBytes));
+
+// Numbers that the driver has too, and the runtime's own.
+constexpr bool Same(int ours, cudaError_t theirs) { return ours == static_cast<int>(theirs); }
+static_assert(Same(kInvalidValue, cudaErrorInvalidValue));
+static_assert(Same(kOutOfMemory, cudaErrorMemoryAllocation));
+static_assert(Same(kNotInitialized, cudaErrorInitializationError));
+static_assert(Same(kNoDevice, cudaErrorNoDevice));
+static_assert(Same(kInvalidDevice, cudaErrorInvalidDevice));
+static_assert(Same(kInvalidImage, cudaErrorInvalidKernelImage));
+static_assert(Same(kInvalidContext, cudaErrorDeviceUninitialized));
+static_assert(Same(kNoBinaryForGpu, cudaErrorNoKernelImageForDevice));
+static_assert(Same(kInvalidPtx, cudaErrorInvalidPtx));
+static_assert(Same(kUnsupportedPtxVersion, cudaErrorUnsupportedPtxVersion));
+static_assert(Same(kInvalidHandle, cudaErrorInvalidResourceHandle));
+static_assert(Same(kNotFound, cudaErrorSymbolNotFound));
+static_assert(Same(kNotReady, cudaErrorNotReady));
+static_assert(Same(kIllegalAddress, cudaErrorIllegalAddress));
+static_assert(Same(kLaunchOutOfResources, cudaErrorLaunchOutOfResources));
+static_assert(Same(kLaunchTimeout, cudaErrorLaunchTimeout));
+static_assert(Same(kAssert, cudaErrorAssert));
+static_assert(Same(kMisalignedAddress, cudaErrorMisalignedAddress));
+static_assert(Same(kLaunchFailed, cudaErrorLaunchFailure));
+static_assert(Same(kNotSupported, cudaErrorNotSupported));
+static_assert(Same(kStreamCaptureUnsupported, cudaErrorStreamCaptureUnsupported));
+static_assert(Same(kInvalidConfiguration, cudaErrorInvalidConfiguration));
+static_assert(Same(kInvalidSymbol, cudaErrorInvalidSymbol));
+static_assert(Same(kInvalidDeviceFunction, cudaErrorInvalidDeviceFunction));
+
+// Attributes have the driver's numbers.
+static_assert(int{kMaxThreadsPerBlock} == int{cudaDevAttrMaxThreadsPerBlock});
+static_assert(int{kMultiprocessorCount} == int{cudaDevAttrMultiProcessorCount});
+static_assert(int{kComputeCapabilityMajor} == int{cudaDevAttrComputeCapabilityMajor});
+static_assert(int{kMaxSharedMemoryPerBlockOptin} == int{cudaDevAttrMaxSharedMemoryPerBlockOptin});
+static_assert(int{kFuncMaxDynamicSharedSizeBytes} == int{cudaFuncAttributeMaxDynamicSharedMemorySize});
+static_assert(int{kFuncNonPortableClusterSizeAllowed} == int{cudaFuncAttributeNonPortableClusterSizeAllowed});
+static_assert(int{kCaptureInvalidated} == int{cudaStreamCaptureStatusInvalidated});
+
+}  // namespace
+}  // namespace kernpack::cuda::runtime
