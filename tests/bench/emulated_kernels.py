@@ -8,10 +8,10 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import kernpack
 import kernpack_compiler as kc
+import kernpack_cuda_emulator
 import numpy as np
 
 # A block of 256 threads per row; the threads join their parts through shared memory.
@@ -72,10 +72,7 @@ TEXT = (
 
 def main(repetitions: int) -> None:
     device = kernpack.device("cuda", 0)
-    folder = Path(kernpack.__file__).parent
-    places = [folder, folder.parent / "kernpack_compiler"]
-    (path,) = [each for each in (p / "libkernpack_cuda_emulator.so" for p in places) if each.is_file()][:1]
-    count = ctypes.CDLL(str(path)).kernpack_emulator_thread_instructions
+    count = ctypes.CDLL(str(kernpack_cuda_emulator.LIBRARY)).kernpack_emulator_thread_instructions
     count.restype = ctypes.c_long
     module = kc.build(TEXT, "cuda -arch=compute_80")
     random = np.random.default_rng(1)

@@ -14,7 +14,7 @@ from packaging.utils import parse_wheel_filename
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
-NAMES = ("kernpack", "kernpack-sdk", "kernpack-kernels", "kernpack-compiler")
+NAMES = ("kernpack", "kernpack-sdk", "kernpack-kernels", "kernpack-compiler", "kernpack-cuda-emulator")
 
 
 def wheels() -> dict[str, Path]:

@@ -14,7 +14,13 @@ from conftest import NAMES, ROOT
 from packaging.utils import parse_wheel_filename
 
 MIB = 1024 * 1024
-BUDGETS = {"kernpack": 2 * MIB, "kernpack-sdk": MIB // 2, "kernpack-kernels": 3 * MIB, "kernpack-compiler": 40 * MIB}
+BUDGETS = {
+    "kernpack": 2 * MIB,
+    "kernpack-sdk": MIB // 2,
+    "kernpack-kernels": 3 * MIB,
+    "kernpack-compiler": 40 * MIB,
+    "kernpack-cuda-emulator": 3 * MIB,
+}
 ENTRY_POINTS = {
     "kernpack": {"console_scripts": {"kernpack": "kernpack._cli:main"}},
     "kernpack-sdk": {

@@ -13,13 +13,13 @@ def library(who: str) -> Path | None:
     if not os.environ.get("KERNPACK_EMULATOR"):
         return None
     given, here = os.environ.get("KERNPACK_CUDA_DRIVER"), Path(__file__).parent
-    places = [Path(given)] if given else [here / _NAME, here.parent / "kernpack_compiler" / _NAME]
+    places = [Path(given)] if given else [here / _NAME, here.parent / "kernpack_cuda_emulator" / _NAME]
     for place in places:
         if place.is_file():
             return place.resolve()
     raise RuntimeError(
         f"{who}: KERNPACK_EMULATOR is set, but the emulated device's library isn't there: looked for "
-        f"{' and '.join(map(str, places))}; pip install kernpack-compiler, or unset KERNPACK_EMULATOR"
+        f"{' and '.join(map(str, places))}; pip install kernpack-cuda-emulator, or unset KERNPACK_EMULATOR"
     )
 
 

@@ -68,5 +68,15 @@ def compiler_wheel() -> Path:
 
 
 @pytest.fixture(scope="session")
+def emulator_wheel() -> Path:
+    return _find_wheel("kernpack_cuda_emulator")
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _unpacked("kernpack_cuda_emulator", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
 def compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _unpacked("kernpack_compiler", tmp_path_factory)

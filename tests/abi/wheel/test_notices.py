@@ -13,6 +13,7 @@ COMPONENTS = tomllib.loads((NOTICES / "components.toml").read_text(encoding="utf
 PROJECTS = {
     "kernpack": ROOT,
     "kernpack-compiler": ROOT / "bindings/compiler",
+    "kernpack-cuda-emulator": ROOT / "bindings/emulator",
     "kernpack-kernels": ROOT / "kernels",
     "kernpack-sdk": ROOT / "sdk",
 }
@@ -37,7 +38,8 @@ def test_every_notice_belongs_to_a_wheel() -> None:
 
 @pytest.mark.parametrize("wheel", PROJECTS)
 def test_wheel_carries_the_notices_its_metadata_names(wheel: str, request: pytest.FixtureRequest) -> None:
-    unpacked: Path = request.getfixturevalue({"kernpack": "runtime"}.get(wheel, wheel.removeprefix("kernpack-")))
+    fixtures = {"kernpack": "runtime", "kernpack-cuda-emulator": "emulator"}
+    unpacked: Path = request.getfixturevalue(fixtures.get(wheel, wheel.removeprefix("kernpack-")))
     (info,) = unpacked.glob("*.dist-info")
     project = tomllib.loads((PROJECTS[wheel] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     metadata = (info / "METADATA").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ WHEELS = {
     "kernpack-sdk": "sdk",
     "kernpack-kernels": "kernels",
     "kernpack-compiler": "compiler",
+    "kernpack-cuda-emulator": "emulator",
 }
 
 

@@ -26,6 +26,7 @@ PACKAGES = (
     "kernpack_compiler",
     "kernpack_compiler.ir",
     "kernpack_compiler.program",
+    "kernpack_cuda_emulator",
 )
 
 

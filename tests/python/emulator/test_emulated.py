@@ -34,12 +34,8 @@ def _last_line(text: str) -> str:
 @pytest.fixture(scope="session")
 def library() -> Path:
     """The emulated device, where the backend looks for it."""
-    folder = Path(kernpack.__file__).parent
-    places = [folder, folder.parent / "kernpack_compiler"]
-    for place in places:
-        if (place / "libkernpack_cuda_emulator.so").is_file():
-            return place / "libkernpack_cuda_emulator.so"
-    pytest.skip(f"libkernpack_cuda_emulator.so isn't installed: looked in {' and '.join(map(str, places))}")
+    emulator = pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
+    return Path(emulator.LIBRARY)
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +82,7 @@ def test_without_the_library_the_error_says_how_to_get_it(tmp_path: Path) -> Non
     done = _run("-c", LIST, KERNPACK_EMULATOR="sm_90", PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "KERNPACK_EMULATOR is set, but the emulated device's library" in done.stderr
-    assert "`pip install kernpack-compiler` has it" in done.stderr
+    assert "`pip install kernpack-cuda-emulator` has it" in done.stderr
 
 
 def test_a_built_kernel_equals_numpy(library: Path, nvrtc: None) -> None:

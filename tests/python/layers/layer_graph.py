@@ -18,6 +18,7 @@ PACKAGES = {
     "bindings/torch/kernpack_torch": "kernpack.torch",
     "bindings/jax/kernpack_jax": "kernpack.jax",
     "bindings/compiler/kernpack_compiler": "kernpack_compiler",
+    "bindings/emulator/kernpack_cuda_emulator": "kernpack_cuda_emulator",
     "kernels/kernpack_kernels": "kernpack_kernels",
 }
 _FOLDERS = ("ffi", "sdk", "bindings", "kernels", "examples")

@@ -6,18 +6,13 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-import kernpack
 import numpy as np
 import pytest
 
 
 def library() -> Path:
-    folder = Path(kernpack.__file__).parent
-    places = [folder, folder.parent / "kernpack_compiler"]
-    for place in places:
-        if (place / "libkernpack_cuda_emulator.so").is_file():
-            return place / "libkernpack_cuda_emulator.so"
-    pytest.skip(f"libkernpack_cuda_emulator.so isn't installed: looked in {' and '.join(map(str, places))}")
+    emulator = pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
+    return Path(emulator.LIBRARY)
 
 
 class _LaunchConfig(ctypes.Structure):

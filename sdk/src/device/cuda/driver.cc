@@ -75,7 +75,8 @@ std::string NotOpened(const char* path, const char* why) {
   if (Environment("KERNPACK_EMULATOR") != nullptr && Environment("KERNPACK_CUDA_DRIVER") == nullptr) {
     return Format(
         "KERNPACK_EMULATOR is set, but the emulated device's library %s could not be opened (%s): `pip install "
-        "kernpack-compiler` has it, for the folder that kernpack is in; or set KERNPACK_CUDA_DRIVER to it, or unset "
+        "kernpack-cuda-emulator` has it, for the folder that kernpack is in; or set KERNPACK_CUDA_DRIVER to it, or "
+        "unset "
         "KERNPACK_EMULATOR to use NVIDIA's driver",
         path, why);
   }
@@ -115,9 +116,9 @@ std::string DriverPath() {
   if (dladdr(reinterpret_cast<const void*>(&OpenDriver), &here) == 0) return kEmulator;
   const std::string path = here.dli_fname;
   const std::string folder = path.substr(0, path.rfind('/') + 1);
-  // Beside the backend in a build tree; in the folder of the package kernpack-compiler where wheels are installed.
+  // Beside the backend in a build tree; in the folder of the package kernpack_cuda_emulator where wheels are installed.
   const std::string beside = folder + kEmulator;
-  return access(beside.c_str(), F_OK) == 0 ? beside : folder + "../kernpack_compiler/" + kEmulator;
+  return access(beside.c_str(), F_OK) == 0 ? beside : folder + "../kernpack_cuda_emulator/" + kEmulator;
 }
 
 bool OpenDriver(const char* path, Driver* out, std::string* reason) {

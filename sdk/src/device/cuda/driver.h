@@ -25,7 +25,7 @@ struct Driver {
 std::string EmulatorMistake();
 
 // The library's file: KERNPACK_CUDA_DRIVER where it is set; where KERNPACK_EMULATOR is, the emulated device's, beside this library
-// or in the package kernpack_compiler beside this one's; else "libcuda.so.1".
+// or in the package kernpack_cuda_emulator beside this one's; else "libcuda.so.1".
 std::string DriverPath();
 
 // Opens the library for good, looks up every entry and initialises the driver. False with *reason a sentence for people:
