@@ -9,8 +9,8 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-// Generated arrays have their size in the code, which every architecture gives 48 KiB at most.
-constexpr int64_t kStaticSharedBytes = 48 << 10;
+// What every architecture gives a block that asks for no more.
+constexpr int64_t kSharedBytes = 48 << 10;
 
 }  // namespace
 
@@ -23,9 +23,8 @@ TargetLimits LimitsOf(const Target& target) {
   // Those of all of CUDA's architectures that generators know, and OpenCL's defaults of the kind.
   const bool cuda = limits.kind == host::kCudaKind;
   limits.threads = target.GetAttr<int64_t>("max_threads_per_block", cuda ? 1024 : 0);
-  limits.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", cuda ? kStaticSharedBytes : 0);
+  limits.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", cuda ? kSharedBytes : 0);
   if (!cuda) return limits;
-  limits.shared_bytes = std::min(limits.shared_bytes, kStaticSharedBytes);
   constexpr int64_t kBlock[] = {1024, 1024, 64}, kGrid[] = {INT32_MAX, 65535, 65535};
   std::copy_n(kBlock, 3, limits.block);
   std::copy_n(kGrid, 3, limits.grid);

@@ -51,10 +51,15 @@ INSTANTIATE_TEST_SUITE_P(
                   "into a block, or use another dimension"},
         LimitCase{"cuda", "launch grid(1, 65535, 65535) block(1)" KP_STORE, ""},
         LimitCase{"cuda", "launch grid(1) block(32) { alloc t: f32[12288] shared o[block.x] = 1.0 }", ""},
-        LimitCase{"cuda -max_shared_memory_per_block=232448",
-                  "launch grid(1) block(32) { alloc t: f32[12289] shared o[block.x] = 1.0 }",
+        LimitCase{"cuda", "launch grid(1) block(32) { alloc t: f32[12289] shared o[block.x] = 1.0 }",
                   "ValueError: line 1, column 71: f: launch: expected at most 49152 bytes of shared memory per block "
-                  "(max_shared_memory_per_block of cuda -max_shared_memory_per_block=232448), got 49156"},
+                  "(max_shared_memory_per_block of cuda), got 49156"},
+        LimitCase{"cuda -max_shared_memory_per_block=232448",
+                  "launch grid(1) block(32) { alloc t: f32[58112] shared o[block.x] = 1.0 }", ""},
+        LimitCase{"cuda -max_shared_memory_per_block=232448",
+                  "launch grid(1) block(32) { alloc t: f32[58113] shared o[block.x] = 1.0 }",
+                  "ValueError: line 1, column 71: f: launch: expected at most 232448 bytes of shared memory per block "
+                  "(max_shared_memory_per_block of cuda -max_shared_memory_per_block=232448), got 232452"},
         LimitCase{"cuda", "launch grid(1) block(n)" KP_STORE, ""},
         LimitCase{"opencl", "launch grid(1, 70000) block(256)" KP_STORE, ""},
         LimitCase{"opencl", "launch grid(1) block(512)" KP_STORE,

@@ -90,6 +90,12 @@ def test_a_built_kernel_equals_numpy(library: Path, nvrtc: None) -> None:
     assert done.stdout == "equal\n", done.stderr
 
 
+@pytest.mark.parametrize("host", ["llvm", "c"])
+def test_a_generated_kernel_has_more_than_48_kib_of_shared_memory(library: Path, nvrtc: None, host: str) -> None:
+    done = _run(HERE / "large_block.py", host, KERNPACK_EMULATOR="sm_90")
+    assert done.stdout == "equal\n", done.stderr
+
+
 def test_a_finding_is_the_error_of_the_call_with_its_seed(library: Path, nvrtc: None) -> None:
     done = _run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="17")
     said = _last_line(done.stderr)

@@ -83,6 +83,8 @@ static __device__ void kp_fail(int64_t* word, int number, int64_t a, int64_t b, 
 )";
   }
   std::string Shared() const override { return "__shared__ "; }
+  int64_t MostInArrays() const override { return 48 << 10; }
+  std::string BlockMemory() const override { return "extern __shared__ __align__(16) unsigned char kp_block[];"; }
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ void CHostFunction::DefineMemory(const Buffer& buffer, const std::string& raw) {
 
 std::string CHostFunction::ArgumentOf(const KernelArgument& argument, const Kernel& kernel) {
   if (argument.kind == KernelArgument::kAsserts) return "{KP_ARG_MEMORY, 0, NULL, 0}";  // the frame's
+  if (argument.kind == KernelArgument::kBlock) return "{KP_ARG_LOCAL, " + std::to_string(argument.bytes) + ", NULL, 0}";
   if (argument.kind == KernelArgument::kMemory) return "*" + Name(argument.buffer);
   if (argument.kind == KernelArgument::kScratch) {
     const BufferNode& b = *argument.buffer;

@@ -88,15 +88,38 @@ void KernelText::Scratch(const Buffer& buffer) {
   Line(Pointer(buffer) + name + " = " + Derived(name, "_of_all") + " + kp_thread() * " + E(Elements(*buffer)) + ";");
 }
 
-void KernelText::Shared(const Buffer& buffer) {
-  shared_ += "  " + kernels_.Shared() + CMemory(buffer->element) + " " + Define(buffer) + "[" +
-             std::to_string(std::max<int64_t>(ConstantSize(*buffer), 1)) + "];\n";
+// Arrays; beyond what the language gives those, parts of one that the launch gives the size of.
+std::string KernelText::SharedLines() {
+  constexpr int64_t kAlignment = 16;
+  const auto elements = [](const Buffer& b) { return std::max<int64_t>(ConstantSize(*b), 1); };
+  const auto span = [&](const Buffer& b) {
+    return (elements(b) * b->element.itemsize() + kAlignment - 1) / kAlignment * kAlignment;
+  };
+  int64_t bytes = 0;
+  for (const auto& [b, name] : shared_) bytes += span(b);
+  const bool one = bytes > kernels_.MostInArrays();
+  std::string lines = one ? "  " + kernels_.BlockMemory() + "\n" : "";
+  int64_t at = 0;
+  for (const auto& [b, name] : shared_) {
+    const std::string type = CMemory(b->element);
+    if (one) {
+      lines += "  " + type + "* const " + name + " = (" + type + "*)(kp_block + " + std::to_string(at) + ");\n";
+      at += span(b);
+    } else {
+      lines += "  " + kernels_.Shared() + type + " " + name + "[" + std::to_string(elements(b)) + "];\n";
+    }
+  }
+  if (one) arguments_.push_back({KernelArgument::kBlock, {}, {}, bytes});
+  return lines;
 }
 
 void KernelText::Special(const StmtNode& s) {
   switch (s.kind) {
     case StmtKind::kAlloc:
-      if (s.buffer->scope == Scope::kShared) return Shared(s.buffer);
+      if (s.buffer->scope == Scope::kShared) {
+        shared_.emplace_back(s.buffer, Define(s.buffer));
+        return;
+      }
       if (s.buffer->scope == Scope::kPersistent) {
         Refuse("persistent memory '" + s.buffer->name + "' inside a launch; allocate it before");
       }
@@ -115,6 +138,7 @@ void KernelText::Special(const StmtNode& s) {
 }
 
 void KernelText::AddParameter(const KernelArgument& argument, std::string* parameters, std::string* bindings) {
+  if (argument.kind == KernelArgument::kBlock) return;
   std::string parameter;
   if (argument.kind == KernelArgument::kScalar) {
     const std::string name = Name(argument.var);
@@ -141,6 +165,7 @@ std::string KernelText::Write(const StmtNode& launch, const std::string& name) {
   }
   waits_ = HoldsBarrier(launch.body);
   Lines(launch.body);
+  const std::string shared = SharedLines();
   if (!asserts_.empty()) arguments_.push_back({KernelArgument::kAsserts, {}, {}});
   std::string parameters, bindings;
   for (size_t i = 0; i < arguments_.size(); ++i) AddParameter(arguments_[i], &parameters, &bindings);
@@ -148,7 +173,7 @@ std::string KernelText::Write(const StmtNode& launch, const std::string& name) {
   for (size_t d = 0; d < 3; ++d) {
     if (!IsConstInt(launch.args[3 + d], &threads[d])) threads[d] = 0;
   }
-  return "\n" + kernels_.Head(name, threads) + parameters + ") {\n" + bindings + shared_ + out_ + "}\n";
+  return "\n" + kernels_.Head(name, threads) + parameters + ") {\n" + bindings + shared + out_ + "}\n";
 }
 
 }  // namespace kernpack::sdk::ir

@@ -15,11 +15,13 @@ struct KernelArgument {
     kScalar,
     kMemory,
     kScratch,  // memory for every thread of the launch, one behind the other
+    kBlock,    // memory of the block, which the launch asks for; no parameter
     kAsserts,  // the word that an assert which fails writes to; the last one, where the kernel has asserts
   };
   Kind kind;
   Var var;
   Buffer buffer;
+  int64_t bytes = 0;  // kBlock's
 };
 
 // A kernel as who launches it knows it.
@@ -51,11 +53,12 @@ class KernelText : public CBody {
   std::vector<const StmtNode*> asserts_;
   std::vector<KernelArgument> arguments_;
   std::unordered_set<const void*> known_;  // defined inside, or an argument already
-  std::string shared_;  // declarations, which stand at the outermost level
+  std::vector<std::pair<Buffer, std::string>> shared_;  // memory of the block, and its names
 
   void Assert(const StmtNode& s);
   void Scratch(const Buffer& buffer);
-  void Shared(const Buffer& buffer);
+  // The declarations of memory of the block, which stand at the outermost level.
+  std::string SharedLines();
   // The extents come from the host; else a refusal.
   void NeedHostExtents(const Buffer& buffer) const;
   void AddParameter(const KernelArgument& argument, std::string* parameters, std::string* bindings);

@@ -18,8 +18,11 @@ class KernelDialect : public Dialect {
   virtual std::string MemoryBinding(const std::string& pointer, const std::string& name) const = 0;
   // kp_fail(word, number, 4 values), all int64_t but the number: the first in a launch writes it and, behind it, the values.
   virtual std::string Fail() const = 0;
-  // What stands before the declaration of memory of the block.
+  // What stands before the declaration of an array in memory of the block, and how many bytes such arrays have at most.
   virtual std::string Shared() const = 0;
+  virtual int64_t MostInArrays() const { return INT64_MAX; }
+  // The declaration of kp_block, bytes of which a launch gives the number.
+  virtual std::string BlockMemory() const { return ""; }
 };
 
 }  // namespace kernpack::sdk::ir

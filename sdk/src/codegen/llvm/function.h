@@ -89,7 +89,7 @@ class FunctionGenerator {
   // launch.cc
   void EnterCall();
   llvm::Value* DeviceMemory(const BufferNode& b, llvm::Value* times = nullptr);
-  void Describe(llvm::Value* argument, KpKernelArgKind kind, Type element, llvm::Value* data);
+  void Describe(llvm::Value* argument, KpKernelArgKind kind, int64_t size, llvm::Value* data);
   llvm::Constant* DescribeAsserts(const Kernel& kernel);
   void Launch(const StmtNode& s);
 

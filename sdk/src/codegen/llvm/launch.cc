@@ -11,10 +11,9 @@ void FunctionGenerator::EnterCall() {
   scope_.self = b_.CreateLoad(b_.getPtrTy(), b_.CreateStructGEP(FrameCallType(b_), scope_.call, 0));
 }
 
-void FunctionGenerator::Describe(llvm::Value* argument, KpKernelArgKind kind, Type element, llvm::Value* data) {
+void FunctionGenerator::Describe(llvm::Value* argument, KpKernelArgKind kind, int64_t size, llvm::Value* data) {
   llvm::StructType* type = KernelArgType(b_);
-  llvm::Value* members[] = {b_.getInt32(kind), b_.getInt32(static_cast<uint32_t>(element.itemsize())), data,
-                            b_.getInt64(0)};
+  llvm::Value* members[] = {b_.getInt32(kind), b_.getInt32(static_cast<uint32_t>(size)), data, b_.getInt64(0)};
   for (unsigned i = 0; i < 4; ++i) b_.CreateStore(members[i], b_.CreateStructGEP(type, argument, i));
 }
 
@@ -26,7 +25,7 @@ llvm::Value* FunctionGenerator::DeviceMemory(const BufferNode& b, llvm::Value* t
   }
   llvm::Value* handle = Scratch(b, b_.CreateStructGEP(FrameCallType(b_), scope_.call, 2), times);
   llvm::AllocaInst* argument = Local(KernelArgType(b_));
-  Describe(argument, KP_ARG_MEMORY, b.element, handle);
+  Describe(argument, KP_ARG_MEMORY, b.element.itemsize(), handle);
   return argument;
 }
 
@@ -53,11 +52,15 @@ void FunctionGenerator::Launch(const StmtNode& s) {
     const KernelArgument& argument = kernel.arguments[i];
     llvm::Value* to = b_.CreateConstInBoundsGEP1_64(KernelArgType(b_), list, i);
     if (argument.kind == KernelArgument::kAsserts) continue;  // the frame's
+    if (argument.kind == KernelArgument::kBlock) {
+      Describe(to, KP_ARG_LOCAL, argument.bytes, llvm::ConstantPointerNull::get(b_.getPtrTy()));
+      continue;
+    }
     if (argument.kind == KernelArgument::kScalar) {
       const Type type = argument.var->type;
       llvm::AllocaInst* value = Local(MemoryType(b_.getContext(), type));
       b_.CreateStore(ToMemory(type, scope_.vars.at(argument.var.get())), value);
-      Describe(to, KP_ARG_VALUE, type, value);
+      Describe(to, KP_ARG_VALUE, type.itemsize(), value);
       continue;
     }
     llvm::Value* memory = nullptr;
