@@ -7,12 +7,12 @@ import random
 
 import kernpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from kernpack._domain import Tensor
 from kernpack._solve import Solution
 from kernpack_sdk.testing.case import Op
-from kernpack_sdk.testing.generate import Generator, Wish
+from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
 
 # What the kernel is has no part in it: nothing is called.
@@ -68,7 +68,10 @@ def _module() -> kernpack.Module:
 )
 def test_calls_fit_their_contracts(name: str, profile: str, seed: int) -> None:
     generator = _generator(name, seed)
-    call = generator.call(Wish("", profile=profile, which=random.Random(seed).choice("NDKS")))
+    try:
+        call = generator.call(Wish("", profile=profile, which=random.Random(seed).choice("NDKS")))
+    except Unsolved:  # rare: `kernpack test` draws again
+        reject()
     contract = generator.contract
     given_ = [_seen(call.values[parameter.name]) for parameter in contract.parameters]
     solution = Solution(contract, given_)
