@@ -48,10 +48,7 @@ Error Ready() {
   return context != nullptr ? kSuccess : MakeCurrent(t_device);
 }
 
-Error CurrentDevice(int* device) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuCtxGetDevice(device));
-}
+Error CurrentDevice(int* device) { return Called(Driver().cuCtxGetDevice, device); }
 
 }  // namespace kernpack::cuda::runtime
 
@@ -89,56 +86,32 @@ KP_RUNTIME_API Error cudaDriverGetVersion(int* version) { return Said(Driver().c
 KP_RUNTIME_API Error cudaRuntimeGetVersion(int* version) { return Said(Driver().cuDriverGetVersion(version)); }
 
 KP_RUNTIME_API Error cudaStreamCreateWithPriority(Stream* stream, unsigned flags, int priority) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuStreamCreateWithPriority(stream, flags, priority));
+  return Called(Driver().cuStreamCreateWithPriority, stream, flags, priority);
 }
 KP_RUNTIME_API Error cudaStreamCreateWithFlags(Stream* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 KP_RUNTIME_API Error cudaStreamCreate(Stream* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
-KP_RUNTIME_API Error cudaStreamDestroy(Stream stream) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuStreamDestroy(stream));
-}
-KP_RUNTIME_API Error cudaStreamSynchronize(Stream stream) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuStreamSynchronize(stream));
-}
-KP_RUNTIME_API Error cudaStreamQuery(Stream stream) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuStreamQuery(stream));
-}
+KP_RUNTIME_API Error cudaStreamDestroy(Stream stream) { return Called(Driver().cuStreamDestroy, stream); }
+KP_RUNTIME_API Error cudaStreamSynchronize(Stream stream) { return Called(Driver().cuStreamSynchronize, stream); }
+KP_RUNTIME_API Error cudaStreamQuery(Stream stream) { return Called(Driver().cuStreamQuery, stream); }
 KP_RUNTIME_API Error cudaStreamWaitEvent(Stream stream, Event event, unsigned flags) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuStreamWaitEvent(stream, event, flags));
+  return Called(Driver().cuStreamWaitEvent, stream, event, flags);
 }
 KP_RUNTIME_API Error cudaStreamIsCapturing(Stream stream, CaptureStatus* status) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuStreamIsCapturing(stream, status));
+  return Called(Driver().cuStreamIsCapturing, stream, status);
 }
 
 KP_RUNTIME_API Error cudaEventCreateWithFlags(Event* event, unsigned flags) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuEventCreate(event, flags));
+  return Called(Driver().cuEventCreate, event, flags);
 }
 KP_RUNTIME_API Error cudaEventCreate(Event* event) { return cudaEventCreateWithFlags(event, 0); }
-KP_RUNTIME_API Error cudaEventDestroy(Event event) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuEventDestroy(event));
-}
+KP_RUNTIME_API Error cudaEventDestroy(Event event) { return Called(Driver().cuEventDestroy, event); }
 KP_RUNTIME_API Error cudaEventRecord(Event event, Stream stream) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuEventRecord(event, stream));
+  return Called(Driver().cuEventRecord, event, stream);
 }
-KP_RUNTIME_API Error cudaEventQuery(Event event) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuEventQuery(event));
-}
-KP_RUNTIME_API Error cudaEventSynchronize(Event event) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuEventSynchronize(event));
-}
+KP_RUNTIME_API Error cudaEventQuery(Event event) { return Called(Driver().cuEventQuery, event); }
+KP_RUNTIME_API Error cudaEventSynchronize(Event event) { return Called(Driver().cuEventSynchronize, event); }
 KP_RUNTIME_API Error cudaEventElapsedTime(float* milliseconds, Event begin, Event end) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuEventElapsedTime(milliseconds, begin, end));
+  return Called(Driver().cuEventElapsedTime, milliseconds, begin, end);
 }

@@ -78,22 +78,17 @@ KP_RUNTIME_API Error cudaFreeAsync(void* pointer, Stream stream) {
   return Said(Driver().cuMemFreeAsync(AsPointer(pointer), stream));
 }
 KP_RUNTIME_API Error cudaMallocManaged(void** out, size_t bytes, unsigned flags) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuMemAllocManaged(reinterpret_cast<DevicePtr*>(out), bytes, flags));
+  return Called(Driver().cuMemAllocManaged, reinterpret_cast<DevicePtr*>(out), bytes, flags);
 }
 KP_RUNTIME_API Error cudaHostAlloc(void** out, size_t bytes, unsigned flags) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuMemHostAlloc(out, bytes, flags));
+  return Called(Driver().cuMemHostAlloc, out, bytes, flags);
 }
 KP_RUNTIME_API Error cudaMallocHost(void** out, size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
 KP_RUNTIME_API Error cudaFreeHost(void* pointer) {
   if (const Error error = Ready(); error != kSuccess || pointer == nullptr) return error;
   return Said(Driver().cuMemFreeHost(pointer));
 }
-KP_RUNTIME_API Error cudaMemGetInfo(size_t* free, size_t* total) {
-  if (const Error error = Ready(); error != kSuccess) return error;
-  return Said(Driver().cuMemGetInfo(free, total));
-}
+KP_RUNTIME_API Error cudaMemGetInfo(size_t* free, size_t* total) { return Called(Driver().cuMemGetInfo, free, total); }
 
 // The kind of a copy follows from the addresses.
 KP_RUNTIME_API Error cudaMemcpyAsync(void* to, const void* from, size_t bytes, int /*kind*/, Stream stream) {

@@ -47,6 +47,12 @@ Error Said(Error error, const std::string& detail = "");
 
 // What a call starts with: the thread's context, or that of the thread's device, is current.
 Error Ready();
+// An entry of the driver, after Ready().
+template <class... P, class... A>
+Error Called(Result (*entry)(P...), A... arguments) {
+  const Error error = Ready();
+  return error != kSuccess ? error : Said(entry(arguments...));
+}
 // The device of the current context.
 Error CurrentDevice(int* device);
 

@@ -141,7 +141,7 @@ class Bench:
             return self.run(call, values)
 
     def run(self, call: Call, values: dict[str, Any] | None = None, **keywords: Any) -> Outcome:
-        """From NumPy; on these values, or on copies of the call's."""
+        """From NumPy, or on the device of what runs there only; on these values, or on copies of the call's."""
         self.starts(call)
         if values is None:
             return self._framework.call(call, **keywords)

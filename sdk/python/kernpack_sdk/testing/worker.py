@@ -139,7 +139,8 @@ def main() -> int:
 
     try:
         given = inputs.read(Path(asked["inputs"]) if asked["inputs"] else None)
-        first_device()  # where an emulated one is asked for and can't be had, that is the error
+        if os.environ.get("KERNPACK_EMULATOR"):
+            first_device()  # where it can't be had, that is the error
         worker = Worker(asked["source"], Options(asked["level"], asked["seed"]), given, announce)
     except Exception as error:  # the module or the author's file cannot be loaded
         answer({"error": f"{type(error).__name__}: {error}"})
