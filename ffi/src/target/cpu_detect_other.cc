@@ -30,5 +30,9 @@ const CpuSpec* Read() { return new CpuSpec; }
 
 const CpuSpec& DetectedCpu() { return *ReadOnce<Read>(); }
 
+CpuSpec WithoutTiles(CpuSpec cpu) { return cpu; }
+
+bool AskForTiles() { return false; }
+
 }  // namespace kernpack::host
 #endif

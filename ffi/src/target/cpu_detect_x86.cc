@@ -2,6 +2,8 @@
 // that always says no.
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/read_once.h"
 #include "shared/target/cpu_table.h"
@@ -74,10 +76,14 @@ constexpr Bit kBits[] = {
     {"movdir64b", kExtended, kEcx, 28},
     {"avx512vp2intersect", kExtended, kEdx, 8},
     {"serialize", kExtended, kEdx, 14},
+    {"amx-bf16", kExtended, kEdx, 22},
     {"avx512fp16", kExtended, kEdx, 23},
+    {"amx-tile", kExtended, kEdx, 24},
+    {"amx-int8", kExtended, kEdx, 25},
     {"avxvnni", kExtended1, kEax, 4},
     {"avx512bf16", kExtended1, kEax, 5},
     {"cmpccxadd", kExtended1, kEax, 7},
+    {"amx-fp16", kExtended1, kEax, 21},
     {"avxifma", kExtended1, kEax, 23},
     {"avxvnniint8", kExtended1, kEdx, 4},
     {"avxneconvert", kExtended1, kEdx, 5},
@@ -141,6 +147,7 @@ CpuFeatures NeedingIt(const CpuArch& arch, const char* feature) {
 const CpuSpec* Read() {
   constexpr uint64_t kAvxState = 0x6;
   constexpr uint64_t kAvx512State = 0xe6;
+  constexpr uint64_t kTileState = 0x60000;
   const Leaves leaves = ReadLeaves();
   auto* cpu = new CpuSpec;  // for ever
   cpu->arch = FindCpuArch("x86_64");
@@ -154,12 +161,24 @@ const CpuSpec* Read() {
                         : (leaves.saved & kAvx512State) != kAvx512State ? "avx512f"
                                                                         : nullptr;
   if (missing) cpu->features = cpu->features.Without(NeedingIt(*cpu->arch, missing));
+  if ((leaves.saved & kTileState) != kTileState) *cpu = WithoutTiles(*cpu);
   return cpu;
 }
 
 }  // namespace
 
 const CpuSpec& DetectedCpu() { return *ReadOnce<Read>(); }
+
+CpuSpec WithoutTiles(CpuSpec cpu) {
+  if (cpu.arch) cpu.features = cpu.features.Without(NeedingIt(*cpu.arch, "amx-tile"));
+  return cpu;
+}
+
+bool AskForTiles() {
+  constexpr long kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+}
 
 }  // namespace kernpack::host
 #endif

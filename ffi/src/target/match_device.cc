@@ -5,6 +5,7 @@
 #include "shared/target_text.h"
 
 #include "shared/bytes.h"
+#include "target/cpu_detect.h"
 
 namespace kernpack::host {
 
@@ -22,7 +23,14 @@ std::string DeviceTypeText(int32_t device_type) { return kp_device_type_name(dev
 TargetMatch MatchCpu(std::string_view code, const CpuSpec& machine) {
   TargetWords wanted;
   if (std::string problem = ReadTargetWords(code, &wanted); !problem.empty()) return Unmatched(std::move(problem));
-  return MatchWords(wanted, TargetWords{kLlvmKind, {}}, &machine);
+  const TargetWords kind{kLlvmKind, {}};
+  TargetMatch match = MatchWords(wanted, kind, &machine);
+  if (match.rank < 0) return match;
+  const CpuSpec tileless = WithoutTiles(machine);
+  if (tileless.features == machine.features || MatchWords(wanted, kind, &tileless).rank >= 0 || AskForTiles()) {
+    return match;
+  }
+  return Unmatched("Linux doesn't give this process amx-tile");
 }
 
 TargetMatch MatchDevice(std::string_view code, KpDLDevice device, const char* device_arch) {

@@ -6,6 +6,7 @@
 
 #include "shared/bytes.h"
 #include "base/guard.h"
+#include "target/cpu_detect.h"
 #include "target/cpu_machine.h"
 
 namespace kernpack::host {
@@ -37,11 +38,12 @@ constexpr NamedAttr kAttrs[] = {
 };
 static_assert(std::size(kAttrs) == KP_DEVICE_ATTR_COUNT);
 
-// The processor as a target, and what that says for the option; *out stays NONE where it says nothing.
+// The processor as a target, and what that says for the option; *out stays NONE where it says nothing. Without matrix tiles: no
+// generator uses them, and Linux may refuse them.
 int ProcessorFact(std::string_view option, KpAny* out) {
   CpuSpec cpu;
   if (MachineCpu(&cpu) != 0) return -1;
-  const std::string text = CpuTarget(cpu);
+  const std::string text = CpuTarget(WithoutTiles(cpu));
   TargetWords words;
   ReadTargetWords(text, &words);
   const TargetOption* found = words.Find(option);

@@ -28,8 +28,9 @@ using ComputeType = typename Compute<T>::Type;
 struct x86_64_v2;
 struct x86_64_v3;
 struct x86_64_v4;
-struct x86_64_v3_avxvnni;  // matrix products only, and so is ...
+struct x86_64_v3_avxvnni;  // matrix products only, and so are ...
 struct x86_64_v4_avx512vnni_avx512bf16;
+struct x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16;
 struct armv8_a;
 
 // The level that rows are compiled for, of one that only products are.
@@ -43,6 +44,10 @@ struct RowLevel<x86_64_v3_avxvnni> {
 };
 template <>
 struct RowLevel<x86_64_v4_avx512vnni_avx512bf16> {
+  using Type = x86_64_v4;
+};
+template <>
+struct RowLevel<x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16> {
   using Type = x86_64_v4;
 };
 

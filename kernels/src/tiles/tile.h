@@ -4,7 +4,10 @@
 // bf16 of neighbouring k. A's rows hold the same in the order of k.
 #pragma once
 
+#include <type_traits>
+
 #include "lanes.h"
+#include "matrix.h"
 
 namespace kk {
 namespace {
@@ -77,6 +80,11 @@ template <class Steps>
 inline void Multiply(int64_t rows, int64_t columns, const typename Steps::Item* a, int64_t a_stride,
                      const typename Steps::Item* panel, int64_t width, int64_t steps, float* c, int64_t c_stride,
                      bool add) {
+#if defined(__AMX_BF16__)
+  if constexpr (std::is_same_v<Steps, PairSteps>) {
+    return MultiplyByTiles<AmxTiles>({rows, columns, a, a_stride, panel, width, steps, c, c_stride}, add);
+  }
+#endif
   int64_t column = 0;
   const auto down = [&](auto vectors) {
     constexpr int kVectors = decltype(vectors)::value;

@@ -10,13 +10,15 @@ from pathlib import Path
 INIT = """\
 from kernpack import load as _load
 
+_module = _load(__name__)
+
 
 def __getattr__(name):
-    return getattr(_load(__name__), name)
+    return getattr(_module, name)
 
 
 def __dir__():
-    return dir(_load(__name__))
+    return [*globals(), *dir(_module)]
 """
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import types
 from pathlib import Path
 
+import kernpack
 import pytest
 from audit_inputs import Pack
 from kernpack_sdk import check, stubs, surface, table, wheel
@@ -112,3 +114,21 @@ def test_contradictions_in_a_wheel(pack: Pack, plain: Path) -> None:
         f"{made.name}: my_kernels/__init__.pyi promises the kernel copy, which __init__.py doesn't have; delete the stub, and the "
         "build writes one that fits, or define it there",
     ]
+
+
+def test_the_init_that_we_wrote_finds_the_module_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finding a package by name reads the metadata of everything installed: milliseconds for each use of a kernel."""
+    loads = []
+
+    def load(name: str) -> types.SimpleNamespace:
+        loads.append(name)
+        return types.SimpleNamespace(rms_norm=len)
+
+    monkeypatch.setattr(kernpack, "load", load)
+    made = types.ModuleType("my_kernels")
+    exec(surface.INIT, made.__dict__)
+    assert made.rms_norm("abc") == made.rms_norm("def") == 3
+    assert "rms_norm" in dir(made)
+    assert loads == ["my_kernels"]
+    with pytest.raises(AttributeError):
+        made.rms_norms  # noqa: B018

@@ -38,7 +38,16 @@ TILES = (
 )  # made of matrix tiles, which have levels of their own
 
 
-@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3", "x86-64-v3 -mattr=+avxvnni", "x86-64-v4"])
+LEVELS = (
+    "x86-64-v2",
+    "x86-64-v3",
+    "x86-64-v3 -mattr=+avxvnni",
+    "x86-64-v4",
+    "x86-64-v4 -mattr=+avx512vnni,+avx512bf16",
+)
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_every_processor_level_passes_the_kernel_tests(level):
     files = FILES + TILES if level in ("x86-64-v2", "x86-64-v3") else TILES
     done = subprocess.run(
