@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "../rows/types.h"
 #include "../tiles/padded.h"
@@ -14,6 +15,16 @@ namespace kk {
 // Strides of a tensor [batch, length, heads, width], in elements; the last dimension's is 1.
 struct AttentionStrides {
   int64_t batch, row, head;
+};
+
+// The level whose code computes values of type T: only those of bf16 values have products by matrix tiles.
+template <class Level, class T>
+struct AttentionLevel {
+  using Type = typename RowLevel<Level>::Type;
+};
+template <class Level>
+struct AttentionLevel<Level, Bf16> {
+  using Type = Level;
 };
 
 enum class MaskKind { kNone, kBool, kFloat, kF16, kBf16 };
@@ -43,8 +54,16 @@ struct AttentionArgs {
   int64_t shared() const { return heads / groups; }  // queries beside each other that share a key
 };
 
-constexpr int64_t kAttentionRows = 66;  // a multiple of every level's tile
+constexpr int64_t kAttentionRows = 66;  // a multiple of every level's tile, but of ...
+constexpr int64_t kAttentionTileRows = 256;  // matrix tiles: keys and values are made ready once for so many
 constexpr int64_t kAttentionKeys = 128;  // at a time
+constexpr int64_t kTileKeys = 256;  // by matrix tiles, of ...
+constexpr int64_t kWeighedRows = 32;  // rows at a time, whose scores then stay in the first cache
+
+template <class Level>
+constexpr int64_t AttentionRows() {
+  return std::is_same_v<Level, typename RowLevel<Level>::Type> ? kAttentionRows : kAttentionTileRows;
+}
 
 // One piece of the work: `count` queries of one group, all its heads, beside the keys [first_key, last_key).
 struct AttentionTask {
@@ -61,7 +80,7 @@ struct AttentionState {
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t AttentionScratch(int64_t rows, int64_t width) {
   const int64_t padded = PaddedWidth(width);
-  return rows * (padded + kAttentionKeys) + 2 * kAttentionKeys * padded;
+  return rows * padded + std::max(rows * kAttentionKeys, kWeighedRows * kTileKeys) + 2 * kAttentionKeys * padded;
 }
 
 template <class Level, class T>

@@ -33,17 +33,6 @@ inline VF LoadCached(const C* row, int64_t d, int64_t width) {
   return LoadCached(padded);
 }
 
-// The sums of each of kLanes vectors, a lane each.
-inline VF SumEach(VF (&rows)[kLanes]) {
-  for (int count = kLanes; count > 1; count /= 2) {
-    for (int i = 0; i < count / 2; ++i) {
-      const VF a = rows[i], b = rows[i + count / 2];
-      rows[i] = InterleaveLow(a, b) + InterleaveHigh(a, b);
-    }
-  }
-  return rows[0];
-}
-
 // sum[r] += key * query r, over kVectors whole vectors from column d on.
 template <int kRows, int kVectors, class C>
 inline void AddDots(const C* key, const float* queries, int64_t padded, int64_t d, VF (&sum)[kRows]) {

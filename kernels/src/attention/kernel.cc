@@ -5,6 +5,7 @@
 #include "chunk.h"
 #include "few_rows.h"
 #include "mask.h"
+#include "matrix.h"
 
 namespace kk {
 namespace {
@@ -49,12 +50,15 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
   const int64_t length = LengthOf(args, task.batch);
   // Of one query only, as in decoding: the gradient makes its scores by tiles, and their last bits should be those of this pass.
   const bool few = args.queries == 1 && rows <= kFewRows;
-  GatherQueries(args.q, args.of_q, task, args.shared(), args.width, args.scale, scratch.queries);
   std::fill(state.sums, state.sums + rows * padded, 0.0f);
   std::fill(state.largest, state.largest + rows, -INFINITY);
   std::fill(state.total, state.total + rows, 0.0f);
   const int64_t begin = std::max(task.first_key, SeenBy(args, length, task.query).first);
   const int64_t end = std::min(task.last_key, SeenBy(args, length, task.query + task.count - 1).last);
+#if defined(__AMX_BF16__)
+  if (!few) return RunByTiles<AmxTiles>(args, task, state, begin, end, memory);
+#endif
+  GatherQueries(args.q, args.of_q, task, args.shared(), args.width, args.scale, scratch.queries);
   const T* k = args.k + task.batch * args.of_k.batch + task.group * args.of_k.head;
   const T* v = args.v + task.batch * args.of_v.batch + task.group * args.of_v.head;
   for (int64_t key = begin; key < end; key += kAttentionKeys) {
@@ -100,6 +104,12 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
 template <class Level, class T>
 float AttentionMerge(const float* sums, const float* largest, const float* total, int64_t parts, int64_t sum_stride,
                      int64_t row_stride, T* out, int64_t width) {
+  if (parts == 1) {
+    const float all = *total;
+    ForRow<float>(width,
+                  [&](int64_t d, auto extent) { Put(out + d, extent, all == 0 ? VF{} : Get(sums + d, extent) / all); });
+    return all == 0 ? INFINITY : *largest + std::log(all);
+  }
   float top = -INFINITY;
   for (int64_t p = 0; p < parts; ++p) top = std::max(top, largest[p * row_stride]);
   float all = 0;
@@ -122,6 +132,10 @@ float AttentionMerge(const float* sums, const float* largest, const float* total
                                             float*);                                                                \
   template float AttentionMerge<KP_VARIANT, T>(const float*, const float*, const float*, int64_t, int64_t, int64_t, \
                                                T*, int64_t);
+#if defined(__AMX_BF16__)
+KK_INSTANTIATE(Bf16)
+#else
 KK_ATTENTION_TYPES(KK_INSTANTIATE)
+#endif
 
 }  // namespace kk

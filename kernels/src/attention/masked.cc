@@ -23,7 +23,7 @@ void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
       std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
       return;
     }
-    const AttentionBlocks<Level, T> work(args, Data<T>(context), Data<float>(lse));
+    const AttentionBlocks<typename AttentionLevel<Level, T>::Type, T> work(args, Data<T>(context), Data<float>(lse));
     kp::parallel_for(work.count(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) work.Run(i);
     });
@@ -107,7 +107,7 @@ KP_DOC(masked_attention,
        "attention with a mask; dimensions of the mask may be 1. A boolean mask keeps the scores where it "
        "is True; any other mask is added to the scores, after soft_cap. It can't bring back what causal "
        "and window leave out. A query without keys gives zeros.");
-KK_EXPORT(masked_attention, kk::MaskedAttention, KK_MASKED_ATTENTION_CONTRACT);
+KK_EXPORT_MATRIX(masked_attention, kk::MaskedAttention, KK_MASKED_ATTENTION_CONTRACT);
 
 #define KK_BACKWARD                                                                                                  \
   "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "        \

@@ -13,7 +13,7 @@ constexpr int64_t kEnoughTasks = 16;
 template <class Level, class T>
 void Run(const AttentionArgs<T>& args, T* out, float* lse) {
   const int64_t shared = args.shared(), padded = PaddedWidth(args.width);
-  const int64_t per_block = std::max<int64_t>(1, kAttentionRows / shared);
+  const int64_t per_block = std::max<int64_t>(1, AttentionRows<Level>() / shared);
   const int64_t blocks = (args.queries + per_block - 1) / per_block;
   const int64_t items = args.batch * args.groups * blocks;
   const int64_t spans = items < kEnoughTasks ? std::max<int64_t>(1, (args.keys + kSpan - 1) / kSpan) : 1;
@@ -76,7 +76,7 @@ void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::option
   }
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;
-    Run<Level, T>(args, Data<T>(context), Data<float>(lse));
+    Run<typename AttentionLevel<Level, T>::Type, T>(args, Data<T>(context), Data<float>(lse));
   });
 }
 
@@ -88,4 +88,4 @@ KP_DOC(attention,
        "heads of q share a head of k and v. causal: query i of S attends to the first L - S + i + 1 of L "
        "keys. window: only to the last `window` of these. soft_cap: a score becomes soft_cap * tanh(score "
        "/ soft_cap). lengths: the number of keys of each batch item; the other keys aren't read.");
-KK_EXPORT(attention, kk::Attention, KK_ATTENTION_CONTRACT);
+KK_EXPORT_MATRIX(attention, kk::Attention, KK_ATTENTION_CONTRACT);

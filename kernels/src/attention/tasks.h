@@ -14,7 +14,7 @@ template <class Level, class T>
 class AttentionBlocks {
  public:
   AttentionBlocks(const AttentionArgs<T>& args, T* out, float* lse)
-      : args_(args), out_(out), lse_(lse), per_block_(std::max<int64_t>(1, kAttentionRows / args.shared())) {}
+      : args_(args), out_(out), lse_(lse), per_block_(std::max<int64_t>(1, AttentionRows<Level>() / args.shared())) {}
 
   int64_t count() const { return args_.batch * args_.groups * blocks(); }
 

@@ -74,7 +74,7 @@ void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
   }
   DispatchLinear(q.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    std::vector<AttentionBlocks<Level, T>> work;
+    std::vector<AttentionBlocks<typename AttentionLevel<Level, T>::Type, T>> work;
     std::vector<int64_t> ends = {0};  // of the blocks of each sequence
     for (int64_t s = 0; s < call.sequences(); ++s) {
       work.emplace_back(call.Sequence<T>(s), Data<T>(context) + call.query(s) * call.heads() * call.width(),
@@ -118,7 +118,7 @@ void VarlenAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
 KP_DOC(varlen_attention,
        "attention for concatenated sequences: sequence i has the rows from cu_queries[i] to cu_queries[i + "
        "1] of q, and the rows from cu_keys[i] to cu_keys[i + 1] of k and v.");
-KK_EXPORT(
+KK_EXPORT_MATRIX(
     varlen_attention, kk::VarlenAttention,
     "(q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], cu_keys: i32[C], *, "
     "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "../rows/row.h"
+#include "../tiles/pairs.h"
 #include "../tiles/tile.h"
-#include "../tiles/transpose.h"
 #include "dense.h"
 
 namespace kk {
@@ -49,6 +49,12 @@ void Unpack(const Matrix<T>& m, int64_t row, int64_t first, int64_t count, float
 // panel[column / 2][kDenseRows] of pairs.
 template <class T>
 void Unpack(const Matrix<T>& m, int64_t row, int64_t first, int64_t count, uint32_t* panel) {
+  if constexpr (std::is_same_v<T, Bf16>) {
+    if (m.column_stride == 1) {
+      return TransposePairs(m.data + row * m.row_stride + first, m.row_stride, std::min(kDenseRows, m.rows - row),
+                            std::min(count, m.columns - first), panel, kDenseRows);
+    }
+  }
   for (int64_t r = 0; r < kDenseRows && row + r < m.rows; r += kLanes) {
     for (int64_t c = 0; c < count; c += kLanes) {
       VF tile[kLanes];

@@ -35,6 +35,23 @@ inline VF Exp(VF x) {
   return p * PowerOfTwo(shifted);
 }
 
+// 2^x for results of 8 bits, within 5e-6 of it. Exact at whole numbers; 0 below -126, and at -inf; a NaN stays one.
+inline VF CoarseExp2(VF x) {
+#if defined(__AVX512DQ__)
+  const VF r = (VF)_mm512_maskz_reduce_ps(0xffff, (__m512)x, 0);
+#else
+  x = Max(Splat(-127.0f), x);
+  const VF shifted = x + kShifter;
+  const VF r = x - (shifted - kShifter);
+#endif
+  const VF p = Polynomial(r, 9.67603711669e-3f, 5.60057883762e-2f, 2.40221677841e-1f, 6.93105334094e-1f, 1.0f);
+#if defined(__AVX512DQ__)
+  return (VF)_mm512_maskz_scalef_ps(0xffff, (__m512)p, (__m512)(x - r));
+#else
+  return p * PowerOfTwo(shifted);
+#endif
+}
+
 inline VD Exp(VD x) {
   for (int i = 0; i < kBytes / 8; ++i) x[i] = std::exp(x[i]);
   return x;

@@ -69,6 +69,17 @@ inline VU Bf16Pairs(VF low, VF high) {
 #endif
 }
 
+// Stores two vectors as Pack<Bf16>::Store does, but for values below 2^-126, which may become zeros.
+inline void StoreBf16(Bf16* p, VF first, VF second) {
+#if defined(__AVX512BF16__)
+  const __m512bh halves = _mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+  std::memcpy(p, &halves, sizeof halves);
+#else
+  Pack<Bf16>::Store(p, first);
+  Pack<Bf16>::Store(p + kLanes, second);
+#endif
+}
+
 // Adds to each lane the products of the two bf16 values in it. The instruction rounds differently from two multiply-adds and
 // takes denormals for zeros.
 inline VF AddPairProducts(VF sum, VU a, VU b) {

@@ -28,8 +28,6 @@ struct MatrixShape {
 };
 
 #if defined(__AMX_BF16__)
-constexpr bool kHasMatrixTiles = true;
-
 struct AmxTiles {
   // Intel's Software Developer's Manual, volume 1, 18.2: tile configuration.
   struct alignas(64) Configuration {
@@ -51,8 +49,7 @@ struct AmxTiles {
       set(side, shape.upper, 64), set(2 + side, shape.lower, 64), set(6 + side, shape.steps, 64);
     }
     set(4, shape.upper, 4 * shape.steps), set(5, shape.lower, 4 * shape.steps);
-    // GCC 12 takes it that 8 bytes are read, and that tiles are loaded from no memory.
-    __asm__ volatile("" ::"r"(&to) : "memory");
+    __asm__ volatile("" ::"r"(&to) : "memory");  // GCC 12 takes it that 8 bytes are read
     _tile_loadconfig(&to);
   }
   static void Release() { _tile_release(); }
@@ -93,8 +90,6 @@ struct AmxTiles {
     }
   };
 };
-#else
-constexpr bool kHasMatrixTiles = false;
 #endif
 
 struct PlainTiles {
@@ -161,6 +156,7 @@ struct MatrixProduct {
 template <class Tiles, bool kLower, bool kRight>
 inline void MultiplyBlock(const MatrixProduct& p, int64_t row, int64_t column, int64_t first, int64_t count,
                           int per_tile, bool add) {
+  __asm__ volatile("" ::: "memory");  // GCC 12 takes it that tiles are loaded from no memory
   typename Tiles::template Block<kLower, kRight> block;
   float* const c = p.c + row * p.c_stride + column;
   add ? block.Load(c, p.c_stride) : block.Clear();
@@ -170,32 +166,47 @@ inline void MultiplyBlock(const MatrixProduct& p, int64_t row, int64_t column, i
   block.Store(c, p.c_stride);
 }
 
-// c[rows][columns] (+)= a[rows][steps] * panel[steps][columns of `width`], pairs; columns is a multiple of 16. Leaves the tile
-// registers as a caller expects them: not configured.
+// The tile registers while products are made, one after the other; then as a caller expects them: not configured.
 template <class Tiles>
-inline void MultiplyByTiles(const MatrixProduct& p, bool add) {
-  MatrixShape configured = {};
-  const auto multiply = [&](int64_t first, int64_t count, int per_tile, bool add_here) {
-    for (int64_t row = 0; row < p.rows; row += 2 * kMatrixRows) {
-      const int upper = static_cast<int>(std::min<int64_t>(kMatrixRows, p.rows - row));
-      const int lower = static_cast<int>(std::clamp<int64_t>(p.rows - row - kMatrixRows, 0, kMatrixRows));
-      const MatrixShape shape = {upper, lower, per_tile};
-      if (!(shape == configured)) Tiles::Configure(shape);
-      configured = shape;
-      for (int64_t column = 0; column < p.columns; column += 2 * kMatrixColumns) {
-        const bool right = column + kMatrixColumns < p.columns;
+class MatrixSession {
+ public:
+  MatrixSession() = default;
+  MatrixSession(const MatrixSession&) = delete;
+  MatrixSession& operator=(const MatrixSession&) = delete;
+  ~MatrixSession() { Tiles::Release(); }
+
+  // c[rows][columns] (+)= a[rows][steps] * panel[steps][columns of `width`], pairs; columns is a multiple of 16.
+  void Multiply(const MatrixProduct& p, bool add) {
+    const int64_t whole = p.steps / kMatrixSteps * kMatrixSteps;
+    const int rest = static_cast<int>(p.steps - whole);
+    if (whole > 0) MultiplySteps(p, 0, whole, kMatrixSteps, add);
+    if (rest > 0) MultiplySteps(p, whole, rest, rest, add || whole > 0);
+  }
+
+ private:
+  void Configure(const MatrixShape& shape) {
+    if (shape == configured_) return;
+    Tiles::Configure(shape);
+    configured_ = shape;
+  }
+
+  // Down the rows first: two tiles' columns of the panel stay in the first cache, rows of A come from the second.
+  void MultiplySteps(const MatrixProduct& p, int64_t first, int64_t count, int per_tile, bool add) {
+    for (int64_t column = 0; column < p.columns; column += 2 * kMatrixColumns) {
+      const bool right = column + kMatrixColumns < p.columns;
+      for (int64_t row = 0; row < p.rows; row += 2 * kMatrixRows) {
+        const int upper = static_cast<int>(std::min<int64_t>(kMatrixRows, p.rows - row));
+        const int lower = static_cast<int>(std::clamp<int64_t>(p.rows - row - kMatrixRows, 0, kMatrixRows));
+        Configure({upper, lower, per_tile});
         const auto block = lower > 0 ? (right ? MultiplyBlock<Tiles, true, true> : MultiplyBlock<Tiles, true, false>)
                                      : (right ? MultiplyBlock<Tiles, false, true> : MultiplyBlock<Tiles, false, false>);
-        block(p, row, column, first, count, per_tile, add_here);
+        block(p, row, column, first, count, per_tile, add);
       }
     }
-  };
-  const int64_t whole = p.steps / kMatrixSteps * kMatrixSteps;
-  const int rest = static_cast<int>(p.steps - whole);
-  if (whole > 0) multiply(0, whole, kMatrixSteps, add);
-  if (rest > 0) multiply(whole, rest, rest, add || whole > 0);
-  Tiles::Release();
-}
+  }
+
+  MatrixShape configured_ = {};
+};
 
 }  // namespace
 }  // namespace kk

@@ -82,7 +82,8 @@ inline void Multiply(int64_t rows, int64_t columns, const typename Steps::Item* 
                      bool add) {
 #if defined(__AMX_BF16__)
   if constexpr (std::is_same_v<Steps, PairSteps>) {
-    return MultiplyByTiles<AmxTiles>({rows, columns, a, a_stride, panel, width, steps, c, c_stride}, add);
+    MatrixSession<AmxTiles> session;
+    return session.Multiply({rows, columns, a, a_stride, panel, width, steps, c, c_stride}, add);
   }
 #endif
   int64_t column = 0;

@@ -32,6 +32,24 @@ inline VF OddLanes(VF a, VF b, std::index_sequence<I...>) {
 inline VF EvenLanes(VF a, VF b) { return EvenLanes(a, b, std::make_index_sequence<kLanes>()); }
 inline VF OddLanes(VF a, VF b) { return OddLanes(a, b, std::make_index_sequence<kLanes>()); }
 
+// The lanes of each of kLanes vectors combined, a lane each.
+template <class Combine>
+inline VF FoldEach(VF (&rows)[kLanes], Combine combine) {
+  for (int count = kLanes; count > 1; count /= 2) {
+    for (int i = 0; i < count / 2; ++i) {
+      const VF a = rows[i], b = rows[i + count / 2];
+      rows[i] = combine(InterleaveLow(a, b), InterleaveHigh(a, b));
+    }
+  }
+  return rows[0];
+}
+inline VF SumEach(VF (&rows)[kLanes]) {
+  return FoldEach(rows, [](VF a, VF b) { return a + b; });
+}
+inline VF MaxEach(VF (&rows)[kLanes]) {
+  return FoldEach(rows, [](VF a, VF b) { return Max(a, b); });
+}
+
 // Each round moves one bit of the row's number to the lane's, and one back; log2(kLanes) rounds exchange them.
 inline void Transpose(VF (&rows)[kLanes]) {
   for (int bit = 1; bit < kLanes; bit *= 2) {

@@ -50,8 +50,8 @@ TEST_P(MatrixTilesTest, ProductsAreExactAtEveryBorder) {
   for (uint32_t& pair : panel) pair = WholePair(&random);
   for (const bool add : {false, true}) {
     std::vector<float> c(static_cast<size_t>(rows * c_stride), kUntouched);
-    MultiplyByTiles<PlainTiles>({rows, columns, a.data(), a_stride, panel.data(), kWidth, steps, c.data(), c_stride},
-                                add);
+    MatrixSession<PlainTiles>().Multiply(
+        {rows, columns, a.data(), a_stride, panel.data(), kWidth, steps, c.data(), c_stride}, add);
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t n = 0; n < c_stride; ++n) {
         float expected = add || n >= columns ? kUntouched : 0;
@@ -94,10 +94,10 @@ TEST(MatrixTilesTest, ARowHasTheSameBitsAloneAndInABatch) {
   for (uint32_t& value : a) value = pair();
   for (uint32_t& value : panel) value = pair();
   std::vector<float> all(kRows * kColumns), one(kColumns);
-  MultiplyByTiles<PlainTiles>({kRows, kColumns, a.data(), kSteps, panel.data(), kColumns, kSteps, all.data(), kColumns},
-                              false);
+  MatrixSession<PlainTiles>().Multiply(
+      {kRows, kColumns, a.data(), kSteps, panel.data(), kColumns, kSteps, all.data(), kColumns}, false);
   for (int64_t row = 0; row < kRows; ++row) {
-    MultiplyByTiles<PlainTiles>(
+    MatrixSession<PlainTiles>().Multiply(
         {1, kColumns, a.data() + row * kSteps, kSteps, panel.data(), kColumns, kSteps, one.data(), kColumns}, false);
     ASSERT_EQ(std::memcmp(one.data(), all.data() + row * kColumns, sizeof(float) * kColumns), 0) << "row " << row;
   }
