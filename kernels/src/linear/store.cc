@@ -7,6 +7,14 @@
 namespace kk {
 namespace {
 
+// Rows of a wide result lie far apart: each begins with lines that no cache has, and that the processor doesn't foresee.
+constexpr int64_t kStoresAhead = 16;
+
+template <class T>
+inline void FetchForStores(const T* row, int64_t count) {
+  for (int64_t i = 0; i < count; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(row + i, 1);
+}
+
 // f(g), g being the activation as a function of a vector.
 template <class T, class F>
 inline void WithActivation(Activation activation, F f) {
@@ -51,6 +59,7 @@ void StoreSums(const LinearResult<T>& result, int64_t n, int64_t row, int64_t ro
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t at = (row + r) * n + column;
       const T* residual = result.residual ? result.residual + at : nullptr;
+      if (r + kStoresAhead < rows) FetchForStores(result.out + at + kStoresAhead * n, count);
       ForRow<T>(count, [&](int64_t i, auto extent) {
         VF value = Get(sums + r * stride + i, extent);
         if (bias) value += Get(bias + i, extent);
