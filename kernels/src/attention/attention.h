@@ -54,15 +54,16 @@ struct AttentionArgs {
   int64_t shared() const { return heads / groups; }  // queries beside each other that share a key
 };
 
-constexpr int64_t kAttentionRows = 66;  // a multiple of every level's tile, but of ...
-constexpr int64_t kAttentionTileRows = 256;  // matrix tiles: keys and values are made ready once for so many
-constexpr int64_t kAttentionKeys = 128;  // at a time
-constexpr int64_t kTileKeys = 256;  // by matrix tiles, of ...
-constexpr int64_t kWeighedRows = 32;  // rows at a time, whose scores then stay in the first cache
+constexpr int64_t kAttentionKeys = 128;  // a chunk of keys
+constexpr int64_t kAttentionBlockRows = 36;  // whose scores are made at a time: they stay in the first cache
+constexpr int64_t kTileKeys = 256;  // both of matrix tiles
+constexpr int64_t kTileBlockRows = 32;
+constexpr int64_t kAttentionScores = std::max(kAttentionBlockRows * kAttentionKeys, kTileBlockRows* kTileKeys);
 
+// Rows of a task, for which a chunk of keys and values is made ready once: whole blocks.
 template <class Level>
 constexpr int64_t AttentionRows() {
-  return std::is_same_v<Level, typename RowLevel<Level>::Type> ? kAttentionRows : kAttentionTileRows;
+  return std::is_same_v<Level, typename RowLevel<Level>::Type> ? 4 * kAttentionBlockRows : 8 * kTileBlockRows;
 }
 
 // One piece of the work: `count` queries of one group, all its heads, beside the keys [first_key, last_key).
@@ -80,7 +81,7 @@ struct AttentionState {
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t AttentionScratch(int64_t rows, int64_t width) {
   const int64_t padded = PaddedWidth(width);
-  return rows * padded + std::max(rows * kAttentionKeys, kWeighedRows * kTileKeys) + 2 * kAttentionKeys * padded;
+  return rows * padded + kAttentionScores + 2 * kAttentionKeys * padded;
 }
 
 template <class Level, class T>

@@ -1,103 +1,74 @@
-// Attention with an online softmax: 128 keys at a time, without a matrix of all scores.
+// Attention with an online softmax: a chunk of keys at a time, without a matrix of all scores.
 #include <cmath>
 
-#include "../tiles/tile.h"
-#include "chunk.h"
+#include "blocks.h"
 #include "few_rows.h"
-#include "mask.h"
-#include "matrix.h"
 
 namespace kk {
 namespace {
 
-// The scratch memory of a task.
-struct Scratch {
-  float *queries, *scores, *keys, *values;
-  Scratch(float* memory, int64_t rows, int64_t padded)
-      : queries(memory),
-        scores(queries + rows * padded),
-        keys(scores + rows * kAttentionKeys),
-        values(keys + padded * kAttentionKeys) {}
-};
-
-// Values as floats whose rows are whole vectors: as they lie where they are that, else copied.
+// Keys [begin, end), of one query only, as in decoding: each is read once, as it lies.
 template <class T>
-struct Values {
-  const float* data;
-  int64_t stride;
-  Values(const T* v, int64_t row_stride, int64_t count, int64_t width, float* scratch) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (width % kLanes == 0) {
-        data = v, stride = row_stride;
-        return;
-      }
-    }
-    data = scratch, stride = PaddedWidth(width);
-    for (int64_t j = 0; j < count; ++j) {
-      float* row = scratch + j * stride;
-      for (int64_t d = 0; d < stride; d += kLanes) Pack<float>::Store(row + d, VF{});
-      ForRow<T>(width, [&](int64_t d, auto extent) { Put(row + d, extent, Get(v + j * row_stride + d, extent)); });
-    }
-  }
-};
-
-}  // namespace
-
-template <class Level, class T>
-void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* memory) {
+void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, int64_t begin,
+            int64_t end, float* memory) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared();
-  const Scratch scratch(memory, rows, padded);
   const int64_t length = LengthOf(args, task.batch);
-  // Of one query only, as in decoding: the gradient makes its scores by tiles, and their last bits should be those of this pass.
-  const bool few = args.queries == 1 && rows <= kFewRows;
-  std::fill(state.sums, state.sums + rows * padded, 0.0f);
-  std::fill(state.largest, state.largest + rows, -INFINITY);
-  std::fill(state.total, state.total + rows, 0.0f);
-  const int64_t begin = std::max(task.first_key, SeenBy(args, length, task.query).first);
-  const int64_t end = std::min(task.last_key, SeenBy(args, length, task.query + task.count - 1).last);
-#if defined(__AMX_BF16__)
-  if (!few) return RunByTiles<AmxTiles>(args, task, state, begin, end, memory);
-#endif
-  GatherQueries(args.q, args.of_q, task, args.shared(), args.width, args.scale, scratch.queries);
+  float* const queries = memory;
+  float* const all_scores = queries + rows * padded;
+  GatherQueries(args.q, args.of_q, task, args.shared(), args.width, args.scale, queries);
   const T* k = args.k + task.batch * args.of_k.batch + task.group * args.of_k.head;
   const T* v = args.v + task.batch * args.of_v.batch + task.group * args.of_v.head;
   for (int64_t key = begin; key < end; key += kAttentionKeys) {
     const int64_t count = std::min(kAttentionKeys, end - key);
-    const int64_t columns = (count + kLanes - 1) / kLanes * kLanes;
-    if (few) {
-      const StridedRows<T> keys = {k + key * args.of_k.row, args.of_k.row};
-      const StridedRows<T> values = {v + key * args.of_v.row, args.of_v.row};
-      InBlocks(rows, [&](auto n, int64_t r) {
-        FewScores<decltype(n)::value>(keys, values, count, scratch.queries + r * padded, args.width, padded,
-                                      scratch.scores + r * kAttentionKeys);
-      });
-    } else {
-      TransposeKeys(k + key * args.of_k.row, args.of_k.row, count, args.width, scratch.keys);
-      Multiply<FloatSteps>(rows, columns, scratch.queries, padded, scratch.keys, kAttentionKeys, args.width,
-                           scratch.scores, kAttentionKeys, false);
-    }
+    const StridedRows<T> keys = {k + key * args.of_k.row, args.of_k.row};
+    const StridedRows<T> values = {v + key * args.of_v.row, args.of_v.row};
+    InBlocks(rows, [&](auto n, int64_t r) {
+      FewScores<decltype(n)::value>(keys, values, count, queries + r * padded, args.width, padded,
+                                    all_scores + r * kAttentionKeys);
+    });
     for (int64_t r = 0; r < rows; ++r) {
       const Seen seen = SeenBy(args, length, task.query + r % task.count);
       const int64_t first = std::clamp<int64_t>(seen.first - key, 0, count), last = std::min(count, seen.last - key);
-      float* scores = scratch.scores + r * kAttentionKeys;
+      float* scores = all_scores + r * kAttentionKeys;
       CapRow(scores, first, last, args.soft_cap);
       const int64_t head = task.group * args.shared() + r / task.count;
       MaskRow(args.mask, task.batch, head, task.query + r % task.count, key + first, last - first, scores + first);
       const float factor = WeighRow(scores, first, last, state.largest + r, state.total + r);
       ScaleSums(state.sums + r * padded, padded, factor);
     }
-    if (few) {
-      const StridedRows<T> values = {v + key * args.of_v.row, args.of_v.row};
-      InBlocks(rows, [&](auto n, int64_t r) {
-        FewValues<decltype(n)::value>(values, count, scratch.scores + r * kAttentionKeys, args.width, padded,
-                                      state.sums + r * padded);
-      });
-      continue;
-    }
-    const Values<T> values(v + key * args.of_v.row, args.of_v.row, count, args.width, scratch.values);
-    const int64_t width = (args.width + kLanes - 1) / kLanes * kLanes;
-    Multiply<FloatSteps>(rows, width, scratch.scores, kAttentionKeys, values.data, values.stride, count, state.sums,
-                         padded, true);
+    InBlocks(rows, [&](auto n, int64_t r) {
+      FewValues<decltype(n)::value>(values, count, all_scores + r * kAttentionKeys, args.width, padded,
+                                    state.sums + r * padded);
+    });
+  }
+}
+
+template <class T>
+struct ProductsOf {
+  using Type = FloatProducts<T>;
+};
+#if defined(__AMX_BF16__)
+template <>
+struct ProductsOf<Bf16> {
+  using Type = TileProducts<AmxTiles>;
+};
+#endif
+
+}  // namespace
+
+template <class Level, class T>
+void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* memory) {
+  const int64_t rows = task.count * args.shared(), length = LengthOf(args, task.batch);
+  std::fill(state.sums, state.sums + rows * PaddedWidth(args.width), 0.0f);
+  std::fill(state.largest, state.largest + rows, -INFINITY);
+  std::fill(state.total, state.total + rows, 0.0f);
+  const int64_t begin = std::max(task.first_key, SeenBy(args, length, task.query).first);
+  const int64_t end = std::min(task.last_key, SeenBy(args, length, task.query + task.count - 1).last);
+  // Of one query only: the gradient makes its scores by tiles, and their last bits should be those of this pass.
+  if (args.queries == 1 && rows <= kFewRows) {
+    RunFew(args, task, state, begin, end, memory);
+  } else {
+    RunBlocks<typename ProductsOf<T>::Type>(args, task, state, begin, end, memory);
   }
 }
 

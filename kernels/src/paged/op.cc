@@ -20,7 +20,7 @@ struct Result {
 template <class Level, class T, class C>
 void Run(const PagedArgs<C>& args, const Result& to) {
   const int64_t batch = to.q.size(0), padded = PaddedWidth(args.width), heads = args.groups * args.shared;
-  const int64_t per_block = std::max<int64_t>(1, kAttentionRows / args.shared);
+  const int64_t per_block = std::max<int64_t>(1, kPagedRows / args.shared);
   const int64_t blocks = (args.queries + per_block - 1) / per_block, items = batch * args.groups * blocks;
   const int64_t rows = std::min(per_block, args.queries) * args.shared, longest = Longest(args, batch);
   const int64_t spans = std::max<int64_t>(1, (longest + kSpan - 1) / kSpan);

@@ -28,6 +28,8 @@ struct PagedArgs {
   float soft_cap;  // 0: none
 };
 
+constexpr int64_t kPagedRows = 66;  // of a task: a multiple of every level's tile
+
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t PagedScratch(int64_t rows, int64_t width) {
   return rows * kAttentionKeys + 3 * kAttentionKeys * PaddedWidth(width);

@@ -1,5 +1,6 @@
-// Attention by matrix tiles: packing, chunks, borders and masks, by the tiles that stand in for AMX's on any processor.
-#include "attention/matrix.h"
+// Attention of many rows, of floats and by matrix tiles: packing, chunks, borders and masks. The tiles stand in for AMX's, on any
+// processor.
+#include "attention/blocks.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ struct Case {
   bool masked;
 };
 
-class AttentionTilesTest : public ::testing::TestWithParam<Case> {
+class AttentionBlocksTest : public ::testing::TestWithParam<Case> {
  protected:
   static std::vector<Bf16> Random(int64_t count, std::mt19937* random) {
     std::normal_distribution<float> normal;
@@ -39,6 +40,9 @@ class AttentionTilesTest : public ::testing::TestWithParam<Case> {
     }
     return values;
   }
+
+  template <class Products>
+  void Compare(double tolerance) const;
 
   // exp(score), unnormalised, of a query and a key; 0 where the query doesn't see it.
   double Weight(const AttentionArgs<Bf16>& args, int64_t head, int64_t query, int64_t key) const {
@@ -57,7 +61,8 @@ class AttentionTilesTest : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(AttentionTilesTest, AgreesWithTheSumsInDouble) {
+template <class Products>
+void AttentionBlocksTest::Compare(double tolerance) const {
   const Case& c = GetParam();
   std::mt19937 random(3);
   const std::vector<Bf16> q = Random(c.queries * c.shared * c.width, &random), k = Random(c.keys * c.width, &random),
@@ -79,8 +84,8 @@ TEST_P(AttentionTilesTest, AgreesWithTheSumsInDouble) {
   std::vector<float> memory(static_cast<size_t>(AttentionScratch(rows, c.width)), NAN);
   std::vector<float> sums(static_cast<size_t>(rows * padded)), total(static_cast<size_t>(rows));
   std::vector<float> largest(static_cast<size_t>(rows), -INFINITY);
-  RunByTiles<PlainTiles>(args, task, {sums.data(), largest.data(), total.data()}, 0, c.length > 0 ? c.length : c.keys,
-                         memory.data());
+  RunBlocks<Products>(args, task, {sums.data(), largest.data(), total.data()}, 0, c.length > 0 ? c.length : c.keys,
+                      memory.data());
 
   for (int64_t r = 0; r < rows; ++r) {
     std::vector<double> expected(static_cast<size_t>(c.width));
@@ -94,12 +99,16 @@ TEST_P(AttentionTilesTest, AgreesWithTheSumsInDouble) {
       ASSERT_EQ(total[r], 0) << "row " << r;
       continue;
     }
-    ASSERT_NEAR(largest[r] + std::log(total[r]), std::log(all), 1e-4) << "row " << r;
+    ASSERT_NEAR(largest[r] + std::log(total[r]), std::log(all), tolerance / 20) << "row " << r;
     for (int64_t d = 0; d < c.width; ++d) {
-      ASSERT_NEAR(sums[r * padded + d] / total[r], expected[d] / all, 0.01) << "row " << r << ", column " << d;
+      ASSERT_NEAR(sums[r * padded + d] / total[r], expected[d] / all, tolerance) << "row " << r << ", column " << d;
     }
   }
 }
+
+TEST_P(AttentionBlocksTest, OfFloatsAgreesWithTheSumsInDouble) { Compare<FloatProducts<Bf16>>(2e-5); }
+
+TEST_P(AttentionBlocksTest, ByTilesAgreesWithTheSumsInDouble) { Compare<TileProducts<PlainTiles>>(0.01); }
 
 std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
@@ -115,7 +124,7 @@ std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Borders, AttentionTilesTest,
+    Borders, AttentionBlocksTest,
     ::testing::Values(
         Case{1, 1, 1, 1, false, 0, 0, 1, 0, false}, Case{17, 33, 1, 15, false, 0, 0, 0.3f, 0, false},
         Case{64, 256, 1, 64, false, 0, 0, 0.125f, 0, false}, Case{33, 257, 3, 64, true, 0, 0, 0.125f, 0, false},
