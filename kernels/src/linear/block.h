@@ -96,8 +96,10 @@ inline void BlockProducts(const uint8_t* block, int v, const int8_t* x, VI (&sum
 // f(k, value): the values of column k, for each of the 32, as floats. Columns k and k + 1 come after each other where k is even.
 template <PackedFormat F, class Use>
 inline void ForBlockColumns(const uint8_t* block, int v, Use f) {
+#pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
     const VU word = ByteWord<F>(block, i, v);
+#pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) f(4 * i + j, ToFloat((VI)(word >> (8 * j) & 255)));
   }
 }

@@ -14,12 +14,15 @@ struct PanelPart {
   int64_t block, blocks;  // of 32 columns
 };
 
+constexpr int64_t kAhead = 1024;  // of the block in work; a group's blocks of a panel are few, which hides them from the processor
+
 // f(cursor, v, row, column) for each vector of each block; row and column are the panel's.
 template <PackedFormat F, class Use>
 inline void ForPanelBlocks(const PackedWeight& weight, const PanelPart& part, Use f) {
   for (int64_t g = 0; g < part.groups; ++g) {
     BlockCursor<F> at(weight, part.group + g, part.block);
     for (int64_t b = 0; b < part.blocks; ++b, at.Next()) {
+      for (int64_t line = 0; line < PackedTraits<F>::kBlockBytes; line += 64) Prefetch(at.block() + kAhead + line);
       for (int v = 0; v < kGroupVectors; ++v) f(at, v, g * kGroupRows + v * kLanes, b * kBlockColumns);
     }
   }
