@@ -31,8 +31,8 @@ void GroupNormRows(const GroupNormArgs<T>& args, T* out, int64_t begin, int64_t 
     const T* x = args.x + row * width;
     const S* weight = args.weight + row % args.groups * args.channels;
     const S* bias = args.bias ? args.bias + row % args.groups * args.channels : nullptr;
-    const auto [mean, scale, fit] = RowMoments(x, width, args.eps);
-    if (!fit) {
+    const Moments<T> moments = RowMoments(x, width, args.eps);
+    if (!moments.fit) {
       const auto weights = Spread(weight, args.channels, args.size), biases = Spread(bias, args.channels, args.size);
       WideForwardRow<LayerNormFormula, T>(
           {x, weights.data(), bias ? biases.data() : nullptr, out + row * width, width, args.eps}, 0);
@@ -41,9 +41,9 @@ void GroupNormRows(const GroupNormArgs<T>& args, T* out, int64_t begin, int64_t 
     for (int64_t c = 0; c < args.channels; ++c) {
       const T* from = x + c * args.size;
       T* to = out + row * width + c * args.size;
-      const S slope = scale * weight[c], level = bias ? bias[c] : 0;
-      ForRow<T>(args.size, [&, mean = mean](int64_t i, auto extent) {
-        Put(to + i, extent, (Get(from + i, extent) - mean) * slope + level);
+      const S slope = moments.inverse_deviation * weight[c], level = bias ? bias[c] : 0;
+      ForRow<T>(args.size, [&](int64_t i, auto extent) {
+        Put(to + i, extent, moments.Centred(Get(from + i, extent)) * slope + level);
       });
     }
   }
@@ -59,19 +59,19 @@ void GroupNormBackwardRows(const GroupNormArgs<T>& args, const T* d_out, T* d_x,
     const T *x = args.x + at, *d = d_out + at;
     const S* weight = args.weight + row % args.groups * args.channels;
     S *const d_weight = of_weight + row * args.channels, *const d_bias = of_bias + row * args.channels;
-    const auto [mean, scale, fit] = RowMoments(x, width, args.eps);
+    const Moments<T> moments = RowMoments(x, width, args.eps);
     double level = 0, along = 0;
     for (int64_t c = 0; c < args.channels; ++c) {
       const int64_t first = c * args.size;
-      const auto sums = RowSums<2, T>(args.size, [&, mean = mean, scale = scale](int64_t i, auto extent, auto* sum) {
+      const auto sums = RowSums<2, T>(args.size, [&](int64_t i, auto extent, auto* sum) {
         const auto g = Get(d + first + i, extent);
         sum[0] += g;
-        sum[1] += g * (Get(x + first + i, extent, mean) - mean) * scale;
+        sum[1] += g * moments.Centred(Get(x + first + i, extent, moments.pivot)) * moments.inverse_deviation;
       });
       d_bias[c] = static_cast<S>(sums.value[0]), d_weight[c] = static_cast<S>(sums.value[1]);
       level += sums.value[0] * weight[c], along += sums.value[1] * weight[c];
     }
-    if (!fit || !IsModerate<S>(level) || !IsModerate<S>(along)) {
+    if (!moments.fit || !IsModerate<S>(level) || !IsModerate<S>(along)) {
       const auto weights = Spread(weight, args.channels, args.size);
       std::vector<S> to_weights(static_cast<size_t>(width)), to_biases(static_cast<size_t>(width));
       WideBackwardRow<LayerNormFormula, T>(
@@ -84,9 +84,10 @@ void GroupNormBackwardRows(const GroupNormArgs<T>& args, const T* d_out, T* d_x,
     const S share = static_cast<S>(along / static_cast<double>(width));
     for (int64_t c = 0; c < args.channels; ++c) {
       const int64_t first = c * args.size;
-      ForRow<T>(args.size, [&, mean = mean, scale = scale](int64_t i, auto extent) {
-        const auto unit = (Get(x + first + i, extent) - mean) * scale;
-        Put(d_x + at + first + i, extent, (Get(d + first + i, extent) * weight[c] - shift - unit * share) * scale);
+      ForRow<T>(args.size, [&](int64_t i, auto extent) {
+        const auto unit = moments.Centred(Get(x + first + i, extent)) * moments.inverse_deviation;
+        Put(d_x + at + first + i, extent,
+            (Get(d + first + i, extent) * weight[c] - shift - unit * share) * moments.inverse_deviation);
       });
     }
   }

@@ -10,8 +10,16 @@ namespace {
 
 template <class T>
 struct Moments {
-  ComputeType<T> mean, inverse_deviation;
+  // The mean is the sum of the two: a row far from zero would lose digits to one of the sum's precision.
+  ComputeType<T> pivot, to_mean;
+  ComputeType<T> inverse_deviation;
   bool fit;  // else the row needs a wider type
+
+  // Elements of the row less its mean.
+  template <class V>
+  V Centred(V x) const {
+    return (x - pivot) - to_mean;
+  }
 };
 
 // One pass of distances from a pivot. Where the pivot was so far from the mean that the difference of squares would lose
@@ -28,13 +36,12 @@ Moments<T> RowMoments(const T* x, int64_t width, double eps) {
     });
     const double to_mean = sums.value[0] / width;
     const double variance = sums.value[1] / width - to_mean * to_mean;
-    const S mean = static_cast<S>(pivot + to_mean);
     if (!again || to_mean * to_mean <= 4 * variance) {
-      return {mean, static_cast<S>(1 / std::sqrt((variance < 0 ? 0 : variance) + eps)),
+      return {pivot, static_cast<S>(to_mean), static_cast<S>(1 / std::sqrt((variance < 0 ? 0 : variance) + eps)),
               SquaresFit<S>(sums.value[1], eps)};
     }
     again = false;
-    pivot = mean;
+    pivot = static_cast<S>(pivot + to_mean);
   }
 }
 

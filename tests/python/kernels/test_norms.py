@@ -43,6 +43,17 @@ def test_layer_norm_far_from_zero(k):
     np.testing.assert_allclose(k.layer_norm(x, ones), expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("mean", [1e2, 1e4, 1e6])
+def test_the_mean_of_a_row_far_from_zero_has_more_digits_than_an_element(k, mean):
+    x = (np.random.default_rng(8).normal(size=(4, 1000)) + mean).astype(np.float32)
+    ones = np.ones(1000, np.float32)
+    expected = reference.layer_norm(x.astype(np.float64), 1.0)
+    np.testing.assert_allclose(k.layer_norm(x, ones), expected, atol=2e-6)
+    channels = np.ones(4, np.float32)
+    in_groups = k.group_norm(x.reshape(1, 4, 1000), channels, channels * 0, groups=4)
+    np.testing.assert_allclose(in_groups.reshape(4, 1000), expected, atol=2e-6)
+
+
 def test_squares_that_overflow_a_float(k):
     for scale in (1e30, 1e-30):
         x = (np.random.default_rng(5).normal(size=(3, 50)) * scale).astype(np.float32)

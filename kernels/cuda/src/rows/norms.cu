@@ -60,8 +60,10 @@ __device__ S Mean(int width, Get get) {
 template <bool kLayer, class T, class Get>
 __device__ void Normalise(const NormParams& p, const void* weight, const void* bias, T* out, Get get) {
   using S = Compute<T>;
+  // What the mean's rounding leaves over is subtracted, too: of a row far from zero it is many units of the result.
   const S mean = kLayer ? Mean<S>(p.width, get) : S{0};
-  const S square = MeanSquare<S>(p.width, mean, get);
+  const S rest = kLayer ? Mean<S>(p.width, [&](int i) { return static_cast<S>(get(i)) - mean; }) : S{0};
+  const S square = MeanSquare<S>(p.width, mean, get) - rest * rest;
   double center = mean, factor = 1, scale = 1 / sqrt(static_cast<double>(square) + p.eps);
   constexpr double kLarge = sizeof(S) == 4 ? 1e30 : 1e250;
   const bool wide = !(square < kLarge && square > 1 / kLarge);
@@ -73,7 +75,7 @@ __device__ void Normalise(const NormParams& p, const void* weight, const void* b
   }
   for (int i = threadIdx.x; i < p.width; i += kThreads) {
     S x = wide ? static_cast<S>((static_cast<double>(get(i)) * factor - center) * scale)
-               : (get(i) - mean) * static_cast<S>(scale);
+               : ((get(i) - mean) - rest) * static_cast<S>(scale);
     x *= NumberAt<S>(p.weight, weight, i);
     if (p.has_bias) x += NumberAt<S>(p.weight, bias, i);
     Put(x, out + i);
