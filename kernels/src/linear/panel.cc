@@ -14,7 +14,8 @@ struct PanelPart {
   int64_t block, blocks;  // of 32 columns
 };
 
-constexpr int64_t kAhead = 1024;  // of the block in work; a group's blocks of a panel are few, which hides them from the processor
+constexpr int64_t kAhead =
+    1024;  // of the block in work; a group's blocks of a panel are few, which hides them from the processor
 
 // f(cursor, v, row, column) for each vector of each block; row and column are the panel's.
 template <PackedFormat F, class Use>

@@ -60,6 +60,10 @@ def magnitudes(dtype):
         check(f"{scale}", to_host(K.rms_norm(x, w, eps=0.0)), reference.rms_norm(*wide, 0.0), dtype)
         check(f"{scale}", to_host(K.layer_norm(x, w, eps=0.0)), reference.layer_norm(*wide, 0.0, 0.0), dtype)
         yield
+    far, far64 = make(rng.normal(size=(2, 130)) + 1e4, "f32")
+    ones = np.ones(130, np.float32)
+    found = to_host(K.layer_norm(to_device(far), to_device(ones)))
+    check("far from zero", found, reference.layer_norm(far64, ones.astype(np.float64)), "f32")
     assert not to_host(K.rms_norm(to_device(np.zeros((2, 4), np.float32)), to_device(np.ones(4, np.float32)))).any()
 
 
