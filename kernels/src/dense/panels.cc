@@ -133,8 +133,11 @@ void Multiplied(const DenseWeight<T>& b, const DenseRows& a, int64_t panel, int6
   using Item = typename Steps::Item;
   const auto* x = static_cast<const Item*>(a.data) + row * a.stride / kPerStep;
   const int64_t columns = (std::min(kDenseRows, b.matrix.rows - panel * kDenseRows) + kLanes - 1) / kLanes * kLanes;
-  for (int64_t first = 0; first < a.columns; first += kDenseColumns) {
-    const int64_t count = std::min(kDenseColumns, PackedColumns(a.columns) - first);
+  // Pairs take half the memory; where they lie in a packed weight, each result is stored once.
+  const bool in_place = kPerStep == 2 && b.packed && std::is_same_v<T, Bf16>;
+  const int64_t at_a_time = in_place ? PackedColumns(a.columns) : kPerStep * kDenseColumns;
+  for (int64_t first = 0; first < a.columns; first += at_a_time) {
+    const int64_t count = std::min(at_a_time, PackedColumns(a.columns) - first);
     const Item* items = Panel<Item>(b, panel, first, count, unpacked);
     const int64_t steps = kPerStep == 2 ? count / 2 : std::min(count, a.columns - first);
     Multiply<Steps>(rows, columns, x + first / kPerStep, a.stride / kPerStep, items, kDenseRows, steps, sums,

@@ -66,8 +66,9 @@ template <PackedFormat F, class Steps, int kPerStep>
   const int64_t first = panel * (kPanelRows / kGroupRows);
   const int64_t groups = std::min(kPanelRows / kGroupRows, weight.groups() - first);
   const int64_t columns = weight.columns;
-  for (int64_t column = 0; column < columns; column += kPanelColumns) {
-    const int64_t count = std::min(kPanelColumns, columns - column);
+  constexpr int64_t kAtATime = kPerStep * kPanelColumns;  // which take the same memory
+  for (int64_t column = 0; column < columns; column += kAtATime) {
+    const int64_t count = std::min(kAtATime, columns - column);
     Unpack<F>(weight, {first, groups, column / kBlockColumns, count / kBlockColumns}, unpacked);
     Multiply<Steps>(rows, groups * kGroupRows, x + column / kPerStep, columns / kPerStep, unpacked, kPanelRows,
                     count / kPerStep, sums, kPanelRows, column > 0);
