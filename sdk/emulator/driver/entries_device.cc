@@ -64,24 +64,37 @@ const Named* Find(Result result) {
 
 bool IsDevice(DeviceHandle device) { return device >= 0 && device < Machine::Get().Setting("devices"); }
 
-// A block's shared memory beyond 48 KB, by compute capability.
-int MostShared(int arch) {
+// What a multiprocessor has, by compute capability: NVIDIA's CUDA C++ Programming Guide, technical specifications.
+struct Multiprocessor {
+  int threads, blocks, shared_kib;
+};
+Multiprocessor MultiprocessorOf(int arch) {
   switch (arch) {
     case 70:
-      return 96 << 10;
+      return {2048, 32, 96};
     case 75:
-      return 64 << 10;
+      return {1024, 16, 64};
     case 80:
+      return {2048, 32, 164};
     case 87:
-      return 163 << 10;
+      return {1536, 16, 164};
     case 86:
+      return {1536, 16, 100};
     case 89:
     case 120:
     case 121:
-      return 99 << 10;
+      return {1536, 24, 100};
     default:
-      return arch >= 90 ? 227 << 10 : 48 << 10;
+      return arch >= 90 ? Multiprocessor{2048, 32, 228} : Multiprocessor{2048, 32, 64};
   }
+}
+
+// From compute capability 8.0 on, the system keeps a part of each block's share.
+int ReservedShared(int arch) { return arch >= 80 ? 1 << 10 : 0; }
+
+// The most that a block may ask for.
+int MostShared(int arch) {
+  return arch >= 70 ? (MultiprocessorOf(arch).shared_kib << 10) - ReservedShared(arch) : 48 << 10;
 }
 
 // As of an A100, or of an H100 from compute capability 9.0 on.
@@ -110,7 +123,21 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kMaxPitch:
       return static_cast<int>(machine.Setting("max_pitch"));
     case kMaxRegistersPerBlock:
+    case kMaxRegistersPerMultiprocessor:
+    case kTotalConstantMemory:
       return 65536;
+    case kMaxThreadsPerMultiprocessor:
+      return MultiprocessorOf(arch).threads;
+    case kMaxBlocksPerMultiprocessor:
+      return MultiprocessorOf(arch).blocks;
+    case kMaxSharedMemoryPerMultiprocessor:
+      return MultiprocessorOf(arch).shared_kib << 10;
+    case kReservedSharedMemoryPerBlock:
+      return ReservedShared(arch);
+    case kConcurrentKernels:
+    case kUnifiedAddressing:
+    case kStreamPrioritiesSupported:
+      return 1;
     case kClockRate:
       return hopper ? 1980000 : 1410000;
     case kMultiprocessorCount:

@@ -24,6 +24,41 @@ static_assert(offsetof(FunctionAttributes, registers) == offsetof(cudaFuncAttrib
 static_assert(offsetof(FunctionAttributes, max_dynamic_shared_bytes) ==
               offsetof(cudaFuncAttributes, maxDynamicSharedSizeBytes));
 
+#if CUDART_VERSION >= 13000  // whose cudaDeviceProp it is
+static_assert(sizeof(DeviceProperties) == sizeof(cudaDeviceProp));
+#define KP_PIN_PROPERTY(ours, theirs)                                                   \
+  static_assert(offsetof(DeviceProperties, ours) == offsetof(cudaDeviceProp, theirs) && \
+                sizeof(DeviceProperties::ours) == sizeof(cudaDeviceProp::theirs))
+KP_PIN_PROPERTY(name, name);
+KP_PIN_PROPERTY(global_bytes, totalGlobalMem);
+KP_PIN_PROPERTY(shared_bytes, sharedMemPerBlock);
+KP_PIN_PROPERTY(registers, regsPerBlock);
+KP_PIN_PROPERTY(warp_size, warpSize);
+KP_PIN_PROPERTY(max_pitch, memPitch);
+KP_PIN_PROPERTY(max_threads, maxThreadsPerBlock);
+KP_PIN_PROPERTY(max_block, maxThreadsDim);
+KP_PIN_PROPERTY(max_grid, maxGridSize);
+KP_PIN_PROPERTY(constant_bytes, totalConstMem);
+KP_PIN_PROPERTY(major, major);
+KP_PIN_PROPERTY(minor, minor);
+KP_PIN_PROPERTY(multiprocessors, multiProcessorCount);
+KP_PIN_PROPERTY(concurrent_kernels, concurrentKernels);
+KP_PIN_PROPERTY(unified_addressing, unifiedAddressing);
+KP_PIN_PROPERTY(l2_bytes, l2CacheSize);
+KP_PIN_PROPERTY(threads_per_multiprocessor, maxThreadsPerMultiProcessor);
+KP_PIN_PROPERTY(stream_priorities, streamPrioritiesSupported);
+KP_PIN_PROPERTY(shared_per_multiprocessor, sharedMemPerMultiprocessor);
+KP_PIN_PROPERTY(registers_per_multiprocessor, regsPerMultiprocessor);
+KP_PIN_PROPERTY(managed_memory, managedMemory);
+KP_PIN_PROPERTY(concurrent_managed_access, concurrentManagedAccess);
+KP_PIN_PROPERTY(shared_optin_bytes, sharedMemPerBlockOptin);
+KP_PIN_PROPERTY(blocks_per_multiprocessor, maxBlocksPerMultiProcessor);
+KP_PIN_PROPERTY(reserved_shared_bytes, reservedSharedMemPerBlock);
+KP_PIN_PROPERTY(memory_pools, memoryPoolsSupported);
+KP_PIN_PROPERTY(cluster_launch, clusterLaunch);
+#undef KP_PIN_PROPERTY
+#endif
+
 // Numbers that the driver has too, and the runtime's own.
 constexpr bool Same(int ours, cudaError_t theirs) { return ours == static_cast<int>(theirs); }
 static_assert(Same(kInvalidValue, cudaErrorInvalidValue));

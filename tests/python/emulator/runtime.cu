@@ -83,6 +83,28 @@ void Shared(kp::TensorView x, kp::MutTensorView out) {
                    static_cast<int>(x.numel()));
 }
 
+// What host code sizes its launches by.
+void Sizes(kp::TensorView x, kp::MutTensorView out) {
+  const kp::cuda::DeviceGuard guard(x.device());
+  cudaDeviceProp has{};
+  KP_CUDA_CHECK(cudaGetDeviceProperties(&has, x.device().id));
+  int blocks = 0, few = 0, grid = 0, block = 0;
+  size_t shared = 0;
+  KP_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, Add, 256, 0));
+  KP_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&few, Add, 64, 80 << 10));
+  KP_CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, Add, 0, 0));
+  KP_CUDA_CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, Add, 4, 64));
+  const double values[] = {has.major * 10.0 + has.minor, 1.0 * has.warpSize,
+                           1.0 * has.maxThreadsPerMultiProcessor, has.sharedMemPerBlockOptin / 1024.0,
+                           1.0 * has.maxGridSize[0], 1.0 * blocks, 1.0 * few, 1.0 * grid / has.multiProcessorCount,
+                           1.0 * block, shared / 1024.0};
+  std::vector<float> host(values, values + 10);
+  KP_CUDA_CHECK(cudaMemcpy(out.data_ptr<float>(), host.data(), 10 * sizeof(float), cudaMemcpyHostToDevice));
+  KP_CHECK(has.totalGlobalMem > 0 && std::string(has.name).size() > 0, RuntimeError) << has.name;
+  KP_CHECK(cudaGetDeviceProperties(&has, 9) == cudaErrorInvalidDevice, RuntimeError) << "of no device";
+  KP_CHECK(cudaGetLastError() == cudaErrorInvalidDevice, RuntimeError) << "the last error";
+}
+
 void TooManyThreads(kp::TensorView x, kp::MutTensorView out) {
   const kp::cuda::DeviceGuard guard(x.device());
   Add<<<1, 2048, 0, kp::cuda::stream(x)>>>(x.data_ptr<float>(), out.data_ptr<float>(), 0);
@@ -114,6 +136,7 @@ KP_MODULE("runtime_library", "1.0.0");
 KP_EXPORT(table, Table, "(x: f32[N], *, first: float = 1.0" ON_CUDA);
 KP_EXPORT(memory, Memory, "(x: f32[N]" ON_CUDA);
 KP_EXPORT(shared, Shared, "(x: f32[N]" ON_CUDA);
+KP_EXPORT(sizes, Sizes, "(x: f32[N]" ON_CUDA);
 KP_EXPORT(too_many_threads, TooManyThreads, "(x: f32[N]" ON_CUDA);
 KP_EXPORT(too_much_shared, TooMuchShared, "(x: f32[N]" ON_CUDA);
 KP_EXPORT(no_symbol, NoSymbol, "(x: f32[N]" ON_CUDA);

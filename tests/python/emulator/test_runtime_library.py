@@ -41,7 +41,7 @@ def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def called() -> dict[str, list[Any]]:
     """Of each op, what it gave on each device."""
     pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
-    ops = ["table", "memory", "shared", *ERRORS, "last_error_is_gone", "past_the_end"]
+    ops = ["table", "memory", "shared", "sizes", *ERRORS, "last_error_is_gone", "past_the_end"]
     done = _run(*ops)
     assert done.returncode == 0, done.stderr
     return dict(zip(ops, map(json.loads, done.stdout.splitlines()), strict=True))
@@ -54,6 +54,15 @@ def test_launches_constants_and_variables(called: dict[str, list[Any]]) -> None:
 
 def test_memory_streams_and_events(called: dict[str, list[Any]]) -> None:
     assert called["memory"] == [list(range(10)), list(range(10))]
+
+
+def test_properties_and_occupancy_of_the_device(called: dict[str, list[Any]]) -> None:
+    """NVIDIA's numbers for an H100 and an A100; registers don't limit an emulated device."""
+    most = 2147483648.0  # the largest grid, as a float
+    assert called["sizes"] == [
+        [90.0, 32.0, 2048.0, 227.0, most, 8.0, 2.0, 2.0, 1024.0, 56.0],
+        [80.0, 32.0, 2048.0, 163.0, most, 8.0, 2.0, 2.0, 1024.0, 40.0],
+    ]
 
 
 def test_shared_memory_beyond_48_kib(called: dict[str, list[Any]]) -> None:

@@ -1,0 +1,114 @@
+// What host code sizes its launches by: a device's properties, and how many blocks of a kernel a multiprocessor holds.
+#include <algorithm>
+
+#include "runtime/runtime.h"
+
+namespace kernpack::cuda::runtime {
+namespace {
+
+// An attribute of a device that is there.
+int Fact(DeviceAttribute attribute, int device) {
+  int value = 0;
+  Driver().cuDeviceGetAttribute(&value, attribute, device);
+  return value;
+}
+
+size_t Bytes(DeviceAttribute attribute, int device) { return static_cast<size_t>(Fact(attribute, device)); }
+
+void Fill(int device, DeviceProperties* to) {
+  to->shared_bytes = Bytes(kMaxSharedMemoryPerBlock, device);
+  to->registers = Fact(kMaxRegistersPerBlock, device);
+  to->warp_size = Fact(kWarpSize, device);
+  to->max_pitch = Bytes(kMaxPitch, device);
+  to->max_threads = Fact(kMaxThreadsPerBlock, device);
+  to->max_block[0] = Fact(kMaxBlockDimX, device), to->max_block[1] = Fact(kMaxBlockDimY, device);
+  to->max_block[2] = Fact(kMaxBlockDimZ, device);
+  to->max_grid[0] = Fact(kMaxGridDimX, device), to->max_grid[1] = Fact(kMaxGridDimY, device);
+  to->max_grid[2] = Fact(kMaxGridDimZ, device);
+  to->constant_bytes = Bytes(kTotalConstantMemory, device);
+  to->major = Fact(kComputeCapabilityMajor, device), to->minor = Fact(kComputeCapabilityMinor, device);
+  to->multiprocessors = Fact(kMultiprocessorCount, device);
+  to->concurrent_kernels = Fact(kConcurrentKernels, device);
+  to->unified_addressing = Fact(kUnifiedAddressing, device);
+  to->l2_bytes = Fact(kL2CacheSize, device);
+  to->threads_per_multiprocessor = Fact(kMaxThreadsPerMultiprocessor, device);
+  to->stream_priorities = Fact(kStreamPrioritiesSupported, device);
+  to->shared_per_multiprocessor = Bytes(kMaxSharedMemoryPerMultiprocessor, device);
+  to->registers_per_multiprocessor = Fact(kMaxRegistersPerMultiprocessor, device);
+  to->managed_memory = Fact(kManagedMemory, device);
+  to->concurrent_managed_access = Fact(kConcurrentManagedAccess, device);
+  to->shared_optin_bytes = Bytes(kMaxSharedMemoryPerBlockOptin, device);
+  to->blocks_per_multiprocessor = Fact(kMaxBlocksPerMultiprocessor, device);
+  to->reserved_shared_bytes = Bytes(kReservedSharedMemoryPerBlock, device);
+  to->memory_pools = Fact(kMemoryPoolsSupported, device);
+  to->cluster_launch = Fact(kClusterLaunch, device);
+}
+
+struct Kernel {
+  int device, max_threads;
+  size_t static_shared;
+};
+
+Error KernelOf(const void* host, Kernel* out) {
+  FunctionHandle function = nullptr;
+  if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;
+  int shared = 0;
+  Driver().cuFuncGetAttribute(&shared, kFuncSharedSizeBytes, function);
+  Driver().cuFuncGetAttribute(&out->max_threads, kFuncMaxThreadsPerBlock, function);
+  out->static_shared = static_cast<size_t>(shared);
+  return CurrentDevice(&out->device);
+}
+
+}  // namespace
+}  // namespace kernpack::cuda::runtime
+
+using namespace kernpack::cuda::runtime;
+using namespace kernpack::cuda;
+
+KP_RUNTIME_API Error cudaGetDeviceProperties(DeviceProperties* to, int device) {
+  if (to == nullptr) return Said(kInvalidValue);
+  if (const auto result = Driver().cuInit(0); result != kSuccess) return Said(result);
+  DeviceHandle handle = 0;
+  if (const auto result = Driver().cuDeviceGet(&handle, device); result != kSuccess) return Said(result);
+  *to = {};
+  Driver().cuDeviceGetName(to->name, sizeof to->name, handle);
+  Driver().cuDeviceTotalMem(&to->global_bytes, handle);
+  Fill(device, to);
+  return kSuccess;
+}
+
+// The most that threads, blocks and shared memory allow; registers, which an emulated device doesn't have, may allow fewer.
+KP_RUNTIME_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* host, int threads,
+                                                                            size_t dynamic_shared, unsigned /*flags*/) {
+  if (count == nullptr || threads <= 0) return Said(kInvalidValue);
+  Kernel kernel{};
+  if (const Error error = KernelOf(host, &kernel); error != kSuccess) return error;
+  *count = 0;
+  if (threads > kernel.max_threads) return kSuccess;
+  const int warp = Fact(kWarpSize, kernel.device), whole = (threads + warp - 1) / warp * warp;
+  const size_t shared = kernel.static_shared + dynamic_shared + Bytes(kReservedSharedMemoryPerBlock, kernel.device);
+  const size_t most = Bytes(kMaxSharedMemoryPerBlockOptin, kernel.device);
+  if (kernel.static_shared + dynamic_shared > most) return kSuccess;
+  *count = std::min(Fact(kMaxBlocksPerMultiprocessor, kernel.device),
+                    Fact(kMaxThreadsPerMultiprocessor, kernel.device) / whole);
+  if (shared > 0) {
+    const size_t fit = Bytes(kMaxSharedMemoryPerMultiprocessor, kernel.device) / shared;
+    *count = static_cast<int>(std::min(static_cast<size_t>(*count), fit));
+  }
+  return kSuccess;
+}
+KP_RUNTIME_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* host, int threads,
+                                                                   size_t dynamic_shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, host, threads, dynamic_shared, 0);
+}
+KP_RUNTIME_API Error cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* host, int blocks,
+                                                               int threads) {
+  if (bytes == nullptr || blocks <= 0 || threads <= 0) return Said(kInvalidValue);
+  Kernel kernel{};
+  if (const Error error = KernelOf(host, &kernel); error != kSuccess) return error;
+  const size_t taken = kernel.static_shared + Bytes(kReservedSharedMemoryPerBlock, kernel.device);
+  const size_t share = Bytes(kMaxSharedMemoryPerMultiprocessor, kernel.device) / static_cast<size_t>(blocks);
+  const size_t most = Bytes(kMaxSharedMemoryPerBlockOptin, kernel.device);
+  *bytes = share > taken ? std::min(share - taken, most - std::min(most, kernel.static_shared)) : 0;
+  return kSuccess;
+}
