@@ -145,6 +145,15 @@ Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandl
     case kFuncSharedSizeBytes:
       *value = static_cast<int>(function->program->shared_bytes);
       return kSuccess;
+    case kFuncLocalSizeBytes:
+      *value = static_cast<int>(function->program->local_bytes);
+      return kSuccess;
+    case kFuncPtxVersion:
+      *value = function->module->ptx_arch;
+      return kSuccess;
+    case kFuncBinaryVersion:  // as if the driver had compiled the PTX for the device
+      *value = Machine::Get().Arch(function->module->context->device);
+      return kSuccess;
     case kFuncClusterSizeMustBeSet:
       *value = function->program->needs_cluster;
       return kSuccess;

@@ -94,6 +94,7 @@ struct FunctionOpaque {
 
 struct ModuleOpaque {
   Context context = nullptr;
+  int ptx_arch = 0;
   std::map<std::string, std::unique_ptr<FunctionOpaque>> functions;
   std::map<std::string, DevicePtr> variables;  // each a block
 };

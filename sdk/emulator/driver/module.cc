@@ -45,6 +45,7 @@ class Loader {
              "; KERNPACK_EMULATOR=" + syntax_.target + " sets another";
       return kNoBinaryForGpu;
     }
+    made_->ptx_arch = wanted;
     if (!Allocate()) return kOutOfMemory;
     Initialise();
     const auto find = [this](const std::string& name, uint64_t* address) {

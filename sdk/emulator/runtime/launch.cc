@@ -98,11 +98,15 @@ KP_RUNTIME_API Error cudaFuncSetCacheConfig(const void* host, int /*config*/) {
 KP_RUNTIME_API Error cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
   FunctionHandle function = nullptr;
   if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;
-  int shared = 0;
+  int shared = 0, local = 0;
   *out = {};
   Driver().cuFuncGetAttribute(&shared, kernpack::cuda::kFuncSharedSizeBytes, function);
   Driver().cuFuncGetAttribute(&out->max_threads, kernpack::cuda::kFuncMaxThreadsPerBlock, function);
+  Driver().cuFuncGetAttribute(&local, kernpack::cuda::kFuncLocalSizeBytes, function);
+  Driver().cuFuncGetAttribute(&out->ptx_version, kernpack::cuda::kFuncPtxVersion, function);
+  Driver().cuFuncGetAttribute(&out->binary_version, kernpack::cuda::kFuncBinaryVersion, function);
   out->shared_bytes = static_cast<size_t>(shared);
+  out->local_bytes = static_cast<size_t>(local);
   return Said(Driver().cuFuncGetAttribute(&out->max_dynamic_shared_bytes,
                                           kernpack::cuda::kFuncMaxDynamicSharedSizeBytes, function));
 }

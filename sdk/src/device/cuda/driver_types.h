@@ -101,6 +101,9 @@ enum DeviceAttribute : int {
 enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,
+  kFuncLocalSizeBytes = 3,
+  kFuncPtxVersion = 5,  // the architecture of the PTX, 80 for sm_80
+  kFuncBinaryVersion = 6,  // that of the code that runs
   kFuncMaxDynamicSharedSizeBytes = 8,
   kFuncClusterSizeMustBeSet = 10,
   kFuncNonPortableClusterSizeAllowed = 14,
