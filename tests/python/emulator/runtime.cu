@@ -94,10 +94,16 @@ void Sizes(kp::TensorView x, kp::MutTensorView out) {
   KP_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&few, Add, 64, 80 << 10));
   KP_CUDA_CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, Add, 0, 0));
   KP_CUDA_CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, Add, 4, 64));
-  const double values[] = {has.major * 10.0 + has.minor, 1.0 * has.warpSize,
-                           1.0 * has.maxThreadsPerMultiProcessor, has.sharedMemPerBlockOptin / 1024.0,
-                           1.0 * has.maxGridSize[0], 1.0 * blocks, 1.0 * few, 1.0 * grid / has.multiProcessorCount,
-                           1.0 * block, shared / 1024.0};
+  const double values[] = {has.major * 10.0 + has.minor,
+                           1.0 * has.warpSize,
+                           1.0 * has.maxThreadsPerMultiProcessor,
+                           has.sharedMemPerBlockOptin / 1024.0,
+                           1.0 * has.maxGridSize[0],
+                           1.0 * blocks,
+                           1.0 * few,
+                           1.0 * grid / has.multiProcessorCount,
+                           1.0 * block,
+                           shared / 1024.0};
   std::vector<float> host(values, values + 10);
   KP_CUDA_CHECK(cudaMemcpy(out.data_ptr<float>(), host.data(), 10 * sizeof(float), cudaMemcpyHostToDevice));
   KP_CHECK(has.totalGlobalMem > 0 && std::string(has.name).size() > 0, RuntimeError) << has.name;
