@@ -57,6 +57,22 @@ def test_fast_math_start_up_code(build: Build) -> None:
     assert "link without -ffast-math" in problem
 
 
+TILES = """
+#include <immintrin.h>
+__attribute__((target("avx512f,amx-tile,amx-bf16"))) static void Tiles(kp::TensorView, kp::MutTensorView) {
+  _tile_dpbf16ps(0, 1, 2);
+  _tile_release();
+}
+KP_EXPORT_FOR("llvm -mcpu=%s", copy, Tiles, "(x: f32[N]) -> (out: f32[N])");
+"""
+
+
+def test_matrix_tiles_belong_to_a_target_that_has_them(build: Build) -> None:
+    assert check.check(build(SOURCE + TILES % "x86-64-v4 -mattr=+amx-bf16")) == []
+    (problem,) = check.check(build(SOURCE + TILES % "x86-64-v4"))
+    assert "its code for llvm -mcpu=x86-64-v4 uses amxbf16, amxtile (in " in problem
+
+
 def test_an_executable_stack(build: Build) -> None:
     (problem,) = check.check(build(SOURCE, "-Wl,-z,execstack"))
     assert problem == (

@@ -155,9 +155,10 @@ def _allowed(target: str | None) -> set[str] | None:
     features = [word for word in options.pop("-mattr", "").split(",") if word]
     if level is None or (words and words[0] not in ("llvm", "c")):
         return None
-    return level | {_plain(word.lstrip("+")) for word in features if not word.startswith("-")}
+    named = {_plain(word.lstrip("+")) for word in features if not word.startswith("-")}
+    return level | named | {"amxtile" for name in named if name.startswith("amx")}
 
 
 def _plain(feature: str) -> str:
-    """LLVM's avx512vnni is AVX512_VNNI here."""
-    return feature.replace("_", "").lower()
+    """LLVM's avx512vnni is AVX512_VNNI here, and its amx-bf16 AMX_BF16."""
+    return feature.replace("_", "").replace("-", "").lower()
