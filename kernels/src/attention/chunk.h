@@ -9,19 +9,26 @@
 namespace kk {
 namespace {
 
+// f(row) for each query of a task, a head after the other. `q` is the first one of the first head.
+template <class T, class F>
+void ForQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared, F f) {
+  for (int64_t h = 0; h < shared; ++h) {
+    for (int64_t i = 0; i < task.count; ++i) {
+      f(q + task.batch * strides.batch + (task.query + i) * strides.row + (task.group * shared + h) * strides.head);
+    }
+  }
+}
+
 // The queries of a task, [rows, PaddedWidth]: times the scale, zeros beyond their width. `q` is the first one of the first head.
 template <class T>
 void GatherQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared,
                    int64_t width, float scale, float* to) {
   const int64_t padded = PaddedWidth(width);
-  for (int64_t h = 0; h < shared; ++h) {
-    for (int64_t i = 0; i < task.count; ++i, to += padded) {
-      const T* from =
-          q + task.batch * strides.batch + (task.query + i) * strides.row + (task.group * shared + h) * strides.head;
-      for (int64_t d = 0; d < padded; d += kLanes) Pack<float>::Store(to + d, VF{});
-      ForRow<T>(width, [&](int64_t d, auto extent) { Put(to + d, extent, Get(from + d, extent) * scale); });
-    }
-  }
+  ForQueries(q, strides, task, shared, [&](const T* from) {
+    for (int64_t d = 0; d < padded; d += kLanes) Pack<float>::Store(to + d, VF{});
+    ForRow<T>(width, [&](int64_t d, auto extent) { Put(to + d, extent, Get(from + d, extent) * scale); });
+    to += padded;
+  });
 }
 
 // keys[d][kAttentionKeys] of `count` rows of width d; zeros beyond them.

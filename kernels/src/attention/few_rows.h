@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../rows/row.h"
-#include "../tiles/lanes.h"
+#include "../tiles/transpose.h"
 #include "attention.h"
 
 namespace kk {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../rows/math.h"
+#include "../tiles/float_rows.h"
 #include "../tiles/pairs.h"
 #include "../tiles/tile.h"
 #include "chunk.h"
@@ -12,38 +13,33 @@
 namespace kk {
 namespace {
 
-// Values as floats whose rows are whole vectors: as they lie where they are that, else copied.
-template <class T>
-struct Values {
-  const float* data;
-  int64_t stride;
-  Values(const T* v, int64_t row_stride, int64_t count, int64_t width, float* scratch) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (width % kLanes == 0) {
-        data = v, stride = row_stride;
-        return;
-      }
-    }
-    data = scratch, stride = PaddedWidth(width);
-    for (int64_t j = 0; j < count; ++j) {
-      float* row = scratch + j * stride;
-      for (int64_t d = 0; d < stride; d += kLanes) Pack<float>::Store(row + d, VF{});
-      ForRow<T>(width, [&](int64_t d, auto extent) { Put(row + d, extent, Get(v + j * row_stride + d, extent)); });
-    }
-  }
+// What both have: the memory for a chunk's operands, and sizes.
+template <class Operand>
+class ChunkOperands {
+ public:
+  using Item = Operand;
+
+ protected:
+  ChunkOperands(int64_t width, Item* keys, Item* values) : width_(width), keys_(keys), values_(values) {}
+
+  int64_t padded() const { return PaddedWidth(width_); }
+  int64_t whole() const { return (width_ + kLanes - 1) / kLanes * kLanes; }  // columns of the result
+
+  int64_t width_;
+  Item *keys_, *values_;
+  int64_t count_ = 0;  // of keys
 };
 
 // Computed in f32, for any type. Queries are multiplied with the scale.
 template <class T>
-class FloatProducts {
+class FloatProducts : public ChunkOperands<float> {
  public:
   using Type = T;
-  using Item = float;
   static constexpr int64_t kRows = kAttentionBlockRows, kKeys = kAttentionKeys;
   static constexpr bool kScalesQueries = true;
   static constexpr float kUnit = 1;
 
-  FloatProducts(int64_t width, Item* keys, Item* values) : width_(width), keys_(keys), values_(values) {}
+  FloatProducts(int64_t width, float* keys, float* values) : ChunkOperands(width, keys, values) {}
 
   void Queries(const AttentionArgs<T>& args, const AttentionTask& task, Item* to) const {
     GatherQueries(args.q, args.of_q, task, args.shared(), width_, args.scale, to);
@@ -52,7 +48,7 @@ class FloatProducts {
   // Makes a chunk ready.
   void Chunk(const T* k, int64_t k_stride, const T* v, int64_t v_stride, int64_t count) {
     TransposeKeys(k, k_stride, count, width_, keys_);
-    const Values<T> values(v, v_stride, count, width_, values_);
+    const FloatRows<T, true> values(v, v_stride, count, width_, values_);
     chunk_values_ = values.data, chunk_stride_ = values.stride, count_ = count;
   }
 
@@ -72,44 +68,35 @@ class FloatProducts {
 
   // sums[rows][padded] += weights * values.
   void AddValues(const float* weights, int64_t rows, float* sums) {
-    const int64_t whole = (width_ + kLanes - 1) / kLanes * kLanes;
-    Multiply<FloatSteps>(rows, whole, weights, kKeys, chunk_values_, chunk_stride_, count_, sums, padded(), true);
+    Multiply<FloatSteps>(rows, whole(), weights, kKeys, chunk_values_, chunk_stride_, count_, sums, padded(), true);
   }
 
   int64_t query_items() const { return padded(); }  // of a row
 
  private:
-  int64_t padded() const { return PaddedWidth(width_); }
-
-  int64_t width_;
-  Item *keys_, *values_;
   const float* chunk_values_ = nullptr;
-  int64_t chunk_stride_ = 0, count_ = 0;
+  int64_t chunk_stride_ = 0;
 };
 
 // By matrix tiles: products of bf16 values, sums in f32, weights rounded to bf16.
 template <class Tiles>
-class TileProducts {
+class TileProducts : public ChunkOperands<uint32_t> {
  public:
   using Type = Bf16;
-  using Item = uint32_t;
   static constexpr int64_t kRows = kTileBlockRows, kKeys = kTileKeys;
   static constexpr bool kScalesQueries = false;  // it would round them
   static constexpr float kUnit = 0x1.715476p0f;  // log2 e
 
-  TileProducts(int64_t width, Item* keys, Item* values) : width_(width), keys_(keys), values_(values) {}
+  TileProducts(int64_t width, uint32_t* keys, uint32_t* values) : ChunkOperands(width, keys, values) {}
 
   // As they are; zeros beyond their width.
   void Queries(const AttentionArgs<Bf16>& args, const AttentionTask& task, Item* items) const {
     auto* to = reinterpret_cast<Bf16*>(items);
-    for (int64_t h = 0; h < args.shared(); ++h) {
-      for (int64_t i = 0; i < task.count; ++i, to += padded()) {
-        const Bf16* from = args.q + task.batch * args.of_q.batch + (task.query + i) * args.of_q.row +
-                           (task.group * args.shared() + h) * args.of_q.head;
-        std::memcpy(to, from, static_cast<size_t>(width_) * sizeof(Bf16));
-        std::fill(to + width_, to + padded(), Bf16{0});
-      }
-    }
+    ForQueries(args.q, args.of_q, task, args.shared(), [&](const Bf16* from) {
+      std::memcpy(to, from, static_cast<size_t>(width_) * sizeof(Bf16));
+      std::fill(to + width_, to + padded(), Bf16{0});
+      to += padded();
+    });
   }
 
   void Chunk(const Bf16* k, int64_t k_stride, const Bf16* v, int64_t v_stride, int64_t count) {
@@ -129,8 +116,7 @@ class TileProducts {
   }
 
   void AddValues(const float* weights, int64_t rows, float* sums) {
-    const int64_t whole = (width_ + kLanes - 1) / kLanes * kLanes;
-    session_.Multiply({rows, whole, reinterpret_cast<const uint32_t*>(weights), kKeys, values_, padded(),
+    session_.Multiply({rows, whole(), reinterpret_cast<const uint32_t*>(weights), kKeys, values_, padded(),
                        (count_ + 1) / 2, sums, padded()},
                       true);
   }
@@ -138,11 +124,6 @@ class TileProducts {
   int64_t query_items() const { return padded() / 2; }
 
  private:
-  int64_t padded() const { return PaddedWidth(width_); }
-
-  int64_t width_;
-  Item *keys_, *values_;
-  int64_t count_ = 0;
   MatrixSession<Tiles> session_;
 };
 

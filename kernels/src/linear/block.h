@@ -48,6 +48,12 @@ struct BlockScales {
   }
 };
 
+// Asks for the block that lies `ahead` bytes behind this one.
+template <PackedFormat F>
+inline void FetchBlock(const uint8_t* block, int64_t ahead) {
+  for (int64_t line = 0; line < PackedTraits<F>::kBlockBytes; line += 64) Prefetch(block + ahead + line);
+}
+
 // Word i of the rows in vector v, as it lies.
 inline VU BlockWord(const uint8_t* block, int i, int v) { return LoadBits(block + 4 * (i * kGroupRows + v * kLanes)); }
 

@@ -23,7 +23,7 @@ inline void ForPanelBlocks(const PackedWeight& weight, const PanelPart& part, Us
   for (int64_t g = 0; g < part.groups; ++g) {
     BlockCursor<F> at(weight, part.group + g, part.block);
     for (int64_t b = 0; b < part.blocks; ++b, at.Next()) {
-      for (int64_t line = 0; line < PackedTraits<F>::kBlockBytes; line += 64) Prefetch(at.block() + kAhead + line);
+      FetchBlock<F>(at.block(), kAhead);
       for (int v = 0; v < kGroupVectors; ++v) f(at, v, g * kGroupRows + v * kLanes, b * kBlockColumns);
     }
   }

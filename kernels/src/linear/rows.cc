@@ -20,7 +20,7 @@ template <PackedFormat F, bool kTwoBytes>
   VF products[kGroupVectors] = {}, minima[kGroupVectors] = {};
   BlockCursor<F> at(weight, g, 0);
   for (int64_t b = 0; b < blocks; ++b, at.Next()) {
-    for (int64_t line = 0; line < Traits::kBlockBytes; line += 64) Prefetch(at.block() + kAhead + line);
+    FetchBlock<F>(at.block(), kAhead);
     for (int v = 0; v < kGroupVectors; ++v) {
       const BlockScales<F> of(at.block(), at.tail(), v);
       VI sum[kHalves], low_sum[kHalves];

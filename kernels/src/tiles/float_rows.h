@@ -9,21 +9,24 @@
 namespace kk {
 namespace {
 
-// With their stride: as they lie where they are floats, else copied.
-template <class T>
+// With their stride: as they lie where they are floats, else copied, with zeros up to the padded width. kWholeVectors: floats whose width
+// isn't that of whole vectors are copied, too.
+template <class T, bool kWholeVectors = false>
 struct FloatRows {
   const float* data;
   int64_t stride;
   FloatRows(const T* from, int64_t row_stride, int64_t count, int64_t width, float* scratch) {
     if constexpr (std::is_same_v<T, float>) {
-      data = from, stride = row_stride;
-    } else {
-      data = scratch, stride = PaddedWidth(width);
-      for (int64_t j = 0; j < count; ++j) {
-        ForRow<T>(width, [&](int64_t d, auto extent) {
-          Put(scratch + j * stride + d, extent, Get(from + j * row_stride + d, extent));
-        });
+      if (!kWholeVectors || width % Pack<float>::kLanes == 0) {
+        data = from, stride = row_stride;
+        return;
       }
+    }
+    data = scratch, stride = PaddedWidth(width);
+    for (int64_t j = 0; j < count; ++j) {
+      float* const row = scratch + j * stride;
+      for (int64_t d = width; d < stride; ++d) row[d] = 0;
+      ForRow<T>(width, [&](int64_t d, auto extent) { Put(row + d, extent, Get(from + j * row_stride + d, extent)); });
     }
   }
 };

@@ -152,7 +152,7 @@ struct MatrixProduct {
   int64_t c_stride;
 };
 
-// `count` steps from `first` on, a multiple of `shape.steps`, of one block of the result.
+// `count` steps from `first` on, a multiple of `per_tile`, of one block of the result.
 template <class Tiles, bool kLower, bool kRight>
 inline void MultiplyBlock(const MatrixProduct& p, int64_t row, int64_t column, int64_t first, int64_t count,
                           int per_tile, bool add) {

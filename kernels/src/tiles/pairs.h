@@ -36,10 +36,7 @@ inline void TransposePairs(const Bf16* from, int64_t stride, int64_t rows, int64
 inline void InterleaveRows(const Bf16* from, int64_t stride, int64_t rows, int64_t width, uint32_t* to,
                            int64_t padded) {
   const auto lanes = [width](const Bf16* row, int64_t d) {
-    if (d + kLanes <= width) return Pack<Bf16>::Load(row + d);
-    Bf16 values[kLanes] = {};
-    for (int64_t i = 0; d + i < width; ++i) values[i] = row[d + i];
-    return Pack<Bf16>::Load(values);
+    return d + kLanes <= width ? Get(row + d, Whole{}) : Get(row + d, Part{static_cast<int>(width - d)});
   };
   for (int64_t r = 0; r < rows; r += 2, to += padded) {
     for (int64_t d = 0; d < padded; d += kLanes) {

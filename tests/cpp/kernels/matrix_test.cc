@@ -19,16 +19,22 @@ float Half(uint32_t pair, int which) {
   return value;
 }
 
-// Small whole numbers: each sum is exact in any order.
-uint32_t WholePair(std::mt19937* random) {
+// Two values of `next`, without the bits that bf16 hasn't.
+template <class Next>
+uint32_t PairOf(Next next) {
   uint32_t pair = 0;
   for (int i = 0; i < 2; ++i) {
-    const float value = static_cast<float>(static_cast<int>((*random)() % 17) - 8);
+    const float value = next();
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     pair |= bits >> 16 << (16 * i);
   }
   return pair;
+}
+
+// Small whole numbers: each sum is exact in any order.
+uint32_t WholePair(std::mt19937* random) {
+  return PairOf([&] { return static_cast<float>(static_cast<int>((*random)() % 17) - 8); });
 }
 
 struct Sizes {
@@ -80,16 +86,7 @@ TEST(MatrixTilesTest, ARowHasTheSameBitsAloneAndInABatch) {
   constexpr int64_t kRows = 70, kColumns = 48, kSteps = 100;
   std::mt19937 random(2);
   std::normal_distribution<float> normal;
-  const auto pair = [&] {
-    uint32_t pair = 0;
-    for (int i = 0; i < 2; ++i) {
-      const float value = normal(random);
-      uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      pair |= bits >> 16 << (16 * i);
-    }
-    return pair;
-  };
+  const auto pair = [&] { return PairOf([&] { return normal(random); }); };
   std::vector<uint32_t> a(kRows * kSteps), panel(kSteps * kColumns);
   for (uint32_t& value : a) value = pair();
   for (uint32_t& value : panel) value = pair();
