@@ -98,16 +98,10 @@ void AddLayerNormBackward(kp::TensorView d_out, kp::TensorView d_sum, kp::Tensor
 
 KP_DOC(add_rms_norm, "Two results: sum = x + residual, rounded to T, and out = rms_norm(sum).");
 KK_EXPORT(add_rms_norm, kk::AddRmsNorm, KK_ADD_RMS_NORM_CONTRACT);
-KK_EXPORT(add_rms_norm_backward, kk::AddRmsNormBackward,
-          "(d_out: T[..., D], d_sum: T[..., D], sum: T[..., D], weight: W[D], *, eps: float) "
-          "-> (d_x: T[..., D], d_residual: T[..., D], d_weight: W[D] sum) " KK_NORM_FLOATS
-          ", nondiff(d_out, d_sum, sum, weight)");
+KK_EXPORT(add_rms_norm_backward, kk::AddRmsNormBackward, KK_ADD_RMS_NORM_BACKWARD_CONTRACT);
 KP_GRAD(add_rms_norm, add_rms_norm_backward);
 
 KP_DOC(add_layer_norm, "Two results: sum = x + residual, rounded to T, and out = layer_norm(sum).");
 KK_EXPORT(add_layer_norm, kk::AddLayerNorm, KK_ADD_LAYER_NORM_CONTRACT);
-KK_EXPORT(add_layer_norm_backward, kk::AddLayerNormBackward,
-          "(d_out: T[..., D], d_sum: T[..., D], sum: T[..., D], weight: W[D], *, eps: float) -> (d_x: T[..., D], "
-          "d_residual: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_NORM_FLOATS
-          ", nondiff(d_out, d_sum, sum, weight)");
+KK_EXPORT(add_layer_norm_backward, kk::AddLayerNormBackward, KK_ADD_LAYER_NORM_BACKWARD_CONTRACT);
 KP_GRAD(add_layer_norm, add_layer_norm_backward);

@@ -1,6 +1,7 @@
 // The gradient of attention.
 #include "backward_run.h"
 #include "call.h"
+#include "contract.h"
 
 namespace kk {
 namespace {
@@ -24,10 +25,5 @@ void AttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorVie
 }  // namespace
 }  // namespace kk
 
-KK_EXPORT(attention_backward, kk::AttentionBackward,
-          "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "
-          "context: T[B, S, H, D], lse: f32[B, H, S], lengths: i32[B]?, *, scale: float?, causal: bool, window: int, "
-          "soft_cap: float) -> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) "
-          "where T in {f32, f16, bf16}, G > 0, H % G == 0, window >= 0 "
-          "with deterministic, nondiff(d_context, q, k, v, context, lse)");
+KK_EXPORT(attention_backward, kk::AttentionBackward, KK_ATTENTION_BACKWARD_CONTRACT);
 KP_GRAD(attention, attention_backward);

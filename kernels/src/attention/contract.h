@@ -12,3 +12,23 @@
   "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "                              \
   "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > " \
   "0, H % G == 0, window >= 0 with deterministic"
+
+#define KK_ATTENTION_BACKWARD_CONTRACT                                                                         \
+  "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "  \
+  "context: T[B, S, H, D], lse: f32[B, H, S], lengths: i32[B]?, *, scale: float?, causal: bool, window: int, " \
+  "soft_cap: float) -> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) "                          \
+  "where T in {f32, f16, bf16}, G > 0, H % G == 0, window >= 0 "                                               \
+  "with deterministic, nondiff(d_context, q, k, v, context, lse)"
+
+#define KK_MASKED_BACKWARD                                                                                    \
+  "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, " \
+  "mask: M[X, Y, Z, L] strided, context: T[B, S, H, D], lse: f32[B, H, S], *, scale: float?, causal: bool, "  \
+  "window: int, soft_cap: float) "
+#define KK_MASKED_DIMS \
+  "G > 0, H % G == 0, window >= 0 with deterministic, nondiff(d_context, q, k, v, mask, context, lse)"
+#define KK_MASKED_ATTENTION_BACKWARD_CONTRACT                                                     \
+  KK_MASKED_BACKWARD                                                                              \
+  "-> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) where T in {f32, f16, bf16}, " \
+  "M in {bool, f32, f16, bf16}, " KK_MASKED_DIMS
+#define KK_MASKED_ATTENTION_MASK_BACKWARD_CONTRACT \
+  KK_MASKED_BACKWARD "-> (d_mask: M[X, Y, Z, L]) where T in {f32, f16, bf16}, M in {f32, f16, bf16}, " KK_MASKED_DIMS

@@ -109,19 +109,7 @@ KP_DOC(masked_attention,
        "and window leave out. A query without keys gives zeros.");
 KK_EXPORT_MATRIX(masked_attention, kk::MaskedAttention, KK_MASKED_ATTENTION_CONTRACT);
 
-#define KK_BACKWARD                                                                                                  \
-  "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "        \
-  "mask: M[X, Y, Z, L] strided, context: T[B, S, H, D], lse: f32[B, H, S], *, scale: float?, causal: bool, window: " \
-  "int, "                                                                                                            \
-  "soft_cap: float) "
-#define KK_DIMS "G > 0, H % G == 0, window >= 0 with deterministic"
-
-KK_EXPORT(masked_attention_backward, kk::MaskedAttentionBackward,
-          KK_BACKWARD
-          "-> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) where T in {f32, f16, bf16}, "
-          "M in {bool, f32, f16, bf16}, " KK_DIMS ", nondiff(d_context, q, k, v, mask, context, lse)");
+KK_EXPORT(masked_attention_backward, kk::MaskedAttentionBackward, KK_MASKED_ATTENTION_BACKWARD_CONTRACT);
 KP_GRAD(masked_attention, masked_attention_backward);
-KK_EXPORT(masked_attention_mask_backward, kk::MaskedAttentionMaskBackward,
-          KK_BACKWARD "-> (d_mask: M[X, Y, Z, L]) where T in {f32, f16, bf16}, M in {f32, f16, bf16}, " KK_DIMS
-                      ", nondiff(d_context, q, k, v, mask, context, lse)");
+KK_EXPORT(masked_attention_mask_backward, kk::MaskedAttentionMaskBackward, KK_MASKED_ATTENTION_MASK_BACKWARD_CONTRACT);
 KP_GRAD(masked_attention, masked_attention_mask_backward);

@@ -1,5 +1,6 @@
 // cross_entropy. Fused with the product that makes the logits: fused_op.cc.
 #include "../ops/strided.h"
+#include "contract.h"
 #include "targets.h"
 
 namespace kk {
@@ -56,12 +57,6 @@ KP_DOC(cross_entropy,
        "the target's weight to all classes equally; z_loss adds z_loss * log(sum(exp(logits)))^2. A row "
        "whose target is ignore_index has loss 0 and no gradient. The losses aren't reduced: for the mean, "
        "divide their sum by the number of targets.");
-KK_EXPORT(cross_entropy, kk::CrossEntropy,
-          "(logits: T[..., V] strided, targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, "
-          "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) "
-          "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic");
-KK_EXPORT(cross_entropy_backward, kk::CrossEntropyBackward,
-          "(d_loss: f32[...], logits: T[..., V] strided, targets: I[...], lse: f32[...], *, ignore_index: int, "
-          "label_smoothing: float, z_loss: float) -> (d_logits: T[..., V]) "
-          "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic, nondiff(d_loss, logits, lse)");
+KK_EXPORT(cross_entropy, kk::CrossEntropy, KK_CROSS_ENTROPY_CONTRACT);
+KK_EXPORT(cross_entropy_backward, kk::CrossEntropyBackward, KK_CROSS_ENTROPY_BACKWARD_CONTRACT);
 KP_GRAD(cross_entropy, cross_entropy_backward);

@@ -104,26 +104,20 @@ KP_DOC(swiglu,
        "silu(gate) * up, where silu(x) = x / (1 + exp(-x)). The arguments may be strided, for example the "
        "halves that chunk() returns.");
 KK_EXPORT(swiglu, kk::Swiglu, KK_SWIGLU_CONTRACT);
-KK_EXPORT(swiglu_backward, kk::SwigluBackward,
-          "(d_out: T[..., D], gate: T[..., D] strided, up: T[..., D] strided) -> (d_gate: T[..., D], d_up: T[..., "
-          "D]) " KK_GATED_FLOATS ", nondiff(d_out, gate, up)");
+KK_EXPORT(swiglu_backward, kk::SwigluBackward, KK_SWIGLU_BACKWARD_CONTRACT);
 KP_GRAD(swiglu, swiglu_backward);
 
 KP_DOC(geglu, "gelu(gate) * up, with either form of gelu. The arguments may be strided, as swiglu's.");
 KK_EXPORT(geglu, kk::Geglu, KK_GEGLU_CONTRACT);
-KK_EXPORT(geglu_backward, kk::GegluBackward,
-          "(d_out: T[..., D], gate: T[..., D] strided, up: T[..., D] strided, *, approximate: str in {\"none\", "
-          "\"tanh\"}) -> (d_gate: T[..., D], d_up: T[..., D]) " KK_GATED_FLOATS ", nondiff(d_out, gate, up)");
+KK_EXPORT(geglu_backward, kk::GegluBackward, KK_GEGLU_BACKWARD_CONTRACT);
 KP_GRAD(geglu, geglu_backward);
 
 KP_DOC(silu, "x / (1 + exp(-x)). x may be strided.");
 KK_EXPORT(silu, kk::SiluOp, KK_ROW_ACTIVATION_CONTRACT);
-KK_EXPORT(silu_backward, kk::SiluBackward,
-          "(d_out: T[..., D], x: T[..., D] strided) -> (d_x: T[..., D]) " KK_GATED_FLOATS ", nondiff(d_out, x)");
+KK_EXPORT(silu_backward, kk::SiluBackward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
 KP_GRAD(silu, silu_backward);
 
 KP_DOC(relu2, "max(x, 0) squared. x may be strided.");
 KK_EXPORT(relu2, kk::Relu2, KK_ROW_ACTIVATION_CONTRACT);
-KK_EXPORT(relu2_backward, kk::Relu2Backward,
-          "(d_out: T[..., D], x: T[..., D] strided) -> (d_x: T[..., D]) " KK_GATED_FLOATS ", nondiff(d_out, x)");
+KK_EXPORT(relu2_backward, kk::Relu2Backward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
 KP_GRAD(relu2, relu2_backward);

@@ -101,12 +101,10 @@ void EmbeddingBackwardJvp(kp::TensorView t_d_out, std::optional<kp::TensorView>,
 
 KP_DOC(embedding, "table[indices]: a row of the table for each index.");
 KP_EXPORT(embedding, kk::Embedding, KK_EMBEDDING_CONTRACT);
-KP_EXPORT(embedding_jvp, kk::EmbeddingJvp,
-          "(t_table: T[V, D], indices: I[...]) -> (t_out: T[..., D]) " KK_EMBEDDING_WHERE);
+KP_EXPORT(embedding_jvp, kk::EmbeddingJvp, KK_EMBEDDING_JVP_CONTRACT);
 KP_JVP(embedding, embedding_jvp);
 
-KK_EXPORT(embedding_backward, kk::EmbeddingBackward,
-          "(d_out: T[..., D], table: T[V, D], indices: I[...]) -> (d_table: T[V, D] sum) " KK_EMBEDDING_WHERE);
+KK_EXPORT(embedding_backward, kk::EmbeddingBackward, KK_EMBEDDING_BACKWARD_CONTRACT);
 KP_GRAD(embedding, embedding_backward);
 KP_EXPORT(embedding_backward_backward, kk::EmbeddingBackwardBackward,
           "(d_d_table: T[V, D], indices: I[...]) -> (d_d_out: T[..., D]) " KK_EMBEDDING_WHERE);

@@ -74,15 +74,10 @@ KP_DOC(gelu,
        "x * Phi(x), where Phi is the standard normal distribution function: exact, or the tanh "
        "approximation.");
 KK_EXPORT(gelu, kk::GeluOp, KK_GELU_CONTRACT);
-KK_EXPORT(gelu_backward, kk::GeluBackwardOp,
-          "(d_out: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) -> (d_x: T[...]) "
-          "where T in {f32, f64, f16, bf16} with deterministic");
+KK_EXPORT(gelu_backward, kk::GeluBackwardOp, KK_GELU_BACKWARD_CONTRACT);
 KP_GRAD(gelu, gelu_backward);
 
-// Element by element: tangents and gradients are both multiplied by the derivative.
-KK_EXPORT(gelu_jvp, kk::GeluBackwardOp,
-          "(t_x: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) -> (t_out: T[...]) "
-          "where T in {f32, f64, f16, bf16} with deterministic");
+KK_EXPORT(gelu_jvp, kk::GeluBackwardOp, KK_GELU_JVP_CONTRACT);
 KP_JVP(gelu, gelu_jvp);
 KP_EXPORT(gelu_backward_backward, kk::GeluBackwardBackward,
           "(d_d_x: T[...], d_out: T[...], x: T[...], *, approximate: str in {\"none\", \"tanh\"}) "

@@ -13,3 +13,18 @@
 #define KK_ADD_RMS_NORM_CONTRACT                                                                             \
   "(x: T[..., D], residual: T[..., D], weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D], sum: T[..., " \
   "D]) " KK_NORM_FLOATS
+
+#define KK_LAYER_NORM_BACKWARD_CONTRACT                                    \
+  "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) " \
+  "-> (d_x: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_NORM_FLOATS
+#define KK_RMS_NORM_BACKWARD_CONTRACT                                      \
+  "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) " \
+  "-> (d_x: T[..., D], d_weight: W[D] sum) " KK_NORM_FLOATS
+#define KK_ADD_LAYER_NORM_BACKWARD_CONTRACT                                                          \
+  "(d_out: T[..., D], d_sum: T[..., D], sum: T[..., D], weight: W[D], *, eps: float) "               \
+  "-> (d_x: T[..., D], d_residual: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_NORM_FLOATS \
+  ", nondiff(d_out, d_sum, sum, weight)"
+#define KK_ADD_RMS_NORM_BACKWARD_CONTRACT                                              \
+  "(d_out: T[..., D], d_sum: T[..., D], sum: T[..., D], weight: W[D], *, eps: float) " \
+  "-> (d_x: T[..., D], d_residual: T[..., D], d_weight: W[D] sum) " KK_NORM_FLOATS     \
+  ", nondiff(d_out, d_sum, sum, weight)"

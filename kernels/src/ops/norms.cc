@@ -71,9 +71,7 @@ KP_DOC(
     "(x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension. x may be strided. The weight may have "
     "another dtype than x, as under autocast.");
 KK_EXPORT(layer_norm, kk::LayerNorm, KK_LAYER_NORM_CONTRACT);
-KK_EXPORT(layer_norm_backward, kk::LayerNormBackward,
-          "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) "
-          "-> (d_x: T[..., D], d_weight: W[D] sum, d_bias: W[D] sum) " KK_NORM_FLOATS);
+KK_EXPORT(layer_norm_backward, kk::LayerNormBackward, KK_LAYER_NORM_BACKWARD_CONTRACT);
 KP_GRAD(layer_norm, layer_norm_backward);
 
 KP_DOC(
@@ -81,7 +79,5 @@ KP_DOC(
     "x / sqrt(mean of squares + eps) * weight, over the last dimension. x may be strided. The weight may have another "
     "dtype than x, as under autocast.");
 KK_EXPORT(rms_norm, kk::RmsNorm, KK_RMS_NORM_CONTRACT);
-KK_EXPORT(rms_norm_backward, kk::RmsNormBackward,
-          "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) -> (d_x: T[..., D], d_weight: W[D] "
-          "sum) " KK_NORM_FLOATS);
+KK_EXPORT(rms_norm_backward, kk::RmsNormBackward, KK_RMS_NORM_BACKWARD_CONTRACT);
 KP_GRAD(rms_norm, rms_norm_backward);

@@ -102,7 +102,5 @@ KP_DOC(softmax,
        "exp(x + mask) / sum(exp(x + mask)) over the last dimension. A boolean mask keeps the elements "
        "where it is True; any other mask is added to x. A row in which nothing is kept gives zeros.");
 KK_EXPORT(softmax, kk::Softmax, KK_SOFTMAX_CONTRACT);
-KK_EXPORT(softmax_backward, kk::SoftmaxBackward,
-          "(d_probs: T[..., N], probs: T[..., N]) -> (d_x: T[..., N]) where T in {f32, f64, f16, bf16} "
-          "with deterministic");
+KK_EXPORT(softmax_backward, kk::SoftmaxBackward, KK_SOFTMAX_BACKWARD_CONTRACT);
 KP_GRAD(softmax, softmax_backward);

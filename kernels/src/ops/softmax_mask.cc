@@ -2,6 +2,7 @@
 #include "../wide/softmax.h"
 
 #include "mask_groups.h"
+#include "softmax_contract.h"
 #include "softmax_second.h"
 
 namespace kk {
@@ -57,10 +58,7 @@ void SoftmaxMaskBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, kp::Te
 }  // namespace
 }  // namespace kk
 
-#define KK_FLOATS_TM "where T in {f32, f64, f16, bf16}, M in {f32, f64, f16, bf16} with deterministic"
-
-KK_EXPORT(softmax_mask_backward, kk::SoftmaxMaskBackward,
-          "(d_probs: T[..., N], probs: T[..., N], mask: M[*S]) -> (d_mask: M[*S]) " KK_FLOATS_TM);
+KK_EXPORT(softmax_mask_backward, kk::SoftmaxMaskBackward, KK_SOFTMAX_MASK_BACKWARD_CONTRACT);
 KP_GRAD(softmax, softmax_mask_backward);
 KP_EXPORT(softmax_mask_backward_jvp, kk::SoftmaxMaskBackwardJvp,
           "(d_probs: T[..., N], probs: T[..., N], mask: M[*S], t_d_probs: T[..., N]?, t_probs: T[..., N]?, "

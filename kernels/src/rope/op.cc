@@ -97,10 +97,9 @@ KP_DOC(rope,
        "Rotary position embedding: rotates pairs among the first 2 R elements of each head by the angles "
        "of their position. A pair is the elements i and R + i, or, if interleaved, 2 i and 2 i + 1.");
 KK_EXPORT(rope, kk::RopeOp, KK_ROPE_CONTRACT);
-KK_EXPORT(rope_backward, kk::RopeBackward,
-          "(d_out: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (d_x: T[..., S, H, D])" KK_ROPE_TYPES ", nondiff(cos, sin)");
+KK_EXPORT(rope_backward, kk::RopeBackward, KK_ROPE_BACKWARD_CONTRACT);
 KP_GRAD(rope, rope_backward);
-KK_EXPORT(rope_jvp, kk::RopeOp, "(t_x: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (t_out: T[..., S, H, D])" KK_ROPE_TYPES);
+KK_EXPORT(rope_jvp, kk::RopeOp, KK_ROPE_JVP_CONTRACT);
 KP_JVP(rope, rope_jvp);
 KK_EXPORT(rope_backward_backward, kk::RopeOp,
           "(d_d_x: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (d_d_out: T[..., S, H, D])" KK_ROPE_TYPES);
@@ -109,4 +108,4 @@ KK_EXPORT(rope_backward_jvp, kk::RopeBackward,
           "(t_d_out: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (t_d_x: T[..., S, H, D])" KK_ROPE_TYPES);
 KP_JVP(rope_backward, rope_backward_jvp);
 KP_DOC(apply_rope, "rope, in place.");
-KK_EXPORT(apply_rope, kk::ApplyRope, "(x!: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> ()" KK_ROPE_TYPES);
+KK_EXPORT(apply_rope, kk::ApplyRope, KK_APPLY_ROPE_CONTRACT);

@@ -26,5 +26,6 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     results = json.loads(done.stdout)["results"]
     passed = {each["op"] for each in results if each["status"] == "passed"}
-    assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention"} <= passed
+    assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention", "cross_entropy"} <= passed
+    assert {"layer_norm_backward", "softmax_mask_backward", "swiglu_backward", "embedding_backward"} <= passed
     assert {each["reason"] for each in results if each["op"] not in passed} == {"the function has no code for cuda"}

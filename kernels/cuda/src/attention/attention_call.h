@@ -13,6 +13,24 @@ constexpr kp::DeviceCode kRowsCode{
     "attention_rows", "fatbin", {device_code::attention_rows_fatbin, sizeof device_code::attention_rows_fatbin}};
 constexpr int64_t kMmaRows = 64, kMmaKeys = 64;  // of a block
 
+inline MaskKind MaskKindOf(kp::DType dtype) {
+  if (dtype == kp::dtype_of<bool>) return kBoolMask;
+  if (dtype == kp::dtype_of<float>) return kFloatMask;
+  return dtype == kp::dtype_of<kp::half> ? kHalfMask : kBfloatMask;
+}
+
+// 0 where the mask is the same for all.
+inline int64_t MaskStrideOf(kp::TensorView mask, int64_t d, int64_t size, const char* of) {
+  KP_CHECK(mask.size(d) == 1 || mask.size(d) == size, ValueError)
+      << "mask: expected 1 or " << size << " in dimension " << d << ", the " << of << ", got " << mask.size(d);
+  return mask.size(d) == 1 ? 0 : mask.stride(d);
+}
+
+inline MaskLayout LayoutOfMask(kp::TensorView q, kp::TensorView mask) {
+  return {MaskStrideOf(mask, 0, q.size(0), "batch"), MaskStrideOf(mask, 1, q.size(2), "heads"),
+          MaskStrideOf(mask, 2, q.size(1), "queries"), mask.stride(3), MaskKindOf(mask.dtype())};
+}
+
 struct AttentionCall {
   kp::TensorView q, k, v;
   std::optional<kp::TensorView> lengths, mask;
@@ -22,7 +40,7 @@ struct AttentionCall {
   int64_t window;
   double soft_cap;
 
-  void Run(kp::MutTensorView out, kp::MutTensorView lse) const {
+  AttentionParams Params() const {
     AttentionParams p{};
     p.q = StridesOf(q), p.k = StridesOf(k), p.v = StridesOf(v), p.mask = layout;
     p.groups = ToInt("k", k.size(2)), p.keys = ToInt("k", k.size(1)), p.queries = ToInt("q", q.size(1));
@@ -30,7 +48,13 @@ struct AttentionCall {
     SetScores(scale, q.size(3), soft_cap, &p.factor, &p.cap);
     p.causal = causal, p.has_lengths = lengths.has_value();
     p.window = static_cast<int>(std::min<int64_t>(window, p.keys));
+    p.batch = ToInt("q", q.size(0));
     ToInt("queries times the heads that share a key", q.size(1) * p.shared);
+    return p;
+  }
+
+  void Run(kp::MutTensorView out, kp::MutTensorView lse) const {
+    const AttentionParams p = Params();
     if (lse.numel() == 0) return;
     const bool mma = q.dtype() != kp::dtype_of<float> && p.width <= 128 && HasChunks(q, 16) && HasChunks(k, 16) &&
                      HasChunks(v, 16) && HasChunks(out, 16);

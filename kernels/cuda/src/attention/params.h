@@ -19,7 +19,7 @@ struct MaskLayout {
 struct AttentionParams {
   Strides q, k, v;
   MaskLayout mask;
-  int queries, keys, groups, shared, width;  // `shared` heads of q, one behind the other, share one of k and v
+  int batch, queries, keys, groups, shared, width;  // `shared` heads of q, one behind the other, share one of k and v
   float factor, cap;  // a score in powers of two: cap == 0: dot * factor, else tanh(dot * factor) * cap
   int causal, has_lengths;
   int window;  // 0: none

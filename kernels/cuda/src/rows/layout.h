@@ -20,6 +20,20 @@ struct NormParams {
   double eps;
 };
 
+struct NormBackwardParams {
+  NormParams norm;
+  long long rows;
+  double per_element;  // 1 / width
+  int shared;  // a part's sums are formed in shared memory
+};
+
+struct SumPartsParams {
+  long long count, stride;  // of results; from part to part
+  int parts;
+  NumberKind kind;  // of the results
+  double scale;
+};
+
 enum SoftmaxMask : int { kUnmasked, kKept, kAdded };  // kKept: of bools
 
 struct SoftmaxParams {
@@ -27,6 +41,12 @@ struct SoftmaxParams {
   SoftmaxMask kind;
   NumberKind added;  // of an added mask
   int width;
+};
+
+struct SoftmaxMaskBackwardParams {
+  RowLayout first, repeated;  // the first row of x for each row of the mask, and the further ones from there, in rows
+  long long mask_rows, repeats;
+  int parts, width;
 };
 
 // From kSwiglu on, the activation is multiplied with `up`.
@@ -40,14 +60,25 @@ struct GateParams {
 };
 
 struct RopeParams {
-  RowLayout x, angles;  // angles: a row for each position of x, the same one where they are broadcast
-  long long rows;
-  int heads, width, pairs, interleaved;
+  RowLayout x, out, angles;  // angles: a row for each position of x, the same one where they are broadcast
+  int heads, width, pairs, interleaved, backward;
 };
 
 struct EmbeddingParams {
   long long table_rows, row_bytes;
   int wide;  // indices are i64, else i32
+};
+
+struct EmbeddingBackwardParams {
+  long long table_rows, count, width;  // of indices; of a row
+  int wide;
+};
+
+struct CrossEntropyParams {
+  RowLayout logits;
+  long long ignored;  // the target that doesn't count
+  int classes, wide;
+  float smoothing, z_loss;
 };
 
 }  // namespace kk_cuda

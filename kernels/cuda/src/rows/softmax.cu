@@ -1,42 +1,9 @@
-// softmax with an optional mask: a block per row, which it reads twice. The largest element and the sum of exponentials are formed in one
-// pass, the sum being scaled whenever a larger element comes (M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax").
-#include "numbers.cuh"
+// softmax with an optional mask, and its gradient: a block per row, which it reads twice. The mask's gradient: softmax_mask_backward.cu.
+#include "softmax_rows.cuh"
+#include "tail.cuh"
 
 namespace kk_cuda {
 namespace {
-
-constexpr int kThreads = 128;
-
-template <class S>
-__device__ S Lowest() {
-  return -static_cast<S>(INFINITY);
-}
-
-// The largest of some elements, and the sum of exp(element - largest). Nothing kept: -inf and 0. A NaN stays one.
-template <class S>
-struct Tail {
-  S largest, sum;
-
-  __device__ void Add(const Tail& other) {
-    const S most = largest > other.largest || largest != largest ? largest : other.largest;
-    if (most == Lowest<S>()) return;  // exp(-inf - -inf) would be a NaN
-    sum = sum * exp(largest - most) + other.sum * exp(other.largest - most);
-    largest = most;
-  }
-};
-
-template <class S>
-__device__ Tail<S> BlockTail(Tail<S> mine) {
-  __shared__ Tail<S> tails[kThreads / 32];
-  for (int i = 16; i > 0; i /= 2) {
-    mine.Add({__shfl_xor_sync(~0u, mine.largest, i), __shfl_xor_sync(~0u, mine.sum, i)});
-  }
-  if (threadIdx.x % 32 == 0) tails[threadIdx.x / 32] = mine;
-  __syncthreads();
-  Tail<S> total = tails[0];
-  for (int i = 1; i < kThreads / 32; ++i) total.Add(tails[i]);
-  return total;
-}
 
 template <class T>
 __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParams& p) {
@@ -47,12 +14,17 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
     if (p.kind == kAdded) return value + NumberAt<S>(p.added, mask, masks + i);
     return p.kind == kKept && !static_cast<const bool*>(mask)[masks + i] ? Lowest<S>() : value;
   };
-  Tail<S> mine = {Lowest<S>(), 0};
-  for (int i = threadIdx.x; i < p.width; i += kThreads) mine.Add({get(i), 1});
-  const Tail<S> total = BlockTail(mine);
-  for (int i = threadIdx.x; i < p.width; i += kThreads) {
+  const Tail<S> total = RowTail<S>(p.width, get);
+  for (int i = threadIdx.x; i < p.width; i += kRowThreads) {
     Put(total.sum == 0 ? S{0} : exp(get(i) - total.largest) / total.sum, out + at + i);
   }
+}
+
+template <class T>
+__device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, int width) {
+  const long long at = static_cast<long long>(blockIdx.x) * width;
+  const auto half = HalfGradientOf(d_probs + at, probs + at, width);
+  for (int i = threadIdx.x; i < width; i += kRowThreads) Put(2 * half(i), d_x + at + i);
 }
 
 }  // namespace
@@ -62,6 +34,10 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
   extern "C" __global__ void __launch_bounds__(128)                                    \
       softmax_##name(const T* x, const void* mask, T* out, kk_cuda::SoftmaxParams p) { \
     kk_cuda::Softmax(x, mask, out, p);                                                 \
+  }                                                                                    \
+  extern "C" __global__ void __launch_bounds__(128)                                    \
+      softmax_backward_##name(const T* d_probs, const T* probs, T* d_x, int width) {   \
+    kk_cuda::SoftmaxBackward(d_probs, probs, d_x, width);                              \
   }
 KK_SOFTMAX(f32, float)
 KK_SOFTMAX(f64, double)

@@ -1,0 +1,66 @@
+// cross_entropy of rows of logits, and its gradient: a block per row. Sums are f32.
+#include <cassert>
+
+#include "tail.cuh"
+
+namespace kk_cuda {
+namespace {
+
+// The target of a row, -1 where it doesn't count. The host doesn't know the targets, and waiting for them would stop the stream.
+__device__ long long TargetOf(const CrossEntropyParams& p, const void* targets, long long row) {
+  const long long target = p.wide ? static_cast<const long long*>(targets)[row] : static_cast<const int*>(targets)[row];
+  const bool cross_entropy_target_is_a_class = target == p.ignored || (target >= 0 && target < p.classes);
+  assert(cross_entropy_target_is_a_class);
+  return target == p.ignored || !cross_entropy_target_is_a_class ? -1 : target;
+}
+
+template <class T>
+__device__ void CrossEntropy(const T* logits, const void* targets, float* loss, float* lse,
+                             const CrossEntropyParams& p) {
+  const long long row = blockIdx.x, target = TargetOf(p, targets, row);
+  const T* const from = logits + RowOffset(p.logits, row);
+  const auto get = [&](int i) { return Number(from[i * p.logits.step]); };
+  if (target < 0) {
+    if (threadIdx.x == 0) loss[row] = lse[row] = 0;
+    return;
+  }
+  const Tail<float> tail = RowTail<float>(p.classes, get);
+  const float mean = p.smoothing > 0 ? RowSum<float>(p.classes, get) / p.classes : 0;
+  if (threadIdx.x != 0) return;
+  const double sum = tail.largest + log(static_cast<double>(tail.sum)), at = get(target);
+  const double smoothed = p.smoothing > 0 ? (1 - p.smoothing) * at + p.smoothing * mean : at;
+  lse[row] = static_cast<float>(sum);
+  loss[row] = static_cast<float>(sum - smoothed + p.z_loss * sum * sum);
+}
+
+template <class T>
+__device__ void Backward(const float* d_loss, const T* logits, const void* targets, const float* lse, T* d_logits,
+                         const CrossEntropyParams& p) {
+  const long long row = blockIdx.x, target = TargetOf(p, targets, row);
+  const T* const from = logits + RowOffset(p.logits, row);
+  T* const to = d_logits + row * p.classes;
+  const float sum = lse[row], d = d_loss[row], weight = d * (1 + 2 * p.z_loss * sum);
+  const float all = d * p.smoothing / p.classes, once = d * (1 - p.smoothing);
+  for (int i = threadIdx.x; i < p.classes; i += kRowThreads) {
+    const float less = i == target ? all + once : all;
+    Put(target < 0 ? 0.0f : weight * expf(Number(from[i * p.logits.step]) - sum) - less, to + i);
+  }
+}
+
+}  // namespace
+}  // namespace kk_cuda
+
+#define KK_CROSS_ENTROPY(name, T)                                                                                \
+  extern "C" __global__ void __launch_bounds__(128)                                                              \
+      cross_entropy_##name(const T* logits, const void* targets, float* loss, float* lse,                        \
+                           const __grid_constant__ kk_cuda::CrossEntropyParams p) {                              \
+    kk_cuda::CrossEntropy(logits, targets, loss, lse, p);                                                        \
+  }                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(128)                                                              \
+      cross_entropy_backward_##name(const float* d_loss, const T* logits, const void* targets, const float* lse, \
+                                    T* d_logits, const __grid_constant__ kk_cuda::CrossEntropyParams p) {        \
+    kk_cuda::Backward(d_loss, logits, targets, lse, d_logits, p);                                                \
+  }
+KK_CROSS_ENTROPY(f32, float)
+KK_CROSS_ENTROPY(f16, __half)
+KK_CROSS_ENTROPY(bf16, __nv_bfloat16)

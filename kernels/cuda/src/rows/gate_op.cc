@@ -1,0 +1,91 @@
+// Activations and their gradients on CUDA devices.
+#include "../../../src/gated/contract.h"
+#include "call.h"
+#include "gates.fatbin.h"
+
+namespace kk_cuda {
+namespace {
+
+constexpr kp::DeviceCode kGates{"gates", "fatbin", {device_code::gates_fatbin, sizeof device_code::gates_fatbin}};
+constexpr uint32_t kThreads = 256;
+
+GateParams ParamsOf(GateKind kind, kp::TensorView x, kp::TensorView up) {
+  return {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind};
+}
+
+// Any shape: a row for each element.
+GateParams ElementsOf(kp::StringView approximate, kp::TensorView x) {
+  GateParams p{};
+  p.x.dims = 1, p.x.size[0] = x.numel(), p.x.stride[0] = 1, p.x.step = 1;
+  p.count = x.numel(), p.width = 1, p.kind = approximate == "tanh" ? kGeluTanh : kGelu;
+  return p;
+}
+
+GateKind Gated(kp::StringView approximate) { return approximate == "tanh" ? kGegluTanh : kGeglu; }
+
+template <class... Args>
+void Launch(const char* kernel, const GateParams& p, kp::TensorView x, const Args&... args) {
+  kp::launch(x.device(), kGates, Named(kernel, x.dtype()).c_str(), {BlockCount((p.count + kThreads - 1) / kThreads)},
+             {kThreads}, args..., p);
+}
+
+void Gate(GateKind kind, kp::TensorView x, kp::TensorView up, kp::MutTensorView out) {
+  if (x.numel() == 0) return;
+  Launch("gates", ParamsOf(kind, x, up), x, x, up, out);
+}
+
+// d_up: absent where there is no `up`, which then is x.
+void GateBackward(GateKind kind, kp::TensorView d_out, kp::TensorView x, kp::TensorView up, kp::MutTensorView d_x,
+                  const std::optional<kp::TensorView>& d_up) {
+  if (x.numel() == 0) return;
+  Launch("gates_backward", ParamsOf(kind, x, up), x, d_out, x, up, d_x, MemoryOf(d_up));
+}
+
+void SiluOp(kp::TensorView x, kp::MutTensorView out) { Gate(kSilu, x, x, out); }
+void SiluBackward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
+  GateBackward(kSilu, d_out, x, x, d_x, std::nullopt);
+}
+
+void Relu2(kp::TensorView x, kp::MutTensorView out) { Gate(kRelu2, x, x, out); }
+void Relu2Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
+  GateBackward(kRelu2, d_out, x, x, d_x, std::nullopt);
+}
+
+void GeluOp(kp::TensorView x, kp::StringView approximate, kp::MutTensorView out) {
+  if (x.numel() == 0) return;
+  Launch("gates", ElementsOf(approximate, x), x, x, x, out);
+}
+// Of the gradient, and of the tangent: both are multiplied by the derivative.
+void GeluBackward(kp::TensorView d_out, kp::TensorView x, kp::StringView approximate, kp::MutTensorView d_x) {
+  if (x.numel() == 0) return;
+  Launch("gates_backward", ElementsOf(approximate, x), x, d_out, x, x, d_x, MemoryOf(std::nullopt));
+}
+
+void Swiglu(kp::TensorView gate, kp::TensorView up, kp::MutTensorView out) { Gate(kSwiglu, gate, up, out); }
+void SwigluBackward(kp::TensorView d_out, kp::TensorView gate, kp::TensorView up, kp::MutTensorView d_gate,
+                    kp::MutTensorView d_up) {
+  GateBackward(kSwiglu, d_out, gate, up, d_gate, d_up);
+}
+
+void Geglu(kp::TensorView gate, kp::TensorView up, kp::StringView approximate, kp::MutTensorView out) {
+  Gate(Gated(approximate), gate, up, out);
+}
+void GegluBackward(kp::TensorView d_out, kp::TensorView gate, kp::TensorView up, kp::StringView approximate,
+                   kp::MutTensorView d_gate, kp::MutTensorView d_up) {
+  GateBackward(Gated(approximate), d_out, gate, up, d_gate, d_up);
+}
+
+}  // namespace
+}  // namespace kk_cuda
+
+KP_EXPORT_FOR("cuda", silu, kk_cuda::SiluOp, KK_ROW_ACTIVATION_CONTRACT);
+KP_EXPORT_FOR("cuda", silu_backward, kk_cuda::SiluBackward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", relu2, kk_cuda::Relu2, KK_ROW_ACTIVATION_CONTRACT);
+KP_EXPORT_FOR("cuda", relu2_backward, kk_cuda::Relu2Backward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", gelu, kk_cuda::GeluOp, KK_GELU_CONTRACT);
+KP_EXPORT_FOR("cuda", gelu_backward, kk_cuda::GeluBackward, KK_GELU_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", gelu_jvp, kk_cuda::GeluBackward, KK_GELU_JVP_CONTRACT);
+KP_EXPORT_FOR("cuda", swiglu, kk_cuda::Swiglu, KK_SWIGLU_CONTRACT);
+KP_EXPORT_FOR("cuda", swiglu_backward, kk_cuda::SwigluBackward, KK_SWIGLU_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", geglu, kk_cuda::Geglu, KK_GEGLU_CONTRACT);
+KP_EXPORT_FOR("cuda", geglu_backward, kk_cuda::GegluBackward, KK_GEGLU_BACKWARD_CONTRACT);

@@ -1,0 +1,53 @@
+// Mean and deviation of a row. Sums are f32, of f64 rows f64; where one overflows or vanishes, it is formed again in f64, of the row
+// divided by a power of two near its largest element.
+#pragma once
+
+#include "block.cuh"
+
+namespace kk_cuda {
+
+// What a row is multiplied with so that its squares are ordinary numbers. With eps, whose share grows by the factor's square, small rows
+// stay small beside it.
+__device__ inline double FactorFor(double largest, double eps) {
+  if (largest == 0 || !isfinite(largest)) return 1;
+  return scalbn(1.0, min(eps > 0 ? 500 : 1000, -ilogb(largest)));
+}
+
+template <class S>
+struct Moments {
+  S mean,
+      rest;  // the mean is their sum: of a row far from zero, what its rounding leaves over is many units of the result
+  bool wide;  // of the row times `factor`, whose mean is `center`
+  double center, factor, scale;  // scale: the inverse of the deviation
+
+  // An element of the row, less its mean, over the deviation.
+  __device__ S Unit(S x) const {
+    return wide ? static_cast<S>((static_cast<double>(x) * factor - center) * scale)
+                : ((x - mean) - rest) * static_cast<S>(scale);
+  }
+  // What changes by an element's change are: beyond S where the row is small.
+  __device__ double Slope() const { return factor * scale; }
+};
+
+// get(i): element i of the row, an S. Without kLayer the mean counts as 0.
+template <bool kLayer, class S, class Get>
+__device__ inline Moments<S> MomentsOf(int width, double eps, Get get) {
+  Moments<S> m{};
+  if (kLayer) {
+    m.mean = RowSum<S>(width, get) / width;
+    m.rest = RowSum<S>(width, [&](int i) { return get(i) - m.mean; }) / width;
+  }
+  const auto square_of = [](auto x) { return x * x; };
+  const S square = RowSum<S>(width, [&](int i) { return square_of(get(i) - m.mean); }) / width - m.rest * m.rest;
+  m.factor = 1, m.scale = rsqrt(static_cast<double>(square) + eps);
+  m.wide = square == 0 || !IsModerate(square);
+  if (!m.wide) return m;
+  m.factor = FactorFor(RowMax(width, get), eps);
+  const auto scaled = [&](int i) { return static_cast<double>(get(i)) * m.factor; };
+  if (kLayer) m.center = RowSum<double>(width, scaled) / width;
+  const double wide = RowSum<double>(width, [&](int i) { return square_of(scaled(i) - m.center); }) / width;
+  m.scale = rsqrt(wide + eps * m.factor * m.factor);
+  return m;
+}
+
+}  // namespace kk_cuda

@@ -1,0 +1,96 @@
+// Norms and their gradients on CUDA devices.
+#include "../../../src/ops/norm_contract.h"
+#include "norms.fatbin.h"
+#include "norms_backward.fatbin.h"
+#include "parts.h"
+
+namespace kk_cuda {
+namespace {
+
+constexpr kp::DeviceCode kNorms{"norms", "fatbin", {device_code::norms_fatbin, sizeof device_code::norms_fatbin}};
+constexpr kp::DeviceCode kNormsBackward{
+    "norms_backward", "fatbin", {device_code::norms_backward_fatbin, sizeof device_code::norms_backward_fatbin}};
+constexpr int64_t kSharedSums = 32 << 10;  // bytes of a block's sums that its shared memory takes
+
+NormParams ParamsOf(kp::TensorView x, kp::TensorView weight, bool has_bias, double eps) {
+  return {LayoutOf("x", x), KindOf(weight.dtype()), ToInt("x", x.size(-1)), has_bias, eps};
+}
+
+void Norm(const char* kernel, kp::TensorView x, kp::TensorView weight, const std::optional<kp::TensorView>& bias,
+          double eps, kp::MutTensorView out) {
+  if (x.numel() == 0) return;
+  kp::launch(x.device(), kNorms, Named(kernel, x.dtype()).c_str(), {BlockCount(x.numel() / x.size(-1))}, {kRowThreads},
+             x, weight, MemoryOf(bias), out, ParamsOf(x, weight, bias.has_value(), eps));
+}
+
+void AddNorm(const char* kernel, kp::TensorView x, kp::TensorView residual, kp::TensorView weight,
+             const std::optional<kp::TensorView>& bias, double eps, kp::MutTensorView out, kp::MutTensorView sum) {
+  if (x.numel() == 0) return;
+  kp::launch(x.device(), kNorms, Named(kernel, x.dtype()).c_str(), {BlockCount(x.numel() / x.size(-1))}, {kRowThreads},
+             x, residual, weight, MemoryOf(bias), out, sum, ParamsOf(x, weight, bias.has_value(), eps));
+}
+
+// Without a residual d_sum and d_residual are absent. of_weights: d_weight, and d_bias where there is one.
+template <int kCount>
+void Backward(const char* kernel, kp::TensorView d_out, const std::optional<kp::TensorView>& d_sum, kp::TensorView x,
+              kp::TensorView weight, double eps, kp::MutTensorView d_x, const std::optional<kp::TensorView>& d_residual,
+              kp::MutTensorView const (&of_weights)[kCount]) {
+  const int64_t width = x.size(-1), rows = width == 0 ? 0 : x.numel() / width;
+  if (width == 0) return;
+  const int64_t parts = PartsOf(rows, kCount * width), bytes = kCount * width * SumSize(x.dtype());
+  const Partial partial(x, parts, kCount * width);
+  const NormBackwardParams p = {ParamsOf(x, weight, kCount > 1, eps), rows, 1.0 / static_cast<double>(width),
+                                bytes <= kSharedSums};
+  kp::launch(x.device(), kNormsBackward, Named(kernel, x.dtype()).c_str(), {BlockCount(parts)}, {kRowThreads}, d_out,
+             MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual), partial.memory(), p,
+             kp::LocalMemory{p.shared ? static_cast<uint32_t>(bytes) : 0});
+  for (int i = 0; i < kCount; ++i) partial.SumInto(of_weights[i], i * width);
+}
+
+void LayerNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorView> bias, double eps,
+               kp::MutTensorView out) {
+  Norm("layer_norm", x, weight, bias, eps, out);
+}
+void LayerNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorView d_x,
+                       kp::MutTensorView d_weight, kp::MutTensorView d_bias) {
+  Backward("layer_norm_backward", d_out, std::nullopt, x, weight, eps, d_x, std::nullopt, {d_weight, d_bias});
+}
+
+void RmsNorm(kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorView out) {
+  Norm("rms_norm", x, weight, std::nullopt, eps, out);
+}
+void RmsNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weight, double eps, kp::MutTensorView d_x,
+                     kp::MutTensorView d_weight) {
+  Backward("rms_norm_backward", d_out, std::nullopt, x, weight, eps, d_x, std::nullopt, {d_weight});
+}
+
+void AddLayerNorm(kp::TensorView x, kp::TensorView residual, kp::TensorView weight, std::optional<kp::TensorView> bias,
+                  double eps, kp::MutTensorView out, kp::MutTensorView sum) {
+  AddNorm("add_layer_norm", x, residual, weight, bias, eps, out, sum);
+}
+void AddLayerNormBackward(kp::TensorView d_out, kp::TensorView d_sum, kp::TensorView sum, kp::TensorView weight,
+                          double eps, kp::MutTensorView d_x, kp::MutTensorView d_residual, kp::MutTensorView d_weight,
+                          kp::MutTensorView d_bias) {
+  Backward("layer_norm_backward", d_out, d_sum, sum, weight, eps, d_x, d_residual, {d_weight, d_bias});
+}
+
+void AddRmsNorm(kp::TensorView x, kp::TensorView residual, kp::TensorView weight, double eps, kp::MutTensorView out,
+                kp::MutTensorView sum) {
+  AddNorm("add_rms_norm", x, residual, weight, std::nullopt, eps, out, sum);
+}
+void AddRmsNormBackward(kp::TensorView d_out, kp::TensorView d_sum, kp::TensorView sum, kp::TensorView weight,
+                        double eps, kp::MutTensorView d_x, kp::MutTensorView d_residual, kp::MutTensorView d_weight) {
+  Backward("rms_norm_backward", d_out, d_sum, sum, weight, eps, d_x, d_residual, {d_weight});
+}
+
+}  // namespace
+}  // namespace kk_cuda
+
+KP_EXPORT_FOR("cuda", layer_norm, kk_cuda::LayerNorm, KK_LAYER_NORM_CONTRACT);
+KP_EXPORT_FOR("cuda", layer_norm_backward, kk_cuda::LayerNormBackward, KK_LAYER_NORM_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", rms_norm, kk_cuda::RmsNorm, KK_RMS_NORM_CONTRACT);
+KP_EXPORT_FOR("cuda", rms_norm_backward, kk_cuda::RmsNormBackward, KK_RMS_NORM_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", add_layer_norm, kk_cuda::AddLayerNorm, KK_ADD_LAYER_NORM_CONTRACT);
+KP_EXPORT_FOR("cuda", add_layer_norm_backward, kk_cuda::AddLayerNormBackward, KK_ADD_LAYER_NORM_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", add_rms_norm, kk_cuda::AddRmsNorm, KK_ADD_RMS_NORM_CONTRACT);
+KP_EXPORT_FOR("cuda", add_rms_norm_backward, kk_cuda::AddRmsNormBackward, KK_ADD_RMS_NORM_BACKWARD_CONTRACT);
