@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
+import multiprocessing
 import resource
-import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,10 @@ def main() -> int:
     except ModelError as error:
         print(f"fine_tune: {error}", file=sys.stderr)
         return 1
-    if options.run:
-        print(json.dumps(train(file, *json.loads(options.run), options.steps)))
-        return 0
+    tqdm.monitor_interval = 0  # no thread of tqdm's, which a fork would lose
     found = {}
     for run in tqdm(RUNS, desc="runs", leave=False):
-        found[run] = _in_a_process(run, options)
+        found[run] = _in_a_process(run, file, options.steps)
         _print(run, found[run])
     return 0 if _agree(found) else 1
 
@@ -83,10 +81,10 @@ def train(file: GgufFile, dtype: str, who: str, threads: int, steps: int) -> dic
     return {"losses": losses, "seconds": min(seconds), "memory": memory}
 
 
-def _in_a_process(run: Run, options: argparse.Namespace) -> dict[str, Any]:
-    model = ["--model", str(options.model)] if options.model else []
-    command = [sys.executable, __file__, "--steps", str(options.steps), *model, "--run", json.dumps(run)]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+def _in_a_process(run: Run, file: GgufFile, steps: int) -> dict[str, Any]:
+    """Of its own, for its memory and its threads. Forked: to import torch and transformers again takes longer than short runs."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as process:
+        return process.submit(train, file, *run, steps).result()
 
 
 def _print(run: Run, found: dict[str, Any]) -> None:
@@ -119,7 +117,6 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--model", type=Path, help="a GGUF file of the Llama family; default: SmolLM2-135M-Instruct")
-    parser.add_argument("--run", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 

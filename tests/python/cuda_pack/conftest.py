@@ -12,6 +12,7 @@ from pathlib import Path
 
 import kernpack_sdk
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
@@ -24,6 +25,11 @@ def _run(*command: str | Path, **variables: str) -> str:
     return done.stdout
 
 
+def _of_all_workers(factory: pytest.TempPathFactory) -> Path:
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The kernels for both devices. The pack is built here, of PTX alone, which is what the emulated device runs."""
@@ -33,11 +39,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.skip("the wheel kernpack-kernels is not installed")
     if shutil.which("nvcc") is None:
         pytest.skip("no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI")
-    build = tmp_path_factory.mktemp("pack")
+    build = _of_all_workers(tmp_path_factory) / "cuda-pack"
     options = (f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}")
     code = "-DKERNPACK_CUDA_CODE=arch=compute_80,code=compute_80"
-    _run("cmake", "-S", ROOT / "kernels" / "cuda", "-B", build, "-G", "Ninja", code, *options)
-    _run("cmake", "--build", build)
+    with FileLock(f"{build}.lock"):  # the second worker finds nothing left to build
+        _run("cmake", "-S", ROOT / "kernels" / "cuda", "-B", build, "-G", "Ninja", code, *options)
+        _run("cmake", "--build", build)
     paths = Path(spec.origin).with_name("kernpack_kernels.so"), build / "kernpack_kernels_cuda.so"
     return os.pathsep.join(map(str, paths))
 
