@@ -21,8 +21,9 @@ OPTIONS = ({}, {"causal": True}, {"causal": True, "window": 7}, {"soft_cap": 2.0
 
 
 def expected(d, q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengths=None, mask=None):
-    """context, lse and the gradients of q, k and v, in float64."""
+    """context, lse and the gradients of q, k, v and an additive mask, in float64."""
     q, k, v = (torch.tensor(x, requires_grad=True) for x in (q, k, v))
+    inputs = [q, k, v]
     shared = q.shape[2] // k.shape[2]
     keys, values = (x.repeat_interleave(shared, 2) for x in (k, v))
     scores = torch.einsum("bshd,blhd->bhsl", q, keys) * (q.shape[3] ** -0.5 if scale is None else scale)
@@ -38,14 +39,15 @@ def expected(d, q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengt
     if mask is not None and mask.dtype == bool:
         seen = seen & torch.tensor(mask)
     elif mask is not None:
-        scores = scores + torch.tensor(mask)
+        inputs.append(torch.tensor(mask, requires_grad=True))
+        scores = scores + inputs[-1]
     scores = torch.where(seen, scores, -torch.inf)
     lse = torch.logsumexp(scores, -1)
     nothing = torch.isinf(lse)
     probs = torch.exp(scores - torch.where(nothing, 0.0, lse)[..., None]).masked_fill(~seen, 0.0)
     context = torch.einsum("bhsl,blhd->bshd", probs, values)
     context.backward(torch.tensor(d))
-    return context.detach().numpy(), np.where(nothing, np.inf, lse.detach()), [x.grad.numpy() for x in (q, k, v)]
+    return context.detach().numpy(), np.where(nothing, np.inf, lse.detach()), [x.grad.numpy() for x in inputs]
 
 
 def inputs(shape, dtype, seed=0):
@@ -62,9 +64,12 @@ def compare(name, op, given, wide, dtype, more, options, **of_reference):
     context, lse, gradients = expected(*wide, **options, **of_reference)
     saved = to_device(make(context, dtype)[0]), to_device(lse.astype(np.float32))
     defaults = {"scale": None, "causal": False, "window": 0, "soft_cap": 0.0, **options}
-    found = op(*given, *more(saved), **defaults)
-    for each, one, wanted in zip("qkv", found, gradients, strict=True):
-        tolerance = TOLERANCE[dtype] * max(1, np.abs(wanted).max(initial=0))
+    found = list(op(*given, *more(saved), **defaults))
+    if len(gradients) == 4:
+        found.append(K.masked_attention_mask_backward(*given, *more(saved), **defaults))
+    for each, one, wanted in zip(("q", "k", "v", "mask"), found, gradients, strict=len(gradients) == 4):
+        stored = "f16" if each == "mask" and dtype == "f32" else dtype
+        tolerance = TOLERANCE[stored] * max(1, np.abs(wanted).max(initial=0))
         np.testing.assert_allclose(to_host(one), wanted, rtol=0, atol=tolerance, err_msg=f"d_{each} of {name}")
 
 
@@ -104,7 +109,7 @@ def masks(dtype):
     given, wide = inputs((2, 9, 4, 40, 2, 64), dtype)
     given = [to_device(x) for x in given]
     rng = np.random.default_rng(5)
-    for shape in ((2, 4, 9, 40), (1, 1, 9, 40), (2, 1, 1, 40)):
+    for shape in ((2, 4, 9, 40), (1, 1, 9, 40), (2, 1, 1, 40), (1, 4, 1, 40)):
         for mask, held in ((kept := rng.random(shape) < 0.6, kept), make(rng.normal(size=shape), "f16")):
             of_device = to_device(mask)
             for options in ({}, {"causal": True, "soft_cap": 2.0}):

@@ -3,77 +3,10 @@
 //   d_v = sum over queries of p * d_context,   d_score = p * (d_context . v - delta),
 //   d_k = sum over queries of d_score * slope * q,   d_q = sum over keys of d_score * slope * k.
 // One kernel has blocks of queries, another blocks of keys: each sum belongs to one warp, which forms it in one order. Sums are f32.
-#include "elements.cuh"
-#include "scores.cuh"
+#include "backward.cuh"
 
 namespace kk_cuda {
 namespace {
-
-constexpr int kWarps = 4, kLanes = 32;  // a lane for each of so many queries or keys of a tile
-
-__device__ inline float WarpSum(float x) {
-  for (int i = 16; i > 0; i /= 2) x += __shfl_xor_sync(~0u, x, i);
-  return x;
-}
-
-// Where a query of a head begins in d_context, context and d_q, in rows.
-struct Query {
-  RowPlace at;
-  long long of_q, out, lse, mask;
-  Seen seen;
-};
-
-__device__ inline Query QueryOf(const AttentionParams& p, int batch, int group, int length, int row) {
-  const RowPlace at = PlaceOf(p, group, row);
-  return {at,
-          batch * p.q.batch + at.query * p.q.row + at.head * p.q.head,
-          OutRow(p, batch, at) * p.width,
-          LseRow(p, batch, at),
-          MaskRow(p, batch, at.head, at.query),
-          SeenBy(p, length, at.query)};
-}
-
-// What the score of a query and a key gives: the weight, and d_score times what the score changes by the dot product.
-struct Gradient {
-  float weight, of_dot;
-};
-
-// lse: +inf for a query without keys. Scores are in powers of two.
-__device__ inline Gradient GradientOf(const AttentionParams& p, const void* mask, const Query& query, int key,
-                                      float dot, float d_weight, float lse, float delta) {
-  if (key < query.seen.first || key >= query.seen.last || lse == kInfinity) return {0, 0};
-  float score = Score(dot, p.factor, p.cap);
-  // The natural score's slope: `factor` and `cap` have log2(e) in them, beside a cap `factor` hasn't.
-  const float part = p.cap == 0 ? 0 : score / p.cap;
-  const float slope = p.cap == 0 ? p.factor * kLn2 : (1 - part * part) * p.factor * p.cap * kLn2;
-  WithMask(p.mask.kind, mask,
-           [&](const auto* elements) { score = Masked(score, elements[query.mask + key * p.mask.key]); });
-  const float weight = Exp2(score - lse * kLog2E);
-  return {weight, weight * (d_weight - delta) * slope};
-}
-
-// Rows of `width` elements in shared memory, zeros beyond it: a lane reads its own row, or all lanes a column each.
-template <int kWidth>
-struct Tile {
-  float* at;
-  __device__ float* Row(int r) const { return at + r * (kWidth + 1); }
-};
-
-template <int kWidth, class T>
-__device__ inline void LoadRow(const Tile<kWidth>& tile, int r, const T* from, long long step, int width, bool there) {
-  for (int d = threadIdx.x % 32; d < kWidth; d += 32) {
-    tile.Row(r)[d] = there && d < width ? ToFloat(from[d * step]) : 0;
-  }
-}
-
-// The dots of one row with the lane's row of a tile.
-template <int kWidth>
-__device__ inline float Dot(const float* row, const float* of_lane) {
-  float sum = 0;
-#pragma unroll 8
-  for (int d = 0; d < kWidth; ++d) sum += row[d] * of_lane[d];
-  return sum;
-}
 
 // sums += the sum over lanes of weight * its row of the tile.
 template <int kWidth>
@@ -172,7 +105,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     __syncthreads();
     const float dot = Dot<kWidth>(own.Row(2 * warp), queries.Row(lane));
     const float d_weight = Dot<kWidth>(own.Row(2 * warp + 1), contexts.Row(lane));
-    Gradient of = {0, 0};
+    Gradient of = {};
     if (row + lane < rows) {
       const Query query = QueryOf(p, batch, group, length, row + lane);
       of = GradientOf(p, mask, query, key, dot, d_weight, lse[query.lse], delta[query.lse]);

@@ -2,6 +2,7 @@
 #include "../../../src/attention/contract.h"
 #include "attention_backward.fatbin.h"
 #include "attention_call.h"
+#include "attention_mask_backward.fatbin.h"
 
 namespace kk_cuda {
 namespace {
@@ -9,34 +10,59 @@ namespace {
 constexpr kp::DeviceCode kCode{"attention_backward",
                                "fatbin",
                                {device_code::attention_backward_fatbin, sizeof device_code::attention_backward_fatbin}};
-constexpr int64_t kWarps = 4, kLanes = 32;  // as attention_backward.cu's
+constexpr kp::DeviceCode kMaskCode{
+    "attention_mask_backward",
+    "fatbin",
+    {device_code::attention_mask_backward_fatbin, sizeof device_code::attention_mask_backward_fatbin}};
+constexpr int64_t kWarps = 4, kLanes = 32;  // as backward.cuh's
 
-struct Gradients {
-  AttentionCall call;
-  kp::TensorView d_context, context, lse;
-
-  void Run(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
-    const AttentionParams p = call.Params();
-    const kp::Device device = call.q.device();
-    const char* const dtype = NameOf(call.q.dtype());
-    const int64_t batch = call.q.size(0), rows = call.q.size(1) * p.shared, queries = lse.numel();
-    const int64_t width = p.width <= 64 ? 64 : p.width <= 128 ? 128 : 256;
-    const auto bytes = static_cast<uint32_t>((2 * kLanes + 2 * kWarps) * (width + 1) * 4);
-    const kp::Workspace memory(device, "deltas of attention",
-                               static_cast<uint64_t>(std::max<int64_t>(queries, 1)) * sizeof(float));
-    const kp::DeviceMemory delta(memory.data(), 0, sizeof(float));
-    const auto name = [&](const char* what) {
-      return "attention_" + std::string(what) + "_" + dtype + "_" + std::to_string(width);
-    };
-    kp::launch(device, kCode, ("attention_delta_" + std::string(dtype)).c_str(),
-               {BlockCount((queries + kWarps - 1) / kWarps)}, {128}, d_context, context, delta, p);
-    kp::launch(device, kCode, name("d_q").c_str(), {BlockCount((rows + kWarps - 1) / kWarps * p.groups * batch)}, {128},
-               d_context, call.q, call.k, call.v, MemoryOf(call.lengths), MemoryOf(call.mask), lse, delta, d_q, p,
-               kp::LocalMemory{bytes});
-    kp::launch(device, kCode, name("d_k").c_str(), {BlockCount((p.keys + kWarps - 1) / kWarps * p.groups * batch)},
-               {128}, d_context, call.q, call.k, call.v, MemoryOf(call.lengths), MemoryOf(call.mask), lse, delta, d_k,
-               d_v, p, kp::LocalMemory{bytes});
+// What the gradients begin with: delta of each query.
+class Gradients {
+ public:
+  Gradients(const AttentionCall& call, kp::TensorView d_context, kp::TensorView context, kp::TensorView lse)
+      : call_(call),
+        d_context_(d_context),
+        lse_(lse),
+        p_(call.Params()),
+        device_(call.q.device()),
+        dtype_(NameOf(call.q.dtype())),
+        memory_(device_, "deltas of attention",
+                static_cast<uint64_t>(std::max<int64_t>(lse.numel(), 1)) * sizeof(float)) {
+    kp::launch(device_, kCode, ("attention_delta_" + dtype_).c_str(), {BlockCount((lse.numel() + kWarps - 1) / kWarps)},
+               {128}, d_context, context, Delta(), p_);
   }
+
+  void OfInputs(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
+    const int64_t batch = p_.batch, rows = call_.q.size(1) * p_.shared;
+    const int64_t width = p_.width <= 64 ? 64 : p_.width <= 128 ? 128 : 256;
+    const kp::LocalMemory local{static_cast<uint32_t>((2 * kLanes + 2 * kWarps) * (width + 1) * 4)};
+    const std::string ending = dtype_ + "_" + std::to_string(width);
+    const auto blocks = [&](int64_t n) { return BlockCount((n + kWarps - 1) / kWarps * p_.groups * batch); };
+    kp::launch(device_, kCode, ("attention_d_q_" + ending).c_str(), {blocks(rows)}, {128}, d_context_, call_.q, call_.k,
+               call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), d_q, p_, local);
+    kp::launch(device_, kCode, ("attention_d_k_" + ending).c_str(), {blocks(p_.keys)}, {128}, d_context_, call_.q,
+               call_.k, call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), d_k, d_v, p_, local);
+  }
+
+  void OfMask(kp::MutTensorView d_mask) const {
+    const MaskGradientParams m = {ToInt("mask", d_mask.size(0)), ToInt("mask", d_mask.size(1)),
+                                  ToInt("mask", d_mask.size(2)), ElementKindOf(d_mask.dtype())};
+    ToInt("rows of all heads", lse_.numel());
+    const int64_t tiles = (p_.keys + kLanes - 1) / kLanes;
+    kp::launch(device_, kMaskCode, ("attention_d_mask_" + dtype_).c_str(),
+               {BlockCount(d_mask.size(0) * d_mask.size(1) * d_mask.size(2) * tiles)}, {128}, d_context_, call_.q,
+               call_.k, call_.v, MemoryOf(call_.mask), lse_, Delta(), d_mask, p_, m);
+  }
+
+ private:
+  kp::DeviceMemory Delta() const { return {memory_.data(), 0, sizeof(float)}; }
+
+  AttentionCall call_;
+  kp::TensorView d_context_, lse_;
+  AttentionParams p_;
+  kp::Device device_;
+  std::string dtype_;
+  kp::Workspace memory_;
 };
 
 void AttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorView k, kp::TensorView v,
@@ -44,7 +70,7 @@ void AttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorVie
                        std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView d_q,
                        kp::MutTensorView d_k, kp::MutTensorView d_v) {
   const AttentionCall call{q, k, v, lengths, std::nullopt, {}, scale, causal, window, soft_cap};
-  Gradients{call, d_context, context, lse}.Run(d_q, d_k, d_v);
+  Gradients(call, d_context, context, lse).OfInputs(d_q, d_k, d_v);
 }
 
 void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorView k, kp::TensorView v,
@@ -52,7 +78,15 @@ void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
                              std::optional<double> scale, bool causal, int64_t window, double soft_cap,
                              kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) {
   const AttentionCall call{q, k, v, std::nullopt, mask, LayoutOfMask(q, mask), scale, causal, window, soft_cap};
-  Gradients{call, d_context, context, lse}.Run(d_q, d_k, d_v);
+  Gradients(call, d_context, context, lse).OfInputs(d_q, d_k, d_v);
+}
+
+void MaskedAttentionMaskBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorView k, kp::TensorView v,
+                                 kp::TensorView mask, kp::TensorView context, kp::TensorView lse,
+                                 std::optional<double> scale, bool causal, int64_t window, double soft_cap,
+                                 kp::MutTensorView d_mask) {
+  const AttentionCall call{q, k, v, std::nullopt, mask, LayoutOfMask(q, mask), scale, causal, window, soft_cap};
+  Gradients(call, d_context, context, lse).OfMask(d_mask);
 }
 
 }  // namespace
@@ -61,3 +95,5 @@ void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
 KP_EXPORT_FOR("cuda", attention_backward, kk_cuda::AttentionBackward, KK_ATTENTION_BACKWARD_CONTRACT);
 KP_EXPORT_FOR("cuda", masked_attention_backward, kk_cuda::MaskedAttentionBackward,
               KK_MASKED_ATTENTION_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", masked_attention_mask_backward, kk_cuda::MaskedAttentionMaskBackward,
+              KK_MASKED_ATTENTION_MASK_BACKWARD_CONTRACT);

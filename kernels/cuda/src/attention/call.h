@@ -25,6 +25,11 @@ inline const char* NameOf(kp::DType dtype) {
   return dtype == kp::dtype_of<kp::half> ? "f16" : "bf16";
 }
 
+inline ElementKind ElementKindOf(kp::DType dtype) {
+  if (dtype == kp::dtype_of<float>) return kF32;
+  return dtype == kp::dtype_of<kp::half> ? kF16 : kBf16;
+}
+
 // Of [batch, rows, heads, width].
 inline Strides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2), x.stride(3)}; }
 

@@ -42,7 +42,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   const int64_t most = block_table.size(1) * k_cache.size(1), rows = q.size(1) * p.shared;
   ToInt("the rows of the pages of an item", most), ToInt("queries times the heads that share a key", rows);
   p.window = static_cast<int>(std::min<int64_t>(window, std::max<int64_t>(most, 1)));
-  p.kind = q.dtype() == kp::dtype_of<float> ? kF32 : q.dtype() == kp::dtype_of<kp::half> ? kF16 : kBf16;
+  p.kind = ElementKindOf(q.dtype());
   p.vectors = HasVectors(k_cache) && HasVectors(v_cache);
   const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows * p.groups * q.size(0);
   p.parts = static_cast<int>((most + kPartKeys - 1) / kPartKeys);

@@ -27,6 +27,12 @@ struct AttentionParams {
 
 enum ElementKind : int { kF32, kF16, kBf16 };
 
+// Of the gradient of a mask [batch, heads, rows, keys].
+struct MaskGradientParams {
+  int batch, heads, rows;
+  ElementKind kind;
+};
+
 // Items are cut after so many keys, whatever else is in the batch: so their results don't depend on it.
 constexpr int kPartKeys = 256;
 
