@@ -17,13 +17,12 @@ struct NormParams {
   RowLayout x;  // the residual is contiguous, as x then is
   NumberKind weight;  // of weight and bias
   int width, has_bias;
-  double eps;
+  double eps, per_element;  // per_element: 1 / width
 };
 
 struct NormBackwardParams {
   NormParams norm;
   long long rows;
-  double per_element;  // 1 / width
   int shared;  // a part's sums are formed in shared memory
 };
 

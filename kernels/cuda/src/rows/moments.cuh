@@ -29,23 +29,27 @@ struct Moments {
   __device__ double Slope() const { return factor * scale; }
 };
 
-// get(i): element i of the row, an S. Without kLayer the mean counts as 0.
+// get(i): element i of the row, an S. per_element: 1 / width. Without kLayer the mean counts as 0.
 template <bool kLayer, class S, class Get>
-__device__ inline Moments<S> MomentsOf(int width, double eps, Get get) {
+__device__ inline Moments<S> MomentsOf(int width, double per_element, double eps, Get get) {
   Moments<S> m{};
+  // Of f64 a division is a call, around which registers would be spilled.
+  const auto mean = [&](auto sum) {
+    return sizeof(S) == 8 ? sum * static_cast<decltype(sum)>(per_element) : sum / width;
+  };
   if (kLayer) {
-    m.mean = RowSum<S>(width, get) / width;
-    m.rest = RowSum<S>(width, [&](int i) { return get(i) - m.mean; }) / width;
+    m.mean = mean(RowSum<S>(width, get));
+    m.rest = mean(RowSum<S>(width, [&](int i) { return get(i) - m.mean; }));
   }
   const auto square_of = [](auto x) { return x * x; };
-  const S square = RowSum<S>(width, [&](int i) { return square_of(get(i) - m.mean); }) / width - m.rest * m.rest;
+  const S square = mean(RowSum<S>(width, [&](int i) { return square_of(get(i) - m.mean); })) - m.rest * m.rest;
   m.factor = 1, m.scale = rsqrt(static_cast<double>(square) + eps);
   m.wide = square == 0 || !IsModerate(square);
   if (!m.wide) return m;
   m.factor = FactorFor(RowMax(width, get), eps);
   const auto scaled = [&](int i) { return static_cast<double>(get(i)) * m.factor; };
-  if (kLayer) m.center = RowSum<double>(width, scaled) / width;
-  const double wide = RowSum<double>(width, [&](int i) { return square_of(scaled(i) - m.center); }) / width;
+  if (kLayer) m.center = mean(RowSum<double>(width, scaled));
+  const double wide = mean(RowSum<double>(width, [&](int i) { return square_of(scaled(i) - m.center); }));
   m.scale = rsqrt(wide + eps * m.factor * m.factor);
   return m;
 }

@@ -13,7 +13,12 @@ constexpr kp::DeviceCode kNormsBackward{
 constexpr int64_t kSharedSums = 32 << 10;  // bytes of a block's sums that its shared memory takes
 
 NormParams ParamsOf(kp::TensorView x, kp::TensorView weight, bool has_bias, double eps) {
-  return {LayoutOf("x", x), KindOf(weight.dtype()), ToInt("x", x.size(-1)), has_bias, eps};
+  return {LayoutOf("x", x),
+          KindOf(weight.dtype()),
+          ToInt("x", x.size(-1)),
+          has_bias,
+          eps,
+          1.0 / static_cast<double>(x.size(-1))};
 }
 
 void Norm(const char* kernel, kp::TensorView x, kp::TensorView weight, const std::optional<kp::TensorView>& bias,
@@ -39,8 +44,7 @@ void Backward(const char* kernel, kp::TensorView d_out, const std::optional<kp::
   if (width == 0) return;
   const int64_t parts = PartsOf(rows, kCount * width), bytes = kCount * width * SumSize(x.dtype());
   const Partial partial(x, parts, kCount * width);
-  const NormBackwardParams p = {ParamsOf(x, weight, kCount > 1, eps), rows, 1.0 / static_cast<double>(width),
-                                bytes <= kSharedSums};
+  const NormBackwardParams p = {ParamsOf(x, weight, kCount > 1, eps), rows, bytes <= kSharedSums};
   kp::launch(x.device(), kNormsBackward, Named(kernel, x.dtype()).c_str(), {BlockCount(parts)}, {kRowThreads}, d_out,
              MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual), partial.memory(), p,
              kp::LocalMemory{p.shared ? static_cast<uint32_t>(bytes) : 0});

@@ -14,8 +14,9 @@ struct Along {
 template <bool kLayer, class R, class Of>
 __device__ Along<R> AlongOf(const NormBackwardParams& p, Of of) {
   Along<R> along{};
-  if (kLayer) along.level = RowSum<R>(p.norm.width, [&](int i) { return of(i).x; }) * static_cast<R>(p.per_element);
-  along.unit = RowSum<R>(p.norm.width, [&](int i) { return of(i).x * of(i).y; }) * static_cast<R>(p.per_element);
+  if (kLayer)
+    along.level = RowSum<R>(p.norm.width, [&](int i) { return of(i).x; }) * static_cast<R>(p.norm.per_element);
+  along.unit = RowSum<R>(p.norm.width, [&](int i) { return of(i).x * of(i).y; }) * static_cast<R>(p.norm.per_element);
   return along;
 }
 
@@ -42,8 +43,8 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
   const long long begin = p.rows * blockIdx.x / gridDim.x, end = p.rows * (blockIdx.x + 1) / gridDim.x;
   for (long long row = begin; row < end; ++row) {
     const T *const from = x + RowOffset(p.norm.x, row), *const d = d_out + row * width;
-    const Moments<S> moments =
-        MomentsOf<kLayer, S>(width, p.norm.eps, [&](int i) { return Number(from[i * p.norm.x.step]); });
+    const Moments<S> moments = MomentsOf<kLayer, S>(width, p.norm.per_element, p.norm.eps,
+                                                    [&](int i) { return Number(from[i * p.norm.x.step]); });
     const auto unit = [&](int i) { return moments.Unit(Number(from[i * p.norm.x.step])); };
     const auto weighted = [&](int i, auto as) {
       using R = decltype(as);

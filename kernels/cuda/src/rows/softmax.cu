@@ -15,8 +15,10 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
     return p.kind == kKept && !static_cast<const bool*>(mask)[masks + i] ? Lowest<S>() : value;
   };
   const Tail<S> total = RowTail<S>(p.width, get);
+  const S scale = total.sum == 0 ? S{0} : S{1} / total.sum;
+#pragma unroll(sizeof(S) == 8 ? 1 : 4)
   for (int i = threadIdx.x; i < p.width; i += kRowThreads) {
-    Put(total.sum == 0 ? S{0} : exp(get(i) - total.largest) / total.sum, out + at + i);
+    Put(total.sum == 0 ? S{0} : exp(get(i) - total.largest) * scale, out + at + i);
   }
 }
 
