@@ -5,13 +5,12 @@
 
 #include "../ops/common.h"
 #include "cross_entropy.h"
+#include "options.h"
 
 namespace kk {
 
 inline CrossEntropyOptions CheckedOptions(int64_t classes, double label_smoothing, double z_loss) {
-  KP_CHECK(label_smoothing >= 0 && label_smoothing <= 1, ValueError)
-      << "label_smoothing: expected a number from 0 to 1, got " << label_smoothing;
-  KP_CHECK(z_loss >= 0, ValueError) << "z_loss: expected a positive number, or 0 for none, got " << z_loss;
+  CheckCrossEntropyOptions(label_smoothing, z_loss);
   return {classes, static_cast<float>(label_smoothing), static_cast<float>(z_loss)};
 }
 

@@ -2,20 +2,12 @@
 // group, beside 32 keys at a time, a lane for each. Sums are f32.
 #include "elements.cuh"
 #include "scores.cuh"
+#include "warp.cuh"
 
 namespace kk_cuda {
 namespace {
 
 constexpr int kWarps = 4, kThreads = 32 * kWarps, kKeys = 32;
-
-__device__ inline float WarpMax(float x) {
-  for (int i = 16; i > 0; i /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, i));
-  return x;
-}
-__device__ inline float WarpSum(float x) {
-  for (int i = 16; i > 0; i /= 2) x += __shfl_xor_sync(~0u, x, i);
-  return x;
-}
 
 // tile[key][kStride] of `count` keys; zeros beyond them and beyond the width.
 template <int kWidth, class T>

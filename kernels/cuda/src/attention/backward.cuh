@@ -3,31 +3,22 @@
 
 #include "elements.cuh"
 #include "scores.cuh"
+#include "warp.cuh"
 
 namespace kk_cuda {
 
 constexpr int kWarps = 4, kLanes = 32;  // a lane for each of so many queries or keys of a tile
 
-__device__ inline float WarpSum(float x) {
-  for (int i = 16; i > 0; i /= 2) x += __shfl_xor_sync(~0u, x, i);
-  return x;
-}
-
-// Where a query of a head begins in d_context, context and d_q, in rows.
+// Where a query of a head begins, in elements: in q; in d_context, context and d_q; in lse and delta; in the mask.
 struct Query {
-  RowPlace at;
   long long of_q, out, lse, mask;
   Seen seen;
 };
 
 __device__ inline Query QueryOf(const AttentionParams& p, int batch, int group, int length, int row) {
   const RowPlace at = PlaceOf(p, group, row);
-  return {at,
-          batch * p.q.batch + at.query * p.q.row + at.head * p.q.head,
-          OutRow(p, batch, at) * p.width,
-          LseRow(p, batch, at),
-          MaskRow(p, batch, at.head, at.query),
-          SeenBy(p, length, at.query)};
+  return {batch * p.q.batch + at.query * p.q.row + at.head * p.q.head, OutRow(p, batch, at) * p.width,
+          LseRow(p, batch, at), MaskRow(p, batch, at.head, at.query), SeenBy(p, length, at.query)};
 }
 
 // What the score of a query and a key gives: the weight, d_score, and d_score times what the score changes by the dot product.

@@ -1,5 +1,6 @@
 // cross_entropy and its gradient on CUDA devices.
 #include "../../../src/cross_entropy/contract.h"
+#include "../../../src/cross_entropy/options.h"
 #include "call.h"
 #include "cross_entropy.fatbin.h"
 
@@ -12,9 +13,7 @@ constexpr uint32_t kThreads = 128;
 
 CrossEntropyParams ParamsOf(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index, double label_smoothing,
                             double z_loss) {
-  KP_CHECK(label_smoothing >= 0 && label_smoothing <= 1, ValueError)
-      << "label_smoothing: expected a number from 0 to 1, got " << label_smoothing;
-  KP_CHECK(z_loss >= 0, ValueError) << "z_loss: expected a positive number, or 0 for none, got " << z_loss;
+  kk::CheckCrossEntropyOptions(label_smoothing, z_loss);
   return {LayoutOf("logits", logits),          ignore_index,
           ToInt("logits", logits.size(-1)),    targets.itemsize() == 8,
           static_cast<float>(label_smoothing), static_cast<float>(z_loss)};

@@ -5,8 +5,8 @@
 
 namespace kk_cuda {
 
-// half(i): half the gradient of element i, (d_probs - sum(d_probs * probs)) * probs. The whole may be too large for its type where it
-// is then scaled or stored as infinity, but a difference of halves can't overflow.
+// half(i): half the gradient of element i, (d_probs - sum(d_probs * probs)) * probs. The difference of large numbers of opposite sign may
+// overflow, that of their halves can't.
 template <class T>
 __device__ inline auto HalfGradientOf(const T* d_probs, const T* probs, int width) {
   using S = Compute<T>;
