@@ -158,8 +158,9 @@ try "generated code" generated
 
 if [ "$with_python" = yes ]; then
   try "tensors of torch, CuPy and JAX" tensors
+  try "the CUDA pack" env KERNPACK_DEVICE_BUILD="$build" PYTHON="$python" "$root/tests/device/pack.sh"
 else
-  skip "tensors of torch, CuPy and JAX" "$python has no Python.h to build the extension with"
+  skip "tensors of torch, CuPy and JAX, and the CUDA pack" "$python has no Python.h to build the extension with"
 fi
 
 say "summary"

@@ -1,4 +1,6 @@
-"""The pack of CUDA kernels, built once, and its cases in processes of their own, with an emulated device."""
+"""The pack of CUDA kernels, built once, and its cases in processes of their own, with an emulated device.
+
+KERNPACK_CUDA_PACK=CPU.so:CUDA.so: those files on this machine's GPU instead, as tests/device/run.sh asks for."""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
+ON_GPU = os.environ.get("KERNPACK_CUDA_PACK")
 
 
 def _run(*command: str | Path, **variables: str) -> str:
@@ -33,6 +36,8 @@ def _of_all_workers(factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The kernels for both devices. The pack is built here, of PTX alone, which is what the emulated device runs."""
+    if ON_GPU:
+        return ON_GPU
     pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
     spec = importlib.util.find_spec("kernpack_kernels")
     if spec is None or spec.origin is None:
@@ -55,12 +60,15 @@ def cases(files: str) -> Callable[..., None]:
 
     def run(script: str, *groups: str, mma_order: int = 0, seed: int = 0) -> None:
         places = [str(ROOT / "tests"), str(ROOT / "tests" / "python" / "kernels"), os.environ.get("PYTHONPATH", "")]
+        emulated = {
+            "KERNPACK_EMULATOR": "sm_90,sm_80",
+            "KERNPACK_EMULATOR_SETTINGS": f"mma_order={mma_order}",
+            "KERNPACK_EMULATOR_SEED": str(seed),
+        }
         printed = _run(
             *(sys.executable, HERE / script, files, *groups),
             PYTHONPATH=os.pathsep.join(places),
-            KERNPACK_EMULATOR="sm_90,sm_80",
-            KERNPACK_EMULATOR_SETTINGS=f"mma_order={mma_order}",
-            KERNPACK_EMULATOR_SEED=str(seed),
+            **({} if ON_GPU else emulated),
         )
         counted = [line.split() for line in printed.splitlines()]
         assert [group for group, _ in counted] == list(groups)

@@ -1,4 +1,4 @@
-"""For files of cases, `CASES.py FILES GROUP[:DTYPE]...`: the kernels of FILES, arrays to the emulated device and back."""
+"""For files of cases, `CASES.py FILES GROUP[:DTYPE]...`: the kernels of FILES, arrays to the device and back."""
 
 import ctypes
 import os
@@ -9,6 +9,11 @@ import torch
 from support.dlpack import DLTensor, Managed
 
 K = kernpack.load(sys.argv[1].split(os.pathsep))
+
+
+def failed_assertion(name):
+    """What the error of a failed assertion says: a GPU prints the name to stderr and tells the host the kind of failure only."""
+    return name if os.environ.get("KERNPACK_EMULATOR") else "CUDA_ERROR_ASSERT"
 
 
 def to_device(array):

@@ -3,14 +3,11 @@
 Each check prints a line; what cannot run is skipped with its reason, anything else is a failure.
 """
 
-import importlib
 import sys
-import traceback
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import kernpack
+from checks import Skip, check, framework, main, torch_with_cuda
 
 SOURCE = r"""
 namespace {
@@ -40,32 +37,6 @@ KP_MODULE("gpu_tensors", "1.0");
 KP_EXPORT(scale, ScaleCpu, SIGNATURE);
 KP_EXPORT_FOR("cuda", scale, ScaleCuda, SIGNATURE);
 """
-
-Check = Callable[[], None]
-CHECKS: list[Check] = []
-
-
-class Skip(Exception):
-    """The reason for which a check cannot run here."""
-
-
-def check(function: Check) -> Check:
-    CHECKS.append(function)
-    return function
-
-
-def framework(name: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise Skip(f"{name} is not installed ({error})") from None
-
-
-def torch_with_cuda() -> Any:
-    torch = framework("torch")
-    if not torch.cuda.is_available():
-        raise Skip("torch sees no CUDA device")
-    return torch
 
 
 def kernels() -> Any:
@@ -206,23 +177,6 @@ def jax_arrays() -> None:
     x = jax.numpy.arange(1000, dtype=jax.numpy.float32)
     assert bool((k.scale(x, factor=2.0) == 2 * x).all())
     assert bool((jax.jit(lambda t: k.scale(t, factor=2.0))(x) == 2 * x).all())
-
-
-def main() -> int:
-    info = kernpack.info()
-    print("devices:", info["devices"])
-    failed = 0
-    for function in CHECKS:
-        try:
-            function()
-            print(f"ok       {function.__name__}")
-        except Skip as reason:
-            print(f"skipped  {function.__name__}: {reason}")
-        except Exception:
-            failed += 1
-            print(f"FAILED   {function.__name__}")
-            traceback.print_exc()
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,233 @@
+"""The kernels of kernpack-kernels-cuda on a GPU beside torch's: `cuda_pack.py CPU.so:CUDA.so [RESULTS.json]` prints a table.
+
+Times are of the device, medians of Triton's do_bench, which empties the second-level cache before each run. A floor stands beside
+them: the bytes that have to move at the rate of a copy on this device, or the operations at the rate of a product of matrices."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import kernpack
+import torch
+from torch.nn import functional
+from triton.testing import do_bench
+
+BF16 = torch.bfloat16
+
+
+class Case(NamedTuple):
+    name: str
+    shape: str
+    ours: Callable[..., torch.Tensor]
+    theirs: Callable[..., torch.Tensor]
+    inputs: tuple[torch.Tensor, ...]
+    bytes: int  # of inputs and results, each once
+    flops: int = 0  # by tensor cores
+    backward: bool = True
+
+
+def random(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, device="cuda", dtype=BF16)
+
+
+def size(*tensors: torch.Tensor) -> int:
+    return sum(t.numel() * t.itemsize for t in tensors)
+
+
+def first(result):
+    return result[0] if isinstance(result, (tuple, list)) else result
+
+
+def rows(k) -> Iterator[Case]:
+    for count, width in ((8192, 4096), (65536, 512)):
+        x, r, w, b = random(count, width), random(count, width), random(width), random(width)
+        of = (width,)
+        shape = f"{count} x {width}"
+        yield Case(
+            "rms_norm",
+            shape,
+            lambda x, w: k.rms_norm(x, w),
+            lambda x, w, s=of: functional.rms_norm(x, s, w, 1e-6),
+            (x, w),
+            size(x, x),
+        )
+        yield Case(
+            "layer_norm",
+            shape,
+            lambda *a: k.layer_norm(*a),
+            lambda x, w, b, s=of: functional.layer_norm(x, s, w, b),
+            (x, w, b),
+            size(x, x),
+        )
+        yield Case(
+            "add_rms_norm",
+            shape,
+            lambda *a: k.add_rms_norm(*a)[0],
+            lambda x, r, w, s=of: functional.rms_norm(x + r, s, w, 1e-6),
+            (x, r, w),
+            size(x, x, x, x),
+        )
+        yield Case("softmax", shape, lambda x: k.softmax(x), lambda x: x.softmax(-1), (x,), size(x, x))
+        yield Case("gelu", shape, lambda x: k.gelu(x), functional.gelu, (x,), size(x, x))
+        yield Case(
+            "swiglu", shape, lambda x, r: k.swiglu(x, r), lambda x, r: functional.silu(x) * r, (x, r), size(x, x, x)
+        )
+    x = random(2, 4096, 32, 128)
+    angles = torch.rand(4096, 64, device="cuda")
+    cos, sin = angles.cos(), angles.sin()
+
+    def turned(x):
+        a, b = x.chunk(2, -1)
+        c, s = cos[:, None].to(BF16), sin[:, None].to(BF16)
+        return torch.cat([a * c - b * s, b * c + a * s], -1)
+
+    yield Case("rope", "2 x 4096 x 32 x 128", lambda x: k.rope(x, cos[None], sin[None]), turned, (x,), size(x, x))
+    table, indices = random(128256, 2048), torch.randint(0, 128256, (8192,), device="cuda")
+    out = random(8192, 2048)
+    yield Case(
+        "embedding",
+        "8192 of 128256 x 2048",
+        lambda t: k.embedding(t, indices),
+        lambda t: functional.embedding(indices, t),
+        (table,),
+        size(out, out),
+    )
+    logits, targets = random(4096, 128256), torch.randint(0, 128256, (4096,), device="cuda")
+    yield Case(
+        "cross_entropy",
+        "4096 x 128256",
+        lambda t: k.cross_entropy(t, targets),
+        lambda t: functional.cross_entropy(t, targets, reduction="none"),
+        (logits,),
+        size(logits),
+    )
+
+
+def sdpa(causal: bool) -> Callable[..., torch.Tensor]:
+    def call(q, k, v):
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        return functional.scaled_dot_product_attention(
+            q, k, v, is_causal=causal, enable_gqa=q.shape[1] != k.shape[1]
+        ).transpose(1, 2)
+
+    return call
+
+
+def attention(k) -> Iterator[Case]:
+    for batch, length, heads, groups, width, causal in (
+        (4, 4096, 16, 16, 128, False),
+        (4, 4096, 16, 16, 128, True),
+        (4, 4096, 32, 8, 64, True),
+        (16, 512, 16, 16, 64, False),
+    ):
+        q = random(batch, length, heads, width)
+        kv = [random(batch, length, groups, width) for _ in range(2)]
+        flops = 4 * batch * heads * length * length * width // (2 if causal else 1)
+        yield Case(
+            "attention, causal" if causal else "attention",
+            f"{batch} x {length} x {heads}/{groups} x {width}",
+            lambda q, k_, v, c=causal: k.attention(q, k_, v, causal=c),
+            sdpa(causal),
+            (q, *kv),
+            size(q, q, *kv),
+            flops,
+        )
+    for batch, length, heads, groups in ((64, 4096, 32, 8), (1, 32768, 32, 8)):
+        q = random(batch, 1, heads, 128)
+        pages = [random(batch * length // 16, 16, groups, 128) for _ in range(2)]
+        table = torch.randperm(batch * length // 16, device="cuda").to(torch.int32).reshape(batch, -1)
+        lengths = torch.full((batch,), length, device="cuda", dtype=torch.int32)
+        plain = [x.reshape(batch, length, groups, 128) for x in pages]
+        yield Case(
+            "paged_attention",
+            f"{batch} x {length} x {heads}/{groups} x 128",
+            lambda q, t=table, n=lengths, p=pages: k.paged_attention(q, *p, t, n),
+            lambda q, p=plain: sdpa(False)(q, *p),  # not paged
+            (q,),
+            size(*pages),
+            backward=False,
+        )
+
+
+def rates() -> tuple[float, float]:
+    """Bytes and operations per millisecond, as this device reaches them."""
+    x, y = random(1 << 29), random(1 << 29)
+    copied = size(x, y) / do_bench(lambda: y.copy_(x), return_mode="median")
+    a, b = random(8192, 8192), random(8192, 8192)
+    return copied, 2 * 8192**3 / do_bench(lambda: a @ b, return_mode="median")
+
+
+def time(call: Callable[[], object]) -> float:
+    return do_bench(call, warmup=10, rep=60, return_mode="median")
+
+
+def of_gradient(op, inputs) -> float:
+    given = [x.detach().requires_grad_() for x in inputs]
+    out = first(op(*given))
+    d = torch.randn_like(out)
+    return time(lambda: torch.autograd.grad(out, given, d, retain_graph=True))
+
+
+def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, object]]:
+    floor = max(case.bytes / copied, case.flops / multiplied)
+    with torch.no_grad():
+        ours, theirs = (time(lambda op=op: op(*case.inputs)) for op in (case.ours, case.theirs))
+    row = {"op": case.name, "shape": case.shape, "ms": ours, "torch": theirs, "floor": floor}
+    if case.flops:
+        row["tflops"] = case.flops / ours / 1e9
+    yield row
+    if case.backward:
+        yield {
+            "op": f"gradient of {case.name}",
+            "shape": case.shape,
+            "ms": of_gradient(case.ours, case.inputs),
+            "torch": of_gradient(case.theirs, case.inputs),
+            "floor": max(case.bytes * 1.5 / copied, case.flops * 2.5 / multiplied),
+        }
+
+
+def overhead(k) -> dict[str, float]:
+    """Microseconds of the host for each of 2,000 calls on tensors of one row."""
+    import timeit
+
+    x, w = random(1, 64), random(64)
+    found = {}
+    for name, call in (("ours", lambda: k.rms_norm(x, w)), ("torch", lambda: functional.rms_norm(x, (64,), w, 1e-6))):
+        call()
+        torch.cuda.synchronize()
+        found[name] = min(timeit.repeat(call, number=2000, repeat=3)) / 2000 * 1e6
+        torch.cuda.synchronize()
+    return found
+
+
+def main() -> int:
+    k = kernpack.load(sys.argv[1].split(os.pathsep))
+    copied, multiplied = rates()
+    machine = {
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "copy_TB_per_s": copied / 1e9,
+        "matmul_TFLOP_per_s": multiplied / 1e9,
+        "host_us_per_call": overhead(k),
+    }
+    print(json.dumps(machine), flush=True)
+    print("| operation, bf16 | shape | ms | torch | ours / torch | floor / ours |\n| -- | -- | --: | --: | --: | --: |")
+    results = []
+    for case in (*rows(k), *attention(k)):
+        for row in measure(case, copied, multiplied):
+            results.append(row)
+            of = row["ms"]
+            print(
+                f"| {row['op']} | {row['shape']} | {of:.3f} | {row['torch']:.3f} | {of / row['torch']:.2f} | {row['floor'] / of:.2f} |",
+                flush=True,
+            )
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], "w", encoding="utf-8") as out:
+            json.dump({"machine": machine, "results": results}, out, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Runs the kernels of kernpack-kernels-cuda on an NVIDIA GPU: their own cases, by contract, by torch, JAX and CuPy, under
+# compute-sanitizer where there is one; then times them beside torch's. tests/device/run.sh calls it.
+#
+#   tests/device/pack.sh [timing|cases]   all, or one part
+#
+# Environment: KERNPACK_DEVICE_SITE=FOLDER  the packages kernpack, kernpack_sdk and kernpack_kernels with both shared objects, as pip
+#                                           installs them; default build/device/python, where kernpack_kernels is built
+#              KERNPACK_DEVICE_RESULTS=FOLDER  where the figures go; default build/device
+#              PYTHON=python3               the one with torch, JAX and CuPy
+# Exit: 0 all that ran passed; 1 something failed.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=${KERNPACK_DEVICE_BUILD:-$root/build/device}
+site=${KERNPACK_DEVICE_SITE:-$build/python}
+results=${KERNPACK_DEVICE_RESULTS:-$build}
+python=${PYTHON:-python3}
+part=${1:-all}
+failed=()
+
+try() {
+  local name=$1 begin=$SECONDS
+  shift
+  printf '\n==== %s ====\n' "$name"
+  "$@" || failed+=("$name (exit $?)")
+  echo "==== $name: $((SECONDS - begin)) s ===="
+}
+
+build_kernels() {
+  local arch cmake=(-DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE="$(command -v "$python")")
+  arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d '. \n')
+  cmake+=(-Dkernpack_DIR="$("$python" -c 'import kernpack_sdk; print(kernpack_sdk.cmake_dir())')")
+  cmake -S "$root/kernels" -B "$build/kernels" "${cmake[@]}"
+  cmake -S "$root/kernels/cuda" -B "$build/pack" "${cmake[@]}" "-DKERNPACK_CUDA_CODE=arch=compute_80,code=compute_80;arch=compute_$arch,code=sm_$arch"
+  for of in kernels pack; do
+    cmake --build "$build/$of" -j "$(nproc)"
+    cmake --install "$build/$of" --prefix "$site"
+  done
+}
+
+export PYTHONPATH=$site:$root/sdk/python:$root/tests:$root/tests/python/kernels${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+[ -e "$site/kernpack_kernels/kernpack_kernels_cuda.so" ] || build_kernels
+files=$site/kernpack_kernels/kernpack_kernels.so:$site/kernpack_kernels/kernpack_kernels_cuda.so
+cases=$root/tests/python/cuda_pack
+
+if [ "$part" != timing ]; then
+  export KERNPACK_CUDA_PACK=$files
+  try "cases of the pack" "$python" -m pytest -q -n 6 -p no:cacheprovider "$cases" --deselect "$cases/test_cuda_registers.py" --durations 5
+  try "the pack by torch, JAX and CuPy" "$python" "$root/tests/device/cuda/pack/frameworks.py" "$files"
+  if command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck racecheck initcheck synccheck; do
+      check=(compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9)
+      try "norms, softmax, embedding under $tool" "${check[@]}" "$python" "$cases/gradient_cases.py" "$files" norms:bf16 softmax:bf16 embedding:bf16
+      try "attention under $tool" "${check[@]}" "$python" "$cases/attention_cases.py" "$files" lengths:bf16 paged:bf16
+      try "gradients of attention under $tool" "${check[@]}" "$python" "$cases/attention_gradient_cases.py" "$files" lengths:bf16
+    done
+  else
+    echo "compute-sanitizer: skipped, there is none"
+  fi
+fi
+if [ "$part" != cases ]; then
+  try "times beside torch" "$python" "$root/tests/bench/cuda_pack.py" "$files" "$results/cuda_pack.json"
+fi
+if [ ${#failed[@]} -ne 0 ]; then
+  printf 'FAILED: %s\n' "${failed[@]}"
+  exit 1
+fi
