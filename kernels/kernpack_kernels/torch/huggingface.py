@@ -92,7 +92,8 @@ def attention_forward(otherwise, module, query, key, value, attention_mask, drop
     takes = (
         not dropout
         and all(kwargs.get(name) is None for name in _OTHER)
-        and query.device.type == "cpu"
+        and functional.runs_on("attention" if mask is None else "masked_attention", query.device)
+        and (query.device.type == "cpu" or query.shape[3] <= 256)
         and query.dtype in DTYPES
         and query.dtype != torch.float64
         and query.dtype == key.dtype == value.dtype
@@ -152,7 +153,7 @@ def causal_lm_loss(
     otherwise, logits, labels, vocab_size, num_items_in_batch=None, ignore_index=-100, shift_labels=None, **kwargs
 ):
     """As transformers calls it: the mean, or the sum over num_items_in_batch, in f32."""
-    if logits.device.type != "cpu" or logits.dtype not in DTYPES or logits.dtype == torch.float64:
+    if not functional.runs_on("cross_entropy", logits.device) or logits.dtype not in DTYPES or logits.dtype == torch.float64:
         return otherwise(logits, labels, vocab_size, num_items_in_batch, ignore_index, shift_labels, **kwargs)
     if shift_labels is None:
         shift_labels = torch.nn.functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
@@ -205,7 +206,7 @@ def _rotation(theirs: Callable[..., Any]) -> Callable[..., Any]:
             and q.ndim == k.ndim == 4
             and cos.ndim == 3
             and cos.shape[-1] == q.shape[-1] == k.shape[-1]
-            and q.device.type == "cpu"
+            and functional.runs_on("rope", q.device)
             and q.dtype in DTYPES
             and q.dtype == k.dtype
             and not (cos.requires_grad or sin.requires_grad)

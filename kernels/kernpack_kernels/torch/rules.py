@@ -31,17 +31,20 @@ def find(module: torch.nn.Module) -> Replacement | None:
     return None
 
 
-def fits(x: torch.Tensor) -> bool:
-    """Whether the kernels take it; else what was there before computes, for this call."""
-    return x.device.type == "cpu" and x.dtype in DTYPES
+def fits(name: str, x: torch.Tensor) -> bool:
+    """Whether the kernel of that name takes it; else what was there before computes, for this call."""
+    return functional.runs_on(name, x.device) and x.dtype in DTYPES
 
 
-def agrees(module: torch.nn.Module, forward: Callable[..., Any], state: Any, width: int, weight: Any) -> str:
+def agrees(module: torch.nn.Module, forward: Callable[..., Any], name: str, state: Any, width: int, weight: Any) -> str:
     """ "" where both give the same for a few rows; else what differs."""
-    if weight is not None and (weight.device.type != "cpu" or weight.dtype not in DTYPES):
-        return f"is on {weight.device}, of {weight.dtype}: the kernels take floating-point tensors on the CPU"
+    if weight is not None and not fits(name, weight):
+        on = "the CPU and on CUDA devices" if "cuda" in functional.DEVICES[name] else "the CPU"
+        more = "; kernpack-kernels-cuda adds CUDA devices" if weight.device.type == "cuda" and on == "the CPU" else ""
+        return f"is on {weight.device}, of {weight.dtype}: {name} takes floating-point tensors on {on}{more}"
     dtype = torch.float32 if weight is None else weight.dtype
-    x = torch.sin(torch.arange(3 * width, dtype=torch.float64) * 0.7 + 0.1).mul(2).reshape(1, 3, width).to(dtype)
+    x = torch.sin(torch.arange(3 * width, dtype=torch.float64) * 0.7 + 0.1).mul(2).reshape(1, 3, width)
+    x = x.to("cpu" if weight is None else weight.device, dtype)
     training = module.training
     with torch.no_grad():
         try:
@@ -63,7 +66,7 @@ def agrees(module: torch.nn.Module, forward: Callable[..., Any], state: Any, wid
 
 
 def _tried(module: torch.nn.Module, forward: Any, by: str, width: int, weight: Any, state: Any = None) -> Replacement:
-    why = agrees(module, forward, state, width, weight)
+    why = agrees(module, forward, by, state, width, weight)
     return Replacement(None, "", why) if why else Replacement(forward, by, state=state)
 
 
@@ -91,7 +94,7 @@ def _norm(module: torch.nn.Module) -> Replacement | None:
     eps = getattr(module, "variance_epsilon", getattr(module, "eps", None))
     eps = None if eps is None else float(eps)
     forward, by = (_layer_norm, "layer_norm") if is_layer_norm else (_rms_norm, "rms_norm")
-    mixed = "" if weight is None or weight.device.type != "cpu" else _mixed(module, weight)
+    mixed = "" if weight is None or not functional.runs_on(by, weight.device) else _mixed(module, weight)
     plain = _tried(module, forward, by, shape[0], weight, NormState(eps, mixed=mixed))
     if plain.forward is None and not is_layer_norm and weight is not None:
         other = _tried(module, forward, by, shape[0], weight, NormState(eps, 1.0, mixed))
@@ -104,16 +107,16 @@ def _mixed(module: torch.nn.Module, weight: torch.Tensor) -> str:
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's about mixed dtypes
         try:
-            dtype = type(module).forward(module, torch.ones(1, len(weight), dtype=other)).dtype
+            dtype = type(module).forward(module, torch.ones(1, len(weight), dtype=other, device=weight.device)).dtype
         except Exception:  # modules of others raise what they like
             return ""
     return "x" if dtype == other else "wider" if dtype == torch.promote_types(other, weight.dtype) else ""
 
 
-def _norm_input(self, x: torch.Tensor) -> torch.Tensor | None:
+def _norm_input(self, name: str, x: torch.Tensor) -> torch.Tensor | None:
     """x as the kernel gets it; None where what was there before computes."""
     weight, bias, state = self.weight, getattr(self, "bias", None), self._kernpack_patch
-    if not fits(x) or (weight is not None and not fits(weight)):
+    if not fits(name, x) or (weight is not None and not fits(name, weight)):
         return None
     if bias is not None and bias.dtype != weight.dtype:
         return None
@@ -123,14 +126,14 @@ def _norm_input(self, x: torch.Tensor) -> torch.Tensor | None:
 
 
 def _layer_norm(self, x):
-    given = _norm_input(self, x)
+    given = _norm_input(self, "layer_norm", x)
     if given is None:
         return type(self).forward(self, x)
     return functional.layer_norm(given, self.weight, self.bias, self._kernpack_patch.eps)
 
 
 def _rms_norm(self, hidden_states):
-    given, state = _norm_input(self, hidden_states), self._kernpack_patch
+    given, state = _norm_input(self, "rms_norm", hidden_states), self._kernpack_patch
     if given is None:
         return type(self).forward(self, hidden_states)
     weight = self.weight + state.offset if state.offset else self.weight
@@ -144,7 +147,7 @@ def _group_norm(module: torch.nn.Module) -> Replacement | None:
 
 def _group_norm_forward(self, x):
     weight = self.weight
-    if not fits(x) or (weight is not None and (not fits(weight) or weight.dtype != x.dtype)):
+    if not fits("group_norm", x) or (weight is not None and weight.dtype != x.dtype):
         return type(self).forward(self, x)
     return functional.group_norm(x, self.num_groups, weight, self.bias, self.eps)
 
@@ -164,7 +167,7 @@ def _gated(module: torch.nn.Module) -> Replacement | None:
 
 def _gated_forward(self, x):
     gate, up = self.gate_proj(x), self.up_proj(x)
-    if not fits(gate) or gate.dtype != up.dtype:
+    if not fits("swiglu", gate) or gate.dtype != up.dtype:
         return self.down_proj(self.act_fn(gate) * up)
     return self.down_proj(GATED[self._kernpack_patch](gate, up))
 
@@ -205,4 +208,4 @@ def _closest(theirs: Any, ours: dict[str, Callable[..., Any]]) -> str | None:
 
 
 def _gelu_forward(self, x):
-    return GELUS[self._kernpack_patch](x.contiguous()) if fits(x) else type(self).forward(self, x)
+    return GELUS[self._kernpack_patch](x.contiguous()) if fits("gelu", x) else type(self).forward(self, x)

@@ -221,7 +221,8 @@ def a_language_model_of_hugging_face() -> None:
 
         logits, loss, grads = step()
         tokens = model.generate(ids, max_new_tokens=12, do_sample=False)
-        print(kt.patch(model))
+        by = {row.by for row in kt.patch(model).rows}
+        assert by == {"rms_norm", "swiglu", "attention", "rope", "cross_entropy"}, by
         found_logits, found_loss, found_grads = step()
         torch.testing.assert_close(found_logits, logits, rtol=0, atol=tolerance * logits.abs().max().item())
         torch.testing.assert_close(found_loss, loss, rtol=tolerance, atol=0)
