@@ -1,6 +1,8 @@
 // The host half that attention and masked_attention share: which kernel, and what it is passed.
 #pragma once
 
+#include <initializer_list>
+
 #include "attention_mma.fatbin.h"
 #include "attention_rows.fatbin.h"
 #include "call.h"
@@ -11,7 +13,7 @@ constexpr kp::DeviceCode kMmaCode{
     "attention_mma", "fatbin", {device_code::attention_mma_fatbin, sizeof device_code::attention_mma_fatbin}};
 constexpr kp::DeviceCode kRowsCode{
     "attention_rows", "fatbin", {device_code::attention_rows_fatbin, sizeof device_code::attention_rows_fatbin}};
-constexpr int64_t kMmaRows = 64, kMmaKeys = 64;  // of a block
+constexpr int64_t kMmaRows = 64, kMmaKeys = 64;  // of a block, which has twice the rows without a mask and a soft cap
 
 inline MaskKind MaskKindOf(kp::DType dtype) {
   if (dtype == kp::dtype_of<bool>) return kBoolMask;
@@ -53,17 +55,23 @@ struct AttentionCall {
     return p;
   }
 
+  // Whether tensor cores take it, with the results or their gradients `more`.
+  bool TakesMma(std::initializer_list<kp::TensorView> more) const {
+    return q.dtype() != kp::dtype_of<float> && q.size(3) <= 128 && HasChunks(q, 16) && HasChunks(k, 16) &&
+           HasChunks(v, 16) && std::all_of(more.begin(), more.end(), [](kp::TensorView x) { return HasChunks(x, 16); });
+  }
+
   void Run(kp::MutTensorView out, kp::MutTensorView lse) const {
     const AttentionParams p = Params();
     if (lse.numel() == 0) return;
-    const bool mma = q.dtype() != kp::dtype_of<float> && p.width <= 128 && HasChunks(q, 16) && HasChunks(k, 16) &&
-                     HasChunks(v, 16) && HasChunks(out, 16);
+    const int64_t rows = q.size(1) * p.shared;
+    const bool mma = TakesMma({out}), plain = mma && p.mask.kind == kNoMask && p.cap == 0 && rows > kMmaRows;
     const int64_t width = mma && p.width <= 32 ? 32 : p.width <= 64 ? 64 : p.width <= 128 ? 128 : 256;
-    const int64_t block_rows = mma ? kMmaRows : width <= 128 ? 16 : 8, rows = q.size(1) * p.shared;
+    const int64_t block_rows = plain ? 2 * kMmaRows : mma ? kMmaRows : width <= 128 ? 16 : 8;
     const int64_t blocks = (rows + block_rows - 1) / block_rows * p.groups * q.size(0);
-    const auto bytes = static_cast<uint32_t>(mma ? (kMmaRows + 2 * kMmaKeys) * width * q.itemsize() : 0);
-    const std::string name =
-        (mma ? "attention_" : "attention_rows_") + std::string(NameOf(q.dtype())) + "_" + std::to_string(width);
+    const auto bytes = static_cast<uint32_t>(mma ? (block_rows + 2 * kMmaKeys) * width * q.itemsize() : 0);
+    const std::string name = (plain ? "attention_plain_" : mma ? "attention_" : "attention_rows_") +
+                             std::string(NameOf(q.dtype())) + "_" + std::to_string(width);
     kp::launch(q.device(), mma ? kMmaCode : kRowsCode, name.c_str(), {BlockCount(blocks)}, {128}, q, k, v,
                MemoryOf(lengths), MemoryOf(mask), out, lse, p, kp::LocalMemory{bytes});
   }

@@ -1,137 +1,82 @@
-// attention of f16 and bf16 by tensor cores: 64 rows of a group per block, 16 per warp, beside 64 keys at a time, with an
-// online softmax in registers. While scores are made the values are copied, while values are summed up the next keys.
+// attention of f16 and bf16 by tensor cores: 16 or 32 rows of a group per warp, beside 64 keys at a time, with an online softmax in
+// registers. While scores are made the values are copied, while values are summed up the next keys.
+#include "mma.cuh"
 #include "scores.cuh"
-#include "tile.cuh"
 
 namespace kk_cuda {
 namespace {
 
-constexpr int kWarps = 4, kThreads = 32 * kWarps;
-constexpr int kRows = 16 * kWarps, kKeys = 64;
+constexpr int kKeys = 64;
 
-// Rows [row, row + count) of a head of k or v, as far as they are before `end`; zeros for the others and beyond the width.
-template <int kWidth, class T>
-__device__ inline void CopyKeys(T* tile, const T* head, long long stride, int width, int row, int end) {
-  constexpr int kChunks = kWidth / kChunk;
-#pragma unroll
-  for (int i = threadIdx.x; i < kKeys * kChunks; i += kThreads) {
-    const int r = i / kChunks, chunk = i % kChunks;
-    const bool there = row + r < end && chunk * kChunk < width;
-    CopyChunk(tile + TileOffset<kWidth>(r, chunk), there ? head + (row + r) * stride + chunk * kChunk : head, there);
-  }
-}
-
-template <int kWidth, class T>
-__device__ inline void CopyQueries(T* tile, const T* q, const AttentionParams& p, int group, int first, int rows) {
-  constexpr int kChunks = kWidth / kChunk;
-  for (int i = threadIdx.x; i < kRows * kChunks; i += kThreads) {
-    const int r = i / kChunks, chunk = i % kChunks;
-    const RowPlace at = PlaceOf(p, group, first + r);
-    const bool there = first + r < rows && chunk * kChunk < p.width;
-    CopyChunk(tile + TileOffset<kWidth>(r, chunk),
-              there ? q + at.query * p.q.row + at.head * p.q.head + chunk * kChunk : q, there);
-  }
-}
-
-__device__ inline float QuadMax(float x) {
-  x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
-  return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
-}
-__device__ inline float QuadSum(float x) {
-  x += __shfl_xor_sync(~0u, x, 1);
-  return x + __shfl_xor_sync(~0u, x, 2);
-}
-
-// scores[n] of a warp's 16 rows: keys 8 n and the 7 after it. The lane has rows lane / 4 (elements 0 and 1) and 8 later (2, 3).
-template <int kWidth, class T>
-__device__ inline void Dots(float (&scores)[kKeys / 8][4], const T* queries, const T* keys, int lane) {
-#pragma unroll
-  for (int n = 0; n < kKeys / 8; ++n) scores[n][0] = scores[n][1] = scores[n][2] = scores[n][3] = 0;
-#pragma unroll
-  for (int d = 0; d < kWidth; d += 16) {
-    uint32_t a[4];
-    LoadMatrices(a, queries + TileOffset<kWidth>(lane & 15, d / kChunk + (lane >> 4)));
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; n += 2) {
-      uint32_t b[4];
-      LoadMatrices(b, keys + TileOffset<kWidth>(n * 8 + (lane >> 4) * 8 + (lane & 7), d / kChunk + ((lane >> 3) & 1)));
-      MultiplyAdd<T>(scores[n], a, b[0], b[1]);
-      MultiplyAdd<T>(scores[n + 1], a, b[2], b[3]);
-    }
-  }
-}
-
-// sums += weights * values.
-template <int kWidth, class T>
-__device__ inline void SumValues(float (&sums)[kWidth / 8][4], const float (&weights)[kKeys / 8][4], const T* values,
-                                 int lane) {
-#pragma unroll
-  for (int j = 0; j < kKeys / 16; ++j) {
-    uint32_t a[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      a[i] = PackPair<T>(weights[2 * j + i / 2][i % 2 * 2], weights[2 * j + i / 2][i % 2 * 2 + 1]);
-    }
-#pragma unroll
-    for (int n = 0; n < kWidth / 8; n += 2) {
-      uint32_t b[4];
-      LoadTransposed(b, values + TileOffset<kWidth>(j * 16 + (lane & 15), n + (lane >> 4)));
-      MultiplyAdd<T>(sums[n], a, b[0], b[1]);
-      MultiplyAdd<T>(sums[n + 1], a, b[2], b[3]);
-    }
-  }
-}
-
-// One of the two rows of a lane.
+// One of the rows of a lane.
 struct Row {
-  Seen seen;
-  long long mask;
   float largest, total;  // of all lanes; of this lane's keys
 };
 
-template <int kHalf>
-__device__ inline void Weigh(float (&scores)[kKeys / 8][4], Row& row, const AttentionParams& p, const void* mask,
-                             int key, float* factor) {
-#pragma unroll
-  for (int i = 0; i < kKeys / 4; ++i) {
-    float& s = scores[i / 2][2 * kHalf + i % 2];
-    s = Score(s, p.factor, p.cap);
+// Where a row is, found again where it is needed: registers are scarce.
+struct Rows {
+  const int* lengths;
+  int pair, first;  // batch and group; the lane's first row
+
+  __device__ int Batch(const AttentionParams& p) const { return pair / p.groups; }
+  __device__ RowPlace At(const AttentionParams& p, int i) const {
+    return PlaceOf(p, pair % p.groups, min(first + i, p.queries * p.shared - 1));
   }
-  const int first_key = key + (threadIdx.x & 3) * 2;  // of this lane; element i is key i / 2 * 8 + i % 2 after it
-  WithMask(p.mask.kind, mask, [&](const auto* elements) {
+  __device__ Seen SeenAt(const AttentionParams& p, int i) const {
+    return SeenBy(p, LengthOf(p, lengths, Batch(p)), At(p, i).query);
+  }
+};
+
+// The elements of half a fragment's row: element i is key i / 2 * 8 + i % 2 after the lane's first one.
+template <int kHalf, class F>
+__device__ inline void ForKeys(float (&scores)[kKeys / 8][4], const F& f) {
 #pragma unroll
-    for (int i = 0; i < kKeys / 4; ++i) {
-      float& s = scores[i / 2][2 * kHalf + i % 2];
-      const int at = first_key + i / 2 * 8 + i % 2;
-      if (at < row.seen.last) s = Masked(s, elements[row.mask + at * p.mask.key]);
-    }
-  });
-  if (key < row.seen.first || key + kKeys > row.seen.last) {
-#pragma unroll
-    for (int i = 0; i < kKeys / 4; ++i) {
-      const int at = first_key + i / 2 * 8 + i % 2;
-      if (at < row.seen.first || at >= row.seen.last) scores[i / 2][2 * kHalf + i % 2] = -kInfinity;
-    }
+  for (int i = 0; i < kKeys / 4; ++i) f(scores[i / 2][2 * kHalf + i % 2], i / 2 * 8 + i % 2);
+}
+
+// kPlain: without a mask and a soft cap. row: the lane's row `at` of `rows`. edge: some row of the block doesn't see some key.
+template <int kHalf, bool kPlain>
+__device__ inline void Weigh(float (&scores)[kKeys / 8][4], Row& row, const Rows& rows, int at,
+                             const AttentionParams& p, const void* mask, int key, bool edge, float* factor) {
+  const int first_key = key + (threadIdx.x & 3) * 2;  // of this lane
+  if (kPlain || p.cap == 0) {
+    ForKeys<kHalf>(scores, [&](float& s, int) { s *= p.factor; });
+  } else {
+    ForKeys<kHalf>(scores, [&](float& s, int) { s = Score(s, p.factor, p.cap); });
+  }
+  if (!kPlain && p.mask.kind != kNoMask) {
+    const RowPlace place = rows.At(p, at);
+    const long long of_row = MaskRow(p, rows.Batch(p), place.head, place.query);
+    const int last = rows.SeenAt(p, at).last;
+    WithMask(p.mask.kind, mask, [&](const auto* elements) {
+      ForKeys<kHalf>(scores, [&](float& s, int after) {
+        if (first_key + after < last) s = Masked(s, elements[of_row + (first_key + after) * p.mask.key]);
+      });
+    });
+  }
+  if (edge) {
+    const Seen seen = rows.SeenAt(p, at);
+    ForKeys<kHalf>(scores, [&](float& s, int after) {
+      if (first_key + after < seen.first || first_key + after >= seen.last) s = -kInfinity;
+    });
   }
   float largest = row.largest;
-#pragma unroll
-  for (int i = 0; i < kKeys / 4; ++i) largest = fmaxf(largest, scores[i / 2][2 * kHalf + i % 2]);
+  ForKeys<kHalf>(scores, [&](float& s, int) { largest = fmaxf(largest, s); });
   largest = QuadMax(largest);
   const float origin = Origin(largest);
   *factor = Exp2(row.largest - origin);
   row.largest = largest;
   row.total *= *factor;
-#pragma unroll
-  for (int i = 0; i < kKeys / 4; ++i) {
-    float& s = scores[i / 2][2 * kHalf + i % 2];
+  ForKeys<kHalf>(scores, [&](float& s, int) {
     s = Exp2(s - origin);
     row.total += s;
-  }
+  });
 }
 
-template <int kWidth, class T>
+template <int kWidth, int kM, bool kPlain, class T>
 __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse,
                           const AttentionParams& p) {
+  constexpr int kOwn = 16 * kM, kRows = kOwn * kMmaThreads / 32;  // of a warp, of a block
   extern __shared__ __align__(128) unsigned char memory[];
   T* const queries = reinterpret_cast<T*>(memory);
   T* const keys = queries + kRows * kWidth;
@@ -140,64 +85,77 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   // The last queries first: with `causal` they have the most keys.
   const int tile = tiles - 1 - static_cast<int>(blockIdx.x % tiles), pair = blockIdx.x / tiles;
   const int group = pair % p.groups, batch = pair / p.groups, first_row = tile * kRows;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int warp = threadIdx.x / 32;
+  int lane = threadIdx.x & 31;
   q += batch * p.q.batch;
-  k += batch * p.k.batch + group * p.k.head;
-  v += batch * p.v.batch + group * p.v.head;
   const int length = LengthOf(p, lengths, batch);
-  const int begin = SeenBy(p, length, first_row / p.shared).first / kKeys * kKeys;
-  const int end = SeenBy(p, length, (min(first_row + kRows, rows) - 1) / p.shared).last;
+  const Seen earliest = SeenBy(p, length, first_row / p.shared);
+  const Seen latest = SeenBy(p, length, (min(first_row + kRows, rows) - 1) / p.shared);
+  const int begin = earliest.first / kKeys * kKeys, end = latest.last;
+  // Zeros for the keys from `end` on.
+  const auto copy = [&](T* to, const T* of, const Strides& by, int key) {
+    const T* const head = of + batch * by.batch + group * by.head;
+    CopyTile<kWidth, kKeys>(to, head, p.width, [&](int r) { return key + r < end ? head + (key + r) * by.row : nullptr; });
+    CommitCopies();
+  };
 
-  CopyQueries<kWidth>(queries, q, p, group, first_row, rows);
-  if (begin < end) CopyKeys<kWidth>(keys, k, p.k.row, p.width, begin, end);
-  CommitCopies();
-  T* const own = queries + warp * 16 * kWidth;  // 16 rows: the swizzle is that of the whole tile
-  Row row[2];
+  CopyTile<kWidth, kRows>(queries, q, p.width, [&](int r) {
+    const RowPlace at = PlaceOf(p, group, first_row + r);
+    return first_row + r < rows ? q + at.query * p.q.row + at.head * p.q.head : nullptr;
+  });
+  copy(keys, k, p.k, begin);
+  T* const own = queries + warp * kOwn * kWidth;  // a multiple of 16 rows: the swizzle is that of the whole tile
+  const Rows places = {lengths, pair, first_row + warp * kOwn + lane / 4};
+  Row row[kM][2];
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    const RowPlace at = PlaceOf(p, group, min(first_row + warp * 16 + h * 8 + lane / 4, rows - 1));
-    row[h] = {SeenBy(p, length, at.query), MaskRow(p, batch, at.head, at.query), -kInfinity, 0};
-  }
-  float sums[kWidth / 8][4] = {};
+  for (int i = 0; i < kM * 2; ++i) row[i / 2][i % 2] = {-kInfinity, 0};
+  float sums[kM][kWidth / 8][4] = {};
   for (int key = begin; key < end; key += kKeys) {
+    // Else the addresses of all tiles' rows are kept in registers from one iteration to the next, and others are spilled.
+    if (kM * kWidth == 256) asm volatile("" : "+r"(lane));
     WaitForCopies();
     __syncthreads();
-    CopyKeys<kWidth>(values, v, p.v.row, p.width, key, end);
-    CommitCopies();
-    float scores[kKeys / 8][4];
+    copy(values, v, p.v, key);
+    float scores[kM][kKeys / 8][4];
     Dots<kWidth>(scores, own, keys, lane);
-    float factor[2];
-    Weigh<0>(scores, row[0], p, mask, key, &factor[0]);
-    Weigh<1>(scores, row[1], p, mask, key, &factor[1]);
+    const bool edge = key < latest.first || key + kKeys > earliest.last;
 #pragma unroll
-    for (int i = 0; i < kWidth / 2; ++i) sums[i / 4][i % 4] *= factor[i % 4 / 2];
+    for (int m = 0; m < kM; ++m) {
+      float factor[2];
+      Weigh<0, kPlain>(scores[m], row[m][0], places, 16 * m, p, mask, key, edge, &factor[0]);
+      Weigh<1, kPlain>(scores[m], row[m][1], places, 16 * m + 8, p, mask, key, edge, &factor[1]);
+      if (__all_sync(~0u, factor[0] == 1 && factor[1] == 1)) continue;  // no larger score has come
+#pragma unroll
+      for (int i = 0; i < kWidth / 2; ++i) sums[m][i / 4][i % 4] *= factor[i % 4 / 2];
+    }
     WaitForCopies();
     __syncthreads();
-    if (key + kKeys < end) CopyKeys<kWidth>(keys, k, p.k.row, p.width, key + kKeys, end);
-    CommitCopies();
-    SumValues<kWidth>(sums, scores, values, lane);
+    if (key + kKeys < end) copy(keys, k, p.k, key + kKeys);
+    AddProduct<kWidth>(sums, scores, values, lane);
   }
   WaitForCopies();
   __syncthreads();
 
   // Through shared memory, in the place of the warp's own queries, so that 16 bytes at a time are stored.
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    const float total = QuadSum(row[h].total), scale = total == 0 ? 0 : 1 / total;
-    const int r = warp * 16 + h * 8 + lane / 4;
+  for (int i = 0; i < kM * 2; ++i) {
+    const Row& of = row[i / 2][i % 2];
+    const float total = QuadSum(of.total), scale = total == 0 ? 0 : 1 / total;
+    const int r = warp * kOwn + i * 8 + lane / 4;
 #pragma unroll
     for (int n = 0; n < kWidth / 8; ++n) {
       T* const to = queries + TileOffset<kWidth>(r, n) + (lane & 3) * 2;
-      *reinterpret_cast<uint32_t*>(to) = PackPair<T>(sums[n][2 * h] * scale, sums[n][2 * h + 1] * scale);
+      const float* const two = &sums[i / 2][n][i % 2 * 2];
+      *reinterpret_cast<uint32_t*>(to) = PackPair<T>(two[0] * scale, two[1] * scale);
     }
     if ((lane & 3) == 0 && first_row + r < rows) {
-      lse[LseRow(p, batch, PlaceOf(p, group, first_row + r))] = LogSum(row[h].largest, total);
+      lse[LseRow(p, batch, PlaceOf(p, group, first_row + r))] = LogSum(of.largest, total);
     }
   }
   __syncwarp();
   constexpr int kChunks = kWidth / kChunk;
-  for (int i = lane; i < 16 * kChunks; i += 32) {
-    const int r = warp * 16 + i / kChunks, chunk = i % kChunks;
+  for (int i = lane; i < kOwn * kChunks; i += 32) {
+    const int r = warp * kOwn + i / kChunks, chunk = i % kChunks;
     if (first_row + r >= rows || chunk * kChunk >= p.width) continue;
     const long long to = OutRow(p, batch, PlaceOf(p, group, first_row + r)) * p.width + chunk * kChunk;
     *reinterpret_cast<uint4*>(out + to) = *reinterpret_cast<const uint4*>(queries + TileOffset<kWidth>(r, chunk));
@@ -207,15 +165,18 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_ATTENTION(name, T, width)                                                                     \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)                                        \
+#define KK_ATTENTION(name, T, width, m, plain)                                                           \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kMmaThreads, 2)                                  \
       name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse, \
            const __grid_constant__ kk_cuda::AttentionParams p) {                                         \
-    kk_cuda::Attention<width>(q, k, v, lengths, mask, out, lse, p);                                      \
+    kk_cuda::Attention<width, m, plain>(q, k, v, lengths, mask, out, lse, p);                            \
   }
-KK_ATTENTION(attention_f16_32, __half, 32)
-KK_ATTENTION(attention_f16_64, __half, 64)
-KK_ATTENTION(attention_f16_128, __half, 128)
-KK_ATTENTION(attention_bf16_32, __nv_bfloat16, 32)
-KK_ATTENTION(attention_bf16_64, __nv_bfloat16, 64)
-KK_ATTENTION(attention_bf16_128, __nv_bfloat16, 128)
+#define KK_ATTENTIONS(name, T, width)                          \
+  KK_ATTENTION(attention_##name##_##width, T, width, 1, false) \
+  KK_ATTENTION(attention_plain_##name##_##width, T, width, 2, true)
+KK_ATTENTIONS(f16, __half, 32)
+KK_ATTENTIONS(f16, __half, 64)
+KK_ATTENTIONS(f16, __half, 128)
+KK_ATTENTIONS(bf16, __nv_bfloat16, 32)
+KK_ATTENTIONS(bf16, __nv_bfloat16, 64)
+KK_ATTENTIONS(bf16, __nv_bfloat16, 128)

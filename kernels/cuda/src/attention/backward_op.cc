@@ -3,6 +3,7 @@
 #include "attention_backward.fatbin.h"
 #include "attention_call.h"
 #include "attention_mask_backward.fatbin.h"
+#include "attention_mma_backward.fatbin.h"
 
 namespace kk_cuda {
 namespace {
@@ -14,6 +15,10 @@ constexpr kp::DeviceCode kMaskCode{
     "attention_mask_backward",
     "fatbin",
     {device_code::attention_mask_backward_fatbin, sizeof device_code::attention_mask_backward_fatbin}};
+constexpr kp::DeviceCode kMmaBackwardCode{
+    "attention_mma_backward",
+    "fatbin",
+    {device_code::attention_mma_backward_fatbin, sizeof device_code::attention_mma_backward_fatbin}};
 constexpr int64_t kWarps = 4, kLanes = 32;  // as backward.cuh's
 
 // What the gradients begin with: delta of each query.
@@ -33,6 +38,7 @@ class Gradients {
   }
 
   void OfInputs(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
+    if (call_.TakesMma({d_context_, d_q, d_k, d_v})) return ByMma(d_q, d_k, d_v);
     const int64_t batch = p_.batch, rows = call_.q.size(1) * p_.shared;
     const int64_t width = p_.width <= 64 ? 64 : p_.width <= 128 ? 128 : 256;
     const kp::LocalMemory local{static_cast<uint32_t>((2 * kLanes + 2 * kWarps) * (width + 1) * 4)};
@@ -55,6 +61,22 @@ class Gradients {
   }
 
  private:
+  void ByMma(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
+    const int64_t width = p_.width <= 32 ? 32 : p_.width <= 64 ? 64 : 128;
+    const int64_t tile = width == 128 ? 32 : kMmaKeys;  // of queries, beside keys
+    const std::string ending = dtype_ + "_" + std::to_string(width);
+    const auto blocks = [&](int64_t n) { return BlockCount((n + kMmaRows - 1) / kMmaRows * p_.groups * p_.batch); };
+    const auto local = [&](int64_t beside) {
+      return kp::LocalMemory{static_cast<uint32_t>((2 * kMmaRows + 4 * beside) * width * call_.q.itemsize())};
+    };
+    kp::launch(device_, kMmaBackwardCode, ("attention_mma_d_q_" + ending).c_str(), {blocks(call_.q.size(1) * p_.shared)},
+               {128}, d_context_, call_.q, call_.k, call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(),
+               d_q, p_, local(kMmaKeys));
+    kp::launch(device_, kMmaBackwardCode, ("attention_mma_d_k_" + ending).c_str(), {blocks(p_.keys)}, {128}, d_context_,
+               call_.q, call_.k, call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), d_k, d_v, p_,
+               local(tile));
+  }
+
   kp::DeviceMemory Delta() const { return {memory_.data(), 0, sizeof(float)}; }
 
   AttentionCall call_;

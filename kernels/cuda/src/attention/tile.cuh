@@ -28,7 +28,11 @@ __device__ inline void CopyChunk(void* to, const void* from, bool there) {
                : "memory");
 }
 __device__ inline void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ inline void WaitForCopies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+// Until no more than the last `kLater` groups are under way.
+template <int kLater = 0>
+__device__ inline void WaitForCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLater) : "memory");
+}
 
 __device__ inline void LoadMatrices(uint32_t (&to)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

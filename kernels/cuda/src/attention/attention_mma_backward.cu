@@ -1,0 +1,249 @@
+// The gradient of attention of f16 and bf16 by tensor cores; the formulas are attention_backward.cu's. One kernel has blocks of 64 keys,
+// each of which all rows of queries that see it go past; the other blocks of 64 rows. The next tile is copied while one is multiplied.
+#include <type_traits>
+
+#include "backward.cuh"
+#include "mma.cuh"
+
+namespace kk_cuda {
+namespace {
+
+constexpr int kOwn = 16, kBlock = 64;  // rows (or keys) of a warp, of a block
+
+// What the gradients of scores beside a key or a query are made from.
+struct Other {
+  float lse, delta;  // in powers of two
+  Seen seen;
+  long long mask;
+};
+
+__device__ inline Other OtherOf(const AttentionParams& p, int batch, int group, int length, int row, bool there,
+                                const float* lse, const float* delta) {
+  const RowPlace at = PlaceOf(p, group, row);
+  const long long of = LseRow(p, batch, at);
+  if (!there || lse[of] == kInfinity) return {0, 0, {0, 0}, 0};  // sees no key
+  return {lse[of] * kLog2E, delta[of], SeenBy(p, length, at.query), MaskRow(p, batch, at.head, at.query)};
+}
+
+// score, a dot product, becomes the weight; d_weight the score's gradient, but for Scale(). kPlain: without a mask and a soft cap.
+template <bool kPlain>
+__device__ inline void Differentiate(float& score, float& d_weight, const Other& of, int key, const AttentionParams& p,
+                                     const void* mask) {
+  if (key < of.seen.first || key >= of.seen.last) {
+    score = d_weight = 0;
+    return;
+  }
+  if (kPlain) {
+    score = Exp2(score * p.factor - of.lse);
+    d_weight = score * (d_weight - of.delta);
+    return;
+  }
+  float s = Score(score, p.factor, p.cap);
+  const float part = p.cap == 0 ? 0 : s / p.cap;
+  WithMask(p.mask.kind, mask, [&](const auto* elements) { s = Masked(s, elements[of.mask + key * p.mask.key]); });
+  score = Exp2(s - of.lse);
+  d_weight = score * (d_weight - of.delta) * (1 - part * part);
+}
+
+// f(std::true_type or std::false_type): the same for all threads, so that it is asked once, not for each score.
+template <class F>
+__device__ inline void WhetherPlain(const AttentionParams& p, const F& f) {
+  if (p.mask.kind == kNoMask && p.cap == 0) {
+    f(std::true_type{});
+  } else {
+    f(std::false_type{});
+  }
+}
+
+// What a score changes by where the dot product changes; beside a cap, where the cap doesn't bend it.
+__device__ inline float Scale(const AttentionParams& p) { return p.factor * kLn2 * (p.cap == 0 ? 1 : p.cap); }
+
+// The rows that see a key of [first_key, last_key].
+__device__ inline Seen RowsThatSee(const AttentionParams& p, int length, int first_key, int last_key) {
+  if (first_key >= length) return {0, 0};
+  if (!p.causal) return {0, p.window > 0 && last_key < length - p.window ? 0 : p.queries * p.shared};
+  const long long ahead = length - p.queries;  // of a query's last key
+  const long long begin = max(first_key - ahead, 0ll);
+  const long long end = p.window > 0 ? min(last_key + p.window - ahead, static_cast<long long>(p.queries)) : p.queries;
+  return begin < end ? Seen{static_cast<int>(begin) * p.shared, static_cast<int>(end) * p.shared} : Seen{0, 0};
+}
+
+// Two numbers at a time: a row of a lane's sums, times `by`.
+template <int kWidth, class T>
+__device__ inline void StoreSums(const float (&sums)[1][kWidth / 8][4], int half, float by, T* row, int width,
+                                 int lane) {
+#pragma unroll
+  for (int n = 0; n < kWidth / 8; ++n) {
+    if (n * 8 >= width) continue;
+    const float* const two = &sums[0][n][2 * half];
+    *reinterpret_cast<uint32_t*>(row + n * 8 + (lane & 3) * 2) = PackPair<T>(two[0] * by, two[1] * by);
+  }
+}
+
+// A row (a key) of a lane is its fragment's row, a query its column.
+template <int kWidth, int kTile, class T>
+__device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
+                       const float* lse, const float* delta, T* d_k, T* d_v, const AttentionParams& p) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ Other others[2][kTile];
+  T* const keys = reinterpret_cast<T*>(memory);
+  T* const values = keys + kBlock * kWidth;
+  T* const tiles = values + kBlock * kWidth;  // two of: queries, then gradients of their contexts
+  constexpr int kTileSize = 2 * kTile * kWidth;
+  const int blocks = (p.keys + kBlock - 1) / kBlock, pair = blockIdx.x / blocks;
+  const int first_key = static_cast<int>(blockIdx.x % blocks) * kBlock;
+  const int group = pair % p.groups, batch = pair / p.groups, length = LengthOf(p, lengths, batch);
+  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const Seen rows = RowsThatSee(p, length, first_key, min(first_key + kBlock, p.keys) - 1);
+
+  const auto copy = [&](int row) {
+    const int buffer = row / kTile & 1;
+    T* const to = tiles + buffer * kTileSize;
+    CopyTile<kWidth, kTile>(to, q, p.width, [&](int r) {
+      const RowPlace at = PlaceOf(p, group, row + r);
+      return row + r < rows.last ? q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head : nullptr;
+    });
+    CopyTile<kWidth, kTile>(to + kTile * kWidth, d_context, p.width, [&](int r) {
+      return row + r < rows.last ? d_context + OutRow(p, batch, PlaceOf(p, group, row + r)) * p.width : nullptr;
+    });
+    CommitCopies();
+    const int own = row + static_cast<int>(threadIdx.x);
+    if (threadIdx.x < kTile) {
+      others[buffer][threadIdx.x] =
+          OtherOf(p, batch, group, length, min(own, rows.last - 1), own < rows.last, lse, delta);
+    }
+  };
+  const auto key_row = [&](const T* of, const Strides& by, int r) {
+    const int key = first_key + r;
+    return key < length ? of + batch * by.batch + group * by.head + key * by.row : nullptr;
+  };
+  const int begin = rows.first / kTile * kTile;
+  if (begin < rows.last) {
+    CopyTile<kWidth, kBlock>(keys, k, p.width, [&](int r) { return key_row(k, p.k, r); });
+    CopyTile<kWidth, kBlock>(values, v, p.width, [&](int r) { return key_row(v, p.v, r); });
+    copy(begin);
+  }
+  float of_key[1][kWidth / 8][4] = {}, of_value[1][kWidth / 8][4] = {};
+  for (int row = begin; row < rows.last; row += kTile) {
+    WaitForCopies();
+    __syncthreads();
+    if (row + kTile < rows.last) copy(row + kTile);
+    const int buffer = row / kTile & 1;
+    const T* const queries = tiles + buffer * kTileSize;
+    const T* const contexts = queries + kTile * kWidth;
+    float scores[1][kTile / 8][4], d_weights[1][kTile / 8][4];
+    Dots<kWidth>(scores, keys + warp * kOwn * kWidth, queries, lane);
+    Dots<kWidth>(d_weights, values + warp * kOwn * kWidth, contexts, lane);
+    WhetherPlain(p, [&](auto plain) {
+#pragma unroll
+      for (int i = 0; i < kTile / 4; ++i) {
+        const Other of = others[buffer][i / 2 * 8 + (lane & 3) * 2 + i % 2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int at = 2 * half + i % 2;
+          Differentiate<decltype(plain)::value>(scores[0][i / 2][at], d_weights[0][i / 2][at], of,
+                                                first_key + warp * kOwn + half * 8 + lane / 4, p, mask);
+        }
+      }
+    });
+    AddProduct<kWidth>(of_value, scores, contexts, lane);
+    AddProduct<kWidth>(of_key, d_weights, queries, lane);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int key = first_key + warp * kOwn + half * 8 + lane / 4;
+    if (key >= p.keys) continue;
+    const long long to = ((static_cast<long long>(batch) * p.keys + key) * p.groups + group) * p.width;
+    StoreSums<kWidth>(of_key, half, Scale(p), d_k + to, p.width, lane);
+    StoreSums<kWidth>(of_value, half, 1, d_v + to, p.width, lane);
+  }
+}
+
+// A row (a query) of a lane is its fragment's row, a key its column.
+template <int kWidth, int kTile, class T>
+__device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
+                          const float* lse, const float* delta, T* d_q, const AttentionParams& p) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  T* const queries = reinterpret_cast<T*>(memory);
+  T* const contexts = queries + kBlock * kWidth;
+  T* const tiles = contexts + kBlock * kWidth;  // two of: keys, then values
+  constexpr int kTileSize = 2 * kTile * kWidth;
+  const int rows = p.queries * p.shared, blocks = (rows + kBlock - 1) / kBlock, pair = blockIdx.x / blocks;
+  // The last ones first: with `causal` they have the most keys.
+  const int first_row = (blocks - 1 - static_cast<int>(blockIdx.x % blocks)) * kBlock;
+  const int group = pair % p.groups, batch = pair / p.groups, length = LengthOf(p, lengths, batch);
+  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int begin = SeenBy(p, length, first_row / p.shared).first / kTile * kTile;
+  const int end = SeenBy(p, length, (min(first_row + kBlock, rows) - 1) / p.shared).last;
+
+  const auto copy = [&](int key) {
+    T* const to = tiles + (key / kTile & 1) * kTileSize;
+    CopyTile<kWidth, kTile>(to, k, p.width, [&](int r) {
+      return key + r < end ? k + batch * p.k.batch + group * p.k.head + (key + r) * p.k.row : nullptr;
+    });
+    CopyTile<kWidth, kTile>(to + kTile * kWidth, v, p.width, [&](int r) {
+      return key + r < end ? v + batch * p.v.batch + group * p.v.head + (key + r) * p.v.row : nullptr;
+    });
+    CommitCopies();
+  };
+  CopyTile<kWidth, kBlock>(queries, q, p.width, [&](int r) {
+    const RowPlace at = PlaceOf(p, group, first_row + r);
+    return first_row + r < rows ? q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head : nullptr;
+  });
+  CopyTile<kWidth, kBlock>(contexts, d_context, p.width, [&](int r) {
+    return first_row + r < rows ? d_context + OutRow(p, batch, PlaceOf(p, group, first_row + r)) * p.width : nullptr;
+  });
+  copy(begin);
+  Other of[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + warp * kOwn + half * 8 + lane / 4;
+    of[half] = OtherOf(p, batch, group, length, min(row, rows - 1), row < rows, lse, delta);
+  }
+  float sums[1][kWidth / 8][4] = {};
+  for (int key = begin; key < end; key += kTile) {
+    WaitForCopies();
+    __syncthreads();
+    if (key + kTile < end) copy(key + kTile);
+    const T* const keys = tiles + (key / kTile & 1) * kTileSize;
+    float scores[1][kTile / 8][4], d_weights[1][kTile / 8][4];
+    Dots<kWidth>(scores, queries + warp * kOwn * kWidth, keys, lane);
+    Dots<kWidth>(d_weights, contexts + warp * kOwn * kWidth, keys + kTile * kWidth, lane);
+    WhetherPlain(p, [&](auto plain) {
+#pragma unroll
+      for (int i = 0; i < kTile / 2; ++i) {
+        Differentiate<decltype(plain)::value>(scores[0][i / 4][i % 4], d_weights[0][i / 4][i % 4], of[i % 4 / 2],
+                                              key + i / 4 * 8 + (lane & 3) * 2 + i % 2, p, mask);
+      }
+    });
+    AddProduct<kWidth>(sums, d_weights, keys, lane);
+  }
+  WaitForCopies();
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = first_row + warp * kOwn + half * 8 + lane / 4;
+    if (row >= rows) continue;
+    StoreSums<kWidth>(sums, half, Scale(p), d_q + OutRow(p, batch, PlaceOf(p, group, row)) * p.width, p.width, lane);
+  }
+}
+
+}  // namespace
+}  // namespace kk_cuda
+
+#define KK_BACKWARD(name, T, width, tile)                                                                             \
+  extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_d_q_##name##_##width(                            \
+      const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* lse, \
+      const float* delta, T* d_q, const __grid_constant__ kk_cuda::AttentionParams p) {                               \
+    kk_cuda::OfQueries<width, 64>(d_context, q, k, v, lengths, mask, lse, delta, d_q, p);                             \
+  }                                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_d_k_##name##_##width(                            \
+      const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* lse, \
+      const float* delta, T* d_k, T* d_v, const __grid_constant__ kk_cuda::AttentionParams p) {                       \
+    kk_cuda::OfKeys<width, tile>(d_context, q, k, v, lengths, mask, lse, delta, d_k, d_v, p);                         \
+  }
+#define KK_BACKWARDS(name, T)   \
+  KK_BACKWARD(name, T, 32, 64)  \
+  KK_BACKWARD(name, T, 64, 64)  \
+  KK_BACKWARD(name, T, 128, 32)
+KK_BACKWARDS(f16, __half)
+KK_BACKWARDS(bf16, __nv_bfloat16)
