@@ -10,7 +10,7 @@ constexpr kp::DeviceCode kGates{"gates", "fatbin", {device_code::gates_fatbin, s
 constexpr uint32_t kThreads = 256;
 
 GateParams ParamsOf(GateKind kind, kp::TensorView x, kp::TensorView up) {
-  return {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind};
+  return {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind, 0};
 }
 
 // Any shape: a row for each element.

@@ -18,11 +18,12 @@ struct NormParams {
   NumberKind weight;  // of weight and bias
   int width, has_bias;
   double eps, per_element;  // per_element: 1 / width
+  long long rows;
 };
 
 struct NormBackwardParams {
   NormParams norm;
-  long long rows;
+  int parts;
   int shared;  // a part's sums are formed in shared memory
 };
 
@@ -56,6 +57,7 @@ struct GateParams {
   long long count;  // of results
   int width;
   GateKind kind;
+  int flat;  // of x, up and the results each is one row
 };
 
 struct RopeParams {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "block.cuh"
+#include "team.cuh"
 
 namespace kk_cuda {
 
@@ -29,6 +30,26 @@ struct Moments {
   __device__ double Slope() const { return factor * scale; }
 };
 
+// Of the row divided by a power of two near its largest element, in f64. Row: the threads that share it.
+template <bool kLayer, class Row, class S, class Get>
+__device__ __noinline__ Moments<S> WideMomentsOf(int width, double per_element, double eps, Get get) {
+  Moments<S> m{};
+  const auto sum = [&](const auto& of) {
+    double total = 0;
+    for (int i = Row::Rank(); i < width; i += Row::kThreads) total += of(i);
+    return Row::Sum(total) * per_element;
+  };
+  double largest = 0;
+  for (int i = Row::Rank(); i < width; i += Row::kThreads) largest = fmax(largest, fabs(static_cast<double>(get(i))));
+  m.wide = true;
+  m.factor = FactorFor(Row::Max(largest), eps);
+  const auto scaled = [&](int i) { return static_cast<double>(get(i)) * m.factor; };
+  if (kLayer) m.center = sum(scaled);
+  const double square = sum([&](int i) { return (scaled(i) - m.center) * (scaled(i) - m.center); });
+  m.scale = rsqrt(square + eps * m.factor * m.factor);
+  return m;
+}
+
 // get(i): element i of the row, an S. per_element: 1 / width. Without kLayer the mean counts as 0.
 template <bool kLayer, class S, class Get>
 __device__ inline Moments<S> MomentsOf(int width, double per_element, double eps, Get get) {
@@ -43,14 +64,9 @@ __device__ inline Moments<S> MomentsOf(int width, double per_element, double eps
   }
   const auto square_of = [](auto x) { return x * x; };
   const S square = mean(RowSum<S>(width, [&](int i) { return square_of(get(i) - m.mean); })) - m.rest * m.rest;
-  m.factor = 1, m.scale = rsqrt(static_cast<double>(square) + eps);
   m.wide = square == 0 || !IsModerate(square);
-  if (!m.wide) return m;
-  m.factor = FactorFor(RowMax(width, get), eps);
-  const auto scaled = [&](int i) { return static_cast<double>(get(i)) * m.factor; };
-  if (kLayer) m.center = mean(RowSum<double>(width, scaled));
-  const double wide = mean(RowSum<double>(width, [&](int i) { return square_of(scaled(i) - m.center); }));
-  m.scale = rsqrt(wide + eps * m.factor * m.factor);
+  if (m.wide) return WideMomentsOf<kLayer, Team<kRowThreads>, S>(width, per_element, eps, get);
+  m.factor = 1, m.scale = rsqrt(static_cast<double>(square) + eps);
   return m;
 }
 

@@ -40,7 +40,7 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
     sums[i] = 0;
     if (kLayer) sums[width + i] = 0;
   }
-  const long long begin = p.rows * blockIdx.x / gridDim.x, end = p.rows * (blockIdx.x + 1) / gridDim.x;
+  const long long begin = p.norm.rows * blockIdx.x / gridDim.x, end = p.norm.rows * (blockIdx.x + 1) / gridDim.x;
   for (long long row = begin; row < end; ++row) {
     const T *const from = x + RowOffset(p.norm.x, row), *const d = d_out + row * width;
     const Moments<S> moments = MomentsOf<kLayer, S>(width, p.norm.per_element, p.norm.eps,

@@ -1,15 +1,27 @@
-// out[i] = scale * (the sum over parts of partial[part * stride + i]): a thread per result, the parts always in the same order.
+// out[i] = scale * (the sum over parts of partial[part * stride + i]): 32 results per block, each by several threads, which add up their
+// share of the parts. The order is always the same.
 #include "numbers.cuh"
 
 namespace kk_cuda {
 namespace {
 
+constexpr int kShares = 8;
+
 template <class S>
 __device__ void SumParts(const S* partial, void* out, const SumPartsParams& p) {
-  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= p.count) return;
+  __shared__ S shares[kShares][32];
+  const int lane = threadIdx.x % 32, share = threadIdx.x / 32;
+  const long long i = static_cast<long long>(blockIdx.x) * 32 + lane;
   S sum = 0;
-  for (int part = 0; part < p.parts; ++part) sum += partial[part * p.stride + i];
+  if (i < p.count) {
+    const int end = p.parts * (share + 1) / kShares;
+#pragma unroll 4
+    for (int part = p.parts * share / kShares; part < end; ++part) sum += partial[part * p.stride + i];
+  }
+  shares[share][lane] = sum;
+  __syncthreads();
+  if (share != 0 || i >= p.count) return;
+  for (int s = 1; s < kShares; ++s) sum += shares[s][lane];
   sum *= static_cast<S>(p.scale);
   switch (p.kind) {
     case kNumberF32:
@@ -26,11 +38,11 @@ __device__ void SumParts(const S* partial, void* out, const SumPartsParams& p) {
 }  // namespace
 }  // namespace kk_cuda
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(256)
     sum_parts_f32(const float* partial, void* out, kk_cuda::SumPartsParams p) {
   kk_cuda::SumParts(partial, out, p);
 }
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(256)
     sum_parts_f64(const double* partial, void* out, kk_cuda::SumPartsParams p) {
   kk_cuda::SumParts(partial, out, p);
 }

@@ -1,0 +1,152 @@
+// The gradients of layer_norm and rms_norm, also of a sum, of rows that the registers of a warp or a block hold; norms_backward.cu takes
+// the others. A warp or block goes through its part of the rows, and its registers add up what the part gives to the weight's gradient and
+// the bias's: sum_parts.cu adds the parts. Rows whose sums f32 can't hold come after the others of their batch.
+#include "chunks.cuh"
+#include "moments.cuh"
+#include "team.cuh"
+
+namespace kk_cuda {
+namespace {
+
+// One row with sums in f64, from memory; what it gives to the sums over rows is added to `partial`.
+template <bool kLayer, class Row, class T>
+__device__ __noinline__ void WideRow(const T* d_out, const T* d_sum, const T* x, const void* weight, T* d_x,
+                                     T* d_residual, float* partial, const NormBackwardParams& p, long long row) {
+  const int width = p.norm.width;
+  const T *const from = x + RowOffset(p.norm.x, row), *const d = d_out + row * width;
+  const auto get = [&](int i) { return Number(from[i]); };
+  const auto g = [&](int i) { return static_cast<double>(Number(d[i])) * NumberAt<float>(p.norm.weight, weight, i); };
+  const Moments<float> m = WideMomentsOf<kLayer, Row, float>(width, p.norm.per_element, p.norm.eps, get);
+  double level = 0, by_unit = 0;
+  for (int i = Row::Rank(); i < width; i += Row::kThreads) {
+    if (kLayer) level += g(i);
+    by_unit += g(i) * m.Unit(get(i));
+  }
+  level = Row::Sum(level) * p.norm.per_element, by_unit = Row::Sum(by_unit) * p.norm.per_element;
+  for (int i = Row::Rank(); i < width; i += Row::kThreads) {
+    const float unit = m.Unit(get(i));
+    float y = static_cast<float>((g(i) - level - unit * by_unit) * m.Slope());
+    if (d_sum) y += Number(d_sum[row * width + i]);
+    Put(y, d_x + row * width + i);
+    if (d_residual) Put(y, d_residual + row * width + i);
+    partial[i] += Number(d[i]) * unit;
+    if (kLayer) partial[width + i] += Number(d[i]);
+  }
+}
+
+// d_sum: the gradient of the sum that was normalised, null where x was. d_residual is d_x once more, null beside an x alone.
+template <bool kLayer, int kThreads, class T>
+__device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const void* weight, T* d_x, T* d_residual,
+                             float* partial, const NormBackwardParams& p) {
+  using Row = Team<kThreads>;
+  using Place = Held<T, kThreads>;
+  constexpr int kCount = kChunk<T>, kBatch = 64;
+  const int width = p.norm.width;
+  const float of_one = static_cast<float>(p.norm.per_element);
+  float of_weight[kHeld][kCount] = {}, of_bias[kHeld][kCount] = {};
+  partial += Row::Row() * (kLayer ? 2 : 1) * width;  // the team's part
+  bool written = false;
+  const auto write = [&] {
+#pragma unroll
+    for (int i = 0; i < kHeld * kCount; ++i) {
+      const int c = i / kCount, at = Place::At(c) + i % kCount;
+      if (at >= width) continue;
+      partial[at] = of_weight[c][i % kCount] + (written ? partial[at] : 0);
+      if (kLayer) partial[width + at] = of_bias[c][i % kCount] + (written ? partial[width + at] : 0);
+      of_weight[c][i % kCount] = of_bias[c][i % kCount] = 0;
+    }
+    written = true;
+  };
+
+  const long long begin = p.norm.rows * Row::Row() / p.parts, end = p.norm.rows * (Row::Row() + 1) / p.parts;
+  for (long long batch = begin; batch < end; batch += kBatch) {
+    unsigned long long wide = 0;  // rows of the batch whose sums f32 can't hold
+    const int rows = static_cast<int>(min(end - batch, static_cast<long long>(kBatch)));
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+      const long long row = batch + r;
+      const Place held(x + RowOffset(p.norm.x, row), width), d(d_out + row * width, width);
+      // f(c, e, d_out, weight, x) for each number that this thread holds.
+      const auto for_numbers = [&](const auto& f) {
+#pragma unroll
+        for (int c = 0; c < kHeld; ++c) {
+          if (Place::At(c) >= width) continue;
+          float w[kCount];
+          LoadNumbers(w, p.norm.weight, weight, Place::At(c));
+#pragma unroll
+          for (int e = 0; e < kCount; ++e) f(c, e, Number(d.chunks[c].at[e]), w[e], Number(held.chunks[c].at[e]));
+        }
+      };
+      float mean = 0, rest = 0;
+      if (kLayer) {
+#pragma unroll
+        for (int i = 0; i < kHeld * kCount; ++i) {
+          if (Place::At(i / kCount) < width) mean += Number(held.chunks[i / kCount].at[i % kCount]);
+        }
+        mean = Row::Sum(mean) * of_one;
+      }
+      float sums[4] = {};  // of y - mean, its square, g, g * (y - mean)
+      for_numbers([&](int, int, float of, float w, float y) {
+        const float away = y - mean, g = of * w;
+        if (kLayer) sums[0] += away, sums[2] += g;
+        sums[1] += away * away, sums[3] += g * away;
+      });
+      Row::Sum(sums);
+      if (kLayer) rest = sums[0] * of_one;
+      const float square = sums[1] * of_one - rest * rest;
+      const float scale = static_cast<float>(rsqrt(static_cast<double>(square) + p.norm.eps));
+      const float level = sums[2] * of_one, by_unit = (sums[3] - rest * sums[2]) * of_one * scale;
+      if (square == 0 || !IsModerate(square) || !IsModerate(level) || !IsModerate(by_unit)) {
+        wide |= 1ull << r;
+        continue;
+      }
+#pragma unroll
+      for (int c = 0; c < kHeld; ++c) {
+        const int at = Place::At(c);
+        if (at >= width) continue;
+        float w[kCount];
+        LoadNumbers(w, p.norm.weight, weight, at);
+        Chunk<T> more{}, result;
+        if (d_sum) more = LoadChunk(d_sum + row * width + at);
+#pragma unroll
+        for (int e = 0; e < kCount; ++e) {
+          const float of = Number(d.chunks[c].at[e]), unit = ((Number(held.chunks[c].at[e]) - mean) - rest) * scale;
+          float y = (of * w[e] - level - unit * by_unit) * scale;
+          if (d_sum) y += Number(more.at[e]);
+          Put(y, &result.at[e]);
+          of_weight[c][e] += of * unit;
+          if (kLayer) of_bias[c][e] += of;
+        }
+        StoreChunk(result, d_x + row * width + at);
+        if (d_residual) StoreChunk(result, d_residual + row * width + at);
+      }
+    }
+    if (wide == 0) continue;
+    write();
+    Row::Sync();  // the columns of `partial` are shared out in another way
+    for (int r = 0; r < rows; ++r) {
+      if (wide >> r & 1)
+        WideRow<kLayer, Row>(d_out, d_sum, x, weight, d_x, d_residual, partial, p, batch + r);
+    }
+    Row::Sync();
+  }
+  write();
+}
+
+}  // namespace
+}  // namespace kk_cuda
+
+#define KK_NORM(norm, is_layer, name, T, threads)                                                                     \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, 512 / kk_cuda::Team<threads>::kBlock)      \
+      norm##_held_backward_##name##_##threads(const T* d_out, const T* d_sum, const T* x, const void* weight, T* d_x, \
+                                              T* d_residual, float* partial,                                          \
+                                              const __grid_constant__ kk_cuda::NormBackwardParams p) {                \
+    kk_cuda::NormBackward<is_layer, threads>(d_out, d_sum, x, weight, d_x, d_residual, partial, p);                   \
+  }
+#define KK_NORMS(name, T, threads)            \
+  KK_NORM(layer_norm, true, name, T, threads) \
+  KK_NORM(rms_norm, false, name, T, threads)
+#define KK_NORMS_OF(name, T) KK_NORMS(name, T, 32) KK_NORMS(name, T, 128) KK_NORMS(name, T, 256)
+KK_NORMS_OF(f32, float)
+KK_NORMS_OF(f16, __half)
+KK_NORMS_OF(bf16, __nv_bfloat16)
