@@ -140,7 +140,7 @@ def embedding(dtype):
 
 def rope(dtype):
     rng = np.random.default_rng(5)
-    for shape, pairs in (((5, 3, 8), 4), ((2, 4, 1, 6), 2), ((1, 1, 1), 0), ((2, 3, 70, 140), 70)):
+    for shape, pairs in (((5, 3, 8), 4), ((2, 4, 1, 6), 2), ((1, 1, 1), 0), ((2, 3, 70, 140), 70), ((2, 5, 3, 32), 16)):
         x, x64 = pair(rng, shape, dtype)
         for batch in {shape[:-2], (1,) * (len(shape) - 3) + shape[-3:-2]}:
             (c, c64), (s, s64) = pair(rng, (*batch, pairs), "f32"), pair(rng, (*batch, pairs), "f32")

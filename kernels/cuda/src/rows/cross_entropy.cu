@@ -1,6 +1,7 @@
 // cross_entropy of rows of logits, and its gradient: a block per row. Sums are f32.
 #include <cassert>
 
+#include "chunks.cuh"
 #include "tail.cuh"
 
 namespace kk_cuda {
@@ -14,6 +15,26 @@ __device__ long long TargetOf(const CrossEntropyParams& p, const void* targets, 
   return target == p.ignored || !cross_entropy_target_is_a_class ? -1 : target;
 }
 
+// Of a row that is read in chunks, which are rescaled together.
+template <class T>
+__device__ inline Tail<float> ChunkTail(const T* from, int width) {
+  Tail<float> mine = {Lowest<float>(), 0};
+#pragma unroll 2
+  for (int i = threadIdx.x * kChunk<T>; i < width; i += kRowThreads * kChunk<T>) {
+    float of[kChunk<T>];
+    Convert(of, from + i);
+    float largest = mine.largest;
+#pragma unroll
+    for (int e = 0; e < kChunk<T>; ++e) largest = fmaxf(largest, of[e]);
+    const float origin = largest == Lowest<float>() ? 0 : largest;  // exp(-inf - -inf) would be a NaN
+    mine.sum *= expf(mine.largest - origin);
+#pragma unroll
+    for (int e = 0; e < kChunk<T>; ++e) mine.sum += expf(of[e] - origin);
+    mine.largest = largest;
+  }
+  return BlockTail(mine);
+}
+
 template <class T>
 __device__ void CrossEntropy(const T* logits, const void* targets, float* loss, float* lse,
                              const CrossEntropyParams& p) {
@@ -24,7 +45,7 @@ __device__ void CrossEntropy(const T* logits, const void* targets, float* loss, 
     if (threadIdx.x == 0) loss[row] = lse[row] = 0;
     return;
   }
-  const Tail<float> tail = RowTail<float>(p.classes, get);
+  const Tail<float> tail = p.chunks ? ChunkTail(from, p.classes) : RowTail<float>(p.classes, get);
   const float mean = p.smoothing > 0 ? RowSum<float>(p.classes, get) / p.classes : 0;
   if (threadIdx.x != 0) return;
   const double sum = tail.largest + log(static_cast<double>(tail.sum)), at = get(target);
@@ -41,10 +62,20 @@ __device__ void Backward(const float* d_loss, const T* logits, const void* targe
   T* const to = d_logits + row * p.classes;
   const float sum = lse[row], d = d_loss[row], weight = d * (1 + 2 * p.z_loss * sum);
   const float all = d * p.smoothing / p.classes, once = d * (1 - p.smoothing);
-  for (int i = threadIdx.x; i < p.classes; i += kRowThreads) {
-    const float less = i == target ? all + once : all;
-    Put(target < 0 ? 0.0f : weight * expf(Number(from[i * p.logits.step]) - sum) - less, to + i);
+  const auto gradient = [&](float logit, int i) {
+    return target < 0 ? 0.0f : weight * expf(logit - sum) - (i == target ? all + once : all);
+  };
+  if (p.chunks) {
+#pragma unroll 2
+    for (int i = threadIdx.x * kChunk<T>; i < p.classes; i += kRowThreads * kChunk<T>) {
+      Chunk<T> chunk = LoadChunk(from + i);
+#pragma unroll
+      for (int e = 0; e < kChunk<T>; ++e) Put(gradient(Number(chunk.at[e]), i + e), &chunk.at[e]);
+      StoreChunk(chunk, to + i);
+    }
+    return;
   }
+  for (int i = threadIdx.x; i < p.classes; i += kRowThreads) Put(gradient(Number(from[i * p.logits.step]), i), to + i);
 }
 
 }  // namespace

@@ -14,9 +14,14 @@ constexpr uint32_t kThreads = 128;
 CrossEntropyParams ParamsOf(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index, double label_smoothing,
                             double z_loss) {
   kk::CheckCrossEntropyOptions(label_smoothing, z_loss);
-  return {LayoutOf("logits", logits),          ignore_index,
-          ToInt("logits", logits.size(-1)),    targets.itemsize() == 8,
-          static_cast<float>(label_smoothing), static_cast<float>(z_loss)};
+  const RowLayout rows = LayoutOf("logits", logits);
+  return {rows,
+          ignore_index,
+          ToInt("logits", logits.size(-1)),
+          targets.itemsize() == 8,
+          static_cast<float>(label_smoothing),
+          static_cast<float>(z_loss),
+          HasChunks(logits, rows)};
 }
 
 void CrossEntropy(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index, double label_smoothing,
@@ -28,7 +33,8 @@ void CrossEntropy(kp::TensorView logits, kp::TensorView targets, int64_t ignore_
 
 void CrossEntropyBackward(kp::TensorView d_loss, kp::TensorView logits, kp::TensorView targets, kp::TensorView lse,
                           int64_t ignore_index, double label_smoothing, double z_loss, kp::MutTensorView d_logits) {
-  const CrossEntropyParams p = ParamsOf(logits, targets, ignore_index, label_smoothing, z_loss);
+  CrossEntropyParams p = ParamsOf(logits, targets, ignore_index, label_smoothing, z_loss);
+  p.chunks = p.chunks && IsAligned(d_logits);
   kp::launch(logits.device(), kCode, Named("cross_entropy_backward", logits.dtype()).c_str(),
              {BlockCount(targets.numel())}, {kThreads}, d_loss, logits, targets, lse, d_logits, p);
 }

@@ -9,36 +9,51 @@ namespace {
 constexpr kp::DeviceCode kGates{"gates", "fatbin", {device_code::gates_fatbin, sizeof device_code::gates_fatbin}};
 constexpr uint32_t kThreads = 256;
 
-GateParams ParamsOf(GateKind kind, kp::TensorView x, kp::TensorView up) {
-  return {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind, 0};
+bool IsContiguous(const RowLayout& rows, int64_t width) {
+  return rows.step == 1 && (rows.dims == 0 || (rows.dims == 1 && rows.stride[0] == width));
 }
 
-// Any shape: a row for each element.
+GateParams ParamsOf(GateKind kind, kp::TensorView x, kp::TensorView up) {
+  GateParams p = {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind, 0, 0};
+  p.flat = IsContiguous(p.x, p.width) && IsContiguous(p.up, p.width);
+  p.wide = p.count > int64_t{1} << 31;
+  return p;
+}
+
+// Any shape: one row.
 GateParams ElementsOf(kp::StringView approximate, kp::TensorView x) {
   GateParams p{};
-  p.x.dims = 1, p.x.size[0] = x.numel(), p.x.stride[0] = 1, p.x.step = 1;
-  p.count = x.numel(), p.width = 1, p.kind = approximate == "tanh" ? kGeluTanh : kGelu;
+  p.count = x.numel(), p.flat = 1, p.kind = approximate == "tanh" ? kGeluTanh : kGelu;
   return p;
 }
 
 GateKind Gated(kp::StringView approximate) { return approximate == "tanh" ? kGegluTanh : kGeglu; }
 
+// x and up: the ones of p. aligned: all results, and the other arguments, which are contiguous.
 template <class... Args>
-void Launch(const char* kernel, const GateParams& p, kp::TensorView x, const Args&... args) {
-  kp::launch(x.device(), kGates, Named(kernel, x.dtype()).c_str(), {BlockCount((p.count + kThreads - 1) / kThreads)},
-             {kThreads}, args..., p);
+void Launch(const char* kernel, const GateParams& p, kp::TensorView x, kp::TensorView up, bool aligned,
+            const Args&... args) {
+  const int64_t chunk = kChunkBytes / x.itemsize();
+  const bool chunks = aligned && (p.flat ? p.count % chunk == 0 && IsAligned(x) && IsAligned(up)
+                                         : HasChunks(x, p.x) && HasChunks(up, p.up));
+  const int64_t threads = chunks ? p.count / chunk : p.count;
+  kp::launch(x.device(), kGates, Named(std::string(kernel) + (chunks ? "_chunks" : ""), x.dtype()).c_str(),
+             {BlockCount((threads + kThreads - 1) / kThreads)}, {kThreads}, args..., p);
 }
 
+void Gate(const GateParams& p, kp::TensorView x, kp::TensorView up, kp::MutTensorView out) {
+  Launch("gates", p, x, up, IsAligned(out), x, up, out);
+}
 void Gate(GateKind kind, kp::TensorView x, kp::TensorView up, kp::MutTensorView out) {
-  if (x.numel() == 0) return;
-  Launch("gates", ParamsOf(kind, x, up), x, x, up, out);
+  if (x.numel() != 0) Gate(ParamsOf(kind, x, up), x, up, out);
 }
 
 // d_up: absent where there is no `up`, which then is x.
 void GateBackward(GateKind kind, kp::TensorView d_out, kp::TensorView x, kp::TensorView up, kp::MutTensorView d_x,
                   const std::optional<kp::TensorView>& d_up) {
   if (x.numel() == 0) return;
-  Launch("gates_backward", ParamsOf(kind, x, up), x, d_out, x, up, d_x, MemoryOf(d_up));
+  Launch("gates_backward", ParamsOf(kind, x, up), x, up, IsAligned(d_out) && IsAligned(d_x) && IsAligned(d_up), d_out, x,
+         up, d_x, MemoryOf(d_up));
 }
 
 void SiluOp(kp::TensorView x, kp::MutTensorView out) { Gate(kSilu, x, x, out); }
@@ -52,13 +67,13 @@ void Relu2Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x
 }
 
 void GeluOp(kp::TensorView x, kp::StringView approximate, kp::MutTensorView out) {
-  if (x.numel() == 0) return;
-  Launch("gates", ElementsOf(approximate, x), x, x, x, out);
+  if (x.numel() != 0) Gate(ElementsOf(approximate, x), x, x, out);
 }
 // Of the gradient, and of the tangent: both are multiplied by the derivative.
 void GeluBackward(kp::TensorView d_out, kp::TensorView x, kp::StringView approximate, kp::MutTensorView d_x) {
   if (x.numel() == 0) return;
-  Launch("gates_backward", ElementsOf(approximate, x), x, d_out, x, x, d_x, MemoryOf(std::nullopt));
+  Launch("gates_backward", ElementsOf(approximate, x), x, x, IsAligned(d_out) && IsAligned(d_x), d_out, x, x, d_x,
+         MemoryOf(std::nullopt));
 }
 
 void Swiglu(kp::TensorView gate, kp::TensorView up, kp::MutTensorView out) { Gate(kSwiglu, gate, up, out); }

@@ -41,6 +41,7 @@ struct SoftmaxParams {
   SoftmaxMask kind;
   NumberKind added;  // of an added mask
   int width;
+  long long rows;
 };
 
 struct SoftmaxMaskBackwardParams {
@@ -58,11 +59,13 @@ struct GateParams {
   int width;
   GateKind kind;
   int flat;  // of x, up and the results each is one row
+  int wide;  // 32 bits don't hold `count`
 };
 
 struct RopeParams {
   RowLayout x, out, angles;  // angles: a row for each position of x, the same one where they are broadcast
   int heads, width, pairs, interleaved, backward;
+  long long rows;
 };
 
 struct EmbeddingParams {
@@ -80,6 +83,7 @@ struct CrossEntropyParams {
   long long ignored;  // the target that doesn't count
   int classes, wide;
   float smoothing, z_loss;
+  int chunks;  // the rows are read in chunks
 };
 
 }  // namespace kk_cuda

@@ -19,8 +19,16 @@ void Rotate(bool backward, kp::TensorView x, kp::TensorView cos, kp::TensorView 
                         ToInt("x", x.size(-1)),
                         ToInt("cos", cos.size(-1)),
                         interleaved,
-                        backward};
-  kp::launch(x.device(), kRope, Named("rope", x.dtype()).c_str(), {BlockCount(x.numel() / x.size(-1))}, {kThreads}, x,
+                        backward,
+                        x.numel() / x.size(-1)};
+  const int64_t chunk = kChunkBytes / x.itemsize();
+  if (2 * p.pairs == p.width && p.pairs % chunk == 0 && HasChunks(x, p.x) && HasChunks(out, p.out) && IsAligned(cos) &&
+      IsAligned(sin)) {
+    kp::launch(x.device(), kRope, Named("rope_chunks", x.dtype()).c_str(),
+               {BlockCount((p.rows * (p.pairs / chunk) + 127) / 128)}, {128}, x, cos, sin, out, p);
+    return;
+  }
+  kp::launch(x.device(), kRope, Named("rope", x.dtype()).c_str(), {BlockCount(p.rows)}, {kThreads}, x,
              cos, sin, out, p);
 }
 

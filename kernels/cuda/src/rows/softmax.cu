@@ -23,10 +23,10 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
 }
 
 template <class T>
-__device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, int width) {
-  const long long at = static_cast<long long>(blockIdx.x) * width;
-  const auto half = HalfGradientOf(d_probs + at, probs + at, width);
-  for (int i = threadIdx.x; i < width; i += kRowThreads) Put(2 * half(i), d_x + at + i);
+__device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, const SoftmaxParams& p) {
+  const long long at = static_cast<long long>(blockIdx.x) * p.width;
+  const auto half = HalfGradientOf(d_probs + at, probs + at, p.width);
+  for (int i = threadIdx.x; i < p.width; i += kRowThreads) Put(2 * half(i), d_x + at + i);
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ __device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, int wi
     kk_cuda::Softmax(x, mask, out, p);                                                 \
   }                                                                                    \
   extern "C" __global__ void __launch_bounds__(128)                                    \
-      softmax_backward_##name(const T* d_probs, const T* probs, T* d_x, int width) {   \
-    kk_cuda::SoftmaxBackward(d_probs, probs, d_x, width);                              \
+      softmax_backward_##name(const T* d_probs, const T* probs, T* d_x, kk_cuda::SoftmaxParams p) { \
+    kk_cuda::SoftmaxBackward(d_probs, probs, d_x, p);                              \
   }
 KK_SOFTMAX(f32, float)
 KK_SOFTMAX(f64, double)

@@ -2,6 +2,7 @@
 #include "../../../src/ops/softmax_contract.h"
 #include "parts.h"
 #include "softmax.fatbin.h"
+#include "softmax_held.fatbin.h"
 #include "softmax_mask_backward.fatbin.h"
 
 namespace kk_cuda {
@@ -9,6 +10,8 @@ namespace {
 
 constexpr kp::DeviceCode kSoftmax{
     "softmax", "fatbin", {device_code::softmax_fatbin, sizeof device_code::softmax_fatbin}};
+constexpr kp::DeviceCode kSoftmaxHeld{
+    "softmax_held", "fatbin", {device_code::softmax_held_fatbin, sizeof device_code::softmax_held_fatbin}};
 constexpr kp::DeviceCode kMaskBackward{
     "softmax_mask_backward",
     "fatbin",
@@ -16,7 +19,7 @@ constexpr kp::DeviceCode kMaskBackward{
 
 SoftmaxParams ParamsOf(kp::TensorView x, const std::optional<kp::TensorView>& mask) {
   SoftmaxParams p{};
-  p.width = ToInt("x", x.size(-1));
+  p.width = ToInt("x", x.size(-1)), p.rows = x.numel() / p.width;
   if (!mask) return p;
   CheckDims("x", x);
   p.mask = BroadcastOf(x.sizes(), 1, *mask);
@@ -25,17 +28,27 @@ SoftmaxParams ParamsOf(kp::TensorView x, const std::optional<kp::TensorView>& ma
   return p;
 }
 
+// x and the others, which have its shape, are contiguous.
+template <class... Args>
+void Launch(const std::string& kernel, const SoftmaxParams& p, bool aligned, kp::TensorView x, const Args&... args) {
+  const int threads = TeamFor(x.dtype(), p.width, 512);
+  if (threads != 0 && aligned && IsAligned(x) && p.width * x.itemsize() % kChunkBytes == 0) {
+    const std::string held = Named("softmax_held" + kernel, x.dtype()) + "_" + std::to_string(threads);
+    kp::launch(x.device(), kSoftmaxHeld, held.c_str(), {TeamBlocks(threads, p.rows)}, {TeamBlock(threads)}, x, args...,
+               p);
+  } else {
+    kp::launch(x.device(), kSoftmax, Named("softmax" + kernel, x.dtype()).c_str(), {BlockCount(p.rows)}, {kRowThreads},
+               x, args..., p);
+  }
+}
+
 void Softmax(kp::TensorView x, std::optional<kp::TensorView> mask, kp::MutTensorView probs) {
-  if (x.numel() == 0) return;
-  kp::launch(x.device(), kSoftmax, Named("softmax", x.dtype()).c_str(), {BlockCount(x.numel() / x.size(-1))},
-             {kRowThreads}, x, MemoryOf(mask), probs, ParamsOf(x, mask));
+  if (x.numel() != 0) Launch("", ParamsOf(x, mask), IsAligned(probs), x, MemoryOf(mask), probs);
 }
 
 void SoftmaxBackward(kp::TensorView d_probs, kp::TensorView probs, kp::MutTensorView d_x) {
   if (probs.numel() == 0) return;
-  kp::launch(probs.device(), kSoftmax, Named("softmax_backward", probs.dtype()).c_str(),
-             {BlockCount(probs.numel() / probs.size(-1))}, {kRowThreads}, d_probs, probs, d_x,
-             ToInt("probs", probs.size(-1)));
+  Launch("_backward", ParamsOf(probs, std::nullopt), IsAligned(probs) && IsAligned(d_x), d_probs, probs, d_x);
 }
 
 // Dimensions that the mask has, and those that it is repeated along, each with the distance of its rows in probs.
