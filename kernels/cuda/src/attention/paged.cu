@@ -1,14 +1,13 @@
 // paged_attention: each block has a few rows of a group and one part of the item's keys. Eight elements of a key lie in each lane, so
 // that several keys are read at once; each group of lanes has its own online softmax, and they are put together at the end.
-#include "elements.cuh"
-#include "scores.cuh"
+#include "paged.cuh"
+#include "warp.cuh"
 
 namespace kk_cuda {
 namespace {
 
-constexpr int kWarps = 4, kThreads = 32 * kWarps, kRows = 4;
+constexpr int kRows = 4;
 constexpr int kOwn = 8;  // elements of a row per lane
-constexpr float kNan = __builtin_nanf("");
 
 __device__ inline void LoadOwn(float (&to)[kOwn], const float* from) {
   const float4 low = reinterpret_cast<const float4*>(from)[0], high = reinterpret_cast<const float4*>(from)[1];
@@ -58,17 +57,6 @@ __device__ inline void Join(State& state, float largest, float total, const floa
   state.total = state.total * mine + total * others;
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) state.sums[i] = state.sums[i] * mine + sums[i] * others;
-}
-
-// What a block leaves in `partial`, per row and part: sums [width], the largest score, the total of the weights.
-__device__ inline float* PartialOf(float* partial, const PagedParams& p, long long row, int part) {
-  return partial + (row * p.parts + part) * (p.width + 2);
-}
-
-// 0 for a length that there can't be.
-__device__ inline int PartsOf(const PagedParams& p, int length) {
-  const bool valid = length >= p.queries && length <= p.table_size * p.page;
-  return valid ? (length + kPartKeys - 1) / kPartKeys : 0;
 }
 
 template <int kWidth, class C>
@@ -156,23 +144,7 @@ __device__ void Paged(const void* q, const C* k, const C* v, const int* tables, 
     if (lane == 0) shared[warp][r][kWidth] = state[r].largest, shared[warp][r][kWidth + 1] = state[r].total;
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < kRows * kWidth; i += kThreads) {
-    const int r = i / kWidth, e = i % kWidth, row = first_row + r;
-    if (row >= rows || e >= p.width) continue;
-    float now = -kInfinity;
-    for (int w = 0; w < kWarps; ++w) now = fmaxf(now, shared[w][r][kWidth]);
-    float sum = 0, total = 0;
-    for (int w = 0; w < kWarps; ++w) {
-      const float factor = Exp2(shared[w][r][kWidth] - Origin(now));
-      sum += shared[w][r][e] * factor, total += shared[w][r][kWidth + 1] * factor;
-    }
-    const long long head = group * p.shared + row % p.shared;
-    const long long out_row =
-        (static_cast<long long>(batch) * p.queries + row / p.shared) * (p.groups * p.shared) + head;
-    float* const to = PartialOf(partial, p, out_row, part);
-    to[e] = sum;
-    if (e == 0) to[p.width] = now, to[p.width + 1] = total;
-  }
+  JoinWarps<kWidth, kRows>(&shared[0][0][0], partial, p, batch, group, first_row, part);
 }
 
 }  // namespace
@@ -194,24 +166,43 @@ KK_PAGED_WIDTHS(f16, __half)
 KK_PAGED_WIDTHS(bf16, __nv_bfloat16)
 KK_PAGED_WIDTHS(i8, signed char)
 
-// A block for each row of the result: the parts put together.
+// A block for each row of the result: the parts put together, a part per thread at a time.
 extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
     paged_join(float* partial, const int* lengths, void* out, const __grid_constant__ kk_cuda::PagedParams p) {
   using namespace kk_cuda;
+  __shared__ float of_warps[kWarps], weights[kThreads];
   const long long row = blockIdx.x;
   const int parts = PartsOf(p, lengths[row / (static_cast<long long>(p.queries) * p.groups * p.shared)]);
-  float now = -kInfinity, total = 0;
-  for (int i = 0; i < parts; ++i) now = fmaxf(now, PartialOf(partial, p, row, i)[p.width]);
-  for (int i = 0; i < parts; ++i) {
-    const float* const from = PartialOf(partial, p, row, i) + p.width;
-    total += from[1] * Exp2(from[0] - Origin(now));
-  }
-  for (int d = threadIdx.x; d < p.width; d += kThreads) {
-    float sum = 0;
-    for (int i = 0; i < parts; ++i) {
-      const float* const from = PartialOf(partial, p, row, i);
-      sum += from[d] * Exp2(from[p.width] - Origin(now));
+  float now = -kInfinity;
+  for (int i = threadIdx.x; i < parts; i += kThreads) now = fmaxf(now, PartialOf(partial, p, row, i)[p.width]);
+  now = WarpMax(now);
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = now;
+  __syncthreads();
+  for (int w = 0; w < kWarps; ++w) now = fmaxf(now, of_warps[w]);
+  float total = 0, sums[256 / kThreads] = {};
+  for (int first = 0; first < parts; first += kThreads) {
+    const int count = min(parts - first, kThreads);
+    float weight = 0;
+    if (threadIdx.x < count) {
+      const float* const from = PartialOf(partial, p, row, first + static_cast<int>(threadIdx.x)) + p.width;
+      const float by = Exp2(from[0] - Origin(now));
+      weights[threadIdx.x] = by;
+      weight = by * from[1];
     }
-    Store(p.kind, parts == 0 ? kNan : total == 0 ? 0 : sum / total, out, row * p.width + d);
+    weight = WarpSum(weight);
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = weight;
+    __syncthreads();
+    for (int w = 0; w < kWarps; ++w) total += of_warps[w];
+    for (int c = 0; c < 256 / kThreads; ++c) {
+      const int d = c * kThreads + static_cast<int>(threadIdx.x);
+      if (d >= p.width) continue;
+#pragma unroll 4
+      for (int i = 0; i < count; ++i) sums[c] += PartialOf(partial, p, row, first + i)[d] * weights[i];
+    }
+    __syncthreads();  // before the next ones are written
+  }
+  for (int c = 0; c < 256 / kThreads; ++c) {
+    const int d = c * kThreads + static_cast<int>(threadIdx.x);
+    if (d < p.width) Store(p.kind, parts == 0 ? kNan : total == 0 ? 0 : sums[c] / total, out, row * p.width + d);
   }
 }

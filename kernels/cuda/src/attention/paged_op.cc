@@ -4,12 +4,15 @@
 
 #include "call.h"
 #include "paged.fatbin.h"
+#include "paged_mma.fatbin.h"
 
 namespace kk_cuda {
 namespace {
 
 constexpr kp::DeviceCode kCode{"paged", "fatbin", {device_code::paged_fatbin, sizeof device_code::paged_fatbin}};
-constexpr int64_t kBlockRows = 4;
+constexpr kp::DeviceCode kMmaCode{
+    "paged_mma", "fatbin", {device_code::paged_mma_fatbin, sizeof device_code::paged_mma_fatbin}};
+constexpr int64_t kBlockRows = 4, kMmaRows = 16, kMmaKeys = 4 * 32;  // of a block
 
 const char* CacheName(kp::DType dtype) { return dtype == kp::dtype_of<int8_t> ? "i8" : NameOf(dtype); }
 
@@ -44,7 +47,10 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   p.window = static_cast<int>(std::min<int64_t>(window, std::max<int64_t>(most, 1)));
   p.kind = ElementKindOf(q.dtype());
   p.vectors = HasVectors(k_cache) && HasVectors(v_cache);
-  const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows * p.groups * q.size(0);
+  const bool mma = q.dtype() != kp::dtype_of<float> && q.dtype() == k_cache.dtype() && p.vectors && p.width <= 128 &&
+                   HasChunks(q, 16);
+  const int64_t block_rows = mma ? kMmaRows : kBlockRows;
+  const int64_t blocks = (rows + block_rows - 1) / block_rows * p.groups * q.size(0);
   p.parts = static_cast<int>((most + kPartKeys - 1) / kPartKeys);
 
   const int64_t out_rows = out.numel() / p.width;
@@ -53,8 +59,15 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   const kp::DeviceMemory memory(partial.data(), 0, 4);
   const int64_t width = p.width <= 32 ? 32 : p.width <= 64 ? 64 : p.width <= 128 ? 128 : 256;
   const std::string name = "paged_" + std::string(CacheName(k_cache.dtype())) + "_" + std::to_string(width);
-  kp::launch(q.device(), kCode, name.c_str(), {BlockCount(blocks * p.parts)}, {128}, q, k_cache, v_cache, block_table,
-             lengths, MemoryOf(k_scales), MemoryOf(v_scales), memory, p);
+  if (mma) {
+    const int64_t tiles = (kMmaRows + 2 * kMmaKeys) * width * q.itemsize(), sums = 4 * kMmaRows * (width + 2) * 4;
+    kp::launch(q.device(), kMmaCode, ("paged_mma_" + name.substr(6)).c_str(), {BlockCount(blocks * p.parts)}, {128}, q,
+               k_cache, v_cache, block_table, lengths, memory, p,
+               kp::LocalMemory{static_cast<uint32_t>(std::max(tiles, sums))});
+  } else {
+    kp::launch(q.device(), kCode, name.c_str(), {BlockCount(blocks * p.parts)}, {128}, q, k_cache, v_cache, block_table,
+               lengths, MemoryOf(k_scales), MemoryOf(v_scales), memory, p);
+  }
   kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, lengths, out, p);
 }
 
