@@ -183,13 +183,15 @@ extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
   for (int first = 0; first < parts; first += kThreads) {
     const int count = min(parts - first, kThreads);
     float weight = 0;
+    float by = 0;
     if (threadIdx.x < count) {
       const float* const from = PartialOf(partial, p, row, first + static_cast<int>(threadIdx.x)) + p.width;
-      const float by = Exp2(from[0] - Origin(now));
-      weights[threadIdx.x] = by;
+      by = Exp2(from[0] - Origin(now));
       weight = by * from[1];
     }
     weight = WarpSum(weight);
+    __syncthreads();  // what `of_warps` held, and `weights`, have been read
+    weights[threadIdx.x] = by;
     if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = weight;
     __syncthreads();
     for (int w = 0; w < kWarps; ++w) total += of_warps[w];
@@ -199,7 +201,6 @@ extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
 #pragma unroll 4
       for (int i = 0; i < count; ++i) sums[c] += PartialOf(partial, p, row, first + i)[d] * weights[i];
     }
-    __syncthreads();  // before the next ones are written
   }
   for (int c = 0; c < 256 / kThreads; ++c) {
     const int d = c * kThreads + static_cast<int>(threadIdx.x);
