@@ -124,6 +124,12 @@ def penalty(draw):
     return float(draw.rng.uniform(0.5, 2))
 
 
+@argument("*norm*", "eps")
+def eps(draw):
+    """Less than 0 leaves of the variance what rounding is a large part of."""
+    return float(draw.rng.choice((0.0, 1e-6, 1e-3, 1.0)))
+
+
 @argument("*layer_norm_backward", "D")
 def columns(draw):
     """Of one column, d_x is zero but for rounding, which a small eps makes larger."""

@@ -48,24 +48,38 @@ constinit thread_local Pool* t_last = nullptr;  // of another device, asked for 
 
 Pools& ThePools() { return Leaked<Pools>(); }
 
-void Release(const KpDeviceApi* api, const Pool& pool, const Block& block) {
+// In the order of `stream`, which has to be there: a driver may crash over one that was freed.
+void Release(const KpDeviceApi* api, const Pool& pool, const Block& block, void* stream) {
   const ErrorKeeper keeper;
-  api->workspace_free(api, pool.device(), block.handle, pool.stream());
+  api->workspace_free(api, pool.device(), block.handle, stream);
 }
 
-uint64_t Trim(const KpDeviceApi* api, Pool* pool) {
+// What a pool is given back in the order of: the default stream where its own is gone, which waits for what that one had to do.
+void* LivingStream(const Pool& pool) { return pool.forgotten() ? nullptr : pool.stream(); }
+
+uint64_t Trim(const KpDeviceApi* api, Pool* pool, void* stream) {
   uint64_t bytes = 0;
   for (const Block& block : pool->TakeFree(pool == t_cpu || pool->ownerless())) {
-    Release(api, *pool, block);
+    Release(api, *pool, block, stream);
     bytes += block.bytes;
   }
   return bytes;
 }
 
+// Before the pool's stream is freed. What is still in use is given back on the default stream later.
+void Forget(const KpDeviceApi* api, Pool* pool) {
+  const ErrorKeeper keeper;
+  if (pool->forgotten()) return;
+  if (pool->InUse() && pool->stream() != nullptr) {
+    api->stream_wait_stream(api, pool->device(), nullptr, pool->stream());
+  }
+  pool->Forget();
+}
+
 void Pools::EndThread(void* ended) {
   auto* pool = static_cast<Pool*>(ended);
   pool->SetOwned(false);
-  Trim(DeviceApi(KP_DEVICE_CPU), pool);
+  Trim(DeviceApi(KP_DEVICE_CPU), pool, nullptr);
   t_cpu = nullptr;
   auto& pools = ThePools();
   const std::lock_guard lock(pools.mutex);
@@ -128,7 +142,7 @@ int AllocNew(const KpDeviceApi* api, Pool* pool, uint64_t bytes, void** out) {
   }
   Block dropped{nullptr, 0};
   pool->Add(block, &dropped);
-  if (dropped.handle != nullptr) Release(api, *pool, dropped);
+  if (dropped.handle != nullptr) Release(api, *pool, dropped, LivingStream(*pool));
   *out = block.handle;
   return 0;
 }
@@ -146,15 +160,15 @@ Pool* FindHolder(KpDLDevice device, void* handle) {
 // Freed by a thread other than the one that allocated, or for work on another stream.
 int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void* stream) {
   Pool* pool = FindHolder(device, handle);
-  if (pool != nullptr && pool->stream() != stream && !pool->forgotten() &&
-      api->stream_wait_stream(api, device, pool->stream(), stream) != 0) {
+  if (pool != nullptr && LivingStream(*pool) != stream &&
+      api->stream_wait_stream(api, device, LivingStream(*pool), stream) != 0) {
     return -1;  // later work on the pool's stream gets the block as soon as it is free
   }
   if (pool == nullptr || !pool->Free(handle)) {
     return kp_raise("ValueError", "kp_workspace_free: %p on device %s:%d isn't a workspace in use", handle,
                     kp_device_type_name(device.device_type), device.device_id);
   }
-  if (pool->forgotten()) Trim(api, pool);
+  if (pool->forgotten()) Trim(api, pool, nullptr);
   return 0;
 }
 
@@ -202,8 +216,9 @@ int TrimPools(KpDLDevice device, void* const* stream, bool forget, uint64_t* out
   }
   uint64_t bytes = 0;
   for (Pool* pool : mine) {
-    if (forget) pool->Forget();
-    bytes += Trim(api, pool);
+    void* const living = LivingStream(*pool);
+    if (forget) Forget(api, pool);
+    bytes += Trim(api, pool, living);
   }
   if (out_bytes != nullptr) *out_bytes = bytes;
   return 0;

@@ -120,6 +120,11 @@ class Pool {
     return Find(handle) != used_.end();
   }
 
+  bool InUse() {
+    const std::lock_guard lock(lock_);
+    return !used_.empty();
+  }
+
   // False when the block is not in use here.
   bool Free(void* handle) {
     const std::lock_guard lock(lock_);

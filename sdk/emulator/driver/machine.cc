@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -66,6 +67,22 @@ Result NeedContext(Context* out) {
   return (*out)->broken;
 }
 
+namespace {
+
+// NVIDIA's driver crashes over such a handle, where it doesn't take another stream's place: here it is found for sure.
+Result UnknownStream(Context context, Stream handle) {
+  if (context->broken == kSuccess) {
+    std::fprintf(stderr,
+                 "kernpack's emulated CUDA device: a call got the stream %p, which was destroyed or never was: on a GPU this "
+                 "crashes the process. Every later call fails.\n",
+                 static_cast<void*>(handle));
+    context->broken = kInvalidHandle;
+  }
+  return kInvalidHandle;
+}
+
+}  // namespace
+
 Result NeedStream(Stream handle, StreamRef* out) {
   Context context = nullptr;
   if (const Result result = NeedContext(&context); result != kSuccess) return result;
@@ -82,12 +99,12 @@ Result NeedStream(Stream handle, StreamRef* out) {
   for (const auto& owner : Machine::Get().contexts) {
     for (const StreamRef& stream : owner->streams) {
       if (stream.get() != handle) continue;
-      if (stream->destroyed) return kInvalidHandle;
+      if (stream->destroyed) return UnknownStream(context, handle);
       *out = stream;
       return owner->broken;
     }
   }
-  return kInvalidHandle;
+  return UnknownStream(context, handle);
 }
 
 Result UnsafeWhileCapturing() {

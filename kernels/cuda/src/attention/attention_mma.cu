@@ -77,7 +77,7 @@ template <int kWidth, int kM, bool kPlain, class T>
 __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse,
                           const AttentionParams& p) {
   constexpr int kOwn = 16 * kM, kRows = kOwn * kMmaThreads / 32;  // of a warp, of a block
-  extern __shared__ __align__(128) unsigned char memory[];
+  extern __shared__ __align__(256) unsigned char memory[];
   T* const queries = reinterpret_cast<T*>(memory);
   T* const keys = queries + kRows * kWidth;
   T* const values = keys + kKeys * kWidth;
@@ -95,7 +95,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   // Zeros for the keys from `end` on.
   const auto copy = [&](T* to, const T* of, const Strides& by, int key) {
     const T* const head = of + batch * by.batch + group * by.head;
-    CopyTile<kWidth, kKeys>(to, head, p.width, [&](int r) { return key + r < end ? head + (key + r) * by.row : nullptr; });
+    CopyRows<kWidth, kKeys>(to, head + key * by.row, by.row, p.width, end - key);
     CommitCopies();
   };
 

@@ -25,11 +25,11 @@ __device__ inline Other OtherOf(const AttentionParams& p, int batch, int group, 
   return {lse[of] * kLog2E, delta[of], SeenBy(p, length, at.query), MaskRow(p, batch, at.head, at.query)};
 }
 
-// score, a dot product, becomes the weight; d_weight the score's gradient, but for Scale(). kPlain: without a mask and a soft cap.
-template <bool kPlain>
+// score, a dot product, becomes the weight; d_weight the score's gradient, but for Scale(). kPlain: without a mask and a soft cap. kEdge: the key may not be seen.
+template <bool kPlain, bool kEdge>
 __device__ inline void Differentiate(float& score, float& d_weight, const Other& of, int key, const AttentionParams& p,
                                      const void* mask) {
-  if (key < of.seen.first || key >= of.seen.last) {
+  if (kEdge && (key < of.seen.first || key >= of.seen.last)) {
     score = d_weight = 0;
     return;
   }
@@ -45,13 +45,15 @@ __device__ inline void Differentiate(float& score, float& d_weight, const Other&
   d_weight = score * (d_weight - of.delta) * (1 - part * part);
 }
 
-// f(std::true_type or std::false_type): the same for all threads, so that it is asked once, not for each score.
+// f(plain, edge), as Differentiate() takes them, as types: the same for all threads, so that it is asked once, not for each score.
 template <class F>
-__device__ inline void WhetherPlain(const AttentionParams& p, const F& f) {
-  if (p.mask.kind == kNoMask && p.cap == 0) {
-    f(std::true_type{});
+__device__ inline void WithKind(const AttentionParams& p, bool edge, const F& f) {
+  if (p.mask.kind != kNoMask || p.cap != 0) {
+    f(std::false_type{}, std::true_type{});
+  } else if (edge) {
+    f(std::true_type{}, std::true_type{});
   } else {
-    f(std::false_type{});
+    f(std::true_type{}, std::false_type{});
   }
 }
 
@@ -80,11 +82,31 @@ __device__ inline void StoreSums(const float (&sums)[1][kWidth / 8][4], int half
   }
 }
 
+// Rows [row, row + kCount) of q and of d_context, as far as they are before `end`.
+template <int kWidth, int kCount, class T>
+__device__ inline void CopyQueries(T* queries, T* contexts, const T* q, const T* d_context, const AttentionParams& p,
+                                   int batch, int group, int row, int end) {
+  if (p.shared == 1) {  // they lie at one distance
+    CopyRows<kWidth, kCount>(queries, q + batch * p.q.batch + group * p.q.head + row * p.q.row, p.q.row, p.width,
+                             end - row);
+    CopyRows<kWidth, kCount>(contexts, d_context + OutRow(p, batch, {row, group}) * p.width,
+                             static_cast<long long>(p.groups) * p.width, p.width, end - row);
+    return;
+  }
+  CopyTile<kWidth, kCount>(queries, q, p.width, [&](int r) {
+    const RowPlace at = PlaceOf(p, group, row + r);
+    return row + r < end ? q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head : nullptr;
+  });
+  CopyTile<kWidth, kCount>(contexts, d_context, p.width, [&](int r) {
+    return row + r < end ? d_context + OutRow(p, batch, PlaceOf(p, group, row + r)) * p.width : nullptr;
+  });
+}
+
 // A row (a key) of a lane is its fragment's row, a query its column.
 template <int kWidth, int kTile, class T>
 __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
                        const float* lse, const float* delta, T* d_k, T* d_v, const AttentionParams& p) {
-  extern __shared__ __align__(128) unsigned char memory[];
+  extern __shared__ __align__(256) unsigned char memory[];
   __shared__ Other others[2][kTile];
   T* const keys = reinterpret_cast<T*>(memory);
   T* const values = keys + kBlock * kWidth;
@@ -99,13 +121,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
   const auto copy = [&](int row) {
     const int buffer = row / kTile & 1;
     T* const to = tiles + buffer * kTileSize;
-    CopyTile<kWidth, kTile>(to, q, p.width, [&](int r) {
-      const RowPlace at = PlaceOf(p, group, row + r);
-      return row + r < rows.last ? q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head : nullptr;
-    });
-    CopyTile<kWidth, kTile>(to + kTile * kWidth, d_context, p.width, [&](int r) {
-      return row + r < rows.last ? d_context + OutRow(p, batch, PlaceOf(p, group, row + r)) * p.width : nullptr;
-    });
+    CopyQueries<kWidth, kTile>(to, to + kTile * kWidth, q, d_context, p, batch, group, row, rows.last);
     CommitCopies();
     const int own = row + static_cast<int>(threadIdx.x);
     if (threadIdx.x < kTile) {
@@ -113,14 +129,12 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
           OtherOf(p, batch, group, length, min(own, rows.last - 1), own < rows.last, lse, delta);
     }
   };
-  const auto key_row = [&](const T* of, const Strides& by, int r) {
-    const int key = first_key + r;
-    return key < length ? of + batch * by.batch + group * by.head + key * by.row : nullptr;
-  };
   const int begin = rows.first / kTile * kTile;
   if (begin < rows.last) {
-    CopyTile<kWidth, kBlock>(keys, k, p.width, [&](int r) { return key_row(k, p.k, r); });
-    CopyTile<kWidth, kBlock>(values, v, p.width, [&](int r) { return key_row(v, p.v, r); });
+    CopyRows<kWidth, kBlock>(keys, k + batch * p.k.batch + group * p.k.head + first_key * p.k.row, p.k.row, p.width,
+                             length - first_key);
+    CopyRows<kWidth, kBlock>(values, v + batch * p.v.batch + group * p.v.head + first_key * p.v.row, p.v.row, p.width,
+                             length - first_key);
     copy(begin);
   }
   float of_key[1][kWidth / 8][4] = {}, of_value[1][kWidth / 8][4] = {};
@@ -134,14 +148,17 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     float scores[1][kTile / 8][4], d_weights[1][kTile / 8][4];
     Dots<kWidth>(scores, keys + warp * kOwn * kWidth, queries, lane);
     Dots<kWidth>(d_weights, values + warp * kOwn * kWidth, contexts, lane);
-    WhetherPlain(p, [&](auto plain) {
+    const int last_row = row + kTile - 1, last_key = first_key + kBlock - 1;
+    const bool edge = last_row >= rows.last || SeenBy(p, length, row / p.shared).last <= last_key ||
+                      SeenBy(p, length, last_row / p.shared).first > first_key;
+    WithKind(p, edge, [&](auto plain, auto at_edge) {
 #pragma unroll
       for (int i = 0; i < kTile / 4; ++i) {
         const Other of = others[buffer][i / 2 * 8 + (lane & 3) * 2 + i % 2];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const int at = 2 * half + i % 2;
-          Differentiate<decltype(plain)::value>(scores[0][i / 2][at], d_weights[0][i / 2][at], of,
+          Differentiate<decltype(plain)::value, decltype(at_edge)::value>(scores[0][i / 2][at], d_weights[0][i / 2][at], of,
                                                 first_key + warp * kOwn + half * 8 + lane / 4, p, mask);
         }
       }
@@ -163,7 +180,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
 template <int kWidth, int kTile, class T>
 __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
                           const float* lse, const float* delta, T* d_q, const AttentionParams& p) {
-  extern __shared__ __align__(128) unsigned char memory[];
+  extern __shared__ __align__(256) unsigned char memory[];
   T* const queries = reinterpret_cast<T*>(memory);
   T* const contexts = queries + kBlock * kWidth;
   T* const tiles = contexts + kBlock * kWidth;  // two of: keys, then values
@@ -173,26 +190,18 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   const int first_row = (blocks - 1 - static_cast<int>(blockIdx.x % blocks)) * kBlock;
   const int group = pair % p.groups, batch = pair / p.groups, length = LengthOf(p, lengths, batch);
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-  const int begin = SeenBy(p, length, first_row / p.shared).first / kTile * kTile;
-  const int end = SeenBy(p, length, (min(first_row + kBlock, rows) - 1) / p.shared).last;
+  const Seen earliest = SeenBy(p, length, first_row / p.shared);
+  const Seen latest = SeenBy(p, length, (min(first_row + kBlock, rows) - 1) / p.shared);
+  const int begin = earliest.first / kTile * kTile, end = latest.last;
 
   const auto copy = [&](int key) {
     T* const to = tiles + (key / kTile & 1) * kTileSize;
-    CopyTile<kWidth, kTile>(to, k, p.width, [&](int r) {
-      return key + r < end ? k + batch * p.k.batch + group * p.k.head + (key + r) * p.k.row : nullptr;
-    });
-    CopyTile<kWidth, kTile>(to + kTile * kWidth, v, p.width, [&](int r) {
-      return key + r < end ? v + batch * p.v.batch + group * p.v.head + (key + r) * p.v.row : nullptr;
-    });
+    CopyRows<kWidth, kTile>(to, k + batch * p.k.batch + group * p.k.head + key * p.k.row, p.k.row, p.width, end - key);
+    CopyRows<kWidth, kTile>(to + kTile * kWidth, v + batch * p.v.batch + group * p.v.head + key * p.v.row, p.v.row,
+                            p.width, end - key);
     CommitCopies();
   };
-  CopyTile<kWidth, kBlock>(queries, q, p.width, [&](int r) {
-    const RowPlace at = PlaceOf(p, group, first_row + r);
-    return first_row + r < rows ? q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head : nullptr;
-  });
-  CopyTile<kWidth, kBlock>(contexts, d_context, p.width, [&](int r) {
-    return first_row + r < rows ? d_context + OutRow(p, batch, PlaceOf(p, group, first_row + r)) * p.width : nullptr;
-  });
+  CopyQueries<kWidth, kBlock>(queries, contexts, q, d_context, p, batch, group, first_row, rows);
   copy(begin);
   Other of[2];
 #pragma unroll
@@ -209,10 +218,11 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
     float scores[1][kTile / 8][4], d_weights[1][kTile / 8][4];
     Dots<kWidth>(scores, queries + warp * kOwn * kWidth, keys, lane);
     Dots<kWidth>(d_weights, contexts + warp * kOwn * kWidth, keys + kTile * kWidth, lane);
-    WhetherPlain(p, [&](auto plain) {
+    const bool edge = first_row + kBlock > rows || key < latest.first || key + kTile > earliest.last;
+    WithKind(p, edge, [&](auto plain, auto at_edge) {
 #pragma unroll
       for (int i = 0; i < kTile / 2; ++i) {
-        Differentiate<decltype(plain)::value>(scores[0][i / 4][i % 4], d_weights[0][i / 4][i % 4], of[i % 4 / 2],
+        Differentiate<decltype(plain)::value, decltype(at_edge)::value>(scores[0][i / 4][i % 4], d_weights[0][i / 4][i % 4], of[i % 4 / 2],
                                               key + i / 4 * 8 + (lane & 3) * 2 + i % 2, p, mask);
       }
     });

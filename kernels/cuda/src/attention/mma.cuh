@@ -21,22 +21,51 @@ __device__ inline void CopyTile(T* tile, const T* any, int width, const RowOf& r
   }
 }
 
+// `kCount` rows, `stride` apart, of which `count` are there; zeros for the others. A thread copies one chunk of every few rows: so
+// it adds up addresses instead of forming each.
+template <int kWidth, int kCount, class T>
+__device__ inline void CopyRows(T* tile, const T* rows, long long stride, int width, int count) {
+  constexpr int kChunks = kWidth / kChunk, kStep = kMmaThreads / kChunks;
+  static_assert(kStep % 8 == 0 && kCount % kStep == 0, "the swizzle is the same in all rows of a thread");
+  const int first = static_cast<int>(threadIdx.x) / kChunks, chunk = static_cast<int>(threadIdx.x) % kChunks;
+  T* const to = tile + TileOffset<kWidth>(first, chunk);
+  const T* from = rows + first * stride + chunk * kChunk;
+  const int there = chunk * kChunk < width ? count : 0;
+#pragma unroll
+  for (int r = 0; r < kCount; r += kStep, from += kStep * stride) {
+    const bool copied = first + r < there;
+    CopyChunk(to + r * kWidth, copied ? from : rows, copied);
+  }
+}
+
+// Where ldmatrix reads: chunk `chunk`, a multiple of 2, of rows that are a multiple of 16 after those of Lane's. TileOffset()'s swizzle is
+// an exclusive or of bits that rows leave alone, so it is found once for a lane. Tiles begin at multiples of 128 bytes or of a row.
+template <int kWidth>
+struct Lane {
+  uint32_t at;
+
+  __device__ Lane(const void* tile, int row, int chunk)
+      : at(SharedAddress(tile) + static_cast<uint32_t>(TileOffset<kWidth>(row, chunk)) * 2) {}
+  __device__ uint32_t Chunk(int chunk) const { return at ^ static_cast<uint32_t>(chunk * kChunk * 2); }
+};
+
 // scores[m][n]: rows 16 m of `own` times row 8 n and the 7 after it of `others`.
 template <int kWidth, int kM, int kN, class T>
 __device__ inline void Dots(float (&scores)[kM][kN][4], const T* own, const T* others, int lane) {
+  constexpr uint32_t kRow = kWidth * 2;
+  const Lane<kWidth> of_own(own, lane & 15, lane >> 4), of_others(others, (lane >> 4) * 8 + (lane & 7), lane >> 3 & 1);
 #pragma unroll
   for (int i = 0; i < kM * kN * 4; ++i) scores[i / (kN * 4)][i / 4 % kN][i % 4] = 0;
 #pragma unroll
   for (int d = 0; d < kWidth; d += 16) {
+    const uint32_t a_at = of_own.Chunk(d / kChunk), b_at = of_others.Chunk(d / kChunk);
     uint32_t a[kM][4];
 #pragma unroll
-    for (int m = 0; m < kM; ++m)
-      LoadMatrices(a[m], own + TileOffset<kWidth>(16 * m + (lane & 15), d / kChunk + (lane >> 4)));
+    for (int m = 0; m < kM; ++m) LoadMatrices(a[m], a_at + 16 * m * kRow);
 #pragma unroll
     for (int n = 0; n < kN; n += 2) {
       uint32_t b[4];
-      LoadMatrices(b,
-                   others + TileOffset<kWidth>(n * 8 + (lane >> 4) * 8 + (lane & 7), d / kChunk + ((lane >> 3) & 1)));
+      LoadMatrices(b, b_at + n * 8 * kRow);
 #pragma unroll
       for (int m = 0; m < kM; ++m) {
         MultiplyAdd<T>(scores[m][n], a[m], b[0], b[1]);
@@ -50,6 +79,8 @@ __device__ inline void Dots(float (&scores)[kM][kN][4], const T* own, const T* o
 template <int kWidth, int kM, int kN, class T>
 __device__ inline void AddProduct(float (&sums)[kM][kWidth / 8][4], const float (&weights)[kM][kN][4], const T* values,
                                   int lane) {
+  constexpr uint32_t kRow = kWidth * 2;
+  const Lane<kWidth> of_values(values, lane & 15, lane >> 4);
 #pragma unroll
   for (int j = 0; j < kN / 2; ++j) {
     uint32_t a[kM][4];
@@ -61,7 +92,7 @@ __device__ inline void AddProduct(float (&sums)[kM][kWidth / 8][4], const float 
 #pragma unroll
     for (int n = 0; n < kWidth / 8; n += 2) {
       uint32_t b[4];
-      LoadTransposed(b, values + TileOffset<kWidth>(j * 16 + (lane & 15), n + (lane >> 4)));
+      LoadTransposed(b, of_values.Chunk(n) + j * 16 * kRow);
 #pragma unroll
       for (int m = 0; m < kM; ++m) {
         MultiplyAdd<T>(sums[m][n], a[m], b[0], b[1]);

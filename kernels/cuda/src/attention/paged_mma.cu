@@ -12,7 +12,7 @@ constexpr long long kNowhere = -1;
 template <int kWidth, class T>
 __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, const int* lengths, float* partial,
                       const PagedParams& p) {
-  extern __shared__ __align__(128) unsigned char memory[];
+  extern __shared__ __align__(256) unsigned char memory[];
   constexpr int kTile = kKeys * kWidth, kChunks = kWidth / kChunk;
   T* const queries = reinterpret_cast<T*>(memory);
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
@@ -115,7 +115,7 @@ __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, con
 }  // namespace kk_cuda
 
 #define KK_PAGED(name, T, width)                                                                 \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)                                \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 3)                             \
       name(const T* q, const T* k, const T* v, const int* tables, const int* lengths, float* partial, \
            const __grid_constant__ kk_cuda::PagedParams p) {                                     \
     kk_cuda::Paged<width>(q, k, v, tables, lengths, partial, p);                                 \

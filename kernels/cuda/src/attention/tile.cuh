@@ -34,16 +34,16 @@ __device__ inline void WaitForCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLater) : "memory");
 }
 
-__device__ inline void LoadMatrices(uint32_t (&to)[4], const void* row) {
+__device__ inline void LoadMatrices(uint32_t (&to)[4], uint32_t row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(SharedAddress(row))
+               : "r"(row)
                : "memory");
 }
-__device__ inline void LoadTransposed(uint32_t (&to)[4], const void* row) {
+__device__ inline void LoadTransposed(uint32_t (&to)[4], uint32_t row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(SharedAddress(row))
+               : "r"(row)
                : "memory");
 }
 

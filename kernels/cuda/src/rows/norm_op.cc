@@ -76,7 +76,7 @@ void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<k
                     IsAligned(d_x) && IsAligned(d_residual);
   const int64_t bytes = kCount * width * SumSize(x.dtype());
   const int64_t beside = held ? TeamBlock(threads) / threads : 1;  // parts of a block
-  const int64_t parts = (PartsOf(norm.rows, kCount * width, held ? 1024 * beside : 256) + beside - 1) / beside * beside;
+  const int64_t parts = (PartsOf(norm.rows, kCount * width, held ? 512 * beside : 256) + beside - 1) / beside * beside;
   const Partial partial(x, parts, kCount * width);
   const NormBackwardParams p = {norm, static_cast<int>(parts), bytes <= kSharedSums};
   const std::string name = Named(norm_name + std::string(held ? "_held_backward" : "_backward"), x.dtype());

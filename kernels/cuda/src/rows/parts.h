@@ -37,7 +37,7 @@ class Partial {
     const SumPartsParams p = {out.numel(), numbers_, static_cast<int>(parts_), KindOf(out.dtype()), scale};
     if (p.count == 0) return;
     kp::launch(rows_.device(), kSumParts, size_ == 8 ? "sum_parts_f64" : "sum_parts_f32",
-               {BlockCount((p.count + 31) / 32)}, {256}, From(first), out, p);
+               {BlockCount((p.count + 31) / 32)}, {512}, From(first), out, p);
   }
 
  private:

@@ -5,7 +5,7 @@
 namespace kk_cuda {
 namespace {
 
-constexpr int kShares = 8;
+constexpr int kShares = 16;
 
 template <class S>
 __device__ void SumParts(const S* partial, void* out, const SumPartsParams& p) {
@@ -15,7 +15,7 @@ __device__ void SumParts(const S* partial, void* out, const SumPartsParams& p) {
   S sum = 0;
   if (i < p.count) {
     const int end = p.parts * (share + 1) / kShares;
-#pragma unroll 4
+#pragma unroll 8
     for (int part = p.parts * share / kShares; part < end; ++part) sum += partial[part * p.stride + i];
   }
   shares[share][lane] = sum;
@@ -38,11 +38,11 @@ __device__ void SumParts(const S* partial, void* out, const SumPartsParams& p) {
 }  // namespace
 }  // namespace kk_cuda
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(512)
     sum_parts_f32(const float* partial, void* out, kk_cuda::SumPartsParams p) {
   kk_cuda::SumParts(partial, out, p);
 }
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(512)
     sum_parts_f64(const double* partial, void* out, kk_cuda::SumPartsParams p) {
   kk_cuda::SumParts(partial, out, p);
 }
