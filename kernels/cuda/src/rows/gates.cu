@@ -5,9 +5,9 @@
 namespace kk_cuda {
 namespace {
 
-template <GateKind kKind, class S>
+template <GateKind kKind, class T, class S>
 __device__ inline S Gate(S x, S up) {
-  return kKind >= kSwiglu ? Activation(kKind, x) * up : Activation(kKind, x);
+  return kKind >= kSwiglu ? Activation<T>(kKind, x) * up : Activation<T>(kKind, x);
 }
 
 // f<kind>()
@@ -63,7 +63,7 @@ struct Forward {
     if (kKind >= kSwiglu) Convert(b, up);
     Numbers<T, kCount> result;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) Put(Gate<kKind>(a[i], b[i]), &result.at[i]);
+    for (int i = 0; i < kCount; ++i) Put(Gate<kKind, T>(a[i], b[i]), &result.at[i]);
     *reinterpret_cast<Numbers<T, kCount>*>(out) = result;
   }
 };
@@ -83,8 +83,8 @@ struct Backward {
     Numbers<T, kCount> of_x, of_up;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      if (kKind >= kSwiglu) Put(d[i] * Activation(kKind, a[i]), &of_up.at[i]);
-      Put((kKind >= kSwiglu ? d[i] * b[i] : d[i]) * ActivationSlope(kKind, a[i]), &of_x.at[i]);
+      if (kKind >= kSwiglu) Put(d[i] * Activation<T>(kKind, a[i]), &of_up.at[i]);
+      Put((kKind >= kSwiglu ? d[i] * b[i] : d[i]) * ActivationSlope<T>(kKind, a[i]), &of_x.at[i]);
     }
     *reinterpret_cast<Numbers<T, kCount>*>(d_x) = of_x;
     if (kKind >= kSwiglu) *reinterpret_cast<Numbers<T, kCount>*>(d_up) = of_up;

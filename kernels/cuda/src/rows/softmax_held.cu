@@ -45,7 +45,7 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
   for (int i = 0; i < kHeld * kCount; ++i) {
     if (Place::At(i / kCount) >= p.width) continue;
     float& number = held[i / kCount][i % kCount];
-    number = expf(number - largest);
+    number = kChunk<T> == 8 ? __expf(number - largest) : expf(number - largest);  // of what is rounded to 16 bits
     sum += number;
   }
   sum = Row::Sum(sum);
