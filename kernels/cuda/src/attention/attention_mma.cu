@@ -111,8 +111,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   for (int i = 0; i < kM * 2; ++i) row[i / 2][i % 2] = {-kInfinity, 0};
   float sums[kM][kWidth / 8][4] = {};
   for (int key = begin; key < end; key += kKeys) {
-    // Else the addresses of all tiles' rows are kept in registers from one iteration to the next, and others are spilled.
-    if (kM * kWidth == 256) asm volatile("" : "+r"(lane));
+    if (kM * kWidth == 256) KeepAddressesOut(lane);
     WaitForCopies();
     __syncthreads();
     copy(values, v, p.v, key);

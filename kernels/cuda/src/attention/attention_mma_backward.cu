@@ -1,5 +1,7 @@
-// The gradient of attention of f16 and bf16 by tensor cores; the formulas are attention_backward.cu's. One kernel has blocks of 64 keys,
-// each of which all rows of queries that see it go past; the other blocks of 64 rows. The next tile is copied while one is multiplied.
+// The gradient of attention of f16 and bf16 by tensor cores; the formulas are attention_backward.cu's. Some kernels have blocks of keys,
+// past which all rows of queries that see them go; others have blocks of rows. A warp has 32 keys or rows: so each number that it reads
+// from shared memory is used twice. Where registers don't hold the sums of d_k and of d_v beside each other, each has its kernel. The
+// next tile is copied while one is multiplied.
 #include <type_traits>
 
 #include "backward.cuh"
@@ -8,7 +10,9 @@
 namespace kk_cuda {
 namespace {
 
-constexpr int kOwn = 16, kBlock = 64;  // rows (or keys) of a warp, of a block
+constexpr int kM = 2, kOwn = 16 * kM, kBlock = 4 * kOwn;  // rows (or keys) of a warp, of a block
+
+enum Sums { kOfKeys = 1, kOfValues = 2 };  // what a kernel with blocks of keys adds up
 
 // What the gradients of scores beside a key or a query are made from.
 struct Other {
@@ -70,14 +74,13 @@ __device__ inline Seen RowsThatSee(const AttentionParams& p, int length, int fir
   return begin < end ? Seen{static_cast<int>(begin) * p.shared, static_cast<int>(end) * p.shared} : Seen{0, 0};
 }
 
-// Two numbers at a time: a row of a lane's sums, times `by`.
+// Two numbers at a time: row `i` of a lane's sums, times `by`.
 template <int kWidth, class T>
-__device__ inline void StoreSums(const float (&sums)[1][kWidth / 8][4], int half, float by, T* row, int width,
-                                 int lane) {
+__device__ inline void StoreSums(const float (&sums)[kM][kWidth / 8][4], int i, float by, T* row, int width, int lane) {
 #pragma unroll
   for (int n = 0; n < kWidth / 8; ++n) {
     if (n * 8 >= width) continue;
-    const float* const two = &sums[0][n][2 * half];
+    const float* const two = &sums[i / 2][n][i % 2 * 2];
     *reinterpret_cast<uint32_t*>(row + n * 8 + (lane & 3) * 2) = PackPair<T>(two[0] * by, two[1] * by);
   }
 }
@@ -103,19 +106,21 @@ __device__ inline void CopyQueries(T* queries, T* contexts, const T* q, const T*
 }
 
 // A row (a key) of a lane is its fragment's row, a query its column.
-template <int kWidth, int kTile, class T>
+template <int kWidth, int kTile, int kSums, class T>
 __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
                        const float* lse, const float* delta, T* d_k, T* d_v, const AttentionParams& p) {
+  constexpr bool kWithKeys = kSums & kOfKeys, kWithValues = kSums & kOfValues;
   extern __shared__ __align__(256) unsigned char memory[];
   __shared__ Other others[2][kTile];
   T* const keys = reinterpret_cast<T*>(memory);
   T* const values = keys + kBlock * kWidth;
-  T* const tiles = values + kBlock * kWidth;  // two of: queries, then gradients of their contexts
+  T* const tiles = values + (kWithKeys ? kBlock * kWidth : 0);  // two of: queries, then gradients of their contexts
   constexpr int kTileSize = 2 * kTile * kWidth;
   const int blocks = (p.keys + kBlock - 1) / kBlock, pair = blockIdx.x / blocks;
   const int first_key = static_cast<int>(blockIdx.x % blocks) * kBlock;
   const int group = pair % p.groups, batch = pair / p.groups, length = LengthOf(p, lengths, batch);
-  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const int warp = threadIdx.x / 32;
+  int lane = threadIdx.x & 31;
   const Seen rows = RowsThatSee(p, length, first_key, min(first_key + kBlock, p.keys) - 1);
 
   const auto copy = [&](int row) {
@@ -129,25 +134,28 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
           OtherOf(p, batch, group, length, min(own, rows.last - 1), own < rows.last, lse, delta);
     }
   };
+  const auto copy_keys = [&](T* to, const T* of, const Strides& by) {
+    CopyRows<kWidth, kBlock>(to, of + batch * by.batch + group * by.head + first_key * by.row, by.row, p.width,
+                             length - first_key);
+  };
   const int begin = rows.first / kTile * kTile;
   if (begin < rows.last) {
-    CopyRows<kWidth, kBlock>(keys, k + batch * p.k.batch + group * p.k.head + first_key * p.k.row, p.k.row, p.width,
-                             length - first_key);
-    CopyRows<kWidth, kBlock>(values, v + batch * p.v.batch + group * p.v.head + first_key * p.v.row, p.v.row, p.width,
-                             length - first_key);
+    copy_keys(keys, k, p.k);
+    if (kWithKeys) copy_keys(values, v, p.v);
     copy(begin);
   }
-  float of_key[1][kWidth / 8][4] = {}, of_value[1][kWidth / 8][4] = {};
+  float of_key[kM][kWidth / 8][4] = {}, of_value[kM][kWidth / 8][4] = {};
   for (int row = begin; row < rows.last; row += kTile) {
+    KeepAddressesOut(lane);
     WaitForCopies();
     __syncthreads();
     if (row + kTile < rows.last) copy(row + kTile);
     const int buffer = row / kTile & 1;
     const T* const queries = tiles + buffer * kTileSize;
     const T* const contexts = queries + kTile * kWidth;
-    float scores[1][kTile / 8][4], d_weights[1][kTile / 8][4];
+    float scores[kM][kTile / 8][4], d_weights[kM][kTile / 8][4];
     Dots<kWidth>(scores, keys + warp * kOwn * kWidth, queries, lane);
-    Dots<kWidth>(d_weights, values + warp * kOwn * kWidth, contexts, lane);
+    if (kWithKeys) Dots<kWidth>(d_weights, values + warp * kOwn * kWidth, contexts, lane);
     const int last_row = row + kTile - 1, last_key = first_key + kBlock - 1;
     const bool edge = last_row >= rows.last || SeenBy(p, length, row / p.shared).last <= last_key ||
                       SeenBy(p, length, last_row / p.shared).first > first_key;
@@ -156,23 +164,24 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
       for (int i = 0; i < kTile / 4; ++i) {
         const Other of = others[buffer][i / 2 * 8 + (lane & 3) * 2 + i % 2];
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int at = 2 * half + i % 2;
-          Differentiate<decltype(plain)::value, decltype(at_edge)::value>(scores[0][i / 2][at], d_weights[0][i / 2][at], of,
-                                                first_key + warp * kOwn + half * 8 + lane / 4, p, mask);
+        for (int r = 0; r < kM * 2; ++r) {
+          const int key = first_key + warp * kOwn + r * 8 + lane / 4, at = r % 2 * 2 + i % 2;
+          float none = 0;
+          Differentiate<decltype(plain)::value, decltype(at_edge)::value>(
+              scores[r / 2][i / 2][at], kWithKeys ? d_weights[r / 2][i / 2][at] : none, of, key, p, mask);
         }
       }
     });
-    AddProduct<kWidth>(of_value, scores, contexts, lane);
-    AddProduct<kWidth>(of_key, d_weights, queries, lane);
+    if (kWithValues) AddProduct<kWidth>(of_value, scores, contexts, lane);
+    if (kWithKeys) AddProduct<kWidth>(of_key, d_weights, queries, lane);
   }
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int key = first_key + warp * kOwn + half * 8 + lane / 4;
+  for (int r = 0; r < kM * 2; ++r) {
+    const int key = first_key + warp * kOwn + r * 8 + lane / 4;
     if (key >= p.keys) continue;
     const long long to = ((static_cast<long long>(batch) * p.keys + key) * p.groups + group) * p.width;
-    StoreSums<kWidth>(of_key, half, Scale(p), d_k + to, p.width, lane);
-    StoreSums<kWidth>(of_value, half, 1, d_v + to, p.width, lane);
+    if (kWithKeys) StoreSums<kWidth>(of_key, r, Scale(p), d_k + to, p.width, lane);
+    if (kWithValues) StoreSums<kWidth>(of_value, r, 1, d_v + to, p.width, lane);
   }
 }
 
@@ -181,6 +190,7 @@ template <int kWidth, int kTile, class T>
 __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
                           const float* lse, const float* delta, T* d_q, const AttentionParams& p) {
   extern __shared__ __align__(256) unsigned char memory[];
+  __shared__ Other others[kBlock];
   T* const queries = reinterpret_cast<T*>(memory);
   T* const contexts = queries + kBlock * kWidth;
   T* const tiles = contexts + kBlock * kWidth;  // two of: keys, then values
@@ -203,57 +213,64 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   };
   CopyQueries<kWidth, kBlock>(queries, contexts, q, d_context, p, batch, group, first_row, rows);
   copy(begin);
-  Other of[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = first_row + warp * kOwn + half * 8 + lane / 4;
-    of[half] = OtherOf(p, batch, group, length, min(row, rows - 1), row < rows, lse, delta);
-  }
-  float sums[1][kWidth / 8][4] = {};
+  const int own = first_row + static_cast<int>(threadIdx.x);
+  others[threadIdx.x] = OtherOf(p, batch, group, length, min(own, rows - 1), own < rows, lse, delta);
+  float sums[kM][kWidth / 8][4] = {};
   for (int key = begin; key < end; key += kTile) {
     WaitForCopies();
     __syncthreads();
     if (key + kTile < end) copy(key + kTile);
     const T* const keys = tiles + (key / kTile & 1) * kTileSize;
-    float scores[1][kTile / 8][4], d_weights[1][kTile / 8][4];
+    float scores[kM][kTile / 8][4], d_weights[kM][kTile / 8][4];
     Dots<kWidth>(scores, queries + warp * kOwn * kWidth, keys, lane);
     Dots<kWidth>(d_weights, contexts + warp * kOwn * kWidth, keys + kTile * kWidth, lane);
     const bool edge = first_row + kBlock > rows || key < latest.first || key + kTile > earliest.last;
     WithKind(p, edge, [&](auto plain, auto at_edge) {
 #pragma unroll
-      for (int i = 0; i < kTile / 2; ++i) {
-        Differentiate<decltype(plain)::value, decltype(at_edge)::value>(scores[0][i / 4][i % 4], d_weights[0][i / 4][i % 4], of[i % 4 / 2],
-                                              key + i / 4 * 8 + (lane & 3) * 2 + i % 2, p, mask);
+      for (int r = 0; r < kM * 2; ++r) {
+        const Other of = others[warp * kOwn + r * 8 + lane / 4];
+#pragma unroll
+        for (int i = 0; i < kTile / 4; ++i) {
+          const int at = r % 2 * 2 + i % 2;
+          Differentiate<decltype(plain)::value, decltype(at_edge)::value>(
+              scores[r / 2][i / 2][at], d_weights[r / 2][i / 2][at], of, key + i / 2 * 8 + (lane & 3) * 2 + i % 2, p,
+              mask);
+        }
       }
     });
     AddProduct<kWidth>(sums, d_weights, keys, lane);
   }
   WaitForCopies();
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = first_row + warp * kOwn + half * 8 + lane / 4;
+  for (int r = 0; r < kM * 2; ++r) {
+    const int row = first_row + warp * kOwn + r * 8 + lane / 4;
     if (row >= rows) continue;
-    StoreSums<kWidth>(sums, half, Scale(p), d_q + OutRow(p, batch, PlaceOf(p, group, row)) * p.width, p.width, lane);
+    StoreSums<kWidth>(sums, r, Scale(p), d_q + OutRow(p, batch, PlaceOf(p, group, row)) * p.width, p.width, lane);
   }
 }
 
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_BACKWARD(name, T, width, tile)                                                                             \
+#define KK_OF_QUERIES(name, T, width)                                                                                 \
   extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_d_q_##name##_##width(                            \
       const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* lse, \
       const float* delta, T* d_q, const __grid_constant__ kk_cuda::AttentionParams p) {                               \
-    kk_cuda::OfQueries<width, 64>(d_context, q, k, v, lengths, mask, lse, delta, d_q, p);                             \
-  }                                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_d_k_##name##_##width(                            \
+    kk_cuda::OfQueries<width, 32>(d_context, q, k, v, lengths, mask, lse, delta, d_q, p);                             \
+  }
+#define KK_OF_KEYS(of, sums, name, T, width)                                                                          \
+  extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_##of##_##name##_##width(                         \
       const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* lse, \
       const float* delta, T* d_k, T* d_v, const __grid_constant__ kk_cuda::AttentionParams p) {                       \
-    kk_cuda::OfKeys<width, tile>(d_context, q, k, v, lengths, mask, lse, delta, d_k, d_v, p);                         \
+    kk_cuda::OfKeys<width, (width == 64 ? 16 : 32), sums>(d_context, q, k, v, lengths, mask, lse, delta, d_k, d_v, p);                     \
   }
-#define KK_BACKWARDS(name, T)   \
-  KK_BACKWARD(name, T, 32, 64)  \
-  KK_BACKWARD(name, T, 64, 64)  \
-  KK_BACKWARD(name, T, 128, 32)
-KK_BACKWARDS(f16, __half)
-KK_BACKWARDS(bf16, __nv_bfloat16)
+#define KK_BACKWARD(name, T)                                                    \
+  KK_OF_QUERIES(name, T, 32)                                                    \
+  KK_OF_QUERIES(name, T, 64)                                                    \
+  KK_OF_QUERIES(name, T, 128)                                                   \
+  KK_OF_KEYS(d_kv, kk_cuda::kOfKeys | kk_cuda::kOfValues, name, T, 32)          \
+  KK_OF_KEYS(d_kv, kk_cuda::kOfKeys | kk_cuda::kOfValues, name, T, 64)          \
+  KK_OF_KEYS(d_k, kk_cuda::kOfKeys, name, T, 128)                               \
+  KK_OF_KEYS(d_v, kk_cuda::kOfValues, name, T, 128)
+KK_BACKWARD(f16, __half)
+KK_BACKWARD(bf16, __nv_bfloat16)

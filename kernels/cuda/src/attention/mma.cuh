@@ -102,6 +102,10 @@ __device__ inline void AddProduct(float (&sums)[kM][kWidth / 8][4], const float 
   }
 }
 
+// In a loop whose sums fill the registers: else the addresses of all its tiles' rows, which depend on the lane alone, are kept in
+// registers from one iteration to the next, and others are spilled.
+__device__ inline void KeepAddressesOut(int& lane) { asm volatile("" : "+r"(lane)); }
+
 // Over the four lanes of a row.
 __device__ inline float QuadMax(float x) {
   x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
