@@ -27,8 +27,18 @@ BORDERS = (
     (1, 70, 2, 5, 2, 64),  # queries without keys where it is causal
     (3, 2, 6, 130, 2, 128),
     (1, 3, 2, 70, 1, 80),
+    (1, 140, 1, 150, 1, 128),  # more rows than a block has
+    (1, 70, 2, 70, 1, 32),
 )
-OPTIONS = ({}, {"causal": True}, {"causal": True, "window": 7}, {"window": 3}, {"soft_cap": 2.0, "scale": 0.3})
+OPTIONS = (
+    {},
+    {"causal": True},
+    {"causal": True, "window": 7},
+    {"window": 3},
+    {"soft_cap": 2.0, "scale": 0.3},
+    {"scale": -0.5},
+    {"scale": 0.0, "causal": True},
+)
 
 
 def inputs(shape, dtype, seed=0):

@@ -6,7 +6,14 @@
 namespace kk_cuda {
 namespace {
 
-constexpr int kKeys = 64;
+// Keys at a time. Compiled for sm_100 and newer, sums of 128 columns and scores of 64 keys beside them don't fit the registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int kKeysBeside128 = 32;
+#else
+constexpr int kKeysBeside128 = 64;
+#endif
+template <int kWidth, bool kPlain>
+constexpr int kKeysOf = kPlain && kWidth == 128 ? kKeysBeside128 : 64;
 
 // One of the rows of a lane.
 struct Row {
@@ -28,20 +35,21 @@ struct Rows {
 };
 
 // The elements of half a fragment's row: element i is key i / 2 * 8 + i % 2 after the lane's first one.
-template <int kHalf, class F>
-__device__ inline void ForKeys(float (&scores)[kKeys / 8][4], const F& f) {
+template <int kHalf, int kN, class F>
+__device__ inline void ForKeys(float (&scores)[kN][4], const F& f) {
 #pragma unroll
-  for (int i = 0; i < kKeys / 4; ++i) f(scores[i / 2][2 * kHalf + i % 2], i / 2 * 8 + i % 2);
+  for (int i = 0; i < kN * 2; ++i) f(scores[i / 2][2 * kHalf + i % 2], i / 2 * 8 + i % 2);
 }
 
-// kPlain: without a mask and a soft cap. row: the lane's row `at` of `rows`. edge: some row of the block doesn't see some key.
-template <int kHalf, bool kPlain>
-__device__ inline void Weigh(float (&scores)[kKeys / 8][4], Row& row, const Rows& rows, int at,
+// kPlain: without a mask and a soft cap, and p.factor > 0: so scores are multiplied by it where the largest is subtracted. row: the
+// lane's row `at` of `rows`. edge: some row of the block doesn't see some key.
+template <int kHalf, bool kPlain, int kN>
+__device__ inline void Weigh(float (&scores)[kN][4], Row& row, const Rows& rows, int at,
                              const AttentionParams& p, const void* mask, int key, bool edge, float* factor) {
   const int first_key = key + (threadIdx.x & 3) * 2;  // of this lane
-  if (kPlain || p.cap == 0) {
+  if (!kPlain && p.cap == 0) {
     ForKeys<kHalf>(scores, [&](float& s, int) { s *= p.factor; });
-  } else {
+  } else if (!kPlain) {
     ForKeys<kHalf>(scores, [&](float& s, int) { s = Score(s, p.factor, p.cap); });
   }
   if (!kPlain && p.mask.kind != kNoMask) {
@@ -60,15 +68,16 @@ __device__ inline void Weigh(float (&scores)[kKeys / 8][4], Row& row, const Rows
       if (first_key + after < seen.first || first_key + after >= seen.last) s = -kInfinity;
     });
   }
-  float largest = row.largest;
+  const float by = kPlain ? p.factor : 1;
+  float largest = -kInfinity;
   ForKeys<kHalf>(scores, [&](float& s, int) { largest = fmaxf(largest, s); });
-  largest = QuadMax(largest);
+  largest = fmaxf(row.largest, QuadMax(largest) * by);
   const float origin = Origin(largest);
   *factor = Exp2(row.largest - origin);
   row.largest = largest;
   row.total *= *factor;
   ForKeys<kHalf>(scores, [&](float& s, int) {
-    s = Exp2(s - origin);
+    s = Exp2(s * by - origin);
     row.total += s;
   });
 }
@@ -77,6 +86,7 @@ template <int kWidth, int kM, bool kPlain, class T>
 __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse,
                           const AttentionParams& p) {
   constexpr int kOwn = 16 * kM, kRows = kOwn * kMmaThreads / 32;  // of a warp, of a block
+  constexpr int kKeys = kKeysOf<kWidth, kPlain>;
   extern __shared__ __align__(256) unsigned char memory[];
   T* const queries = reinterpret_cast<T*>(memory);
   T* const keys = queries + kRows * kWidth;

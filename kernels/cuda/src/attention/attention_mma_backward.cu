@@ -1,7 +1,7 @@
 // The gradient of attention of f16 and bf16 by tensor cores; the formulas are attention_backward.cu's. Some kernels have blocks of keys,
 // past which all rows of queries that see them go; others have blocks of rows. A warp has 32 keys or rows: so each number that it reads
-// from shared memory is used twice. Where registers don't hold the sums of d_k and of d_v beside each other, each has its kernel. The
-// next tile is copied while one is multiplied.
+// from shared memory is used twice. Registers don't hold the sums of d_k and of d_v beside each other: each has its kernel. The next tile
+// is copied while one is multiplied.
 #include <type_traits>
 
 #include "backward.cuh"
@@ -11,8 +11,6 @@ namespace kk_cuda {
 namespace {
 
 constexpr int kM = 2, kOwn = 16 * kM, kBlock = 4 * kOwn;  // rows (or keys) of a warp, of a block
-
-enum Sums { kOfKeys = 1, kOfValues = 2 };  // what a kernel with blocks of keys adds up
 
 // What the gradients of scores beside a key or a query are made from.
 struct Other {
@@ -105,16 +103,15 @@ __device__ inline void CopyQueries(T* queries, T* contexts, const T* q, const T*
   });
 }
 
-// A row (a key) of a lane is its fragment's row, a query its column.
-template <int kWidth, int kTile, int kSums, class T>
+// d_k, or d_v. A row (a key) of a lane is its fragment's row, a query its column.
+template <int kWidth, int kTile, bool kOfKeys, class T>
 __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
-                       const float* lse, const float* delta, T* d_k, T* d_v, const AttentionParams& p) {
-  constexpr bool kWithKeys = kSums & kOfKeys, kWithValues = kSums & kOfValues;
+                       const float* lse, const float* delta, T* result, const AttentionParams& p) {
   extern __shared__ __align__(256) unsigned char memory[];
   __shared__ Other others[2][kTile];
   T* const keys = reinterpret_cast<T*>(memory);
   T* const values = keys + kBlock * kWidth;
-  T* const tiles = values + (kWithKeys ? kBlock * kWidth : 0);  // two of: queries, then gradients of their contexts
+  T* const tiles = values + (kOfKeys ? kBlock * kWidth : 0);  // two of: queries, then gradients of their contexts
   constexpr int kTileSize = 2 * kTile * kWidth;
   const int blocks = (p.keys + kBlock - 1) / kBlock, pair = blockIdx.x / blocks;
   const int first_key = static_cast<int>(blockIdx.x % blocks) * kBlock;
@@ -141,10 +138,10 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
   const int begin = rows.first / kTile * kTile;
   if (begin < rows.last) {
     copy_keys(keys, k, p.k);
-    if (kWithKeys) copy_keys(values, v, p.v);
+    if (kOfKeys) copy_keys(values, v, p.v);
     copy(begin);
   }
-  float of_key[kM][kWidth / 8][4] = {}, of_value[kM][kWidth / 8][4] = {};
+  float sums[kM][kWidth / 8][4] = {};
   for (int row = begin; row < rows.last; row += kTile) {
     KeepAddressesOut(lane);
     WaitForCopies();
@@ -155,7 +152,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     const T* const contexts = queries + kTile * kWidth;
     float scores[kM][kTile / 8][4], d_weights[kM][kTile / 8][4];
     Dots<kWidth>(scores, keys + warp * kOwn * kWidth, queries, lane);
-    if (kWithKeys) Dots<kWidth>(d_weights, values + warp * kOwn * kWidth, contexts, lane);
+    if (kOfKeys) Dots<kWidth>(d_weights, values + warp * kOwn * kWidth, contexts, lane);
     const int last_row = row + kTile - 1, last_key = first_key + kBlock - 1;
     const bool edge = last_row >= rows.last || SeenBy(p, length, row / p.shared).last <= last_key ||
                       SeenBy(p, length, last_row / p.shared).first > first_key;
@@ -168,20 +165,18 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
           const int key = first_key + warp * kOwn + r * 8 + lane / 4, at = r % 2 * 2 + i % 2;
           float none = 0;
           Differentiate<decltype(plain)::value, decltype(at_edge)::value>(
-              scores[r / 2][i / 2][at], kWithKeys ? d_weights[r / 2][i / 2][at] : none, of, key, p, mask);
+              scores[r / 2][i / 2][at], kOfKeys ? d_weights[r / 2][i / 2][at] : none, of, key, p, mask);
         }
       }
     });
-    if (kWithValues) AddProduct<kWidth>(of_value, scores, contexts, lane);
-    if (kWithKeys) AddProduct<kWidth>(of_key, d_weights, queries, lane);
+    AddProduct<kWidth>(sums, kOfKeys ? d_weights : scores, kOfKeys ? queries : contexts, lane);
   }
 #pragma unroll
   for (int r = 0; r < kM * 2; ++r) {
     const int key = first_key + warp * kOwn + r * 8 + lane / 4;
     if (key >= p.keys) continue;
     const long long to = ((static_cast<long long>(batch) * p.keys + key) * p.groups + group) * p.width;
-    if (kWithKeys) StoreSums<kWidth>(of_key, r, Scale(p), d_k + to, p.width, lane);
-    if (kWithValues) StoreSums<kWidth>(of_value, r, 1, d_v + to, p.width, lane);
+    StoreSums<kWidth>(sums, r, kOfKeys ? Scale(p) : 1, result + to, p.width, lane);
   }
 }
 
@@ -258,19 +253,16 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
       const float* delta, T* d_q, const __grid_constant__ kk_cuda::AttentionParams p) {                               \
     kk_cuda::OfQueries<width, 32>(d_context, q, k, v, lengths, mask, lse, delta, d_q, p);                             \
   }
-#define KK_OF_KEYS(of, sums, name, T, width)                                                                          \
+#define KK_OF_KEYS(of, of_keys, name, T, width, tile)                                                                 \
   extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_##of##_##name##_##width(                         \
       const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* lse, \
-      const float* delta, T* d_k, T* d_v, const __grid_constant__ kk_cuda::AttentionParams p) {                       \
-    kk_cuda::OfKeys<width, (width == 64 ? 16 : 32), sums>(d_context, q, k, v, lengths, mask, lse, delta, d_k, d_v, p);                     \
+      const float* delta, T* result, const __grid_constant__ kk_cuda::AttentionParams p) {                            \
+    kk_cuda::OfKeys<width, tile, of_keys>(d_context, q, k, v, lengths, mask, lse, delta, result, p);                    \
   }
-#define KK_BACKWARD(name, T)                                                    \
-  KK_OF_QUERIES(name, T, 32)                                                    \
-  KK_OF_QUERIES(name, T, 64)                                                    \
-  KK_OF_QUERIES(name, T, 128)                                                   \
-  KK_OF_KEYS(d_kv, kk_cuda::kOfKeys | kk_cuda::kOfValues, name, T, 32)          \
-  KK_OF_KEYS(d_kv, kk_cuda::kOfKeys | kk_cuda::kOfValues, name, T, 64)          \
-  KK_OF_KEYS(d_k, kk_cuda::kOfKeys, name, T, 128)                               \
-  KK_OF_KEYS(d_v, kk_cuda::kOfValues, name, T, 128)
-KK_BACKWARD(f16, __half)
-KK_BACKWARD(bf16, __nv_bfloat16)
+#define KK_BACKWARD(name, T, width)         \
+  KK_OF_QUERIES(name, T, width)             \
+  KK_OF_KEYS(d_k, true, name, T, width, 32) \
+  KK_OF_KEYS(d_v, false, name, T, width, (width <= 64 ? 64 : 32))
+#define KK_BACKWARDS(name, T) KK_BACKWARD(name, T, 32) KK_BACKWARD(name, T, 64) KK_BACKWARD(name, T, 128)
+KK_BACKWARDS(f16, __half)
+KK_BACKWARDS(bf16, __nv_bfloat16)

@@ -62,19 +62,19 @@ class Gradients {
 
  private:
   void ByMma(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
-    constexpr int64_t kBlock = 128, kTile = 32;  // rows or keys of a block, past which tiles of at most so many others go
+    constexpr int64_t kBlock = 128;  // rows or keys
     const int64_t width = p_.width <= 32 ? 32 : p_.width <= 64 ? 64 : 128;
-    const auto launch = [&](const char* of, int64_t n, int64_t held, const auto&... results) {
+    const auto launch = [&](const char* of, int64_t n, int64_t held, int64_t tile, kp::MutTensorView result) {
       const std::string name = std::string("attention_mma_") + of + "_" + dtype_ + "_" + std::to_string(width);
-      const kp::LocalMemory local{static_cast<uint32_t>((held * kBlock + 4 * kTile) * width * call_.q.itemsize())};
+      const kp::LocalMemory local{static_cast<uint32_t>((held * kBlock + 4 * tile) * width * call_.q.itemsize())};
       kp::launch(device_, kMmaBackwardCode, name.c_str(),
                  {BlockCount((n + kBlock - 1) / kBlock * p_.groups * p_.batch)}, {128}, d_context_, call_.q, call_.k,
-                 call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), results..., p_, local);
+                 call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), result, p_, local);
     };
-    launch("d_q", call_.q.size(1) * p_.shared, 2, d_q);
-    if (width <= 64) return launch("d_kv", p_.keys, 2, d_k, d_v);
-    launch("d_k", p_.keys, 2, d_k, d_v);
-    launch("d_v", p_.keys, 1, d_k, d_v);
+    // held: tensors of which shared memory holds the block's rows, while tiles of two others go past.
+    launch("d_q", call_.q.size(1) * p_.shared, 2, 32, d_q);
+    launch("d_k", p_.keys, 2, 32, d_k);
+    launch("d_v", p_.keys, 1, width <= 64 ? 64 : 32, d_v);
   }
 
   kp::DeviceMemory Delta() const { return {memory_.data(), 0, sizeof(float)}; }

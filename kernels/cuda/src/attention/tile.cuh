@@ -4,7 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <cstdint>
+#include "../async.cuh"
 
 namespace kk_cuda {
 
@@ -18,20 +18,6 @@ __device__ inline int TileOffset(int row, int chunk) {
   static_assert(kChunks >= 4, "a row has at least 64 bytes");
   const int shift = kChunks >= 8 ? row & 7 : (row >> 1) & 3;
   return row * kWidth + (chunk ^ shift) * kChunk;
-}
-
-__device__ inline uint32_t SharedAddress(const void* at) { return static_cast<uint32_t>(__cvta_generic_to_shared(at)); }
-
-// 16 bytes to shared memory, or zeros.
-__device__ inline void CopyChunk(void* to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SharedAddress(to)), "l"(from), "r"(there ? 16 : 0)
-               : "memory");
-}
-__device__ inline void CommitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Until no more than the last `kLater` groups are under way.
-template <int kLater = 0>
-__device__ inline void WaitForCopies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kLater) : "memory");
 }
 
 __device__ inline void LoadMatrices(uint32_t (&to)[4], uint32_t row) {

@@ -83,7 +83,7 @@ void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<k
   kp::launch(x.device(), held ? kNormsHeldBackward : kNormsBackward,
              (held ? name + "_" + std::to_string(threads) : name).c_str(), {BlockCount(parts / beside)},
              {held ? TeamBlock(threads) : kRowThreads}, d_out, MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual), partial.memory(), p,
-             kp::LocalMemory{!held && p.shared ? static_cast<uint32_t>(bytes) : 0});
+             kp::LocalMemory{static_cast<uint32_t>(held ? 16 * kChunkBytes * TeamBlock(threads) : p.shared ? bytes : 0)});
   for (int i = 0; i < kCount; ++i) partial.SumInto(of_weights[i], i * width);
 }
 

@@ -1,6 +1,8 @@
 // The gradients of layer_norm and rms_norm, also of a sum, of rows that the registers of a warp or a block hold; norms_backward.cu takes
 // the others. A warp or block goes through its part of the rows, and its registers add up what the part gives to the weight's gradient and
-// the bias's: sum_parts.cu adds the parts. Rows whose sums f32 can't hold come after the others of their batch.
+// the bias's: sum_parts.cu adds the parts. Rows whose sums f32 can't hold come after the others of their batch. While a row is worked on,
+// the next one is copied to shared memory: each thread copies, and reads, chunks of its own.
+#include "../async.cuh"
 #include "chunks.cuh"
 #include "moments.cuh"
 #include "team.cuh"
@@ -58,14 +60,38 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
     written = true;
   };
 
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* const mine = reinterpret_cast<Chunk<T>*>(memory) + threadIdx.x;
+  const auto place = [&](long long row, int which, int c) {
+    return mine + (((row & 1) * 2 + which) * kHeld + c) * Row::kBlock;
+  };
+  const auto copy = [&](long long row) {
+    const T *const from = x + RowOffset(p.norm.x, row), *const d = d_out + row * width;
+#pragma unroll
+    for (int c = 0; c < kHeld; ++c) {
+      if (Place::At(c) >= width) continue;
+      CopyChunk(place(row, 0, c), from + Place::At(c), true);
+      CopyChunk(place(row, 1, c), d + Place::At(c), true);
+    }
+  };
+
   const long long begin = p.norm.rows * Row::Row() / p.parts, end = p.norm.rows * (Row::Row() + 1) / p.parts;
+  if (begin < end) copy(begin);
+  CommitCopies();
   for (long long batch = begin; batch < end; batch += kBatch) {
     unsigned long long wide = 0;  // rows of the batch whose sums f32 can't hold
     const int rows = static_cast<int>(min(end - batch, static_cast<long long>(kBatch)));
 #pragma unroll 1
     for (int r = 0; r < rows; ++r) {
       const long long row = batch + r;
-      const Place held(x + RowOffset(p.norm.x, row), width), d(d_out + row * width, width);
+      if (row + 1 < end) copy(row + 1);
+      CommitCopies();
+      WaitForCopies<1>();
+      Chunk<T> held[kHeld], d[kHeld];
+#pragma unroll
+      for (int c = 0; c < kHeld; ++c) {
+        if (Place::At(c) < width) held[c] = *place(row, 0, c), d[c] = *place(row, 1, c);
+      }
       // f(c, e, d_out, weight, x) for each number that this thread holds.
       const auto for_numbers = [&](const auto& f) {
 #pragma unroll
@@ -74,14 +100,14 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
           float w[kCount];
           LoadNumbers(w, p.norm.weight, weight, Place::At(c));
 #pragma unroll
-          for (int e = 0; e < kCount; ++e) f(c, e, Number(d.chunks[c].at[e]), w[e], Number(held.chunks[c].at[e]));
+          for (int e = 0; e < kCount; ++e) f(c, e, Number(d[c].at[e]), w[e], Number(held[c].at[e]));
         }
       };
       float mean = 0, rest = 0;
       if (kLayer) {
 #pragma unroll
         for (int i = 0; i < kHeld * kCount; ++i) {
-          if (Place::At(i / kCount) < width) mean += Number(held.chunks[i / kCount].at[i % kCount]);
+          if (Place::At(i / kCount) < width) mean += Number(held[i / kCount].at[i % kCount]);
         }
         mean = Row::Sum(mean) * of_one;
       }
@@ -110,7 +136,7 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
         if (d_sum) more = LoadChunk(d_sum + row * width + at);
 #pragma unroll
         for (int e = 0; e < kCount; ++e) {
-          const float of = Number(d.chunks[c].at[e]), unit = ((Number(held.chunks[c].at[e]) - mean) - rest) * scale;
+          const float of = Number(d[c].at[e]), unit = ((Number(held[c].at[e]) - mean) - rest) * scale;
           float y = (of * w[e] - level - unit * by_unit) * scale;
           if (d_sum) y += Number(more.at[e]);
           Put(y, &result.at[e]);

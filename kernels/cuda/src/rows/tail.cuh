@@ -3,6 +3,7 @@
 #pragma once
 
 #include "block.cuh"
+#include "team.cuh"
 
 namespace kk_cuda {
 
@@ -42,6 +43,14 @@ __device__ inline Tail<S> BlockTail(Tail<S> mine) {
 template <class S, class Get>
 __device__ inline Tail<S> RowTail(int width, Get get) {
   Tail<S> mine = {Lowest<S>(), 0};
+  if constexpr (sizeof(S) == 8) {  // in two passes: around two exp() of f64 registers would be spilled
+    for (int i = threadIdx.x; i < width; i += kRowThreads) mine.largest = fmax(mine.largest, get(i));
+    mine.largest = Team<kRowThreads>::Max(mine.largest);
+    const S origin = mine.largest == Lowest<S>() ? 0 : mine.largest;
+    for (int i = threadIdx.x; i < width; i += kRowThreads) mine.sum += exp(get(i) - origin);
+    mine.sum = Team<kRowThreads>::Sum(mine.sum);
+    return mine;
+  }
   for (int i = threadIdx.x; i < width; i += kRowThreads) mine.Add({get(i), 1});
   return BlockTail(mine);
 }
