@@ -77,9 +77,11 @@ configure() {
 }
 
 # kernels.cu for this machine's device, in each form that the backend loads.
+architecture() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d '. \n'; }
+
 compile_kernels() {
   local source=$root/tests/device/cuda/gpu/kernels.cu arch
-  arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d '. \n')
+  arch=$(architecture)
   mkdir -p "$build/images"
   nvcc -arch="sm_$arch" -cubin -o "$build/images/kernels.cubin" "$source"
   nvcc -arch="compute_$arch" -ptx -o "$build/images/kernels.ptx" "$source"
@@ -98,7 +100,15 @@ generated() {
   found=${KERNPACK_NVRTC:-$("$python" -c 'import runpy, sys; print(runpy.run_path(sys.argv[1])["find"]())' "$finder" || true)}
   [ -z "$found" ] || export KERNPACK_NVRTC=$found
   echo "NVRTC: ${found:-of the toolkit}"
-  KERNPACK_TEST_KIND=cuda "$build/tests/device/codegen/kernpack_device_codegen_tests" --gtest_brief=1
+  # For this device only, and shared out: each function is compiled, its host half too.
+  local shard shards=$(((($(nproc)) + 1) / 2)) running=() failed=0
+  for ((shard = 0; shard < shards; ++shard)); do
+    KERNPACK_TEST_KIND=cuda KERNPACK_TEST_TARGET="cuda -arch=sm_$(architecture)" KERNPACK_CFLAGS=-O0 GTEST_TOTAL_SHARDS=$shards \
+      GTEST_SHARD_INDEX=$shard "$build/tests/device/codegen/kernpack_device_codegen_tests" --gtest_brief=1 &
+    running+=($!)
+  done
+  for shard in "${running[@]}"; do wait "$shard" || failed=1; done
+  return "$failed"
 }
 
 tensors() {

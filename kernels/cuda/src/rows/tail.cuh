@@ -50,9 +50,10 @@ __device__ inline Tail<S> RowTail(int width, Get get) {
     for (int i = threadIdx.x; i < width; i += kRowThreads) mine.sum += exp(get(i) - origin);
     mine.sum = Team<kRowThreads>::Sum(mine.sum);
     return mine;
+  } else {
+    for (int i = threadIdx.x; i < width; i += kRowThreads) mine.Add({get(i), 1});
+    return BlockTail(mine);
   }
-  for (int i = threadIdx.x; i < width; i += kRowThreads) mine.Add({get(i), 1});
-  return BlockTail(mine);
 }
 
 }  // namespace kk_cuda
