@@ -36,6 +36,23 @@ TEST(DeviceSource, ParallelLoopsFillWarps) {
   EXPECT_FALSE(holds(source("opencl"), "i_count"));
 }
 
+// Of ptxas, which would fold a negation into the minimum and lose it (codegen/cuda/dialect.cc).
+TEST(DeviceSource, CudaHidesWhatAMinimumOfIntegersIsOf) {
+  const auto source = [](const char* type) {
+    const std::string t = type;
+    return kernpack::sdk::Source(Parse("func f(x: " + t + "[N]) -> (o: " + t + "[N]) { parallel i in 0..N { o[i] = "
+                                       "max(min(-x[i], x[0]), x[1]) } }"),
+                                 kernpack::sdk::Target("cuda"));
+  };
+  for (const char* type : {"i8", "i16", "i32"}) {
+    const std::string text = source(type);
+    EXPECT_EQ(text.find("return a < b ? a : b"), std::string::npos) << text;
+    EXPECT_NE(text.find("(uint32_t)a_ < (uint32_t)b_"), std::string::npos) << text;
+    EXPECT_NE(text.find("(uint32_t)a_ > (uint32_t)b_"), std::string::npos) << text;
+  }
+  EXPECT_NE(source("i64").find("return a < b ? a : b"), std::string::npos);
+}
+
 TEST(OpenClSource, SaysWhatDeviceCodeCannotDo) {
   const auto build = [](const std::string& text) {
     return MessageOf([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target("opencl")); });

@@ -24,6 +24,8 @@ class Dialect {
   virtual std::string Space(Scope scope) const = 0;
   // The C library's function: "sqrtf". op: abs (of floats) or of class Rounding; type: f32 or f64.
   virtual std::string Function(Op op, Type type) const = 0;
+  // The body of a function of a and b for an operation on integers, or "" where C's own does.
+  virtual std::string IntegerBody(Op, Type) const { return ""; }
   // The index of this thread, as int32_t. Only asked inside a Launch.
   virtual std::string ThreadIndex(int axis) const = 0;
   virtual std::string BlockIndex(int axis) const = 0;

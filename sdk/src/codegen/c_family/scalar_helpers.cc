@@ -69,7 +69,7 @@ std::string BinaryBody(Op op, Type t) {
 }  // namespace
 
 std::string Helpers::ScalarBinary(Op op, Type t, const std::string& a, const std::string& b) {
-  const std::string body = BinaryBody(op, t);
+  const std::string own = IsFloat(t) ? "" : dialect_.IntegerBody(op, t), body = own.empty() ? BinaryBody(op, t) : own;
   if (body.empty()) {
     const std::string plain = "(" + a + " " + std::string(OpName(op)) + " " + b + ")";
     const bool promoted = t.bits < 32 && IsInteger(t) && ClassOf(op) == OpClass::Bits;

@@ -27,6 +27,11 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 #define LANE(x, i) (x).v[i]
+#ifdef __CUDA_ARCH__
+#define KP_OPAQUE(x) asm("" : "+r"(x))  // of 32 bits: else the compiler would undo what follows
+#else
+#define KP_OPAQUE(x)
+#endif
 
 static __device__ __forceinline__ __attribute__((unused)) int64_t kp_thread() {
   const int64_t block = ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -48,6 +53,21 @@ class CudaDialect final : public KernelDialect {
   std::string Function(Op op, Type type) const override {
     const std::string name = op == Op::kAbs ? "fabs" : op == Op::kRound ? "rint" : std::string(OpName(op));
     return type.bits == 32 ? name + "f" : name;
+  }
+  // ptxas of CUDA 13.0 to 13.2, and so the drivers of that time, compile min(min(a, -b), -c) for sm_90 and newer to an instruction of
+  // three operands that leaves out a negation: on an H200 the smallest of some negated numbers was wrong (13.5 does it right). So
+  // integers go through an unsigned comparison, or a signed one of unsigned integers, of numbers moved by half their range: ptxas
+  // folds the moves into the minimum, and never a negation.
+  std::string IntegerBody(Op op, Type t) const override {
+    if ((op != Op::kMin && op != Op::kMax) || t.bits > 32 || !IsInteger(t)) return "";
+    const char* const moved = IsSigned(t) ? "uint32_t" : "int32_t";
+    std::string body;
+    for (const char* operand : {"a", "b"}) {
+      body += std::string("uint32_t ") + operand + "_ = (uint32_t)" + operand + " ^ 0x80000000u; KP_OPAQUE(" + operand +
+              "_); ";
+    }
+    return body + "uint32_t c_ = (" + moved + ")a_ " + (op == Op::kMin ? "<" : ">") + " (" + moved +
+           ")b_ ? a_ : b_; KP_OPAQUE(c_); return (" + CElement(t) + ")(c_ ^ 0x80000000u);";
   }
   std::string ThreadIndex(int axis) const override { return std::string("((int32_t)threadIdx.") + kAxes[axis] + ")"; }
   std::string BlockIndex(int axis) const override { return std::string("((int32_t)blockIdx.") + kAxes[axis] + ")"; }
