@@ -46,7 +46,7 @@ cases=$root/tests/python/cuda_pack
 
 if [ "$part" != timing ]; then
   export KERNPACK_CUDA_PACK=$files
-  try "cases of the pack" "$python" -m pytest -q -n 6 -p no:cacheprovider "$cases" --deselect "$cases/test_cuda_registers.py" --durations 5
+  try "cases of the pack" "$python" -m pytest -q -n 6 -p no:cacheprovider "$cases" --ignore "$cases/test_cuda_registers.py"
   try "the pack by torch, JAX and CuPy" "$python" "$root/tests/device/cuda/pack/frameworks.py" "$files"
   if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do

@@ -101,14 +101,15 @@ generated() {
   [ -z "$found" ] || export KERNPACK_NVRTC=$found
   echo "NVRTC: ${found:-of the toolkit}"
   # For this device only, and shared out: each function is compiled, its host half too.
-  local shard shards=$(((($(nproc)) + 1) / 2)) running=() failed=0
+  local shard shards wrong=0 running=()
+  shards=$((($(nproc) + 1) / 2))
   for ((shard = 0; shard < shards; ++shard)); do
     KERNPACK_TEST_KIND=cuda KERNPACK_TEST_TARGET="cuda -arch=sm_$(architecture)" KERNPACK_CFLAGS=-O0 GTEST_TOTAL_SHARDS=$shards \
       GTEST_SHARD_INDEX=$shard "$build/tests/device/codegen/kernpack_device_codegen_tests" --gtest_brief=1 &
     running+=($!)
   done
-  for shard in "${running[@]}"; do wait "$shard" || failed=1; done
-  return "$failed"
+  for shard in "${running[@]}"; do wait "$shard" || wrong=1; done
+  return "$wrong"
 }
 
 tensors() {

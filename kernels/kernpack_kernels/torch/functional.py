@@ -8,7 +8,8 @@ import torch
 K = kernpack.load("kernpack_kernels")
 # The types of device that each function runs on: kernpack-kernels-cuda adds cuda to some.
 DEVICES = {
-    name: frozenset((variant["target"] or "cpu").split()[0] for variant in function.variants) & {"cpu", "cuda"} | {"cpu"}
+    name: frozenset((variant["target"] or "cpu").split()[0] for variant in function.variants) & {"cpu", "cuda"}
+    | {"cpu"}
     for name, function in K.functions.items()
 }
 

@@ -153,7 +153,11 @@ def causal_lm_loss(
     otherwise, logits, labels, vocab_size, num_items_in_batch=None, ignore_index=-100, shift_labels=None, **kwargs
 ):
     """As transformers calls it: the mean, or the sum over num_items_in_batch, in f32."""
-    if not functional.runs_on("cross_entropy", logits.device) or logits.dtype not in DTYPES or logits.dtype == torch.float64:
+    if (
+        not functional.runs_on("cross_entropy", logits.device)
+        or logits.dtype not in DTYPES
+        or logits.dtype == torch.float64
+    ):
         return otherwise(logits, labels, vocab_size, num_items_in_batch, ignore_index, shift_labels, **kwargs)
     if shift_labels is None:
         shift_labels = torch.nn.functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]

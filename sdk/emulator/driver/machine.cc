@@ -72,10 +72,11 @@ namespace {
 // NVIDIA's driver crashes over such a handle, where it doesn't take another stream's place: here it is found for sure.
 Result UnknownStream(Context context, Stream handle) {
   if (context->broken == kSuccess) {
-    std::fprintf(stderr,
-                 "kernpack's emulated CUDA device: a call got the stream %p, which was destroyed or never was: on a GPU this "
-                 "crashes the process. Every later call fails.\n",
-                 static_cast<void*>(handle));
+    std::fprintf(
+        stderr,
+        "kernpack's emulated CUDA device: a call got the stream %p, which was destroyed or never was: on a GPU this "
+        "crashes the process. Every later call fails.\n",
+        static_cast<void*>(handle));
     context->broken = kInvalidHandle;
   }
   return kInvalidHandle;

@@ -40,7 +40,8 @@ TEST(DeviceSource, ParallelLoopsFillWarps) {
 TEST(DeviceSource, CudaHidesWhatAMinimumOfIntegersIsOf) {
   const auto source = [](const char* type) {
     const std::string t = type;
-    return kernpack::sdk::Source(Parse("func f(x: " + t + "[N]) -> (o: " + t + "[N]) { parallel i in 0..N { o[i] = "
+    return kernpack::sdk::Source(Parse("func f(x: " + t + "[N]) -> (o: " + t +
+                                       "[N]) { parallel i in 0..N { o[i] = "
                                        "max(min(-x[i], x[0]), x[1]) } }"),
                                  kernpack::sdk::Target("cuda"));
   };

@@ -3,6 +3,7 @@
 //   d_v = sum over queries of p * d_context,   d_score = p * (d_context . v - delta),
 //   d_k = sum over queries of d_score * slope * q,   d_q = sum over keys of d_score * slope * k.
 // One kernel has blocks of queries, another blocks of keys: each sum belongs to one warp, which forms it in one order. Sums are f32.
+// Of f32, and of what tensor cores don't take (attention_mma_backward.cu): but for delta, which is here for both.
 #include "backward.cuh"
 
 namespace kk_cuda {

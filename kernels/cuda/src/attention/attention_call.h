@@ -65,12 +65,15 @@ struct AttentionCall {
     const AttentionParams p = Params();
     if (lse.numel() == 0) return;
     const int64_t rows = q.size(1) * p.shared;
-    const bool mma = TakesMma({out}), plain = mma && p.mask.kind == kNoMask && p.cap == 0 && p.factor > 0 && rows > kMmaRows;
+    const bool mma = TakesMma({out}),
+               plain = mma && p.mask.kind == kNoMask && p.cap == 0 && p.factor > 0 && rows > kMmaRows;
     const int64_t width = mma && p.width <= 32 ? 32 : p.width <= 64 ? 64 : p.width <= 128 ? 128 : 256;
     const int64_t block_rows = plain ? 2 * kMmaRows : mma ? kMmaRows : width <= 128 ? 16 : 8;
     const int64_t blocks = (rows + block_rows - 1) / block_rows * p.groups * q.size(0);
     const auto bytes = static_cast<uint32_t>(mma ? (block_rows + 2 * kMmaKeys) * width * q.itemsize() : 0);
-    const std::string name = (plain ? "attention_plain_" : mma ? "attention_" : "attention_rows_") +
+    const std::string name = (plain ? "attention_plain_"
+                              : mma ? "attention_"
+                                    : "attention_rows_") +
                              std::string(NameOf(q.dtype())) + "_" + std::to_string(width);
     kp::launch(q.device(), mma ? kMmaCode : kRowsCode, name.c_str(), {BlockCount(blocks)}, {128}, q, k, v,
                MemoryOf(lengths), MemoryOf(mask), out, lse, p, kp::LocalMemory{bytes});

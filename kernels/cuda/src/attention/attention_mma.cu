@@ -44,8 +44,8 @@ __device__ inline void ForKeys(float (&scores)[kN][4], const F& f) {
 // kPlain: without a mask and a soft cap, and p.factor > 0: so scores are multiplied by it where the largest is subtracted. row: the
 // lane's row `at` of `rows`. edge: some row of the block doesn't see some key.
 template <int kHalf, bool kPlain, int kN>
-__device__ inline void Weigh(float (&scores)[kN][4], Row& row, const Rows& rows, int at,
-                             const AttentionParams& p, const void* mask, int key, bool edge, float* factor) {
+__device__ inline void Weigh(float (&scores)[kN][4], Row& row, const Rows& rows, int at, const AttentionParams& p,
+                             const void* mask, int key, bool edge, float* factor) {
   const int first_key = key + (threadIdx.x & 3) * 2;  // of this lane
   if (!kPlain && p.cap == 0) {
     ForKeys<kHalf>(scores, [&](float& s, int) { s *= p.factor; });

@@ -257,7 +257,7 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   extern "C" __global__ void __launch_bounds__(128, 2) attention_mma_##of##_##name##_##width(                         \
       const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* lse, \
       const float* delta, T* result, const __grid_constant__ kk_cuda::AttentionParams p) {                            \
-    kk_cuda::OfKeys<width, tile, of_keys>(d_context, q, k, v, lengths, mask, lse, delta, result, p);                    \
+    kk_cuda::OfKeys<width, tile, of_keys>(d_context, q, k, v, lengths, mask, lse, delta, result, p);                  \
   }
 #define KK_BACKWARD(name, T, width)         \
   KK_OF_QUERIES(name, T, width)             \

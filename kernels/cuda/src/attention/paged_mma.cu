@@ -35,8 +35,9 @@ __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, con
   const int end = min((part + 1) * kPartKeys, seen_by(first_row + kRows - 1).last);
   CopyTile<kWidth, kRows>(queries, q, p.width, [&](int r) {
     const int row = first_row + r;
-    return row < rows ? q + batch * p.q.batch + row / p.shared * p.q.row + (group * p.shared + row % p.shared) * p.q.head
-                      : nullptr;
+    return row < rows
+               ? q + batch * p.q.batch + row / p.shared * p.q.row + (group * p.shared + row % p.shared) * p.q.head
+               : nullptr;
   });
   CommitCopies();
   WaitForCopies();
@@ -114,15 +115,15 @@ __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, con
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_PAGED(name, T, width)                                                                 \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 3)                             \
+#define KK_PAGED(name, T, width)                                                                      \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 3)                                  \
       name(const T* q, const T* k, const T* v, const int* tables, const int* lengths, float* partial, \
-           const __grid_constant__ kk_cuda::PagedParams p) {                                     \
-    kk_cuda::Paged<width>(q, k, v, tables, lengths, partial, p);                                 \
+           const __grid_constant__ kk_cuda::PagedParams p) {                                          \
+    kk_cuda::Paged<width>(q, k, v, tables, lengths, partial, p);                                      \
   }
-#define KK_PAGED_WIDTHS(name, T)           \
-  KK_PAGED(paged_mma_##name##_32, T, 32)   \
-  KK_PAGED(paged_mma_##name##_64, T, 64)   \
+#define KK_PAGED_WIDTHS(name, T)         \
+  KK_PAGED(paged_mma_##name##_32, T, 32) \
+  KK_PAGED(paged_mma_##name##_64, T, 64) \
   KK_PAGED(paged_mma_##name##_128, T, 128)
 KK_PAGED_WIDTHS(f16, __half)
 KK_PAGED_WIDTHS(bf16, __nv_bfloat16)

@@ -52,8 +52,8 @@ void Gate(GateKind kind, kp::TensorView x, kp::TensorView up, kp::MutTensorView 
 void GateBackward(GateKind kind, kp::TensorView d_out, kp::TensorView x, kp::TensorView up, kp::MutTensorView d_x,
                   const std::optional<kp::TensorView>& d_up) {
   if (x.numel() == 0) return;
-  Launch("gates_backward", ParamsOf(kind, x, up), x, up, IsAligned(d_out) && IsAligned(d_x) && IsAligned(d_up), d_out, x,
-         up, d_x, MemoryOf(d_up));
+  Launch("gates_backward", ParamsOf(kind, x, up), x, up, IsAligned(d_out) && IsAligned(d_x) && IsAligned(d_up), d_out,
+         x, up, d_x, MemoryOf(d_up));
 }
 
 void SiluOp(kp::TensorView x, kp::MutTensorView out) { Gate(kSilu, x, x, out); }

@@ -108,15 +108,14 @@ __device__ void GatesBackward(const T* d_out, const T* x, const T* up, T* d_x, T
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_GATES(name, T, count)                                                                               \
-  extern "C" __global__ void __launch_bounds__(256)                                                            \
-      gates_##name(const T* x, const T* up, T* out, const __grid_constant__ kk_cuda::GateParams p) {           \
-    kk_cuda::Gates<count>(x, up, out, p);                                                                      \
-  }                                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256)                                                            \
-      gates_backward_##name(const T* d_out, const T* x, const T* up, T* d_x, T* d_up,                          \
-                            const __grid_constant__ kk_cuda::GateParams p) {                                   \
-    kk_cuda::GatesBackward<count>(d_out, x, up, d_x, d_up, p);                                                 \
+#define KK_GATES(name, T, count)                                                                                 \
+  extern "C" __global__ void __launch_bounds__(256)                                                              \
+      gates_##name(const T* x, const T* up, T* out, const __grid_constant__ kk_cuda::GateParams p) {             \
+    kk_cuda::Gates<count>(x, up, out, p);                                                                        \
+  }                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) gates_backward_##name(                                       \
+      const T* d_out, const T* x, const T* up, T* d_x, T* d_up, const __grid_constant__ kk_cuda::GateParams p) { \
+    kk_cuda::GatesBackward<count>(d_out, x, up, d_x, d_up, p);                                                   \
   }
 #define KK_GATES_OF(name, T) KK_GATES(name, T, 1) KK_GATES(chunks_##name, T, kk_cuda::kChunk<T>)
 KK_GATES_OF(f32, float)

@@ -82,8 +82,11 @@ void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<k
   const std::string name = Named(norm_name + std::string(held ? "_held_backward" : "_backward"), x.dtype());
   kp::launch(x.device(), held ? kNormsHeldBackward : kNormsBackward,
              (held ? name + "_" + std::to_string(threads) : name).c_str(), {BlockCount(parts / beside)},
-             {held ? TeamBlock(threads) : kRowThreads}, d_out, MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual), partial.memory(), p,
-             kp::LocalMemory{static_cast<uint32_t>(held ? 16 * kChunkBytes * TeamBlock(threads) : p.shared ? bytes : 0)});
+             {held ? TeamBlock(threads) : kRowThreads}, d_out, MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual),
+             partial.memory(), p,
+             kp::LocalMemory{static_cast<uint32_t>(held       ? 16 * kChunkBytes * TeamBlock(threads)
+                                                   : p.shared ? bytes
+                                                              : 0)});
   for (int i = 0; i < kCount; ++i) partial.SumInto(of_weights[i], i * width);
 }
 

@@ -75,11 +75,11 @@ __device__ void Norm(const T* x, const T* residual, const void* weight, const vo
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_NORM(norm, is_layer, name, T, threads)                                                              \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, (threads > 128 ? 2 : 6))               \
-      norm##_held_##name##_##threads(const T* x, const T* residual, const void* weight, const void* bias,      \
-                                     T* out, T* sum, const __grid_constant__ kk_cuda::NormParams p) {          \
-    kk_cuda::Norm<is_layer, threads>(x, residual, weight, bias, out, sum, p);                                  \
+#define KK_NORM(norm, is_layer, name, T, threads)                                                                 \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, (threads > 128 ? 2 : 6))           \
+      norm##_held_##name##_##threads(const T* x, const T* residual, const void* weight, const void* bias, T* out, \
+                                     T* sum, const __grid_constant__ kk_cuda::NormParams p) {                     \
+    kk_cuda::Norm<is_layer, threads>(x, residual, weight, bias, out, sum, p);                                     \
   }
 #define KK_NORMS(name, T, threads)            \
   KK_NORM(layer_norm, true, name, T, threads) \

@@ -151,8 +151,7 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
     write();
     Row::Sync();  // the columns of `partial` are shared out in another way
     for (int r = 0; r < rows; ++r) {
-      if (wide >> r & 1)
-        WideRow<kLayer, Row>(d_out, d_sum, x, weight, d_x, d_residual, partial, p, batch + r);
+      if (wide >> r & 1) WideRow<kLayer, Row>(d_out, d_sum, x, weight, d_x, d_residual, partial, p, batch + r);
     }
     Row::Sync();
   }
@@ -163,7 +162,7 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
 }  // namespace kk_cuda
 
 #define KK_NORM(norm, is_layer, name, T, threads)                                                                     \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, 512 / kk_cuda::Team<threads>::kBlock)      \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, 512 / kk_cuda::Team<threads>::kBlock)  \
       norm##_held_backward_##name##_##threads(const T* d_out, const T* d_sum, const T* x, const void* weight, T* d_x, \
                                               T* d_residual, float* partial,                                          \
                                               const __grid_constant__ kk_cuda::NormBackwardParams p) {                \

@@ -43,7 +43,8 @@ __device__ void RopeChunks(const T* x, const float* cos, const float* sin, T* ou
   const long long row = narrow ? static_cast<unsigned>(thread) / of_row : thread / of_row;
   if (row >= p.rows) return;
   const int i = static_cast<int>(thread - row * of_row) * kCount;
-  const long long position = row <= 0xffffffffll ? static_cast<unsigned>(row) / static_cast<unsigned>(p.heads) : row / p.heads;
+  const long long position =
+      row <= 0xffffffffll ? static_cast<unsigned>(row) / static_cast<unsigned>(p.heads) : row / p.heads;
   const long long from = RowOffset(p.x, row), to = RowOffset(p.out, row), angle = RowOffset(p.angles, position) + i;
   const int first = p.interleaved ? 2 * i : i, second = p.interleaved ? 2 * i + kCount : p.pairs + i;
   const Chunk<T> low = LoadChunk(x + from + first), high = LoadChunk(x + from + second);
@@ -73,14 +74,14 @@ __device__ void RopeChunks(const T* x, const float* cos, const float* sin, T* ou
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_ROPE(name, T)                                                                           \
-  extern "C" __global__ void __launch_bounds__(64)                                                 \
-      rope_##name(const T* x, const float* cos, const float* sin, T* out, kk_cuda::RopeParams p) { \
-    kk_cuda::Rope(x, cos, sin, out, p);                                                            \
-  }                                                                                                \
-  extern "C" __global__ void __launch_bounds__(128) rope_chunks_##name(                            \
+#define KK_ROPE(name, T)                                                                                       \
+  extern "C" __global__ void __launch_bounds__(64)                                                             \
+      rope_##name(const T* x, const float* cos, const float* sin, T* out, kk_cuda::RopeParams p) {             \
+    kk_cuda::Rope(x, cos, sin, out, p);                                                                        \
+  }                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(128) rope_chunks_##name(                                        \
       const T* x, const float* cos, const float* sin, T* out, const __grid_constant__ kk_cuda::RopeParams p) { \
-    kk_cuda::RopeChunks(x, cos, sin, out, p);                                                      \
+    kk_cuda::RopeChunks(x, cos, sin, out, p);                                                                  \
   }
 KK_ROPE(f32, float)
 KK_ROPE(f64, double)

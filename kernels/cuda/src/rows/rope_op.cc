@@ -28,8 +28,8 @@ void Rotate(bool backward, kp::TensorView x, kp::TensorView cos, kp::TensorView 
                {BlockCount((p.rows * (p.pairs / chunk) + 127) / 128)}, {128}, x, cos, sin, out, p);
     return;
   }
-  kp::launch(x.device(), kRope, Named("rope", x.dtype()).c_str(), {BlockCount(p.rows)}, {kThreads}, x,
-             cos, sin, out, p);
+  kp::launch(x.device(), kRope, Named("rope", x.dtype()).c_str(), {BlockCount(p.rows)}, {kThreads}, x, cos, sin, out,
+             p);
 }
 
 void RopeOp(kp::TensorView x, kp::TensorView cos, kp::TensorView sin, bool interleaved, kp::MutTensorView out) {

@@ -32,14 +32,14 @@ __device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, const 
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_SOFTMAX(name, T)                                                            \
-  extern "C" __global__ void __launch_bounds__(128)                                    \
-      softmax_##name(const T* x, const void* mask, T* out, kk_cuda::SoftmaxParams p) { \
-    kk_cuda::Softmax(x, mask, out, p);                                                 \
-  }                                                                                    \
-  extern "C" __global__ void __launch_bounds__(128)                                    \
+#define KK_SOFTMAX(name, T)                                                                         \
+  extern "C" __global__ void __launch_bounds__(128)                                                 \
+      softmax_##name(const T* x, const void* mask, T* out, kk_cuda::SoftmaxParams p) {              \
+    kk_cuda::Softmax(x, mask, out, p);                                                              \
+  }                                                                                                 \
+  extern "C" __global__ void __launch_bounds__(128)                                                 \
       softmax_backward_##name(const T* d_probs, const T* probs, T* d_x, kk_cuda::SoftmaxParams p) { \
-    kk_cuda::SoftmaxBackward(d_probs, probs, d_x, p);                              \
+    kk_cuda::SoftmaxBackward(d_probs, probs, d_x, p);                                               \
   }
 KK_SOFTMAX(f32, float)
 KK_SOFTMAX(f64, double)

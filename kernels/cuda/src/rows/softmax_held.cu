@@ -90,15 +90,15 @@ __device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, const 
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_SOFTMAX(name, T, threads)                                                                         \
+#define KK_SOFTMAX(name, T, threads)                                                                            \
   extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock) softmax_held_##name##_##threads( \
-      const T* x, const void* mask, T* out, const __grid_constant__ kk_cuda::SoftmaxParams p) {              \
-    kk_cuda::Softmax<threads>(x, mask, out, p);                                                              \
-  }                                                                                                          \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock)                               \
-      softmax_held_backward_##name##_##threads(const T* d_probs, const T* probs, T* d_x,                     \
-                                               const __grid_constant__ kk_cuda::SoftmaxParams p) {           \
-    kk_cuda::SoftmaxBackward<threads>(d_probs, probs, d_x, p);                                               \
+      const T* x, const void* mask, T* out, const __grid_constant__ kk_cuda::SoftmaxParams p) {                 \
+    kk_cuda::Softmax<threads>(x, mask, out, p);                                                                 \
+  }                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock)                                  \
+      softmax_held_backward_##name##_##threads(const T* d_probs, const T* probs, T* d_x,                        \
+                                               const __grid_constant__ kk_cuda::SoftmaxParams p) {              \
+    kk_cuda::SoftmaxBackward<threads>(d_probs, probs, d_x, p);                                                  \
   }
 #define KK_SOFTMAX_OF(name, T) KK_SOFTMAX(name, T, 32) KK_SOFTMAX(name, T, 128) KK_SOFTMAX(name, T, 512)
 KK_SOFTMAX_OF(f32, float)
