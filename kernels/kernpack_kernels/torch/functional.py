@@ -6,16 +6,6 @@ import kernpack
 import torch
 
 K = kernpack.load("kernpack_kernels")
-# The types of device that each function runs on: kernpack-kernels-cuda adds cuda to some.
-DEVICES = {
-    name: frozenset((variant["target"] or "cpu").split()[0] for variant in function.variants) & {"cpu", "cuda"}
-    | {"cpu"}
-    for name, function in K.functions.items()
-}
-
-
-def runs_on(name: str, device: torch.device) -> bool:
-    return device.type in DEVICES[name]
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1e-6) -> torch.Tensor:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from kernpack_kernels.torch import functional
-from kernpack_kernels.torch.rules import DTYPES
+from kernpack_kernels.torch.rules import DTYPES, runs_on
 
 NAME = "kernpack"  # of our function in transformers' registry
 _BEFORE = "_kernpack_attention"  # on the model: its attention implementation before
@@ -92,7 +92,7 @@ def attention_forward(otherwise, module, query, key, value, attention_mask, drop
     takes = (
         not dropout
         and all(kwargs.get(name) is None for name in _OTHER)
-        and functional.runs_on("attention" if mask is None else "masked_attention", query.device)
+        and runs_on("attention" if mask is None else "masked_attention", query.device)
         and (query.device.type == "cpu" or query.shape[3] <= 256)
         and query.dtype in DTYPES
         and query.dtype != torch.float64
@@ -153,11 +153,7 @@ def causal_lm_loss(
     otherwise, logits, labels, vocab_size, num_items_in_batch=None, ignore_index=-100, shift_labels=None, **kwargs
 ):
     """As transformers calls it: the mean, or the sum over num_items_in_batch, in f32."""
-    if (
-        not functional.runs_on("cross_entropy", logits.device)
-        or logits.dtype not in DTYPES
-        or logits.dtype == torch.float64
-    ):
+    if not runs_on("cross_entropy", logits.device) or logits.dtype not in DTYPES or logits.dtype == torch.float64:
         return otherwise(logits, labels, vocab_size, num_items_in_batch, ignore_index, shift_labels, **kwargs)
     if shift_labels is None:
         shift_labels = torch.nn.functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
@@ -210,7 +206,7 @@ def _rotation(theirs: Callable[..., Any]) -> Callable[..., Any]:
             and q.ndim == k.ndim == 4
             and cos.ndim == 3
             and cos.shape[-1] == q.shape[-1] == k.shape[-1]
-            and functional.runs_on("rope", q.device)
+            and runs_on("rope", q.device)
             and q.dtype in DTYPES
             and q.dtype == k.dtype
             and not (cos.requires_grad or sin.requires_grad)

@@ -12,6 +12,16 @@ import torch
 from kernpack_kernels.torch import functional
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+# The types of device that each function runs on: kernpack-kernels-cuda adds cuda to some.
+DEVICES = {
+    name: frozenset((variant["target"] or "cpu").split()[0] for variant in function.variants) & {"cpu", "cuda"}
+    | {"cpu"}
+    for name, function in functional.K.functions.items()
+}
+
+
+def runs_on(name: str, device: torch.device) -> bool:
+    return device.type in DEVICES[name]
 
 
 @dataclass(frozen=True)
@@ -33,13 +43,13 @@ def find(module: torch.nn.Module) -> Replacement | None:
 
 def fits(name: str, x: torch.Tensor) -> bool:
     """Whether the kernel of that name takes it; else what was there before computes, for this call."""
-    return functional.runs_on(name, x.device) and x.dtype in DTYPES
+    return runs_on(name, x.device) and x.dtype in DTYPES
 
 
 def agrees(module: torch.nn.Module, forward: Callable[..., Any], name: str, state: Any, width: int, weight: Any) -> str:
     """ "" where both give the same for a few rows; else what differs."""
     if weight is not None and not fits(name, weight):
-        on = "the CPU and on CUDA devices" if "cuda" in functional.DEVICES[name] else "the CPU"
+        on = "the CPU and on CUDA devices" if "cuda" in DEVICES[name] else "the CPU"
         more = "; kernpack-kernels-cuda adds CUDA devices" if weight.device.type == "cuda" and on == "the CPU" else ""
         return f"is on {weight.device}, of {weight.dtype}: {name} takes floating-point tensors on {on}{more}"
     dtype = torch.float32 if weight is None else weight.dtype
@@ -94,7 +104,7 @@ def _norm(module: torch.nn.Module) -> Replacement | None:
     eps = getattr(module, "variance_epsilon", getattr(module, "eps", None))
     eps = None if eps is None else float(eps)
     forward, by = (_layer_norm, "layer_norm") if is_layer_norm else (_rms_norm, "rms_norm")
-    mixed = "" if weight is None or not functional.runs_on(by, weight.device) else _mixed(module, weight)
+    mixed = "" if weight is None or not runs_on(by, weight.device) else _mixed(module, weight)
     plain = _tried(module, forward, by, shape[0], weight, NormState(eps, mixed=mixed))
     if plain.forward is None and not is_layer_norm and weight is not None:
         other = _tried(module, forward, by, shape[0], weight, NormState(eps, 1.0, mixed))
