@@ -96,7 +96,8 @@ void RacesOnStatic(kp::TensorView x, kp::MutTensorView out) {
   static std::vector<float> scratch(1 << 20);
   const int64_t n = std::min<int64_t>(x.numel(), 1 << 20);
   for (int64_t i = 0; i < n; ++i) scratch[i] = In(x)[i] * 2;
-  std::this_thread::sleep_for(std::chrono::microseconds(100));  // long work between, so that a busy machine shows it too
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(100));  // long work between, so that a busy machine shows it too
   for (int64_t i = 0; i < n; ++i) Out(out)[i] = scratch[i] + 1;
 }
 
