@@ -64,13 +64,9 @@ __device__ void Paged(const void* q, const C* k, const C* v, const int* tables, 
                       const float* k_scales, const float* v_scales, float* partial, const PagedParams& p) {
   constexpr int kLanes = kWidth / kOwn, kBeside = 32 / kLanes;  // lanes of a key; keys of a warp
   __shared__ float shared[kWarps][kRows][kWidth + 2];
-  const int rows = p.queries * p.shared, blocks = (rows + kRows - 1) / kRows;
-  int rest = blockIdx.x;
-  const int first_row = rest % blocks * kRows;
-  rest /= blocks;
-  const int group = rest % p.groups;
-  rest /= p.groups;
-  const int part = rest % p.parts, batch = rest / p.parts;
+  const int rows = p.queries * p.shared;
+  const PagedBlock block = PagedBlockOf<kRows>(p);
+  const int first_row = block.first_row, group = block.group, part = block.part, batch = block.batch;
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, d = lane % kLanes * kOwn;
 
   const int length = lengths[batch];

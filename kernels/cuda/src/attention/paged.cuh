@@ -20,6 +20,21 @@ __device__ inline int PartsOf(const PagedParams& p, int length) {
   return valid ? (length + kPartKeys - 1) / kPartKeys : 0;
 }
 
+// What a block has: rows from `first_row` on of a group, and one part of the item's keys.
+struct PagedBlock {
+  int first_row, group, part, batch;
+};
+template <int kRows>
+__device__ inline PagedBlock PagedBlockOf(const PagedParams& p) {
+  const int blocks = (p.queries * p.shared + kRows - 1) / kRows;
+  int rest = blockIdx.x;
+  const int first_row = rest % blocks * kRows;
+  rest /= blocks;
+  const int group = rest % p.groups;
+  rest /= p.groups;
+  return {first_row, group, rest % p.parts, rest / p.parts};
+}
+
 // of_warps: [kWarps][kRows][kWidth + 2], sums of values, the largest score and the total of the weights of each warp's keys.
 template <int kWidth, int kRows>
 __device__ inline void JoinWarps(const float* of_warps, float* partial, const PagedParams& p, int batch, int group,

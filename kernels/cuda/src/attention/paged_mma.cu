@@ -18,13 +18,10 @@ __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, con
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   T* const keys = queries + kRows * kWidth + warp * 2 * kTile;
   T* const values = keys + kTile;
-  const int rows = p.queries * p.shared, blocks = (rows + kRows - 1) / kRows;
-  int rest = blockIdx.x;
-  const int first_row = rest % blocks * kRows;
-  rest /= blocks;
-  const int group = rest % p.groups;
-  rest /= p.groups;
-  const int part = rest % p.parts, batch = rest / p.parts, length = lengths[batch];
+  const int rows = p.queries * p.shared;
+  const PagedBlock block = PagedBlockOf<kRows>(p);
+  const int first_row = block.first_row, group = block.group, part = block.part, batch = block.batch;
+  const int length = lengths[batch];
   if (part >= PartsOf(p, length)) return;
 
   const auto seen_by = [&](int row) {
