@@ -8,7 +8,7 @@
 #                                           installs them; default build/device/python, where kernpack_kernels is built
 #              KERNPACK_DEVICE_RESULTS=FOLDER  where the figures go; default build/device
 #              PYTHON=python3               the one with torch, JAX and CuPy
-# Exit: 0 all that ran passed; 1 something failed.
+# Exit: 0 all that ran passed; 1 something failed; 2 the command line.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -17,6 +17,13 @@ site=${KERNPACK_DEVICE_SITE:-$build/python}
 results=${KERNPACK_DEVICE_RESULTS:-$build}
 python=${PYTHON:-python3}
 part=${1:-all}
+case $part in
+  all | timing | cases) ;;
+  *)
+    sed -n '2,12p' "$0"
+    exit 2
+    ;;
+esac
 failed=()
 
 try() {

@@ -98,6 +98,9 @@ TEST_F(Streams, UsedAfterTheyWereFreedAreRefused) {
   EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), stream), -1);
   EXPECT_SAYS(TakeError(), "check that the stream or event belongs to this device and was not freed");
   FreeStream(nullptr);
+  // A GPU's driver would have crashed: who overlooks the first error meets it again.
+  EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), nullptr), -1);
+  EXPECT_SAYS(TakeError(), "CUDA_ERROR_INVALID_HANDLE");
 }
 
 TEST_F(Streams, EventsAreReachedWhenTheirStreamGotThere) {

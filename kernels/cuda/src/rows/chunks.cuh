@@ -42,7 +42,7 @@ __device__ inline void LoadNumbers(S (&to)[kCount], NumberKind kind, const void*
 
 constexpr int kHeld = 4;  // chunks that a thread holds at most
 
-// A row of up to kHeld chunks for each of `kThreads` threads: the first of all, then the second of all. Without a branch around loads.
+// A row of up to kHeld chunks for each of `kThreads` threads: the first of all, then the second of all.
 template <class T, int kThreads>
 struct Held {
   Chunk<T> chunks[kHeld];

@@ -31,7 +31,7 @@ __device__ inline void WithKind(GateKind kind, const F& f) {
   }
 }
 
-// Where a thread's results begin in x, in up and in the results, and how many they are.
+// Where a thread's results begin in x, in up and in the results, and whether it has any.
 template <int kCount>
 struct Place {
   long long x, up, out;

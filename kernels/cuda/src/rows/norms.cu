@@ -1,4 +1,4 @@
-// layer_norm and rms_norm, also of a sum: a block per row. Their gradients: norms_backward.cu.
+// layer_norm and rms_norm, also of a sum, of rows that norms_held.cu doesn't take: a block per row. Their gradients: norms_backward.cu.
 #include "moments.cuh"
 
 namespace kk_cuda {

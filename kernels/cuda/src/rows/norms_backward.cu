@@ -1,4 +1,4 @@
-// The gradients of layer_norm and rms_norm, also of a sum. A block goes through its part of the rows, and adds up what the part gives to
+// The gradients of layer_norm and rms_norm, also of a sum, of rows that norms_held_backward.cu doesn't take. A block goes through its part of the rows, and adds up what the part gives to
 // the weight's gradient and the bias's: sum_parts.cu adds the parts.
 #include "moments.cuh"
 

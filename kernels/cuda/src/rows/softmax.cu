@@ -1,4 +1,4 @@
-// softmax with an optional mask, and its gradient: a block per row, which it reads twice. The mask's gradient: softmax_mask_backward.cu.
+// softmax with an optional mask, and its gradient, of rows that softmax_held.cu doesn't take: a block per row, which it reads twice. The mask's gradient: softmax_mask_backward.cu.
 #include "softmax_rows.cuh"
 #include "tail.cuh"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "block.cuh"
-#include "team.cuh"
 
 namespace kk_cuda {
 

@@ -54,7 +54,7 @@ class CudaDialect final : public KernelDialect {
     const std::string name = op == Op::kAbs ? "fabs" : op == Op::kRound ? "rint" : std::string(OpName(op));
     return type.bits == 32 ? name + "f" : name;
   }
-  // ptxas of CUDA 13.0 to 13.2, and so the drivers of that time, compile min(min(a, -b), -c) for sm_90 and newer to an instruction of
+  // ptxas of CUDA 13.0 to 13.2, and so the drivers of that time, compile min(min(a, -b), -c) for sm_90 and sm_100 to an instruction of
   // three operands that leaves out a negation: on an H200 the smallest of some negated numbers was wrong (13.5 does it right). So
   // integers go through an unsigned comparison, or a signed one of unsigned integers, of numbers moved by half their range: ptxas
   // folds the moves into the minimum, and never a negation.
