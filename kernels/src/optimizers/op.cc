@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "../ops/common.h"
+#include "contract.h"
+#include "options.h"
 
 namespace kk {
 namespace {
-
-using Tensors = kp::ListView<kp::TensorView>;
-using MutTensors = kp::ListView<kp::MutTensorView>;
 
 constexpr int64_t kRun = 1 << 14;  // numbers that a thread takes at a time
 
@@ -38,22 +37,6 @@ void ForRuns(const std::vector<Run>& runs, F f) {
   kp::parallel_for(static_cast<int64_t>(runs.size()), kElementsPerThread / kRun, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(static_cast<size_t>(i));
   });
-}
-
-template <class List>
-void CheckSizes(const MutTensors& params, const char* name, const List& list) {
-  KP_CHECK(list.size() == params.size(), ValueError)
-      << name << ": expected as many tensors as params has, " << params.size() << ", got " << list.size();
-  for (size_t i = 0; i < params.size(); ++i) {
-    KP_CHECK(list[i].numel() == params[i].numel(), ValueError)
-        << name << ": item " << i << ": expected " << params[i].numel() << " numbers, as item " << i
-        << " of params has, got " << list[i].numel();
-  }
-}
-
-double CheckFraction(const char* name, double value) {
-  KP_CHECK(value >= 0 && value < 1, ValueError) << name << ": expected a number from 0 to below 1, got " << value;
-  return value;
 }
 
 double Number(kp::TensorView x) { return static_cast<double>(*Data<float>(x)); }
@@ -127,7 +110,7 @@ void SgdOp(MutTensors params, Tensors grads, MutTensors momenta, kp::TensorView 
 
 template <class Level>
 void ClipGradNorm(MutTensors grads, double max_norm, kp::MutTensorView norm) {
-  KP_CHECK(max_norm >= 0, ValueError) << "max_norm: expected a number of at least 0, got " << max_norm;
+  CheckMaxNorm(max_norm);
   *Data<float>(norm) = 0;
   ForParams(grads, [&](auto tag, const std::vector<Run>& runs) {
     using T = typename decltype(tag)::Type;
@@ -147,26 +130,17 @@ void ClipGradNorm(MutTensors grads, double max_norm, kp::MutTensorView norm) {
 }  // namespace
 }  // namespace kk
 
-#define KK_WHERE "where T in {f32, f16, bf16} with deterministic"
-
 KP_DOC(adamw,
        "One step of AdamW on flat tensors (p.view(-1)), in place. Before the first step, exp_avg and "
        "exp_avg_sq are zeros. Steps are counted from 1.");
-KK_EXPORT(adamw, kk::AdamwOp,
-          "(params!: list[T[_]], grads: list[T[_]], exp_avg!: list[f32[_]], exp_avg_sq!: list[f32[_]], step: i32[], "
-          "lr: f32[], *, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01) "
-          "-> () " KK_WHERE);
+KK_EXPORT(adamw, kk::AdamwOp, KK_ADAMW_CONTRACT);
 KP_DOC(lion, "One step of Lion on flat tensors (p.view(-1)), in place. Before the first step, exp_avg is zeros.");
-KK_EXPORT(lion, kk::LionOp,
-          "(params!: list[T[_]], grads: list[T[_]], exp_avg!: list[f32[_]], lr: f32[], *, beta1: float = 0.9, "
-          "beta2: float = 0.99, weight_decay: float = 0.0) -> () " KK_WHERE);
+KK_EXPORT(lion, kk::LionOp, KK_LION_CONTRACT);
 KP_DOC(sgd,
        "One step of gradient descent with momentum on flat tensors (p.view(-1)), in place. Before the "
        "first step, momenta are zeros.");
-KK_EXPORT(sgd, kk::SgdOp,
-          "(params!: list[T[_]], grads: list[T[_]], momenta!: list[f32[_]], lr: f32[], *, momentum: float = 0.0, "
-          "weight_decay: float = 0.0, nesterov: bool = False) -> () " KK_WHERE);
+KK_EXPORT(sgd, kk::SgdOp, KK_SGD_CONTRACT);
 KP_DOC(clip_grad_norm,
        "The norm of all gradients, taken as one vector. If it exceeds max_norm, the gradients are scaled "
        "to max_norm, in place.");
-KK_EXPORT(clip_grad_norm, kk::ClipGradNorm, "(grads!: list[T[_]], *, max_norm: float) -> (norm: f32[]) " KK_WHERE);
+KK_EXPORT(clip_grad_norm, kk::ClipGradNorm, KK_CLIP_GRAD_NORM_CONTRACT);

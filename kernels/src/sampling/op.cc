@@ -1,4 +1,6 @@
 // argmax, sample.
+#include "contract.h"
+#include "options.h"
 #include "philox.h"
 #include "row.h"
 
@@ -103,10 +105,7 @@ void Argmax(kp::TensorView x, kp::MutTensorView index) {
 template <class Level>
 void Sample(kp::TensorView logits, int64_t seed, int64_t step, double temperature, int64_t top_k, double top_p,
             double min_p, kp::MutTensorView token) {
-  KP_CHECK(temperature >= 0 && std::isfinite(temperature), ValueError)
-      << "temperature: expected a number that isn't negative, got " << temperature;
-  KP_CHECK(top_p > 0 && top_p <= 1, ValueError) << "top_p: expected 0 < top_p <= 1, got " << top_p;
-  KP_CHECK(min_p >= 0 && min_p <= 1, ValueError) << "min_p: expected 0 <= min_p <= 1, got " << min_p;
+  CheckSampleOptions(temperature, top_p, min_p);
   const SampleOptions options = {seed, step, temperature, top_k, top_p, min_p};
   DispatchLogits(logits.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
@@ -123,8 +122,7 @@ void Sample(kp::TensorView logits, int64_t seed, int64_t step, double temperatur
 }  // namespace kk
 
 KP_DOC(argmax, "The index of the first largest element of each row. A NaN counts as the largest.");
-KK_EXPORT(argmax, kk::Argmax,
-          "(x: T[..., N]) -> (index: i32[...]) where T in {f32, f16, bf16}, 0 < N <= 2147483647 with deterministic");
+KK_EXPORT(argmax, kk::Argmax, KK_ARGMAX_CONTRACT);
 KP_DOC(sample,
        "Draws one of N tokens for each row, with the probabilities softmax(logits / temperature). The "
        "choice is limited in this order: to the top_k largest (0: all), to those with at least min_p times "
@@ -132,8 +130,4 @@ KP_DOC(sample,
        "The random numbers are Philox4x32-10 of the seed, the step and the row's index: the same on every "
        "machine and with any number of threads. The rows of each shard of a batch count from 0: give each shard "
        "a seed of its own.");
-KK_EXPORT(
-    sample, kk::Sample,
-    "(logits: T[..., N], *, seed: int, step: int = 0, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, "
-    "min_p: float = 0.0) -> (token: i32[...]) where T in {f32, f16, bf16}, 0 < N <= 2147483647, top_k >= 0 "
-    "with deterministic");
+KK_EXPORT(sample, kk::Sample, KK_SAMPLE_CONTRACT);

@@ -1,5 +1,7 @@
 // topk and its gradient; apply_repetition_penalty.
 #include "../wide/values.h"
+#include "contract.h"
+#include "options.h"
 #include "row.h"
 
 namespace kk {
@@ -54,8 +56,7 @@ void Penalize(T* row, int64_t width, const I* tokens, int64_t count, double pena
 }
 
 void ApplyRepetitionPenalty(kp::MutTensorView logits, kp::TensorView tokens, double penalty) {
-  KP_CHECK(penalty > 0 && std::isfinite(penalty), ValueError)
-      << "penalty: expected a positive number, or 1 for none, got " << penalty;
+  CheckPenalty(penalty);
   const int64_t width = LastDim(logits), count = LastDim(tokens);
   kp::dispatch<int32_t, int64_t>(tokens.dtype(), [&](auto t) {
     using I = typename decltype(t)::type;
@@ -82,17 +83,11 @@ void ApplyRepetitionPenalty(kp::MutTensorView logits, kp::TensorView tokens, dou
 KP_DOC(topk,
        "The k largest elements of each row, the largest first, and where they are. Equal ones are in the order of the "
        "row. A NaN counts as the largest.");
-KK_EXPORT(topk, kk::Topk,
-          "(x: T[..., N], *, k: int) -> (values: T[..., k], indices: i32[..., k]) where T in {f32, f16, bf16}, "
-          "0 < k <= N, N <= 2147483647 with deterministic");
-KP_EXPORT(topk_backward, kk::TopkBackward,
-          "(d_values: T[..., K], x: T[..., N], indices: i32[..., K], *, k: int) -> (d_x: T[..., N]) "
-          "where T in {f32, f16, bf16}, K == k, 0 < k <= N with deterministic, nondiff(d_values, x)");
+KK_EXPORT(topk, kk::Topk, KK_TOPK_CONTRACT);
+KP_EXPORT(topk_backward, kk::TopkBackward, KK_TOPK_BACKWARD_CONTRACT);
 KP_GRAD(topk, topk_backward);
 
 KP_DOC(apply_repetition_penalty,
        "In place: the logits of tokens that a row has had already, positive ones divided by the penalty and negative "
        "ones multiplied. A token that comes several times counts once; a negative token is padding.");
-KP_EXPORT(apply_repetition_penalty, kk::ApplyRepetitionPenalty,
-          "(logits!: T[..., N], tokens: I[..., M], *, penalty: float) -> () where T in {f32, f16, bf16}, "
-          "I in {i32, i64} with deterministic");
+KP_EXPORT(apply_repetition_penalty, kk::ApplyRepetitionPenalty, KK_REPETITION_PENALTY_CONTRACT);

@@ -82,7 +82,9 @@ void Decoder::PlaceShared(const Function& function, int depth) {
   };
   for (const Variable& variable : function.variables) place(variable, function.name + "/" + variable.name);
   for (const Variable& variable : module_.variables) {
-    if (named.count(variable.name) != 0) place(variable, variable.name);
+    if (named.count(variable.name) == 0) continue;
+    place(variable, variable.name);
+    has_dynamic_shared_ |= variable.space == Space::kShared && variable.bytes == 0;
   }
   if (depth > kMostCalls) return;
   for (const std::string& name : named) {
@@ -170,6 +172,7 @@ Program Decoder::Decode(const Function& entry) {
   frame_ = &frame;
   program_.name = entry.name;
   PlaceShared(entry, 0);
+  if (has_dynamic_shared_) program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, 16));  // as ptxas
   Parameters(entry);
   Enter(&frame, entry);
   Body(&frame);

@@ -124,7 +124,7 @@ bool Decoder::Resolve(const std::string& name, Place* out) const {
   if (shared != shared_.end()) return *out = {Space::kShared, shared->second}, true;
   for (const Variable& variable : module_.variables) {
     if (variable.name != name || variable.space != Space::kShared) continue;
-    return *out = {Space::kShared, (program_.shared_bytes + 15) / 16 * 16}, true;  // dynamic: behind the others
+    return *out = {Space::kShared, program_.shared_bytes}, true;  // dynamic: behind the others
   }
   uint64_t address = 0;
   if (!find_(name, &address)) return false;
