@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../rows/types.h"
+#include "activation.h"
 #include "packed.h"
 
 namespace kk {
@@ -26,8 +27,6 @@ struct Activations {
   float* scales;  // [rows, blocks] ...
   float* sums;  // [rows, blocks, 2] of what the bytes of half a block stand for
 };
-
-enum class Activation { kNone, kRelu, kSilu, kGelu, kGeluTanh };
 
 // The result [rows, n] of type T: activation(product + bias) + residual. What is added may be null.
 template <class T>

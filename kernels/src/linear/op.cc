@@ -115,8 +115,4 @@ KP_DOC(packed_linear,
        "15 bits, with a scale for every 32 columns; \"bf16\" rounds x and weight to bf16; \"f32\" rounds "
        "neither. \"auto\" is \"i16\" for up to 4 rows, and otherwise the faster one of \"bf16\" and "
        "\"f32\"; for a weight from pack_linear it never rounds.");
-KK_EXPORT_TILES(packed_linear, kk::PackedLinear,
-                "(x: T[..., K], weight: W[N, P], bias: T[N]? = None, residual: T[..., N]? = None, *, "
-                "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\", " KK_ACTIVATIONS
-                " = \"none\") -> (out: T[..., N]) "
-                "where T in {f32, f16, bf16}, W in {u8, f32, f16, bf16}, N > 0 with deterministic");
+KK_EXPORT_TILES(packed_linear, kk::PackedLinear, KK_PACKED_LINEAR_CONTRACT);

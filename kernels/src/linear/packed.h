@@ -19,6 +19,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../everywhere.h"
+
 namespace kk {
 
 constexpr int64_t kGroupRows = 16;
@@ -90,13 +92,13 @@ struct PackedWeight {
   int64_t rows, columns, blocks_per_tail;
   const uint8_t* blocks;
 
-  int64_t groups() const { return (rows + kGroupRows - 1) / kGroupRows; }
-  int64_t blocks_per_group() const { return columns / kBlockColumns; }
+  KK_EVERYWHERE int64_t groups() const { return (rows + kGroupRows - 1) / kGroupRows; }
+  KK_EVERYWHERE int64_t blocks_per_group() const { return columns / kBlockColumns; }
 };
 
 // Bytes of a group of rows.
 template <PackedFormat F>
-int64_t GroupBytes(int64_t blocks, int64_t blocks_per_tail) {
+KK_EVERYWHERE int64_t GroupBytes(int64_t blocks, int64_t blocks_per_tail) {
   using T = PackedTraits<F>;
   return blocks * T::kBlockBytes + (T::kTailBytes ? blocks / blocks_per_tail * T::kTailBytes : 0);
 }
@@ -105,7 +107,7 @@ int64_t GroupBytes(int64_t blocks, int64_t blocks_per_tail) {
 template <PackedFormat F>
 class BlockCursor {
  public:
-  BlockCursor(const PackedWeight& weight, int64_t group, int64_t block)
+  KK_EVERYWHERE BlockCursor(const PackedWeight& weight, int64_t group, int64_t block)
       : block_(weight.blocks + group * GroupBytes<F>(weight.blocks_per_group(), weight.blocks_per_tail)) {
     if constexpr (T::kTailBytes > 0) {
       per_tail_ = weight.blocks_per_tail;
@@ -118,10 +120,10 @@ class BlockCursor {
     }
   }
 
-  const uint8_t* block() const { return block_; }
-  const uint8_t* tail() const { return tail_; }
+  KK_EVERYWHERE const uint8_t* block() const { return block_; }
+  KK_EVERYWHERE const uint8_t* tail() const { return tail_; }
 
-  void Next() {
+  KK_EVERYWHERE void Next() {
     block_ += T::kBlockBytes;
     if constexpr (T::kTailBytes > 0) {
       if (block_ != tail_) return;
@@ -142,7 +144,7 @@ using FormatConstant = std::integral_constant<PackedFormat, F>;
 
 // f(integral_constant of the format), of those with blocks.
 template <class F>
-void DispatchFormat(PackedFormat format, F f) {
+KK_EVERYWHERE void DispatchFormat(PackedFormat format, F f) {
   switch (format) {
     case PackedFormat::kQ4_0:
       return f(FormatConstant<PackedFormat::kQ4_0>());

@@ -5,6 +5,8 @@
 
 namespace kk {
 
+namespace kp = kernpack;
+
 using Tensors = kp::ListView<kp::TensorView>;
 using MutTensors = kp::ListView<kp::MutTensorView>;
 

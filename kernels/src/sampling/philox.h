@@ -3,11 +3,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define KK_EVERYWHERE __host__ __device__
-#else
-#define KK_EVERYWHERE
-#endif
+#include "../everywhere.h"
 
 namespace kk {
 

@@ -29,5 +29,15 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
     passed = {each["op"] for each in results if each["status"] == "passed"}
     assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention", "cross_entropy"} <= passed
     assert {"layer_norm_backward", "softmax_mask_backward", "swiglu_backward", "embedding_backward"} <= passed
-    assert {"argmax", "topk", "topk_backward", "sample", "adamw", "lion", "sgd", "clip_grad_norm"} <= passed
+    assert {
+        "argmax",
+        "topk",
+        "topk_backward",
+        "sample",
+        "adamw",
+        "lion",
+        "sgd",
+        "clip_grad_norm",
+        "packed_linear",
+    } <= passed
     assert {each["reason"] for each in results if each["op"] not in passed} == {"the function has no code for cuda"}
