@@ -11,7 +11,6 @@ from kernpack import Device, DType
 from kernpack._contract import Contract, Parameter
 from kernpack._domain import RELATIONS, Domain, Tensor
 from kernpack._solve import Solution
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, sym_or
 
 from . import _dtypes
 
@@ -68,6 +67,13 @@ def _tensor(tensor: torch.Tensor, strided: bool, place: str | None) -> Tensor:
     )
 
 
+def _symbolic_shapes() -> Any:
+    """Imported where there is a symbol: by then torch has. It brings SymPy, which takes seconds."""
+    from torch.fx.experimental import symbolic_shapes
+
+    return symbolic_shapes
+
+
 class _Symbols(Domain):
     """torch's symbols for numbers. What they are compared with becomes a condition of the traced program; of those that nobody knows
     before it runs, what must be equal is taken to be, and checked then."""
@@ -88,7 +94,7 @@ class _Symbols(Domain):
         is_equal = is_one or _decided(equal)
         if is_equal or (is_one is False and is_equal is False):
             return is_equal
-        torch._check(sym_or(one, equal))
+        torch._check(_symbolic_shapes().sym_or(one, equal))
         return True
 
     def holds(self, relation: str, a: Any, b: Any) -> bool:
@@ -111,5 +117,5 @@ def _decided(answer: Any) -> bool | None:
         return answer
     try:
         return bool(answer)
-    except GuardOnDataDependentSymNode:
+    except _symbolic_shapes().GuardOnDataDependentSymNode:
         return None

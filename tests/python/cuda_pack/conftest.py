@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import forked
 import kernpack_sdk
 import pytest
 from filelock import FileLock
@@ -21,11 +22,13 @@ HERE = Path(__file__).parent
 ON_GPU = os.environ.get("KERNPACK_CUDA_PACK")
 
 
-def _run(*command: str | Path, **variables: str) -> str:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
-    done = subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=300)
+def _plain_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
+
+
+def _run(*command: str | Path) -> None:
+    done = subprocess.run(command, env=_plain_environment(), capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    return done.stdout
 
 
 def _of_all_workers(factory: pytest.TempPathFactory) -> Path:
@@ -55,21 +58,18 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def cases(files: str) -> Callable[..., None]:
+def cases(files: str, tmp_path: Path) -> Callable[..., None]:
     """Runs groups of cases of a file here: each says how many agreed."""
 
     def run(script: str, *groups: str, mma_order: int = 0, seed: int = 0) -> None:
-        places = [str(ROOT / "tests"), str(ROOT / "tests" / "python" / "kernels"), os.environ.get("PYTHONPATH", "")]
+        places = [str(ROOT / "tests"), str(ROOT / "tests" / "python" / "kernels")]
         emulated = {
             "KERNPACK_EMULATOR": "sm_90,sm_80",
             "KERNPACK_EMULATOR_SETTINGS": f"mma_order={mma_order}",
             "KERNPACK_EMULATOR_SEED": str(seed),
         }
-        printed = _run(
-            *(sys.executable, HERE / script, files, *groups),
-            PYTHONPATH=os.pathsep.join(places),
-            **({} if ON_GPU else emulated),
-        )
+        variables = _plain_environment() | ({} if ON_GPU else emulated)
+        printed = forked.run(HERE / script, [files, *groups], variables, places, tmp_path / "printed")
         counted = [line.split() for line in printed.splitlines()]
         assert [group for group, _ in counted] == list(groups)
         assert all(int(count) > 0 for _, count in counted)

@@ -107,5 +107,7 @@ def test_an_empty_folder_becomes_a_tested_wheel_that_is_broken_and_mended(strang
         assert told, broken
         assert all(word in broken.good for word in told.groups()), (broken, told.groups())
         file.write_text(before)
-        for command in (*broken.made_by, broken.told_by):
-            stranger.runs(*command, cwd=project)
+        if broken.told_by != DEV:  # the next break is built from here; so is the last line below
+            for command in (*broken.made_by, broken.told_by):
+                stranger.runs(*command, cwd=project)
+    stranger.runs(*DEV, cwd=project)

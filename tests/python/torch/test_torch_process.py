@@ -33,7 +33,7 @@ import torch
 x = torch.ones(3, requires_grad=True)
 assert torch.ops.kernpack_kernels.gelu.default(x.detach()).shape == (3,)
 k.gelu(x).sum().backward()
-assert "torch._dynamo" not in sys.modules  # nothing large came along
+assert not {"torch._dynamo", "sympy"} & set(sys.modules)  # nothing large came along: either takes seconds
 assert torch.compile(k.gelu, fullgraph=True, backend="eager")(torch.ones(3)).shape == (3,)
 """)
 
