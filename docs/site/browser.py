@@ -19,7 +19,7 @@ from threading import Thread
 import axe_playwright_python
 from playwright.sync_api import Browser, Page, sync_playwright
 
-CHROMIUM = "/usr/bin/chromium"  # Debian's; Playwright would download one of its own
+CHROMIUM = "/usr/bin/chromium-headless-shell"  # Debian's; Playwright would download one of its own
 WIDTHS = {"desktop": 1280, "phone": 390}
 _AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 # All rules once; those that depend on colours again in dark mode.
@@ -71,21 +71,25 @@ def _choose(page: Page, theme: str) -> None:
     page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
 
 
-# A page of the reference has hundreds of declarations with the same tags and classes, and so the same colours: one of them is
-# examined. So it is with rows of tables; and the navigation, the same on every page, is examined on the first one.
-_MARK_ALIKE = """navigation => {
-  const seen = new Set();
-  for (const block of document.querySelectorAll("article dl.cpp, article dl.py, article tr")) {
-    const parts = new Set([...block.querySelectorAll("*")].map(part => part.tagName + "." + part.className));
-    const key = [block.tagName, block.className, ...[...parts].sort()].join(" ");
-    if (seen.has(key)) block.dataset.alike = "";
-    seen.add(key);
+# The parts of the pages have few kinds: a part with the same tags and classes as one before, on whatever page, has the same colours,
+# and isn't examined again; nor is a page that has only such parts. The navigation, the same on every page, is examined on the first
+# one. What isn't examined is taken out: to leave it out of the rules takes as long as to examine it.
+_PARTS = "article dl.cpp, article dl.py, article tr, article div.highlight, article p, article li"
+_TAKE_OUT = """([parts, seen, navigation]) => {
+  const known = new Set(seen), added = [], alike = [];
+  for (const block of document.querySelectorAll(parts)) {
+    const inside = new Set([...block.querySelectorAll("*")].map(part => part.tagName + "." + part.className));
+    const around = block.parentElement.tagName + "." + block.parentElement.className;
+    const key = [around, block.tagName, block.className, ...[...inside].sort()].join(" ");
+    (known.has(key) ? alike : added).push(known.has(key) ? block : key);
+    known.add(key);
   }
-  if (!navigation) for (const side of document.querySelectorAll(".sidebar-drawer")) side.dataset.alike = "";
+  if (!navigation) alike.push(...document.querySelectorAll(".sidebar-drawer"));
+  for (const block of alike) block.remove();
+  return added;
 }"""
 # Without preload: it fetches style sheets by XMLHttpRequest, which a page that is a file may not do.
-_RUN = """rules => axe.run({exclude: [["[data-alike]"]]},
-                          {runOnly: rules, resultTypes: ["violations"], preload: false})"""
+_RUN = """rules => axe.run({runOnly: rules, resultTypes: ["violations"], preload: false})"""
 
 
 def _violations(page: Page, theme: str) -> list[str]:
@@ -101,36 +105,40 @@ def _violations(page: Page, theme: str) -> list[str]:
     return lines
 
 
-def problems(page: Page, file: Path, shots: Path | None = None) -> list[str]:
-    """What is wrong with one page of the site."""
+def problems(page: Page, file: Path, shots: Path | None = None, seen: list[str] | None = None) -> list[str]:
+    """What is wrong with one page of the site. seen: kinds of parts that were examined; those of this page are added."""
+    seen = [] if seen is None else seen
     found: list[str] = []
     page.set_default_timeout(_PATIENCE)
     page.on("console", lambda message: message.type == "error" and found.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: found.append(f"script: {error.message}"))
     page.on("requestfailed", lambda request: found.append(f"didn't load: {request.url}"))
     page.goto(file.resolve().as_uri())
-    page.evaluate(_AXE.read_text(encoding="utf-8"))
-    page.evaluate(_MARK_ALIKE, file.name == "index.html")
-    for device, width in WIDTHS.items():
+    for device, width in reversed(WIDTHS.items()):  # the desktop last: the rules are for it
         page.set_viewport_size({"width": width, "height": 900})
         needed = page.evaluate("document.documentElement.scrollWidth")
         if needed > width:
             found.append(f"scrolls sideways at {width} pixels: its contents are {needed} wide")
+        for theme in _RULES if shots else ():
+            _choose(page, theme)
+            page.screenshot(path=shots / f"{file.stem}-{device}-{theme}.png", full_page=device == "desktop")
+    fresh = page.evaluate(_TAKE_OUT, [_PARTS, seen, file.name == "index.html"])
+    if fresh or not seen:
+        page.evaluate(_AXE.read_text(encoding="utf-8"))
         for theme in _RULES:
             _choose(page, theme)
-            if device == "desktop":
-                found += _violations(page, theme)
-            if shots:
-                page.screenshot(path=shots / f"{file.stem}-{device}-{theme}.png", full_page=device == "desktop")
+            found += _violations(page, theme)
+    seen += fresh
     return found
 
 
 def _examine(files: list[Path], shots: Path | None) -> dict[Path, list[str]]:
-    found = {}
+    found: dict[Path, list[str]] = {}
+    seen: list[str] = []
     with browser() as chromium:
         for file in files:
             context = chromium.new_context()
-            found[file] = problems(context.new_page(), file, shots)
+            found[file] = problems(context.new_page(), file, shots, seen)
             context.close()
     return found
 
