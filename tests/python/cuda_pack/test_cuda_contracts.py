@@ -8,13 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_path: Path) -> None:
     for file in files.split(os.pathsep):
         (tmp_path / Path(file).name).symlink_to(file)
-    inputs = ROOT / "tests" / "kernpack_inputs.py"
+    inputs = Path(__file__).with_name("inputs.py")
     where = [] if os.environ.get("KERNPACK_CUDA_PACK") else ["--emulate"]
     options = [*where, "--check", "cuda", "--json", "--inputs", str(inputs), "--seed", "3"]
     done = subprocess.run(
