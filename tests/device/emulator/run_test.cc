@@ -57,12 +57,13 @@ TEST(Run, LanesLoopAsOftenAsTheyWant) {
 TEST(Run, DynamicSharedMemoryIsBehindTheStatic) {
   TestMemory memory;
   const uint64_t out = memory.Room(128);
-  ASSERT_EQ(RunText(Kernel(1,
-                           ".shared .align 4 .b8 s[20]; mov.u32 %r1, tile; mad.lo.u32 %r2, %r0, 8, %r1; mov.u64 %rd2, 7;"
-                           "st.shared.u64 [%r2], %rd2; add.s64 %rd1, %rd0, %rd20; st.global.u32 [%rd1], %r1;",
-                           ".extern .shared .align 8 .b8 tile[];\n"),
-                    memory, {out}, {1, 32, 256}),
-            "");
+  ASSERT_EQ(
+      RunText(Kernel(1,
+                     ".shared .align 4 .b8 s[20]; mov.u32 %r1, tile; mad.lo.u32 %r2, %r0, 8, %r1; mov.u64 %rd2, 7;"
+                     "st.shared.u64 [%r2], %rd2; add.s64 %rd1, %rd0, %rd20; st.global.u32 [%rd1], %r1;",
+                     ".extern .shared .align 8 .b8 tile[];\n"),
+              memory, {out}, {1, 32, 256}),
+      "");
   EXPECT_EQ(memory.Read<uint32_t>(out, 1)[0] % 16, 0);
 }
 
