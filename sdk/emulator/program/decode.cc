@@ -172,7 +172,8 @@ Program Decoder::Decode(const Function& entry) {
   frame_ = &frame;
   program_.name = entry.name;
   PlaceShared(entry, 0);
-  if (has_dynamic_shared_) program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, 16));  // as ptxas
+  if (has_dynamic_shared_)
+    program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, 16));  // as ptxas
   Parameters(entry);
   Enter(&frame, entry);
   Body(&frame);
