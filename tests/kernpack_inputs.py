@@ -114,6 +114,17 @@ def offsets(draw):
     return np.sort(np.append(0, draw.rng.integers(0, draw.dims["N"] + 1, draw.shape[0] - 1)))
 
 
+@argument("grouped_linear*", "offsets")
+def group_offsets(draw):
+    return np.sort(np.append(0, draw.rng.integers(0, draw.dims["M"] + 1, draw.shape[0] - 1)))
+
+
+@arguments("sort_into_groups")
+def sort_into_groups(rng):
+    count = pick(rng, 1, 9)
+    return rng.integers(0, count, pick(rng, 1, 70)), count
+
+
 @argument("apply_repetition_penalty", "tokens")
 def tokens(draw):
     return draw.rng.integers(-1, draw.dims["N"], draw.shape)

@@ -68,10 +68,27 @@ def _embedding_backward(d_out: np.ndarray, table: np.ndarray, indices: np.ndarra
 
 X, D_OUT, WEIGHT = _random(ROWS, COLUMNS), _random(ROWS, COLUMNS) + 1, _random(COLUMNS)
 BEGINS = np.array([0, 5, 40])
+EXPERTS = _random(3, 30, COLUMNS)
 GATE, UP = 5 * _random(ROWS, 300), _random(ROWS, 301)[:, :300]
 HEADS, TURNS = [_random(2, 40, heads, 32) for heads in (4, 2, 2)], _random(1, 40, 16).astype(np.float32)
 ANGLES = [np.cos(TURNS), np.sin(TURNS)]
 TOKENS, MASK = _random(ROWS, 16, 100), np.random.default_rng(1).random((ROWS, 16)) < 0.7
+
+
+def _groups(begins: np.ndarray) -> list[slice]:
+    return [slice(a, b) for a, b in zip(begins, [*begins[1:], ROWS], strict=True)]
+
+
+def _grouped_linear(x: np.ndarray, experts: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    return np.concatenate([x[rows] @ w.T for rows, w in zip(_groups(begins), experts, strict=True)])
+
+
+def _grouped_linear_backward(
+    d_out: np.ndarray, x: np.ndarray, experts: np.ndarray, begins: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    groups = _groups(begins)
+    d_x = np.concatenate([d_out[rows] @ w for rows, w in zip(groups, experts, strict=True)])
+    return d_x, np.stack([d_out[rows].T @ x[rows] for rows in groups])
 
 
 def _add_rms_norm(x: np.ndarray, residual: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,6 +194,8 @@ CALLS = {
     ),
     "cumsum": Call([X], {}, lambda x: np.cumsum(x, -1)),
     "cumsum_backward": Call([D_OUT], {"reverse": False}, lambda d: np.cumsum(d[..., ::-1], -1)[..., ::-1]),
+    "grouped_linear": Call([X, EXPERTS, BEGINS], {}, _grouped_linear),
+    "grouped_linear_backward": Call([_random(ROWS, 30), X, EXPERTS, BEGINS], {}, _grouped_linear_backward),
     "segment_sum": Call([X, BEGINS], {}, lambda x, begins: np.add.reduceat(x, begins, 0)),
     "segment_sum_backward": Call(
         [D_OUT[:3], X, BEGINS], {}, lambda d, x, begins: np.repeat(d, np.diff([*begins, len(x)]), 0)

@@ -112,6 +112,7 @@ FACTS: dict[str, Callable[[Any], list[str]]] = {
         "The packed weight holds the numbers of the weight given, none of them rounded, in another order."
     ),
     "argmax": _says("There is no error: the result is an index, of equal values the first. NaN counts as the largest."),
+    "sort_into_groups": _says("There is no error: the results are indices."),
     "sample": _says(
         "There is no error to measure: the result is an index. The same arguments give the same index for any "
         "number of threads."

@@ -90,6 +90,16 @@ print(k.linear(x, weight, bias=np.array([0, 1], np.float32), activation="relu"))
     "cumsum": """\
 print(k.cumsum(np.array([1, 2, 3], np.float32)))
 """,
+    "grouped_linear": """\
+x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+weight = np.array([[[1, 1]], [[10, 0]]], np.float32)  # two experts of one output
+order, offsets = k.sort_into_groups(np.array([1, 0, 1]), count=2)  # which expert each row is for
+print(order, k.grouped_linear(x[order], weight, offsets)[:, 0])
+""",
+    "sort_into_groups": """\
+order, offsets = k.sort_into_groups(np.array([1, 0, 1]), count=3)
+print(order, offsets)  # row 1 is of group 0, rows 0 and 2 of group 1, no row of group 2
+""",
     "segment_sum": """\
 x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 print(k.segment_sum(x, np.array([0, 2])))  # rows 0 and 1, row 2

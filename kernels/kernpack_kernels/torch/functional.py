@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import kernpack
 import torch
 
@@ -120,3 +122,22 @@ def packed_linear(
 ) -> torch.Tensor:
     """x times the transpose of a weight that K.pack_q4_0 or its kin made, plus bias and residual. For inference."""
     return K.packed_linear(x.contiguous(), weight, bias, residual)
+
+
+def experts(
+    x: torch.Tensor,
+    chosen: torch.Tensor,
+    shares: torch.Tensor,
+    gate_up: torch.Tensor,
+    down: torch.Tensor,
+    gate: Callable[[torch.Tensor], torch.Tensor],
+) -> torch.Tensor:
+    """A mixture of experts. x: [rows, width]; chosen, shares: [rows, k], which experts a row has, and what part of each; gate_up, down:
+    the experts' weights, [experts, out, in]; gate: of [n, out] to what `down` takes. The rows of each expert are multiplied together."""
+    rows, each = chosen.shape
+    order, offsets = K.sort_into_groups(chosen.reshape(-1), count=len(gate_up))
+    hidden = gate(K.grouped_linear(x[order // each], gate_up, offsets))
+    out = K.grouped_linear(hidden.contiguous(), down, offsets)
+    out = out * shares.reshape(-1)[order, None]
+    back = torch.empty_like(order).index_copy(0, order.long(), torch.arange(len(order), dtype=order.dtype))
+    return out[back].reshape(rows, each, -1).sum(1).to(x.dtype)

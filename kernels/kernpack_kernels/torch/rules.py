@@ -34,7 +34,9 @@ class Replacement:
 
 def find(module: torch.nn.Module) -> Replacement | None:
     """None: no kind of module that is looked at."""
-    for rule in (_norm, _group_norm, _gated, _gelu):
+    from kernpack_kernels.torch import experts  # it is made of what stands here
+
+    for rule in (_norm, _group_norm, _gated, _gelu, experts.rule):
         found = rule(module)
         if found is not None:
             return found
@@ -168,7 +170,7 @@ def _gated(module: torch.nn.Module) -> Replacement | None:
     weight = getattr(module.gate_proj, "weight", None)
     if not isinstance(module.gate_proj, torch.nn.Linear) or not isinstance(weight, torch.Tensor):
         return Replacement(None, "", "its gate_proj isn't a torch.nn.Linear")
-    kind = _closest(module.act_fn, ACTIVATIONS)
+    kind = closest(module.act_fn, ACTIVATIONS)
     if kind is None:
         return Replacement(None, "", f"its activation is none of {', '.join(ACTIVATIONS)}")
     by = "swiglu" if kind == "silu" else "geglu"
@@ -197,13 +199,13 @@ GATED = {
 def _gelu(module: torch.nn.Module) -> Replacement | None:
     if "GELU" not in type(module).__name__.upper() or any(True for _ in module.parameters()):
         return None
-    kind = _closest(module, GELUS)
+    kind = closest(module, GELUS)
     if kind is None:
         return Replacement(None, "", "computes neither form of GELU")
     return Replacement(_gelu_forward, "gelu", state=kind)
 
 
-def _closest(theirs: Any, ours: dict[str, Callable[..., Any]]) -> str | None:
+def closest(theirs: Any, ours: dict[str, Callable[..., Any]]) -> str | None:
     """The one that computes the same: GELU's two forms differ by 5e-4 at most."""
     x = torch.linspace(-4, 4, 257)
     with torch.no_grad():

@@ -1,6 +1,8 @@
 // Products with dense matrices, a . b^T: plain pointers, compiled once per CPU level.
 #pragma once
 
+#include <type_traits>
+
 #include "../linear/linear.h"
 
 namespace kk {
@@ -43,6 +45,12 @@ template <class Level>
 struct DenseChoice {
   static bool HasPairs();
 };
+
+// bf16 values are multiplied as they are where the CPU level can.
+template <class Level, class T>
+bool DenseInPairs() {
+  return std::is_same_v<T, Bf16> && DenseChoice<Level>::HasPairs();
+}
 
 // Rows [begin, end) of a to `to`, which has room for all: [rows, PackedColumns(columns)] floats or bf16.
 template <class Level, class T>

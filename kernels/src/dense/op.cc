@@ -14,12 +14,6 @@ Matrix<T> MatrixOf(kp::TensorView x) {
   return {Data<T>(x), x.size(0), x.size(1), x.stride(0), x.stride(1)};
 }
 
-// bf16 values are multiplied as they are where the CPU level can.
-template <class Level, class T>
-bool InPairs() {
-  return std::is_same_v<T, Bf16> && DenseChoice<Level>::HasPairs();
-}
-
 template <class Level>
 void Linear(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorView> bias,
             std::optional<kp::TensorView> residual, kp::StringView activation, kp::MutTensorView out) {
@@ -34,13 +28,13 @@ void Linear(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorVie
     const Matrix<T> w = MatrixOf<T>(weight);
     const LinearResult<T> result = {Data<T>(out), Data<T>(bias), Data<T>(residual), ActivationOf(activation)};
     DenseProduct<Level>(Contiguous(Data<T>(x), out.numel() / w.rows, w.columns), DenseWeight<T>{w, nullptr}, result,
-                        InPairs<Level, T>());
+                        DenseInPairs<Level, T>());
   });
 }
 
 template <class Level, class D, class T>
 void Gradients(const Matrix<D>& d_product, const Matrix<T>& x, const Matrix<T>& w, T* d_x, T* d_weight, T* d_bias) {
-  const bool pairs = InPairs<Level, T>();
+  const bool pairs = DenseInPairs<Level, T>();
   DenseProduct<Level>(d_product, DenseWeight<T>{w.Transposed(), nullptr}, LinearResult<T>{d_x, {}, {}, {}}, pairs);
   DenseProduct<Level>(d_product.Transposed(), DenseWeight<T>{x.Transposed(), nullptr},
                       LinearResult<T>{d_weight, {}, {}, {}}, pairs);
@@ -72,7 +66,8 @@ void LinearBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weigh
     }
     const kp::Workspace products(kp::Device(), "linear products", static_cast<uint64_t>(rows * n) * sizeof(float));
     auto* product = products.data_as<float>();
-    DenseProduct<Level>(in, DenseWeight<T>{w, nullptr}, LinearResult<float>{product, {}, {}, {}}, InPairs<Level, T>());
+    DenseProduct<Level>(in, DenseWeight<T>{w, nullptr}, LinearResult<float>{product, {}, {}, {}},
+                        DenseInPairs<Level, T>());
     ForRows(rows, n, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         ActivationSlopes<Level, T>(kind, Data<T>(d_out) + r * n, product + r * n, Data<T>(bias), product + r * n, n);

@@ -17,10 +17,12 @@ DOCS = Path(__file__).resolve().parents[3] / "docs/kernels.md"
 WITHOUT = {name for name in INFERENCE if name.startswith("pack_")} | {
     "adamw",
     "clip_grad_norm",
+    "grouped_linear",
     "lion",
     "sample",
     "segment_sum",
     "sgd",
+    "sort_into_groups",
 }
 LIMITED = {"attention", "linear", "packed_linear"}  # to few keys, or to batches of so many rows
 LEAST = {"linear": 5}

@@ -18,6 +18,7 @@ FIRST_ORDER = {
     "fused_linear_cross_entropy",
     "geglu",
     "group_norm",
+    "grouped_linear",
     "linear",
     "masked_attention",
     "relu2",
@@ -49,6 +50,7 @@ INFERENCE = {
     "packed_embedding": "a packed weight is bytes",
     "packed_linear": "its weight is bytes, its activations may be rounded to 8 bits",
     "sample": "integers",
+    "sort_into_groups": "integers",
     "sgd": "a step of an optimizer, in place",
 }
 
@@ -83,6 +85,7 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         "fused_linear_cross_entropy_backward",
         "geglu_backward",
         "group_norm_backward",
+        "grouped_linear_backward",
         "linear_backward",
         "masked_attention_backward",
         "masked_attention_mask_backward",

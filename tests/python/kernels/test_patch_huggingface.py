@@ -219,3 +219,47 @@ def test_rope_of_pairs_is_left_alone():
         return q + cos.unsqueeze(unsqueeze_dim), k
 
     assert huggingface._differs(interleaved) == "pairs the elements of a head differently"
+
+
+@pytest.mark.parametrize("implementation", ["eager", "grouped_mm"])
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("Mixtral", {"num_local_experts": 4}),
+        ("Qwen3Moe", {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 48, "head_dim": 16}),
+    ],
+)
+def test_experts_of_a_mixture(name, sizes, implementation, ids):
+    model = build(name, experts_implementation=implementation, **sizes)
+    logits, patched = model(ids).logits, kt.patch(model)
+    assert by(patched)[f"{name}Experts"] == "grouped_linear"
+    torch.testing.assert_close(model(ids).logits, logits, atol=1e-5, rtol=1e-4)
+    model.train()
+    found = [p.grad for p in backward(model, ids)]
+    kt.unpatch(model)
+    for mine, theirs in zip(found, backward(model, ids), strict=True):
+        torch.testing.assert_close(mine, theirs.grad, atol=1e-5, rtol=1e-3)
+
+
+def backward(model, ids):
+    model.zero_grad(set_to_none=True)
+    model(ids, labels=ids).loss.backward()
+    return [p for p in model.parameters() if p.grad is not None]
+
+
+def test_experts_of_a_mixture_compiled(ids):
+    model = build("Mixtral", num_local_experts=4)
+    with torch.no_grad():
+        logits = model(ids).logits
+        kt.patch(model)
+        layer = torch.compile(model.model.layers[0].mlp.experts, fullgraph=True, backend="aot_eager")
+        x, chosen = torch.randn(6, 64), torch.tensor([[0, 1], [3, 1], [2, 3], [1, 0], [1, 2], [0, 3]])
+        torch.testing.assert_close(layer(x, chosen, torch.rand(6, 2)).shape, x.shape)
+        torch.testing.assert_close(model(ids).logits, logits, atol=1e-5, rtol=1e-4)
+
+
+def test_experts_of_another_layout_stay(ids):
+    model = build("GptOss", num_local_experts=4, head_dim=16)
+    rows = {row.what: row for row in kt.patch(model).rows}
+    assert rows["GptOssExperts"].by == ""
+    assert "has_bias" in rows["GptOssExperts"].note

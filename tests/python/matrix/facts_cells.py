@@ -114,6 +114,7 @@ _ONCE = {
     "pack": "runs once per weight",
     "mean_pool": "adds rows",
     "segment_sum_backward": "copies rows",
+    "sort_into_groups": "counts",
 }
 
 

@@ -93,6 +93,7 @@ SAMPLES = {
     "paged_store": _writing((0,), _CACHE, _f32(1, 1, 2, 4), _TABLE, _LENGTHS),
     # Which random numbers a row gets depends on its index in the whole batch, which vmap changes: of one token, all draw the same.
     "sample": _of(_f32(2, 3, 8), seed=7, top_k=1),
+    "sort_into_groups": _of(np.array([2, 0, 2, 1], np.int32), count=4),
     "sgd": _writing((0, 2), *_parameters([_f32(4), _f32(3)], np.float32(0.1)), momentum=0.9),
 }
 SAMPLES = {

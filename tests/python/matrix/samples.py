@@ -43,6 +43,9 @@ SAMPLES = {
     "gelu": Sample((_X,)),
     "gelu_backward": Sample((_D, _X), {"approximate": "none"}, (0, 1)),
     "group_norm": Sample((_IMAGES, _W[:4], _B[:4]), {"groups": 2}),
+    "grouped_linear": Sample(
+        (_TABLE.astype(np.float32), _normal(3, 4, 8).astype(np.float32), _BEGINS), mapped=(0,), dtype=np.float32
+    ),
     "l2_normalize": Sample((_X,)),
     "l2_normalize_backward": Sample((_D, _X), {"eps": 1e-12}, (0, 1)),
     "layer_norm": Sample((_X, _W, _B)),
