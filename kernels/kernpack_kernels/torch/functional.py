@@ -139,5 +139,6 @@ def experts(
     hidden = gate(K.grouped_linear(x[order // each], gate_up, offsets))
     out = K.grouped_linear(hidden.contiguous(), down, offsets)
     out = out * shares.reshape(-1)[order, None]
-    back = torch.empty_like(order).index_copy(0, order.long(), torch.arange(len(order), dtype=order.dtype))
+    places = torch.arange(len(order), dtype=order.dtype, device=order.device)
+    back = torch.empty_like(order).index_copy(0, order.long(), places)
     return out[back].reshape(rows, each, -1).sum(1).to(x.dtype)

@@ -1,4 +1,6 @@
 // argmax, sample.
+#include <limits>
+
 #include "contract.h"
 #include "options.h"
 #include "philox.h"
@@ -57,7 +59,8 @@ int32_t SampleRow(const T* x, int64_t count, int64_t number, const SampleOptions
   const Row<Level, T> row(x, count);
   const float largest = row.Largest();
   if (options.temperature == 0 || !std::isfinite(largest)) return row.First();
-  const double scale = 1 / options.temperature;
+  // Below the reciprocal of the largest float, every temperature is the same: no weight but the largest one's is left.
+  const double scale = std::min(1 / options.temperature, static_cast<double>(std::numeric_limits<float>::max()));
   const double u = UniformOf(
       Philox(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(number), static_cast<uint64_t>(options.step)));
   const float least =

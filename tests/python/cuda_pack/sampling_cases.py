@@ -45,7 +45,7 @@ def topk(dtype):
 
 def sample(dtype):
     """The token that the CPU draws; where the random number falls between two, each device may round to its own: not seen here."""
-    options = itertools.product((0.0, 0.7, 1.5), (0, 1, 4, 1000), (1.0, 0.9, 0.05), (0.0, 0.2))
+    options = itertools.product((0.0, 1e-300, 0.7, 1.5), (0, 1, 4, 1000), (1.0, 0.9, 0.05), (0.0, 0.2))
     for (temperature, top_k, top_p, min_p), x in zip(options, itertools.cycle(list(rows_of(dtype))), strict=False):
         by = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         for seed, step in ((3, 0), (1 << 40, 1 << 33)):

@@ -50,6 +50,14 @@ def test_a_uniform_row_shows_the_random_number(k):
             assert found[row] == int(((c[1] << 32 | c[0]) >> 11) * 2.0**-53 * 4096)
 
 
+@pytest.mark.parametrize("temperature", [1e-30, 1e-39, 1e-300])
+@pytest.mark.parametrize("options", [{}, {"top_k": 5}, {"top_p": 0.9}, {"min_p": 0.1}], ids=str)
+def test_the_smallest_temperatures_give_the_largest_logit(k, temperature, options):
+    logits = np.random.default_rng(0).normal(size=(3, 5000)).astype(np.float32)
+    found = k.sample(logits, seed=1, temperature=temperature, **options)
+    np.testing.assert_array_equal(found, logits.argmax(-1))
+
+
 def draws(k, logits, count=20000, **options):
     """How often each was drawn, in parts."""
     rows = np.tile(np.asarray(logits, np.float32), (count, 1))

@@ -24,13 +24,14 @@ void Argmax(kp::TensorView x, kp::MutTensorView index) {
 void Sample(kp::TensorView logits, int64_t seed, int64_t step, double temperature, int64_t top_k, double top_p,
             double min_p, kp::MutTensorView token) {
   kk::CheckSampleOptions(temperature, top_p, min_p);
+  constexpr double kMost = std::numeric_limits<float>::max();
   const int width = WidthOfRows(logits);
   const SampleParams p = {width,
                           static_cast<int>(std::min<int64_t>(top_k, width)),
                           seed,
                           step,
-                          temperature == 0 ? 0 : static_cast<float>(1 / temperature),
-                          static_cast<float>(top_p),
+                          temperature == 0 ? 0 : static_cast<float>(std::min(1 / temperature, kMost)),
+                          top_p,
                           std::log(min_p) * temperature};
   kp::launch(logits.device(), kSample, Named("sample", logits.dtype()).c_str(), {RowBlocks(logits)}, kBlock, logits,
              token, p);

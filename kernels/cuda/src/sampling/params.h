@@ -9,7 +9,7 @@ struct SampleParams {
   int width, top_k;  // 0: all
   long long seed, step;
   float scale;  // 1 / temperature; 0: the largest
-  float top_p;
+  double top_p;
   double least;  // min_p's distance from the largest; -inf: none
 };
 
