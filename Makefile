@@ -36,7 +36,7 @@ private: ## the suites that reach hooks into torch and JAX, without the hooks (d
 	scripts/private --all
 
 release-check: ## the wheels of dist/ in fresh environments, with pip and uv: installs, upgrades, contents; needs `make wheels`
-	scripts/release-check
+	KERNPACK_WHOLE_RELEASE=1 scripts/release-check
 
 wheels: ## every wheel, into dist/
 	scripts/wheels

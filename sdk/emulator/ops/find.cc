@@ -10,11 +10,11 @@ namespace kernpack::emulator {
 namespace {
 
 using Rows = std::unordered_map<std::string_view, const Row*>;
-constexpr int kLevels = 3;  // of x86-64: base, v3, v4
+constexpr int kLevels = KP_HOST_LEVELS;  // of x86-64: base, v3, v4; or base alone
 
 // The greatest level that this processor has.
 int Greatest() {
-#if defined(__x86_64__)
+#if KP_HOST_LEVELS == 3
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4") != 0) return 3;
   if (__builtin_cpu_supports("x86-64-v3") != 0) return 2;
@@ -31,7 +31,7 @@ int Level() {
 }
 
 const Table* TablesOfLevel(int level) {
-#if defined(__x86_64__)
+#if KP_HOST_LEVELS == 3
   if (level == 3) return TablesV4();
   if (level == 2) return TablesV3();
 #endif
@@ -47,13 +47,19 @@ Rows RowsOfLevel(int level) {
   return made;
 }
 
+std::array<Rows, kLevels> RowsOfLevels() {
+  std::array<Rows, kLevels> made;
+  for (int level = 1; level <= kLevels; ++level) made[static_cast<size_t>(level - 1)] = RowsOfLevel(level);
+  return made;
+}
+
 }  // namespace
 
 void UseHostLevel(int level) { g_wanted.store(level, std::memory_order_relaxed); }
 
 // The first of several rows of a name counts.
 const Row* FindRow(const char* name) {
-  static const auto* const levels = new std::array<Rows, kLevels>{RowsOfLevel(1), RowsOfLevel(2), RowsOfLevel(3)};
+  static const auto* const levels = new std::array<Rows, kLevels>(RowsOfLevels());
   const Rows& rows = (*levels)[static_cast<size_t>(Level() - 1)];
   const auto found = rows.find(name);
   return found == rows.end() ? nullptr : found->second;
