@@ -55,7 +55,8 @@ def test_it_has_the_sources_of_all_wheels(sources: Path) -> None:
 
 
 @pytest.mark.skipif(
-    "KERNPACK_WHOLE_RELEASE" not in os.environ, reason="takes three minutes: `make release-check` builds the kernels again"
+    "KERNPACK_WHOLE_RELEASE" not in os.environ,
+    reason="takes three minutes: `make release-check` builds the kernels again",
 )
 def test_sdk_and_kernels_build_from_it_alone(sources: Path, built: dict[str, Path], tmp_path: Path) -> None:
     """As a packager does, who has the runtime already: it and the compiler build the same way, and take minutes."""
