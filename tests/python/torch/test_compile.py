@@ -149,6 +149,7 @@ def samples(kernels):
         "mean_pool_backward": ((torch.randn(2, 4), mask), {}),
         "cumsum": ((x,), {"reverse": True}),
         "cumsum_backward": ((d,), {"reverse": True}),
+        "grouped_linear": ((x, torch.randn(2, 5, 8), torch.tensor([0, 1])), {}),
         "segment_sum": ((x, torch.tensor([0, 2, 2])), {}),
         "segment_sum_backward": ((torch.randn(2, 8), x, torch.tensor([0, 1])), {}),
         "embedding": ((torch.randn(5, 4), torch.tensor([1, 4])), {}),
