@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from kernpack_kernels.torch import huggingface, rules
+from kernpack_kernels.torch import experts, huggingface, rules
 
 _OWN = "_kernpack_patch"  # on each module that computes otherwise since
 
@@ -68,7 +68,7 @@ def _check(who: str, model: object) -> None:
 
 
 def _replace(module: torch.nn.Module) -> rules.Replacement | None:
-    replacement = rules.find(module)
+    replacement = rules.find(module) or experts.rule(module)
     if replacement is not None and replacement.forward is not None:
         if "forward" in module.__dict__:
             return rules.Replacement(None, "", "its forward was replaced by other code before")

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "../ops/common.h"
+#include "activation_name.h"
 #include "linear.h"
-#include "packed_contract.h"
 
 namespace kk {
 

@@ -3,6 +3,7 @@
 #include "../dense/product.h"
 #include "contract.h"
 #include "header.h"
+#include "packed_contract.h"
 
 namespace kk {
 namespace {
