@@ -53,7 +53,15 @@ FIRST_ORDER = {
     "swiglu",
 }  # they declare a gradient, no forward mode and no gradient of it
 # They have no float64: tests/python/kernels holds their gradients against float64 formulas.
-SINGLE = {"attention", "cross_entropy", "fused_linear_cross_entropy", "masked_attention", "topk", "varlen_attention"}
+SINGLE = {
+    "attention",
+    "cross_entropy",
+    "fused_linear_cross_entropy",
+    "grouped_linear",
+    "masked_attention",
+    "topk",
+    "varlen_attention",
+}
 OTHERS = [name for name in CASES if name not in FIRST_ORDER]
 
 
