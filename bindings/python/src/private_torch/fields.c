@@ -134,10 +134,12 @@ void kpy_torch_layout_init(void) {
   count = good ? PyList_Size(rows) : 0;
   if (count > kMaxSamples) count = kMaxSamples;
   for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
-  if (good && count > 0 && plain != 0) Search(samples, count, object_bytes, plain);
+  good = good && count > 0 && plain != 0;
+  if (good) Search(samples, count, object_bytes, plain);
   PyErr_Clear();
   if (kpy_torch_layout.found || attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
-  if (kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
+  /* Another thread may have found the fields meanwhile: without samples of its own, this one has nothing to try. */
+  if (good && kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
     kpy_torch_hook_found(KPY_TORCH_VERSIONS, FindBump(samples[0].tensor, counted));
   PyErr_Clear();
   Py_XDECREF(answer);
