@@ -12,7 +12,7 @@ from kernpack._contract import Contract, Parameter
 from kernpack._private.torch import names
 
 from . import _refusals, _values
-from ._binder import define
+from ._binder import define, in_schema
 
 # Below autograd, as if it weren't there.
 _GO_ON = """\
@@ -73,7 +73,7 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         "_after_autograd": names.after_autograd,
         **more,
     }
-    params = {param.name: param for param in contract.parameters}
+    params = {in_schema(param.name): param for param in contract.parameters}
     parameters: list[str] = []
     given: list[str] = []
     wants: list[str] = []
@@ -106,18 +106,19 @@ def tensors(contract: Contract) -> list[str]:
     """Expressions of all arguments that are tensors, lists spread."""
     found = [param for param in contract.parameters if param.is_tensor]
     return [
-        f"*({param.name} or ())"
+        f"*({in_schema(param.name)} or ())"
         if param.is_list and param.optional
-        else f"*{param.name}"
+        else f"*{in_schema(param.name)}"
         if param.is_list
-        else param.name
+        else in_schema(param.name)
         for param in found
     ]
 
 
 def requires_grad(param: Parameter) -> str:
     """An expression: whether what is given for a tensor parameter requires a gradient."""
-    one = f"{param.name}.requires_grad"
+    name = in_schema(param.name)
+    one = f"{name}.requires_grad"
     if param.is_list:
-        one = f"any([_t.requires_grad for _t in {param.name}])"
-    return f"({param.name} is not None and {one})" if param.optional else one
+        one = f"any([_t.requires_grad for _t in {name}])"
+    return f"({name} is not None and {one})" if param.optional else one

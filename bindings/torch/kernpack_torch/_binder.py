@@ -9,6 +9,15 @@ from typing import Any
 from kernpack._contract import Contract, Parameter
 
 
+# torch passes an operator's arguments by name to functions of its own, which have parameters of these names.
+_TAKEN = ("mode", "cls")
+
+
+def in_schema(name: str) -> str:
+    """What a parameter or result is called in torch's schema: ffi/src/torch/schema.cc writes it."""
+    return f"{name}_" if name in _TAKEN else name
+
+
 def bind(
     contract: Contract,
     call: Callable[..., Any],
@@ -35,7 +44,7 @@ def bind(
     if contract.num_positional == len(contract.parameters):
         parameters.append("*")
     given = ", ".join(param.name for param in contract.parameters)
-    called = arguments(contract, [param.name for param in contract.parameters]) if keywords else given
+    called = arguments(contract, [param.name for param in contract.parameters], in_schema) if keywords else given
     body = f"{shortcut}return _call({called}) if out is None else _call_out(out, {given})"
     return _named(contract.name, [*parameters, "out=None"], body, scope)
 
@@ -44,15 +53,15 @@ def forward_to(contract: Contract, op: Any, with_results: bool = False) -> Calla
     """A function of one value per parameter (and result) that calls `op`, keyword-only ones by keyword."""
     names = [param.name for param in contract.parameters]
     results = [result.name for result in contract.results] if with_results else []
-    parts = [arguments(contract, names), *(f"{name}={name}" for name in results)]
+    parts = [arguments(contract, names, in_schema), *(f"{in_schema(name)}={name}" for name in results)]
     given = ", ".join(part for part in parts if part)  # there may be no parameters
     return _named(contract.name, names + results, f"return _op({given})", {"_op": op})
 
 
-def arguments(contract: Contract, values: Iterable[str]) -> str:
-    """How `values`, one expression a parameter, are passed."""
+def arguments(contract: Contract, values: Iterable[str], called: Callable[[str], str] = str) -> str:
+    """How `values`, one expression a parameter, are passed. called: what the callee calls a parameter."""
     pairs = zip(contract.parameters, values, strict=True)
-    return ", ".join(f"{param.name}={value}" if param.keyword_only else value for param, value in pairs)
+    return ", ".join(f"{called(param.name)}={value}" if param.keyword_only else value for param, value in pairs)
 
 
 def is_simple(contract: Contract) -> bool:

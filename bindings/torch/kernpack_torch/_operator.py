@@ -10,6 +10,7 @@ from kernpack._private.torch import names, operators
 from torch.autograd.graph import increment_version
 
 from . import _autograd, _shapes, _vmap
+from ._binder import in_schema
 from ._function import Function
 
 
@@ -33,16 +34,18 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
     name = function.name if overload == "default" else f"{function.name}.{overload}"
     fake = _fake_out(function) if overload == "out" else _fake(function)
     torch.library.register_fake(f"{function.operators.namespace}::{name}", fake, lib=library)
-    mutated = [param.name for param in function.contract.parameters if param.mutated]
+    mutated = [in_schema(param.name) for param in function.contract.parameters if param.mutated]
     if overload == "out":
-        mutated += [result.name for result in function.contract.results]
+        mutated += [in_schema(result.name) for result in function.contract.results]
     if mutated:
         library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
 
 
 def _is_the_same_call(function: Function) -> bool:
-    """Whether the direct call takes and gives what the operator does: keyword-only parameters, results."""
+    """Whether the direct call takes and gives what the operator does: names, keyword-only parameters, results."""
     contract = function.contract
+    if any(in_schema(param.name) != param.name for param in contract.parameters):
+        return False
     keywords = [argument.kwarg_only for argument in names.schema(function.op).arguments]
     return keywords == [param.keyword_only for param in contract.parameters] and not any(
         result.aux for result in contract.results
@@ -67,7 +70,7 @@ def _positions(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) 
     """One value per parameter. torch gives an operator's kernels what its caller wrote, without defaults."""
     values = list(args)
     for param in function.contract.parameters[len(args) :]:
-        values.append(kwargs.get(param.name, param.default))
+        values.append(kwargs.get(in_schema(param.name), param.default))
     return values
 
 
@@ -82,7 +85,7 @@ def _fake_out(function: Function) -> Callable[..., None]:
     def fake(*args: Any, **kwargs: Any) -> None:
         values = _positions(function, args, kwargs)
         _shapes.check_destinations(
-            function.contract, values, [kwargs[result.name] for result in function.contract.results]
+            function.contract, values, [kwargs[in_schema(result.name)] for result in function.contract.results]
         )
 
     return fake

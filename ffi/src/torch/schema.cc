@@ -1,6 +1,10 @@
 // torch's schema of a kernel function.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <kernpack/host/signature.h>
@@ -28,6 +32,13 @@ std::string Quoted(const char* text) {
     out += *text;
   }
   return out + '"';
+}
+
+// torch passes an operator's arguments by name to functions of its own, which have parameters of these names (seen in 2.10 to 2.13:
+// redirect_to_mode, FallbackKernel.create). `in_schema` in kernpack_torch/_binder.py says the same.
+std::string InSchema(const char* name) {
+  const std::string_view taken[] = {"mode", "cls"};
+  return std::string(name) + (std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ? "_" : "");
 }
 
 // As torch's schema parser reads it; nothing for what it cannot read, which the callers then always give.
@@ -75,14 +86,14 @@ std::string Parameters(const Op& op, bool out) {
     const KpSigParam& param = params[static_cast<size_t>(i)];
     if (i == positional) add("*");
     const std::optional<std::string> value = i < required ? std::nullopt : Default(param);
-    add(TypeOf(op.params[static_cast<size_t>(i)], i) + " " + param.name + (value ? "=" + *value : ""));
+    add(TypeOf(op.params[static_cast<size_t>(i)], i) + " " + InSchema(param.name) + (value ? "=" + *value : ""));
   }
   if (!out) return text;
   if (positional == count) add("*");
   for (int i = 0; i < op.num_results; ++i) {
     KpSigResult result;
     kp_sig_result(program, i, &result);
-    add("Tensor(r" + std::to_string(i) + "!) " + result.name);
+    add("Tensor(r" + std::to_string(i) + "!) " + InSchema(result.name));
   }
   return text;
 }

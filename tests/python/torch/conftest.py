@@ -120,6 +120,10 @@ void kernel_memory(kp::TensorView x, kp::MutTensorView out, kp::MutTensorView wo
 }
 void weighted(kp::TensorView x, kp::TensorView by, kp::MutTensorView out) { product(x, by, out); }
 void weighted_backward(kp::TensorView d_out, kp::TensorView by, kp::MutTensorView d_x) { product(d_out, by, d_x); }
+void taken(kp::MutTensorView x, kp::TensorView y, double factor, kp::MutTensorView out) {
+  each(y, out, [&](auto v) { return v * factor; });
+  each(x, x, [](auto v) { return v + 1; });
+}
 void refuse(kp::TensorView x, kp::MutTensorView out) { KP_THROW(IndexError) << "not today"; }
 KP_GRAD(square, square_backward);
 KP_GRAD(weighted, weighted_backward);
@@ -154,6 +158,7 @@ FUNCTIONS = {
     "kernel_memory": "(x: f32[N]) -> (out: f32[N]) with workspace = 4 * N",
     "weighted": f"(x: T[...], by: T[...]) -> (out: T[...]) {BOTH} with nondiff(by), deterministic",
     "weighted_backward": f"(d_out: T[...], by: T[...]) -> (d_x: T[...]) {BOTH} with deterministic",
+    "taken": f"(mode!: T[N], cls: T[N], *, factor: float = 2.0) -> (out: T[N]) {BOTH} with nondiff(cls)",
     "refuse": "(x: f32[N]) -> (out: f32[N])",
 }
 

@@ -126,6 +126,29 @@ def test_inductor_calls_kernels_between_its_own(kernels):
     torch.testing.assert_close(g(x, w), f(x, w))
 
 
+@pytest.mark.parametrize("backend", ["inductor", "aot_eager"])
+def test_names_that_torch_has_for_parameters_of_its_own_compile(k, backend):
+    """In place, and with destinations: there torch passes all arguments by name."""
+
+    def through_k(x, y):
+        return k.taken(x, cls=y, factor=3.0) + 1
+
+    def by_destination(x, y):
+        out = torch.empty_like(y)
+        torch.ops.kernpack_torch_tests.taken.out(x, cls_=y, factor=3.0, out=out)
+        return out + 1
+
+    for f in (through_k, by_destination):
+        x, y = torch.zeros(3), torch.arange(3.0)
+        assert torch.compile(f, fullgraph=True, backend=backend)(x, y).tolist() == [1, 4, 7]
+        assert x.tolist() == [1, 1, 1]
+    x, y = torch.zeros(3), torch.arange(3.0)
+    assert k.taken(x, y).tolist() == [0, 2, 4]
+    assert torch.func.vmap(k.taken)(torch.zeros(2, 3), y.expand(2, 3)).tolist() == [[0, 2, 4]] * 2
+    with pytest.raises(RuntimeError, match="taken: cls: requires a gradient"):
+        k.taken(x, y.requires_grad_())
+
+
 def samples(kernels):
     x, w, b = torch.randn(3, 8), torch.randn(8), torch.randn(8)
     d = torch.randn(3, 8)
@@ -150,6 +173,12 @@ def samples(kernels):
         "cumsum": ((x,), {"reverse": True}),
         "cumsum_backward": ((d,), {"reverse": True}),
         "grouped_linear": ((x, torch.randn(2, 5, 8), torch.tensor([0, 1])), {}),
+        "causal_conv1d": ((torch.randn(2, 3, 8), torch.randn(8, 4), b), {"activation": "silu"}),
+        "embedding_bag": ((x, torch.tensor([1, 0, 2]), torch.tensor([0, 2]), torch.randn(3)), {}),
+        "scatter_sum": ((x, torch.tensor([1, 0, 1])), {"rows": 4}),
+        "scatter_sum_backward": ((torch.randn(4, 8), torch.tensor([1, 0, 1])), {"rows": 4}),
+        "softmax_columns": ((x,), {}),
+        "softmax_columns_backward": ((d, x.softmax(0)), {}),
         "segment_sum": ((x, torch.tensor([0, 2, 2])), {}),
         "segment_sum_backward": ((torch.randn(2, 8), x, torch.tensor([0, 1])), {}),
         "embedding": ((torch.randn(5, 4), torch.tensor([1, 4])), {}),

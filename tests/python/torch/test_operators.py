@@ -26,7 +26,7 @@ def test_the_namespace_is_the_module(k, ops):
         ("scale", "scale(Tensor x, *, float f=2.) -> Tensor"),
         ("bump", "bump(Tensor(m0!) x) -> ()"),
         ("top", "top(Tensor x, *, SymInt k) -> (Tensor, Tensor)"),
-        ("kinds", 'kinds(Tensor x, *, str mode="single", bool flag=False, SymInt n=0) -> Tensor'),
+        ("kinds", 'kinds(Tensor x, *, str mode_="single", bool flag=False, SymInt n=0) -> Tensor'),
         ("cast", "cast(Tensor x, *, ScalarType dtype) -> Tensor"),
         ("total", "total(Tensor[] xs) -> Tensor"),
         ("where_add", "where_add(Tensor x, Tensor? y=None) -> Tensor"),
@@ -53,7 +53,7 @@ def test_an_operator_has_the_tags_that_its_contract_says(ops):
 
 def test_arguments_of_every_kind(k, ops):
     x = torch.arange(3.0)
-    assert ops.kinds(x, mode="double", flag=True, n=5).tolist() == [105, 107, 109]
+    assert ops.kinds(x, mode_="double", flag=True, n=5).tolist() == [105, 107, 109]
     assert ops.cast(x, dtype=torch.float64).dtype == torch.float64
     assert ops.total([x, x, x]).tolist() == [0, 3, 6]
     assert ops.where_add(x).tolist() == [0, 1, 2]
@@ -167,7 +167,7 @@ def test_no_call_leaves_memory_behind(k, ops, how):
         k.total([x, x])
 
     def operator():
-        ops.kinds(x, mode="double", flag=True, n=5)
+        ops.kinds(x, mode_="double", flag=True, n=5)
         ops.total([x, x])
         ops.where_add(x, None)
 
