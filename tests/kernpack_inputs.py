@@ -114,6 +114,11 @@ def offsets(draw):
     return np.sort(np.append(0, draw.rng.integers(0, draw.dims["N"] + 1, draw.shape[0] - 1)))
 
 
+@argument("embedding_bag*", "offsets")
+def bag_offsets(draw):
+    return np.sort(np.append(0, draw.rng.integers(0, draw.dims["N"] + 1, draw.shape[0] - 1)))
+
+
 @argument("grouped_linear*", "offsets")
 def group_offsets(draw):
     return np.sort(np.append(0, draw.rng.integers(0, draw.dims["M"] + 1, draw.shape[0] - 1)))

@@ -67,8 +67,43 @@ def _embedding_backward(d_out: np.ndarray, table: np.ndarray, indices: np.ndarra
     return gradient
 
 
+def _rows_of_x() -> np.ndarray:
+    return np.random.default_rng(2).integers(0, 20, ROWS)
+
+
+def _scatter_sum(x: np.ndarray, indices: np.ndarray, rows: int) -> np.ndarray:
+    out = np.zeros((rows, x.shape[1]), x.dtype)
+    np.add.at(out, indices, x)
+    return out
+
+
+def _embedding_bag_backward(
+    d_out: np.ndarray, table: np.ndarray, indices: np.ndarray, begins: np.ndarray, mode: str = "sum"
+) -> np.ndarray:
+    return _embedding_backward(np.repeat(d_out, np.diff([*begins, len(indices)]), 0), table, indices)
+
+
+def _causal_conv(x: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    taps = filters.shape[1]
+    padded = np.pad(x, ((0, 0), (taps - 1, 0), (0, 0)))
+    return sum(padded[:, w : w + x.shape[1]] * filters[:, w] for w in range(taps))  # type: ignore[return-value]
+
+
+def _causal_conv_backward(
+    d_out: np.ndarray, x: np.ndarray, filters: np.ndarray, activation: str = "none"
+) -> tuple[np.ndarray, ...]:
+    taps, rows = filters.shape[1], x.shape[1]
+    padded = np.pad(x, ((0, 0), (taps - 1, 0), (0, 0)))
+    d_padded = np.zeros_like(padded)
+    for w in range(taps):
+        d_padded[:, w : w + rows] += d_out * filters[:, w]
+    d_filters = np.stack([(padded[:, w : w + rows] * d_out).sum((0, 1)) for w in range(taps)], -1)
+    return d_padded[:, taps - 1 :], d_filters, d_out.sum((0, 1)), d_padded[:, : taps - 1]
+
+
 X, D_OUT, WEIGHT = _random(ROWS, COLUMNS), _random(ROWS, COLUMNS) + 1, _random(COLUMNS)
 BEGINS = np.array([0, 5, 40])
+SEQUENCES, FILTERS = _random(2, 40, 33), _random(33, 4)
 GATE, UP = 5 * _random(ROWS, 300), _random(ROWS, 301)[:, :300]
 HEADS, TURNS = [_random(2, 40, heads, 32) for heads in (4, 2, 2)], _random(1, 40, 16).astype(np.float32)
 ANGLES = [np.cos(TURNS), np.sin(TURNS)]
@@ -197,6 +232,28 @@ CALLS = {
     "segment_sum": Call([X, BEGINS], {}, lambda x, begins: np.add.reduceat(x, begins, 0)),
     "segment_sum_backward": Call(
         [D_OUT[:3], X, BEGINS], {}, lambda d, x, begins: np.repeat(d, np.diff([*begins, len(x)]), 0)
+    ),
+    "scatter_sum": Call([X, _rows_of_x()], {"rows": 20}, _scatter_sum),
+    "scatter_sum_backward": Call([D_OUT[:20], _rows_of_x()], {"rows": 20}, lambda d, indices, **_: d[indices]),
+    "softmax_columns": Call([X], {}, lambda x: exact.softmax(x.T.copy()).T),
+    "softmax_columns_backward": Call(
+        [D_OUT, exact.softmax(X.T.copy()).T.copy()],
+        {},
+        lambda d, probs: exact.softmax_backward(d.T.copy(), probs.T.copy()).T,
+    ),
+    "embedding_bag": Call([X, _indices(), BEGINS], {}, lambda x, i, begins: np.add.reduceat(x[i], begins, 0)),
+    "embedding_bag_backward": Call([D_OUT[:3], X, _indices(), BEGINS], {"mode": "sum"}, _embedding_bag_backward),
+    "embedding_bag_weights_backward": Call(
+        [D_OUT[:3], X, _indices(), BEGINS, _random(3 * ROWS)],
+        {"mode": "sum"},
+        lambda d, x, i, begins, _: (np.repeat(d, np.diff([*begins, len(i)]), 0) * x[i]).sum(-1),
+    ),
+    "causal_conv1d": Call([SEQUENCES, FILTERS], {}, _causal_conv),
+    "causal_conv1d_update": Call(
+        [SEQUENCES, np.zeros((2, 3, 33)), FILTERS], {}, lambda x, _, filters: _causal_conv(x, filters)
+    ),
+    "causal_conv1d_backward": Call(
+        [SEQUENCES[:, ::-1] + 1, SEQUENCES, FILTERS], {"activation": "none"}, _causal_conv_backward
     ),
     "embedding": Call([X, _indices()], {}, lambda table, indices: table[indices]),
     "embedding_backward": Call([_random(3 * ROWS, COLUMNS), X, _indices()], {}, _embedding_backward),

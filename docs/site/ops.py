@@ -104,6 +104,26 @@ print(order, offsets)  # row 1 is of group 0, rows 0 and 2 of group 1, no row of
 x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 print(k.segment_sum(x, np.array([0, 2])))  # rows 0 and 1, row 2
 """,
+    "scatter_sum": """\
+x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+print(k.scatter_sum(x, np.array([2, 0, 2]), rows=4))  # row 2 is the sum of the first and the last
+""",
+    "softmax_columns": """\
+print(k.softmax_columns(np.array([[0, 1], [0, 3]], np.float32)))  # each column adds up to 1
+""",
+    "embedding_bag": """\
+table = np.array([[1, 10], [2, 20], [3, 30]], np.float32)
+print(k.embedding_bag(table, np.array([0, 2, 1]), np.array([0, 2]), mode="mean"))  # rows 0 and 2, row 1
+""",
+    "causal_conv1d": """\
+x, weight = np.array([[[1], [2], [4]]], np.float32), np.array([[1, 10]], np.float32)  # one channel, two taps
+print(k.causal_conv1d(x, weight)[0, :, 0])  # 10 times a row, and once the row before it
+""",
+    "causal_conv1d_update": """\
+state, weight = np.zeros((1, 1, 1), np.float32), np.array([[1, 10]], np.float32)
+for x in (1, 2, 4):  # the same, a row at a time
+    print(k.causal_conv1d_update(np.full((1, 1, 1), x, np.float32), state, weight)[0, 0, 0])
+""",
     "masked_attention": """\
 x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
 print(k.masked_attention(x, x, x, np.array([[[[True, True, False]]]]))[0, :, 0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import kernpack
@@ -28,6 +30,23 @@ def _scale(x: jax.Array, scale: jax.Array | None) -> jax.Array:
 def gelu(x: jax.Array, approximate: bool = True) -> jax.Array:
     """As jax.nn.gelu, its default included."""
     return K.gelu(x, approximate="tanh" if approximate else "none")
+
+
+def softmax(x: jax.Array, axis: int = -1) -> jax.Array:
+    """As jax.nn.softmax, over any one axis; elements that are all -inf give zeros."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"softmax: axis: expected -{x.ndim} to {x.ndim - 1} for an array of {x.ndim} axes, got {axis}")
+    axis %= x.ndim
+    if axis == x.ndim - 1:
+        return K.softmax(x)
+    behind = math.prod(x.shape[axis + 1 :])
+    return K.softmax_columns(x.reshape(*x.shape[: axis + 1], behind)).reshape(x.shape)
+
+
+def segment_sum(data: jax.Array, segment_ids: jax.Array, num_segments: int) -> jax.Array:
+    """As jax.ops.segment_sum with all ids from 0 to num_segments - 1, in any order; another id is an error."""
+    rows = data.reshape(data.shape[0], math.prod(data.shape[1:]))
+    return K.scatter_sum(rows, segment_ids, rows=num_segments).reshape(num_segments, *data.shape[1:])
 
 
 def silu(x: jax.Array) -> jax.Array:

@@ -37,6 +37,78 @@ def _weight(x: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:
     return x.new_ones(x.shape[-1]) if weight is None else weight
 
 
+def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """Over any dimension; elements that are all -inf give zeros."""
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexError(f"softmax: dim: expected -{x.ndim} to {x.ndim - 1} for a tensor of {x.ndim} dims, got {dim}")
+    dim, x = dim % x.ndim, x.contiguous()
+    if dim == x.ndim - 1:
+        return K.softmax(x)
+    return K.softmax_columns(x.flatten(dim + 1)).view(x.shape)
+
+
+def embedding(input: torch.Tensor, weight: torch.Tensor, padding_idx: int | None = None) -> torch.Tensor:
+    """The row of padding_idx gets no gradient."""
+    return K.embedding(weight.contiguous(), input.contiguous(), padding_idx=_padding(weight, padding_idx))
+
+
+def embedding_bag(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    offsets: torch.Tensor | None = None,
+    mode: str = "mean",
+    per_sample_weights: torch.Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> torch.Tensor:
+    """Bags are the rows of a matrix of indices, or begin at the offsets of a list of them. Weights have the table's dtype."""
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError("embedding_bag: offsets: expected None where the indices are a matrix, a bag per row")
+        bags, each = input.shape
+        offsets = torch.arange(bags, dtype=input.dtype, device=input.device) * each
+        input = input.flatten()
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights.flatten()
+    elif offsets is None:
+        raise ValueError("embedding_bag: offsets: expected them where the indices are a list, got None")
+    elif include_last_offset:
+        offsets = offsets[:-1]
+    return K.embedding_bag(
+        weight.contiguous(),
+        input.contiguous(),
+        offsets.to(input.dtype).contiguous(),
+        None if per_sample_weights is None else per_sample_weights.contiguous(),
+        mode=mode,
+        padding_idx=_padding(weight, padding_idx),
+    )
+
+
+def _padding(weight: torch.Tensor, index: int | None) -> int:
+    """As the kernels have it: -1 for none. torch counts negative ones from the end."""
+    if index is None:
+        return -1
+    rows = len(weight)
+    if not -rows <= index < rows:
+        raise ValueError(f"padding_idx: expected -{rows} to {rows - 1} for a table of {rows} rows, got {index}")
+    return index % rows
+
+
+def causal_conv1d(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    initial_states: torch.Tensor | None = None,
+    activation: str | None = None,
+) -> torch.Tensor:
+    """x [B, C, L], weight [C, W], initial_states [B, C, W - 1], in the layouts of the package causal-conv1d; activation: None, "silu" or
+    "swish", which is the same. A transposed [B, L, C], as models have it, isn't copied, and the result then lies as x does."""
+    if activation not in (None, "silu", "swish"):
+        raise ValueError(f'causal_conv1d: activation: expected None, "silu" or "swish", got {activation!r}')
+    state = None if initial_states is None else initial_states.transpose(1, 2).contiguous()
+    kind = "none" if activation is None else "silu"
+    return K.causal_conv1d(x.transpose(1, 2), weight.contiguous(), bias, state, activation=kind).transpose(1, 2)
+
+
 def gelu(x: torch.Tensor, approximate: str = "none") -> torch.Tensor:
     return K.gelu(x.contiguous(), approximate=approximate)
 

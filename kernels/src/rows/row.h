@@ -1,6 +1,8 @@
 // Walking one row: element-wise steps, sums and maxima.
 #pragma once
 
+#include <type_traits>
+
 #include "pack.h"
 
 namespace kk {
@@ -13,6 +15,20 @@ inline void ForRow(int64_t n, Step step) {
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) step(i, Whole{});
   if (i < n) step(i, Part{static_cast<int>(n - i)});
+}
+
+// step(i, count, extent): `count` vectors of a row from i on, kTogether at a time where there are so many. For tensors whose rows lie apart:
+// lines of the cache are then read whole.
+template <class T, class Step>
+inline void ForVectors(int64_t n, Step step) {
+  constexpr int kTogether = 4;
+  constexpr int64_t lanes = Pack<T>::kLanes;
+  int64_t i = 0;
+  for (; i + kTogether * lanes <= n; i += kTogether * lanes) {
+    step(i, std::integral_constant<int, kTogether>(), Whole{});
+  }
+  for (; i + lanes <= n; i += lanes) step(i, std::integral_constant<int, 1>(), Whole{});
+  if (i < n) step(i, std::integral_constant<int, 1>(), Part{static_cast<int>(n - i)});
 }
 
 template <int kCount>

@@ -92,5 +92,18 @@ void ToFloats(const T* x, int64_t count, float* out);
 // out[j] = sum over k of scale * x[rows[k], j]. In is Out or ComputeType<Out>. `rows` has `count` items.
 template <class Level, class In, class Out>
 void SumRows(const In* x, const int64_t* rows, int64_t count, double scale, Out* out, int64_t width);
+// out[j] = sum over k of weights[k] * x[rows[k], j].
+template <class Level, class T>
+void SumWeightedRows(const T* x, const int64_t* rows, const ComputeType<T>* weights, int64_t count, T* out,
+                     int64_t width);
+// out[j] = the largest x[rows[k], j]; a NaN if there is one. `count` is at least 1.
+template <class Level, class T>
+void MaxRows(const T* x, const int64_t* rows, int64_t count, T* out, int64_t width);
+
+// Tensors [n, width] whose rows are `stride` apart: a softmax of each column.
+template <class Level, class T>
+void SoftmaxColumns(const T* x, T* out, int64_t n, int64_t width, int64_t stride);
+template <class Level, class T>
+void SoftmaxColumnsBackward(const T* d_out, const T* out, T* d_x, int64_t n, int64_t width, int64_t stride);
 
 }  // namespace kk

@@ -28,6 +28,8 @@ OPS = {
     "l2_normalize": (lambda k, x: k.l2_normalize(x), (X,)),
     "cumsum": (lambda k, x: k.cumsum(x, reverse=True), (X,)),
     "segment_sum": (lambda k, x: k.segment_sum(x, jnp.asarray([0, 2, 2], jnp.int32)), (X[0],)),
+    "softmax_columns": (lambda k, x: k.softmax_columns(x), (X,)),
+    "scatter_sum": (lambda k, x: k.scatter_sum(x, jnp.asarray([2, 0, 2], jnp.int32), rows=4), (X[0],)),
     "embedding": (lambda k, t: k.embedding(t, jnp.asarray([[0, 2], [2, 1]], jnp.int32)), (X[0],)),
 }
 

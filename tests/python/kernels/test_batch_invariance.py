@@ -17,9 +17,11 @@ DOCS = Path(__file__).resolve().parents[3] / "docs/kernels.md"
 WITHOUT = {name for name in INFERENCE if name.startswith("pack_")} | {
     "adamw",
     "clip_grad_norm",
+    "embedding_bag",
     "grouped_linear",
     "lion",
     "sample",
+    "scatter_sum",
     "segment_sum",
     "sgd",
     "sort_into_groups",
@@ -171,6 +173,23 @@ def pooled(b):
     return lambda part: b.k.mean_pool(x[part], mask[part])
 
 
+def columns(b):
+    x = b.rows(9, WIDTH)
+    return lambda part: b.k.softmax_columns(x[part])
+
+
+def convolved(b, name):
+    x, state, weight, bias = b.rows(5, WIDTH), b.rows(3, WIDTH), b.normal(WIDTH, 4), b.normal(WIDTH)
+    if name == "causal_conv1d":
+        return lambda part: b.k.causal_conv1d(x[part], weight, bias, state[part], activation="silu")
+
+    def call(part):
+        mine = state[part].clone()
+        return b.k.causal_conv1d_update(x[part], mine, weight, bias, activation="silu"), mine
+
+    return call
+
+
 def grouped(b):
     x, weight, bias = b.rows(12, 7, 5), b.normal(12), b.normal(12)
     return lambda part: b.k.group_norm(x[part], weight, bias, groups=3)
@@ -187,6 +206,8 @@ CASES = {
         lambda b: attention(b, 80, 200, False, causal=True),
         lambda b: attention(b, 5, 300, True, causal=True, window=40, soft_cap=3.0),
     ],
+    "causal_conv1d": [lambda b: convolved(b, "causal_conv1d")],
+    "causal_conv1d_update": [lambda b: convolved(b, "causal_conv1d_update")],
     "cross_entropy": [classes],
     "cumsum": [by_row(1)("cumsum")],
     "embedding": [lambda b: looked_up(b, "embedding")],
@@ -209,6 +230,7 @@ CASES = {
     "rope": [lambda b: rotated(b, "rope")],
     "silu": [by_row(1)("silu")],
     "softmax": [by_row(1)("softmax")],
+    "softmax_columns": [columns],
     "swiglu": [by_row(2)("swiglu")],
     "topk": [by_row(1, k=5)("topk")],
     "varlen_attention": [concatenated],

@@ -8,13 +8,33 @@ import pytest
 import torch
 from arrays import make, values_of
 
-OPS = ("cumsum", "embedding", "gelu", "l2_normalize", "layer_norm", "mean_pool", "rms_norm", "segment_sum", "softmax")
-COLUMNS = {"embedding", "mean_pool", "segment_sum"}  # with whatever is derived from them
+OPS = (
+    "cumsum",
+    "embedding",
+    "gelu",
+    "l2_normalize",
+    "layer_norm",
+    "mean_pool",
+    "rms_norm",
+    "scatter_sum",
+    "segment_sum",
+    "softmax",
+    "softmax_columns",
+)
+COLUMNS = {
+    "embedding",
+    "mean_pool",
+    "scatter_sum",
+    "segment_sum",
+    "softmax_columns",
+}  # with whatever is derived from them
 FIRST_ORDER = {
     "add_layer_norm",
     "add_rms_norm",
     "attention",
+    "causal_conv1d",
     "cross_entropy",
+    "embedding_bag",
     "fused_linear_cross_entropy",
     "geglu",
     "group_norm",
@@ -34,6 +54,7 @@ INFERENCE = {
     "apply_repetition_penalty": "in place, for sampling",
     "apply_rope": "in place: rope has one",
     "argmax": "integers",
+    "causal_conv1d_update": "in place: causal_conv1d has one",
     "clip_grad_norm": "between backward pass and optimizer, in place",
     "lion": "a step of an optimizer, in place",
     "pack_int4": "integers",
@@ -56,7 +77,9 @@ INFERENCE = {
 
 
 def base(name):
-    return name if name in INFERENCE else next(op for op in (*OPS, *FIRST_ORDER) if re.match(rf"{op}(_|$)", name))
+    if name in INFERENCE:
+        return name
+    return max((op for op in (*OPS, *FIRST_ORDER) if re.match(rf"{op}(_|$)", name)), key=len)
 
 
 def test_every_op_has_first_and_second_order_in_both_modes(k):
@@ -81,7 +104,10 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         "add_layer_norm_backward",
         "add_rms_norm_backward",
         "attention_backward",
+        "causal_conv1d_backward",
         "cross_entropy_backward",
+        "embedding_bag_backward",
+        "embedding_bag_weights_backward",
         "fused_linear_cross_entropy_backward",
         "geglu_backward",
         "group_norm_backward",
@@ -112,6 +138,10 @@ def test_columns_are_independent(k):
         lambda c: k.embedding_backward(x[..., c].copy(), table[:, c].copy(), indices),
         lambda c: k.segment_sum(table[:, c].copy(), np.array([0, 2])),
         lambda c: k.segment_sum_backward(d[:, c].copy(), table[:, c].copy(), np.array([0, 2])),
+        lambda c: k.scatter_sum(table[:, c].copy(), indices.reshape(-1)[:5], rows=6),
+        lambda c: k.scatter_sum_backward(table[:, c].copy(), indices.reshape(-1), rows=5),
+        lambda c: k.softmax_columns(x[..., c].copy()),
+        lambda c: k.softmax_columns_backward(x[..., c].copy(), x[..., c].copy()),
         lambda c: k.mean_pool(x[..., c].copy(), mask),
         lambda c: k.mean_pool_backward(d[:, c].copy(), mask),
     ):
@@ -146,6 +176,8 @@ def calls(k):
         "cumsum_backward": lambda: k.cumsum_backward(x, reverse=False),
         "segment_sum": lambda: k.segment_sum(x, begins),
         "segment_sum_backward": lambda: k.segment_sum_backward(d[:5], x, begins),
+        "scatter_sum": lambda: k.scatter_sum(x, indices, rows=40),
+        "scatter_sum_backward": lambda: k.scatter_sum_backward(table, indices, rows=40),
         "embedding": lambda: k.embedding(table, indices),
         "embedding_backward": lambda: k.embedding_backward(x, table, indices),
         "gelu": lambda: k.gelu(x),

@@ -109,3 +109,23 @@ def test_attention_agrees_with_jax(causal):
         lengths = {"key_value_seq_lengths": jnp.array([2, 5], jnp.int32)}
         expected = jax.nn.dot_product_attention(q, k, v, **lengths)
         np.testing.assert_allclose(kj.dot_product_attention(q, k, v, **lengths), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("axis", [-3, -2, -1, 0, 1, 2])
+def test_softmax_over_any_axis(axis):
+    x, w = normal(2, 3, 4), normal(2, 3, 4)[::-1]
+    np.testing.assert_allclose(kj.softmax(x, axis), jax.nn.softmax(x, axis), atol=1e-6)
+    found = jax.jit(jax.grad(lambda x: (kj.softmax(x, axis) * w).sum()))(x)
+    np.testing.assert_allclose(found, jax.grad(lambda x: (jax.nn.softmax(x, axis) * w).sum())(x), atol=1e-6)
+    assert kj.softmax(jnp.zeros((2, 0, 4)), axis).shape == (2, 0, 4)
+    with pytest.raises(ValueError, match="softmax: axis: expected -3 to 2 for an array of 3 axes, got 3"):
+        kj.softmax(x, 3)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 4), (6, 2, 3), (0, 2)], ids=str)
+def test_segments_in_any_order(shape):
+    x, ids = normal(*shape), jnp.asarray([3, 0, 3, 1, 3, 0][: shape[0]], jnp.int32)
+    found, expected = kj.segment_sum(x, ids, 5), jax.ops.segment_sum(x, ids, 5)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    found = jax.jit(jax.grad(lambda x: (kj.segment_sum(x, ids, 5) ** 2).sum()))(x)
+    np.testing.assert_allclose(found, jax.grad(lambda x: (jax.ops.segment_sum(x, ids, 5) ** 2).sum())(x), atol=1e-5)

@@ -113,6 +113,7 @@ _ONCE = {
     "packed_embedding": "reads a few rows",
     "pack": "runs once per weight",
     "mean_pool": "adds rows",
+    "scatter_sum_backward": "copies rows",
     "segment_sum_backward": "copies rows",
     "sort_into_groups": "counts",
 }

@@ -69,6 +69,7 @@ SAMPLES = {
     "apply_repetition_penalty": _writing((0,), _f32(2, 8), np.array([[1, 3, -1], [0, 0, 7]], np.int32), penalty=1.3),
     "apply_rope": _writing((0,), _f32(1, 3, 2, 4), np.cos(_ANGLES), np.sin(_ANGLES)),
     "argmax": _of(_f32(2, 3, 8)),
+    "causal_conv1d_update": _writing((1,), _f32(2, 2, 8), _f32(2, 3, 8), _f32(8, 4), activation="silu"),
     "clip_grad_norm": _writing((0,), [_f32(4), _f32(3)], max_norm=0.5),
     "lion": _writing((0, 2), *_parameters([_f32(4), _f32(3)], np.float32(0.1))),
     "pack_int4": _of(*_GROUPS),

@@ -6,10 +6,11 @@
 namespace kk_cuda {
 namespace {
 
+// Null for `from`: zeros.
 template <class Piece>
 __device__ void Copy(const char* from, char* to, long long bytes) {
   for (long long i = threadIdx.x; i < bytes / static_cast<long long>(sizeof(Piece)); i += blockDim.x) {
-    reinterpret_cast<Piece*>(to)[i] = reinterpret_cast<const Piece*>(from)[i];
+    reinterpret_cast<Piece*>(to)[i] = from ? reinterpret_cast<const Piece*>(from)[i] : Piece{};
   }
 }
 
@@ -24,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(128)
   const bool embedding_index_is_in_the_table = index >= 0 && index < p.table_rows;
   assert(embedding_index_is_in_the_table);
   if (!embedding_index_is_in_the_table) return;
-  const char* const from = table + index * p.row_bytes;
+  const char* const from = index == p.left_out ? nullptr : table + index * p.row_bytes;
   char* const to = out + row * p.row_bytes;
   const auto places = reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to) |
                       static_cast<unsigned long long>(p.row_bytes);

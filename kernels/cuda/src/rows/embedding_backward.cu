@@ -14,7 +14,7 @@ __device__ void Backward(const T* d_out, const I* indices, T* d_table, const Emb
   const long long own = blockIdx.x, row = indices[own];
   const bool embedding_index_is_in_the_table = row >= 0 && row < p.table_rows;
   assert(embedding_index_is_in_the_table);
-  if (!embedding_index_is_in_the_table) return;
+  if (!embedding_index_is_in_the_table || row == p.left_out) return;
   bool earlier = false;
   for (long long i = threadIdx.x; i < own && !earlier; i += kRowThreads) earlier = indices[i] == row;
   if (__syncthreads_or(earlier)) return;

@@ -70,11 +70,13 @@ struct RopeParams {
 
 struct EmbeddingParams {
   long long table_rows, row_bytes;
+  long long left_out;  // the index whose row is zeros; negative: none
   int wide;  // indices are i64, else i32
 };
 
 struct EmbeddingBackwardParams {
   long long table_rows, count, width;  // of indices; of a row
+  long long left_out;  // the index whose row gets nothing; negative: none
   int wide;
 };
 
