@@ -11,6 +11,7 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat1
 LINEAR_PACKS = {"pack_q4_0": 18, "pack_q4_1": 20, "pack_q8_0": 34}  # bytes of a block of 32 columns
 
 known = [
+    allow("embedding", "influence", "padding_idx is for the gradient"),
     allow("sample", "rows", "the random numbers of a row are those of its index"),
     allow("sample", "*vmap", "the random numbers of a row are those of its index"),
     allow("paged_*", "strided", "a cache with a strided last dimension would be copied in every call: it's refused"),

@@ -41,7 +41,7 @@ def opcheck(bench: Bench) -> Iterator[Finding]:
         raise Skipped("no call that was tried has elements, and finite results")
     for call in calls:
         bench.starts(call, " under torch.library.opcheck")
-        args, kwargs = _by_schema(operator, torch_.values(call))
+        args, kwargs = _by_schema(operator, bench.op.contract, torch_.values(call))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -52,12 +52,12 @@ def opcheck(bench: Bench) -> Iterator[Finding]:
             return
 
 
-def _by_schema(operator: Any, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _by_schema(operator: Any, contract: Any, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     import torch
 
     args, kwargs = [], {}
-    for argument in operator._schema.arguments:
-        value = values[argument.name]
+    for argument, param in zip(operator._schema.arguments, contract.parameters, strict=True):  # names may differ
+        value = values[param.name]
         if type(value).__name__ == "DType":
             value = getattr(torch, str(value)) if hasattr(torch, str(value)) else value
         if argument.kwarg_only:
