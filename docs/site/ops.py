@@ -282,7 +282,7 @@ def in_lines(contract: str) -> str:
 
 def gradients(name: str, docs: dict[str, str]) -> list[str]:
     """Which parameters have a gradient, and what can be derived again."""
-    backward = [other for other in docs if other.startswith(f"{name}_") and other.endswith("_backward")]
+    backward = [other for other in derivatives(name, docs) if other.endswith("_backward")]
     backward = [other for other in backward if not other.endswith("_backward_backward")]
     if not backward:
         return ["None: differentiating a call is an error that names the op.", ""]
@@ -332,8 +332,7 @@ def frameworks(name: str) -> list[str]:
 def page(name: str, docs: dict[str, str], facts: list[str]) -> str:
     text, contract = text_and_contract(docs[name])
     program = _HEAD + EXAMPLES[name]
-    # No other op's name begins with this one's and an underscore (names() has seen to it), so these are its derivatives.
-    derived = sorted(other for other in docs if other.startswith(f"{name}_"))
+    derived = derivatives(name, docs)
     lines = [f"# {name}", "", text.replace("*", r"\*"), "", "## Contract", "", "```text", in_lines(contract), "```", ""]
     _, _, conditions = contract.rpartition(" where ")
     lines += [f"- `{variable}`: {values}" for variable, values in _DTYPES.findall(conditions)]
@@ -363,12 +362,17 @@ def names(docs: dict[str, str]) -> list[str]:
     found = sorted(name for name in docs if not _DERIVED.search(name))
     if found != sorted(EXAMPLES):
         raise SystemExit(f"docs/site/ops.py has examples of {sorted(EXAMPLES)}, but the wheel has the ops {found}")
-    for name in found:
-        if any(other.startswith(f"{name}_") for other in found):
-            raise SystemExit(
-                f"an op's name begins with that of the op {name}: docs/site/ops.py can't tell their derivatives apart"
-            )
     return found
+
+
+def derivatives(name: str, docs: dict[str, str]) -> list[str]:
+    """The functions that end as derivatives do, and begin with the name of this op and of no longer one."""
+    ops = [op for op in docs if not _DERIVED.search(op)]
+    return sorted(
+        other
+        for other in docs
+        if _DERIVED.search(other) and name == max((op for op in ops if other.startswith(f"{op}_")), key=len, default="")
+    )
 
 
 def write(folder: Path) -> list[str]:

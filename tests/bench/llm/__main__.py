@@ -34,6 +34,8 @@ SECTIONS = {
     "training": (1,),
     "sampling": (1,),
     "patched": (2,),
+    "experts": (2,),
+    "layers": (1,),
     "busy": (2,),
     "wheel": (1,),
 }

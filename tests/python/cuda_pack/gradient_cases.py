@@ -176,6 +176,14 @@ def embedding(dtype):
                 np.add.at(expected, indices, d64)
                 check(f"{rows} {width} {shape}", K.embedding_backward(d, table, to_device(indices)), expected, dtype)
                 np.testing.assert_array_equal(to_host(K.embedding_jvp(table, to_device(indices))), wide[indices])
+                if shape == (300,):
+                    padding = {"padding_idx": rows // 2}
+                    counts = (indices != rows // 2)[..., None]
+                    expected[rows // 2] = 0
+                    found = K.embedding_backward(d, table, to_device(indices), **padding)
+                    check(f"{rows} {width} {shape} with padding", found, expected, dtype)
+                    found = to_host(K.embedding_jvp(table, to_device(indices), **padding))
+                    np.testing.assert_array_equal(found, np.where(counts, wide[indices], 0))
                 yield
 
 

@@ -107,7 +107,9 @@ def test_ops_of_first_order_say_so(kernels, name):
     with pytest.raises(RuntimeError, match=rf"declares no forward mode for {name}"):
         torch.func.jvp(function, inputs, tuple(torch.ones_like(x) for x in inputs))
     total = torch.stack([result.sum() for result in _all(function(*inputs))]).sum()
-    with pytest.raises(RuntimeError, match=rf"{name}(_weights)?_backward: \w+: requires a gradient, .* none flows to it"):
+    with pytest.raises(
+        RuntimeError, match=rf"{name}(_weights)?_backward: \w+: requires a gradient, .* none flows to it"
+    ):
         torch.autograd.grad(total, inputs, create_graph=True)
 
 
