@@ -8,7 +8,6 @@ from typing import Any
 
 from kernpack._contract import Contract, Parameter
 
-
 # torch passes an operator's arguments by name to functions of its own, which have parameters of these names.
 _TAKEN = ("mode", "cls")
 
