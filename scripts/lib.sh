@@ -15,7 +15,7 @@ export PIP_FIND_LINKS="$DIST${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
 # attempt <name> <command>...: runs it, shows its output, keeps it in build/logs/<name>.log, and its exit status in STATUS. Not by
 # `if`, in which bash takes `set -e` from the command's functions.
 attempt() {
-  local name=$1 start=$SECONDS result=
+  local name=$1 start=$SECONDS
   shift
   mkdir -p "$LOGS"
   printf '\n==== %s ====\n' "$name"
@@ -23,9 +23,15 @@ attempt() {
   (set -e && "$@") 2>&1 | tee "$LOGS/$name.log"
   STATUS=$?
   set -e
-  [ "$STATUS" -eq 0 ] || result=" FAILED (log: build/logs/$name.log)"
-  PHASES+=("$(printf '%6d s  %s%s' $((SECONDS - start)) "$name" "$result")")
-  printf '==== %s%s: %d s ====\n' "$name" "$result" $((SECONDS - start))
+  record "$name" $((SECONDS - start))
+}
+
+# record <name> <seconds> [<note>]: a line of the timings, with what STATUS says.
+record() {
+  local result=${3:-}
+  [ "$STATUS" -eq 0 ] || result+=" FAILED (log: build/logs/$1.log)"
+  PHASES+=("$(printf '%6d s  %s%s' "$2" "$1" "$result")")
+  printf '==== %s%s: %d s ====\n' "$1" "$result" "$2"
 }
 
 # phase <name> <command>...: an attempt that later ones need; a failure ends the script.
@@ -38,6 +44,30 @@ phase() {
 suite() {
   attempt "$@"
   [ "$STATUS" -eq 0 ] || FAILED+=("$1")
+}
+
+# together <name>=<command>...: suites side by side, for those that keep less than two cores busy. A command is a script of its own; their
+# outputs follow one another.
+together() {
+  local one name
+  mkdir -p "$LOGS"
+  for one in "$@"; do
+    {
+      local start=$SECONDS status=0
+      # shellcheck disable=SC2086 # a command and its arguments
+      ${one#*=} >"$LOGS/${one%%=*}.log" 2>&1 || status=$?
+      echo "$status $((SECONDS - start))" >"$LOGS/${one%%=*}.done"
+    } &
+  done
+  wait
+  for one in "$@"; do
+    name=${one%%=*}
+    read -r STATUS seconds <"$LOGS/$name.done"
+    printf '\n==== %s ====\n' "$name"
+    cat "$LOGS/$name.log"
+    record "$name" "$seconds" ' (side by side)'
+    [ "$STATUS" -eq 0 ] || FAILED+=("$name")
+  done
 }
 
 # suites: the timings, and whether every suite passed.

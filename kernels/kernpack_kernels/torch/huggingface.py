@@ -1,23 +1,21 @@
-"""What of a Hugging Face model isn't a module: the attention function, the rotary embedding that attention layers call, the loss."""
+"""What of a Hugging Face model isn't a module: the attention function and the loss; and by called.py what layers call by name."""
 
 from __future__ import annotations
 
 import functools
 import sys
-import types
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
-from kernpack_kernels.torch import functional
+from kernpack_kernels.torch import called, functional
 from kernpack_kernels.torch.rules import DTYPES, runs_on
 
 NAME = "kernpack"  # of our function in transformers' registry
 _BEFORE = "_kernpack_attention"  # on the model: its attention implementation before
 _LOSS_BEFORE = "_kernpack_loss"  # likewise the loss function that was set, or None
-_ROTATE = "apply_rotary_pos_emb"
 _SDPA_ELSE = "without dropout; else torch's"
 
 
@@ -31,11 +29,7 @@ def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[
         return
     yield from _attention(model)
     yield from _loss(model)
-    found: Counter[tuple[str, str, str]] = Counter()
-    for module in model.modules():
-        row = _rope(module, set_forward)
-        if row is not None:
-            found[row] += 1
+    found = Counter(row for module in model.modules() for row in called.patch(module, set_forward))
     for row, count in found.items():
         yield (*row, count)
 
@@ -161,73 +155,3 @@ def causal_lm_loss(
     if num_items_in_batch is None:
         return functional.cross_entropy(logits, shift_labels, ignore_index)
     return functional.cross_entropy(logits, shift_labels, ignore_index, "sum") / num_items_in_batch
-
-
-def _rope(module: torch.nn.Module, set_forward: Callable[..., None]) -> tuple[str, str, str] | None:
-    forward = type(module).forward
-    if not isinstance(forward, types.FunctionType) or _ROTATE not in forward.__code__.co_names:
-        return None
-    row = f"{_ROTATE} in {type(module).__name__}"
-    if hasattr(forward, "__wrapped__") or "forward" in module.__dict__:
-        return row, "", "its forward is wrapped by other code"
-    why = _differs(forward.__globals__[_ROTATE])
-    if why:
-        return row, "", why
-    set_forward(module, _with_our_rope(forward), None)
-    return row, "rope", ""
-
-
-@functools.cache
-def _with_our_rope(forward: types.FunctionType) -> types.FunctionType:
-    """The same code, which finds our function under the name of theirs: other models of this kind aren't changed."""
-    names = _module_with_our_rope(forward.__module__, forward.__globals__[_ROTATE]).__dict__
-    ours = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
-    ours.__kwdefaults__ = forward.__kwdefaults__
-    ours.__qualname__ = forward.__qualname__
-    return ours
-
-
-@functools.cache
-def _module_with_our_rope(name: str, theirs: Callable[..., Any]) -> types.ModuleType:
-    """A copy of the module with ours in place of theirs. torch.compile looks globals up by the module's name."""
-    module = types.ModuleType(f"{__name__}.{name.replace('.', '_')}")
-    own = module.__name__
-    module.__dict__.update({**sys.modules[name].__dict__, _ROTATE: _rotation(theirs), "__name__": own})
-    sys.modules[own] = module
-    return module
-
-
-def _rotation(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    def rotate(q, k, cos, sin, *args, unsqueeze_dim=1, **kwargs):
-        takes = (
-            not args
-            and not kwargs
-            and unsqueeze_dim in (1, 2)
-            and q.ndim == k.ndim == 4
-            and cos.ndim == 3
-            and cos.shape[-1] == q.shape[-1] == k.shape[-1]
-            and runs_on("rope", q.device)
-            and q.dtype in DTYPES
-            and q.dtype == k.dtype
-            and not (cos.requires_grad or sin.requires_grad)
-        )
-        if not takes:
-            return theirs(q, k, cos, sin, *args, unsqueeze_dim=unsqueeze_dim, **kwargs)
-        return functional.rotate(q, k, cos, sin, unsqueeze_dim)
-
-    return rotate
-
-
-@functools.cache
-def _differs(theirs: Callable[..., Any]) -> str:
-    """ "" where theirs turns halves of a head, as ours does; else what differs."""
-    q = torch.sin(torch.arange(2 * 3 * 8, dtype=torch.float32)).reshape(1, 2, 3, 8)
-    angles = torch.arange(3 * 4, dtype=torch.float32).reshape(1, 3, 4) * 0.1
-    cos, sin = (torch.cat([table, table], -1) for table in (angles.cos(), angles.sin()))
-    try:
-        found = theirs(q, q, cos, sin)[0]
-    except Exception as error:  # a function of another shape
-        return f"can't be tried: {type(error).__name__}: {error}"
-    if torch.allclose(found, functional.rotate(q, q, cos, sin)[0], atol=1e-5):
-        return ""
-    return "pairs the elements of a head differently"

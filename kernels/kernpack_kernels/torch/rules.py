@@ -133,6 +133,8 @@ def _norm_input(self, name: str, x: torch.Tensor) -> torch.Tensor | None:
     weight, bias, state = self.weight, getattr(self, "bias", None), self._kernpack_patch
     if not fits(name, x) or (weight is not None and not fits(name, weight)):
         return None
+    if weight is not None and weight.shape[0] != x.shape[-1]:  # FalconMamba's has one that it doesn't use
+        return None
     if bias is not None and bias.dtype != weight.dtype:
         return None
     if weight is None or weight.dtype == x.dtype or state.mixed == "x":
