@@ -34,7 +34,7 @@ std::string Quoted(const char* text) {
   return out + '"';
 }
 
-// torch passes an operator's arguments by name to functions of its own, which have parameters of these names (seen in 2.10 to 2.13:
+// torch passes an operator's arguments by name to functions of its own, which have parameters of these names (seen in 2.13:
 // redirect_to_mode, FallbackKernel.create). `in_schema` in kernpack_torch/_binder.py says the same.
 std::string InSchema(const char* name) {
   const std::string_view taken[] = {"mode", "cls"};
