@@ -5,6 +5,7 @@ A layer's code gets a copy of its module for globals, in which ours stand under 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -22,13 +23,14 @@ Function = Callable[..., Any]
 def patch(module: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[tuple[str, str, str]]:
     """Rows of the table: what, by which kernel, a note."""
     forward = type(module).forward
-    wrapped = _innermost(forward)
-    if not isinstance(wrapped, types.FunctionType):
+    plain = inspect.unwrap(forward)
+    if not isinstance(plain, types.FunctionType):
         return
     ours = []
-    for name in sorted(_KINDS.keys() & set(wrapped.__code__.co_names)):
-        why = "its forward is wrapped by other code" if "forward" in module.__dict__ else ""
-        why = why or _differs(name, wrapped.__globals__[name])
+    wrapped = "forward" in module.__dict__ or not _is_rebuilt(forward)
+    # A name in the code may be an attribute's.
+    for name in sorted(_KINDS.keys() & set(plain.__code__.co_names) & plain.__globals__.keys()):
+        why = "its forward is wrapped by other code" if wrapped else _differs(name, plain.__globals__[name])
         yield f"{name} in {type(module).__name__}", "" if why else _KINDS[name].by, why
         if not why:
             ours.append(name)
@@ -36,13 +38,23 @@ def patch(module: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator
         set_forward(module, _with_ours(forward, tuple(ours)), None)
 
 
-def _innermost(forward: Any) -> Any:
-    """Below decorators that hold what they wrap, as transformers' own do."""
-    while (inner := getattr(forward, "__wrapped__", None)) is not None:
-        if not any(cell.cell_contents is inner for cell in forward.__closure__ or ()):
-            return None
+def _is_rebuilt(forward: Any) -> bool:
+    """Whether _with_ours can make it anew: a function, under decorators that hold what they wrap, as transformers' own do."""
+    while isinstance(forward, types.FunctionType):
+        inner = getattr(forward, "__wrapped__", None)
+        if inner is None:
+            return True
+        if not any(_holds(cell, inner) for cell in forward.__closure__ or ()):
+            return False
         forward = inner
-    return forward
+    return False
+
+
+def _holds(cell: types.CellType, value: object) -> bool:
+    try:
+        return cell.cell_contents is value
+    except ValueError:  # empty so far
+        return False
 
 
 @functools.cache
@@ -55,7 +67,7 @@ def _with_ours(forward: types.FunctionType, names: tuple[str, ...]) -> types.Fun
         scope = _module_with_ours(forward.__module__, names, theirs).__dict__
     else:
         new = types.CellType(_with_ours(inner, names))
-        cells = tuple(new if cell.cell_contents is inner else cell for cell in cells or ())
+        cells = tuple(new if _holds(cell, inner) else cell for cell in cells or ())
     ours = types.FunctionType(forward.__code__, scope, forward.__name__, forward.__defaults__, cells)
     ours.__kwdefaults__ = forward.__kwdefaults__
     ours.__qualname__ = forward.__qualname__

@@ -1,6 +1,7 @@
 // Rows in segments, as offsets tell them.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "common.h"
@@ -20,10 +21,11 @@ inline std::vector<int64_t> Bounds(kp::TensorView offsets, int64_t rows, const c
   KP_CHECK(bounds.front() == 0, ValueError)
       << "offsets: expected the first one to be 0, so that every " << one << " is in a segment, got " << bounds.front();
   for (size_t i = 1; i < bounds.size(); ++i) {
+    const bool last = i + 1 == bounds.size();
     KP_CHECK(bounds[i - 1] <= bounds[i], ValueError)
         << "offsets: element " << i - 1 << " is " << bounds[i - 1] << ", above "
-        << (i + 1 == bounds.size() ? "the number of " : "the next one, ") << (i + 1 == bounds.size() ? all : "")
-        << (i + 1 == bounds.size() ? ", " : "") << bounds[i] << ": expected ascending numbers up to " << rows;
+        << (last ? std::string("the number of ") + all : std::string("the next one")) << ", " << bounds[i]
+        << ": expected ascending numbers up to " << rows;
   }
   return bounds;
 }

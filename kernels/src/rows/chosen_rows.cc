@@ -11,7 +11,7 @@ void Prefetch(const T* x, const int64_t* rows, int64_t count, int64_t width) {
   constexpr int64_t kLine = 64, kMost = 64;  // bytes; rows, of which the caches keep all
   for (int64_t k = 0; k < (count < kMost ? count : kMost); ++k) {
     const auto* row = reinterpret_cast<const char*>(x + rows[k] * width);
-    for (int64_t at = 0; at < 4 * kBytes; at += kLine) __builtin_prefetch(row + at);
+    for (int64_t at = 0; at < kTogether * kBytes; at += kLine) __builtin_prefetch(row + at);
   }
 }
 
@@ -19,7 +19,8 @@ void Prefetch(const T* x, const int64_t* rows, int64_t count, int64_t width) {
 template <class In, class Out, class Factor>
 void Sum(const In* x, const int64_t* rows, int64_t count, Factor factor, Out* out, int64_t width) {
   using V = typename Pack<Out>::V;
-  constexpr int64_t lanes = Pack<Out>::kLanes, kNext = 4 * lanes * sizeof(In);  // of a row, the bytes of the next step
+  constexpr int64_t lanes = Pack<Out>::kLanes,
+                    kNext = kTogether * lanes * sizeof(In);  // of a row, the bytes of the next step
   Prefetch(x, rows, count, width);
   ForVectors<Out>(width, [&](int64_t i, auto vectors, auto extent) {
     V even[vectors] = {}, odd[vectors] = {};

@@ -17,11 +17,12 @@ inline void ForRow(int64_t n, Step step) {
   if (i < n) step(i, Part{static_cast<int>(n - i)});
 }
 
+constexpr int kTogether = 4;  // vectors of ForVectors' whole steps
+
 // step(i, count, extent): `count` vectors of a row from i on, kTogether at a time where there are so many. For tensors whose rows lie apart:
 // lines of the cache are then read whole.
 template <class T, class Step>
 inline void ForVectors(int64_t n, Step step) {
-  constexpr int kTogether = 4;
   constexpr int64_t lanes = Pack<T>::kLanes;
   int64_t i = 0;
   for (; i + kTogether * lanes <= n; i += kTogether * lanes) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 
 import pytest
 
@@ -109,6 +110,39 @@ def test_functions_that_compute_something_else_are_left_alone():
 
     assert called._differs("causal_conv1d_fn", backwards) == "computes something else"
     assert called._differs("causal_conv1d_update", step) == "can't be tried: RuntimeError: not here"
+
+
+def causal_conv1d_fn(x, weight, bias=None, activation=None):
+    return called.functional.causal_conv1d(x, weight, bias, activation=activation)
+
+
+class Named(torch.nn.Module):
+    def forward(self, x, weight):
+        return causal_conv1d_fn(x, weight)
+
+
+class Cached(Named):
+    forward = functools.lru_cache(Named.forward)  # wraps it, and holds it in no cell
+
+
+class Attribute(torch.nn.Module):
+    def forward(self, x, weight):
+        return self.causal_conv1d_update(x, weight)  # no global of this module
+
+
+@pytest.mark.parametrize(
+    ("layer", "rows"),
+    [
+        (Named(), [("causal_conv1d_fn in Named", "causal_conv1d", "")]),
+        (Cached(), [("causal_conv1d_fn in Cached", "", "its forward is wrapped by other code")]),
+        (Attribute(), []),
+    ],
+    ids=["plain", "wrapped", "attribute"],
+)
+def test_layers_that_cannot_be_rebuilt_are_left_alone(layer, rows):
+    forwards = []
+    assert list(called.patch(layer, lambda *made: forwards.append(made))) == rows
+    assert len(forwards) == sum(bool(by) for _, by, _ in rows)
 
 
 def test_what_the_kernel_does_not_take_is_computed_as_before():
