@@ -86,7 +86,7 @@ bool ReadFatbin(std::string_view image, Image* out, std::string* why) {
   const auto payload = Read<uint64_t>(image, 8);
   if (header < 16 || payload > image.size() || header > image.size() - payload) {
     *why = Format("the fatbin is truncated: it says %llu bytes, and there are %zu",
-                  static_cast<unsigned long long>(header + payload), image.size());
+                  static_cast<unsigned long long>(header) + payload, image.size());
     return false;
   }
   std::string_view rest = image.substr(header, payload);

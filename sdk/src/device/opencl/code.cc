@@ -20,7 +20,7 @@ Code::Code(const char* function, const Device* of, std::string_view image, std::
 }
 
 Code::~Code() {
-  for (const auto& [name, kernel] : kernels_) Handles<Kernel>::Get().Remove("unload_code", *device, kernel.get());
+  for (const auto& [name, kernel] : kernels_) Handles<Kernel>::Get().Forget(kernel.get());
   device->cl->clReleaseProgram(program_);
 }
 

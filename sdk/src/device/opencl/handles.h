@@ -46,6 +46,12 @@ class Handles {
     return object;
   }
 
+  // For destructors, which have no error to raise: nothing happens where it isn't live.
+  void Forget(const void* handle) {
+    const std::lock_guard lock(mutex_);
+    live_.erase(handle);
+  }
+
  private:
   [[noreturn]] static void Refuse(const char* function, const Device& device, const void* handle) {
     KP_THROW(ValueError) << function << ": no " << T::kWhat << " of " << NameOf(device.index) << " has the handle "

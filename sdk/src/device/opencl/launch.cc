@@ -169,7 +169,7 @@ void Kernel::SetMemory(const char* function, cl_uint index, const KpKernelArg& a
                          << NameOf(device->index) << " takes at most " << device->max_constant << " bytes, got "
                          << buffer.bytes;
   }
-  Set(function, index, sizeof(buffer.memory), &buffer.memory);
+  Set(function, index, sizeof(cl_mem), &buffer.memory);
   const cl_ulong elements = arg.offset / arg.size;
   Set(function, index + 1, sizeof(elements), &elements);
   bound.size = arg.size;
