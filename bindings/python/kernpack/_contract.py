@@ -114,6 +114,7 @@ class Contract:
     where: tuple[Condition, ...]
     on: str | None
     independent: tuple[str, ...]
+    invariant: tuple[str, ...]  # "..." for the batch
     nondiff: frozenset[str]
     graph_safe: bool
     deterministic: bool
@@ -150,6 +151,7 @@ def read(name: str, typed: dict[str, Any]) -> Contract:
         tuple(_expression.condition(*both) for both in zip(typed["where"], typed["where_text"], strict=True)),
         props["on"],
         tuple(props["independent"]),
+        tuple(props["invariant"]),
         frozenset(props["nondiff"]),
         props["graph_safe"],
         props["deterministic"],

@@ -110,9 +110,14 @@ Json PropsJson(signature::View p) {
            {"deterministic", (props & KP_PROP_DETERMINISTIC) != 0}};
   out["on"] = p.OnDeviceType() ? Json(p.OnDeviceName()) : Json(nullptr);
   out["independent"] = Json::array();
+  out["invariant"] = Json::array();
   out["nondiff"] = Json::array();
   if (const uint32_t at = p.words[signature::kHeadIndependent]) {
     for (uint32_t i = 0; i < p.words[at]; ++i) out["independent"].push_back(p.DimName(p.words[at + 1 + i]));
+  }
+  if (props & KP_PROP_INVARIANT_BATCH) out["invariant"].push_back("...");
+  for (int i = 0; i < p.NumDims(); ++i) {
+    if (p.InvariantDims() >> i & 1) out["invariant"].push_back(p.DimName(static_cast<uint32_t>(i)));
   }
   if (const uint32_t at = p.words[signature::kHeadNondiff]) {
     for (uint32_t i = 0; i < p.words[at]; ++i) {

@@ -11,7 +11,7 @@
   "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "   \
   "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "                              \
   "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > " \
-  "0, H % G == 0, window >= 0 with deterministic"
+  "0, H % G == 0, window >= 0 with deterministic, invariant(B)"
 
 #define KK_ATTENTION_BACKWARD_CONTRACT                                                                         \
   "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "  \

@@ -153,7 +153,7 @@ KP_DOC(
     "the first are those of state, or zeros. x may be strided.");
 KK_EXPORT(causal_conv1d, kk::CausalConv,
           "(x: T[..., L, C] strided, weight: T[C, W], bias: T[C]? = None, state: T[..., W - 1, C]? = "
-          "None, " KK_CONV_ACTIVATION " = \"none\") -> (out: T[..., L, C]) " KK_WHERE);
+          "None, " KK_CONV_ACTIVATION " = \"none\") -> (out: T[..., L, C]) " KK_WHERE ", invariant(batch)");
 KK_EXPORT(causal_conv1d_backward, kk::CausalConvBackwardOp,
           "(d_out: T[..., L, C], x: T[..., L, C] strided, weight: T[C, W], bias: T[C]? = None, "
           "state: T[..., W - 1, C]? = None, " KK_CONV_ACTIVATION
@@ -167,4 +167,4 @@ KP_DOC(
     "in pieces, one row at a time for example. state is written in place; it begins as zeros.");
 KK_EXPORT(causal_conv1d_update, kk::CausalConvUpdate,
           "(x: T[..., L, C] strided, state!: T[..., W - 1, C], weight: T[C, W], bias: T[C]? = None, " KK_CONV_ACTIVATION
-          " = \"none\") -> (out: T[..., L, C]) " KK_WHERE);
+          " = \"none\") -> (out: T[..., L, C]) " KK_WHERE ", invariant(batch)");

@@ -4,7 +4,7 @@
 #define KK_CROSS_ENTROPY_WHERE "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic"
 #define KK_CROSS_ENTROPY_CONTRACT                                                                            \
   "(logits: T[..., V] strided, targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, " \
-  "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE
+  "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE ", invariant(batch)"
 #define KK_CROSS_ENTROPY_BACKWARD_CONTRACT                                                               \
   "(d_loss: f32[...], logits: T[..., V] strided, targets: I[...], lse: f32[...], *, ignore_index: int, " \
   "label_smoothing: float, z_loss: float) -> (d_logits: T[..., V]) " KK_CROSS_ENTROPY_WHERE              \

@@ -139,7 +139,7 @@ KP_DOC(fused_linear_cross_entropy,
        "pass, and never stored as a whole. Rows whose target is ignore_index aren't read.");
 KK_EXPORT(fused_linear_cross_entropy, kk::FusedLinearCrossEntropy,
           "(x: T[..., D], weight: T[V, D], targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, "
-          "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE);
+          "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE ", invariant(batch)");
 KK_EXPORT(fused_linear_cross_entropy_backward, kk::FusedLinearCrossEntropyBackward,
           "(d_loss: f32[...], x: T[..., D], weight: T[V, D], targets: I[...], lse: f32[...], *, ignore_index: int, "
           "label_smoothing: float, z_loss: float) -> (d_x: T[..., D], d_weight: T[V, D] sum) " KK_CROSS_ENTROPY_WHERE

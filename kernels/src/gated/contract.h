@@ -3,13 +3,15 @@
 
 #define KK_GATED_FLOATS "where T in {f32, f64, f16, bf16} with deterministic"
 
-#define KK_SWIGLU_CONTRACT "(gate: T[..., D] strided, up: T[..., D] strided) -> (out: T[..., D]) " KK_GATED_FLOATS
+#define KK_GATED_FORWARD KK_GATED_FLOATS ", invariant(batch)"
+
+#define KK_SWIGLU_CONTRACT "(gate: T[..., D] strided, up: T[..., D] strided) -> (out: T[..., D]) " KK_GATED_FORWARD
 #define KK_GEGLU_CONTRACT                                                                                     \
   "(gate: T[..., D] strided, up: T[..., D] strided, *, approximate: str in {\"none\", \"tanh\"} = \"none\") " \
-  "-> (out: T[..., D]) " KK_GATED_FLOATS
-#define KK_ROW_ACTIVATION_CONTRACT "(x: T[..., D] strided) -> (out: T[..., D]) " KK_GATED_FLOATS
+  "-> (out: T[..., D]) " KK_GATED_FORWARD
+#define KK_ROW_ACTIVATION_CONTRACT "(x: T[..., D] strided) -> (out: T[..., D]) " KK_GATED_FORWARD
 #define KK_GELU_CONTRACT \
-  "(x: T[...], *, approximate: str in {\"none\", \"tanh\"} = \"none\") -> (out: T[...]) " KK_GATED_FLOATS
+  "(x: T[...], *, approximate: str in {\"none\", \"tanh\"} = \"none\") -> (out: T[...]) " KK_GATED_FORWARD
 
 #define KK_SWIGLU_BACKWARD_CONTRACT                                     \
   "(d_out: T[..., D], gate: T[..., D] strided, up: T[..., D] strided) " \

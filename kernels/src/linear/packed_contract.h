@@ -10,4 +10,4 @@
   "where T in {f32, f16, bf16}, W in {u8, f32, f16, bf16}, N > 0 with deterministic"
 #define KK_PACKED_EMBEDDING_CONTRACT                                                  \
   "(weight: u8[V, P], indices: I[...], *, columns: int) -> (out: f32[..., columns]) " \
-  "where I in {i32, i64}, columns >= 0 with deterministic"
+  "where I in {i32, i64}, columns >= 0 with deterministic, invariant(batch)"

@@ -36,7 +36,8 @@ KP_DOC(
     cumsum,
     "The sum of the elements up to each element of a row, it included; reverse: of those from it to the end. Sums are "
     "formed in f64 and rounded once.");
-KP_EXPORT(cumsum, kk::Run, "(x: T[..., N], *, reverse: bool = False) -> (out: T[..., N])" KK_WHERE);
+KP_EXPORT(cumsum, kk::Run,
+          "(x: T[..., N], *, reverse: bool = False) -> (out: T[..., N])" KK_WHERE ", invariant(batch)");
 KP_EXPORT(cumsum_backward, kk::Backward, "(d_out: T[..., N], *, reverse: bool) -> (d_x: T[..., N])" KK_WHERE);
 KP_GRAD(cumsum, cumsum_backward);
 KP_EXPORT(cumsum_jvp, kk::Run, "(t_x: T[..., N], *, reverse: bool) -> (t_out: T[..., N])" KK_WHERE);

@@ -5,7 +5,7 @@
 // The index whose row of the table is a constant: none, if negative.
 #define KK_PADDING "*, padding_idx: int = -1"
 #define KK_EMBEDDING_CONTRACT \
-  "(table: T[V, D], indices: I[...], " KK_PADDING ") -> (out: T[..., D]) " KK_EMBEDDING_WHERE
+  "(table: T[V, D], indices: I[...], " KK_PADDING ") -> (out: T[..., D]) " KK_EMBEDDING_WHERE ", invariant(batch)"
 #define KK_EMBEDDING_JVP_CONTRACT \
   "(t_table: T[V, D], indices: I[...], " KK_PADDING ") -> (t_out: T[..., D]) " KK_EMBEDDING_WHERE
 #define KK_EMBEDDING_BACKWARD_CONTRACT \

@@ -56,7 +56,7 @@ KP_DOC(group_norm,
        "layer_norm over each of `groups` groups of channels of an item, with a weight and a bias for each channel.");
 KK_EXPORT(group_norm, kk::GroupNorm,
           "(x: T[N, C, *S] compact, weight: W[C], bias: W[C]? = None, *, groups: int, eps: float = 1e-5) "
-          "-> (out: T[N, C, *S]) " KK_FLOATS);
+          "-> (out: T[N, C, *S]) " KK_FLOATS ", invariant(N)");
 KK_EXPORT(group_norm_backward, kk::GroupNormBackward,
           "(d_out: T[N, C, *S], x: T[N, C, *S] compact, weight: W[C], *, groups: int, eps: float) "
           "-> (d_x: T[N, C, *S], d_weight: W[C] sum, d_bias: W[C] sum) " KK_FLOATS ", nondiff(d_out, x, weight)");

@@ -28,9 +28,9 @@ void L2NormalizeBackward(kp::TensorView d_out, kp::TensorView x, double eps, kp:
 }  // namespace kk
 
 KP_DOC(l2_normalize, "x / max(length of x, eps) for each row: the last dimension.");
-KK_EXPORT(
-    l2_normalize, kk::L2Normalize,
-    "(x: T[..., D], *, eps: float = 1e-12) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} with deterministic");
+KK_EXPORT(l2_normalize, kk::L2Normalize,
+          "(x: T[..., D], *, eps: float = 1e-12) -> (out: T[..., D]) where T in {f32, f64, f16, bf16} "
+          "with deterministic, invariant(batch)");
 KK_EXPORT(l2_normalize_backward, kk::L2NormalizeBackward,
           "(d_out: T[..., D], x: T[..., D], *, eps: float) -> (d_x: T[..., D]) where T in {f32, f64, f16, bf16} "
           "with deterministic");

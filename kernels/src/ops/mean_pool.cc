@@ -75,7 +75,8 @@ void MeanPoolBackward(kp::TensorView d_out, kp::TensorView mask, kp::MutTensorVi
 KP_DOC(mean_pool,
        "The mean over the second-to-last dimension, of the elements where the mask isn't 0. Zeros if there "
        "are none.");
-KK_EXPORT(mean_pool, kk::MeanPool, "(x: T[..., S, D], mask: M[..., S]) -> (out: T[..., D]) " KK_WHERE);
+KK_EXPORT(mean_pool, kk::MeanPool,
+          "(x: T[..., S, D], mask: M[..., S]) -> (out: T[..., D]) " KK_WHERE ", invariant(batch)");
 KK_EXPORT(mean_pool_jvp, kk::MeanPool, "(t_x: T[..., S, D], mask: M[..., S]) -> (t_out: T[..., D]) " KK_WHERE);
 KP_JVP(mean_pool, mean_pool_jvp);
 

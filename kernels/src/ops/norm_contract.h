@@ -3,16 +3,19 @@
 
 #define KK_NORM_FLOATS "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with deterministic"
 
-#define KK_LAYER_NORM_CONTRACT \
-  "(x: T[..., D] strided, weight: W[D], bias: W[D]? = None, *, eps: float = 1e-5) -> (out: T[..., D]) " KK_NORM_FLOATS
+#define KK_NORM_FORWARD KK_NORM_FLOATS ", invariant(batch)"
+
+#define KK_LAYER_NORM_CONTRACT                                                                      \
+  "(x: T[..., D] strided, weight: W[D], bias: W[D]? = None, *, eps: float = 1e-5) -> (out: T[..., " \
+  "D]) " KK_NORM_FORWARD
 #define KK_RMS_NORM_CONTRACT \
-  "(x: T[..., D] strided, weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D]) " KK_NORM_FLOATS
+  "(x: T[..., D] strided, weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D]) " KK_NORM_FORWARD
 #define KK_ADD_LAYER_NORM_CONTRACT                                                               \
   "(x: T[..., D], residual: T[..., D], weight: W[D], bias: W[D]? = None, *, eps: float = 1e-5) " \
-  "-> (out: T[..., D], sum: T[..., D]) " KK_NORM_FLOATS
+  "-> (out: T[..., D], sum: T[..., D]) " KK_NORM_FORWARD
 #define KK_ADD_RMS_NORM_CONTRACT                                                                             \
   "(x: T[..., D], residual: T[..., D], weight: W[D], *, eps: float = 1e-6) -> (out: T[..., D], sum: T[..., " \
-  "D]) " KK_NORM_FLOATS
+  "D]) " KK_NORM_FORWARD
 
 #define KK_LAYER_NORM_BACKWARD_CONTRACT                                    \
   "(d_out: T[..., D], x: T[..., D] strided, weight: W[D], *, eps: float) " \

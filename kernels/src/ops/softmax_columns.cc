@@ -49,7 +49,7 @@ void Backward(kp::TensorView d_probs, kp::TensorView probs, kp::MutTensorView d_
 KP_DOC(softmax_columns,
        "exp(x) / sum(exp(x)) over the dimension before the last: a softmax over any dimension, of a tensor seen as "
        "[..., N, what comes behind]. A column of -inf gives zeros.");
-KK_EXPORT(softmax_columns, kk::Forward, "(x: T[..., N, D]) -> (probs: T[..., N, D]) " KK_WHERE);
+KK_EXPORT(softmax_columns, kk::Forward, "(x: T[..., N, D]) -> (probs: T[..., N, D]) " KK_WHERE ", invariant(batch)");
 // The matrix of derivatives is symmetric: tangents and gradients are multiplied by the same.
 KK_EXPORT(softmax_columns_jvp, kk::Backward,
           "(t_x: T[..., N, D], probs: T[..., N, D]) -> (t_probs: T[..., N, D]) " KK_WHERE);

@@ -5,9 +5,10 @@
 #define KK_ROPE_TYPES " where T in {f32, f64, f16, bf16}, 2 * R <= D with deterministic"
 #define KK_ROPE_CONTRACT                                                                             \
   "(x: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> (out: T[..., S, H, D])" KK_ROPE_TYPES \
-  ", nondiff(cos, sin)"
+  ", invariant(batch), nondiff(cos, sin)"
 
 #define KK_ROPE_BACKWARD_CONTRACT \
   "(d_out: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (d_x: T[..., S, H, D])" KK_ROPE_TYPES ", nondiff(cos, sin)"
 #define KK_ROPE_JVP_CONTRACT "(t_x: T[..., S, H, D], " KK_ROPE_ANGLES ") -> (t_out: T[..., S, H, D])" KK_ROPE_TYPES
-#define KK_APPLY_ROPE_CONTRACT "(x!: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> ()" KK_ROPE_TYPES
+#define KK_APPLY_ROPE_CONTRACT \
+  "(x!: T[..., S, H, D] strided, " KK_ROPE_ANGLES " = False) -> ()" KK_ROPE_TYPES ", invariant(batch)"

@@ -53,6 +53,7 @@ TEST(Parse, AcceptsEveryProduction) {
            "(x: f32[N]) -> () where N >= 1, N != 7, -N < 0, min(N, 8, 9) == max(N, 1), ceildiv(N, 2) > 0",
            "(x: T[N]) -> () where T in any with quick, graph_safe, deterministic, on \"cuda\", nondiff(x), "
            "workspace = numel(x) * itemsize(T) + 12345678901",
+           "(x: f32[..., N], y: f32[N, M]) -> (z: f32[..., M]) with invariant(batch, M), deterministic",
            "(x: f8_e4m3fn[N], y: f4_e2m1fn[N], z: i4[N]) -> ()",
            " \n( x : f32 [ N ] )\t-> ( y : f32 [ ( N + 1 ) * 2 ] ) ",
        }) {
@@ -142,6 +143,12 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"() -> () with workspace 3", 24, Reason::kExpectedEquals},
       {"() -> () with on \"tpu9\"", 17, Reason::kUnknownDevice},
       {"() -> () with independent(N)", 26, Reason::kExpectedDim},
+      {"(x: f32[N]) -> () with invariant", 32, Reason::kExpectedOpeningParenthesis},
+      {"(x: f32[N]) -> () with invariant(M)", 33, Reason::kExpectedInvariant},
+      {"(x: f32[N]) -> () with invariant(batch)", 33, Reason::kExpectedInvariant},
+      {"(x: f32[N]) -> () with invariant(N, N)", 36, Reason::kDuplicateChoice},
+      {"(x: f32[...]) -> () with invariant(batch, batch)", 42, Reason::kDuplicateChoice},
+      {"(x: f32[N]) -> () with invariant(N), invariant(N)", 37, Reason::kDuplicateProperty},
       {"() -> () with nondiff(x)", 22, Reason::kExpectedParameter},
       {"2.0 () -> ()", 0, Reason::kOfAnotherAbi},
       {"1.1 () -> ()", 0, Reason::kOfAnotherAbi},

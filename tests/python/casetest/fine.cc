@@ -153,6 +153,10 @@ void ReluBackward(kp::TensorView d_out, kp::TensorView out, kp::MutTensorView d_
   for (int64_t i = 0; i < out.numel(); ++i) Out(d_x)[i] = In(out)[i] > 0 ? In(d_out)[i] : 0;
 }
 
+void NegateItems(kp::TensorView x, kp::MutTensorView out) {
+  for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = -In(x)[i];
+}
+
 }  // namespace
 
 KP_MODULE("fine_cases", "1.0.0");
@@ -161,19 +165,24 @@ KP_EXPORT(quantize, Quantize,
           "(x: f32[N, D], *, group: int = 32) -> (q: i8[N, D], scale: f32[N, D // group]) where group > 0, "
           "D % group == 0 with deterministic");
 KP_EXPORT(append, Append, "(cache!: f32[R, D], key: f32[B, D], slot: i64[B]) -> ()");
-KP_EXPORT(segment_sum, SegmentSum, "(x: f32[N, D], offsets: i64[S]) -> (out: f32[S - 1, D]) where S > 0");
+KP_EXPORT(segment_sum, SegmentSum,
+          "(x: f32[N, D], offsets: i64[S]) -> (out: f32[S - 1, D]) where S > 0 with invariant(D)");
 KP_EXPORT(concat, Concat, "(xs: list[f64[_, D]], rows: int) -> (out: f64[rows, D])");
 KP_EXPORT(concat_backward, ConcatBackward,
           "(d_out: f64[R, D], xs: list[f64[_, D]], xs_item: f64[N, D], xs_index: int) -> (d_xs: f64[N, D])");
 KP_GRAD(concat, concat_backward);
-KP_EXPORT(gather, Gather, "(x: f32[N, D] strided) -> (out: f32[N, D]) with deterministic, independent(D)");
+KP_EXPORT(gather, Gather,
+          "(x: f32[N, D] strided) -> (out: f32[N, D]) with deterministic, independent(D), "
+          "invariant(N)");
 KP_EXPORT(add_to, AddTo, "(x!: f32[*S], y: f32[*S], *, by: float = 1.5) -> ()");
+KP_EXPORT(negate_items, NegateItems, "(x: f32[N, C, *S]) -> (out: f32[N, C, *S]) with invariant(N, C)");
 KP_EXPORT(cast, Cast, "(x: f32[...], *, to: dtype = f16) -> (out: to[...])");
 KP_EXPORT(magnitude, Magnitude, "(x: T[...]) -> (out: real(T)[...]) where T in {c64, c128}");
 KP_EXPORT(cumulative_sum, CumulativeSum,
           "(x: f32[..., N], start: f32[]? = None, *, decay: float = 1.0) -> (out: f32[..., N]) with workspace = 8 * N");
 KP_EXPORT(pool_pairs, PoolPairs,
-          "(x: f32[..., D], *, mode: str in {'max', 'mean'} = 'max') -> (out: f32[..., D // 2]) where D % 2 == 0");
+          "(x: f32[..., D], *, mode: str in {'max', 'mean'} = 'max') -> (out: f32[..., D // 2]) where D % 2 == 0 "
+          "with invariant(batch)");
 KP_EXPORT(plus_scaled, PlusScaled,
           "(x: f32[...], *, scale: float = 1.0, offset: float = 0.0) -> (out: f32[...]) with deterministic");
 KP_EXPORT(root, Root, "(x: f32[...]) -> (out: f32[...]) with deterministic");

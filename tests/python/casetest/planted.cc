@@ -245,6 +245,25 @@ void MeanMarkedSum(kp::TensorView x, kp::MutTensorView out) {
   }
 }
 
+float SumInOrder(const float* from, int64_t size, bool forward) {
+  float sum = 0;
+  for (int64_t j = 0; j < size; ++j) sum += from[forward ? j : size - 1 - j];
+  return sum;
+}
+
+// Whole blocks of rows are summed in another order than the rows that are left over.
+void OtherOrderInBlocks(kp::TensorView x, kp::MutTensorView out) {
+  constexpr int64_t kBlock = 8;
+  const int64_t width = x.size(-1), rows = out.numel();
+  for (int64_t i = 0; i < rows; ++i) Out(out)[i] = SumInOrder(In(x) + i * width, width, i < rows / kBlock * kBlock);
+}
+
+// Only large batches are computed in another order.
+void OtherOrderInLargeBatches(kp::TensorView x, kp::MutTensorView out) {
+  const int64_t width = x.size(-1), rows = out.numel();
+  for (int64_t i = 0; i < rows; ++i) Out(out)[i] = SumInOrder(In(x) + i * width, width, rows <= 16);
+}
+
 void MixesColumns(kp::TensorView x, kp::MutTensorView out) {
   const int64_t width = x.size(-1);
   for (int64_t i = 0; i < x.numel(); ++i) Out(out)[i] = In(x)[i] - In(x)[i - i % width];
@@ -315,6 +334,9 @@ KP_EXPORT(hangs_at_13, HangsAt13, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(own_thread, OwnThread, "(x: f32[N]) -> (out: f32[N])");
 KP_EXPORT(adds_zero_times_next, AddsZeroTimesNext, "(x: f32[..., D]) -> (out: f32[..., D])");
 KP_EXPORT(mean_marked_sum, MeanMarkedSum, "(x: f32[..., D]) -> (out: f32[D] sum)");
+KP_EXPORT(other_order_in_blocks, OtherOrderInBlocks, "(x: f32[..., D]) -> (out: f32[...]) with invariant(batch)");
+KP_EXPORT(other_order_in_large_batches, OtherOrderInLargeBatches,
+          "(x: f32[B, D]) -> (out: f32[B]) with deterministic, invariant(B)");
 KP_EXPORT(mixes_columns, MixesColumns, "(x: f32[N, D]) -> (out: f32[N, D]) with independent(D)");
 #ifdef __x86_64__
 KP_EXPORT(wrong_variant, VariantWrong, "(x: f32[N]) -> (out: f32[N])");

@@ -48,6 +48,8 @@ BUGS = [
     found_by("own_thread", "fork", r"child made by fork\(\) too, but the calls hadn't finished"),
     found_by("adds_zero_times_next", "special", r"NaN in row \d+ of the batch to stay"),
     found_by("mean_marked_sum", "rows", r"out, marked `sum`, to be the sum"),
+    found_by("other_order_in_blocks", "invariant", r"along batch to have the same bits in a batch of \d+, but out"),
+    found_by("other_order_in_large_batches", "invariant", r"of the 70 along B to have .*take B out of invariant"),
     found_by("mixes_columns", "columns", r"part of D, which is independent"),
     found_by("asks_its_host", "hosts", r"the same results from both hosts.*\(kernpack, apache-tvm-ffi\)"),
     found_by(

@@ -33,7 +33,7 @@ def test_ops_of_every_shape(compiled: Callable[[str], str]) -> None:
     assert _findings(results) == []
     assert facts["module"] == "fine_cases"
     made = {each.op: each.calls for each in results if each.check == "repeat"}
-    assert len(made) == 16
+    assert len(made) == 17
     assert min(made.values()) >= 16, made  # kernels that want offsets, positions and sums got what they want
 
 

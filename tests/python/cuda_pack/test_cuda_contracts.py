@@ -14,7 +14,7 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
         (tmp_path / Path(file).name).symlink_to(file)
     inputs = Path(__file__).with_name("inputs.py")
     where = [] if os.environ.get("KERNPACK_CUDA_PACK") else ["--emulate"]
-    options = [*where, "--check", "cuda", "--json", "--inputs", str(inputs), "--seed", "3"]
+    options = [*where, "--check", "cuda", "--check", "invariant", "--json", "--inputs", str(inputs), "--seed", "3"]
     done = subprocess.run(
         [sys.executable, "-m", "kernpack_sdk", "test", str(tmp_path), *options],
         capture_output=True,
@@ -24,6 +24,9 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     results = json.loads(done.stdout)["results"]
+    in_every_batch = {each["op"] for each in results if each["status"] == "passed" and each["check"] == "invariant"}
+    assert {"rms_norm", "softmax", "swiglu", "rope", "masked_attention", "paged_attention", "argmax"} <= in_every_batch
+    results = [each for each in results if each["check"] == "cuda"]
     passed = {each["op"] for each in results if each["status"] == "passed"}
     assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention", "cross_entropy"} <= passed
     assert {"layer_norm_backward", "softmax_mask_backward", "swiglu_backward", "embedding_backward"} <= passed

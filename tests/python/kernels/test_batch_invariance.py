@@ -271,3 +271,9 @@ def test_the_table_of_the_manual_names_every_operation():
     assert sorted(name for name, _ in named) == sorted({*OPS, *FIRST_ORDER, *INFERENCE})
     assert {name for name, promise in named if promise == "in every batch"} == CASES.keys() - LIMITED
     assert {name for name, promise in named if promise.startswith("no: ")} == WITHOUT
+
+
+def test_what_holds_in_every_batch_is_declared(k):
+    """By contracts that can: the sequences of varlen_attention, and what goes into a cache, are no dim of a result."""
+    declared = {name for name, function in k.functions.items() if function.typed["props"]["invariant"]}
+    assert declared == CASES.keys() - LIMITED - {"varlen_attention", "paged_quantize", "paged_store"}

@@ -38,7 +38,9 @@ enum KpSigProps {
   KP_PROP_GRAPH_SAFE = 2,
   KP_PROP_DETERMINISTIC = 4,
   KP_PROP_WORKSPACE = 8,
-  KP_PROP_UNCONDITIONAL = 16 /* no `where` except dtype sets, and no `on`; derived, never in a program */
+  KP_PROP_UNCONDITIONAL = 16, /* no `where` except dtype sets, and no `on`; derived, never in a program */
+  KP_PROP_INVARIANT = 32, /* has invariant() */
+  KP_PROP_INVARIANT_BATCH = 64 /* invariant(batch): each item of "..." */
 };
 
 typedef struct KpSigParam {

@@ -40,6 +40,7 @@ struct Clauses : Parameters {
   uint32_t props = 0;
   uint32_t workspace = 0;
   uint32_t independent = 0;
+  uint32_t invariant = 0;  // bit i: dim i
   uint32_t nondiff = 0;
 
   constexpr bool ReadWhere() {
@@ -182,6 +183,7 @@ struct Clauses : Parameters {
     if (IsWord("workspace")) return Flag(KP_PROP_WORKSPACE) && Workspace();
     if (IsWord("on")) return On();
     if (IsWord("independent")) return IndexList(&independent, true);
+    if (IsWord("invariant")) return Flag(KP_PROP_INVARIANT) && Invariant();
     if (IsWord("nondiff")) return IndexList(&nondiff, false);
     return Fail(Reason::kUnknownProperty);
   }
@@ -214,6 +216,26 @@ struct Clauses : Parameters {
       return true;
     }
     return Fail(Reason::kUnknownDevice);
+  }
+
+  // The names of dims, and `batch` for "...".
+  constexpr bool Invariant() {
+    if (!Expect('(', Reason::kExpectedOpeningParenthesis)) return false;
+    do {
+      const uint32_t i = Find(dims, now);
+      if (i != kNotFound) {
+        if (invariant >> i & 1) return Fail(Reason::kDuplicateChoice);
+        invariant |= uint32_t{1} << i;
+        Next();
+      } else if (IsWord("batch") && (batch_sure || batch_bound)) {
+        if (props & KP_PROP_INVARIANT_BATCH) return Fail(Reason::kDuplicateChoice);
+        props |= KP_PROP_INVARIANT_BATCH;
+        Next();
+      } else {
+        return Fail(Reason::kExpectedInvariant);
+      }
+    } while (Accept(','));
+    return Expect(')', Reason::kExpectedClosingParenthesis);
   }
 
   constexpr bool IndexList(uint32_t* where, bool of_dims) {

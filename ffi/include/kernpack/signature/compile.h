@@ -81,6 +81,7 @@ struct Compiler : Clauses {
     EmitTable(kHeadDTypes, dtype_sets, dtypes.size);
     EmitTable(kHeadInts, int_params, ints.size);
     EmitTable(kHeadConditions, conditions, num_conditions);
+    if (props & KP_PROP_INVARIANT) Emit(invariant);
     const uint32_t pool_at = used;
     for (uint32_t i = 0; i < pool_used; i += 4) {
       uint32_t word = 0;

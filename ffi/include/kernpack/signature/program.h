@@ -17,6 +17,7 @@
 //         13 independent  word offset of: count, then dim indices; 0: none
 //         14 nondiff      word offset of: count, then parameter indices; 0: none
 //         15 pool       word offset of the NUL-terminated strings; the function's own name, maybe empty, comes first
+//                         (with KP_PROP_INVARIANT, the word before it has a bit for each dim that invariant() names)
 //
 // (5 to 11 hold word offsets of tables.) Names and texts are byte offsets into the pool, 16 bits.
 //   dtype    code | bits << 8 | DTypeForm << 16; for the forms other than fixed, `code` is an index
@@ -155,6 +156,8 @@ struct View {
   const char* ParamName(int i) const { return Text(*Param(i)); }
   const char* ResultName(int i) const { return Text(*Result(i)); }
   const char* DimName(uint32_t i) const { return Text(words[words[kHeadDims] + i]); }
+  // Bit i: invariant() names dim i.
+  constexpr uint32_t InvariantDims() const { return Props() & KP_PROP_INVARIANT ? words[words[kHeadPool] - 1] : 0; }
   const char* StarName(uint32_t i) const { return Text(words[words[kHeadStars] + i]); }
 };
 

@@ -19,7 +19,7 @@ Part = Callable[[TensorType, np.ndarray], np.ndarray]
 
 def rows(bench: Bench) -> Iterator[Finding]:
     """Each row of the batch, called alone, gives its row of the results; results marked `sum` add up."""
-    contract = _contract(bench)
+    contract = contract_of(bench)
     if not any(each.tensor and each.tensor.batch == "..." for each in contract.parameters):
         raise Skipped("the contract has no `...`")
     for call in bench.calls:
@@ -43,7 +43,7 @@ def rows(bench: Bench) -> Iterator[Finding]:
             yield from _sums(bench, contract, call, whole)
 
 
-def _contract(bench: Bench) -> Contract:
+def contract_of(bench: Bench) -> Contract:
     assert bench.op.contract is not None
     return bench.op.contract
 
@@ -134,7 +134,7 @@ def _sums(bench: Bench, contract: Contract, call: Call, whole: Outcome) -> Itera
 
 def columns(bench: Bench) -> Iterator[Finding]:
     """A part of a dim that `independent` names gives that part of the results."""
-    contract = _contract(bench)
+    contract = contract_of(bench)
     if not contract.independent:
         raise Skipped("the contract names no independent dims")
     for call in bench.calls:
