@@ -82,10 +82,19 @@ inline void BlockProducts(const uint8_t* block, int v, const int8_t* x, VI (&sum
   if constexpr (PackedTraits<F>::kBits == 4) {
     for (int i = 0; i < 4; ++i) {
       const VU word = BlockWord(block, i, v);
-      a = AddByteProducts(a, word & 0x0f0f0f0f, activations(i));
-      b = AddByteProducts(b, word & 0xf0f0f0f0, activations(4 + i));  // 16 times too much, exactly
+      a = AddSmallByteProducts(a, word & 0x0f0f0f0f, activations(i));
+      if constexpr (kHasSmallByteProductsOnly) {
+        b = AddSmallByteProducts(b, word >> 4 & 0x0f0f0f0f, activations(4 + i));
+      } else {
+        b = AddByteProducts(b, word & 0xf0f0f0f0, activations(4 + i));  // 16 times too much, exactly
+      }
     }
-    b = b >> 4;
+    if constexpr (!kHasSmallByteProductsOnly) b = b >> 4;
+  } else if constexpr (PackedTraits<F>::kBits == 6) {
+    for (int i = 0; i < 4; ++i) {
+      a = AddSmallByteProducts(a, ByteWord<F>(block, i, v), activations(i));
+      b = AddSmallByteProducts(b, ByteWord<F>(block, i + 4, v), activations(i + 4));
+    }
   } else {
     for (int i = 0; i < 4; ++i) {
       a = AddByteProducts(a, ByteWord<F>(block, i, v), activations(i));

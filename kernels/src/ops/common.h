@@ -111,8 +111,13 @@ void ForRows(int64_t rows, int64_t width, F f) {
 // Fn is a template over the CPU level. The host picks the best one that the machine has.
 #if defined(__aarch64__)
 #define KK_EXPORT(name, Fn, signature) KP_EXPORT(name, Fn<::kk::armv8_a>, signature)
-#define KK_EXPORT_TILES(name, Fn, signature) KK_EXPORT(name, Fn, signature)
 #define KK_EXPORT_MATRIX(name, Fn, signature) KK_EXPORT(name, Fn, signature)
+#define KK_EXPORT_TILES(name, Fn, signature)                                                                         \
+  KK_EXPORT(name, Fn, signature);                                                                                    \
+  KP_EXPORT_FOR("llvm -mattr=+crc,+lse,+rdm,+dotprod -mtriple=aarch64-linux-gnu", name, Fn<::kk::armv8_2_a_dotprod>, \
+                signature);                                                                                          \
+  KP_EXPORT_FOR("llvm -mattr=+crc,+lse,+rdm,+dotprod,+i8mm,+bf16 -mtriple=aarch64-linux-gnu", name,                  \
+                Fn<::kk::armv8_2_a_dotprod_i8mm_bf16>, signature)
 #else
 #define KK_EXPORT(name, Fn, signature)                                         \
   KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                             \

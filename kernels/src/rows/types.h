@@ -32,6 +32,8 @@ struct x86_64_v3_avxvnni;  // matrix products only, and so are ...
 struct x86_64_v4_avx512vnni_avx512bf16;
 struct x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16;
 struct armv8_a;
+struct armv8_2_a_dotprod;  // matrix products only, and so is ...
+struct armv8_2_a_dotprod_i8mm_bf16;
 
 // The level that rows are compiled for, of one that only products are.
 template <class Level>
@@ -49,6 +51,14 @@ struct RowLevel<x86_64_v4_avx512vnni_avx512bf16> {
 template <>
 struct RowLevel<x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16> {
   using Type = x86_64_v4;
+};
+template <>
+struct RowLevel<armv8_2_a_dotprod> {
+  using Type = armv8_a;
+};
+template <>
+struct RowLevel<armv8_2_a_dotprod_i8mm_bf16> {
+  using Type = armv8_a;
 };
 
 // X(type): every storage type of the floating-point kernels.

@@ -40,14 +40,35 @@ inline VI AddByteProducts(VI sum, VU u, VI s) {
   return (VI)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)u, (__m512i)s);
 #elif defined(__AVXVNNI__) && defined(__AVX2__)
   return (VI)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)u, (__m256i)s);
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+  return (VI)vusdotq_s32((int32x4_t)sum, (uint8x16_t)u, (int8x16_t)s);
+#elif defined(__ARM_FEATURE_DOTPROD)
+  // Of signed bytes: u is (u - 128) + 64 + 64.
+  const int8x16_t bytes = (int8x16_t)s, half = vdupq_n_s8(64);
+  const int32x4_t rest = vdotq_s32(vdotq_s32((int32x4_t)sum, bytes, half), bytes, half);
+  return (VI)vdotq_s32(rest, (int8x16_t)(u ^ 0x80808080), bytes);
 #else
   const VS even = (VS)s << 8 >> 8, odd = (VS)s >> 8;
   return sum + PairProducts((VS)(u & 0x00ff00ff), even) + PairProducts((VS)(u >> 8 & 0x00ff00ff), odd);
 #endif
 }
 
+// The same where every byte of `u` is below 128, which takes one instruction where there is one for signed bytes alone.
+inline VI AddSmallByteProducts(VI sum, VU u, VI s) {
+#if defined(__ARM_FEATURE_DOTPROD)
+  return (VI)vdotq_s32((int32x4_t)sum, (int8x16_t)u, (int8x16_t)s);
+#else
+  return AddByteProducts(sum, u, s);
+#endif
+}
+#if defined(__ARM_FEATURE_DOTPROD) && !defined(__ARM_FEATURE_MATMUL_INT8)
+constexpr bool kHasSmallByteProductsOnly = true;
+#else
+constexpr bool kHasSmallByteProductsOnly = false;
+#endif
+
 // Whether AddPairProducts is an instruction of this level, worth rounding to bf16 for.
-#if defined(__AVX512BF16__)
+#if defined(__AVX512BF16__) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 constexpr bool kHasBf16Products = true;
 #else
 constexpr bool kHasBf16Products = false;
@@ -85,6 +106,8 @@ inline void StoreBf16(Bf16* p, VF first, VF second) {
 inline VF AddPairProducts(VF sum, VU a, VU b) {
 #if defined(__AVX512BF16__)
   return (VF)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+  return (VF)vbfdotq_f32((float32x4_t)sum, (bfloat16x8_t)a, (bfloat16x8_t)b);
 #else
   sum += (VF)(a << 16) * (VF)(b << 16);
   return sum + (VF)(a & 0xffff0000) * (VF)(b & 0xffff0000);
