@@ -1,5 +1,5 @@
 """The kernels on two machines: `record FILE` makes calls of every function and keeps them with their results, `replay FILE` makes the
-same calls elsewhere and compares. Needs NumPy alone."""
+same calls elsewhere and compares; `replay FILE OP` those of one function. Needs NumPy alone."""
 
 import pickle
 import sys
@@ -11,22 +11,30 @@ from kernpack_sdk.testing.bench import Bench, Options
 from kernpack_sdk.testing.case import Call, Op
 from kernpack_sdk.testing.checks.repeat import bound_of
 from kernpack_sdk.testing.frameworks import NUMPY, names_of
+from kernpack_sdk.testing.generate import Wish
 
 INPUTS = Path(__file__).parents[1] / "kernpack_inputs.py"
 OF_EACH = 12
+# Every format of weights, computed in every way.
+OF_SOME = {"packed_linear": 150}
 
 
 def record(module, path):
     given, recorded = inputs.read(INPUTS), []
     for name in sorted(module.functions):
         bench = Bench(Op.of(module, name), Options(), given)
-        recorded += [(name, call.values, NUMPY.call(call).arrays) for call in bench.few(OF_EACH)]
+        wanted = OF_SOME.get(name, OF_EACH)
+        calls = bench.few(wanted)
+        while len(calls) < wanted and len(calls) >= OF_EACH and (more := bench.accepted(Wish("more of them"))):
+            calls.append(more)
+        recorded += [(name, call.values, NUMPY.call(call).arrays) for call in calls]
     path.write_bytes(pickle.dumps(recorded))
     return f"{len(recorded)} calls of {len({name for name, *_ in recorded})} functions"
 
 
-def replay(module, path):
+def replay(module, path, only=None):
     recorded, found = pickle.loads(path.read_bytes()), []
+    recorded = [each for each in recorded if only in (None, each[0])]
     for name, values, expected in recorded:
         call = Call(Op.of(module, name), values, "recorded")
         outcome = NUMPY.call(call)
@@ -40,8 +48,15 @@ def replay(module, path):
             found.append(f"{call.text()}: {differs} (there, here)")
     if found:
         sys.exit("\n".join([*found, f"{len(found)} of {len(recorded)} calls gave other results"]))
-    return f"{len(recorded)} calls gave the results that were recorded, but for rounding"
+    said = f"{len(recorded)} calls gave the results that were recorded, but for rounding"
+    return said if only is None else f"{only}, of {chosen(module, only)}: {said}"
+
+
+def chosen(module, name):
+    """The target of the variant that runs here."""
+    return next(each["target"] or "the baseline" for each in module.functions[name].variants if each["chosen"])
 
 
 if __name__ == "__main__":
-    print({"record": record, "replay": replay}[sys.argv[1]](kernpack.load("kernpack_kernels"), Path(sys.argv[2])))
+    what, file, *names = sys.argv[1:]
+    print({"record": record, "replay": replay}[what](kernpack.load("kernpack_kernels"), Path(file), *names))

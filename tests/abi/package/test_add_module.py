@@ -112,6 +112,10 @@ def test_an_undefined_symbol_is_a_link_error(build) -> None:
             "set(CMAKE_SYSTEM_PROCESSOR aarch64)\nkernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc VARIANTS x86-64-v2)",
             "VARIANTS: x86-64-v2 is a level of x86_64, and this build is for aarch64",
         ),
+        (
+            "kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc VARIANTS armv8-a armv9-a+sve2)",
+            "VARIANTS: expected armv8-a, armv8.1-a, armv8.2-a or armv8.3-a and features, as in armv8.2-a+dotprod, got armv9-a+sve2",
+        ),
         ("kernpack_embed(m NAME 1x SOURCES m.cc)", "NAME: expected a C identifier, got '1x'"),
     ],
 )
@@ -167,6 +171,19 @@ def test_a_variant_may_name_features(build) -> None:
     content = (built.folder / "m.so").read_bytes()
     assert b"is llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16\0" in content
     assert "-march=x86-64-v4 -mavx512vnni -mavx512bf16" in (built.folder / "build.ninja").read_text()
+
+
+def test_a_level_of_arm_asks_for_its_features(build) -> None:
+    """Only configured: tests/aarch64 runs such levels."""
+    built = build(
+        "kernpack_add_module(m SOURCES m.cc VARIANT_SOURCES v.cc VARIANTS armv8-a armv8.2-a+dotprod+i8mm)\n",
+        {"m.cc": MODULE, "v.cc": VARIANT},
+    )
+    assert not built.ok  # this is another processor's compiler
+    ninja = (built.folder / "build.ninja").read_text()
+    assert "-march=armv8-a " in ninja
+    assert "-march=armv8.2-a+dotprod+i8mm " in ninja
+    assert "llvm -mattr=+crc,+lse,+rdm,+dotprod,+i8mm -mtriple=aarch64-linux-gnu" in ninja
 
 
 def test_a_variant_without_sources_is_explained(build) -> None:

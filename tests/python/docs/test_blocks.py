@@ -15,17 +15,19 @@ from pathlib import Path
 import pytest
 from blocks import ROOT, RUNNABLE, TEXT, Block, all_blocks
 from kernpack_sdk import check, flags
+from support import gallery
 
 BLOCKS = all_blocks()
 
 
-def _run(command: list[str], folder: Path) -> None:
+def _run(command: list[str], folder: Path) -> str:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment["KERNPACK"] = str(ROOT / "build/install")
     done = subprocess.run(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 def _compile(block: Block, folder: Path) -> None:
@@ -83,11 +85,16 @@ def test_python_of_a_page(page: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", EXAMPLES)
 def test_page_of_an_example(page: str, tmp_path: Path) -> None:
-    """Its commands and programs, one after the other, in a copy of the example."""
+    """Its commands and programs, one after the other, in a copy of the example. What they build with CMake passes its tests and
+    prints what the gallery shows."""
     shutil.copytree(ROOT / Path(page).parent, tmp_path, dirs_exist_ok=True)
     for step in _of(page):
         interpreter = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[step.language]
         _run([*interpreter, step.text], tmp_path)
+    if gallery.is_built_by_its_page(ROOT / Path(page).parent):
+        printed = gallery.printed(_run(list(gallery.CTEST), tmp_path))
+        assert printed.strip()
+        assert gallery.shown(Path(page).parent.name) in (None, printed)
 
 
 @pytest.mark.parametrize("block", ALONE, ids=str)

@@ -7,22 +7,25 @@ installed CMake package, built, and its tests run by ctest. main.py alone: run.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support import gallery
 
 ROOT = Path(__file__).resolve().parents[3]
 # minilm: make quickstart runs it; chat: test_chat.py; minilm_train: test_minilm_train.py; port_*: test_ports.py; devices, codegen
-# and programs: tests of their own
+# and programs: tests of their own; what its README builds with CMake: tests/python/docs/test_blocks.py
 ELSEWHERE = ("chat", "minilm", "minilm_train", "devices", "codegen", "programs")
 EXAMPLES = sorted(
     p
     for p in (ROOT / "examples").iterdir()
-    if p.is_dir() and p.name not in ELSEWHERE and not p.name.startswith("port_")
+    if p.is_dir()
+    and p.name not in ELSEWHERE
+    and not p.name.startswith("port_")
+    and not ((p / "README.md").is_file() and gallery.is_built_by_its_page(p))
 )
 
 
@@ -54,13 +57,6 @@ def _wheel(project: Path, site: Path) -> None:
     _run(*pip, "install", "--no-deps", "--no-index", "--target", site, wheel, cwd=project)
 
 
-def _shown(example: str) -> str | None:
-    """What docs/gallery.md says that the example prints."""
-    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    found = re.search(rf"^### `examples/{example}`\n(?:(?!^#).)*?^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    return found and found[1]
-
-
 def _cmake(project: Path) -> str:
     """What its first test prints."""
     prefix = ROOT / "build/install"
@@ -69,11 +65,7 @@ def _cmake(project: Path) -> str:
     python = f"-DPython_EXECUTABLE={sys.executable}"
     _run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", python, cwd=project)
     _run("cmake", "--build", "build", cwd=project)
-    told = _run("ctest", "--test-dir", "build", "--verbose", "--no-tests=error", cwd=project)
-    return "".join(
-        found[1] + "\n"
-        for found in re.finditer(r"^1: (?!Test (?:command|timeout)|Working Dir)(.*)$", told, re.MULTILINE)
-    )
+    return gallery.printed(_run(*gallery.CTEST, cwd=project))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
@@ -91,9 +83,9 @@ def test_each_example_runs(example: Path, tmp_path: Path) -> None:
     if main.is_file():
         printed = _run(sys.executable, main, cwd=tmp_path, path=site)
     assert printed.strip()
-    shown = _shown(example.name)
-    assert shown in (None, printed)
+    assert gallery.shown(example.name) in (None, printed)
 
 
 def test_the_gallery_shows_what_examples_print() -> None:
-    assert {example.name for example in EXAMPLES if _shown(example.name)} >= {"c_host", "custom_device", "inline"}
+    examples = {path.name for path in (ROOT / "examples").iterdir() if gallery.shown(path.name)}
+    assert examples >= {"c_host", "custom_device", "inline"}
