@@ -1,6 +1,7 @@
-"""Thirty steps of a contrastive loss on sentence pairs, starting from MiniLM's weights: gradients through the kernels' declared
+"""Thirty steps, or `--steps N`, of a contrastive loss on sentence pairs, starting from MiniLM's weights: gradients through the kernels' declared
 backwards against a framework's own. Prints the curves, writes loss.png, and fails where they part."""
 
+import argparse
 import itertools
 import sys
 
@@ -13,15 +14,14 @@ from tqdm import tqdm
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-STEPS = 30
 RELATIVE = 1e-4
 REFERENCE = "pure PyTorch"
 TRAINERS = {REFERENCE: torch_step.reference, "PyTorch": torch_step.ours, "JAX": jax_step.ours}
 
 
-def curve(name, trainer, weights, batches):
-    steps = itertools.islice(trainer(weights, batches), STEPS)
-    return list(tqdm(steps, desc=f"{name:>12}", total=STEPS, unit="step"))
+def curve(name, trainer, weights, batches, count):
+    steps = itertools.islice(trainer(weights, batches), count)
+    return list(tqdm(steps, desc=f"{name:>12}", total=count, unit="step"))
 
 
 def plot(curves):
@@ -34,8 +34,11 @@ def plot(curves):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=30, help="of each framework")
+    count = parser.parse_args().steps
     weights, batches = inputs.weights(), inputs.batches()
-    curves = {name: curve(name, trainer, weights, batches) for name, trainer in TRAINERS.items()}
+    curves = {name: curve(name, trainer, weights, batches, count) for name, trainer in TRAINERS.items()}
     plot(curves)
     expected, ok = curves[REFERENCE], True
     print(f"{'framework':<12} {'first':>10} {'last':>10} {'largest difference':>20}")

@@ -41,12 +41,12 @@ def _run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
     return done.stdout
 
 
-def _beside_minilm(name: str, folder: Path, *first: Path) -> str:
+def _beside_minilm(name: str, folder: Path, *first: Path, arguments: tuple[str, ...] = ()) -> str:
     """Runs main.py of an example that takes its model from ../minilm, in copies of both; `first` are found before what we have."""
     for example in ("minilm", name):
         shutil.copytree(ROOT / "examples" / example, folder / example, dirs_exist_ok=True)
     path = os.pathsep.join([*map(str, first), *filter(None, sys.path)])
-    return _run(sys.executable, folder / name / "main.py", cwd=folder, path=Path(path))
+    return _run(sys.executable, folder / name / "main.py", *arguments, cwd=folder, path=Path(path))
 
 
 def _wheel(project: Path, site: Path) -> None:
