@@ -71,6 +71,17 @@ TEST(Describe, JsonSaysAllOfASignature) {
   EXPECT_EQ(json["props"]["on"], "cpu");
   EXPECT_EQ(json["workspace"], "numel(x)");
   EXPECT_EQ(json["workspace_text"], "numel( x )");
+  EXPECT_EQ(json["props"]["invariant"], nlohmann::json::array());
+}
+
+TEST(Describe, JsonNamesInvariantDimsInTheirOrder) {
+  const auto invariant = [](const std::string& dims) {
+    return Json("f(x: f32[..., M], y: f32[N, M]) -> (z: f32[..., N]) with invariant(" + dims +
+                ")")["props"]["invariant"];
+  };
+  EXPECT_EQ(invariant("N, M, batch"), (nlohmann::json{"...", "M", "N"}));
+  EXPECT_EQ(invariant("batch"), (nlohmann::json{"..."}));
+  EXPECT_EQ(invariant("N"), (nlohmann::json{"N"}));
 }
 
 }  // namespace
