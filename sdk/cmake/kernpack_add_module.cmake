@@ -172,7 +172,7 @@ endfunction()
 
 # Puts what a version of the Arm architecture has before the features of a level: systems tell the features of a processor, and
 # not its version. Versions from 8.4 on have instructions that Linux reports under names of which compilers know nothing.
-function(kernpack_arm_features_ target level version features)
+function(kernpack_arm_features_ target level version result)
   set(armv8-a "")
   set(armv8.1-a crc lse rdm)
   set(armv8.2-a ${armv8.1-a})
@@ -181,7 +181,7 @@ function(kernpack_arm_features_ target level version features)
     message(FATAL_ERROR "kernpack_add_module(${target}): VARIANTS: expected armv8-a, armv8.1-a, armv8.2-a or armv8.3-a and features, "
                         "as in armv8.2-a+dotprod, got ${level}; name what you need of a later version as features")
   endif()
-  set(${features} ${${version}} ${${features}} PARENT_SCOPE)
+  set(${result} ${${version}} ${${result}} PARENT_SCOPE)
 endfunction()
 
 # Those of the sources that are compiled for `level`.

@@ -181,8 +181,8 @@ def test_a_level_of_arm_asks_for_its_features(build) -> None:
     )
     assert not built.ok  # this is another processor's compiler
     ninja = (built.folder / "build.ninja").read_text()
-    assert "-march=armv8-a " in ninja
-    assert "-march=armv8.2-a+dotprod+i8mm " in ninja
+    assert "-march=armv8-a\n" in ninja
+    assert "-march=armv8.2-a+dotprod+i8mm\n" in ninja
     assert "llvm -mattr=+crc,+lse,+rdm,+dotprod,+i8mm -mtriple=aarch64-linux-gnu" in ninja
 
 

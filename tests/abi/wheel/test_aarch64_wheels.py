@@ -52,4 +52,9 @@ def test_stubs_and_functions_are_those_of_the_wheel_for_x86_64(kernels: Path, tm
     stubs = [(folder / "kernpack_kernels/__init__.pyi").read_text() for folder in (kernels, tmp_path)]
     assert stubs[0] == stubs[1]
     here, there = (table.read(next(folder.rglob("*.so"))) for folder in (kernels, tmp_path))
-    assert there == [each for each in here if each.target is None]
+    assert [each for each in there if each.target is None] == [each for each in here if each.target is None]
+    assert {each.target for each in there} == {
+        None,
+        "llvm -mattr=+crc,+lse,+rdm,+dotprod -mtriple=aarch64-linux-gnu",
+        "llvm -mattr=+crc,+lse,+rdm,+dotprod,+i8mm,+bf16 -mtriple=aarch64-linux-gnu",
+    }
