@@ -76,8 +76,8 @@ TEST(Describe, JsonSaysAllOfASignature) {
 
 TEST(Describe, JsonNamesInvariantDimsInTheirOrder) {
   const auto invariant = [](const std::string& dims) {
-    return Json("f(x: f32[..., M], y: f32[N, M]) -> (z: f32[..., N]) with invariant(" + dims +
-                ")")["props"]["invariant"];
+    const std::string text = "f(x: f32[..., M], y: f32[N, M]) -> (z: f32[..., N]) with invariant(" + dims + ")";
+    return Json(text.c_str())["props"]["invariant"];
   };
   EXPECT_EQ(invariant("N, M, batch"), (nlohmann::json{"...", "M", "N"}));
   EXPECT_EQ(invariant("batch"), (nlohmann::json{"..."}));
