@@ -40,26 +40,17 @@ template <class Level>
 struct RowLevel {
   using Type = Level;
 };
-template <>
-struct RowLevel<x86_64_v3_avxvnni> {
-  using Type = x86_64_v3;
-};
-template <>
-struct RowLevel<x86_64_v4_avx512vnni_avx512bf16> {
-  using Type = x86_64_v4;
-};
-template <>
-struct RowLevel<x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16> {
-  using Type = x86_64_v4;
-};
-template <>
-struct RowLevel<armv8_2_a_dotprod> {
-  using Type = armv8_a;
-};
-template <>
-struct RowLevel<armv8_2_a_dotprod_i8mm_bf16> {
-  using Type = armv8_a;
-};
+#define KK_ROWS_AS(level, rows) \
+  template <>                   \
+  struct RowLevel<level> {      \
+    using Type = rows;          \
+  };
+KK_ROWS_AS(x86_64_v3_avxvnni, x86_64_v3)
+KK_ROWS_AS(x86_64_v4_avx512vnni_avx512bf16, x86_64_v4)
+KK_ROWS_AS(x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16, x86_64_v4)
+KK_ROWS_AS(armv8_2_a_dotprod, armv8_a)
+KK_ROWS_AS(armv8_2_a_dotprod_i8mm_bf16, armv8_a)
+#undef KK_ROWS_AS
 
 // X(type): every storage type of the floating-point kernels.
 #define KK_FLOAT_TYPES(X) X(float) X(double) X(Bf16) X(F16)
