@@ -1,5 +1,5 @@
-"""Thirty steps, or `--steps N`, of a contrastive loss on sentence pairs, starting from MiniLM's weights: gradients through the kernels' declared
-backwards against a framework's own. Prints the curves, writes loss.png, and fails where they part."""
+"""Thirty steps, or `--steps N`, of a contrastive loss on sentence pairs, starting from MiniLM's weights: gradients through the
+kernels' declared backwards against a framework's own. Prints the curves, writes loss.png, and fails where they part."""
 
 import argparse
 import itertools
@@ -37,6 +37,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=30, help="of each framework")
     count = parser.parse_args().steps
+    if count < 1:
+        parser.error(f"--steps: expected 1 or more, got {count}")
     weights, batches = inputs.weights(), inputs.batches()
     curves = {name: curve(name, trainer, weights, batches, count) for name, trainer in TRAINERS.items()}
     plot(curves)

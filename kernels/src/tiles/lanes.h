@@ -61,6 +61,7 @@ inline VI AddSmallByteProducts(VI sum, VU u, VI s) {
   return AddByteProducts(sum, u, s);
 #endif
 }
+// Whether the level has an instruction for those and none for all bytes.
 #if defined(__ARM_FEATURE_DOTPROD) && !defined(__ARM_FEATURE_MATMUL_INT8)
 constexpr bool kHasSmallByteProductsOnly = true;
 #else

@@ -274,6 +274,6 @@ def test_the_table_of_the_manual_names_every_operation():
 
 
 def test_what_holds_in_every_batch_is_declared(k):
-    """By contracts that can: the sequences of varlen_attention, and what goes into a cache, are no dim of a result."""
+    """Left out are the sequences of varlen_attention, and what goes into a cache: they aren't a dim of any result."""
     declared = {name for name, function in k.functions.items() if function.typed["props"]["invariant"]}
     assert declared == CASES.keys() - LIMITED - {"varlen_attention", "paged_quantize", "paged_store"}

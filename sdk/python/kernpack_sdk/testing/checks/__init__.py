@@ -65,12 +65,7 @@ def all_checks() -> tuple[Check, ...]:
         Check("strided", "strides are used where the contract allows them, else refused", layout.strided),
         Check("rows", "rows of `...` are independent, results marked `sum` add up", batch.rows, arrays=True),
         Check("columns", "dims named by `independent` are independent", batch.columns, arrays=True),
-        Check(
-            "invariant",
-            "what `invariant` names has the same bits in every batch",
-            invariant.invariant,
-            arrays=True,
-        ),
+        Check("invariant", "what `invariant` names has the same bits in every batch", invariant.invariant, arrays=True),
         Check("mirror", "all sizes are handled alike", mirror.mirror, arrays=True),
         Check("special", "NaN and infinity affect only their own row", special.special, arrays=True),
         Check("influence", "every option has an effect", influence.influence, arrays=True),

@@ -63,6 +63,17 @@ def part_of(contract: Contract, call: Call, part: Part) -> Call:
     return call.replaced(**values)
 
 
+def axes_of(tensor: TensorType, ndim: int, name: str, batch: int = 0) -> list[int]:
+    """Which axes of an array of `ndim` dims are the dim of that name. Terms ahead of a dims tuple are counted from the front, behind
+    `batch` dims of `...`; all others from the back."""
+    ahead = next((i for i, (op, _) in enumerate(tensor.dims) if op == "tuple"), 0)
+    return [
+        batch + i if i < ahead else ndim - len(tensor.dims) + i
+        for i, dim in enumerate(tensor.dims)
+        if dim == ("var", name)
+    ]
+
+
 def outcome_types(contract: Contract, call: Call) -> list[TensorType]:
     """The contract's type of each array of an outcome."""
     types = [contract.results[i].tensor for i in contract.returned]
@@ -169,7 +180,6 @@ def _index(tensor: TensorType, array: np.ndarray, name: str, chosen: slice) -> l
     index: list[Any] = [slice(None)] * array.ndim
     if tensor.has_tuple:
         return index
-    for i, (op, operand) in enumerate(reversed(tensor.dims)):
-        if op == "var" and operand == name:
-            index[array.ndim - 1 - i] = chosen
+    for axis in axes_of(tensor, array.ndim, name):
+        index[axis] = chosen
     return index

@@ -11,7 +11,7 @@ from kernpack._contract import Contract, TensorType
 from kernpack_sdk.testing import compare, device
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.batch import contract_of, outcome_types, part_of
+from kernpack_sdk.testing.checks.batch import axes_of, contract_of, outcome_types, part_of
 from kernpack_sdk.testing.frameworks import Outcome, names_of
 
 # Kernels take rows in blocks of 2 to 64 and leave a rest: all of these are more than one block and a rest of another size.
@@ -114,20 +114,7 @@ def axes(call: Call, tensor: TensorType, array: np.ndarray, name: str) -> list[i
         if tensor.batch == "~..." and (array.ndim - len(tensor.terms) < len(batch) or array.shape[0] != batch[0]):
             return []
         return [0]
-    before = len(batch) if tensor.batch is not None else 0
-    found = []
-    for i, (op, operand) in enumerate(tensor.dims):
-        if op == "tuple":
-            break
-        if (op, operand) == ("var", name):
-            found.append(before + i if tensor.has_tuple else array.ndim - len(tensor.dims) + i)
-    if tensor.has_tuple:
-        for i, (op, operand) in enumerate(reversed(tensor.dims)):
-            if op == "tuple":
-                break
-            if (op, operand) == ("var", name):
-                found.append(array.ndim - 1 - i)
-    return found
+    return axes_of(tensor, array.ndim, name, 0 if tensor.batch is None else len(batch))
 
 
 def _tensors(call: Call) -> Iterator[tuple[TensorType, np.ndarray]]:

@@ -16,7 +16,7 @@ from kernpack._contract import Contract, TensorType
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.batch import outcome_types, part_of
+from kernpack_sdk.testing.checks.batch import axes_of, outcome_types, part_of
 from kernpack_sdk.testing.checks.repeat import bound_of
 from kernpack_sdk.testing.frameworks import Outcome, names_of
 from kernpack_sdk.testing.generate import Wish
@@ -159,9 +159,8 @@ def _difference(bench: Bench, contract: Contract, call: Call, plain: Outcome, na
     def changed(tensor: TensorType, array: np.ndarray) -> np.ndarray:
         if tensor.has_tuple:
             return array
-        for i, (op, operand) in enumerate(reversed(tensor.dims)):
-            if op == "var" and operand == name:
-                array = change(array, array.ndim - 1 - i)
+        for axis in axes_of(tensor, array.ndim, name):
+            array = change(array, axis)
         if name == "..." and tensor.batch is not None and array.ndim > len(tensor.terms):
             array = change(array, array.ndim - 1 - len(tensor.terms))
         return array
