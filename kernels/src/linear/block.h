@@ -69,45 +69,6 @@ inline VU ByteWord(const uint8_t* block, int i, int v) {
   return low | ((at < 4 ? high << (4 - at) : high >> (at - 4)) & 0x30303030);
 }
 
-// sums[half] of values times activations over each half of a block, or in sums[0] over all of it, `x` being its 32
-// activations.
-template <PackedFormat F>
-inline void BlockProducts(const uint8_t* block, int v, const int8_t* x, VI (&sums)[PackedTraits<F>::kHalves]) {
-  const auto activations = [&](int i) {
-    int32_t word;
-    std::memcpy(&word, x + 4 * i, sizeof word);
-    return Splat(word);
-  };
-  VI a = {}, b = {};
-  if constexpr (PackedTraits<F>::kBits == 4) {
-    for (int i = 0; i < 4; ++i) {
-      const VU word = BlockWord(block, i, v);
-      a = AddSmallByteProducts(a, word & 0x0f0f0f0f, activations(i));
-      if constexpr (kHasSmallByteProductsOnly) {
-        b = AddSmallByteProducts(b, word >> 4 & 0x0f0f0f0f, activations(4 + i));
-      } else {
-        b = AddByteProducts(b, word & 0xf0f0f0f0, activations(4 + i));  // 16 times too much, exactly
-      }
-    }
-    if constexpr (!kHasSmallByteProductsOnly) b = b >> 4;
-  } else if constexpr (PackedTraits<F>::kBits == 6) {
-    for (int i = 0; i < 4; ++i) {
-      a = AddSmallByteProducts(a, ByteWord<F>(block, i, v), activations(i));
-      b = AddSmallByteProducts(b, ByteWord<F>(block, i + 4, v), activations(i + 4));
-    }
-  } else {
-    for (int i = 0; i < 4; ++i) {
-      a = AddByteProducts(a, ByteWord<F>(block, i, v), activations(i));
-      b = AddByteProducts(b, ByteWord<F>(block, i + 4, v), activations(i + 4));
-    }
-  }
-  if constexpr (PackedTraits<F>::kHalves == 2) {
-    sums[0] = a, sums[1] = b;
-  } else {
-    sums[0] = a + b;
-  }
-}
-
 // f(k, value): the values of column k, for each of the 32, as floats. Columns k and k + 1 come after each other where k is even.
 template <PackedFormat F, class Use>
 inline void ForBlockColumns(const uint8_t* block, int v, Use f) {

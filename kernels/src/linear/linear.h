@@ -22,8 +22,9 @@ struct Activations {
   int64_t rows, columns;
   float* floats;  // [rows, columns]: kFloat
   uint16_t* halves;  // [rows, columns] of bf16: kBf16
-  int8_t* bytes;  // [rows, columns]: kInt8 and kInt16, with ...
-  int8_t* low_bytes;  // [rows, columns]: kInt16, with ...
+  int8_t* bytes;  // [rows, columns]: kInt8 and kInt16 without words, with ...
+  int8_t* low_bytes;  // [rows, columns]: kInt16 without words, with ...
+  int16_t* words;  // [rows, columns]: kInt8 and kInt16 where LinearChoice::Words says so, with ...
   float* scales;  // [rows, blocks] ...
   float* sums;  // [rows, blocks, 2] of what the bytes of half a block stand for
 };
@@ -47,10 +48,12 @@ template <class Level, class T>
 void ActivationSlopes(Activation activation, const T* d_out, const float* product, const T* bias, float* to,
                       int64_t count);
 
-// How many rows the level's kInt16 takes before another way is quicker, and what that way is.
+// What is quickest on the level: how many rows its kInt16 takes before another way is quicker, and which.
 template <class Level>
 struct LinearChoice {
   static LinearCompute Automatic(int64_t rows);
+  // Whether a weight of this format takes integer activations as words.
+  static bool Words(PackedFormat format);
 };
 
 // Rows [begin, end) of x, [rows, columns].

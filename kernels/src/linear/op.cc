@@ -18,9 +18,9 @@ LinearCompute Compute(kp::StringView compute, int64_t rows) {
 }
 
 // Scratch memory of this thread, 64-byte aligned, for what `activations` needs.
-Activations MakeActivations(LinearCompute compute, int64_t rows, int64_t columns) {
+Activations MakeActivations(LinearCompute compute, bool words, int64_t rows, int64_t columns) {
   const int64_t count = rows * columns, blocks = count / kBlockColumns;
-  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   const kp::Workspace memory(kp::Device(), "linear activations", static_cast<uint64_t>(count * 4 + 64));
   auto* bytes = memory.data_as<uint8_t>();
   x.floats = reinterpret_cast<float*>(bytes);
@@ -28,8 +28,13 @@ Activations MakeActivations(LinearCompute compute, int64_t rows, int64_t columns
   if (compute == LinearCompute::kInt8 || compute == LinearCompute::kInt16) {
     x.scales = x.floats;
     x.sums = x.scales + blocks;
-    x.bytes = reinterpret_cast<int8_t*>(x.sums + 2 * blocks);
-    if (compute == LinearCompute::kInt16) x.low_bytes = x.bytes + count;
+    float* integers = x.sums + 2 * blocks;
+    if (words) {
+      x.words = reinterpret_cast<int16_t*>(integers);
+    } else {
+      x.bytes = reinterpret_cast<int8_t*>(integers);
+      if (compute == LinearCompute::kInt16) x.low_bytes = x.bytes + count;
+    }
   }
   return x;
 }
@@ -71,7 +76,8 @@ void Quantised(kp::TensorView x, int64_t rows, const PackedWeight& weight, kp::S
   const int64_t columns = LastDim(x);
   CheckColumns(columns, weight.columns);
   if (rows == 0) return;
-  const Activations activations = MakeActivations(Compute<Level>(compute, rows), rows, columns);
+  const Activations activations =
+      MakeActivations(Compute<Level>(compute, rows), LinearChoice<Level>::Words(weight.format), rows, columns);
   ForRows(rows, columns,
           [&](int64_t begin, int64_t end) { PrepareActivations<Level, T>(Data<T>(x), activations, begin, end); });
   Run<Level, T>(weight, activations, result);

@@ -1,6 +1,5 @@
 // Few rows of activations: weights are read once and multiplied as they lie.
-#include "block.h"
-#include "linear.h"
+#include "integer_products.h"
 
 namespace kk {
 namespace {
@@ -8,32 +7,50 @@ namespace {
 // How far ahead of the block in work memory is asked for: about what memory delivers in the time of an access.
 constexpr int64_t kAhead = 1536;
 
-// Row `row` of the activations times group `g`, into sums[16]. Not inlined: for each format once, not once for each type of result.
-template <PackedFormat F, bool kTwoBytes>
-[[gnu::noinline]] void GroupTimesBytes(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row,
-                                       float* sums) {
-  using Traits = PackedTraits<F>;
-  constexpr int kHalves = Traits::kHalves;
+// Row `row` of the activations times group `g`, into sums[16]; products(block, v, b, sums) makes those of block b. Not inlined: for
+// each format once, not once for each type of result.
+template <PackedFormat F, class Products>
+[[gnu::noinline]] void GroupTimesIntegers(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row,
+                                          Products block_products, float* sums) {
+  constexpr int kHalves = PackedTraits<F>::kHalves;
   const int64_t blocks = weight.blocks_per_group();
-  const int8_t *bytes = x.bytes + row * x.columns, *low = kTwoBytes ? x.low_bytes + row * x.columns : nullptr;
   const float *scales = x.scales + row * blocks, *half_sums = x.sums + row * blocks * 2;
   VF products[kGroupVectors] = {}, minima[kGroupVectors] = {};
   BlockCursor<F> at(weight, g, 0);
   for (int64_t b = 0; b < blocks; ++b, at.Next()) {
     FetchBlock<F>(at.block(), kAhead);
+#pragma GCC unroll 4
     for (int v = 0; v < kGroupVectors; ++v) {
       const BlockScales<F> of(at.block(), at.tail(), v);
-      VI sum[kHalves], low_sum[kHalves];
-      BlockProducts<F>(at.block(), v, bytes + b * kBlockColumns, sum);
-      if (kTwoBytes) BlockProducts<F>(at.block(), v, low + b * kBlockColumns, low_sum);
+      VI sum[kHalves];
+      block_products(at.block(), v, b * kBlockColumns, sum);
       for (int half = 0; half < kHalves; ++half) {
-        const VI whole = kTwoBytes ? sum[half] * kHighByte + low_sum[half] : sum[half];
-        products[v] += ToFloat(whole) * (of.d[half] * scales[b]);
+        products[v] += ToFloat(sum[half]) * (of.d[half] * scales[b]);
         minima[v] += of.m[half] * (kHalves == 2 ? half_sums[2 * b + half] : half_sums[2 * b] + half_sums[2 * b + 1]);
       }
     }
   }
   for (int v = 0; v < kGroupVectors; ++v) Pack<float>::Store(sums + v * kLanes, products[v] + minima[v]);
+}
+
+// The same for each way in which integers lie.
+template <PackedFormat F>
+void GroupTimesIntegers(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row, float* sums) {
+  const int64_t first = row * x.columns;
+  const auto with = [&](auto products) { GroupTimesIntegers<F>(weight, x, g, row, products, sums); };
+  if constexpr (kUsesWords<F>) {
+    with([words = x.words + first](const uint8_t* block, int v, int64_t column, auto& to) {
+      WordProducts<F>(block, v, words + column, to);
+    });
+  } else if (x.compute == LinearCompute::kInt16) {
+    with([high = x.bytes + first, low = x.low_bytes + first](const uint8_t* block, int v, int64_t column, auto& to) {
+      ByteProducts<F, true>(block, v, high + column, low + column, to);
+    });
+  } else {
+    with([bytes = x.bytes + first](const uint8_t* block, int v, int64_t column, auto& to) {
+      ByteProducts<F, false>(block, v, bytes + column, nullptr, to);
+    });
+  }
 }
 
 template <PackedFormat F>
@@ -74,12 +91,10 @@ void LinearRows(const PackedWeight& weight, const Activations& x, const LinearRe
       const int64_t count = weight.rows - column < kGroupRows ? weight.rows - column : kGroupRows;
       for (int64_t row = 0; row < x.rows; ++row) {
         float sums[kGroupRows];
-        if (x.compute == LinearCompute::kInt8) {
-          GroupTimesBytes<kFormat, false>(weight, x, g, row, sums);
-        } else if (x.compute == LinearCompute::kInt16) {
-          GroupTimesBytes<kFormat, true>(weight, x, g, row, sums);
-        } else {
+        if (x.compute == LinearCompute::kFloat) {
           GroupTimesFloats<kFormat>(weight, x, g, row, sums);
+        } else {
+          GroupTimesIntegers<kFormat>(weight, x, g, row, sums);
         }
         StoreSums<Level>(result, weight.rows, row, 1, column, count, sums, kGroupRows);
       }

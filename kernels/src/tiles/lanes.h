@@ -53,6 +53,29 @@ inline VI AddByteProducts(VI sum, VU u, VI s) {
 #endif
 }
 
+// Whether AddByteProducts is an instruction of this level.
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__ARM_FEATURE_DOTPROD)
+constexpr bool kHasByteProducts = true;
+#else
+constexpr bool kHasByteProducts = false;
+#endif
+
+// Sums of products of neighbouring bytes, those of `u` below 128, as 16-bit lanes: two steps of four bytes' products, for levels
+// that have no instruction for those. Several may be added up before the second step, PairProducts with ones, as long as 16 bits
+// hold them.
+inline VS BytePairProducts(VU u, VI s) {
+#if defined(__AVX512BW__)
+  return (VS)_mm512_maddubs_epi16((__m512i)u, (__m512i)s);
+#elif defined(__AVX2__)
+  return (VS)_mm256_maddubs_epi16((__m256i)u, (__m256i)s);
+#elif defined(__aarch64__)
+  const int8x16_t x = (int8x16_t)u, y = (int8x16_t)s;
+  return (VS)vpaddq_s16(vmull_s8(vget_low_s8(x), vget_low_s8(y)), vmull_high_s8(x, y));
+#else
+  return (VS)_mm_maddubs_epi16((__m128i)u, (__m128i)s);
+#endif
+}
+
 // The same where every byte of `u` is below 128, which takes one instruction where there is one for signed bytes alone.
 inline VI AddSmallByteProducts(VI sum, VU u, VI s) {
 #if defined(__ARM_FEATURE_DOTPROD)

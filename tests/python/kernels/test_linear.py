@@ -79,6 +79,29 @@ def test_products_agree_with_the_unpacked_weights(k, form, shape, compute):
         assert_product(k.packed_linear(x, packed, compute=compute), x.astype(np.float64), w, compute)
 
 
+@pytest.mark.parametrize("compute", ["i8", "i16"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_largest_integers_add_up(k, form, compute):
+    """Values with every bit set times activations of the largest size, of one sign and of both: sums of 16 bits are full."""
+    size, columns = BLOCK_BYTES[form], 2 * BLOCK_COLUMNS[form]
+    rng = np.random.default_rng(4)
+    blocks = np.where(rng.integers(0, 2, (32, 2 * size)), 255, 0).astype(np.uint8)
+    blocks[:2] = 255
+    for block in range(2):
+        for at in HALVES[form]:
+            blocks[:, block * size + at] = 0
+            blocks[:, block * size + at + 1] = 0x3C  # together 1
+    packed, w = pack(k, blocks, form), values(blocks, form)
+    x = np.where(rng.integers(0, 2, (6, columns)), 1.0, -1.0)
+    x[0], x[1] = 1, -1
+    x[3:] *= np.where(np.arange(columns) % 32, 1 - 0.5 / 127, 1)  # in two bytes, the second is the largest
+    found = k.packed_linear(x.astype(np.float32), packed, compute=compute)
+    largest = {"i8": 127, "i16": 127 * 128}[compute]
+    expected = np.rint(x.astype(np.float32) * np.float32(largest)) / largest @ w.T
+    # A sum that doesn't fit would be wrong by 2^16 steps, 4 or more; what is rounded is bytes moved by 128.
+    assert np.abs(values_of(found) - expected).max() <= 1e-6 * (np.abs(x) @ (np.abs(w) + 128).T).max()
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("compute", ERROR)
 @pytest.mark.parametrize("rows", [1, 9])
