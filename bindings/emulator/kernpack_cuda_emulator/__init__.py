@@ -1,11 +1,10 @@
-"""The emulated CUDA device. Kernpack opens its library where KERNPACK_EMULATOR asks for it; nothing has to be imported."""
+"""The emulated CUDA device. Kernpack opens its library where KERNPACK_EMULATOR asks for it; nothing has to be imported.
 
-from pathlib import Path as _Path
+`counted()` tells what kernels do; `python -m kernpack_cuda_emulator FILE` prints what KERNPACK_EMULATOR_COUNTS=FILE wrote.
+"""
 
 from ._version import __version__
+from .counts import LIBRARY, CountsError, Estimate, counted, estimate, read
+from .devices import DEVICES, Device
 
-LIBRARY = _Path(__file__).with_name(
-    "libkernpack_cuda_emulator.so"
-)  # NVIDIA's driver API, and a part of the runtime API
-
-__all__ = ["LIBRARY", "__version__"]
+__all__ = ["DEVICES", "LIBRARY", "CountsError", "Device", "Estimate", "__version__", "counted", "estimate", "read"]

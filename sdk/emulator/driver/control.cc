@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "driver/count_file.h"
 #include "driver/machine.h"
 #include "ops/table.h"
 
@@ -137,6 +138,20 @@ KP_EMULATOR_EXPORT long kernpack_emulator_live(const char* what) {
 KP_EMULATOR_EXPORT long kernpack_emulator_thread_instructions(void) {
   const std::lock_guard lock(Machine::Get().mutex);
   return static_cast<long>(Machine::Get().thread_instructions);
+}
+
+KP_EMULATOR_EXPORT void kernpack_emulator_count(int on) {
+  const std::lock_guard lock(Machine::Get().mutex);
+  Count(on != 0);
+}
+
+KP_EMULATOR_EXPORT const char* kernpack_emulator_counts(void) {
+  Machine& machine = Machine::Get();
+  const std::lock_guard lock(machine.mutex);
+  for (const auto& context : machine.contexts) RunAll(context.get());
+  static std::string text;
+  text = CountsText();
+  return text.c_str();
 }
 
 KP_EMULATOR_EXPORT const char* kernpack_emulator_row(unsigned index) { return kernpack::emulator::RowName(index); }

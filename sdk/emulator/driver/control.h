@@ -35,6 +35,10 @@ long kernpack_emulator_calls(const char* entry);
 long kernpack_emulator_live(const char* what);
 // Instructions that threads of kernels have run since the process began.
 long kernpack_emulator_thread_instructions(void);
+// Begins to count what kernels do, 1, or ends it, 0; either forgets what was counted.
+void kernpack_emulator_count(int on);
+// What was counted, as KERNPACK_EMULATOR_COUNTS would write it, once all queued work has run. Valid until the next call.
+const char* kernpack_emulator_counts(void);
 // The mnemonic of each instruction of the tables, without its modifiers; NULL beyond the last.
 const char* kernpack_emulator_row(unsigned index);
 // Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.

@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 
+#include "driver/count_file.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
 #include "driver/machine.h"
@@ -85,8 +87,11 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.seed = static_cast<uint64_t>(machine.Setting("seed"));
   launch.mma_order = static_cast<uint32_t>(machine.Setting("mma_order"));
   launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
+  std::optional<emulator::Counts> counts;
+  if (Counting()) launch.counts = &counts.emplace(*launch.program);
   try {
     machine.thread_instructions += Run(launch).thread_instructions;
+    if (counts) AddCounts(machine.Arch(context->device), launch, *counts);
     return kSuccess;
   } catch (const emulator::Fault& fault) {
     const Result result = ResultOf(fault.kind);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "exec/access.h"
+#include "exec/counts.h"
 #include "exec/memory_ops.h"
 #include "exec/taint.h"
 #define KP_ISA Plain
@@ -133,6 +134,7 @@ void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
     access.kind = AccessKind::kAtomic;
     access.bytes = i.bytes;
     Locate(warp, i, addresses, &mask, &access);
+    CountAccess(warp, i, access);
     NeedUntainted(warp, i, i.op[2], access.mask, "updates memory with");
     NeedUntainted(warp, i, i.op[3], access.mask, "updates memory with");
     SetTaint(warp, i.op[1], access.mask, 0);

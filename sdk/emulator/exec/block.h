@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/address_space.h"
+#include "exec/counts.h"
 #include "exec/race.h"
 #include "exec/warp.h"
 #include "program/program.h"
@@ -37,6 +38,7 @@ struct Launch {
   uint64_t seed = 0;       // 0: warps in order; else shuffled
   uint32_t mma_order =
       0;  // of mma's sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back
+  Counts* counts = nullptr;  // what the launch did is added to them
   std::function<void(const std::string&)> print;  // what printf writes; empty: stdout
 };
 
@@ -59,6 +61,7 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<uint8_t> registers;
   RaceShadow races;
+  Counts* counts = nullptr;  // of the blocks that one thread of the host runs
   uint32_t copies_under_way = 0;
   std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies
   std::chrono::steady_clock::time_point deadline;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/counts.h"
 #include "exec/fault.h"
 #include "exec/memory_ops.h"
 
@@ -51,6 +52,26 @@ void Arrive(Warp& warp, const Instruction& wait, const Copy& copy) {
   Wrote(warp, instruction, access);
 }
 
+// As the warp's access of 32 lanes that it is; below, each lane is looked at alone.
+void CountCopies(const Warp& warp, const Instruction& i, uint32_t mask, const uint64_t* sources,
+                 const uint64_t* targets) {
+  if (warp.block->counts == nullptr) return;
+  Access access;
+  access.bytes = i.bytes;
+  access.mask = mask;
+  access.space = Space::kShared;
+  access.kind = AccessKind::kWrite;
+  std::copy_n(targets, kLanes, access.address);
+  CountAccess(warp, i, access);
+  access.space = Space::kGlobal;
+  access.kind = AccessKind::kRead;
+  std::copy_n(sources, kLanes, access.address);
+  for (uint32_t l = 0; i.op[2] != kNoOperand && l < kLanes; ++l) {
+    if (reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[l] == 0) access.mask &= ~(1U << l);
+  }
+  CountAccess(warp, i, access);
+}
+
 }  // namespace
 
 void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access) {
@@ -74,6 +95,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
   uint64_t sources[kLanes], targets[kLanes];
   Addresses(warp, from, sources);
   Addresses(warp, to, targets);
+  CountCopies(warp, i, mask, sources, targets);
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
     Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane], nullptr};

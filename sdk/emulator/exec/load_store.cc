@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "exec/access.h"
+#include "exec/counts.h"
 #include "exec/memory_ops.h"
 #include "exec/taint.h"
 
@@ -71,6 +72,7 @@ void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
   access.bytes = uint32_t{i.bytes} * i.count;
   while (mask != 0) {
     Locate(warp, i, addresses, &mask, &access);
+    CountAccess(warp, i, access);
     if (RacesChecked(warp, access)) {
       for (uint32_t l = 0; l < kLanes; ++l) {
         if ((access.mask >> l & 1) != 0) CheckRaces(warp, i, access, l, false);
@@ -100,6 +102,7 @@ void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
   access.bytes = uint32_t{i.bytes} * i.count;
   while (mask != 0) {
     Locate(warp, i, addresses, &mask, &access);
+    CountAccess(warp, i, access);
     uint32_t tainted = 0;
     for (uint32_t e = 0; e < i.count; ++e) {
       if (access.space == Space::kGlobal) NeedUntainted(warp, i, slots[e], access.mask, "stores");

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "exec/access.h"
+#include "exec/counts.h"
 #include "exec/fault.h"
 #include "exec/taint.h"
 
@@ -230,6 +231,7 @@ Access Rows(Warp& warp, const Instruction& i, uint32_t mask, AccessKind kind) {
   access.kind = kind;
   access.bytes = 16;
   Locate(warp, i, addresses, &remaining, &access);
+  CountAccess(warp, i, access);
   if (access.space != Space::kShared || access.mask != all) {
     const uint32_t lane = access.space != Space::kShared ? 0 : static_cast<uint32_t>(__builtin_ctz(remaining));
     Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has an address that isn't of shared memory");

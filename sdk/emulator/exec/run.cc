@@ -126,6 +126,8 @@ class Worker {
     block_.program = &program;
     block_.deadline = deadline;
     block_.stop = stop;
+    if (launch.counts != nullptr) counts_ = std::make_unique<Counts>(program);
+    block_.counts = counts_.get();
     const uint32_t threads = block_.threads();
     const uint32_t warps = (threads + kLanes - 1) / kLanes;
     block_.shared.resize(program.shared_bytes + launch.dynamic_shared);
@@ -165,7 +167,9 @@ class Worker {
       if (++rounds_ % 64 == 0) CheckTime();
     }
   }
+  // Adds what was counted to the launch's.
   Statistics Count() const {
+    if (counts_ != nullptr) launch_.counts->Add(*counts_);
     Statistics all;
     for (const Warp& warp : block_.warps) {
       all.instructions += warp.instructions;
@@ -177,6 +181,7 @@ class Worker {
  private:
   const Launch& launch_;
   Block block_;
+  std::unique_ptr<Counts> counts_;
   std::mt19937_64 random_;
   uint64_t rounds_ = 0;
   bool first_ = true;

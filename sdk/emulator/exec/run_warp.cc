@@ -124,7 +124,10 @@ void CheckStuck(const Warp& warp) {
 
 class Runner {
  public:
-  explicit Runner(Warp* warp) : warp_(*warp), code_(warp->block->program->code.data()) {}
+  explicit Runner(Warp* warp)
+      : warp_(*warp),
+        code_(warp->block->program->code.data()),
+        runs_(warp->block->counts == nullptr ? nullptr : warp->block->counts->runs.data()) {}
 
   // False when the warp's time is over while it could go on.
   bool Run() {
@@ -151,6 +154,7 @@ class Runner {
   enum class End : uint8_t { kMeet, kGone, kParked, kSlice };
   Warp& warp_;
   const Instruction* code_;
+  Runs* runs_;  // NULL where nothing is counted
 
   End Park(Group* group, uint32_t pc, Group::State state, uint32_t barrier, uint32_t members) {
     group->pc = pc;
@@ -194,6 +198,10 @@ class Runner {
       }
       ++instructions;
       lanes += mask == ~0U ? kLanes : static_cast<uint32_t>(std::popcount(mask));
+      if (runs_ != nullptr && mask != 0) {
+        ++runs_[pc].warps;
+        runs_[pc].threads += static_cast<uint32_t>(std::popcount(mask));
+      }
       switch (i.flow) {
         case Flow::kPlain:
           if (mask != 0) {

@@ -48,14 +48,23 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
   float of_weight[kHeld][kCount] = {}, of_bias[kHeld][kCount] = {};
   partial += Row::Row() * (kLayer ? 2 : 1) * width;  // the team's part
   bool written = false;
+  // Four numbers at a time: the threads of a warp hold chunks, and one number of each would be a sector of each.
+  const auto add = [&](float(&numbers)[kCount], float* to) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4) {
+      Chunk<float> sum{};
+      if (written) sum = LoadChunk(to + i);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum.at[e] += numbers[i + e], numbers[i + e] = 0;
+      StoreChunk(sum, to + i);
+    }
+  };
   const auto write = [&] {
 #pragma unroll
-    for (int i = 0; i < kHeld * kCount; ++i) {
-      const int c = i / kCount, at = Place::At(c) + i % kCount;
-      if (at >= width) continue;
-      partial[at] = of_weight[c][i % kCount] + (written ? partial[at] : 0);
-      if (kLayer) partial[width + at] = of_bias[c][i % kCount] + (written ? partial[width + at] : 0);
-      of_weight[c][i % kCount] = of_bias[c][i % kCount] = 0;
+    for (int c = 0; c < kHeld; ++c) {
+      if (Place::At(c) >= width) continue;
+      add(of_weight[c], partial + Place::At(c));
+      if (kLayer) add(of_bias[c], partial + width + Place::At(c));
     }
     written = true;
   };

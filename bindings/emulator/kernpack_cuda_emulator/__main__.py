@@ -1,0 +1,108 @@
+"""Prints what kernels did on the emulated device, beside a static roofline estimate.
+
+Run a program with KERNPACK_EMULATOR_COUNTS=FILE to write FILE.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from . import counts
+from .devices import DEVICES
+
+BOUNDS = {
+    "memory": "memory",
+    "passes": "shared memory",
+    "instructions": "instructions",
+    "special": "special functions",
+}
+
+
+def _bound(unit: str) -> str:
+    return BOUNDS.get(unit) or unit.removeprefix("matrix_") + (" matrices" if unit.startswith("matrix_") else "")
+
+
+def _share(part: float | None) -> str:
+    return "-" if part is None else f"{part:.0%}"
+
+
+def _table(rows: list[list[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    aligned = [
+        [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        for row in rows
+    ]
+    return "\n".join("  ".join(row).rstrip() for row in aligned)
+
+
+def _kernels(kernels: list[dict[str, Any]], device: str) -> str:
+    rows = [["kernel", "launches", "at least", "bound by", "read", "written", "sectors", "passes"]]
+    for kernel in kernels:
+        of = counts.estimate(kernel, DEVICES[device])
+        moved = counts.total(*kernel["global"].values())
+        rows.append(
+            [
+                kernel["name"],
+                str(kernel["launches"]),
+                f"{1e6 * of.seconds:.3g} us",
+                _bound(of.bound),
+                f"{kernel['touched']['read'] / kernel['launches'] / 1e6:.3g} MB",
+                f"{kernel['touched']['written'] / kernel['launches'] / 1e6:.3g} MB",
+                _share(counts.used(moved, "sectors")),
+                _share(counts.used(kernel["shared"], "passes")),
+            ]
+        )
+    return _table(rows)
+
+
+def _lines(kernel: dict[str, Any], count: int) -> str:
+    """The lines that ran most, and those that move most in vain."""
+
+    def wasted(line: dict[str, Any]) -> int:
+        sectors, passes = line.get("global"), line.get("shared")
+        return (sectors["sectors"] - sectors["least"] if sectors else 0) + (
+            passes["passes"] - passes["least"] if passes else 0
+        )
+
+    ran = sorted(kernel["lines"], key=lambda line: -line["warps"])[:count]
+    worst = [line for line in sorted(kernel["lines"], key=wasted, reverse=True)[:count] if wasted(line)]
+    rows = [["line", "instruction", "warps", "sectors", "passes", "source"]]
+    for line in [*worst, *(line for line in ran if line not in worst)][:count]:
+        rows.append(
+            [
+                str(line["line"]),
+                line["op"],
+                str(line["warps"]),
+                _share(counts.used(line["global"], "sectors")) if "global" in line else "-",
+                _share(counts.used(line["shared"], "passes")) if "shared" in line else "-",
+                f"{line['file']}:{line['file_line']}" if "file" in line else "-",
+            ]
+        )
+    return f"{kernel['name']}:\n" + _table(rows)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m kernpack_cuda_emulator", description=__doc__)
+    parser.add_argument("file", help="what KERNPACK_EMULATOR_COUNTS named")
+    parser.add_argument("--device", choices=sorted(DEVICES), default="h100", help="whose peaks to take (%(default)s)")
+    parser.add_argument("--lines", type=int, default=0, metavar="N", help="of each kernel, N lines of PTX, too")
+    options = parser.parse_args(arguments)
+    try:
+        kernels = counts.read(options.file)
+    except counts.CountsError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not kernels:
+        print(f"{options.file}: no kernel was launched")
+        return 0
+    print(f"Static roofline estimate for {DEVICES[options.device].name}; nothing was measured.")
+    print(_kernels(kernels, options.device))
+    for kernel in kernels if options.lines > 0 else []:
+        print("\n" + _lines(kernel, options.lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

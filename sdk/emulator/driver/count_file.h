@@ -1,0 +1,22 @@
+// What the kernels of this process did, as JSON: while control.h's kernpack_emulator_count says so, or from the beginning to the
+// end of the process, and then in the file that KERNPACK_EMULATOR_COUNTS names.
+#ifndef KERNPACK_SDK_EMULATOR_DRIVER_COUNT_FILE_H_
+#define KERNPACK_SDK_EMULATOR_DRIVER_COUNT_FILE_H_
+
+#include <string>
+
+#include "exec/block.h"
+
+namespace kernpack::cuda {
+
+// Whether launches are counted.
+bool Counting();
+// Begins to count, or ends; either forgets what was counted.
+void Count(bool on);
+// Adds a launch that has ended on a device of compute capability `arch` (90 is sm_90).
+void AddCounts(int arch, const emulator::Launch& launch, const emulator::Counts& counts);
+std::string CountsText();
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_SDK_EMULATOR_DRIVER_COUNT_FILE_H_

@@ -1,0 +1,70 @@
+#include "program/work.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+namespace kernpack::emulator {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+Parts Split(std::string_view op) {
+  Parts parts;
+  for (size_t begin = 0;;) {
+    const size_t dot = op.find('.', begin);
+    parts.push_back(op.substr(begin, dot - begin));
+    if (dot == std::string_view::npos) return parts;
+    begin = dot + 1;
+  }
+}
+
+// m16n8k16: 16 * 8 * 16. 0 for anything else.
+uint32_t Product(std::string_view shape) {
+  uint32_t product = 1;
+  for (const char letter : {'m', 'n', 'k'}) {
+    if (shape.empty() || shape.front() != letter) return 0;
+    uint32_t extent = 0;
+    const auto [end, error] = std::from_chars(shape.data() + 1, shape.data() + shape.size(), extent);
+    if (error != std::errc()) return 0;
+    product *= extent;
+    shape.remove_prefix(static_cast<size_t>(end - shape.data()));
+  }
+  return shape.empty() ? product : 0;
+}
+
+// mma.sync.aligned.m16n8k16.row.col, then the types of D, A, B and C.
+ArithmeticWork OfMatrices(const Parts& parts) {
+  const auto shape = std::find_if(parts.begin(), parts.end(), [](std::string_view part) { return Product(part) != 0; });
+  if (shape == parts.end() || parts.size() < 4) return {};
+  return {"matrix_" + std::string(parts[parts.size() - 3]), 0, 2 * Product(*shape)};
+}
+
+template <size_t N>
+bool IsOneOf(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+constexpr std::array<std::string_view, 3> kOnce = {"add", "sub", "mul"};
+constexpr std::array<std::string_view, 2> kFused = {"fma", "mad"};
+constexpr std::array<std::string_view, 9> kSpecial = {"ex2", "lg2",   "sin",  "cos", "tanh",
+                                                      "rcp", "rsqrt", "sqrt", "div"};
+constexpr std::array<std::string_view, 4> kFloats = {"f16", "bf16", "f32", "f64"};
+
+}  // namespace
+
+ArithmeticWork WorkOf(std::string_view op) {
+  const Parts parts = Split(op);
+  if (parts[0] == "mma") return OfMatrices(parts);
+  std::string_view type = parts.back();
+  uint32_t elements = 1;
+  if (type.size() > 2 && type.substr(type.size() - 2) == "x2") type.remove_suffix(2), elements = 2;
+  if (!IsOneOf(type, kFloats)) return {};
+  if (IsOneOf(parts[0], kSpecial)) return {"special", elements, 0};
+  if (IsOneOf(parts[0], kOnce)) return {std::string(type), elements, 0};
+  if (IsOneOf(parts[0], kFused)) return {std::string(type), 2 * elements, 0};
+  return {};
+}
+
+}  // namespace kernpack::emulator
