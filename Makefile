@@ -69,7 +69,7 @@ exhaustive-math: ## the IR's math functions on every f32, a quarter of an hour; 
 flips: ## 2,000 flipped bits in an installed module, 60,000 loads and pickles of one; needs what `make test` built
 	KERNPACK_FLIPS=2000 KERNPACK_LOADS=60000 .venv/bin/python -m pytest -q tests/abi/test_corruption.py tests/abi/test_identity.py tests/python/core/test_loading_leaves_nothing.py
 
-differential: ## generators against the interpreter on ROUNDS=50 times 400 random functions and 60 random schedules; needs what `make test` built
+differential: ## generators against the interpreter on ROUNDS=50 times 200 random functions and 40 random schedules; needs what `make test` built
 	KERNPACK_DIFFERENTIAL_ROUNDS=$(or $(ROUNDS),50) ctest --test-dir build/dev -R '[dD]ifferential' -j2 --timeout 86400
 
 rehearsal: ## ABI 1.1 and 2.0 made out of today's sources, met with each other; writes the table of docs/evolution.md; needs what `make test` installed

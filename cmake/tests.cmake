@@ -5,7 +5,8 @@ function(kernpack_tests)
   kernpack_warnings(${ARGN})
   foreach(target IN LISTS ARGN)
     target_precompile_headers(${target} PRIVATE <gtest/gtest.h>)
-    target_compile_options(${target} PRIVATE -O1 -g1 $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # ccache needs to see it
+    # -Og of GCC takes two thirds of the time of its -O1; clang has one level for both. ccache needs to see the precompiled header.
+    target_compile_options(${target} PRIVATE $<IF:$<CXX_COMPILER_ID:GNU>,-Og,-O1> -g1 $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
     kernpack_unit_of_each_folder(${target})
   endforeach()
 endfunction()

@@ -227,6 +227,16 @@ static PyObject* GetDim(PyObject* self, void* unused) {
   return view == NULL ? NULL : PyLong_FromLong(view->ndim);
 }
 
+static PyObject* GetNBytes(PyObject* self, void* unused) {
+  const KpDLTensor* view = kpy_tensor_view(self);
+  int64_t bits;
+  (void)unused;
+  if (view == NULL) return NULL;
+  bits = (int64_t)view->dtype.bits * view->dtype.lanes;
+  for (int32_t i = 0; i < view->ndim; ++i) bits *= view->shape[i];
+  return PyLong_FromLongLong((bits + 7) / 8);
+}
+
 static PyObject* GetDataPtr(PyObject* self, void* unused) {
   const KpDLTensor* view = kpy_tensor_view(self);
   (void)unused;
@@ -284,6 +294,7 @@ static PyGetSetDef kGetSet[] = {{"shape", GetShape, NULL, "Extents, a tuple of i
                                 {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
                                 {"device", GetDevice, NULL, "The device of the memory, a kernpack.Device.", NULL},
                                 {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
+                                {"nbytes", GetNBytes, NULL, "Bytes of all elements.", NULL},
                                 {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
 

@@ -19,7 +19,7 @@ constexpr uint64_t kBatch = 25, kStageBatch = 20;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kBatches = 4, kStageBatches = 1;  // the generated code is not instrumented: some batches do
 #else
-constexpr uint64_t kBatches = 16, kStageBatches = 3;  // `make differential` runs many rounds
+constexpr uint64_t kBatches = 8, kStageBatches = 2;  // `make differential` runs many rounds
 #endif
 
 inline IRModule Batch(uint64_t first, const std::string& name) {

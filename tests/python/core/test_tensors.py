@@ -105,3 +105,10 @@ def test_parameters_are_fast_under_no_grad_and_refused_otherwise(k):
         assert torch.equal(k.scale(weight), torch.full((3,), 2.0))
     with pytest.raises((TypeError, RuntimeError), match=r"scale: .*requires a gradient.*detach"):
         k.scale(weight)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "nbytes"), [((3, 5), "f64", 120), ((3, 5), "i4", 8), ((), "f32", 4), ((0, 7), "f32", 0)]
+)
+def test_a_tensor_says_how_many_bytes_it_has(shape, dtype, nbytes):
+    assert kernpack.empty(shape, dtype).nbytes == nbytes

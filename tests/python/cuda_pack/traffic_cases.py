@@ -1,7 +1,5 @@
 """Run by test_cuda_traffic.py with an emulated device: what kernels move, as it counts, beside what they have to move."""
 
-import math
-
 import kernpack_cuda_emulator
 import numpy as np
 from arrays import make
@@ -90,7 +88,7 @@ MOST = {
 
 
 def size(tensors):
-    return sum(math.prod(t.shape) * t.dtype.itemsize for t in tensors if t is not None)
+    return sum(t.nbytes for t in tensors if t is not None)
 
 
 def counted(call, arguments, options):
