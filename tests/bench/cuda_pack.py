@@ -115,6 +115,26 @@ def sdpa(causal: bool) -> Callable[..., torch.Tensor]:
     return call
 
 
+def packed(k) -> Iterator[Case]:
+    """Four bits beside torch's dense weight."""
+    width = 4096
+    values = torch.randint(0, 16, (width, width), dtype=torch.uint8)
+    scales, zeros = torch.full((width, width // 64), 0.01), torch.full((width, width // 64), 8.0)
+    weight, dense = k.pack_int4(values, scales, zeros).cuda(), random(width, width)
+    for rows in (1, 16, 128):
+        x = random(rows, width)
+        yield Case(
+            "packed_linear, int4",
+            f"{rows} x {width} x {width}",
+            lambda x: k.packed_linear(x, weight),
+            lambda x: functional.linear(x, dense),
+            (x,),
+            size(x, weight, x),
+            2 * rows * width * width,
+            backward=False,
+        )
+
+
 def attention(k) -> Iterator[Case]:
     for batch, length, heads, groups, width, causal in (
         (4, 4096, 16, 16, 128, False),
@@ -228,7 +248,7 @@ def main() -> int:
     print(json.dumps(machine), flush=True)
     print("| operation, bf16 | shape | ms | torch | ours / torch | floor / ours |\n| -- | -- | --: | --: | --: | --: |")
     results = []
-    for case in (*rows(k), *attention(k)):
+    for case in (*rows(k), *packed(k), *attention(k)):
         for row in measure(case, copied, multiplied):
             results.append(row)
             of = row["ms"]

@@ -1,9 +1,10 @@
 """Run by test_cuda_packed.py in processes of their own, with an emulated device: products with packed weights, against float64."""
 
+import kernpack
 import numpy as np
 import pytest
 from arrays import make, values_of
-from on_device import K, failed_assertion, run, to_device, to_host
+from on_device import K, View, failed_assertion, run, to_device, to_host
 from support.ggml_blocks import BLOCK_COLUMNS, FORMATS, random_blocks
 
 # Rows, and columns in blocks of 32: borders of groups of 16 rows, and of the eight warps that share the columns.
@@ -33,7 +34,7 @@ def products(dtype):
     rng = np.random.default_rng(2)
     for name, packed, w in weights():
         on_device, w64 = to_device(packed), w.astype(np.float64)
-        for rows in (1, 2, 5):
+        for rows in (1, 2, 5, 9, 40):
             x, x64 = make(rng.normal(size=(rows, w.shape[1])), dtype)
             found = to_host(K.packed_linear(to_device(x), on_device))
             size = np.sqrt(np.square(x64) @ np.square(w64).T)
@@ -64,6 +65,21 @@ def to_host_tensor(array):
     import torch
 
     return torch.from_numpy(array)
+
+
+def unaligned(dtype):
+    """x begins between the 16 bytes that a thread takes at a time."""
+    rng = np.random.default_rng(5)
+    packed = to_device(K.pack_q4_1(random_blocks(rng, "q4_1", 20, 64)))
+    for offset in (1, 4):
+        given, wide = make(rng.normal(size=3 * 64 + offset), dtype)
+        tensor = to_device(given)
+        view = View(tensor, (3, 64), (64, 1), offset, dtype)
+        found = kernpack.empty((3, 20), dtype, kernpack.device("cuda", 0))
+        K.packed_linear(view, packed, out=found)
+        expected = to_host(K.packed_linear(to_device(make(wide[offset:].reshape(3, 64), dtype)[0]), packed))
+        np.testing.assert_allclose(to_host(found), expected, atol=TOLERANCE[dtype] * np.abs(expected).max())
+        yield
 
 
 def embedding():

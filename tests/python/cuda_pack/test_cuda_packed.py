@@ -10,7 +10,7 @@ import pytest
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_products_agree_with_the_unpacked_weights(cases: Callable[..., None], dtype: str) -> None:
     more = ["embedding", "refusals"] if dtype == "f32" else []
-    cases("packed_cases.py", f"products:{dtype}", f"ends:{dtype}", *more, seed=6)
+    cases("packed_cases.py", f"products:{dtype}", f"ends:{dtype}", f"unaligned:{dtype}", *more, seed=6)
 
 
 @pytest.mark.parametrize("how", ["magic", "format", "columns", "short"])

@@ -1,10 +1,8 @@
-// Tiles of 16-bit numbers in shared memory and the instructions that read and multiply them (sm_80 and newer).
+// Tiles of 16-bit numbers in shared memory and the instructions that read them (sm_80 and newer).
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "../async.cuh"
+#include "../mma.cuh"
 
 namespace kk_cuda {
 
@@ -31,39 +29,6 @@ __device__ inline void LoadTransposed(uint32_t (&to)[4], uint32_t row) {
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(row)
                : "memory");
-}
-
-// sums[16, 8] += a[16, 16] b[16, 8].
-template <class T>
-__device__ inline void MultiplyAdd(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
-
-template <>
-__device__ inline void MultiplyAdd<__half>(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-      "%3};"
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-template <>
-__device__ inline void MultiplyAdd<__nv_bfloat16>(float (&sums)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-      "%3};"
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-// Two numbers in a register, the first in its lower half.
-template <class T>
-__device__ inline uint32_t PackPair(float first, float second);
-template <>
-__device__ inline uint32_t PackPair<__half>(float first, float second) {
-  const __half2 pair = __floats2half2_rn(first, second);
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
-template <>
-__device__ inline uint32_t PackPair<__nv_bfloat16>(float first, float second) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
-  return *reinterpret_cast<const uint32_t*>(&pair);
 }
 
 }  // namespace kk_cuda

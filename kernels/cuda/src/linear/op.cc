@@ -3,6 +3,7 @@
 #include "../rows/call.h"
 #include "packed_embedding.fatbin.h"
 #include "packed_linear.fatbin.h"
+#include "packed_linear_mma.fatbin.h"
 #include "params.h"
 
 namespace kk_cuda {
@@ -10,6 +11,10 @@ namespace {
 
 constexpr kp::DeviceCode kLinear{
     "packed_linear", "fatbin", {device_code::packed_linear_fatbin, sizeof device_code::packed_linear_fatbin}};
+constexpr kp::DeviceCode kLinearMma{
+    "packed_linear_mma",
+    "fatbin",
+    {device_code::packed_linear_mma_fatbin, sizeof device_code::packed_linear_mma_fatbin}};
 constexpr kp::DeviceCode kEmbedding{
     "packed_embedding", "fatbin", {device_code::packed_embedding_fatbin, sizeof device_code::packed_embedding_fatbin}};
 
@@ -24,12 +29,16 @@ void PackedLinear(kp::TensorView x, kp::TensorView weight, std::optional<kp::Ten
   if (out.numel() == 0) return;
   const int64_t rows = out.numel() / weight.size(0);
   const PackedLinearParams p = {ParamsOf(weight, x.size(-1)), rows, kk::ActivationOf(activation)};
-  const uint32_t bands = BlockCount((rows + kLinearRows - 1) / kLinearRows);
-  KP_CHECK(bands <= 65535, ValueError) << "x: expected at most " << 65535 * kLinearRows
-                                       << " rows on a CUDA device, got " << rows;
-  kp::launch(x.device(), kLinear, Named("packed_linear", x.dtype()).c_str(),
-             {BlockCount((weight.size(0) + 15) / 16), bands}, {kLinearThreads}, x, weight, MemoryOf(bias),
-             MemoryOf(residual), out, p);
+  const bool mma = x.itemsize() == 2 && IsAligned(x);
+  const int most = !mma ? kLinearRows : rows <= 8 ? 8 : rows <= 16 ? 16 : 32;  // rows of x that a block multiplies
+  const int64_t of_weight = 16 * (mma ? LinearGroups(most) : 1);
+  const uint32_t bands = BlockCount((rows + most - 1) / most);
+  KP_CHECK(bands <= 65535, ValueError) << "x: expected at most " << 65535 * most << " rows on a CUDA device, got "
+                                       << rows;
+  const std::string kernel = mma ? "packed_linear_mma_" + std::to_string(most) : "packed_linear";
+  kp::launch(x.device(), mma ? kLinearMma : kLinear, Named(kernel, x.dtype()).c_str(),
+             {BlockCount((weight.size(0) + of_weight - 1) / of_weight), bands}, {kLinearThreads}, x, weight,
+             MemoryOf(bias), MemoryOf(residual), out, p);
 }
 
 void PackedEmbedding(kp::TensorView weight, kp::TensorView indices, int64_t columns, kp::MutTensorView out) {

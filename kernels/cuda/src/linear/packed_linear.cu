@@ -1,6 +1,6 @@
-// packed_linear for a few rows of x: a block per 16 rows of the weight and up to kLinearRows rows of x. Its warps share the columns; in a
+// packed_linear of any type and alignment, for a few rows of x: a block per 16 rows of the weight and up to kLinearRows rows of x. Its warps share the columns; in a
 // warp, lanes r and 16 + r have row r. Activations aren't rounded: sums are f32.
-#include "../rows/activations.cuh"
+#include "finish.cuh"
 #include "packed.cuh"
 
 namespace kk_cuda {
@@ -59,20 +59,6 @@ struct LaneOfBlock {
   }
 };
 
-template <class T>
-__device__ inline float Activated(kk::Activation activation, float x) {
-  if (activation == kk::Activation::kRelu) return x < 0 ? 0 : x;  // a NaN stays one
-  if (activation == kk::Activation::kSilu) return Activation<T>(kSilu, x);
-  if (activation == kk::Activation::kGelu) return Activation<T>(kGelu, x);
-  return activation == kk::Activation::kGeluTanh ? Activation<T>(kGeluTanh, x) : x;
-}
-
-template <class T>
-struct Result {
-  const T *bias, *residual;  // or null
-  T* out;
-};
-
 using WarpSums = float[kWarps][kLinearRows][16];
 
 template <PackedFormat F, int kRows, class T>
@@ -110,11 +96,7 @@ __device__ void Multiply(const T* x, const kk::PackedWeight& weight, const Resul
   if (m >= kRows || first + m >= p.rows || column >= weight.rows) return;
   float sum = 0;
   for (int w = 0; w < kWarps; ++w) sum += of_warps[w][m][row];
-  const long long at = (first + m) * weight.rows + column;
-  if (result.bias != nullptr) sum += Number(result.bias[column]);
-  sum = Activated<T>(p.activation, sum);
-  if (result.residual != nullptr) sum += Number(result.residual[at]);
-  Put(sum, result.out + at);
+  Finish(sum, result, p, first + m, column);
 }
 
 template <class T>
