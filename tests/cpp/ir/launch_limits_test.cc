@@ -54,6 +54,21 @@ INSTANTIATE_TEST_SUITE_P(
         LimitCase{"cuda", "launch grid(1) block(32) { alloc t: f32[12289] shared o[block.x] = 1.0 }",
                   "ValueError: line 1, column 71: f: launch: expected at most 49152 bytes of shared memory per block "
                   "(max_shared_memory_per_block of cuda), got 49156"},
+        LimitCase{"cuda -arch=sm_90", "launch grid(1) block(32) { alloc t: f32[58112] shared o[block.x] = 1.0 }", ""},
+        LimitCase{"cuda -arch=sm_90a", "launch grid(1) block(32) { alloc t: f32[58113] shared o[block.x] = 1.0 }",
+                  "ValueError: line 1, column 71: f: launch: expected at most 232448 bytes of shared memory per block "
+                  "(max_shared_memory_per_block of cuda -arch=sm_90a), got 232452"},
+        // sm_86 runs this machine code, too, and has less; so does sm_120 with PTX.
+        LimitCase{"cuda -arch=sm_80", "launch grid(1) block(32) { alloc t: f32[25344] shared o[block.x] = 1.0 }", ""},
+        LimitCase{"cuda -arch=sm_80", "launch grid(1) block(32) { alloc t: f32[25345] shared o[block.x] = 1.0 }",
+                  "ValueError: line 1, column 71: f: launch: expected at most 101376 bytes of shared memory per block "
+                  "(max_shared_memory_per_block of cuda -arch=sm_80), got 101380"},
+        LimitCase{"cuda -arch=compute_90", "launch grid(1) block(32) { alloc t: f32[25344] shared o[block.x] = 1.0 }",
+                  ""},
+        LimitCase{"cuda -arch=sm_90 -max_shared_memory_per_block=49152",
+                  "launch grid(1) block(32) { alloc t: f32[12289] shared o[block.x] = 1.0 }",
+                  "ValueError: line 1, column 71: f: launch: expected at most 49152 bytes of shared memory per block "
+                  "(max_shared_memory_per_block of cuda -arch=sm_90 -max_shared_memory_per_block=49152), got 49156"},
         LimitCase{"cuda -max_shared_memory_per_block=232448",
                   "launch grid(1) block(32) { alloc t: f32[58112] shared o[block.x] = 1.0 }", ""},
         LimitCase{"cuda -max_shared_memory_per_block=232448",
