@@ -54,13 +54,15 @@ def calls():
     yield "attention_backward", K.attention_backward, (context, q, k, v, context, lse, None), options
     packed = to_device(K.pack_q4_1(random_blocks(RNG, "q4_1", 1024, 1024)))
     yield "packed_linear", K.packed_linear, (array(1, 1024), packed), {}
+    yield "packed_linear of 32 rows", K.packed_linear, (array(32, 1024), packed), {}
     yield "argmax", K.argmax, (array(8, 32000, dtype="f32"),), {}
     yield "topk", K.topk, (array(8, 32000, dtype="f32"),), {"k": 8}
+    yield "sample", K.sample, (array(8, 32000, dtype="f32"),), {"seed": 1, "top_k": 50, "top_p": 0.9}
 
 
 # At most, in parts of the bytes of arguments and results: what is touched, and what threads move in sectors, more of which comes
 # from the caches; and passes of shared memory in parts of those without conflicts. The weight of a norm is read for every row; its
-# gradient is summed in parts of rows; topk reads a row once for each digit of its keys.
+# gradient is summed in parts of rows; topk and sample read a row a few times; so does packed_linear with x, for each 16 or 32 rows of the weight.
 MOST = {
     "rms_norm": (1.0, 1.46, 1.0),
     "rms_norm_backward": (2.29, 3.6, 1.0),
@@ -81,9 +83,11 @@ MOST = {
     "cross_entropy_backward": (1.01, 1.01, 0.0),
     "attention": (1.01, 1.6, 1.0),
     "attention_backward": (1.9, 3.3, 1.0),
-    "packed_linear": (1.0, 3.0, 1.0),
+    "packed_linear": (1.0, 1.8, 1.0),
+    "packed_linear of 32 rows": (1.0, 4.0, 1.0),
     "argmax": (1.0, 1.001, 1.0),
-    "topk": (1.0, 5.1, 1.6),
+    "topk": (1.0, 3.1, 1.6),
+    "sample": (1.0, 4.3, 1.6),
 }
 
 

@@ -25,9 +25,9 @@ struct Probabilities {
     if (!(x >= least) || PlaceOf(x, i) < last) return 0;
     return __float2ull_rn(expf((x - largest) * scale) * 0x1p40f);
   }
-  __device__ Weight Sum(int width) const {
+  __device__ Weight Sum(const Elements& elements) const {
     Weight sum = 0;
-    for (int i = threadIdx.x; i < width; i += kLogitThreads) sum += (*this)(i);
+    elements.ForEach([&](int i) { sum += (*this)(i); });
     return LogitBlock::Sum(sum);
   }
 };
@@ -38,30 +38,34 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
     Selection<unsigned> counts;
     Selection<Weight> sums;
   } shared;
+  __shared__ ShortList short_list;
+  Elements elements = {nullptr, p.width};
   const float largest = ValueOf(first);
   if (p.scale == 0 || !isfinite(largest)) return first;
   Probabilities<T> of{row, largest, p.scale, static_cast<float>(largest + p.least), 0};
   const auto place = [&](int i) { return PlaceOf(Number(row[i]), i); };
   const bool some = p.top_k > 0 && p.top_k < p.width;
   if (some) {
-    of.last = Select(shared.counts, p.width, kPlaceBits, static_cast<unsigned>(p.top_k), place, [](int) { return 1u; });
+    of.last =
+        Select(shared.counts, elements, kPlaceBits, static_cast<unsigned>(p.top_k), place, [](int) { return 1u; });
+    if (p.top_k <= kShortList) elements = short_list.Of(elements, [&](int i) { return place(i) >= of.last; });
   }
-  Weight total = of.Sum(p.width);
+  Weight total = of.Sum(elements);
   if (p.top_p < 1) {
     const auto kept = static_cast<Weight>(ceil(p.top_p * static_cast<double>(total)));
-    of.last = max(of.last, Select(shared.sums, p.width, kPlaceBits, max(kept, Weight{1}), place, of));
-    total = of.Sum(p.width);
+    of.last = max(of.last, Select(shared.sums, elements, kPlaceBits, max(kept, Weight{1}), place, of));
+    total = of.Sum(elements);
   }
   const double u = kk::UniformOf(
       kk::Philox(static_cast<unsigned long long>(p.seed), blockIdx.x, static_cast<unsigned long long>(p.step)));
   const Weight target = min(static_cast<Weight>(u * static_cast<double>(total)) + 1, total);
   if (some || p.top_p < 1 || p.least > -INFINITY) {
-    return Select(shared.sums, p.width, kPlaceBits, target, place, of);
+    return Select(shared.sums, elements, kPlaceBits, target, place, of);
   }
   // All are left: as they lie, which takes fewer digits.
   const int last = p.width - 1;
   const Place chosen = Select(
-      shared.sums, p.width, max(32 - __clz(last), 1), target, [&](int i) { return static_cast<Place>(last - i); }, of);
+      shared.sums, elements, max(32 - __clz(last), 1), target, [&](int i) { return static_cast<Place>(last - i); }, of);
   return PlaceOf(0, last - static_cast<int>(chosen));
 }
 

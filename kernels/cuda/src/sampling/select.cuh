@@ -7,6 +7,44 @@
 namespace kk_cuda {
 
 constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
+constexpr int kShortList = 1024;  // elements that are kept in shared memory, at most
+
+// Elements of a row: all of them, or those of a list.
+struct Elements {
+  const int* list;  // null: all
+  int count;
+
+  // f(index), by the block's threads.
+  template <class F>
+  __device__ void ForEach(const F& f) const {
+    if (list == nullptr) {
+      for (int i = threadIdx.x; i < count; i += kLogitThreads) f(i);
+    } else {
+      for (int i = threadIdx.x; i < count; i += kLogitThreads) f(list[i]);
+    }
+  }
+};
+
+// Those that are(index) says yes to, in shared memory: fewer to go through from then on. As many as were, where there is no room.
+struct ShortList {
+  int list[kShortList];
+  int count;
+
+  template <class F>
+  __device__ Elements Of(const Elements& elements, const F& are) {
+    if (elements.count <= kLogitThreads) return elements;  // which one pass goes through
+    __syncthreads();
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    elements.ForEach([&](int i) {
+      if (!are(i)) return;
+      const int at = atomicAdd(&count, 1);
+      if (at < kShortList) list[at] = i;
+    });
+    __syncthreads();
+    return count <= kShortList ? Elements{list, count} : elements;
+  }
+};
 
 template <class Weight>
 struct Selection {
@@ -16,6 +54,7 @@ struct Selection {
   unsigned digit;
   int others;
   Place only;
+  ShortList short_list;  // those whose first digits have been found
 };
 
 // The digit, from the largest down, at which the sum reaches `target`; `target` becomes what is left to reach in it.
@@ -48,9 +87,10 @@ __device__ inline unsigned FindDigit(Selection<Weight>& s, Weight* target) {
 // The place at which the sum of weights, from the largest place on, reaches `target`, which is from 1 to the sum of all. place(i) and
 // weight(i): of element i. Places have `bits` bits. The block's threads call it together.
 template <class Weight, class PlaceAt, class WeightAt>
-__device__ inline Place Select(Selection<Weight>& s, int width, int bits, Weight target, const PlaceAt& place,
+__device__ inline Place Select(Selection<Weight>& s, Elements elements, int bits, Weight target, const PlaceAt& place,
                                const WeightAt& weight) {
   Place found = 0;  // the digits above `bits`
+  const auto agrees = [&](int i) { return bits == kPlaceBits || place(i) >> bits == found >> bits; };
   while (bits > 0) {
     const int left = bits > kDigitBits ? bits - kDigitBits : 0;
     __syncthreads();  // what the caller or the round before left has been read
@@ -60,25 +100,24 @@ __device__ inline Place Select(Selection<Weight>& s, int width, int bits, Weight
     // Neighbours often have the same digit: their weights are added up before the atomic operation.
     unsigned last = 0;
     Weight sum = 0;
-    for (int i = threadIdx.x; i < width; i += kLogitThreads) {
-      const Place at = place(i);
-      if (bits < kPlaceBits && at >> bits != found >> bits) continue;
+    elements.ForEach([&](int i) {
+      if (!agrees(i)) return;
       const Weight of = weight(i);
-      if (of == 0) continue;
-      const auto digit = static_cast<unsigned>(at >> left) & ((1u << (bits - left)) - 1);
+      if (of == 0) return;
+      const auto digit = static_cast<unsigned>(place(i) >> left) & ((1u << (bits - left)) - 1);
       if (digit != last && sum != 0) atomicAdd(&s.of_digits[last], sum), sum = 0;
       last = digit, sum += of;
-    }
+    });
     if (sum != 0) atomicAdd(&s.of_digits[last], sum);
     __syncthreads();
     found |= static_cast<Place>(FindDigit(s, &target)) << left;
     bits = left;
+    if (elements.list != s.short_list.list && bits > 0) elements = s.short_list.Of(elements, agrees);
     if (bits != 31) continue;
     // All digits of the value: most often one element has it.
-    for (int i = threadIdx.x; i < width; i += kLogitThreads) {
-      const Place at = place(i);
-      if (at >> bits == found >> bits && weight(i) != 0 && atomicAdd(&s.others, 1) == 0) s.only = at;
-    }
+    elements.ForEach([&](int i) {
+      if (agrees(i) && weight(i) != 0 && atomicAdd(&s.others, 1) == 0) s.only = place(i);
+    });
     __syncthreads();
     if (s.others == 1) return s.only;
   }

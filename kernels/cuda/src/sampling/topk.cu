@@ -29,7 +29,8 @@ __device__ void Topk(const T* x, T* values, int* indices, Place* memory, const T
   Place* const places = p.shared ? in_shared : memory + static_cast<long long>(blockIdx.x) * p.held;
   const T* const row = x + static_cast<long long>(blockIdx.x) * p.width;
   const auto place = [&](int i) { return PlaceOf(Number(row[i]), i); };
-  const Place last = Select(selection, p.width, kPlaceBits, static_cast<unsigned>(p.k), place, [](int) { return 1u; });
+  const Elements all = {nullptr, p.width};
+  const Place last = Select(selection, all, kPlaceBits, static_cast<unsigned>(p.k), place, [](int) { return 1u; });
   if (threadIdx.x == 0) filled = 0;
   for (int i = p.k + threadIdx.x; i < p.held; i += kLogitThreads) places[i] = 0;
   __syncthreads();
