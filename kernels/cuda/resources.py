@@ -1,4 +1,5 @@
-"""Registers, shared memory and spills of the pack's kernels, as ptxas reports them: python resources.py KERNEL.cu... [--arch 80 90].
+"""Registers, shared memory and spills of the pack's kernels, as ptxas reports them: python resources.py KERNEL.cu... [--arch 80 90],
+or python resources.py --log FILE, of a build with -DKERNPACK_CUDA_FLAGS=-Xptxas=-v.
 
 Ends with 1 where a kernel spills registers to memory, or needs more than its block of threads may have.
 """
@@ -35,8 +36,13 @@ def report(source: Path, arch: str) -> list[Kernel]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
+    return read(done.stderr)
+
+
+def read(said: str) -> list[Kernel]:
+    """Of each entry that ptxas says something of."""
     kernels: list[Kernel] = []
-    for line in done.stderr.splitlines():
+    for line in said.splitlines():
         if found := ENTRY.search(line):
             kernels.append(Kernel(_plain(found[1]), found[2]))
         elif kernels and (found := SPILLS.search(line)):
@@ -53,12 +59,15 @@ def _plain(name: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sources", nargs="+", type=Path)
+    parser.add_argument("sources", nargs="*", type=Path)
+    parser.add_argument("--log", type=Path)
     parser.add_argument("--arch", nargs="+", default=["80", "90"])
     options = parser.parse_args()
     with ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(report, source, arch) for source in options.sources for arch in options.arch]
         kernels = [kernel for job in jobs for kernel in job.result()]
+    if options.log:
+        kernels += read(options.log.read_text())
     if not kernels:
         sys.exit("resources: ptxas reported no kernel")
     width = max(len(kernel.name) for kernel in kernels)

@@ -26,9 +26,10 @@ def _plain_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
 
 
-def _run(*command: str | Path) -> None:
-    done = subprocess.run(command, env=_plain_environment(), capture_output=True, text=True, check=False, timeout=300)
+def _run(*command: str | Path) -> str:
+    done = subprocess.run(command, env=_plain_environment(), capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    return done.stdout
 
 
 def _of_all_workers(factory: pytest.TempPathFactory) -> Path:
@@ -37,23 +38,33 @@ def _of_all_workers(factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The kernels for both devices. The pack is built here, of PTX alone, which is what the emulated device runs."""
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the pack has been built: PTX, which the emulated device runs, and machine code for sm_90, so that
+    ptxas.log says what its registers are."""
+    if shutil.which("nvcc") is None:
+        pytest.skip("no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI")
+    build = _of_all_workers(tmp_path_factory) / "cuda-pack"
+    options = (f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}")
+    code = ("-DKERNPACK_CUDA_CODE=arch=compute_80,code=[compute_80,sm_90]", "-DKERNPACK_CUDA_FLAGS=-Xptxas=-v")
+    with FileLock(f"{build}.lock"):  # the second worker finds nothing left to build
+        log = build / "ptxas.log"
+        if not log.exists():
+            _run("cmake", "-S", ROOT / "kernels" / "cuda", "-B", build, "-G", "Ninja", *code, *options)
+            log.write_text(_run("cmake", "--build", build))
+    return build
+
+
+@pytest.fixture(scope="session")
+def files(request: pytest.FixtureRequest) -> str:
+    """The kernels for both devices."""
     if ON_GPU:
         return ON_GPU
     pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
     spec = importlib.util.find_spec("kernpack_kernels")
     if spec is None or spec.origin is None:
         pytest.skip("the wheel kernpack-kernels is not installed")
-    if shutil.which("nvcc") is None:
-        pytest.skip("no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI")
-    build = _of_all_workers(tmp_path_factory) / "cuda-pack"
-    options = (f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}")
-    code = "-DKERNPACK_CUDA_CODE=arch=compute_80,code=compute_80"
-    with FileLock(f"{build}.lock"):  # the second worker finds nothing left to build
-        _run("cmake", "-S", ROOT / "kernels" / "cuda", "-B", build, "-G", "Ninja", code, *options)
-        _run("cmake", "--build", build)
-    paths = Path(spec.origin).with_name("kernpack_kernels.so"), build / "kernpack_kernels_cuda.so"
+    pack = request.getfixturevalue("pack")
+    paths = Path(spec.origin).with_name("kernpack_kernels.so"), pack / "kernpack_kernels_cuda.so"
     return os.pathsep.join(map(str, paths))
 
 
