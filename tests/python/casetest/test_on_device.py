@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kernpack
@@ -32,6 +33,18 @@ def results(emulator: None, compiled: Callable[[str], str]) -> dict[tuple[str, s
     done = _run(compiled("on_device.cc"), "--emulate", "--json", *CHECKS)
     assert done.returncode == command.FAILED, done.stderr
     return {(each["op"], each["check"]): each for each in json.loads(done.stdout)["results"]}
+
+
+def test_what_the_device_counted_is_written(
+    emulator: None, compiled: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNPACK_EMULATOR_COUNTS", str(tmp_path / "counts-%p.json"))
+    done = _run(compiled("on_device.cc"), "--emulate", "--op", "on_both", "--check", "cuda")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = tmp_path.iterdir()
+    kernels = json.loads(file.read_text())["kernels"]
+    assert sum(each["launches"] for each in kernels) > 1
+    assert all(each["touched"]["written"] > 0 for each in kernels)
 
 
 @pytest.mark.parametrize("op", ["on_both", "on_the_device", "refuses_some"])

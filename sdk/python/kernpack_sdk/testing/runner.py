@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
 import os
@@ -176,6 +177,10 @@ class Process:
             self._process = None
 
     def close(self) -> None:
+        if self._process is not None and self._process.stdin is not None and os.environ.get("KERNPACK_EMULATOR_COUNTS"):
+            self._process.stdin.close()  # its end, at which the emulated device writes what it counted
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(10)
         self.stop()
         self._folder.cleanup()
 
