@@ -7,7 +7,7 @@ namespace {
 // How far ahead of the block in work memory is asked for: about what memory delivers in the time of an access.
 constexpr int64_t kAhead = 1536;
 
-// Row `row` of the activations times group `g`, into sums[16]; products(block, v, b, sums) makes those of block b. Not inlined: for
+// Row `row` of the activations times group `g`, into sums[16]; products(block, v, column, sums) makes those of a block. Not inlined: for
 // each format once, not once for each type of result.
 template <PackedFormat F, class Products>
 [[gnu::noinline]] void GroupTimesIntegers(const PackedWeight& weight, const Activations& x, int64_t g, int64_t row,
