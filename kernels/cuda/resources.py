@@ -63,6 +63,8 @@ def main() -> int:
     parser.add_argument("--log", type=Path)
     parser.add_argument("--arch", nargs="+", default=["80", "90"])
     options = parser.parse_args()
+    if not options.sources and not options.log:
+        parser.error("expected files of kernels, or --log")
     with ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(report, source, arch) for source in options.sources for arch in options.arch]
         kernels = [kernel for job in jobs for kernel in job.result()]

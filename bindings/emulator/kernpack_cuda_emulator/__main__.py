@@ -58,7 +58,7 @@ def _kernels(kernels: list[dict[str, Any]], device: str) -> str:
 
 
 def _lines(kernel: dict[str, Any], count: int) -> str:
-    """The lines that ran most, and those that move most in vain."""
+    """The lines that move most in vain, then those that ran most."""
 
     def wasted(line: dict[str, Any]) -> int:
         sectors, passes = line.get("global"), line.get("shared")

@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "driver/count_file.h"
+#include "driver/counting.h"
 #include "driver/machine.h"
 #include "ops/table.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "driver/count_file.h"
+#include "driver/counting.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
 #include "driver/machine.h"

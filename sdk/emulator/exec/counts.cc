@@ -63,15 +63,24 @@ void CountShared(const Access& access, Moved* moved) {
   }
 }
 
-void AddMoved(std::vector<Moved>* to, const std::vector<Moved>& others) {
-  for (size_t i = 0; i < to->size(); ++i) {
-    (*to)[i].bytes += others[i].bytes;
-    (*to)[i].units += others[i].units;
-    (*to)[i].least += others[i].least;
-  }
+// Of each, those of the same place.
+template <class T>
+void AddEach(std::vector<T>* to, const std::vector<T>& others) {
+  for (size_t i = 0; i < to->size(); ++i) (*to)[i].Add(others[i]);
 }
 
 }  // namespace
+
+void Runs::Add(const Runs& others) {
+  warps += others.warps;
+  threads += others.threads;
+}
+
+void Moved::Add(const Moved& others) {
+  bytes += others.bytes;
+  units += others.units;
+  least += others.least;
+}
 
 void Sectors::Add(uint64_t address, uint64_t bytes) {
   if (bytes == 0) return;
@@ -96,12 +105,9 @@ uint64_t Sectors::count() const {
 }
 
 void Counts::Add(const Counts& others) {
-  for (size_t i = 0; i < runs.size(); ++i) {
-    runs[i].warps += others.runs[i].warps;
-    runs[i].threads += others.runs[i].threads;
-  }
-  AddMoved(&global, others.global);
-  AddMoved(&shared, others.shared);
+  AddEach(&runs, others.runs);
+  AddEach(&global, others.global);
+  AddEach(&shared, others.shared);
   read.Add(others.read);
   written.Add(others.written);
 }

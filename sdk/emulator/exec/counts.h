@@ -16,6 +16,8 @@ struct Access;
 struct Runs {
   uint64_t warps = 0;
   uint64_t threads = 0;  // that took part
+
+  void Add(const Runs& others);
 };
 
 // Global memory moves in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes and serves one word of each in a pass; threads
@@ -24,6 +26,8 @@ struct Moved {
   uint64_t bytes = 0;  // that threads asked for
   uint64_t units = 0;  // sectors or passes
   uint64_t least = 0;  // of them, had the threads accessed neighbouring bytes
+
+  void Add(const Moved& others);
 };
 
 constexpr uint64_t kSectorBytes = 32;

@@ -5,20 +5,10 @@
 #include <charconv>
 #include <vector>
 
+#include "program/decoder.h"
+
 namespace kernpack::emulator {
 namespace {
-
-using Parts = std::vector<std::string_view>;
-
-Parts Split(std::string_view op) {
-  Parts parts;
-  for (size_t begin = 0;;) {
-    const size_t dot = op.find('.', begin);
-    parts.push_back(op.substr(begin, dot - begin));
-    if (dot == std::string_view::npos) return parts;
-    begin = dot + 1;
-  }
-}
 
 // m16n8k16: 16 * 8 * 16. 0 for anything else.
 uint32_t Product(std::string_view shape) {
@@ -35,7 +25,7 @@ uint32_t Product(std::string_view shape) {
 }
 
 // mma.sync.aligned.m16n8k16.row.col, then the types of D, A, B and C.
-ArithmeticWork OfMatrices(const Parts& parts) {
+ArithmeticWork OfMatrices(const std::vector<std::string_view>& parts) {
   const auto shape = std::find_if(parts.begin(), parts.end(), [](std::string_view part) { return Product(part) != 0; });
   if (shape == parts.end() || parts.size() < 4) return {};
   return {"matrix_" + std::string(parts[parts.size() - 3]), 0, 2 * Product(*shape)};
@@ -55,15 +45,15 @@ constexpr std::array<std::string_view, 4> kFloats = {"f16", "bf16", "f32", "f64"
 }  // namespace
 
 ArithmeticWork WorkOf(std::string_view op) {
-  const Parts parts = Split(op);
-  if (parts[0] == "mma") return OfMatrices(parts);
-  std::string_view type = parts.back();
+  const Mnemonic mnemonic(op);
+  if (mnemonic.opcode() == "mma") return OfMatrices(mnemonic.parts());
+  std::string_view type = mnemonic.type();
   uint32_t elements = 1;
   if (type.size() > 2 && type.substr(type.size() - 2) == "x2") type.remove_suffix(2), elements = 2;
   if (!IsOneOf(type, kFloats)) return {};
-  if (IsOneOf(parts[0], kSpecial)) return {"special", elements, 0};
-  if (IsOneOf(parts[0], kOnce)) return {std::string(type), elements, 0};
-  if (IsOneOf(parts[0], kFused)) return {std::string(type), 2 * elements, 0};
+  if (IsOneOf(mnemonic.opcode(), kSpecial)) return {"special", elements, 0};
+  if (IsOneOf(mnemonic.opcode(), kOnce)) return {std::string(type), elements, 0};
+  if (IsOneOf(mnemonic.opcode(), kFused)) return {std::string(type), 2 * elements, 0};
   return {};
 }
 

@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from emulated import run
 
 HERE = Path(__file__).parent
 emulator = pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
-
-
-def _run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("KERNPACK_EMULATOR", "KERNPACK_CUDA"))
-    }
-    return subprocess.run(
-        [sys.executable, *command], env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=120
-    )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def nvrtc() -> None:
-    kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
-    if not kc._nvrtc.find():
-        pytest.skip("no nvidia-cuda-nvrtc is installed")
+pytestmark = pytest.mark.usefixtures("nvrtc")
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of one launch, which adds 1 to 1,000 numbers."""
     path = tmp_path_factory.mktemp("counts") / "counts-%p.json"
-    done = _run(HERE / "add_one.py", "1000", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_COUNTS=str(path))
+    done = run(HERE / "add_one.py", "1000", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_COUNTS=str(path))
     assert done.returncode == 0, done.stderr
     (written,) = path.parent.iterdir()
     assert written.stem.removeprefix("counts-").isdigit()
@@ -66,7 +49,7 @@ def test_an_estimate_is_the_longest_of_its_parts(file: Path, device: str) -> Non
 
 
 def test_the_table_says_that_nothing_was_measured(file: Path) -> None:
-    done = _run("-m", "kernpack_cuda_emulator", file, "--device", "a100", "--lines", "3")
+    done = run("-m", "kernpack_cuda_emulator", file, "--device", "a100", "--lines", "3")
     assert done.returncode == 0, done.stderr
     first, heads, row, _, of, columns, *lines = done.stdout.splitlines()
     assert first == "Static roofline estimate for A100 80 GB; nothing was measured."
@@ -91,28 +74,28 @@ def test_another_file_is_refused(tmp_path: Path, text: str | None, message: str)
     path = tmp_path / "counts.json"
     if text is not None:
         path.write_text(text)
-    done = _run("-m", "kernpack_cuda_emulator", path)
+    done = run("-m", "kernpack_cuda_emulator", path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{path}: {message}\n"
 
 
 def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
     path = tmp_path / "none" / "counts.json"
-    done = _run(HERE / "add_one.py", "10", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_COUNTS=str(path))
+    done = run(HERE / "add_one.py", "10", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_COUNTS=str(path))
     assert done.stdout == "equal\n"  # the kernel runs all the same
     assert f"KERNPACK_EMULATOR_COUNTS: can't write to {path}: No such file or directory" in done.stderr
 
 
 def test_a_part_of_a_program_is_counted() -> None:
-    done = _run(HERE / "counted.py", KERNPACK_EMULATOR="sm_90,sm_80")
+    done = run(HERE / "counted.py", KERNPACK_EMULATOR="sm_90,sm_80")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["[]", "add_one_kernel 2 {'read': 64, 'written': 64}", "[]"]
 
 
 def test_only_the_emulated_device_counts() -> None:
-    done = _run("-c", "import kernpack_cuda_emulator as e\nwith e.counted(): pass")
+    done = run("-c", "import kernpack_cuda_emulator as e\nwith e.counted(): pass")
     assert "counted: set KERNPACK_EMULATOR before the process starts" in done.stderr
-    done = _run(
+    done = run(
         "-c",
         "import kernpack_cuda_emulator as e\nwith e.counted(): pass",
         KERNPACK_EMULATOR="1",

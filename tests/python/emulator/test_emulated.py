@@ -12,19 +12,11 @@ from pathlib import Path
 
 import kernpack
 import pytest
+from emulated import run
 
 HERE = Path(__file__).parent
 LIST = """import kernpack
 for device in kernpack.devices("cuda"): print(device, device.device_name)"""
-
-
-def _run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("KERNPACK_EMULATOR", "KERNPACK_CUDA"))
-    }
-    return subprocess.run(
-        [sys.executable, *command], env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=120
-    )
 
 
 def _last_line(text: str) -> str:
@@ -38,18 +30,11 @@ def library() -> Path:
     return Path(emulator.LIBRARY)
 
 
-@pytest.fixture(scope="session")
-def nvrtc() -> None:
-    kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
-    if not kc._nvrtc.find():
-        pytest.skip("no nvidia-cuda-nvrtc is installed")
-
-
 @pytest.mark.parametrize(
     ("value", "archs"), [("sm_90", ["sm_90"]), ("sm_90,sm_80", ["sm_90", "sm_80"]), ("1", ["sm_90", "sm_80"])]
 )
 def test_devices_are_listed_and_called_emulated(library: Path, value: str, archs: list[str]) -> None:
-    done = _run("-c", LIST, KERNPACK_EMULATOR=value)
+    done = run("-c", LIST, KERNPACK_EMULATOR=value)
     lines = done.stdout.splitlines()
     assert len(lines) == len(archs), done.stderr
     for index, (line, arch) in enumerate(zip(lines, archs, strict=True)):
@@ -58,7 +43,7 @@ def test_devices_are_listed_and_called_emulated(library: Path, value: str, archs
 
 @pytest.mark.parametrize("value", ["sm90", "sm_90,", "sm_9000"])
 def test_a_wrong_value_is_named(value: str) -> None:
-    done = _run("-c", LIST, KERNPACK_EMULATOR=value)
+    done = run("-c", LIST, KERNPACK_EMULATOR=value)
     assert done.returncode == 1
     assert "kernpack.devices: " in _last_line(done.stderr)
     assert "expected KERNPACK_EMULATOR to name devices from sm_50 to sm_199 with commas between them" in done.stderr
@@ -66,47 +51,47 @@ def test_a_wrong_value_is_named(value: str) -> None:
 
 
 def test_a_wrong_seed_is_named() -> None:
-    done = _run("-c", LIST, KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="-3")
+    done = run("-c", LIST, KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="-3")
     assert "expected KERNPACK_EMULATOR_SEED to be a whole number from 0" in _last_line(done.stderr)
     assert "got '-3'" in done.stderr
 
 
 def test_another_driver_is_never_taken_for_it() -> None:
-    done = _run("-c", LIST, KERNPACK_EMULATOR="sm_90", KERNPACK_CUDA_DRIVER="libc.so.6")
+    done = run("-c", LIST, KERNPACK_EMULATOR="sm_90", KERNPACK_CUDA_DRIVER="libc.so.6")
     assert "KERNPACK_CUDA_DRIVER names libc.so.6, which isn't the emulated device: unset one of them" in done.stderr
 
 
 def test_without_the_library_the_error_says_how_to_get_it(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("libkernpack_cuda_emulator.so", "__pycache__")
     shutil.copytree(Path(kernpack.__file__).parent, tmp_path / "kernpack", ignore=ignored)
-    done = _run("-c", LIST, KERNPACK_EMULATOR="sm_90", PYTHONPATH=str(tmp_path))
+    done = run("-c", LIST, KERNPACK_EMULATOR="sm_90", PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "KERNPACK_EMULATOR is set, but the emulated device's library" in done.stderr
     assert "`pip install kernpack-cuda-emulator` has it" in done.stderr
 
 
 def test_a_built_kernel_equals_numpy(library: Path, nvrtc: None) -> None:
-    done = _run(HERE / "add_one.py", "1000", KERNPACK_EMULATOR="sm_90")
+    done = run(HERE / "add_one.py", "1000", KERNPACK_EMULATOR="sm_90")
     assert done.stdout == "equal\n", done.stderr
 
 
 @pytest.mark.parametrize("host", ["llvm", "c"])
 def test_a_generated_kernel_has_more_than_48_kib_of_shared_memory(library: Path, nvrtc: None, host: str) -> None:
-    done = _run(HERE / "large_block.py", host, KERNPACK_EMULATOR="sm_90")
+    done = run(HERE / "large_block.py", host, KERNPACK_EMULATOR="sm_90")
     assert done.stdout == "equal\n", done.stderr
 
 
 def test_a_finding_is_the_error_of_the_call_with_its_seed(library: Path, nvrtc: None) -> None:
-    done = _run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="17")
+    done = run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="17")
     said = _last_line(done.stderr)
     for part in ("kernel ", "block (", "thread (", "PTX line", "of global memory that nothing has written"):
         assert part in said
     assert "KERNPACK_EMULATOR_SEED=17" in said
     assert "compute-sanitizer" not in said
-    plain = _run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90")
+    plain = run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90")
     assert "nothing has written" in plain.stderr
     assert "KERNPACK_EMULATOR_SEED" not in plain.stderr
-    drawn = _run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="random")
+    drawn = run(HERE / "add_one.py", "64", "unset", KERNPACK_EMULATOR="sm_90", KERNPACK_EMULATOR_SEED="random")
     assert "KERNPACK_EMULATOR_SEED=" in drawn.stderr
 
 

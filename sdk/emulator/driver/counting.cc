@@ -1,4 +1,4 @@
-#include "driver/count_file.h"
+#include "driver/counting.h"
 
 #include <unistd.h>
 
@@ -23,12 +23,6 @@ using emulator::Moved;
 using emulator::Runs;
 using emulator::Source;
 using nlohmann::json;
-
-void Add(Moved* to, const Moved& moved) {
-  to->bytes += moved.bytes;
-  to->units += moved.units;
-  to->least += moved.least;
-}
 
 // One line of the PTX, in all functions that were inlined from it.
 struct Line {
@@ -55,11 +49,10 @@ json OfKernel(int arch, const std::string& name, const KernelCounts& kernel) {
   json lines = json::array();
   for (const auto& [key, line] : kernel.lines) {
     const auto& [number, op] = key;
-    all.warps += line.runs.warps;
-    all.threads += line.runs.threads;
+    all.Add(line.runs);
     const bool updates = op.rfind("atom", 0) == 0 || op.rfind("red.", 0) == 0;
-    Add(op.rfind("st", 0) == 0 ? &written : updates ? &updated : &read, line.global);
-    Add(&shared, line.shared);
+    (op.rfind("st", 0) == 0 ? written : updates ? updated : read).Add(line.global);
+    shared.Add(line.shared);
     const emulator::ArithmeticWork done = emulator::WorkOf(op);
     if (!done.unit.empty()) work[done.unit] += line.runs.threads * done.of_thread + line.runs.warps * done.of_warp;
     json row = {{"line", number}, {"op", op}, {"warps", line.runs.warps}, {"threads", line.runs.threads}};
@@ -112,10 +105,9 @@ class Book {
       Line& line = kernel.lines[{source.line, source.op}];
       line.file = source.file;
       line.file_line = source.file_line;
-      line.runs.warps += runs[i].warps;
-      line.runs.threads += runs[i].threads;
-      cuda::Add(&line.global, counts.global[i]);
-      cuda::Add(&line.shared, counts.shared[i]);
+      line.runs.Add(runs[i]);
+      line.global.Add(counts.global[i]);
+      line.shared.Add(counts.shared[i]);
     }
   }
   std::string Text() const {

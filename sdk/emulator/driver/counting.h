@@ -1,7 +1,7 @@
 // What the kernels of this process did, as JSON: while control.h's kernpack_emulator_count says so, or from the beginning to the
 // end of the process, and then in the file that KERNPACK_EMULATOR_COUNTS names.
-#ifndef KERNPACK_SDK_EMULATOR_DRIVER_COUNT_FILE_H_
-#define KERNPACK_SDK_EMULATOR_DRIVER_COUNT_FILE_H_
+#ifndef KERNPACK_SDK_EMULATOR_DRIVER_COUNTING_H_
+#define KERNPACK_SDK_EMULATOR_DRIVER_COUNTING_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ std::string CountsText();
 
 }  // namespace kernpack::cuda
 
-#endif  // KERNPACK_SDK_EMULATOR_DRIVER_COUNT_FILE_H_
+#endif  // KERNPACK_SDK_EMULATOR_DRIVER_COUNTING_H_
