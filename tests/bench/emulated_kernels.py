@@ -66,6 +66,12 @@ TEXT = (
     + """func gemv(a: f32[D, N], x: f32[D]) -> (o: f32[N]) {
   parallel i in 0..N { o[i] = reduce(+, j in 0..D, any 8, a[j, i] * x[j]) }
 }
+func one_thread(x: f32[N, D]) -> (o: f32[N]) {
+  launch grid(N) block(1) {
+    o[block.x] = 0.0
+    for j in 0..D { o[block.x] = o[block.x] + x[block.x, j] * x[block.x, j] }
+  }
+}
 """
 )
 
@@ -85,6 +91,7 @@ def main(repetitions: int) -> None:
         "softmax": lambda: module.softmax(x),
         "rms_norm": lambda: module.rms_norm(x, w),
         "gemv": lambda: module.gemv(a, w),
+        "one_thread": lambda: module.one_thread(x),
     }
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(repetitions):

@@ -140,6 +140,8 @@ KP_EMULATOR_EXPORT long kernpack_emulator_thread_instructions(void) {
   return static_cast<long>(Machine::Get().thread_instructions);
 }
 
+KP_EMULATOR_EXPORT long kernpack_emulator_host_level(void) { return kernpack::emulator::HostLevel(); }
+
 KP_EMULATOR_EXPORT void kernpack_emulator_count(int on) {
   const std::lock_guard lock(Machine::Get().mutex);
   Count(on != 0);

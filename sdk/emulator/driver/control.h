@@ -35,6 +35,8 @@ long kernpack_emulator_calls(const char* entry);
 long kernpack_emulator_live(const char* what);
 // Instructions that threads of kernels have run since the process began.
 long kernpack_emulator_thread_instructions(void);
+// The code for the host that modules loaded now run on, as `host_level` numbers it.
+long kernpack_emulator_host_level(void);
 // Begins to count what kernels do, 1, or ends it, 0; either forgets what was counted.
 void kernpack_emulator_count(int on);
 // What was counted, as KERNPACK_EMULATOR_COUNTS would write it, once all queued work has run. Valid until the next call.

@@ -79,6 +79,8 @@ extern "C" __attribute__((visibility("default"))) Result kernpack::cuda::cuGetPr
   Machine& machine = Machine::Get();
   const std::lock_guard lock(machine.mutex);
   *out = nullptr;
+  ProcAddressStatus unread;
+  if (status == nullptr) status = &unread;  // callers may leave it out
   *status = kProcNotFound;
   if (machine.hidden.count(name) != 0) return kNotFound;
   for (const Address& address : kAddresses) {

@@ -1,7 +1,7 @@
 #include "exec/access.h"
 
 #include <bit>
-#include <cstring>
+#include <iterator>
 
 #include "exec/copies.h"
 #include "exec/fault.h"
@@ -11,19 +11,6 @@ namespace kernpack::emulator {
 namespace {
 
 uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
-
-Space WindowOf(uint64_t address) {
-  switch (address & kWindowMask) {
-    case kSharedWindow:
-      return Space::kShared;
-    case kLocalWindow:
-      return Space::kLocal;
-    case kParamWindow:
-      return Space::kParam;
-    default:
-      return Space::kGlobal;
-  }
-}
 
 const char* Doing(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kWrite ? "writes" : "updates";
@@ -50,22 +37,8 @@ void CheckAlignment(const Warp& warp, const Instruction& instruction, const Acce
   }
 }
 
-void Shape(Access* access) {
-  access->contiguous = access->uniform = false;
-  if (access->mask != ~0U) return;
-  // The last lane tells which of both it may be.
-  const uint8_t* const first = access->host[0];
-  const size_t step = access->host[kLanes - 1] == first ? 0 : access->bytes;
-  for (uint32_t l = kLanes; l-- > 1;) {
-    if (access->host[l] != first + l * step) return;
-  }
-  access->contiguous = step != 0;
-  access->uniform = step == 0;
-}
-
 void CheckWritten(const Warp& warp, const Instruction& instruction, const Access& access, const uint8_t* written,
                   uint64_t begin, const char* what) {
-  if (access.contiguous && AllWritten(written, access.address[0] - begin, uint64_t{access.bytes} * kLanes)) return;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access.mask >> l & 1) == 0 || AllWritten(written, access.address[l] - begin, access.bytes)) continue;
     Fail(warp, instruction, l, Fault::Kind::kUninitialised,
@@ -77,7 +50,6 @@ void CheckWritten(const Warp& warp, const Instruction& instruction, const Access
 // A load of shared memory may read what nothing has written, if nothing comes of it.
 void NoteUnwritten(Warp* warp, const Instruction& instruction, Access* access) {
   const uint8_t* written = warp->block->shared_written.data();
-  if (access->contiguous && AllWritten(written, access->address[0], uint64_t{access->bytes} * kLanes)) return;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access->mask >> l & 1) == 0 || AllWritten(written, access->address[l], access->bytes)) continue;
     access->unwritten |= 1U << l;
@@ -118,7 +90,7 @@ bool Within(const Region& region, uint64_t address, uint32_t bytes) {
 }
 
 void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
-  const AddressSpace& memory = *warp.block->launch->memory;
+  Block& block = *warp.block;
   const bool reads = access->kind != AccessKind::kWrite, writes = access->kind != AccessKind::kRead;
   const bool uninitialised = warp.block->launch->checks.uninitialised && reads;
   const Region* first = nullptr;
@@ -127,9 +99,9 @@ void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
     if ((access->mask >> l & 1) == 0) continue;
     const Region* region = first;
     if (region == nullptr || !Within(*region, access->address[l], access->bytes)) {
-      region = memory.Find(access->address[l]);
+      region = FindRegion(block, access->address[l]);
       if (region == nullptr || !Within(*region, access->address[l], access->bytes)) {
-        OutOfBounds(warp, instruction, *access, l, memory.Near(access->address[l]));
+        OutOfBounds(warp, instruction, *access, l, block.launch->memory->Near(access->address[l]));
       }
       if (writes && region->read_only) OutOfBounds(warp, instruction, *access, l, "it is a constant of the module");
       if (first == nullptr) first = region;
@@ -143,8 +115,6 @@ void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
       CheckWritten(warp, instruction, one, region->written, region->begin, "global");
     }
   }
-  Shape(access);
-  if (outside != 0) access->contiguous = false;
   if (!uninitialised || first == nullptr || first->written == nullptr) return;
   if (outside == 0) return CheckWritten(warp, instruction, *access, first->written, first->begin, "global");
   Access rest = *access;
@@ -153,6 +123,28 @@ void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
 }
 
 }  // namespace
+
+Space WindowOf(uint64_t address) {
+  switch (address & kWindowMask) {
+    case kSharedWindow:
+      return Space::kShared;
+    case kLocalWindow:
+      return Space::kLocal;
+    case kParamWindow:
+      return Space::kParam;
+    default:
+      return Space::kGlobal;
+  }
+}
+
+const Region* FindRegion(Block& block, uint64_t address) {
+  for (const Region* region : block.regions) {
+    if (region != nullptr && address - region->begin < region->size) return region;
+  }
+  const Region* found = block.launch->memory->Find(address);
+  if (found != nullptr) block.regions[block.next_region++ % std::size(block.regions)] = found;
+  return found;
+}
 
 void Addresses(const Warp& warp, const Instruction& i, uint64_t* out) {
   const auto displacement = static_cast<uint64_t>(i.displacement);
@@ -190,7 +182,6 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
     case Space::kShared:
       InBuffer(warp, instruction, access, block.shared.data(), block.shared.size(), "shared");
       if (block.copies_under_way != 0) NeedArrived(warp, instruction, *access);
-      Shape(access);
       if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
       if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);
       return CheckWritten(warp, instruction, *access, block.shared_written.data(), 0, "shared");
@@ -201,10 +192,9 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
       }
       InBuffer(warp, instruction, access, const_cast<uint8_t*>(block.launch->parameters),
                block.program->parameter_bytes, "parameter");
-      return Shape(access);
+      return;
     case Space::kLocal:
-      InLocal(warp, instruction, access);
-      return Shape(access);
+      return InLocal(warp, instruction, access);
     case Space::kGeneric:
     case Space::kGlobal:
     case Space::kConst:
@@ -214,43 +204,31 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
 
 void Wrote(Warp& warp, const Instruction& /*instruction*/, const Access& access) {
   Block& block = *warp.block;
-  if (!block.launch->checks.uninitialised) return;
-  const auto mark = [&](uint8_t* written, uint64_t begin, uint32_t mask) {
-    if (access.contiguous) return MarkWritten(written, access.address[0] - begin, uint64_t{access.bytes} * kLanes);
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      if ((mask >> l & 1) != 0) MarkWritten(written, access.address[l] - begin, access.bytes);
-    }
-  };
-  if (access.space == Space::kShared) return mark(block.shared_written.data(), 0, access.mask);
-  if (access.space != Space::kGlobal) return;
-  const Region* region = nullptr;
-  if (access.contiguous) {
-    region = block.launch->memory->Find(access.address[0]);
-    if (region->written != nullptr) mark(region->written, region->begin, access.mask);
-    return;
-  }
+  const bool shared = access.space == Space::kShared;
+  if (!block.launch->checks.uninitialised || (!shared && access.space != Space::kGlobal)) return;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access.mask >> l & 1) == 0) continue;
-    if (region == nullptr || !Within(*region, access.address[l], access.bytes))
-      region = block.launch->memory->Find(access.address[l]);
+    if (shared) {
+      MarkWritten(block.shared_written.data(), access.address[l], access.bytes);
+      continue;
+    }
+    const Region* region = FindRegion(block, access.address[l]);
     if (region->written != nullptr) MarkWritten(region->written, access.address[l] - region->begin, access.bytes);
   }
 }
 
-bool RacesChecked(const Warp& warp, const Access& access) {
-  return access.space == Space::kShared && warp.block->launch->checks.races;
-}
+bool RacesChecked(const Warp& warp, Space space) { return space == Space::kShared && warp.block->launch->checks.races; }
 
-void CheckRaces(Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane, bool same) {
-  const RaceShadow::Conflict conflict =
-      warp.block->races.Check(warp, lane, instruction, access.address[lane], access.bytes, access.kind, same);
+void CheckRaces(Warp& warp, const Instruction& instruction, AccessKind kind, uint64_t address, uint32_t bytes,
+                uint32_t lane, bool same) {
+  const RaceShadow::Conflict conflict = warp.block->races.Check(warp, lane, instruction, address, bytes, kind, same);
   if (!conflict.found) return;
   const Source& other = warp.block->program->sources[conflict.other_statement];
   Warp there = warp;
   there.index = conflict.other / kLanes;
   Fail(warp, instruction, lane, Fault::Kind::kRace,
        Text("%s %u bytes of shared memory at 0x%llx, which %s %s at PTX line %u (%s) with no barrier in between",
-            Doing(access.kind), access.bytes, static_cast<unsigned long long>(access.address[lane]),
+            Doing(kind), bytes, static_cast<unsigned long long>(address),
             ThreadText(there, conflict.other % kLanes).c_str(), conflict.other_wrote ? "wrote" : "read", other.line,
             other.op.c_str()));
 }

@@ -19,19 +19,25 @@ struct Access {
   uint32_t mask = 0;
   uint64_t address[kLanes];  // in the space; of global memory the device's
   uint8_t* host[kLanes];     // where it is here
-  bool contiguous = false;   // all 32 lanes, one behind the other from host[0]
-  bool uniform = false;      // all 32 lanes at host[0]
   uint32_t unwritten = 0;    // lanes that read shared memory that nothing has written
 };
 
 // Takes one space's lanes of `remaining` (generic addresses may be of several) and finds their memory. Throws Fault for what
 // must not be touched. Reads are checked here; a write is told of by Wrote once its bytes are there.
 void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresses, uint32_t* remaining, Access* access);
-// `changes`: lanes whose bytes differ from what was there.
 void Wrote(Warp& warp, const Instruction& instruction, const Access& access);
-// Shared memory only, and before the bytes are written: `changes` are the lanes that write other bytes than those there.
-void CheckRaces(Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane, bool same);
-bool RacesChecked(const Warp& warp, const Access& access);
+// One lane's access to shared memory, before its bytes are written. `same`: it writes the bytes that are there.
+void CheckRaces(Warp& warp, const Instruction& instruction, AccessKind kind, uint64_t address, uint32_t bytes,
+                uint32_t lane, bool same);
+inline void CheckRaces(Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane, bool same) {
+  CheckRaces(warp, instruction, access.kind, access.address[lane], access.bytes, lane, same);
+}
+bool RacesChecked(const Warp& warp, Space space);
+
+// The space of a generic address.
+Space WindowOf(uint64_t address);
+// AddressSpace::Find, which the block remembers.
+const Region* FindRegion(Block& block, uint64_t address);
 
 // The addresses of a memory instruction whose address is operand 0.
 void Addresses(const Warp& warp, const Instruction& instruction, uint64_t* out);

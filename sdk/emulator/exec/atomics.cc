@@ -140,7 +140,7 @@ void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
     SetTaint(warp, i.op[1], access.mask, 0);
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((access.mask >> l & 1) == 0) continue;
-      if (RacesChecked(warp, access)) CheckRaces(warp, i, access, l, false);
+      if (RacesChecked(warp, access.space)) CheckRaces(warp, i, access, l, false);
       const uint64_t b = get(i.op[2], l), c = get(i.op[3], l);
       uint64_t old = 0;
       if (i.bytes == 2) old = Exchange<uint16_t>(access.host[l], update, b, c);

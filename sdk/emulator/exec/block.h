@@ -61,6 +61,8 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<uint8_t> registers;
   RaceShadow races;
+  const Region* regions[4] = {};  // that were found last: no region comes or goes while a kernel runs
+  uint32_t next_region = 0;
   Counts* counts = nullptr;  // of the blocks that one thread of the host runs
   uint32_t copies_under_way = 0;
   std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies

@@ -46,7 +46,7 @@ void Arrive(Warp& warp, const Instruction& wait, const Copy& copy) {
   access.bytes = copy.bytes;
   access.mask = 1U << copy.lane;
   access.address[copy.lane] = copy.to;
-  if (RacesChecked(warp, access))
+  if (RacesChecked(warp, access.space))
     CheckRaces(warp, instruction, access, copy.lane, std::memcmp(bytes, to, copy.bytes) == 0);
   std::memcpy(to, bytes, copy.bytes);
   Wrote(warp, instruction, access);
@@ -121,7 +121,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
     write.kind = AccessKind::kWrite;
     write.bytes = i.bytes;
     Locate(warp, to, targets, &one, &write);
-    if (RacesChecked(warp, write)) CheckRaces(warp, i, write, lane, false);
+    if (RacesChecked(warp, write.space)) CheckRaces(warp, i, write, lane, false);
     warp.copies.push_back(copy);
     ++warp.block->copies_under_way;
     SetUnderWay(warp.block, copy, 1);

@@ -29,26 +29,32 @@ void NeedAllLanes(const Warp& warp, const Instruction& i, uint32_t mask) {
 uint32_t* Words(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
 double* Doubles(Warp& warp, uint32_t slot) { return reinterpret_cast<double*>(warp.registers + slot); }
 
-double ElementOf(Element element, uint32_t word, uint32_t index) {
+// Calls `use` with what reads element `index` of a lane's register, so that loops over elements are compiled for their type.
+template <class F>
+void WithReader(Element element, F use) {
+  const auto words = [&](auto value) {
+    use([value](Warp& warp, uint32_t slot, uint32_t lane, uint32_t index) -> double {
+      return static_cast<double>(value(Words(warp, slot)[lane], index));
+    });
+  };
   switch (element) {
     case Element::kHalf:
-      return Half::Read(static_cast<uint16_t>(word >> (16 * index)));
+      return words([](uint32_t word, uint32_t i) { return Half::Read(static_cast<uint16_t>(word >> (16 * i))); });
     case Element::kBrain:
-      return Brain::Read(static_cast<uint16_t>(word >> (16 * index)));
+      return words([](uint32_t word, uint32_t i) { return Brain::Read(static_cast<uint16_t>(word >> (16 * i))); });
     case Element::kTf32:  // the lower bits aren't looked at
-      return static_cast<double>(__builtin_bit_cast(float, word & 0xffffe000U));
+      return words([](uint32_t word, uint32_t) { return __builtin_bit_cast(float, word & 0xffffe000U); });
     case Element::kFloat:
-      return static_cast<double>(__builtin_bit_cast(float, word));
+      return words([](uint32_t word, uint32_t) { return __builtin_bit_cast(float, word); });
     case Element::kInteger:
-      return static_cast<double>(static_cast<int32_t>(word));
+      return words([](uint32_t word, uint32_t) { return static_cast<int32_t>(word); });
     case Element::kSigned8:
-      return static_cast<double>(static_cast<int8_t>(word >> (8 * index)));
+      return words([](uint32_t word, uint32_t i) { return static_cast<int8_t>(word >> (8 * i)); });
     case Element::kUnsigned8:
-      return static_cast<double>(static_cast<uint8_t>(word >> (8 * index)));
+      return words([](uint32_t word, uint32_t i) { return static_cast<uint8_t>(word >> (8 * i)); });
     case Element::kDouble:
-      break;  // in registers of their own
+      return use([](Warp& warp, uint32_t slot, uint32_t lane, uint32_t) { return Doubles(warp, slot)[lane]; });
   }
-  return 0;
 }
 
 // Where an element of a lane's registers is: of A (rows and depth), B (depth and columns), C and D (rows and columns).
@@ -68,7 +74,7 @@ struct Operands {
   uint32_t rows, depth;
   Element a, b, d;
   const uint32_t* registers[4];  // of D, A, B, C
-  uint32_t counts[3];            // of D and C, A, B
+  uint32_t counts[3];  // of D and C, A, B
 };
 
 Operands OperandsOf(const Warp& warp, const Instruction& i) {
@@ -96,39 +102,48 @@ struct Matrices {
 };
 
 void Gather(Warp& warp, const Operands& of, Matrices* out) {
-  const auto value = [&](Element element, uint32_t slot, uint32_t lane, uint32_t index) {
-    return element == Element::kDouble ? Doubles(warp, slot)[lane] : ElementOf(element, Words(warp, slot)[lane], index);
+  const auto gather = [&](Element element, const uint32_t* registers, uint32_t count, auto place) {
+    WithReader(element, [&](auto read) {
+      const uint32_t each = PerRegister(element);
+      for (uint32_t r = 0; r < count; ++r) {
+        for (uint32_t l = 0; l < kLanes; ++l) {
+          for (uint32_t e = 0; e < each; ++e) *place(l, r, e, each) = read(warp, registers[r], l, e);
+        }
+      }
+    });
   };
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    for (uint32_t r = 0; r < of.counts[1]; ++r) {
-      for (uint32_t e = 0; e < PerRegister(of.a); ++e) {
-        const Place at = InA(of.rows, l, r, e, PerRegister(of.a));
-        out->a[at.row][at.column] = value(of.a, of.registers[1][r], l, e);
-      }
-    }
-    for (uint32_t r = 0; r < of.counts[2]; ++r) {
-      for (uint32_t e = 0; e < PerRegister(of.b); ++e) {
-        const Place at = InB(l, r, e, PerRegister(of.b));
-        out->b[at.row][at.column] = value(of.b, of.registers[2][r], l, e);
-      }
-    }
-    const uint32_t each = PerRegister(of.d);
-    for (uint32_t n = 0; n < of.counts[0] * each; ++n) {
-      const Place at = InC(l, n);
-      out->c[at.row][at.column] = value(of.d, of.registers[3][n / each], l, n % each);
-    }
-  }
+  gather(of.a, of.registers[1], of.counts[1], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
+    const Place at = InA(of.rows, l, r, e, each);
+    return &out->a[at.row][at.column];
+  });
+  gather(of.b, of.registers[2], of.counts[2], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
+    const Place at = InB(l, r, e, each);
+    return &out->b[at.row][at.column];
+  });
+  gather(of.d, of.registers[3], of.counts[0], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
+    const Place at = InC(l, r * each + e);
+    return &out->c[at.row][at.column];
+  });
 }
 
 // Adds the products to `sums`. The hardware's order isn't documented, nor how it rounds between; each of these is one it may have.
-void AddWide(const Operands& of, const Matrices& m, double (*sums)[kColumns]) {
+template <class F>
+void AddRows(const Operands& of, const Matrices& m, double (*sums)[kColumns], F add) {
   for (uint32_t r = 0; r < of.rows; ++r) {
+    double row[kColumns];
+    std::memcpy(row, sums[r], sizeof row);
     for (uint32_t k = 0; k < of.depth; ++k) {
-      for (uint32_t c = 0; c < kColumns; ++c) {
-        sums[r][c] =
-            of.d == Element::kDouble ? std::fma(m.a[r][k], m.b[k][c], sums[r][c]) : sums[r][c] + m.a[r][k] * m.b[k][c];
-      }
+      const double a = m.a[r][k];
+      for (uint32_t c = 0; c < kColumns; ++c) row[c] = add(a, m.b[k][c], row[c]);
     }
+    std::memcpy(sums[r], row, sizeof row);
+  }
+}
+void AddWide(const Operands& of, const Matrices& m, double (*sums)[kColumns]) {
+  if (of.d == Element::kDouble) {
+    AddRows(of, m, sums, [](double a, double b, double sum) { return std::fma(a, b, sum); });
+  } else {
+    AddRows(of, m, sums, [](double a, double b, double sum) { return sum + a * b; });
   }
 }
 void AddInFloat(const Operands& of, const Matrices& m, bool groups_from_the_back, double (*sums)[kColumns]) {
@@ -251,7 +266,7 @@ uint32_t ByteOf(const Instruction& i, uint32_t lane, uint32_t index) {
 
 void RunLoadMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
   const Access access = Rows(warp, i, mask, AccessKind::kRead);
-  if (RacesChecked(warp, access)) {
+  if (RacesChecked(warp, access.space)) {
     for (uint32_t l = 0; l < 8U * i.count; ++l) CheckRaces(warp, i, access, l, false);
   }
   const uint32_t* slots = warp.block->program->extra.data() + i.extra;
@@ -289,13 +304,12 @@ void RunStoreMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
       }
     }
   }
-  const bool races = RacesChecked(warp, access);
+  const bool races = RacesChecked(warp, access.space);
   for (uint32_t l = 0; l < 8U * i.count; ++l) {
     if (races) CheckRaces(warp, i, access, l, std::memcmp(rows[l], access.host[l], 16) == 0);
     std::memcpy(access.host[l], rows[l], 16);
   }
-  if (tainted != 0) access.contiguous = false;  // as good as not written
-  access.mask &= ~tainted;
+  access.mask &= ~tainted;  // as good as not written
   Wrote(warp, i, access);
 }
 

@@ -12,10 +12,17 @@ constexpr uint32_t kBarriers = 16;
 }  // namespace
 
 void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps) {
-  words_.assign((shared_bytes + 3) / 4, Word());
+  words_.resize((shared_bytes + 3) / 4);
+  if (++block_ == 0) words_.assign(words_.size(), Word()), block_ = 1;
   seen_.assign(static_cast<size_t>(warps) * warps, 0);
   arrived_.assign(size_t{kBarriers} * warps, 0);
   warps_ = warps;
+}
+
+RaceShadow::Word* RaceShadow::At(uint64_t index) {
+  Word* const word = &words_[index];
+  if (word->block != block_) *word = Word(), word->block = block_;
+  return word;
 }
 
 void RaceShadow::Arrive(const Warp& warp, uint32_t barrier) {
@@ -117,7 +124,7 @@ RaceShadow::Conflict RaceShadow::Check(const Warp& warp, uint32_t lane, const In
     const uint64_t word = at / 4;
     const uint64_t end = std::min((word + 1) * 4, offset + bytes);
     const auto mask = static_cast<uint8_t>(((1U << (end - at)) - 1) << (at % 4));
-    One(warp, thread, instruction.statement, &words_[word], mask, access, same, &conflict);
+    One(warp, thread, instruction.statement, At(word), mask, access, same, &conflict);
     at = end;
   }
   return conflict;

@@ -51,6 +51,7 @@ class RaceShadow {
     uint8_t write_bytes = 0;
     uint8_t read_bytes = 0;
     bool atomic = false;
+    uint32_t block = 0;  // of which this is; a word of an earlier one is as good as new
   };
   // Who of a warp read a word last, and when; 0: nobody.
   struct Readers {
@@ -62,7 +63,9 @@ class RaceShadow {
   std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
   std::vector<uint32_t> arrived_;  // [barrier][warp]: the clocks that arrivals have handed over since it last opened
   uint32_t warps_ = 0;
+  uint32_t block_ = 0;  // how many there were
 
+  Word* At(uint64_t index);
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
   void Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes);
   // A reader of the word that nothing puts before what the thread does now; kNobody when there is none.

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <kernpack/foreign/cpu_level.h>
+
 #include "ops/table.h"
 
 namespace kernpack::emulator {
@@ -15,20 +17,14 @@ constexpr int kLevels = KP_HOST_LEVELS;  // of x86-64: base, v3, v4; or base alo
 // The greatest level that this processor has.
 int Greatest() {
 #if KP_HOST_LEVELS == 3
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4") != 0) return 3;
-  if (__builtin_cpu_supports("x86-64-v3") != 0) return 2;
+  // Not __builtin_cpu_supports: clang's of "x86-64-v3" is always false where zig's library takes the place of its own.
+  const int level = kernpack::detail::cpu_level();
+  if (level >= 3) return level - 1;
 #endif
   return 1;
 }
 
 std::atomic<int> g_wanted{0};
-
-int Level() {
-  static const int greatest = Greatest();
-  const int wanted = g_wanted.load(std::memory_order_relaxed);
-  return wanted > 0 && wanted < greatest ? wanted : greatest;
-}
 
 const Table* TablesOfLevel(int level) {
 #if KP_HOST_LEVELS == 3
@@ -55,18 +51,24 @@ std::array<Rows, kLevels> RowsOfLevels() {
 
 }  // namespace
 
+int HostLevel() {
+  static const int greatest = Greatest();
+  const int wanted = g_wanted.load(std::memory_order_relaxed);
+  return wanted > 0 && wanted < greatest ? wanted : greatest;
+}
+
 void UseHostLevel(int level) { g_wanted.store(level, std::memory_order_relaxed); }
 
 // The first of several rows of a name counts.
 const Row* FindRow(const char* name) {
   static const auto* const levels = new std::array<Rows, kLevels>(RowsOfLevels());
-  const Rows& rows = (*levels)[static_cast<size_t>(Level() - 1)];
+  const Rows& rows = (*levels)[static_cast<size_t>(HostLevel() - 1)];
   const auto found = rows.find(name);
   return found == rows.end() ? nullptr : found->second;
 }
 
 const char* RowName(uint32_t index) {
-  const Table* table = TablesOfLevel(Level());
+  const Table* table = TablesOfLevel(HostLevel());
   while (table->count != 0 && index >= table->count) index -= (table++)->count;
   return table->count == 0 ? nullptr : table->rows[index].name;
 }

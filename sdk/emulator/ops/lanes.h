@@ -59,29 +59,53 @@ inline void Store(Warp& warp, uint32_t slot, uint32_t mask, const W* out) {
   }
 }
 
+// A block of one thread, or a warp of which one thread works, would else pay for all 32.
+inline bool IsOneLane(uint32_t mask) { return (mask & (mask - 1)) == 0; }
+inline uint32_t FirstLane(uint32_t mask) { return static_cast<uint32_t>(__builtin_ctz(mask)); }
+
+template <class D>
+inline Word<D>& OutOf(Warp& warp, uint32_t slot, uint32_t lane) {
+  return reinterpret_cast<Word<D>*>(warp.registers + slot)[lane];
+}
+
 template <class D, class A, class F>
 inline void Map1(Warp& warp, const Instruction& i, uint32_t mask, F f) {
-  alignas(64) Word<D> out[kLanes];
   const Word<A>* a = In<A>(warp, i.op[1]);
+  if (IsOneLane(mask)) {
+    const uint32_t l = FirstLane(mask);
+    OutOf<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l])));
+    return;
+  }
+  alignas(64) Word<D> out[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) out[l] = ToWord<D>(f(FromWord<A>(a[l])));
   Store(warp, i.op[0], mask, out);
 }
 
 template <class D, class A, class B, class F>
 inline void Map2(Warp& warp, const Instruction& i, uint32_t mask, F f) {
-  alignas(64) Word<D> out[kLanes];
   const Word<A>* a = In<A>(warp, i.op[1]);
   const Word<B>* b = In<B>(warp, i.op[2]);
+  if (IsOneLane(mask)) {
+    const uint32_t l = FirstLane(mask);
+    OutOf<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l])));
+    return;
+  }
+  alignas(64) Word<D> out[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) out[l] = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l])));
   Store(warp, i.op[0], mask, out);
 }
 
 template <class D, class A, class B, class C, class F>
 inline void Map3(Warp& warp, const Instruction& i, uint32_t mask, F f) {
-  alignas(64) Word<D> out[kLanes];
   const Word<A>* a = In<A>(warp, i.op[1]);
   const Word<B>* b = In<B>(warp, i.op[2]);
   const Word<C>* c = In<C>(warp, i.op[3]);
+  if (IsOneLane(mask)) {
+    const uint32_t l = FirstLane(mask);
+    OutOf<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l]), FromWord<C>(c[l])));
+    return;
+  }
+  alignas(64) Word<D> out[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) {
     out[l] = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l]), FromWord<C>(c[l])));
   }

@@ -53,6 +53,9 @@ class Driver:
         """What modules loaded from now on run on: 1 to 3, x86-64's base, v3 or v4 or the best below that; 0: the best."""
         self._library.kernpack_emulator_set(b"host_level", ctypes.c_long(level))
 
+    def host_level(self) -> int:
+        return int(self._library.kernpack_emulator_host_level())
+
     def rows(self) -> list[str]:
         """The names of the emulator's rows: opcode and types, without modifiers."""
         name = self._library.kernpack_emulator_row

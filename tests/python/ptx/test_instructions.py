@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -120,6 +121,22 @@ def _same(got: int, expected: int, form: Form) -> bool:
     absolute = 2.0**-20.5 if form.name.startswith(("sin", "cos")) else 2.0**-22 if form.name.startswith("lg2") else 0
     least = 2.0 ** (exact.FORMATS[form.out].least - exact.FORMATS[form.out].precision + 2)
     return abs(value - wanted) <= max(form.tolerance * abs(wanted), absolute, least)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the emulator has one code for processors but x86-64's")
+def test_the_processors_own_level_is_used(driver: Driver) -> None:
+    has = set(Path("/proc/cpuinfo").read_text().split())
+    best = 1
+    if {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"} <= has:
+        best = 3 if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= has else 2
+    assert driver.host_level() == best
+    try:
+        for level in LEVELS:
+            driver.use_host_level(level)
+            driver.load(HEADER + ".visible .entry k() { ret; }")
+            assert driver.host_level() == min(level, best)
+    finally:
+        driver.use_host_level(0)
 
 
 @pytest.mark.parametrize("group", GROUPS)

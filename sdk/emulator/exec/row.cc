@@ -1,0 +1,109 @@
+#include "exec/row.h"
+
+#include <bit>
+
+namespace kernpack::emulator {
+namespace {
+
+// Whether the lanes of row->mask have one value, or values `row->bytes` apart from lane to lane.
+template <class W>
+bool IsRow(const W* value, Row* row) {
+  const W first = value[row->first];
+  uint32_t rest = row->mask & (row->mask - 1);
+  if (rest == 0) return true;
+  row->step = value[std::countr_zero(rest)] == first ? 0 : row->bytes;
+  if (row->mask == ~0U) {
+    W differ = 0, expected = first;
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      differ |= value[l] ^ expected;
+      expected += row->step;
+    }
+    return differ == 0;
+  }
+  for (; rest != 0; rest &= rest - 1) {
+    const auto l = static_cast<uint32_t>(std::countr_zero(rest));
+    if (value[l] != static_cast<W>(first + row->Offset(l))) return false;
+  }
+  return true;
+}
+
+bool FindAddress(const Warp& warp, const Instruction& i, Row* row) {
+  const auto displacement = static_cast<uint64_t>(i.displacement);
+  if (i.op[0] == kNoOperand) {
+    row->address = displacement;
+    return true;
+  }
+  if (i.op[7] == 8) {
+    const auto* base = reinterpret_cast<const uint64_t*>(warp.registers + i.op[0]);
+    row->address = base[row->first] + displacement;
+    return IsRow(base, row);
+  }
+  const auto* base = reinterpret_cast<const uint32_t*>(warp.registers + i.op[0]);
+  row->address = static_cast<uint32_t>(base[row->first] + displacement);
+  return IsRow(base, row);
+}
+
+bool InBuffer(uint8_t* data, uint64_t size, uint64_t extent, Row* row) {
+  row->host = data + row->address;
+  return row->address <= size && extent <= size - row->address;
+}
+
+}  // namespace
+
+bool FindRow(Warp& warp, const Instruction& instruction, uint32_t mask, Row* row) {
+  Block& block = *warp.block;
+  if (block.counts != nullptr || !warp.taint.empty()) return false;
+  row->mask = mask;
+  row->first = static_cast<uint32_t>(std::countr_zero(mask));
+  if ((row->bytes & (row->bytes - 1)) != 0 || !FindAddress(warp, instruction, row)) return false;
+  if ((row->address & (row->bytes - 1)) != 0) return false;
+  row->space = instruction.space;
+  if (row->space == Space::kGeneric) {
+    row->space = WindowOf(row->address);
+    if (row->space != Space::kGlobal) row->address &= ~kWindowMask;
+  }
+  const uint64_t extent = row->Offset(kLanes - 1 - static_cast<uint32_t>(std::countl_zero(mask))) + row->bytes;
+  const bool reads = row->kind == AccessKind::kRead, uninitialised = block.launch->checks.uninitialised && reads;
+  switch (row->space) {
+    case Space::kShared:
+      return block.copies_under_way == 0 && InBuffer(block.shared.data(), block.shared.size(), extent, row) &&
+             (!uninitialised || AllWritten(block.shared_written.data(), row->address, extent));
+    case Space::kParam:
+      return reads &&
+             InBuffer(const_cast<uint8_t*>(block.launch->parameters), block.program->parameter_bytes, extent, row);
+    case Space::kGlobal:
+    case Space::kConst: {
+      const Region* region = row->region = FindRegion(block, row->address);
+      if (region == nullptr || extent > region->size - (row->address - region->begin)) return false;
+      if (!reads && region->read_only) return false;
+      row->host = region->data + (row->address - region->begin);
+      return !uninitialised || region->written == nullptr ||
+             AllWritten(region->written, row->address - region->begin, extent);
+    }
+    case Space::kLocal:
+    case Space::kGeneric:
+      return false;
+  }
+  return false;
+}
+
+void CheckRowRaces(Warp& warp, const Instruction& instruction, const Row& row, uint32_t same) {
+  for (uint32_t left = row.mask; left != 0; left &= left - 1) {
+    const auto l = static_cast<uint32_t>(std::countr_zero(left));
+    CheckRaces(warp, instruction, row.kind, row.address + row.Offset(l), row.bytes, l, (same >> l & 1) != 0);
+  }
+}
+
+void WroteRow(Warp& warp, const Row& row) {
+  Block& block = *warp.block;
+  if (!block.launch->checks.uninitialised) return;
+  const bool shared = row.space == Space::kShared;
+  uint8_t* written = shared ? block.shared_written.data() : row.region->written;
+  if (written == nullptr) return;
+  const uint64_t begin = row.address - (shared ? 0 : row.region->begin);
+  if (row.mask == ~0U && row.step != 0) return MarkWritten(written, begin, uint64_t{row.bytes} * kLanes);
+  for (uint32_t left = row.mask; left != 0; left &= left - 1)
+    MarkWritten(written, begin + row.Offset(static_cast<uint32_t>(std::countr_zero(left))), row.bytes);
+}
+
+}  // namespace kernpack::emulator
