@@ -1,10 +1,26 @@
 """The emulated CUDA device. Kernpack opens its library where KERNPACK_EMULATOR asks for it; nothing has to be imported.
 
-`counted()` tells what kernels do; `python -m kernpack_cuda_emulator FILE` prints what KERNPACK_EMULATOR_COUNTS=FILE wrote.
+`counted()` tells what kernels do, and `survey()` which instructions a file has. `python -m kernpack_cuda_emulator counts FILE` prints
+what KERNPACK_EMULATOR_COUNTS=FILE wrote, and `... code FILE` what `survey()` finds.
 """
 
 from ._version import __version__
 from .counts import LIBRARY, CountsError, Estimate, counted, estimate, read
 from .devices import DEVICES, Device
+from .survey import Code, Refusal, SurveyError, survey
 
-__all__ = ["DEVICES", "LIBRARY", "CountsError", "Device", "Estimate", "__version__", "counted", "estimate", "read"]
+__all__ = [
+    "DEVICES",
+    "LIBRARY",
+    "Code",
+    "CountsError",
+    "Device",
+    "Estimate",
+    "Refusal",
+    "SurveyError",
+    "__version__",
+    "counted",
+    "estimate",
+    "read",
+    "survey",
+]

@@ -1,16 +1,16 @@
-"""Prints what kernels did on the emulated device, beside a static roofline estimate.
-
-Run a program with KERNPACK_EMULATOR_COUNTS=FILE to write FILE.
-"""
+"""What kernels did on the emulated device, and which kernels it runs."""
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+from collections import Counter
 from typing import Any
 
 from . import counts
 from .devices import DEVICES
+from .survey import Code, SurveyError, survey
 
 BOUNDS = {
     "memory": "memory",
@@ -83,17 +83,8 @@ def _lines(kernel: dict[str, Any], count: int) -> str:
     return f"{kernel['name']}:\n" + _table(rows)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m kernpack_cuda_emulator", description=__doc__)
-    parser.add_argument("file", help="what KERNPACK_EMULATOR_COUNTS named")
-    parser.add_argument("--device", choices=sorted(DEVICES), default="h100", help="whose peaks to take (%(default)s)")
-    parser.add_argument("--lines", type=int, default=0, metavar="N", help="of each kernel, N lines of PTX, too")
-    options = parser.parse_args(arguments)
-    try:
-        kernels = counts.read(options.file)
-    except counts.CountsError as error:
-        print(error, file=sys.stderr)
-        return 1
+def _counts(options: argparse.Namespace) -> int:
+    kernels = counts.read(options.file)
     if not kernels:
         print(f"{options.file}: no kernel was launched")
         return 0
@@ -104,5 +95,68 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def _survey(file: str, found: list[Code], every: bool) -> bool:
+    """Whether the emulated device runs all that is in the file."""
+    unread = [code.error for code in found if code.error]
+    refused = [refusal for code in found for refusal in code.refused]
+    instructions: Counter[str] = sum((code.instructions for code in found), Counter())
+    kernels = sum(len(code.kernels) for code in found)
+    print(
+        f"{file}: {_number(kernels, 'kernel')}, {_number(instructions.total(), 'instruction')} of "
+        f"{_number(len(instructions), 'kind')}; "
+        + ("the emulated device runs them all" if not unread and not refused else "the emulated device doesn't run all")
+    )
+    for error in dict.fromkeys(unread):
+        print(f"  {_number(unread.count(error), 'image')}: {error}")
+    for refusal in refused:
+        print(f"  {refusal.kernel}: {refusal.why}")
+    for op, count in instructions.most_common() if every else []:
+        print(f"  {count:>9,}  {op}")
+    return not unread and not refused
+
+
+def _code(options: argparse.Namespace) -> int:
+    found = {file: survey(file) for file in options.file}
+    run = [_survey(file, codes, options.every) for file, codes in found.items()]
+    return 0 if all(run) else 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m kernpack_cuda_emulator", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    of_counts = commands.add_parser(
+        "counts",
+        help="what kernels did",
+        description="Prints what kernels did on the emulated device, beside a static roofline estimate. Run a program "
+        "with KERNPACK_EMULATOR_COUNTS=FILE to write FILE.",
+    )
+    of_counts.add_argument("file", help="what KERNPACK_EMULATOR_COUNTS named")
+    of_counts.add_argument(
+        "--device", choices=sorted(DEVICES), default="h100", help="whose peaks to take (%(default)s)"
+    )
+    of_counts.add_argument("--lines", type=int, default=0, metavar="N", help="of each kernel, N lines of PTX, too")
+    of_counts.set_defaults(run=_counts)
+    of_code = commands.add_parser(
+        "code",
+        help="which kernels run here",
+        description="Reads the PTX in shared objects, fatbins and texts, and says which instructions the emulated device "
+        "doesn't run; the exit status is then 1. Nothing is run.",
+    )
+    of_code.add_argument("file", nargs="+", help="a shared object, a fatbin or a text of PTX")
+    of_code.add_argument("--every", action="store_true", help="lists every kind of instruction, too")
+    of_code.set_defaults(run=_code)
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except (counts.CountsError, SurveyError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as in `... | head`
     sys.exit(main())

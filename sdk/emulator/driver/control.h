@@ -39,6 +39,9 @@ long kernpack_emulator_thread_instructions(void);
 long kernpack_emulator_host_level(void);
 // Begins to count what kernels do, 1, or ends it, 0; either forgets what was counted.
 void kernpack_emulator_count(int on);
+// Which instructions an image has, a fatbin or PTX that ends with a NUL, and which of them aren't emulated, as JSON. Of a fatbin's
+// PTX, the newest for a device of architecture `arch`. Valid until the thread's next call.
+const char* kernpack_emulator_survey(const void* image, long arch);
 // What was counted, as KERNPACK_EMULATOR_COUNTS would write it, once all queued work has run. Valid until the next call.
 const char* kernpack_emulator_counts(void);
 // The mnemonic of each instruction of the tables, without its modifiers; NULL beyond the last.

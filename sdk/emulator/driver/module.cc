@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "driver/keeping.h"
 #include "driver/image.h"
 #include "ops/table.h"
 #include "ptx/syntax.h"
@@ -120,6 +121,7 @@ class Loader {
 }  // namespace
 
 Result LoadModule(Context context, const std::string& ptx, ModuleHandle* out, std::string* log) {
+  KeepPtx(ptx);
   try {
     return Loader(context, ptx).Load(out, log);
   } catch (const PtxError& error) {

@@ -16,6 +16,8 @@ namespace kernpack::emulator {
 namespace {
 
 using Plain::Brain;
+using Plain::E4m3;
+using Plain::E5m2;
 using Plain::Half;
 
 constexpr uint32_t kColumns = 8, kMostRows = 16, kMostDepth = 32;
@@ -52,6 +54,10 @@ void WithReader(Element element, F use) {
       return words([](uint32_t word, uint32_t i) { return static_cast<int8_t>(word >> (8 * i)); });
     case Element::kUnsigned8:
       return words([](uint32_t word, uint32_t i) { return static_cast<uint8_t>(word >> (8 * i)); });
+    case Element::kE4m3:
+      return words([](uint32_t word, uint32_t i) { return E4m3::Read(static_cast<uint8_t>(word >> (8 * i))); });
+    case Element::kE5m2:
+      return words([](uint32_t word, uint32_t i) { return E5m2::Read(static_cast<uint8_t>(word >> (8 * i))); });
     case Element::kDouble:
       return use([](Warp& warp, uint32_t slot, uint32_t lane, uint32_t) { return Doubles(warp, slot)[lane]; });
   }

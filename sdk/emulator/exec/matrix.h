@@ -6,12 +6,15 @@
 
 namespace kernpack::emulator {
 
-enum class Element : uint8_t { kHalf, kBrain, kTf32, kDouble, kSigned8, kUnsigned8, kFloat, kInteger };
+enum class Element : uint8_t { kHalf, kBrain, kTf32, kDouble, kSigned8, kUnsigned8, kE4m3, kE5m2, kFloat, kInteger };
 
 // Elements of it in a register.
 constexpr uint32_t PerRegister(Element element) {
   if (element == Element::kHalf || element == Element::kBrain) return 2;
-  return element == Element::kSigned8 || element == Element::kUnsigned8 ? 4 : 1;
+  return element == Element::kTf32 || element == Element::kDouble || element == Element::kFloat ||
+                 element == Element::kInteger
+             ? 1
+             : 4;
 }
 
 // D = A * B + C, all with 8 columns of B. Program::extra: the rows of A, its columns, and what A, B and D are of; then the

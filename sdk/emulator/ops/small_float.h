@@ -61,6 +61,43 @@ struct Small {
 using Half = Small<5>;
 using Brain = Small<8>;
 
+// A float of 8 bits with this many bits of exponent, whose greatest finite magnitude is kMost ("FP8 Formats for Deep Learning",
+// Micikevicius et al., 2022). Only one with an infinity has one: above kMost it follows IEEE 754 or has NaN alone.
+template <int kExponent, uint8_t kMost>
+struct Eight {
+  static constexpr int kMantissa = 7 - kExponent;
+  static constexpr int kBias = (1 << (kExponent - 1)) - 1;
+  static constexpr uint8_t kNan = 0x7f;
+
+  static double Read(uint8_t bits) {
+    const uint32_t magnitude = bits & 0x7f, mantissa = magnitude & ((1U << kMantissa) - 1);
+    const auto exponent = static_cast<int>(magnitude >> kMantissa);
+    double value = 0;
+    if (magnitude > kMost) {
+      value = kExponent == 5 && mantissa == 0 ? __builtin_inf() : __builtin_nan("");
+    } else {
+      const double whole = static_cast<double>(mantissa) + (exponent == 0 ? 0 : 1 << kMantissa);
+      value = __builtin_ldexp(whole, (exponent == 0 ? 1 : exponent) - kBias - kMantissa);
+    }
+    return (bits & 0x80) != 0 ? -value : value;
+  }
+
+  // To nearest even; beyond kMost, also of an infinity, kMost with its sign.
+  static uint8_t Write(double value) {
+    if (value != value) return kNan;
+    const auto sign = static_cast<uint8_t>(__builtin_signbit(value) ? 0x80 : 0);
+    const double magnitude = __builtin_fabs(value);
+    if (magnitude >= Read(kMost)) return sign | kMost;
+    int exponent = static_cast<int>(__builtin_bit_cast(uint64_t, magnitude) >> 52) - 1023;
+    if (exponent < 1 - kBias) exponent = 1 - kBias;
+    const double whole = __builtin_nearbyint(__builtin_ldexp(magnitude, kMantissa - exponent));
+    return sign | static_cast<uint8_t>(((exponent - 1 + kBias) << kMantissa) + static_cast<int>(whole));
+  }
+};
+
+using E4m3 = Eight<4, 0x7e>;
+using E5m2 = Eight<5, 0x7b>;
+
 // a * b + c with one rounding in the end: the product is exact in double, and the sum keeps what it loses in its last bit.
 inline double FusedForSmall(double a, double b, double c) {
   const double product = a * b;

@@ -103,13 +103,69 @@ void Pack(Warp& warp, const Instruction& i, uint32_t mask) {
     return uint32_t(Tiny<S>::Write(a, flags)) << 16 | Tiny<S>::Write(b, flags);
   });
 }
-struct ToTf32 {
-  uint32_t operator()(float a) const {
-    const uint32_t bits = __builtin_bit_cast(uint32_t, a);
-    if (a != a || (bits & 0x7f800000U) == 0x7f800000U) return bits;
-    return (bits + 0x1000U) & ~0x1fffU;
-  }
+// cvt.rn.satfinite.e4m3x2.f32 d, a, b; cvt.rn.satfinite.e4m3x2.f16x2 d, a; and back: cvt.rn.f16x2.e4m3x2 d, a.
+template <class S>
+uint8_t EightOf(double value, uint32_t flags) {
+  return S::Write((flags & kRelu) != 0 && value <= 0 ? 0.0 : value);
+}
+template <class S>
+void PackEight(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map2<uint16_t, float, float>(warp, i, mask, [flags](float a, float b) {
+    return static_cast<uint16_t>(uint32_t{EightOf<S>(a, flags)} << 8 | EightOf<S>(b, flags));
+  });
+}
+template <class S>
+void HalvesToEight(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map1<uint16_t, uint32_t>(warp, i, mask, [flags](uint32_t a) {
+    const double high = Half::Read(static_cast<uint16_t>(a >> 16)), low = Half::Read(static_cast<uint16_t>(a));
+    return static_cast<uint16_t>(uint32_t{EightOf<S>(high, flags)} << 8 | EightOf<S>(low, flags));
+  });
+}
+template <class S>
+void EightToHalves(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map1<uint32_t, uint16_t>(warp, i, mask, [flags](uint16_t a) {
+    const double high = S::Read(static_cast<uint8_t>(a >> 8)), low = S::Read(static_cast<uint8_t>(a));
+    return uint32_t{Tiny<Half>::Write(high, flags)} << 16 | Tiny<Half>::Write(low, flags);
+  });
+}
+
+// f16 and bf16 with .satfinite: the greatest number in place of an infinity.
+template <class S>
+uint16_t Finite(float value, uint32_t flags) {
+  const uint16_t bits = Tiny<S>::Write(value, flags);
+  return (bits & 0x7fff) == S::kInfinity ? static_cast<uint16_t>(bits - 1) : bits;
+}
+template <class S>
+void ToFinite(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map1<uint16_t, float>(warp, i, mask, [flags](float a) { return Finite<S>(a, flags); });
+}
+template <class S>
+void PackFinite(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t flags = i.flags;
+  Map2<uint32_t, float, float>(
+      warp, i, mask, [flags](float a, float b) { return uint32_t(Finite<S>(a, flags)) << 16 | Finite<S>(b, flags); });
+}
+
+// The last 13 bits are given up. NaN and infinities are left as they are.
+uint32_t Tf32(float value, uint32_t half, uint32_t even) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, value);
+  if (value != value || (bits & 0x7f800000U) == 0x7f800000U) return bits;
+  return (bits + half + (even != 0 ? bits >> 13 & 1 : 0)) & ~0x1fffU;
+}
+struct ToTf32 {  // .rna
+  uint32_t operator()(float a) const { return Tf32(a, 0x1000, 0); }
 };
+void ToTf32Rounded(Warp& warp, const Instruction& i, uint32_t mask) {  // .rn and .rz
+  const uint32_t flags = i.flags;
+  Map1<uint32_t, float>(warp, i, mask, [flags](float a) {
+    if ((flags & kRelu) != 0 && a <= 0) a = 0;
+    return (flags & kRoundZero) != 0 ? Tf32(a, 0, 0) : Tf32(a, 0xfff, 1);
+  });
+}
 
 constexpr Held W = Held::kWord, L = Held::kLong, F = Held::kFloat, D = Held::kDouble;
 constexpr uint32_t kAll = kFtz | kSat | kRounding | kToInteger | kRelu;
@@ -144,7 +200,18 @@ constexpr Row kRows[] = {
     KP_TO("f64", Real<double>, D),
     {"cvt.f16x2.f32", &Pack<Half>, kAll, {W, F, F}},
     {"cvt.bf16x2.f32", &Pack<Brain>, kAll, {W, F, F}},
+    {"cvt.satfinite.e4m3x2.f32", &PackEight<E4m3>, kRelu, {W, F, F}},
+    {"cvt.satfinite.e5m2x2.f32", &PackEight<E5m2>, kRelu, {W, F, F}},
+    {"cvt.satfinite.e4m3x2.f16x2", &HalvesToEight<E4m3>, kRelu, {W, W}},
+    {"cvt.satfinite.e5m2x2.f16x2", &HalvesToEight<E5m2>, kRelu, {W, W}},
+    {"cvt.f16x2.e4m3x2", &EightToHalves<E4m3>, kRelu, {W, W}},
+    {"cvt.f16x2.e5m2x2", &EightToHalves<E5m2>, kRelu, {W, W}},
+    {"cvt.satfinite.f16.f32", &ToFinite<Half>, kRelu | kRoundZero, {W, F}},
+    {"cvt.satfinite.bf16.f32", &ToFinite<Brain>, kRelu | kRoundZero, {W, F}},
+    {"cvt.satfinite.f16x2.f32", &PackFinite<Half>, kRelu | kRoundZero, {W, F, F}},
+    {"cvt.satfinite.bf16x2.f32", &PackFinite<Brain>, kRelu | kRoundZero, {W, F, F}},
     Row1<uint32_t, float, ToTf32>("cvt.rna.tf32.f32"),
+    {"cvt.tf32.f32", &ToTf32Rounded, kRelu | kRoundZero, {W, F}},
     Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.b16"),
     Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.u16"),
     Row1<uint16_t, uint16_t, Move<uint16_t>>("mov.s16"),

@@ -134,7 +134,7 @@ void Decoder::Body(Frame* frame) {
   frame_ = frame;
   for (const Statement& statement : frame->function->body) {
     frame->begins.push_back(static_cast<uint32_t>(program_.code.size()));
-    One(statement);
+    OneOrNote(statement);
     if (program_.code.size() > kMostInstructions)
       Refuse("is too far: the kernel has more than 4 Mi instructions with all that it calls");
   }
@@ -152,6 +152,15 @@ void Decoder::Body(Frame* frame) {
   for (const uint32_t jump : frame->returns) program_.code[jump].target = frame->begins.back();
   frame_ = outer;
   statement_ = at;
+}
+
+void Decoder::OneOrNote(const Statement& statement) {
+  if (refusals_ == nullptr) return One(statement);
+  try {
+    One(statement);
+  } catch (const PtxError& error) {
+    refusals_->push_back(error);
+  }
 }
 
 void Decoder::One(const Statement& statement) {
@@ -192,8 +201,8 @@ Program Decoder::Decode(const Function& entry) {
   return std::move(program_);
 }
 
-Program Decode(const Module& module, const Function& entry, const FindVariable& find) {
-  return Decoder(module, find).Decode(entry);
+Program Decode(const Module& module, const Function& entry, const FindVariable& find, std::vector<PtxError>* refusals) {
+  return Decoder(module, find, refusals).Decode(entry);
 }
 
 }  // namespace kernpack::emulator

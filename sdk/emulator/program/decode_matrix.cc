@@ -21,6 +21,8 @@ constexpr Form kForms[] = {
     {"m8n8k16", "s8", 8, 16, Element::kSigned8},   {"m8n8k16", "u8", 8, 16, Element::kUnsigned8},
     {"m16n8k16", "s8", 16, 16, Element::kSigned8}, {"m16n8k16", "u8", 16, 16, Element::kUnsigned8},
     {"m16n8k32", "s8", 16, 32, Element::kSigned8}, {"m16n8k32", "u8", 16, 32, Element::kUnsigned8},
+    {"m16n8k16", "e4m3", 16, 16, Element::kE4m3},  {"m16n8k16", "e5m2", 16, 16, Element::kE5m2},
+    {"m16n8k32", "e4m3", 16, 32, Element::kE4m3},  {"m16n8k32", "e5m2", 16, 32, Element::kE5m2},
 };
 
 const Form* Find(std::string_view shape, std::string_view type) {
@@ -29,6 +31,7 @@ const Form* Find(std::string_view shape, std::string_view type) {
   return found == std::end(kForms) ? nullptr : found;
 }
 
+bool IsEight(Element element) { return element == Element::kE4m3 || element == Element::kE5m2; }
 bool IsInteger(Element element) { return element == Element::kSigned8 || element == Element::kUnsigned8; }
 
 // What C and D may be of, given A.
@@ -39,7 +42,7 @@ bool Accumulates(Element a, std::string_view type, Element* out) {
                          : Element::kInteger;
   if (type == "f64") return a == Element::kDouble;
   if (type == "s32") return IsInteger(a);
-  return a == Element::kHalf || (type == "f32" && (a == Element::kBrain || a == Element::kTf32));
+  return a == Element::kHalf || IsEight(a) || (type == "f32" && (a == Element::kBrain || a == Element::kTf32));
 }
 
 }  // namespace
@@ -62,7 +65,8 @@ void Decoder::Multiply(Mnemonic mnemonic) {
   const Form* const a = Find(parts[3], parts[7]);
   const Form* const b = Find(parts[3], parts[8]);
   Element d{};
-  if (a == nullptr || b == nullptr || (a != b && !(IsInteger(a->element) && IsInteger(b->element))) ||
+  if (a == nullptr || b == nullptr ||
+      (a != b && !(IsInteger(a->element) && IsInteger(b->element)) && !(IsEight(a->element) && IsEight(b->element))) ||
       parts[6] != parts[9] || !Accumulates(a->element, parts[6], &d) || (clamps && d != Element::kInteger))
     Refuse("isn't emulated: there is no such shape of these types here");
   Expect(4, 4);

@@ -31,7 +31,8 @@ class Mnemonic {
 
 class Decoder {
  public:
-  Decoder(const Module& module, const FindVariable& find) : module_(module), find_(find) {}
+  Decoder(const Module& module, const FindVariable& find, std::vector<PtxError>* refusals)
+      : module_(module), find_(find), refusals_(refusals) {}
   Program Decode(const Function& entry);
 
  private:
@@ -59,6 +60,7 @@ class Decoder {
 
   const Module& module_;
   const FindVariable& find_;
+  std::vector<PtxError>* const refusals_;  // of single instructions; NULL: the first is thrown
   Program program_;
   Frame* frame_ = nullptr;
   const Statement* statement_ = nullptr;
@@ -75,6 +77,7 @@ class Decoder {
   void Enter(Frame* frame, const Function& function);
   void Body(Frame* frame);
   void PlaceShared(const Function& function, int depth);
+  void OneOrNote(const Statement& statement);
   void One(const Statement& statement);
   void Parameters(const Function& entry);
   const Function* FindFunction(const std::string& name) const;

@@ -158,7 +158,9 @@ struct Program {
 using FindVariable = std::function<bool(const std::string& name, uint64_t* address)>;
 
 // Throws PtxError: what is not emulated is said here, with its line.
-Program Decode(const Module& module, const Function& entry, const FindVariable& find);
+// With `refusals`, those of single instructions are noted there instead, and the program can't be run.
+Program Decode(const Module& module, const Function& entry, const FindVariable& find,
+               std::vector<PtxError>* refusals = nullptr);
 
 // Generic addresses of the windows in which shared, local and parameter memory are seen.
 constexpr uint64_t kSharedWindow = uint64_t{1} << 56;

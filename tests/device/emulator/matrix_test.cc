@@ -14,6 +14,8 @@ namespace kernpack::emulator {
 namespace {
 
 using Plain::Brain;
+using Plain::E4m3;
+using Plain::E5m2;
 using Plain::Half;
 
 // An element's place by the lane's group (lane / 4), its number in the group, and the element's index i.
@@ -22,9 +24,9 @@ struct At {
 };
 using Layout = At (*)(uint32_t group, uint32_t in, uint32_t i);
 
-enum class Of : uint8_t { kF16, kBf16, kTf32, kS8, kU8, kF32, kS32, kF64 };
+enum class Of : uint8_t { kF16, kBf16, kTf32, kS8, kU8, kE4m3, kE5m2, kF32, kS32, kF64 };
 uint32_t BitsOf(Of of) {
-  return of == Of::kF16 || of == Of::kBf16 ? 16 : of == Of::kS8 || of == Of::kU8 ? 8 : of == Of::kF64 ? 64 : 32;
+  return of == Of::kF16 || of == Of::kBf16 ? 16 : of >= Of::kS8 && of <= Of::kE5m2 ? 8 : of == Of::kF64 ? 64 : 32;
 }
 double ValueOf(Of of, uint64_t bits) {
   switch (of) {
@@ -40,6 +42,10 @@ double ValueOf(Of of, uint64_t bits) {
       return static_cast<int8_t>(bits);
     case Of::kU8:
       return static_cast<uint8_t>(bits);
+    case Of::kE4m3:
+      return E4m3::Read(static_cast<uint8_t>(bits));
+    case Of::kE5m2:
+      return E5m2::Read(static_cast<uint8_t>(bits));
     case Of::kS32:
       return static_cast<int32_t>(bits);
     case Of::kF64:
@@ -93,6 +99,10 @@ constexpr Product kProducts[] = {
     {"U8S8K32", "m16n8k32.row.col.s32.u8.s8.s32", 16, 32, Of::kU8, Of::kS8, Of::kS32, kAByte, kBByte},
     {"S8K16", "m16n8k16.row.col.s32.s8.s8.s32", 16, 16, Of::kS8, Of::kS8, Of::kS32, kAByte, kBByte},
     {"U8OfEightRows", "m8n8k16.row.col.s32.u8.u8.s32", 8, 16, Of::kU8, Of::kU8, Of::kS32, kAByteRow, kBByte},
+    {"E4m3K32", "m16n8k32.row.col.f32.e4m3.e4m3.f32", 16, 32, Of::kE4m3, Of::kE4m3, Of::kF32, kAByte, kBByte},
+    {"E5m2E4m3K32", "m16n8k32.row.col.f32.e5m2.e4m3.f32", 16, 32, Of::kE5m2, Of::kE4m3, Of::kF32, kAByte, kBByte},
+    {"E5m2K16", "m16n8k16.row.col.f32.e5m2.e5m2.f32", 16, 16, Of::kE5m2, Of::kE5m2, Of::kF32, kAByte, kBByte},
+    {"E4m3K32ToF16", "m16n8k32.row.col.f16.e4m3.e4m3.f16", 16, 32, Of::kE4m3, Of::kE4m3, Of::kF16, kAByte, kBByte},
     {"F64", "m8n8k4.row.col.f64.f64.f64.f64", 8, 4, Of::kF64, Of::kF64, Of::kF64, kARow, kBTf},
 };
 
@@ -100,6 +110,9 @@ constexpr Product kProducts[] = {
 uint64_t Draw(Of of, std::mt19937& random) {
   const auto bits = static_cast<uint32_t>(random());
   if (of == Of::kS8 || of == Of::kU8) return bits % 8 == 0 ? (bits % 16 == 0 ? 0x80 : 0x7f) : bits >> 16 & 0xff;
+  // A quarter of the exponents of eight bits, about 1: the rest would hide them in a sum.
+  if (of == Of::kE4m3) return (bits & 0x80) | (0x28 + bits / 256 % 0x20);
+  if (of == Of::kE5m2) return (bits & 0x80) | (0x34 + bits / 256 % 0x10);
   if (of == Of::kS32) return bits % 8 == 0 ? 0x7fffffff : bits;
   const double value = std::normal_distribution<double>()(random);
   if (of == Of::kF64) return std::bit_cast<uint64_t>(value);

@@ -42,7 +42,7 @@ constexpr Wrong kWrong[] = {
     {"ClusterBarrier", "barrier.cluster.arrive;", "isn't emulated"},
     {"ProductOfOtherLayouts", "mma.sync.aligned.m8n8k4.col.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};",
      "isn't emulated; mma.sync.aligned.<shape>.row.col with four types is"},
-    {"ProductOfOtherTypes", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1}, {%r1}, {%r2}, {%f1};",
+    {"ProductOfOtherTypes", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};",
      "isn't emulated: there is no such shape of these types here"},
     {"ProductOfFewRegisters",
      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2}, {%r1, %r2}, {%r3}, {%f1, %f2};",

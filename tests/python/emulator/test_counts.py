@@ -49,7 +49,7 @@ def test_an_estimate_is_the_longest_of_its_parts(file: Path, device: str) -> Non
 
 
 def test_the_table_says_that_nothing_was_measured(file: Path) -> None:
-    done = run("-m", "kernpack_cuda_emulator", file, "--device", "a100", "--lines", "3")
+    done = run("-m", "kernpack_cuda_emulator", "counts", file, "--device", "a100", "--lines", "3")
     assert done.returncode == 0, done.stderr
     first, heads, row, _, of, columns, *lines = done.stdout.splitlines()
     assert first == "Static roofline estimate for A100 80 GB; nothing was measured."
@@ -74,7 +74,7 @@ def test_another_file_is_refused(tmp_path: Path, text: str | None, message: str)
     path = tmp_path / "counts.json"
     if text is not None:
         path.write_text(text)
-    done = run("-m", "kernpack_cuda_emulator", path)
+    done = run("-m", "kernpack_cuda_emulator", "counts", path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{path}: {message}\n"
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import ptx_exact as exact
 from ptx_exact import F16, F32, FORMATS
 from ptx_form import Form, bits_of
@@ -130,9 +132,65 @@ def packed() -> Iterator[Form]:
                     return exact.to_bits(_real(a, o, m), s) << 16 | exact.to_bits(_real(b, o, m), s)
 
                 yield Form(f"cvt.{mode}{relu}.{half}x2.f32", f"{half}x2", ("f32", "f32"), run)
+                if mode == "rn" or half == "f16":
+                    most = form.greatest
+
+                    def finite(v: float, r: str = relu, most: float = most) -> float:
+                        v = v if not r or math.isnan(v) or v > 0 else 0.0
+                        return v if math.isnan(v) else max(-most, min(most, v))
+
+                    def one(a: float, f: Any = finite, m: str = mode, o: str = half) -> float:
+                        return _real(f(a), o, m)
+
+                    def two(a: float, b: float, f: Any = one, s: exact.Format = form) -> int:
+                        return exact.to_bits(f(a), s) << 16 | exact.to_bits(f(b), s)
+
+                    yield Form(f"cvt.{mode}{relu}.satfinite.{half}.f32", half, ("f32",), one)
+                    yield Form(f"cvt.{mode}{relu}.satfinite.{half}x2.f32", f"{half}x2", ("f32", "f32"), two)
+    yield from _eight()
     tf32 = exact.Format("tf32", 32, 11, -126, 127)
+    for mode in ("rn", "rz"):
+        for relu in ("", ".relu"):
+
+            def narrow(a: float, m: str = mode, r: str = relu) -> float:
+                a = a if not r or math.isnan(a) or a > 0 else 0.0
+                return a if not math.isfinite(a) or a == 0 else exact.rounded(Fraction(a), tf32, m)
+
+            name = f"cvt.{mode}{relu}.tf32.f32"
+            yield Form(name, "f32", ("f32",), narrow, f"{{ .reg .b32 %x; {name} %x, %a; mov.b32 %d, %x; }}")
     rna = lambda a: a if not math.isfinite(a) or a == 0 else exact.rounded(Fraction(a), tf32, "rna")  # noqa: E731
     yield Form("cvt.rna.tf32.f32", "f32", ("f32",), rna, "{ .reg .b32 %x; cvt.rna.tf32.f32 %x, %a; mov.b32 %d, %x; }")
+
+
+def _eight() -> Iterator[Form]:
+    """By ml_dtypes, which has no saturation: values are cut off before."""
+    for eight, kind in (("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2)):
+        most = float(ml_dtypes.finfo(kind).max)
+        for relu in ("", ".relu"):
+
+            def write(a: float, r: str = relu, k: Any = kind, most: float = most) -> int:
+                if math.isnan(a):
+                    return 0x7F
+                a = 0.0 if r and a <= 0 else max(-most, min(most, a))
+                return int(np.array(a, np.float32).astype(k).view(np.uint8))
+
+            def read(word: int, r: str = relu, k: Any = kind) -> int:
+                a = float(np.array(word, np.uint8).view(k).astype(np.float32))
+                return exact.to_bits(0.0 if r and a <= 0 else a, F16)
+
+            def halves(word: int, w: Any = write) -> int:
+                high, low = (exact.from_bits(half, F16) for half in (word >> 16, word & 0xFFFF))
+                return w(high) << 8 | w(low)
+
+            def floats(a: float, b: float, w: Any = write) -> int:
+                return w(a) << 8 | w(b)
+
+            def back(word: int, f: Any = read) -> int:
+                return f(word >> 8) << 16 | f(word & 0xFF)
+
+            yield Form(f"cvt.rn.satfinite{relu}.{eight}x2.f32", "b16", ("f32", "f32"), floats)
+            yield Form(f"cvt.rn.satfinite{relu}.{eight}x2.f16x2", "b16", ("f16x2",), halves)
+            yield Form(f"cvt.rn{relu}.f16x2.{eight}x2", "f16x2", ("b16",), back)
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {

@@ -1,0 +1,41 @@
+// What an image has, for people who want to know whether the emulated device runs it.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "driver/control.h"
+#include "driver/image.h"
+#include "program/survey.h"
+
+namespace kernpack::cuda {
+namespace {
+
+using nlohmann::json;
+
+json SurveyText(const void* image, long arch) {
+  std::string ptx, log;
+  if (PtxOf(image, static_cast<int>(arch), &ptx, &log) != kSuccess) return {{"error", log}};
+  try {
+    const emulator::Module module = emulator::Parse(ptx);
+    const emulator::Survey survey = emulator::SurveyOf(module);
+    json refused = json::array();
+    for (const auto& [line, refusal] : survey.refused)
+      refused.push_back({{"line", line}, {"kernel", refusal.kernel}, {"why", refusal.why}});
+    return {{"ptx", std::to_string(module.version / 10) + "." + std::to_string(module.version % 10)},
+            {"target", module.target},
+            {"kernels", survey.kernels},
+            {"instructions", survey.instructions},
+            {"refused", std::move(refused)}};
+  } catch (const emulator::PtxError& error) {
+    return {{"error", error.what()}};
+  }
+}
+
+}  // namespace
+}  // namespace kernpack::cuda
+
+extern "C" __attribute__((visibility("default"))) const char* kernpack_emulator_survey(const void* image, long arch) {
+  using nlohmann::json;
+  static thread_local std::string text;
+  text = kernpack::cuda::SurveyText(image, arch).dump(-1, ' ', false, json::error_handler_t::replace);
+  return text.c_str();
+}
