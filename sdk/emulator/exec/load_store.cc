@@ -5,7 +5,7 @@
 #include "exec/access.h"
 #include "exec/counts.h"
 #include "exec/memory_ops.h"
-#include "exec/row.h"
+#include "exec/row_access.h"
 #include "exec/taint.h"
 
 namespace kernpack::emulator {
@@ -33,113 +33,51 @@ uint64_t GetLane(const unsigned char* slot, bool wide, uint32_t lane) {
   return wide ? reinterpret_cast<const uint64_t*>(slot)[lane] : reinterpret_cast<const uint32_t*>(slot)[lane];
 }
 
-// A row of vectors of kCount values of type T, which registers hold as W.
-template <class T, class W, uint32_t kCount>
-struct RowOf {
-  template <bool kUniform>
-  static void LoadAll(const uint8_t* from, const uint32_t* slots, unsigned char* registers) {
-    for (uint32_t e = 0; e < kCount; ++e) {
-      auto* to = reinterpret_cast<W*>(registers + slots[e]);
-      for (uint32_t l = 0; l < kLanes; ++l) {
-        T value;
-        std::memcpy(&value, from + ((kUniform ? 0 : l * kCount) + e) * sizeof(T), sizeof value);
-        to[l] = static_cast<W>(value);
-      }
-    }
-  }
-  static void Load(const Row& row, const uint32_t* slots, unsigned char* registers) {
-    if (row.mask == ~0U) {
-      return row.step == 0 ? LoadAll<true>(row.host, slots, registers) : LoadAll<false>(row.host, slots, registers);
-    }
-    for (uint32_t left = row.mask; left != 0; left &= left - 1) {
-      const auto l = static_cast<uint32_t>(std::countr_zero(left));
-      T values[kCount];
-      std::memcpy(values, row.host + row.Offset(l), sizeof values);
-      for (uint32_t e = 0; e < kCount; ++e) reinterpret_cast<W*>(registers + slots[e])[l] = static_cast<W>(values[e]);
-    }
-  }
-
-  static void StoreLane(const uint32_t* slots, const unsigned char* registers, uint32_t lane, uint8_t* to) {
-    for (uint32_t e = 0; e < kCount; ++e) {
-      const auto value = static_cast<T>(reinterpret_cast<const W*>(registers + slots[e])[lane]);
-      std::memcpy(to + e * sizeof(T), &value, sizeof value);
-    }
-  }
-  static void Store(const Row& row, const uint32_t* slots, const unsigned char* registers) {
-    if (row.mask == ~0U && row.step != 0) {
-      for (uint32_t l = 0; l < kLanes; ++l) StoreLane(slots, registers, l, row.host + size_t{l} * (sizeof(T) * kCount));
-      return;
-    }
-    for (uint32_t left = row.mask; left != 0; left &= left - 1) {
-      const auto l = static_cast<uint32_t>(std::countr_zero(left));
-      StoreLane(slots, registers, l, row.host + row.Offset(l));
-    }
-  }
-};
-
-struct RowHandlers {
-  void (*load)(const Row& row, const uint32_t* slots, unsigned char* registers) = nullptr;
-  void (*store)(const Row& row, const uint32_t* slots, const unsigned char* registers) = nullptr;
-};
-
-template <class T, class W>
-RowHandlers RowsOf(uint32_t count) {
-  if (count == 1) return {RowOf<T, W, 1>::Load, RowOf<T, W, 1>::Store};
-  if (count == 2) return {RowOf<T, W, 2>::Load, RowOf<T, W, 2>::Store};
-  if (count == 4) return {RowOf<T, W, 4>::Load, RowOf<T, W, 4>::Store};
-  return {};
-}
-
-RowHandlers RowsOf(const Instruction& i, const uint32_t* slots) {
+// None where a row of these values isn't moved as a whole.
+RowMoves MovesOf(const Warp& warp, const Instruction& i, const uint32_t* slots) {
   for (uint32_t e = 0; e < i.count; ++e) {
-    if (slots[e] == kNoOperand) return {};
+    if (slots[e] == kNoOperand) return {nullptr, nullptr};
   }
-  if (i.wide) return i.bytes == 8 ? RowsOf<uint64_t, uint64_t>(i.count) : RowHandlers();
-  if (i.bytes == 4) return RowsOf<uint32_t, uint32_t>(i.count);
-  if (i.bytes == 2) return i.is_signed ? RowsOf<int16_t, uint32_t>(i.count) : RowsOf<uint16_t, uint32_t>(i.count);
-  if (i.bytes == 1) return i.is_signed ? RowsOf<int8_t, uint32_t>(i.count) : RowsOf<uint8_t, uint32_t>(i.count);
-  return {};
+  return warp.block->program->rows->moves(i.bytes, i.count, i.wide, i.is_signed);
 }
 
 bool LoadRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
-  const RowHandlers handlers = RowsOf(i, slots);
-  Row row;
+  const RowMoves moves = MovesOf(warp, i, slots);
+  RowAccess row;
+  row.kind = AccessKind::kRead;
   row.bytes = uint32_t{i.bytes} * i.count;
-  if (handlers.load == nullptr || !FindRow(warp, i, mask, &row)) return false;
+  if (moves.load == nullptr || !FindRowAccess(warp, i, mask, &row)) return false;
   if (RacesChecked(warp, row.space)) CheckRowRaces(warp, i, row, 0);
-  handlers.load(row, slots, warp.registers);
+  moves.load(row.lanes, slots, warp.registers);
   return true;
 }
 
 bool StoreRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
-  const RowHandlers handlers = RowsOf(i, slots);
-  Row row;
+  const RowMoves moves = MovesOf(warp, i, slots);
+  RowAccess row;
   row.kind = AccessKind::kWrite;
   row.bytes = uint32_t{i.bytes} * i.count;
-  if (handlers.store == nullptr || !FindRow(warp, i, mask, &row)) return false;
+  if (moves.store == nullptr || !FindRowAccess(warp, i, mask, &row)) return false;
   if (RacesChecked(warp, row.space)) {
-    if (row.step == 0 && (mask & (mask - 1)) != 0) return false;  // each lane sees what the one before it wrote
+    if (row.lanes.step == 0 && (mask & (mask - 1)) != 0) return false;  // each lane sees what the one before it wrote
     alignas(16) uint8_t bytes[kLanes * 16];
-    Row to = row;
+    Lanes to = row.lanes;
     to.host = bytes;
-    handlers.store(to, slots, warp.registers);
+    moves.store(to, slots, warp.registers);
     uint32_t same = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
-      const uint64_t offset = row.Offset(static_cast<uint32_t>(std::countr_zero(left)));
-      if (std::memcmp(bytes + offset, row.host + offset, row.bytes) == 0) same |= left & -left;
+      const uint64_t offset = row.lanes.Offset(static_cast<uint32_t>(std::countr_zero(left)));
+      if (std::memcmp(bytes + offset, row.lanes.host + offset, row.bytes) == 0) same |= left & -left;
     }
     CheckRowRaces(warp, i, row, same);
   }
-  handlers.store(row, slots, warp.registers);
+  moves.store(row.lanes, slots, warp.registers);
   WroteRow(warp, row);
   return true;
 }
 
-}  // namespace
-
-void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
-  const uint32_t* slots = warp.block->program->extra.data() + i.extra;
-  if (LoadRow(warp, i, mask, slots)) return;
+// Apart, as they need much of the stack.
+__attribute__((noinline)) void LoadEach(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
   uint64_t addresses[kLanes];
   Addresses(warp, i, addresses);
   Access access;
@@ -167,9 +105,7 @@ void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
   }
 }
 
-void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
-  const uint32_t* slots = warp.block->program->extra.data() + i.extra;
-  if (StoreRow(warp, i, mask, slots)) return;
+__attribute__((noinline)) void StoreEach(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
   uint64_t addresses[kLanes];
   Addresses(warp, i, addresses);
   Access access;
@@ -199,6 +135,18 @@ void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
     }
     Wrote(warp, i, access);
   }
+}
+
+}  // namespace
+
+void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t* slots = warp.block->program->extra.data() + i.extra;
+  if (!LoadRow(warp, i, mask, slots)) LoadEach(warp, i, mask, slots);
+}
+
+void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
+  const uint32_t* slots = warp.block->program->extra.data() + i.extra;
+  if (!StoreRow(warp, i, mask, slots)) StoreEach(warp, i, mask, slots);
 }
 
 }  // namespace kernpack::emulator

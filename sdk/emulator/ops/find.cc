@@ -35,6 +35,15 @@ const Table* TablesOfLevel(int level) {
   return TablesBase();
 }
 
+const RowCode* CodeOfLevel(int level) {
+#if KP_HOST_LEVELS == 3
+  if (level == 3) return RowsV4();
+  if (level == 2) return RowsV3();
+#endif
+  static_cast<void>(level);
+  return RowsBase();
+}
+
 Rows RowsOfLevel(int level) {
   Rows made;
   for (const Table* table = TablesOfLevel(level); table->count != 0; ++table) {
@@ -58,6 +67,8 @@ int HostLevel() {
 }
 
 void UseHostLevel(int level) { g_wanted.store(level, std::memory_order_relaxed); }
+
+const RowCode* HostRows() { return CodeOfLevel(HostLevel()); }
 
 // The first of several rows of a name counts.
 const Row* FindRow(const char* name) {

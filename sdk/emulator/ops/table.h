@@ -30,10 +30,15 @@ const Table* TablesBase();
 const Table* TablesV3();
 const Table* TablesV4();
 
+const RowCode* RowsBase();
+const RowCode* RowsV3();
+const RowCode* RowsV4();
+
 // Which of them modules use that are loaded from now on: 1 base, 2 x86-64-v3, 3 x86-64-v4, and never one beyond the processor's;
 // 0, as at the start, the best it has.
 void UseHostLevel(int level);
 int HostLevel();
+const RowCode* HostRows();
 // The row of a mnemonic, NULL when there is none.
 const Row* FindRow(const char* name);
 // The name of each row in turn, for tests that try them all; NULL beyond the last.

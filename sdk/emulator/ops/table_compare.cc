@@ -80,12 +80,17 @@ struct AsSmall {
   }
 };
 
+// A bit for each lane, right for those of the mask.
 template <class C, class F>
-inline uint32_t Compared(const Warp& warp, const Instruction& i) {
+inline uint32_t Compared(const Warp& warp, const Instruction& i, uint32_t mask) {
   using Raw = typename C::Raw;
   const Word<Raw>* a = In<Raw>(warp, i.op[1]);
   const Word<Raw>* b = In<Raw>(warp, i.op[2]);
   const uint32_t flags = i.flags;
+  if (IsOneLane(mask)) {
+    const uint32_t l = FirstLane(mask);
+    return F()(C::Read(FromWord<Raw>(a[l]), flags), C::Read(FromWord<Raw>(b[l]), flags)) ? mask : 0;
+  }
   alignas(64) uint32_t bits[kLanes];
   // Apart, so that the compiler takes 32 lanes at once where nothing is flushed.
   const auto compare = [&](uint32_t modifiers) {
@@ -113,7 +118,7 @@ inline uint32_t Combined(Warp& warp, const Instruction& i, uint32_t compared) {
 // setp: one predicate, and its opposite in a second.
 template <class C, class F>
 void Setp(Warp& warp, const Instruction& i, uint32_t mask) {
-  const uint32_t compared = Compared<C, F>(warp, i);
+  const uint32_t compared = Compared<C, F>(warp, i, mask);
   const uint32_t first = Combined(warp, i, compared), second = Combined(warp, i, ~compared);
   if (i.op[0] != kNoOperand) {
     uint32_t& p = Predicate(warp, i.op[0]);
@@ -127,7 +132,7 @@ void Setp(Warp& warp, const Instruction& i, uint32_t mask) {
 // set: all ones, or 1.0, for true.
 template <class C, class F, uint32_t kTrue>
 void Set(Warp& warp, const Instruction& i, uint32_t mask) {
-  const uint32_t bits = Combined(warp, i, Compared<C, F>(warp, i));
+  const uint32_t bits = Combined(warp, i, Compared<C, F>(warp, i, mask));
   alignas(64) uint32_t out[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) out[l] = (bits >> l & 1) != 0 ? kTrue : 0;
   Store(warp, i.op[0], mask, out);

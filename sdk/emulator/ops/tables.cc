@@ -1,4 +1,5 @@
 // The tables of one instruction set.
+#include "ops/rows.h"
 #include "ops/table.h"
 
 namespace kernpack::emulator {
@@ -8,6 +9,7 @@ extern const Table kIntegerTable;
 extern const Table kFloatTable;
 extern const Table kCompareTable;
 extern const Table kConvertTable;
+extern const RowCode kRowCode;
 
 }  // namespace KP_ISA
 
@@ -19,5 +21,6 @@ const Table* KP_JOIN(Tables, KP_ISA)() {
       KP_ISA::kIntegerTable, KP_ISA::kFloatTable, KP_ISA::kCompareTable, KP_ISA::kConvertTable, {nullptr, 0}};
   return tables;
 }
+const RowCode* KP_JOIN(Rows, KP_ISA)() { return &KP_ISA::kRowCode; }
 
 }  // namespace kernpack::emulator

@@ -180,6 +180,7 @@ Program Decoder::Decode(const Function& entry) {
   Frame frame;
   frame_ = &frame;
   program_.name = entry.name;
+  program_.rows = HostRows();
   PlaceShared(entry, 0);
   if (has_dynamic_shared_)
     program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, 16));  // as ptxas

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/rows.h"
 #include "ptx/syntax.h"
 
 namespace kernpack::emulator {
@@ -134,6 +135,7 @@ struct SpecialSlot {
 
 struct Program {
   std::string name;
+  const RowCode* rows = nullptr;
   std::vector<Instruction> code;
   std::vector<uint32_t> extra;
   std::vector<Source> sources;

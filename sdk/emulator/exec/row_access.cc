@@ -1,60 +1,56 @@
-#include "exec/row.h"
+#include "exec/row_access.h"
 
 #include <bit>
 
 namespace kernpack::emulator {
 namespace {
 
-// Whether the lanes of row->mask have one value, or values `row->bytes` apart from lane to lane.
+// Whether the lanes have one value, or values `bytes` apart from lane to lane.
 template <class W>
-bool IsRow(const W* value, Row* row) {
-  const W first = value[row->first];
-  uint32_t rest = row->mask & (row->mask - 1);
+bool IsRow(const W* value, uint32_t bytes, bool (*steps)(const W*, W, W), Lanes* lanes) {
+  const W first = value[lanes->first];
+  uint32_t rest = lanes->mask & (lanes->mask - 1);
+  lanes->step = 0;
   if (rest == 0) return true;
-  row->step = value[std::countr_zero(rest)] == first ? 0 : row->bytes;
-  if (row->mask == ~0U) {
-    W differ = 0, expected = first;
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      differ |= value[l] ^ expected;
-      expected += row->step;
-    }
-    return differ == 0;
-  }
+  if (value[std::countr_zero(rest)] != first) lanes->step = bytes;
+  if (lanes->mask == ~0U) return steps(value, first, lanes->step);
   for (; rest != 0; rest &= rest - 1) {
     const auto l = static_cast<uint32_t>(std::countr_zero(rest));
-    if (value[l] != static_cast<W>(first + row->Offset(l))) return false;
+    if (value[l] != static_cast<W>(first + lanes->Offset(l))) return false;
   }
   return true;
 }
 
-bool FindAddress(const Warp& warp, const Instruction& i, Row* row) {
+bool FindAddress(const Warp& warp, const Instruction& i, RowAccess* row) {
   const auto displacement = static_cast<uint64_t>(i.displacement);
   if (i.op[0] == kNoOperand) {
     row->address = displacement;
+    row->lanes.step = 0;
     return true;
   }
+  const RowCode& code = *warp.block->program->rows;
   if (i.op[7] == 8) {
     const auto* base = reinterpret_cast<const uint64_t*>(warp.registers + i.op[0]);
-    row->address = base[row->first] + displacement;
-    return IsRow(base, row);
+    row->address = base[row->lanes.first] + displacement;
+    return IsRow(base, row->bytes, code.steps8, &row->lanes);
   }
   const auto* base = reinterpret_cast<const uint32_t*>(warp.registers + i.op[0]);
-  row->address = static_cast<uint32_t>(base[row->first] + displacement);
-  return IsRow(base, row);
+  row->address = static_cast<uint32_t>(base[row->lanes.first] + displacement);
+  return IsRow(base, row->bytes, code.steps4, &row->lanes);
 }
 
-bool InBuffer(uint8_t* data, uint64_t size, uint64_t extent, Row* row) {
-  row->host = data + row->address;
+bool InBuffer(uint8_t* data, uint64_t size, uint64_t extent, RowAccess* row) {
+  row->lanes.host = data + row->address;
   return row->address <= size && extent <= size - row->address;
 }
 
 }  // namespace
 
-bool FindRow(Warp& warp, const Instruction& instruction, uint32_t mask, Row* row) {
+bool FindRowAccess(Warp& warp, const Instruction& instruction, uint32_t mask, RowAccess* row) {
   Block& block = *warp.block;
   if (block.counts != nullptr || !warp.taint.empty()) return false;
-  row->mask = mask;
-  row->first = static_cast<uint32_t>(std::countr_zero(mask));
+  row->lanes.mask = mask;
+  row->lanes.first = static_cast<uint32_t>(std::countr_zero(mask));
   if ((row->bytes & (row->bytes - 1)) != 0 || !FindAddress(warp, instruction, row)) return false;
   if ((row->address & (row->bytes - 1)) != 0) return false;
   row->space = instruction.space;
@@ -62,7 +58,7 @@ bool FindRow(Warp& warp, const Instruction& instruction, uint32_t mask, Row* row
     row->space = WindowOf(row->address);
     if (row->space != Space::kGlobal) row->address &= ~kWindowMask;
   }
-  const uint64_t extent = row->Offset(kLanes - 1 - static_cast<uint32_t>(std::countl_zero(mask))) + row->bytes;
+  const uint64_t extent = row->lanes.Offset(kLanes - 1 - static_cast<uint32_t>(std::countl_zero(mask))) + row->bytes;
   const bool reads = row->kind == AccessKind::kRead, uninitialised = block.launch->checks.uninitialised && reads;
   switch (row->space) {
     case Space::kShared:
@@ -76,7 +72,7 @@ bool FindRow(Warp& warp, const Instruction& instruction, uint32_t mask, Row* row
       const Region* region = row->region = FindRegion(block, row->address);
       if (region == nullptr || extent > region->size - (row->address - region->begin)) return false;
       if (!reads && region->read_only) return false;
-      row->host = region->data + (row->address - region->begin);
+      row->lanes.host = region->data + (row->address - region->begin);
       return !uninitialised || region->written == nullptr ||
              AllWritten(region->written, row->address - region->begin, extent);
     }
@@ -87,23 +83,23 @@ bool FindRow(Warp& warp, const Instruction& instruction, uint32_t mask, Row* row
   return false;
 }
 
-void CheckRowRaces(Warp& warp, const Instruction& instruction, const Row& row, uint32_t same) {
-  for (uint32_t left = row.mask; left != 0; left &= left - 1) {
+void CheckRowRaces(Warp& warp, const Instruction& instruction, const RowAccess& row, uint32_t same) {
+  for (uint32_t left = row.lanes.mask; left != 0; left &= left - 1) {
     const auto l = static_cast<uint32_t>(std::countr_zero(left));
-    CheckRaces(warp, instruction, row.kind, row.address + row.Offset(l), row.bytes, l, (same >> l & 1) != 0);
+    CheckRaces(warp, instruction, row.kind, row.address + row.lanes.Offset(l), row.bytes, l, (same >> l & 1) != 0);
   }
 }
 
-void WroteRow(Warp& warp, const Row& row) {
+void WroteRow(Warp& warp, const RowAccess& row) {
   Block& block = *warp.block;
   if (!block.launch->checks.uninitialised) return;
   const bool shared = row.space == Space::kShared;
   uint8_t* written = shared ? block.shared_written.data() : row.region->written;
   if (written == nullptr) return;
   const uint64_t begin = row.address - (shared ? 0 : row.region->begin);
-  if (row.mask == ~0U && row.step != 0) return MarkWritten(written, begin, uint64_t{row.bytes} * kLanes);
-  for (uint32_t left = row.mask; left != 0; left &= left - 1)
-    MarkWritten(written, begin + row.Offset(static_cast<uint32_t>(std::countr_zero(left))), row.bytes);
+  if (row.lanes.mask == ~0U && row.lanes.step != 0) return MarkWritten(written, begin, uint64_t{row.bytes} * kLanes);
+  for (uint32_t left = row.lanes.mask; left != 0; left &= left - 1)
+    MarkWritten(written, begin + row.lanes.Offset(static_cast<uint32_t>(std::countr_zero(left))), row.bytes);
 }
 
 }  // namespace kernpack::emulator
