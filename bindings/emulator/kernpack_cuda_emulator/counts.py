@@ -39,7 +39,7 @@ def _most_first(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(kernels, key=lambda kernel: (-kernel["instructions"], kernel["name"]))
 
 
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     """The one that Kernpack has opened, which KERNPACK_CUDA_DRIVER may have named, or will open."""
     for mapped in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         if mapped.endswith(f"/{LIBRARY.name}"):
@@ -56,16 +56,16 @@ def counted() -> Iterator[list[dict[str, Any]]]:
         )
     if os.environ.get("KERNPACK_EMULATOR_COUNTS"):
         raise RuntimeError("counted: expected KERNPACK_EMULATOR_COUNTS to be unset: it counts all of the process")
-    library = _library()
-    library.kernpack_emulator_counts.restype = ctypes.c_char_p
+    of = library()
+    of.kernpack_emulator_counts.restype = ctypes.c_char_p
     kernels: list[dict[str, Any]] = []
-    library.kernpack_emulator_counts()  # what was launched before isn't counted
-    library.kernpack_emulator_count(1)
+    of.kernpack_emulator_counts()  # what was launched before isn't counted
+    of.kernpack_emulator_count(1)
     try:
         yield kernels
-        kernels += _most_first(json.loads(library.kernpack_emulator_counts())["kernels"])
+        kernels += _most_first(json.loads(of.kernpack_emulator_counts())["kernels"])
     finally:
-        library.kernpack_emulator_count(0)
+        of.kernpack_emulator_count(0)
 
 
 @dataclass(frozen=True)

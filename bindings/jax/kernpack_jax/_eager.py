@@ -56,4 +56,4 @@ def _remember(
     names = {name: len(args) + index for index, name in enumerate(kwargs)}
     places = function.info._bind(tuple(range(len(args))), names)
     order = tuple(places[owner] for owner in config.owners)
-    _core.jax_remember(function.info, values, tuple(kwargs), order, _op.program(config), _op.waits(function))
+    _core.jax_remember(function.info, values, tuple(kwargs), order, _op.program(config), _op.waits())

@@ -42,7 +42,7 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
             _refuse_mutation(config)
         with errors():
             outputs = program(config)(*arrays)
-            if waits(function):
+            if waits():
                 wait(outputs)
     return result_of(_grouped(config, outputs))
 
@@ -75,12 +75,10 @@ def result_of(outputs: tuple[object, ...]) -> object:
 
 
 @functools.cache
-def waits(function: Function) -> bool:
-    """Whether an eager call waits for its result, so that an error that the kernel raises belongs to the call.
-
-    A kernel that may be captured in a graph raises nothing while it runs, and elsewhere than on the CPU none can.
-    """
-    return not function.contract.graph_safe and jax.default_backend() == "cpu"
+def waits() -> bool:
+    """Whether eager calls wait for their results, so that an error that a kernel raises belongs to its call. Elsewhere than on the CPU,
+    no kernel raises while it runs."""
+    return jax.default_backend() == "cpu"
 
 
 def _refuse_mutation(config: Config) -> None:

@@ -118,11 +118,10 @@ int kpy_bind_destinations(KpyFunction* f, PyObject* out, PyObject** destinations
   Py_ssize_t count;
   int32_t i;
   for (i = 0; i < f->num_results; ++i) destinations[i] = NULL;
-  if (out == NULL) return 0;
   if (!PyTuple_Check(out)) {
     if (f->num_returned == 1) {
       destinations[f->returned[0]] = out;
-      return 0;
+      return f->num_returned;
     }
     PyObject* type = PyType_GetName(Py_TYPE(out));
     if (type != NULL) {
@@ -133,14 +132,19 @@ int kpy_bind_destinations(KpyFunction* f, PyObject* out, PyObject** destinations
     return -1;
   }
   count = PyTuple_Size(out);
-  if (count != f->num_returned) {
-    PyErr_Format(PyExc_TypeError, "%s: out: expected a tuple of %d tensor%s, got %zd", f->name, (int)f->num_returned,
-                 f->num_returned == 1 ? "" : "s", count);
+  if (count != f->num_returned && count != f->num_results) {
+    PyObject* or_all =
+        PyUnicode_FromFormat(f->num_results > f->num_returned ? ", or of %d with the aux results" : "", f->num_results);
+    if (or_all != NULL) {
+      PyErr_Format(PyExc_TypeError, "%s: out: expected a tuple of %d tensor%s%U, got %zd", f->name,
+                   (int)f->num_returned, f->num_returned == 1 ? "" : "s", or_all, count);
+    }
+    Py_XDECREF(or_all);
     return -1;
   }
-  for (i = 0; i < f->num_returned; ++i) {
+  for (i = 0; i < count; ++i) {
     PyObject* destination = PyTuple_GetItem(out, i);
-    destinations[f->returned[i]] = destination == Py_None ? NULL : destination;
+    destinations[kpy_result_index(f, (int32_t)count, i)] = destination == Py_None ? NULL : destination;
   }
-  return 0;
+  return (int)count;
 }

@@ -104,33 +104,36 @@ static int HostCall(void* self, const KpAny* args, int32_t count, KpAny* result)
   return kp_call((const KpLoadedFunction*)self, args, count, result);
 }
 
-static PyObject* CallThroughHost(KpyFunction* f, KpyTypedCall* t, PyObject* out) {
+/* `returned`: how many results the caller gets. */
+static PyObject* CallThroughHost(KpyFunction* f, KpyTypedCall* t, PyObject* out, int32_t returned) {
   KpAny result = kp_none();
   PyObject* answer = NULL;
   int rc = kpy_run_in_context(&t->call, HostCall, (void*)(uintptr_t)f->loaded, t->values,
                               f->num_params + (out != NULL ? f->num_results : 0), &result);
   if (rc != 0) return kpy_raise_host(f->name, rc);
-  answer = out != NULL ? kpy_finish_results(f, t) : kpy_host_results(f, t, &result);
+  answer = out != NULL ? kpy_finish_results(f, t, returned) : kpy_host_results(f, t, &result);
   kp_any_release(&result);
   return answer;
 }
 
 static PyObject* CallBound(KpyFunction* f, KpyTypedCall* t, PyObject* const* given, PyObject* out) {
   const int32_t count = f->num_params + f->num_results + f->has_workspace;
+  int32_t returned = f->num_returned;
   PyObject* answer = NULL;
   KpAny result;
   int rc = ConvertArguments(f, t, given);
   if (KPY_LIKELY(rc == KPY_OK) && KPY_UNLIKELY(out != NULL)) {
-    if (kpy_bind_destinations(f, out, t->destinations) != 0) return NULL;
+    returned = kpy_bind_destinations(f, out, t->destinations);
+    if (returned < 0) return NULL;
     rc = ConvertDestinations(f, t);
   }
   if (KPY_UNLIKELY(rc != KPY_OK)) return NULL;
-  if (KPY_UNLIKELY(f->takes_numbers) && GivesNumbers(f, t)) return CallThroughHost(f, t, out);
+  if (KPY_UNLIKELY(f->takes_numbers) && GivesNumbers(f, t)) return CallThroughHost(f, t, out, returned);
   if (KPY_LIKELY(CheckAndAllocate(f, t, out != NULL) == 0)) {
     result = kp_none();
     if (KPY_LIKELY(kpy_invoke(&t->call, t->device, 0, t->values, count, &result) == 0)) {
       if (f->num_returned > 0) {
-        answer = kpy_finish_results(f, t);
+        answer = kpy_finish_results(f, t, returned);
       } else {
         answer = Py_None;
         Py_INCREF(answer);

@@ -63,14 +63,14 @@ static PyObject* FinishOne(KpyTypedCall* t, const KpyFamily* family, int32_t ind
   return t->destinations[index];
 }
 
-PyObject* kpy_finish_results(KpyFunction* f, KpyTypedCall* t) {
+PyObject* kpy_finish_results(KpyFunction* f, KpyTypedCall* t, int32_t count) {
   const KpyFamily* family = kpy_receiver(t);
   PyObject* tuple;
   int32_t i;
-  if (f->num_returned == 1) return FinishOne(t, family, f->returned[0]);
-  tuple = PyTuple_New(f->num_returned);
-  for (i = 0; tuple != NULL && i < f->num_returned; ++i) {
-    PyObject* one = FinishOne(t, family, f->returned[i]);
+  if (count == 1) return FinishOne(t, family, f->returned[0]);
+  tuple = PyTuple_New(count);
+  for (i = 0; tuple != NULL && i < count; ++i) {
+    PyObject* one = FinishOne(t, family, kpy_result_index(f, count, i));
     if (one == NULL || PyTuple_SetItem(tuple, i, one) != 0) {
       Py_DECREF(tuple);
       return NULL;

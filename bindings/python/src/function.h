@@ -59,7 +59,12 @@ KPY_HIDDEN PyObject* kpy_call_untyped(KpyFunction* f, PyObject* const* args, Py_
 /* bind.c: spreads positional and keyword arguments over `values` (length num_params; NULL: the default) and `out`. */
 KPY_HIDDEN int kpy_bind(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values,
                         PyObject** out);
+/* How many results the caller gets, or -1: a tuple with a place for each result asks for the aux ones too. */
 KPY_HIDDEN int kpy_bind_destinations(KpyFunction* f, PyObject* out, PyObject** destinations);
+/* The index of the i-th result that a caller of `count` gets. */
+static inline int32_t kpy_result_index(const KpyFunction* f, int32_t count, int32_t i) {
+  return count == f->num_returned ? f->returned[i] : i;
+}
 KPY_HIDDEN PyObject* kpy_parameter_list(KpyFunction* f);
 
 /* text_signature.c: the docstring of a builtin, "name($self, x, weight, *, eps=1e-06, out=None)\n--\n\n...", which help() and

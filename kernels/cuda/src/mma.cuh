@@ -27,18 +27,21 @@ __device__ inline void MultiplyAdd<__nv_bfloat16>(float (&sums)[4], const uint32
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+template <class Pair>
+__device__ inline uint32_t BitsOf(Pair pair) {
+  return *reinterpret_cast<const uint32_t*>(&pair);
+}
+
 // Two numbers in a register, the first in its lower half.
 template <class T>
 __device__ inline uint32_t PackPair(float first, float second);
 template <>
 __device__ inline uint32_t PackPair<__half>(float first, float second) {
-  const __half2 pair = __floats2half2_rn(first, second);
-  return *reinterpret_cast<const uint32_t*>(&pair);
+  return BitsOf(__floats2half2_rn(first, second));
 }
 template <>
 __device__ inline uint32_t PackPair<__nv_bfloat16>(float first, float second) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
-  return *reinterpret_cast<const uint32_t*>(&pair);
+  return BitsOf(__floats2bfloat162_rn(first, second));
 }
 
 }  // namespace kk_cuda

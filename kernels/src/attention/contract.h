@@ -5,27 +5,27 @@
   "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, *, " \
   "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "                        \
   "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, G > 0, H % G == 0, window "  \
-  ">= 0 with deterministic"
+  ">= 0 with graph_safe, deterministic"
 
 #define KK_MASKED_ATTENTION_CONTRACT                                                                                  \
   "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "   \
   "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "                              \
   "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > " \
-  "0, H % G == 0, window >= 0 with deterministic, invariant(B)"
+  "0, H % G == 0, window >= 0 with graph_safe, deterministic, invariant(B)"
 
 #define KK_ATTENTION_BACKWARD_CONTRACT                                                                         \
   "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, "  \
   "context: T[B, S, H, D], lse: f32[B, H, S], lengths: i32[B]?, *, scale: float?, causal: bool, window: int, " \
   "soft_cap: float) -> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) "                          \
   "where T in {f32, f16, bf16}, G > 0, H % G == 0, window >= 0 "                                               \
-  "with deterministic, nondiff(d_context, q, k, v, context, lse)"
+  "with graph_safe, deterministic, nondiff(d_context, q, k, v, context, lse)"
 
 #define KK_MASKED_BACKWARD                                                                                    \
   "(d_context: T[B, S, H, D], q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, " \
   "mask: M[X, Y, Z, L] strided, context: T[B, S, H, D], lse: f32[B, H, S], *, scale: float?, causal: bool, "  \
   "window: int, soft_cap: float) "
 #define KK_MASKED_DIMS \
-  "G > 0, H % G == 0, window >= 0 with deterministic, nondiff(d_context, q, k, v, mask, context, lse)"
+  "G > 0, H % G == 0, window >= 0 with graph_safe, deterministic, nondiff(d_context, q, k, v, mask, context, lse)"
 #define KK_MASKED_ATTENTION_BACKWARD_CONTRACT                                                     \
   KK_MASKED_BACKWARD                                                                              \
   "-> (d_q: T[B, S, H, D], d_k: T[B, L, G, D], d_v: T[B, L, G, D]) where T in {f32, f16, bf16}, " \

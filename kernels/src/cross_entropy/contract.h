@@ -1,7 +1,7 @@
 // cross_entropy's contract and its gradient's: one text for every device.
 #pragma once
 
-#define KK_CROSS_ENTROPY_WHERE "where T in {f32, f16, bf16}, I in {i32, i64} with deterministic"
+#define KK_CROSS_ENTROPY_WHERE "where T in {f32, f16, bf16}, I in {i32, i64} with graph_safe, deterministic"
 #define KK_CROSS_ENTROPY_CONTRACT                                                                            \
   "(logits: T[..., V] strided, targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, " \
   "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE ", invariant(batch)"

@@ -1,7 +1,7 @@
 // The contracts of activations: one text for every device.
 #pragma once
 
-#define KK_GATED_FLOATS "where T in {f32, f64, f16, bf16} with deterministic"
+#define KK_GATED_FLOATS "where T in {f32, f64, f16, bf16} with graph_safe, deterministic"
 
 #define KK_GATED_FORWARD KK_GATED_FLOATS ", invariant(batch)"
 

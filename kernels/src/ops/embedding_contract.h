@@ -1,7 +1,8 @@
 // embedding's contract: one text for every device.
 #pragma once
 
-#define KK_EMBEDDING_WHERE "where T in {f32, f64, f16, bf16}, I in {i32, i64} with deterministic, independent(D)"
+#define KK_EMBEDDING_WHERE \
+  "where T in {f32, f64, f16, bf16}, I in {i32, i64} with graph_safe, deterministic, independent(D)"
 // The index whose row of the table is a constant: none, if negative.
 #define KK_PADDING "*, padding_idx: int = -1"
 #define KK_EMBEDDING_CONTRACT \

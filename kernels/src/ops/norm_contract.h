@@ -1,7 +1,7 @@
 // The contracts of norms: one text for every device.
 #pragma once
 
-#define KK_NORM_FLOATS "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with deterministic"
+#define KK_NORM_FLOATS "where T in {f32, f64, f16, bf16}, W in {f32, f64, f16, bf16} with graph_safe, deterministic"
 
 #define KK_NORM_FORWARD KK_NORM_FLOATS ", invariant(batch)"
 

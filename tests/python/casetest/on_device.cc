@@ -63,6 +63,21 @@ void Refuses(kp::TensorView x, kp::MutTensorView out) {
 void RefusesAll(kp::TensorView, kp::MutTensorView) { KP_CHECK(false, ValueError) << "expected another device"; }
 void RowsMixed(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel() - (x.size(0) > 1 ? 1 : 0)); }
 
+// Not what a graph can contain: a wait for the device, and memory that is gone when the graph runs.
+void Waits(kp::TensorView x, kp::MutTensorView out) {
+  Launch(x, out, x.numel());
+  const KpDeviceApi& api = kp::device_api(x.device());
+  KP_CHECK(api.stream_sync(&api, x.device(), kp::stream(x.device())) == 0, RuntimeError) << "the device can't be waited for";
+}
+void ByTheWay(kp::TensorView x, kp::MutTensorView out) {
+  if (x.numel() == 0) return;
+  const kp::Tensor between = kp::Tensor::EmptyLike(x);
+  kp::launch(x.device(), kCode, "twice", {static_cast<uint32_t>((x.numel() + 63) / 64)}, {64}, x, kp::TensorView(between),
+             static_cast<uint32_t>(x.numel()), 0U, 0U);
+  kp::launch(x.device(), kCode, "twice", {static_cast<uint32_t>((x.numel() + 63) / 64)}, {64}, kp::TensorView(between), out,
+             static_cast<uint32_t>(x.numel()), 0U, 0U);
+}
+
 }  // namespace
 
 #define TWICE "(x: f32[N]) -> (out: f32[N]) with deterministic"
@@ -83,3 +98,7 @@ KP_EXPORT_FOR("cuda", too_large, TooLarge, TWICE);
 KP_EXPORT(refuses_all, OnCpu, TWICE);
 KP_EXPORT_FOR("cuda", refuses_all, RefusesAll, TWICE);
 KP_EXPORT(rows_mixed, RowsMixed, "(x: f32[..., N]) -> (out: f32[..., N]) with on \"cuda\"");
+#define IN_GRAPHS "(x: f32[N]) -> (out: f32[N]) with graph_safe, deterministic, on \"cuda\""
+KP_EXPORT(in_graphs, Fine, IN_GRAPHS);
+KP_EXPORT(waits, Waits, IN_GRAPHS);
+KP_EXPORT(by_the_way, ByTheWay, IN_GRAPHS);

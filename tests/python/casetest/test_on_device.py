@@ -14,7 +14,7 @@ import kernpack
 import pytest
 from kernpack_sdk.testing import command, kernpack_cases
 
-CHECKS = ["--check", "calls", "--check", "cuda", "--check", "rows"]
+CHECKS = ["--check", "calls", "--check", "cuda", "--check", "rows", "--check", "graph"]
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +63,9 @@ def test_nothing_is_found_in_what_is_right(results: dict[tuple[str, str], dict[s
         ("races", "calls", "st.shared.u32 writes 4 bytes of shared memory at 0x0, which thread (0, 0, 0) wrote"),
         ("too_large", "cuda", "expected a block of at least (1, 1, 1) and at most (1024, 1024, 64) threads"),
         ("refuses_all", "cuda", "it refused all 10: ValueError: refuses_all: expected another device"),
+        ("waits", "graph", "expected the call to be captured in a graph, but RuntimeError: waits: the device can't be"),
+        ("by_the_way", "graph", "st.global.f32 writes 4 bytes at"),
+        ("by_the_way", "graph", "of an allocation of 12 bytes that has been freed"),
         ("rows_mixed", "rows", "expected row 0 of the batch, called alone, to give row 0 of the results"),
     ],
 )
@@ -74,7 +77,13 @@ def test_a_mistake_of_the_device_is_found(
     assert "sticky" not in results[op, check]["findings"][0]["text"]
 
 
+def test_a_call_in_a_graph_gives_what_a_call_gives(results: dict[tuple[str, str], dict[str, Any]]) -> None:
+    assert results["in_graphs", "graph"]["status"] == "passed"
+    assert results["in_graphs", "graph"]["calls"] > 0
+
+
 def test_what_is_left_out_has_its_reason(results: dict[tuple[str, str], dict[str, Any]]) -> None:
+    assert results["on_both", "graph"]["reason"] == "the contract doesn't say graph_safe"
     assert results["on_the_cpu", "cuda"]["reason"] == "the function has no code for cuda"
     assert results["races", "cuda"]["reason"] == "a call ended the process (see calls)"
 
@@ -143,4 +152,4 @@ def test_kernels_with_nvidias_runtime_library_are_tested_if_they_are_built_for_t
     monkeypatch.setenv("KERNPACK_EMULATOR", "sm_90")
     done = _run(kernpack.load_inline(RUNTIME, language="cuda").path, "--emulate", *CHECKS)
     assert done.returncode == command.PASSED, done.stdout
-    assert "2 checks passed, 0 failed, 1 skipped" in done.stdout
+    assert "2 checks passed, 0 failed, 2 skipped" in done.stdout

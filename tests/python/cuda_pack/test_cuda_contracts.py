@@ -1,4 +1,5 @@
-"""Every op of the pack by its contract: what `kernpack test --emulate` calls on the emulated device equals the CPU's results."""
+"""Every op of the pack by its contract: what `kernpack test --emulate` calls on the emulated device equals the CPU's results, also
+from a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +15,20 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
         (tmp_path / Path(file).name).symlink_to(file)
     inputs = Path(__file__).with_name("inputs.py")
     where = [] if os.environ.get("KERNPACK_CUDA_PACK") else ["--emulate"]
-    options = [*where, "--check", "cuda", "--check", "invariant", "--json", "--inputs", str(inputs), "--seed", "3"]
+    options = [
+        *where,
+        "--check",
+        "cuda",
+        "--check",
+        "invariant",
+        "--check",
+        "graph",
+        "--json",
+        "--inputs",
+        str(inputs),
+        "--seed",
+        "3",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "kernpack_sdk", "test", str(tmp_path), *options],
         capture_output=True,
@@ -26,6 +40,7 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
     results = json.loads(done.stdout)["results"]
     in_every_batch = {each["op"] for each in results if each["status"] == "passed" and each["check"] == "invariant"}
     assert {"rms_norm", "softmax", "swiglu", "rope", "masked_attention", "paged_attention", "argmax"} <= in_every_batch
+    in_graphs = {each["op"]: each for each in results if each["check"] == "graph"}
     results = [each for each in results if each["check"] == "cuda"]
     passed = {each["op"] for each in results if each["status"] == "passed"}
     assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention", "cross_entropy"} <= passed
@@ -41,4 +56,6 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
         "clip_grad_norm",
         "packed_linear",
     } <= passed
+    if where:
+        assert {op for op, each in in_graphs.items() if each["status"] == "passed"} == passed
     assert {each["reason"] for each in results if each["op"] not in passed} == {"the function has no code for cuda"}

@@ -11,10 +11,6 @@ namespace {
 constexpr int kWarps = kLinearThreads / 32;
 
 template <class Pair>
-__device__ inline uint32_t BitsOf(Pair pair) {
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
-template <class Pair>
 __device__ inline Pair FromBits(uint32_t bits) {
   return *reinterpret_cast<const Pair*>(&bits);
 }

@@ -65,7 +65,12 @@ class OnDevice(Framework):
             raise Skipped(text)
         if _OTHER_DRIVER in text and os.environ.get("KERNPACK_EMULATOR"):
             raise Skipped("it was built for NVIDIA's driver; build it with KERNPACK_EMULATOR set (docs/emulator.md)")
-        if _STICKY in text:
-            found = _FOUND.search(text)
-            raise DeviceLost(found.group(1) if found else text, call)
+        raise_if_lost(text, call)
         return outcome
+
+
+def raise_if_lost(error: str, call: Call) -> None:
+    """DeviceLost where the driver said so."""
+    if _STICKY in error:
+        found = _FOUND.search(error)
+        raise DeviceLost(found.group(1) if found else error, call)

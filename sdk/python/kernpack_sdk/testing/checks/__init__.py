@@ -33,6 +33,7 @@ def all_checks() -> tuple[Check, ...]:
         fork,
         frameworks,
         gradients,
+        graph,
         growth,
         hosts,
         influence,
@@ -78,6 +79,7 @@ def all_checks() -> tuple[Check, ...]:
         Check(
             "cuda", "a CUDA device computes what the CPU does, and no error is found on it", device.cuda, arrays=True
         ),
+        Check("graph", "a graph of a `graph_safe` call gives what calls give", graph.graph, arrays=True),
         Check("hosts", "apache-tvm-ffi runs it as Kernpack does", hosts.hosts, needs="tvm_ffi"),
         Check("torch", "torch gives what NumPy gives", frameworks.equal_in("torch"), needs="torch"),
         Check("gradients", "declared gradients match finite differences", gradients.gradients, needs="torch"),
