@@ -67,15 +67,16 @@ void RowsMixed(kp::TensorView x, kp::MutTensorView out) { Launch(x, out, x.numel
 void Waits(kp::TensorView x, kp::MutTensorView out) {
   Launch(x, out, x.numel());
   const KpDeviceApi& api = kp::device_api(x.device());
-  KP_CHECK(api.stream_sync(&api, x.device(), kp::stream(x.device())) == 0, RuntimeError) << "the device can't be waited for";
+  KP_CHECK(api.stream_sync(&api, x.device(), kp::stream(x.device())) == 0, RuntimeError)
+      << "the device can't be waited for";
 }
 void ByTheWay(kp::TensorView x, kp::MutTensorView out) {
   if (x.numel() == 0) return;
   const kp::Tensor between = kp::Tensor::EmptyLike(x);
-  kp::launch(x.device(), kCode, "twice", {static_cast<uint32_t>((x.numel() + 63) / 64)}, {64}, x, kp::TensorView(between),
-             static_cast<uint32_t>(x.numel()), 0U, 0U);
-  kp::launch(x.device(), kCode, "twice", {static_cast<uint32_t>((x.numel() + 63) / 64)}, {64}, kp::TensorView(between), out,
-             static_cast<uint32_t>(x.numel()), 0U, 0U);
+  kp::launch(x.device(), kCode, "twice", {static_cast<uint32_t>((x.numel() + 63) / 64)}, {64}, x,
+             kp::TensorView(between), static_cast<uint32_t>(x.numel()), 0U, 0U);
+  kp::launch(x.device(), kCode, "twice", {static_cast<uint32_t>((x.numel() + 63) / 64)}, {64}, kp::TensorView(between),
+             out, static_cast<uint32_t>(x.numel()), 0U, 0U);
 }
 
 }  // namespace
