@@ -12,7 +12,7 @@ from kernpack_sdk.table import Function
 _HEADER = """\
 # Written by `kernpack stubs` from the signatures in the compiled module.
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 _Array = TypeVar("_Array")  # results come back as the caller's kind of array
 """
@@ -80,36 +80,42 @@ def _parameter(text: str) -> str:
     return f"{name.rstrip('!').strip()}: {_annotation(kind)}{suffix}"
 
 
-def _typed(name: str, signature: str) -> str:
+def _typed(name: str, signature: str) -> list[str]:
+    """Where there are aux results, first the head of a call that asks for them."""
     parameters, rest = _group(signature[signature.index("(") :])
     results, _ = _group(rest.removeprefix("->").lstrip())
     arguments = [_parameter(p) for p in split_top(parameters)]
-    returned = [r for r in split_top(results) if not re.search(r"\baux$", r)]
+    every = split_top(results)
+    returned = [r for r in every if not re.search(r"\baux$", r)]
     array = "_Array" if any("_Array" in a for a in arguments) else "Any"
     if not returned:
-        result = "None"
-    elif len(returned) == 1:
-        result = array
-    else:
-        result = f"tuple[{', '.join([array] * len(returned))}]"
-    if returned:
-        arguments += [*([] if "*" in arguments else ["*"]), f"out: {result} | None = None"]
-    return f"def {name}({', '.join(arguments)}) -> {result}:"
+        return [f"def {name}({', '.join(arguments)}) -> None:"]
+    arguments += [] if "*" in arguments else ["*"]
+
+    def head(count: int, default: str) -> str:
+        result = array if count == 1 else f"tuple[{', '.join([array] * count)}]"
+        out = array if count == 1 else f"tuple[{', '.join([f'{array} | None'] * count)}]"
+        return f"def {name}({', '.join([*arguments, f'out: {out}{default}'])}) -> {result}:"
+
+    heads = [head(len(returned), " | None = None")]
+    return heads if len(returned) == len(every) else [head(len(every), ""), *heads]
 
 
 def _function(function: Function) -> str:
     if function.signature is None:
-        head = f"def {function.name}(*args: Any) -> Any:"
+        heads = [f"def {function.name}(*args: Any) -> Any:"]
         contract = f"{function.name}{function.cxx_types}" if function.cxx_types else function.name
     else:
-        head = _typed(function.name, function.signature)
+        heads = _typed(function.name, function.signature)
         contract = function.signature.strip()
         contract = contract if contract.startswith(function.name) else function.name + contract
     text = contract + (f"\n\n{function.doc.strip()}" if function.doc else "")
     text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     if text.endswith('"'):  # it would join the quotes that end the docstring: `... with on "cuda"`
         text = text[:-1] + '\\"'
-    return textwrap.indent(f'{head}\n"""{text}"""\n', "    ").removeprefix("    ")
+    if len(heads) > 1:
+        heads = [f"@overload\n{head}" for head in heads]
+    return "\n".join(f"{head}\n" + textwrap.indent(f'"""{text}"""\n', "    ") for head in heads)
 
 
 def render(functions: Iterable[Function]) -> str:

@@ -39,6 +39,9 @@ nothing: None = m.write(x, x, x)  # type: ignore[func-returns-value]
 z = m.pick(x, how="it's, (so)", to=np.float32, on="cpu")
 z = m.merge([x, x], [1.0], low=0.5)
 z = m.loss(x)
+z = m.loss(x, out=x)
+z, saved = m.loss(x, out=(None, x))
+values, indices = m.topk(x, k=2, out=(None, indices))
 m.untyped(1, 2)
 """
 WRONG = {
@@ -47,6 +50,7 @@ WRONG = {
     "keyword_only": ("m.rms_norm(x, x, 1e-5)", "misc|call-arg"),
     "str_for_int": ('m.topk(x, k="2")', "arg-type"),
     "no_choice": ('m.pick(x, how="sub")', "arg-type"),
+    "aux_without_a_place": ("a, b, c = m.loss(x, out=(x, x))", "misc"),
     "none_for_a_float": ("m.rms_norm(x, x, eps=None)", "arg-type"),
 }
 
