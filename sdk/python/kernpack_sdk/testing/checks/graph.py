@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -44,7 +43,8 @@ def graph(bench: Bench) -> Iterator[Finding]:
 
 
 def _compared(bench: Bench, on: device.OnDevice, calls: tuple[Call, ...], expected: list[Outcome]) -> Finding | None:
-    emulator = importlib.import_module("kernpack_cuda_emulator")
+    import kernpack_cuda_emulator as emulator
+
     call, contract = calls[0], bench.op.contract
     assert contract is not None
     values = on.values(call)
