@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ._library import library
 from .devices import Device
 
 VERSION = 1
-LIBRARY = Path(__file__).with_name("libkernpack_cuda_emulator.so")
 
 
 class CountsError(ValueError):
@@ -37,14 +37,6 @@ def read(path: str | Path) -> list[dict[str, Any]]:
 
 def _most_first(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(kernels, key=lambda kernel: (-kernel["instructions"], kernel["name"]))
-
-
-def library() -> ctypes.CDLL:
-    """The one that Kernpack has opened, which KERNPACK_CUDA_DRIVER may have named, or will open."""
-    for mapped in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-        if mapped.endswith(f"/{LIBRARY.name}"):
-            return ctypes.CDLL(mapped[mapped.index("/") :])
-    return ctypes.CDLL(str(LIBRARY))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ctypes import c_int, c_void_p
 from typing import Any
 
-from .counts import library
+from ._library import library
 
 _GLOBAL, _INTACT = 0, 1  # CUstreamCaptureMode, CUstreamCaptureStatus
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .counts import LIBRARY
+from ._library import library
 
 _FATBIN = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of what follows
 _MAGIC = struct.pack("<I", 0xBA55ED50)
@@ -73,7 +73,7 @@ def _images(data: bytes) -> Iterator[bytes]:
 
 
 def _survey(image: bytes) -> Code:
-    function = ctypes.CDLL(str(LIBRARY)).kernpack_emulator_survey
+    function = library().kernpack_emulator_survey
     function.restype = ctypes.c_char_p
     said = json.loads(function(image + b"\0", ctypes.c_long(_ANY_DEVICE)))
     if "error" in said:

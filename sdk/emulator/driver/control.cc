@@ -7,6 +7,7 @@
 
 #include "driver/counting.h"
 #include "driver/machine.h"
+#include "driver/surveying.h"
 #include "ops/table.h"
 
 using namespace kernpack::cuda;
@@ -145,6 +146,12 @@ KP_EMULATOR_EXPORT long kernpack_emulator_host_level(void) { return kernpack::em
 KP_EMULATOR_EXPORT void kernpack_emulator_count(int on) {
   const std::lock_guard lock(Machine::Get().mutex);
   Count(on != 0);
+}
+
+KP_EMULATOR_EXPORT const char* kernpack_emulator_survey(const void* image, long arch) {
+  static thread_local std::string text;
+  text = SurveyText(image, arch);
+  return text.c_str();
 }
 
 KP_EMULATOR_EXPORT const char* kernpack_emulator_counts(void) {

@@ -1,8 +1,7 @@
-// What an image has, for people who want to know whether the emulated device runs it.
-#include <algorithm>
+#include "driver/surveying.h"
+
 #include <nlohmann/json.hpp>
 
-#include "driver/control.h"
 #include "driver/image.h"
 #include "program/survey.h"
 
@@ -11,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-json SurveyText(const void* image, long arch) {
+json Surveyed(const void* image, long arch) {
   std::string ptx, log;
   if (PtxOf(image, static_cast<int>(arch), &ptx, &log) != kSuccess) return {{"error", log}};
   try {
@@ -31,11 +30,9 @@ json SurveyText(const void* image, long arch) {
 }
 
 }  // namespace
-}  // namespace kernpack::cuda
 
-extern "C" __attribute__((visibility("default"))) const char* kernpack_emulator_survey(const void* image, long arch) {
-  using nlohmann::json;
-  static thread_local std::string text;
-  text = kernpack::cuda::SurveyText(image, arch).dump(-1, ' ', false, json::error_handler_t::replace);
-  return text.c_str();
+std::string SurveyText(const void* image, long arch) {
+  return Surveyed(image, arch).dump(-1, ' ', false, json::error_handler_t::replace);
 }
+
+}  // namespace kernpack::cuda

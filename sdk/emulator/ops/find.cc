@@ -26,27 +26,18 @@ int Greatest() {
 
 std::atomic<int> g_wanted{0};
 
-const Table* TablesOfLevel(int level) {
+HostCode CodeOfLevel(int level) {
 #if KP_HOST_LEVELS == 3
-  if (level == 3) return TablesV4();
-  if (level == 2) return TablesV3();
+  if (level == 3) return CodeV4();
+  if (level == 2) return CodeV3();
 #endif
   static_cast<void>(level);
-  return TablesBase();
-}
-
-const RowCode* CodeOfLevel(int level) {
-#if KP_HOST_LEVELS == 3
-  if (level == 3) return RowsV4();
-  if (level == 2) return RowsV3();
-#endif
-  static_cast<void>(level);
-  return RowsBase();
+  return CodeBase();
 }
 
 Rows RowsOfLevel(int level) {
   Rows made;
-  for (const Table* table = TablesOfLevel(level); table->count != 0; ++table) {
+  for (const Table* table = CodeOfLevel(level).tables; table->count != 0; ++table) {
     for (uint32_t i = 0; i < table->count; ++i) made.emplace(table->rows[i].name, &table->rows[i]);
   }
   return made;
@@ -68,7 +59,7 @@ int HostLevel() {
 
 void UseHostLevel(int level) { g_wanted.store(level, std::memory_order_relaxed); }
 
-const RowCode* HostRows() { return CodeOfLevel(HostLevel()); }
+const RowCode* HostRows() { return CodeOfLevel(HostLevel()).rows; }
 
 // The first of several rows of a name counts.
 const Row* FindRow(const char* name) {
@@ -79,7 +70,7 @@ const Row* FindRow(const char* name) {
 }
 
 const char* RowName(uint32_t index) {
-  const Table* table = TablesOfLevel(HostLevel());
+  const Table* table = CodeOfLevel(HostLevel()).tables;
   while (table->count != 0 && index >= table->count) index -= (table++)->count;
   return table->count == 0 ? nullptr : table->rows[index].name;
 }

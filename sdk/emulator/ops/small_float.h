@@ -62,7 +62,8 @@ using Half = Small<5>;
 using Brain = Small<8>;
 
 // A float of 8 bits with this many bits of exponent, whose greatest finite magnitude is kMost ("FP8 Formats for Deep Learning",
-// Micikevicius et al., 2022). Only one with an infinity has one: above kMost it follows IEEE 754 or has NaN alone.
+// Micikevicius et al., 2022). What is above it with 5 bits of exponent is as in
+// IEEE 754; with 4 it is NaN.
 template <int kExponent, uint8_t kMost>
 struct Eight {
   static constexpr int kMantissa = 7 - kExponent;

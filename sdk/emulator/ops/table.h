@@ -24,20 +24,21 @@ struct Table {
   uint32_t count;
 };
 
-// The tables, compiled for several instruction sets; each list ends with an empty one.
-using TablesOf = const Table* (*)();
-const Table* TablesBase();
-const Table* TablesV3();
-const Table* TablesV4();
-
-const RowCode* RowsBase();
-const RowCode* RowsV3();
-const RowCode* RowsV4();
+// What is compiled for several instruction sets; the list of tables ends with an empty one.
+struct HostCode {
+  const Table* tables;
+  const RowCode* rows;
+};
+HostCode CodeBase();
+HostCode CodeV3();
+HostCode CodeV4();
 
 // Which of them modules use that are loaded from now on: 1 base, 2 x86-64-v3, 3 x86-64-v4, and never one beyond the processor's;
 // 0, as at the start, the best it has.
 void UseHostLevel(int level);
+// The one that they use now.
 int HostLevel();
+// What it has for rows.
 const RowCode* HostRows();
 // The row of a mnemonic, NULL when there is none.
 const Row* FindRow(const char* name);

@@ -1,4 +1,4 @@
-// The tables of one instruction set.
+// The code of one instruction set.
 #include "ops/rows.h"
 #include "ops/table.h"
 
@@ -15,12 +15,11 @@ extern const RowCode kRowCode;
 
 #define KP_JOIN_(a, b) a##b
 #define KP_JOIN(a, b) KP_JOIN_(a, b)
-const Table* KP_JOIN(Tables, KP_ISA)() {
+HostCode KP_JOIN(Code, KP_ISA)() {
   static constexpr uint32_t kCount = 4;
   static const Table tables[kCount + 1] = {
       KP_ISA::kIntegerTable, KP_ISA::kFloatTable, KP_ISA::kCompareTable, KP_ISA::kConvertTable, {nullptr, 0}};
-  return tables;
+  return {tables, &KP_ISA::kRowCode};
 }
-const RowCode* KP_JOIN(Rows, KP_ISA)() { return &KP_ISA::kRowCode; }
 
 }  // namespace kernpack::emulator

@@ -15,20 +15,8 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
         (tmp_path / Path(file).name).symlink_to(file)
     inputs = Path(__file__).with_name("inputs.py")
     where = [] if os.environ.get("KERNPACK_CUDA_PACK") else ["--emulate"]
-    options = [
-        *where,
-        "--check",
-        "cuda",
-        "--check",
-        "invariant",
-        "--check",
-        "graph",
-        "--json",
-        "--inputs",
-        str(inputs),
-        "--seed",
-        "3",
-    ]
+    checks = [word for check in ("cuda", "invariant", "graph") for word in ("--check", check)]
+    options = [*where, *checks, "--json", "--inputs", str(inputs), "--seed", "3"]
     done = subprocess.run(
         [sys.executable, "-m", "kernpack_sdk", "test", str(tmp_path), *options],
         capture_output=True,

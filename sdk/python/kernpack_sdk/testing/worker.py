@@ -85,10 +85,9 @@ class Worker:
 def _why_not(bench: Bench, check: Check) -> str:
     """Why the check says nothing of the op; empty: it does."""
     contract = bench.op.contract
-    on_device = check.name in (KIND, "graph")
-    if on_device and not has_code(bench.op):
+    if check.device and not has_code(bench.op):
         return f"the function has no code for {KIND}"
-    if on_device and first_device() is None:
+    if check.device and first_device() is None:
         return f"there is no {KIND} device; --emulate emulates one"
     if contract is None:
         if not check.untyped:

@@ -14,7 +14,7 @@ from kernpack_sdk.testing.case import Finding
 class Check:
     """needs: the framework without which it is skipped; "" runs in a process that has neither torch nor JAX. untyped: whether it has
     something to say of functions without a contract. arrays: whether it only compares arrays that calls give, so that it can be made
-    of a function that runs on a device only."""
+    of a function that runs on a device only. device: whether it calls a CUDA device."""
 
     name: str
     says: str
@@ -22,6 +22,7 @@ class Check:
     needs: str = ""
     untyped: bool = False
     arrays: bool = False
+    device: bool = False
 
 
 @functools.cache
@@ -77,9 +78,13 @@ def all_checks() -> tuple[Check, ...]:
         Check("growth", "calls don't leak memory", growth.growth, untyped=True),
         Check("processes", "other processes and processors compute the same", processes.processes),
         Check(
-            "cuda", "a CUDA device computes what the CPU does, and no error is found on it", device.cuda, arrays=True
+            "cuda",
+            "a CUDA device computes what the CPU does, and no error is found on it",
+            device.cuda,
+            arrays=True,
+            device=True,
         ),
-        Check("graph", "a graph of a `graph_safe` call gives what calls give", graph.graph, arrays=True),
+        Check("graph", "a graph of a `graph_safe` call gives what calls give", graph.graph, arrays=True, device=True),
         Check("hosts", "apache-tvm-ffi runs it as Kernpack does", hosts.hosts, needs="tvm_ffi"),
         Check("torch", "torch gives what NumPy gives", frameworks.equal_in("torch"), needs="torch"),
         Check("gradients", "declared gradients match finite differences", gradients.gradients, needs="torch"),

@@ -12,7 +12,7 @@ import numpy as np
 from kernpack_sdk.testing import device
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.repeat import differs, with_other_values
+from kernpack_sdk.testing.checks.repeat import differs, fill, with_other_values
 from kernpack_sdk.testing.frameworks import Outcome, as_tuple, mutated
 
 _CALLS = 4  # in the quick level
@@ -68,7 +68,7 @@ def _compared(bench: Bench, on: device.OnDevice, calls: tuple[Call, ...], expect
         return Finding(text, call.text(), _ADVICE + "don't wait for the device in the call")
     returned = [results[i] for i in contract.returned]
     for each, wanted in zip(calls, expected, strict=True):
-        _refill(on, values, each.values)
+        fill(values, each.values, lambda buffer, item: buffer.copy_(on.make(item)))
         for result in results:
             result.copy_(on.make(np.zeros_like(on.read(result))))
         others.sync()
@@ -88,11 +88,3 @@ def _compared(bench: Bench, on: device.OnDevice, calls: tuple[Call, ...], expect
                 _ADVICE + "look for what the host reads of tensors, or keeps from call to call",
             )
     return None
-
-
-def _refill(on: device.OnDevice, buffers: dict[str, Any], values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        pairs = zip(buffers[name], value, strict=True) if isinstance(value, list) else [(buffers[name], value)]
-        for buffer, item in pairs:
-            if isinstance(item, np.ndarray):
-                buffer.copy_(on.make(item))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def repeat(bench: Bench) -> Iterator[Finding]:
             continue
         outcomes = []
         for _ in range(4 if bench.options.full else 3):
-            _fill(values, call.values)
+            fill(values, call.values)
             outcomes.append(_again(bench, call, values, into))
         for other in outcomes[1:]:
             found = differs(bench, call, outcomes[0], other)
@@ -77,7 +77,7 @@ def state(bench: Bench) -> Iterator[Finding]:
         for name, keep in (("other values", 0), ("the same first elements and others behind", 1)):
             other = with_other_values(call, keep)
             expected = _again(bench, other, NUMPY.values(other), into)
-            _fill(buffers, other.values)
+            fill(buffers, other.values)
             found = differs(bench, call, expected, _again(bench, other, buffers, into))
             if found:
                 yield Finding(
@@ -87,7 +87,7 @@ def state(bench: Bench) -> Iterator[Finding]:
                     "don't keep results by address, shape or first values: nothing tells a kernel that memory has changed",
                 )
                 return
-        _fill(buffers, call.values)
+        fill(buffers, call.values)
         found = differs(bench, call, first, _again(bench, call, buffers, into))
         if found:
             text = f"expected {how_equal(bench)} as before other calls of the same shapes, but {found}"
@@ -116,12 +116,17 @@ def with_other_values(call: Call, keep: int) -> Call:
     return call.replaced(**{name: moved(value) for name, value in call.values.items()})
 
 
-def _fill(buffers: dict[str, Any], values: dict[str, Any]) -> None:
+def _put(buffer: np.ndarray, item: np.ndarray) -> None:
+    buffer[...] = item
+
+
+def fill(buffers: dict[str, Any], values: dict[str, Any], put: Callable[[Any, np.ndarray], None] = _put) -> None:
+    """What the tensors of a call hold, by `put`."""
     for name, value in values.items():
         pairs = zip(buffers[name], value, strict=True) if isinstance(value, list) else [(buffers[name], value)]
         for buffer, item in pairs:
             if isinstance(item, np.ndarray):
-                buffer[...] = item
+                put(buffer, item)
 
 
 def kept(bench: Bench) -> Iterator[Finding]:
