@@ -7,6 +7,7 @@ import sys
 import kernpack
 import torch
 import torch.distributed as dist
+from support.ranks import run_cases
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
 from torch.distributed.tensor.debug import CommDebugMode
 
@@ -105,7 +106,4 @@ def trained_alike() -> None:
         same(b.detach(), expected.detach())
 
 
-for case in (data_parallel, partial_sums, other_dims_are_gathered, uneven, trained_alike):
-    case()
-    print(case.__name__, flush=True)
-dist.destroy_process_group()
+run_cases(data_parallel, partial_sums, other_dims_are_gathered, uneven, trained_alike)

@@ -12,6 +12,7 @@ import kernpack
 import torch
 import torch.distributed as dist
 from model import embed
+from support.ranks import run_cases
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh
 from torch.nn.parallel import DistributedDataParallel
@@ -91,7 +92,4 @@ def trained_alike() -> None:
     assert moved > 90, moved
 
 
-for case in (data_parallel, tensor_parallel, trained_alike):
-    case()
-    print(case.__name__, flush=True)
-dist.destroy_process_group()
+run_cases(data_parallel, tensor_parallel, trained_alike)

@@ -10,6 +10,7 @@ import kernpack
 import pytest
 import torch
 import torch.distributed as dist
+from support.ranks import run_cases
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
 from torch.distributed.tensor.debug import CommDebugMode
 
@@ -169,7 +170,7 @@ def destinations_are_refused() -> None:
         k.scaled(x, w=w, out=split(torch.zeros(8, 4), Shard(0)))
 
 
-for case in (
+run_cases(
     written_in_place,
     independent_dims_are_split,
     columns_of_a_table_are_split,
@@ -178,7 +179,4 @@ for case in (
     tensors_by_keyword,
     gradients_by_any_name,
     destinations_are_refused,
-):
-    case()
-    print(case.__name__, flush=True)
-dist.destroy_process_group()
+)

@@ -46,7 +46,11 @@ def test_four_ranks(worker, tmp_path):
     finally:
         for rank in ranks:
             rank.kill()
-    errors = "\n".join(f"rank {i}: {error[-2000:]}" for i, (_, error) in enumerate(outcomes) if ranks[i].returncode)
+    errors = "\n".join(
+        f"rank {i} printed {out!r} and: {error[-2000:]}"
+        for i, (out, error) in enumerate(outcomes)
+        if ranks[i].returncode
+    )
     assert not errors, errors
     printed = [[line for line in output.split("\n") if line and "[Gloo]" not in line] for output, _ in outcomes]
     assert printed == [WORKERS[worker]] * 4
