@@ -5,6 +5,7 @@
 #include "exec/access.h"
 #include "exec/counts.h"
 #include "exec/memory_ops.h"
+#include "exec/one_access.h"
 #include "exec/row_access.h"
 #include "exec/taint.h"
 
@@ -141,11 +142,13 @@ __attribute__((noinline)) void StoreEach(Warp& warp, const Instruction& i, uint3
 
 void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t* slots = warp.block->program->extra.data() + i.extra;
+  if ((mask & (mask - 1)) == 0 && LoadOne(warp, i, static_cast<uint32_t>(std::countr_zero(mask)), slots)) return;
   if (!LoadRow(warp, i, mask, slots)) LoadEach(warp, i, mask, slots);
 }
 
 void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t* slots = warp.block->program->extra.data() + i.extra;
+  if ((mask & (mask - 1)) == 0 && StoreOne(warp, i, static_cast<uint32_t>(std::countr_zero(mask)), slots)) return;
   if (!StoreRow(warp, i, mask, slots)) StoreEach(warp, i, mask, slots);
 }
 

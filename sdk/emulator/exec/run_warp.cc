@@ -5,6 +5,7 @@
 
 #include "exec/block.h"
 #include "exec/fault.h"
+#include "exec/run_thread.h"
 #include "exec/taint.h"
 
 namespace kernpack::emulator {
@@ -327,6 +328,9 @@ class Runner {
 
 }  // namespace
 
-bool RunWarp(Warp* warp) { return Runner(warp).Run(); }
+bool RunWarp(Warp* warp) {
+  if ((warp->threads & (warp->threads - 1)) == 0 && RunThread(warp) == Alone::kTimeIsOver) return false;
+  return Runner(warp).Run();
+}
 
 }  // namespace kernpack::emulator
