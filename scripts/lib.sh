@@ -99,6 +99,15 @@ need_debian() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
 }
 
+# compile_python <python> <folder>...: where PYTHONDONTWRITEBYTECODE keeps Python from writing what it compiles, every process would
+# compile its imports again, and `import torch` take twice as long. So they are compiled here, once. Packages ship files that aren't
+# Python, templates for example: those aren't errors.
+compile_python() {
+  local python=$1
+  shift
+  [ -z "${PYTHONDONTWRITEBYTECODE:-}" ] || "$python" -m compileall -qq -j 0 "$@" || true
+}
+
 # need_venv <folder> <requirements file> [<pip option>...]: a virtual environment with exactly these requirements installed;
 # nothing to do when an earlier call did it.
 need_venv() {
@@ -109,6 +118,7 @@ need_venv() {
   if ! cat "$ROOT"/requirements/*.txt | cmp -s - "$stamp"; then
     # Python compiles what is imported; pip would compile everything, in one process.
     "$venv/bin/python" -m pip install --no-compile --progress-bar on "$@" -r "$requirements"
+    compile_python "$venv/bin/python" "$venv"/lib/python3*/site-packages
     cat "$ROOT"/requirements/*.txt >"$stamp"
   fi
 }
