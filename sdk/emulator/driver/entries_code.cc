@@ -28,6 +28,21 @@ void Report(const std::string& log, unsigned count, const JitOption* options, vo
   if (buffer != nullptr && size != 0) std::snprintf(buffer, size, "%s", log.c_str());
 }
 
+// What a launch's attributes ask for. A kernel may have the size of its clusters itself, and then needs no attribute.
+Result ClusterOf(const LaunchConfig& config, const emulator::Program& program, uint32_t* cluster) {
+  bool given = false;
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    if (config.attributes[i].id != kLaunchClusterDimension) return kInvalidValue;
+    const auto& value = config.attributes[i].value.cluster;
+    given = true;
+    cluster[0] = value.x, cluster[1] = value.y, cluster[2] = value.z;
+  }
+  if (program.cluster[0] == 0) return program.needs_cluster && !given ? kInvalidValue : kSuccess;
+  if (given && !std::equal(cluster, cluster + 3, program.cluster)) return kInvalidClusterSize;
+  std::copy_n(program.cluster, 3, cluster);
+  return kSuccess;
+}
+
 // The limits that the device itself enforces.
 Result CheckLaunch(const emulator::Launch& launch, const FunctionOpaque& function, int device) {
   const emulator::Program& program = *function.program;
@@ -45,8 +60,7 @@ Result CheckLaunch(const emulator::Launch& launch, const FunctionOpaque& functio
     blocks *= launch.cluster[i];
   }
   if (blocks > 1 && Machine::Get().Arch(device) < 90) return kNotSupported;
-  if (blocks > 8 && !function.large_clusters) return kInvalidClusterSize;
-  return blocks == 1 && program.needs_cluster ? kInvalidValue : kSuccess;
+  return blocks > (function.large_clusters ? 16 : 8) ? kInvalidClusterSize : kSuccess;
 }
 
 Result ResultOf(emulator::Fault::Kind kind) {
@@ -206,13 +220,8 @@ Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, voi
   const uint32_t block[] = {config->block_x, config->block_y, config->block_z};
   std::copy_n(grid, 3, queued->launch.grid);
   std::copy_n(block, 3, queued->launch.block);
-  for (unsigned i = 0; i < config->attribute_count; ++i) {
-    if (config->attributes[i].id != kLaunchClusterDimension) return kInvalidValue;
-    const auto& cluster = config->attributes[i].value.cluster;
-    queued->launch.cluster[0] = cluster.x;
-    queued->launch.cluster[1] = cluster.y;
-    queued->launch.cluster[2] = cluster.z;
-  }
+  if (const Result result = ClusterOf(*config, *function->program, queued->launch.cluster); result != kSuccess)
+    return result;
   if (const Result result = CheckLaunch(queued->launch, *function, stream->context->device); result != kSuccess)
     return result;
   const emulator::Program& program = *function->program;

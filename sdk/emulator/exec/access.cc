@@ -3,6 +3,7 @@
 #include <bit>
 #include <iterator>
 
+#include "exec/clusters.h"
 #include "exec/copies.h"
 #include "exec/fault.h"
 #include "exec/taint.h"
@@ -57,7 +58,7 @@ void NoteUnwritten(Warp* warp, const Instruction& instruction, Access* access) {
   }
 }
 
-// One buffer for all lanes: shared, parameters.
+// One buffer for all lanes: parameters.
 void InBuffer(const Warp& warp, const Instruction& instruction, Access* access, uint8_t* data, uint64_t size,
               const char* what) {
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -67,6 +68,29 @@ void InBuffer(const Warp& warp, const Instruction& instruction, Access* access, 
                   Text("the block has %llu bytes of %s memory", static_cast<unsigned long long>(size), what));
     }
     access->host[l] = data + access->address[l];
+  }
+}
+
+void InShared(const Warp& warp, const Instruction& instruction, Access* access) {
+  Block& block = *warp.block;
+  const bool whole_cluster = instruction.space == Space::kGeneric || (instruction.flags & kCluster) != 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if ((access->mask >> l & 1) == 0) continue;
+    uint64_t offset = access->address[l], base = warp.shared_base;
+    if (whole_cluster && offset >= kRankUnit) {
+      base = SharedBaseOf(warp, instruction, l, offset);
+      offset %= kRankUnit;
+    }
+    if (offset > block.shared_bytes || access->bytes > block.shared_bytes - offset) {
+      OutOfBounds(
+          warp, instruction, *access, l,
+          Text("the block has %llu bytes of shared memory", static_cast<unsigned long long>(block.shared_bytes)) +
+              (access->address[l] >= kRankUnit && !whole_cluster && block.launch->cluster_blocks() > 1
+                   ? "; another block's is reached by generic addresses and by .shared::cluster"
+                   : ""));
+    }
+    access->address[l] = base + offset;
+    access->host[l] = block.shared.data() + access->address[l];
   }
 }
 
@@ -180,7 +204,7 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
   CheckAlignment(warp, instruction, *access);
   switch (access->space) {
     case Space::kShared:
-      InBuffer(warp, instruction, access, block.shared.data(), block.shared.size(), "shared");
+      InShared(warp, instruction, access);
       if (block.copies_under_way != 0) NeedArrived(warp, instruction, *access);
       if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
       if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);
@@ -224,13 +248,12 @@ void CheckRaces(Warp& warp, const Instruction& instruction, AccessKind kind, uin
   const RaceShadow::Conflict conflict = warp.block->races.Check(warp, lane, instruction, address, bytes, kind, same);
   if (!conflict.found) return;
   const Source& other = warp.block->program->sources[conflict.other_statement];
-  Warp there = warp;
-  there.index = conflict.other / kLanes;
+  const Warp& there = warp.block->warps[conflict.other / kLanes];
   Fail(warp, instruction, lane, Fault::Kind::kRace,
        Text("%s %u bytes of shared memory at 0x%llx, which %s %s at PTX line %u (%s) with no barrier in between",
             Doing(kind), bytes, static_cast<unsigned long long>(address),
-            ThreadText(there, conflict.other % kLanes).c_str(), conflict.other_wrote ? "wrote" : "read", other.line,
-            other.op.c_str()));
+            ThreadText(warp, there, conflict.other % kLanes).c_str(), conflict.other_wrote ? "wrote" : "read",
+            other.line, other.op.c_str()));
 }
 
 }  // namespace kernpack::emulator

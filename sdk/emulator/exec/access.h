@@ -17,7 +17,7 @@ struct Access {
   AccessKind kind = AccessKind::kRead;
   uint32_t bytes = 0;
   uint32_t mask = 0;
-  uint64_t address[kLanes];  // in the space; of global memory the device's
+  uint64_t address[kLanes];  // in the space; of global memory the device's, of shared memory in Block::shared
   uint8_t* host[kLanes];     // where it is here
   uint32_t unwritten = 0;    // lanes that read shared memory that nothing has written
 };

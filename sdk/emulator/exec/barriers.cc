@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "exec/block.h"
+#include "exec/clusters.h"
 #include "exec/fault.h"
 
 namespace kernpack::emulator {
@@ -42,10 +43,10 @@ struct Meeting {
   const Group* group = nullptr;
 };
 
-Meeting WhoIsAt(const Block& block, uint32_t barrier) {
+Meeting WhoIsAt(const Block& block, uint32_t rank, uint32_t barrier) {
   Meeting meeting;
   for (const Warp& warp : block.warps) {
-    if (warp.live() == 0 || AtBarrier(block, warp, barrier) != warp.live()) continue;
+    if (warp.rank != rank || warp.live() == 0 || AtBarrier(block, warp, barrier) != warp.live()) continue;
     meeting.warps.push_back(warp.index);
     for (uint32_t g = 0; g < warp.group_count; ++g) {
       const Group& group = warp.groups[g];
@@ -58,13 +59,14 @@ Meeting WhoIsAt(const Block& block, uint32_t barrier) {
   return meeting;
 }
 
-bool IsMet(const Block& block, uint32_t barrier, const Meeting& meeting) {
+bool IsMet(const Block& block, uint32_t rank, uint32_t barrier, const Meeting& meeting) {
   if (meeting.warps.empty()) return false;
-  const auto arrived = static_cast<uint32_t>(meeting.warps.size()) * kLanes + block.arrived[barrier];
-  const uint32_t expected = meeting.expected != 0 ? meeting.expected : block.expected[barrier];
+  const Block::Arrivals& others = block.arrivals[rank * kBarriers + barrier];
+  const auto arrived = static_cast<uint32_t>(meeting.warps.size()) * kLanes + others.threads;
+  const uint32_t expected = meeting.expected != 0 ? meeting.expected : others.expected;
   if (expected != 0) return arrived >= expected;
   for (const Warp& warp : block.warps) {
-    if (warp.live() != 0 && AtBarrier(block, warp, barrier) != warp.live()) return false;
+    if (warp.rank == rank && warp.live() != 0 && AtBarrier(block, warp, barrier) != warp.live()) return false;
   }
   return true;
 }
@@ -98,9 +100,9 @@ void Reduce(Block* block, const Meeting& meeting) {
   }
 }
 
-void Open(Block* block, uint32_t barrier, const Meeting& meeting) {
+void Open(Block* block, uint32_t index, const Meeting& meeting) {
   Reduce(block, meeting);
-  block->races.Join(block->warps, meeting.warps, barrier);
+  block->races.Join(block->warps, meeting.warps, index);
   for (const uint32_t w : meeting.warps) {
     Warp& warp = block->warps[w];
     ++warp.clock;
@@ -110,23 +112,28 @@ void Open(Block* block, uint32_t barrier, const Meeting& meeting) {
       warp.groups[g].barrier = 0;
     }
   }
-  block->arrived[barrier] = block->expected[barrier] = 0;
+  block->arrivals[index] = Block::Arrivals();
 }
 
 }  // namespace
 
 bool OpenBarriers(Block* block) {
-  bool opened = false;
-  for (uint32_t barrier = 0; barrier < 16; ++barrier) {
-    const Meeting meeting = WhoIsAt(*block, barrier);
-    if (!IsMet(*block, barrier, meeting)) continue;
-    Open(block, barrier, meeting);
+  bool opened = OpenCluster(block);
+  for (uint32_t index = 0; index < block->arrivals.size(); ++index) {
+    const uint32_t rank = index / kBarriers, barrier = index % kBarriers;
+    const Meeting meeting = WhoIsAt(*block, rank, barrier);
+    if (!IsMet(*block, rank, barrier, meeting)) continue;
+    Open(block, index, meeting);
     opened = true;
   }
   if (opened) return true;
   for (const Warp& warp : block->warps) {
     if (warp.live() == 0 || warp.group_count == 0) continue;
     const Group& group = warp.groups[0];
+    if (group.state == Group::State::kClusterWait) {
+      Fail(warp, At(*block, group), First(group.mask), Fault::Kind::kDeadlock,
+           "waits for threads of its cluster that never arrive: every other thread has ended or waits elsewhere");
+    }
     Fail(warp, At(*block, group), First(group.mask), Fault::Kind::kDeadlock,
          Text("waits at barrier %u for threads that never come: every other thread of the block has ended or waits "
               "elsewhere",

@@ -1,4 +1,5 @@
-// A block of threads while it runs, and the launch that it is of.
+// The blocks of threads that run together, and the launch that they are of. That is one block, unless they can wait for each other:
+// those of a cluster, and all of a cooperative launch.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_BLOCK_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_BLOCK_H_
 
@@ -27,15 +28,18 @@ struct Launch {
   const Program* program = nullptr;
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
-  uint32_t cluster[3] = {1, 1, 1};  // its blocks have no memory in common here
+  uint32_t cluster[3] = {1, 1, 1};
+  bool cooperative = false;  // all blocks run together
   uint32_t dynamic_shared = 0;
   const uint8_t* parameters = nullptr;
   const AddressSpace* memory = nullptr;
   Checks checks;
-  double seconds = 60;     // a kernel that runs longer is stopped
+  uint32_t cluster_blocks() const { return cluster[0] * cluster[1] * cluster[2]; }
+
+  double seconds = 60;  // a kernel that runs longer is stopped
   const std::atomic<bool>* interrupted = nullptr;  // set: a kernel that runs is stopped
-  uint32_t workers = 1;    // threads of the host that run blocks
-  uint64_t seed = 0;       // 0: warps in order; else shuffled
+  uint32_t workers = 1;  // threads of the host that run blocks
+  uint64_t seed = 0;  // 0: warps in order; else shuffled
   uint32_t mma_order =
       0;  // of mma's sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back
   Counts* counts = nullptr;  // what the launch did is added to them
@@ -43,19 +47,22 @@ struct Launch {
 };
 
 struct Statistics {
-  uint64_t instructions = 0;         // of warps
+  uint64_t instructions = 0;  // of warps
   uint64_t thread_instructions = 0;  // of threads that took part
 };
 
 // Runs every block; throws Fault.
 Statistics Run(const Launch& launch);
 
+constexpr uint32_t kBarriers = 16;  // of each block
+
 struct Block {
   const Launch* launch = nullptr;
   const Program* program = nullptr;
-  uint32_t at[3] = {0, 0, 0};
-  uint64_t linear = 0;
-  std::vector<uint8_t> shared;
+  uint64_t linear = 0;  // which of those that run together
+  uint32_t blocks = 1;  // how many these are
+  uint64_t shared_bytes = 0;  // of each block
+  std::vector<uint8_t> shared;  // of all, a warp's at its shared_base
   std::vector<uint8_t> shared_written;
   std::vector<uint8_t> local;  // of all threads, one after the other
   std::vector<Warp> warps;
@@ -69,11 +76,17 @@ struct Block {
   std::chrono::steady_clock::time_point deadline;
   const std::atomic<bool>* stop = nullptr;
 
-  // Arrivals without waiting (bar.arrive) at each barrier since it last opened, in threads.
-  uint32_t arrived[16] = {};
-  uint32_t expected[16] = {};
+  // Arrivals without waiting (bar.arrive) at each barrier of each block since it last opened, in threads.
+  struct Arrivals {
+    uint32_t threads = 0;
+    uint32_t expected = 0;
+  };
+  std::vector<Arrivals> arrivals;
 
   uint32_t threads() const { return launch->block[0] * launch->block[1] * launch->block[2]; }
+  static uint32_t Barrier(const Warp& warp, uint32_t number) { return warp.rank * kBarriers + number; }
+  // blockIdx of the block with that rank.
+  void At(uint32_t rank, uint32_t* out) const;
 };
 
 // Runs a warp until it waits or has ended.

@@ -26,7 +26,7 @@ void SetUnderWay(Block* block, const Copy& copy, uint8_t value) {
                 "there: that thread has to wait for it first (cp.async.wait_group)",
                 access.kind == AccessKind::kRead ? "reads" : "writes", access.bytes,
                 static_cast<unsigned long long>(access.address[lane]), source.line, source.op.c_str(),
-                ThreadText(other, copy.lane).c_str()));
+                ThreadText(warp, other, copy.lane).c_str()));
     }
   }
   Fail(warp, instruction, lane, Fault::Kind::kRace, "touches shared memory to which a copy is under way");
@@ -98,7 +98,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
   CountCopies(warp, i, mask, sources, targets);
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
-    Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane], nullptr};
+    Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane] + warp.shared_base, nullptr};
     if (i.op[2] != kNoOperand)
       copy.given = std::min<uint32_t>(copy.given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
     uint32_t one = 1U << lane;

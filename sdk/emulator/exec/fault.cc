@@ -18,15 +18,24 @@ std::string Text(const char* format, ...) {
 
 std::string ThreadText(const Warp& warp, uint32_t lane) {
   const uint32_t* block = warp.block->launch->block;
-  const uint32_t thread = warp.index * kLanes + lane;
+  const uint32_t thread = warp.in_block * kLanes + lane;
   return Text("thread (%u, %u, %u)", thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]);
+}
+
+std::string BlockText(const Warp& warp) {
+  uint32_t at[3];
+  warp.block->At(warp.rank, at);
+  return Text("block (%u, %u, %u)", at[0], at[1], at[2]);
+}
+
+std::string ThreadText(const Warp& from, const Warp& warp, uint32_t lane) {
+  return ThreadText(warp, lane) + (from.rank == warp.rank ? "" : " of " + BlockText(warp));
 }
 
 void Fail(const Warp& warp, const Instruction& instruction, uint32_t lane, Fault::Kind kind, const std::string& what) {
   const Block& block = *warp.block;
   const Source& source = block.program->sources[instruction.statement];
-  std::string text =
-      Text("kernel %s, block (%u, %u, %u), ", block.program->name.c_str(), block.at[0], block.at[1], block.at[2]);
+  std::string text = "kernel " + block.program->name + ", " + BlockText(warp) + ", ";
   text += ThreadText(warp, lane) + Text(", PTX line %u", source.line);
   if (source.file_line != 0) text += Text(" (%s:%u)", source.file.c_str(), source.file_line);
   throw Fault(kind, text + ": " + source.op + " " + what);

@@ -34,6 +34,10 @@ struct Fault : std::runtime_error {
 
 // "thread (3, 0, 0)"
 std::string ThreadText(const Warp& warp, uint32_t lane);
+// The same with its block, if that isn't the one of `from`.
+std::string ThreadText(const Warp& from, const Warp& warp, uint32_t lane);
+// "block (1, 0, 0)"
+std::string BlockText(const Warp& warp);
 
 __attribute__((format(printf, 1, 2))) std::string Text(const char* format, ...);
 

@@ -19,6 +19,10 @@ void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunCommitCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 
+// mapa and getctarank: operands 0 destination, 1 address, 2 rank.
+void RunMapRank(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunRankOf(Warp& warp, const Instruction& instruction, uint32_t mask);
+
 // Which update ".add.f32" of an atomic is; false where there is none such.
 bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant);
 

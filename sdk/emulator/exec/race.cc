@@ -5,18 +5,14 @@
 #include "program/program.h"
 
 namespace kernpack::emulator {
-namespace {
 
-constexpr uint32_t kBarriers = 16;
-
-}  // namespace
-
-void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps) {
+void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters) {
   words_.resize((shared_bytes + 3) / 4);
   if (++block_ == 0) words_.assign(words_.size(), Word()), block_ = 1;
   seen_.assign(static_cast<size_t>(warps) * warps, 0);
-  arrived_.assign(size_t{kBarriers} * warps, 0);
+  arrived_.assign((size_t{barriers} + 2 * clusters) * warps, 0);
   warps_ = warps;
+  barriers_ = barriers;
 }
 
 RaceShadow::Word* RaceShadow::At(uint64_t index) {
@@ -39,6 +35,20 @@ void RaceShadow::Join(const std::vector<Warp>& warps, const std::vector<uint32_t
   const auto all = arrived_.begin() + size_t{barrier} * warps_;
   for (const uint32_t w : met) std::copy(all, all + warps_, seen_.begin() + size_t{w} * warps_);
   std::fill(all, all + warps_, 0U);
+}
+
+void RaceShadow::OpenCluster(uint32_t cluster) {
+  if (seen_.empty()) return;
+  const auto arrived = arrived_.begin() + static_cast<int64_t>(size_t{ClusterBarrier(cluster)} * warps_);
+  std::copy(arrived, arrived + warps_, arrived + warps_);
+  std::fill(arrived, arrived + warps_, 0U);
+}
+
+void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
+  if (seen_.empty()) return;
+  const uint32_t* const all = arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * warps_;
+  uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
+  for (uint32_t other = 0; other < warps_; ++other) own[other] = std::max(own[other], all[other]);
 }
 
 bool RaceShadow::Before(const Warp& warp, uint32_t thread, uint32_t clock) const {

@@ -20,15 +20,19 @@ class RaceShadow {
   enum class Access : uint8_t { kRead, kWrite, kAtomic };
   struct Conflict {
     bool found = false;
-    uint32_t other = 0;  // thread of the block
+    uint32_t other = 0;  // thread, of all that run together
     uint32_t other_statement = 0;
     bool other_wrote = false;
   };
 
-  // Forgets what was, for a block of that many warps with that much shared memory.
-  void Reset(uint64_t shared_bytes, uint32_t warps);
+  // Forgets what was. How much is it that runs together?
+  void Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters);
   // The warp arrives at a barrier and doesn't wait. Called before its clock advances.
   void Arrive(const Warp& warp, uint32_t barrier);
+  // The barrier of a cluster: its number for Arrive, that it has opened, and that a warp has waited for it.
+  uint32_t ClusterBarrier(uint32_t cluster) const { return barriers_ + 2 * cluster; }
+  void OpenCluster(uint32_t cluster);
+  void WaitForCluster(const Warp& warp, uint32_t cluster);
   // These warps met at a barrier. Called before their clocks advance.
   void Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier);
 
@@ -61,8 +65,10 @@ class RaceShadow {
   std::vector<Word> words_;
   std::vector<Readers> readers_;  // [word][warp], of words that several threads have read; made when there is one
   std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
-  std::vector<uint32_t> arrived_;  // [barrier][warp]: the clocks that arrivals have handed over since it last opened
-  uint32_t warps_ = 0;
+  std::vector<uint32_t>
+      arrived_;  // [barrier][warp]: the clocks that arrivals have handed over since it last opened; at the end
+      // for each cluster that, and the clocks with which it last opened
+  uint32_t warps_ = 0, barriers_ = 0;
   uint32_t block_ = 0;  // how many there were
 
   Word* At(uint64_t index);

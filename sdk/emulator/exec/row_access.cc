@@ -62,8 +62,12 @@ bool FindRowAccess(Warp& warp, const Instruction& instruction, uint32_t mask, Ro
   const bool reads = row->kind == AccessKind::kRead, uninitialised = block.launch->checks.uninitialised && reads;
   switch (row->space) {
     case Space::kShared:
-      return block.copies_under_way == 0 && InBuffer(block.shared.data(), block.shared.size(), extent, row) &&
-             (!uninitialised || AllWritten(block.shared_written.data(), row->address, extent));
+      if (block.copies_under_way != 0 ||
+          !InBuffer(block.shared.data() + warp.shared_base, block.shared_bytes, extent, row)) {
+        return false;
+      }
+      row->address += warp.shared_base;
+      return !uninitialised || AllWritten(block.shared_written.data(), row->address, extent);
     case Space::kParam:
       return reads &&
              InBuffer(const_cast<uint8_t*>(block.launch->parameters), block.program->parameter_bytes, extent, row);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "exec/block.h"
+#include "exec/clusters.h"
 #include "exec/fault.h"
 
 namespace kernpack::emulator {
@@ -32,8 +33,9 @@ void Fill(Warp& warp, const Constant& constant) {
 
 uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t lane) {
   const Launch& launch = *block.launch;
-  const uint32_t thread = warp.index * kLanes + lane;
-  const auto shared = static_cast<uint32_t>(block.shared.size());
+  const uint32_t thread = warp.in_block * kLanes + lane;
+  uint32_t at[3];
+  block.At(warp.rank, at);
   switch (special) {
     case Special::kTidX:
       return thread % launch.block[0];
@@ -48,11 +50,11 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
     case Special::kNtidZ:
       return launch.block[2];
     case Special::kCtaidX:
-      return block.at[0];
+      return at[0];
     case Special::kCtaidY:
-      return block.at[1];
+      return at[1];
     case Special::kCtaidZ:
-      return block.at[2];
+      return at[2];
     case Special::kNctaidX:
       return launch.grid[0];
     case Special::kNctaidY:
@@ -62,9 +64,9 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
     case Special::kLaneId:
       return lane;
     case Special::kWarpId:
-      return warp.index;
+      return warp.in_block;
     case Special::kNwarpId:
-      return static_cast<uint32_t>(block.warps.size());
+      return static_cast<uint32_t>(block.warps.size()) / block.blocks;
     case Special::kSmId:
       return 0;
     case Special::kNsmId:
@@ -84,7 +86,7 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
     case Special::kDynamicShared:
       return launch.dynamic_shared;
     case Special::kTotalShared:
-      return shared;
+      return static_cast<uint32_t>(block.shared_bytes);
     case Special::kClusterNctaidX:
       return launch.cluster[0];
     case Special::kClusterNctaidY:
@@ -92,17 +94,27 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
     case Special::kClusterNctaidZ:
       return launch.cluster[2];
     case Special::kClusterNctarank:
-      return launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+      return launch.cluster_blocks();
     case Special::kClusterCtaidX:
-      return block.at[0] % launch.cluster[0];
+      return at[0] % launch.cluster[0];
     case Special::kClusterCtaidY:
-      return block.at[1] % launch.cluster[1];
+      return at[1] % launch.cluster[1];
     case Special::kClusterCtaidZ:
-      return block.at[2] % launch.cluster[2];
+      return at[2] % launch.cluster[2];
     case Special::kClusterCtarank:
-      return block.at[0] % launch.cluster[0] +
-             launch.cluster[0] *
-                 (block.at[1] % launch.cluster[1] + launch.cluster[1] * (block.at[2] % launch.cluster[2]));
+      return ClusterRank(warp);
+    case Special::kClusterIdX:
+      return at[0] / launch.cluster[0];
+    case Special::kClusterIdY:
+      return at[1] / launch.cluster[1];
+    case Special::kClusterIdZ:
+      return at[2] / launch.cluster[2];
+    case Special::kNclusterIdX:
+      return launch.grid[0] / launch.cluster[0];
+    case Special::kNclusterIdY:
+      return launch.grid[1] / launch.cluster[1];
+    case Special::kNclusterIdZ:
+      return launch.grid[2] / launch.cluster[2];
     case Special::kClock:
     case Special::kClock64:
     case Special::kGlobalTimer:
@@ -111,10 +123,10 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
   return 0;
 }
 
-// Whether it differs from block to block.
+// Whether it differs from one group of blocks that run together to the next.
 bool OfBlock(Special special) {
   return (special >= Special::kCtaidX && special <= Special::kCtaidZ) ||
-         (special >= Special::kClusterCtaidX && special <= Special::kClusterCtarank);
+         (special >= Special::kClusterIdX && special <= Special::kClusterIdZ);
 }
 
 // One thread of the host: a block's storage, used again for each block that it runs.
@@ -129,20 +141,28 @@ class Worker {
     if (launch.counts != nullptr) counts_ = std::make_unique<Counts>(program);
     block_.counts = counts_.get();
     const uint32_t threads = block_.threads();
-    const uint32_t warps = (threads + kLanes - 1) / kLanes;
-    block_.shared.resize(program.shared_bytes + launch.dynamic_shared);
+    const uint32_t warps = (threads + kLanes - 1) / kLanes;  // of a block
+    block_.blocks = RunTogether(launch);
+    const uint32_t all = warps * block_.blocks;
+    block_.shared_bytes = program.shared_bytes + launch.dynamic_shared;
+    const uint64_t stride = block_.blocks == 1 ? block_.shared_bytes : (block_.shared_bytes + 127) / 128 * 128;
+    block_.shared.resize(stride * block_.blocks);
     block_.shared_written.resize(block_.shared.size() / 8 + 1);
-    block_.local.resize(uint64_t{program.local_bytes} * warps * kLanes);
-    block_.registers.resize(uint64_t{program.register_bytes} * warps + 64);
-    block_.warps.resize(warps);
+    block_.local.resize(uint64_t{program.local_bytes} * all * kLanes);
+    block_.registers.resize(uint64_t{program.register_bytes} * all + 64);
+    block_.arrivals.resize(size_t{kBarriers} * block_.blocks);
+    block_.warps.resize(all);
     auto* base = block_.registers.data();
     base += (64 - reinterpret_cast<uintptr_t>(base) % 64) % 64;
-    for (uint32_t w = 0; w < warps; ++w) {
+    for (uint32_t w = 0; w < all; ++w) {
       Warp& warp = block_.warps[w];
       warp.block = &block_;
       warp.index = w;
+      warp.rank = w / warps;
+      warp.in_block = w % warps;
+      warp.shared_base = stride * warp.rank;
       warp.registers = base + size_t{w} * program.register_bytes;
-      const uint32_t lanes = std::min(kLanes, threads - w * kLanes);
+      const uint32_t lanes = std::min(kLanes, threads - warp.in_block * kLanes);
       warp.threads = lanes == kLanes ? ~0U : (1U << lanes) - 1;
       for (const Constant& constant : program.constants) Fill(warp, constant);
     }
@@ -190,19 +210,18 @@ class Worker {
     block_.linear = linear;
     // By block, so that it doesn't matter which worker takes it.
     if (launch_.seed != 0) random_.seed(launch_.seed + linear * 0x9e3779b97f4a7c15U);
-    block_.at[0] = static_cast<uint32_t>(linear % launch_.grid[0]);
-    block_.at[1] = static_cast<uint32_t>(linear / launch_.grid[0] % launch_.grid[1]);
-    block_.at[2] = static_cast<uint32_t>(linear / launch_.grid[0] / launch_.grid[1]);
     std::fill(block_.shared.begin(), block_.shared.end(), kPoison);
     std::fill(block_.shared_written.begin(), block_.shared_written.end(), uint8_t{0});
     std::fill(block_.local.begin(), block_.local.end(), kPoison);
-    std::fill(std::begin(block_.arrived), std::end(block_.arrived), 0U);
-    std::fill(std::begin(block_.expected), std::end(block_.expected), 0U);
+    std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());
     if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
     block_.copies_under_way = 0;
-    if (launch_.checks.races) block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()));
+    if (launch_.checks.races) {
+      block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()),
+                         static_cast<uint32_t>(block_.arrivals.size()), block_.blocks / launch_.cluster_blocks());
+    }
     for (Warp& warp : block_.warps) {
-      warp.exited = warp.carry = 0;
+      warp.exited = warp.carry = warp.cluster_arrived = warp.cluster_passed = 0;
       warp.taint.clear();
       warp.copies.clear();
       std::fill(std::begin(warp.copy_groups), std::end(warp.copy_groups), 0U);
@@ -235,7 +254,7 @@ class Worker {
 
 struct Shared {
   std::atomic<uint64_t> next{0};
-  uint64_t blocks = 0;
+  uint64_t blocks = 0;  // or groups of those that run together
   std::atomic<bool> stop{false};
   std::mutex mutex;
   std::exception_ptr failure;
@@ -266,7 +285,7 @@ void Take(Worker* worker, Shared* shared, const Clock::time_point* until) {
 
 Statistics Run(const Launch& launch) {
   Shared shared;
-  shared.blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  shared.blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] / RunTogether(launch);
   const auto begin = Clock::now();
   const auto deadline =
       begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(launch.seconds));

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "exec/block.h"
+#include "exec/clusters.h"
 #include "exec/fault.h"
 #include "exec/run_thread.h"
 #include "exec/taint.h"
@@ -113,7 +114,7 @@ bool RunCollective(Warp* warp) {
 void CheckStuck(const Warp& warp) {
   for (uint32_t i = 0; i < warp.group_count; ++i) {
     const Group& group = warp.groups[i];
-    if (group.state == Group::State::kBarrier) return;
+    if (group.state == Group::State::kBarrier || group.state == Group::State::kClusterWait) return;
   }
   for (uint32_t i = 0; i < warp.group_count; ++i) {
     const Group& group = warp.groups[i];
@@ -299,16 +300,17 @@ class Runner {
             continue;
           }
           const uint32_t barrier = WordAt(warp_, i.op[0], First(mask));
-          if (barrier >= 16)
+          if (barrier >= kBarriers)
             Fail(warp_, i, First(mask), Fault::Kind::kTrap, Text("names barrier %u; there are 0 to 15", barrier));
           const uint32_t threads = i.op[1] == kNoOperand ? 0 : WordAt(warp_, i.op[1], First(mask));
           if (threads % kLanes != 0)
             Fail(warp_, i, First(mask), Fault::Kind::kTrap,
                  Text("waits for %u threads; expected a multiple of %u, as whole warps arrive", threads, kLanes));
           if (i.flow == Flow::kArrive) {
-            warp_.block->arrived[barrier] += kLanes;
-            warp_.block->expected[barrier] = threads;
-            warp_.block->races.Arrive(warp_, barrier);
+            const uint32_t index = Block::Barrier(warp_, barrier);
+            warp_.block->arrivals[index].threads += kLanes;
+            warp_.block->arrivals[index].expected = threads;
+            warp_.block->races.Arrive(warp_, index);
             ++warp_.clock;
             ++pc;
             continue;
@@ -321,6 +323,22 @@ class Runner {
           }
           return leave(Park(&group, pc, Group::State::kBarrier, barrier, 0));
         }
+        case Flow::kClusterArrive:
+          if (mask != 0) ArriveAtCluster(&warp_, i, mask);
+          ++pc;
+          continue;
+        case Flow::kClusterWait:
+          if (mask == 0 || PassCluster(&warp_, i, mask)) {
+            ++pc;
+            continue;
+          }
+          if (mask != group.mask) {
+            group.pc = pc + 1;
+            Split(running, mask, pc);
+            Park(&warp_.groups[warp_.group_count - 1], pc, Group::State::kClusterWait, 0, 0);
+            return leave(End::kParked);
+          }
+          return leave(Park(&group, pc, Group::State::kClusterWait, 0, 0));
       }
     }
   }

@@ -13,7 +13,7 @@ constexpr uint32_t kLanes = 32;
 
 // Lanes that are at one place. A warp that diverges is several of these.
 struct Group {
-  enum class State : uint8_t { kReady, kBarrier, kWarpSync, kCollective };
+  enum class State : uint8_t { kReady, kBarrier, kWarpSync, kCollective, kClusterWait };
   uint32_t pc = 0;
   uint32_t mask = 0;
   State state = State::kReady;
@@ -36,7 +36,10 @@ struct Copy {
 struct Warp {
   unsigned char* registers = nullptr;
   Block* block = nullptr;
-  uint32_t index = 0;      // in its block
+  uint32_t index = 0;      // among all that run together
+  uint32_t rank = 0;       // of its block, among the blocks that run together
+  uint32_t in_block = 0;   // its number in that block
+  uint64_t shared_base = 0;  // where that block's memory begins in Block::shared
   uint32_t threads = 0;    // lanes that are threads
   uint32_t exited = 0;
   uint32_t carry = 0;      // CC.CF of each lane
@@ -48,6 +51,8 @@ struct Warp {
       taint;  // of each register, lanes with a value that nothing has written; empty until there is one
   uint32_t taint_statement = 0, taint_lane = 0;
   uint64_t taint_address = 0;
+  uint32_t cluster_arrived = 0;  // lanes at barrier.cluster.arrive, which hasn't opened yet
+  uint32_t cluster_passed = 0;   // lanes for which it has opened, and that have yet to wait
   uint32_t clock = 1;      // counts what orders memory accesses inside the warp
 
   std::vector<Copy> copies;

@@ -199,6 +199,7 @@ Program Decoder::Decode(const Function& entry) {
   }
   if (bounded) program_.max_threads = static_cast<uint32_t>(std::min<uint64_t>(most, 1024));
   program_.needs_cluster = entry.explicit_cluster;
+  std::copy_n(entry.cluster, 3, program_.cluster);
   return std::move(program_);
 }
 

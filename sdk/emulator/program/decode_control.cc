@@ -114,7 +114,7 @@ void Decoder::BuiltIn(const std::string& name, const std::vector<Operand>& resul
 void Decoder::Barrier(Mnemonic mnemonic) {
   Instruction out;
   const bool warp = mnemonic.Has("warp");
-  if (mnemonic.Has("cluster")) Refuse("isn't emulated");
+  if (mnemonic.Has("cluster")) return ClusterBarrier(mnemonic);
   if (warp) {
     Expect(1, 1);
     const uint32_t members = Input(Need(0), Held::kWord, "u32");
@@ -152,6 +152,17 @@ void Decoder::Barrier(Mnemonic mnemonic) {
   out.op[1] = count;
   out.op[2] = to;
   out.op[3] = predicate;
+  Emit(out);
+}
+
+void Decoder::ClusterBarrier(const Mnemonic& mnemonic) {
+  Expect(0, 0);
+  const bool arrives = mnemonic.Has("arrive");
+  if (!arrives && !mnemonic.Has("wait")) Refuse("isn't emulated");
+  Instruction out = Start();
+  out.flow = arrives ? Flow::kClusterArrive : Flow::kClusterWait;
+  out.count = mnemonic.Has("aligned") ? 1 : 0;
+  out.variant = mnemonic.Has("relaxed") ? 1 : 0;
   Emit(out);
 }
 

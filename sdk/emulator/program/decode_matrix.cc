@@ -100,7 +100,7 @@ void Decoder::MoveMatrices(Mnemonic mnemonic, bool load) {
   out.variant = mnemonic.Take("trans") ? 1 : 0;
   const bool one = mnemonic.Take("x1"), two = mnemonic.Take("x2"), four = mnemonic.Take("x4");
   out.count = one ? 1 : two ? 2 : 4;
-  out.space = TakeSpace(&mnemonic);
+  out.space = TakeSpace(&mnemonic, &out.flags);
   const std::string name = mnemonic.Joined();
   if ((name != "ldmatrix.sync.aligned.m8n8.b16" && name != "stmatrix.sync.aligned.m8n8.b16") || one + two + four != 1 ||
       (out.space != Space::kShared && out.space != Space::kGeneric))

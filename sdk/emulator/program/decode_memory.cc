@@ -24,10 +24,13 @@ void DropHints(Mnemonic* mnemonic) {
 
 }  // namespace
 
-Space Decoder::TakeSpace(Mnemonic* mnemonic) const {
+Space Decoder::TakeSpace(Mnemonic* mnemonic, uint32_t* flags) const {
   if (mnemonic->Take("global")) return Space::kGlobal;
   if (mnemonic->Take("shared") || mnemonic->Take("shared::cta")) return Space::kShared;
-  if (mnemonic->Has("shared::cluster")) Refuse("isn't emulated: clusters have no shared memory in common here");
+  if (mnemonic->Take("shared::cluster")) {
+    *flags |= kCluster;
+    return Space::kShared;
+  }
   if (mnemonic->Take("local")) return Space::kLocal;
   if (mnemonic->Take("const")) return Space::kConst;
   if (mnemonic->Take("param") || mnemonic->Take("param::entry") || mnemonic->Take("param::func")) return Space::kParam;
@@ -60,7 +63,7 @@ void Decoder::Address(const Operand& operand, Instruction* out) {
 void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
   Instruction out = Start();
   DropHints(&mnemonic);
-  out.space = TakeSpace(&mnemonic);
+  out.space = TakeSpace(&mnemonic, &out.flags);
   if (mnemonic.Take("v2")) out.count = 2;
   if (mnemonic.Take("v4")) out.count = 4;
   if (mnemonic.Take("v8")) out.count = 8;
@@ -113,7 +116,7 @@ void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
 void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
   Instruction out = Start();
   DropHints(&mnemonic);
-  out.space = TakeSpace(&mnemonic);
+  out.space = TakeSpace(&mnemonic, &out.flags);
   mnemonic.Take("ftz");
   if (mnemonic.parts().size() != 3) Refuse("isn't emulated");
   const std::string_view operation = mnemonic.parts()[1], type = mnemonic.type();
@@ -174,7 +177,8 @@ void Decoder::CopyAsync(Mnemonic mnemonic) {
 void Decoder::ToSpace(Mnemonic mnemonic) {
   Expect(2, 2);
   const bool back = mnemonic.Take("to");
-  const Space space = TakeSpace(&mnemonic);
+  uint32_t flags = 0;  // the windows of the cluster's blocks are one
+  const Space space = TakeSpace(&mnemonic, &flags);
   const bool wide = mnemonic.type() == "u64";
   if (!wide) Refuse("of 32 bits isn't emulated; expected '.address_size 64'");
   uint64_t window = space == Space::kShared  ? kSharedWindow
@@ -201,7 +205,9 @@ void Decoder::ToSpace(Mnemonic mnemonic) {
 
 void Decoder::IsSpace(Mnemonic mnemonic) {
   Expect(2, 2);
-  const Space space = TakeSpace(&mnemonic);
+  uint32_t flags = 0;
+  const Space space = TakeSpace(&mnemonic, &flags);
+  const bool own = space == Space::kShared && (flags & kCluster) == 0;
   const uint64_t window = space == Space::kShared  ? kSharedWindow
                           : space == Space::kLocal ? kLocalWindow
                           : space == Space::kParam ? kParamWindow
@@ -212,7 +218,7 @@ void Decoder::IsSpace(Mnemonic mnemonic) {
   mask.run = RowOf("and.b64");
   mask.op[0] = top;
   mask.op[1] = from;
-  mask.op[2] = ConstantSlot(8, kWindowMask);
+  mask.op[2] = ConstantSlot(8, own ? kWindowMask | (kRankUnit * 256 - kRankUnit) : kWindowMask);
   Emit(mask);
   Instruction compare = Start();
   compare.run = RowOf("setp.eq.u64");
@@ -220,6 +226,32 @@ void Decoder::IsSpace(Mnemonic mnemonic) {
   compare.op[1] = top;
   compare.op[2] = ConstantSlot(8, window);
   Emit(compare);
+}
+
+// mapa: an address of the same variable in another block of the cluster. getctarank: the block of an address.
+void Decoder::OfCluster(Mnemonic mnemonic, bool maps) {
+  Expect(maps ? 3 : 2, maps ? 3 : 2);
+  Instruction out;
+  uint32_t flags = 0;
+  const Space space = TakeSpace(&mnemonic, &flags);
+  if (space != Space::kGeneric && (flags & kCluster) == 0) Refuse("expected .shared::cluster or no state space");
+  if (mnemonic.parts().size() != 2) Refuse("isn't emulated");
+  const bool wide = mnemonic.type() == "u64";
+  const uint32_t from = Input(Need(1), wide ? Held::kLong : Held::kWord, mnemonic.type());
+  const uint32_t rank = maps ? Input(Need(2), Held::kWord, "u32") : kNoOperand;
+  std::vector<Instruction> after;
+  const bool wide_out = wide && maps;
+  const uint32_t to = Output(Need(0), wide_out ? Held::kLong : Held::kWord, wide_out ? "u64" : "u32", &after);
+  out = Start();
+  out.run = maps ? RunMapRank : RunRankOf;
+  out.variant = kBuiltIn;
+  out.space = space;
+  out.wide = wide;
+  out.op[0] = to;
+  out.op[1] = from;
+  out.op[2] = rank;
+  Emit(out);
+  for (const Instruction& copy : after) Emit(copy);
 }
 
 bool Decoder::Memory(Mnemonic mnemonic) {
@@ -234,6 +266,7 @@ bool Decoder::Memory(Mnemonic mnemonic) {
   if (opcode == "cp") return CopyAsync(mnemonic), true;
   if (opcode == "cvta") return ToSpace(mnemonic), true;
   if (opcode == "isspacep") return IsSpace(mnemonic), true;
+  if (opcode == "mapa" || opcode == "getctarank") return OfCluster(mnemonic, opcode == "mapa"), true;
   return opcode == "prefetch" || opcode == "prefetchu" || opcode == "membar" || opcode == "fence" ||
          opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
 }

@@ -111,7 +111,8 @@ class Decoder {
   void CopyAsync(Mnemonic mnemonic);
   void ToSpace(Mnemonic mnemonic);
   void IsSpace(Mnemonic mnemonic);
-  Space TakeSpace(Mnemonic* mnemonic) const;
+  void OfCluster(Mnemonic mnemonic, bool maps);
+  Space TakeSpace(Mnemonic* mnemonic, uint32_t* flags) const;
 
   // decode_matrix.cc
   bool Matrix(const Mnemonic& mnemonic);
@@ -126,6 +127,7 @@ class Decoder {
   void Call();
   void BuiltIn(const std::string& name, const std::vector<Operand>& results, const std::vector<Operand>& parameters);
   void Barrier(Mnemonic mnemonic);
+  void ClusterBarrier(const Mnemonic& mnemonic);
   void Collective(Mnemonic mnemonic);
 };
 

@@ -30,6 +30,8 @@ enum class Flow : uint8_t {
   kBarrier,
   kArrive,
   kWarpSync,
+  kClusterArrive,
+  kClusterWait,
 };
 
 // What modifiers say, of those that change what a handler does.
@@ -51,6 +53,7 @@ enum Flags : uint32_t {
   kCarryOut = 8192,
   kRoundAway = 16384,
   kAtomic = 32768,
+  kCluster = 131072,  // an address of any block of the cluster
   kApprox = 65536,  // of the approximations whose results differ from the nearest ones by more than a few bits
 };
 
@@ -123,6 +126,12 @@ enum class Special : uint8_t {
   kClusterCtaidY,
   kClusterCtaidZ,
   kClusterCtarank,
+  kClusterIdX,
+  kClusterIdY,
+  kClusterIdZ,
+  kNclusterIdX,
+  kNclusterIdY,
+  kNclusterIdZ,
   kClock,
   kClock64,
   kGlobalTimer,
@@ -154,6 +163,7 @@ struct Program {
   uint32_t max_threads = 1024;
   uint32_t required_threads[3] = {0, 0, 0};
   bool needs_cluster = false;
+  uint32_t cluster[3] = {0, 0, 0};  // that every launch has; 0: as it says
 };
 
 // The address of a variable of the module; false when there is none of that name.
@@ -168,6 +178,8 @@ Program Decode(const Module& module, const Function& entry, const FindVariable& 
 constexpr uint64_t kSharedWindow = uint64_t{1} << 56;
 constexpr uint64_t kLocalWindow = uint64_t{2} << 56;
 constexpr uint64_t kParamWindow = uint64_t{3} << 56;
+// Shared memory of the cluster's block n begins at (n + 1) times this, of the thread's own block at 0 as well.
+constexpr uint64_t kRankUnit = uint64_t{1} << 24;
 constexpr uint64_t kWindowMask = uint64_t{0xff} << 56;
 
 }  // namespace kernpack::emulator

@@ -140,8 +140,7 @@ class Reader {
                  lexer_.Accept(".abi_preserve_control") || lexer_.Accept(".maxclusterrank")) {
         lexer_.ExpectInteger("a number");
       } else if (lexer_.Accept(".reqnctapercluster")) {
-        uint32_t ignored[3];
-        Triple(ignored);
+        Triple(function.cluster);
         function.explicit_cluster = true;
       } else if (lexer_.Accept(".explicitcluster")) {
         function.explicit_cluster = true;

@@ -98,6 +98,7 @@ struct Function {
   uint32_t max_threads[3] = {0, 0, 0};  // .maxntid, 0 where absent
   uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
   bool explicit_cluster = false;
+  uint32_t cluster[3] = {0, 0, 0};  // .reqnctapercluster
 };
 
 struct Module {

@@ -91,6 +91,8 @@ struct Shape {
   uint32_t shared = 0;
   double seconds = 20;
   uint32_t mma_order = 0;
+  uint32_t cluster = 1;
+  bool cooperative = false;
 };
 inline std::string RunText(const std::string& text, const TestMemory& memory, const std::vector<uint64_t>& parameters,
                            Shape shape = {}) {
@@ -105,6 +107,8 @@ inline std::string RunText(const std::string& text, const TestMemory& memory, co
     launch.memory = &memory;
     launch.seconds = shape.seconds;
     launch.mma_order = shape.mma_order;
+    launch.cluster[0] = shape.cluster;
+    launch.cooperative = shape.cooperative;
     Run(launch);
     return "";
   } catch (const std::runtime_error& error) {

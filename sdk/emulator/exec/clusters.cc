@@ -1,0 +1,165 @@
+#include "exec/clusters.h"
+
+#include <bit>
+
+#include "exec/access.h"
+#include "exec/fault.h"
+#include "exec/memory_ops.h"
+
+namespace kernpack::emulator {
+namespace {
+
+uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
+
+// Which of the clusters that run together. There are several only in a cooperative launch, where each is a block.
+uint32_t ClusterOf(const Warp& warp) { return warp.rank - ClusterRank(warp); }
+
+void NeedAligned(const Warp& warp, const Instruction& instruction, uint32_t mask) {
+  if (instruction.count == 0 || mask == warp.live()) return;
+  Fail(warp, instruction, First(mask), Fault::Kind::kDivergentBarrier,
+       Text("is run by the lanes 0x%08x of the warp alone; .aligned says that all 0x%08x run it together", mask,
+            warp.live()));
+}
+
+void Waited(Warp* warp, uint32_t mask) {
+  warp->cluster_passed &= ~mask;
+  warp->block->races.WaitForCluster(*warp, ClusterOf(*warp));
+  ++warp->clock;
+}
+
+uint32_t NeedRank(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t rank) {
+  const uint32_t blocks = warp.block->launch->cluster_blocks();
+  if (rank < blocks) return static_cast<uint32_t>(rank);
+  Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
+       Text("names block %llu of the cluster, which has %u", static_cast<unsigned long long>(rank), blocks));
+}
+
+// A shared address without the window, or a Fault.
+uint64_t InWindow(const Warp& warp, const Instruction& instruction, uint32_t lane) {
+  const unsigned char* slot = warp.registers + instruction.op[1];
+  uint64_t address = instruction.wide ? reinterpret_cast<const uint64_t*>(slot)[lane]
+                                      : uint64_t{reinterpret_cast<const uint32_t*>(slot)[lane]};
+  if (instruction.space != Space::kGeneric) return address;
+  if (WindowOf(address) != Space::kShared) {
+    Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
+         Text("has the address 0x%llx, which isn't one of shared memory", static_cast<unsigned long long>(address)));
+  }
+  return address - kSharedWindow;
+}
+
+}  // namespace
+
+void Block::At(uint32_t rank, uint32_t* out) const {
+  const Launch& as = *launch;
+  uint64_t cluster = linear;
+  uint32_t in_cluster = rank;
+  if (as.cooperative) cluster = rank, in_cluster = 0;  // of clusters of one block
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t clusters = as.grid[i] / as.cluster[i];
+    out[i] = static_cast<uint32_t>(cluster % clusters) * as.cluster[i] + in_cluster % as.cluster[i];
+    cluster /= clusters;
+    in_cluster /= as.cluster[i];
+  }
+}
+
+uint32_t RunTogether(const Launch& launch) {
+  return launch.cooperative ? launch.grid[0] * launch.grid[1] * launch.grid[2] : launch.cluster_blocks();
+}
+
+uint32_t ClusterRank(const Warp& warp) { return warp.block->launch->cooperative ? 0 : warp.rank; }
+
+uint64_t SharedBaseOf(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address) {
+  const Block& block = *warp.block;
+  const uint32_t rank = ClusterOf(warp) + NeedRank(warp, instruction, lane, address / kRankUnit - 1);
+  const size_t warps = block.warps.size() / block.blocks;
+  bool runs = false;
+  for (size_t w = 0; w < warps; ++w) runs = runs || block.warps[rank * warps + w].live() != 0;
+  const Warp& there = block.warps[rank * warps];
+  if (!runs) {
+    Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
+         Text("has the address 0x%llx in the shared memory of ", static_cast<unsigned long long>(address)) +
+             BlockText(there) +
+             ", which has ended: a block has to wait (barrier.cluster) until others have used its memory");
+  }
+  return there.shared_base;
+}
+
+void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask) {
+  NeedAligned(*warp, instruction, mask);
+  const uint32_t again = mask & (warp->cluster_arrived | warp->cluster_passed);
+  if (again != 0) {
+    Fail(*warp, instruction, First(again), Fault::Kind::kDeadlock,
+         "arrives a second time, and has yet to wait for the first (barrier.cluster.wait)");
+  }
+  warp->cluster_arrived |= mask;
+  if (instruction.variant == 1) return;  // .relaxed orders nothing
+  RaceShadow& races = warp->block->races;
+  races.Arrive(*warp, races.ClusterBarrier(ClusterOf(*warp)));
+  ++warp->clock;
+}
+
+bool PassCluster(Warp* warp, const Instruction& instruction, uint32_t mask) {
+  NeedAligned(*warp, instruction, mask);
+  const uint32_t never = mask & ~(warp->cluster_arrived | warp->cluster_passed);
+  if (never != 0) {
+    Fail(*warp, instruction, First(never), Fault::Kind::kDeadlock,
+         "waits for the cluster without having arrived (barrier.cluster.arrive)");
+  }
+  if ((mask & ~warp->cluster_passed) != 0) return false;
+  Waited(warp, mask);
+  return true;
+}
+
+bool OpenCluster(Block* block) {
+  const uint32_t blocks = block->launch->cluster_blocks();
+  const size_t warps = block->warps.size() / block->blocks * blocks;  // of a cluster
+  bool opened = false;
+  for (size_t first = 0; first < block->warps.size(); first += warps) {
+    uint32_t arrived = 0, missing = 0;
+    for (size_t w = first; w < first + warps; ++w) {
+      arrived |= block->warps[w].cluster_arrived;
+      missing |= block->warps[w].live() & ~block->warps[w].cluster_arrived;
+    }
+    if (arrived == 0 || missing != 0) continue;
+    opened = true;
+    block->races.OpenCluster(ClusterOf(block->warps[first]));
+    for (size_t w = first; w < first + warps; ++w) {
+      Warp& warp = block->warps[w];
+      warp.cluster_passed |= warp.cluster_arrived;
+      warp.cluster_arrived = 0;
+      for (uint32_t g = 0; g < warp.group_count; ++g) {
+        Group& group = warp.groups[g];
+        if (group.state != Group::State::kClusterWait) continue;
+        Waited(&warp, group.mask);
+        group.state = Group::State::kReady;
+        ++group.pc;
+      }
+    }
+  }
+  return opened;
+}
+
+void RunMapRank(Warp& warp, const Instruction& i, uint32_t mask) {
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t l = First(left);
+    const uint32_t rank = NeedRank(warp, i, l, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[l]);
+    const uint64_t mapped = InWindow(warp, i, l) % kRankUnit + (rank + 1) * kRankUnit;
+    unsigned char* const out = warp.registers + i.op[0];
+    if (i.wide) {
+      reinterpret_cast<uint64_t*>(out)[l] = mapped + (i.space == Space::kGeneric ? kSharedWindow : 0);
+    } else {
+      reinterpret_cast<uint32_t*>(out)[l] = static_cast<uint32_t>(mapped);
+    }
+  }
+}
+
+void RunRankOf(Warp& warp, const Instruction& i, uint32_t mask) {
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t l = First(left);
+    const uint64_t unit = InWindow(warp, i, l) / kRankUnit;
+    reinterpret_cast<uint32_t*>(warp.registers + i.op[0])[l] =
+        unit == 0 ? ClusterRank(warp) : NeedRank(warp, i, l, unit - 1);
+  }
+}
+
+}  // namespace kernpack::emulator
