@@ -11,6 +11,7 @@
 #include "driver/interrupt.h"
 #include "driver/machine.h"
 #include "driver/memory_view.h"
+#include "driver/occupancy.h"
 #include "driver/module.h"
 #include "exec/block.h"
 #include "exec/fault.h"
@@ -29,13 +30,22 @@ void Report(const std::string& log, unsigned count, const JitOption* options, vo
 }
 
 // What a launch's attributes ask for. A kernel may have the size of its clusters itself, and then needs no attribute.
-Result ClusterOf(const LaunchConfig& config, const emulator::Program& program, uint32_t* cluster) {
+Result Attributes(const LaunchConfig& config, const emulator::Program& program, emulator::Launch* launch) {
+  uint32_t* const cluster = launch->cluster;
   bool given = false;
   for (unsigned i = 0; i < config.attribute_count; ++i) {
-    if (config.attributes[i].id != kLaunchClusterDimension) return kInvalidValue;
-    const auto& value = config.attributes[i].value.cluster;
-    given = true;
-    cluster[0] = value.x, cluster[1] = value.y, cluster[2] = value.z;
+    const LaunchAttributeValue& value = config.attributes[i].value;
+    switch (config.attributes[i].id) {
+      case kLaunchClusterDimension:
+        given = true;
+        cluster[0] = value.cluster.x, cluster[1] = value.cluster.y, cluster[2] = value.cluster.z;
+        break;
+      case kLaunchCooperative:
+        launch->cooperative = value.cooperative != 0;
+        break;
+      default:
+        return kInvalidValue;
+    }
   }
   if (program.cluster[0] == 0) return program.needs_cluster && !given ? kInvalidValue : kSuccess;
   if (given && !std::equal(cluster, cluster + 3, program.cluster)) return kInvalidClusterSize;
@@ -60,7 +70,18 @@ Result CheckLaunch(const emulator::Launch& launch, const FunctionOpaque& functio
     blocks *= launch.cluster[i];
   }
   if (blocks > 1 && Machine::Get().Arch(device) < 90) return kNotSupported;
-  return blocks > (function.large_clusters ? 16 : 8) ? kInvalidClusterSize : kSuccess;
+  if (blocks > (function.large_clusters ? 16 : 8)) return kInvalidClusterSize;
+  if (!launch.cooperative) return kSuccess;
+  if (blocks > 1) return kNotSupported;
+  const auto fact = [&](DeviceAttribute attribute) {
+    int value = 0;
+    cuDeviceGetAttribute(&value, attribute, device);
+    return value;
+  };
+  const int each =
+      BlocksPerMultiprocessor(fact, static_cast<int>(threads), program.shared_bytes, launch.dynamic_shared);
+  const auto most = static_cast<uint64_t>(each) * static_cast<uint64_t>(fact(kMultiprocessorCount));
+  return uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] > most ? kCooperativeLaunchTooLarge : kSuccess;
 }
 
 Result ResultOf(emulator::Fault::Kind kind) {
@@ -88,11 +109,12 @@ struct Queued {
 
 Result RunKernel(const Queued& queued, Context context) {
   Machine& machine = Machine::Get();
-  const MemoryView memory(context);
+  const MemoryView memory(context, queued.launch.cooperative);
   emulator::Launch launch = queued.launch;
   launch.program = queued.program.get();
   launch.parameters = queued.parameters.data();
   launch.memory = &memory;
+  launch.workspace = memory.workspace();
   const Interruptible interruptible;
   launch.interrupted = interruptible.flag();
   launch.seconds = static_cast<double>(machine.Setting("seconds"));
@@ -220,8 +242,7 @@ Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, voi
   const uint32_t block[] = {config->block_x, config->block_y, config->block_z};
   std::copy_n(grid, 3, queued->launch.grid);
   std::copy_n(block, 3, queued->launch.block);
-  if (const Result result = ClusterOf(*config, *function->program, queued->launch.cluster); result != kSuccess)
-    return result;
+  if (const Result result = Attributes(*config, *function->program, &queued->launch); result != kSuccess) return result;
   if (const Result result = CheckLaunch(queued->launch, *function, stream->context->device); result != kSuccess)
     return result;
   const emulator::Program& program = *function->program;

@@ -45,6 +45,7 @@ constexpr Named kNames[] = {
     {kNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
     {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {kCooperativeLaunchTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
     {kPeerAccessAlreadyEnabled, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
     {kStreamCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
      "operation not permitted when stream is capturing"},
@@ -137,6 +138,7 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kConcurrentKernels:
     case kUnifiedAddressing:
     case kStreamPrioritiesSupported:
+    case kCooperativeLaunch:
       return 1;
     case kClockRate:
       return hopper ? 1980000 : 1410000;

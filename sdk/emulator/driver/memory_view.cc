@@ -20,6 +20,7 @@ bool MemoryView::Reaches(const Block& block) const {
 }
 
 const emulator::Region* MemoryView::Find(uint64_t address) const {
+  if (address - kWorkspace < workspace_.size) return &workspace_;
   const Block* block = FindBlock(address, 0);
   return block != nullptr && block->usable && Reaches(*block) ? &block->region : nullptr;
 }

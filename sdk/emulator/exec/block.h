@@ -30,6 +30,7 @@ struct Launch {
   uint32_t block[3] = {1, 1, 1};
   uint32_t cluster[3] = {1, 1, 1};
   bool cooperative = false;  // all blocks run together
+  uint64_t workspace = 0;  // memory for their barriers, of a cooperative launch; its address is in %envreg1 and 2
   uint32_t dynamic_shared = 0;
   const uint8_t* parameters = nullptr;
   const AddressSpace* memory = nullptr;

@@ -115,6 +115,10 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
       return launch.grid[1] / launch.cluster[1];
     case Special::kNclusterIdZ:
       return launch.grid[2] / launch.cluster[2];
+    case Special::kWorkspaceHigh:
+      return static_cast<uint32_t>(launch.workspace >> 32);
+    case Special::kWorkspaceLow:
+      return static_cast<uint32_t>(launch.workspace);
     case Special::kClock:
     case Special::kClock64:
     case Special::kGlobalTimer:

@@ -47,6 +47,8 @@ const std::unordered_map<std::string_view, Special>& Specials() {
       {"%nclusterid.x", Special::kNclusterIdX},
       {"%nclusterid.y", Special::kNclusterIdY},
       {"%nclusterid.z", Special::kNclusterIdZ},
+      {"%envreg1", Special::kWorkspaceHigh},
+      {"%envreg2", Special::kWorkspaceLow},
       {"%cluster_nctaid.x", Special::kClusterNctaidX},
       {"%cluster_nctaid.y", Special::kClusterNctaidY},
       {"%cluster_nctaid.z", Special::kClusterNctaidZ},

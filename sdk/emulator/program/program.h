@@ -132,6 +132,8 @@ enum class Special : uint8_t {
   kNclusterIdX,
   kNclusterIdY,
   kNclusterIdZ,
+  kWorkspaceHigh,
+  kWorkspaceLow,
   kClock,
   kClock64,
   kGlobalTimer,

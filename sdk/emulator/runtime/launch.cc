@@ -84,6 +84,14 @@ KP_RUNTIME_API Error cudaLaunchKernelExC(const LaunchArguments* config, const vo
                 {config->attributes, config->attribute_count});
 }
 
+KP_RUNTIME_API Error cudaLaunchCooperativeKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
+                                                 size_t shared_bytes, Stream stream) {
+  kernpack::cuda::LaunchAttribute cooperative{};
+  cooperative.id = kernpack::cuda::kLaunchCooperative;
+  cooperative.value.cooperative = 1;
+  return Launch(host, {grid, block, shared_bytes, stream}, arguments, {&cooperative, 1});
+}
+
 KP_RUNTIME_API Error cudaFuncSetAttribute(const void* host, int attribute, int value) {
   FunctionHandle function = nullptr;
   if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;

@@ -1,6 +1,7 @@
 // What host code sizes its launches by: a device's properties, and how many blocks of a kernel a multiprocessor holds.
 #include <algorithm>
 
+#include "driver/occupancy.h"
 #include "runtime/runtime.h"
 
 namespace kernpack::cuda::runtime {
@@ -41,6 +42,7 @@ void Fill(int device, DeviceProperties* to) {
   to->blocks_per_multiprocessor = Fact(kMaxBlocksPerMultiprocessor, device);
   to->reserved_shared_bytes = Bytes(kReservedSharedMemoryPerBlock, device);
   to->memory_pools = Fact(kMemoryPoolsSupported, device);
+  to->cooperative_launch = Fact(kCooperativeLaunch, device);
   to->cluster_launch = Fact(kClusterLaunch, device);
 }
 
@@ -77,7 +79,6 @@ KP_RUNTIME_API Error cudaGetDeviceProperties(DeviceProperties* to, int device) {
   return kSuccess;
 }
 
-// The most that threads, blocks and shared memory allow; registers, which an emulated device doesn't have, may allow fewer.
 KP_RUNTIME_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* host, int threads,
                                                                             size_t dynamic_shared, unsigned /*flags*/) {
   if (count == nullptr || threads <= 0) return Said(kInvalidValue);
@@ -85,16 +86,8 @@ KP_RUNTIME_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*
   if (const Error error = KernelOf(host, &kernel); error != kSuccess) return error;
   *count = 0;
   if (threads > kernel.max_threads) return kSuccess;
-  const int warp = Fact(kWarpSize, kernel.device), whole = (threads + warp - 1) / warp * warp;
-  const size_t shared = kernel.static_shared + dynamic_shared + Bytes(kReservedSharedMemoryPerBlock, kernel.device);
-  const size_t most = Bytes(kMaxSharedMemoryPerBlockOptin, kernel.device);
-  if (kernel.static_shared + dynamic_shared > most) return kSuccess;
-  *count = std::min(Fact(kMaxBlocksPerMultiprocessor, kernel.device),
-                    Fact(kMaxThreadsPerMultiprocessor, kernel.device) / whole);
-  if (shared > 0) {
-    const size_t fit = Bytes(kMaxSharedMemoryPerMultiprocessor, kernel.device) / shared;
-    *count = static_cast<int>(std::min(static_cast<size_t>(*count), fit));
-  }
+  const auto fact = [&](DeviceAttribute attribute) { return Fact(attribute, kernel.device); };
+  *count = BlocksPerMultiprocessor(fact, threads, kernel.static_shared, dynamic_shared);
   return kSuccess;
 }
 KP_RUNTIME_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* host, int threads,

@@ -23,7 +23,7 @@ wgmma.fence.sync.aligned;
 ret;
 }
 .func helper() {
-barrier.cluster.arrive;
+wgmma.wait_group.sync.aligned 0;
 ret;
 }
 .visible .entry two() {
@@ -66,7 +66,7 @@ def test_each_instruction_that_does_not_run_is_named_with_its_kernel(file: Path)
     assert done.stdout.splitlines() == [
         f"{file}: 2 kernels, 7 instructions of 5 kinds; the emulated device doesn't run all",
         "  one: PTX line 5: wgmma.fence.sync.aligned isn't emulated",
-        "  two: PTX line 9: barrier.cluster.arrive isn't emulated",
+        "  two: PTX line 9: wgmma.wait_group.sync.aligned isn't emulated",
     ]
 
 

@@ -53,6 +53,7 @@ enum Result : int {
   kInvalidAddressSpace = 717,
   kInvalidPc = 718,
   kLaunchFailed = 719,
+  kCooperativeLaunchTooLarge = 720,
   kTensorMemoryLeak = 721,
   kNotSupported = 801,
   kSystemDriverMismatch = 803,
@@ -91,6 +92,7 @@ enum DeviceAttribute : int {
   kMaxRegistersPerMultiprocessor = 82,
   kManagedMemory = 83,
   kConcurrentManagedAccess = 89,
+  kCooperativeLaunch = 95,
   kMaxSharedMemoryPerBlockOptin = 97,
   kMaxBlocksPerMultiprocessor = 106,
   kReservedSharedMemoryPerBlock = 111,
@@ -170,7 +172,7 @@ struct Memcpy2D {
   size_t width, height;
 };
 
-enum LaunchAttributeId : int { kLaunchClusterDimension = 4 };
+enum LaunchAttributeId : int { kLaunchCooperative = 2, kLaunchClusterDimension = 4 };
 
 union LaunchAttributeValue {
   char pad[64];
@@ -178,6 +180,7 @@ union LaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } cluster;
+  int cooperative;
 };
 
 struct LaunchAttribute {
