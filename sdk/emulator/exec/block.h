@@ -7,11 +7,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "exec/address_space.h"
 #include "exec/counts.h"
+#include "exec/mbarrier.h"
 #include "exec/race.h"
 #include "exec/warp.h"
 #include "program/program.h"
@@ -69,6 +71,7 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<uint8_t> registers;
   RaceShadow races;
+  std::map<uint64_t, MBarrier> mbarriers;  // by their places in `shared`
   const Region* regions[4] = {};  // that were found last: no region comes or goes while a kernel runs
   uint32_t next_region = 0;
   Counts* counts = nullptr;  // of the blocks that one thread of the host runs

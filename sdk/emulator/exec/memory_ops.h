@@ -19,6 +19,9 @@ void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunCommitCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 
+// mbarrier and cp.async.mbarrier: operand 1 the destination (a token, or the predicate of a test), 2 a count, token or parity.
+void RunMBarrier(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunPendingCount(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mapa and getctarank: operands 0 destination, 1 address, 2 rank.
 void RunMapRank(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunRankOf(Warp& warp, const Instruction& instruction, uint32_t mask);

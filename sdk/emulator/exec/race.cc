@@ -23,10 +23,20 @@ RaceShadow::Word* RaceShadow::At(uint64_t index) {
 
 void RaceShadow::Arrive(const Warp& warp, uint32_t barrier) {
   if (seen_.empty()) return;
-  uint32_t* const all = arrived_.data() + size_t{barrier} * warps_;
+  HandOver(warp, arrived_.data() + size_t{barrier} * warps_);
+}
+
+void RaceShadow::HandOver(const Warp& warp, uint32_t* to) const {
+  if (seen_.empty()) return;
   const uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
-  for (uint32_t other = 0; other < warps_; ++other) all[other] = std::max(all[other], own[other]);
-  all[warp.index] = std::max(all[warp.index], warp.clock);
+  for (uint32_t other = 0; other < warps_; ++other) to[other] = std::max(to[other], own[other]);
+  to[warp.index] = std::max(to[warp.index], warp.clock);
+}
+
+void RaceShadow::Take(const Warp& warp, const uint32_t* from) {
+  if (seen_.empty()) return;
+  uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
+  for (uint32_t other = 0; other < warps_; ++other) own[other] = std::max(own[other], from[other]);
 }
 
 void RaceShadow::Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier) {
@@ -46,9 +56,7 @@ void RaceShadow::OpenCluster(uint32_t cluster) {
 
 void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
   if (seen_.empty()) return;
-  const uint32_t* const all = arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * warps_;
-  uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
-  for (uint32_t other = 0; other < warps_; ++other) own[other] = std::max(own[other], all[other]);
+  Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * warps_);
 }
 
 bool RaceShadow::Before(const Warp& warp, uint32_t thread, uint32_t clock) const {

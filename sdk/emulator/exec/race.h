@@ -29,6 +29,11 @@ class RaceShadow {
   void Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters);
   // The warp arrives at a barrier and doesn't wait. Called before its clock advances.
   void Arrive(const Warp& warp, uint32_t barrier);
+  // Whether what a thread did at a clock of its warp is before what this warp does now.
+  bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
+  // Adds what the warp has seen pass, itself included, to the clocks of all warps at `to`; and lets it see what `from` has.
+  void HandOver(const Warp& warp, uint32_t* to) const;
+  void Take(const Warp& warp, const uint32_t* from);
   // The barrier of a cluster: its number for Arrive, that it has opened, and that a warp has waited for it.
   uint32_t ClusterBarrier(uint32_t cluster) const { return barriers_ + 2 * cluster; }
   void OpenCluster(uint32_t cluster);
@@ -67,12 +72,11 @@ class RaceShadow {
   std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
   std::vector<uint32_t>
       arrived_;  // [barrier][warp]: the clocks that arrivals have handed over since it last opened; at the end
-      // for each cluster that, and the clocks with which it last opened
+  // for each cluster that, and the clocks with which it last opened
   uint32_t warps_ = 0, barriers_ = 0;
   uint32_t block_ = 0;  // how many there were
 
   Word* At(uint64_t index);
-  bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
   void Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes);
   // A reader of the word that nothing puts before what the thread does now; kNobody when there is none.
   uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word) const;

@@ -217,6 +217,7 @@ class Worker {
     std::fill(block_.shared.begin(), block_.shared.end(), kPoison);
     std::fill(block_.shared_written.begin(), block_.shared_written.end(), uint8_t{0});
     std::fill(block_.local.begin(), block_.local.end(), kPoison);
+    block_.mbarriers.clear();
     std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());
     if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
     block_.copies_under_way = 0;

@@ -43,7 +43,8 @@ Alone RunThread(Warp* warp) {
     } else {
       const bool back = i.target <= pc;
       pc = i.target;
-      if (back && ++jumps == kJumpsBack) {
+      if (back && (++jumps == kJumpsBack || warp->spins)) {
+        warp->spins = false;
         group.pc = pc;
         return Alone::kTimeIsOver;
       }

@@ -146,7 +146,11 @@ class Runner {
       }
       const End end = RunGroup(running);
       if (end == End::kSlice) {
-        if (++turns == 8) return false;
+        if (++turns == 8 || (warp_.spins && warp_.group_count == 1)) {
+          warp_.spins = false;
+          return false;
+        }
+        warp_.spins = false;
         after = running;
       }
     }
@@ -217,7 +221,7 @@ class Runner {
         case Flow::kBranch: {
           const uint32_t target = i.target;
           if (mask == group.mask) {
-            if (target <= pc && --slice == 0) {
+            if (target <= pc && (--slice == 0 || warp_.spins)) {
               group.pc = target;
               return leave(End::kSlice);
             }

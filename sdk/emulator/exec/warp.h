@@ -53,6 +53,7 @@ struct Warp {
   uint64_t taint_address = 0;
   uint32_t cluster_arrived = 0;  // lanes at barrier.cluster.arrive, which hasn't opened yet
   uint32_t cluster_passed = 0;   // lanes for which it has opened, and that have yet to wait
+  bool spins = false;  // it has asked for what isn't there yet: others may run
   uint32_t clock = 1;      // counts what orders memory accesses inside the warp
 
   std::vector<Copy> copies;

@@ -139,7 +139,8 @@ void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
 }
 
 void Decoder::CopyAsync(Mnemonic mnemonic) {
-  if (mnemonic.Has("bulk") || mnemonic.Has("mbarrier")) Refuse("isn't emulated");
+  if (mnemonic.Has("mbarrier")) return MemoryBarrier(mnemonic);
+  if (mnemonic.Has("bulk")) Refuse("isn't emulated");
   const bool commits = mnemonic.Has("commit_group"), waits = mnemonic.Has("wait_group");
   if (commits || waits || mnemonic.Has("wait_all")) {
     Expect(waits ? 1 : 0, waits ? 1 : 0);
@@ -263,6 +264,7 @@ bool Decoder::Memory(Mnemonic mnemonic) {
     if (mnemonic.Has("async")) Refuse("isn't emulated");
     return Atomic(mnemonic, false), true;
   }
+  if (opcode == "mbarrier") return MemoryBarrier(mnemonic), true;
   if (opcode == "cp") return CopyAsync(mnemonic), true;
   if (opcode == "cvta") return ToSpace(mnemonic), true;
   if (opcode == "isspacep") return IsSpace(mnemonic), true;

@@ -112,6 +112,9 @@ class Decoder {
   void ToSpace(Mnemonic mnemonic);
   void IsSpace(Mnemonic mnemonic);
   void OfCluster(Mnemonic mnemonic, bool maps);
+
+  // decode_mbarrier.cc
+  void MemoryBarrier(Mnemonic mnemonic);
   Space TakeSpace(Mnemonic* mnemonic, uint32_t* flags) const;
 
   // decode_matrix.cc

@@ -53,6 +53,7 @@ enum Flags : uint32_t {
   kCarryOut = 8192,
   kRoundAway = 16384,
   kAtomic = 32768,
+  kRelaxed = 262144,  // orders nothing
   kCluster = 131072,  // an address of any block of the cluster
   kApprox = 65536,  // of the approximations whose results differ from the nearest ones by more than a few bits
 };

@@ -84,10 +84,10 @@ TEST(Clusters, ArrivesAndWaitsApart) {
             "");
 }
 
-struct Bug {
+struct ClusterBug {
   const char *name, *body, *said;
 };
-class ClusterBugs : public testing::TestWithParam<Bug> {};
+class ClusterBugs : public testing::TestWithParam<ClusterBug> {};
 TEST_P(ClusterBugs, AreFound) {
   const std::string said = RunCluster(GetParam().body);
   EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
@@ -96,33 +96,41 @@ TEST_P(ClusterBugs, AreFound) {
 INSTANTIATE_TEST_SUITE_P(
     Kernels, ClusterBugs,
     testing::Values(
-        Bug{"NoBarrier", "st.shared.u32 [%r9], %r0; bar.sync 0; ld.shared::cluster.u32 %r20, [%r10];" KP_MEET,
-            "with no barrier in between"},
-        Bug{"RelaxedArrival",
+        ClusterBug{"NoBarrier", "st.shared.u32 [%r9], %r0; bar.sync 0; ld.shared::cluster.u32 %r20, [%r10];" KP_MEET,
+                   "with no barrier in between"},
+        ClusterBug{
+            "RelaxedArrival",
             "st.shared.u32 [%r9], %r0; barrier.cluster.arrive.relaxed; barrier.cluster.wait; ld.shared::cluster.u32 "
             "%r20, [%r10];" KP_MEET,
             "with no barrier in between"},
-        Bug{"OverwrittenWhileRead",
-            "st.shared.u32 [%r9], %r0;" KP_MEET "ld.shared::cluster.u32 %r20, [%r10]; st.shared.u32 [%r9], 1;" KP_MEET,
-            "of block ("},
-        Bug{"BlockHasEnded",
+        ClusterBug{"OverwrittenWhileRead",
+                   "st.shared.u32 [%r9], %r0;" KP_MEET
+                   "ld.shared::cluster.u32 %r20, [%r10]; st.shared.u32 [%r9], 1;" KP_MEET,
+                   "of block ("},
+        ClusterBug{
+            "BlockHasEnded",
             "st.shared.u32 [%r9], %r0;" KP_MEET "setp.eq.u32 %p1, %r2, 1; @%p1 exit; setp.ne.u32 %p2, %r2, 0; @%p2 bra "
             "$end; mov.u32 %r21, 0;\n$again: add.u32 %r21, %r21, 1; setp.lt.u32 %p3, %r21, 100000; @%p3 bra $again; "
             "ld.shared::cluster.u32 %r20, [%r10];\n$end: " KP_MEET,
             "which has ended: a block has to wait (barrier.cluster)"},
-        Bug{"Unwritten",
-            "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r20, [%r10]; "
-            "st.global.u32 [%rd0], %r20;" KP_MEET,
-            "shared memory that nothing has written"},
-        Bug{"BeyondTheBlocks", "mapa.shared::cluster.u32 %r20, %r9, 4;", "names block 4 of the cluster, which has 4"},
-        Bug{"BeyondItsMemory", "ld.shared::cluster.u32 %r20, [%r4+256];", "the block has 256 bytes of shared memory"},
-        Bug{"ByTheBlocksOwnWindow", "ld.shared.u32 %r20, [%r10];", "another block's is reached by generic addresses"},
-        Bug{"WaitsWithoutArriving", "barrier.cluster.wait;", "without having arrived"},
-        Bug{"ArrivesTwice", "barrier.cluster.arrive; barrier.cluster.arrive;", "arrives a second time"},
-        Bug{"OneBlockStaysAway", "setp.eq.u32 %p1, %r2, 2; @!%p1 bra $meet; bar.sync 1, 96;\n$meet: " KP_MEET, "never"},
-        Bug{"AlignedButApart", "and.b32 %r20, %r0, 1; setp.eq.u32 %p1, %r20, 0; @%p1 barrier.cluster.arrive.aligned; ",
-            ".aligned says that all 0xffffffff run it together"},
-        Bug{"NotShared", "mapa.u64 %rd5, %rd0, 0;", "isn't one of shared memory"}),
+        ClusterBug{"Unwritten",
+                   "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r20, [%r10]; "
+                   "st.global.u32 [%rd0], %r20;" KP_MEET,
+                   "shared memory that nothing has written"},
+        ClusterBug{"BeyondTheBlocks", "mapa.shared::cluster.u32 %r20, %r9, 4;",
+                   "names block 4 of the cluster, which has 4"},
+        ClusterBug{"BeyondItsMemory", "ld.shared::cluster.u32 %r20, [%r4+256];",
+                   "the block has 256 bytes of shared memory"},
+        ClusterBug{"ByTheBlocksOwnWindow", "ld.shared.u32 %r20, [%r10];",
+                   "another block's is reached by generic addresses"},
+        ClusterBug{"WaitsWithoutArriving", "barrier.cluster.wait;", "without having arrived"},
+        ClusterBug{"ArrivesTwice", "barrier.cluster.arrive; barrier.cluster.arrive;", "arrives a second time"},
+        ClusterBug{"OneBlockStaysAway", "setp.eq.u32 %p1, %r2, 2; @!%p1 bra $meet; bar.sync 1, 96;\n$meet: " KP_MEET,
+                   "never"},
+        ClusterBug{"AlignedButApart",
+                   "and.b32 %r20, %r0, 1; setp.eq.u32 %p1, %r20, 0; @%p1 barrier.cluster.arrive.aligned; ",
+                   ".aligned says that all 0xffffffff run it together"},
+        ClusterBug{"NotShared", "mapa.u64 %rd5, %rd0, 0;", "isn't one of shared memory"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
