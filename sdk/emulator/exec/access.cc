@@ -26,15 +26,16 @@ const char* Doing(AccessKind kind) {
 }
 
 void CheckAlignment(const Warp& warp, const Instruction& instruction, const Access& access) {
-  if ((access.bytes & (access.bytes - 1)) != 0) return;
+  const uint32_t align = access.align != 0 ? access.align : access.bytes;
+  if ((align & (align - 1)) != 0) return;
   uint64_t low = 0;
   for (uint32_t l = 0; l < kLanes; ++l) low |= (access.mask >> l & 1) != 0 ? access.address[l] : 0;
-  if ((low & (access.bytes - 1)) == 0) return;
+  if ((low & (align - 1)) == 0) return;
   for (uint32_t l = 0; l < kLanes; ++l) {
-    if ((access.mask >> l & 1) == 0 || (access.address[l] & (access.bytes - 1)) == 0) continue;
+    if ((access.mask >> l & 1) == 0 || (access.address[l] & (align - 1)) == 0) continue;
     Fail(warp, instruction, l, Fault::Kind::kMisaligned,
          Text("%s %u bytes at 0x%llx, which is not a multiple of %u", Doing(access.kind), access.bytes,
-              static_cast<unsigned long long>(access.address[l]), access.bytes));
+              static_cast<unsigned long long>(access.address[l]), align));
   }
 }
 

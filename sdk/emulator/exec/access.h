@@ -16,6 +16,7 @@ struct Access {
   Space space = Space::kGeneric;  // as found: never kGeneric
   AccessKind kind = AccessKind::kRead;
   uint32_t bytes = 0;
+  uint32_t align = 0;  // of which an address has to be a multiple; 0: `bytes`, if that is a power of two
   uint32_t mask = 0;
   uint64_t address[kLanes];  // in the space; of global memory the device's, of shared memory in Block::shared
   uint8_t* host[kLanes];     // where it is here

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "exec/address_space.h"
+#include "exec/bulk.h"
 #include "exec/counts.h"
 #include "exec/mbarrier.h"
 #include "exec/race.h"
@@ -76,6 +77,7 @@ struct Block {
   uint32_t next_region = 0;
   Counts* counts = nullptr;  // of the blocks that one thread of the host runs
   uint32_t copies_under_way = 0;
+  std::vector<Bulk> bulks;
   std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies
   std::chrono::steady_clock::time_point deadline;
   const std::atomic<bool>* stop = nullptr;

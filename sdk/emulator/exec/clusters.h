@@ -13,8 +13,8 @@ uint32_t RunTogether(const Launch& launch);
 // The rank of the warp's block in its cluster.
 uint32_t ClusterRank(const Warp& warp);
 
-// Where in Block::shared the memory of the block begins whose rank an address from mapa names. Throws Fault where there is none
-// such, or where that block has ended.
+// Where in Block::shared the memory of the block begins whose rank an address from mapa names. Throws Fault if the cluster has no
+// such block, or that block has ended.
 uint64_t SharedBaseOf(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address);
 
 // barrier.cluster.arrive.

@@ -11,23 +11,28 @@
 namespace kernpack::emulator {
 namespace {
 
-void SetUnderWay(Block* block, const Copy& copy, uint8_t value) {
-  block->under_way.resize(block->shared.size() / 4 + 1);
-  std::fill_n(block->under_way.begin() + static_cast<int64_t>(copy.to / 4), copy.bytes / 4, value);
-}
-
 [[noreturn]] void NotArrived(const Warp& warp, const Instruction& instruction, const Access& access, uint32_t lane) {
+  const auto touches = [&](const Copy& copy) {
+    return access.address[lane] + access.bytes > copy.to && access.address[lane] < copy.to + copy.bytes;
+  };
+  const auto fail = [&](const Warp& other, const Copy& copy, const char* wait) {
+    const Source& source = warp.block->program->sources[copy.statement];
+    Fail(warp, instruction, lane, Fault::Kind::kRace,
+         Text("%s %u bytes of shared memory at 0x%llx while the copy at PTX line %u (%s) by %s may still be writing "
+              "there: ",
+              access.kind == AccessKind::kRead ? "reads" : "writes", access.bytes,
+              static_cast<unsigned long long>(access.address[lane]), source.line, source.op.c_str(),
+              ThreadText(warp, other, copy.lane).c_str()) +
+             wait);
+  };
   for (const Warp& other : warp.block->warps) {
     for (const Copy& copy : other.copies) {
-      if (access.address[lane] + access.bytes <= copy.to || access.address[lane] >= copy.to + copy.bytes) continue;
-      const Source& source = warp.block->program->sources[copy.statement];
-      Fail(warp, instruction, lane, Fault::Kind::kRace,
-           Text("%s %u bytes of shared memory at 0x%llx while the copy at PTX line %u (%s) by %s may still be writing "
-                "there: that thread has to wait for it first (cp.async.wait_group)",
-                access.kind == AccessKind::kRead ? "reads" : "writes", access.bytes,
-                static_cast<unsigned long long>(access.address[lane]), source.line, source.op.c_str(),
-                ThreadText(warp, other, copy.lane).c_str()));
+      if (touches(copy)) fail(other, copy, "that thread has to wait for it first (cp.async.wait_group)");
     }
+  }
+  for (const Bulk& bulk : warp.block->bulks) {
+    if (touches(bulk.copy))
+      fail(warp.block->warps[bulk.warp], bulk.copy, "its mbarrier says when it has arrived (mbarrier.try_wait)");
   }
   Fail(warp, instruction, lane, Fault::Kind::kRace, "touches shared memory to which a copy is under way");
 }
@@ -73,6 +78,11 @@ void CountCopies(const Warp& warp, const Instruction& i, uint32_t mask, const ui
 }
 
 }  // namespace
+
+void SetUnderWay(Block* block, const Copy& copy, uint8_t value) {
+  block->under_way.resize(block->shared.size() / 4 + 1);
+  std::fill_n(block->under_way.begin() + static_cast<int64_t>(copy.to / 4), copy.bytes / 4, value);
+}
 
 void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access) {
   const std::vector<uint8_t>& under_way = warp.block->under_way;

@@ -8,6 +8,8 @@ namespace kernpack::emulator {
 
 // Throws Fault when a lane touches shared memory to which a copy is under way.
 void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access);
+// Marks the words to which a copy goes, or unmarks them.
+void SetUnderWay(Block* block, const Copy& copy, uint8_t value);
 
 }  // namespace kernpack::emulator
 

@@ -49,6 +49,8 @@ class Lane {
         return Settle(barrier);
       case MBarrierOp::kTest:
       case MBarrierOp::kTestParity:
+        FinishBulks(warp_.block, place, barrier);
+        Settle(barrier);
         return Test(*barrier);
       case MBarrierOp::kAfterCopies:
         return HandOver(barrier);
@@ -153,7 +155,8 @@ void RunMBarrier(Warp& warp, const Instruction& i, uint32_t mask) {
     all.displacement = -1;
     RunWaitForCopies(warp, all, mask);
   }
-  const bool alters = op == MBarrierOp::kInit || op == MBarrierOp::kInvalidate;
+  // What invalidates one may have counted with atomics who still uses it, as cuda::pipeline does.
+  const bool alters = op == MBarrierOp::kInit;
   uint64_t addresses[kLanes];
   Addresses(warp, i, addresses);
   Access access;

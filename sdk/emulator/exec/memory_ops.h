@@ -19,6 +19,8 @@ void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunCommitCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 
+// cp.async.bulk: operand 0 is the destination, 1 the source, 2 the bytes, 3 the mbarrier.
+void RunBulkCopy(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mbarrier and cp.async.mbarrier: operand 1 the destination (a token, or the predicate of a test), 2 a count, token or parity.
 void RunMBarrier(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunPendingCount(Warp& warp, const Instruction& instruction, uint32_t mask);

@@ -187,7 +187,7 @@ class Worker {
         CheckTime();
         continue;
       }
-      if (!OpenBarriers(&block_)) return;
+      if (!OpenBarriers(&block_)) return NeedNoBulks(block_);
       if (++rounds_ % 64 == 0) CheckTime();
     }
   }
@@ -218,6 +218,7 @@ class Worker {
     std::fill(block_.shared_written.begin(), block_.shared_written.end(), uint8_t{0});
     std::fill(block_.local.begin(), block_.local.end(), kPoison);
     block_.mbarriers.clear();
+    block_.bulks.clear();
     std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());
     if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
     block_.copies_under_way = 0;

@@ -140,7 +140,7 @@ void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
 
 void Decoder::CopyAsync(Mnemonic mnemonic) {
   if (mnemonic.Has("mbarrier")) return MemoryBarrier(mnemonic);
-  if (mnemonic.Has("bulk")) Refuse("isn't emulated");
+  if (mnemonic.Has("bulk")) return BulkCopy(mnemonic);
   const bool commits = mnemonic.Has("commit_group"), waits = mnemonic.Has("wait_group");
   if (commits || waits || mnemonic.Has("wait_all")) {
     Expect(waits ? 1 : 0, waits ? 1 : 0);

@@ -113,6 +113,9 @@ class Decoder {
   void IsSpace(Mnemonic mnemonic);
   void OfCluster(Mnemonic mnemonic, bool maps);
 
+  // decode_bulk.cc
+  void BulkCopy(Mnemonic mnemonic);
+
   // decode_mbarrier.cc
   void MemoryBarrier(Mnemonic mnemonic);
   Space TakeSpace(Mnemonic* mnemonic, uint32_t* flags) const;

@@ -207,7 +207,7 @@ class Body {
     return out;
   }
 
-  // [%rd1], [%rd1+4], [name], [name+4], [16]
+  // [%rd1], [%rd1+4], [name], [name+4], [16]; of tensors and textures [%rd1, {%r1, %r2}], which nothing here can use
   Operand Address() {
     Operand out;
     out.kind = Operand::Kind::kAddress;
@@ -227,6 +227,10 @@ class Body {
       } else if (lexer_.Peek().Is("-")) {
         out.value = lexer_.ExpectInteger("a displacement");
       }
+    }
+    if (lexer_.Accept(",")) {
+      out.kind = Operand::Kind::kTensor;
+      while (!lexer_.Peek().Is("]") && lexer_.Peek().kind != Token::Kind::kEnd) lexer_.Take();
     }
     lexer_.Expect("]");
     return out;

@@ -26,7 +26,7 @@ enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam 
 uint32_t TypeBytes(std::string_view type);
 
 struct Operand {
-  enum class Kind : uint8_t { kRegister, kSpecial, kInteger, kFloat, kSymbol, kAddress, kVector, kSink };
+  enum class Kind : uint8_t { kRegister, kSpecial, kInteger, kFloat, kSymbol, kAddress, kTensor, kVector, kSink };
   Kind kind = Kind::kSink;
   bool negated = false;  // !%p
   bool has_second = false;  // %p|%q

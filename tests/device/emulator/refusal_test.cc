@@ -20,7 +20,9 @@ struct Wrong {
 };
 constexpr Wrong kWrong[] = {
     {"Wgmma", "wgmma.fence.sync.aligned;", "PTX line 10: wgmma.fence.sync.aligned isn't emulated"},
-    {"Tma", "cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group isn't emulated"},
+    {"Tma",
+     "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
+     "isn't emulated"},
     {"NoSuchInstruction", "frobnicate.b32 %r1, %r2;", "PTX line 10: frobnicate.b32 isn't emulated"},
     {"NoSuchType", "add.f31 %f1, %f2, %f3;", "add.f31 isn't emulated"},
     {"TooFewOperands", "add.u32 %r1, %r2;", "add.u32 has 2 operands; expected 3"},

@@ -1,0 +1,30 @@
+// cp.async.bulk: copies of many bytes that one thread begins, and that an mbarrier tells of.
+#ifndef KERNPACK_SDK_EMULATOR_EXEC_BULK_H_
+#define KERNPACK_SDK_EMULATOR_EXEC_BULK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/warp.h"
+
+namespace kernpack::emulator {
+
+struct Block;
+struct MBarrier;
+
+// One into shared memory that has not arrived. It arrives when a thread asks its mbarrier, which is as late as it may.
+struct Bulk {
+  Copy copy;
+  uint32_t warp = 0;     // of the thread that began it
+  uint64_t barrier = 0;  // the place of its mbarrier
+  std::vector<uint32_t> clocks;  // that its thread handed over
+};
+
+// Lets those arrive that the mbarrier at `place` tells of.
+void FinishBulks(Block* block, uint64_t place, MBarrier* barrier);
+// Throws Fault when the blocks have ended and there still is one.
+void NeedNoBulks(const Block& block);
+
+}  // namespace kernpack::emulator
+
+#endif  // KERNPACK_SDK_EMULATOR_EXEC_BULK_H_
