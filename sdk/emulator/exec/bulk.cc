@@ -77,7 +77,7 @@ void Begin(Warp& warp, const Instruction& i, uint32_t lane, uint32_t bytes, cons
   bulk.copy = Copy{lane, 0, i.statement, bytes, bytes, to.address[lane], source.host[lane], warp.instructions};
   bulk.warp = warp.index;
   bulk.barrier = barrier.address[lane];
-  bulk.clocks.resize(block.warps.size());
+  bulk.clocks.resize(block.races.clocks());
   block.races.HandOver(warp, bulk.clocks.data());
   ++block.copies_under_way;
   SetUnderWay(&block, bulk.copy, 1);

@@ -82,7 +82,7 @@ class Lane {
     made.expected = made.pending = count;
     made.maker = Thread();
     made.made = warp_.clock;
-    made.arriving.resize(warp_.block->warps.size());
+    made.arriving.resize(warp_.block->races.clocks());
     made.opened = made.arriving;
     if (!warp_.block->mbarriers.emplace(place, std::move(made)).second)
       Stop("makes an mbarrier where there is one: mbarrier.inval has to end that first");

@@ -9,9 +9,9 @@ namespace kernpack::emulator {
 void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters) {
   words_.resize((shared_bytes + 3) / 4);
   if (++block_ == 0) words_.assign(words_.size(), Word()), block_ = 1;
-  seen_.assign(static_cast<size_t>(warps) * warps, 0);
-  arrived_.assign((size_t{barriers} + 2 * clusters) * warps, 0);
-  warps_ = warps;
+  together_ = warps / clusters;
+  seen_.assign(size_t{warps} * together_, 0);
+  arrived_.assign((size_t{barriers} + 2 * clusters) * together_, 0);
   barriers_ = barriers;
 }
 
@@ -23,46 +23,47 @@ RaceShadow::Word* RaceShadow::At(uint64_t index) {
 
 void RaceShadow::Arrive(const Warp& warp, uint32_t barrier) {
   if (seen_.empty()) return;
-  HandOver(warp, arrived_.data() + size_t{barrier} * warps_);
+  HandOver(warp, arrived_.data() + size_t{barrier} * together_);
 }
 
 void RaceShadow::HandOver(const Warp& warp, uint32_t* to) const {
   if (seen_.empty()) return;
-  const uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
-  for (uint32_t other = 0; other < warps_; ++other) to[other] = std::max(to[other], own[other]);
-  to[warp.index] = std::max(to[warp.index], warp.clock);
+  const uint32_t* const own = seen_.data() + size_t{warp.index} * together_;
+  for (uint32_t other = 0; other < together_; ++other) to[other] = std::max(to[other], own[other]);
+  uint32_t& itself = to[warp.index % together_];
+  itself = std::max(itself, warp.clock);
 }
 
 void RaceShadow::Take(const Warp& warp, const uint32_t* from) {
   if (seen_.empty()) return;
-  uint32_t* const own = seen_.data() + size_t{warp.index} * warps_;
-  for (uint32_t other = 0; other < warps_; ++other) own[other] = std::max(own[other], from[other]);
+  uint32_t* const own = seen_.data() + size_t{warp.index} * together_;
+  for (uint32_t other = 0; other < together_; ++other) own[other] = std::max(own[other], from[other]);
 }
 
 void RaceShadow::Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier) {
   if (seen_.empty()) return;
   for (const uint32_t w : met) Arrive(warps[w], barrier);
-  const auto all = arrived_.begin() + size_t{barrier} * warps_;
-  for (const uint32_t w : met) std::copy(all, all + warps_, seen_.begin() + size_t{w} * warps_);
-  std::fill(all, all + warps_, 0U);
+  const auto all = arrived_.begin() + size_t{barrier} * together_;
+  for (const uint32_t w : met) std::copy(all, all + together_, seen_.begin() + size_t{w} * together_);
+  std::fill(all, all + together_, 0U);
 }
 
 void RaceShadow::OpenCluster(uint32_t cluster) {
   if (seen_.empty()) return;
-  const auto arrived = arrived_.begin() + static_cast<int64_t>(size_t{ClusterBarrier(cluster)} * warps_);
-  std::copy(arrived, arrived + warps_, arrived + warps_);
-  std::fill(arrived, arrived + warps_, 0U);
+  const auto arrived = arrived_.begin() + static_cast<int64_t>(size_t{ClusterBarrier(cluster)} * together_);
+  std::copy(arrived, arrived + together_, arrived + together_);
+  std::fill(arrived, arrived + together_, 0U);
 }
 
 void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
   if (seen_.empty()) return;
-  Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * warps_);
+  Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * together_);
 }
 
 bool RaceShadow::Before(const Warp& warp, uint32_t thread, uint32_t clock) const {
   const uint32_t other = thread / kLanes;
   if (other == warp.index) return clock < warp.clock;
-  return clock <= seen_[warp.index * warps_ + other];
+  return clock <= seen_[size_t{warp.index} * together_ + other % together_];
 }
 
 void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access,
@@ -110,14 +111,14 @@ void RaceShadow::Read(const Warp& warp, uint32_t thread, uint32_t statement, Wor
     return;
   }
   word->read_bytes |= bytes;
-  if (readers_.size() < words_.size() * warps_) readers_.resize(words_.size() * warps_);
-  Readers* const all = readers_.data() + static_cast<size_t>(word - words_.data()) * warps_;
+  if (readers_ == nullptr) readers_.reset(new Readers[words_.size() * together_]);
+  Readers* const all = readers_.get() + static_cast<size_t>(word - words_.data()) * together_;
   if (one) {
-    std::fill(all, all + warps_, Readers());
-    all[word->reader / kLanes] = {word->read_clock, word->reader % kLanes};
+    std::fill(all, all + together_, Readers{0, 0});
+    all[word->reader / kLanes % together_] = {word->read_clock, word->reader % kLanes};
     word->reader = kMany;
   }
-  Readers& own = all[warp.index];
+  Readers& own = all[warp.index % together_];
   const uint32_t lane = thread % kLanes;
   own = {warp.clock, own.clock == warp.clock && own.lane != lane ? kLanes : lane};
 }
@@ -125,10 +126,11 @@ void RaceShadow::Read(const Warp& warp, uint32_t thread, uint32_t statement, Wor
 uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Word& word) const {
   if (word.reader == kNobody || word.reader == thread) return kNobody;
   if (word.reader != kMany) return Before(warp, word.reader, word.read_clock) ? kNobody : word.reader;
-  const Readers* const all = readers_.data() + static_cast<size_t>(&word - words_.data()) * warps_;
-  for (uint32_t w = 0; w < warps_; ++w) {
-    const uint32_t lane = all[w].lane == kLanes ? 0 : all[w].lane, who = w * kLanes + lane;
-    if (all[w].clock == 0 || (w == warp.index && all[w].lane == thread % kLanes)) continue;
+  const Readers* const all = readers_.get() + static_cast<size_t>(&word - words_.data()) * together_;
+  const uint32_t first = warp.index / together_ * together_;
+  for (uint32_t w = 0; w < together_; ++w) {
+    const uint32_t lane = all[w].lane == kLanes ? 0 : all[w].lane, who = (first + w) * kLanes + lane;
+    if (all[w].clock == 0 || (first + w == warp.index && all[w].lane == thread % kLanes)) continue;
     if (!Before(warp, who, all[w].clock)) return who;
   }
   return kNobody;

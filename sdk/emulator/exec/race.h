@@ -7,6 +7,7 @@
 #define KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "exec/warp.h"
@@ -31,7 +32,8 @@ class RaceShadow {
   void Arrive(const Warp& warp, uint32_t barrier);
   // Whether what a thread did at a clock of its warp is before what this warp does now.
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
-  // Adds what the warp has seen pass, itself included, to the clocks of all warps at `to`; and lets it see what `from` has.
+  // Adds what the warp has seen pass, itself included, to the clocks of its cluster's warps at `to`; and lets it see what `from` has.
+  uint32_t clocks() const { return together_; }
   void HandOver(const Warp& warp, uint32_t* to) const;
   void Take(const Warp& warp, const uint32_t* from);
   // The barrier of a cluster: its number for Arrive, that it has opened, and that a warp has waited for it.
@@ -64,16 +66,19 @@ class RaceShadow {
   };
   // Who of a warp read a word last, and when; 0: nobody.
   struct Readers {
-    uint32_t clock = 0;
-    uint32_t lane = 0;  // kLanes: several
+    uint32_t clock;
+    uint32_t lane;  // kLanes: several
   };
   std::vector<Word> words_;
-  std::vector<Readers> readers_;  // [word][warp], of words that several threads have read; made when there is one
-  std::vector<uint32_t> seen_;  // [warp][other]: the clock of `other` that it has seen pass
+  // [word][warp of the cluster], of words that several threads have read; made when there is one. Each word's are set before they're
+  // read, so that the system gives memory for no others.
+  std::unique_ptr<Readers[]> readers_;
+  std::vector<uint32_t> seen_;  // [warp][other of its cluster]: the clock of `other` that it has seen pass
   std::vector<uint32_t>
-      arrived_;  // [barrier][warp]: the clocks that arrivals have handed over since it last opened; at the end
+      arrived_;  // [barrier][warp of the cluster]: the clocks that arrivals have handed over since it last opened; at the end
   // for each cluster that, and the clocks with which it last opened
-  uint32_t warps_ = 0, barriers_ = 0;
+  uint32_t barriers_ = 0;
+  uint32_t together_ = 0;  // warps of a cluster: others have no memory in common with them
   uint32_t block_ = 0;  // how many there were
 
   Word* At(uint64_t index);

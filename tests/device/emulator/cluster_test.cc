@@ -84,6 +84,23 @@ TEST(Clusters, ArrivesAndWaitsApart) {
             "");
 }
 
+// Whole blocks read a word that others write later, in many blocks with much memory.
+TEST(Clusters, RacesAreTrackedInLargeGrids) {
+  TestMemory memory;
+  const std::string body =
+      ".shared .b32 one; setp.ne.u32 %p1, %r0, 0; @!%p1 st.shared.u32 [one], %r0; bar.sync 0; ld.shared.u32 %r1, "
+      "[one]; "
+      "bar.sync 0; @!%p1 st.shared.u32 [one], 7;";
+  EXPECT_EQ(RunText(Kernel(0, body), memory, {}, {100, 1024, 100000, 20, 0, 1, true}), "");
+  const std::string unordered =
+      ".shared .b32 one; setp.ne.u32 %p1, %r0, 0; @!%p1 st.shared.u32 [one], %r0; bar.sync 0; ld.shared.u32 %r1, "
+      "[one]; "
+      "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p2, %r2, 90; setp.eq.and.u32 %p2, %r0, 999, %p2; @%p2 st.shared.u32 [one], "
+      "7;";
+  const std::string said = RunText(Kernel(0, unordered), memory, {}, {100, 1024, 100000, 20, 0, 1, true});
+  EXPECT_NE(said.find("block (90, 0, 0), thread (999, 0, 0)"), std::string::npos) << said;
+}
+
 struct ClusterBug {
   const char *name, *body, *said;
 };
