@@ -37,6 +37,17 @@ uint32_t AtBarrier(const Block& block, const Warp& warp, uint32_t barrier) {
   return there;
 }
 
+// The barriers at which threads of the block wait, a bit for each.
+uint32_t WaitedFor(const Block& block, uint32_t rank) {
+  uint32_t out = 0;
+  for (const Warp& warp : block.WarpsOf(rank)) {
+    for (uint32_t g = 0; g < warp.group_count; ++g) {
+      if (warp.groups[g].state == Group::State::kBarrier) out |= 1U << warp.groups[g].barrier;
+    }
+  }
+  return out;
+}
+
 struct Meeting {
   std::vector<uint32_t> warps;
   uint32_t expected = 0;  // threads; 0: all of the block
@@ -45,8 +56,8 @@ struct Meeting {
 
 Meeting WhoIsAt(const Block& block, uint32_t rank, uint32_t barrier) {
   Meeting meeting;
-  for (const Warp& warp : block.warps) {
-    if (warp.rank != rank || warp.live() == 0 || AtBarrier(block, warp, barrier) != warp.live()) continue;
+  for (const Warp& warp : block.WarpsOf(rank)) {
+    if (warp.live() == 0 || AtBarrier(block, warp, barrier) != warp.live()) continue;
     meeting.warps.push_back(warp.index);
     for (uint32_t g = 0; g < warp.group_count; ++g) {
       const Group& group = warp.groups[g];
@@ -65,8 +76,8 @@ bool IsMet(const Block& block, uint32_t rank, uint32_t barrier, const Meeting& m
   const auto arrived = static_cast<uint32_t>(meeting.warps.size()) * kLanes + others.threads;
   const uint32_t expected = meeting.expected != 0 ? meeting.expected : others.expected;
   if (expected != 0) return arrived >= expected;
-  for (const Warp& warp : block.warps) {
-    if (warp.rank == rank && warp.live() != 0 && AtBarrier(block, warp, barrier) != warp.live()) return false;
+  for (const Warp& warp : block.WarpsOf(rank)) {
+    if (warp.live() != 0 && AtBarrier(block, warp, barrier) != warp.live()) return false;
   }
   return true;
 }
@@ -118,13 +129,15 @@ void Open(Block* block, uint32_t index, const Meeting& meeting) {
 }  // namespace
 
 bool OpenBarriers(Block* block) {
-  bool opened = OpenCluster(block);
-  for (uint32_t index = 0; index < block->arrivals.size(); ++index) {
-    const uint32_t rank = index / kBarriers, barrier = index % kBarriers;
-    const Meeting meeting = WhoIsAt(*block, rank, barrier);
-    if (!IsMet(*block, rank, barrier, meeting)) continue;
-    Open(block, index, meeting);
-    opened = true;
+  bool opened = block->cluster_arrivals != 0 && OpenCluster(block);
+  for (uint32_t rank = 0; rank < block->blocks; ++rank) {
+    for (uint32_t left = WaitedFor(*block, rank); left != 0; left &= left - 1) {
+      const uint32_t barrier = First(left);
+      const Meeting meeting = WhoIsAt(*block, rank, barrier);
+      if (!IsMet(*block, rank, barrier, meeting)) continue;
+      Open(block, rank * kBarriers + barrier, meeting);
+      opened = true;
+    }
   }
   if (opened) return true;
   for (const Warp& warp : block->warps) {

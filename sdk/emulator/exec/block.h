@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct Block {
   const Program* program = nullptr;
   uint64_t linear = 0;  // which of those that run together
   uint32_t blocks = 1;  // how many these are
+  uint32_t block_warps = 0;  // of each block, one block's after the other's
   uint64_t shared_bytes = 0;  // of each block
   std::vector<uint8_t> shared;  // of all, a warp's at its shared_base
   std::vector<uint8_t> shared_written;
@@ -78,6 +80,7 @@ struct Block {
   Counts* counts = nullptr;  // of the blocks that one thread of the host runs
   uint32_t copies_under_way = 0;
   std::vector<Bulk> bulks;
+  uint32_t cluster_arrivals = 0;  // of warps at barriers of clusters that haven't opened yet
   std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies
   std::chrono::steady_clock::time_point deadline;
   const std::atomic<bool>* stop = nullptr;
@@ -91,6 +94,9 @@ struct Block {
 
   uint32_t threads() const { return launch->block[0] * launch->block[1] * launch->block[2]; }
   static uint32_t Barrier(const Warp& warp, uint32_t number) { return warp.rank * kBarriers + number; }
+  std::span<const Warp> WarpsOf(uint32_t rank) const {
+    return {warps.data() + size_t{rank} * block_warps, block_warps};
+  }
   // blockIdx of the block with that rank.
   void At(uint32_t rank, uint32_t* out) const;
 };

@@ -71,10 +71,9 @@ uint32_t ClusterRank(const Warp& warp) { return warp.block->launch->cooperative 
 uint64_t SharedBaseOf(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address) {
   const Block& block = *warp.block;
   const uint32_t rank = ClusterOf(warp) + NeedRank(warp, instruction, lane, address / kRankUnit - 1);
-  const size_t warps = block.warps.size() / block.blocks;
   bool runs = false;
-  for (size_t w = 0; w < warps; ++w) runs = runs || block.warps[rank * warps + w].live() != 0;
-  const Warp& there = block.warps[rank * warps];
+  for (const Warp& warp_there : block.WarpsOf(rank)) runs = runs || warp_there.live() != 0;
+  const Warp& there = block.WarpsOf(rank)[0];
   if (!runs) {
     Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
          Text("has the address 0x%llx in the shared memory of ", static_cast<unsigned long long>(address)) +
@@ -91,6 +90,7 @@ void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask) 
     Fail(*warp, instruction, First(again), Fault::Kind::kDeadlock,
          "arrives a second time, and has yet to wait for the first (barrier.cluster.wait)");
   }
+  if (warp->cluster_arrived == 0) ++warp->block->cluster_arrivals;
   warp->cluster_arrived |= mask;
   if (instruction.variant == 1) return;  // .relaxed orders nothing
   RaceShadow& races = warp->block->races;
@@ -112,7 +112,7 @@ bool PassCluster(Warp* warp, const Instruction& instruction, uint32_t mask) {
 
 bool OpenCluster(Block* block) {
   const uint32_t blocks = block->launch->cluster_blocks();
-  const size_t warps = block->warps.size() / block->blocks * blocks;  // of a cluster
+  const size_t warps = size_t{block->block_warps} * blocks;  // of a cluster
   bool opened = false;
   for (size_t first = 0; first < block->warps.size(); first += warps) {
     uint32_t arrived = 0, missing = 0;
@@ -125,6 +125,7 @@ bool OpenCluster(Block* block) {
     block->races.OpenCluster(ClusterOf(block->warps[first]));
     for (size_t w = first; w < first + warps; ++w) {
       Warp& warp = block->warps[w];
+      if (warp.cluster_arrived != 0) --block->cluster_arrivals;
       warp.cluster_passed |= warp.cluster_arrived;
       warp.cluster_arrived = 0;
       for (uint32_t g = 0; g < warp.group_count; ++g) {

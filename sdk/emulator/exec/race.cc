@@ -30,7 +30,7 @@ void RaceShadow::HandOver(const Warp& warp, uint32_t* to) const {
   if (seen_.empty()) return;
   const uint32_t* const own = seen_.data() + size_t{warp.index} * together_;
   for (uint32_t other = 0; other < together_; ++other) to[other] = std::max(to[other], own[other]);
-  uint32_t& itself = to[warp.index % together_];
+  uint32_t& itself = to[warp.index - warp.cluster_first];
   itself = std::max(itself, warp.clock);
 }
 
@@ -63,7 +63,7 @@ void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
 bool RaceShadow::Before(const Warp& warp, uint32_t thread, uint32_t clock) const {
   const uint32_t other = thread / kLanes;
   if (other == warp.index) return clock < warp.clock;
-  return clock <= seen_[size_t{warp.index} * together_ + other % together_];
+  return clock <= seen_[size_t{warp.index} * together_ + (other - warp.cluster_first)];
 }
 
 void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access,
@@ -115,10 +115,10 @@ void RaceShadow::Read(const Warp& warp, uint32_t thread, uint32_t statement, Wor
   Readers* const all = readers_.get() + static_cast<size_t>(word - words_.data()) * together_;
   if (one) {
     std::fill(all, all + together_, Readers{0, 0});
-    all[word->reader / kLanes % together_] = {word->read_clock, word->reader % kLanes};
+    all[word->reader / kLanes - warp.cluster_first] = {word->read_clock, word->reader % kLanes};
     word->reader = kMany;
   }
-  Readers& own = all[warp.index % together_];
+  Readers& own = all[warp.index - warp.cluster_first];
   const uint32_t lane = thread % kLanes;
   own = {warp.clock, own.clock == warp.clock && own.lane != lane ? kLanes : lane};
 }
@@ -127,7 +127,7 @@ uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Wo
   if (word.reader == kNobody || word.reader == thread) return kNobody;
   if (word.reader != kMany) return Before(warp, word.reader, word.read_clock) ? kNobody : word.reader;
   const Readers* const all = readers_.get() + static_cast<size_t>(&word - words_.data()) * together_;
-  const uint32_t first = warp.index / together_ * together_;
+  const uint32_t first = warp.cluster_first;
   for (uint32_t w = 0; w < together_; ++w) {
     const uint32_t lane = all[w].lane == kLanes ? 0 : all[w].lane, who = (first + w) * kLanes + lane;
     if (all[w].clock == 0 || (first + w == warp.index && all[w].lane == thread % kLanes)) continue;

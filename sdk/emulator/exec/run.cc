@@ -66,7 +66,7 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
     case Special::kWarpId:
       return warp.in_block;
     case Special::kNwarpId:
-      return static_cast<uint32_t>(block.warps.size()) / block.blocks;
+      return block.block_warps;
     case Special::kSmId:
       return 0;
     case Special::kNsmId:
@@ -147,6 +147,7 @@ class Worker {
     const uint32_t threads = block_.threads();
     const uint32_t warps = (threads + kLanes - 1) / kLanes;  // of a block
     block_.blocks = RunTogether(launch);
+    block_.block_warps = warps;
     const uint32_t all = warps * block_.blocks;
     block_.shared_bytes = program.shared_bytes + launch.dynamic_shared;
     const uint64_t stride = block_.blocks == 1 ? block_.shared_bytes : (block_.shared_bytes + 127) / 128 * 128;
@@ -163,6 +164,7 @@ class Worker {
       warp.block = &block_;
       warp.index = w;
       warp.rank = w / warps;
+      warp.cluster_first = launch.cooperative ? warp.rank * warps : 0;
       warp.in_block = w % warps;
       warp.shared_base = stride * warp.rank;
       warp.registers = base + size_t{w} * program.register_bytes;
@@ -217,6 +219,7 @@ class Worker {
     std::fill(block_.shared.begin(), block_.shared.end(), kPoison);
     std::fill(block_.shared_written.begin(), block_.shared_written.end(), uint8_t{0});
     std::fill(block_.local.begin(), block_.local.end(), kPoison);
+    block_.cluster_arrivals = 0;
     block_.mbarriers.clear();
     block_.bulks.clear();
     std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());

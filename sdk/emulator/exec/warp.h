@@ -37,6 +37,7 @@ struct Warp {
   unsigned char* registers = nullptr;
   Block* block = nullptr;
   uint32_t index = 0;      // among all that run together
+  uint32_t cluster_first = 0;  // the index of its cluster's first warp
   uint32_t rank = 0;       // of its block, among the blocks that run together
   uint32_t in_block = 0;   // its number in that block
   uint64_t shared_base = 0;  // where that block's memory begins in Block::shared
