@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.emulated import run_emulated
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(
@@ -26,15 +25,7 @@ ERRORS = {
 
 
 def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
-    return subprocess.run(
-        [sys.executable, HERE / "call_runtime.py", *words],
-        env={**kept, "KERNPACK_EMULATOR": "sm_90,sm_80", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    return run_emulated(HERE / "call_runtime.py", *words, devices="sm_90,sm_80", **variables)
 
 
 @pytest.fixture(scope="module")
