@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 
+def without_emulator() -> dict[str, str]:
+    """This process's environment without what chooses an emulated device."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
+
+
 def run_emulated(
     script: Path, *words: str, devices: str = "sm_90", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the script with `devices` in a process of its own: KERNPACK_EMULATOR counts when the CUDA backend is opened."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
     return subprocess.run(
         [sys.executable, script, *words],
-        env={**kept, "KERNPACK_EMULATOR": devices, **variables},
+        env={**without_emulator(), "KERNPACK_EMULATOR": devices, **variables},
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
 

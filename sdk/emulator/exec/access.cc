@@ -1,17 +1,15 @@
 #include "exec/access.h"
 
-#include <bit>
 #include <iterator>
 
 #include "exec/clusters.h"
 #include "exec/copies.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 #include "exec/taint.h"
 
 namespace kernpack::emulator {
 namespace {
-
-uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
 
 const char* Doing(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kWrite ? "writes" : "updates";
@@ -59,14 +57,14 @@ void NoteUnwritten(Warp* warp, const Instruction& instruction, Access* access) {
   }
 }
 
-// One buffer for all lanes: parameters.
-void InBuffer(const Warp& warp, const Instruction& instruction, Access* access, uint8_t* data, uint64_t size,
-              const char* what) {
+void InParameters(const Warp& warp, const Instruction& instruction, Access* access) {
+  const uint64_t size = warp.block->program->parameter_bytes;
+  auto* const data = const_cast<uint8_t*>(warp.block->launch->parameters);
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access->mask >> l & 1) == 0) continue;
     if (access->address[l] > size || access->bytes > size - access->address[l]) {
       OutOfBounds(warp, instruction, *access, l,
-                  Text("the block has %llu bytes of %s memory", static_cast<unsigned long long>(size), what));
+                  Text("the block has %llu bytes of parameter memory", static_cast<unsigned long long>(size)));
     }
     access->host[l] = data + access->address[l];
   }
@@ -215,8 +213,7 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
         Fail(warp, instruction, First(access->mask), Fault::Kind::kIllegalAddress,
              "writes to the kernel's parameters, which are constant");
       }
-      InBuffer(warp, instruction, access, const_cast<uint8_t*>(block.launch->parameters),
-               block.program->parameter_bytes, "parameter");
+      InParameters(warp, instruction, access);
       return;
     case Space::kLocal:
       return InLocal(warp, instruction, access);

@@ -4,13 +4,12 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 
 namespace kernpack::emulator {
 namespace {
 
 const Instruction& At(const Block& block, const Group& group) { return block.program->code[group.pc]; }
-
-uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
 
 // The lanes of a warp at a barrier. Throws Fault when its lanes wait in several places, where one is asked for.
 uint32_t AtBarrier(const Block& block, const Warp& warp, uint32_t barrier) {
@@ -72,7 +71,7 @@ Meeting WhoIsAt(const Block& block, uint32_t rank, uint32_t barrier) {
 
 bool IsMet(const Block& block, uint32_t rank, uint32_t barrier, const Meeting& meeting) {
   if (meeting.warps.empty()) return false;
-  const Block::Arrivals& others = block.arrivals[rank * kBarriers + barrier];
+  const Block::Arrivals& others = block.arrivals[Block::Barrier(rank, barrier)];
   const auto arrived = static_cast<uint32_t>(meeting.warps.size()) * kLanes + others.threads;
   const uint32_t expected = meeting.expected != 0 ? meeting.expected : others.expected;
   if (expected != 0) return arrived >= expected;
@@ -135,7 +134,7 @@ bool OpenBarriers(Block* block) {
       const uint32_t barrier = First(left);
       const Meeting meeting = WhoIsAt(*block, rank, barrier);
       if (!IsMet(*block, rank, barrier, meeting)) continue;
-      Open(block, rank * kBarriers + barrier, meeting);
+      Open(block, Block::Barrier(rank, barrier), meeting);
       opened = true;
     }
   }

@@ -64,7 +64,7 @@ constexpr uint32_t kBarriers = 16;  // of each block
 struct Block {
   const Launch* launch = nullptr;
   const Program* program = nullptr;
-  uint64_t linear = 0;  // which of those that run together
+  uint64_t linear = 0;  // number of the block, or of the group of blocks that run together
   uint32_t blocks = 1;  // how many these are
   uint32_t block_warps = 0;  // of each block, one block's after the other's
   uint64_t shared_bytes = 0;  // of each block
@@ -93,7 +93,8 @@ struct Block {
   std::vector<Arrivals> arrivals;
 
   uint32_t threads() const { return launch->block[0] * launch->block[1] * launch->block[2]; }
-  static uint32_t Barrier(const Warp& warp, uint32_t number) { return warp.rank * kBarriers + number; }
+  // Where a block's barrier of that number is in `arrivals`.
+  static uint32_t Barrier(uint32_t rank, uint32_t number) { return rank * kBarriers + number; }
   std::span<const Warp> WarpsOf(uint32_t rank) const {
     return {warps.data() + size_t{rank} * block_warps, block_warps};
   }

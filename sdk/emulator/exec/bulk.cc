@@ -1,13 +1,13 @@
 #include "exec/bulk.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "exec/access.h"
 #include "exec/copies.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {
@@ -99,7 +99,7 @@ void RunBulkCopy(Warp& warp, const Instruction& i, uint32_t mask) {
   const Instruction from =
       Other(warp, i, i.variant == 1 ? Space::kGlobal : Space::kShared, 1, 0);  // variant 1: out of global memory
   for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto lane = First(left);
     const uint32_t bytes = Word(warp, i.op[2], lane);
     if (bytes % kUnit != 0) {
       Fail(warp, i, lane, Fault::Kind::kMisaligned,
@@ -120,7 +120,8 @@ void RunBulkCopy(Warp& warp, const Instruction& i, uint32_t mask) {
   ++warp.clock;
 }
 
-void FinishBulks(Block* block, uint64_t place, MBarrier* barrier) {
+bool FinishBulks(Block* block, uint64_t place, MBarrier* barrier) {
+  const size_t before = block->bulks.size();
   for (size_t b = 0; b < block->bulks.size();) {
     Bulk& bulk = block->bulks[b];
     if (bulk.barrier != place) {
@@ -136,6 +137,7 @@ void FinishBulks(Block* block, uint64_t place, MBarrier* barrier) {
     barrier->transactions -= bulk.copy.bytes;
     block->bulks.erase(block->bulks.begin() + static_cast<int64_t>(b));
   }
+  return block->bulks.size() != before;
 }
 
 void NeedNoBulks(const Block& block) {

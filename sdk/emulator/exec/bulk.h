@@ -20,8 +20,8 @@ struct Bulk {
   std::vector<uint32_t> clocks;  // that its thread handed over
 };
 
-// Lets those arrive that the mbarrier at `place` tells of.
-void FinishBulks(Block* block, uint64_t place, MBarrier* barrier);
+// Lets those arrive that the mbarrier at `place` tells of. False: there are none.
+bool FinishBulks(Block* block, uint64_t place, MBarrier* barrier);
 // Throws Fault when the blocks have ended and there still is one.
 void NeedNoBulks(const Block& block);
 

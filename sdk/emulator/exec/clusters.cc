@@ -1,15 +1,12 @@
 #include "exec/clusters.h"
 
-#include <bit>
-
 #include "exec/access.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {
 namespace {
-
-uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
 
 // Which of the clusters that run together. There are several only in a cooperative launch, where each is a block.
 uint32_t ClusterOf(const Warp& warp) { return warp.rank - ClusterRank(warp); }
@@ -92,7 +89,7 @@ void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask) 
   }
   if (warp->cluster_arrived == 0) ++warp->block->cluster_arrivals;
   warp->cluster_arrived |= mask;
-  if (instruction.variant == 1) return;  // .relaxed orders nothing
+  if ((instruction.flags & kRelaxed) != 0) return;
   RaceShadow& races = warp->block->races;
   races.Arrive(*warp, races.ClusterBarrier(ClusterOf(*warp)));
   ++warp->clock;

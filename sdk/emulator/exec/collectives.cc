@@ -1,16 +1,15 @@
 #include "exec/collectives.h"
 
-#include <bit>
 #include <chrono>
 
 #include "exec/block.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 
 namespace kernpack::emulator {
 namespace {
 
 uint32_t* Words(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
-uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
 
 void PutPredicate(Warp& warp, uint32_t slot, uint32_t mask, uint32_t bits) {
   if (slot == kNoOperand) return;

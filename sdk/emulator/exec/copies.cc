@@ -1,11 +1,11 @@
 #include "exec/copies.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "exec/counts.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {
@@ -87,7 +87,7 @@ void SetUnderWay(Block* block, const Copy& copy, uint8_t value) {
 void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access) {
   const std::vector<uint8_t>& under_way = warp.block->under_way;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto lane = First(left);
     const uint64_t first = access.address[lane] / 4, last = (access.address[lane] + access.bytes - 1) / 4;
     for (uint64_t word = first; word <= last && word < under_way.size(); ++word) {
       if (under_way[word] != 0) NotArrived(warp, instruction, access, lane);
@@ -107,7 +107,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
   Addresses(warp, to, targets);
   CountCopies(warp, i, mask, sources, targets);
   for (; mask != 0; mask &= mask - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
+    const auto lane = First(mask);
     Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane] + warp.shared_base, nullptr};
     if (i.op[2] != kNoOperand)
       copy.given = std::min<uint32_t>(copy.given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);

@@ -1,9 +1,9 @@
 // ld and st.
-#include <bit>
 #include <cstring>
 
 #include "exec/access.h"
 #include "exec/counts.h"
+#include "exec/mask.h"
 #include "exec/memory_ops.h"
 #include "exec/one_access.h"
 #include "exec/row_access.h"
@@ -67,7 +67,7 @@ bool StoreRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* s
     moves.store(to, slots, warp.registers);
     uint32_t same = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
-      const uint64_t offset = row.lanes.Offset(static_cast<uint32_t>(std::countr_zero(left)));
+      const uint64_t offset = row.lanes.Offset(First(left));
       if (std::memcmp(bytes + offset, row.lanes.host + offset, row.bytes) == 0) same |= left & -left;
     }
     CheckRowRaces(warp, i, row, same);
@@ -142,14 +142,12 @@ __attribute__((noinline)) void StoreEach(Warp& warp, const Instruction& i, uint3
 
 void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t* slots = warp.block->program->extra.data() + i.extra;
-  if ((mask & (mask - 1)) == 0 && LoadOne(warp, i, static_cast<uint32_t>(std::countr_zero(mask)), slots)) return;
-  if (!LoadRow(warp, i, mask, slots)) LoadEach(warp, i, mask, slots);
+  if (!LoadOne(warp, i, mask, slots) && !LoadRow(warp, i, mask, slots)) LoadEach(warp, i, mask, slots);
 }
 
 void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t* slots = warp.block->program->extra.data() + i.extra;
-  if ((mask & (mask - 1)) == 0 && StoreOne(warp, i, static_cast<uint32_t>(std::countr_zero(mask)), slots)) return;
-  if (!StoreRow(warp, i, mask, slots)) StoreEach(warp, i, mask, slots);
+  if (!StoreOne(warp, i, mask, slots) && !StoreRow(warp, i, mask, slots)) StoreEach(warp, i, mask, slots);
 }
 
 }  // namespace kernpack::emulator

@@ -1,9 +1,8 @@
 #include "exec/mbarrier.h"
 
-#include <bit>
-
 #include "exec/access.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {
@@ -49,8 +48,7 @@ class Lane {
         return Settle(barrier);
       case MBarrierOp::kTest:
       case MBarrierOp::kTestParity:
-        FinishBulks(warp_.block, place, barrier);
-        Settle(barrier);
+        if (FinishBulks(warp_.block, place, barrier)) Settle(barrier);
         return Test(*barrier);
       case MBarrierOp::kAfterCopies:
         return HandOver(barrier);
@@ -165,10 +163,10 @@ void RunMBarrier(Warp& warp, const Instruction& i, uint32_t mask) {
   while (mask != 0) {
     Locate(warp, i, addresses, &mask, &access);
     if (access.space != Space::kShared)
-      Fail(warp, i, static_cast<uint32_t>(std::countr_zero(access.mask)), Fault::Kind::kIllegalAddress,
+      Fail(warp, i, First(access.mask), Fault::Kind::kIllegalAddress,
            "has an address outside of shared memory, in which every mbarrier lies");
     for (uint32_t left = access.mask; left != 0; left &= left - 1) {
-      const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+      const auto lane = First(left);
       if (RacesChecked(warp, access.space)) {
         CheckRaces(warp, i, alters ? AccessKind::kWrite : AccessKind::kAtomic, access.address[lane], 8, lane, false);
       }
@@ -181,7 +179,7 @@ void RunMBarrier(Warp& warp, const Instruction& i, uint32_t mask) {
 
 void RunPendingCount(Warp& warp, const Instruction& i, uint32_t mask) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto lane = First(left);
     const uint64_t token = reinterpret_cast<const uint64_t*>(warp.registers + i.op[2])[lane];
     reinterpret_cast<uint32_t*>(warp.registers + i.op[1])[lane] = static_cast<uint32_t>(token) & kMostArrivals;
   }

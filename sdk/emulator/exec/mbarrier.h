@@ -23,7 +23,7 @@ enum class MBarrierOp : uint8_t {
   kInit,
   kInvalidate,
   kArrive,
-  kDrop,  // arrives, and is no longer expected
+  kDrop,  // arrives, and isn't expected in later phases
   kExpect,
   kArriveExpecting,
   kDropExpecting,

@@ -1,8 +1,10 @@
 #include "exec/one_access.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "exec/access.h"
+#include "exec/mask.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -10,14 +12,16 @@ namespace {
 struct Found {
   const Region* region = nullptr;
   uint64_t offset = 0;  // in the region
+  bool has_bits = false;  // what has been written is kept, and looked at
 };
 
-bool Find(Warp& warp, const Instruction& i, uint32_t lane, Found* found) {
+bool Find(Warp& warp, const Instruction& i, uint32_t mask, Found* found) {
+  if (!IsOne(mask)) return false;
   Block& block = *warp.block;
   const uint32_t bytes = uint32_t{i.bytes} * i.count;
   if (block.counts != nullptr || !warp.taint.empty() || i.op[0] == kNoOperand || i.op[7] != 8) return false;
   const uint64_t address =
-      reinterpret_cast<const uint64_t*>(warp.registers + i.op[0])[lane] + static_cast<uint64_t>(i.displacement);
+      reinterpret_cast<const uint64_t*>(warp.registers + i.op[0])[First(mask)] + static_cast<uint64_t>(i.displacement);
   if (i.space != Space::kGlobal && i.space != Space::kConst &&
       (i.space != Space::kGeneric || WindowOf(address) != Space::kGlobal)) {
     return false;
@@ -26,21 +30,44 @@ bool Find(Warp& warp, const Instruction& i, uint32_t lane, Found* found) {
   found->region = FindRegion(block, address);
   if (found->region == nullptr) return false;
   found->offset = address - found->region->begin;
+  found->has_bits = found->region->written != nullptr && block.launch->checks.uninitialised;
   return bytes <= found->region->size - found->offset;
 }
 
-template <class T, class S>
+// Calls `f` with a zero of the unsigned type of that size; false: there is none.
+template <class F>
+bool ByBytes(uint32_t bytes, F f) {
+  switch (bytes) {
+    case 1:
+      return f(uint8_t{0}), true;
+    case 2:
+      return f(uint16_t{0}), true;
+    case 4:
+      return f(uint32_t{0}), true;
+    case 8:
+      return f(uint64_t{0}), true;
+    default:
+      return false;
+  }
+}
+
+template <class T>
+uint64_t Extended(T value, bool is_signed) {
+  return is_signed ? static_cast<uint64_t>(int64_t{static_cast<std::make_signed_t<T>>(value)}) : uint64_t{value};
+}
+
+template <class T>
 void Load(Warp& warp, const Instruction& i, uint32_t lane, const uint32_t* slots, const uint8_t* from) {
   T values[16];
   std::memcpy(values, from, sizeof(T) * i.count);  // first: a destination may be the address
   for (uint32_t e = 0; e < i.count; ++e) {
     if (slots[e] == kNoOperand) continue;
+    unsigned char* const slot = warp.registers + slots[e];
+    const uint64_t value = Extended(values[e], i.is_signed);
     if (i.wide) {
-      reinterpret_cast<uint64_t*>(warp.registers + slots[e])[lane] =
-          static_cast<uint64_t>(i.is_signed ? static_cast<int64_t>(S(values[e])) : static_cast<int64_t>(values[e]));
+      reinterpret_cast<uint64_t*>(slot)[lane] = value;
     } else {
-      reinterpret_cast<uint32_t*>(warp.registers + slots[e])[lane] =
-          static_cast<uint32_t>(i.is_signed ? static_cast<int32_t>(S(values[e])) : static_cast<int32_t>(values[e]));
+      reinterpret_cast<uint32_t*>(slot)[lane] = static_cast<uint32_t>(value);
     }
   }
 }
@@ -57,56 +84,23 @@ void Store(const Warp& warp, const Instruction& i, uint32_t lane, const uint32_t
 
 }  // namespace
 
-bool LoadOne(Warp& warp, const Instruction& i, uint32_t lane, const uint32_t* slots) {
+bool LoadOne(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
   Found found;
-  if (!Find(warp, i, lane, &found)) return false;
+  if (!Find(warp, i, mask, &found)) return false;
   const Region& region = *found.region;
-  if (region.written != nullptr && warp.block->launch->checks.uninitialised &&
-      !AllWritten(region.written, found.offset, uint64_t{i.bytes} * i.count)) {
-    return false;
-  }
-  const uint8_t* from = region.data + found.offset;
-  switch (i.bytes) {
-    case 1:
-      Load<uint8_t, int8_t>(warp, i, lane, slots, from);
-      return true;
-    case 2:
-      Load<uint16_t, int16_t>(warp, i, lane, slots, from);
-      return true;
-    case 4:
-      Load<uint32_t, int32_t>(warp, i, lane, slots, from);
-      return true;
-    case 8:
-      Load<uint64_t, int64_t>(warp, i, lane, slots, from);
-      return true;
-    default:
-      return false;
-  }
+  if (found.has_bits && !AllWritten(region.written, found.offset, uint64_t{i.bytes} * i.count)) return false;
+  return ByBytes(i.bytes,
+                 [&](auto type) { Load<decltype(type)>(warp, i, First(mask), slots, region.data + found.offset); });
 }
 
-bool StoreOne(Warp& warp, const Instruction& i, uint32_t lane, const uint32_t* slots) {
+bool StoreOne(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
   Found found;
-  if (!Find(warp, i, lane, &found) || found.region->read_only) return false;
-  uint8_t* to = found.region->data + found.offset;
-  switch (i.bytes) {
-    case 1:
-      Store<uint8_t>(warp, i, lane, slots, to);
-      break;
-    case 2:
-      Store<uint16_t>(warp, i, lane, slots, to);
-      break;
-    case 4:
-      Store<uint32_t>(warp, i, lane, slots, to);
-      break;
-    case 8:
-      Store<uint64_t>(warp, i, lane, slots, to);
-      break;
-    default:
-      return false;
-  }
-  if (found.region->written != nullptr && warp.block->launch->checks.uninitialised)
-    MarkWritten(found.region->written, found.offset, uint64_t{i.bytes} * i.count);
-  return true;
+  if (!Find(warp, i, mask, &found) || found.region->read_only) return false;
+  const bool stored = ByBytes(i.bytes, [&](auto type) {
+    Store<decltype(type)>(warp, i, First(mask), slots, found.region->data + found.offset);
+  });
+  if (stored && found.has_bits) MarkWritten(found.region->written, found.offset, uint64_t{i.bytes} * i.count);
+  return stored;
 }
 
 }  // namespace kernpack::emulator

@@ -9,10 +9,10 @@
 
 namespace kernpack::emulator {
 
-// False where nothing was done: the access isn't one of these, or isn't known to be right. `slots` of the values as in
+// False where nothing was done: the access isn't by one thread to global memory, or isn't known to be right. `slots` of the values as in
 // Program::extra.
-bool LoadOne(Warp& warp, const Instruction& instruction, uint32_t lane, const uint32_t* slots);
-bool StoreOne(Warp& warp, const Instruction& instruction, uint32_t lane, const uint32_t* slots);
+bool LoadOne(Warp& warp, const Instruction& instruction, uint32_t mask, const uint32_t* slots);
+bool StoreOne(Warp& warp, const Instruction& instruction, uint32_t mask, const uint32_t* slots);
 
 }  // namespace kernpack::emulator
 

@@ -1,11 +1,11 @@
 // printf and assert of kernels.
-#include <bit>
 #include <cstdio>
 #include <cstring>
 
 #include "exec/block.h"
 #include "exec/collectives.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -134,7 +134,7 @@ std::string Formatted(const Warp& warp, uint32_t lane, const std::string& format
 
 void RunPrint(Warp& warp, const Instruction& i, uint32_t mask) {
   for (; mask != 0; mask &= mask - 1) {
-    const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
+    const auto lane = First(mask);
     uint64_t bytes = 0;
     const auto arguments = Parameter<uint64_t>(warp, lane, i.op[1]);
     const uint8_t* at = arguments == 0 ? nullptr : At(warp, lane, arguments, &bytes);
@@ -149,7 +149,7 @@ void RunPrint(Warp& warp, const Instruction& i, uint32_t mask) {
 }
 
 void RunAssertFail(Warp& warp, const Instruction& i, uint32_t mask) {
-  const auto lane = static_cast<uint32_t>(std::countr_zero(mask));
+  const auto lane = First(mask);
   const std::string message = String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[0]));
   const std::string file = String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[1]));
   const std::string function = String(warp, lane, Parameter<uint64_t>(warp, lane, i.op[3]));

@@ -26,15 +26,17 @@ class RaceShadow {
     bool other_wrote = false;
   };
 
-  // Forgets what was. How much is it that runs together?
+  // Forgets what was. The sizes are of all that runs together.
   void Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters);
   // The warp arrives at a barrier and doesn't wait. Called before its clock advances.
   void Arrive(const Warp& warp, uint32_t barrier);
   // Whether what a thread did at a clock of its warp is before what this warp does now.
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
-  // Adds what the warp has seen pass, itself included, to the clocks of its cluster's warps at `to`; and lets it see what `from` has.
+  // How many clocks `to` and `from` have: one for each warp of a cluster.
   uint32_t clocks() const { return together_; }
+  // Adds what the warp has seen pass, itself included, to the clocks at `to`.
   void HandOver(const Warp& warp, uint32_t* to) const;
+  // Lets the warp see what `from` has.
   void Take(const Warp& warp, const uint32_t* from);
   // The barrier of a cluster: its number for Arrive, that it has opened, and that a warp has waited for it.
   uint32_t ClusterBarrier(uint32_t cluster) const { return barriers_ + 2 * cluster; }

@@ -1,4 +1,5 @@
 #include "exec/row_access.h"
+#include "exec/mask.h"
 
 #include <bit>
 
@@ -15,7 +16,7 @@ bool IsRow(const W* value, uint32_t bytes, bool (*steps)(const W*, W, W), Lanes*
   if (value[std::countr_zero(rest)] != first) lanes->step = bytes;
   if (lanes->mask == ~0U) return steps(value, first, lanes->step);
   for (; rest != 0; rest &= rest - 1) {
-    const auto l = static_cast<uint32_t>(std::countr_zero(rest));
+    const auto l = First(rest);
     if (value[l] != static_cast<W>(first + lanes->Offset(l))) return false;
   }
   return true;
@@ -50,7 +51,7 @@ bool FindRowAccess(Warp& warp, const Instruction& instruction, uint32_t mask, Ro
   Block& block = *warp.block;
   if (block.counts != nullptr || !warp.taint.empty()) return false;
   row->lanes.mask = mask;
-  row->lanes.first = static_cast<uint32_t>(std::countr_zero(mask));
+  row->lanes.first = First(mask);
   if ((row->bytes & (row->bytes - 1)) != 0 || !FindAddress(warp, instruction, row)) return false;
   if ((row->address & (row->bytes - 1)) != 0) return false;
   row->space = instruction.space;
@@ -89,7 +90,7 @@ bool FindRowAccess(Warp& warp, const Instruction& instruction, uint32_t mask, Ro
 
 void CheckRowRaces(Warp& warp, const Instruction& instruction, const RowAccess& row, uint32_t same) {
   for (uint32_t left = row.lanes.mask; left != 0; left &= left - 1) {
-    const auto l = static_cast<uint32_t>(std::countr_zero(left));
+    const auto l = First(left);
     CheckRaces(warp, instruction, row.kind, row.address + row.lanes.Offset(l), row.bytes, l, (same >> l & 1) != 0);
   }
 }
@@ -103,7 +104,7 @@ void WroteRow(Warp& warp, const RowAccess& row) {
   const uint64_t begin = row.address - (shared ? 0 : row.region->begin);
   if (row.lanes.mask == ~0U && row.lanes.step != 0) return MarkWritten(written, begin, uint64_t{row.bytes} * kLanes);
   for (uint32_t left = row.lanes.mask; left != 0; left &= left - 1)
-    MarkWritten(written, begin + row.lanes.Offset(static_cast<uint32_t>(std::countr_zero(left))), row.bytes);
+    MarkWritten(written, begin + row.lanes.Offset(First(left)), row.bytes);
 }
 
 }  // namespace kernpack::emulator

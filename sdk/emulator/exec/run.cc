@@ -10,6 +10,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -253,7 +254,7 @@ class Worker {
     for (const Warp& warp : block_.warps) {
       if (warp.live() == 0 || warp.group_count == 0) continue;
       const Instruction& at = block_.program->code[warp.groups[0].pc];
-      const auto lane = static_cast<uint32_t>(__builtin_ctz(warp.groups[0].mask));
+      const auto lane = First(warp.groups[0].mask);
       if (interrupted) Fail(warp, at, lane, Fault::Kind::kInterrupted, "was being run when the kernel was interrupted");
       Fail(warp, at, lane, Fault::Kind::kTimeout,
            Text("is still being run after %g seconds, the time limit (KERNPACK_EMULATOR_SECONDS)", launch_.seconds));

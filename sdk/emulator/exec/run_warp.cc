@@ -6,6 +6,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 #include "exec/run_thread.h"
 #include "exec/taint.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr uint32_t kSlice = 2048;  // jumps back before others get their turn
 
-uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
 uint32_t WordAt(const Warp& warp, uint32_t slot, uint32_t lane) {
   return reinterpret_cast<const uint32_t*>(warp.registers + slot)[lane];
 }
@@ -311,7 +311,7 @@ class Runner {
             Fail(warp_, i, First(mask), Fault::Kind::kTrap,
                  Text("waits for %u threads; expected a multiple of %u, as whole warps arrive", threads, kLanes));
           if (i.flow == Flow::kArrive) {
-            const uint32_t index = Block::Barrier(warp_, barrier);
+            const uint32_t index = Block::Barrier(warp_.rank, barrier);
             warp_.block->arrivals[index].threads += kLanes;
             warp_.block->arrivals[index].expected = threads;
             warp_.block->races.Arrive(warp_, index);
@@ -351,7 +351,7 @@ class Runner {
 }  // namespace
 
 bool RunWarp(Warp* warp) {
-  if ((warp->threads & (warp->threads - 1)) == 0 && RunThread(warp) == Alone::kTimeIsOver) return false;
+  if (IsOne(warp->threads) && RunThread(warp) == Alone::kTimeIsOver) return false;
   return Runner(warp).Run();
 }
 

@@ -1,9 +1,8 @@
 #include "exec/taint.h"
 
-#include <bit>
-
 #include "exec/block.h"
 #include "exec/fault.h"
+#include "exec/mask.h"
 
 namespace kernpack::emulator {
 
@@ -42,7 +41,7 @@ void NeedUntainted(const Warp& warp, const Instruction& instruction, uint32_t sl
   const uint32_t bad = Tainted(warp, slot) & mask;
   if (bad == 0) return;
   const Source& origin = warp.block->program->sources[warp.taint_statement];
-  Fail(warp, instruction, static_cast<uint32_t>(std::countr_zero(bad)), Fault::Kind::kUninitialised,
+  Fail(warp, instruction, First(bad), Fault::Kind::kUninitialised,
        Text("%s a value made from shared memory that nothing has written: PTX line %u (%s) read it, the last time by "
             "%s at 0x%llx",
             use, origin.line, origin.op.c_str(), ThreadText(warp, warp.taint_lane).c_str(),

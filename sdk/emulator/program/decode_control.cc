@@ -162,7 +162,7 @@ void Decoder::ClusterBarrier(const Mnemonic& mnemonic) {
   Instruction out = Start();
   out.flow = arrives ? Flow::kClusterArrive : Flow::kClusterWait;
   out.count = mnemonic.Has("aligned") ? 1 : 0;
-  out.variant = mnemonic.Has("relaxed") ? 1 : 0;
+  if (mnemonic.Has("relaxed")) out.flags |= kRelaxed;
   Emit(out);
 }
 

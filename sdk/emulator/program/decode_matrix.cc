@@ -103,7 +103,7 @@ void Decoder::MoveMatrices(Mnemonic mnemonic, bool load) {
   out.space = TakeSpace(&mnemonic, &out.flags);
   const std::string name = mnemonic.Joined();
   if ((name != "ldmatrix.sync.aligned.m8n8.b16" && name != "stmatrix.sync.aligned.m8n8.b16") || one + two + four != 1 ||
-      (out.space != Space::kShared && out.space != Space::kGeneric))
+      (out.space != Space::kShared && out.space != Space::kGeneric) || (out.flags & kCluster) != 0)
     Refuse("isn't emulated; .sync.aligned.m8n8.x1, .x2 and .x4 of .b16 in .shared are");
   Expect(2, 2);
   std::vector<uint32_t> slots;

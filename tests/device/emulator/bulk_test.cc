@@ -67,12 +67,7 @@ TEST(Bulk, CopiesToAnotherBlockOfACluster) {
   for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(found[i], (i / 64 ^ (i % 64 / 32)) * 1000 + i % 32) << i;
 }
 
-struct BulkBug {
-  const char* name;
-  std::string body;
-  const char* said;
-};
-class BulkBugs : public testing::TestWithParam<BulkBug> {};
+class BulkBugs : public testing::TestWithParam<Mistake> {};
 TEST_P(BulkBugs, AreFound) {
   const std::string said = RunBulk(GetParam().body);
   EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
@@ -81,32 +76,32 @@ std::string One(const char* instruction) { return "@%p8 exit;" + std::string(ins
 INSTANTIATE_TEST_SUITE_P(
     Kernels, BulkBugs,
     testing::Values(
-        BulkBug{"ReadByItsThreadAtOnce", kCopy + "ld.shared.u32 %r20, [%r5];\n" + kAwait,
+        Mistake{"ReadByItsThreadAtOnce", kCopy + "ld.shared.u32 %r20, [%r5];\n" + kAwait,
                 "its mbarrier says when it has arrived"},
-        BulkBug{"NobodyWaits", kCopy + "$wait:", "nobody has waited for when the block ends"},
-        BulkBug{"OthersReadWithoutWaiting",
+        Mistake{"NobodyWaits", kCopy + "$wait:", "nobody has waited for when the block ends"},
+        Mistake{"OthersReadWithoutWaiting",
                 "@%p8 bra $others; mbarrier.arrive.expect_tx.shared.b64 _, [full], 256; "
                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 256, [full];\n" +
                     kAwait + "$others: ld.shared.u32 %r20, [%r5];",
                 "cp.async.bulk"},
-        BulkBug{"NoMBarrier",
+        Mistake{"NoMBarrier",
                 One("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [%rd1], 256, [s];"),
                 "names memory that isn't an mbarrier"},
-        BulkBug{"BeyondTheSource",
+        Mistake{"BeyondTheSource",
                 One("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [%rd1+16], 256, [full];"),
                 "no allocation is there"},
-        BulkBug{"BeyondTheBuffer",
+        Mistake{"BeyondTheBuffer",
                 One("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s+16], [%rd1], 256, [full];"),
                 "bytes of shared memory"},
-        BulkBug{"SizeIsNoMultiple",
+        Mistake{"SizeIsNoMultiple",
                 One("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [%rd1], 40, [full];"),
                 "copies 40 bytes, which is not a multiple of 16"},
-        BulkBug{"AddressIsNoMultiple",
+        Mistake{"AddressIsNoMultiple",
                 One("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [%rd1+8], 16, [full];"),
                 "which is not a multiple of 16"},
-        BulkBug{"SourceUnwritten", One("cp.async.bulk.global.shared::cta.bulk_group [%rd0], [s], 32;"),
+        Mistake{"SourceUnwritten", One("cp.async.bulk.global.shared::cta.bulk_group [%rd0], [s], 32;"),
                 "copies shared memory that nothing has written"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    NameOf);
 
 }  // namespace
 }  // namespace kernpack::emulator

@@ -101,10 +101,7 @@ TEST(Clusters, RacesAreTrackedInLargeGrids) {
   EXPECT_NE(said.find("block (90, 0, 0), thread (999, 0, 0)"), std::string::npos) << said;
 }
 
-struct ClusterBug {
-  const char *name, *body, *said;
-};
-class ClusterBugs : public testing::TestWithParam<ClusterBug> {};
+class ClusterBugs : public testing::TestWithParam<Mistake> {};
 TEST_P(ClusterBugs, AreFound) {
   const std::string said = RunCluster(GetParam().body);
   EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
@@ -113,42 +110,42 @@ TEST_P(ClusterBugs, AreFound) {
 INSTANTIATE_TEST_SUITE_P(
     Kernels, ClusterBugs,
     testing::Values(
-        ClusterBug{"NoBarrier", "st.shared.u32 [%r9], %r0; bar.sync 0; ld.shared::cluster.u32 %r20, [%r10];" KP_MEET,
-                   "with no barrier in between"},
-        ClusterBug{
+        Mistake{"NoBarrier", "st.shared.u32 [%r9], %r0; bar.sync 0; ld.shared::cluster.u32 %r20, [%r10];" KP_MEET,
+                "with no barrier in between"},
+        Mistake{
             "RelaxedArrival",
             "st.shared.u32 [%r9], %r0; barrier.cluster.arrive.relaxed; barrier.cluster.wait; ld.shared::cluster.u32 "
             "%r20, [%r10];" KP_MEET,
             "with no barrier in between"},
-        ClusterBug{"OverwrittenWhileRead",
-                   "st.shared.u32 [%r9], %r0;" KP_MEET
-                   "ld.shared::cluster.u32 %r20, [%r10]; st.shared.u32 [%r9], 1;" KP_MEET,
-                   "of block ("},
-        ClusterBug{
+        Mistake{"OverwrittenWhileRead",
+                "st.shared.u32 [%r9], %r0;" KP_MEET
+                "ld.shared::cluster.u32 %r20, [%r10]; st.shared.u32 [%r9], 1;" KP_MEET,
+                "of block ("},
+        Mistake{
             "BlockHasEnded",
             "st.shared.u32 [%r9], %r0;" KP_MEET "setp.eq.u32 %p1, %r2, 1; @%p1 exit; setp.ne.u32 %p2, %r2, 0; @%p2 bra "
             "$end; mov.u32 %r21, 0;\n$again: add.u32 %r21, %r21, 1; setp.lt.u32 %p3, %r21, 100000; @%p3 bra $again; "
             "ld.shared::cluster.u32 %r20, [%r10];\n$end: " KP_MEET,
             "which has ended: a block has to wait (barrier.cluster)"},
-        ClusterBug{"Unwritten",
-                   "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r20, [%r10]; "
-                   "st.global.u32 [%rd0], %r20;" KP_MEET,
-                   "shared memory that nothing has written"},
-        ClusterBug{"BeyondTheBlocks", "mapa.shared::cluster.u32 %r20, %r9, 4;",
-                   "names block 4 of the cluster, which has 4"},
-        ClusterBug{"BeyondItsMemory", "ld.shared::cluster.u32 %r20, [%r4+256];",
-                   "the block has 256 bytes of shared memory"},
-        ClusterBug{"ByTheBlocksOwnWindow", "ld.shared.u32 %r20, [%r10];",
-                   "another block's is reached by generic addresses"},
-        ClusterBug{"WaitsWithoutArriving", "barrier.cluster.wait;", "without having arrived"},
-        ClusterBug{"ArrivesTwice", "barrier.cluster.arrive; barrier.cluster.arrive;", "arrives a second time"},
-        ClusterBug{"OneBlockStaysAway", "setp.eq.u32 %p1, %r2, 2; @!%p1 bra $meet; bar.sync 1, 96;\n$meet: " KP_MEET,
-                   "never"},
-        ClusterBug{"AlignedButApart",
-                   "and.b32 %r20, %r0, 1; setp.eq.u32 %p1, %r20, 0; @%p1 barrier.cluster.arrive.aligned; ",
-                   ".aligned says that all 0xffffffff run it together"},
-        ClusterBug{"NotShared", "mapa.u64 %rd5, %rd0, 0;", "isn't one of shared memory"}),
-    [](const auto& info) { return std::string(info.param.name); });
+        Mistake{"Unwritten",
+                "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r20, [%r10]; "
+                "st.global.u32 [%rd0], %r20;" KP_MEET,
+                "shared memory that nothing has written"},
+        Mistake{"BeyondTheBlocks", "mapa.shared::cluster.u32 %r20, %r9, 4;",
+                "names block 4 of the cluster, which has 4"},
+        Mistake{"BeyondItsMemory", "ld.shared::cluster.u32 %r20, [%r4+256];",
+                "the block has 256 bytes of shared memory"},
+        Mistake{"ByTheBlocksOwnWindow", "ld.shared.u32 %r20, [%r10];",
+                "another block's is reached by generic addresses"},
+        Mistake{"WaitsWithoutArriving", "barrier.cluster.wait;", "without having arrived"},
+        Mistake{"ArrivesTwice", "barrier.cluster.arrive; barrier.cluster.arrive;", "arrives a second time"},
+        Mistake{"OneBlockStaysAway", "setp.eq.u32 %p1, %r2, 2; @!%p1 bra $meet; bar.sync 1, 96;\n$meet: " KP_MEET,
+                "never"},
+        Mistake{"AlignedButApart",
+                "and.b32 %r20, %r0, 1; setp.eq.u32 %p1, %r20, 0; @%p1 barrier.cluster.arrive.aligned; ",
+                ".aligned says that all 0xffffffff run it together"},
+        Mistake{"NotShared", "mapa.u64 %rd5, %rd0, 0;", "isn't one of shared memory"}),
+    NameOf);
 
 }  // namespace
 }  // namespace kernpack::emulator

@@ -79,6 +79,15 @@ TEST(MBarriers, CopiesArriveWithTheirThreads) {
   }
 }
 
+// With nobody left to arrive, the phase that the last arrival ended stays the last.
+TEST(MBarriers, AreOverOnceAllHaveDroppedOut) {
+  EXPECT_EQ(
+      RunOf("@%p9 bra $end; mbarrier.arrive_drop.shared.b64 %rd5, [full]; mov.u32 %r10, 0;\n$again: "
+            "mbarrier.test_wait.shared.b64 %p1, [full], %rd5; @!%p1 bra $again; add.u32 %r10, %r10, 1; setp.lt.u32 "
+            "%p2, %r10, 5; @%p2 bra $again;\n$end:"),
+      "");
+}
+
 TEST(MBarriers, BytesThatAreExpectedHoldThePhase) {
   EXPECT_EQ(
       RunOf("@%p8 bra $wait; mbarrier.arrive.expect_tx.shared.b64 _, [full], 64; mbarrier.test_wait.parity.shared.b64 "
@@ -102,10 +111,7 @@ TEST(MBarriers, ArrivalsFromOtherBlocksOfACluster) {
   EXPECT_EQ(RunText(WithBarriers(0, 1, body), memory, {}, {4, 64, 0, 20, 0, 2}), "");
 }
 
-struct MBarrierBug {
-  const char *name, *body, *said;
-};
-class MBarrierBugs : public testing::TestWithParam<MBarrierBug> {};
+class MBarrierBugs : public testing::TestWithParam<Mistake> {};
 TEST_P(MBarrierBugs, AreFound) {
   const std::string said = RunOf(GetParam().body);
   EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
@@ -114,38 +120,38 @@ TEST_P(MBarrierBugs, AreFound) {
 INSTANTIATE_TEST_SUITE_P(
     Kernels, MBarrierBugs,
     testing::Values(
-        MBarrierBug{"NeverMade", "mbarrier.arrive.shared.b64 _, [s];",
-                    "isn't an mbarrier: no mbarrier.init made one there"},
-        MBarrierBug{"Invalidated",
-                    "@!%p8 mbarrier.inval.shared.b64 [full]; bar.sync 0; mbarrier.arrive.shared.b64 _, [full];",
-                    "or it has been invalidated"},
-        MBarrierBug{"UsedWhileItIsMade",
-                    "@!%p8 mbarrier.inval.shared.b64 [full]; @!%p8 mbarrier.init.shared.b64 [full], 64; "
-                    "mbarrier.arrive.shared.b64 "
-                    "_, [full];",
-                    "with no barrier in between"},
-        MBarrierBug{"MadeTwice", "@!%p8 mbarrier.init.shared.b64 [full], 1;", "makes an mbarrier where there is one"},
-        MBarrierBug{"NoArrivals", "@!%p8 mbarrier.init.shared.b64 [s], 0;", "expects 0 arrivals"},
-        MBarrierBug{"TooManyArrivals", "@!%p8 mbarrier.arrive.shared.b64 _, [full], 33;", "the phase expects 32 more"},
-        MBarrierBug{
+        Mistake{"NeverMade", "mbarrier.arrive.shared.b64 _, [s];",
+                "isn't an mbarrier: no mbarrier.init made one there"},
+        Mistake{"Invalidated",
+                "@!%p8 mbarrier.inval.shared.b64 [full]; bar.sync 0; mbarrier.arrive.shared.b64 _, [full];",
+                "or it has been invalidated"},
+        Mistake{"UsedWhileItIsMade",
+                "@!%p8 mbarrier.inval.shared.b64 [full]; @!%p8 mbarrier.init.shared.b64 [full], 64; "
+                "mbarrier.arrive.shared.b64 "
+                "_, [full];",
+                "with no barrier in between"},
+        Mistake{"MadeTwice", "@!%p8 mbarrier.init.shared.b64 [full], 1;", "makes an mbarrier where there is one"},
+        Mistake{"NoArrivals", "@!%p8 mbarrier.init.shared.b64 [s], 0;", "expects 0 arrivals"},
+        Mistake{"TooManyArrivals", "@!%p8 mbarrier.arrive.shared.b64 _, [full], 33;", "the phase expects 32 more"},
+        Mistake{
             "ReadsWithoutWaiting",
             "@!%p9 st.shared.u32 [%r7], 1; @!%p9 mbarrier.arrive.shared.b64 _, [full]; @%p9 ld.shared.u32 %r10, [%r7];",
             "with no barrier in between"},
-        MBarrierBug{"RelaxedArrival",
-                    "@!%p9 st.shared.u32 [%r7], 1; @!%p9 mbarrier.arrive.relaxed.cta.shared.b64 _, [full]; " KP_WAIT
-                    "@%p9 ld.shared.u32 %r10, [%r7];",
-                    "with no barrier in between"},
-        MBarrierBug{"WrittenAgainBeforeItWasRead",
-                    "@!%p9 st.shared.u32 [%r7], 1; @!%p9 mbarrier.arrive.shared.b64 _, [full]; " KP_WAIT
-                    "@%p9 ld.shared.u32 %r10, [%r7]; @!%p9 st.shared.u32 [%r7], 2;",
-                    "with no barrier in between"},
-        MBarrierBug{"OldToken",
-                    "@%p9 bra $end; mbarrier.arrive.shared.b64 %rd5, [full]; mbarrier.arrive.shared.b64 _, [full]; "
-                    "mbarrier.test_wait.shared.b64 %p1, [full], %rd5;\n$end:",
-                    "has a token of phase 0, and phase 2 is under way"},
-        MBarrierBug{"NotShared", "mbarrier.arrive.b64 _, [%rd0];", "has an address outside of shared memory"},
-        MBarrierBug{"Misaligned", "mbarrier.arrive.shared.b64 _, [full+4];", "not a multiple of 8"}),
-    [](const auto& info) { return std::string(info.param.name); });
+        Mistake{"RelaxedArrival",
+                "@!%p9 st.shared.u32 [%r7], 1; @!%p9 mbarrier.arrive.relaxed.cta.shared.b64 _, [full]; " KP_WAIT
+                "@%p9 ld.shared.u32 %r10, [%r7];",
+                "with no barrier in between"},
+        Mistake{"WrittenAgainBeforeItWasRead",
+                "@!%p9 st.shared.u32 [%r7], 1; @!%p9 mbarrier.arrive.shared.b64 _, [full]; " KP_WAIT
+                "@%p9 ld.shared.u32 %r10, [%r7]; @!%p9 st.shared.u32 [%r7], 2;",
+                "with no barrier in between"},
+        Mistake{"OldToken",
+                "@%p9 bra $end; mbarrier.arrive.shared.b64 %rd5, [full]; mbarrier.arrive.shared.b64 _, [full]; "
+                "mbarrier.test_wait.shared.b64 %p1, [full], %rd5;\n$end:",
+                "has a token of phase 0, and phase 2 is under way"},
+        Mistake{"NotShared", "mbarrier.arrive.b64 _, [%rd0];", "has an address outside of shared memory"},
+        Mistake{"Misaligned", "mbarrier.arrive.shared.b64 _, [full+4];", "not a multiple of 8"}),
+    NameOf);
 
 TEST(MBarriers, OneThatNeverOpensIsStopped) {
   TestMemory memory;

@@ -43,6 +43,7 @@ constexpr Wrong kWrong[] = {
     {"ShuffleWithoutSync", "shfl.idx.b32 %r1, %r2, 0, 31;", "without .sync isn't emulated"},
     {"OtherClusterBarrier", "barrier.cluster.sync;", "isn't emulated"},
     {"MapOfOneBlock", "mapa.shared::cta.u32 %r1, %r2, 0;", "expected .shared::cluster or no state space"},
+    {"MatricesOfAnotherBlock", "ldmatrix.sync.aligned.m8n8.x1.shared::cluster.b16 {%r1}, [%r2];", "isn't emulated"},
     {"AsyncStore", "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];", "isn't emulated"},
     {"ProductOfOtherLayouts", "mma.sync.aligned.m8n8k4.col.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f1};",
      "isn't emulated; mma.sync.aligned.<shape>.row.col with four types is"},

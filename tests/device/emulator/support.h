@@ -84,6 +84,13 @@ inline Program Assemble(const std::string& text, const char* name = "k") {
   throw PtxError(0, std::string("there is no kernel ") + name);
 }
 
+// A kernel with a mistake, and what has to be said of it.
+struct Mistake {
+  const char* name;
+  std::string body, said;
+};
+inline std::string NameOf(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
+
 // Runs `text`'s kernel k; the message of what stopped it, or "".
 struct Shape {
   uint32_t grid = 1;

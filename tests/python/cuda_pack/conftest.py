@@ -16,18 +16,15 @@ import forked
 import kernpack_sdk
 import pytest
 from filelock import FileLock
+from support.emulated import without_emulator
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
 ON_GPU = os.environ.get("KERNPACK_CUDA_PACK")
 
 
-def _plain_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("KERNPACK_EMULATOR")}
-
-
 def _run(*command: str | Path) -> str:
-    done = subprocess.run(command, env=_plain_environment(), capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(command, env=without_emulator(), capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     return done.stdout
 
@@ -79,7 +76,7 @@ def cases(files: str, tmp_path: Path) -> Callable[..., None]:
             "KERNPACK_EMULATOR_SETTINGS": f"mma_order={mma_order}",
             "KERNPACK_EMULATOR_SEED": str(seed),
         }
-        variables = _plain_environment() | ({} if ON_GPU else emulated)
+        variables = without_emulator() | ({} if ON_GPU else emulated)
         printed = forked.run(HERE / script, [files, *groups], variables, places, tmp_path / "printed")
         counted = [line.split() for line in printed.splitlines()]
         assert [group for group, _ in counted] == list(groups)
