@@ -1,4 +1,4 @@
-"""The kernels of kernpack-kernels-cuda on a GPU beside torch's: `cuda_pack.py CPU.so:CUDA.so [RESULTS.json]` prints a table.
+"""The kernels of kernpack-kernels-cuda on a GPU beside torch's, Liger's and FlashInfer's: `cuda_pack.py CPU.so:CUDA.so [RESULTS.json]` prints a table.
 
 Times are of the device, medians of Triton's do_bench, which empties the second-level cache before each run of a CUDA graph of the call. A floor stands beside
 them: the bytes that have to move at the rate of a copy on this device, or the operations at the rate of a product of matrices."""
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+import cuda_pack_peers as beside
 import kernpack
 import torch
 from torch.nn import functional
@@ -26,6 +27,7 @@ class Case(NamedTuple):
     bytes: int  # of inputs and results, each once
     flops: int = 0  # by tensor cores
     backward: bool = True
+    peers: beside.Calls = beside.NONE
 
 
 def random(*shape: int) -> torch.Tensor:
@@ -52,6 +54,7 @@ def rows(k) -> Iterator[Case]:
             lambda x, w, s=of: functional.rms_norm(x, s, w, 1e-6),
             (x, w),
             size(x, x),
+            peers=beside.rms_norm(),
         )
         yield Case(
             "layer_norm",
@@ -60,6 +63,7 @@ def rows(k) -> Iterator[Case]:
             lambda x, w, b, s=of: functional.layer_norm(x, s, w, b),
             (x, w, b),
             size(x, x),
+            peers=beside.layer_norm(),
         )
         yield Case(
             "add_rms_norm",
@@ -68,11 +72,20 @@ def rows(k) -> Iterator[Case]:
             lambda x, r, w, s=of: functional.rms_norm(x + r, s, w, 1e-6),
             (x, r, w),
             size(x, x, x, x),
+            peers=beside.add_rms_norm(),
         )
-        yield Case("softmax", shape, lambda x: k.softmax(x), lambda x: x.softmax(-1), (x,), size(x, x))
+        yield Case(
+            "softmax", shape, lambda x: k.softmax(x), lambda x: x.softmax(-1), (x,), size(x, x), peers=beside.softmax()
+        )
         yield Case("gelu", shape, lambda x: k.gelu(x), functional.gelu, (x,), size(x, x))
         yield Case(
-            "swiglu", shape, lambda x, r: k.swiglu(x, r), lambda x, r: functional.silu(x) * r, (x, r), size(x, x, x)
+            "swiglu",
+            shape,
+            lambda x, r: k.swiglu(x, r),
+            lambda x, r: functional.silu(x) * r,
+            (x, r),
+            size(x, x, x),
+            peers=beside.swiglu(),
         )
     x = random(2, 4096, 32, 128)
     angles = torch.rand(4096, 64, device="cuda")
@@ -102,6 +115,53 @@ def rows(k) -> Iterator[Case]:
         lambda t: functional.cross_entropy(t, targets, reduction="none"),
         (logits,),
         size(logits),
+        peers=beside.cross_entropy(targets),
+    )
+
+
+def sampling(k) -> Iterator[Case]:
+    """What a model's last step does with the logits of 64 sequences."""
+    logits = random(64, 128256)
+    shape = "64 x 128256"
+
+    def nucleus(x):
+        probabilities, tokens = torch.softmax(x.float() / 0.7, -1).sort(-1, descending=True)
+        kept = torch.where(probabilities.cumsum(-1) - probabilities < 0.9, probabilities, 0)
+        return tokens.gather(-1, torch.multinomial(kept, 1))
+
+    for name, ours, theirs, peers in (
+        ("argmax", lambda x: k.argmax(x), lambda x: x.argmax(-1), {}),
+        ("topk, 50", lambda x: k.topk(x, k=50)[0], lambda x: x.topk(50)[0], {}),
+        (
+            "sample, temperature 0.7, top_p 0.9",
+            lambda x: k.sample(x, seed=1, temperature=0.7, top_p=0.9),
+            nucleus,
+            beside.sample(0.7, 0.9),
+        ),
+    ):
+        yield Case(name, shape, ours, theirs, (logits,), size(logits), backward=False, peers=peers)
+
+
+def optimizers(k) -> Iterator[Case]:
+    """A step over 64 tensors of f32, by torch's fused kernel."""
+
+    def ones() -> list[torch.Tensor]:
+        return [torch.ones(1 << 20, device="cuda") for _ in range(64)]
+
+    params, grads, means, squares = ones(), ones(), ones(), ones()
+    step, rate = torch.ones((), dtype=torch.int32, device="cuda"), torch.full((), 1e-4, device="cuda")
+    mine = ones()
+    for param, grad in zip(mine, grads, strict=True):
+        param.grad = grad
+    its = torch.optim.AdamW(mine, lr=1e-4, fused=True, capturable=True)
+    yield Case(
+        "adamw, f32",
+        "64 x 1048576",
+        lambda: k.adamw(params, grads, means, squares, step, rate),
+        its.step,
+        (),
+        7 * size(*params),
+        backward=False,
     )
 
 
@@ -168,6 +228,7 @@ def attention(k) -> Iterator[Case]:
             (q,),
             size(*pages),
             backward=False,
+            peers=beside.paged_attention(q, pages, table, lengths),
         )
 
 
@@ -203,11 +264,16 @@ def of_gradient(op, inputs) -> float:
     return time(lambda: torch.autograd.grad(out, given, d, retain_graph=True))
 
 
+def trains(case: Case, peer: str) -> bool:
+    return peer == "liger" and case.name != "cross_entropy"
+
+
 def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, object]]:
     floor = max(case.bytes / copied, case.flops / multiplied)
     with torch.no_grad():
         ours, theirs = (time(lambda op=op: op(*case.inputs)) for op in (case.ours, case.theirs))
-    row = {"op": case.name, "shape": case.shape, "ms": ours, "torch": theirs, "floor": floor}
+        peers = {name: time(lambda op=op: op(*case.inputs)) for name, op in case.peers.items()}
+    row = {"op": case.name, "shape": case.shape, "ms": ours, "torch": theirs, **peers, "floor": floor}
     if case.flops:
         row["tflops"] = case.flops / ours / 1e9
     yield row
@@ -217,6 +283,7 @@ def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, 
             "shape": case.shape,
             "ms": of_gradient(case.ours, case.inputs),
             "torch": of_gradient(case.theirs, case.inputs),
+            **{name: of_gradient(case.peers[name], case.inputs) for name in case.peers if trains(case, name)},
             "floor": max(case.bytes * 1.5 / copied, case.flops * 2.5 / multiplied),
         }
 
@@ -246,16 +313,16 @@ def main() -> int:
         "host_us_per_call": overhead(k),
     }
     print(json.dumps(machine), flush=True)
-    print("| operation, bf16 | shape | ms | torch | ours / torch | floor / ours |\n| -- | -- | --: | --: | --: | --: |")
+    print("| operation, bf16 | shape | ms | torch | Liger | FlashInfer | ours / torch | floor / ours |")
+    print("| -- | -- | --: | --: | --: | --: | --: | --: |")
     results = []
-    for case in (*rows(k), *packed(k), *attention(k)):
+    for case in (*rows(k), *packed(k), *attention(k), *sampling(k), *optimizers(k)):
         for row in measure(case, copied, multiplied):
             results.append(row)
             of = row["ms"]
-            print(
-                f"| {row['op']} | {row['shape']} | {of:.3f} | {row['torch']:.3f} | {of / row['torch']:.2f} | {row['floor'] / of:.2f} |",
-                flush=True,
-            )
+            peers = " | ".join(f"{row[name]:.3f}" if name in row else "" for name in beside.COLUMNS)
+            ratios = f"{of / row['torch']:.2f} | {row['floor'] / of:.2f}"
+            print(f"| {row['op']} | {row['shape']} | {of:.3f} | {row['torch']:.3f} | {peers} | {ratios} |", flush=True)
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w", encoding="utf-8") as out:
             json.dump({"machine": machine, "results": results}, out, indent=1)

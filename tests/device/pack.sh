@@ -25,6 +25,7 @@ case $part in
     ;;
 esac
 failed=()
+begun=()
 
 try() {
   local name=$1 begin=$SECONDS
@@ -32,6 +33,26 @@ try() {
   printf '\n==== %s ====\n' "$name"
   "$@" || failed+=("$name (exit $?)")
   echo "==== $name: $((SECONDS - begin)) s ===="
+}
+
+# sanitized <tool> <file of cases> <group>...: begins it; finish waits for all that have begun, and shows what went wrong.
+sanitized() {
+  local name="$1 of $2"
+  timeout 500 compute-sanitizer --tool "$1" --report-api-errors no --error-exitcode 9 \
+    "$python" "$cases/$2" "$files" "${@:3}" >"$results/$1-$2.log" 2>&1 &
+  begun+=("$!:$results/$1-$2.log:$name")
+}
+finish() {
+  local one process log name
+  for one in "${begun[@]}"; do
+    IFS=: read -r process log name <<<"$one"
+    if wait "$process"; then echo "$name: no error"; else
+      failed+=("$name")
+      echo "$name:"
+      tail -40 "$log"
+    fi
+  done
+  begun=()
 }
 
 build_kernels() {
@@ -56,12 +77,16 @@ if [ "$part" != timing ]; then
   try "cases of the pack" "$python" -m pytest -q -n 6 -p no:cacheprovider "$cases" --ignore "$cases/test_cuda_registers.py"
   try "the pack by torch, JAX and CuPy" "$python" "$root/tests/device/cuda/pack/frameworks.py" "$files"
   if command -v compute-sanitizer >/dev/null; then
+    # Each at the same time: the tools leave most of the GPU idle.
     for tool in memcheck racecheck initcheck synccheck; do
-      check=(compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9)
-      try "norms, softmax, embedding under $tool" "${check[@]}" "$python" "$cases/gradient_cases.py" "$files" norms:bf16 softmax:bf16 embedding:bf16
-      try "attention under $tool" "${check[@]}" "$python" "$cases/attention_cases.py" "$files" lengths:bf16 paged:bf16
-      try "gradients of attention under $tool" "${check[@]}" "$python" "$cases/attention_gradient_cases.py" "$files" lengths:bf16
+      sanitized "$tool" gradient_cases.py norms:bf16 softmax:bf16 embedding:bf16
+      sanitized "$tool" attention_cases.py lengths:bf16 paged:bf16
+      sanitized "$tool" attention_gradient_cases.py lengths:bf16
+      sanitized "$tool" sampling_cases.py argmax:bf16 topk:bf16 penalty:bf16
+      sanitized "$tool" optimizer_cases.py adamw:bf16 clip:bf16 unaligned
+      sanitized "$tool" packed_cases.py products:bf16
     done
+    finish
   else
     echo "compute-sanitizer: skipped, there is none"
   fi

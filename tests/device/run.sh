@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Runs the device tests on a machine with an NVIDIA GPU, from the working tree, with no network.
 #
-#   tests/device/run.sh                 builds and runs everything, under compute-sanitizer too where there is one
+#   tests/device/run.sh [backend|code|frameworks|pack]
+#                                       builds, and runs everything or that part, under compute-sanitizer too where there is one
 #   tests/device/run.sh collect FOLDER  on a machine with Debian's packages: copies the headers that the build needs, and
 #                                       GoogleTest's sources, into FOLDER, to be carried to a machine that lacks them
 #
 # Environment: KERNPACK_DEVICE_DEPS=FOLDER   what collect made; default tests/device/deps
 #              KERNPACK_DEVICE_BUILD=FOLDER  where to build; default build/device
+#              KERNPACK_DEVICE_BUILT=yes     that folder holds all that is needed: nothing is built
 #              PYTHON=python3                the one with torch, JAX and CuPy
 # Exit: 0 all that ran passed (what was skipped is listed, with its reason); 1 something failed; 77 there is no NVIDIA GPU, and
 # nothing was run; 2 the command line.
@@ -112,19 +114,39 @@ generated() {
   return "$wrong"
 }
 
+# What the tests of the emulated device expect of PTX, of a GPU: the emulated device is as good as those are.
+instructions() {
+  KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1 "$python" -m pytest -q -n 4 -p no:cacheprovider -rs "$root/tests/python/ptx"
+}
+kernels_of_the_emulator() {
+  KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1 "$build/tests/device/emulator/kernpack_emulator_tests" --gtest_brief=1 \
+    "--gtest_filter=$(sed -n 's/^ *"\(Run\..*\)"$/\1/p' "$root/tests/device/emulator/CMakeLists.txt")"
+}
+kernels_by_nvcc() {
+  local scripts=$root/tests/python/emulator arch wrong=0
+  export PYTHONPATH=$build/python:$root/sdk/python:$root/tests
+  "$python" "$scripts/call_clusters.py" right || wrong=1
+  for arch in 80 90; do "$python" "$scripts/call_barriers.py" "$arch" || wrong=1; done
+  "$python" "$scripts/call_cub.py" || wrong=1
+  return "$wrong"
+}
+
 tensors() {
   PYTHONPATH=$build/python:$root/sdk/python "$python" "$root/tests/device/cuda/gpu/tensors.py"
 }
 
-case ${1:-} in
-  '') ;;
+part=${1:-all}
+wants() { [ "$part" = all ] || [ "$part" = "$1" ]; }
+
+case $part in
+  all | backend | code | frameworks | pack) ;;
   collect)
-    [ $# -eq 2 ] || { sed -n '2,8p' "$0"; exit 2; }
+    [ $# -eq 2 ] || { sed -n '2,9p' "$0"; exit 2; }
     collect "$2"
     exit
     ;;
   *)
-    sed -n '2,14p' "$0"
+    sed -n '2,16p' "$0"
     exit 2
     ;;
 esac
@@ -132,46 +154,62 @@ esac
 say "the machine"
 need_gpu
 with_python=no
-targets=(kernpack_cuda kernpack_device_conformance kernpack_cuda_tests kernpack_cuda_gpu_tests kernpack_device_codegen_tests)
+targets=(kernpack_cuda kernpack_device_conformance kernpack_cuda_tests kernpack_cuda_gpu_tests kernpack_device_codegen_tests
+  kernpack_emulator_tests)
 if "$python" -c 'import pathlib, sysconfig; assert (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists()' 2>/dev/null; then
   with_python=yes
   targets+=(python_dev)
 fi
-say "building in $build"
-prepare
-configure
+if [ "${KERNPACK_DEVICE_BUILT:-no}" != yes ]; then
+  say "building in $build"
+  prepare
+  configure
+fi
 
 export KERNPACK_BACKENDS=$build/sdk/src/device/cuda/libkernpack_cuda.so
-for backend in cuda cuda_host cuda_managed; do
-  try "conformance of $backend" conformance
-done
-try "the backend on the fake driver" "$build/tests/device/cuda/kernpack_cuda_tests" --gtest_brief=1
-if command -v nvcc >/dev/null; then
-  compile_kernels
-  export KERNPACK_CUDA_IMAGES=$build/images
-  try "kernels from cubin, fatbin and PTX" kernels
-else
-  skip "kernels from cubin, fatbin and PTX" "there is no nvcc"
-fi
-
-if command -v compute-sanitizer >/dev/null; then
-  # Errors that calls return are part of the tests; what the tool finds in memory is not.
-  check=(compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9)
+if wants backend; then
   for backend in cuda cuda_host cuda_managed; do
-    try "conformance of $backend under compute-sanitizer" conformance "${check[@]}"
+    try "conformance of $backend" conformance
   done
-  [ -z "${KERNPACK_CUDA_IMAGES:-}" ] || try "kernels under compute-sanitizer" kernels_checked "${check[@]}"
-else
-  skip "compute-sanitizer" "there is none"
+  try "the backend on the fake driver" "$build/tests/device/cuda/kernpack_cuda_tests" --gtest_brief=1
+  if command -v nvcc >/dev/null; then
+    compile_kernels
+    export KERNPACK_CUDA_IMAGES=$build/images
+    try "kernels from cubin, fatbin and PTX" kernels
+  else
+    skip "kernels from cubin, fatbin and PTX" "there is no nvcc"
+  fi
+
+  if command -v compute-sanitizer >/dev/null; then
+    # Errors that calls return are part of the tests; what the tool finds in memory is not.
+    check=(compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9)
+    for backend in cuda cuda_host cuda_managed; do
+      try "conformance of $backend under compute-sanitizer" conformance "${check[@]}"
+    done
+    [ -z "${KERNPACK_CUDA_IMAGES:-}" ] || try "kernels under compute-sanitizer" kernels_checked "${check[@]}"
+  else
+    skip "compute-sanitizer" "there is none"
+  fi
 fi
 
-try "generated code" generated
+if wants code; then
+  try "generated code" generated
+  try "kernels of the emulated device's tests" kernels_of_the_emulator
+  try "instructions, against the manual" instructions
+fi
 
-if [ "$with_python" = yes ]; then
-  try "tensors of torch, CuPy and JAX" tensors
-  try "the CUDA pack" env KERNPACK_DEVICE_BUILD="$build" PYTHON="$python" "$root/tests/device/pack.sh"
+if [ "$with_python" = no ]; then
+  skip "what needs Kernpack's Python package" "$python has no Python.h to build the extension with"
 else
-  skip "tensors of torch, CuPy and JAX, and the CUDA pack" "$python has no Python.h to build the extension with"
+  if wants frameworks; then
+    try "tensors of torch, CuPy and JAX" tensors
+    if command -v nvcc >/dev/null; then
+      try "clusters, barriers and CUB, by nvcc" kernels_by_nvcc
+    else
+      skip "clusters, barriers and CUB" "there is no nvcc"
+    fi
+  fi
+  ! wants pack || try "the CUDA pack" env KERNPACK_DEVICE_BUILD="$build" PYTHON="$python" "$root/tests/device/pack.sh"
 fi
 
 say "summary"

@@ -11,6 +11,7 @@
 
 #include "exec/block.h"
 #include "exec/fault.h"
+#include "gpu.h"
 #include "ptx/syntax.h"
 
 namespace kernpack::emulator {
@@ -48,6 +49,11 @@ class TestMemory : public AddressSpace {
     return nullptr;
   }
   std::string Near(uint64_t /*address*/) const override { return "no allocation is there"; }
+  std::vector<Region> Regions() const {
+    std::vector<Region> out;
+    for (const Buffer& buffer : buffers_) out.push_back(buffer.region);
+    return out;
+  }
 
  private:
   struct Buffer {
@@ -92,17 +98,9 @@ struct Mistake {
 inline std::string NameOf(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
 
 // Runs `text`'s kernel k; the message of what stopped it, or "".
-struct Shape {
-  uint32_t grid = 1;
-  uint32_t block = 32;
-  uint32_t shared = 0;
-  double seconds = 20;
-  uint32_t mma_order = 0;
-  uint32_t cluster = 1;
-  bool cooperative = false;
-};
 inline std::string RunText(const std::string& text, const TestMemory& memory, const std::vector<uint64_t>& parameters,
                            Shape shape = {}) {
+  if (GpuDriver() != nullptr) return RunOnGpu(text, memory.Regions(), parameters, shape);
   try {
     const Program program = Assemble(text);
     Launch launch;

@@ -1,18 +1,25 @@
-"""PTX on the emulated device by the driver API alone: no code of Kernpack's between a test and the instruction it tries."""
+"""PTX on the emulated device by the driver API alone: no code of Kernpack's between a test and the instruction it tries.
+
+KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1: on an NVIDIA GPU instead, as tests/device/run.sh asks for."""
 
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
+import os
 from typing import Any
 
 import numpy as np
 import pytest
 
+GPU_DRIVER = os.environ.get("KERNPACK_TEST_CUDA_DRIVER")
+emulated_only = pytest.mark.skipif(GPU_DRIVER is not None, reason="asks the emulated device about itself")
 
-def library() -> Path:
+
+def library() -> str:
+    if GPU_DRIVER is not None:
+        return GPU_DRIVER
     emulator = pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
-    return Path(emulator.LIBRARY)
+    return str(emulator.LIBRARY)
 
 
 class _LaunchConfig(ctypes.Structure):
@@ -28,7 +35,7 @@ class Driver:
     """One device, one context, one module at a time."""
 
     def __init__(self) -> None:
-        self._library = ctypes.CDLL(str(library()))
+        self._library = ctypes.CDLL(library())
         self._entries: dict[str, Any] = {}
         context, device = ctypes.c_void_p(), ctypes.c_int()
         self._call("cuInit", 0)

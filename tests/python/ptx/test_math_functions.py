@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import math
+import runpy
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -15,12 +17,12 @@ from ptx_driver import Driver
 from ptx_math import FUNCTIONS, INTRINSICS, Function
 
 COUNT = 512
-kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
+FINDER = Path(__file__).resolve().parents[3] / "bindings" / "compiler" / "kernpack_compiler" / "_nvrtc.py"
 
 
 def _ptx(source: str) -> str:
     """NVRTC's, for sm_80: what a program gets that asks for no fast arithmetic."""
-    path = kc._nvrtc.find()
+    path = runpy.run_path(str(FINDER))["find"]()
     if not path:
         pytest.skip("no nvidia-cuda-nvrtc is installed")
     nvrtc, program, size = ctypes.CDLL(path), ctypes.c_void_p(), ctypes.c_size_t()
