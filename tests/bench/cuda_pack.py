@@ -115,7 +115,6 @@ def rows(k) -> Iterator[Case]:
         lambda t: functional.cross_entropy(t, targets, reduction="none"),
         (logits,),
         size(logits),
-        peers=beside.cross_entropy(targets),
     )
 
 
@@ -264,15 +263,26 @@ def of_gradient(op, inputs) -> float:
     return time(lambda: torch.autograd.grad(out, given, d, retain_graph=True))
 
 
-def trains(case: Case, peer: str) -> bool:
-    return peer == "liger" and case.name != "cross_entropy"
+def trained(peers: beside.Calls) -> beside.Calls:
+    return {name: op for name, op in peers.items() if name == "liger"}
+
+
+def of_peers(case: Case, peers: beside.Calls, timed: Callable[..., float]) -> dict[str, float]:
+    """What doesn't run here is said, and left out."""
+    found = {}
+    for name, op in peers.items():
+        try:
+            found[name] = timed(op)
+        except Exception as error:
+            print(f"{name}: no {case.name}, {case.shape}: {type(error).__name__}: {error}")
+    return found
 
 
 def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, object]]:
     floor = max(case.bytes / copied, case.flops / multiplied)
     with torch.no_grad():
         ours, theirs = (time(lambda op=op: op(*case.inputs)) for op in (case.ours, case.theirs))
-        peers = {name: time(lambda op=op: op(*case.inputs)) for name, op in case.peers.items()}
+        peers = of_peers(case, case.peers, lambda op: time(lambda: op(*case.inputs)))
     row = {"op": case.name, "shape": case.shape, "ms": ours, "torch": theirs, **peers, "floor": floor}
     if case.flops:
         row["tflops"] = case.flops / ours / 1e9
@@ -283,7 +293,7 @@ def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, 
             "shape": case.shape,
             "ms": of_gradient(case.ours, case.inputs),
             "torch": of_gradient(case.theirs, case.inputs),
-            **{name: of_gradient(case.peers[name], case.inputs) for name in case.peers if trains(case, name)},
+            **of_peers(case, trained(case.peers), lambda op: of_gradient(op, case.inputs)),
             "floor": max(case.bytes * 1.5 / copied, case.flops * 2.5 / multiplied),
         }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the device tests on a machine with an NVIDIA GPU, from the working tree, with no network.
 #
-#   tests/device/run.sh [backend|code|frameworks|pack]
+#   tests/device/run.sh [backend|code|emulator|frameworks|pack]
 #                                       builds, and runs everything or that part, under compute-sanitizer too where there is one
 #   tests/device/run.sh collect FOLDER  on a machine with Debian's packages: copies the headers that the build needs, and
 #                                       GoogleTest's sources, into FOLDER, to be carried to a machine that lacks them
@@ -139,7 +139,7 @@ part=${1:-all}
 wants() { [ "$part" = all ] || [ "$part" = "$1" ]; }
 
 case $part in
-  all | backend | code | frameworks | pack) ;;
+  all | backend | code | emulator | frameworks | pack) ;;
   collect)
     [ $# -eq 2 ] || { sed -n '2,9p' "$0"; exit 2; }
     collect "$2"
@@ -194,6 +194,9 @@ fi
 
 if wants code; then
   try "generated code" generated
+fi
+
+if wants emulator; then
   try "kernels of the emulated device's tests" kernels_of_the_emulator
   try "instructions, against the manual" instructions
 fi

@@ -17,7 +17,8 @@ void kernpack_emulator_reset(void);
 //   seconds      the time limit; 60
 //   workers      threads of the host; 0: as many as it has
 //   seed         0: warps in order, else shuffled
-//   mma_order    how mma of floats sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back
+//   mma_order    how mma of floats sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back; 3 (the
+//                default) to the bits of an H200
 //   host_level   the code for the host that modules loaded from now on run on: 1 base, 2 x86-64-v3, 3 x86-64-v4, at most the
 //                processor's; 0: the best it has
 //   uninitialised, races: what is looked for; 1 or 0

@@ -38,7 +38,7 @@ void Machine::Reset() {
               {"workers", 0},
               {"seconds", 60},
               {"seed", 0},
-              {"mma_order", 0},
+              {"mma_order", 3},
               {"host_level", 0},
               {"uninitialised", 1},
               {"races", 1},

@@ -46,7 +46,7 @@ struct Launch {
   uint32_t workers = 1;  // threads of the host that run blocks
   uint64_t seed = 0;  // 0: warps in order; else shuffled
   uint32_t mma_order =
-      0;  // of mma's sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back
+      0;  // of mma's sums: 0 in f64, rounded once; 1 in f32, in order; 2 in f32, groups of four from the back; 3 as an H200
   Counts* counts = nullptr;  // what the launch did is added to them
   std::function<void(const std::string&)> print;  // what printf writes; empty: stdout
 };

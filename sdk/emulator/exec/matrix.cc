@@ -7,6 +7,7 @@
 #include "exec/access.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
+#include "exec/matrix_sums.h"
 #include "exec/taint.h"
 
 #define KP_ISA Plain
@@ -19,8 +20,6 @@ using Plain::Brain;
 using Plain::E4m3;
 using Plain::E5m2;
 using Plain::Half;
-
-constexpr uint32_t kColumns = 8, kMostRows = 16, kMostDepth = 32;
 
 void NeedAllLanes(const Warp& warp, const Instruction& i, uint32_t mask) {
   if (mask == ~0U) return;
@@ -101,13 +100,8 @@ Operands OperandsOf(const Warp& warp, const Instruction& i) {
   return out;
 }
 
-struct Matrices {
-  double a[kMostRows][kMostDepth];
-  double b[kMostDepth][kColumns];
-  double c[kMostRows][kColumns];
-};
-
-void Gather(Warp& warp, const Operands& of, Matrices* out) {
+void Gather(Warp& warp, const Operands& of, Tile* out) {
+  out->rows = of.rows, out->depth = of.depth, out->a = of.a, out->d = of.d;
   const auto gather = [&](Element element, const uint32_t* registers, uint32_t count, auto place) {
     WithReader(element, [&](auto read) {
       const uint32_t each = PerRegister(element);
@@ -120,49 +114,16 @@ void Gather(Warp& warp, const Operands& of, Matrices* out) {
   };
   gather(of.a, of.registers[1], of.counts[1], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
     const Place at = InA(of.rows, l, r, e, each);
-    return &out->a[at.row][at.column];
+    return &out->of_a[at.row][at.column];
   });
   gather(of.b, of.registers[2], of.counts[2], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
     const Place at = InB(l, r, e, each);
-    return &out->b[at.row][at.column];
+    return &out->of_b[at.row][at.column];
   });
   gather(of.d, of.registers[3], of.counts[0], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
     const Place at = InC(l, r * each + e);
-    return &out->c[at.row][at.column];
+    return &out->sums[at.row][at.column];
   });
-}
-
-// Adds the products to `sums`. The hardware's order isn't documented, nor how it rounds between; each of these is one it may have.
-template <class F>
-void AddRows(const Operands& of, const Matrices& m, double (*sums)[kColumns], F add) {
-  for (uint32_t r = 0; r < of.rows; ++r) {
-    double row[kColumns];
-    std::memcpy(row, sums[r], sizeof row);
-    for (uint32_t k = 0; k < of.depth; ++k) {
-      const double a = m.a[r][k];
-      for (uint32_t c = 0; c < kColumns; ++c) row[c] = add(a, m.b[k][c], row[c]);
-    }
-    std::memcpy(sums[r], row, sizeof row);
-  }
-}
-void AddWide(const Operands& of, const Matrices& m, double (*sums)[kColumns]) {
-  if (of.d == Element::kDouble) {
-    AddRows(of, m, sums, [](double a, double b, double sum) { return std::fma(a, b, sum); });
-  } else {
-    AddRows(of, m, sums, [](double a, double b, double sum) { return sum + a * b; });
-  }
-}
-void AddInFloat(const Operands& of, const Matrices& m, bool groups_from_the_back, double (*sums)[kColumns]) {
-  for (uint32_t r = 0; r < of.rows; ++r) {
-    for (uint32_t c = 0; c < kColumns; ++c) {
-      auto sum = static_cast<float>(sums[r][c]);
-      for (uint32_t k = 0; k < of.depth; ++k) {
-        const uint32_t at = groups_from_the_back ? (of.depth - 4 - k / 4 * 4) + k % 4 : k;
-        sum += static_cast<float>(m.a[r][at] * m.b[at][c]);
-      }
-      sums[r][c] = static_cast<double>(sum);
-    }
-  }
 }
 
 uint32_t FloatBits(double value) {
@@ -225,18 +186,19 @@ void CarryTaint(Warp& warp, const Operands& of) {
 void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   NeedAllLanes(warp, i, mask);
   const Operands of = OperandsOf(warp, i);
-  Matrices m;
-  Gather(warp, of, &m);
-  double sums[kMostRows][kColumns];
-  std::memcpy(sums, m.c, sizeof sums);
+  Tile tile;
+  Gather(warp, of, &tile);
   const uint32_t order = warp.block->launch->mma_order;
-  if (order == 0 || of.d == Element::kDouble || of.d == Element::kInteger) {
-    AddWide(of, m, sums);
+  const bool exact = of.d == Element::kDouble || of.d == Element::kInteger;
+  if (order == 3 && !exact) {
+    SumAsH200(&tile);
+  } else if (order == 0 || exact) {
+    SumWide(&tile);
   } else {
-    AddInFloat(of, m, order == 2, sums);
+    SumInFloat(&tile, order == 2);
   }
   CarryTaint(warp, of);
-  Scatter(warp, i, of, sums);
+  Scatter(warp, i, of, tile.sums);
 }
 
 namespace {

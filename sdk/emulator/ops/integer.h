@@ -120,7 +120,7 @@ struct Div {
 template <class T>
 struct Rem {
   T operator()(T a, T b) const {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~T(0));  // the manual leaves it open; as seen on an H200
     if constexpr (kSignedType<T>) {
       if (b == T(-1)) return 0;
     }
@@ -233,7 +233,9 @@ struct Bfind {
 template <class T>
 struct Bfe {
   T operator()(T a, uint32_t b, uint32_t c) const {
-    const uint32_t at = b & 255, length = c & 255;
+    // Above 255 they are undefined. An H200 takes their last 8 bits for words, and all of them for 64 bits.
+    constexpr uint64_t kMask = kBits<T> == 64 ? 0xffffffff : 255;
+    const uint64_t at = b & kMask, length = c & kMask;
     if (length == 0) return 0;
     const int msb = kBits<T> - 1;
     T out = 0;

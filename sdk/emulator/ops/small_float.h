@@ -24,6 +24,7 @@ struct Small {
   static constexpr int kBias = (1 << (kExponent - 1)) - 1;
   static constexpr uint16_t kInfinity = ((1 << kExponent) - 1) << kMantissa;
   static constexpr uint16_t kNan = 0x7fff;
+  static constexpr double kLeast = kExponent == 5 ? 0x1p-14 : 0x1p-126;  // of the normal numbers
 
   static double Read(uint16_t bits) {
     if constexpr (kExponent == 8) return static_cast<double>(__builtin_bit_cast(float, uint32_t{bits} << 16));

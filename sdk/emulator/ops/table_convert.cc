@@ -1,4 +1,6 @@
-// Table: moves and conversions between types.
+// Table: moves and conversions between types. Which NaN comes of a NaN is as seen on an H200.
+#include <type_traits>
+
 #include "ops/float.h"
 #include "ops/integer.h"
 #include "ops/small_float.h"
@@ -17,11 +19,13 @@ template <class T>
 struct Real {
   using Raw = T;
   static constexpr bool kFloat = true;
-  static T Read(T raw, uint32_t flags) { return Start(raw, flags); }
+  // A NaN is that of arithmetic then.
+  static T Read(T raw, uint32_t flags) { return (flags & kFtz) != 0 ? Flushed(Canonical(raw)) : raw; }
   static T Write(double value, uint32_t /*flags*/) { return Canonical(static_cast<T>(value)); }
 };
 template <class S>
 struct Tiny {
+  using Small = S;
   using Raw = uint16_t;
   static constexpr bool kFloat = true;
   static double Read(uint16_t raw, uint32_t /*flags*/) { return S::Read(raw); }
@@ -59,6 +63,29 @@ inline D SaturatedInteger(A a) {
   return static_cast<D>(a);
 }
 
+// Of a NaN f64, an f32, f16 or bf16 keeps the sign and the first bits and is quiet; an f32 keeps those of a bf16. Other narrow
+// results are the NaN of arithmetic, and an f64 is what the host gives.
+template <class To, class From>
+constexpr bool kKeepsNan = (std::is_same_v<From, Real<double>> && sizeof(typename To::Raw) < 8) ||
+                           (std::is_same_v<To, Real<float>> && std::is_same_v<From, Tiny<Brain>>);
+template <class From, class A>
+inline bool IsNan(A a) {
+  const auto value = static_cast<double>(From::Read(a, 0));
+  return value != value;
+}
+template <class To, class From, class A>
+inline auto KeptNan(A a) {
+  if constexpr (sizeof(A) == 2) return __builtin_bit_cast(float, uint32_t{a} << 16);
+  const auto bits = __builtin_bit_cast(uint64_t, static_cast<double>(a));
+  if constexpr (sizeof(typename To::Raw) == 4) {
+    const uint64_t first = bits << 12 >> 41;  // of the mantissa
+    return __builtin_bit_cast(float, static_cast<uint32_t>(bits >> 63 << 31 | 0x7fc00000U | first));
+  } else {
+    const uint64_t first = bits << 12 >> (64 - To::Small::kMantissa);
+    return static_cast<uint16_t>(bits >> 63 << 15 | To::Small::kInfinity | 1U << (To::Small::kMantissa - 1) | first);
+  }
+}
+
 template <class To, class From>
 void Convert(Warp& warp, const Instruction& i, uint32_t mask) {
   using D = typename To::Raw;
@@ -85,6 +112,9 @@ void Convert(Warp& warp, const Instruction& i, uint32_t mask) {
   } else {
     const Rounding rounding(flags);
     Map1<D, A>(warp, i, mask, [flags](A a) {
+      if constexpr (kKeepsNan<To, From>) {
+        if ((flags & kSat) == 0 && IsNan<From>(a)) return static_cast<D>(KeptNan<To, From>(a));
+      }
       auto value = static_cast<double>(From::Read(a, flags));
       if ((flags & kToInteger) != 0) value = Integral(value);
       if ((flags & kSat) != 0) value = Saturated(value);
@@ -150,14 +180,17 @@ void PackFinite(Warp& warp, const Instruction& i, uint32_t mask) {
       warp, i, mask, [flags](float a, float b) { return uint32_t(Finite<S>(a, flags)) << 16 | Finite<S>(b, flags); });
 }
 
-// The last 13 bits are given up. NaN and infinities are left as they are.
+// The last 13 bits are given up.
 uint32_t Tf32(float value, uint32_t half, uint32_t even) {
+  if (value != value) value = Canonical(value), half = even = 0;
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
-  if (value != value || (bits & 0x7f800000U) == 0x7f800000U) return bits;
   return (bits + half + (even != 0 ? bits >> 13 & 1 : 0)) & ~0x1fffU;
 }
-struct ToTf32 {  // .rna
-  uint32_t operator()(float a) const { return Tf32(a, 0x1000, 0); }
+struct ToTf32 {  // .rna, which cuts a NaN off as it is
+  uint32_t operator()(float a) const {
+    const uint32_t bits = __builtin_bit_cast(uint32_t, a);
+    return ((bits & 0x7f800000U) == 0x7f800000U ? bits : bits + 0x1000) & ~0x1fffU;
+  }
 };
 void ToTf32Rounded(Warp& warp, const Instruction& i, uint32_t mask) {  // .rn and .rz
   const uint32_t flags = i.flags;

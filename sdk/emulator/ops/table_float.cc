@@ -1,5 +1,5 @@
 // Table: arithmetic of f32, f64, f16, bf16 and pairs of the small ones; functions. What the hardware approximates is computed
-// here to the last bit or nearly so, which lies within every documented bound.
+// here to the last bit or nearly so, which lies within every documented bound. Which NaN comes of NaNs is as seen on an H200.
 #include "ops/float.h"
 #include "ops/host_fma.h"
 #include "ops/small_float.h"
@@ -16,7 +16,7 @@ struct AddF {
 struct SubF {
   template <class T>
   T operator()(T a, T b) const {
-    return a - b;
+    return b != b ? b + b : a - b;
   }
 };
 struct MulF {
@@ -24,18 +24,21 @@ struct MulF {
   T operator()(T a, T b) const {
     return a * b;
   }
+  static float Scaled(float a, float b) { return a * kScale * b; }
 };
 struct DivF {
   template <class T>
   T operator()(T a, T b) const {
     return a / b;
   }
+  static float Scaled(float a, float b) { return a * kScale / b; }
 };
 struct FmaF {
   template <class T>
   T operator()(T a, T b, T c) const {
     return HostFma(a, b, c);
   }
+  static float Scaled(float a, float b, float c) { return HostFma(a * kScale, b, c * kScale); }
 };
 struct NegF {
   template <class T>
@@ -64,6 +67,7 @@ struct RcpF {
   T operator()(T a) const {
     return T(1) / a;
   }
+  static float Scaled(float a) { return kScale / a; }
 };
 struct Ex2F {
   float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); }
@@ -71,11 +75,20 @@ struct Ex2F {
 struct Lg2F {
   float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
 };
+// The part of a turn that a is. A GPU multiplies in f32, toward zero, before it looks up sine and cosine: the larger a is the less is
+// left of it, as seen on an H200.
+inline double Turn(float a) {
+  const double turns = static_cast<double>(a) * static_cast<double>(0x1.45f306p-3F);  // exact
+  const auto nearest = static_cast<float>(turns);
+  const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(turns);
+  const double wide = __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, nearest) - uint32_t{above});
+  return 6.283185307179586 * (wide - __builtin_nearbyint(wide));
+}
 struct SinF {
-  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
+  float operator()(float a) const { return static_cast<float>(std::sin(Turn(a))); }
 };
 struct CosF {
-  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
+  float operator()(float a) const { return static_cast<float>(std::cos(Turn(a))); }
 };
 struct TanhF {
   float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }
@@ -85,7 +98,7 @@ struct TanhF {
 struct MinF {
   template <class T>
   T operator()(T a, T b) const {
-    if (a != a) return b;
+    if (a != a) return b != b ? b + b : b;
     if (b != b) return a;
     return a < b || (a == b && std::signbit(a)) ? a : b;
   }
@@ -93,7 +106,7 @@ struct MinF {
 struct MaxF {
   template <class T>
   T operator()(T a, T b) const {
-    if (a != a) return b;
+    if (a != a) return b != b ? b + b : b;
     if (b != b) return a;
     return a > b || (a == b && !std::signbit(a)) ? a : b;
   }
@@ -129,7 +142,10 @@ inline double Upper(double value) {
 template <class F>
 void CoarseF64(Warp& warp, const Instruction& i, uint32_t mask) {
   if ((i.flags & (kApprox | kFtz)) != (kApprox | kFtz)) return Float1<double, F>(warp, i, mask);
-  Map1<double, double>(warp, i, mask, [](double a) { return a != a ? __builtin_nan("") : Upper(F()(Upper(a))); });
+  Map1<double, double>(warp, i, mask, [](double a) {
+    const double upper = Upper(a);
+    return upper != upper ? __builtin_nan("") : Upper(F()(upper));
+  });
 }
 
 // The sign is b's and the rest a's: PTX has the sign's operand first.
@@ -141,11 +157,11 @@ template <class T>
 void CopySigns(Warp& warp, const Instruction& i, uint32_t mask) {
   Map2<T, T, T>(warp, i, mask, CopySign());
 }
-// neg and abs leave the bits of a NaN as they are, but for the sign.
+// neg and abs of a NaN: that of arithmetic.
 template <class T, class F>
 void Bits1(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t flags = i.flags;
-  Map1<T, T>(warp, i, mask, [flags](T a) { return F()(Start(a, flags)); });
+  Map1<T, T>(warp, i, mask, [flags](T a) { return a != a ? Canonical(a + a) : F()(Start(a, flags)); });
 }
 
 // A function of small floats: in double, rounded once.
@@ -153,9 +169,10 @@ template <class S>
 inline uint16_t Rounded(double value, uint32_t flags) {
   if ((flags & kSat) != 0) value = Saturated(value);
   if ((flags & kRelu) != 0 && value <= 0) value = 0;  // -0 too, as by max
-  uint16_t out = S::Write(value, (flags & kRoundZero) != 0);
-  if ((flags & kFtz) != 0 && (out & S::kInfinity) == 0) out &= 0x8000;
-  return out;
+  const uint16_t out = S::Write(value, (flags & kRoundZero) != 0);
+  // See FinishOf: what is nearer to the number below the least normal one, had it as many bits.
+  constexpr double kLeast = S::kLeast * (1 - 0.25 / (1 << S::kMantissa));
+  return (flags & kFtz) != 0 && __builtin_fabs(value) < kLeast ? out & 0x8000 : out;
 }
 template <class S>
 inline double Given(uint16_t bits, uint32_t flags) {
@@ -208,10 +225,16 @@ void SmallExtreme(Warp& warp, const Instruction& i, uint32_t mask) {
   if ((i.flags & kPropagateNan) != 0) return Map2<T, T, T>(warp, i, mask, Small2<S, OrNan<F>>{i.flags});
   Map2<T, T, T>(warp, i, mask, Small2<S, F>{i.flags});
 }
-template <class T, bool kAbs>
+template <class S, bool kAbs>
+struct SignOf {
+  uint16_t operator()(uint16_t a) const {
+    return (a & 0x7fff) > S::kInfinity ? S::kNan : kAbs ? a & 0x7fff : a ^ 0x8000;
+  }
+  uint32_t operator()(uint32_t a) const { return uint32_t((*this)(uint16_t(a >> 16))) << 16 | (*this)(uint16_t(a)); }
+};
+template <class S, class T, bool kAbs>
 void SmallSign(Warp& warp, const Instruction& i, uint32_t mask) {
-  constexpr T kSigns = static_cast<T>(0x80008000U);
-  Map1<T, T>(warp, i, mask, [](T a) { return static_cast<T>(kAbs ? a & ~kSigns : a ^ kSigns); });
+  Map1<T, T>(warp, i, mask, SignOf<S, kAbs>());
 }
 struct Ex2D {
   double operator()(double a) const { return std::exp2(a); }
@@ -245,10 +268,11 @@ constexpr uint32_t kSmallFlags = kFtz | kSat | kRelu | kRoundZero;
       {name ".bf16", &SmallExtreme<Brain, uint16_t, Fn>, kFtz | kPropagateNan, {W, W, W}}, { \
     name ".bf16x2", &SmallExtreme<Brain, uint32_t, Fn>, kFtz | kPropagateNan, { W, W, W }    \
   }
-#define KP_SIGN(name, kAbs)                                                                                           \
-  {name ".f16", &SmallSign<uint16_t, kAbs>, kFtz, {W, W}}, {name ".f16x2", &SmallSign<uint32_t, kAbs>, kFtz, {W, W}}, \
-      {name ".bf16", &SmallSign<uint16_t, kAbs>, 0, {W, W}}, {                                                        \
-    name ".bf16x2", &SmallSign<uint32_t, kAbs>, 0, { W, W }                                                           \
+#define KP_SIGN(name, kAbs)                                            \
+  {name ".f16", &SmallSign<Half, uint16_t, kAbs>, kFtz, {W, W}},       \
+      {name ".f16x2", &SmallSign<Half, uint32_t, kAbs>, kFtz, {W, W}}, \
+      {name ".bf16", &SmallSign<Brain, uint16_t, kAbs>, 0, {W, W}}, {  \
+    name ".bf16x2", &SmallSign<Brain, uint32_t, kAbs>, 0, { W, W }     \
   }
 #define KP_SMALL1(name, Fn)                                             \
   {name ".f16", &SmallUnary<Half, uint16_t, Fn>, kFtz, {W, W}},         \

@@ -225,6 +225,9 @@ std::vector<uint64_t> RunProduct(const Product& p, const Case& made, Shape shape
 
 class Multiplies : public testing::TestWithParam<Product> {};
 TEST_P(Multiplies, AsTheManualLaysOut) {
+  if (GpuDriver() != nullptr && (GetParam().d == Of::kF32 || GetParam().d == Of::kF16)) {
+    GTEST_SKIP() << "a GPU doesn't round these sums once: tests/python/ptx/h200.json has its bits";
+  }
   for (uint32_t seed = 1; seed < 6; ++seed) {
     const Case made = Make(GetParam(), seed);
     EXPECT_EQ(RunProduct(GetParam(), made), made.want) << seed;

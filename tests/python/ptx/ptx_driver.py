@@ -56,6 +56,12 @@ class Driver:
         if result != 0:
             raise RuntimeError(f"{name} returned {result}")
 
+    def name(self) -> str:
+        text, device = ctypes.create_string_buffer(256), ctypes.c_int()
+        self._call("cuDeviceGet", ctypes.byref(device), 0)
+        self._call("cuDeviceGetName", text, len(text), device)
+        return text.value.decode()
+
     def use_host_level(self, level: int) -> None:
         """What modules loaded from now on run on: 1 to 3, x86-64's base, v3 or v4 or the best below that; 0: the best."""
         self._library.kernpack_emulator_set(b"host_level", ctypes.c_long(level))

@@ -21,6 +21,11 @@ class Format:
     most: int  # exponent of the greatest number
 
     @property
+    def unbounded(self) -> Format:
+        """With the same precision, and no subnormal numbers."""
+        return Format(self.name, self.bits, self.precision, -10000, self.most)
+
+    @property
     def greatest(self) -> float:
         return math.ldexp(2 - 2.0 ** (1 - self.precision), self.most)
 
@@ -165,3 +170,16 @@ def modified(work: Callable[..., float], form: Format, ftz: bool, sat: bool) -> 
         return saturate(out) if sat else out
 
     return run
+
+
+def rounding(
+    work: Callable[[Format], Callable[..., float]], form: Format, ftz: bool, sat: bool
+) -> Callable[..., float]:
+    """`modified` of what rounds: flushed is what would be subnormal had the result as many bits as a normal number."""
+    bounded, unbounded = work(form), work(form.unbounded)
+
+    def run(*operands: float) -> float:
+        out = bounded(*operands)
+        return out if math.isnan(out) or flush(unbounded(*operands), form) != 0 else math.copysign(0.0, out)
+
+    return modified(run if ftz else bounded, form, ftz, sat)

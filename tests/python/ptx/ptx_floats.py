@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterator
 
 import ptx_exact as exact
-from ptx_exact import F32, F64, FORMATS, modified
+from ptx_exact import F32, F64, FORMATS, modified, rounding
 from ptx_form import Form, pairs
 
 MODES = ("rn", "rz", "rm", "rp")
@@ -22,21 +23,21 @@ def arithmetic() -> Iterator[Form]:
             for ftz in ("", "ftz")[: 2 if t == "f32" else 1]:
                 for sat in ("", "sat")[: 2 if t == "f32" else 1]:
                     work = {
-                        "add": lambda a, b, m=mode, f=form: exact.add(a, b, f, m),
-                        "sub": lambda a, b, m=mode, f=form: exact.add(a, -b, f, m),
-                        "mul": lambda a, b, m=mode, f=form: exact.multiply(a, b, f, m),
-                        "fma": lambda a, b, c, m=mode, f=form: exact.fused(a, b, c, f, m),
+                        "add": lambda f, m=mode: lambda a, b: exact.add(a, b, f, m),
+                        "sub": lambda f, m=mode: lambda a, b: exact.add(a, -b, f, m),
+                        "mul": lambda f, m=mode: lambda a, b: exact.multiply(a, b, f, m),
+                        "fma": lambda f, m=mode: lambda a, b, c: exact.fused(a, b, c, f, m),
                     }
                     for op, run in work.items():
                         ins = (t,) * (3 if op == "fma" else 2)
-                        yield Form(_name(op, t, mode, ftz, sat), t, ins, modified(run, form, bool(ftz), bool(sat)))
+                        yield Form(_name(op, t, mode, ftz, sat), t, ins, rounding(run, form, bool(ftz), bool(sat)))
                 unary = {
-                    "rcp": lambda a, m=mode, f=form: exact.divide(1.0, a, f, m),
-                    "sqrt": lambda a, m=mode, f=form: exact.square_root(a, f, m),
+                    "rcp": lambda f, m=mode: lambda a: exact.divide(1.0, a, f, m),
+                    "sqrt": lambda f, m=mode: lambda a: exact.square_root(a, f, m),
                 }
                 for op, run in unary.items():
-                    yield Form(_name(op, t, mode, ftz), t, (t,), modified(run, form, bool(ftz), False))
-                quotient = modified(lambda a, b, m=mode, f=form: exact.divide(a, b, f, m), form, bool(ftz), False)
+                    yield Form(_name(op, t, mode, ftz), t, (t,), rounding(run, form, bool(ftz), False))
+                quotient = rounding(lambda f, m=mode: lambda a, b: exact.divide(a, b, f, m), form, bool(ftz), False)
                 yield Form(_name("div", t, mode, ftz), t, (t, t), quotient)
     # Without a mode, and mad, which is fma there: from sm_20 on.
     yield Form("add.f32", "f32", ("f32", "f32"), lambda a, b: exact.add(a, b, F32, "rn"))
@@ -49,11 +50,11 @@ def small() -> Iterator[Form]:
     """f16, bf16 and pairs of them: rounded once, to nearest."""
     for half in ("f16", "bf16"):
         form = FORMATS[half]
-        work: dict[str, tuple[int, Callable[..., float]]] = {
-            "add": (2, lambda a, b, f=form: exact.add(a, b, f, "rn")),
-            "sub": (2, lambda a, b, f=form: exact.add(a, -b, f, "rn")),
-            "mul": (2, lambda a, b, f=form: exact.multiply(a, b, f, "rn")),
-            "fma": (3, lambda a, b, c, f=form: exact.fused(a, b, c, f, "rn")),
+        work: dict[str, tuple[int, Callable[[exact.Format], Callable[..., float]]]] = {
+            "add": (2, lambda f: lambda a, b: exact.add(a, b, f, "rn")),
+            "sub": (2, lambda f: lambda a, b: exact.add(a, -b, f, "rn")),
+            "mul": (2, lambda f: lambda a, b: exact.multiply(a, b, f, "rn")),
+            "fma": (3, lambda f: lambda a, b, c: exact.fused(a, b, c, f, "rn")),
         }
         extremes: dict[str, Callable[..., float]] = {
             "min": exact.least,
@@ -65,7 +66,7 @@ def small() -> Iterator[Form]:
                 for ftz in ("", "ftz")[: 2 if half == "f16" else 1]:
                     for sat in ("", "sat")[: 2 if half == "f16" else 1]:
                         name = _name(op, t, "rn", ftz, sat)
-                        yield make(name, t, arity, modified(run, form, bool(ftz), bool(sat)))
+                        yield make(name, t, arity, rounding(run, form, bool(ftz), bool(sat)))
             relu = lambda a, b, c, f=form: _relu(exact.fused(a, b, c, f, "rn"))  # noqa: E731
             yield make(_name("fma", t, "rn", "relu"), t, 3, relu)
             for op, extreme in extremes.items():
@@ -73,14 +74,8 @@ def small() -> Iterator[Form]:
                 yield make(f"{op}.NaN.{t}", t, 2, lambda a, b, f=extreme: f(a, b, True))
                 if half == "f16":
                     yield make(f"{op}.ftz.{t}", t, 2, modified(extreme, form, True, False))
-            yield _sign(f"neg.{t}", t, lambda word, signs: word ^ signs)
-            yield _sign(f"abs.{t}", t, lambda word, signs: word & ~signs)
-
-
-def _sign(name: str, t: str, run: Callable[[int, int], int]) -> Form:
-    """Of bits, as the sign of a NaN is open: see `same` of test_instructions.py, which compares NaNs as one."""
-    u, signs = ("u32", 0x80008000) if t.endswith("x2") else ("u16", 0x8000)
-    return Form(name, u, (u,), lambda a: run(a, signs))
+            yield make(f"neg.{t}", t, 1, lambda a: -a)
+            yield make(f"abs.{t}", t, 1, abs)
 
 
 def _relu(value: float) -> float:
@@ -131,6 +126,12 @@ def _quotient(a: float, b: float) -> float:
     return exact.divide(a, b, F32, "rn")
 
 
+def _turn(a: float) -> float:
+    """The angle that a GPU looks up: the product with 1 / (2 pi) in f32, toward zero, less its whole turns."""
+    turns = exact.multiply(a, 0.15915493667125702, F32, "rz")
+    return 2 * math.pi * (turns - round(turns))
+
+
 # What the manual allows, and more where a value is near a zero of the function, where it allows an absolute error.
 def approximations() -> Iterator[Form]:
     real = lambda a: not math.isnan(a)  # noqa: E731
@@ -142,8 +143,8 @@ def approximations() -> Iterator[Form]:
         "rsqrt.approx": (_or_nan(_reciprocal_root, positive), 2.0**-22),
         "ex2.approx": (_or_nan(_exp2, real), 2.0**-22),
         "lg2.approx": (_or_nan(_log2, positive), 2.0**-21),
-        "sin.approx": (_or_nan(math.sin, finite), 2.0**-20),
-        "cos.approx": (_or_nan(math.cos, finite), 2.0**-20),
+        "sin.approx": (_or_nan(lambda a: math.sin(_turn(a)), finite), 2.0**-20),
+        "cos.approx": (_or_nan(lambda a: math.cos(_turn(a)), finite), 2.0**-20),
     }
     for op, (run, tolerance) in work.items():
         for ftz in ("", "ftz"):
@@ -178,7 +179,8 @@ def approximations() -> Iterator[Form]:
 
 
 def _upper(a: float) -> float:
-    return exact.from_bits(exact.to_bits(a, F64) >> 32 << 32, F64) if math.isfinite(a) else a
+    """Of a NaN as of a number: it may be an infinity then."""
+    return float(struct.unpack("<d", bytes(4) + struct.pack("<d", a)[4:])[0])
 
 
 def _to(value: float, form: exact.Format) -> float:

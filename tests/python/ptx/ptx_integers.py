@@ -22,9 +22,9 @@ def _remainder(a: int, b: int) -> int:
     return a - b * _divide(a, b)
 
 
-def _by_zero(bits: int, run: Callable[[int, int], int], otherwise: Callable[[int], int]) -> Callable[[int, int], int]:
-    """The manual leaves division by zero open; all ones, and the dividend, are what GPUs are known to give."""
-    return lambda a, b: run(a, b) if b % (1 << bits) else otherwise(a)
+def _by_zero(bits: int, run: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    """The manual leaves division by zero open; all ones are what GPUs are known to give."""
+    return lambda a, b: run(a, b) if b % (1 << bits) else -1
 
 
 def arithmetic() -> Iterator[Form]:
@@ -38,8 +38,8 @@ def arithmetic() -> Iterator[Form]:
         yield Form(f"mad.lo.{t}", t, three, lambda a, b, c: a * b + c)
         yield Form(f"mad.hi.{t}", t, three, lambda a, b, c, n=bits: (a * b >> n) + c)
         yield Form(f"sad.{t}", t, three, lambda a, b, c: c + abs(a - b))
-        yield Form(f"div.{t}", t, (t, t), _by_zero(bits, _divide, lambda a: -1))
-        yield Form(f"rem.{t}", t, (t, t), _by_zero(bits, _remainder, lambda a: a))
+        yield Form(f"div.{t}", t, (t, t), _by_zero(bits, _divide))
+        yield Form(f"rem.{t}", t, (t, t), _by_zero(bits, _remainder))
         yield Form(f"min.{t}", t, (t, t), min)
         yield Form(f"max.{t}", t, (t, t), max)
         if t[0] == "s":
@@ -122,8 +122,11 @@ def _highest(a: int, bits: int) -> int:
 
 
 def _extract(a: int, b: int, c: int, t: str) -> int:
-    """bfe as its pseudocode has it: bits beyond the field, or beyond the register, are copies of its last one, or zeros."""
-    n, at, length = bits_of(t), b & 255, c & 255
+    """bfe as its pseudocode has it: bits beyond the field, or beyond the register, are copies of its last one, or zeros.
+
+    Places and lengths above 255 are undefined: GPUs take the last 8 bits of them for a word, all of them for 64 bits."""
+    n = bits_of(t)
+    at, length = (b, c) if n == 64 else (b & 255, c & 255)
     word = a & ((1 << n) - 1)
     sign = 0 if length == 0 or t[0] == "u" else word >> min(at + length - 1, n - 1) & 1
     return sum((word >> (at + i) & 1 if i < length and at + i < n else sign) << i for i in range(n))

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import random
 import struct
 
-import numpy as np
 import ptx_exact as exact
+import ptx_programs
 import pytest
-from ptx_driver import Driver
-from ptx_form import edges
+from ptx_driver import GPU_DRIVER, Driver
 from ptx_interpreter import Program, run
-from ptx_random import WORDS, kernel
+from ptx_programs import THREADS
+from ptx_random import WORDS
 
-THREADS = 64
-PER_TEST = 50
-HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"
 _FLOATS = {3: exact.F16, 4: exact.BF16, 5: exact.F32, 6: exact.F64}  # which of the words are floats
 
 
 @pytest.fixture(scope="module")
 def driver() -> Driver:
     return Driver()
-
-
-def _inputs(seed: int) -> bytes:
-    drawn = random.Random(seed)
-    words = [*edges("u64"), *edges("f64"), *(word << 32 for word in edges("f32"))]
-    chosen = [drawn.choice(words) if drawn.random() < 0.5 else drawn.getrandbits(64) for _ in range(4 * THREADS)]
-    return struct.pack(f"<{4 * THREADS}Q", *chosen)
 
 
 def _same(got: int, expected: int, place: int) -> bool:
@@ -39,14 +28,15 @@ def _same(got: int, expected: int, place: int) -> bool:
     return all(value != value for value in values)
 
 
-@pytest.mark.parametrize("first", range(0, 500, PER_TEST))
+@pytest.mark.parametrize("first", range(0, ptx_programs.COUNT, ptx_programs.PER_MODULE))
 def test_random_kernels_equal_the_simple_interpreter(driver: Driver, first: int) -> None:
-    texts = [kernel(f"k{seed}", seed, THREADS) for seed in range(first, first + PER_TEST)]
-    module = driver.load(HEADER + "\n".join(texts))
-    for seed, text in zip(range(first, first + PER_TEST), texts, strict=True):
-        given = _inputs(seed) + bytes(8 * WORDS * THREADS)
-        got = driver.run(module, f"k{seed}", 1, THREADS, [], np.frombuffer(given, np.uint64)).tolist()
-        memory = bytearray(given)
+    programs = ptx_programs.texts(first)
+    loaded = driver.load(ptx_programs.module(programs))
+    for seed, text in programs.items():
+        if GPU_DRIVER is not None and seed in ptx_programs.COMPILED_WRONGLY:
+            continue
+        got = ptx_programs.run(driver, loaded, seed).tolist()
+        memory = bytearray(ptx_programs.memory(seed).tobytes())
         run(Program(text, {"data": 0}), THREADS, memory, 4 * THREADS)
         expected = struct.unpack(f"<{len(memory) // 8}Q", memory)
         for i in range(4 * THREADS, len(expected)):

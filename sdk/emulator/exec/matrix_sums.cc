@@ -1,0 +1,171 @@
+#include "exec/matrix_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace kernpack::emulator {
+namespace {
+
+template <class F>
+void AddRows(Tile* tile, F add) {
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    double row[kColumns];
+    std::memcpy(row, tile->sums[r], sizeof row);
+    for (uint32_t k = 0; k < tile->depth; ++k) {
+      const double a = tile->of_a[r][k];
+      for (uint32_t c = 0; c < kColumns; ++c) row[c] = add(a, tile->of_b[k][c], row[c]);
+    }
+    std::memcpy(tile->sums[r], row, sizeof row);
+  }
+}
+
+// Which of the products a pass of the tensor cores adds: `count` of each four, from `first` on.
+struct Part {
+  uint32_t first, count;
+};
+constexpr Part kAll = {0, 4};
+
+// A zero's exponent lies below all others: it doesn't take part. Subnormal numbers aren't normalised: they have the least exponent.
+constexpr int32_t kNothing = -100000;
+int32_t ExponentOf(double value, int32_t least) {
+  const auto biased = static_cast<int32_t>(__builtin_bit_cast(uint64_t, value) >> 52 & 0x7ff);
+  return biased == 0 ? kNothing : std::max(biased - 1023, least);
+}
+double PowerOfTwo(int32_t exponent) { return __builtin_bit_cast(double, static_cast<uint64_t>(1023 + exponent) << 52); }
+
+// What is added keeps this many bits below the greatest exponent of a sum, which counts as at least kLeastOfSums.
+constexpr int32_t kKept = 25, kLeastOfSums = -133, kLeastOfFloats = -126, kLeastOfHalves = -14;
+
+// All products of a sum, and what is there, are cut off at the same bit, and added without further loss.
+void AddAligned(Tile* tile, Part part, int32_t least) {
+  int32_t of_b[kMostDepth][kColumns];
+  for (uint32_t k = 0; k < tile->depth; ++k) {
+    for (uint32_t c = 0; c < kColumns; ++c) of_b[k][c] = ExponentOf(tile->of_b[k][c], least);
+  }
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    double* const sums = tile->sums[r];
+    int32_t greatest[kColumns];
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      greatest[c] = std::max(kLeastOfSums, ExponentOf(sums[c], kLeastOfFloats));
+    }
+    const auto for_products = [&](auto use) {
+      for (uint32_t group = 0; group < tile->depth; group += 4) {
+        for (uint32_t k = group + part.first; k < group + part.first + part.count; ++k) use(k);
+      }
+    };
+    for_products([&](uint32_t k) {
+      const int32_t of_a = ExponentOf(tile->of_a[r][k], least);
+      for (uint32_t c = 0; c < kColumns; ++c) greatest[c] = std::max(greatest[c], of_a + of_b[k][c]);
+    });
+    double scale[kColumns], total[kColumns];
+    const auto cut = [](double value) { return static_cast<double>(static_cast<int32_t>(value)); };
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      scale[c] = PowerOfTwo(kKept - greatest[c]);
+      total[c] = cut(sums[c] * scale[c]);
+    }
+    for_products([&](uint32_t k) {
+      const double a = tile->of_a[r][k];
+      for (uint32_t c = 0; c < kColumns; ++c) total[c] += cut(a * tile->of_b[k][c] * scale[c]);
+    });
+    for (uint32_t c = 0; c < kColumns; ++c) sums[c] = total[c] * PowerOfTwo(greatest[c] - kKept);
+  }
+}
+
+// Toward zero, but an infinity beyond the greatest number. What becomes a zero has no sign.
+double ToFloat(double value) {
+  if (__builtin_fabs(value) < 0x1p-149) return 0;
+  const auto nearest = static_cast<float>(value);
+  if (std::isinf(nearest)) return __builtin_fabs(value) < 0x1p128 ? std::copysign(0x1.fffffep127, value) : nearest;
+  const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(value);
+  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, nearest) - uint32_t{above});
+}
+void ToFloats(Tile* tile) {
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    for (double& sum : tile->sums[r]) sum = ToFloat(sum);
+  }
+}
+
+// To nearest; what becomes a zero has no sign.
+void ToHalves(Tile* tile) {
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    for (double& sum : tile->sums[r]) sum = __builtin_fabs(sum) <= 0x1p-25 ? 0 : sum;
+  }
+}
+
+// As halves, the first two of each four products before the others. What was there is added in f32.
+void SumEights(Tile* tile) {
+  double before[kMostRows][kColumns];
+  std::memcpy(before, tile->sums, sizeof before);
+  std::memset(tile->sums, 0, sizeof tile->sums);
+  for (const Part part : {Part{0, 2}, Part{2, 2}}) {
+    AddAligned(tile, part, kLeastOfHalves);
+    ToFloats(tile);
+  }
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      tile->sums[r][c] = static_cast<float>(tile->sums[r][c]) + static_cast<float>(before[r][c]);
+    }
+  }
+}
+
+bool IsEight(Element of) { return of == Element::kE4m3 || of == Element::kE5m2; }
+
+}  // namespace
+
+void SumWide(Tile* tile) {
+  if (tile->d == Element::kDouble)
+    return AddRows(tile, [](double a, double b, double sum) { return std::fma(a, b, sum); });
+  AddRows(tile, [](double a, double b, double sum) { return sum + a * b; });
+}
+
+void SumInFloat(Tile* tile, bool groups_from_the_back) {
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      auto sum = static_cast<float>(tile->sums[r][c]);
+      for (uint32_t k = 0; k < tile->depth; ++k) {
+        const uint32_t at = groups_from_the_back ? (tile->depth - 4 - k / 4 * 4) + k % 4 : k;
+        sum += static_cast<float>(tile->of_a[r][at] * tile->of_b[at][c]);
+      }
+      tile->sums[r][c] = static_cast<double>(sum);
+    }
+  }
+}
+
+void SumAsH200(Tile* tile) {
+  if (IsEight(tile->a) && tile->d == Element::kHalf) return SumWide(tile);  // not known
+  // What isn't finite is so by IEEE 754, whatever the order.
+  Tile wide = *tile;
+  bool rows[kMostRows] = {}, columns[kColumns] = {}, any = false;  // which aren't
+  const auto clear = [&](double* value, bool* of) {
+    if (std::isfinite(*value)) return;
+    *value = 0, *of = any = true;
+  };
+  for (uint32_t k = 0; k < tile->depth; ++k) {
+    for (uint32_t r = 0; r < tile->rows; ++r) clear(&tile->of_a[r][k], &rows[r]);
+    for (uint32_t c = 0; c < kColumns; ++c) clear(&tile->of_b[k][c], &columns[c]);
+  }
+  bool sums[kMostRows][kColumns] = {};
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    for (uint32_t c = 0; c < kColumns; ++c) clear(&tile->sums[r][c], &sums[r][c]);
+  }
+  if (IsEight(tile->a)) {
+    SumEights(tile);
+  } else {
+    AddAligned(tile, kAll, tile->a == Element::kHalf ? kLeastOfHalves : kLeastOfFloats);
+    if (tile->d == Element::kFloat) {
+      ToFloats(tile);
+    } else {
+      ToHalves(tile);
+    }
+  }
+  if (!any) return;
+  SumWide(&wide);
+  for (uint32_t r = 0; r < tile->rows; ++r) {
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      if (rows[r] || columns[c] || sums[r][c]) tile->sums[r][c] = wide.sums[r][c];
+    }
+  }
+}
+
+}  // namespace kernpack::emulator
