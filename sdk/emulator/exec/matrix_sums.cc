@@ -4,8 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#define KP_ISA Plain
+#include "ops/small_float.h"
+
 namespace kernpack::emulator {
 namespace {
+
+using Plain::Half;
 
 template <class F>
 void AddRows(Tile* tile, F add) {
@@ -37,14 +42,15 @@ double PowerOfTwo(int32_t exponent) { return __builtin_bit_cast(double, static_c
 // What is added keeps this many bits below the greatest exponent of a sum, which counts as at least kLeastOfSums.
 constexpr int32_t kKept = 25, kLeastOfSums = -133, kLeastOfFloats = -126, kLeastOfHalves = -14;
 
-// All products of a sum, and what is there, are cut off at the same bit, and added without further loss.
+// All products of a sum, and what is there, are cut off at the same bit, and added without further loss. An infinity stays.
 void AddAligned(Tile* tile, Part part, int32_t least) {
   int32_t of_b[kMostDepth][kColumns];
   for (uint32_t k = 0; k < tile->depth; ++k) {
     for (uint32_t c = 0; c < kColumns; ++c) of_b[k][c] = ExponentOf(tile->of_b[k][c], least);
   }
   for (uint32_t r = 0; r < tile->rows; ++r) {
-    double* const sums = tile->sums[r];
+    double sums[kColumns];
+    for (uint32_t c = 0; c < kColumns; ++c) sums[c] = std::isfinite(tile->sums[r][c]) ? tile->sums[r][c] : 0;
     int32_t greatest[kColumns];
     for (uint32_t c = 0; c < kColumns; ++c) {
       greatest[c] = std::max(kLeastOfSums, ExponentOf(sums[c], kLeastOfFloats));
@@ -68,7 +74,10 @@ void AddAligned(Tile* tile, Part part, int32_t least) {
       const double a = tile->of_a[r][k];
       for (uint32_t c = 0; c < kColumns; ++c) total[c] += cut(a * tile->of_b[k][c] * scale[c]);
     });
-    for (uint32_t c = 0; c < kColumns; ++c) sums[c] = total[c] * PowerOfTwo(greatest[c] - kKept);
+    for (uint32_t c = 0; c < kColumns; ++c) {
+      double& sum = tile->sums[r][c];
+      sum = std::isfinite(sum) ? total[c] * PowerOfTwo(greatest[c] - kKept) : sum;
+    }
   }
 }
 
@@ -89,22 +98,24 @@ void ToFloats(Tile* tile) {
 // To nearest; what becomes a zero has no sign.
 void ToHalves(Tile* tile) {
   for (uint32_t r = 0; r < tile->rows; ++r) {
-    for (double& sum : tile->sums[r]) sum = __builtin_fabs(sum) <= 0x1p-25 ? 0 : sum;
+    for (double& sum : tile->sums[r]) sum = __builtin_fabs(sum) <= 0x1p-25 ? 0 : Half::Read(Half::Write(sum));
   }
 }
+void Round(Tile* tile) { return tile->d == Element::kFloat ? ToFloats(tile) : ToHalves(tile); }
 
-// As halves, the first two of each four products before the others. What was there is added in f32.
+// As halves, the first two of each four products before the others. What was there is added in the type of the sum.
 void SumEights(Tile* tile) {
   double before[kMostRows][kColumns];
   std::memcpy(before, tile->sums, sizeof before);
   std::memset(tile->sums, 0, sizeof tile->sums);
   for (const Part part : {Part{0, 2}, Part{2, 2}}) {
     AddAligned(tile, part, kLeastOfHalves);
-    ToFloats(tile);
+    Round(tile);
   }
   for (uint32_t r = 0; r < tile->rows; ++r) {
     for (uint32_t c = 0; c < kColumns; ++c) {
-      tile->sums[r][c] = static_cast<float>(tile->sums[r][c]) + static_cast<float>(before[r][c]);
+      const double sum = tile->sums[r][c] + before[r][c];
+      tile->sums[r][c] = tile->d == Element::kFloat ? static_cast<float>(sum) : sum;
     }
   }
 }
@@ -133,7 +144,6 @@ void SumInFloat(Tile* tile, bool groups_from_the_back) {
 }
 
 void SumAsH200(Tile* tile) {
-  if (IsEight(tile->a) && tile->d == Element::kHalf) return SumWide(tile);  // not known
   // What isn't finite is so by IEEE 754, whatever the order.
   Tile wide = *tile;
   bool rows[kMostRows] = {}, columns[kColumns] = {}, any = false;  // which aren't
@@ -153,11 +163,7 @@ void SumAsH200(Tile* tile) {
     SumEights(tile);
   } else {
     AddAligned(tile, kAll, tile->a == Element::kHalf ? kLeastOfHalves : kLeastOfFloats);
-    if (tile->d == Element::kFloat) {
-      ToFloats(tile);
-    } else {
-      ToHalves(tile);
-    }
+    Round(tile);
   }
   if (!any) return;
   SumWide(&wide);

@@ -69,7 +69,7 @@ def files(request: pytest.FixtureRequest) -> str:
 def cases(files: str, tmp_path: Path) -> Callable[..., None]:
     """Runs groups of cases of a file here: each says how many agreed."""
 
-    def run(script: str, *groups: str, mma_order: int = 0, seed: int = 0) -> None:
+    def run(script: str, *groups: str, mma_order: int = 3, seed: int = 0) -> None:
         places = [str(ROOT / "tests"), str(ROOT / "tests" / "python" / "kernels")]
         emulated = {
             "KERNPACK_EMULATOR": "sm_90,sm_80",

@@ -14,7 +14,7 @@ BORDERS = ("borders:f16", "borders:bf16")
 @pytest.mark.parametrize(
     ("mma_order", "others"),
     [
-        (0, ("layouts:f32", "layouts:f16", "layouts:bf16", "borders:f32")),
+        (3, ("layouts:f32", "layouts:f16", "layouts:bf16", "borders:f32")),
         (
             1,
             (
