@@ -31,9 +31,10 @@ __device__ inline void Convert(S (&to)[kCount], const T* from) {
   for (int i = 0; i < kCount; ++i) to[i] = static_cast<S>(Number(numbers.at[i]));
 }
 
-// `kCount` numbers from `at` on, a multiple of it.
-template <int kCount, class S>
+// `kCount` numbers from `at` on, a multiple of it, most likely of T.
+template <class T, int kCount, class S>
 __device__ inline void LoadNumbers(S (&to)[kCount], NumberKind kind, const void* from, int at) {
+  if (kind == kKindOf<T>) return Convert(to, static_cast<const T*>(from) + at);
   if (kind == kNumberF32) return Convert(to, static_cast<const float*>(from) + at);
   if (kind == kNumberF64) return Convert(to, static_cast<const double*>(from) + at);
   if (kind == kNumberF16) return Convert(to, static_cast<const __half*>(from) + at);

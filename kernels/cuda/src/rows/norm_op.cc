@@ -63,6 +63,9 @@ void AddNorm(const char* kernel, kp::TensorView x, kp::TensorView residual, kp::
              {kRowThreads}, x, residual, weight, MemoryOf(bias), out, sum, p);
 }
 
+// Shared memory of a thread of norms_held_backward.cu: four chunks of x and of d_out, two rows of each, and as many weights in f32.
+int64_t HeldBackwardBytes(kp::DType dtype) { return 4 * (4 * kChunkBytes + kChunkBytes / dtype.itemsize() * 4); }
+
 // Without a residual d_sum and d_residual are absent. of_weights: d_weight, and d_bias where there is one.
 template <int kCount>
 void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<kp::TensorView>& d_sum, kp::TensorView x,
@@ -76,7 +79,8 @@ void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<k
                     IsAligned(d_x) && IsAligned(d_residual);
   const int64_t bytes = kCount * width * SumSize(x.dtype());
   const int64_t beside = held ? TeamBlock(threads) / threads : 1;  // parts of a block
-  const int64_t parts = (PartsOf(norm.rows, kCount * width, held ? 512 * beside : 256) + beside - 1) / beside * beside;
+  const int64_t most = !held ? 256 : (kCount > 1 ? 384 : 512) * beside;  // about as many as an H200 runs at once
+  const int64_t parts = (PartsOf(norm.rows, kCount * width, most) + beside - 1) / beside * beside;
   const Partial partial(x, parts, kCount * width);
   const NormBackwardParams p = {norm, static_cast<int>(parts), bytes <= kSharedSums};
   const std::string name = Named(norm_name + std::string(held ? "_held_backward" : "_backward"), x.dtype());
@@ -84,7 +88,7 @@ void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<k
              (held ? name + "_" + std::to_string(threads) : name).c_str(), {BlockCount(parts / beside)},
              {held ? TeamBlock(threads) : kRowThreads}, d_out, MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual),
              partial.memory(), p,
-             kp::LocalMemory{static_cast<uint32_t>(held       ? 16 * kChunkBytes * TeamBlock(threads)
+             kp::LocalMemory{static_cast<uint32_t>(held       ? HeldBackwardBytes(x.dtype()) * TeamBlock(threads)
                                                    : p.shared ? bytes
                                                               : 0)});
   for (int i = 0; i < kCount; ++i) partial.SumInto(of_weights[i], i * width);

@@ -7,13 +7,13 @@ namespace kk_cuda {
 namespace {
 
 // weight and bias for a chunk.
-template <int kCount>
+template <class T, int kCount = kChunk<T>>
 struct Affine {
   float weight[kCount], bias[kCount];
 
   __device__ Affine(const NormParams& p, const void* weights, const void* biases, int at) : bias{} {
-    LoadNumbers(weight, p.weight, weights, at);
-    if (p.has_bias) LoadNumbers(bias, p.weight, biases, at);
+    LoadNumbers<T>(weight, p.weight, weights, at);
+    if (p.has_bias) LoadNumbers<T>(bias, p.weight, biases, at);
   }
 };
 
@@ -41,17 +41,22 @@ __device__ void Norm(const T* x, const T* residual, const void* weight, const vo
     float total = 0;
     held.ForNumbers([&](float y) { total += y; });
     m.mean = Row::Sum(total) * of_one;
-    float rest = 0;
-    held.ForNumbers([&](float y) { rest += y - m.mean; });
-    m.rest = Row::Sum(rest) * of_one;
   }
-  float squares = 0;
-  held.ForNumbers([&](float y) { squares += ((y - m.mean) - m.rest) * ((y - m.mean) - m.rest); });
-  const float square = Row::Sum(squares) * of_one;
-  if (square != 0 && IsModerate(square)) {
-    const float scale = static_cast<float>(rsqrt(static_cast<double>(square) + p.eps));
+  float square = 0;
+  if (kLayer) {
+    float sums[2] = {};  // of y - mean, and its square
+    held.ForNumbers([&](float y) { sums[0] += y - m.mean, sums[1] += (y - m.mean) * (y - m.mean); });
+    Row::Sum(sums);
+    m.rest = sums[0] * of_one;
+    square = sums[1] * of_one - m.rest * m.rest;
+  } else {
+    held.ForNumbers([&](float y) { square += y * y; });
+    square = Row::Sum(square) * of_one;
+  }
+  if (square > 0 && IsModerate(square)) {
+    const float scale = InverseRoot(static_cast<double>(square) + p.eps);
     held.ForChunks([&](Chunk<T>& chunk, int i) {
-      const Affine<kChunk<T>> affine(p, weight, bias, i);
+      const Affine<T> affine(p, weight, bias, i);
 #pragma unroll
       for (int e = 0; e < kChunk<T>; ++e) {
         const float unit = ((Number(chunk.at[e]) - m.mean) - m.rest) * scale;

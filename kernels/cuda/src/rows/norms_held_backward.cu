@@ -48,29 +48,41 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
   float of_weight[kHeld][kCount] = {}, of_bias[kHeld][kCount] = {};
   partial += Row::Row() * (kLayer ? 2 : 1) * width;  // the team's part
   bool written = false;
-  // Four numbers at a time: the threads of a warp hold chunks, and one number of each would be a sector of each.
-  const auto add = [&](float(&numbers)[kCount], float* to) {
-#pragma unroll
-    for (int i = 0; i < kCount; i += 4) {
-      Chunk<float> sum{};
-      if (written) sum = LoadChunk(to + i);
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sum.at[e] += numbers[i + e], numbers[i + e] = 0;
-      StoreChunk(sum, to + i);
-    }
-  };
-  const auto write = [&] {
+  // f(numbers of this thread, where they belong): four at a time, since threads of a warp hold chunks, and one number of each would
+  // be a sector of each.
+  const auto for_partial = [&](const auto& f) {
 #pragma unroll
     for (int c = 0; c < kHeld; ++c) {
       if (Place::At(c) >= width) continue;
-      add(of_weight[c], partial + Place::At(c));
-      if (kLayer) add(of_bias[c], partial + width + Place::At(c));
+#pragma unroll
+      for (int i = 0; i < kCount; i += 4) {
+        f(&of_weight[c][i], partial + Place::At(c) + i);
+        if (kLayer) f(&of_bias[c][i], partial + width + Place::At(c) + i);
+      }
     }
-    written = true;
   };
 
   extern __shared__ __align__(16) unsigned char memory[];
   auto* const mine = reinterpret_cast<Chunk<T>*>(memory) + threadIdx.x;
+  // The weight for what this thread holds, once for all rows: behind the four rows that are copied.
+  auto* const weights =
+      reinterpret_cast<Chunk<float>*>(reinterpret_cast<Chunk<T>*>(memory) + 4 * kHeld * Row::kBlock) + threadIdx.x;
+#pragma unroll
+  for (int c = 0; c < kHeld; ++c) {
+    if (Place::At(c) >= width) continue;
+    float w[kCount];
+    LoadNumbers<T>(w, p.norm.weight, weight, Place::At(c));
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) weights[(c * kCount + i) / 4 * Row::kBlock].at[i % 4] = w[i];
+  }
+  const auto weights_of = [&](int c, float(&w)[kCount]) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4) {
+      const Chunk<float> four = weights[(c * kCount + i) / 4 * Row::kBlock];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) w[i + e] = four.at[e];
+    }
+  };
   const auto place = [&](long long row, int which, int c) {
     return mine + (((row & 1) * 2 + which) * kHeld + c) * Row::kBlock;
   };
@@ -87,65 +99,62 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
   const long long begin = p.norm.rows * Row::Row() / p.parts, end = p.norm.rows * (Row::Row() + 1) / p.parts;
   if (begin < end) copy(begin);
   CommitCopies();
-  for (long long batch = begin; batch < end; batch += kBatch) {
+  for (long long batch = begin; batch == begin || batch < end; batch += kBatch) {  // once where there are no rows
     unsigned long long wide = 0;  // rows of the batch whose sums f32 can't hold
-    const int rows = static_cast<int>(min(end - batch, static_cast<long long>(kBatch)));
+    const int rows = static_cast<int>(max(0ll, min(end - batch, static_cast<long long>(kBatch))));
 #pragma unroll 1
     for (int r = 0; r < rows; ++r) {
       const long long row = batch + r;
       if (row + 1 < end) copy(row + 1);
       CommitCopies();
       WaitForCopies<1>();
-      Chunk<T> held[kHeld], d[kHeld];
-#pragma unroll
-      for (int c = 0; c < kHeld; ++c) {
-        if (Place::At(c) < width) held[c] = *place(row, 0, c), d[c] = *place(row, 1, c);
-      }
-      // f(c, e, d_out, weight, x) for each number that this thread holds.
-      const auto for_numbers = [&](const auto& f) {
+      // f(c, d_out, weight, x) of the chunks that this thread has. Shared memory is read again for each pass: registers hold the sums.
+      const auto for_chunks = [&](const auto& f) {
+        asm volatile("" ::: "memory");
 #pragma unroll
         for (int c = 0; c < kHeld; ++c) {
           if (Place::At(c) >= width) continue;
           float w[kCount];
-          LoadNumbers(w, p.norm.weight, weight, Place::At(c));
-#pragma unroll
-          for (int e = 0; e < kCount; ++e) f(c, e, Number(d[c].at[e]), w[e], Number(held[c].at[e]));
+          weights_of(c, w);
+          f(c, *place(row, 1, c), w, *place(row, 0, c));
         }
       };
       float mean = 0, rest = 0;
       if (kLayer) {
 #pragma unroll
-        for (int i = 0; i < kHeld * kCount; ++i) {
-          if (Place::At(i / kCount) < width) mean += Number(held[i / kCount].at[i % kCount]);
+        for (int c = 0; c < kHeld; ++c) {
+          if (Place::At(c) >= width) continue;
+          const Chunk<T> held = *place(row, 0, c);
+#pragma unroll
+          for (int e = 0; e < kCount; ++e) mean += Number(held.at[e]);
         }
         mean = Row::Sum(mean) * of_one;
       }
       float sums[4] = {};  // of y - mean, its square, g, g * (y - mean)
-      for_numbers([&](int, int, float of, float w, float y) {
-        const float away = y - mean, g = of * w;
-        if (kLayer) sums[0] += away, sums[2] += g;
-        sums[1] += away * away, sums[3] += g * away;
+      for_chunks([&](int, const Chunk<T>& d, const float(&w)[kCount], const Chunk<T>& held) {
+#pragma unroll
+        for (int e = 0; e < kCount; ++e) {
+          const float away = Number(held.at[e]) - mean, g = Number(d.at[e]) * w[e];
+          if (kLayer) sums[0] += away, sums[2] += g;
+          sums[1] += away * away, sums[3] += g * away;
+        }
       });
       Row::Sum(sums);
       if (kLayer) rest = sums[0] * of_one;
       const float square = sums[1] * of_one - rest * rest;
-      const float scale = static_cast<float>(rsqrt(static_cast<double>(square) + p.norm.eps));
+      const float scale = InverseRoot(static_cast<double>(square) + p.norm.eps);
       const float level = sums[2] * of_one, by_unit = (sums[3] - rest * sums[2]) * of_one * scale;
-      if (square == 0 || !IsModerate(square) || !IsModerate(level) || !IsModerate(by_unit)) {
+      if (!(square > 0) || !IsModerate(square) || !IsModerate(level) || !IsModerate(by_unit)) {
         wide |= 1ull << r;
         continue;
       }
-#pragma unroll
-      for (int c = 0; c < kHeld; ++c) {
+      for_chunks([&](int c, const Chunk<T>& d, const float(&w)[kCount], const Chunk<T>& held) {
         const int at = Place::At(c);
-        if (at >= width) continue;
-        float w[kCount];
-        LoadNumbers(w, p.norm.weight, weight, at);
         Chunk<T> more{}, result;
         if (d_sum) more = LoadChunk(d_sum + row * width + at);
 #pragma unroll
         for (int e = 0; e < kCount; ++e) {
-          const float of = Number(d[c].at[e]), unit = ((Number(held[c].at[e]) - mean) - rest) * scale;
+          const float of = Number(d.at[e]), unit = ((Number(held.at[e]) - mean) - rest) * scale;
           float y = (of * w[e] - level - unit * by_unit) * scale;
           if (d_sum) y += Number(more.at[e]);
           Put(y, &result.at[e]);
@@ -154,24 +163,33 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
         }
         StoreChunk(result, d_x + row * width + at);
         if (d_residual) StoreChunk(result, d_residual + row * width + at);
-      }
+      });
     }
+    if (wide == 0 && batch + kBatch < end) continue;
+    for_partial([&](float* numbers, float* to) {
+      Chunk<float> sum{};
+      if (written) sum = LoadChunk(to);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sum.at[e] += numbers[e], numbers[e] = 0;
+      StoreChunk(sum, to);
+    });
+    written = true;
     if (wide == 0) continue;
-    write();
     Row::Sync();  // the columns of `partial` are shared out in another way
     for (int r = 0; r < rows; ++r) {
       if (wide >> r & 1) WideRow<kLayer, Row>(d_out, d_sum, x, weight, d_x, d_residual, partial, p, batch + r);
     }
     Row::Sync();
   }
-  write();
 }
 
 }  // namespace
 }  // namespace kk_cuda
 
+// Blocks of a multiprocessor: more of them, and registers would be spilled. norm_op.cc knows them, too.
+#define KK_BLOCKS(is_layer, threads) ((is_layer ? (threads > 128 ? 256 : 384) : 512) / kk_cuda::Team<threads>::kBlock)
 #define KK_NORM(norm, is_layer, name, T, threads)                                                                     \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, 512 / kk_cuda::Team<threads>::kBlock)  \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::Team<threads>::kBlock, KK_BLOCKS(is_layer, threads))          \
       norm##_held_backward_##name##_##threads(const T* d_out, const T* d_sum, const T* x, const void* weight, T* d_x, \
                                               T* d_residual, float* partial,                                          \
                                               const __grid_constant__ kk_cuda::NormBackwardParams p) {                \

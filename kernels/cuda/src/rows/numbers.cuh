@@ -29,6 +29,20 @@ __device__ inline void Put(double x, double* to) { *to = x; }
 __device__ inline void Put(float x, __half* to) { *to = __float2half_rn(x); }
 __device__ inline void Put(float x, __nv_bfloat16* to) { *to = __float2bfloat16_rn(x); }
 
+// Rows are mostly of the type that their weight is of.
+template <class T>
+constexpr NumberKind kKindOf = sizeof(T) == 4   ? kNumberF32
+                               : sizeof(T) == 8 ? kNumberF64
+                                                : kNumberBf16;
+template <>
+constexpr NumberKind kKindOf<__half> = kNumberF16;
+
+// 1 / sqrt(x), of an x that f32 can hold, to all bits of an f32 and sooner than rsqrt().
+__device__ inline float InverseRoot(double x) {
+  const double near = rsqrtf(static_cast<float>(x));
+  return static_cast<float>(near * (1.5 - 0.5 * x * near * near));
+}
+
 template <class S>
 __device__ inline S NumberAt(NumberKind kind, const void* from, long long at) {
   if (kind == kNumberF32) return static_cast<const float*>(from)[at];

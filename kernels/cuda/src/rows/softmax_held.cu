@@ -20,6 +20,15 @@ __device__ inline void AddMask(float (&numbers)[kCount], const SoftmaxParams& p,
   }
 }
 
+// exp(x) of what isn't above 0. A result that is rounded to 16 bits can be flushed to 0 where f32 has no normal number for it.
+template <class T>
+__device__ inline float ExpBelow(float x) {
+  if constexpr (sizeof(T) > 2) return expf(x);
+  float out;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x * 1.4426950408889634f));
+  return out;
+}
+
 template <int kThreads, class T>
 __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParams& p) {
   using Row = Team<kThreads>;
@@ -45,7 +54,7 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
   for (int i = 0; i < kHeld * kCount; ++i) {
     if (Place::At(i / kCount) >= p.width) continue;
     float& number = held[i / kCount][i % kCount];
-    number = kChunk<T> == 8 ? __expf(number - largest) : expf(number - largest);  // of what is rounded to 16 bits
+    number = ExpBelow<T>(number - largest);
     sum += number;
   }
   sum = Row::Sum(sum);
