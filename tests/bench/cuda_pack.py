@@ -164,6 +164,20 @@ def optimizers(k) -> Iterator[Case]:
     )
 
 
+def losses(k) -> Iterator[Case]:
+    """The loss of a model's last layer, beside torch's, which stores the logits."""
+    x, weight, targets = random(4096, 2048), random(128256, 2048), torch.randint(0, 128256, (4096,), device="cuda")
+    yield Case(
+        "fused_linear_cross_entropy",
+        "4096 x 2048 x 128256",
+        lambda x, w: k.fused_linear_cross_entropy(x, w, targets),
+        lambda x, w: functional.cross_entropy(functional.linear(x, w), targets, reduction="none"),
+        (x, weight),
+        size(x, weight),
+        2 * 4096 * 2048 * 128256,
+    )
+
+
 def sdpa(causal: bool) -> Callable[..., torch.Tensor]:
     def call(q, k, v):
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
@@ -326,7 +340,7 @@ def main() -> int:
     print("| operation, bf16 | shape | ms | torch | Liger | FlashInfer | ours / torch | floor / ours |")
     print("| -- | -- | --: | --: | --: | --: | --: | --: |")
     results = []
-    for case in (*rows(k), *packed(k), *attention(k), *sampling(k), *optimizers(k)):
+    for case in (*rows(k), *packed(k), *losses(k), *attention(k), *sampling(k), *optimizers(k)):
         for row in measure(case, copied, multiplied):
             results.append(row)
             of = row["ms"]

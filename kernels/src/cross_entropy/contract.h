@@ -1,4 +1,4 @@
-// cross_entropy's contract and its gradient's: one text for every device.
+// The contracts of cross entropies and their gradients: one text for every device.
 #pragma once
 
 #define KK_CROSS_ENTROPY_WHERE "where T in {f32, f16, bf16}, I in {i32, i64} with graph_safe, deterministic"
@@ -9,3 +9,10 @@
   "(d_loss: f32[...], logits: T[..., V] strided, targets: I[...], lse: f32[...], *, ignore_index: int, " \
   "label_smoothing: float, z_loss: float) -> (d_logits: T[..., V]) " KK_CROSS_ENTROPY_WHERE              \
   ", nondiff(d_loss, logits, lse)"
+#define KK_FUSED_LINEAR_CROSS_ENTROPY_CONTRACT                                                                   \
+  "(x: T[..., D], weight: T[V, D], targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, " \
+  "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE ", invariant(batch)"
+#define KK_FUSED_LINEAR_CROSS_ENTROPY_BACKWARD_CONTRACT                                                       \
+  "(d_loss: f32[...], x: T[..., D], weight: T[V, D], targets: I[...], lse: f32[...], *, ignore_index: int, "  \
+  "label_smoothing: float, z_loss: float) -> (d_x: T[..., D], d_weight: T[V, D] sum) " KK_CROSS_ENTROPY_WHERE \
+  ", nondiff(d_loss, x, weight, lse)"

@@ -137,11 +137,7 @@ void FusedLinearCrossEntropyBackward(kp::TensorView d_loss, kp::TensorView x, kp
 KP_DOC(fused_linear_cross_entropy,
        "cross_entropy of the logits x weight^T. The logits are computed in parts, again in the backward "
        "pass, and never stored as a whole. Rows whose target is ignore_index aren't read.");
-KK_EXPORT(fused_linear_cross_entropy, kk::FusedLinearCrossEntropy,
-          "(x: T[..., D], weight: T[V, D], targets: I[...], *, ignore_index: int = -100, label_smoothing: float = 0.0, "
-          "z_loss: float = 0.0) -> (loss: f32[...], lse: f32[...] aux) " KK_CROSS_ENTROPY_WHERE ", invariant(batch)");
+KK_EXPORT(fused_linear_cross_entropy, kk::FusedLinearCrossEntropy, KK_FUSED_LINEAR_CROSS_ENTROPY_CONTRACT);
 KK_EXPORT(fused_linear_cross_entropy_backward, kk::FusedLinearCrossEntropyBackward,
-          "(d_loss: f32[...], x: T[..., D], weight: T[V, D], targets: I[...], lse: f32[...], *, ignore_index: int, "
-          "label_smoothing: float, z_loss: float) -> (d_x: T[..., D], d_weight: T[V, D] sum) " KK_CROSS_ENTROPY_WHERE
-          ", nondiff(d_loss, x, weight, lse)");
+          KK_FUSED_LINEAR_CROSS_ENTROPY_BACKWARD_CONTRACT);
 KP_GRAD(fused_linear_cross_entropy, fused_linear_cross_entropy_backward);

@@ -28,11 +28,13 @@ def test_each_op_computes_on_the_device_what_it_does_on_the_cpu(files: str, tmp_
     results = json.loads(done.stdout)["results"]
     in_every_batch = {each["op"] for each in results if each["status"] == "passed" and each["check"] == "invariant"}
     assert {"rms_norm", "softmax", "swiglu", "rope", "masked_attention", "paged_attention", "argmax"} <= in_every_batch
+    assert "fused_linear_cross_entropy" in in_every_batch
     in_graphs = {each["op"]: each for each in results if each["check"] == "graph"}
     results = [each for each in results if each["check"] == "cuda"]
     passed = {each["op"] for each in results if each["status"] == "passed"}
     assert {"rms_norm", "softmax", "rope", "embedding", "attention", "paged_attention", "cross_entropy"} <= passed
     assert {"layer_norm_backward", "softmax_mask_backward", "swiglu_backward", "embedding_backward"} <= passed
+    assert {"fused_linear_cross_entropy", "fused_linear_cross_entropy_backward"} <= passed
     assert {
         "argmax",
         "topk",

@@ -47,6 +47,11 @@ def calls():
     yield "cross_entropy", K.cross_entropy, (logits, targets), {}
     smooth = {"ignore_index": -100, "label_smoothing": 0.0, "z_loss": 0.0}
     yield "cross_entropy_backward", K.cross_entropy_backward, (lse, logits, targets, lse), smooth
+    x, weight, of_classes = array(256, 512), array(1024, 512), integers(1024, 256)
+    of_rows = array(256, dtype="f32")
+    yield "fused_linear_cross_entropy", K.fused_linear_cross_entropy, (x, weight, of_classes), {}
+    given = (of_rows, x, weight, of_classes, of_rows)
+    yield "fused_linear_cross_entropy_backward", K.fused_linear_cross_entropy_backward, given, smooth
     q, k, v = (heads(256, 2, 64) for _ in range(3))
     yield "attention", K.attention, (q, k, v), {}
     context, lse = K.attention(q, k, v), array(1, 2, 256, dtype="f32")
@@ -62,14 +67,14 @@ def calls():
 
 # At most, in parts of the bytes of arguments and results: what is touched, and what threads move in sectors, more of which comes
 # from the caches; and passes of shared memory in parts of those without conflicts. The weight of a norm is read for every row; its
-# gradient is summed in parts of rows; topk and sample read a row a few times; so does packed_linear with x, for each 16 or 32 rows of the weight.
+# gradient is summed in parts of rows; products of matrices read their factors once for each 128 rows or columns; topk and sample read a row a few times; so does packed_linear with x, for each 16 or 32 rows of the weight.
 MOST = {
     "rms_norm": (1.0, 1.46, 1.0),
-    "rms_norm_backward": (2.29, 3.6, 1.0),
+    "rms_norm_backward": (2.29, 3.3, 1.0),
     "layer_norm": (1.0, 1.89, 1.0),
-    "layer_norm_backward": (3.52, 5.4, 1.0),
+    "layer_norm_backward": (3.52, 5.1, 1.0),
     "add_rms_norm": (1.0, 1.24, 1.0),
-    "add_rms_norm_backward": (1.59, 2.6, 1.0),
+    "add_rms_norm_backward": (1.59, 2.4, 1.0),
     "softmax": (1.0, 1.0, 1.0),
     "softmax_backward": (1.0, 1.0, 1.0),
     "gelu": (1.0, 1.0, 0.0),
@@ -81,6 +86,8 @@ MOST = {
     "embedding_backward": (0.9, 1.1, 1.0),
     "cross_entropy": (1.01, 1.01, 1.0),
     "cross_entropy_backward": (1.01, 1.01, 0.0),
+    "fused_linear_cross_entropy": (1.02, 3.5, 1.21),
+    "fused_linear_cross_entropy_backward": (2.11, 7.3, 1.15),
     "attention": (1.01, 1.6, 1.0),
     "attention_backward": (1.9, 3.3, 1.0),
     "packed_linear": (1.0, 1.8, 1.0),

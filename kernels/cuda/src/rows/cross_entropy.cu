@@ -1,19 +1,10 @@
 // cross_entropy of rows of logits, and its gradient: a block per row. Sums are f32.
-#include <cassert>
-
 #include "chunks.cuh"
 #include "tail.cuh"
+#include "targets.cuh"
 
 namespace kk_cuda {
 namespace {
-
-// The target of a row, -1 where it doesn't count. The host doesn't know the targets, and waiting for them would stop the stream.
-__device__ long long TargetOf(const CrossEntropyParams& p, const void* targets, long long row) {
-  const long long target = p.wide ? static_cast<const long long*>(targets)[row] : static_cast<const int*>(targets)[row];
-  const bool cross_entropy_target_is_a_class = target == p.ignored || (target >= 0 && target < p.classes);
-  assert(cross_entropy_target_is_a_class);
-  return target == p.ignored || !cross_entropy_target_is_a_class ? -1 : target;
-}
 
 // Of a row that is read in chunks, which are rescaled together.
 template <class T>

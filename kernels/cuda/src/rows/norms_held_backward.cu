@@ -36,6 +36,20 @@ __device__ __noinline__ void WideRow(const T* d_out, const T* d_sum, const T* x,
   }
 }
 
+// A chunk of shared memory by one load: what is made of its parts alone may be loaded in parts, which is slower.
+template <class T>
+__device__ inline Chunk<T> Whole(const Chunk<T>* from) {
+  union {
+    uint4 bits;
+    Chunk<T> chunk;
+  };
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+               : "r"(SharedAddress(from))
+               : "memory");
+  return chunk;
+}
+
 // d_sum: the gradient of the sum that was normalised, null where x was. d_residual is d_x once more, null beside an x alone.
 template <bool kLayer, int kThreads, class T>
 __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const void* weight, T* d_x, T* d_residual,
@@ -73,12 +87,14 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
     float w[kCount];
     LoadNumbers<T>(w, p.norm.weight, weight, Place::At(c));
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) weights[(c * kCount + i) / 4 * Row::kBlock].at[i % 4] = w[i];
+    for (int i = 0; i < kCount; i += 4) {
+      weights[(c * kCount + i) / 4 * Row::kBlock] = {{w[i], w[i + 1], w[i + 2], w[i + 3]}};
+    }
   }
   const auto weights_of = [&](int c, float(&w)[kCount]) {
 #pragma unroll
     for (int i = 0; i < kCount; i += 4) {
-      const Chunk<float> four = weights[(c * kCount + i) / 4 * Row::kBlock];
+      const Chunk<float> four = Whole(weights + (c * kCount + i) / 4 * Row::kBlock);
 #pragma unroll
       for (int e = 0; e < 4; ++e) w[i + e] = four.at[e];
     }
@@ -110,13 +126,12 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
       WaitForCopies<1>();
       // f(c, d_out, weight, x) of the chunks that this thread has. Shared memory is read again for each pass: registers hold the sums.
       const auto for_chunks = [&](const auto& f) {
-        asm volatile("" ::: "memory");
 #pragma unroll
         for (int c = 0; c < kHeld; ++c) {
           if (Place::At(c) >= width) continue;
           float w[kCount];
           weights_of(c, w);
-          f(c, *place(row, 1, c), w, *place(row, 0, c));
+          f(c, Whole(place(row, 1, c)), w, Whole(place(row, 0, c)));
         }
       };
       float mean = 0, rest = 0;
@@ -124,7 +139,7 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
 #pragma unroll
         for (int c = 0; c < kHeld; ++c) {
           if (Place::At(c) >= width) continue;
-          const Chunk<T> held = *place(row, 0, c);
+          const Chunk<T> held = Whole(place(row, 0, c));
 #pragma unroll
           for (int e = 0; e < kCount; ++e) mean += Number(held.at[e]);
         }

@@ -75,6 +75,14 @@ def pairs(dtype):
         lambda t: functional.cross_entropy(t.float(), targets, reduction="none"),
         (logits,),
     )
+    hidden, head = random(77, 256), random(3001, 256)
+    classes = torch.where(targets < 0, targets, targets % 3001)
+    yield (
+        "fused_linear_cross_entropy",
+        lambda x, w: K.fused_linear_cross_entropy(x, w, classes),
+        lambda x, w: functional.cross_entropy((x @ w.T).float(), classes, reduction="none"),
+        (hidden, head),
+    )
     q, k, v = random(2, 515, 8, 64), random(2, 515, 2, 64), random(2, 515, 2, 64)
     yield "attention", lambda q, k, v: K.attention(q, k, v, causal=True), attend, (q, k, v)
     q, k, v = random(1, 300, 4, 128), random(1, 300, 4, 128), random(1, 300, 4, 128)
