@@ -28,12 +28,12 @@ def test_a_kernel_that_spills_is_named(tmp_path: Path) -> None:
     source = tmp_path / "wide.cu"
     source.write_text(
         'extern "C" __global__ void __launch_bounds__(1024) wide(float* p) {\n'
-        "  float a[128];\n"
+        "  float a[192];\n"
         "#pragma unroll\n"
-        "  for (int i = 0; i < 128; ++i) a[i] = p[i * 1024 + threadIdx.x];\n"
+        "  for (int i = 0; i < 192; ++i) a[i] = p[i * 1024 + threadIdx.x];\n"
         "  __syncthreads();\n"
         "#pragma unroll\n"
-        "  for (int i = 0; i < 128; ++i) p[i * 1024 + threadIdx.x] = a[i] * a[127 - i];\n"
+        "  for (int i = 0; i < 192; ++i) p[i * 1024 + threadIdx.x] = a[i] * a[191 - i];\n"
         "}\n"
     )
     command = [sys.executable, PACK / "resources.py", source, "--arch", "80"]
