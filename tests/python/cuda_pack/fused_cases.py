@@ -112,6 +112,17 @@ def unaligned(dtype):
     yield
 
 
+def empty():
+    """No classes: nothing counts, and the gradient of x is 0."""
+    x, weight = to_device(np.ones((2, 8), np.float32)), to_device(np.zeros((0, 8), np.float32))
+    targets, of_rows = to_device(np.full(2, -100, np.int64)), to_device(np.ones(2, np.float32))
+    assert (to_host(K.fused_linear_cross_entropy(x, weight, targets)) == 0).all()
+    by = {"ignore_index": -100, "label_smoothing": 0.0, "z_loss": 0.0}
+    found = K.fused_linear_cross_entropy_backward(of_rows, x, weight, targets, of_rows, **by)
+    assert (to_host(found[0]) == 0).all()
+    yield
+
+
 def refusals():
     x, targets = to_device(np.zeros((2, 8), np.float32)), to_device(np.zeros(2, np.int32))
     for options, text in (

@@ -19,7 +19,7 @@ def test_the_gradient_of_x_is_summed_over_chunks_of_classes(cases: Callable[...,
 
 
 def test_refusals_say_what_was_expected(cases: Callable[..., None]) -> None:
-    cases(CASES, "refusals")
+    cases(CASES, "empty", "refusals")
 
 
 def test_a_target_that_is_no_class_fails_by_name(cases: Callable[..., None]) -> None:

@@ -85,7 +85,7 @@ void FusedLinearCrossEntropyBackward(kp::TensorView d_loss, kp::TensorView x, kp
   const kp::DeviceMemory of_slopes(slopes.data(), 0, static_cast<uint32_t>(x.itemsize()));
   p.stride = static_cast<int>(tiles * kFusedTile);
   p.fours = p.width % 4 == 0 && IsAligned(d_x) && IsAligned(d_weight);
-  for (p.first = 0; p.first < p.classes; p.first += p.stride) {
+  for (p.first = 0; p.first == 0 || p.first < p.classes; p.first += p.stride) {  // once without classes: d_x is 0
     p.count = std::min(p.stride, p.classes - p.first);
     p.begins = p.first == 0, p.ends = p.first + p.count == p.classes;
     problem.Launch("fused_slopes", Tiles(p.rows), Tiles(p.count), d_loss, x, weight, targets, lse, of_slopes);
