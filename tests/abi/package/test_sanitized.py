@@ -36,7 +36,7 @@ k.write_past(kernpack._core.empty((1000,), "f32"))
 RACING = """\
 import kernpack, sys
 k = kernpack.load(sys.argv[1])
-for _ in range(20):
+for _ in range(2000):  # until a second thread takes part, which a busy machine may let wait; the first race ends it
     k.race(300000)
 """
 
@@ -58,7 +58,7 @@ def _run(tmp_path: Path, sanitizers: str, library: str, program: str, **environm
 
 
 def test_thread_sanitizer(tmp_path: Path) -> None:
-    said = _run(tmp_path, "thread", "libtsan.so", RACING, KERNPACK_NUM_THREADS="4")
+    said = _run(tmp_path, "thread", "libtsan.so", RACING, KERNPACK_NUM_THREADS="4", TSAN_OPTIONS="halt_on_error=1")
     assert "ThreadSanitizer: data race" in said
     assert "my_kernels.cc:" in said
 
