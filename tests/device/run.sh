@@ -120,11 +120,11 @@ instructions() {
 }
 kernels_of_the_emulator() {
   KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1 "$build/tests/device/emulator/kernpack_emulator_tests" --gtest_brief=1 \
-    "--gtest_filter=$(sed -n 's/^ *"\(Run\..*\)"$/\1/p' "$root/tests/device/emulator/CMakeLists.txt")"
+    "--gtest_filter=$(<"$root/tests/device/emulator/right_kernels.txt")"
 }
 kernels_by_nvcc() {
   local scripts=$root/tests/python/emulator arch wrong=0
-  export PYTHONPATH=$build/python:$root/sdk/python:$root/tests
+  local -x PYTHONPATH=$build/python:$root/sdk/python:$root/tests
   "$python" "$scripts/call_clusters.py" right || wrong=1
   for arch in 80 90; do "$python" "$scripts/call_barriers.py" "$arch" || wrong=1; done
   "$python" "$scripts/call_cub.py" || wrong=1

@@ -27,6 +27,20 @@ __device__ inline void MultiplyAdd<__nv_bfloat16>(float (&sums)[4], const uint32
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// Four matrices of 8 x 8 from shared memory, of which each lane gives a row's address.
+__device__ inline void LoadMatrices(uint32_t (&to)[4], uint32_t row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(row)
+               : "memory");
+}
+__device__ inline void LoadTransposed(uint32_t (&to)[4], uint32_t row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(row)
+               : "memory");
+}
+
 template <class Pair>
 __device__ inline uint32_t BitsOf(Pair pair) {
   return *reinterpret_cast<const uint32_t*>(&pair);

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"  # of modules
 GPU_DRIVER = os.environ.get("KERNPACK_TEST_CUDA_DRIVER")
 emulated_only = pytest.mark.skipif(GPU_DRIVER is not None, reason="asks the emulated device about itself")
 

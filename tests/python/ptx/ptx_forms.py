@@ -10,7 +10,7 @@ import numpy as np
 import ptx_conversions
 import ptx_floats
 import ptx_integers
-from ptx_driver import Driver
+from ptx_driver import HEADER, Driver
 from ptx_form import Form, bits_of, edges
 
 GROUPS = {
@@ -23,7 +23,6 @@ GROUPS = {
     "comparisons": lambda: [*ptx_conversions.comparisons(), *ptx_conversions.selections(), *ptx_conversions.tests()],
 }
 BLOCK = 128
-HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"
 
 
 def _class(type_name: str) -> tuple[str, str, int]:

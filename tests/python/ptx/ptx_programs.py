@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping
 
 import numpy as np
-from ptx_driver import Driver
+from ptx_driver import HEADER, Driver
 from ptx_form import edges
 from ptx_random import WORDS, kernel
 
@@ -19,7 +19,6 @@ PER_MODULE = 50
 COMPILED_WRONGLY = {26, 131, 286}
 # What ptxas puts together lets a NaN through, or its sign: max of a number and itself, a negation that the next instruction takes up.
 OTHER_NANS = {36, 88, 142, 217, 340, 346}
-_HEADER = ".version 8.6\n.target sm_90\n.address_size 64\n"
 
 
 def texts(first: int) -> dict[int, str]:
@@ -28,7 +27,7 @@ def texts(first: int) -> dict[int, str]:
 
 
 def module(programs: Mapping[int, str]) -> str:
-    return _HEADER + "\n".join(programs.values())
+    return HEADER + "\n".join(programs.values())
 
 
 def memory(seed: int) -> np.ndarray:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import ptx_exact as exact
 import pytest
-from ptx_driver import GPU_DRIVER, Driver, emulated_only
+from ptx_driver import GPU_DRIVER, HEADER, Driver, emulated_only
 from ptx_form import Form, decoded, encoded
-from ptx_forms import GROUPS, HEADER, Cases, module
+from ptx_forms import GROUPS, Cases, module
 
 LEVELS = (1, 2, 3) if GPU_DRIVER is None else (0,)  # x86-64's base, v3 and v4
 # ptxas refuses these. The emulator's table has them, as it has all pairs of types.

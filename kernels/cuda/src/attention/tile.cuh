@@ -18,17 +18,4 @@ __device__ inline int TileOffset(int row, int chunk) {
   return row * kWidth + (chunk ^ shift) * kChunk;
 }
 
-__device__ inline void LoadMatrices(uint32_t (&to)[4], uint32_t row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(row)
-               : "memory");
-}
-__device__ inline void LoadTransposed(uint32_t (&to)[4], uint32_t row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(row)
-               : "memory");
-}
-
 }  // namespace kk_cuda

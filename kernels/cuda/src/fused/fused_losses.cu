@@ -1,6 +1,6 @@
 // The losses of fused_linear_cross_entropy, of what the stripes of classes came to: a thread per row.
+#include "../rows/loss.cuh"
 #include "../rows/tail.cuh"
-#include "../rows/targets.cuh"
 #include "params.h"
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -20,7 +20,6 @@ extern "C" __global__ void __launch_bounds__(128)
     total += from[2LL * p.rows];
   }
   const double sum = tail.largest + log(static_cast<double>(tail.sum)), at = of_targets[row];
-  const double smoothed = p.smoothing > 0 ? (1 - p.smoothing) * at + p.smoothing * (total / p.classes) : at;
   lse[row] = static_cast<float>(sum);
-  loss[row] = static_cast<float>(sum - smoothed + p.z_loss * sum * sum);
+  loss[row] = kk_cuda::LossOf(p, sum, at, total / p.classes);
 }

@@ -1,24 +1,20 @@
 // The kernels of fused_linear_cross_entropy, which never store the logits as a whole. By: what computes a tile of a product.
 #pragma once
 
+#include "../rows/chunks.cuh"
 #include "../rows/tail.cuh"
 #include "tile.cuh"
 
 namespace kk_cuda {
 
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T at[4];
-};
-
 // Of a row of results, those from `column` on that exist.
 template <class T>
 __device__ inline void StoreFour(const float (&of)[4], T* row, int column, const FusedParams& p) {
-  Four<T> four;
+  Numbers<T, 4> four;
 #pragma unroll
   for (int e = 0; e < 4; ++e) Put(of[e], &four.at[e]);
   if (p.fours) {
-    if (column < p.width) *reinterpret_cast<Four<T>*>(row + column) = four;
+    if (column < p.width) *reinterpret_cast<Numbers<T, 4>*>(row + column) = four;
     return;
   }
 #pragma unroll
@@ -60,19 +56,18 @@ __device__ void Forward(const T* x, const T* weight, const void* targets, float*
         largest = fmaxf(largest, of[e]), total += of[e];
         if (hit == e) of_targets[row] = of[e];
       }
-#pragma unroll
-      for (int i = 16; i > 0; i /= 2) largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, i));
+      largest = Team<32>::Max(largest);
       const float origin = largest == Lowest<float>() ? 0 : largest;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         if (first_class + column + e < p.classes) sum += expf(of[e] - origin);
       }
-#pragma unroll
-      for (int i = 16; i > 0; i /= 2) sum += __shfl_xor_sync(~0u, sum, i), total += __shfl_xor_sync(~0u, total, i);
+      float sums[2] = {sum, total};
+      Team<32>::Sum(sums);
       if (lane != 0) return;
-      Tail<float> tail = {largest, sum};
-      if (n > 0) tail = tails[r], tail.Add({largest, sum}), total += totals[r];
-      tails[r] = tail, totals[r] = total;
+      Tail<float> tail = {largest, sums[0]};
+      if (n > 0) tail = tails[r], tail.Add({largest, sums[0]}), sums[1] += totals[r];
+      tails[r] = tail, totals[r] = sums[1];
     });
   }
   __syncthreads();
@@ -88,22 +83,19 @@ __device__ void Slopes(const float* d_loss, const T* x, const T* weight, const v
                        T* slopes, const FusedParams& p) {
   extern __shared__ __align__(16) unsigned char memory[];
   const int first = blockIdx.x * kFusedTile, first_column = blockIdx.y * kFusedTile;
-  ForRows(Logits<By>(x, weight, targets, first, p.first + first_column, p, memory),
-          [&](int r, int column, const float(&of)[4]) {
-            const int row = first + r;
-            if (row >= p.rows) return;
-            const long long target = TargetOf(p, targets, row);
-            const float sum = lse[row], d = d_loss[row], scale = d * (1 + 2 * p.z_loss * sum);
-            const float all = d * p.smoothing / p.classes, once = d * (1 - p.smoothing);
-            Four<T> four;
+  ForRows(Logits<By>(x, weight, targets, first, p.first + first_column, p, memory), [&](int r, int column,
+                                                                                        const float(&of)[4]) {
+    const int row = first + r;
+    if (row >= p.rows) return;
+    const Slope slope(p, TargetOf(p, targets, row), lse[row], d_loss[row]);
+    Numbers<T, 4> four;
 #pragma unroll
-            for (int e = 0; e < 4; ++e) {
-              const int at = first_column + column + e, of_class = p.first + at;
-              const bool counts = target >= 0 && at < p.count;
-              Put(counts ? scale * expf(of[e] - sum) - (of_class == target ? all + once : all) : 0.0f, &four.at[e]);
-            }
-            *reinterpret_cast<Four<T>*>(slopes + static_cast<long long>(row) * p.stride + first_column + column) = four;
-          });
+    for (int e = 0; e < 4; ++e) {
+      const int at = first_column + column + e;
+      Put(at < p.count ? slope.Of(of[e], p.first + at) : 0.0f, &four.at[e]);
+    }
+    *reinterpret_cast<Numbers<T, 4>*>(slopes + static_cast<long long>(row) * p.stride + first_column + column) = four;
+  });
 }
 
 // d_x: the slopes times the weight, over the chunks. `sums` holds it in f32 until the last one.

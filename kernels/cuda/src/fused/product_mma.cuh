@@ -3,8 +3,8 @@
 #pragma once
 
 #include "../async.cuh"
-#include "../attention/tile.cuh"
 #include "../mma.cuh"
+#include "../rows/chunks.cuh"
 #include "tile.cuh"
 
 namespace kk_cuda {
@@ -19,10 +19,10 @@ struct ByTensorCores {
   template <class F, class T>
   static __device__ void Load(const F& factor, int k, T* to) {
     constexpr bool kIsAlong = F::order == Order::kAlongSum;
-    constexpr int kChunks = (kIsAlong ? kDepth : kFusedTile) / kChunk;
+    constexpr int kChunks = (kIsAlong ? kDepth : kFusedTile) / kChunk<T>;
 #pragma unroll
-    for (int n = 0; n < kFusedTile * kDepth / kChunk / kFusedThreads; ++n) {
-      const int c = n * kFusedThreads + threadIdx.x, row = c / kChunks, at = c % kChunks * kChunk;
+    for (int n = 0; n < kFusedTile * kDepth / kChunk<T> / kFusedThreads; ++n) {
+      const int c = n * kFusedThreads + threadIdx.x, row = c / kChunks, at = c % kChunks * kChunk<T>;
       const bool there = kIsAlong ? factor.Has(row, k + at) : factor.Has(at, k + row);
       const T* const from = !there ? factor.at : kIsAlong ? factor.Of(row, k + at) : factor.Of(at, k + row);
       CopyChunk(to + row * (kIsAlong ? kAlong : kAcross) + at, from, there);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../rows/numbers.cuh"
-#include "../rows/targets.cuh"
+#include "../rows/loss.cuh"
 #include "params.h"
 
 namespace kk_cuda {

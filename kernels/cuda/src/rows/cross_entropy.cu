@@ -1,7 +1,7 @@
 // cross_entropy of rows of logits, and its gradient: a block per row. Sums are f32.
 #include "chunks.cuh"
+#include "loss.cuh"
 #include "tail.cuh"
-#include "targets.cuh"
 
 namespace kk_cuda {
 namespace {
@@ -40,33 +40,28 @@ __device__ void CrossEntropy(const T* logits, const void* targets, float* loss, 
   const float mean = p.smoothing > 0 ? RowSum<float>(p.classes, get) / p.classes : 0;
   if (threadIdx.x != 0) return;
   const double sum = tail.largest + log(static_cast<double>(tail.sum)), at = get(target);
-  const double smoothed = p.smoothing > 0 ? (1 - p.smoothing) * at + p.smoothing * mean : at;
   lse[row] = static_cast<float>(sum);
-  loss[row] = static_cast<float>(sum - smoothed + p.z_loss * sum * sum);
+  loss[row] = LossOf(p, sum, at, mean);
 }
 
 template <class T>
 __device__ void Backward(const float* d_loss, const T* logits, const void* targets, const float* lse, T* d_logits,
                          const CrossEntropyParams& p) {
-  const long long row = blockIdx.x, target = TargetOf(p, targets, row);
+  const long long row = blockIdx.x;
   const T* const from = logits + RowOffset(p.logits, row);
   T* const to = d_logits + row * p.classes;
-  const float sum = lse[row], d = d_loss[row], weight = d * (1 + 2 * p.z_loss * sum);
-  const float all = d * p.smoothing / p.classes, once = d * (1 - p.smoothing);
-  const auto gradient = [&](float logit, int i) {
-    return target < 0 ? 0.0f : weight * expf(logit - sum) - (i == target ? all + once : all);
-  };
+  const Slope slope(p, TargetOf(p, targets, row), lse[row], d_loss[row]);
   if (p.chunks) {
 #pragma unroll 2
     for (int i = threadIdx.x * kChunk<T>; i < p.classes; i += kRowThreads * kChunk<T>) {
       Chunk<T> chunk = LoadChunk(from + i);
 #pragma unroll
-      for (int e = 0; e < kChunk<T>; ++e) Put(gradient(Number(chunk.at[e]), i + e), &chunk.at[e]);
+      for (int e = 0; e < kChunk<T>; ++e) Put(slope.Of(Number(chunk.at[e]), i + e), &chunk.at[e]);
       StoreChunk(chunk, to + i);
     }
     return;
   }
-  for (int i = threadIdx.x; i < p.classes; i += kRowThreads) Put(gradient(Number(from[i * p.logits.step]), i), to + i);
+  for (int i = threadIdx.x; i < p.classes; i += kRowThreads) Put(slope.Of(Number(from[i * p.logits.step]), i), to + i);
 }
 
 }  // namespace
