@@ -1,4 +1,4 @@
-// Tiles of 16-bit numbers in shared memory and the instructions that read them (sm_80 and newer).
+// Tiles of 16-bit numbers in shared memory, which ldmatrix reads (sm_80 and newer).
 #pragma once
 
 #include "../async.cuh"
