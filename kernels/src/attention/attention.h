@@ -12,19 +12,12 @@ namespace kk {
 // X(type): what queries, keys and values may be. They are computed in f32, so f64 isn't among them.
 #define KK_ATTENTION_TYPES(X) X(float) X(Bf16) X(F16)
 
+// X(type): what a cache may hold. int8_t is scaled, a scale for each key of each group.
+#define KK_CACHE_TYPES(X) X(float) X(Bf16) X(F16) X(int8_t)
+
 // Strides of a tensor [batch, length, heads, width], in elements; the last dimension's is 1.
 struct AttentionStrides {
   int64_t batch, row, head;
-};
-
-// The level whose code computes values of type T: only those of bf16 values have products by matrix tiles.
-template <class Level, class T>
-struct AttentionLevel {
-  using Type = typename RowLevel<Level>::Type;
-};
-template <class Level>
-struct AttentionLevel<Level, Bf16> {
-  using Type = Level;
 };
 
 enum class MaskKind { kNone, kBool, kFloat, kF16, kBf16 };
@@ -55,15 +48,17 @@ struct AttentionArgs {
 };
 
 constexpr int64_t kAttentionKeys = 128;  // a chunk of keys
+constexpr int64_t kFewRows = 12;  // up to so many, as in decoding, each key is read once, as it lies
 constexpr int64_t kAttentionBlockRows = 36;  // whose scores are made at a time: they stay in the first cache
-constexpr int64_t kTileKeys = 256;  // both of matrix tiles
+constexpr int64_t kTileKeys = 256;  // both by AMX
 constexpr int64_t kTileBlockRows = 32;
 constexpr int64_t kAttentionScores = std::max(kAttentionBlockRows * kAttentionKeys, kTileBlockRows* kTileKeys);
 
 // Rows of a task, for which a chunk of keys and values is made ready once: whole blocks.
 template <class Level>
 constexpr int64_t AttentionRows() {
-  return std::is_same_v<Level, typename RowLevel<Level>::Type> ? 4 * kAttentionBlockRows : 8 * kTileBlockRows;
+  return std::is_same_v<Level, x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16> ? 8 * kTileBlockRows
+                                                                                  : 4 * kAttentionBlockRows;
 }
 
 // One piece of the work: `count` queries of one group, all its heads, beside the keys [first_key, last_key).

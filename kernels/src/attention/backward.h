@@ -28,7 +28,8 @@ struct AttentionGradientTask {
 
 inline int64_t AttentionGradientScratch(int64_t width) {
   const int64_t padded = PaddedWidth(width);
-  return kBackwardQueries * (5 * padded + 2 * kBackwardKeys + 2 * kMaskKeys + 2) + 2 * kBackwardKeys * padded;
+  const int64_t block = kBackwardQueries * (5 * padded + kBackwardKeys / 2 + 2 * kMaskKeys + 2);
+  return block + 2 * kBackwardKeys * (kBackwardQueries + padded);
 }
 
 // A part of a mask's gradient: of `count` keys from `key` on, at most kBackwardKeys. What it is summed over: items of the batch,
@@ -37,7 +38,7 @@ struct AttentionMaskTask {
   int64_t batch, batches, head, heads, block, blocks, key, count;
 };
 
-// Writes d_q of the task's queries; d_k and d_v [keys, padded] get what these add to them.
+// Writes d_q of the task's queries; d_k and d_v [keys, padded] get what these add to them. Levels: those of Bf16Level.
 template <class Level, class T>
 void AttentionGradientRun(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k,
                           float* d_v, float* scratch);

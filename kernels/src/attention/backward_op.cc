@@ -17,13 +17,13 @@ void AttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorVie
   if (q.numel() == 0 || k.numel() == 0) return Zeros(q, d_q), Zeros(k, d_k), Zeros(v, d_v);
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;
-    RunAttentionGradient<Level, T>({args, Data<T>(d_context), Data<T>(context), Data<float>(lse), Data<T>(d_q)},
-                                   Data<T>(d_k), Data<T>(d_v));
+    RunAttentionGradient<typename Bf16Level<Level, T>::Type, T>(
+        {args, Data<T>(d_context), Data<T>(context), Data<float>(lse), Data<T>(d_q)}, Data<T>(d_k), Data<T>(d_v));
   });
 }
 
 }  // namespace
 }  // namespace kk
 
-KK_EXPORT(attention_backward, kk::AttentionBackward, KK_ATTENTION_BACKWARD_CONTRACT);
+KK_EXPORT_BF16(attention_backward, kk::AttentionBackward, KK_ATTENTION_BACKWARD_CONTRACT);
 KP_GRAD(attention, attention_backward);

@@ -7,6 +7,8 @@
 namespace kk {
 namespace {
 
+using FewLevel = typename RowLevel<KP_VARIANT>::Type;
+
 // Keys [begin, end), of one query only, as in decoding: each is read once, as it lies.
 template <class T>
 void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, int64_t begin,
@@ -20,12 +22,12 @@ void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const Atten
   const T* v = args.v + task.batch * args.of_v.batch + task.group * args.of_v.head;
   for (int64_t key = begin; key < end; key += kAttentionKeys) {
     const int64_t count = std::min(kAttentionKeys, end - key);
-    const StridedRows<T> keys = {k + key * args.of_k.row, args.of_k.row};
-    const StridedRows<T> values = {v + key * args.of_v.row, args.of_v.row};
-    InBlocks(rows, [&](auto n, int64_t r) {
-      FewScores<decltype(n)::value>(keys, values, count, queries + r * padded, args.width, padded,
-                                    all_scores + r * kAttentionKeys);
-    });
+    const T *keys[kAttentionKeys], *values[kAttentionKeys];
+    for (int64_t j = 0; j < count; ++j) {
+      keys[j] = k + (key + j) * args.of_k.row, values[j] = v + (key + j) * args.of_v.row;
+    }
+    const FewKeys<T> few = {keys, values, count, args.width};
+    FewScores<FewLevel>(few, queries, rows, all_scores);
     for (int64_t r = 0; r < rows; ++r) {
       const Seen seen = SeenBy(args, length, task.query + r % task.count);
       const int64_t first = std::clamp<int64_t>(seen.first - key, 0, count), last = std::min(count, seen.last - key);
@@ -36,23 +38,9 @@ void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const Atten
       const float factor = WeighRow(scores, first, last, state.largest + r, state.total + r);
       ScaleSums(state.sums + r * padded, padded, factor);
     }
-    InBlocks(rows, [&](auto n, int64_t r) {
-      FewValues<decltype(n)::value>(values, count, all_scores + r * kAttentionKeys, args.width, padded,
-                                    state.sums + r * padded);
-    });
+    FewValues<FewLevel>(few, all_scores, rows, state.sums);
   }
 }
-
-template <class T>
-struct ProductsOf {
-  using Type = FloatProducts<T>;
-};
-#if defined(__AMX_BF16__)
-template <>
-struct ProductsOf<Bf16> {
-  using Type = TileProducts<AmxTiles>;
-};
-#endif
 
 }  // namespace
 
@@ -68,7 +56,7 @@ void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const
   if (args.queries == 1 && rows <= kFewRows) {
     RunFew(args, task, state, begin, end, memory);
   } else {
-    RunBlocks<typename ProductsOf<T>::Type>(args, task, state, begin, end, memory);
+    RunBlocks<typename ProductsOf<T>::Type>(args, task, RowsOfTask<T>(args, task), state, begin, end, memory);
   }
 }
 
@@ -103,7 +91,7 @@ float AttentionMerge(const float* sums, const float* largest, const float* total
                                             float*);                                                                \
   template float AttentionMerge<KP_VARIANT, T>(const float*, const float*, const float*, int64_t, int64_t, int64_t, \
                                                T*, int64_t);
-#if defined(__AMX_BF16__)
+#if defined(__AVX512BF16__)
 KK_INSTANTIATE(Bf16)
 #else
 KK_ATTENTION_TYPES(KK_INSTANTIATE)

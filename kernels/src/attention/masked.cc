@@ -23,7 +23,7 @@ void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
       std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
       return;
     }
-    const AttentionBlocks<typename AttentionLevel<Level, T>::Type, T> work(args, Data<T>(context), Data<float>(lse));
+    const AttentionBlocks<typename Bf16Level<Level, T>::Type, T> work(args, Data<T>(context), Data<float>(lse));
     kp::parallel_for(work.count(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) work.Run(i);
     });
@@ -41,8 +41,8 @@ void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
   if (q.numel() == 0 || k.numel() == 0) return Zeros(q, d_q), Zeros(k, d_k), Zeros(v, d_v);
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;
-    RunAttentionGradient<Level, T>({args, Data<T>(d_context), Data<T>(context), Data<float>(lse), Data<T>(d_q)},
-                                   Data<T>(d_k), Data<T>(d_v));
+    RunAttentionGradient<typename Bf16Level<Level, T>::Type, T>(
+        {args, Data<T>(d_context), Data<T>(context), Data<float>(lse), Data<T>(d_q)}, Data<T>(d_k), Data<T>(d_v));
   });
 }
 
@@ -109,7 +109,7 @@ KP_DOC(masked_attention,
        "and window leave out. A query without keys gives zeros.");
 KK_EXPORT_MATRIX(masked_attention, kk::MaskedAttention, KK_MASKED_ATTENTION_CONTRACT);
 
-KK_EXPORT(masked_attention_backward, kk::MaskedAttentionBackward, KK_MASKED_ATTENTION_BACKWARD_CONTRACT);
+KK_EXPORT_BF16(masked_attention_backward, kk::MaskedAttentionBackward, KK_MASKED_ATTENTION_BACKWARD_CONTRACT);
 KP_GRAD(masked_attention, masked_attention_backward);
 KK_EXPORT(masked_attention_mask_backward, kk::MaskedAttentionMaskBackward, KK_MASKED_ATTENTION_MASK_BACKWARD_CONTRACT);
 KP_GRAD(masked_attention, masked_attention_mask_backward);

@@ -76,7 +76,7 @@ void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::option
   }
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;
-    Run<typename AttentionLevel<Level, T>::Type, T>(args, Data<T>(context), Data<float>(lse));
+    Run<typename Bf16Level<Level, T>::Type, T>(args, Data<T>(context), Data<float>(lse));
   });
 }
 

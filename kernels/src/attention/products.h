@@ -78,16 +78,28 @@ class FloatProducts : public ChunkOperands<float> {
   int64_t chunk_stride_ = 0;
 };
 
-// By matrix tiles: products of bf16 values, sums in f32, weights rounded to bf16.
+// Products of bf16 pairs by the tiles of vectors of the CPU level, in place of MatrixSession.
+struct VectorSession {
+  static constexpr int64_t kRows = kAttentionBlockRows, kKeys = kAttentionKeys;
+  static void Multiply(const MatrixProduct& p, bool add) {
+    kk::Multiply<PairSteps>(p.rows, p.columns, p.a, p.a_stride, p.panel, p.width, p.steps, p.c, p.c_stride, add);
+  }
+};
 template <class Tiles>
-class TileProducts : public ChunkOperands<uint32_t> {
+struct TileSession : MatrixSession<Tiles> {
+  static constexpr int64_t kRows = kTileBlockRows, kKeys = kTileKeys;
+};
+
+// Products of bf16 values, sums in f32, weights rounded to bf16.
+template <class Session>
+class Bf16Products : public ChunkOperands<uint32_t> {
  public:
   using Type = Bf16;
-  static constexpr int64_t kRows = kTileBlockRows, kKeys = kTileKeys;
+  static constexpr int64_t kRows = Session::kRows, kKeys = Session::kKeys;
   static constexpr bool kScalesQueries = false;  // it would round them
   static constexpr float kUnit = 0x1.715476p0f;  // log2 e
 
-  TileProducts(int64_t width, uint32_t* keys, uint32_t* values) : ChunkOperands(width, keys, values) {}
+  Bf16Products(int64_t width, uint32_t* keys, uint32_t* values) : ChunkOperands(width, keys, values) {}
 
   // As they are; zeros beyond their width.
   void Queries(const AttentionArgs<Bf16>& args, const AttentionTask& task, Item* items) const {
@@ -124,7 +136,7 @@ class TileProducts : public ChunkOperands<uint32_t> {
   int64_t query_items() const { return padded() / 2; }
 
  private:
-  MatrixSession<Tiles> session_;
+  Session session_;
 };
 
 }  // namespace

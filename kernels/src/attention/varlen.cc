@@ -74,7 +74,7 @@ void VarlenAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::T
   }
   DispatchLinear(q.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    std::vector<AttentionBlocks<typename AttentionLevel<Level, T>::Type, T>> work;
+    std::vector<AttentionBlocks<typename Bf16Level<Level, T>::Type, T>> work;
     std::vector<int64_t> ends = {0};  // of the blocks of each sequence
     for (int64_t s = 0; s < call.sequences(); ++s) {
       work.emplace_back(call.Sequence<T>(s), Data<T>(context) + call.query(s) * call.heads() * call.width(),
@@ -105,9 +105,10 @@ void VarlenAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
       const AttentionArgs<T> args = call.Sequence<T>(s);
       if (args.queries * args.keys * args.heads * args.width == 0) continue;
       const int64_t at = call.query(s) * call.heads(), of_keys = call.key(s) * args.groups * args.width;
-      RunAttentionGradient<Level, T>({args, Data<T>(d_context) + at * args.width, Data<T>(context) + at * args.width,
-                                      Data<float>(lse) + at, Data<T>(d_q) + at * args.width},
-                                     Data<T>(d_k) + of_keys, Data<T>(d_v) + of_keys);
+      RunAttentionGradient<typename Bf16Level<Level, T>::Type, T>(
+          {args, Data<T>(d_context) + at * args.width, Data<T>(context) + at * args.width, Data<float>(lse) + at,
+           Data<T>(d_q) + at * args.width},
+          Data<T>(d_k) + of_keys, Data<T>(d_v) + of_keys);
     }
   });
 }
@@ -124,7 +125,7 @@ KK_EXPORT_MATRIX(
     "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "
     "-> (context: T[N, H, D], lse: f32[N, H] aux) where T in {f32, f16, bf16}, C > 0, G > 0, H % G == 0, window >= 0 "
     "with deterministic");
-KK_EXPORT(
+KK_EXPORT_BF16(
     varlen_attention_backward, kk::VarlenAttentionBackward,
     "(d_context: T[N, H, D], q: T[N, H, D] strided, k: T[L, G, D] strided, v: T[L, G, D] strided, cu_queries: i32[C], "
     "cu_keys: i32[C], context: T[N, H, D], lse: f32[N, H], *, scale: float?, causal: bool, window: int, soft_cap: "

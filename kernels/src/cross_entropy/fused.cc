@@ -5,30 +5,14 @@
 #include <algorithm>
 
 #include "../rows/math.h"
-#include "../tiles/float_rows.h"
-#include "../tiles/tile.h"
-#include "../tiles/transpose.h"
+#include "fused_products.h"
 
 namespace kk {
 namespace {
 
-constexpr int64_t kT = kFusedTokens;
-constexpr int64_t kDepth = 192;  // steps of a product whose panel stays in the first cache
-
 template <class T>
 int64_t TokensOf(const FusedArgs<T>& args, int64_t block) {
   return std::min(kT, args.tokens - block * kT);
-}
-
-// logits[count][kT].
-template <class T>
-void Logits(const FusedArgs<T>& args, const FloatRows<T>& weights, int64_t count, int64_t block, float* logits) {
-  const float* columns = args.columns + block * PaddedWidth(args.width) * kT;
-  if (args.width == 0) std::fill(logits, logits + count * kT, 0.0f);
-  for (int64_t k = 0; k < args.width; k += kDepth) {
-    Multiply<FloatSteps>(count, kT, weights.data + k, weights.stride, columns + k * kT, kT,
-                         std::min(kDepth, args.width - k), logits, kT, k > 0);
-  }
 }
 
 // f(token of the block, its logit) for the targets among the classes [first, first + count).
@@ -59,28 +43,22 @@ void Update(const float* logits, int64_t count, bool sums, float* largest, float
 
 template <class Level, class T>
 void FusedPack(const T* x, const int64_t* index, int64_t count, int64_t width, float* rows, float* columns) {
-  const int64_t padded = PaddedWidth(width);
-  std::fill(rows, rows + kT * padded, 0.0f);
-  for (int64_t i = 0; i < count; ++i) {
-    ForRow<T>(width, [&](int64_t d, auto extent) {
-      Put(rows + i * padded + d, extent, Get(x + index[i] * width + d, extent));
-    });
-  }
-  TransposeMatrix(rows, kT, padded, columns);
+  FusedProductsOf<T>::Type::PackBlock(x, index, count, width, rows, columns);
 }
 
 template <class Level, class T>
 void FusedForward(const FusedArgs<T>& args, int64_t first, int64_t last, const FusedState& state, float* targets,
                   float* scratch) {
-  float *logits = scratch, *copy = logits + kFusedClasses * kT;
+  float* const logits = scratch;
+  typename FusedProductsOf<T>::Type products(args.width, logits + kFusedClasses * kT);
   std::fill(state.largest, state.largest + args.blocks() * kT, -__builtin_inff());
   std::fill(state.total, state.total + args.blocks() * kT, 0.0f);
   std::fill(state.sum, state.sum + args.blocks() * kT, 0.0f);
   for (int64_t c = first; c < last; c += kFusedClasses) {
     const int64_t count = std::min(kFusedClasses, last - c);
-    const FloatRows<T> weights(args.weight + c * args.width, args.width, count, args.width, copy);
+    products.SetClasses(args.weight + c * args.width, count, false);
     for (int64_t block = 0; block < args.blocks(); ++block) {
-      Logits(args, weights, count, block, logits);
+      products.Logits(args.columns + block * args.block_size(), logits);
       for (int64_t i = 0; i < kT; i += kLanes) {
         const int64_t at = block * kT + i;
         Update(logits + i, count, args.options.smoothing > 0, state.largest + at, state.total + at, state.sum + at);
@@ -93,14 +71,16 @@ void FusedForward(const FusedArgs<T>& args, int64_t first, int64_t last, const F
 template <class Level, class T>
 void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const FusedSlopes& slopes, float* d_x,
                    T* d_weight, float* scratch) {
-  const int64_t width = args.width, padded = PaddedWidth(width), vectors = (width + kLanes - 1) / kLanes * kLanes;
-  float *logits = scratch, *copy = logits + kFusedClasses * kT, *sums = copy + kFusedClasses * padded;
-  std::fill(d_x, d_x + args.blocks() * padded * kT, 0.0f);
+  const int64_t width = args.width, padded = PaddedWidth(width);
+  float *logits = scratch, *sums = logits + kFusedClasses * kT, *memory = sums + kFusedClasses * padded;
+  typename FusedProductsOf<T>::Type products(width, memory);
+  std::fill(d_x, d_x + args.blocks() * args.block_size(), 0.0f);
   for (int64_t c = first; c < last; c += kFusedClasses) {
     const int64_t count = std::min(kFusedClasses, last - c);
-    const FloatRows<T> weights(args.weight + c * width, width, count, width, copy);
+    products.SetClasses(args.weight + c * width, count, true);
     for (int64_t block = 0; block < args.blocks(); ++block) {
-      Logits(args, weights, count, block, logits);
+      const int64_t at = block * args.block_size();
+      products.Logits(args.columns + at, logits);
       for (int64_t i = 0; i < kT; i += kLanes) {
         const auto of = [&](const float* slope) { return Pack<float>::Load(slope + block * kT + i); };
         const VF lse = of(slopes.lse), weight = of(slopes.weight), all = of(slopes.all);
@@ -110,10 +90,7 @@ void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const 
         }
       }
       ForTargets(args, block, c, count, logits, [&](int64_t token, float& slope) { slope -= slopes.target[token]; });
-      Multiply<FloatSteps>(count, vectors, logits, kT, args.rows + block * kT * padded, padded, TokensOf(args, block),
-                           sums, padded, block > 0);
-      Multiply<TransposedFloatSteps>(width, kT, weights.data, weights.stride, logits, kT, count,
-                                     d_x + block * padded * kT, kT, true);
+      products.Add(logits, args.rows + at, TokensOf(args, block), block > 0, sums, d_x + at);
     }
     for (int64_t j = 0; j < count; ++j) {
       ForRow<T>(width, [&](int64_t d, auto extent) {
@@ -124,18 +101,14 @@ void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const 
 }
 
 template <class Level, class T>
-void FusedUnpack(float* parts_of_block, int64_t parts, int64_t stride, const int64_t* index, int64_t count,
-                 int64_t width, float* scratch, T* d_x) {
-  const int64_t padded = PaddedWidth(width);
-  for (int64_t i = 0; i < padded * kT; i += kLanes) {
-    VF sum = {};
-    for (int64_t p = 0; p < parts; ++p) sum += Pack<float>::Load(parts_of_block + p * stride + i);
-    Pack<float>::Store(parts_of_block + i, sum);
-  }
-  TransposeMatrix(parts_of_block, padded, kT, scratch);
+void FusedUnpack(const float* parts_of_block, int64_t parts, int64_t stride, const int64_t* index, int64_t count,
+                 int64_t width, T* d_x) {
   for (int64_t i = 0; i < count; ++i) {
+    const float* from = parts_of_block + i * PaddedWidth(width);
     ForRow<T>(width, [&](int64_t d, auto extent) {
-      Put(d_x + index[i] * width + d, extent, Get(scratch + i * padded + d, extent));
+      VF sum = {};
+      for (int64_t p = 0; p < parts; ++p) sum += Get(from + p * stride + d, extent);
+      Put(d_x + index[i] * width + d, extent, sum);
     });
   }
 }
@@ -145,7 +118,11 @@ void FusedUnpack(float* parts_of_block, int64_t parts, int64_t stride, const int
   template void FusedForward<KP_VARIANT, T>(const FusedArgs<T>&, int64_t, int64_t, const FusedState&, float*, float*); \
   template void FusedBackward<KP_VARIANT, T>(const FusedArgs<T>&, int64_t, int64_t, const FusedSlopes&, float*, T*,    \
                                              float*);                                                                  \
-  template void FusedUnpack<KP_VARIANT, T>(float*, int64_t, int64_t, const int64_t*, int64_t, int64_t, float*, T*);
+  template void FusedUnpack<KP_VARIANT, T>(const float*, int64_t, int64_t, const int64_t*, int64_t, int64_t, T*);
+#if defined(__AVX512BF16__)
+KK_INSTANTIATE(Bf16)
+#else
 KK_CROSS_ENTROPY_TYPES(KK_INSTANTIATE)
+#endif
 
 }  // namespace kk

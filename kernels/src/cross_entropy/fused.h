@@ -15,12 +15,13 @@ template <class T>
 struct FusedArgs {
   const T* weight;  // [classes, width]
   int64_t width, tokens;
-  const float* rows;  // [blocks, kFusedTokens, padded]: x of the tokens
-  const float* columns;  // [blocks, padded, kFusedTokens]: its transpose
+  const float *rows,
+      *columns;  // [blocks, kFusedTokens * padded]: x of the tokens, and its transpose, as FusedPack packs them
   const int64_t* targets;  // [tokens]
   CrossEntropyOptions options;
 
   int64_t blocks() const { return FusedBlocks(tokens); }
+  int64_t block_size() const { return kFusedTokens * PaddedWidth(width); }
 };
 
 // What is known of tokens, [blocks * kFusedTokens] each, after some of the classes.
@@ -33,9 +34,11 @@ struct FusedSlopes {
   const float *lse, *weight, *all, *target;
 };
 
-inline int64_t FusedScratch(int64_t width) { return kFusedClasses * (kFusedTokens + 2 * PaddedWidth(width)); }
+inline int64_t FusedScratch(int64_t width) {
+  return kFusedClasses * (kFusedTokens + kFusedTokens / 2 + 2 * PaddedWidth(width));
+}
 
-// The block's rows, `count` of them, from x[index[i]]; zeros beyond.
+// A block's operands: its rows, `count` of them, are x[index[i]]. Levels: those of Bf16Level.
 template <class Level, class T>
 void FusedPack(const T* x, const int64_t* index, int64_t count, int64_t width, float* rows, float* columns);
 
@@ -44,14 +47,14 @@ template <class Level, class T>
 void FusedForward(const FusedArgs<T>& args, int64_t first, int64_t last, const FusedState& state, float* targets,
                   float* scratch);
 
-// Writes d_weight of these classes and adds to d_x, [blocks, padded, kFusedTokens].
+// Writes d_weight of these classes, and what they add to d_x, [blocks, kFusedTokens, padded].
 template <class Level, class T>
 void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const FusedSlopes& slopes, float* d_x,
                    T* d_weight, float* scratch);
 
 // A block's rows of d_x, `count` of them, to d_x[index[i]]: the sums of `parts`, `stride` floats apart.
 template <class Level, class T>
-void FusedUnpack(float* parts_of_block, int64_t parts, int64_t stride, const int64_t* index, int64_t count,
-                 int64_t width, float* scratch, T* d_x);
+void FusedUnpack(const float* parts_of_block, int64_t parts, int64_t stride, const int64_t* index, int64_t count,
+                 int64_t width, T* d_x);
 
 }  // namespace kk

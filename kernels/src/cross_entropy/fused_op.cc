@@ -23,10 +23,11 @@ class Problem {
     }
     const auto tokens = static_cast<int64_t>(index.size());
     const int64_t width = LastDim(x);
-    block_size = PaddedWidth(width) * kFusedTokens;
-    float* const rows = FloatScratch("fused x", 2 * FusedBlocks(tokens) * block_size);
-    float* const columns = rows + FusedBlocks(tokens) * block_size;
-    args = {Data<T>(weight), width, tokens, rows, columns, targets_.data(), options};
+    args = {Data<T>(weight), width, tokens, nullptr, nullptr, targets_.data(), options};
+    const int64_t block_size = args.block_size();
+    float* const rows = FloatScratch("fused x", 2 * args.blocks() * block_size);
+    float* const columns = rows + args.blocks() * block_size;
+    args.rows = rows, args.columns = columns;
     lanes = args.blocks() * kFusedTokens;
     for (int64_t b = 0; b < args.blocks(); ++b) {
       FusedPack<Level, T>(Data<T>(x), index.data() + b * kFusedTokens, Count(b), width, rows + b * block_size,
@@ -52,7 +53,7 @@ class Problem {
 
   FusedArgs<T> args = {};
   std::vector<int64_t> index;  // of each packed token among all
-  int64_t block_size = 0, lanes = 0, parts = 0;
+  int64_t lanes = 0, parts = 0;
 
  private:
   std::vector<int64_t> targets_;
@@ -67,14 +68,15 @@ void FusedLinearCrossEntropy(kp::TensorView x, kp::TensorView weight, kp::Tensor
   std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
   DispatchLogits(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const Problem<Level, T> problem(x, weight, target, options);
+    using RunLevel = typename Bf16Level<Level, T>::Type;
+    const Problem<RunLevel, T> problem(x, weight, target, options);
     const int64_t lanes = problem.lanes;
     float* const states = FloatScratch("fused states", (3 * problem.parts + 1) * lanes);
     float* const target_logits = states + 3 * problem.parts * lanes;
     problem.ForParts([&](int64_t part, int64_t first, int64_t last, float* scratch) {
       float* const state = states + 3 * part * lanes;
-      FusedForward<Level, T>(problem.args, first, last, {state, state + lanes, state + 2 * lanes}, target_logits,
-                             scratch);
+      FusedForward<RunLevel, T>(problem.args, first, last, {state, state + lanes, state + 2 * lanes}, target_logits,
+                                scratch);
     });
     for (int64_t i = 0; i < problem.args.tokens; ++i) {
       const auto at = [&](int64_t part, int64_t what) { return double{states[(3 * part + what) * lanes + i]}; };
@@ -103,9 +105,10 @@ void FusedLinearCrossEntropyBackward(kp::TensorView d_loss, kp::TensorView x, kp
   Zeros(x, d_x);
   DispatchLogits(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const Problem<Level, T> problem(x, weight, target, options);
+    using RunLevel = typename Bf16Level<Level, T>::Type;
+    const Problem<RunLevel, T> problem(x, weight, target, options);
     if (problem.args.tokens == 0) return Zeros(weight, d_weight);
-    const int64_t lanes = problem.lanes, stride = problem.args.blocks() * problem.block_size;
+    const int64_t lanes = problem.lanes, stride = problem.args.blocks() * problem.args.block_size();
     float* const slopes = FloatScratch("fused slopes", 4 * lanes);
     std::fill_n(slopes, lanes, INFINITY);
     std::fill_n(slopes + lanes, 3 * lanes, 0.0f);
@@ -116,16 +119,15 @@ void FusedLinearCrossEntropyBackward(kp::TensorView d_loss, kp::TensorView x, kp
     }
     float* const sums = FloatScratch("fused d_x", problem.parts * stride);
     problem.ForParts([&](int64_t part, int64_t first, int64_t last, float* scratch) {
-      FusedBackward<Level, T>(problem.args, first, last,
-                              {slopes, slopes + lanes, slopes + 2 * lanes, slopes + 3 * lanes}, sums + part * stride,
-                              Data<T>(d_weight), scratch);
+      FusedBackward<RunLevel, T>(problem.args, first, last,
+                                 {slopes, slopes + lanes, slopes + 2 * lanes, slopes + 3 * lanes}, sums + part * stride,
+                                 Data<T>(d_weight), scratch);
     });
     kp::parallel_for(problem.args.blocks(), 1, [&](int64_t begin, int64_t end) {
-      float* const scratch = FloatScratch("fused block", problem.block_size);
       for (int64_t b = begin; b < end; ++b) {
-        FusedUnpack<Level, T>(sums + b * problem.block_size, problem.parts, stride,
-                              problem.index.data() + b * kFusedTokens, problem.Count(b), problem.args.width, scratch,
-                              Data<T>(d_x));
+        FusedUnpack<RunLevel, T>(sums + b * problem.args.block_size(), problem.parts, stride,
+                                 problem.index.data() + b * kFusedTokens, problem.Count(b), problem.args.width,
+                                 Data<T>(d_x));
       }
     });
   });
@@ -137,7 +139,7 @@ void FusedLinearCrossEntropyBackward(kp::TensorView d_loss, kp::TensorView x, kp
 KP_DOC(fused_linear_cross_entropy,
        "cross_entropy of the logits x weight^T. The logits are computed in parts, again in the backward "
        "pass, and never stored as a whole. Rows whose target is ignore_index aren't read.");
-KK_EXPORT(fused_linear_cross_entropy, kk::FusedLinearCrossEntropy, KK_FUSED_LINEAR_CROSS_ENTROPY_CONTRACT);
-KK_EXPORT(fused_linear_cross_entropy_backward, kk::FusedLinearCrossEntropyBackward,
-          KK_FUSED_LINEAR_CROSS_ENTROPY_BACKWARD_CONTRACT);
+KK_EXPORT_BF16(fused_linear_cross_entropy, kk::FusedLinearCrossEntropy, KK_FUSED_LINEAR_CROSS_ENTROPY_CONTRACT);
+KK_EXPORT_BF16(fused_linear_cross_entropy_backward, kk::FusedLinearCrossEntropyBackward,
+               KK_FUSED_LINEAR_CROSS_ENTROPY_BACKWARD_CONTRACT);
 KP_GRAD(fused_linear_cross_entropy, fused_linear_cross_entropy_backward);

@@ -107,7 +107,7 @@ inline void ByteProducts(const uint8_t* block, int v, const int8_t* high, const 
 }
 
 // Where a level that uses words keeps activation i: of four, those of the even columns come first.
-constexpr int64_t WordPlace(int64_t i) { return i & ~3 | (i & 1) << 1 | (i & 2) >> 1; }
+constexpr int64_t WordPlace(int64_t i) { return (i & ~3) | (i & 1) << 1 | (i & 2) >> 1; }
 
 }  // namespace
 }  // namespace kk

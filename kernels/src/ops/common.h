@@ -111,6 +111,7 @@ void ForRows(int64_t rows, int64_t width, F f) {
 // Fn is a template over the CPU level. The host picks the best one that the machine has.
 #if defined(__aarch64__)
 #define KK_EXPORT(name, Fn, signature) KP_EXPORT(name, Fn<::kk::armv8_a>, signature)
+#define KK_EXPORT_BF16(name, Fn, signature) KK_EXPORT(name, Fn, signature)
 #define KK_EXPORT_MATRIX(name, Fn, signature) KK_EXPORT(name, Fn, signature)
 #define KK_EXPORT_TILES(name, Fn, signature)                                                                         \
   KK_EXPORT(name, Fn, signature);                                                                                    \
@@ -124,16 +125,20 @@ void ForRows(int64_t rows, int64_t width, F f) {
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v3", name, Fn<::kk::x86_64_v3>, signature); \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v4", name, Fn<::kk::x86_64_v4>, signature)
 
-// The same for what has code with the CPU's matrix tiles, too.
+// The same for what has code with products of bf16 pairs, too.
+#define KK_EXPORT_BF16(name, Fn, signature)                                  \
+  KK_EXPORT(name, Fn, signature);                                            \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16", name, \
+                Fn<::kk::x86_64_v4_avx512vnni_avx512bf16>, signature)
+
+// And with the CPU's matrix tiles.
 #define KK_EXPORT_MATRIX(name, Fn, signature)                                                    \
-  KK_EXPORT(name, Fn, signature);                                                                \
+  KK_EXPORT_BF16(name, Fn, signature);                                                           \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16,+amx-tile,+amx-bf16", name, \
                 Fn<::kk::x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16>, signature)
 
-// The same for linear layers, which have two levels more.
-#define KK_EXPORT_TILES(name, Fn, signature)                                                           \
-  KK_EXPORT_MATRIX(name, Fn, signature);                                                               \
-  KP_EXPORT_FOR("llvm -mcpu=x86-64-v3 -mattr=+avxvnni", name, Fn<::kk::x86_64_v3_avxvnni>, signature); \
-  KP_EXPORT_FOR("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni,+avx512bf16", name,                           \
-                Fn<::kk::x86_64_v4_avx512vnni_avx512bf16>, signature)
+// The same for linear layers, which have one level more.
+#define KK_EXPORT_TILES(name, Fn, signature) \
+  KK_EXPORT_MATRIX(name, Fn, signature);     \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v3 -mattr=+avxvnni", name, Fn<::kk::x86_64_v3_avxvnni>, signature)
 #endif

@@ -1,15 +1,16 @@
-// Attention beside a cache in pages. Few rows, as in decoding: each key is read once, as it lies, and multiplied with all of them. More rows:
-// chunks of keys are copied as floats, then multiplied by tiles.
+// Attention beside a cache in pages.
 #include "paged.h"
 
 #include <cmath>
 
-#include "../attention/chunk.h"
+#include "../attention/blocks.h"
 #include "../attention/few_rows.h"
-#include "../tiles/tile.h"
+#include "../attention/load_cached.h"
 
 namespace kk {
 namespace {
+
+using FewLevel = typename RowLevel<KP_VARIANT>::Type;
 
 // Where the keys and values of a chunk lie, and what they are scaled with.
 template <class C>
@@ -18,108 +19,137 @@ struct Chunk {
   float key_scales[kAttentionKeys], value_scales[kAttentionKeys];
 
   Chunk(const PagedArgs<C>& args, const AttentionTask& task, int64_t key, int64_t count) {
-    const int32_t* table = args.tables + task.batch * args.table_size;
-    int64_t entry = key / args.page, row = key % args.page;
-    for (int64_t j = 0; j < count; ++j, ++row) {
-      if (row == args.page) ++entry, row = 0;
-      const int64_t page = table[entry];
-      const auto at = [&](const PagedCache<C>& of) {
-        return of.data + page * of.page_stride + row * of.row_stride + task.group * of.group_stride;
+    const int32_t* entry = args.tables + task.batch * args.table_size + key / args.page;
+    int64_t row = key % args.page;
+    for (int64_t j = 0; j < count; ++entry, row = 0) {
+      const int64_t here = std::min(count - j, args.page - row), page = *entry;
+      const auto set = [&](const PagedCache<C>& of, const C** rows, float* scales) {
+        const C* at = of.data + page * of.page_stride + row * of.row_stride + task.group * of.group_stride;
+        for (int64_t i = j; i < j + here; ++i, at += of.row_stride) rows[i] = at;
+        if constexpr (std::is_same_v<C, int8_t>) {
+          const float* scale = of.scales + (page * args.page + row) * args.groups + task.group;
+          for (int64_t i = j; i < j + here; ++i, scale += args.groups) scales[i] = *scale;
+        }
       };
-      keys[j] = at(args.keys), values[j] = at(args.values);
-      if constexpr (std::is_same_v<C, int8_t>) {
-        const int64_t scale = (page * args.page + row) * args.groups + task.group;
-        key_scales[j] = args.keys.scales[scale], value_scales[j] = args.values.scales[scale];
-      }
+      set(args.keys, keys, key_scales), set(args.values, values, value_scales);
+      j += here;
     }
   }
 };
 
+// The keys [first, last) that a query sees.
 template <class C>
-void CopyRows(const C* const* rows, int64_t count, int64_t width, int64_t padded, float* to) {
-  for (int64_t j = 0; j < count; ++j) {
-    for (int64_t d = 0; d < padded; d += kLanes) {
-      Pack<float>::Store(to + j * padded + d, d < width ? LoadCached(rows[j], d, width) : VF{});
-    }
-  }
+Seen SeenOf(const PagedArgs<C>& args, const AttentionTask& task, int64_t query) {
+  const int64_t length = args.lengths[task.batch], at = length - args.queries + query + 1;
+  return {args.window > 0 ? std::max<int64_t>(0, at - args.window) : 0, std::clamp<int64_t>(at, 0, length)};
 }
 
-// Scratch memory of a task of many rows.
-struct Scratch {
-  float *scores, *keys, *rows, *values;
-  Scratch(float* memory, int64_t count, int64_t padded)
-      : scores(memory),
-        keys(scores + count * kAttentionKeys),
-        rows(keys + kAttentionKeys * padded),
-        values(rows + kAttentionKeys * padded) {}
-};
-
-}  // namespace
-
-template <class Level, class T>
-void PagedQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared, int64_t width,
-                  float scale, float* to) {
-  GatherQueries(q, strides, task, shared, width, scale, to);
-}
-
-template <class Level, class C>
-void PagedRun(const PagedArgs<C>& args, const AttentionTask& task, const float* queries, const AttentionState& state,
-              float* memory) {
+// Few rows: each key is multiplied with all of them.
+template <class C>
+void RunFew(const PagedArgs<C>& args, const AttentionTask& task, const float* queries, const AttentionState& state,
+            int64_t begin, int64_t end, float* all_scores) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared;
-  const int64_t length = args.lengths[task.batch];
-  const Scratch scratch(memory, rows, padded);
-  const bool few = rows <= kFewRows;
-  std::fill(state.sums, state.sums + rows * padded, 0.0f);
-  std::fill(state.largest, state.largest + rows, -INFINITY);
-  std::fill(state.total, state.total + rows, 0.0f);
-  // A query sees the keys before `seen`, and of those the last `window`.
-  const auto seen = [&](int64_t query) { return std::clamp<int64_t>(length - args.queries + query + 1, 0, length); };
-  const auto first = [&](int64_t query) {
-    return args.window > 0 ? std::max<int64_t>(0, length - args.queries + query + 1 - args.window) : 0;
-  };
-  const int64_t begin = std::max(task.first_key, first(task.query));
-  const int64_t end = std::min(task.last_key, seen(task.query + task.count - 1));
   for (int64_t key = begin; key < end; key += kAttentionKeys) {
     const int64_t count = std::min(kAttentionKeys, end - key);
-    const int64_t columns = (count + kLanes - 1) / kLanes * kLanes;
     const Chunk<C> chunk(args, task, key, count);
-    if (few) {
-      InBlocks(rows, [&](auto n, int64_t r) {
-        FewScores<decltype(n)::value>(chunk.keys, chunk.values, count, queries + r * padded, args.width, padded,
-                                      scratch.scores + r * kAttentionKeys);
-      });
-    } else {
-      CopyRows(chunk.keys, count, args.width, padded, scratch.rows);
-      TransposeKeys(scratch.rows, padded, count, args.width, scratch.keys);
-      Multiply<FloatSteps>(rows, columns, queries, padded, scratch.keys, kAttentionKeys, args.width, scratch.scores,
-                           kAttentionKeys, false);
-    }
+    const FewKeys<C> few = {chunk.keys, chunk.values, count, args.width};
+    FewScores<FewLevel>(few, queries, rows, all_scores);
     for (int64_t r = 0; r < rows; ++r) {
-      float* scores = scratch.scores + r * kAttentionKeys;
-      const int64_t query = task.query + r % task.count;
+      float* scores = all_scores + r * kAttentionKeys;
       if constexpr (std::is_same_v<C, int8_t>) {
         for (int64_t j = 0; j < count; ++j) scores[j] *= chunk.key_scales[j];
       }
-      const int64_t from = std::min(count, std::max<int64_t>(0, first(query) - key));
-      const int64_t last = std::min(count, seen(query) - key);
-      CapRow(scores, from, last, args.soft_cap);
-      const float factor = WeighRow(scores, from, last, state.largest + r, state.total + r);
+      const Seen seen = SeenOf(args, task, task.query + r % task.count);
+      const int64_t first = std::clamp<int64_t>(seen.first - key, 0, count), last = std::min(count, seen.last - key);
+      CapRow(scores, first, last, args.soft_cap);
+      const float factor = WeighRow(scores, first, last, state.largest + r, state.total + r);
       ScaleSums(state.sums + r * padded, padded, factor);
       if constexpr (std::is_same_v<C, int8_t>) {
         for (int64_t j = 0; j < count; ++j) scores[j] *= chunk.value_scales[j];
       }
     }
-    if (few) {
-      InBlocks(rows, [&](auto n, int64_t r) {
-        FewValues<decltype(n)::value>(chunk.values, count, scratch.scores + r * kAttentionKeys, args.width, padded,
-                                      state.sums + r * padded);
-      });
-    } else {
-      CopyRows(chunk.values, count, args.width, padded, scratch.values);
-      Multiply<FloatSteps>(rows, padded, scratch.scores, kAttentionKeys, scratch.values, padded, count, state.sums,
-                           padded, true);
+    FewValues<FewLevel>(few, all_scores, rows, state.sums);
+  }
+}
+
+// The keys and values of a chunk, copied beside each other as values of type T.
+template <class T, class C>
+class CopiedRows {
+ public:
+  // memory: 2 chunks [PaddedWidth].
+  CopiedRows(const PagedArgs<C>& args, const AttentionTask& task, T* memory)
+      : args_(args), task_(task), keys_(memory), values_(memory + kKeys * PaddedWidth(args.width)) {}
+
+  ChunkRows<T> operator()(int64_t key, int64_t count) const {
+    const int64_t padded = PaddedWidth(args_.width);
+    for (int64_t from = 0; from < count; from += kAttentionKeys) {
+      const int64_t here = std::min(kAttentionKeys, count - from);
+      const Chunk<C> chunk(args_, task_, key + from, here);
+      Copy(chunk.keys, chunk.key_scales, here, keys_ + from * padded);
+      Copy(chunk.values, chunk.value_scales, here, values_ + from * padded);
+    }
+    return {keys_, padded, values_, padded};
+  }
+
+ private:
+  static constexpr int64_t kKeys = ProductsOf<T>::Type::kKeys;
+
+  void Copy(const C* const* rows, const float* scales, int64_t count, T* to) const {
+    const int64_t padded = PaddedWidth(args_.width);
+    for (int64_t j = 0; j < count; ++j, to += padded) {
+      if constexpr (std::is_same_v<T, C>) {
+        std::memcpy(to, rows[j], static_cast<size_t>(args_.width) * sizeof(T));
+        std::fill(to + args_.width, to + padded, T{});
+      } else {
+        for (int64_t d = 0; d < padded; d += kLanes) {
+          VF lanes = d < args_.width ? LoadCached(rows[j], d, args_.width) : VF{};
+          if constexpr (std::is_same_v<C, int8_t>) lanes *= scales[j];
+          Pack<T>::Store(to + d, lanes);
+        }
+      }
     }
   }
+
+  const PagedArgs<C>& args_;
+  const AttentionTask& task_;
+  T *keys_, *values_;
+};
+
+// More rows: chunks of keys are copied, then multiplied by tiles.
+template <class T, class C>
+void RunMany(const PagedArgs<C>& args, const AttentionTask& task, const PagedQueries<T>& queries,
+             const AttentionState& state, int64_t begin, int64_t end, float* memory) {
+  AttentionArgs<T> call = {};
+  call.q = queries.data, call.of_q = queries.strides, call.scale = queries.scale;
+  call.queries = args.queries, call.keys = args.lengths[task.batch];
+  call.heads = args.groups * args.shared, call.groups = args.groups, call.width = args.width;
+  call.causal = true, call.window = args.window, call.soft_cap = args.soft_cap;
+  const CopiedRows<T, C> rows(args, task, reinterpret_cast<T*>(memory));
+  RunBlocks<typename ProductsOf<T>::Type>(call, task, rows, state, begin, end,
+                                          memory + 2 * kAttentionKeys * PaddedWidth(args.width));
+}
+
+}  // namespace
+
+template <class Level, class T, class C>
+void PagedRun(const PagedArgs<C>& args, const PagedQueries<T>& queries, const AttentionTask& task,
+              const AttentionState& state, float* memory) {
+  const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared;
+  std::fill(state.sums, state.sums + rows * padded, 0.0f);
+  std::fill(state.largest, state.largest + rows, -INFINITY);
+  std::fill(state.total, state.total + rows, 0.0f);
+  const int64_t begin = std::max(task.first_key, SeenOf(args, task, task.query).first);
+  const int64_t end = std::min(task.last_key, SeenOf(args, task, task.query + task.count - 1).last);
+  if (std::is_same_v<T, C> && rows > kFewRows) {
+    if constexpr (std::is_same_v<T, C>) return RunMany(args, task, queries, state, begin, end, memory);
+  }
+  GatherQueries(queries.data, queries.strides, task, args.shared, args.width, queries.scale, memory);
+  float* const rest = memory + rows * padded;
+  if (rows <= kFewRows) return RunFew(args, task, memory, state, begin, end, rest);
+  // Where the copies lie, for a product that finds the first query of the task at `data`.
+  const AttentionStrides copies = {0, padded, task.count * padded};
+  const float* const first = memory - task.query * copies.row - task.group * args.shared * copies.head;
+  RunMany<float>(args, task, {first, copies, 1}, state, begin, end, rest);
 }
 
 template <class Level, class T, class C>
@@ -141,17 +171,20 @@ void StoreCached(const T* from, int64_t count, C* to, float* scale) {
   }
 }
 
-#define KK_INSTANTIATE(C)                                                                        \
-  template void PagedRun<KP_VARIANT, C>(const PagedArgs<C>&, const AttentionTask&, const float*, \
-                                        const AttentionState&, float*);                          \
-  template void StoreCached<KP_VARIANT, float, C>(const float*, int64_t, C*, float*);            \
-  template void StoreCached<KP_VARIANT, F16, C>(const F16*, int64_t, C*, float*);                \
+#define KK_INSTANTIATE_RUN(T, C)                                                                              \
+  template void PagedRun<KP_VARIANT, T, C>(const PagedArgs<C>&, const PagedQueries<T>&, const AttentionTask&, \
+                                           const AttentionState&, float*);
+#define KK_INSTANTIATE(C)                                                             \
+  KK_INSTANTIATE_RUN(float, C)                                                        \
+  KK_INSTANTIATE_RUN(F16, C)                                                          \
+  KK_INSTANTIATE_RUN(Bf16, C)                                                         \
+  template void StoreCached<KP_VARIANT, float, C>(const float*, int64_t, C*, float*); \
+  template void StoreCached<KP_VARIANT, F16, C>(const F16*, int64_t, C*, float*);     \
   template void StoreCached<KP_VARIANT, Bf16, C>(const Bf16*, int64_t, C*, float*);
+#if defined(__AVX512BF16__)
+KK_INSTANTIATE_RUN(Bf16, Bf16)
+#else
 KK_CACHE_TYPES(KK_INSTANTIATE)
-#undef KK_INSTANTIATE
-#define KK_INSTANTIATE(T)                                                                                              \
-  template void PagedQueries<KP_VARIANT, T>(const T*, const AttentionStrides&, const AttentionTask&, int64_t, int64_t, \
-                                            float, float*);
-KK_ATTENTION_TYPES(KK_INSTANTIATE)
+#endif
 
 }  // namespace kk

@@ -20,11 +20,12 @@ struct Result {
 template <class Level, class T, class C>
 void Run(const PagedArgs<C>& args, const Result& to) {
   const int64_t batch = to.q.size(0), padded = PaddedWidth(args.width), heads = args.groups * args.shared;
-  const int64_t per_block = std::max<int64_t>(1, kPagedRows / args.shared);
+  using RunLevel = PagedLevel<Level, T, C>;
+  const int64_t per_block = std::max<int64_t>(1, AttentionRows<RunLevel>() / args.shared);
   const int64_t blocks = (args.queries + per_block - 1) / per_block, items = batch * args.groups * blocks;
   const int64_t rows = std::min(per_block, args.queries) * args.shared, longest = Longest(args, batch);
   const int64_t spans = std::max<int64_t>(1, (longest + kSpan - 1) / kSpan);
-  const AttentionStrides strides = {to.q.stride(0), to.q.stride(1), to.q.stride(2)};
+  const PagedQueries<T> queries = {Data<T>(to.q), {to.q.stride(0), to.q.stride(1), to.q.stride(2)}, to.scale};
   const auto task_of = [&](int64_t item, int64_t part) {
     const int64_t query = item % blocks * per_block, pair = item / blocks;
     return AttentionTask{pair / args.groups, pair % args.groups, query, std::min(per_block, args.queries - query),
@@ -38,25 +39,22 @@ void Run(const PagedArgs<C>& args, const Result& to) {
     return AttentionState{first + part * rows * padded, largest + part * rows, largest + (spans + part) * rows};
   };
   const int64_t work = rows * args.width * std::min(kSpan, std::max<int64_t>(1, longest)) * 2;
-  kp::parallel_for(
-      items * spans, std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
-        const int64_t query_size = rows * padded;
-        const kp::Workspace memory(kp::Device(), "paged attention",
-                                   static_cast<uint64_t>((query_size + PagedScratch(rows, args.width)) * 4));
-        auto* queries = memory.data_as<float>();
-        for (int64_t t = begin; t < end; ++t) {
-          const AttentionTask task = task_of(t / spans, t % spans);
-          PagedQueries<Level, T>(Data<T>(to.q), strides, task, args.shared, args.width, to.scale, queries);
-          PagedRun<Level, C>(args, task, queries, state_of(t / spans, t % spans), queries + query_size);
-        }
-      });
+  kp::parallel_for(items * spans, std::max<int64_t>(1, (1 << 17) / std::max<int64_t>(1, work)),
+                   [&](int64_t begin, int64_t end) {
+                     const kp::Workspace memory(kp::Device(), "paged attention",
+                                                static_cast<uint64_t>(PagedScratch(rows, args.width) * 4));
+                     for (int64_t t = begin; t < end; ++t) {
+                       PagedRun<RunLevel, T, C>(args, queries, task_of(t / spans, t % spans),
+                                                state_of(t / spans, t % spans), memory.data_as<float>());
+                     }
+                   });
   ForRows(items, spans * state_size, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const AttentionTask task = task_of(item, 0);
       const AttentionState state = state_of(item, 0);
       for (int64_t r = 0; r < task.count * args.shared; ++r) {
         const int64_t query = task.query + r % task.count, head = task.group * args.shared + r / task.count;
-        AttentionMerge<Level, T>(
+        AttentionMerge<typename RowLevel<Level>::Type, T>(
             state.sums + r * padded, state.largest + r, state.total + r, spans, rows * padded, rows,
             Data<T>(to.out) + ((task.batch * args.queries + query) * heads + head) * args.width, args.width);
       }
@@ -102,4 +100,4 @@ KP_DOC(paged_attention,
        "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
        "limits that to the last ones. Heads, scale and soft_cap are those of attention. A cache of i8 has scales, "
        "which paged_quantize writes.");
-KK_EXPORT(paged_attention, kk::PagedAttention, KK_PAGED_ATTENTION_CONTRACT);
+KK_EXPORT_MATRIX(paged_attention, kk::PagedAttention, KK_PAGED_ATTENTION_CONTRACT);

@@ -5,9 +5,6 @@
 
 namespace kk {
 
-// X(type): what a cache may hold. int8_t is scaled, a scale for each key of each group.
-#define KK_CACHE_TYPES(X) X(float) X(Bf16) X(F16) X(int8_t)
-
 // A cache [pages, page, groups, width]: strides in elements, that of the last dimension is 1.
 template <class C>
 struct PagedCache {
@@ -28,22 +25,29 @@ struct PagedArgs {
   float soft_cap;  // 0: none
 };
 
-constexpr int64_t kPagedRows = 66;  // of a task: a multiple of every level's tile
+// The level that computes queries of type T beside a cache of C.
+template <class Level, class T, class C>
+using PagedLevel = typename Bf16Level<Level, std::conditional_t<std::is_same_v<T, C>, T, float>>::Type;
+
+// Queries where they lie. `data` is the first one of the first head.
+template <class T>
+struct PagedQueries {
+  const T* data;
+  AttentionStrides strides;
+  float scale;
+};
 
 // Floats of scratch memory, 64-byte aligned, for tasks of `rows` rows.
 inline int64_t PagedScratch(int64_t rows, int64_t width) {
-  return rows * kAttentionKeys + 3 * kAttentionKeys * PaddedWidth(width);
+  const int64_t padded = PaddedWidth(width);
+  if (rows <= kFewRows) return rows * (padded + kAttentionKeys);
+  return rows * padded + 2 * kAttentionKeys * padded + AttentionScratch(rows, width);
 }
 
-// The queries of a task as PagedRun reads them, [rows, PaddedWidth]: times the scale, zeros beyond their width. `q` is the first
-// one of the first head.
-template <class Level, class T>
-void PagedQueries(const T* q, const AttentionStrides& strides, const AttentionTask& task, int64_t shared, int64_t width,
-                  float scale, float* to);
-
-template <class Level, class C>
-void PagedRun(const PagedArgs<C>& args, const AttentionTask& task, const float* queries, const AttentionState& state,
-              float* scratch);
+// Level: PagedLevel.
+template <class Level, class T, class C>
+void PagedRun(const PagedArgs<C>& args, const PagedQueries<T>& queries, const AttentionTask& task,
+              const AttentionState& state, float* scratch);
 
 // `count` values to the cache: as they are, or, to bytes, as *scale * byte.
 template <class Level, class T, class C>

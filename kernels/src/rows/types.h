@@ -52,6 +52,16 @@ KK_ROWS_AS(armv8_2_a_dotprod, armv8_a)
 KK_ROWS_AS(armv8_2_a_dotprod_i8mm_bf16, armv8_a)
 #undef KK_ROWS_AS
 
+// The level whose code computes values of type T where only bf16 values have code of their own for products of pairs.
+template <class Level, class T>
+struct Bf16Level {
+  using Type = typename RowLevel<Level>::Type;
+};
+template <class Level>
+struct Bf16Level<Level, Bf16> {
+  using Type = Level;
+};
+
 // X(type): every storage type of the floating-point kernels.
 #define KK_FLOAT_TYPES(X) X(float) X(double) X(Bf16) X(F16)
 

@@ -35,9 +35,17 @@ struct PairSteps {
   using Item = uint32_t;  // two bf16
   using Value = VU;
   static VU Load(const uint32_t* p) { return LoadBits(p); }
-  static VU Broadcast(const uint32_t* p) { return *p - VU{}; }
+  static VU Broadcast(const uint32_t* p) {
+    uint32_t pair;
+    std::memcpy(&pair, p, sizeof pair);  // it may have been written as two values
+    return pair - VU{};
+  }
   static VF Add(VF sum, VU a, VU b) { return AddPairProducts(sum, a, b); }
   static int64_t At(int64_t stride, int64_t row, int64_t k) { return row * stride + k; }
+};
+
+struct TransposedPairSteps : PairSteps {
+  static int64_t At(int64_t stride, int64_t row, int64_t k) { return k * stride + row; }
 };
 
 // c[kRows][kVectors * kLanes] (+)= a[kRows][steps] * panel[steps][...].

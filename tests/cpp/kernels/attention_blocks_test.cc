@@ -1,5 +1,5 @@
-// Attention of many rows, of floats and by matrix tiles: packing, chunks, borders and masks. The tiles stand in for AMX's, on any
-// processor.
+// Attention of many rows, of floats, of bf16 pairs and by matrix tiles: packing, chunks, borders and masks. What stands in for
+// instructions of bf16 and for AMX's tiles runs on any processor.
 #include "attention/blocks.h"
 
 #include <gtest/gtest.h>
@@ -84,8 +84,8 @@ void AttentionBlocksTest::Compare(double tolerance) const {
   std::vector<float> memory(static_cast<size_t>(AttentionScratch(rows, c.width)), NAN);
   std::vector<float> sums(static_cast<size_t>(rows * padded)), total(static_cast<size_t>(rows));
   std::vector<float> largest(static_cast<size_t>(rows), -INFINITY);
-  RunBlocks<Products>(args, task, {sums.data(), largest.data(), total.data()}, 0, c.length > 0 ? c.length : c.keys,
-                      memory.data());
+  RunBlocks<Products>(args, task, RowsOfTask<Bf16>(args, task), {sums.data(), largest.data(), total.data()}, 0,
+                      c.length > 0 ? c.length : c.keys, memory.data());
 
   for (int64_t r = 0; r < rows; ++r) {
     std::vector<double> expected(static_cast<size_t>(c.width));
@@ -108,7 +108,9 @@ void AttentionBlocksTest::Compare(double tolerance) const {
 
 TEST_P(AttentionBlocksTest, OfFloatsAgreesWithTheSumsInDouble) { Compare<FloatProducts<Bf16>>(2e-5); }
 
-TEST_P(AttentionBlocksTest, ByTilesAgreesWithTheSumsInDouble) { Compare<TileProducts<PlainTiles>>(0.01); }
+TEST_P(AttentionBlocksTest, OfPairsAgreesWithTheSumsInDouble) { Compare<Bf16Products<VectorSession>>(0.01); }
+
+TEST_P(AttentionBlocksTest, ByTilesAgreesWithTheSumsInDouble) { Compare<Bf16Products<TileSession<PlainTiles>>>(0.01); }
 
 std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-TOLERANCE = {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 4e-2}
+TOLERANCE = {torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 1e-2}
 # batch, queries, heads, keys, groups, width: blocks are 64 queries by 120 keys.
 SHAPES = (
     (1, 1, 1, 1, 1, 1),

@@ -40,6 +40,12 @@ TILES = (
     "test_dense.py",
     "test_batch_invariance.py",
 )  # made of matrix tiles, which have levels of their own
+PAIRS = (
+    "test_attention.py",
+    "test_paged.py",
+    "test_attention_gradient.py",
+    "test_fused_linear_cross_entropy.py",
+)  # bf16 values have a level of their own
 
 
 LEVELS = (
@@ -71,7 +77,7 @@ def test_every_processor_level_passes_the_kernel_tests(level):
     assert chosen().count("\n") > 60
     if chosen(KERNPACK_TARGET=target) == chosen():
         pytest.skip(f"this processor has no more than {level}: the tests beside this one run that")
-    files = FILES + TILES if level in ("x86-64-v2", "x86-64-v3") else TILES
+    files = FILES + TILES if level in ("x86-64-v2", "x86-64-v3") else PAIRS + TILES
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(
         [*command, *(str(HERE / f) for f in files)],
