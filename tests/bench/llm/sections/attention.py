@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ PEER = "torch SDPA"
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    return rows_of("attention", [*_whole(k), *_gradients(k), *_decoding(k)])
+    return rows_of("attention", [*_whole(k), *_gradients(k), *_decoding(k), _prompt(k)])
 
 
 def _heads_first(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -44,7 +45,7 @@ def _whole(k: Any) -> list[Pair]:
 
 def _gradients(k: Any) -> list[Pair]:
     pairs = []
-    for causal, dtype in ((False, torch.float32), (True, torch.float32), (False, torch.bfloat16)):
+    for causal, dtype in product((False, True), (torch.float32, torch.bfloat16)):
         given = [torch.randn(1, 1024, 8, 64).to(dtype).requires_grad_() for _ in range(3)]
         first = [each.requires_grad_() for each in _heads_first(given)]
         d_out = torch.randn(1, 1024, 8, 64).to(dtype)
@@ -82,3 +83,18 @@ def _decoding(k: Any) -> list[Pair]:
             )
         )
     return pairs
+
+
+def _prompt(k: Any) -> Pair:
+    """512 new tokens beside a cache of 4,096, theirs among them, in pages of 16; torch's cache lies in one piece."""
+    q, caches = torch.randn(1, 512, 9, 64).bfloat16(), [torch.randn(256, 16, 3, 64).bfloat16() for _ in "kv"]
+    table, lengths = torch.randperm(256, dtype=torch.int32)[None], torch.tensor([4096], dtype=torch.int32)
+    first = _heads_first([q, *(cache[table[0]].reshape(1, 4096, 3, 64) for cache in caches)])
+    mask = torch.ones(512, 4096, dtype=torch.bool).tril(4096 - 512)
+    return Pair(
+        "prompt of 512 at 4,096, cache of bfloat16",
+        lambda: k.paged_attention(q, *caches, table, lengths),
+        lambda: functional.scaled_dot_product_attention(*first, attn_mask=mask, enable_gqa=True),
+        None,
+        PEER,
+    )

@@ -14,8 +14,8 @@ from torch.nn import functional
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    loss = _fused_loss(k)
-    return [*rows_of("training", [_loss(k), loss, *_optimizers(k)]), _memory(loss)]
+    loss, of_bf16 = _fused_loss(k, torch.float32, 0.6), _fused_loss(k, torch.bfloat16, None)
+    return [*rows_of("training", [_loss(k), loss, *_optimizers(k)]), _memory(loss), *rows_of("training", [of_bf16])]
 
 
 def _loss(k: Any) -> Pair:
@@ -28,14 +28,15 @@ def _loss(k: Any) -> Pair:
     )
 
 
-def _fused_loss(k: Any) -> Pair:
-    x, weight = torch.randn(128, 576, requires_grad=True), (torch.randn(49152, 576) / 24).requires_grad_()
+def _fused_loss(k: Any, dtype: torch.dtype, goal: float | None) -> Pair:
+    x = torch.randn(128, 576).to(dtype).requires_grad_()
+    weight = (torch.randn(49152, 576) / 24).to(dtype).requires_grad_()
     targets = torch.randint(49152, (128,))
     return Pair(
-        "cross-entropy with its linear, 576 wide, forward + backward",
+        f"cross-entropy with its linear, 576 wide, {str(dtype)[6:]}, forward + backward",
         lambda: torch.autograd.grad(k.fused_linear_cross_entropy(x, weight, targets).mean(), (x, weight)),
         lambda: torch.autograd.grad(functional.cross_entropy(x @ weight.T, targets), (x, weight)),
-        0.6,
+        goal,
     )
 
 
