@@ -8,38 +8,17 @@
 #include <vector>
 
 #include "attention/backward_block.h"
+#include "attention_case.h"
 
 namespace kk {
 namespace {
 
-struct GradientCase {
-  int64_t queries, keys, shared, width;
-  bool causal;
-  int64_t window, length;  // 0: all
-  float scale, soft_cap;
-  bool masked;
-};
-
-double Number(Bf16 value) {
-  const uint32_t bits = uint32_t{value.bits} << 16;
-  float number;
-  std::memcpy(&number, &bits, sizeof number);
-  return number;
-}
-
-Bf16 Rounded(double value) {
-  const auto number = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
-}
-
-class AttentionGradientTest : public ::testing::TestWithParam<GradientCase> {
+class AttentionGradientTest : public ::testing::TestWithParam<AttentionCase> {
  protected:
   using Values = std::vector<double>;
 
   AttentionGradientTest() {
-    const GradientCase& c = GetParam();
+    const AttentionCase& c = GetParam();
     q_ = Random(c.queries * c.shared), d_out_ = Random(c.queries * c.shared);
     k_ = Random(c.keys), v_ = Random(c.keys);
     mask_.resize(static_cast<size_t>(c.queries * c.keys));
@@ -47,29 +26,22 @@ class AttentionGradientTest : public ::testing::TestWithParam<GradientCase> {
     SetExpected();
   }
 
-  std::vector<Bf16> Random(int64_t rows) {
-    std::normal_distribution<double> normal;
-    std::vector<Bf16> values(static_cast<size_t>(rows * GetParam().width));
-    for (Bf16& value : values) value = Rounded(normal(random_));
-    return values;
-  }
+  std::vector<Bf16> Random(int64_t rows) { return RandomValues(rows * GetParam().width, &random_); }
 
   bool Sees(int64_t query, int64_t key) const {
-    const GradientCase& c = GetParam();
-    const int64_t length = c.length > 0 ? c.length : c.keys, last = c.causal ? length - c.queries + query : length - 1;
-    return key <= last && key < length && (c.window == 0 || key > last - c.window) &&
-           !(c.masked && mask_[query * c.keys + key] == -INFINITY);
+    const AttentionCase& c = GetParam();
+    return SeesKey(c, query, key) && !(c.masked && mask_[query * c.keys + key] == -INFINITY);
   }
 
   static double Dot(const std::vector<Bf16>& a, int64_t i, const std::vector<Bf16>& b, int64_t j, int64_t width) {
     double sum = 0;
-    for (int64_t d = 0; d < width; ++d) sum += Number(a[i * width + d]) * Number(b[j * width + d]);
+    for (int64_t d = 0; d < width; ++d) sum += double{Number(a[i * width + d])} * Number(b[j * width + d]);
     return sum;
   }
 
   // Forward and backward, as the formulas say. Rows of q: [query][head].
   void SetExpected() {
-    const GradientCase& c = GetParam();
+    const AttentionCase& c = GetParam();
     const auto size = [&](int64_t rows) { return static_cast<size_t>(rows * c.width); };
     const int64_t rows = c.queries * c.shared;
     out_.resize(size(rows)), lse_.resize(static_cast<size_t>(rows));
@@ -110,16 +82,10 @@ class AttentionGradientTest : public ::testing::TestWithParam<GradientCase> {
 
   template <class Products>
   void Compare(double tolerance) {
-    const GradientCase& c = GetParam();
+    const AttentionCase& c = GetParam();
     const auto length = static_cast<int32_t>(c.length);
     AttentionGradientArgs<Bf16> args = {};
-    AttentionArgs<Bf16>& forward = args.forward;
-    forward.q = q_.data(), forward.k = k_.data(), forward.v = v_.data();
-    forward.of_q = {0, c.shared * c.width, c.width}, forward.of_k = forward.of_v = {0, c.width, c.width};
-    forward.batch = 1, forward.queries = c.queries, forward.heads = c.shared, forward.keys = c.keys, forward.groups = 1;
-    forward.width = c.width, forward.scale = c.scale, forward.soft_cap = c.soft_cap, forward.causal = c.causal;
-    forward.window = c.window, forward.lengths = c.length > 0 ? &length : nullptr;
-    if (c.masked) forward.mask = {MaskKind::kFloat, mask_.data(), 0, 0, c.keys};
+    args.forward = ArgsOf(c, q_.data(), k_.data(), v_.data(), &length, mask_.data());
     std::vector<Bf16> d_q(q_.size());
     args.d_out = d_out_.data(), args.out = out_.data(), args.lse = lse_.data(), args.d_q = d_q.data();
 
@@ -149,31 +115,18 @@ TEST_P(AttentionGradientTest, OfFloatsAgreesWithTheSumsInDouble) { Compare<Float
 
 TEST_P(AttentionGradientTest, OfPairsAgreesWithTheSumsInDouble) { Compare<PairGradient>(0.02); }
 
-std::string NameOf(const ::testing::TestParamInfo<GradientCase>& info) {
-  const GradientCase& c = info.param;
-  std::string name = std::to_string(c.queries) + "x" + std::to_string(c.keys) + "heads" + std::to_string(c.shared) +
-                     "width" + std::to_string(c.width);
-  if (c.causal) name += "causal";
-  if (c.window > 0) name += "window";
-  if (c.length > 0) name += "length";
-  if (c.scale < 0) name += "negative";
-  if (c.soft_cap > 0) name += "capped";
-  if (c.masked) name += "masked";
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Borders, AttentionGradientTest,
-                         ::testing::Values(GradientCase{1, 1, 1, 1, false, 0, 0, 1, 0, false},
-                                           GradientCase{17, 33, 1, 15, false, 0, 0, 0.3f, 0, false},
-                                           GradientCase{64, 120, 1, 64, false, 0, 0, 0.125f, 0, false},
-                                           GradientCase{65, 121, 3, 64, true, 0, 0, 0.125f, 0, false},
-                                           GradientCase{70, 250, 2, 40, true, 30, 0, 0.2f, 0, false},
-                                           GradientCase{40, 150, 1, 32, false, 0, 131, 0.2f, 0, false},
-                                           GradientCase{40, 150, 2, 32, true, 30, 131, 0.2f, 5, false},
-                                           GradientCase{3, 130, 1, 33, false, 0, 0, -0.2f, 0, false},
-                                           GradientCase{40, 140, 2, 7, false, 0, 0, 0.2f, 4, true},
-                                           GradientCase{50, 20, 1, 16, true, 0, 0, 0.3f, 0,
-                                                        false}),  // the first queries see no key
+                         ::testing::Values(AttentionCase{1, 1, 1, 1, false, 0, 0, 1, 0, false},
+                                           AttentionCase{17, 33, 1, 15, false, 0, 0, 0.3f, 0, false},
+                                           AttentionCase{64, 120, 1, 64, false, 0, 0, 0.125f, 0, false},
+                                           AttentionCase{65, 121, 3, 64, true, 0, 0, 0.125f, 0, false},
+                                           AttentionCase{70, 250, 2, 40, true, 30, 0, 0.2f, 0, false},
+                                           AttentionCase{40, 150, 1, 32, false, 0, 131, 0.2f, 0, false},
+                                           AttentionCase{40, 150, 2, 32, true, 30, 131, 0.2f, 5, false},
+                                           AttentionCase{3, 130, 1, 33, false, 0, 0, -0.2f, 0, false},
+                                           AttentionCase{40, 140, 2, 7, false, 0, 0, 0.2f, 4, true},
+                                           AttentionCase{50, 20, 1, 16, true, 0, 0, 0.3f, 0,
+                                                         false}),  // the first queries see no key
                          NameOf);
 
 }  // namespace
