@@ -12,16 +12,15 @@ from pages import Pages
 
 
 class Cache:
-    """Keys and values of the tokens so far, as f16, and the angles that positions turn them by. For paged_attention: one page."""
+    """Keys and values of the tokens so far, and the angles that positions turn them by."""
 
     def __init__(self, weights: PackedWeights, capacity: int) -> None:
         sizes = weights.sizes
         shape = (sizes.layers, 1, sizes.groups, capacity, sizes.head_width)
-        # [layer, page, token, group, width], but a group's tokens lie beside each other: attention reads them one after another.
-        self.keys, self.values = (np.zeros(shape, np.float16).swapaxes(2, 3) for _ in range(2))
+        # [layer, 1, token, group, width], but a group's tokens lie beside each other: attention reads them one after another.
+        self.keys, self.values = (np.zeros(shape, np.float32).swapaxes(2, 3) for _ in range(2))
         self.cos, self.sin = weights.angles(capacity)
         self.capacity, self.length = capacity, 0
-        self._table = np.zeros((1, 1), np.int32)
 
     def angles(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Of the next `count` tokens."""
@@ -29,10 +28,10 @@ class Cache:
 
     def attend(self, k: Any, layer: int, q: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
         """What the next tokens see in a layer, after their keys and values are stored; `advance` follows the last layer."""
-        length = np.array([self.length + len(q)], np.int32)
-        for cache, x in ((self.keys[layer], keys), (self.values[layer], values)):
-            k.paged_store(cache, x[None], self._table, length)
-        return k.paged_attention(q[None], self.keys[layer], self.values[layer], self._table, length)
+        end = self.length + len(q)
+        self.keys[layer, 0, self.length : end] = keys
+        self.values[layer, 0, self.length : end] = values
+        return k.attention(q[None], self.keys[layer, :, :end], self.values[layer, :, :end], causal=True)
 
     def advance(self, count: int) -> None:
         self.length += count

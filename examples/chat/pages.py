@@ -1,4 +1,4 @@
-"""Keys and values of several answers, as f16, in pages of one cache: an answer takes a page when it needs one, and gives all back at its end."""
+"""Keys and values of several answers in pages of one cache: an answer takes a page when it needs one, and gives all back at its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Pages:
         sizes = weights.sizes
         count = sum(map(pages_of, needs))
         shape = (sizes.layers, count, PAGE, sizes.groups, sizes.head_width)
-        self.keys, self.values = (np.zeros(shape, np.float16) for _ in range(2))
+        self.keys, self.values = (np.zeros(shape, np.float32) for _ in range(2))
         self.cos, self.sin = weights.angles(max(needs))
         self.table = np.zeros((len(needs), pages_of(max(needs))), np.int32)
         self.lengths = np.zeros(len(needs), np.int32)
