@@ -8,7 +8,7 @@ namespace kk {
 template <class Level, class T>
 void AttentionGradientRun(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k,
                           float* d_v, float* memory) {
-  RunGradient<T, typename GradientProductsOf<T>::Type>(args, task, d_k, d_v, memory);
+  RunGradient<T, GradientProducts<T>>(args, task, d_k, d_v, memory);
 }
 
 template <class Level, class T>

@@ -7,15 +7,8 @@ namespace kk {
 namespace {
 
 template <class T>
-struct GradientProductsOf {
-  using Type = FloatGradient<T>;
-};
-#if defined(__AVX512BF16__)
-template <>
-struct GradientProductsOf<Bf16> {
-  using Type = PairGradient;
-};
-#endif
+using GradientProducts =
+    std::conditional_t<std::is_same_v<T, Bf16> && kHasBf16Products, PairGradient, FloatGradient<T>>;
 
 // `memory`: AttentionGradientScratch.
 template <class T, class Products>
@@ -61,11 +54,11 @@ class GradientBlock {
     if (masked) GatherMask(forward, block_, key, count, mask_rows_, mask_);
     const ScoreRule rule = {Products::kScalesQueries ? 1 : forward.scale, forward.soft_cap, wanted};
     const int64_t length = LengthOf(forward, block_.batch);
-    products_.Weigh(columns, [&](int64_t j, int64_t i) {
-      const KeyRow row = {memory_.scores + j * kQ, memory_.d_weights + j * kQ, masked ? mask_ + j * kQ : nullptr,
-                          SeeingKey(forward, length, block_, key + j)};
-      return Weigh(row, i, lse_, delta_, rule);
-    });
+    const auto row_of = [&](int64_t j) {
+      return KeyRow{memory_.scores + j * kQ, memory_.d_weights + j * kQ, masked ? mask_ + j * kQ : nullptr,
+                    SeeingKey(forward, length, block_, key + j)};
+    };
+    products_.Weigh(columns, row_of, [&](const KeyRow& row, int64_t i) { return Weigh(row, i, lse_, delta_, rule); });
   }
 
   void AddTo(float* d_k, float* d_v) { products_.Add(d_k, d_v); }

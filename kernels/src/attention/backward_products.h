@@ -73,12 +73,13 @@ class FloatGradient {
                          kQ, false);
   }
 
-  // Scores to weights and gradients of weights to slopes, in their places: weigh(key, i) gives a vector of each.
-  template <class F>
-  void Weigh(int64_t columns, F weigh) {
+  // Scores to weights and gradients of weights to slopes, in their places: weigh(row_of(key), i) gives a vector of each.
+  template <class RowOf, class F>
+  void Weigh(int64_t columns, RowOf row_of, F weigh) {
     for (int64_t j = 0; j < keys_.count; ++j) {
+      const KeyRow key = row_of(j);
       for (int64_t i = 0; i < columns; i += kLanes) {
-        const WeightAndSlope both = weigh(j, i);
+        const WeightAndSlope both = weigh(key, i);
         Pack<float>::Store(m_.scores + j * kQ + i, both.weight);
         Pack<float>::Store(m_.d_weights + j * kQ + i, both.slope);
       }
@@ -129,9 +130,8 @@ class PairGradient {
     count_ = keys.count;
     const auto copy = [&](const Rows<Bf16>& from, uint32_t* rows) {
       auto* to = reinterpret_cast<Bf16*>(rows);
-      for (int64_t j = 0; j < from.count; ++j, to += m_.padded) {
-        std::memcpy(to, from.data + j * from.stride, static_cast<size_t>(m_.width) * sizeof(Bf16));
-        std::fill(to + m_.width, to + m_.padded, Bf16{0});
+      for (int64_t j = 0; j < from.count; ++j) {
+        CopyPadded(from.data + j * from.stride, m_.width, m_.padded, to + j * m_.padded);
       }
     };
     copy(keys, keys_), copy(values, values_);
@@ -145,14 +145,16 @@ class PairGradient {
   }
 
   // As bf16 in the first halves of their rows; slopes of two keys also as pairs. Two keys and two vectors at a time.
-  template <class F>
-  void Weigh(int64_t columns, F weigh) {
+  template <class RowOf, class F>
+  void Weigh(int64_t columns, RowOf row_of, F weigh) {
     for (int64_t j = 0; j < count_; j += 2) {
+      const bool paired = j + 1 < count_;
+      const KeyRow even = row_of(j), odd = paired ? row_of(j + 1) : KeyRow{};
       for (int64_t i = 0; i < columns; i += 2 * kLanes) {
         WeightAndSlope first[2], second[2] = {};
         for (int v = 0; v < 2; ++v) {
-          first[v] = weigh(j, i + v * kLanes);
-          if (j + 1 < count_) second[v] = weigh(j + 1, i + v * kLanes);
+          first[v] = weigh(even, i + v * kLanes);
+          if (paired) second[v] = weigh(odd, i + v * kLanes);
         }
         StoreBoth(j, i, first), StoreBoth(j + 1, i, second);  // each before the scores that are read next
         for (int v = 0; v < 2; ++v) {

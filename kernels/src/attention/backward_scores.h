@@ -28,7 +28,7 @@ Seen SeeingKey(const AttentionArgs<T>& args, int64_t keys, const Block& block, i
   return {std::clamp<int64_t>(first, 0, block.count), std::clamp<int64_t>(last, 0, block.count)};
 }
 
-// The mask [kBackwardKeys][kQ] of a block beside `count` keys. A bool's is 0 or -inf. `rows` is scratch memory [kQ][kMaskKeys].
+// The mask [kMaskKeys][kQ] of a block beside `count` keys. A bool's is 0 or -inf. `rows` is scratch memory [kQ][kMaskKeys].
 template <class T>
 void GatherMask(const AttentionArgs<T>& args, const Block& block, int64_t key, int64_t count, float* rows, float* to) {
   std::fill(rows, rows + kQ * kMaskKeys, 0.0f);

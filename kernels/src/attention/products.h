@@ -105,8 +105,7 @@ class Bf16Products : public ChunkOperands<uint32_t> {
   void Queries(const AttentionArgs<Bf16>& args, const AttentionTask& task, Item* items) const {
     auto* to = reinterpret_cast<Bf16*>(items);
     ForQueries(args.q, args.of_q, task, args.shared(), [&](const Bf16* from) {
-      std::memcpy(to, from, static_cast<size_t>(width_) * sizeof(Bf16));
-      std::fill(to + width_, to + padded(), Bf16{0});
+      CopyPadded(from, width_, padded(), to);
       to += padded();
     });
   }

@@ -43,14 +43,14 @@ void Update(const float* logits, int64_t count, bool sums, float* largest, float
 
 template <class Level, class T>
 void FusedPack(const T* x, const int64_t* index, int64_t count, int64_t width, float* rows, float* columns) {
-  FusedProductsOf<T>::Type::PackBlock(x, index, count, width, rows, columns);
+  FusedProducts<T>::PackBlock(x, index, count, width, rows, columns);
 }
 
 template <class Level, class T>
 void FusedForward(const FusedArgs<T>& args, int64_t first, int64_t last, const FusedState& state, float* targets,
                   float* scratch) {
   float* const logits = scratch;
-  typename FusedProductsOf<T>::Type products(args.width, logits + kFusedClasses * kT);
+  FusedProducts<T> products(args.width, logits + kFusedClasses * kT);
   std::fill(state.largest, state.largest + args.blocks() * kT, -__builtin_inff());
   std::fill(state.total, state.total + args.blocks() * kT, 0.0f);
   std::fill(state.sum, state.sum + args.blocks() * kT, 0.0f);
@@ -73,7 +73,7 @@ void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const 
                    T* d_weight, float* scratch) {
   const int64_t width = args.width, padded = PaddedWidth(width);
   float *logits = scratch, *sums = logits + kFusedClasses * kT, *memory = sums + kFusedClasses * padded;
-  typename FusedProductsOf<T>::Type products(width, memory);
+  FusedProducts<T> products(width, memory);
   std::fill(d_x, d_x + args.blocks() * args.block_size(), 0.0f);
   for (int64_t c = first; c < last; c += kFusedClasses) {
     const int64_t count = std::min(kFusedClasses, last - c);

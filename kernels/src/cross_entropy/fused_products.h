@@ -104,10 +104,7 @@ class FusedPairs : FusedChunk {
     if (width % 2 != 0) {
       rows_ = copies_, stride_ = (width + 1) / 2;
       auto* to = reinterpret_cast<Bf16*>(copies_);
-      for (int64_t j = 0; j < count; ++j, to += width + 1) {
-        std::memcpy(to, weight + j * width, static_cast<size_t>(width) * sizeof(Bf16));
-        to[width] = Bf16{0};
-      }
+      for (int64_t j = 0; j < count; ++j) CopyPadded(weight + j * width, width, width + 1, to + j * (width + 1));
     }
     if (backward) InterleaveRows(weight, width, count, width, by_turns_, padded());
   }
@@ -145,15 +142,7 @@ class FusedPairs : FusedChunk {
 };
 
 template <class T>
-struct FusedProductsOf {
-  using Type = FusedFloats<T>;
-};
-#if defined(__AVX512BF16__)
-template <>
-struct FusedProductsOf<Bf16> {
-  using Type = FusedPairs;
-};
-#endif
+using FusedProducts = std::conditional_t<std::is_same_v<T, Bf16> && kHasBf16Products, FusedPairs, FusedFloats<T>>;
 
 }  // namespace
 }  // namespace kk

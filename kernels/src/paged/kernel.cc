@@ -98,8 +98,7 @@ class CopiedRows {
     const int64_t padded = PaddedWidth(args_.width);
     for (int64_t j = 0; j < count; ++j, to += padded) {
       if constexpr (std::is_same_v<T, C>) {
-        std::memcpy(to, rows[j], static_cast<size_t>(args_.width) * sizeof(T));
-        std::fill(to + args_.width, to + padded, T{});
+        CopyPadded(rows[j], args_.width, padded, to);
       } else {
         for (int64_t d = 0; d < padded; d += kLanes) {
           VF lanes = d < args_.width ? LoadCached(rows[j], d, args_.width) : VF{};
@@ -140,8 +139,8 @@ void PagedRun(const PagedArgs<C>& args, const PagedQueries<T>& queries, const At
   std::fill(state.total, state.total + rows, 0.0f);
   const int64_t begin = std::max(task.first_key, SeenOf(args, task, task.query).first);
   const int64_t end = std::min(task.last_key, SeenOf(args, task, task.query + task.count - 1).last);
-  if (std::is_same_v<T, C> && rows > kFewRows) {
-    if constexpr (std::is_same_v<T, C>) return RunMany(args, task, queries, state, begin, end, memory);
+  if constexpr (std::is_same_v<T, C>) {
+    if (rows > kFewRows) return RunMany(args, task, queries, state, begin, end, memory);
   }
   GatherQueries(queries.data, queries.strides, task, args.shared, args.width, queries.scale, memory);
   float* const rest = memory + rows * padded;

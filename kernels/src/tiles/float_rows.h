@@ -1,6 +1,8 @@
-// Rows of any storage type as the floats that tiles are made of.
+// Rows copied up to their padded width: as they are, or as the floats that tiles are made of.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "../rows/row.h"
@@ -8,6 +10,13 @@
 
 namespace kk {
 namespace {
+
+// A row of `width` values, zeros behind it.
+template <class T>
+void CopyPadded(const T* from, int64_t width, int64_t padded, T* to) {
+  std::memcpy(to, from, static_cast<size_t>(width) * sizeof(T));
+  std::fill(to + width, to + padded, T{});
+}
 
 // With their stride: as they lie where they are floats, else copied, with zeros up to the padded width. kWholeVectors: floats whose width
 // isn't that of whole vectors are copied, too.
