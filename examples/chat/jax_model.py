@@ -10,18 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 from gguf_file import GgufFile, Sizes
 from jax import lax
-from packed import PackedWeights, Progress, beside, pack_file
+from packed import KEPT, PackedWeights, Progress, beside, pack_file
 
 Layers = list[tuple[jax.Array, jax.Array]]  # of each layer its keys and values [1, capacity, groups, head_width]
 
 
 class Cache:
-    """Keys and values of the tokens so far: all of the capacity, so that every step has the same shapes."""
+    """Keys and values of the tokens so far, in one page of all of the capacity: every step has the same shapes."""
 
     def __init__(self, weights: PackedWeights, capacity: int) -> None:
         sizes = weights.sizes
         shape = (1, capacity, sizes.groups, sizes.head_width)
-        self.layers: Layers = [(jnp.zeros(shape), jnp.zeros(shape)) for _ in range(sizes.layers)]
+        self.layers: Layers = [(jnp.zeros(shape, KEPT), jnp.zeros(shape, KEPT)) for _ in range(sizes.layers)]
         self.angles = tuple(map(jnp.asarray, weights.angles(capacity)))
         self.capacity, self.length = capacity, 0
 
@@ -31,10 +31,10 @@ def _layer(k: Any, sizes: Sizes, w: dict[str, Any], x, begin, angles, keys, valu
     h = k.rms_norm(x, w["attn_norm"], eps=sizes.eps)
     qkv = beside(k, h, w["qkv"], jnp.concatenate).reshape(len(x), -1, sizes.head_width)
     rotated = k.rope(qkv[:, : sizes.heads + sizes.groups], *angles, interleaved=True)
-    keys = lax.dynamic_update_slice(keys, rotated[None, :, sizes.heads :], (0, begin, 0, 0))
-    values = lax.dynamic_update_slice(values, qkv[None, :, sizes.heads + sizes.groups :], (0, begin, 0, 0))
-    lengths = (begin + len(x)).astype(jnp.int32)[None]
-    seen = k.attention(rotated[None, :, : sizes.heads], keys, values, lengths, causal=True)
+    page = jnp.zeros((1, 1), jnp.int32), (begin + len(x)).astype(jnp.int32)[None]
+    keys = k.paged_store(keys, rotated[None, :, sizes.heads :], *page)
+    values = k.paged_store(values, qkv[None, :, sizes.heads + sizes.groups :], *page)
+    seen = k.paged_attention(rotated[None, :, : sizes.heads], keys, values, *page)
     x = k.packed_linear(seen.reshape(len(x), -1), w["attn_output"], residual=x)
     h = k.rms_norm(x, w["ffn_norm"], eps=sizes.eps)
     gate, up = jnp.split(beside(k, h, w["gate_up"], jnp.concatenate), 2, -1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from gguf_file import GgufFile
-from packed import PackedWeights, Progress, beside, pack_file
+from packed import KEPT, PackedWeights, Progress, beside, pack_file
 from pages import Pages
 
 
@@ -17,8 +17,9 @@ class Cache:
     def __init__(self, weights: PackedWeights, capacity: int) -> None:
         sizes = weights.sizes
         shape = (sizes.layers, 1, sizes.groups, capacity, sizes.head_width)
-        # [layer, 1, token, group, width], but a group's tokens lie beside each other: attention reads them one after another.
-        self.keys, self.values = (np.zeros(shape, np.float32).swapaxes(2, 3) for _ in range(2))
+        # One page of all tokens: [layer, page, token, group, width]. A group's tokens lie beside each other, as attention reads them.
+        self.keys, self.values = (np.zeros(shape, KEPT).swapaxes(2, 3) for _ in range(2))
+        self._table = np.zeros((1, 1), np.int32)
         self.cos, self.sin = weights.angles(capacity)
         self.capacity, self.length = capacity, 0
 
@@ -28,10 +29,10 @@ class Cache:
 
     def attend(self, k: Any, layer: int, q: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
         """What the next tokens see in a layer, after their keys and values are stored; `advance` follows the last layer."""
-        end = self.length + len(q)
-        self.keys[layer, 0, self.length : end] = keys
-        self.values[layer, 0, self.length : end] = values
-        return k.attention(q[None], self.keys[layer, :, :end], self.values[layer, :, :end], causal=True)
+        lengths = np.array([self.length + len(q)], np.int32)
+        for cache, x in ((self.keys[layer], keys), (self.values[layer], values)):
+            k.paged_store(cache, x[None], self._table, lengths)
+        return k.paged_attention(q[None], self.keys[layer], self.values[layer], self._table, lengths)
 
     def advance(self, count: int) -> None:
         self.length += count

@@ -13,6 +13,7 @@ from gguf_file import GgufFile, Sizes, Weights
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 ALIGNED = 64
+KEPT = np.float16  # what keys and values of the tokens so far are kept as: half the memory to read for each token
 FORMS = ("Q4_0", "Q4_1", "Q8_0", "Q4_K", "Q6_K")  # packed as they are; others become Q8_0, the finest of them
 
 

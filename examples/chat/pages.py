@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from packed import PackedWeights
+from packed import KEPT, PackedWeights
 
 PAGE = 64  # tokens
 
@@ -21,7 +21,7 @@ class Pages:
         sizes = weights.sizes
         count = sum(map(pages_of, needs))
         shape = (sizes.layers, count, PAGE, sizes.groups, sizes.head_width)
-        self.keys, self.values = (np.zeros(shape, np.float32) for _ in range(2))
+        self.keys, self.values = (np.zeros(shape, KEPT) for _ in range(2))
         self.cos, self.sin = weights.angles(max(needs))
         self.table = np.zeros((len(needs), pages_of(max(needs))), np.int32)
         self.lengths = np.zeros(len(needs), np.int32)

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 import torch
 from gguf_file import GgufFile, Sizes
-from packed import PackedWeights, Progress, beside, pack_file
+from packed import KEPT, PackedWeights, Progress, beside, pack_file
 
 
 class Cache:
-    """Keys and values of the tokens so far: all of the capacity, so that every step has the same shapes."""
+    """Keys and values of the tokens so far, in one page of all of the capacity: every step has the same shapes."""
 
     def __init__(self, weights: PackedWeights, capacity: int) -> None:
         sizes = weights.sizes
         shape = (1, capacity, sizes.groups, sizes.head_width)
-        self.layers = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(sizes.layers)]
+        self.layers = [
+            (torch.from_numpy(np.zeros(shape, KEPT)), torch.from_numpy(np.zeros(shape, KEPT)))
+            for _ in range(sizes.layers)
+        ]
         self.cos, self.sin = map(torch.from_numpy, weights.angles(capacity))
         self.capacity, self.length = capacity, 0
 
@@ -45,14 +48,14 @@ class Layer(torch.nn.Module):
             else:
                 self.register_buffer(name, torch.from_numpy(value))
 
-    def forward(self, x, positions, lengths, cos, sin, keys, values):
+    def forward(self, x, table, lengths, cos, sin, keys, values):
         k, sizes = self._k, self._sizes
         h = k.rms_norm(x, self.attn_norm, eps=sizes.eps)
         qkv = self.qkv(h).view(x.shape[0], -1, sizes.head_width)
         rotated = k.rope(qkv[:, : sizes.heads + sizes.groups], cos, sin, interleaved=True)
-        keys.index_copy_(1, positions, rotated[None, :, sizes.heads :])
-        values.index_copy_(1, positions, qkv[None, :, sizes.heads + sizes.groups :])
-        seen = k.attention(rotated[None, :, : sizes.heads], keys, values, lengths, causal=True)
+        k.paged_store(keys, rotated[None, :, sizes.heads :], table, lengths)
+        k.paged_store(values, qkv[None, :, sizes.heads + sizes.groups :], table, lengths)
+        seen = k.paged_attention(rotated[None, :, : sizes.heads], keys, values, table, lengths)
         x = k.packed_linear(seen.flatten(2)[0], self.attn_output, residual=x)
         h = k.rms_norm(x, self.ffn_norm, eps=sizes.eps)
         gate, up = self.gate_up(h).chunk(2, -1)
@@ -74,9 +77,10 @@ class Llama(torch.nn.Module):
         k, sizes = self._k, self._sizes
         x = k.packed_embedding(self.embedding, ids, columns=sizes.width)
         lengths = (positions[-1:] + 1).int()
+        table = torch.zeros(1, 1, dtype=torch.int32)
         cos, sin = cos[positions], sin[positions]
         for layer, (keys, values) in zip(self.layers, layers, strict=True):
-            x = layer(x, positions, lengths, cos, sin, keys, values)
+            x = layer(x, table, lengths, cos, sin, keys, values)
         x = k.rms_norm(x if every else x[-1:], self.norm, eps=sizes.eps)
         return k.packed_linear(x, self.head)
 

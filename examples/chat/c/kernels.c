@@ -14,14 +14,16 @@ enum {
   RMS_NORM,
   LINEAR,
   ROPE,
+  STORE,
   ATTENTION,
   SWIGLU,
   ARGMAX,
   FUNCTIONS
 };
-static const char* const kNames[FUNCTIONS] = {"pack_q4_0",  "pack_q4_1",        "pack_q8_0", "pack_q4_k",
-                                              "pack_q6_k",  "packed_embedding", "rms_norm",  "packed_linear",
-                                              "apply_rope", "attention",        "swiglu",    "argmax"};
+static const char* const kNames[FUNCTIONS] = {"pack_q4_0",  "pack_q4_1",        "pack_q8_0",       "pack_q4_k",
+                                              "pack_q6_k",  "packed_embedding", "rms_norm",        "packed_linear",
+                                              "apply_rope", "paged_store",      "paged_attention", "swiglu",
+                                              "argmax"};
 static const KpLoadedFunction* functions[FUNCTIONS];
 
 static int report(const char* what) {
@@ -48,9 +50,9 @@ int kernels_load(const char* path) {
   return 0;
 }
 
-/* Arguments of one call; views lend the caller's memory. */
+/* Arguments of one call, at most paged_attention's; views lend the caller's memory. */
 typedef struct Call {
-  KpAny args[10];
+  KpAny args[11];
   KpDLTensor views[6];
   int64_t shapes[6][4];
   int32_t count, tensors;
@@ -78,6 +80,19 @@ static void tensor(Call* call, const void* data, uint8_t code, uint8_t bits, int
 static void floats(Call* call, const float* data, int32_t ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
   const int64_t shape[4] = {a, b, c, d};
   tensor(call, data, KP_DTYPE_FLOAT, 32, ndim, shape);
+}
+
+/* A cache is one page of all of its capacity. */
+static void cache(Call* call, const uint16_t* data, int64_t capacity, const Sizes* sizes) {
+  const int64_t shape[4] = {1, capacity, sizes->groups, sizes->head_width};
+  tensor(call, data, KP_DTYPE_FLOAT, 16, 4, shape);
+}
+
+static void page(Call* call, const int32_t* length) {
+  static const int32_t kFirst = 0;
+  const int64_t shape[2] = {1, 1};
+  tensor(call, &kFirst, KP_DTYPE_INT, 32, 2, shape);
+  tensor(call, length, KP_DTYPE_INT, 32, 1, shape);
 }
 
 static void packed(Call* call, const KpAny* weight) {
@@ -163,26 +178,28 @@ int rope(float* x, int64_t rows, int64_t heads, int64_t width, const float* cosi
   return run(ROPE, &call, NULL);
 }
 
-int attention(const float* q, const float* keys, const float* values, int64_t rows, int64_t length, const Sizes* sizes,
-              float* out) {
-  /* What a backward pass would read: a call that gives one result gives all. */
-  float* const lse = malloc(sizeof(float) * (size_t)(rows * sizes->heads));
+int store(uint16_t* kept, int64_t capacity, const float* x, int64_t rows, int32_t length, const Sizes* sizes) {
   Call call = {0};
-  int rc;
-  if (!lse) return -1;
+  cache(&call, kept, capacity, sizes);
+  floats(&call, x, 4, 1, rows, sizes->groups, sizes->head_width);
+  page(&call, &length);
+  return run(STORE, &call, NULL);
+}
+
+int attention(const float* q, const uint16_t* keys, const uint16_t* values, int64_t capacity, int64_t rows,
+              int32_t length, const Sizes* sizes, float* out) {
+  Call call = {0};
   floats(&call, q, 4, 1, rows, sizes->heads, sizes->head_width);
-  floats(&call, keys, 4, 1, length, sizes->groups, sizes->head_width);
-  floats(&call, values, 4, 1, length, sizes->groups, sizes->head_width);
-  none(&call); /* lengths */
+  cache(&call, keys, capacity, sizes);
+  cache(&call, values, capacity, sizes);
+  page(&call, &length);
+  none(&call); /* k_scales */
+  none(&call); /* v_scales */
   none(&call); /* scale */
-  boolean(&call, 1); /* causal */
   integer(&call, 0); /* window */
   number(&call, 0); /* soft_cap */
   floats(&call, out, 4, 1, rows, sizes->heads, sizes->head_width);
-  floats(&call, lse, 3, 1, sizes->heads, rows, 0);
-  rc = run(ATTENTION, &call, NULL);
-  free(lse);
-  return rc;
+  return run(ATTENTION, &call, NULL);
 }
 
 int swiglu(const float* gate, const float* up, int64_t rows, int64_t columns, float* out) {

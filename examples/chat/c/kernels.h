@@ -17,9 +17,11 @@ int linear(const float* x, const KpAny* weight, int64_t rows, int64_t columns, i
            float* out);
 /* x[rows, heads, width], in place. */
 int rope(float* x, int64_t rows, int64_t heads, int64_t width, const float* cosines, const float* sines, int64_t pairs);
-/* q[rows, heads, width] over keys and values [length, groups, width]; the last row sees all of them. */
-int attention(const float* q, const float* keys, const float* values, int64_t rows, int64_t length, const Sizes* sizes,
-              float* out);
+/* Keys or values x[rows, groups, width] of the last rows of `length` tokens, kept as f16 in kept[capacity, groups, width]. */
+int store(uint16_t* kept, int64_t capacity, const float* x, int64_t rows, int32_t length, const Sizes* sizes);
+/* q[rows, heads, width] over the first `length` of keys and values kept so; the last row sees all of these. */
+int attention(const float* q, const uint16_t* keys, const uint16_t* values, int64_t capacity, int64_t rows,
+              int32_t length, const Sizes* sizes, float* out);
 int swiglu(const float* gate, const float* up, int64_t rows, int64_t columns, float* out);
 int argmax(const float* x, int64_t n, int32_t* index);
 

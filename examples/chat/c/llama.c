@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static float* numbers(int64_t rows, int64_t columns) {
-  float* memory = rows <= INT64_MAX / 8 / columns ? calloc((size_t)(rows * columns), sizeof(float)) : NULL;
+static void* memory_for(int64_t rows, int64_t columns, size_t bytes) {
+  void* memory = rows <= INT64_MAX / 8 / columns ? calloc((size_t)(rows * columns), bytes) : NULL;
   if (!memory) fprintf(stderr, "no memory for %lld x %lld numbers\n", (long long)rows, (long long)columns);
   return memory;
 }
+
+static float* numbers(int64_t rows, int64_t columns) { return memory_for(rows, columns, sizeof(float)); }
+static uint16_t* halves(int64_t rows, int64_t columns) { return memory_for(rows, columns, sizeof(uint16_t)); }
 
 static int angles(const Gguf* file, Llama* model) {
   const int64_t pairs = model->sizes.rope_width / 2;
@@ -54,8 +57,8 @@ static int open_layer(const Gguf* file, Llama* model, int64_t i) {
                  weight(file, i, "ffn_up", s->hidden, s->width, &l->up) ||
                  weight(file, i, "ffn_down", s->width, s->hidden, &l->down) ||
                  !(l->attn_norm = norm(file, i, "attn_norm", s->width)) ||
-                 !(l->ffn_norm = norm(file, i, "ffn_norm", s->width)) || !(l->keys = numbers(model->capacity, keys)) ||
-                 !(l->values = numbers(model->capacity, keys))
+                 !(l->ffn_norm = norm(file, i, "ffn_norm", s->width)) || !(l->keys = halves(model->capacity, keys)) ||
+                 !(l->values = halves(model->capacity, keys))
              ? -1
              : 0;
 }
@@ -94,18 +97,20 @@ void llama_free(Llama* model) {
 }
 
 /* x[count, width], in place by way of y; the rest is scratch: h as wide as x or q, gate and up of the hidden width. */
-static int forward_layer(Llama* model, Layer* l, int64_t count, float* x, float* y, float* h, float* q, float* gate,
-                         float* up, float* act) {
+static int forward_layer(Llama* model, Layer* l, int64_t count, float* x, float* y, float* h, float* q, float* keys,
+                         float* values, float* gate, float* up, float* act) {
   const Sizes* s = &model->sizes;
   const int64_t queries = s->heads * s->head_width, row = s->groups * s->head_width, pairs = s->rope_width / 2;
   const float *cosines = model->cosines + model->length * pairs, *sines = model->sines + model->length * pairs;
-  float *keys = l->keys + model->length * row, *values = l->values + model->length * row; /* written where they stay */
+  const int32_t length = (int32_t)(model->length + count);
   return rms_norm(x, l->attn_norm, count, s->width, s->eps, h) || linear(h, &l->q, count, s->width, queries, NULL, q) ||
                  linear(h, &l->k, count, s->width, row, NULL, keys) ||
                  linear(h, &l->v, count, s->width, row, NULL, values) ||
                  rope(q, count, s->heads, s->head_width, cosines, sines, pairs) ||
                  rope(keys, count, s->groups, s->head_width, cosines, sines, pairs) ||
-                 attention(q, l->keys, l->values, count, model->length + count, s, h) ||
+                 store(l->keys, model->capacity, keys, count, length, s) ||
+                 store(l->values, model->capacity, values, count, length, s) ||
+                 attention(q, l->keys, l->values, model->capacity, count, length, s, h) ||
                  linear(h, &l->output, count, queries, s->width, x, y) ||
                  rms_norm(y, l->ffn_norm, count, s->width, s->eps, h) ||
                  linear(h, &l->gate, count, s->width, s->hidden, NULL, gate) ||
@@ -117,19 +122,21 @@ static int forward_layer(Llama* model, Layer* l, int64_t count, float* x, float*
 
 int llama_forward(Llama* model, const int32_t* ids, int64_t count, float* logits) {
   const Sizes* s = &model->sizes;
-  const int64_t queries = s->heads * s->head_width;
+  const int64_t queries = s->heads * s->head_width, row = s->groups * s->head_width;
   float *x = numbers(count, s->width), *h = numbers(count, queries > s->width ? queries : s->width);
   float *y = numbers(count, s->width), *q = numbers(count, queries), *gate = numbers(count, s->hidden);
   float *up = numbers(count, s->hidden), *act = numbers(count, s->hidden);
-  int rc = x && y && h && q && gate && up && act ? embed(&model->embedding, ids, count, s->width, x) : -1;
+  float *keys = numbers(count, row), *values = numbers(count, row);
+  int rc =
+      x && y && h && q && keys && values && gate && up && act ? embed(&model->embedding, ids, count, s->width, x) : -1;
   int64_t i;
   for (i = 0; rc == 0 && i < s->layers; ++i)
-    rc = forward_layer(model, &model->layers[i], count, x, y, h, q, gate, up, act);
+    rc = forward_layer(model, &model->layers[i], count, x, y, h, q, keys, values, gate, up, act);
   if (rc == 0) rc = rms_norm(x + (count - 1) * s->width, model->norm, 1, s->width, s->eps, h);
   if (rc == 0)
     rc = linear(h, model->head.type_index == KP_TYPE_NONE ? &model->embedding : &model->head, 1, s->width,
                 s->vocabulary, NULL, logits);
   if (rc == 0) model->length += count;
-  free(x), free(y), free(h), free(q), free(gate), free(up), free(act);
+  free(x), free(y), free(h), free(q), free(keys), free(values), free(gate), free(up), free(act);
   return rc;
 }

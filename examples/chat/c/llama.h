@@ -7,7 +7,7 @@
 typedef struct Layer {
   float *attn_norm, *ffn_norm;
   KpAny q, k, v, output, gate, up, down;
-  float *keys, *values; /* [capacity, groups, head_width] */
+  uint16_t *keys, *values; /* f16[capacity, groups, head_width] */
 } Layer;
 
 typedef struct Llama {
