@@ -56,6 +56,29 @@ def test_a_wrong_seed_is_named() -> None:
     assert "got '-3'" in done.stderr
 
 
+def test_a_wrong_limit_of_freed_memory_is_named(library: Path) -> None:
+    done = run("-c", LIST, KERNPACK_EMULATOR="sm_90", KERNPACK_CUDA_FREED_MIB="64M")
+    assert done.returncode == 1
+    assert "expected KERNPACK_CUDA_FREED_MIB to be a whole number of MiB" in done.stderr
+    assert "got '64M'" in done.stderr
+
+
+LOOP = """import kernpack, numpy
+device = kernpack.devices("cuda")[0]
+for i in range(300):
+    x = kernpack.Tensor.from_numpy(numpy.full(4096, i, numpy.float32)).to("cuda")
+    assert (x.numpy() == i).all()
+    del x
+print(device.total_global_memory - device.available_global_memory)"""
+
+
+@pytest.mark.parametrize("mebibytes", ["0", "1"])
+def test_tensors_of_a_loop_take_no_more_memory(library: Path, mebibytes: str) -> None:
+    done = run("-c", LOOP, KERNPACK_EMULATOR="sm_90", KERNPACK_CUDA_FREED_MIB=mebibytes)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) == 0
+
+
 def test_another_driver_is_never_taken_for_it() -> None:
     done = run("-c", LIST, KERNPACK_EMULATOR="sm_90", KERNPACK_CUDA_DRIVER="libc.so.6")
     assert "KERNPACK_CUDA_DRIVER names libc.so.6, which isn't the emulated device: unset one of them" in done.stderr

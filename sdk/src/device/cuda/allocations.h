@@ -14,6 +14,7 @@ enum class MemoryKind { kGlobal, kManaged, kHost, kPool };
 struct Allocation {
   MemoryKind kind;
   int32_t device;
+  uint64_t bytes;
 };
 
 // Any thread.

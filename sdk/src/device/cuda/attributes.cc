@@ -50,7 +50,7 @@ int SetFreeMemory(const Device& device, KpAny* out) {
   size_t free = 0;
   size_t total = 0;
   KP_CUDA_TRY(device, cuMemGetInfo, (&free, &total), "asking for free memory");
-  SetInt(static_cast<int64_t>(free), out);
+  SetInt(static_cast<int64_t>(free + device.retired.device_bytes()), out);  // which the next allocation may take
   return 0;
 }
 

@@ -43,14 +43,23 @@ bool IsEmulated(const Driver& driver, DeviceHandle device) {
          std::string_view(name).starts_with("Emulated");
 }
 
+// Of freed memory that isn't given back yet. On the emulated device everything is given back at once: it then finds uses of it.
+uint64_t DefaultRetiredLimit(const Driver& driver, DeviceHandle device) {
+  constexpr uint64_t kShare = 32;
+  size_t bytes = 0;
+  if (driver.emulated || driver.cuDeviceTotalMem(&bytes, device) != kSuccess) return 0;
+  return bytes / kShare;
+}
+
 }  // namespace
 
-Device::Device(const Backend& owner, int number, DeviceHandle driver_handle)
+Device::Device(const Backend& owner, int number, DeviceHandle driver_handle, uint64_t retired_limit)
     : backend(owner),
       ordinal(number),
       handle(driver_handle),
       limits(ReadLimits(owner.driver(), driver_handle)),
-      emulated(IsEmulated(owner.driver(), driver_handle)) {}
+      emulated(IsEmulated(owner.driver(), driver_handle)),
+      retired(retired_limit) {}
 
 Result Device::RetainContext(Context* out) const {
   *out = context_.load(std::memory_order_acquire);
@@ -111,7 +120,9 @@ bool Backend::Open(const KpHost* host, const char* driver_path, std::unique_ptr<
       *reason = Format("cuDeviceGet of device %d failed with %s", i, ResultText(backend->driver_, got).c_str());
       return false;
     }
-    backend->devices_.push_back(std::make_unique<Device>(*backend, i, handle));
+    uint64_t retired = 0;
+    if (!ReadRetiredLimit(DefaultRetiredLimit(backend->driver_, handle), &retired, reason)) return false;
+    backend->devices_.push_back(std::make_unique<Device>(*backend, i, handle, retired));
   }
   if (count == 0) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");

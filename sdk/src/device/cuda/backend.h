@@ -13,6 +13,7 @@
 #include "device/cuda/allocations.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/error.h"
+#include "device/cuda/retired.h"
 
 namespace kernpack::cuda {
 
@@ -36,7 +37,8 @@ struct Limits {
 
 struct Device {
  public:
-  Device(const Backend& backend, int ordinal, DeviceHandle handle);
+  // `retired_limit`: as Retired takes it.
+  Device(const Backend& backend, int ordinal, DeviceHandle handle, uint64_t retired_limit);
 
   const Driver& driver() const;
   const KpHost* host() const;
@@ -56,6 +58,7 @@ struct Device {
   const DeviceHandle handle;
   Limits limits;
   bool emulated = false;  // runs PTX only
+  mutable Retired retired;
 
  private:
   mutable std::mutex mutex_;  // guards making what follows

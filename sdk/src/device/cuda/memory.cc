@@ -52,7 +52,7 @@ std::string Doing(const Device& device, MemoryKind kind, uint64_t bytes) {
 int Finish(const Device& device, Result result, MemoryKind kind, uint64_t bytes, DevicePtr pointer, void** out) {
   if (result != kSuccess) return Fail(device, result, AllocateCall(kind), Doing(device, kind, bytes));
   *out = reinterpret_cast<void*>(static_cast<uintptr_t>(pointer));
-  device.backend.allocations().Add(*out, {kind, device.ordinal});
+  device.backend.allocations().Add(*out, {kind, device.ordinal, bytes});
   return 0;
 }
 
@@ -78,21 +78,49 @@ int TakeRecord(const Device& device, const void* handle, Allocation* out) {
   return 0;
 }
 
-// Puts the record back when the driver kept the memory.
-int Freed(const Device& device, Result result, const char* call, const void* handle, Allocation allocation) {
-  if (result == kSuccess) return 0;
-  const int code = FailToFree(device, result, call, "freeing memory");
-  if (code != 0) device.backend.allocations().Add(handle, allocation);
-  return code;
+struct Answer {
+  Result result;
+  const char* call;
+};
+
+int Freed(const Device& device, const Answer& answer) {
+  return answer.result == kSuccess ? 0 : FailToFree(device, answer.result, answer.call, "freeing memory");
 }
 
 // cuMemFree and cuMemFreeHost wait for all work of the context, so whatever still uses the memory completes first.
-int FreeNow(const Device& device, void* handle, Allocation allocation) {
+Answer FreeNow(const Device& device, const RetiredMemory& memory) {
   const RelaxedCapture relaxed(device.driver());
-  if (allocation.kind == MemoryKind::kHost) {
-    return Freed(device, device.driver().cuMemFreeHost(handle), "cuMemFreeHost", handle, allocation);
+  if (memory.allocation.kind == MemoryKind::kHost) {
+    return {device.driver().cuMemFreeHost(memory.handle), "cuMemFreeHost"};
   }
-  return Freed(device, device.driver().cuMemFree(Address(handle)), "cuMemFree", handle, allocation);
+  return {device.driver().cuMemFree(Address(memory.handle)), "cuMemFree"};
+}
+
+// Gives back what was freed. What the driver refuses stays for the next time.
+Answer GiveBack(const Device& device) {
+  Answer answer{kSuccess, ""};
+  for (const RetiredMemory& memory : device.retired.Take()) {
+    if (answer.result == kSuccess) answer = FreeNow(device, memory);
+    if (answer.result != kSuccess && !IsGone(answer.result)) device.retired.Add(memory);
+  }
+  return answer;
+}
+
+// Frees memory that isn't of one stream's order: any stream may have used it.
+int Retire(const Device& device, const RetiredMemory& memory) {
+  if (device.retired.keeps()) return device.retired.Add(memory) ? Freed(device, GiveBack(device)) : 0;
+  const int code = Freed(device, FreeNow(device, memory));
+  if (code != 0) device.backend.allocations().Add(memory.handle, memory.allocation);  // to be freed again
+  return code;
+}
+
+// What `allocate` answers; if there is no memory, then asked again after freed memory is given back.
+template <typename Allocate>
+Result Allocated(const Device& device, const Allocate& allocate) {
+  const Result result = allocate();
+  if (result != kOutOfMemory || !device.retired.keeps()) return result;
+  static_cast<void>(GiveBack(device));  // what it can't give back is missed by the allocation, which says so
+  return allocate();
 }
 
 }  // namespace
@@ -107,16 +135,14 @@ int Allocate(const Device& device, uint64_t bytes, MemoryKind kind, void** out) 
   const RelaxedCapture relaxed(device.driver());
   const size_t size = std::max<uint64_t>(bytes, 1);  // the driver refuses 0
   DevicePtr pointer = 0;
-  Result result = kSuccess;
-  if (kind == MemoryKind::kHost) {
+  const Result result = Allocated(device, [&] {
+    if (kind == MemoryKind::kManaged) return device.driver().cuMemAllocManaged(&pointer, size, kMemAttachGlobal);
+    if (kind != MemoryKind::kHost) return device.driver().cuMemAlloc(&pointer, size);
     void* address = nullptr;
-    result = device.driver().cuMemHostAlloc(&address, size, kMemHostAllocPortable);
+    const Result pinned = device.driver().cuMemHostAlloc(&address, size, kMemHostAllocPortable);
     pointer = Address(address);
-  } else if (kind == MemoryKind::kManaged) {
-    result = device.driver().cuMemAllocManaged(&pointer, size, kMemAttachGlobal);
-  } else {
-    result = device.driver().cuMemAlloc(&pointer, size);
-  }
+    return pinned;
+  });
   return Finish(device, result, kind, bytes, pointer, out);
 }
 
@@ -126,7 +152,7 @@ int Free(const Device& device, void* handle) {
   if (active.failed()) return -1;
   Allocation allocation{};
   if (TakeRecord(device, handle, &allocation) != 0) return -1;
-  if (allocation.kind != MemoryKind::kPool) return FreeNow(device, handle, allocation);
+  if (allocation.kind != MemoryKind::kPool) return Retire(device, {handle, allocation});
   device.backend.allocations().Add(handle, allocation);
   return Raise(
       device.host(), "ValueError",
@@ -143,7 +169,9 @@ int AllocateOn(const Device& device, uint64_t bytes, Stream stream, void** out) 
   if (device.GetPool(&pool) != 0) return -1;
   const RelaxedCapture relaxed(device.driver());
   DevicePtr pointer = 0;
-  const Result result = device.driver().cuMemAllocFromPoolAsync(&pointer, std::max<uint64_t>(bytes, 1), pool, stream);
+  const Result result = Allocated(device, [&] {
+    return device.driver().cuMemAllocFromPoolAsync(&pointer, std::max<uint64_t>(bytes, 1), pool, stream);
+  });
   return Finish(device, result, MemoryKind::kPool, bytes, pointer, out);
 }
 
@@ -153,20 +181,23 @@ int FreeOn(const Device& device, void* handle, Stream stream) {
   if (active.failed()) return -1;
   Allocation allocation{};
   if (TakeRecord(device, handle, &allocation) != 0) return -1;
-  if (allocation.kind != MemoryKind::kPool) return FreeNow(device, handle, allocation);
+  if (allocation.kind != MemoryKind::kPool) return Retire(device, {handle, allocation});
   if (IsCaptured(device, stream)) {
     device.backend.allocations().Add(handle, allocation);
     return RefuseCapture(device, stream, "freeing memory",
                          "the graph would go on using it: free it after the graph's last run");
   }
-  return Freed(device, device.driver().cuMemFreeAsync(Address(handle), stream), "cuMemFreeAsync", handle, allocation);
+  const int code = Freed(device, {device.driver().cuMemFreeAsync(Address(handle), stream), "cuMemFreeAsync"});
+  if (code != 0) device.backend.allocations().Add(handle, allocation);  // to be freed again
+  return code;
 }
 
 int Trim(const Device& device) {
-  if (!device.limits.memory_pools) return 0;
   const ActiveContext active(device);
+  if (active.failed() || Freed(device, GiveBack(device)) != 0) return -1;
+  if (!device.limits.memory_pools) return 0;
   Pool pool = nullptr;
-  if (active.failed() || device.GetPool(&pool) != 0) return -1;
+  if (device.GetPool(&pool) != 0) return -1;
   const RelaxedCapture relaxed(device.driver());
   KP_CUDA_TRY(device, cuMemPoolTrimTo, (pool, 0), "giving unused memory back");
   return 0;

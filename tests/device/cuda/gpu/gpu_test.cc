@@ -127,6 +127,30 @@ TEST_P(CudaKernels, EveryScopeIsReached) {
   }
 }
 
+// If it were, what is written to the new memory on another stream would come between.
+TEST_P(CudaKernels, MemoryFreedWhileItIsUsedIsntReused) {
+  constexpr int32_t kFew = 50000;
+  const std::vector<float> ones(kFew, 1.0F);
+  for (int round = 0; round < 20; ++round) {
+    void* used = nullptr;
+    KP_OK(api_->alloc(api_, kDevice, kFew * 4, 64, kp_bytes(""), &used));
+    KP_OK(Copy(ones.data(), {KP_DEVICE_CPU, 0}, used, kDevice, kFew * 4));
+    for (int i = 0; i < 10; ++i) KP_OK(Scale(used, 2, kFew));
+    const KpMemory from{used, 0, kDevice};
+    const KpMemory to{memory_, 0, kDevice};
+    KP_OK(api_->copy(api_, &from, &to, kFew * 4, stream_));
+    KP_OK(api_->free(api_, kDevice, used));
+    void* next = nullptr;
+    KP_OK(api_->alloc(api_, kDevice, kFew * 4, 64, kp_bytes(""), &next));
+    const KpMemory place{next, 0, kDevice};
+    KP_OK(api_->fill(api_, &place, kFew * 4, 255, nullptr));
+    KP_OK(api_->free(api_, kDevice, next));
+    std::vector<float> landed(kFew);
+    KP_OK(Copy(memory_, kDevice, landed.data(), {KP_DEVICE_CPU, 0}, kFew * 4));
+    ASSERT_EQ(landed, std::vector<float>(kFew, 1024.0F)) << round;
+  }
+}
+
 TEST_P(CudaKernels, GeometryReachesTheKernel) {
   EXPECT_EQ(Shape({0, {3, 4, 5}, {8, 4, 2}, {}, 100, 0, nullptr}), (std::vector<uint32_t>{3, 4, 5, 8, 4, 2, 1, 100}));
 }
