@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from kernpack_kernels.torch import experts, huggingface, rules
+from kernpack_kernels.torch import experts, huggingface, linears, rules
 
 _OWN = "_kernpack_patch"  # on each module that computes otherwise since
 
@@ -38,16 +38,21 @@ class Patched:
         return "\n".join(line.rstrip() for line in lines)
 
 
-def patch(model: torch.nn.Module) -> Patched:
+def patch(model: torch.nn.Module, linear: str | None = None) -> Patched:
     """Replaces the modules of `model` that the kernels can compute, in place, and reports what was replaced, what wasn't and why.
+
+    `linear`: how linear layers compute. None: as before. "dense": by the kernel `linear`, with gradients. "int8", "int4": where no
+    gradients are needed, with a copy of the weight rounded to 8 or 4 bits, which has a scale for each 32 columns.
 
     A patched model is patched again from the start. Don't pickle a patched model: unpatch it, or save its state dict.
     """
     _check("patch", model)
+    if linear is not None and linear not in ("dense", *linears.KINDS):
+        raise ValueError(f'patch: linear: expected None, "dense", "int8" or "int4", got {linear!r}')
     _undo(model)
     found: Counter[tuple[str, str, str]] = Counter()
     for module in model.modules():
-        replacement = _replace(module)
+        replacement = _replace(module, linear)
         if replacement is not None:
             found[type(module).__name__, replacement.by, replacement.note] += 1
     for name, by, note, count in huggingface.patch(model, _set):
@@ -67,8 +72,10 @@ def _check(who: str, model: object) -> None:
         raise TypeError(f"{who}: model: expected a torch.nn.Module, got {type(model).__name__}")
 
 
-def _replace(module: torch.nn.Module) -> rules.Replacement | None:
+def _replace(module: torch.nn.Module, linear: str | None) -> rules.Replacement | None:
     replacement = rules.find(module) or experts.rule(module)
+    if replacement is None and linear is not None:
+        replacement = linears.rule(module, linear)
     if replacement is not None and replacement.forward is not None:
         if "forward" in module.__dict__:
             return rules.Replacement(None, "", "its forward was replaced by other code before")
