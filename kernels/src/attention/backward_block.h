@@ -41,6 +41,14 @@ class GradientBlock {
     std::fill(memory_.d_q, memory_.d_q + kQ * memory_.padded, 0.0f);
   }
 
+  // Whether the mask hides all of these keys from the block.
+  bool Hidden(int64_t key, int64_t count) const {
+    for (int64_t i = 0; i < block_.count; ++i) {
+      if (!MaskHides(args_.forward.mask, block_.batch, block_.head, block_.query + i, key, count)) return false;
+    }
+    return true;
+  }
+
   // Weights and slopes beside a chunk of keys.
   void SetKeys(int64_t key, int64_t count, Slopes wanted) {
     const AttentionArgs<T>& forward = args_.forward;
@@ -102,7 +110,9 @@ inline void RunGradient(const AttentionGradientArgs<T>& args, const AttentionGra
     block.Set({task.batch, task.group * forward.shared() + unit / args.blocks(), query, count});
     const int64_t end = SeenBy(forward, length, query + count - 1).last;
     for (int64_t key = SeenBy(forward, length, query).first; key < end; key += kBackwardKeys) {
-      block.SetKeys(key, std::min(kBackwardKeys, end - key), Slopes::kOfScores);
+      const int64_t keys = std::min(kBackwardKeys, end - key);
+      if (block.Hidden(key, keys)) continue;
+      block.SetKeys(key, keys, Slopes::kOfScores);
       block.AddTo(d_k + key * padded, d_v + key * padded);
     }
     block.WriteQueries();

@@ -23,10 +23,22 @@ struct ProductsOf<Bf16> {
 };
 #endif
 
+// Whether the mask shows a row of [begin, end) a key of the chunk.
+template <class T>
+inline bool AnyShown(const AttentionArgs<T>& args, const AttentionTask& task, int64_t begin, int64_t end, int64_t key,
+                     int64_t count) {
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t head = task.group * args.shared() + r / task.count, query = task.query + r % task.count;
+    if (!MaskHides(args.mask, task.batch, head, query, key, count)) return true;
+  }
+  return false;
+}
+
 // Whether a row of [begin, end), all of one head, sees a key of the chunk; rows of several heads may.
 template <class T>
 inline bool AnySeen(const AttentionArgs<T>& args, const AttentionTask& task, int64_t begin, int64_t end, int64_t key,
                     int64_t count) {
+  if (!AnyShown(args, task, begin, end, key, count)) return false;
   if (begin / task.count != (end - 1) / task.count) return true;
   const int64_t length = LengthOf(args, task.batch), query = task.query + begin % task.count;
   return SeenBy(args, length, query).first < key + count && SeenBy(args, length, query + end - 1 - begin).last > key;
@@ -75,10 +87,12 @@ inline void RunBlocks(const AttentionArgs<typename Products::Type>& args, const 
     const int64_t columns = (count + kLanes - 1) / kLanes * kLanes;
     const ChunkWeights<Products> weights(args, task, key, count);
     const ChunkRows<typename Products::Type> chunk = rows_of(key, count);
-    products.Chunk(chunk.keys, chunk.key_stride, chunk.values, chunk.value_stride, count);
+    bool ready = false;
     for (int64_t r = 0; r < rows; r += Products::kRows) {
       const int64_t here = std::min(Products::kRows, rows - r);
       if (!AnySeen(args, task, r, r + here, key, count)) continue;
+      if (!ready) products.Chunk(chunk.keys, chunk.key_stride, chunk.values, chunk.value_stride, count);
+      ready = true;
       products.Scores(queries + r * products.query_items(), here, columns, scores);
       weights.Weigh(scores, r, here, state);
       products.AddValues(scores, here, state.sums + r * padded);

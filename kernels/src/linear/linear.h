@@ -26,7 +26,8 @@ struct Activations {
   int8_t* low_bytes;  // [rows, columns]: kInt16 without words, with ...
   int16_t* words;  // [rows, columns]: kInt8 and kInt16 where LinearChoice::Words says so, with ...
   float* scales;  // [rows, blocks] ...
-  float* sums;  // [rows, blocks, 2] of what the bytes of half a block stand for
+  float* sums;  // [rows, blocks] of what the bytes of a block stand for
+  float* half_sums;  // [rows, blocks, 2]
 };
 
 // The result [rows, n] of type T: activation(product + bias) + residual. What is added may be null.
@@ -48,7 +49,7 @@ template <class Level, class T>
 void ActivationSlopes(Activation activation, const T* d_out, const float* product, const T* bias, float* to,
                       int64_t count);
 
-// What is quickest on the level: how many rows its kInt16 takes before another way is quicker, and which.
+// What is quickest on the level, and nearly exact: kInt16 for as many rows as it is quicker than kBf16 or kFloat, then that.
 template <class Level>
 struct LinearChoice {
   static LinearCompute Automatic(int64_t rows);

@@ -20,7 +20,7 @@ LinearCompute Compute(kp::StringView compute, int64_t rows) {
 // Scratch memory of this thread, 64-byte aligned, for what `activations` needs.
 Activations MakeActivations(LinearCompute compute, bool words, int64_t rows, int64_t columns) {
   const int64_t count = rows * columns, blocks = count / kBlockColumns;
-  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  Activations x = {compute, rows, columns, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   const kp::Workspace memory(kp::Device(), "linear activations", static_cast<uint64_t>(count * 4 + 64));
   auto* bytes = memory.data_as<uint8_t>();
   x.floats = reinterpret_cast<float*>(bytes);
@@ -28,7 +28,8 @@ Activations MakeActivations(LinearCompute compute, bool words, int64_t rows, int
   if (compute == LinearCompute::kInt8 || compute == LinearCompute::kInt16) {
     x.scales = x.floats;
     x.sums = x.scales + blocks;
-    float* integers = x.sums + 2 * blocks;
+    x.half_sums = x.sums + blocks;
+    float* integers = x.half_sums + 2 * blocks;
     if (words) {
       x.words = reinterpret_cast<int16_t*>(integers);
     } else {
@@ -60,7 +61,8 @@ void Run(const PackedWeight& weight, const Activations& x, const LinearResult<T>
         const kp::Workspace scratch(kp::Device(), "linear panel", kPanelScratch * sizeof(float));
         for (int64_t task = begin; task < end; ++task) {
           const int64_t first = x.rows * (task / panels) / bands, last = x.rows * (task / panels + 1) / bands;
-          LinearPanel<Level, T>(weight, x, result, task % panels, first, last - first, scratch.data_as<float>());
+          LinearPanel<typename FloatLevel<Level>::Type, T>(weight, x, result, task % panels, first, last - first,
+                                                           scratch.data_as<float>());
         }
       });
 }
@@ -91,9 +93,10 @@ void Dense(kp::TensorView x, int64_t rows, kp::TensorView packed, kp::StringView
   CheckColumns(columns, weight.matrix.columns);
   KP_CHECK(compute != "i8" && compute != "i16", ValueError)
       << "compute: expected \"auto\", \"bf16\" or \"f32\" for a weight of pack_linear, got \"" << compute << "\"";
-  const bool exact_pairs = std::is_same_v<T, Bf16> && std::is_same_v<W, Bf16> && DenseChoice<Level>::HasPairs();
-  DenseProduct<Level>(Contiguous(Data<T>(x), rows, columns), weight, result,
-                      compute == "bf16" || (compute == "auto" && exact_pairs));
+  using Floats = typename FloatLevel<Level>::Type;
+  const bool exact_pairs = std::is_same_v<T, Bf16> && std::is_same_v<W, Bf16> && DenseChoice<Floats>::HasPairs();
+  DenseProduct<Floats>(Contiguous(Data<T>(x), rows, columns), weight, result,
+                       compute == "bf16" || (compute == "auto" && exact_pairs));
 }
 
 template <class Level>
@@ -122,4 +125,4 @@ KP_DOC(packed_linear,
        "15 bits, with a scale for every 32 columns; \"bf16\" rounds x and weight to bf16; \"f32\" rounds "
        "neither. \"auto\" is \"i16\" for up to 4 rows, and otherwise the faster one of \"bf16\" and "
        "\"f32\"; for a weight from pack_linear it never rounds.");
-KK_EXPORT_TILES(packed_linear, kk::PackedLinear, KK_PACKED_LINEAR_CONTRACT);
+KK_EXPORT_INTEGERS(packed_linear, kk::PackedLinear, KK_PACKED_LINEAR_CONTRACT);

@@ -119,6 +119,7 @@ void ForRows(int64_t rows, int64_t width, F f) {
                 signature);                                                                                          \
   KP_EXPORT_FOR("llvm -mattr=+crc,+lse,+rdm,+dotprod,+i8mm,+bf16 -mtriple=aarch64-linux-gnu", name,                  \
                 Fn<::kk::armv8_2_a_dotprod_i8mm_bf16>, signature)
+#define KK_EXPORT_INTEGERS(name, Fn, signature) KK_EXPORT_TILES(name, Fn, signature)
 #else
 #define KK_EXPORT(name, Fn, signature)                                         \
   KP_EXPORT(name, Fn<::kk::x86_64_v2>, signature);                             \
@@ -141,4 +142,9 @@ void ForRows(int64_t rows, int64_t width, F f) {
 #define KK_EXPORT_TILES(name, Fn, signature) \
   KK_EXPORT_MATRIX(name, Fn, signature);     \
   KP_EXPORT_FOR("llvm -mcpu=x86-64-v3 -mattr=+avxvnni", name, Fn<::kk::x86_64_v3_avxvnni>, signature)
+
+// And for those whose weights are integers, another one.
+#define KK_EXPORT_INTEGERS(name, Fn, signature) \
+  KK_EXPORT_TILES(name, Fn, signature);         \
+  KP_EXPORT_FOR("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni", name, Fn<::kk::x86_64_v4_avx512vnni>, signature)
 #endif

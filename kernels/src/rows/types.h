@@ -29,6 +29,7 @@ struct x86_64_v2;
 struct x86_64_v3;
 struct x86_64_v4;
 struct x86_64_v3_avxvnni;  // matrix products only, and so are ...
+struct x86_64_v4_avx512vnni;  // products of integers only
 struct x86_64_v4_avx512vnni_avx512bf16;
 struct x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16;
 struct armv8_a;
@@ -46,11 +47,22 @@ struct RowLevel {
     using Type = rows;          \
   };
 KK_ROWS_AS(x86_64_v3_avxvnni, x86_64_v3)
+KK_ROWS_AS(x86_64_v4_avx512vnni, x86_64_v4)
 KK_ROWS_AS(x86_64_v4_avx512vnni_avx512bf16, x86_64_v4)
 KK_ROWS_AS(x86_64_v4_avx512vnni_avx512bf16_amx_tile_amx_bf16, x86_64_v4)
 KK_ROWS_AS(armv8_2_a_dotprod, armv8_a)
 KK_ROWS_AS(armv8_2_a_dotprod_i8mm_bf16, armv8_a)
 #undef KK_ROWS_AS
+
+// The level that products of floats are compiled for, of one that only products of integers are.
+template <class Level>
+struct FloatLevel {
+  using Type = Level;
+};
+template <>
+struct FloatLevel<x86_64_v4_avx512vnni> {
+  using Type = x86_64_v4;
+};
 
 // The level whose code computes values of type T where only bf16 values have code of their own for products of pairs.
 template <class Level, class T>

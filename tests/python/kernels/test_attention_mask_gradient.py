@@ -90,6 +90,17 @@ def test_dtypes(k, dtype, mask_dtype):
     compare(k, given, mask_of((2, 1, 70, 90), mask_dtype), d_out, tolerance)
 
 
+@pytest.mark.parametrize("mask_dtype", [torch.bool, torch.float32], ids=str)
+@pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
+def test_blocks_that_a_mask_hides(k, dtype, mask_dtype):
+    """As of documents, one after the other; nothing is computed of those blocks."""
+    *given, d_out = inputs((1, 400, 2, 400, 1, 16), dtype)
+    document = torch.arange(400) // 150
+    seen = ((document[:, None] == document) & torch.ones(400, 400, dtype=torch.bool).tril())[None, None]
+    mask = seen if mask_dtype == torch.bool else torch.zeros(seen.shape).masked_fill(~seen, -torch.inf)
+    compare(k, given, mask, d_out, TOLERANCE[dtype])
+
+
 def test_views(k):
     """Expanded masks get the sum, parts of larger tensors their own part."""
     *given, d_out = inputs((2, 5, 4, 9, 2, 20))

@@ -124,3 +124,34 @@ def test_wrong_masks_and_offsets_are_refused(k):
         k.varlen_attention(*flat, queries, np.array([0, 20, 18], np.int32))
     with pytest.raises(ValueError, match="C"):
         k.varlen_attention(*flat, queries, keys[:2].copy())
+
+
+def documents(*lengths, causal):
+    """Which keys the tokens of these documents, one after the other, see: those of their own."""
+    of = np.repeat(np.arange(len(lengths)), lengths)
+    seen = of[:, None] == of
+    return np.tril(seen) if causal else seen
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_a_mask_of_documents_is_each_of_them_alone(k, dtype, causal):
+    """Blocks of queries see none of many blocks of keys; nothing is computed of those."""
+    lengths = (300, 1, 130, 260)
+    ends = np.cumsum((0, *lengths))
+    given, wide = inputs((1, ends[-1], 4, ends[-1], 2, 40), dtype)
+    seen = documents(*lengths, causal=causal)[None, None]
+    for mask in (seen, np.where(seen, 0, -np.inf).astype(np.float32)):
+        found = values_of(k.masked_attention(*given, torch.as_tensor(mask)))
+        for begin, end in itertools.pairwise(ends):
+            alone = reference(*(a[:, begin:end] for a in wide), causal=causal)
+            np.testing.assert_allclose(found[:, begin:end], alone, rtol=0, atol=TOLERANCE[dtype])
+
+
+def test_a_nan_in_a_mask_is_no_hidden_key(k):
+    given, _ = inputs((1, 300, 2, 300, 1, 16))
+    mask = np.full((1, 1, 300, 300), -np.inf, np.float32)
+    mask[0, 0, 7, 200] = np.nan
+    found = k.masked_attention(*given, mask)
+    assert np.isnan(found[0, 7]).all()
+    assert (np.delete(found, 7, 1) == 0).all()

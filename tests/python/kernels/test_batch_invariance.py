@@ -259,9 +259,23 @@ def test_a_row_has_the_same_bits_in_every_batch(k, name, dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
-@pytest.mark.parametrize(("compute", "least"), [("auto", 5), ("f32", 3)])
-def test_rows_of_a_packed_product_from_as_many_as_the_manual_says(k, compute, least, dtype):
-    assert_invariant(packed(compute)(Batch(k, dtype)), least)
+def test_rows_of_a_packed_product_in_f32_from_as_many_as_the_manual_says(k, dtype):
+    assert_invariant(packed("f32")(Batch(k, dtype)), 3)
+
+
+def test_auto_stands_for_integers_up_to_a_number_of_rows(k):
+    x, weight = (
+        torch.randn(ROWS, 96),
+        k.pack_int8(torch.randint(-127, 128, (50, 96), dtype=torch.int8), torch.rand(50, 3)),
+    )
+    kinds = []
+    for rows in range(1, ROWS):
+        found = k.packed_linear(x[:rows], weight)
+        same = [c for c in ("i16", "bf16", "f32") if torch.equal(found, k.packed_linear(x[:rows], weight, compute=c))]
+        kinds.append("".join(same))
+    assert kinds[:4] == ["i16"] * 4
+    assert sorted(kinds, key=kinds.index) == kinds, "not one number of rows"
+    assert set(kinds[-1:]) <= {"i16", "bf16", "f32"}
 
 
 def test_the_table_of_the_manual_names_every_operation():

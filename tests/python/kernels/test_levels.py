@@ -48,11 +48,13 @@ PAIRS = (
 )  # bf16 values have a level of their own
 
 
+INTEGERS = ("test_linear.py", "test_batch_invariance.py")  # with a level for nothing else
 LEVELS = (
     "x86-64-v2",
     "x86-64-v3",
     "x86-64-v3 -mattr=+avxvnni",
     "x86-64-v4",
+    "x86-64-v4 -mattr=+avx512vnni",
     "x86-64-v4 -mattr=+avx512vnni,+avx512bf16",
 )
 
@@ -77,7 +79,11 @@ def test_every_processor_level_passes_the_kernel_tests(level):
     assert chosen().count("\n") > 60
     if chosen(KERNPACK_TARGET=target) == chosen():
         pytest.skip(f"this processor has no more than {level}: the tests beside this one run that")
-    files = FILES + TILES if level in ("x86-64-v2", "x86-64-v3") else PAIRS + TILES
+    files = PAIRS + TILES
+    if level in ("x86-64-v2", "x86-64-v3"):
+        files = FILES + TILES
+    elif level.endswith("+avx512vnni"):
+        files = INTEGERS
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(
         [*command, *(str(HERE / f) for f in files)],
