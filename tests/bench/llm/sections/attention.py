@@ -14,7 +14,7 @@ PEER = "torch SDPA"
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    return rows_of("attention", [*_whole(k), *_gradients(k), *_decoding(k), _prompt(k)])
+    return rows_of("attention", [*_whole(k), _masked(k), *_gradients(k), *_decoding(k), _prompt(k)])
 
 
 def _heads_first(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -41,6 +41,20 @@ def _whole(k: Any) -> list[Pair]:
             )
         )
     return pairs
+
+
+def _masked(k: Any) -> Pair:
+    """The mask of two documents, as it is given where several are packed into a sequence."""
+    given = [torch.randn(1, 1024, 8, 64) for _ in range(3)]
+    document = torch.arange(1024) // 512
+    mask = ((document[:, None] == document) & torch.ones(1024, 1024, dtype=torch.bool).tril())[None, None]
+    first = _heads_first(given)
+    return Pair(
+        "attention S 1,024, mask of two documents, float32",
+        lambda: k.masked_attention(*given, mask),
+        lambda: functional.scaled_dot_product_attention(*first, attn_mask=mask),
+        peer=PEER,
+    )
 
 
 def _gradients(k: Any) -> list[Pair]:

@@ -21,7 +21,7 @@ def _int4(k: Any) -> list[Pair]:
     int4 = torch.ops.aten._convert_weight_to_int4pack_for_cpu(torch.randint(0, 16, (n, columns), dtype=torch.int32), 1)
     scales, wide = torch.rand(columns // 32, n, 2, dtype=torch.bfloat16), w.bfloat16()
     pairs = []
-    for m, goal in ((1, 0.8), (256, 0.12)):
+    for m, goal in ((1, 0.8), (8, None), (256, 0.12)):
         x, half = torch.randn(m, columns), torch.randn(m, columns, dtype=torch.bfloat16)
         ours = lambda x=x: k.packed_linear(x, packed)  # noqa: E731
         name = f"int4 linear {m} x {n} x {columns}"

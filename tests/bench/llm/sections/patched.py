@@ -21,6 +21,12 @@ def measure(k: Any, threads: int) -> list[Row]:
     for peer, model, goal in (("torch eager", plain, 0.7), ("torch.compile", compiled, 0.9)):
         pairs.append(Pair("training step, 8 layers, 512 wide", _step(patched, ids), _step(model, ids), goal, peer))
         pairs.append(Pair("inference, 8 layers, 512 wide", _infer(patched, ids), _infer(model, ids), goal, peer))
+    for linear in ("dense", "int8"):
+        rounded = _model()
+        kernpack_kernels.torch.patch(rounded, linear=linear)
+        name = f'inference, linear="{linear}"'
+        pairs.append(Pair(name, _infer(rounded, ids), _infer(plain, ids), 0.7, "torch eager"))
+    pairs.append(Pair(name, _infer(rounded, ids), _infer_in_bf16(plain, ids), 0.9, "torch eager, autocast to bf16"))
     return rows_of("patched", pairs)
 
 
@@ -49,6 +55,10 @@ def _step(model: Any, ids: torch.Tensor) -> Callable[[], object]:
         optimizer.step()
 
     return run
+
+
+def _infer_in_bf16(model: Any, ids: torch.Tensor) -> Callable[[], object]:
+    return torch.autocast("cpu", torch.bfloat16)(_infer(model, ids))
 
 
 def _infer(model: Any, ids: torch.Tensor) -> Callable[[], object]:
