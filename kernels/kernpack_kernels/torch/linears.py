@@ -129,11 +129,8 @@ def _(info, dims, x, weight, bias, copy):
     if dims[1] is None and dims[2] is None:
         return _op(x.movedim(dims[0], 0), weight, bias, copy), 0
 
-    def item(value: torch.Tensor | None, dim: int | None, i: int) -> torch.Tensor | None:
-        return value if value is None or dim is None else value.select(dim, i)
+    def item(i: int) -> Any:
+        for value, dim in zip((x, weight, bias), dims, strict=False):
+            yield value if value is None or dim is None else value.select(dim, i)
 
-    given = [
-        [item(value, dim, i) for value, dim in zip((x, weight, bias), dims, strict=False)]
-        for i in range(info.batch_size)
-    ]
-    return torch.stack([torch.nn.functional.linear(*each) for each in given]), 0
+    return torch.stack([torch.nn.functional.linear(*item(i)) for i in range(info.batch_size)]), 0
