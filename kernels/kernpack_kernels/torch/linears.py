@@ -17,7 +17,7 @@ _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def rule(module: torch.nn.Module, kind: str) -> Replacement | None:
-    """None: no linear layer."""
+    """None: it isn't a linear layer."""
     if not isinstance(module, torch.nn.Linear):
         return None
     if type(module) is not torch.nn.Linear:
@@ -32,7 +32,7 @@ def rule(module: torch.nn.Module, kind: str) -> Replacement | None:
     if kind == "dense":
         return Replacement(_dense, "linear")
     if module.in_features % GROUP != 0:
-        return Replacement(None, "", f"has {module.in_features} columns, no multiple of {GROUP}")
+        return Replacement(None, "", f"has {module.in_features} columns, which isn't a multiple of {GROUP}")
     if weight.is_inference():
         return Replacement(None, "", "its weight was made in inference mode, where changes of it can't be seen")
     if not weight.isfinite().all():
@@ -103,7 +103,9 @@ def _int4(weight: torch.Tensor) -> torch.Tensor:
     """16 steps from the smallest to the largest of a group, as ggml's Q4_1."""
     groups = weight.detach().float().unflatten(1, (-1, GROUP))
     low, high = groups.aminmax(dim=-1)
-    scales = ((high - low) / 15).clamp_min(1e-30)
+    largest = torch.maximum(-low, high).clamp_min(1e-30)
+    step = (high - low) / 15
+    scales = torch.where(step > 1e-6 * largest, step, largest)  # of a group whose elements are alike, any would do
     values = ((groups - low[..., None]) / scales[..., None]).round()
     return functional.K.pack_int4(values.to(torch.uint8).flatten(1), scales, -low / scales)
 
@@ -129,8 +131,8 @@ def _(info, dims, x, weight, bias, copy):
     if dims[1] is None and dims[2] is None:
         return _op(x.movedim(dims[0], 0), weight, bias, copy), 0
 
-    def item(i: int) -> Any:
+    def arguments(i: int) -> Any:
         for value, dim in zip((x, weight, bias), dims, strict=False):
             yield value if value is None or dim is None else value.select(dim, i)
 
-    return torch.stack([torch.nn.functional.linear(*item(i)) for i in range(info.batch_size)]), 0
+    return torch.stack([torch.nn.functional.linear(*arguments(i)) for i in range(info.batch_size)]), 0

@@ -52,6 +52,19 @@ def test_results_are_those_of_the_layers_within_the_rounding(kind, dtype, shape)
     assert torch.equal(model(x), expected)
 
 
+@pytest.mark.parametrize("kind", ROUNDED)
+@pytest.mark.parametrize("value", [0.0, 1.0, -3.0, 1e-38, 1e12, -1e30])
+def test_groups_whose_elements_are_alike(kind, value):
+    layer = torch.nn.Linear(64, 32, bias=False)
+    with torch.no_grad():
+        layer.weight.fill_(value)
+        layer.weight[:, 32:] *= 1 + 1e-7 * torch.arange(32)
+        x = torch.rand(3, 64)
+        expected = layer(x)
+        kt.patch(layer, linear=kind)
+        torch.testing.assert_close(layer(x), expected, rtol=1e-4, atol=1e-36)
+
+
 def test_the_table_says_what_became_of_each():
     model = torch.nn.Sequential(
         torch.nn.Linear(64, 64),
@@ -66,7 +79,7 @@ def test_the_table_says_what_became_of_each():
     assert found["Linear", "packed_linear, int8"].count == 1
     notes = sorted(row.note for row in kt.patch(model, linear="int8").rows if not row.by)
     assert notes == [
-        "has 40 columns, no multiple of 32",
+        "has 40 columns, which isn't a multiple of 32",
         "is on cpu, of torch.float64: linear takes f32, f16 and bf16 on the CPU",
         "its weight has elements that aren't finite",
     ]
