@@ -34,11 +34,22 @@ class Replacement:
 
 def find(module: torch.nn.Module) -> Replacement | None:
     """None: no kind of module that is looked at."""
-    for rule in (_norm, _group_norm, _gated, _gelu):
+    for rule in (_norm, _group_norm, _gated, _gelu, _of_torch):
         found = rule(module)
         if found is not None:
             return found
     return None
+
+
+def _of_torch(module: torch.nn.Module) -> Replacement | None:
+    """torch.nn's own Transformer."""
+    if isinstance(module, torch.nn.TransformerEncoderLayer):
+        why = "calls none of its modules in eval mode without gradients, unless torch.backends.mha.set_fastpath_enabled(False)"
+    elif isinstance(module, torch.nn.MultiheadAttention):
+        why = "computes with torch.nn.functional's attention"
+    else:
+        return None
+    return Replacement(None, "", why)
 
 
 def fits(name: str, x: torch.Tensor) -> bool:

@@ -243,3 +243,19 @@ def test_threads_may_call_at_the_same_time(kind):
         thread.join()
     assert len(found) == 80
     assert all(torch.equal(each, found[0]) for each in found)
+
+
+def test_an_encoder_of_torch_says_when_it_calls_its_modules():
+    model, x = torch.nn.TransformerEncoderLayer(64, 2, 128, batch_first=True).eval(), torch.randn(2, 5, 64)
+    with torch.no_grad():
+        exact = model(x)
+        notes = {row.what: row.note for row in kt.patch(model, linear="int8").rows if not row.by}
+        assert "unless torch.backends.mha.set_fastpath_enabled(False)" in notes["TransformerEncoderLayer"]
+        assert "attention" in notes["MultiheadAttention"]
+        assert "derived from torch.nn.Linear" in notes["NonDynamicallyQuantizableLinear"]
+        assert torch.equal(model(x), exact)
+        torch.backends.mha.set_fastpath_enabled(False)
+        try:
+            assert 0 < apart(model(x), exact) < ROOM["int8"]
+        finally:
+            torch.backends.mha.set_fastpath_enabled(True)
