@@ -44,7 +44,8 @@ def _takes(self: torch.nn.Linear, x: torch.Tensor) -> bool:
     """Whether a kernel computes what torch would: not where torch would cast, or the module was moved since, or in forward mode, which
     the kernels don't have."""
     return (
-        x.device.type == self.weight.device.type == "cpu"
+        type(self.weight) in (torch.nn.Parameter, torch.Tensor)  # not DTensor and its kind
+        and x.device.type == self.weight.device.type == "cpu"
         and x.dtype == self.weight.dtype
         and x.dtype in _DTYPES
         and not torch.is_autocast_enabled("cpu")
@@ -63,7 +64,11 @@ def _rounded(self, input):
     needs_gradients = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in given)
     if needs_gradients or not _takes(self, input) or torch.compiler.is_exporting():
         return type(self).forward(self, input)
-    return _op(*given, self._kernpack_patch.number)
+    copy = self._kernpack_patch
+    # The operator costs some microseconds. A weight that functional_call gives may be one of torch.func's, which have no memory.
+    if torch.compiler.is_compiling() or type(self.weight) is not torch.nn.Parameter:
+        return _op(*given, copy.number)
+    return functional.packed_linear(input, copy.of(self.weight), self.bias)
 
 
 class Copy:
