@@ -1,7 +1,6 @@
 #include "kernels.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

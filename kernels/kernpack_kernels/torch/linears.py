@@ -97,8 +97,12 @@ class Copy:
         return made[2]
 
 
+def _groups(weight: torch.Tensor) -> torch.Tensor:
+    return weight.detach().float().unflatten(1, (-1, GROUP))
+
+
 def _int8(weight: torch.Tensor) -> torch.Tensor:
-    groups = weight.detach().float().unflatten(1, (-1, GROUP))
+    groups = _groups(weight)
     scales = groups.abs().amax(-1) / 127
     values = (groups / scales.clamp_min(1e-30)[..., None]).round()
     return functional.K.pack_int8(values.to(torch.int8).flatten(1), scales)
@@ -106,7 +110,7 @@ def _int8(weight: torch.Tensor) -> torch.Tensor:
 
 def _int4(weight: torch.Tensor) -> torch.Tensor:
     """16 steps from the smallest to the largest of a group, as ggml's Q4_1."""
-    groups = weight.detach().float().unflatten(1, (-1, GROUP))
+    groups = _groups(weight)
     low, high = groups.aminmax(dim=-1)
     largest = torch.maximum(-low, high).clamp_min(1e-30)
     step = (high - low) / 15

@@ -28,6 +28,11 @@ struct AttentionMask {
   MaskKind kind = MaskKind::kNone;
   const void* data = nullptr;
   int64_t batch = 0, head = 0, row = 0;
+
+  // Where the element of a query and key is, in elements.
+  int64_t At(int64_t item, int64_t of_head, int64_t query, int64_t key) const {
+    return item * batch + of_head * head + query * row + key;
+  }
 };
 
 template <class T>

@@ -18,7 +18,7 @@ inline void AddMask(const AttentionMask& mask, int64_t at, int64_t count, float*
 inline void MaskRow(const AttentionMask& mask, int64_t batch, int64_t head, int64_t query, int64_t key, int64_t count,
                     float* scores) {
   if (mask.kind == MaskKind::kNone || count <= 0) return;
-  const int64_t at = batch * mask.batch + head * mask.head + query * mask.row + key;
+  const int64_t at = mask.At(batch, head, query, key);
   switch (mask.kind) {
     case MaskKind::kBool: {
       const auto* row = static_cast<const uint8_t*>(mask.data) + at;
@@ -45,7 +45,7 @@ inline bool HidesAll(const M* row, int64_t count) {
 // Whether the query sees none of `count` keys from `key` on. Nothing has to be computed of a block of such queries.
 inline bool MaskHides(const AttentionMask& mask, int64_t batch, int64_t head, int64_t query, int64_t key,
                       int64_t count) {
-  const int64_t at = batch * mask.batch + head * mask.head + query * mask.row + key;
+  const int64_t at = mask.At(batch, head, query, key);
   switch (mask.kind) {
     case MaskKind::kNone:
       return false;
