@@ -9,8 +9,10 @@ PHASES=()
 FAILED=()
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1
 # Wheels of this repository come from dist/, in isolated builds too; pip warns where the folder does not exist yet.
+# pip separates these by spaces: a URL has none.
 mkdir -p "$DIST"
-export PIP_FIND_LINKS="$DIST${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
+DIST_URL=$(python3 -c 'import pathlib, sys; print(pathlib.Path(sys.argv[1]).as_uri())' "$DIST")
+export PIP_FIND_LINKS="$DIST_URL${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
 
 # attempt <name> <command>...: runs it, shows its output, keeps it in build/logs/<name>.log, and its exit status in STATUS. Not by
 # `if`, in which bash takes `set -e` from the command's functions.

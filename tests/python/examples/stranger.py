@@ -19,7 +19,7 @@ class Stranger:
         self.environment = {
             **{name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")},
             "PATH": f"{self.bin}:{os.environ['PATH']}",
-            "PIP_FIND_LINKS": f"{ROOT / 'dist'} {os.environ.get('PIP_FIND_LINKS', '')}",
+            "PIP_FIND_LINKS": f"{(ROOT / 'dist').as_uri()} {os.environ.get('PIP_FIND_LINKS', '')}",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "KERNPACK_CACHE_DIR": str(folder / "cache"),
         }

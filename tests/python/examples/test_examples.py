@@ -30,7 +30,7 @@ EXAMPLES = sorted(
 
 
 def _run(*command: str | Path, cwd: Path, path: Path | None = None) -> str:
-    environment = {**os.environ, "PIP_FIND_LINKS": f"{ROOT / 'dist'} {os.environ.get('PIP_FIND_LINKS', '')}"}
+    environment = {**os.environ, "PIP_FIND_LINKS": f"{(ROOT / 'dist').as_uri()} {os.environ.get('PIP_FIND_LINKS', '')}"}
     if path is not None:
         environment["PYTHONPATH"] = f"{path}:{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(
