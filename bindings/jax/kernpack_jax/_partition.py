@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,7 +40,21 @@ def is_needed(ctx: Any, config: Config) -> bool:
     if manual := getattr(axes, "manual_axes", None):
         _refuse_gspmd(config, axes.mesh, manual)
         return False
-    return (getattr(axes, "num_devices", None) or 1) > 1 and devices.may_be_split()
+    if (getattr(axes, "num_devices", None) or 1) == 1:
+        return False
+    if not devices.may_be_split():
+        warn_of_gathering(
+            config.function.full_name,
+            "without the hook jax.devices (docs/private.md), this call over several devices gathers its arrays, and each device "
+            "computes all of it. Call it inside jax.shard_map to split it",
+        )
+        return False
+    return True
+
+
+@functools.cache
+def warn_of_gathering(name: str, why: str) -> None:
+    warnings.warn(f"{name}: {why}", RuntimeWarning, stacklevel=2)
 
 
 def _refuse_gspmd(config: Config, mesh: Any, manual: frozenset[str]) -> None:
@@ -89,6 +105,7 @@ def _named(mesh: Any, specs: Sequence[_sharding.Spec]) -> list[NamedSharding]:
 
 def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> Any:
     split = _split(config, mesh, arguments, results)
+    _warn_of_whole(config, mesh, arguments, split)
 
     def share(*arrays: Any) -> list[Any]:
         outputs = _bind(config, arrays, local=True)
@@ -98,6 +115,20 @@ def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Seq
         ]
 
     return mesh, share, _named(mesh, split.outputs), tuple(_named(mesh, split.operands))
+
+
+def _warn_of_whole(config: Config, mesh: Any, arguments: Sequence[Any], split: _sharding.Split) -> None:
+    """Names the dims that are sharded, and that the call needs whole."""
+    for parameter, array, spec in zip(config.operands, arguments, split.operands, strict=True):
+        given = _sharding.spec_of(array.sharding, len(array.shape))
+        for dim, (axes, kept) in enumerate(zip(given, spec, strict=True)):
+            if math.prod(mesh.shape[axis] for axis in axes) > 1 and axes != kept:
+                warn_of_gathering(
+                    config.function.full_name,
+                    f"{parameter.name} is sharded over {', '.join(axes)} in dim {dim} ({array.shape[dim]} elements), which the "
+                    "contract or the size doesn't let the call split. Each device gathers that dim. Shard a dim that independent(...) "
+                    "names, or call the function inside jax.shard_map",
+                )
 
 
 def _added_up(partial: Any, axes: _sharding.Axes) -> Any:

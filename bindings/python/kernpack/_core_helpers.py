@@ -26,7 +26,7 @@ from kernpack._numpy import (
     numpy_is_masked,
     numpy_samples,
 )
-from kernpack._private import is_private_allowed, private_not_found
+from kernpack._private import is_private_allowed, private_found, private_not_found
 from kernpack._private.torch.facts import torch_key_bits, torch_samples, torch_word_is
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
 from kernpack._suggest import did_you_mean
@@ -55,6 +55,7 @@ __all__ = [
     "numpy_from_tensor",
     "numpy_is_masked",
     "numpy_samples",
+    "private_found",
     "private_not_found",
     "shown",
     "tensor_copy",

@@ -120,6 +120,7 @@ void kpy_torch_family_init(KpyFamily* family) {
   g_get_data_ptr = (int32_t (*)(Handle*, void**))kpy_torch_symbol("aoti_torch_get_data_ptr");
   g_delete = (int32_t (*)(Handle*))kpy_torch_symbol("aoti_torch_delete_tensor_object");
   g_wrap = kpy_torch_find_wrap();
+  if (g_wrap == NULL && kpy_torch_hook_allowed(KPY_TORCH_RESULTS)) kpy_torch_hook_found(KPY_TORCH_RESULTS, 0);
   if (g_empty_strided == NULL || g_get_data_ptr == NULL || g_delete == NULL || g_wrap == NULL) return;
   g_cpu = NumberOf("aoti_torch_device_type_cpu");
   g_cuda = NumberOf("aoti_torch_device_type_cuda");

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
+
+import pytest
+from kernpack._private import SETTING
 
 
 def _findings(done) -> dict[str, dict[str, str]]:
@@ -16,7 +20,26 @@ def test_what_is_here_is_ok(command) -> None:
     done = command("doctor", "--json")
     found = _findings(done)
     assert found["C++ compiler"]["state"] == found["numpy"]["state"] == found["kernpack-sdk"]["state"] == "ok"
-    assert done.returncode == int(any(each["state"] == "BROKEN" for each in found.values()))
+    assert done.returncode == int(any(each["state"] == "broken" for each in found.values()))
+
+
+@pytest.mark.skipif(SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
+def test_hooks_into_frameworks_are_looked_for(command, tmp_path: Path) -> None:
+    found = _findings(command("doctor", "--json"))
+    assert found["hooks into torch"]["found"] == "5 found"
+    assert found["hooks into jax"]["found"] == "2 found"
+    assert _findings(command("doctor", "--json", env={"KERNPACK_PRIVATE": "0"}))["hooks into torch"]["state"] == "ok"
+
+    (tmp_path / "sitecustomize.py").write_text(
+        "from jax._src import custom_partitioning, dispatch\ndispatch.prim_requires_devices_during_lowering = None\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = command("doctor", "--json", env={"PYTHONPATH": paths})
+    changed = _findings(done)["hooks into jax"]
+    assert done.returncode == 1
+    assert changed["state"] == "broken"
+    assert re.fullmatch(r"jax\.devices off: jax \S+ isn't as expected", changed["found"])
+    assert "pip install -U kernpack" in changed["mend"]
 
 
 def test_what_is_missing_has_a_command(command) -> None:

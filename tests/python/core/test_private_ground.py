@@ -121,93 +121,155 @@ def test_every_hook_is_on_the_page() -> None:
         assert f"| `{name}` |" in page
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("2.13.0+cpu", (2, 13)), ("0.6.0", (0, 6)), ("2.14.0a0+git1", (2, 14)), ("2", (0, 0)), ("main", (0, 0))],
-)
-def test_a_version_is_read_as_its_first_two_numbers(text: str, expected: tuple[int, int]) -> None:
-    assert _private.parse(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("setting", "version", "reason"),
-    [
-        ("", "2.10.0", ""),
-        ("", "2.13.1+cu130", ""),
-        ("1", "2.12.0", ""),
-        ("yes", "2.9.1", "not tested with torch 2.9.1, only with 2.10 to 2.13"),
-        ("", "2.14.0", "not tested with torch 2.14.0, only with 2.10 to 2.13"),
-        ("", "main", "not tested with torch main, only with 2.10 to 2.13"),
-        ("any", "2.14.0", ""),
-        ("0", "2.13.0", "KERNPACK_PRIVATE=0"),
-    ],
-)
-def test_when_a_hook_is_refused(monkeypatch, setting: str, version: str, reason: str) -> None:
-    monkeypatch.setattr(_private, "SETTING", setting)
-    assert _private.HOOKS["torch.fields"].refused(version) == reason
-
-
 def test_info_lists_the_hooks() -> None:
-    assert kernpack.info()["private_hooks"].keys() == _private.HOOKS.keys()
-    off = _private.Hook("torch.fields", (2, 10), (2, 10)).refused("2.13.0")
-    assert off == "not tested with torch 2.13.0, only with 2.10 to 2.10"
+    states = kernpack.info()["private_hooks"]
+    assert states.keys() == _private.HOOKS.keys()
+    assert all(state.startswith(("on", "off: ", "not ")) for state in states.values())
 
 
+# Calls of every kind that the hooks make quick; what came of the hooks; warnings as Python prints them.
 TORCH = """
 import sys, torch
 torch.__version__ = sys.argv[1] or torch.__version__
+exec(sys.argv[3])
 import kernpack
 k = kernpack.load(sys.argv[2])
 x = torch.ones(3)
 for _ in range(2):
     assert torch.equal(k.scale(x), 2 * x)
+    assert torch.equal(kernpack.torch.ops(k).scale(x), 2 * x)
+weight = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    assert torch.equal(k.scale(weight), 2 * weight)
 k.bump(x)
-assert x._version == 1 and torch.equal(x, torch.full((3,), 2.0))
-print([kernpack._core.use_torch_hook(f"torch.{name}", None) for name in ("fields", "watchers", "versions", "results")])
+assert x._version == 1 or "_version" in sys.argv[3]
+assert torch.equal(x, torch.full((3,), 2.0))
+for special in (torch.ones(3).to_sparse(), torch._efficientzerotensor(3), torch.ones(3, device="meta")):
+    try:
+        k.touch(special)
+        sys.exit(f"{special} was read")
+    except TypeError:
+        pass
+print(sorted(name for name, state in kernpack.info()["private_hooks"].items() if state == "on" and name[0] == "t"))
 """
+TORCH_HOOKS = sorted(name for name in _private.HOOKS if name.startswith("torch."))
 
 
-def _run(code: str, setting: str, *arguments: str) -> tuple[str, list[str]]:
-    """What the process printed, and its log."""
+def _run(code: str, setting: str, *arguments: str) -> tuple[str, list[str], list[str]]:
+    """What the process printed, its log, and its warnings."""
     environment = os.environ | {"KERNPACK_PRIVATE": setting, "KERNPACK_LOG": "debug"}
     done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), re.findall(r"kernpack: debug: private hook (.*)", done.stderr)
+    log = re.findall(r"kernpack: debug: private hook (.*)", done.stderr)
+    return done.stdout.strip(), log, re.findall(r"RuntimeWarning: kernpack: (.*)", done.stderr)
 
 
 @pytest.mark.parametrize(
-    ("setting", "version", "on", "why"),
-    [
-        ("", "", True, None),
-        ("0", "", False, "KERNPACK_PRIVATE=0"),
-        ("", "9.1.0", False, r"not tested with torch 9\.1\.0, only with 2\.10 to 2\.13"),
-        ("any", "9.1.0", True, None),
-    ],
-    ids=["as it is", "switched off", "a newer torch", "a newer torch, tried"],
+    ("setting", "version", "on"), [("", "", True), ("0", "", False), ("", "9.1.0", True), ("", "3.0.0a0+git1", True)]
 )
-def test_hooks_into_torch(k, setting: str, version: str, on: bool, why: str | None) -> None:
-    printed, log = _run(TORCH, setting, version, k.path)
-    assert printed == str([on] * 4)
+def test_hooks_into_torch_are_used_on_any_version_unless_turned_off(k, setting: str, version: str, on: bool) -> None:
+    printed, log, warned = _run(TORCH, setting, version, k.path, "")
+    assert printed == str(TORCH_HOOKS if on else [])
+    # torch.versions is looked for with torch.fields alone.
+    off = {f"{name} is off: KERNPACK_PRIVATE=0" for name in TORCH_HOOKS if name != "torch.versions"}
+    assert set(log) == (set() if on else off)
     assert len(log) == len(set(log)), "each is said once"
-    assert all(why and re.fullmatch(rf"torch\.\w+ is off: {why}", line) for line in log)
-    assert (not log) == on
+    assert not warned, "they were turned off on purpose"
+
+
+_FACTS = "from kernpack._private.torch import facts; own = facts.{0}; facts.{0} = {1}"
+# What another torch might do, and the hooks whose checks see it.
+CHANGED_TORCH = {
+    "a tensor's C++ half lies 8 bytes on": (
+        _FACTS.format("_row", "lambda b, t, *rest: (t, t._cdata + 8, *own(b, t, *rest)[2:])"),
+        ["torch.fields", "torch.versions"],
+    ),
+    "two keys are swapped": (
+        _FACTS.format(
+            "_row",
+            "lambda b, t, g, *rest: (*own(b, t, g, *rest)[:2], own(b, t, g, *rest)[2] ^ ((1 << 34 | 1 << 36) * (g == 1)), "
+            "*own(b, t, g, *rest)[3:])",
+        ),
+        ["torch.fields", "torch.versions"],
+    ),
+    "a kind of tensor looks plain": (
+        _FACTS.format("_special_tensors", "lambda torch: [torch.ones(3)]"),
+        ["torch.fields", "torch.versions"],
+    ),
+    "a new key shares the bits of plain tensors": (
+        _FACTS.format("_PARTS", "()"),
+        ["torch.fields", "torch.versions"],
+    ),
+    "writes aren't counted where they were": (
+        "torch.Tensor._version = property(lambda self: 0)",
+        ["torch.versions"],
+    ),
+    "the thread's keys are elsewhere": (
+        _FACTS.format("torch_added_keys", "lambda: own() ^ 1"),
+        ["torch.watchers"],
+    ),
+    "operators are called in another way": (
+        "torch._ops.OpOverload.__call__ = lambda self, /, *args, **kwargs: self._handle_call(*args, **kwargs)\n"
+        "import types\n"
+        "torch._ops.OpOverload._handle_call = lambda self, *a, **kw: torch._C._jit_get_operation(self._schema.name)[0](*a, **kw)",
+        ["torch.operators"],
+    ),
+}
+
+
+@pytest.mark.skipif(_private.SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
+@pytest.mark.parametrize("change", CHANGED_TORCH)
+def test_a_torch_that_changed_turns_its_hooks_off_and_the_user_is_told(k, change: str) -> None:
+    code, lost = CHANGED_TORCH[change]
+    printed, log, warned = _run(TORCH, "", "9.1.0", k.path, code)
+    assert printed == str([name for name in TORCH_HOOKS if name not in lost])
+    said = [name for name in lost if name != "torch.versions" or lost == ["torch.versions"]]
+    assert [line.partition(" ")[0] for line in log] == said
+    assert len(warned) == len(said)
+    for name, line in zip(said, warned, strict=True):
+        assert line.startswith(f"torch 9.1.0 isn't as the hook {name} expects. Results are right, but ")
+        assert "pip install -U kernpack" in line
+        assert "KERNPACK_PRIVATE=0" in line
 
 
 JAX = """
 import sys, jax
 jax.__version__ = sys.argv[1] or jax.__version__
-from kernpack._private.jax import devices
-print(devices.may_be_split())
+exec(sys.argv[2])
+from kernpack._private import look_for, private_states
+look_for("jax")
+print(sorted(n for n, state in private_states({"jax": jax.__version__, "torch": "not installed"}).items() if state == "on"))
 """
+JAX_HOOKS = ["jax.devices", "jax.shares"]
 
 
-@pytest.mark.parametrize(
-    ("setting", "version", "on"), [("", "", True), ("0", "", False), ("", "9.1.0", False), ("any", "9.1.0", True)]
-)
-def test_hooks_into_jax(setting: str, version: str, on: bool) -> None:
-    printed, log = _run(JAX, setting, version)
-    assert printed == str(on)
+@pytest.mark.parametrize(("setting", "version", "on"), [("", "", True), ("0", "", False), ("", "9.1.0", True)])
+def test_hooks_into_jax_are_used_on_any_version_unless_turned_off(setting: str, version: str, on: bool) -> None:
+    printed, log, warned = _run(JAX, setting, version, "")
+    assert printed == str(JAX_HOOKS if on else [])
     assert (not log) == on
+    assert not warned
+
+
+@pytest.mark.skipif(_private.SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
+@pytest.mark.parametrize(
+    ("code", "lost"),
+    [
+        ("from jax._src import dispatch; del dispatch.prim_requires_devices_during_lowering", "jax.devices"),
+        ("from jax._src import dispatch; dispatch.prim_requires_devices_during_lowering = {0}", "jax.devices"),
+        (
+            "from jax._src import custom_partitioning as c; c._custom_partitioning_partition = lambda a, b, c, d, e, f: 0",
+            "jax.shares",
+        ),
+        ("from jax._src import custom_partitioning as c; del c._sharding_callbacks", "jax.shares"),
+    ],
+)
+def test_a_jax_that_changed_turns_its_hook_off_and_the_user_is_told(code: str, lost: str) -> None:
+    printed, log, warned = _run("import jax._src.custom_partitioning\n" + JAX, "", "9.1.0", code)
+    assert printed == str([name for name in JAX_HOOKS if name != lost])
+    assert log == [f"{lost} is off: jax 9.1.0 isn't as expected"]
+    assert len(warned) == 1
+    assert warned[0].startswith(f"jax 9.1.0 isn't as the hook {lost} expects")
 
 
 def test_a_torch_without_a_name_that_operators_need_is_refused() -> None:

@@ -10,6 +10,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from kernpack._private import SETTING
+from kernpack.jax import _partition
 from meshes import shard_map, using
 from wide import close, normal
 
@@ -50,6 +51,34 @@ def test_batch_dims_stay_sharded(g, spec):
     program = compiled(g.scale, x, W)
     assert "all-gather" not in program
     assert f"f64[{','.join(map(str, x.sharding.shard_shape(X.shape)))}]" in program
+
+
+@pytest.fixture
+def told_anew():
+    _partition.warn_of_gathering.cache_clear()
+
+
+def test_without_the_hook_a_call_that_gathers_is_a_warning(g, monkeypatch, told_anew):
+    jax.jit(g.scale)(placed(X, P("data"), mesh()), W)  # what is found once per process is found before the change
+    monkeypatch.setattr(_partition.devices, "may_be_split", lambda: False)
+    x = placed(X, P("data"), mesh())
+    with pytest.warns(RuntimeWarning, match=r"\.scale: .* gathers its arrays.*jax\.shard_map"):
+        out = jax.jit(lambda x: g.scale(x, W))(x)
+    close(out, X * W)
+
+
+@SPLIT
+@pytest.mark.parametrize("shardy", [True, False])
+def test_a_sharded_dim_that_the_call_needs_whole_is_a_warning(g, told_anew, shardy):
+    x = placed(X, P(None, None, "data"), mesh())
+    before = jax.config.jax_use_shardy_partitioner
+    jax.config.update("jax_use_shardy_partitioner", shardy)
+    try:
+        with pytest.warns(RuntimeWarning, match=r"\.scale: x is sharded over data in dim 2"):
+            out = jax.jit(lambda x: g.scale(x, W) + 0)(x)
+    finally:
+        jax.config.update("jax_use_shardy_partitioner", before)
+    close(out, X * W)
 
 
 @pytest.mark.parametrize("spec", [P("data"), P("data", "model"), P(None, "model"), P()])

@@ -110,6 +110,8 @@ def _tools() -> Iterator[Finding]:
 
 
 def _frameworks() -> Iterator[Finding]:
+    from kernpack._private import HOOKS
+
     for name, oldest in _FRAMEWORKS.items():
         version = _installed(name)
         least = ".".join(map(str, oldest))
@@ -119,6 +121,28 @@ def _frameworks() -> Iterator[Finding]:
             yield Finding(name, BROKEN, f"{version}; supported from {least}", f"pip install -U '{name}>={least}'")
         else:
             yield Finding(name, OK, version)
+            if any(hook.framework == name for hook in HOOKS.values()):
+                yield _hooks(name)
+
+
+def _hooks(framework: str) -> Finding:
+    """Each in a child process, since only the loaded framework can tell."""
+    what = f"hooks into {framework}"
+    look = (
+        f"import json, kernpack; from kernpack._private import look_for; look_for({framework!r}); "
+        "print(json.dumps(kernpack.info()['private_hooks']))"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", look], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.strip().rpartition("\n")[2]
+        return Finding(what, BROKEN, f"can't be looked for: {said}", f"pip install -U kernpack {framework}")
+    states = {name: state for name, state in json.loads(done.stdout).items() if name.startswith(framework)}
+    off = [f"{name} {state}" for name, state in states.items() if state != "on"]
+    if not off:
+        return Finding(what, OK, f"{len(states)} found")
+    if os.environ.get("KERNPACK_PRIVATE") == "0":
+        return Finding(what, OK, "turned off by KERNPACK_PRIVATE=0")
+    return Finding(what, BROKEN, "; ".join(off), "pip install -U kernpack (calls are right, but slow; docs/private.md)")
 
 
 def _cache() -> Finding:

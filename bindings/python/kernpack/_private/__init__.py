@@ -1,102 +1,104 @@
-"""What reads the insides of frameworks, which their makers don't promise: a folder for each framework, and this list with its switch.
+"""The list of hooks into private parts of frameworks, and the switch that turns them off. Each framework has a folder.
 
-A hook is used on the versions that it was tested with, unless KERNPACK_PRIVATE says otherwise; behind it stands a public way that gives
-the same, later. docs/private.md says of each what it saves and how to test it on a new version.
+A hook is used where its check holds in this process, on any version of the framework. A public way gives equal results, later.
+docs/private.md says of each hook what it saves and what its check can't see.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from kernpack import _core
 
-Version = tuple[int, int]
-
-TORCH_TESTED: tuple[Version, Version] = ((2, 10), (2, 13))
-JAX_TESTED: tuple[Version, Version] = ((0, 6), (0, 10))
+# The versions that the tests have run with, for `kernpack info` alone: they decide nothing.
+TESTED = {"torch": "2.10 to 2.14", "jax": "0.6 to 0.12"}
 
 
 @dataclass(frozen=True)
 class Hook:
-    """One of them; `first` and `last` are the oldest and the newest version that it was tested with."""
-
     name: str  # begins with the framework's
-    first: Version
-    last: Version
+    cost: str  # what the user has without it
 
     @property
     def framework(self) -> str:
         return self.name.partition(".")[0]
 
-    def refused(self, version: str) -> str:
-        """Why the hook stays off on that version of its framework; "" where it doesn't."""
-        if SETTING == "0":
-            return "KERNPACK_PRIVATE=0"
-        if SETTING != "any" and not self.first <= parse(version) <= self.last:
-            return f"not tested with {self.framework} {version}, only with {_text(self.first)} to {_text(self.last)}"
-        return ""
 
-
+_SLOW = "calls with torch tensors take longer"
 HOOKS = {
     hook.name: hook
     for hook in (
-        Hook("torch.fields", *TORCH_TESTED),
-        Hook("torch.watchers", *TORCH_TESTED),
-        Hook("torch.versions", *TORCH_TESTED),
-        Hook("torch.results", *TORCH_TESTED),
-        Hook("torch.operators", *TORCH_TESTED),
-        Hook("jax.devices", *JAX_TESTED),
-        Hook("jax.shares", *JAX_TESTED),
+        Hook("torch.fields", _SLOW),
+        Hook("torch.watchers", _SLOW),
+        Hook("torch.versions", "calls that write to torch tensors take longer"),
+        Hook("torch.results", "new torch tensors take longer"),
+        Hook("torch.operators", "operators called as torch.ops.<name> take longer"),
+        Hook(
+            "jax.devices", "calls over several devices gather their arrays on each device, unless shard_map splits them"
+        ),
+        Hook("jax.shares", "compiling calls for several devices takes longer"),
     )
 }
 
-# Read once: "0" turns all hooks off; "any" has them tried on versions that they weren't tested with. Any other text is as none.
+# Read once: "0" turns all hooks off. Any other text has no effect.
 SETTING = os.environ.get("KERNPACK_PRIVATE", "")
 
-
-def parse(version: str) -> Version:
-    """(2, 13) of "2.13.0+cpu"; (0, 0) of what isn't a version."""
-    parts = version.split(".")
-    try:
-        return int(parts[0]), int(parts[1])
-    except (IndexError, ValueError):
-        return 0, 0
-
-
-def _text(version: Version) -> str:
-    return ".".join(map(str, version))
+# Hooks that were looked for in this process, by whether their check held.
+_found: set[str] = set()
+_missed: set[str] = set()
 
 
 @functools.cache
 def is_private_allowed(name: str) -> bool:
-    """Whether to use the hook on the loaded version of its framework. Said to the log, once, where not."""
-    hook = HOOKS[name]
-    framework: Any = sys.modules[hook.framework]
-    refused = hook.refused(str(framework.__version__))
-    if refused:
-        _core.log_debug(f"private hook {name} is off: {refused}")
-    return not refused
+    """Whether to look for the hook. The log has a line, once, where not."""
+    if SETTING == "0":
+        _core.log_debug(f"private hook {name} is off: KERNPACK_PRIVATE=0")
+    return SETTING != "0"
+
+
+def private_found(name: str) -> None:
+    """The hook's check held."""
+    _found.add(name)
 
 
 @functools.cache
 def private_not_found(name: str) -> None:
-    """For the log: the hook is allowed, but what it looks for isn't there, or isn't what it was."""
+    """The hook's check failed: what it looks for is absent, or isn't as expected. The user is told once."""
     hook = HOOKS[name]
-    _core.log_debug(
-        f"private hook {name} is off: {hook.framework} {sys.modules[hook.framework].__version__} isn't as expected"
+    _missed.add(name)
+    framework: Any = sys.modules[hook.framework]
+    version = f"{hook.framework} {getattr(framework, '__version__', '(no version)')}"
+    _core.log_debug(f"private hook {name} is off: {version} isn't as expected")
+    warnings.warn(
+        f"kernpack: {version} isn't as the hook {name} expects. Results are right, but {hook.cost}. "
+        "Install the newest kernpack (pip install -U kernpack); KERNPACK_PRIVATE=0 turns the hooks off without this warning",
+        RuntimeWarning,
+        stacklevel=2,
     )
 
 
+def look_for(framework: str) -> None:
+    """Looks for every hook into an installed framework, as the first calls do."""
+    importlib.import_module(f"kernpack._private.{framework}.look").look()
+
+
 def private_states(versions: dict[str, str]) -> dict[str, str]:
-    """For each hook "on", "off: " and why, or "not installed", with the versions of frameworks that are installed. What a hook finds when it is
-    first used may still turn it off."""
-    found = {}
-    for name, hook in HOOKS.items():
-        version = versions[hook.framework]
-        reason = "" if version == "not installed" else hook.refused(version)
-        found[name] = f"off: {reason}" if reason else "on" if version != "not installed" else "not installed"
-    return found
+    """For each hook "on", "off: " and why, "not installed", or "not looked for yet": hooks are looked for when they are first needed."""
+    return {name: _state(name, versions[hook.framework]) for name, hook in HOOKS.items()}
+
+
+def _state(name: str, version: str) -> str:
+    framework = HOOKS[name].framework
+    if version == "not installed":
+        return version
+    if SETTING == "0":
+        return "off: KERNPACK_PRIVATE=0"
+    if name in _missed:
+        return f"off: {framework} {version} isn't as expected"
+    return "on" if name in _found else f"not looked for yet (tested with {framework} {TESTED[framework]})"

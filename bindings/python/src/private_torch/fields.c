@@ -8,7 +8,7 @@
 
 KpyTorchLayout kpy_torch_layout;
 
-enum { kMaxSamples = 16, kMaxBytes = 512 };
+enum { kMaxSamples = 48, kMaxBytes = 512 };
 
 typedef struct Sample {
   PyObject* tensor; /* borrowed */
@@ -16,6 +16,7 @@ typedef struct Sample {
   uint64_t keys;
   int gradient; /* whether autograd keeps a record of it; -1: not said */
   int tangent; /* whether forward mode does, in that record; -1: not said */
+  int plain; /* whether it is dense, in memory of its own and wrapped by nothing; -1: not said */
 } Sample;
 
 static uint64_t WordAt(const void* base, Py_ssize_t offset) {
@@ -89,6 +90,17 @@ static int FindBump(PyObject* tensor, uint64_t counted) {
   return VersionOf(tensor) == before + 1;
 }
 
+/* Whether the guard would tell plain tensors from all others by these fields. */
+static int TellsPlain(const Sample* samples, Py_ssize_t count, const KpyTorchLayout* layout) {
+  Py_ssize_t i;
+  for (i = 0; i < count; ++i) {
+    const void* impl = *(const void* const*)(const void*)((const char*)samples[i].tensor + layout->impl);
+    const int plain = (WordAt(impl, layout->keys) & ~layout->plain) == 0;
+    if (samples[i].plain >= 0 && plain != samples[i].plain) return 0;
+  }
+  return 1;
+}
+
 /* All fields or none: other threads may be reading already. */
 static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_bytes, uint64_t plain) {
   KpyTorchLayout found = kpy_torch_layout;
@@ -102,14 +114,15 @@ static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_by
   if (found.keys < 0 || found.autograd < 0) return;
   bytes = ReadableBytes(samples, count, found.autograd);
   found.tangent = Find(samples, count, 0, 8, bytes - 8, found.autograd, IsTangent);
-  if (found.tangent < 0) return;
+  if (found.tangent < 0 || !TellsPlain(samples, count, &found)) return;
   found.found = 1;
   kpy_torch_layout = found;
 }
 
 static int ReadSample(PyObject* row, Sample* out) {
   unsigned long long address, keys;
-  if (!PyArg_ParseTuple(row, "OKKii", &out->tensor, &address, &keys, &out->gradient, &out->tangent)) return -1;
+  if (!PyArg_ParseTuple(row, "OKKiii", &out->tensor, &address, &keys, &out->gradient, &out->tangent, &out->plain))
+    return -1;
   out->address = address;
   out->keys = keys;
   return out->address == 0 ? -1 : 0;
@@ -117,7 +130,7 @@ static int ReadSample(PyObject* row, Sample* out) {
 
 void kpy_torch_layout_init(void) {
   static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
-  /* ([(tensor, address, keys, gradient, tangent)], plain keys, keys of what is counted, bytes of the Python object) */
+  /* ([(tensor, address, keys, gradient, tangent, plain)], plain keys, keys of what is counted, bytes of the Python object) */
   PyObject *answer, *rows;
   Sample samples[kMaxSamples];
   unsigned long long plain, counted;
@@ -132,10 +145,12 @@ void kpy_torch_layout_init(void) {
   answer = kpy_helper("torch_samples", NULL);
   good = answer != NULL && PyArg_ParseTuple(answer, "O!KKn", &PyList_Type, &rows, &plain, &counted, &object_bytes);
   count = good ? PyList_Size(rows) : 0;
-  if (count > kMaxSamples) count = kMaxSamples;
+  good = count <= kMaxSamples;
   for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
-  good = good && count > 0 && plain != 0;
-  if (good) Search(samples, count, object_bytes, plain);
+  if (good) {
+    attempts_left = 0; /* another look at this torch gives the same */
+    if (count > 0 && plain != 0) Search(samples, count, object_bytes, plain);
+  }
   PyErr_Clear();
   if (kpy_torch_layout.found || attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
   /* Another thread may have found the fields meanwhile: without samples of its own, this one has nothing to try. */

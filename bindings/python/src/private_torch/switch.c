@@ -1,4 +1,4 @@
-/* Which hooks are in use. The versions they were tested with stand in kernpack._private, with those of the other hooks. */
+/* Which hooks are in use. kernpack._private lists them, with those of the other frameworks. */
 #include "private_torch/switch.h"
 
 #include "api.h"
@@ -15,15 +15,14 @@ static const char* const kNames[KPY_TORCH_HOOKS] = {"torch.fields", "torch.watch
 int kpy_torch_hook_allowed(KpyTorchHook hook) {
   PyObject* answer = kpy_helper("is_private_allowed", "(s)", kNames[hook]);
   const int allowed = answer == Py_True;
-  PyErr_Clear(); /* a torch without a version isn't one that was tested */
+  PyErr_Clear();
   Py_XDECREF(answer);
   return allowed;
 }
 
 void kpy_torch_hook_found(KpyTorchHook hook, int found) {
   kpy_torch_hook_on[hook] = g_found[hook] = found != 0;
-  if (found) return;
-  Py_XDECREF(kpy_helper("private_not_found", "(s)", kNames[hook]));
+  Py_XDECREF(kpy_helper(found ? "private_found" : "private_not_found", "(s)", kNames[hook]));
   PyErr_Clear();
 }
 

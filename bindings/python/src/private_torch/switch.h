@@ -1,5 +1,5 @@
-/* What the call core reads inside torch, and torch doesn't promise. All of it is in this folder; every hook has a public way behind it,
- * is left alone on versions of torch it wasn't tested with, and under KERNPACK_PRIVATE=0 (docs/private.md). */
+/* The call core's uses of torch's private parts are in this folder. Each hook has a public alternative. It is used where its check holds in
+ * this process, whatever the version of torch, and not under KERNPACK_PRIVATE=0 (docs/private.md). */
 #ifndef KERNPACK_PYTHON_PRIVATE_TORCH_SWITCH_H_
 #define KERNPACK_PYTHON_PRIVATE_TORCH_SWITCH_H_
 
@@ -16,7 +16,7 @@ typedef enum KpyTorchHook {
 /* One byte per hook: found in this torch, agreeing with what torch's functions say, and in use. */
 KPY_HIDDEN extern uint8_t kpy_torch_hook_on[KPY_TORCH_HOOKS];
 
-/* Whether to look for the hook: its versions of torch, and KERNPACK_PRIVATE. */
+/* Whether to look for the hook: KERNPACK_PRIVATE=0 says no. */
 KPY_HIDDEN int kpy_torch_hook_allowed(KpyTorchHook hook);
 /* It was looked for: whether it may be used from now on. */
 KPY_HIDDEN void kpy_torch_hook_found(KpyTorchHook hook, int found);

@@ -7,13 +7,16 @@ from typing import Any
 
 import jax
 
-from kernpack._private import is_private_allowed, private_not_found
+from kernpack._private import is_private_allowed, private_found, private_not_found
 
 
 @functools.cache
 def may_be_split() -> bool:
     """Whether calls can be split over the devices of a mesh; else XLA gathers their operands, and each device calls the kernel on all."""
-    return is_private_allowed("jax.devices") and _primitives() is not None
+    if not is_private_allowed("jax.devices"):
+        return False
+    (private_not_found if _primitives() is None else private_found)("jax.devices")
+    return _primitives() is not None
 
 
 def require(primitive: Any) -> None:
@@ -22,11 +25,13 @@ def require(primitive: Any) -> None:
         _primitives().add(primitive)
 
 
+@functools.cache
 def _primitives() -> Any:
+    """JAX's set of such primitives: one that custom_partitioning's own is in. None where this JAX has no such set."""
     try:
-        from jax._src import dispatch  # custom_partitioning itself has no other way
+        from jax._src import custom_partitioning, dispatch
 
-        return dispatch.prim_requires_devices_during_lowering
+        found = dispatch.prim_requires_devices_during_lowering
+        return found if isinstance(found, set) and custom_partitioning.custom_partitioning_p in found else None
     except (ImportError, AttributeError):
-        private_not_found("jax.devices")
         return None

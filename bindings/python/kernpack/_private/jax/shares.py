@@ -8,12 +8,13 @@ where its private one is not as known, its own is left as it is.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 
-from kernpack._private import is_private_allowed, private_not_found
+from kernpack._private import is_private_allowed, private_found, private_not_found
 
 _THEIRS = "CustomSPMDPartitioning"
 _OURS = "kernpack.partition.v1"
@@ -24,7 +25,7 @@ _LIMIT = 1024
 def share_alike(ctx: Any, results: Sequence[Any]) -> None:
     """Has XLA ask here about the custom call that gives `results`, if JAX's custom_partitioning has made it."""
     platforms = getattr(ctx.module_context, "platforms", None)
-    if tuple(platforms or ()) != ("cpu",) or not is_private_allowed("jax.shares") or not _is_registered():
+    if tuple(platforms or ()) != ("cpu",) or not is_private_allowed("jax.shares") or not is_registered():
         return
     call = results[0].owner
     if _TARGET in call.attributes and call.attributes[_TARGET].value == _THEIRS:
@@ -32,11 +33,13 @@ def share_alike(ctx: Any, results: Sequence[Any]) -> None:
 
 
 @functools.cache
-def _is_registered() -> bool:
+def is_registered() -> bool:
     try:
         from jax._src import custom_partitioning as theirs
         from jax._src.lib import xla_client
 
+        if _parameters(theirs._custom_partitioning_partition) != _QUESTION:
+            raise TypeError("XLA's partitioner asks something else")
         xla_client.register_custom_call_partitioner(
             _OURS,
             theirs._custom_partitioning_propagate_user_sharding,
@@ -47,7 +50,16 @@ def _is_registered() -> bool:
     except (ImportError, AttributeError, TypeError):
         private_not_found("jax.shares")
         return False
+    private_found("jax.shares")
     return True
+
+
+# What XLA's partitioner asks JAX, by JAX's names: all of it that an answer depends on, and the name of the call.
+_QUESTION = ("arg_shapes", "arg_shardings", "result_shape", "result_sharding", "backend_string")
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 def _remembered(partition: Callable[..., Any], questions: Mapping[bytes, Any]) -> Callable[..., Any]:

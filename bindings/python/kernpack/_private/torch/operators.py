@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from kernpack._private import is_private_allowed
+from kernpack._private import is_private_allowed, private_found, private_not_found
 
 
 class _Packet(torch._ops.OpOverloadPacket):
@@ -21,12 +21,37 @@ class _Packet(torch._ops.OpOverloadPacket):
 
 def dispatch(op: Any) -> Callable[..., Any]:
     """The call of an operator that goes to the dispatcher, whatever `shorten` may make of the operator itself."""
-    return op._op if is_private_allowed("torch.operators") else op
+    return op._op if is_private_allowed("torch.operators") and _is_taken(op) else op
 
 
 def shorten(op: Any, direct: Callable[..., Any]) -> None:
-    """Has the operator call `direct`, which goes to the dispatcher itself for all that torch must see. Where torch doesn't take `_op`
-    from the object any more, nothing changes."""
-    if is_private_allowed("torch.operators"):
+    """Has the operator call `direct`, which goes to the dispatcher itself for everything that torch must see."""
+    if is_private_allowed("torch.operators") and _is_taken(op):
         op._op = direct
         op.overloadpacket.__class__ = _Packet
+
+
+def _is_taken(op: Any) -> bool:
+    """Whether torch takes an operator's call from `_op`, tried on the first operator that is asked about."""
+    return _answer(op) if _found is None else _found
+
+
+_found: bool | None = None
+
+
+def _answer(op: Any) -> bool:
+    global _found
+    packet, seen = op.overloadpacket, object()
+    theirs, kind = getattr(op, "_op", None), type(packet)
+    try:
+        op._op = lambda *args, **kwargs: (seen, args, kwargs)
+        packet.__class__ = _Packet
+        _found = op(1, a=2) == (seen, (1,), {"a": 2}) and packet(3) == (seen, (3,), {})
+    except Exception:  # a torch that computes something else of these arguments
+        _found = False
+    finally:
+        packet.__class__ = kind
+        if theirs is not None:
+            op._op = theirs
+    (private_found if _found else private_not_found)("torch.operators")
+    return _found
