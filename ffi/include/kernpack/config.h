@@ -2,7 +2,12 @@
 #ifndef KERNPACK_CONFIG_H_
 #define KERNPACK_CONFIG_H_
 
+#ifdef __CUDACC_RTC__  // NVRTC has no C library; CUDA's own C++ library has these
+#include <cuda/std/cstddef>
+#include <cuda/std/cstdint>
+#else
 #include <kernpack/abi.h>
+#endif
 
 #if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
 #error "Kernpack's C++ headers need C++17: compile with -std=c++17 or later"
