@@ -16,7 +16,11 @@
 #define KP_CAT_(a, b) a##b
 #define KP_CAT(a, b) KP_CAT_(a, b)
 
+#ifdef __CUDACC_RTC__
+#define KP_HIDDEN
+#else
 #define KP_HIDDEN __attribute__((visibility("hidden")))
+#endif
 
 // Source files of one module may be compiled for different instruction sets (KP_EXPORT_FOR). The linker keeps one copy of an
 // inline function, so each instruction set has a namespace of its own: a baseline function never runs a wider one's copy.

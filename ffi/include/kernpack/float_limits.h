@@ -6,11 +6,10 @@
 
 #ifndef __CUDACC_RTC__
 #include <optional>  // declares std::hash
-#endif
-
 // C++23 deprecates the constants of subnormals, and still wants them.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
 
 KP_NAMESPACE_BEGIN
 namespace detail {
@@ -21,7 +20,7 @@ template <class T, int kMantissa, int kMinExponent, int kMaxExponent, uint32_t k
 class SmallFloatLimits {
  protected:
   using Bits = typename T::Bits;
-  static constexpr int times_log10_of_2(int exponent) { return exponent * 643 / 2136; }  // towards zero
+  KP_HOST_DEVICE_ static constexpr int times_log10_of_2(int exponent) { return exponent * 643 / 2136; }  // towards zero
 
  public:
   static constexpr bool is_specialized = true, is_signed = true, is_integer = false, is_exact = false;
@@ -70,14 +69,13 @@ struct SmallFloatHash {
 }  // namespace detail
 KP_NAMESPACE_END
 
-#pragma GCC diagnostic pop
-
 // At global scope: the limits and, where there is a std, the hash of kernpack::type.
 #ifdef __CUDACC_RTC__
 #define KP_STD_TRAITS_(type, ...) \
   template <>                     \
   class cuda::std::numeric_limits<kernpack::type> : public kernpack::detail::__VA_ARGS__ {};
 #else
+#pragma GCC diagnostic pop
 #define KP_STD_TRAITS_(type, ...)                                                      \
   template <>                                                                          \
   class std::numeric_limits<kernpack::type> : public kernpack::detail::__VA_ARGS__ {}; \
