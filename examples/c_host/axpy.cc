@@ -3,9 +3,9 @@
 namespace kp = kernpack;
 
 static void Axpy(kp::TensorView x, kp::TensorView y, double a, kp::MutTensorView out) {
-  for (int64_t i = 0; i < x.numel(); ++i) {
-    out.data_ptr<float>()[i] = static_cast<float>(a) * x.data_ptr<float>()[i] + y.data_ptr<float>()[i];
-  }
+  const kp::Span<const float> from(x), plus(y);
+  const kp::Span<float> to(out);
+  for (int64_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(a) * from[i] + plus[i];
 }
 
 KP_MODULE("axpy", "1.0.0");

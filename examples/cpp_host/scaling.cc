@@ -4,8 +4,9 @@
 namespace kp = kernpack;
 
 static void Scale(kp::TensorView x, double factor, kp::MutTensorView out) {
-  for (int64_t i = 0; i < x.numel(); ++i)
-    out.data_ptr<float>()[i] = static_cast<float>(factor) * x.data_ptr<float>()[i];
+  const kp::Span<const float> from(x);
+  const kp::Span<float> to(out);
+  for (int64_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(factor) * from[i];
 }
 
 KP_MODULE("scaling", "1.0.0");

@@ -6,9 +6,9 @@ import torch
 
 SOURCE = r"""
 void clamp(kp::TensorView x, double low, double high, kp::MutTensorView out) {
-  const float* in = x.data_ptr<float>();
-  float* to = out.data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) to[i] = in[i] < low ? low : in[i] > high ? high : in[i];
+  const kp::Span<const float> in(x);
+  const kp::Span<float> to(out);
+  for (int64_t i = 0; i < in.size(); ++i) to[i] = in[i] < low ? low : in[i] > high ? high : in[i];
 }
 """
 

@@ -11,8 +11,8 @@ struct Row {
 
 static void RowSum(kp::TensorView x, int64_t splits, kp::MutTensorView out) {
   const int64_t rows = x.size(0), columns = x.size(1);
-  const float* in = x.data_ptr<float>();
-  float* sums = out.data_ptr<float>();
+  const kp::Span<const float, 2> in(x);
+  const kp::Span<float> sums(out);
   kp::Workspace workspace(x.device(), "row_sum", static_cast<uint64_t>(rows) * sizeof(Row), kp::zeroed);
   Row* partial = workspace.data_as<Row>();
 
@@ -20,7 +20,7 @@ static void RowSum(kp::TensorView x, int64_t splits, kp::MutTensorView out) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t row = item / splits, split = item % splits;
       double sum = 0;
-      for (int64_t i = columns * split / splits; i < columns * (split + 1) / splits; ++i) sum += in[row * columns + i];
+      for (int64_t i = columns * split / splits; i < columns * (split + 1) / splits; ++i) sum += in(row, i);
       double seen = partial[row].sum, wanted;
       do {
         wanted = seen + sum;

@@ -14,22 +14,23 @@ int64_t Columns(kp::TensorView rows) {
   return columns;
 }
 
-const int64_t* Checked(kp::TensorView indptr, int64_t rows) {
-  const int64_t* p = indptr.data_ptr<int64_t>();
-  for (int64_t i = 0; i < indptr.numel(); ++i) {
+kp::Span<const int64_t> Checked(kp::TensorView indptr, int64_t rows) {
+  const kp::Span<const int64_t> p(indptr);
+  for (int64_t i = 0; i < p.size(); ++i) {
     KP_CHECK(p[i] >= (i ? p[i - 1] : 0) && p[i] <= rows, ValueError)
         << "indptr: expected ascending row numbers from 0 to " << rows << ", got " << p[i] << " at " << i;
   }
   return p;
 }
 
-// Calls f(type, segment, first row, row behind the last) for each segment.
-template <class F>
-void EachSegment(kp::TensorView rows, kp::TensorView indptr, F f) {
-  const int64_t* p = Checked(indptr, rows.size(0));
+// Calls make(type) for the dtype of `rows`, and what that returns with (segment, first row, row behind the last) of each segment.
+template <class Make>
+void EachSegment(kp::TensorView rows, kp::TensorView indptr, Make make) {
+  const kp::Span<const int64_t> p = Checked(indptr, rows.size(0));
   kp::dispatch<float, double>(rows.dtype(), [&](auto type) {
-    kp::parallel_for(indptr.numel() - 1, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) f(type, i, p[i], p[i + 1]);
+    const auto f = make(type);
+    kp::parallel_for(p.size() - 1, 64, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) f(i, p[i], p[i + 1]);
     });
   });
 }
@@ -37,14 +38,16 @@ void EachSegment(kp::TensorView rows, kp::TensorView indptr, F f) {
 template <bool kMean>
 void Sum(kp::TensorView src, kp::TensorView indptr, kp::MutTensorView out) {
   const int64_t n = Columns(src);
-  EachSegment(src, indptr, [&](auto type, int64_t i, int64_t first, int64_t last) {
+  EachSegment(src, indptr, [&](auto type) {
     using T = typename decltype(type)::type;
-    T* to = out.data_ptr<T>() + i * n;
-    std::memset(to, 0, static_cast<size_t>(n) * sizeof(T));
-    for (int64_t r = first; r < last; ++r)
-      for (int64_t c = 0; c < n; ++c) to[c] += src.data_ptr<T>()[r * n + c];
-    if (kMean && last > first)
-      for (int64_t c = 0; c < n; ++c) to[c] /= static_cast<T>(last - first);
+    return [n, in = kp::Span<const T>(src), sums = kp::Span<T>(out)](int64_t i, int64_t first, int64_t last) {
+      T* to = sums.data() + i * n;
+      std::memset(to, 0, static_cast<size_t>(n) * sizeof(T));
+      for (int64_t r = first; r < last; ++r)
+        for (int64_t c = 0; c < n; ++c) to[c] += in[r * n + c];
+      if (kMean && last > first)
+        for (int64_t c = 0; c < n; ++c) to[c] /= static_cast<T>(last - first);
+    };
   });
 }
 
@@ -53,11 +56,13 @@ template <bool kMean>
 void SumBackward(kp::TensorView d_out, kp::TensorView src, kp::TensorView indptr, kp::MutTensorView d_src) {
   const int64_t n = Columns(src);
   std::memset(d_src.data_ptr(), 0, static_cast<size_t>(src.numel()) * static_cast<size_t>(src.dtype().bits / 8));
-  EachSegment(src, indptr, [&](auto type, int64_t i, int64_t first, int64_t last) {
+  EachSegment(src, indptr, [&](auto type) {
     using T = typename decltype(type)::type;
-    const T share = T(1) / static_cast<T>(kMean ? last - first : 1);
-    for (int64_t r = first; r < last; ++r)
-      for (int64_t c = 0; c < n; ++c) d_src.data_ptr<T>()[r * n + c] = d_out.data_ptr<T>()[i * n + c] * share;
+    return [n, from = kp::Span<const T>(d_out), to = kp::Span<T>(d_src)](int64_t i, int64_t first, int64_t last) {
+      const T share = T(1) / static_cast<T>(kMean ? last - first : 1);
+      for (int64_t r = first; r < last; ++r)
+        for (int64_t c = 0; c < n; ++c) to[r * n + c] = from[i * n + c] * share;
+    };
   });
 }
 
@@ -65,17 +70,20 @@ void SumBackward(kp::TensorView d_out, kp::TensorView src, kp::TensorView indptr
 template <bool kMax>
 void Extreme(kp::TensorView src, kp::TensorView indptr, kp::MutTensorView out, kp::MutTensorView arg) {
   const int64_t n = Columns(src);
-  EachSegment(src, indptr, [&](auto type, int64_t i, int64_t first, int64_t last) {
+  const kp::Span<int64_t> rows(arg);
+  EachSegment(src, indptr, [&](auto type) {
     using T = typename decltype(type)::type;
-    const T* in = src.data_ptr<T>();
-    for (int64_t c = 0; c < n; ++c) {
-      int64_t best = first;
-      for (int64_t r = first + 1; r < last; ++r) {
-        if (kMax ? in[r * n + c] > in[best * n + c] : in[r * n + c] < in[best * n + c]) best = r;
+    return [=, none = src.size(0), in = kp::Span<const T>(src), to = kp::Span<T>(out)](int64_t i, int64_t first,
+                                                                                       int64_t last) {
+      for (int64_t c = 0; c < n; ++c) {
+        int64_t best = first;
+        for (int64_t r = first + 1; r < last; ++r) {
+          if (kMax ? in[r * n + c] > in[best * n + c] : in[r * n + c] < in[best * n + c]) best = r;
+        }
+        to[i * n + c] = last > first ? in[best * n + c] : T(0);
+        rows[i * n + c] = last > first ? best : none;
       }
-      out.data_ptr<T>()[i * n + c] = last > first ? in[best * n + c] : T(0);
-      arg.data_ptr<int64_t>()[i * n + c] = last > first ? best : src.size(0);
-    }
+    };
   });
 }
 
@@ -84,9 +92,12 @@ void ExtremeBackward(kp::TensorView d_out, kp::TensorView src, kp::TensorView ar
   std::memset(d_src.data_ptr(), 0, static_cast<size_t>(src.numel()) * static_cast<size_t>(src.dtype().bits / 8));
   kp::dispatch<float, double>(src.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
-    for (int64_t k = 0; k < arg.numel(); ++k) {
-      const int64_t row = arg.data_ptr<int64_t>()[k];
-      if (row >= 0 && row < src.size(0)) d_src.data_ptr<T>()[row * n + k % n] += d_out.data_ptr<T>()[k];
+    const kp::Span<const int64_t> rows(arg);
+    const kp::Span<const T> from(d_out);
+    const kp::Span<T> to(d_src);
+    const int64_t count = src.size(0);
+    for (int64_t k = 0; k < rows.size(); ++k) {
+      if (rows[k] >= 0 && rows[k] < count) to[rows[k] * n + k % n] += from[k];
     }
   });
 }

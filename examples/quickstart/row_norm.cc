@@ -7,10 +7,10 @@ namespace kp = kernpack;
 namespace {
 
 void RowNorm(kp::TensorView x, double eps, kp::MutTensorView out) {
-  const float* in = x.data_ptr<float>();
-  float* norms = out.data_ptr<float>();
+  const kp::Span<const float> in(x);
+  const kp::Span<float> norms(out);
   const int64_t columns = x.size(-1);
-  kp::parallel_for(out.numel(), 64, [&](int64_t begin, int64_t end) {
+  kp::parallel_for(norms.size(), 64, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       double sum = eps;
       for (int64_t c = 0; c < columns; ++c) sum += double{in[row * columns + c]} * in[row * columns + c];

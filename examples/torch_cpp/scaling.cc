@@ -4,9 +4,9 @@
 namespace kp = kernpack;
 
 void Scale(kp::TensorView x, double factor, kp::MutTensorView out) {
-  const float* from = x.data_ptr<float>();
-  float* to = out.data_ptr<float>();
-  kp::parallel_for(x.numel(), 4096, [&](int64_t begin, int64_t end) {
+  const kp::Span<const float> from(x);
+  const kp::Span<float> to(out);
+  kp::parallel_for(from.size(), 4096, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * factor);
   });
 }

@@ -70,10 +70,11 @@ void FftAdjoint(kp::TensorView d_out, bool inverse, double scale, kp::MutTensorV
 void Rfft(kp::TensorView x, kp::MutTensorView out) {
   const int64_t n = x.size(-1);
   if (x.numel() == 0) return;
+  const kp::Span<const float> from(x);
   const fftwf_plan plan = PlanFor(n, kReal);
   ForRows(x.numel() / n, n, [&](int64_t row) {
     // FFTW promises not to write the input of a transform to another place, but for those to real numbers.
-    fftwf_execute_dft_r2c(plan, const_cast<float*>(x.data_ptr<float>()) + row * n, Base(out) + row * (n / 2 + 1));
+    fftwf_execute_dft_r2c(plan, const_cast<float*>(from.data()) + row * n, Base(out) + row * (n / 2 + 1));
   });
 }
 
@@ -81,6 +82,7 @@ void Rfft(kp::TensorView x, kp::MutTensorView out) {
 void RfftBackward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x, kp::MutTensorView space) {
   const int64_t n = x.size(-1), bins = n / 2 + 1;
   if (x.numel() == 0) return;
+  const kp::Span<float> to(d_x);
   const fftwf_plan plan = PlanFor(n, kToReal);
   ForRows(x.numel() / n, n, [&](int64_t row) {
     const Complex* from = Base(d_out) + row * bins;
@@ -90,7 +92,7 @@ void RfftBackward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x,
       half[k][0] = from[k][0] * weight;
       half[k][1] = from[k][1] * weight;
     }
-    fftwf_execute_dft_c2r(plan, half, d_x.data_ptr<float>() + row * n);
+    fftwf_execute_dft_c2r(plan, half, to.data() + row * n);
   });
 }
 

@@ -1,41 +1,29 @@
-// Accessor: a tensor of known dtype and rank, indexed by its strides.
+// Accessor: a tensor of known dtype and rank and any strides, indexed without a check.
 #ifndef KERNPACK_ACCESSOR_H_
 #define KERNPACK_ACCESSOR_H_
 
-#include <kernpack/tensor_view.h>
-
-#ifdef __CUDACC__
-#define KP_HOST_DEVICE_ __host__ __device__
-#else
-#define KP_HOST_DEVICE_
-#endif
+#include <kernpack/typed_view.h>
 
 KP_NAMESPACE_BEGIN
 
-// Reads strided inputs: the constructor checks dtype and rank once and copies the strides; at(i, j) multiplies and adds.
+// Reads strided inputs: the constructor checks dtype, rank and device once and copies the strides; in(i, j) multiplies and adds.
+// Contiguous tensors have the faster Span.
 //
-//   const kp::Accessor<const float, 2> in(x);   // TypeError, ValueError if x has another dtype or rank
-//   for (...) sum += in.at(i, j);               // or in[i][j]; in[i] is a row, of rank 1
+//   const kp::Accessor<const float, 2> in(x);   // TypeError, ValueError if x has another dtype, rank or device
+//   for (...) sum += in(i, j);                  // or in[i][j]; in[i] is a row, of rank 1
 //
 // T is const for a TensorView. CUDA kernels take it by value. With -DKP_CHECKED_AT=1 an index out of range is an IndexError; device
 // code is never checked.
 template <class T, int N>
 class Accessor {
-  static_assert(
-      N >= 1, "kp::Accessor<T, N>: N is the tensor's number of dims, from 1; of a tensor of rank 0 read data_ptr<T>()");
-  using View = std::conditional_t<std::is_const_v<T>, TensorView, MutTensorView>;
+  static_assert(N >= 1,
+                "kp::Accessor<T, N>: N is the tensor's number of dims, from 1; of a tensor of rank 0 use kp::Span<T>");
+  using View = detail::ViewOf<T>;
 
  public:
-  explicit Accessor(View x) : data_(x.template data_ptr<std::remove_const_t<T>>()) {
-    if (KP_UNLIKELY(x.dim() != N)) {
-      KP_THROW(ValueError) << "kp::Accessor<T, " << N << ">: expected a tensor of " << N << (N == 1 ? " dim" : " dims")
-                           << ", got shape " << x.sizes();
-    }
-    for (int d = 0; d < N; ++d) {
-      sizes_[d] = x.raw().shape[d];
-      strides_[d] = x.stride(d);
-    }
-  }
+  template <bool kAnyDevice = KP_VIEWS_OF_ANY_DEVICE_>
+  explicit Accessor(View x) : Accessor(x, std::bool_constant<kAnyDevice>()) {}
+  Accessor(View x, AnyDevice) : Accessor(x, std::true_type()) {}
   // The memory at `data`, whose elements lie `strides` apart.
   KP_HOST_DEVICE_ Accessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
     for (int d = 0; d < N; ++d) {
@@ -48,12 +36,11 @@ class Accessor {
   template <bool kChecked = (KP_CHECKED_AT != 0), class... Index>
   KP_HOST_DEVICE_ T& at(Index... index) const {
     static_assert(sizeof...(Index) == N, "kp::Accessor<T, N>::at: expected one index per dim");
-    const int64_t indices[] = {static_cast<int64_t>(index)...};
     int64_t offset = 0;
-    for (int d = 0; d < N; ++d) {
-      if constexpr (kChecked) check(d, indices[d]);
-      offset += indices[d] * strides_[d];
-    }
+    int d = 0;
+    if constexpr (kChecked) (check(d++, static_cast<int64_t>(index)), ...);
+    d = 0;
+    ((offset += static_cast<int64_t>(index) * strides_[d++]), ...);
     return data_[offset];
   }
   template <class... Index>
@@ -76,6 +63,15 @@ class Accessor {
   KP_HOST_DEVICE_ int64_t stride(int d) const { return strides_[d]; }
 
  private:
+  template <bool kAnyDevice>
+  Accessor(View x, std::bool_constant<kAnyDevice>) : data_(static_cast<T*>(x.data_ptr())) {
+    detail::check_typed<kAnyDevice>({"Accessor", N}, x, dtype_of<T>);
+    for (int d = 0; d < N; ++d) {
+      sizes_[d] = x.raw().shape[d];
+      strides_[d] = x.stride(d);
+    }
+  }
+
   KP_HOST_DEVICE_ void check(int d, int64_t index) const {
 #ifdef __CUDA_ARCH__
     (void)d, (void)index;

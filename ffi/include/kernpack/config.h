@@ -2,7 +2,12 @@
 #ifndef KERNPACK_CONFIG_H_
 #define KERNPACK_CONFIG_H_
 
+#ifdef __CUDACC_RTC__  // NVRTC has no C library; CUDA's own C++ library has these
+#include <cuda/std/cstddef>
+#include <cuda/std/cstdint>
+#else
 #include <kernpack/abi.h>
+#endif
 
 #if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
 #error "Kernpack's C++ headers need C++17: compile with -std=c++17 or later"
@@ -11,7 +16,11 @@
 #define KP_CAT_(a, b) a##b
 #define KP_CAT(a, b) KP_CAT_(a, b)
 
+#ifdef __CUDACC_RTC__
+#define KP_HIDDEN
+#else
 #define KP_HIDDEN __attribute__((visibility("hidden")))
+#endif
 
 // Source files of one module may be compiled for different instruction sets (KP_EXPORT_FOR). The linker keeps one copy of an
 // inline function, so each instruction set has a namespace of its own: a baseline function never runs a wider one's copy.

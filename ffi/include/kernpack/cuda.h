@@ -11,9 +11,8 @@
 #ifndef KERNPACK_CUDA_H_
 #define KERNPACK_CUDA_H_
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <kernpack/cuda_types.h>
 #include <kernpack/kernel.h>
 
 // A call of the CUDA runtime: RuntimeError with the expression, the error's name and text. KP_CUDA_CHECK(cudaGetLastError())
@@ -28,10 +27,6 @@
 #endif
 
 KP_NAMESPACE_BEGIN
-
-KP_DTYPE_OF_(__half, f16)
-KP_DTYPE_OF_(__nv_bfloat16, bf16)
-
 namespace cuda {
 
 [[noreturn]] KP_COLD inline void throw_failed(cudaError_t status, const char* what) {

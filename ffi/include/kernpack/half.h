@@ -1,83 +1,77 @@
-// Storage types of 16-bit floats: bits with conversions to and from float. Kernels convert to float for arithmetic.
+// 16-bit floats as numbers: conversions, arithmetic and limits on the host and on CUDA devices, as at::Half and at::BFloat16 have.
 #ifndef KERNPACK_HALF_H_
 #define KERNPACK_HALF_H_
 
+#include <kernpack/float_limits.h>
+#ifndef __CUDACC_RTC__
 #include <kernpack/dtype.h>
+#endif
 
 KP_NAMESPACE_BEGIN
 namespace detail {
 
-inline uint32_t float_bits(float value) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
+#ifdef __CUDA_ARCH__
+// One instruction each, of the PTX that every supported device has. A NaN's payload is lost.
+__device__ inline uint16_t device_narrow_half(float value) {
+  uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 }
-inline float float_from(uint32_t bits) {
+__device__ inline float device_widen_half(uint16_t bits) {
   float value;
-  __builtin_memcpy(&value, &bits, sizeof value);
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
-
-// The bits of the float that a finite magnitude with `mantissa` bits of mantissa and this exponent bias is. A subnormal one is built
-// by a subtraction of normal floats: threads that take subnormal floats for zero (XLA's, and after torch.set_flush_denormal(True))
-// get its value, too.
-inline uint32_t widen_magnitude(uint32_t magnitude, int mantissa, uint32_t bias) {
-  const uint32_t unit = (128 - bias + 23 - static_cast<uint32_t>(mantissa)) << 23;
-  const uint32_t subnormal = float_bits(float_from(unit | magnitude) - float_from(unit));
-  const uint32_t normal = (magnitude << (23 - mantissa)) + ((127 - bias) << 23);
-  return magnitude < 1u << mantissa ? subnormal : normal;
-}
+#endif
 
 }  // namespace detail
 
-// IEEE binary16. Rounds to nearest, ties to even.
-struct half {
-  uint16_t bits;
-
+// IEEE binary16. A NaN keeps its sign and the upper bits of its payload, so each of the 65,536 values passes through float
+// unchanged.
+struct half : detail::SmallFloat<half, uint16_t> {
+  using SmallFloat::SmallFloat;
   half() = default;
-  explicit half(float value) {
-    const uint32_t b = detail::float_bits(value), magnitude = b & 0x7fffffff;
-    uint32_t out;
-    if (magnitude > 0x7f800000) {
-      out = 0x7e00;
-    } else if (magnitude >= 0x47800000) {
-      out = 0x7c00;
-    } else if (magnitude < 0x38800000) {  // subnormal: the adder rounds to a multiple of 2^-24
-      out = detail::float_bits(detail::float_from(magnitude) + 0.5f) - 0x3f000000;
-    } else {
-      out = (magnitude + 0xc8000fff + ((magnitude >> 13) & 1)) >> 13;
-    }
-    bits = static_cast<uint16_t>(out | (b >> 16 & 0x8000));
+
+  KP_HOST_DEVICE_ static constexpr uint16_t narrow(float value) {
+#ifdef __CUDA_ARCH__
+    if (!__builtin_is_constant_evaluated()) return detail::device_narrow_half(value);
+#endif
+    const uint32_t sign = detail::float_bits(value) >> 16 & 0x8000;
+    return static_cast<uint16_t>(sign | detail::narrow_ieee(detail::magnitude_bits(value), 10, 15));
   }
-  operator float() const {
-    const uint32_t magnitude = bits & 0x7fff;
-    const uint32_t value =
-        magnitude >= 0x7c00 ? magnitude << 13 | 0x7f800000 : detail::widen_magnitude(magnitude, 10, 15);
-    return detail::float_from(value | static_cast<uint32_t>(bits & 0x8000) << 16);
+  KP_HOST_DEVICE_ static constexpr float widen(uint16_t bits) {
+#ifdef __CUDA_ARCH__
+    if (!__builtin_is_constant_evaluated()) return detail::device_widen_half(bits);
+#endif
+    const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+    return detail::float_from(sign | detail::widen_ieee(bits & 0x7fff, 10, 15));
   }
 };
 
-// The upper half of a float. Rounds to nearest, ties to even.
-struct bfloat16 {
-  uint16_t bits;
-
+// The upper half of a float. NaNs as in half.
+struct bfloat16 : detail::SmallFloat<bfloat16, uint16_t> {
+  using SmallFloat::SmallFloat;
   bfloat16() = default;
-  explicit bfloat16(float value) {
-    const uint32_t b = detail::float_bits(value);
-    bits = static_cast<uint16_t>(value == value ? (b + 0x7fff + ((b >> 16) & 1)) >> 16 : 0x7fc0);
+
+  KP_HOST_DEVICE_ static constexpr uint16_t narrow(float value) {
+    const uint32_t bits = detail::float_bits(value), magnitude = detail::magnitude_bits(value);
+    const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const uint32_t nan = (bits >> 16 & 0x8000) | 0x7f80 | detail::narrow_payload(magnitude, 7);
+    return static_cast<uint16_t>(magnitude > detail::kFloatInfinity ? nan : rounded);
   }
-  operator float() const { return detail::float_from(static_cast<uint32_t>(bits) << 16); }
+  KP_HOST_DEVICE_ static constexpr float widen(uint16_t bits) {
+    return detail::float_from(static_cast<uint32_t>(bits) << 16);
+  }
 };
 
-template <>
-struct DTypeOf<half> {
-  static constexpr DType value = f16;
-};
-template <>
-struct DTypeOf<bfloat16> {
-  static constexpr DType value = bf16;
-};
+#ifndef __CUDACC_RTC__
+KP_DTYPE_OF_(half, f16)
+KP_DTYPE_OF_(bfloat16, bf16)
+#endif
 
 KP_NAMESPACE_END
+
+KP_STD_TRAITS_(half, InfiniteFloatLimits<kernpack::half, 10, -13, 16, 0x7bff>)
+KP_STD_TRAITS_(bfloat16, InfiniteFloatLimits<kernpack::bfloat16, 7, -125, 128, 0x7f7f>)
 
 #endif  // KERNPACK_HALF_H_

@@ -13,6 +13,7 @@
 #include <kernpack/log.h>
 #include <kernpack/map.h>
 #include <kernpack/parallel.h>
+#include <kernpack/span.h>
 #include <kernpack/storage.h>
 #include <kernpack/stream.h>
 #include <kernpack/tensor.h>

@@ -25,25 +25,17 @@ using Wide = typename WideOf<T>::Type;
 
 inline float Load(float x) { return x; }
 inline double Load(double x) { return x; }
-inline float Load(Bf16 x) {
-  kernpack::bfloat16 value;
-  value.bits = x.bits;
-  return value;
-}
-inline float Load(F16 x) {
-  kernpack::half value;
-  value.bits = x.bits;
-  return value;
-}
+inline float Load(Bf16 x) { return kernpack::bfloat16::from_bits(x.bits); }
+inline float Load(F16 x) { return kernpack::half::from_bits(x.bits); }
 
 inline void Store(double from, float* to) { *to = static_cast<float>(from); }
 inline void Store(long double from, double* to) { *to = static_cast<double>(from); }
 inline void Store(double from, double* to) { *to = from; }
-inline void Store(double from, Bf16* to) { to->bits = kernpack::bfloat16(static_cast<float>(from)).bits; }
-inline void Store(double from, F16* to) { to->bits = kernpack::half(static_cast<float>(from)).bits; }
+inline void Store(double from, Bf16* to) { to->bits = kernpack::bfloat16(from).bits(); }
+inline void Store(double from, F16* to) { to->bits = kernpack::half(from).bits(); }
 
-inline void Store(double from, kernpack::half* to) { *to = kernpack::half(static_cast<float>(from)); }
-inline void Store(double from, kernpack::bfloat16* to) { *to = kernpack::bfloat16(static_cast<float>(from)); }
+inline void Store(double from, kernpack::half* to) { *to = from; }
+inline void Store(double from, kernpack::bfloat16* to) { *to = from; }
 
 template <class R, class T>
 void LoadRow(const T* from, int64_t count, R* to) {

@@ -232,13 +232,13 @@ uint64_t LaneFromDouble(Type type, double value) {
   } else if (t == f32) {
     lane = ToBits(narrow);
   } else if (t == f16) {
-    lane = half(narrow).bits;
+    lane = half(narrow).bits();
   } else if (t == bf16) {
-    lane = bfloat16(narrow).bits;
+    lane = bfloat16(narrow).bits();
   } else if (t == f8_e4m3fn) {
-    lane = float8_e4m3fn(narrow).bits;
+    lane = float8_e4m3fn(narrow).bits();
   } else {
-    lane = float8_e5m2(narrow).bits;
+    lane = float8_e5m2(narrow).bits();
   }
   return CanonicalLane(t, lane);
 }
@@ -247,10 +247,10 @@ double DoubleFromLane(Type type, uint64_t lane) {
   const Type t = ElementOf(type);
   if (t == f64) return FromBits<double>(lane);
   if (t == f32) return FromBits<float>(lane);
-  if (t == f16) return half(std::bit_cast<half>(static_cast<uint16_t>(lane)));
-  if (t == bf16) return bfloat16(std::bit_cast<bfloat16>(static_cast<uint16_t>(lane)));
-  if (t == f8_e4m3fn) return float8_e4m3fn(std::bit_cast<float8_e4m3fn>(static_cast<uint8_t>(lane)));
-  return float8_e5m2(std::bit_cast<float8_e5m2>(static_cast<uint8_t>(lane)));
+  if (t == f16) return half::from_bits(static_cast<uint16_t>(lane));
+  if (t == bf16) return bfloat16::from_bits(static_cast<uint16_t>(lane));
+  if (t == f8_e4m3fn) return float8_e4m3fn::from_bits(static_cast<uint8_t>(lane));
+  return float8_e5m2::from_bits(static_cast<uint8_t>(lane));
 }
 
 bool IsNanLane(Type type, uint64_t lane) { return type.is_floating_point() && std::isnan(DoubleFromLane(type, lane)); }

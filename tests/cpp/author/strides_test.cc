@@ -169,7 +169,12 @@ TEST_F(Strides, AccessorNamesWhatIsWrong) {
   EXPECT_EQ(ErrorOf([&] { kp::Accessor<const float, 3>{x}; }),
             "ValueError: kp::Accessor<T, 3>: expected a tensor of 3 dims, got shape [3, 2]");
   EXPECT_EQ(ErrorOf([&] { kp::Accessor<const double, 2>{x}; }),
-            "TypeError: data_ptr<T>(): the tensor's dtype is f32, T stores f64");
+            "TypeError: kp::Accessor<T, 2>: the tensor's dtype is f32, T stores f64");
+  tensor.device = {KP_DEVICE_CUDA, 1};
+  EXPECT_EQ(ErrorOf([&] { kp::Accessor<const float, 2>{x}; }),
+            "ValueError: kp::Accessor<T, 2>: expected a tensor on the CPU, got one on cuda:1: pass kp::any_device as "
+            "well if the code that uses the view can read its memory");
+  EXPECT_EQ((kp::Accessor<const float, 2>(x, kp::any_device).data()), memory + 1);
 }
 
 }  // namespace

@@ -49,9 +49,9 @@ class Values {
     const auto narrow = static_cast<float>(Real());
     if (t == kF64) return std::bit_cast<uint64_t>(static_cast<double>(narrow));
     if (t == kF32) return std::bit_cast<uint32_t>(narrow);
-    if (t == kernpack::f16) return kernpack::half(narrow).bits;
-    if (t == kernpack::bf16) return kernpack::bfloat16(narrow).bits;
-    return t == kernpack::f8_e4m3fn ? kernpack::float8_e4m3fn(narrow).bits : kernpack::float8_e5m2(narrow).bits;
+    if (t == kernpack::f16) return kernpack::half(narrow).bits();
+    if (t == kernpack::bf16) return kernpack::bfloat16(narrow).bits();
+    return t == kernpack::f8_e4m3fn ? kernpack::float8_e4m3fn(narrow).bits() : kernpack::float8_e5m2(narrow).bits();
   }
 
  private:

@@ -36,15 +36,13 @@ inline IRModule MathOfStorage(const std::string& name) {
 // T: kp::half and the like; what a value of it is, from its bits.
 template <class T>
 double FromStorage(uint32_t bits) {
-  T value;
-  value.bits = static_cast<decltype(value.bits)>(bits);
-  return static_cast<double>(static_cast<float>(value));
+  return T::from_bits(static_cast<typename T::Bits>(bits));
 }
 
 // One of T's values beside `exact`, and the nearer one unless `exact` is halfway within f32's own error.
 template <class T>
 bool IsRounded(uint32_t got_bits, double exact) {
-  const uint32_t nearest_bits = T(static_cast<float>(exact)).bits;
+  const uint32_t nearest_bits = T(static_cast<float>(exact)).bits();
   const double got = FromStorage<T>(got_bits), nearest = FromStorage<T>(nearest_bits);
   if (std::isnan(nearest) || got_bits == nearest_bits) return std::isnan(got) == std::isnan(nearest);
   const bool neighbours = got_bits + 1 == nearest_bits || nearest_bits + 1 == got_bits;
@@ -53,7 +51,7 @@ bool IsRounded(uint32_t got_bits, double exact) {
 
 template <class T>
 void ExpectMathOf(const std::string& type, const Runner& run) {
-  using Bits = decltype(T::bits);
+  using Bits = typename T::Bits;
   Type dtype;
   ASSERT_TRUE(TypeFromName(type, &dtype));
   std::vector<Bits> all(size_t{1} << (8 * sizeof(Bits)));

@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
-from support.host import INCLUDE
-
-TYPES = {
-    "half": np.float16,
-    "bfloat16": ml_dtypes.bfloat16,
-    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
-    "float8_e5m2": ml_dtypes.float8_e5m2,
-}
+from small_float_types import TYPES, build, call, patterns
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("small_floats") / "small_floats.so"
-    source = Path(__file__).with_name("small_floats.cc")
-    command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{INCLUDE}", source]
-    subprocess.run([*command, "-o", path], check=True)
-    return ctypes.CDLL(str(path))
-
-
-def _call(function, source: np.ndarray, target: type) -> np.ndarray:
-    out = np.empty(source.shape, target)
-    function(ctypes.c_void_p(source.ctypes.data), ctypes.c_void_p(out.ctypes.data), ctypes.c_long(source.size))
-    return out
+    return build(tmp_path_factory.mktemp("small_floats") / "small_floats.so")
 
 
 def _widen(library: ctypes.CDLL, name: str) -> np.ndarray:
-    return _call(getattr(library, f"widen_{name}"), _patterns(name), np.float32)
-
-
-def _patterns(name: str) -> np.ndarray:
-    bits = 8 * np.dtype(TYPES[name]).itemsize
-    return np.arange(1 << bits, dtype=f"u{bits // 8}")
+    return call(getattr(library, f"widen_{name}"), patterns(name), dtype=np.float32)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -60,7 +35,7 @@ def test_every_pattern_widens_where_subnormal_floats_are_taken_for_zero(library:
 
 
 def _assert_widened(name: str, got: np.ndarray) -> None:
-    expected = _patterns(name).view(TYPES[name]).astype(np.float32)
+    expected = patterns(name).view(TYPES[name]).astype(np.float32)
     assert np.array_equal(np.isnan(got), np.isnan(expected))
     number = ~np.isnan(expected)
     assert np.array_equal(got.view(np.uint32)[number], expected.view(np.uint32)[number])
@@ -79,6 +54,6 @@ def test_floats_round_to_the_nearest_value(library: ctypes.CDLL, name: str) -> N
     with np.errstate(all="ignore"):
         expected = values.astype(TYPES[name])
     nan = np.isnan(expected.astype(np.float32))
-    got = _call(getattr(library, f"narrow_{name}"), values, _patterns(name).dtype)
+    got = call(getattr(library, f"narrow_{name}"), values, dtype=patterns(name).dtype)
     assert np.array_equal(np.isnan(got.view(expected.dtype).astype(np.float32)), nan)
     assert np.array_equal(got[~nan], expected.view(got.dtype)[~nan])
