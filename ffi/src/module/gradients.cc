@@ -22,6 +22,21 @@ int Target(signature::View forward, std::string_view result) {
   return FindParam(forward, name);
 }
 
+// Whether it is a tensor that could have a gradient, were it not written in place.
+bool IsWrittenFloat(signature::View view, int param) {
+  const uint32_t* record = view.Param(param);
+  return KindOf(record) == KP_PARAM_TENSOR && (FlagsOf(record) & KP_PARAM_MUTATED) && MayHaveGradient(view, record);
+}
+
+int NoGradientOfWritten(const Contract& forward, int param) {
+  const char* name = forward.view.ParamName(param);
+  return kp_raise("ValueError",
+                  "KP_GRAD: %s: %s is written in place (%s!), and no gradient goes through that; take it as an input and "
+                  "give what it becomes as a result, or write `with nondiff(%s)` in the signature if it has no gradient "
+                  "on purpose (docs/patterns.md)",
+                  forward.name, name, name, name);
+}
+
 class Check {
  public:
   Check(const Contract& forward, const Contract& backward)
@@ -94,6 +109,7 @@ class Check {
                       backward_.name, name, forward_.name, pair_.Params("d_").c_str());
     }
     const uint32_t* target = f_.Param(param);
+    if (IsWrittenFloat(f_, param)) return NoGradientOfWritten(forward_, param);
     if (KindOf(target) != KP_PARAM_TENSOR || (FlagsOf(target) & KP_PARAM_MUTATED)) {
       return kp_raise("ValueError", "KP_GRAD: %s: result %s: %s of %s isn't a tensor that can have a gradient",
                       backward_.name, name, f_.ParamName(param), forward_.name);
@@ -133,6 +149,7 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
     }
   }
   for (int i = 0; i < forward.view.NumParams(); ++i) {
+    if (IsWrittenFloat(forward.view, i) && !IsNondiff(forward.view, i)) return NoGradientOfWritten(forward, i);
     if (givers[static_cast<size_t>(i)] || IsNondiff(forward.view, i) || !MayHaveGradient(forward.view, i)) continue;
     const char* name = forward.view.ParamName(i);
     return kp_raise(
@@ -140,6 +157,10 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
         "KP_GRAD: %s: no backward op gives d_%s; add it to one, or write `with nondiff(%s)` in the signature "
         "if it has no gradient on purpose",
         forward.name, name, name);
+  }
+  if (forward.view.NumResults() == 0) {
+    return kp_raise("ValueError", "KP_GRAD: %s: has no result, so that no gradient ever arrives for %s; give it one",
+                    forward.name, backwards.front().name);
   }
   return 0;
 }

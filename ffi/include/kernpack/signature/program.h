@@ -6,12 +6,13 @@
 //          2            params | positional << 8 | results << 16 | dtype variables << 24
 //          3            dims | stars << 8 | int references << 16 | conditions << 24
 //          4            KpSigProps, kWrites | device type of `on` << 8 (0: none) | its name << 16
-//          5 params     4 words each: name | kind << 16 | kCompactMark | flags << 24; dtype; shape or choices; default
+//          5 params     4 words each: name | kind << 16 | kCompactMark | flags << 24; dtype; shape, choices, or of a list of
+//                         ints how many items it has at least; default
 //          6 results    4 words each: name | flags << 24; dtype; shape; 0
 //          7 dims       1 word each: name
 //          8 stars      1 word each: name
 //          9 dtypes     1 word each: word offset of: name | count << 16, then `count` dtypes (0: any)
-//         10 ints       1 word each: index of the int parameter that expressions refer to by this number
+//         10 ints       1 word each: index of the int parameter, or list of ints, that expressions refer to by this number
 //         11 conditions 1 word each: word offset of: text | relations << 16, then code, relation, code, ...
 //         12 workspace  word offset of: text, then code; 0: none
 //         13 independent  word offset of: count, then dim indices; 0: none
@@ -104,6 +105,7 @@ enum class Op : uint32_t {
   kMin,
   kMax,
   kCeilDivide,
+  kItem,  // operand: int reference | index << 8, of a list of ints
   kOpCount
 };
 
