@@ -132,7 +132,7 @@ class Contract:
     @functools.cached_property
     def expressions(self) -> tuple[Expression, ...]:
         """All that are computed: of shapes, conditions and the workspace."""
-        tensors = [each.tensor for each in (*self.parameters, *self.results) if each.tensor is not None]
+        tensors = [each.tensor for each in self.parameters if each.tensor] + [each.tensor for each in self.results]
         found = [operand for tensor in tensors for op, operand in tensor.dims if op == "code"]
         found += [operand for condition in self.where for operand in condition.operands]
         return (*found, self.workspace.size) if self.workspace else tuple(found)

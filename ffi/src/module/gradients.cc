@@ -30,11 +30,12 @@ bool IsWrittenFloat(signature::View view, int param) {
 
 int NoGradientOfWritten(const Contract& forward, int param) {
   const char* name = forward.view.ParamName(param);
-  return kp_raise("ValueError",
-                  "KP_GRAD: %s: %s is written in place (%s!), and no gradient goes through that; take it as an input and "
-                  "give what it becomes as a result, or write `with nondiff(%s)` in the signature if it has no gradient "
-                  "on purpose (docs/patterns.md)",
-                  forward.name, name, name, name);
+  return kp_raise(
+      "ValueError",
+      "KP_GRAD: %s: %s is written in place (%s!), and no gradient goes through that; take it as an input and "
+      "give what it becomes as a result, or write `with nondiff(%s)` in the signature if it has no gradient "
+      "on purpose (docs/patterns.md)",
+      forward.name, name, name, name);
 }
 
 class Check {

@@ -355,7 +355,9 @@ class _Export:
 
     def parameter(self, index: int) -> str:
         """The name of the contract's parameter or result that stands at this place of the C++ function."""
-        names = re.findall(r"(?:^|[(,*])\s*(\w+)!?\s*:", re.sub(r"\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"", "", self.text or ""))
+        names = re.findall(
+            r"(?:^|[(,*])\s*(\w+)!?\s*:", re.sub(r"\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"", "", self.text or "")
+        )
         return names[index] if index < len(names) else ""
 
 
@@ -369,9 +371,7 @@ def _export(block: str) -> _Export | None:
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _TEXT = rf"(?:[A-Z_]\w*\s+)*{_STRING}(?:\s*(?:{_STRING}|[A-Za-z_]\w*))*|(?<=[,\s])[A-Z_][A-Z0-9_]+"
-_EXPORT = re.compile(
-    rf'\s*KP_EXPORT\w*\s*\(\s*(?:"[^"]*"\s*,\s*|KP_TARGET\s*,\s*)?(\w+)\s*,\s*[^";]*?({_TEXT})\s*\)'
-)
+_EXPORT = re.compile(rf'\s*KP_EXPORT\w*\s*\(\s*(?:"[^"]*"\s*,\s*|KP_TARGET\s*,\s*)?(\w+)\s*,\s*[^";]*?({_TEXT})\s*\)')
 _sources: dict[str, list[str]] = {}  # texts that lie in no file of that name: load_inline's
 
 

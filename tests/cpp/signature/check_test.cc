@@ -72,8 +72,7 @@ TEST(Check, ItemsOfAListOfIntsAreSizes) {
   EXPECT_EQ(Call(text).Tensor({7, 4}).Int(2).List(1).Check(),
             "ValueError: f: s: expected a list of at least 2 ints, got 1");
   EXPECT_EQ(Call(text).Tensor({7, 4}).List(0).Check(), "ValueError: f: s: expected a list of at least 2 ints, got 0");
-  EXPECT_EQ(Call(text).Tensor({7, 4}).Int(2).Float(1).List(2).Check(),
-            "TypeError: f: s[1]: expected int, got float");
+  EXPECT_EQ(Call(text).Tensor({7, 4}).Int(2).Float(1).List(2).Check(), "TypeError: f: s[1]: expected int, got float");
   EXPECT_EQ(Call(text).Tensor({7, 3}).Int(2).Int(4).List(2).Check(),
             "ValueError: f: x: expected shape [N, s[1]] with 4 at dim -1 for s[1] = 4, got [7, 3]");
   EXPECT_EQ(Call(text).Tensor({7, 4}).Int(0).Int(4).List(2).Check(), "ValueError: f: expected s[0] > 0, got s[0] = 0");

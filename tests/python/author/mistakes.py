@@ -56,10 +56,18 @@ CONTRACTS = [
     ("... only in the result", "(x: f32[N]) -> (out: f32[..., N])", "needs a parameter that has '...'"),
     ("_ in a result", "(x: f32[N]) -> (out: f32[_])", "'_' is for parameters"),
     ("a size that data decide", "(x: f32[N]) -> (indices: i64[COUNT])", "give a bound and a count (docs/patterns.md)"),
-    ("two packs of dims", "(x: f32[*B, E, *K]) -> (out: f32[*B, *K])", "callers join the dims of one (docs/patterns.md)"),
+    (
+        "two packs of dims",
+        "(x: f32[*B, E, *K]) -> (out: f32[*B, *K])",
+        "callers join the dims of one (docs/patterns.md)",
+    ),
     ("a list without an index", "(x: f32[N], s: list[int]) -> (out: f32[N // s])", "as in stride[0]"),
     ("an index from the end", "(x: f32[N], s: list[int]) -> (out: f32[s[-1]])", "an index is a number from 0"),
-    ("a list's default that is too short", "(x: f32[N], s: list[int] = [1]) -> (out: f32[s[1]])", "the default of this list has fewer"),
+    (
+        "a list's default that is too short",
+        "(x: f32[N], s: list[int] = [1]) -> (out: f32[s[1]])",
+        "the default of this list has fewer",
+    ),
     ("half a condition", "(x: f32[N]) -> (out: f32[N]) where N", "expected a condition"),
     ("an unknown property", "(x: f32[N]) -> (out: f32[N]) with fast", "the properties are quick, graph_safe"),
     (

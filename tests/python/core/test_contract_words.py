@@ -47,7 +47,9 @@ BACKWARD = {"times": ("exp_backward", "(d_out: f32[N], out: f32[N]) -> (d_x: f32
 
 @pytest.fixture(scope="module")
 def k() -> kernpack.Module:
-    source = SOURCE + "void exp_backward(kp::TensorView a, kp::TensorView b, kp::MutTensorView to) { times(a, b, to); }\n"
+    source = (
+        SOURCE + "void exp_backward(kp::TensorView a, kp::TensorView b, kp::MutTensorView to) { times(a, b, to); }\n"
+    )
     name, contract = BACKWARD["times"]
     return kernpack.load_inline(f"#include <cmath>\n{source}", {**FUNCTIONS, name: contract}, name="contract_words")
 

@@ -41,9 +41,9 @@ KP_NAMESPACE_BEGIN
 namespace signature {
 
 constexpr uint32_t kMagic = 0x4b530000;  // "KS"
-constexpr uint32_t kRecord = 4;        // words of a parameter or result
-constexpr uint32_t kMaxStars = 8;      // KpSigFrame::star_ndim
-constexpr uint32_t kMaxStack = 16;     // values an expression may need at once
+constexpr uint32_t kRecord = 4;  // words of a parameter or result
+constexpr uint32_t kMaxStars = 8;  // KpSigFrame::star_ndim
+constexpr uint32_t kMaxStack = 16;  // values an expression may need at once
 constexpr uint32_t kMaxText = 1 << 14;  // bytes of a signature, so that 16 bits address the pool
 constexpr uint32_t kWrites = 0x80;
 constexpr uint32_t kListDefault = 0xff;
@@ -70,31 +70,31 @@ enum Header : uint32_t {
 };
 
 enum class DTypeForm : uint32_t {
-  kFixed,      // code, bits
-  kVar,        // a dtype variable
-  kParam,      // the value of a dtype parameter
-  kRealOf,     // real(T)
+  kFixed,  // code, bits
+  kVar,  // a dtype variable
+  kParam,  // the value of a dtype parameter
+  kRealOf,  // real(T)
   kComplexOf,  // complex(T)
 };
 
 enum class Batch : uint32_t { kNone, kSame, kBroadcast };
 
 enum class DimOp : uint32_t {
-  kAny,    // _
+  kAny,  // _
   kConst,  // operand: the size, below 2^24
-  kVar,    // operand: dim; binds it if nothing has
-  kStar,   // operand: star
-  kInt,    // operand: int reference
-  kCode,   // operand: word offset of code
+  kVar,  // operand: dim; binds it if nothing has
+  kStar,  // operand: star
+  kInt,  // operand: int reference
+  kCode,  // operand: word offset of code
 };
 
 enum class Op : uint32_t {
   kEnd,
   kConst,  // operand: below 2^24
-  kWide,   // the next two words: low, high
+  kWide,  // the next two words: low, high
   kDim,
   kInt,
-  kNumel,     // operand: parameter
+  kNumel,  // operand: parameter
   kItemSize,  // operand: dtype variable
   kNegate,
   kAdd,

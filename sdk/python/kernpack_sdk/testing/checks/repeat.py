@@ -12,7 +12,6 @@ from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.frameworks import NUMPY, Outcome, at_offset, names_of
 
-
 NO_DESTINATIONS = "a parameter of the function is called out, so it takes no destinations"
 
 
