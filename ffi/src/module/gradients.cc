@@ -74,6 +74,7 @@ class Check {
       return pair_.Tensor(index, f_.Param(list), "the items of that list");
     }
     if (ItemOf(name, "_index") != kNotThere) return KindOf(b_.Param(index)) == KP_PARAM_INT ? 0 : NotAnIndex(index);
+    if (const int param = ShapeOwner(name); param != kNotThere) return Shape(index, param);
     if (FlagsOf(b_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
     return kp_raise(
         "ValueError", "KP_GRAD: %s: %s: expected the name of a parameter or result of %s (%s) or of a gradient (%s)",
@@ -89,6 +90,27 @@ class Check {
     const int list = FindParam(f_, name.substr(0, name.size() - ending.size()));
     if (list == kNotThere || !IsTensorList(f_, list)) return kNotThere;
     return FindResult(b_, std::string("d_") + f_.ParamName(list)) == kNotThere ? kNotThere : list;
+  }
+
+  // The forward's tensor that "<parameter>_shape" belongs to.
+  int ShapeOwner(std::string_view name) const {
+    constexpr std::string_view kEnding = "_shape";
+    if (!name.ends_with(kEnding)) return kNotThere;
+    const int param = FindParam(f_, name.substr(0, name.size() - kEnding.size()));
+    if (param == kNotThere || KindOf(f_.Param(param)) != KP_PARAM_TENSOR || IsTensorList(f_, param)) return kNotThere;
+    return param;
+  }
+
+  int Shape(int index, int param) const {
+    const uint32_t* mine = b_.Param(index);
+    if (KindOf(mine) != KP_PARAM_INT || !(FlagsOf(mine) & KP_PARAM_LIST)) {
+      return kp_raise("ValueError", "KP_GRAD: %s: %s: is the shape of %s; expected a list[int]", backward_.name,
+                      b_.ParamName(index), f_.ParamName(param));
+    }
+    if (!(FlagsOf(f_.Param(param)) & KP_PARAM_OPTIONAL) || IsOnlyTarget(param)) return 0;
+    return kp_raise("ValueError",
+                    "KP_GRAD: %s: %s: %s may be None in %s and has no shape then; take %s itself, optional (?)",
+                    backward_.name, b_.ParamName(index), f_.ParamName(param), forward_.name, f_.ParamName(param));
   }
 
   int NotAnIndex(int index) const {

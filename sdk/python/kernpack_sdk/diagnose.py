@@ -439,8 +439,9 @@ def _header(name: str) -> str:
 @functools.cache
 def _sentences() -> dict[str, str]:
     """Of each reason the sentence that stands beside it in the header."""
-    rows = re.findall(r'^\s*X\((k\w+),[\s\\]*("(?:[^"\\]|\\.)*")\)', _header("signature/reason.h"), re.MULTILINE)
-    return {name: ast.literal_eval(text) for name, text in rows}
+    row = rf"^\s*X\((k\w+),((?:[\s\\]*{_STRING})+)\)"
+    rows = re.findall(row, _header("signature/reason.h"), re.MULTILINE)
+    return {name: _literal(text) or "" for name, text in rows}
 
 
 @functools.cache

@@ -95,6 +95,20 @@ TEST(Gradients, NoneGoesThroughWhatIsWrittenInPlace) {
             "ValueError: KP_GRAD: f: has no result, so that no gradient ever arrives for g; give it one");
 }
 
+TEST(Gradients, MayTakeAShapeInPlaceOfATensor) {
+  const auto load = [](const char* backward) {
+    return Load("(x: f32[N, D], y: f32[D]? = None) -> (out: f32[D]) with nondiff(y)", {{"g", backward}});
+  };
+  EXPECT_EQ(load("(d_out: f32[D], x_shape: list[int]) -> (d_x: f32[x_shape[0], D])"), "");
+  EXPECT_EQ(load("(d_out: f32[D], x_shape: int) -> (d_x: f32[x_shape, D])"),
+            "ValueError: KP_GRAD: g: x_shape: is the shape of x; expected a list[int]");
+  EXPECT_EQ(load("(d_out: f32[D], y_shape: list[int]) -> (d_x: f32[y_shape[0], D])"),
+            "ValueError: KP_GRAD: g: y_shape: y may be None in f and has no shape then; take y itself, optional (?)");
+  EXPECT_EQ(Load("(x: f32[N], k: int) -> (out: f32[])", {{"g", "(d_out: f32[], k_shape: list[int]) -> (d_x: f32[1])"}}),
+            "ValueError: KP_GRAD: g: k_shape: expected the name of a parameter or result of f (x, k, out) or of a "
+            "gradient (d_out)");
+}
+
 // One call gives the gradient of one item.
 TEST(Gradients, MayBeTakenItemByItemOfAList) {
   const auto load = [](const char* backward) {

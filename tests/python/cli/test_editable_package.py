@@ -46,4 +46,5 @@ def test_a_rebuilt_package_has_both_hooks(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "my-kernels"\nversion = "1.0.0"\n')
     text = editable.hook(Project(tmp_path), ["my_kernels"], rebuild=True)
     compile(text, "hook", "exec")
-    assert "_Rebuild()" in text and "_Added()" in text
+    assert "_Rebuild()" in text
+    assert "_Added()" in text

@@ -33,12 +33,31 @@ void exp_second(kp::TensorView d_d_x, kp::TensorView d_out, kp::TensorView out, 
   times(d_d_x, out, d_d_out);
   times(d_d_x, d_out, d_out_);
 }
+// Row i of the result is row index[i] of x.
+void take(kp::TensorView x, kp::TensorView index, kp::MutTensorView out) {
+  const int64_t d = x.size(1);
+  for (int64_t i = 0; i < out.numel(); ++i)
+    out.data_ptr<float>()[i] = x.data_ptr<float>()[index.data_ptr<int32_t>()[i / d] * d + i % d];
+}
+void take_backward(kp::TensorView d_out, kp::TensorView index, kp::ListView<int64_t> x_shape, kp::MutTensorView d_x) {
+  KP_CHECK(x_shape.size() == 2 && x_shape[1] == d_out.size(1), ValueError) << "take_backward: not the shape of x";
+  for (int64_t i = 0; i < d_x.numel(); ++i) d_x.data_ptr<float>()[i] = 0;
+  const int64_t d = d_x.size(1);
+  for (int64_t i = 0; i < d_out.numel(); ++i)
+    d_x.data_ptr<float>()[index.data_ptr<int32_t>()[i / d] * d + i % d] += d_out.data_ptr<float>()[i];
+}
+void take_aux(kp::TensorView x, kp::TensorView index, kp::MutTensorView out, kp::MutTensorView) { take(x, index, out); }
+KP_GRAD(take, take_backward);
+KP_GRAD(take_aux, take_backward);
 KP_GRAD(exp_, exp_backward);
 KP_GRAD(exp_backward, exp_second);
 """
 FUNCTIONS = {
     "every": "(x: f32[H, W], stride: list[int] = [2, 2]) -> (out: f32[(H - 1) // stride[0] + 1, (W - 1) // stride[1] + 1]) "
     "where stride[0] > 0, stride[1] > 0",
+    "take": "(x: f32[N, D], index: i32[E]) -> (out: f32[E, D])",
+    "take_backward": "(d_out: f32[E, D], index: i32[E], x_shape: list[int]) -> (d_x: f32[x_shape[0], D])",
+    "take_aux": "(x: f32[N, D], index: i32[E]) -> (out: f32[E, D], more: f32[] aux)",
     "exp_": "(x: f32[N]) -> (out: f32[N])",
     "exp_second": "(d_d_x: f32[N], d_out: f32[N], out: f32[N]) -> (d_d_out: f32[N], d_out_: f32[N])",
 }
@@ -127,3 +146,36 @@ def test_a_backward_op_takes_the_result_called_out(k: kernpack.Module) -> None:
     gradient = jax.grad(lambda x: k.exp_(x).sum())
     np.testing.assert_allclose(jax.jit(gradient)(array), jnp.exp(array), rtol=1e-6)
     np.testing.assert_allclose(jax.grad(lambda x: gradient(x).sum())(array), jnp.exp(array), rtol=1e-6)
+
+
+INDEX = np.array([2, 0, 2], np.int32)
+TAKEN = np.array([[1, 1], [0, 0], [2, 2], [0, 0]], np.float32)  # how often each row of a [4, 2] is
+
+
+@pytest.mark.parametrize("name", ["take", "take_aux"])  # of one result, and of several: two ways through torch
+def test_a_backward_op_may_take_a_shape_and_keep_nothing_of_the_tensor(k: kernpack.Module, name: str) -> None:
+    take, index = k.functions[name], torch.from_numpy(INDEX)
+    kept: list[tuple[int, ...]] = []
+    x = torch.ones(4, 2, requires_grad=True)
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept.append(tuple(tensor.shape))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        y = take(x, index)
+    assert (4, 2) not in kept
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad, TAKEN)
+    compiled = torch.compile(lambda x: take(x * 1, index).sum(), fullgraph=True, dynamic=True, backend="aot_eager")
+    for rows in (4, 6):
+        x = torch.ones(rows, 2, requires_grad=True)
+        compiled(x).backward()
+        np.testing.assert_array_equal(x.grad[:4], TAKEN)
+        assert x.grad.shape == x.shape
+    array = jnp.ones((4, 2))
+    gradient = jax.grad(lambda x: take(x, jnp.asarray(INDEX)).sum())
+    np.testing.assert_array_equal(jax.jit(gradient)(array), TAKEN)
+    np.testing.assert_array_equal(jax.vmap(gradient)(jnp.ones((3, 4, 2)))[2], TAKEN)
+    batch = torch.func.vmap(torch.func.grad(lambda x: take(x, index).sum()))(torch.ones(3, 4, 2))
+    np.testing.assert_array_equal(batch[2], TAKEN)
