@@ -76,6 +76,8 @@ class Check {
     if (ItemOf(name, "_index") != kNotThere) return KindOf(b_.Param(index)) == KP_PARAM_INT ? 0 : NotAnIndex(index);
     if (const int param = ShapeOwner(name); param != kNotThere) return Shape(index, param);
     if (FlagsOf(b_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
+    const int written = FindParam(f_, WithoutPrefix(name, "d_"));
+    if (written != kNotThere && IsWrittenFloat(f_, written)) return NoGradientOfWritten(forward_, written);
     return kp_raise(
         "ValueError", "KP_GRAD: %s: %s: expected the name of a parameter or result of %s (%s) or of a gradient (%s)",
         backward_.name, b_.ParamName(index), forward_.name, pair_.Names().c_str(), pair_.Results("d_").c_str());

@@ -86,6 +86,7 @@ TEST(Gradients, NoneGoesThroughWhatIsWrittenInPlace) {
       "give what it becomes as a result, or write `with nondiff(m)` in the signature if it has no gradient on purpose "
       "(docs/patterns.md)";
   EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_m: f32[D])"), refused);
+  EXPECT_EQ(LoadOne("(d_m: f32[D]) -> (d_x: f32[D])"), refused);
   const char* backward = "(d_out: f32[D]) -> (d_x: f32[D])";
   EXPECT_EQ(Load("(x: f32[D], m!: f32[D]) -> (out: f32[D])", {{"g", backward}}), refused);
   EXPECT_EQ(Load("(x: f32[D], m!: list[f32[D]]) -> (out: f32[D])", {{"g", backward}}), refused);

@@ -145,6 +145,7 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"(s: list[int]) -> (y: f32[s[-1]])", 28, Reason::kExpectedIndex},
       {"(s: list[int]) -> (y: f32[s[N]])", 28, Reason::kExpectedIndex},
       {"(s: list[int]) -> (y: f32[s[1.0]])", 28, Reason::kExpectedIndex},
+      {"(w: Optional[f32[N]], x: f32[N]) -> ()", 16, Reason::kExpectedClosingBracket},
       {"(s: list[int]) -> (y: f32[s[64]])", 28, Reason::kExpectedIndex},
       {"(s: list[int]) -> (y: f32[s[0)])", 29, Reason::kExpectedClosingBracket},
       {"(s: list[int] = [1]) -> (y: f32[s[1]])", 32, Reason::kDefaultTooShort},

@@ -110,7 +110,7 @@ struct Expressions : Names {
 
   constexpr bool IntParameter(const Token& name) {
     uint32_t item = 0;
-    const bool is_item = Is('[');
+    const bool is_item = Is('[') && !IsDType(name);  // "Optional[f32[N]]" isn't a shape: the bracket is what is wrong
     if (is_item && !Index(&item)) return false;
     const uint32_t needed = is_item ? item + 1 : 0;
     uint32_t i = Find(ints, name);

@@ -101,6 +101,13 @@ struct Names : Emitter {
     return kNotFound;
   }
 
+  constexpr bool IsDType(const Token& name) const {
+    for (const DTypeName& t : kDTypeNames) {
+      if (Spelled(name, t.name)) return true;
+    }
+    return false;
+  }
+
   // "q4", "q8_0", ...: what quantised blocks will be called.
   constexpr bool IsBlockDType(const Token& t) const {
     const uint32_t length = t.end - t.begin;
