@@ -22,7 +22,7 @@ CXX = [
     ("cpp_values", "C++ for kernels: values", "ffi",
      "tensor_view tensor span accessor contiguous shape string array map any function dtype half float8 format device"),
     ("cpp_modules", "C++ for kernels: modules and services", "ffi",
-     "export module class error log text dispatch parallel stream storage workspace device_kernel device_code cuda cuda_types"),
+     "export module class error log text dispatch parallel atomic random stream storage workspace device_kernel device_code cuda cuda_types"),
     ("cpp_torch", "C++ on libtorch", "ffi", "torch"),
     ("c_host", "C API of the host", "ffi", "host/"),
     ("c_abi", "The ABI's header", "ffi", "abi dtype_table"),

@@ -19,6 +19,8 @@ struct Arguments {
   const uint8_t* end;
   int64_t shapes[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS][4];
   KpDLTensor tensors[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS];
+  KpSequenceObject lists[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS];
+  KpAny items[KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS][4];
 
   uint8_t Next() { return at == end ? 0 : *at++; }
 
@@ -43,6 +45,26 @@ struct Arguments {
       a.v.v_tensor = &t;
     }
     if (a.type_index == KP_TYPE_OPAQUE_PTR) a.v.v_ptr = nullptr;
+    if (choice >= 0xf0) a = MakeList(slot);
+    return a;
+  }
+
+  // Of up to 4 numbers, mostly ints.
+  KpAny MakeList(int slot) {
+    KpSequenceObject& list = lists[slot];
+    list = KpSequenceObject{};
+    list.header.type_index = KP_TYPE_ARRAY;
+    list.data = items[slot];
+    list.size = list.capacity = Next() % 5;
+    for (KpAny& item : items[slot]) {
+      const uint8_t choice = Next();
+      item = kp_none();
+      item.type_index = choice < 0xe0 ? KP_TYPE_INT : choice % 4;
+      item.v.v_int = choice == 0xdf ? INT64_MIN : static_cast<int8_t>(Next());
+    }
+    KpAny a = kp_none();
+    a.type_index = KP_TYPE_ARRAY;
+    a.v.v_obj = &list.header;
     return a;
   }
 };

@@ -94,9 +94,11 @@ class Draw(random.Random):
         self._tuples: list[str] = []
         self._batch = False
         self._vars: list[str] = []
+        self._list = self.chance(0.5)
         params = [self._param(name) for name in "xyzwv"[: self.randint(0, 4)]]
         scalars = [f"k: int{self.choice(('', '', ' = 2'))}", "j: int", *self._other_scalars()]
         scalars = scalars[: self.choice((0, 1, 2, 2, 3, 4))]
+        self._list = any(scalar.startswith("l:") for scalar in scalars)
         self._ints = [scalar[0] for scalar in scalars if scalar[1:].startswith(": int") and "?" not in scalar]
         parts = params + (["*", *scalars] if scalars else [])
         results = [self._result(name) for name in "abc"[: self.randint(0, 3)]]
@@ -124,7 +126,7 @@ class Draw(random.Random):
                 "o: int?",
                 "l: list[int]",
             ],
-            2,
+            3,
         )
 
     def _param(self, name: str) -> str:
@@ -160,6 +162,7 @@ class Draw(random.Random):
         dims = self._sure if dims is None else dims
         if depth == 0 or self.chance(0.2):
             leaves = ["1", "2", "0", "7", "4611686018427387904", "k", "j", *dims, *dims]
+            leaves += ["l[0]", "l[1]"] if self._list else []
             if workspace:
                 leaves += ["numel(x)", "numel(y)", *(f"itemsize({var})" for var in self._vars)]
             return self.choice(leaves)
@@ -209,7 +212,8 @@ class Draw(random.Random):
 
     def call(self, contract: Contract) -> list[Any]:
         """Values that fit, mostly, and then maybe some that do not."""
-        self._known: dict[str, Any] = {name: self.randint(0, 5) for name in ("N", "M", "K", "D", "k", "j")}
+        names = ("N", "M", "K", "D", "k", "j", "l[0]", "l[1]")
+        self._known: dict[str, Any] = {name: self.randint(0, 5) for name in names}
         self._parts = {name: tuple(self.randint(0, 4) for _ in range(self.randint(0, 3))) for name in ("S", "P", "...")}
         self._names = {var: self.choice(allowed or DTYPES) for var, allowed in contract.dtype_vars.items()}
         self._place = self.choice(DEVICES) if self.chance(0.2) else "cuda:0" if contract.on else "cpu"
@@ -223,6 +227,8 @@ class Draw(random.Random):
     def _value(self, parameter: Parameter) -> Any:
         if parameter.optional and self.chance(0.4):
             return None
+        if parameter.name == "l":
+            return [self._known["l[0]"], self._known["l[1]"], 9][: self.choice((1, 2, 2, 2, 3, 3))]
         if parameter.is_list:
             return [self._item(parameter) for _ in range(self.choice((0, 1, 2, 3)))]
         return self._item(parameter)

@@ -42,7 +42,7 @@ def run(
     for backward, plan in _needed(config.function, set(wanted)):
         first = config.owners.index(plan.targets[0]) if plan.per_item else 0
         for operand in wanted[plan.targets[0]] if plan.per_item else (first,):
-            slots, arrays = _arguments(config, backward, plan, saved, cotangents, operand - first)
+            slots, arrays = _arguments(step, backward, plan, saved, cotangents, operand - first)
             results = _primitive.bind(Config(backward, slots), arrays)
             for target, value in zip(plan.targets, results[len(results) - backward.num_results :], strict=True):
                 for own in [operand] if plan.per_item else wanted.get(target, []):
@@ -72,7 +72,7 @@ def _check_all_are_taken(function: Function, cotangents: Sequence[Any]) -> None:
 
 
 def _arguments(
-    config: Config,
+    step: Step,
     backward: Function,
     plan: Backward,
     saved: Mapping[Source, Sequence[Any]],
@@ -89,10 +89,12 @@ def _arguments(
             slot, given = ("tensor", 1), [_conjugate(ad.instantiate_zeros(cotangents[index]))]
         elif kind == "item":
             slot, given = ("tensor", 1), [saved["param", index][item]]
+        elif kind == "shape":
+            slot, given = _statics.key(backward, parameter, step.operands[step.config.owners.index(index)].shape), []
         elif kind == "index":
             slot, given = _statics.key(backward, parameter, item), []
         else:
-            slot, given = _derived.argument(config, backward, parameter, (kind, index), saved)
+            slot, given = _derived.argument(step.config, backward, parameter, (kind, index), saved)
         slots.append(slot)
         arrays += given
     return tuple(slots), arrays

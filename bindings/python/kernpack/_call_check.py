@@ -10,7 +10,7 @@ from typing import Any
 from kernpack._contract import Contract, Parameter, TensorType
 from kernpack._core import Device, DType
 from kernpack._domain import NUMBERS, Domain, Tensor
-from kernpack._expression import Value, values_text
+from kernpack._expression import Value, item_of, values_text
 
 MAX_NDIM = 64
 MAX_ELEMENTS = 1 << 56  # the widest element has 16 bytes, and sizes in bytes fit 63 bits
@@ -43,7 +43,10 @@ class CallCheck:
     # -------------------------------------------------------------- what expressions name
 
     def value_of(self, name: str) -> Any:
-        return self.dims[name] if name in self.dims else self.values.get(name)
+        if name in self.dims:
+            return self.dims[name]
+        item = item_of(name)
+        return self.values.get(name) if item is None else self.values[item[0]][item[1]]
 
     def numel(self, parameter: str) -> Any:
         value = self.values[parameter]
@@ -63,6 +66,10 @@ class CallCheck:
             if parameter.is_list and self.domain.type_name(value) != "list":
                 advice = ": put it in brackets" if isinstance(value, Tensor) else ""
                 raise self.error(TypeError, parameter.name, "a list", self.domain.type_name(value) + advice)
+            least = self.contract.least_items.get(parameter.name, 0)
+            if least and len(value) < least:
+                expected = f"a list of at least {least} ints"
+                raise self.error(ValueError, parameter.name, expected, str(len(value)))
             for where, item in self._items(parameter):
                 if parameter.tensor is not None and isinstance(item, Tensor):
                     self._check_dtype(where, parameter.tensor, item.dtype)

@@ -129,6 +129,28 @@ class Contract:
     def num_positional(self) -> int:
         return sum(not parameter.keyword_only for parameter in self.parameters)
 
+    @functools.cached_property
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that are computed: of shapes, conditions and the workspace."""
+        tensors = [each.tensor for each in self.parameters if each.tensor] + [each.tensor for each in self.results]
+        found = [operand for tensor in tensors for op, operand in tensor.dims if op == "code"]
+        found += [operand for condition in self.where for operand in condition.operands]
+        return (*found, self.workspace.size) if self.workspace else tuple(found)
+
+    @functools.cached_property
+    def least_items(self) -> dict[str, int]:
+        """How many items each list of ints must have that expressions take items of."""
+        least: dict[str, int] = {}
+        for item in map(_expression.item_of, (name for each in self.expressions for name in each.names)):
+            if item is not None:
+                least[item[0]] = max(item[1] + 1, least.get(item[0], 0))
+        return least
+
+    @functools.cached_property
+    def takes_destinations(self) -> bool:
+        """Whether `out=` is for destinations; not where a parameter has that name."""
+        return not any(parameter.name == "out" for parameter in self.parameters)
+
     @property
     def mutates(self) -> bool:
         return any(parameter.mutated for parameter in self.parameters)

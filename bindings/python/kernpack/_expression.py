@@ -26,7 +26,7 @@ class Value(enum.Enum):
 
 
 class Scope(Protocol):
-    """What names mean in a call."""
+    """What names mean in a call; "stride[0]" is a name too."""
 
     domain: Domain
 
@@ -46,7 +46,7 @@ class Expression:
 
     @property
     def names(self) -> Iterator[str]:
-        """The dims and int parameters, as often as they stand there."""
+        """The dims, int parameters and items of lists of ints ("stride[0]"), as often as they stand there."""
         return (operand for op, operand in self.code if op == "name")
 
     def evaluate(self, scope: Scope) -> tuple[Value, Any]:
@@ -133,6 +133,14 @@ def parse(text: str) -> Expression:
     return Expression(tuple(_postfix(ast.parse(text, mode="eval").body)))
 
 
+def item_of(name: str) -> tuple[str, int] | None:
+    """("stride", 0) of "stride[0]"; None of any other name."""
+    if not name.endswith("]"):
+        return None
+    parameter, index = name[:-1].split("[")
+    return parameter, int(index)
+
+
 @functools.lru_cache(maxsize=4096)
 def condition(text: str, as_written: str) -> Condition:
     compared = ast.parse(text, mode="eval").body
@@ -150,6 +158,8 @@ def _postfix(node: ast.expr) -> Iterator[tuple[str, Any]]:
         yield "const", node.value
     elif isinstance(node, ast.Name):
         yield "name", node.id
+    elif isinstance(node, ast.Subscript):
+        yield "name", ast.unparse(node)
     elif isinstance(node, ast.UnaryOp):
         yield from _postfix(node.operand)
         yield "-x", None

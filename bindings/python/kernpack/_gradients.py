@@ -14,7 +14,8 @@ class Backward:
 
     sources: for each parameter of the backward op ("param", i): the forward's parameter i; ("result", i): its result i;
         ("cotangent", i): the gradient that arrives for result i; ("default", 0): left to its default; ("item", i) and
-        ("index", i): the item of the forward's list i whose gradient is asked for, and its number.
+        ("index", i): the item of the forward's list i whose gradient is asked for, and its number; ("shape", i): the shape of the
+        forward's tensor i, of which nothing else is kept.
     optional_cotangents: the results whose unused gradient is given as None, not as zeros.
     targets: for each result of the backward op the forward's parameter whose gradient it is.
     per_item: that parameter is a list, and the op runs once for each item that needs a gradient.
@@ -36,7 +37,8 @@ def _backward(forward: Contract, backward: str, contract: Contract) -> Backward:
     params, results = _positions("param", forward.parameters), _positions("result", forward.results)
     targets = tuple(_target(params, result.name) for result in contract.results)
     per_item = any(forward.parameters[target].is_list for target in targets)
-    known = _positions("cotangent", forward.results, "d_")
+    shapes = {f"{name}_shape": ("shape", i) for name, (_, i) in params.items() if forward.parameters[i].is_tensor}
+    known = shapes | _positions("cotangent", forward.results, "d_")
     if per_item:
         list_name = forward.parameters[targets[0]].name
         known |= {f"{list_name}_item": ("item", targets[0]), f"{list_name}_index": ("index", targets[0])}

@@ -38,11 +38,13 @@ static PyObject* ParameterSource(const KpyParam* param) {
 static PyObject* TypedParameters(KpyFunction* f) {
   PyObject* text = PyUnicode_FromString("");
   int32_t i;
+  int takes_destinations = f->num_returned > 0; /* no: a parameter is called out */
   for (i = 0; text != NULL && i < f->num_params; ++i) {
+    if (PyUnicode_CompareWithASCIIString(f->params[i].name, "out") == 0) takes_destinations = 0;
     if (i == f->num_positional) text = Join(text, PyUnicode_FromString(", *"));
     text = Join(text, ParameterSource(&f->params[i]));
   }
-  if (f->num_returned > 0) {
+  if (takes_destinations) {
     text = Join(text, PyUnicode_FromString(f->num_positional == f->num_params ? ", *, out=None" : ", out=None"));
   }
   return text;

@@ -25,7 +25,8 @@ def bind(
     keywords: bool = False,
     **names: Any,
 ) -> Callable[..., Any]:
-    """def rms_norm(x, weight, *, eps=…, out=None): call(x, weight, eps), or call_out(out, x, weight, eps).
+    """def rms_norm(x, weight, *, eps=…, out=None): call(x, weight, eps), or call_out(out, x, weight, eps). Where a parameter is called
+    `out`, there is no call_out.
 
     shortcut: statements of the function that come first, and may return; they see the parameters, `out` and `names`.
     keywords: call(x, weight, eps=eps), as operators want it.
@@ -40,10 +41,12 @@ def bind(
             parameters.append(f"{param.name}=_default_{i}")
         else:
             parameters.append(param.name)
-    if contract.num_positional == len(contract.parameters):
-        parameters.append("*")
     given = ", ".join(param.name for param in contract.parameters)
     called = arguments(contract, [param.name for param in contract.parameters], in_schema) if keywords else given
+    if not contract.takes_destinations:
+        return _named(contract.name, parameters, f"{shortcut}return _call({called})", scope)
+    if contract.num_positional == len(contract.parameters):
+        parameters.append("*")
     body = f"{shortcut}return _call({called}) if out is None else _call_out(out, {given})"
     return _named(contract.name, [*parameters, "out=None"], body, scope)
 

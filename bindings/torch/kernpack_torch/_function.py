@@ -16,7 +16,7 @@ from ._gradient import Gradient, below_autograd, refuse_later
 from ._tangent import Tangents
 
 _SHORTCUT = """
-if out is None and _only_gradients() and not _any_tangent({values}):
+if {no_destination}_only_gradients() and not _any_tangent({values}):
     try:
         _live = {wants}
     except AttributeError:
@@ -58,6 +58,7 @@ class Function:
                 self._call,
                 self._call_out,
                 _SHORTCUT.format(
+                    no_destination="out is None and " if self.contract.takes_destinations else "",
                     wants=wants_gradient(self.contract),
                     values=", ".join(param.name for param in self.contract.parameters),
                 ),

@@ -33,6 +33,7 @@ class Plan:
             )
         )
         self._depth = threading.local()
+        self.shaped_params = tuple(sorted({i for step in steps for kind, i in step.sources if kind == "shape"}))
         self.saved_results = tuple(sorted({i for step in steps for kind, i in step.sources if kind == "result"}))
 
     @contextlib.contextmanager
@@ -109,6 +110,7 @@ def _keep(ctx: Any, call: Call, row: Sequence[torch.Tensor], outputs: Sequence[t
     ctx.set_materialize_grads(False)
     places = call.saved_places()
     ctx.save_for_backward(*(row[place] for place in places), *(outputs[i] for i in call.plan.saved_results))
+    ctx.shapes = {i: list(row[call.places[i]].shape) for i in call.plan.shaped_params if call.places[i] is not None}
     ctx.facts = [(output.shape, output.dtype, output.device) for output in outputs]
     whole = [output for output in outputs if not (output.dtype.is_floating_point or output.dtype.is_complex)]
     if whole:
@@ -140,6 +142,8 @@ def _backward(ctx: Any, needed: Sequence[bool], cotangents: Sequence[torch.Tenso
                     arguments.append(item)
                 elif source == "result":
                     arguments.append(results[index])
+                elif source == "shape":
+                    arguments.append(ctx.shapes[index])
                 elif source == "cotangent":
                     arguments.append(_cotangent(ctx, step, index, cotangents[index]))
                 else:

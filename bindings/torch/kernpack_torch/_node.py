@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from kernpack._contract import Parameter
 from kernpack._private.torch.names import apply as apply_at_one_level
 
 from ._binder import arguments, define, is_simple
 
 _FORWARD = """
 def forward(ctx, {params}):
-    _out = _run({run})
+    _out = _run({run}){shapes}
     ctx.save_for_backward({saved})
     ctx.statics = ({statics})
     ctx.set_materialize_grads(False)
@@ -55,10 +56,16 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
     if any(kind == "result" for step in steps for kind, _ in step.sources):
         saved.append("_out")
     statics = [names[i] for i in range(len(names)) if i not in tensors and i in wanted]
+    shaped = sorted({index for step in steps for kind, index in step.sources if kind == "shape"})
+    statics += [f"_shape_{i}" for i in shaped]
     scope: dict[str, Any] = {"_run": function.info.callable, "_grad_mode": torch.is_grad_enabled}
     text = [_step(function, step, i, names, scope, slow) for i, step in enumerate(steps)]
     forward = _FORWARD.format(
-        params=", ".join(names), run=arguments(contract, names), saved=", ".join(saved), statics=_row(statics)
+        params=", ".join(names),
+        run=arguments(contract, names),
+        shapes="".join(f"\n    _shape_{i} = {_shape(contract.parameters[i], names[i])}" for i in shaped),
+        saved=", ".join(saved),
+        statics=_row(statics),
     )
     backward = _BACKWARD.format(
         nothing=_row(["None"] * len(names)),
@@ -82,6 +89,10 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
     return apply
 
 
+def _shape(param: Parameter, name: str) -> str:
+    return f"None if {name} is None else list({name}.shape)" if param.optional else f"list({name}.shape)"
+
+
 def _row(items: Sequence[str]) -> str:
     return "".join(f"{item}, " for item in items)
 
@@ -97,7 +108,8 @@ def _step(
     values = []
     for param, (source, i) in zip(backward.contract.parameters, step.sources, strict=True):
         scope[f"_default_{index}_{i}"] = param.default
-        values.append({"param": names[i], "result": "_out", "cotangent": "_d"}.get(source, f"_default_{index}_{i}"))
+        known = {"param": names[i], "result": "_out", "cotangent": "_d", "shape": f"_shape_{i}"}
+        values.append(known.get(source, f"_default_{index}_{i}"))
     scope[f"_fast_{index}"] = backward.info.callable
     scope[f"_slow_{index}"] = lambda *given: slow(step, given)
     targets = _row([f"_g{target}" for target in step.targets])

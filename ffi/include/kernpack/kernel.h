@@ -3,6 +3,7 @@
 #define KERNPACK_KERNEL_H_
 
 #include <kernpack/accessor.h>
+#include <kernpack/atomic.h>
 #include <kernpack/class.h>
 #include <kernpack/contiguous.h>
 #include <kernpack/dispatch.h>
@@ -13,6 +14,7 @@
 #include <kernpack/log.h>
 #include <kernpack/map.h>
 #include <kernpack/parallel.h>
+#include <kernpack/random.h>
 #include <kernpack/span.h>
 #include <kernpack/storage.h>
 #include <kernpack/stream.h>

@@ -22,6 +22,22 @@ int Target(signature::View forward, std::string_view result) {
   return FindParam(forward, name);
 }
 
+// Whether it is a tensor that could have a gradient, were it not written in place.
+bool IsWrittenFloat(signature::View view, int param) {
+  const uint32_t* record = view.Param(param);
+  return KindOf(record) == KP_PARAM_TENSOR && (FlagsOf(record) & KP_PARAM_MUTATED) && MayHaveGradient(view, record);
+}
+
+int NoGradientOfWritten(const Contract& forward, int param) {
+  const char* name = forward.view.ParamName(param);
+  return kp_raise(
+      "ValueError",
+      "KP_GRAD: %s: %s is written in place (%s!), and no gradient goes through that; take it as an input and "
+      "give what it becomes as a result, or write `with nondiff(%s)` in the signature if it has no gradient "
+      "on purpose (docs/patterns.md)",
+      forward.name, name, name, name);
+}
+
 class Check {
  public:
   Check(const Contract& forward, const Contract& backward)
@@ -58,7 +74,10 @@ class Check {
       return pair_.Tensor(index, f_.Param(list), "the items of that list");
     }
     if (ItemOf(name, "_index") != kNotThere) return KindOf(b_.Param(index)) == KP_PARAM_INT ? 0 : NotAnIndex(index);
+    if (const int param = ShapeOwner(name); param != kNotThere) return Shape(index, param);
     if (FlagsOf(b_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
+    const int written = FindParam(f_, WithoutPrefix(name, "d_"));
+    if (written != kNotThere && IsWrittenFloat(f_, written)) return NoGradientOfWritten(forward_, written);
     return kp_raise(
         "ValueError", "KP_GRAD: %s: %s: expected the name of a parameter or result of %s (%s) or of a gradient (%s)",
         backward_.name, b_.ParamName(index), forward_.name, pair_.Names().c_str(), pair_.Results("d_").c_str());
@@ -73,6 +92,27 @@ class Check {
     const int list = FindParam(f_, name.substr(0, name.size() - ending.size()));
     if (list == kNotThere || !IsTensorList(f_, list)) return kNotThere;
     return FindResult(b_, std::string("d_") + f_.ParamName(list)) == kNotThere ? kNotThere : list;
+  }
+
+  // The forward's tensor that "<parameter>_shape" belongs to.
+  int ShapeOwner(std::string_view name) const {
+    constexpr std::string_view kEnding = "_shape";
+    if (!name.ends_with(kEnding)) return kNotThere;
+    const int param = FindParam(f_, name.substr(0, name.size() - kEnding.size()));
+    if (param == kNotThere || KindOf(f_.Param(param)) != KP_PARAM_TENSOR || IsTensorList(f_, param)) return kNotThere;
+    return param;
+  }
+
+  int Shape(int index, int param) const {
+    const uint32_t* mine = b_.Param(index);
+    if (KindOf(mine) != KP_PARAM_INT || !(FlagsOf(mine) & KP_PARAM_LIST)) {
+      return kp_raise("ValueError", "KP_GRAD: %s: %s: is the shape of %s; expected a list[int]", backward_.name,
+                      b_.ParamName(index), f_.ParamName(param));
+    }
+    if (!(FlagsOf(f_.Param(param)) & KP_PARAM_OPTIONAL) || IsOnlyTarget(param)) return 0;
+    return kp_raise("ValueError",
+                    "KP_GRAD: %s: %s: %s may be None in %s and has no shape then; take %s itself, optional (?)",
+                    backward_.name, b_.ParamName(index), f_.ParamName(param), forward_.name, f_.ParamName(param));
   }
 
   int NotAnIndex(int index) const {
@@ -94,6 +134,7 @@ class Check {
                       backward_.name, name, forward_.name, pair_.Params("d_").c_str());
     }
     const uint32_t* target = f_.Param(param);
+    if (IsWrittenFloat(f_, param)) return NoGradientOfWritten(forward_, param);
     if (KindOf(target) != KP_PARAM_TENSOR || (FlagsOf(target) & KP_PARAM_MUTATED)) {
       return kp_raise("ValueError", "KP_GRAD: %s: result %s: %s of %s isn't a tensor that can have a gradient",
                       backward_.name, name, f_.ParamName(param), forward_.name);
@@ -133,6 +174,7 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
     }
   }
   for (int i = 0; i < forward.view.NumParams(); ++i) {
+    if (IsWrittenFloat(forward.view, i) && !IsNondiff(forward.view, i)) return NoGradientOfWritten(forward, i);
     if (givers[static_cast<size_t>(i)] || IsNondiff(forward.view, i) || !MayHaveGradient(forward.view, i)) continue;
     const char* name = forward.view.ParamName(i);
     return kp_raise(
@@ -140,6 +182,10 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
         "KP_GRAD: %s: no backward op gives d_%s; add it to one, or write `with nondiff(%s)` in the signature "
         "if it has no gradient on purpose",
         forward.name, name, name);
+  }
+  if (forward.view.NumResults() == 0) {
+    return kp_raise("ValueError", "KP_GRAD: %s: has no result, so that no gradient ever arrives for %s; give it one",
+                    forward.name, backwards.front().name);
   }
   return 0;
 }

@@ -66,6 +66,10 @@ std::string RenderExpression(signature::View p, const uint32_t** code) {
       case Op::kInt:
         stack.push_back({p.ParamName(p.IntParam(operand)), kAtom});
         break;
+      case Op::kItem:
+        stack.push_back(
+            {std::string(p.ParamName(p.IntParam(operand & 0xff))) + "[" + std::to_string(operand >> 8) + "]", kAtom});
+        break;
       case Op::kNumel:
         stack.push_back({std::string("numel(") + p.ParamName(static_cast<int>(operand)) + ")", kAtom});
         break;

@@ -146,7 +146,10 @@ def _contract(export: _Export | None, reason: str, position: int) -> str:
     sentence = _sentences().get(reason, reason)
     if export is None:
         return f"{_HEAD}a contract doesn't parse at byte {position}: {sentence}"
-    head = f"{export.where}: the contract of '{export.name}' doesn't parse: {sentence}{_near(export.text, reason, position)}"
+    head = f"{export.where}: the contract of '{export.name}' doesn't parse: {sentence}"
+    if export.text is None:
+        return f"{_HEAD}{head} (at byte {position} of the text with its macros replaced)"
+    head += _near(export.text, reason, position)
     return f"{_HEAD}{head}\n  {export.text}\n  {' ' * _column(export.text, position)}^"
 
 
@@ -310,6 +313,13 @@ _HINTS = [
         ("kExpectedDefault", r"", r"true\b|false\b", "as in Python: True, False"),
         ("kExpectedDefault", r"", r"nullptr\b|null\b|none\b", "as in Python: None"),
         ("kExpectedColon", r"->.*", r"!", "results take no '!': a kernel always writes them"),
+        (
+            "kDimNeverBound",
+            r"->.*",
+            r"",
+            "give a parameter the dim by itself, as in x: f32[N]; where data decide the size, give a bound and a count "
+            "(docs/patterns.md)",
+        ),
         ("kDimNeverBound", r"", r"", "give a parameter the dim by itself, as in x: f32[N]"),
     )
 ]
@@ -338,14 +348,16 @@ def _plain(cxx: str) -> str:
 
 
 class _Export:
-    """A KP_EXPORT line in the author's source."""
+    """A KP_EXPORT line in the author's source. text: None where it holds a macro that the source doesn't define."""
 
-    def __init__(self, file: str, line: int, name: str, text: str) -> None:
+    def __init__(self, file: str, line: int, name: str, text: str | None) -> None:
         self.where, self.name, self.text = f"{file}:{line}", name, text
 
     def parameter(self, index: int) -> str:
         """The name of the contract's parameter or result that stands at this place of the C++ function."""
-        names = re.findall(r"(?:^|[(,*])\s*(\w+)!?\s*:", re.sub(r"\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"", "", self.text))
+        names = re.findall(
+            r"(?:^|[(,*])\s*(\w+)!?\s*:", re.sub(r"\[[^\]]*\]|\{[^}]*\}|\"[^\"]*\"", "", self.text or "")
+        )
         return names[index] if index < len(names) else ""
 
 
@@ -357,9 +369,9 @@ def _export(block: str) -> _Export | None:
     return None
 
 
-_EXPORT = re.compile(
-    r'\s*KP_EXPORT\w*\s*\(\s*(?:"[^"]*"\s*,\s*|KP_TARGET\s*,\s*)?(\w+)\s*,\s*[^";]*?((?:"(?:[^"\\]|\\.)*"\s*)+)\)'
-)
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_TEXT = rf"(?:[A-Z_]\w*\s+)*{_STRING}(?:\s*(?:{_STRING}|[A-Za-z_]\w*))*|(?<=[,\s])[A-Z_][A-Z0-9_]+"
+_EXPORT = re.compile(rf'\s*KP_EXPORT\w*\s*\(\s*(?:"[^"]*"\s*,\s*|KP_TARGET\s*,\s*)?(\w+)\s*,\s*[^";]*?({_TEXT})\s*\)')
 _sources: dict[str, list[str]] = {}  # texts that lie in no file of that name: load_inline's
 
 
@@ -384,12 +396,30 @@ def _read_export(file: str, line: int) -> _Export | None:
         if 0 < first <= len(lines):
             found = _EXPORT.match("\n".join(lines[first - 1 : first + 12]))
             if found and first + found[0].count("\n") >= line:
-                return _Export(file, first, found[1], _literal(found[2]))
+                return _Export(file, first, found[1], _literal(_replaced(found[2], lines)))
     return None
 
 
-def _literal(text: str) -> str:
+def _replaced(text: str, lines: list[str], depth: int = 0) -> str | None:
+    """String literals and macros with the macros' values in place of them; None where the source doesn't define one."""
+    source = "\n".join(lines).replace("\\\n", " ")
+    whole: list[str] = []
+    for part in re.findall(rf"{_STRING}|\w+", text):
+        if not part.startswith('"'):
+            value = re.search(
+                rf"^[ \t]*#[ \t]*define[ \t]+{part}[ \t]+((?:{_STRING}|\w+|[ \t]+)+)", source, re.MULTILINE
+            )
+            part = _replaced(value[1], lines, depth + 1) if value and depth < 8 else None
+        if part is None:
+            return None
+        whole.append(part)
+    return " ".join(whole)
+
+
+def _literal(text: str | None) -> str | None:
     """Adjacent C string literals as one text."""
+    if text is None:
+        return None
     parts = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
     try:
         return "".join(ast.literal_eval(f'"{part}"') for part in parts)
@@ -409,8 +439,9 @@ def _header(name: str) -> str:
 @functools.cache
 def _sentences() -> dict[str, str]:
     """Of each reason the sentence that stands beside it in the header."""
-    rows = re.findall(r'^\s*X\((k\w+),[\s\\]*("(?:[^"\\]|\\.)*")\)', _header("signature/reason.h"), re.MULTILINE)
-    return {name: ast.literal_eval(text) for name, text in rows}
+    row = rf"^\s*X\((k\w+),((?:[\s\\]*{_STRING})+)\)"
+    rows = re.findall(row, _header("signature/reason.h"), re.MULTILINE)
+    return {name: _literal(text) or "" for name, text in rows}
 
 
 @functools.cache

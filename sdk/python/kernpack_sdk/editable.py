@@ -40,6 +40,34 @@ class _Rebuild:
 
 sys.meta_path.insert(0, _Rebuild())
 '''
+# Always: a build links each file of the package, so Python finds no file that came later.
+_ADDED = '''\
+import sys
+
+
+class _Added:
+    """Finds modules that were added to the package after it was last built; all others are found before."""
+
+    def find_spec(self, name, path=None, target=None):
+        package, *rest = name.split(".")
+        if package != {package!r} or not rest:
+            return None
+        from importlib.machinery import PathFinder
+
+        return PathFinder.find_spec(name, ["/".join([{folder!r}, *rest[:-1]])])
+
+
+sys.meta_path.append(_Added())
+'''
+
+
+def hook(project: Project, packages: list[str], *, rebuild: bool) -> str:
+    """What Python runs at its start; "" where there is nothing to run."""
+    text = _HOOK.format(packages=packages, name=project.name, root=str(project.root)) if rebuild else ""
+    folder = project.python_folder()
+    if folder is not None:
+        text += ("\n\n" if text else "") + _ADDED.format(package=folder.name, folder=str(folder))
+    return text
 
 
 def is_rebuilt(config_settings: dict[str, Any]) -> bool:
@@ -61,14 +89,14 @@ def finish(empty: Path, root: Path, *, rebuild: bool) -> None:
     packages = sorted(path.name for path in project.site.iterdir() if path.is_dir())
     name = re.sub(r"\W", "_", project.name)
     lines = [str(project.site)]
-    if rebuild:
+    started = hook(project, packages, rebuild=rebuild)
+    if started:
         lines.insert(0, f"import _{name}_editable")
     with tempfile.TemporaryDirectory() as temporary:
         wheel.run_tool("unpack", "--dest", temporary, empty)
         (tree,) = Path(temporary).iterdir()
         (tree / f"_{name}_editable.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        if rebuild:
-            hook = _HOOK.format(packages=packages, name=project.name, root=str(root))
-            (tree / f"_{name}_editable.py").write_text(hook, encoding="utf-8")
+        if started:
+            (tree / f"_{name}_editable.py").write_text(started, encoding="utf-8")
         wheel.run_tool("pack", "--dest-dir", empty.parent, tree)
     print(f"kernpack: {project.name} is imported from {project.site}", file=sys.stderr, flush=True)

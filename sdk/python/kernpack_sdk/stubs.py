@@ -90,15 +90,18 @@ def _typed(name: str, signature: str) -> list[str]:
     array = "_Array" if any("_Array" in a for a in arguments) else "Any"
     if not returned:
         return [f"def {name}({', '.join(arguments)}) -> None:"]
-    arguments += [] if "*" in arguments else ["*"]
+    takes_destinations = not any(a.startswith("out:") for a in arguments)  # else a parameter has that name
+    if takes_destinations and "*" not in arguments:
+        arguments.append("*")
 
     def head(count: int, default: str) -> str:
         result = array if count == 1 else f"tuple[{', '.join([array] * count)}]"
         out = array if count == 1 else f"tuple[{', '.join([f'{array} | None'] * count)}]"
-        return f"def {name}({', '.join([*arguments, f'out: {out}{default}'])}) -> {result}:"
+        destinations = [f"out: {out}{default}"] if takes_destinations else []
+        return f"def {name}({', '.join([*arguments, *destinations])}) -> {result}:"
 
     heads = [head(len(returned), " | None = None")]
-    return heads if len(returned) == len(every) else [head(len(every), ""), *heads]
+    return heads if len(returned) == len(every) or not takes_destinations else [head(len(every), ""), *heads]
 
 
 def _function(function: Function) -> str:

@@ -74,8 +74,40 @@ TEST(Gradients, RefusesWhatCannotBeSavedOrGiven) {
             "ValueError: KP_GRAD: g: m: f writes to it, so that it cannot be saved for g");
   EXPECT_EQ(LoadOne("(y: f32[D]) -> (d_x: f32[D])"),
             "ValueError: KP_GRAD: g: y: may be None in f; expected it to be optional (?) here too");
-  EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_m: f32[D])"),
-            "ValueError: KP_GRAD: g: result d_m: m of f isn't a tensor that can have a gradient");
+  EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_n: f32[D])"),
+            "ValueError: KP_GRAD: g: result d_n: its dtype is incompatible with that of n in f");
+  EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_k: f32[D])"),
+            "ValueError: KP_GRAD: g: result d_k: k of f isn't a tensor that can have a gradient");
+}
+
+TEST(Gradients, NoneGoesThroughWhatIsWrittenInPlace) {
+  const std::string refused =
+      "ValueError: KP_GRAD: f: m is written in place (m!), and no gradient goes through that; take it as an input and "
+      "give what it becomes as a result, or write `with nondiff(m)` in the signature if it has no gradient on purpose "
+      "(docs/patterns.md)";
+  EXPECT_EQ(LoadOne("(w: f32[D]) -> (d_m: f32[D])"), refused);
+  EXPECT_EQ(LoadOne("(d_m: f32[D]) -> (d_x: f32[D])"), refused);
+  const char* backward = "(d_out: f32[D]) -> (d_x: f32[D])";
+  EXPECT_EQ(Load("(x: f32[D], m!: f32[D]) -> (out: f32[D])", {{"g", backward}}), refused);
+  EXPECT_EQ(Load("(x: f32[D], m!: list[f32[D]]) -> (out: f32[D])", {{"g", backward}}), refused);
+  EXPECT_EQ(Load("(x: f32[D], m!: f32[D]) -> (out: f32[D]) with nondiff(m)", {{"g", backward}}), "");
+  EXPECT_EQ(Load("(x: f32[D], m!: i32[D]) -> (out: f32[D])", {{"g", backward}}), "");
+  EXPECT_EQ(Load("(x: f32[D], m!: i32[D]) -> ()", {{"g", "(x: f32[D]) -> (d_x: f32[D])"}}),
+            "ValueError: KP_GRAD: f: has no result, so that no gradient ever arrives for g; give it one");
+}
+
+TEST(Gradients, MayTakeAShapeInPlaceOfATensor) {
+  const auto load = [](const char* backward) {
+    return Load("(x: f32[N, D], y: f32[D]? = None) -> (out: f32[D]) with nondiff(y)", {{"g", backward}});
+  };
+  EXPECT_EQ(load("(d_out: f32[D], x_shape: list[int]) -> (d_x: f32[x_shape[0], D])"), "");
+  EXPECT_EQ(load("(d_out: f32[D], x_shape: int) -> (d_x: f32[x_shape, D])"),
+            "ValueError: KP_GRAD: g: x_shape: is the shape of x; expected a list[int]");
+  EXPECT_EQ(load("(d_out: f32[D], y_shape: list[int]) -> (d_x: f32[y_shape[0], D])"),
+            "ValueError: KP_GRAD: g: y_shape: y may be None in f and has no shape then; take y itself, optional (?)");
+  EXPECT_EQ(Load("(x: f32[N], k: int) -> (out: f32[])", {{"g", "(d_out: f32[], k_shape: list[int]) -> (d_x: f32[1])"}}),
+            "ValueError: KP_GRAD: g: k_shape: expected the name of a parameter or result of f (x, k, out) or of a "
+            "gradient (d_out)");
 }
 
 // One call gives the gradient of one item.

@@ -63,6 +63,25 @@ TEST(Check, ExpressionsSayWhatTheyComeTo) {
             "ValueError: f: y: expected shape [N // k], got a division by zero for N = 3, k = 0");
 }
 
+TEST(Check, ItemsOfAListOfIntsAreSizes) {
+  const char* text = "(x: f32[N, s[1]], s: list[int]) -> (y: f32[(N - 1) // s[0] + 1]) where s[0] > 0";
+  Call call(text);
+  call.Tensor({7, 4}).Int(2).Int(4).Int(9).List(3);
+  ASSERT_EQ(call.Check(), "");
+  EXPECT_EQ(call.ResultShape(0), (std::vector<int64_t>{4}));
+  EXPECT_EQ(Call(text).Tensor({7, 4}).Int(2).List(1).Check(),
+            "ValueError: f: s: expected a list of at least 2 ints, got 1");
+  EXPECT_EQ(Call(text).Tensor({7, 4}).List(0).Check(), "ValueError: f: s: expected a list of at least 2 ints, got 0");
+  EXPECT_EQ(Call(text).Tensor({7, 4}).Int(2).Float(1).List(2).Check(), "TypeError: f: s[1]: expected int, got float");
+  EXPECT_EQ(Call(text).Tensor({7, 3}).Int(2).Int(4).List(2).Check(),
+            "ValueError: f: x: expected shape [N, s[1]] with 4 at dim -1 for s[1] = 4, got [7, 3]");
+  EXPECT_EQ(Call(text).Tensor({7, 4}).Int(0).Int(4).List(2).Check(), "ValueError: f: expected s[0] > 0, got s[0] = 0");
+  Call negative("(s: list[int]) -> (y: f32[s[0]])");
+  negative.Int(-1).List(1);
+  ASSERT_EQ(negative.Check(), "");
+  EXPECT_EQ(negative.ResultError(0), "ValueError: f: y: expected shape [s[0]], got a negative size");
+}
+
 TEST(Check, DivisionRoundsDownAndOverflowIsAnError) {
   const auto holds = [](const char* condition, int64_t a, int64_t b) {
     return Call(std::string("(*, a: int, b: int) -> () where ") + condition).Int(a).Int(b).Check();

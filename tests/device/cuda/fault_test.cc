@@ -101,6 +101,19 @@ TEST_F(Faults, EveryServiceSaysSo) {
   Forget();
 }
 
+// Calls that only come to report a fault of earlier work: a message that begins with their name leads astray.
+TEST_F(Faults, ComesFirstWhereACallOnlyReportsIt) {
+  kernpack_emulator_break(0, kIllegalAddress);
+  EXPECT_EQ(cuda_.stream_sync(&cuda_, Cuda(), nullptr), -1);
+  EXPECT_SAYS(TakeError(),
+              "RuntimeError: cuda:0: CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered, which "
+              "cuStreamIsCapturing reported while waiting for it; a kernel that ran earlier did this");
+  void* out = nullptr;
+  EXPECT_EQ(cuda_.alloc(&cuda_, Cuda(), 8, 64, B(""), &out), -1);
+  EXPECT_SAYS(TakeError(), "RuntimeError: cuda:0: CUDA_ERROR_ILLEGAL_ADDRESS (700): ");
+  Forget();
+}
+
 TEST_F(Faults, WhatWentWrongIsTold) {
   const std::pair<Result, const char*> cases[] = {
       {kLaunchTimeout, "the display's watchdog"},

@@ -55,6 +55,19 @@ CONTRACTS = [
     ("... after a dim", "(x: f32[N, ...]) -> (out: f32[N])", "'...' and '~...' stand first in a shape"),
     ("... only in the result", "(x: f32[N]) -> (out: f32[..., N])", "needs a parameter that has '...'"),
     ("_ in a result", "(x: f32[N]) -> (out: f32[_])", "'_' is for parameters"),
+    ("a size that data decide", "(x: f32[N]) -> (indices: i64[COUNT])", "give a bound and a count (docs/patterns.md)"),
+    (
+        "two packs of dims",
+        "(x: f32[*B, E, *K]) -> (out: f32[*B, *K])",
+        "callers join the dims of one (docs/patterns.md)",
+    ),
+    ("a list without an index", "(x: f32[N], s: list[int]) -> (out: f32[N // s])", "as in stride[0]"),
+    ("an index from the end", "(x: f32[N], s: list[int]) -> (out: f32[s[-1]])", "an index is a number from 0"),
+    (
+        "a list's default that is too short",
+        "(x: f32[N], s: list[int] = [1]) -> (out: f32[s[1]])",
+        "the default of this list has fewer",
+    ),
     ("half a condition", "(x: f32[N]) -> (out: f32[N]) where N", "expected a condition"),
     ("an unknown property", "(x: f32[N]) -> (out: f32[N]) with fast", "the properties are quick, graph_safe"),
     (
@@ -132,6 +145,8 @@ SOURCES = [
     ("an input's pointer without const", function("void f(kp::TensorView x, kp::MutTensorView out) { float* p = x.data_ptr<float>(); (void)p; }"), "an input is read only: hold its pointer as const float"),
     ("a gradient of another name", contract(CONTRACT, FITS + BACKWARD) + 'KP_EXPORT(g, g, "(d_out: f32[N], x: f32[N]) -> (dx: f32[N])");\nKP_GRAD(f, g);', "result dx: expected the gradient of a parameter of f (d_x)"),
     ("a gradient twice", contract(CONTRACT, FITS + BACKWARD) + 'KP_EXPORT(g, g, "(d_out: f32[N], x: f32[N]) -> (d_x: f32[N])");\nKP_GRAD(f, g);\nKP_GRAD(f, g);', "g and g both give d_x; expected one of them"),
+    ("a macro in the contract", f'{HEAD}{FITS}#define FLOATS " where T in {{f32, f64}}"\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "(x: T[N]) -> (out: U[N])" FLOATS);', "inline.cc:6: the contract of 'f' doesn't parse: no parameter has this dtype variable"),
+    ("a gradient of what is written in place", f'{HEAD}void f(kp::MutTensorView acc, kp::TensorView x) {{}}\nvoid g(kp::TensorView d_acc, kp::MutTensorView d_x) {{}}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "(acc!: f32[N], x: f32[N]) -> ()");\nKP_EXPORT(g, g, "(d_acc: f32[N]) -> (d_x: f32[N])");\nKP_GRAD(f, g);', "acc is written in place (acc!), and no gradient goes through that; .* (docs/patterns.md)"),
     ("a contract without quotes", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, {CONTRACT});', "write the contract as a string, in quotes: KP_EXPORT"),
     ("no comma before the contract", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f "{CONTRACT}");', "a ',' is missing before the contract"),
     ("KP_MODULE without a version", f'{HEAD}{FITS}KP_MODULE("m");\nKP_EXPORT(f, f, "{CONTRACT}");', "KP_MODULE takes two strings, name and version"),

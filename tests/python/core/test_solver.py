@@ -38,6 +38,8 @@ REASONS = (
     "or 1 in place of any of these, got",
     r"expected shape .* with k = -?\d+, got",
     r"expected shape .* with -?\d+ at dim -\d for \w = ",
+    r"expected shape .* with -?\d+ at dim -\d for .*l\[\d\] = ",
+    r"l: expected a list of at least \d ints, got \d",
     r"x\[\d\]: expected",
     "expected sizes of at least 0 whose product fits 64 bits, got",
     r"expected a contiguous tensor, got shape \[.*\] with strides \[",

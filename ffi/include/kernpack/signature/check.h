@@ -78,6 +78,10 @@ class Checker {
         }
       }
       const Items items = ItemsOf(i);
+      if (first && is_list && KP_UNLIKELY(KindOf(param) == KP_PARAM_INT && items.count < int64_t{param[2]})) {
+        return say_.Raise("ValueError", "%S: expected a list of at least %i ints, got %i", int64_t{param[2]},
+                          items.count);
+      }
       for (int64_t j = 0; j < items.count; ++j) {
         say_.item = is_list ? j : -1;
         if (!extents_.HasType(items.at[j])) continue;

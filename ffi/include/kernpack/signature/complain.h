@@ -152,12 +152,21 @@ struct ComplainOf {
     }
   }
 
+  // Whether the word at `at` stands nowhere before it. The payload of a kWide may look like it; an item then goes unnamed.
+  static bool IsFirst(const uint32_t* begin, const uint32_t* at) {
+    for (; begin != at; ++begin) {
+      if (*begin == *at) return false;
+    }
+    return true;
+  }
+
   // "a division by zero for k = 7, N = 5": what the expressions at `code` name.
   KP_COLD void AddValues(Text& text, Value value, const uint32_t* code, uint32_t expressions,
                          const char* before) const {
     if (value == Value::kZeroDivisor) text << "a division by zero";
     if (value == Value::kOverflow) text << "a value that does not fit 64 bits";
     uint64_t seen[2] = {0, 0};  // dims, ints
+    const uint32_t* const begin = code;
     while (expressions) {
       const Op op = static_cast<Op>(*code & 0xff);
       const uint32_t operand = Operand(*code++);
@@ -165,6 +174,14 @@ struct ComplainOf {
       if (op == Op::kEnd) {
         --expressions;
         ++code;  // a relation, or what follows the last one
+      }
+      if (op == Op::kItem) {
+        const int list = p.IntParam(operand & 0xff);
+        const KpAny* item = IsFirst(begin, code - 1) ? ItemAt(frame.args[list], operand >> 8) : nullptr;
+        if (!item || !extents.HasValue(*item)) continue;
+        text << before << p.ParamName(list) << '[' << int64_t{operand >> 8} << "] = " << item->v.v_int;
+        before = ", ";
+        continue;
       }
       const bool is_int = op == Op::kInt;
       if (op == Op::kDim && !(frame.bound >> operand & 1)) continue;

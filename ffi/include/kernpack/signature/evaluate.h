@@ -43,6 +43,13 @@ KP_COLD inline Value Apply(Op op, int64_t a, int64_t b, int64_t* out) {
   return Value::kOk;
 }
 
+// The item of a list of ints; NULL where there is none, which a check has refused.
+inline const KpAny* ItemAt(const KpAny& list, uint32_t index) {
+  if (list.type_index != KP_TYPE_ARRAY && list.type_index != KP_TYPE_LIST) return nullptr;
+  const auto* items = reinterpret_cast<const KpSequenceObject*>(list.v.v_obj);
+  return index < static_cast<uint64_t>(items->size) ? &items->data[index] : nullptr;
+}
+
 // Evaluates the code at *code and moves *code behind its end, also when the value has none. kUnbound: a dim that nothing bound, or
 // what is known in the run only.
 template <class Extents = KnownExtents>
@@ -76,6 +83,14 @@ KP_COLD inline Value Evaluate(const KpSigFrame& frame, const uint32_t** code, in
         const KpAny& a = frame.args[View{frame.program}.IntParam(operand)];
         if (!extents.HasValue(a)) now = Value::kUnbound;
         stack[n++] = a.v.v_int;
+        break;
+      }
+      case Op::kItem: {
+        const KpAny& list = frame.args[View{frame.program}.IntParam(operand & 0xff)];
+        const KpAny* item = extents.HasType(list) ? ItemAt(list, operand >> 8) : nullptr;
+        const bool known = item && extents.HasValue(*item);
+        if (!known) now = Value::kUnbound;
+        stack[n++] = known ? item->v.v_int : 1;
         break;
       }
       case Op::kNumel:

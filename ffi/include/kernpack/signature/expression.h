@@ -11,6 +11,7 @@ namespace signature {
 struct Expressions : Names {
   using Names::Names;
   static constexpr uint32_t kMaxNesting = 32;
+  static constexpr uint32_t kMaxItems = 64;  // of a list of ints that expressions may name
 
   uint32_t stack = 0;    // values on the stack here
   uint32_t nesting = 0;  // of parentheses and signs
@@ -108,14 +109,35 @@ struct Expressions : Names {
   }
 
   constexpr bool IntParameter(const Token& name) {
+    uint32_t item = 0;
+    const bool is_item = Is('[') && !IsDType(name);  // "Optional[f32[N]]" isn't a shape: the bracket is what is wrong
+    if (is_item && !Index(&item)) return false;
+    const uint32_t needed = is_item ? item + 1 : 0;
     uint32_t i = Find(ints, name);
     if (i == kNotFound) {
       if (ints.size == kMaxInts) return Fail(Reason::kTooManyIntReferences, name.begin);
       i = ints.size++;
       ints.at[i] = name;
+      int_items[i] = needed;
+      if (place != Place::kParams && !ResolveInt(i)) return false;
+    } else if ((int_items[i] != 0) != is_item) {
+      return Fail(is_item ? Reason::kNotAListOfInts : Reason::kListNeedsAnIndex, name.begin);
+    } else if (needed > int_items[i]) {
+      int_items[i] = needed;
       if (place != Place::kParams && !ResolveInt(i)) return false;
     }
-    return Push(Op::kInt, i);
+    return is_item ? Push(Op::kItem, i | item << 8) : Push(Op::kInt, i);
+  }
+
+  // "[" number "]" of an item of a list of ints.
+  constexpr bool Index(uint32_t* out) {
+    Next();
+    if (now.kind != Tok::kNumber) return Fail(Reason::kExpectedIndex);
+    const Decimal d = ReadDecimal(text, now.begin, now.end);
+    if (d.is_float || !d.fits || d.digits >= kMaxItems) return Fail(Reason::kExpectedIndex);
+    *out = static_cast<uint32_t>(d.digits);
+    Next();
+    return Expect(']', Reason::kExpectedClosingBracket);
   }
 
   constexpr bool Call(const Token& name) {

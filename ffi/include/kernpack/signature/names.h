@@ -46,6 +46,7 @@ struct Names : Emitter {
   Table dtypes{};
   Table ints{};  // names that expressions use, before it is known that they are int parameters
   uint32_t int_params[KP_SIG_MAX_DIMS]{};
+  uint32_t int_items[KP_SIG_MAX_DIMS]{};  // of a list: how many items expressions need; 0: it is one int
   uint32_t dtype_sets[KP_SIG_MAX_DTYPES]{};  // word offsets; 0: not constrained yet
   bool batch_bound = false;
   bool batch_sure = false;
@@ -100,6 +101,13 @@ struct Names : Emitter {
     return kNotFound;
   }
 
+  constexpr bool IsDType(const Token& name) const {
+    for (const DTypeName& t : kDTypeNames) {
+      if (Spelled(name, t.name)) return true;
+    }
+    return false;
+  }
+
   // "q4", "q8_0", ...: what quantised blocks will be called.
   constexpr bool IsBlockDType(const Token& t) const {
     const uint32_t length = t.end - t.begin;
@@ -117,8 +125,6 @@ struct Names : Emitter {
     for (const auto& word : kReservedNames) {
       if (Spelled(now, word)) return Fail(Reason::kReservedName);
     }
-    // A call takes its destination as out=, so a result may have that name, and a parameter may not.
-    if (place != Place::kResults && IsWord("out")) return Fail(Reason::kReservedName);
     if (FindDType() != kNotFound || IsWord("q4") || IsWord("q8")) return Fail(Reason::kReservedName);
     if (FindParam(now) != kNotFound) return Fail(Reason::kDuplicateName);
     for (uint32_t i = 0; i < num_results; ++i) {
@@ -127,15 +133,25 @@ struct Names : Emitter {
     return true;
   }
 
-  // The int parameter that reference `i` names; only once all parameters are known.
+  // The int parameter, or the list of ints, that reference `i` names; only once all parameters are known. A list's record says how
+  // many items it must have.
   constexpr bool ResolveInt(uint32_t i) {
     const uint32_t p = FindParam(ints.at[i]);
+    const bool is_item = int_items[i] != 0;
     if (p == kNotFound || KindOf(params + p * kRecord) != KP_PARAM_INT ||
-        (FlagsOf(params + p * kRecord) & (KP_PARAM_OPTIONAL | KP_PARAM_LIST))) {
-      return Fail(Reason::kNotAnIntParameter, ints.at[i].begin);
+        (FlagsOf(params + p * kRecord) & KP_PARAM_OPTIONAL)) {
+      return Fail(is_item ? Reason::kNotAListOfInts : Reason::kNotAnIntParameter, ints.at[i].begin);
+    }
+    const bool is_list = (FlagsOf(params + p * kRecord) & KP_PARAM_LIST) != 0;
+    if (is_list != is_item) {
+      return Fail(is_item ? Reason::kNotAListOfInts : Reason::kListNeedsAnIndex, ints.at[i].begin);
     }
     int_params[i] = p;
-    return true;
+    uint32_t* record = params + p * kRecord;
+    if (is_item && record[2] < int_items[i]) record[2] = int_items[i];
+    const bool has_default = (FlagsOf(record) & KP_PARAM_HAS_DEFAULT) != 0;
+    return !has_default || !is_item || words[record[3]] >> 8 >= int_items[i] ||
+           Fail(Reason::kDefaultTooShort, ints.at[i].begin);
   }
 };
 

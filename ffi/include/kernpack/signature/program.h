@@ -6,12 +6,13 @@
 //          2            params | positional << 8 | results << 16 | dtype variables << 24
 //          3            dims | stars << 8 | int references << 16 | conditions << 24
 //          4            KpSigProps, kWrites | device type of `on` << 8 (0: none) | its name << 16
-//          5 params     4 words each: name | kind << 16 | kCompactMark | flags << 24; dtype; shape or choices; default
+//          5 params     4 words each: name | kind << 16 | kCompactMark | flags << 24; dtype; shape, choices, or of a list of
+//                         ints how many items it has at least; default
 //          6 results    4 words each: name | flags << 24; dtype; shape; 0
 //          7 dims       1 word each: name
 //          8 stars      1 word each: name
 //          9 dtypes     1 word each: word offset of: name | count << 16, then `count` dtypes (0: any)
-//         10 ints       1 word each: index of the int parameter that expressions refer to by this number
+//         10 ints       1 word each: index of the int parameter, or list of ints, that expressions refer to by this number
 //         11 conditions 1 word each: word offset of: text | relations << 16, then code, relation, code, ...
 //         12 workspace  word offset of: text, then code; 0: none
 //         13 independent  word offset of: count, then dim indices; 0: none
@@ -40,9 +41,9 @@ KP_NAMESPACE_BEGIN
 namespace signature {
 
 constexpr uint32_t kMagic = 0x4b530000;  // "KS"
-constexpr uint32_t kRecord = 4;        // words of a parameter or result
-constexpr uint32_t kMaxStars = 8;      // KpSigFrame::star_ndim
-constexpr uint32_t kMaxStack = 16;     // values an expression may need at once
+constexpr uint32_t kRecord = 4;  // words of a parameter or result
+constexpr uint32_t kMaxStars = 8;  // KpSigFrame::star_ndim
+constexpr uint32_t kMaxStack = 16;  // values an expression may need at once
 constexpr uint32_t kMaxText = 1 << 14;  // bytes of a signature, so that 16 bits address the pool
 constexpr uint32_t kWrites = 0x80;
 constexpr uint32_t kListDefault = 0xff;
@@ -69,31 +70,31 @@ enum Header : uint32_t {
 };
 
 enum class DTypeForm : uint32_t {
-  kFixed,      // code, bits
-  kVar,        // a dtype variable
-  kParam,      // the value of a dtype parameter
-  kRealOf,     // real(T)
+  kFixed,  // code, bits
+  kVar,  // a dtype variable
+  kParam,  // the value of a dtype parameter
+  kRealOf,  // real(T)
   kComplexOf,  // complex(T)
 };
 
 enum class Batch : uint32_t { kNone, kSame, kBroadcast };
 
 enum class DimOp : uint32_t {
-  kAny,    // _
+  kAny,  // _
   kConst,  // operand: the size, below 2^24
-  kVar,    // operand: dim; binds it if nothing has
-  kStar,   // operand: star
-  kInt,    // operand: int reference
-  kCode,   // operand: word offset of code
+  kVar,  // operand: dim; binds it if nothing has
+  kStar,  // operand: star
+  kInt,  // operand: int reference
+  kCode,  // operand: word offset of code
 };
 
 enum class Op : uint32_t {
   kEnd,
   kConst,  // operand: below 2^24
-  kWide,   // the next two words: low, high
+  kWide,  // the next two words: low, high
   kDim,
   kInt,
-  kNumel,     // operand: parameter
+  kNumel,  // operand: parameter
   kItemSize,  // operand: dtype variable
   kNegate,
   kAdd,
@@ -104,6 +105,7 @@ enum class Op : uint32_t {
   kMin,
   kMax,
   kCeilDivide,
+  kItem,  // operand: int reference | index << 8, of a list of ints
   kOpCount
 };
 

@@ -22,7 +22,7 @@
   X(kExpectedEndWhereOrWith, "expected the end of the text, 'where' or 'with'")                                   \
   X(kExpectedName, "expected a name: [a-z_][a-z0-9_]*")                                                           \
   X(kNameMustBeLowerCase, "names are lower-case: [a-z_][a-z0-9_]*")                                               \
-  X(kReservedName, "this name is reserved (Python keywords, dtype names, _, out, self, dtypes)")                  \
+  X(kReservedName, "this name is reserved (Python keywords, dtype names, _, self, dtypes)")                       \
   X(kDuplicateName, "this name is already taken by another parameter or result")                                  \
   X(kExpectedColon, "expected ':' and a type")                                                                    \
   X(kExpectedType, "expected a dtype, a dtype variable, int, float, bool, dtype, device, str or list[...]")       \
@@ -56,8 +56,12 @@
   X(kBroadcastBatchWithoutBatch, "'~...' needs a parameter that has '...'")                                       \
   X(kBatchNeverBound, "'...' in a result needs a parameter that has '...' and cannot be absent")                  \
   X(kStarNeedsVariable, "'*' in a shape takes a variable, as in T[*Dims, D]")                                     \
-  X(kOneStarATensor, "one dims tuple a tensor, and none beside '...' in a parameter")                             \
-  X(kAnyDimInResult, "'_' is for parameters; a result's size must be known")                                      \
+  X(kOneStarATensor,                                                                                              \
+    "one dims tuple a tensor, and none beside '...' in a parameter: callers join the dims of one "                \
+    "(docs/patterns.md)")                                                                                         \
+  X(kAnyDimInResult,                                                                                              \
+    "'_' is for parameters; a result's size must be known: where data decide it, give a bound and a count "       \
+    "(docs/patterns.md)")                                                                                         \
   X(kVariableIsBothDTypeAndDim, "a variable is a dtype, a dim or a dims tuple, never two of them")                \
   X(kDimNeverBound, "no parameter has this dim by itself, so nothing binds it")                                   \
   X(kDimMayBeAbsent, "this dim is bound only by an optional parameter, which may be None")                        \
@@ -71,6 +75,10 @@
   X(kNotADTypeParameter, "a result's dtype is a dtype, a dtype variable or a required dtype parameter")           \
   X(kExpectedExpression, "expected an integer, a dim, an int parameter or '('")                                   \
   X(kNotAnIntParameter, "expressions use required int parameters")                                                \
+  X(kListNeedsAnIndex, "an expression takes one item of a list of ints, as in stride[0]")                         \
+  X(kNotAListOfInts, "only an item of a required list[int] parameter has an index, as in stride[0]")              \
+  X(kExpectedIndex, "an index is a number from 0 to 63, as in stride[0]")                                         \
+  X(kDefaultTooShort, "the default of this list has fewer items than the signature's expressions use")            \
   X(kNotATensorParameter, "expected the name of a required tensor parameter")                                     \
   X(kOnlyInWorkspace, "numel() and itemsize() are for workspace=")                                                \
   X(kNoSuchFunction, "the functions are min, max, ceildiv and, in workspace=, numel and itemsize")                \

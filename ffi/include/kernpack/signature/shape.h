@@ -68,9 +68,9 @@ struct Shapes : Expressions {
     }
     const uint32_t start = used;
     if (!Expression()) return false;
-    if (used == start + 1) {  // a value by itself needs no code
-      const uint32_t operand = Operand(words[start]);
-      const Op op = static_cast<Op>(words[start] & 0xff);
+    const uint32_t operand = Operand(words[start]);
+    const Op op = static_cast<Op>(words[start] & 0xff);
+    if (used == start + 1 && op != Op::kItem) {  // a value by itself needs no code
       used = start;
       *out = Pack(op == Op::kConst ? DimOp::kConst : op == Op::kDim ? DimOp::kVar : DimOp::kInt, operand);
       if (op == Op::kDim) shape_dims |= 1u << operand;

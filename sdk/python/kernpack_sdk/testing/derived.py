@@ -80,6 +80,8 @@ class DerivedGenerator(Generator):
                 filled[parameter.name] = values.scalars(parameter)[0] if parameter.tensor is None else None
             elif source == "param":
                 filled[parameter.name] = parameters[i]
+            elif source == "shape":
+                filled[parameter.name] = list(parameters[i].shape)
             elif source in ("item", "index"):
                 filled[parameter.name] = parameters[i][item] if source == "item" else item
             elif source == "result":

@@ -16,7 +16,7 @@ from kernpack._contract import Contract, Parameter
 from kernpack_sdk.testing import values
 from kernpack_sdk.testing.case import Call, Op
 from kernpack_sdk.testing.inputs import Inputs
-from kernpack_sdk.testing.sizes import Sizes, bound_names, has_batch, int_parameters
+from kernpack_sdk.testing.sizes import Sizes, bound_names, has_batch, int_parameters, item_names
 from kernpack_sdk.testing.values import Draw
 
 _ODD = (1, 2, 3, 5, 7, 9, 13, 15, 17, 19, 31, 33, 37, 63, 65, 67, 101, 127, 129)
@@ -171,6 +171,10 @@ class Generator:
                 sizes.ints[parameter.name] = self._scalar(parameter, wish, chooser, sizes, rng)
                 if (wish.defaults and parameter.has_default) or parameter.name in wish.scalars:
                     fixed.add(parameter.name)
+        for parameter in contract.parameters:
+            for i, name in enumerate(item_names(contract, parameter.name)):
+                keeps = wish.defaults and parameter.has_default
+                sizes.ints[name] = parameter.default[i] if keeps else self._chosen(name, [1, 2, 3], chooser)
         for name in list(sizes.dims):
             make = self.inputs.argument(self.op.name, name)
             if make is not None:
@@ -239,8 +243,11 @@ class Generator:
             else []
         )
         for parameter in self.contract.parameters:
+            items_of_ints = item_names(self.contract, parameter.name)
             if parameter.name not in sizes.present:
                 filled[parameter.name] = None
+            elif items_of_ints:
+                filled[parameter.name] = [sizes.ints[name] for name in items_of_ints]
             elif parameter.is_list:
                 own: list[int | None] = [*items]
                 if not alike or parameter.tensor is None:

@@ -32,6 +32,7 @@ class Sizes:
 
     # -------------------------------------------------------------- what expressions name
 
+    # "stride[0]" is a key of `ints` like any name of an int parameter.
     def value_of(self, name: str) -> int | None:
         return self.dims[name] if name in self.dims else self.ints.get(name)
 
@@ -183,6 +184,11 @@ def bound_names(contract: Contract, present: frozenset[str]) -> tuple[list[str],
 
 def int_parameters(contract: Contract) -> list[Parameter]:
     return [each for each in contract.parameters if each.kind == "int" and not each.is_list]
+
+
+def item_names(contract: Contract, parameter: str) -> list[str]:
+    """ "stride[0]", "stride[1]": the items that a list of ints has to have."""
+    return [f"{parameter}[{i}]" for i in range(contract.least_items.get(parameter, 0))]
 
 
 def has_batch(contract: Contract, present: Mapping[str, Any] | frozenset[str]) -> bool:

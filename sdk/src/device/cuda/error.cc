@@ -93,8 +93,15 @@ bool IsSticky(Result result) {
 bool IsGone(Result result) { return IsSticky(result) || result == kDeinitialized || result == kContextIsDestroyed; }
 
 int Fail(const Device& device, Result result, const char* call, std::string_view doing) {
-  std::string text = Format("%s: %s failed with %s, while %.*s", device.name().c_str(), call,
-                            ResultText(device.driver(), result).c_str(), static_cast<int>(doing.size()), doing.data());
+  const std::string what = ResultText(device.driver(), result);
+  const auto length = static_cast<int>(doing.size());
+  // A sticky error is of work that was started earlier. Whoever reads it wants to know that, not which call came to report it, unless
+  // that call waited for the work.
+  const bool only_reports = IsSticky(result) && std::string_view(call).find("Synchronize") == std::string_view::npos;
+  std::string text = only_reports ? Format("%s: %s, which %s reported while %.*s", device.name().c_str(), what.c_str(),
+                                           call, length, doing.data())
+                                  : Format("%s: %s failed with %s, while %.*s", device.name().c_str(), call,
+                                           what.c_str(), length, doing.data());
   // What the emulated device found says where and why.
   const bool found = device.driver().emulated && IsSticky(result) && text.find(": kernel ") != std::string::npos;
   const char* advice = found ? "" : Advice(result);

@@ -12,7 +12,7 @@ import numpy as np
 from kernpack_sdk.testing import device
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.repeat import differs, fill, with_other_values
+from kernpack_sdk.testing.checks.repeat import NO_DESTINATIONS, differs, fill, with_other_values
 from kernpack_sdk.testing.frameworks import Outcome, as_tuple, mutated
 
 _CALLS = 4  # in the quick level
@@ -23,6 +23,8 @@ def graph(bench: Bench) -> Iterator[Finding]:
     """A graph of each call, run with the call's values and with others, gives what calls give."""
     if bench.op.contract is None or not bench.op.contract.graph_safe:
         raise Skipped("the contract doesn't say graph_safe")
+    if not bench.op.contract.takes_destinations:
+        raise Skipped(NO_DESTINATIONS)
     if not os.environ.get("KERNPACK_EMULATOR"):
         raise Skipped("calls are captured on an emulated device only; --emulate emulates one")
     on = device.OnDevice()

@@ -9,8 +9,10 @@ import numpy as np
 
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
-from kernpack_sdk.testing.case import Call, Finding
+from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.frameworks import NUMPY, Outcome, at_offset, names_of
+
+NO_DESTINATIONS = "a parameter of the function is called out, so it takes no destinations"
 
 
 def differs(bench: Bench, call: Call, a: Outcome, b: Outcome, factor: float = 1.0, exact: bool | None = None) -> str:
@@ -57,8 +59,8 @@ def repeat(bench: Bench) -> Iterator[Finding]:
 
 
 def _again(bench: Bench, call: Call, values: dict[str, Any], into: tuple[np.ndarray, ...]) -> Outcome:
-    """Into the same destinations, which hold the same before; functions without a contract have none."""
-    if bench.op.contract is None or not into:
+    """Into the same destinations, which hold the same before, where the function takes any."""
+    if bench.op.contract is None or not into or not bench.op.contract.takes_destinations:
         return _copied(bench.run(call, values))
     for array in into:
         array[...] = 0
@@ -177,6 +179,8 @@ _GARBAGE = ((0x00, 0), (0xFF, 16), (0x5A, 32), (0x00, 48))
 
 def garbage(bench: Bench) -> Iterator[Finding]:
     """Destinations (`out=`) that hold other things before the call and start at other places of a cache line."""
+    if bench.op.contract is not None and not bench.op.contract.takes_destinations:
+        raise Skipped(NO_DESTINATIONS)
     for call in bench.calls:
         expected = bench.run(call)
         count = len(expected.arrays) - _mutated_count(call)
