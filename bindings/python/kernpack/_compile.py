@@ -6,6 +6,8 @@ import contextlib
 import errno
 import logging
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,6 +47,7 @@ class Options:
     build_directory: Path | None = None
     verbose: bool = False
     sources: dict[str, str] = field(default_factory=dict)  # texts that a #line names, for diagnoses
+    source_folders: tuple[str, ...] = ()  # errors name sources from there on
 
     def folder(self) -> Path:
         return self.build_directory or cache_dir() / "inline"
@@ -206,7 +209,9 @@ def _compiler(who: str, language: str) -> Compiler:
 
 
 def _compile(package: ModuleType, compiler: Compiler, language: str, made: Options) -> list[str]:
-    flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=is_gnu(compiler.words)), "-O2"]
+    gnu = is_gnu(compiler.words)
+    flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=gnu), "-O2"]
+    flags += package.flags.prefix_maps((*made.include_paths, *made.source_folders), gnu=gnu)
     if os.environ.get("KERNPACK_CHECK", "0") not in ("", "0"):
         flags.append(
             "-DKP_CHECKED_AT=1"
@@ -222,7 +227,7 @@ def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> 
     """`compiles`: the command compiles the source too, at the level that its author asks for."""
     flags = list(package.flags.link_flags(compiles=compiles))
     if language == "cuda":
-        return [*_for_nvcc(flags), *made.ldflags, *_emulated.link_flags(made.who)]
+        return [*_for_nvcc(flags), *made.ldflags, *_for_nvcc(_emulated.link_flags(made.who))]
     return [*flags, *made.ldflags]
 
 
@@ -234,9 +239,13 @@ def _for_nvcc(flags: list[str]) -> list[str]:
             result.append(flag)
         elif flag.startswith("-Wl,"):
             result += ["-Xlinker", flag.removeprefix("-Wl,")]
-        else:
-            result += ["-Xcompiler", flag]
+        elif not _UNSPEAKABLE.search(flag):
+            # A list, taken apart at commas; then words of a shell's command.
+            result += ["-Xcompiler", shlex.quote(flag.replace(",", "\\,"))]
     return result
+
+
+_UNSPEAKABLE = re.compile(r"[\"$`\\]")  # nvcc doesn't compile anything in folders with such names
 
 
 def _support(made: Options, compiler: Compiler) -> tuple[list[str], list[Path]]:
