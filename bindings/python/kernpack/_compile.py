@@ -8,7 +8,6 @@ import logging
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kernpack import _core, _emulated
+from kernpack._program import words_of
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -201,15 +201,15 @@ def _writing(made: Options, folder: Path) -> Iterator[None]:
 def _compiler(who: str, language: str) -> Compiler:
     variable, default = _VARIABLES[language]
     wanted = os.environ.get(variable, default)
-    command = wanted.split()
-    if not command or shutil.which(command[0]) is None:
+    words = words_of(wanted)
+    if words is None:
         raise RuntimeError(f"{who}: no compiler '{wanted}' on the PATH; install one or set {variable}")
-    found: Compiler = sdk(who).cache.Compiler(command)
+    found: Compiler = sdk(who).cache.Compiler(words)
     return found
 
 
 def _compile(package: ModuleType, compiler: Compiler, language: str, made: Options) -> list[str]:
-    gnu = is_gnu(compiler.words)
+    gnu = compiler.is_gnu
     flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=gnu), "-O2"]
     flags += package.flags.prefix_maps((*made.include_paths, *made.source_folders), gnu=gnu)
     if os.environ.get("KERNPACK_CHECK", "0") not in ("", "0"):
@@ -253,9 +253,5 @@ def _support(made: Options, compiler: Compiler) -> tuple[list[str], list[Path]]:
     from kernpack_sdk import flags, support
 
     with _writing(made, cache_dir() / "support"):
-        objects = support.objects(cache_dir() / "support", compiler, gnu=is_gnu(compiler.words))
+        objects = support.objects(cache_dir() / "support", compiler, gnu=compiler.is_gnu)
     return [flags.support_definition()], objects
-
-
-def is_gnu(compiler: Sequence[str]) -> bool:
-    return "clang" not in Path(compiler[-1]).name
