@@ -59,7 +59,8 @@ function(kernpack_add_module target)
   kernpack_support_(${target})
   kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE})
 
-  target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS})
+  list(JOIN KERNPACK_VERSION_SCRIPT_FLAGS "\" \"" script)
+  target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS} "SHELL:\"${script}\"")
   get_directory_property(options COMPILE_OPTIONS)
   if("${options} ${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=")
     target_link_options(${target} PRIVATE -Wl,-z,undefs) # clang puts sanitizer runtimes into the executable only
@@ -101,16 +102,45 @@ function(kernpack_module_settings_ target)
   endif()
 endfunction()
 
-# Errors name the source file that raised them: from the project's folder on, so that a module holds no path of the machine that built
-# it, and is the same wherever it was built.
+# Keeps the paths of this machine out of the module: those of the project, of what it generates, of the headers that it is given. Reads
+# the caller's KP_INCLUDE_DIRECTORIES.
 function(kernpack_relative_paths_ target)
-  foreach(folder IN ITEMS ${CMAKE_SOURCE_DIR} ${KERNPACK_INCLUDE_DIR})
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-fmacro-prefix-map=${folder}/=>"
-                                             "$<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-fmacro-prefix-map=${folder}/=>")
-    if(NOT folder MATCHES "[',\"]") # nvcc hands it on through a shell, and takes it apart at commas
-      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler='-fmacro-prefix-map=${folder}/='>")
+  set(folders "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}" "${KERNPACK_INCLUDE_DIR}" "${KERNPACK_CMAKE_DIR}")
+  foreach(folder IN LISTS KP_INCLUDE_DIRECTORIES CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES)
+    string(FIND "${folder}" "${CMAKE_SOURCE_DIR}/" inside)
+    if(IS_ABSOLUTE "${folder}" AND NOT inside EQUAL 0 AND NOT folder MATCHES "\\$<")
+      list(APPEND folders "${folder}")
     endif()
   endforeach()
+  list(REMOVE_ITEM folders "")
+  list(REMOVE_DUPLICATES folders)
+  set(flags "${KERNPACK_PREFIX_MAP_FLAG}")
+  if("${SKBUILD_STATE}" STREQUAL "wheel")
+    list(PREPEND flags "${KERNPACK_WHEEL_PREFIX_MAP_FLAG}")
+  endif()
+  foreach(folder IN LISTS folders)
+    foreach(flag IN LISTS flags)
+      kernpack_prefix_map_(${target} "${folder}" "${flag}")
+    endforeach()
+  endforeach()
+endfunction()
+
+# Maps one folder. Compilers that can't be told of it, because they take the option apart, go without.
+function(kernpack_prefix_map_ target folder flag)
+  string(REPLACE ">" "$<ANGLE-R>" escaped "${folder}")
+  string(REPLACE "@FOLDER@" "${escaped}" flag "${flag}")
+  set(compilers GNU)
+  if(NOT folder MATCHES "=") # where clang's option ends, which for GCC is the last one
+    set(compilers GNU,Clang)
+  endif()
+  foreach(language IN ITEMS C CXX)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:${language},${compilers}>:${flag}>")
+  endforeach()
+  if(NOT folder MATCHES "[\"$`\\]") # nvcc takes it apart at commas, then hands it on through a shell
+    string(REPLACE "," "\\," flag "${flag}")
+    string(REPLACE "'" "'\"'\"'" flag "${flag}")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler='${flag}'>")
+  endif()
 endfunction()
 
 # Runs the compiler inside diagnose.py, which says in plain words what a contract's mistake is before the compiler's templates do.

@@ -68,7 +68,9 @@ if(NOT newer)
   return()
 endif()
 
-file(STRINGS ${OBJECTS} objects)
+file(READ ${OBJECTS} objects) # file(STRINGS) ends a line at letters beyond ASCII
+string(STRIP "${objects}" objects)
+string(REPLACE "\n" ";" objects "${objects}")
 set(report "")
 foreach(entry IN LISTS newer)
   string(REPLACE "|" ";" entry "${entry}")

@@ -7,6 +7,12 @@ set(KERNPACK_COMPILE_FLAGS -fPIC -fvisibility=hidden -ffunction-sections -fdata-
 set(KERNPACK_CXX_COMPILE_FLAGS -fvisibility-inlines-hidden)
 set(KERNPACK_GNU_COMPILE_FLAGS -fno-gnu-unique)
 
+# Once for each folder of sources or headers: errors name a file (__FILE__) from that folder on, so that a module holds no path of the
+# machine that built it, and is the same wherever it was built. Debuggers look for sources where debug information says; so that
+# keeps whole paths, except in wheels, which are debugged elsewhere.
+set(KERNPACK_PREFIX_MAP_FLAG "-fmacro-prefix-map=@FOLDER@/=")
+set(KERNPACK_WHEEL_PREFIX_MAP_FLAG "-fdebug-prefix-map=@FOLDER@=.")
+
 # noseparate-code: code and constants share pages, as they did before binutils 2.31, which saves 4 KiB of padding a module.
 # The no- forms: a -ffast-math that reached the link line would bring crtfastmath.o, which changes the floating-point state of the
 # whole process that loads the module.
@@ -22,8 +28,10 @@ set(KERNPACK_LINK_FLAGS
     -Wl,--as-needed
     -Wl,--gc-sections
     -Wl,--no-undefined
-    -Wl,--exclude-libs,ALL
-    "-Wl,--version-script=${KERNPACK_CMAKE_DIR}/kernpack_module.map")
+    -Wl,--exclude-libs,ALL)
+
+# What a module exports. As an option of its own for the linker: -Wl, would take a path apart at its commas.
+set(KERNPACK_VERSION_SCRIPT_FLAGS -Xlinker "--version-script=${KERNPACK_CMAKE_DIR}/kernpack_module.map")
 
 # The same against -Ofast, in commands that only link: one that compiles too would lose its author's -O1 or -O3 to it.
 set(KERNPACK_LINK_ONLY_FLAGS -O2)

@@ -22,6 +22,8 @@ from kernpack._registry import get_func, list_funcs, register_func, remove_func
 from kernpack._tensor import from_dlpack, zeros
 
 if TYPE_CHECKING:
+    # Imported by C alone: tools that freeze programs (cx_Freeze, Nuitka) find it by this line.
+    from kernpack import _core_helpers  # noqa: F401
     from kernpack._info import info
     from kernpack._inline import load_inline
     from kernpack._reload import reload

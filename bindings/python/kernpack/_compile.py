@@ -6,7 +6,8 @@ import contextlib
 import errno
 import logging
 import os
-import shutil
+import re
+import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kernpack import _core, _emulated
+from kernpack._program import words_of
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -45,6 +47,7 @@ class Options:
     build_directory: Path | None = None
     verbose: bool = False
     sources: dict[str, str] = field(default_factory=dict)  # texts that a #line names, for diagnoses
+    source_folders: tuple[str, ...] = ()  # errors name sources from there on
 
     def folder(self) -> Path:
         return self.build_directory or cache_dir() / "inline"
@@ -198,15 +201,17 @@ def _writing(made: Options, folder: Path) -> Iterator[None]:
 def _compiler(who: str, language: str) -> Compiler:
     variable, default = _VARIABLES[language]
     wanted = os.environ.get(variable, default)
-    command = wanted.split()
-    if not command or shutil.which(command[0]) is None:
+    words = words_of(wanted)
+    if words is None:
         raise RuntimeError(f"{who}: no compiler '{wanted}' on the PATH; install one or set {variable}")
-    found: Compiler = sdk(who).cache.Compiler(command)
+    found: Compiler = sdk(who).cache.Compiler(words)
     return found
 
 
 def _compile(package: ModuleType, compiler: Compiler, language: str, made: Options) -> list[str]:
-    flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=is_gnu(compiler.words)), "-O2"]
+    gnu = compiler.is_gnu
+    flags = [*package.flags.compile_flags("c" if language == "c" else "c++", gnu=gnu), "-O2"]
+    flags += package.flags.prefix_maps((*made.include_paths, *made.source_folders), gnu=gnu)
     if os.environ.get("KERNPACK_CHECK", "0") not in ("", "0"):
         flags.append(
             "-DKP_CHECKED_AT=1"
@@ -222,7 +227,7 @@ def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> 
     """`compiles`: the command compiles the source too, at the level that its author asks for."""
     flags = list(package.flags.link_flags(compiles=compiles))
     if language == "cuda":
-        return [*_for_nvcc(flags), *made.ldflags, *_emulated.link_flags(made.who)]
+        return [*_for_nvcc(flags), *made.ldflags, *_for_nvcc(_emulated.link_flags(made.who))]
     return [*flags, *made.ldflags]
 
 
@@ -234,9 +239,13 @@ def _for_nvcc(flags: list[str]) -> list[str]:
             result.append(flag)
         elif flag.startswith("-Wl,"):
             result += ["-Xlinker", flag.removeprefix("-Wl,")]
-        else:
-            result += ["-Xcompiler", flag]
+        elif not _UNSPEAKABLE.search(flag):
+            # A list, taken apart at commas; then words of a shell's command.
+            result += ["-Xcompiler", shlex.quote(flag.replace(",", "\\,"))]
     return result
+
+
+_UNSPEAKABLE = re.compile(r"[\"$`\\]")  # nvcc doesn't compile anything in folders with such names
 
 
 def _support(made: Options, compiler: Compiler) -> tuple[list[str], list[Path]]:
@@ -244,9 +253,5 @@ def _support(made: Options, compiler: Compiler) -> tuple[list[str], list[Path]]:
     from kernpack_sdk import flags, support
 
     with _writing(made, cache_dir() / "support"):
-        objects = support.objects(cache_dir() / "support", compiler, gnu=is_gnu(compiler.words))
+        objects = support.objects(cache_dir() / "support", compiler, gnu=compiler.is_gnu)
     return [flags.support_definition()], objects
-
-
-def is_gnu(compiler: Sequence[str]) -> bool:
-    return "clang" not in Path(compiler[-1]).name

@@ -8,6 +8,7 @@ import importlib.util
 import itertools
 import os
 import re
+import sys
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -180,6 +181,11 @@ def package_files(name: str) -> list[Path]:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError) as error:
         raise ImportError(f"kernpack.load: cannot look for the package '{package}': {error}") from error
+    if spec is None and getattr(sys, "frozen", False):
+        raise ImportError(
+            f"kernpack.load: the package '{package}' isn't part of this frozen program; name it where the program is made: "
+            f"--hidden-import={package} for PyInstaller, --packages={package} for cx_Freeze"
+        )
     if spec is None:
         known = ", ".join(sorted(_entry_points())) or "none"
         raise ImportError(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +36,7 @@ def load_sources(files: Sequence[str], *, probe: bool = False, with_cuda: bool |
             raise FileNotFoundError(f"kernpack.load: no file {source}")
         if '"' in str(source) or "\n" in str(source):
             raise ValueError(f"kernpack.load: {str(source)!r}: a quote or a line break can't be in a source's path")
+    made = dataclasses.replace(made, source_folders=(os.path.commonpath([source.parent for source in sources]),))
     languages = [LANGUAGES[source.suffix] for source in sources]
     if with_cuda:  # torch's option: .cc files that include CUDA's headers are nvcc's too
         languages = ["cuda" if language == "c++" else language for language in languages]

@@ -13,7 +13,10 @@ SOURCE = """\
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
 static void WritePast(kp::MutTensorView x) { x.data_ptr<float>()[x.numel()] = 1; }
-static int Add(int a, int b) { return a + b; }
+static int Add(int a, int b) {
+  KP_CHECK(a >= 0, ValueError) << "a is " << a;
+  return a + b;
+}
 static int64_t total;
 static void Race(int n) {
   kp::parallel_for(n, 1, [](int64_t begin, int64_t end) {
@@ -29,6 +32,10 @@ PROGRAM = """\
 import kernpack, sys
 k = kernpack.load(sys.argv[1])
 assert k.add(1, 2) == 3
+try:
+    k.add(-1, 2)  # a C++ exception, in the module
+except ValueError as error:
+    assert "a is -1" in str(error)
 k.write_past(kernpack._core.empty((1000,), "f32"))
 """
 
@@ -47,10 +54,13 @@ def _run(tmp_path: Path, sanitizers: str, library: str, program: str, **environm
     source.write_text(SOURCE)
     options = ["-g", "-O1", f"-fsanitize={sanitizers}", *flags.compile_flags()]
     subprocess.run(["g++", *options, source, *flags.link_flags(compiles=True), "-o", module], check=True)
-    preloaded = subprocess.run(["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True)
+    preloaded = [
+        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+        for name in (library, "libstdc++.so")
+    ]
     done = subprocess.run(
         [sys.executable, "-c", program, module],
-        env={**os.environ, "LD_PRELOAD": preloaded.stdout.strip(), **environment},
+        env={**os.environ, "LD_PRELOAD": " ".join(preloaded), **environment},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode != 0

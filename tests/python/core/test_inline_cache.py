@@ -15,6 +15,10 @@ import pytest
 from kernpack_sdk.cache import Compiler, Request, build, compiled, machine, private
 
 INCLUDES = '#include "answer.h"\nextern "C" int answer() { return ANSWER; }\n'
+INCBIN = r"""asm(".pushsection .rodata\ndata_of_answer: .incbin \"@\"\n.popsection");
+extern const unsigned char data_of_answer[] __attribute__((visibility("hidden")));
+extern "C" int answer() { return data_of_answer[0]; }
+"""
 PRINTS = """
 import sys, kernpack
 source = '#include "answer.h"\\nint answer() { return ANSWER; }'
@@ -123,6 +127,33 @@ extern "C" int answer() {{ return 41; }}
     assert maker.runs == 1
     write(tmp_path / "sub" / "extra.h", 0)
     assert maker.answer(source, f"-I{tmp_path}") == 43
+
+
+@pytest.mark.parametrize("spelled", ["absolute", "on the path", "by a macro", "by the assembler's .include"])
+def test_data_that_only_the_assembler_reads_counts(maker, tmp_path, spelled):
+    folder = tmp_path / "my data"
+    folder.mkdir()
+    data = folder / "answer.bin"
+    data.write_bytes(bytes([41]))
+    text, flags = INCBIN.replace("@", str(data)), [f"-I{folder}"]
+    if spelled == "on the path":
+        text = INCBIN.replace("@", data.name)
+    elif spelled == "by a macro":
+        text, flags = INCBIN.replace('\\"@\\"', '" DATA "'), [f'-DDATA="\\"{data}\\""']
+    elif spelled.startswith("by the"):
+        (folder / "words.s").write_text(f'.incbin "{data}"\n')
+        text = INCBIN.replace(".incbin", ".include").replace("@", "words.s")
+    assert [maker.answer(text, *flags), maker.answer(text, *flags), maker.runs] == [41, 41, 1]
+    data.write_bytes(bytes([43]))
+    assert [maker.answer(text, *flags), maker.answer(text, *flags), maker.runs] == [43, 43, 2]
+
+
+def test_data_of_an_assembler_that_lists_nothing_is_read_each_time(maker, tmp_path):
+    data = tmp_path / "answer.bin"
+    for number, answer in enumerate((41, 43, 43), 1):
+        data.write_bytes(bytes([answer]))
+        assert maker.answer(INCBIN.replace("@", str(data)), "-flto") == answer
+        assert maker.runs == number
 
 
 @pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])

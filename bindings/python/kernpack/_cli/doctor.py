@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kernpack._program import words_of
+
 OK, ABSENT, BROKEN = "ok", "absent", "broken"
 _MARKS = {OK: "ok     ", ABSENT: "absent ", BROKEN: "BROKEN "}
 # The oldest versions that are supported: README.md, "What runs where".
@@ -96,12 +98,12 @@ def _tools() -> Iterator[Finding]:
         ("Ninja", "ninja", "pip install ninja (a wheel's build fetches its own)"),
         ("nvcc", os.environ.get("NVCC", "nvcc"), "needed for .cu files alone: install the CUDA toolkit, or set NVCC"),
     ):
-        words = command.split()
-        path = shutil.which(words[0]) if words else None
-        if path is None:
+        words = words_of(command)
+        if words is None:
             yield Finding(what, ABSENT, f"no '{command}' on the PATH", mend)
             continue
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        path = shutil.which(words[0])
+        said = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
         if said.returncode != 0:
             first = (said.stderr or said.stdout).strip().partition("\n")[0]
             yield Finding(what, BROKEN, f"{path} --version: exit {said.returncode}: {first}", f"reinstall it: {mend}")

@@ -10,7 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from kernpack_sdk.cache import lookups, private, record
+from kernpack_sdk.cache import assembler, lookups, private, record
+from kernpack_sdk.cache.assembler import files_of as _files_of
 from kernpack_sdk.cache.request import Request, named_files
 
 _log = logging.getLogger("kernpack_sdk.cache")
@@ -51,24 +52,29 @@ def _is_whole(result: Path) -> bool:
 def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: str, verbose: bool) -> Path:
     time.sleep(_TICK)  # so that a file written just before has another time than one written from here on
     started = time.clock_gettime_ns(_FILE_CLOCK)
-    made, listed = scratch / f"made{request.kind}", scratch / "files.d"
-    command = _command(request, source, made, listed)
+    made, listed, assembled = scratch / f"made{request.kind}", scratch / "files.d", scratch / "assembled.d"
+    command = _command(request, source, made, listed, assembled)
     _log.debug("cache: runs %s", " ".join(command))
     said = _run(command, verbose)
     if request.cuda:
         listed.write_bytes(os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False)))
     content = made.read_bytes()
     result = kept.parent / f"{name}_{record.digest_of(content)}{request.kind}"
-    headers = _files_of(os.fsdecode(listed.read_bytes()))
+    headers = set(_files_of(os.fsdecode(listed.read_bytes())))
+    data = assembler.files(assembled, headers)
     private.put(made, result)
-    _keep(request, source, kept, result, headers, headers | _traced(said), started)
+    if data is None:
+        _log.debug("cache: %s isn't kept: it includes data that its tools don't list", result)
+        return result
+    _keep(request, source, kept, result, headers, headers | data | _traced(said), started)
     return result
 
 
-def _command(request: Request, source: Path, made: Path, listed: Path) -> list[str]:
+def _command(request: Request, source: Path, made: Path, listed: Path, assembled: Path) -> list[str]:
     words = [*request.compiler.words, *request.compile_flags, str(source), "-o", str(made)]
     if not request.cuda:
         words += ["-MD", "-MF", str(listed)]
+    words += assembler.options(request, assembled)
     if request.kind == ".o":
         return [*words, "-c"]
     trace = ["-Xlinker", "--trace"]  # prints the files that are linked
@@ -106,12 +112,6 @@ def _preprocessed(request: Request, source: Path) -> str:
     command = [*request.compiler.words, *request.compile_flags, "-E", str(source)]
     run = subprocess.run(command, capture_output=True, check=False)
     return record.digest_of(run.stdout) if run.returncode == 0 else f"failed at {time.time_ns()}"
-
-
-def _files_of(rule: str) -> set[str]:
-    """The files that a rule for make names behind its colon."""
-    words = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(": ")[2].strip())
-    return {os.path.abspath(re.sub(r"\\([ #\\])", r"\1", word).replace("$$", "$")) for word in words if word}
 
 
 def _traced(said: str) -> set[str]:

@@ -21,7 +21,13 @@ class Compiler:
 
         Asked although the program's file is known: a wrapper may run another compiler than yesterday.
         """
-        return self.ask("--version") if "nvcc" in self.words[-1] else self.ask("-v")
+        nvcc = any("nvcc" in os.path.basename(word) for word in self.words)
+        return self.ask("--version") if nvcc else self.ask("-v")
+
+    @property
+    def is_gnu(self) -> bool:
+        """Whether it takes GCC's options, by what it says of itself: `c++` may be clang."""
+        return "clang version" not in self.about
 
     def ask(self, *words: str) -> str:
         """What it answers, in English: lists are translated elsewhere."""

@@ -1,6 +1,6 @@
 """Where a compiler looked for headers and found none: a file that appears there is read instead of the one that was used.
 
-Compilers list what they read, not what they missed. The names are in the sources (#include, __has_include, .incbin), and the
+Compilers list what they read, not what they missed. The names are in the sources (#include, __has_include), and the
 folders in the compiler's own list; each name in each folder is a place that may have been looked at.
 """
 
@@ -17,7 +17,6 @@ from kernpack_sdk.cache.request import Request
 
 _DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:include|include_next|import|embed)\b[ \t]*(.*)", re.MULTILINE)
 _QUESTION = re.compile(r"(?<!define )(?<!define\t)\b__has_(?:include|include_next|embed)[ \t]*\([ \t]*([^\n]*)")
-_INCBIN = re.compile(r'\.incbin\s+\\?"([^"\\]+)')
 _NAME = re.compile(r'<([^>\n]+)>|"([^"\n]+)"')
 
 # Libraries that g++ and clang++ link unasked.
@@ -71,7 +70,7 @@ def _names(file: str) -> tuple[set[str], set[str], bool]:
             text = opened.read()
     except OSError:
         return set(), set(), False
-    names, beside, complete = set(_INCBIN.findall(text)), set[str](), True
+    names, beside, complete = set[str](), set[str](), True
     for rest in [*_DIRECTIVE.findall(text), *_QUESTION.findall(text)]:
         name = _NAME.match(rest)
         if name is None:

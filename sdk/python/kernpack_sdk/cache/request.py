@@ -89,6 +89,7 @@ def _parts(word: str) -> Iterator[str]:
         for piece in word.split(","):
             yield piece
             yield from piece.split("=")[1:]
+        yield word.partition("=")[2]
 
 
 def _below_here(words: Iterable[str]) -> list[str]:
