@@ -125,7 +125,7 @@ def _traced(said: str) -> set[str]:
 
 def _run(command: list[str], verbose: bool) -> str:
     if verbose:
-        print(" ".join(command))
+        print(" ".join(command).encode("utf-8", "backslashreplace").decode())
     run = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=True)
     if verbose and run.stderr:
         print(run.stderr, file=sys.stdout)
