@@ -16,11 +16,11 @@ static int DTypeOfFormat(const char* format, Py_ssize_t itemsize, KpDLDataType* 
     char letter;
     uint8_t code;
     uint8_t size, other_size; /* "l" has that of C or that of the struct module */
-  } kLetters[] = {{'?', KP_DTYPE_BOOL, 1, 1},  {'b', KP_DTYPE_INT, 1, 1},   {'B', KP_DTYPE_UINT, 1, 1},
-                  {'h', KP_DTYPE_INT, 2, 2},   {'H', KP_DTYPE_UINT, 2, 2},  {'i', KP_DTYPE_INT, 4, 4},
-                  {'I', KP_DTYPE_UINT, 4, 4},  {'l', KP_DTYPE_INT, 4, 8},   {'L', KP_DTYPE_UINT, 4, 8},
-                  {'q', KP_DTYPE_INT, 8, 8},   {'Q', KP_DTYPE_UINT, 8, 8},  {'n', KP_DTYPE_INT, 8, 4},
-                  {'N', KP_DTYPE_UINT, 8, 4},  {'e', KP_DTYPE_FLOAT, 2, 2}, {'f', KP_DTYPE_FLOAT, 4, 4},
+  } kLetters[] = {{'?', KP_DTYPE_BOOL, 1, 1}, {'b', KP_DTYPE_INT, 1, 1},   {'B', KP_DTYPE_UINT, 1, 1},
+                  {'h', KP_DTYPE_INT, 2, 2},  {'H', KP_DTYPE_UINT, 2, 2},  {'i', KP_DTYPE_INT, 4, 4},
+                  {'I', KP_DTYPE_UINT, 4, 4}, {'l', KP_DTYPE_INT, 4, 8},   {'L', KP_DTYPE_UINT, 4, 8},
+                  {'q', KP_DTYPE_INT, 8, 8},  {'Q', KP_DTYPE_UINT, 8, 8},  {'n', KP_DTYPE_INT, 8, 4},
+                  {'N', KP_DTYPE_UINT, 8, 4}, {'e', KP_DTYPE_FLOAT, 2, 2}, {'f', KP_DTYPE_FLOAT, 4, 4},
                   {'d', KP_DTYPE_FLOAT, 8, 8}};
   int complex_number;
   size_t i;

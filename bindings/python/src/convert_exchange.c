@@ -143,7 +143,9 @@ int kpy_resolve_exchange(PyObject* object, KpySlot* out) {
   api = TableOf(type);
   if (api == NULL || api->view_from_object == NULL || api->managed_from_object == NULL) return 0;
   torch = kpy_loaded_module("torch");
-  base = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
+  base = (PyObject*)kpy_torch_tensor_type(); /* known from before, also when Python ends and torch is gone */
+  Py_XINCREF(base);
+  if (base == NULL && torch != NULL) base = PyObject_GetAttrString(torch, "Tensor");
   is_torch = base == NULL ? 0 : PyObject_IsInstance(object, base);
   Py_XDECREF(base);
   if (base == NULL) PyErr_Clear();

@@ -296,16 +296,16 @@ static PyMethodDef kMethods[] = {
      "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory, which the CPU must be able to read."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef kGetSet[] = {{"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
-                                {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
-                                {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
-                                {"device", GetDevice, NULL, "The device of the memory, a kernpack.Device.", NULL},
-                                {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
-                                {"nbytes", GetNBytes, NULL, "Bytes of all elements.", NULL},
-                                {"read_only", GetReadOnly, NULL,
-                                 "True for memory that may not be written to, such as a JAX array's.", NULL},
-                                {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
-                                {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef kGetSet[] = {
+    {"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
+    {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
+    {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
+    {"device", GetDevice, NULL, "The device of the memory, a kernpack.Device.", NULL},
+    {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
+    {"nbytes", GetNBytes, NULL, "Bytes of all elements.", NULL},
+    {"read_only", GetReadOnly, NULL, "True for memory that may not be written to, such as a JAX array's.", NULL},
+    {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 int kpy_tensor_init(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc},

@@ -23,7 +23,11 @@ struct Strided {
 
   KpDLTensor view() {
     return KpDLTensor{reinterpret_cast<void*>(uintptr_t{1} << 40),  // NOLINT(*-no-int-to-ptr): never read
-                      kCpu, static_cast<int32_t>(shape.size()), dtype, shape.data(), strides.data(),
+                      kCpu,
+                      static_cast<int32_t>(shape.size()),
+                      dtype,
+                      shape.data(),
+                      strides.data(),
                       static_cast<uint64_t>(int64_t{1} << 20) + static_cast<uint64_t>(offset)};
   }
 
@@ -122,7 +126,8 @@ TEST(Overlap, ATensorsOwnElementsMayInterleaveToo) {
   EXPECT_EQ(ShareWithin({{3, 4}, {3, 2}}), Sharing::kSome);
   EXPECT_EQ(ShareWithin({{3, 2}, {2, 3}}), Sharing::kNone);
   EXPECT_EQ(ShareWithin({{1000, 3}, {1, 1}}), Sharing::kSome) << "a sliding window";
-  EXPECT_EQ(ShareWithin({{128, 8, 100, 64}, {64, 8192 * 100, -8192, 1}}), Sharing::kNone) << "transposed, one dim backwards";
+  EXPECT_EQ(ShareWithin({{128, 8, 100, 64}, {64, 8192 * 100, -8192, 1}}), Sharing::kNone)
+      << "transposed, one dim backwards";
   EXPECT_EQ(ShareWithin({{1, 3}, {0, 1}}), Sharing::kNone) << "one row, whatever its stride";
   EXPECT_EQ(ShareWithin({{0, 3}, {0, 0}}), Sharing::kNone) << "no elements";
 }

@@ -135,7 +135,9 @@ def test_a_search_that_takes_too_long_is_a_refusal_that_says_so(k: Any) -> None:
     steps = [4 * int(n) + 2 for n in np.random.default_rng(0).integers(2**18, 2**19, 40)]
     whole = torch.zeros(1 + sum(steps))
     many = kernpack.load_inline(
-        "void set(kp::MutTensorView a, kp::TensorView b) {}", {"set": "(a!: f32[...] strided, b: f32[]) -> ()"}, name="m"
+        "void set(kp::MutTensorView a, kp::TensorView b) {}",
+        {"set": "(a!: f32[...] strided, b: f32[]) -> ()"},
+        name="m",
     )
     with pytest.raises(ValueError, match=r"set: a: .* (may overlap b|may share it) \(the search .* was given up\)"):
         many.set(whole.as_strided((2,) * 40, steps), whole[sum(steps) // 4 * 2])

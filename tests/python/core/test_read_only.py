@@ -46,9 +46,9 @@ def test_a_tensor_of_read_only_memory_is_read_only(k: Any, kind: str) -> None:
     assert kernpack.from_dlpack(tensor).read_only
     assert tensor.to("cpu").read_only, "it is there already"
     np.testing.assert_array_equal(k.scale(tensor), np.zeros(3), "reading it is all right")
-    with pytest.raises(ValueError, match="bump: x: expected a writeable tensor .*got a read-only one"):
+    with pytest.raises(ValueError, match=r"bump: x: expected a writeable tensor .*got a read-only one"):
         k.bump(tensor)
-    with pytest.raises(ValueError, match="scale: out: expected a writeable tensor .*got a read-only one"):
+    with pytest.raises(ValueError, match=r"scale: out: expected a writeable tensor .*got a read-only one"):
         k.scale(np.ones(3, np.float32), out=tensor)
     with pytest.raises(ValueError, match="touch: argument 0: expected a writeable tensor"):
         k.touch(tensor)  # without a signature
@@ -76,7 +76,7 @@ def test_it_stays_read_only_wherever_it_goes() -> None:
     assert not np.asarray(tensor).flags.writeable
     assert not np.from_dlpack(tensor).flags.writeable
     assert kernpack.from_dlpack(Producer(tensor)).read_only
-    with pytest.raises(TypeError, match="read-write bytes-like|writable"):
+    with pytest.raises(TypeError, match=r"read-write bytes-like|writable"):
         (ctypes.c_float * 3).from_buffer(tensor)
     with pytest.raises(BufferError, match="read-only, which the unversioned DLPack protocol cannot say"):
         tensor.__dlpack__()

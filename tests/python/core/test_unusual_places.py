@@ -138,7 +138,9 @@ def test_what_a_killed_load_left_is_removed_by_the_next(module: Path, tmp_path: 
     assert killed.returncode == -signal.SIGXFSZ, killed.stderr
     unfinished = cache / "modules" / "unfinished"
     assert len(list(unfinished.iterdir())) == 1
-    loaded = _run("import sys, kernpack; assert kernpack.load(sys.argv[1]).v() == 42", two, KERNPACK_CACHE_DIR=str(cache))
+    loaded = _run(
+        "import sys, kernpack; assert kernpack.load(sys.argv[1]).v() == 42", two, KERNPACK_CACHE_DIR=str(cache)
+    )
     assert loaded.returncode == 0, loaded.stderr
     assert not list(unfinished.iterdir())
 

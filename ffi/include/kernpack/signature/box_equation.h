@@ -54,10 +54,10 @@ class BoxEquation {
     uint64_t step;
     uint64_t last;
     uint64_t divisor;  // the greatest common one: sums are multiples of it
-    uint64_t reach;    // the largest sum
-    uint64_t period;   // x and x + period leave the same for the terms after it, up to a multiple of their divisor
+    uint64_t reach;  // the largest sum
+    uint64_t period;  // x and x + period leave the same for the terms after it, up to a multiple of their divisor
     uint64_t inverse;  // of step / divisor, modulo period
-    bool dense;        // every multiple of the divisor up to `reach` is a sum
+    bool dense;  // every multiple of the divisor up to `reach` is a sum
   };
 
   static uint64_t Multiply(uint64_t a, uint64_t b, uint64_t modulus) {  // a, b < modulus < 2^62

@@ -479,11 +479,12 @@ class Checker {
                         "%S: expected each element to have memory of its own to write to, got a tensor with elements "
                         "that share it (a stride of 0): pass a copy");
     }
-    return say_.Raise("ValueError",
-                      "%S: expected each element to have memory of its own to write to, got shape %l with strides %l, "
-                      "where elements %s: pass a copy",
-                      t.shape, t.ndim, t.strides, t.ndim,
-                      found == Sharing::kSome ? "share it" : "may share it (the search for such elements was given up)");
+    return say_.Raise(
+        "ValueError",
+        "%S: expected each element to have memory of its own to write to, got shape %l with strides %l, "
+        "where elements %s: pass a copy",
+        t.shape, t.ndim, t.strides, t.ndim,
+        found == Sharing::kSome ? "share it" : "may share it (the search for such elements was given up)");
   }
 
   KP_COLD int SharesMemory(int other, int64_t item, Sharing found) const {

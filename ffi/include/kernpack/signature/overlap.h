@@ -15,7 +15,7 @@ inline constexpr int kOverlapTries = 1 << 16;
 struct Runs {
   uint64_t width;
   uint64_t reach = 0;  // from the lowest run to the highest
-  bool sound;          // false: a number doesn't fit 60 bits
+  bool sound;  // false: a number doesn't fit 60 bits
   int count = 0;
   uint64_t step[KP_MAX_NDIM];
   uint64_t last[KP_MAX_NDIM];

@@ -46,7 +46,7 @@ struct Paths {
 
 // A sealed memory file holding `content`, or -1 where the system does not allow one.
 int MakeSnapshot(const std::string& name, std::span<const char> content) {
-  constexpr unsigned kExecutable = 0x10;             // MFD_EXEC, Linux 6.3
+  constexpr unsigned kExecutable = 0x10;  // MFD_EXEC, Linux 6.3
   int fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | kExecutable);
   if (fd < 0) fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   Descriptor file(fd);

@@ -56,7 +56,9 @@ def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: st
     _log.debug("cache: runs %s", " ".join(command))
     said = _run(command, verbose)
     if request.cuda:
-        listed.write_bytes(os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False)))
+        listed.write_bytes(
+            os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False))
+        )
     content = made.read_bytes()
     result = kept.parent / f"{name}_{record.digest_of(content)}{request.kind}"
     headers = _files_of(os.fsdecode(listed.read_bytes()))
