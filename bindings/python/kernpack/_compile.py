@@ -105,7 +105,8 @@ def _log_to_host() -> None:
 
     class ToHost(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            _core.log_debug(record.getMessage())
+            # Paths need not be UTF-8.
+            _core.log_debug(record.getMessage().encode("utf-8", "backslashreplace").decode())
 
     logger = logging.getLogger("kernpack_sdk.cache")
     logger.addHandler(ToHost())

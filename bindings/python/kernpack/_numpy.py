@@ -87,7 +87,7 @@ class _Bytes:
             "shape": (*tensor.shape, tensor.dtype.itemsize),
             "strides": (*(step * tensor.dtype.itemsize for step in tensor.strides), 1),
             "typestr": "|u1",
-            "data": (tensor.data_ptr, False),
+            "data": (tensor.data_ptr, tensor.read_only),
         }
 
 

@@ -81,7 +81,7 @@ PyObject* kpy_api_log_debug(KpBytes line) {
   return kpy_done(0);
 }
 
-PyObject* kpy_api_set_peer_library(const char* path) { return kpy_done(kp_peer_set_library(path)); }
+PyObject* kpy_api_set_peer_library(PyObject* path) { return kpy_done(kp_peer_set_library(PyBytes_AsString(path))); }
 
 PyObject* kpy_api_set_num_threads(int32_t n) { return kpy_done(kp_set_num_threads(n)); }
 

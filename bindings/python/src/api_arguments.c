@@ -24,7 +24,7 @@ static const char* const kHints[] = {
 static int IsOptional(KpyArgKind kind) { return kind == KPY_ARG_OPT_STR || kind == KPY_ARG_OPT_DEVICE; }
 
 static int IsOwned(KpyArgKind kind) {
-  return kind == KPY_ARG_TENSOR || kind == KPY_ARG_FUNCTION || kind == KPY_ARG_VALUE;
+  return kind == KPY_ARG_TENSOR || kind == KPY_ARG_TARGET || kind == KPY_ARG_FUNCTION || kind == KPY_ARG_VALUE;
 }
 
 /* What the readers below answer: 1: read; 0: it is of another type; OUT_OF_RANGE; -1: a Python exception is set. */
@@ -44,6 +44,16 @@ static int ReadCStr(PyObject* object, const char** out) {
   if (is != 1) return is;
   *out = text.data;
   return strlen(text.data) == text.size;
+}
+
+/* As the file system has it, which need not be UTF-8. */
+static int ReadPath(PyObject* object, PyObject** out) {
+  if (!PyUnicode_Check(object)) return 0;
+  *out = PyUnicode_EncodeFSDefault(object);
+  if (*out == NULL) return -1;
+  if (strlen(PyBytes_AsString(*out)) == (size_t)PyBytes_Size(*out)) return 1;
+  Py_DECREF(*out);
+  return 0;
 }
 
 /* An int, or what stands for one, as numpy.int64 does. */
@@ -73,6 +83,15 @@ static int ReadTensor(PyObject* object, KpAny* out) {
   return kpy_tensor_keep(object, out) == 0 ? 1 : -1;
 }
 
+static int ReadTarget(const KpyApiFunction* f, const char* name, PyObject* object, KpAny* out) {
+  const int is = ReadTensor(object, out);
+  if (is != 1 || !(kp_tensor_flags(out->v.v_obj) & 1)) return is;
+  kp_any_release(out);
+  PyErr_Format(PyExc_ValueError, "%s: %s: expected a writeable tensor, got a read-only one: write to a copy", f->who,
+               name);
+  return -1;
+}
+
 static int ReadFunction(PyObject* object, const char* name, KpAny* out) {
   if (kpy_to_any(object, name, out) != 0) return -1;
   if (out->type_index == KP_TYPE_FUNCTION) return 1;
@@ -85,7 +104,7 @@ static void* Pointer(PyObject* capsule, const char* of) {
 }
 
 /* `object` is NULL where an optional argument was left out. */
-static int Read(KpyApiParam param, PyObject* object, KpyArg* out) {
+static int Read(const KpyApiFunction* f, KpyApiParam param, PyObject* object, KpyArg* out) {
   uint64_t number;
   int is;
   switch (param.kind) {
@@ -115,6 +134,8 @@ static int Read(KpyApiParam param, PyObject* object, KpyArg* out) {
       return object == NULL || object == Py_None ? 1 : ReadStr(object, &out->OPT_STR);
     case KPY_ARG_C_STR:
       return ReadCStr(object, &out->C_STR);
+    case KPY_ARG_PATH:
+      return ReadPath(object, &out->PATH);
     case KPY_ARG_BOOL:
       out->BOOL = PyObject_IsTrue(object);
       return out->BOOL < 0 ? -1 : 1;
@@ -141,6 +162,8 @@ static int Read(KpyApiParam param, PyObject* object, KpyArg* out) {
       return kpy_dtype_from(object, &out->DTYPE);
     case KPY_ARG_TENSOR:
       return ReadTensor(object, &out->TENSOR);
+    case KPY_ARG_TARGET:
+      return ReadTarget(f, param.name, object, &out->TARGET);
     case KPY_ARG_FUNCTION:
       return ReadFunction(object, param.name, &out->FUNCTION);
     case KPY_ARG_VALUE:
@@ -218,6 +241,7 @@ static void Release(const KpyApiFunction* f, KpyArg* args, Py_ssize_t count) {
   Py_ssize_t i;
   for (i = 0; i < count; ++i) {
     if (IsOwned(f->params[i].kind)) kp_any_release(&args[i].VALUE);
+    if (f->params[i].kind == KPY_ARG_PATH) Py_DECREF(args[i].PATH);
   }
 }
 
@@ -241,7 +265,7 @@ int kpy_api_read(const KpyApiFunction* f, PyObject* const* args, Py_ssize_t narg
       RefuseCount(f, "missing argument", 0, param.name);
       break;
     }
-    is = Read(param, objects[i], &out[i]);
+    is = Read(f, param, objects[i], &out[i]);
     if (KPY_LIKELY(is == 1)) continue;
     if (is >= 0) Refuse(f, param, objects[i], is == OUT_OF_RANGE ? PyExc_OverflowError : PyExc_TypeError);
     break;

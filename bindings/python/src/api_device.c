@@ -3,7 +3,7 @@
 
 #include "api.h"
 
-PyObject* kpy_api_backend_load(const char* path) { return kpy_done(kp_backend_load(path)); }
+PyObject* kpy_api_backend_load(PyObject* path) { return kpy_done(kp_backend_load(PyBytes_AsString(path))); }
 
 PyObject* kpy_api_backend_info(int open) {
   KpAny text;

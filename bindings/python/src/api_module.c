@@ -12,12 +12,18 @@ PyObject* kpy_api_load(PyObject* list, uint32_t flags) {
   const KpLoadedModule* loaded;
   const Py_ssize_t count = PyTuple_Size(list);
   const char** paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
+  PyObject* encoded = PyList_New(count); /* paths are bytes, which need not be UTF-8 */
   Py_ssize_t i;
   int rc = 0;
-  if (paths == NULL) return PyErr_NoMemory();
+  if (paths == NULL || encoded == NULL) {
+    PyMem_Free(paths);
+    Py_XDECREF(encoded);
+    return PyErr_NoMemory();
+  }
   for (i = 0; rc == 0 && i < count; ++i) {
-    paths[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(list, i), NULL);
-    if (paths[i] == NULL) rc = -1;
+    PyObject* bytes = PyUnicode_EncodeFSDefault(PyTuple_GetItem(list, i));
+    paths[i] = bytes == NULL ? NULL : PyBytes_AsString(bytes);
+    if (bytes == NULL || PyList_SetItem(encoded, i, bytes) != 0) rc = -1;
   }
   if (rc == 0) {
     Py_BEGIN_ALLOW_THREADS; /* KP_MODULE_INIT may be slow, or call back into Python */
@@ -25,6 +31,7 @@ PyObject* kpy_api_load(PyObject* list, uint32_t flags) {
     Py_END_ALLOW_THREADS;
   }
   PyMem_Free(paths);
+  Py_DECREF(encoded);
   return rc == 0 ? Capsule(loaded) : NULL;
 }
 
@@ -35,8 +42,9 @@ PyObject* kpy_api_adopt(void* address) {
 }
 
 PyObject* kpy_api_module_facts(const KpLoadedModule* module) {
-  return Py_BuildValue("(sssss)", kp_module_name(module), kp_module_version(module), kp_module_path(module),
-                       kp_module_digest(module), kp_module_sdk_version(module));
+  return Py_BuildValue("(ssNss)", kp_module_name(module), kp_module_version(module),
+                       PyUnicode_DecodeFSDefault(kp_module_path(module)), kp_module_digest(module),
+                       kp_module_sdk_version(module));
 }
 
 PyObject* kpy_api_module_gradients(const KpLoadedModule* module) {

@@ -38,7 +38,7 @@
   X(0, raise_pending, "kernpack", "raises this thread's error in the host; for other extensions") \
   X(2, checking, "checking", "one more, or one fewer, that wants calls to be checked", BOOL, on, BOOL, trace) \
   X(1, log_debug, "log_debug", "to the host's log, as kernels' messages (KERNPACK_LOG)", STR, line) \
-  X(1, set_peer_library, "set_peer_library", "of libtvm_ffi", C_STR, path) \
+  X(1, set_peer_library, "set_peer_library", "of libtvm_ffi", PATH, path) \
   X(1, set_num_threads, "set_num_threads", "for kernels that use kp::parallel_for", INT, n) \
   X(0, get_num_threads, "get_num_threads", "-> int") \
   X(0, live_objects, "live_objects", "-> int; for leak tests") \
@@ -71,11 +71,11 @@
     ANY, x, C_STR, what) \
   X(1, dtype_word, "dtype_word", "of a contract's name of a dtype -> the name in NumPy, torch and JAX", STR, name) \
   X(4, empty, "empty", "An uninitialised Tensor on a device.", ANY, shape, DTYPE, dtype, OPT_DEVICE, device, OPT_STR, scope) \
-  X(2, copy, "copy", "", TENSOR, source, TENSOR, target) \
-  X(2, fill, "fill", "with a byte", TENSOR, tensor, INT, value) \
+  X(2, copy, "copy", "", TENSOR, source, TARGET, target) \
+  X(2, fill, "fill", "with a byte", TARGET, tensor, INT, value) \
   X(1, host_view, "host_view", "-> CPU Tensor over the same memory", TENSOR, tensor) \
   /* devices: api_device.c */ \
-  X(1, backend_load, "load_backend", "", C_STR, path) \
+  X(1, backend_load, "load_backend", "", PATH, path) \
   X(1, backend_info, "kernpack.info", "-> JSON text", BOOL, open) \
   X(0, backend_names, "kernpack.devices", "-> [device type]") \
   X(1, device_count, "kernpack.devices", "-> (count, reason or None)", DEVICE, device) \

@@ -89,5 +89,6 @@ PyObject* kpy_api_host_view(KpAny tensor) {
   kp_retain(tensor.v.v_obj);
   rc = kp_tensor_wrap(&host, tensor.v.v_obj, ReleaseShared, &made);
   if (rc != 0) kp_release(tensor.v.v_obj);
+  if (rc == 0 && (kp_tensor_flags(tensor.v.v_obj) & 1)) rc = kp_tensor_make_read_only(made.v.v_obj);
   return Given(rc, &made);
 }

@@ -22,12 +22,7 @@ static int TakeVersioned(KpyCall* call, PyObject* capsule, KpAny* out) {
                  kpy_who(call), kpy_what(call), managed->version.major, managed->version.minor);
     return KPY_ERROR;
   }
-  if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) {
-    PyErr_Format(PyExc_ValueError,
-                 "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
-                 kpy_who(call), kpy_what(call));
-    return KPY_ERROR;
-  }
+  if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) return kpy_refuse_read_only(call);
   if (kp_tensor_from_dlpack_versioned(managed, out) != 0) return HostError(call);
   (void)PyCapsule_SetName(capsule, "used_" VERSIONED);
   return KPY_OK;

@@ -47,10 +47,14 @@ static int CopyShape(KpyCall* call, KpDLTensor* view) {
   return 0;
 }
 
-/* An owning TENSOR, for functions that keep what they get. */
+/* An owning TENSOR, for functions that keep what they get, and where only the flags tell whether it may be written to. */
 static int ConvertOwned(KpyCall* call, const KpyExchangeApi* api, PyObject* object, KpAny* out) {
   KpDLManagedTensorVersioned* managed = NULL;
   if (api->managed_from_object(object, &managed) != 0) return KPY_ERROR;
+  if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) {
+    if (managed->deleter != NULL) managed->deleter(managed);
+    return kpy_refuse_read_only(call);
+  }
   if (kp_tensor_from_dlpack_versioned(managed, out) != 0) {
     if (managed->deleter != NULL) managed->deleter(managed);
     (void)kpy_raise_host(call->function ? call->function->name : NULL, -1);
@@ -79,6 +83,11 @@ static int ConvertExchange(KpyCall* call, const KpySlot* slot, PyObject* object,
   if (kp_dltensor_validate(view, kpy_what(call)) != 0) {
     (void)kpy_raise_host(NULL, -1);
     return KPY_ERROR;
+  }
+  if (call->flags & KP_PARAM_MUTATED) {
+    if (view->device.device_type != KP_DEVICE_CPU && ReadStream(call, api, view->device) != 0) return KPY_ERROR;
+    if (call->family == NULL) call->family = slot->family;
+    return ConvertOwned(call, api, object, out);
   }
   return Finish(call, slot, api, view, object, out);
 }
@@ -134,7 +143,9 @@ int kpy_resolve_exchange(PyObject* object, KpySlot* out) {
   api = TableOf(type);
   if (api == NULL || api->view_from_object == NULL || api->managed_from_object == NULL) return 0;
   torch = kpy_loaded_module("torch");
-  base = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
+  base = (PyObject*)kpy_torch_tensor_type(); /* known from before, also when Python ends and torch is gone */
+  Py_XINCREF(base);
+  if (base == NULL && torch != NULL) base = PyObject_GetAttrString(torch, "Tensor");
   is_torch = base == NULL ? 0 : PyObject_IsInstance(object, base);
   Py_XDECREF(base);
   if (base == NULL) PyErr_Clear();

@@ -13,7 +13,12 @@ static int ConvertArray(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
                  kpy_who(call), kpy_what(call));
     return KPY_ERROR;
   }
-  if (call->function == NULL) return kpy_convert_dlpack(call, slot, object, out);
+  if (call->function == NULL) {
+    const int rc = kpy_convert_dlpack(call, slot, object, out);
+    /* Not all versions of JAX say so. */
+    if (rc == KPY_OK) (void)kp_tensor_make_read_only(out->v.v_obj);
+    return rc;
+  }
   if (call->function->program == NULL) {
     PyErr_Format(
         PyExc_ValueError,

@@ -44,7 +44,7 @@ static int ViewShape(KpyCall* call, const NpArray* array, KpDLTensor* view) {
 static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   const NpArray* array = (const NpArray*)(const void*)object;
   KpDLTensor* view = kpy_call_tensor(call);
-  int rc;
+  int rc, read_only;
   if (KPY_UNLIKELY(view == NULL)) return KPY_ERROR;
   rc = kpy_numpy_dtype(array->descr, &view->dtype);
   if (KPY_UNLIKELY(rc <= 0)) return rc < 0 ? KPY_ERROR : RefuseDType(call, object);
@@ -59,11 +59,12 @@ static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   if (KPY_UNLIKELY(!(array->flags & NP_ALIGNED))) {
     return Refuse(call, "an aligned array (pass np.require(x, requirements='A'))", object);
   }
-  if (KPY_UNLIKELY(!(array->flags & NP_WRITEABLE)) && (call->flags & KP_PARAM_MUTATED)) {
+  read_only = !(array->flags & NP_WRITEABLE);
+  if (KPY_UNLIKELY(read_only) && (call->flags & KP_PARAM_MUTATED)) {
     return Refuse(call, "a writeable array (it may be written to; pass a copy)", object);
   }
   if (call->family == NULL) call->family = slot->family;
-  return kpy_emit_tensor(call, view, object, out);
+  return kpy_emit_tensor(call, view, object, read_only, out);
 }
 
 /* Its values alone would ignore the mask. */

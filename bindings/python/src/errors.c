@@ -50,7 +50,10 @@ int kpy_errors_init(void) {
   return 0;
 }
 
-static PyObject* Decoded(KpBytes text) { return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "replace"); }
+/* A path in a message need not be UTF-8; what comes out can always be printed. */
+static PyObject* Decoded(KpBytes text) {
+  return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size, "backslashreplace");
+}
 
 int kpy_error_register(KpBytes kind, PyObject* type) {
   PyObject* name = Decoded(kind);
@@ -246,5 +249,12 @@ int kpy_name_argument(KpyCall* call) {
   } else {
     PyErr_Restore(type, value, trace);
   }
+  return KPY_ERROR;
+}
+
+int kpy_refuse_read_only(const KpyCall* call) {
+  PyErr_Format(PyExc_ValueError,
+               "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
+               kpy_who(call), kpy_what(call));
   return KPY_ERROR;
 }

@@ -14,4 +14,7 @@ KPY_HIDDEN int kpy_error_register(KpBytes kind, PyObject* type);
 KPY_HIDDEN PyObject* kpy_error_class(KpBytes kind); /* None where none is registered; a new reference */
 KPY_HIDDEN int kpy_errors_init(void);
 
+/* KPY_ERROR, of an argument that may be written to. */
+KPY_HIDDEN int kpy_refuse_read_only(const KpyCall* call);
+
 #endif /* KERNPACK_PYTHON_ERRORS_H_ */

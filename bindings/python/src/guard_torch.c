@@ -50,6 +50,10 @@ int kpy_torch_init(PyObject* torch) {
     kpy_torch_layout_init();
     return 0;
   }
+  if (torch == NULL) {
+    PyErr_SetString(PyExc_ImportError, "kernpack: torch is gone, as Python is ending");
+    return -1;
+  }
   g_tensor = (PyTypeObject*)PyObject_GetAttrString(torch, "Tensor");
   g_parameter = (PyTypeObject*)Attribute(torch, "nn", "Parameter");
   autograd = PyObject_GetAttrString(torch, "autograd");

@@ -11,6 +11,7 @@ KPY_HIDDEN PyObject* kpy_hook(const char* name); /* borrowed or NULL, no error s
 
 /* helpers.c: kernpack._core_helpers, the rare paths that are better written in Python. A new reference. */
 KPY_HIDDEN PyObject* kpy_helper(const char* name, const char* format, ...);
+KPY_HIDDEN void kpy_helpers_end(void); /* once, when Python begins to end */
 KPY_HIDDEN PyObject* kpy_loaded_module(const char* name); /* sys.modules[name]: borrowed; NULL without an error */
 
 #endif /* KERNPACK_PYTHON_HOOKS_H_ */

@@ -25,6 +25,7 @@ static PyObject* NewFromOwned(KpAny* owned) {
   self->tensor = (KpTensorObject*)(void*)owned->v.v_obj;
   self->exports = 0;
   self->borrowed = 0;
+  self->read_only = (int)(kp_tensor_flags(owned->v.v_obj) & 1);
   return (PyObject*)self;
 }
 
@@ -118,6 +119,7 @@ KpObject* kpy_tensor_object(PyObject* tensor) {
 static int ConvertTensor(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   KpyTensor* self = (KpyTensor*)object;
   if (KPY_UNLIKELY(kpy_tensor_view(object) == NULL)) return KPY_ERROR;
+  if (KPY_UNLIKELY(self->read_only) && (call->flags & KP_PARAM_MUTATED)) return kpy_refuse_read_only(call);
   if (call->family == NULL) call->family = slot->family;
   if (KPY_UNLIKELY(self->borrowed && call->own_tensors)) {
     PyErr_SetString(PyExc_ValueError, "a tensor lent to a callback cannot be kept; pass a copy");
@@ -237,6 +239,11 @@ static PyObject* GetNBytes(PyObject* self, void* unused) {
   return PyLong_FromLongLong((bits + 7) / 8);
 }
 
+static PyObject* GetReadOnly(PyObject* self, void* unused) {
+  (void)unused;
+  return PyBool_FromLong(((KpyTensor*)self)->read_only);
+}
+
 static PyObject* GetDataPtr(PyObject* self, void* unused) {
   const KpDLTensor* view = kpy_tensor_view(self);
   (void)unused;
@@ -289,14 +296,16 @@ static PyMethodDef kMethods[] = {
      "numpy($self)\n--\n\nA NumPy array that shares this tensor's memory, which the CPU must be able to read."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef kGetSet[] = {{"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
-                                {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
-                                {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
-                                {"device", GetDevice, NULL, "The device of the memory, a kernpack.Device.", NULL},
-                                {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
-                                {"nbytes", GetNBytes, NULL, "Bytes of all elements.", NULL},
-                                {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
-                                {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef kGetSet[] = {
+    {"shape", GetShape, NULL, "Extents, a tuple of ints.", NULL},
+    {"strides", GetStrides, NULL, "Steps in elements, a tuple of ints.", NULL},
+    {"dtype", GetDType, NULL, "The element type, a kernpack.DType.", NULL},
+    {"device", GetDevice, NULL, "The device of the memory, a kernpack.Device.", NULL},
+    {"ndim", GetDim, NULL, "Number of dimensions.", NULL},
+    {"nbytes", GetNBytes, NULL, "Bytes of all elements.", NULL},
+    {"read_only", GetReadOnly, NULL, "True for memory that may not be written to, such as a JAX array's.", NULL},
+    {"data_ptr", GetDataPtr, NULL, "Address of the first element, an int.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 int kpy_tensor_init(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_dealloc, (void*)Dealloc},

@@ -8,6 +8,7 @@ typedef struct KpyTensor {
   PyObject_HEAD KpTensorObject* tensor; /* owned; NULL once a borrowed tensor has expired */
   Py_ssize_t exports;     /* buffers and capsules in use */
   int borrowed;           /* memory belongs to a caller who takes it back when a callback returns */
+  int read_only;          /* as the TENSOR's flags say */
 } KpyTensor;
 
 KPY_HIDDEN PyTypeObject* kpy_tensor_type(void);

@@ -52,6 +52,12 @@ static int ManagedToObject(KpDLManagedTensorVersioned* stolen, void** out_object
 
 static int ViewFromObject(void* object, KpDLTensor* out) {
   if (kpy_tensor_object((PyObject*)object) == NULL) return -1;
+  if (((KpyTensor*)object)->read_only) {
+    PyErr_SetString(PyExc_BufferError,
+                    "kernpack.Tensor: this one is read-only, which a borrowed DLPack view cannot say; pass a copy, or "
+                    "take it by __dlpack__(max_version=(1, 0))");
+    return -1;
+  }
   *out = *kpy_tensor_view((PyObject*)object);
   return 0;
 }

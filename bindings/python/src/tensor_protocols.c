@@ -197,6 +197,8 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   if (view->device.device_type != KP_DEVICE_CPU)
     return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory; use .to(\"cpu\")");
   format = FormatOf(view->dtype);
+  if (((KpyTensor*)self)->read_only && (flags & PyBUF_WRITABLE))
+    return BufferError("kernpack.Tensor: read-only; write to a copy");
   if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");
   shape = (BufferShape*)PyMem_Malloc(sizeof(BufferShape));
   if (shape == NULL) return BufferError("kernpack.Tensor: out of memory");
@@ -209,7 +211,7 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   buffer->buf = (char*)view->data + view->byte_offset;
   buffer->itemsize = view->dtype.bits / 8;
   buffer->len = count * buffer->itemsize;
-  buffer->readonly = 0;
+  buffer->readonly = ((KpyTensor*)self)->read_only;
   buffer->ndim = view->ndim;
   buffer->format = (flags & PyBUF_FORMAT) ? (char*)(void*)(uintptr_t)format : NULL;
   buffer->shape = (flags & PyBUF_ND) ? shape->shape : NULL;

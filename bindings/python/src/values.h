@@ -16,9 +16,9 @@ KPY_HIDDEN int kpy_to_any(PyObject* object, const char* what, KpAny* out);
 /* For a parameter with those flags, KP_PARAM_*. */
 KPY_HIDDEN int kpy_to_any_for(PyObject* object, const char* what, uint32_t flags, KpAny* out);
 
-/* own.c: gives the value a tensor view ended up as: the view itself, or an owning TENSOR when the call wants those.
- * `object` is kept alive by the TENSOR. */
-KPY_HIDDEN int kpy_emit_tensor(KpyCall* call, KpDLTensor* view, PyObject* object, KpAny* out);
+/* own.c: gives the value a tensor view ended up as: the view itself, or an owning TENSOR when the call wants those, which keeps
+ * `object` alive and is read-only if that is. */
+KPY_HIDDEN int kpy_emit_tensor(KpyCall* call, KpDLTensor* view, PyObject* object, int read_only, KpAny* out);
 KPY_HIDDEN void kpy_release_object(void* object); /* Py_DECREF */
 KPY_HIDDEN void kpy_release_object_any_thread(void* object); /* takes the GIL; leaks after interpreter exit */
 

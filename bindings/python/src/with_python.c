@@ -3,6 +3,8 @@
  * a gate, waits until those who are past it hold the GIL, and whoever is overtaken later sleeps instead of unwinding. */
 #include "with_python.h"
 
+#include "hooks.h"
+
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +63,7 @@ static PyObject* Close(PyObject* self, PyObject* unused) {
   const int64_t begin = Now();
   int inside;
   (void)self, (void)unused;
+  kpy_helpers_end();
   g_ending = pthread_self();
   __atomic_store_n(&g_closed, 1, __ATOMIC_SEQ_CST);
   do {

@@ -1,8 +1,27 @@
 #include "base/fork.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace kernpack::host {
+namespace {
+
+// How many of NoFork live.
+constinit std::mutex g_held_mutex;
+constinit int g_held = 0;
+constinit thread_local int t_held = 0;  // on this thread
+
+void LockWhenNobodyElseHolds() {
+  constexpr int kLongest = 5000;
+  for (int milliseconds = 0;; ++milliseconds) {
+    g_held_mutex.lock();
+    if (g_held == t_held || milliseconds == kLongest) return;
+    g_held_mutex.unlock();
+    usleep(1000);
+  }
+}
+
+}  // namespace
 
 struct ForkHandlers {
   static constexpr int kMaxHandlers = 16;
@@ -12,14 +31,17 @@ struct ForkHandlers {
   inline static constinit Handler handlers[kMaxHandlers] = {};
 
   static void Prepare() {
+    LockWhenNobodyElseHolds();
     list_mutex.lock();
     for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.lock();
   }
   static void Release() {
     for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.unlock();
     list_mutex.unlock();
+    g_held_mutex.unlock();
   }
   static void Child() {
+    g_held = t_held;
     Release();
     fork_generation.fetch_add(1, std::memory_order_relaxed);
     for (const Handler handler : handlers) {
@@ -43,6 +65,18 @@ __attribute__((constructor)) void Install() {
 }
 
 }  // namespace
+
+NoFork::NoFork() {
+  const std::lock_guard lock(g_held_mutex);
+  ++g_held;
+  ++t_held;
+}
+
+NoFork::~NoFork() {
+  const std::lock_guard lock(g_held_mutex);
+  --g_held;
+  --t_held;
+}
 
 ForkMutex::ForkMutex(LockRank rank) : rank_(rank) { ForkHandlers::Add(this); }
 

@@ -39,6 +39,16 @@ class ForkMutex {
   ForkMutex* next_ = nullptr;
 };
 
+// While one lives, fork() on another thread waits, 5 seconds at most: a thread that is starting up what it loads may wait for that
+// one. For what a child must not get half done and other people's code runs in, which may fork: the dynamic linker's tables.
+class NoFork {
+ public:
+  NoFork();
+  NoFork(const NoFork&) = delete;
+  NoFork& operator=(const NoFork&) = delete;
+  ~NoFork();
+};
+
 // Whether this process is a child of the one that loaded the library: threads of the parent are gone, and OpenMP runtimes
 // that the parent used hang.
 bool InForkedChild() noexcept;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <kernpack/host/device.h>
+#include <kernpack/signature/overlap.h>
 
 #include "base/guard.h"
 #include "call/context.h"
@@ -104,31 +105,15 @@ int Bounce(const KpDeviceApi* from_api, const KpDeviceApi* to_api, const KpMemor
   return DirectCopy(to_api, to.device).Run(staging.place(), to, box.WithPackedFrom());
 }
 
-// The addresses that a tensor with elements reaches, relative to nothing for opaque handles.
-struct Span {
-  uint64_t begin;
-  uint64_t end;
-};
-Span Reach(const KpDLTensor& tensor) {
-  const int64_t element = ElementBits(tensor.dtype) / 8;
-  int64_t low = 0;
-  int64_t high = IsCompact(tensor) ? NumBytes(tensor) : element;
-  for (int32_t i = 0; i < tensor.ndim && !IsCompact(tensor); ++i) {
-    const int64_t reach = (tensor.shape[i] - 1) * tensor.strides[i] * element;
-    (reach < 0 ? low : high) += reach;
-  }
-  const uint64_t first = reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
-  return {first + static_cast<uint64_t>(low), first + static_cast<uint64_t>(high)};
-}
-
+// Whether they share a byte, or may.
 bool Overlap(const KpDLTensor& from, const KpDLTensor& to) {
   if (!SameDevice(from.device, to.device)) return false;
   const Backend* backend = KnownBackend(from.device.device_type);
   const bool addresses = backend != nullptr && (backend->api.table.flags & KP_DEVICE_ADDRESSES) != 0;
   if (from.data != to.data && !addresses) return false;
-  const Span a = Reach(from);
-  const Span b = Reach(to);
-  return a.begin < b.end && b.begin < a.end;
+  const signature::Range a = signature::RangeOf(from);
+  const signature::Range b = signature::RangeOf(to);
+  return a.begin < b.end && b.begin < a.end && signature::SharedBytes(from, a, to, b) != signature::Sharing::kNone;
 }
 
 int CopyBox(const KpMemory& from, const KpMemory& to, const Box& box, bool overlap) {

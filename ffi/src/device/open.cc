@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <new>
 
 #include <kernpack/host/device.h>
 
@@ -19,11 +20,15 @@ namespace {
 
 struct Opening {
   ForkMutex mutex{LockRank::kDevices};
-  std::condition_variable_any opened;
+  std::condition_variable_any opened;  // made anew in a forked child: it may hold waiters of the parent
   struct Flight {
     uint32_t generation;
     pthread_t thread;
   } flights[kMaxBackends] = {};
+
+  Opening() {
+    OnForkedChild([] { new (&Leaked<Opening>().opened) std::condition_variable_any(); });
+  }
 };
 
 std::string TextOr(const KpAny& reason, const char* otherwise) {

@@ -102,12 +102,17 @@ int RequireLocked(const char* path) {
   return VerifyAgainstLock("kp_backend_load", path, Digest(file.bytes()));
 }
 
+void* OpenAlone(const char* path) {
+  const NoFork no_fork;
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
 }  // namespace
 
 int LoadPlugin(const char* path) {
   if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");
   if (RequireLocked(path) != 0 || RefuseBackendOfOtherMajor(path) != 0) return -1;
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void* library = OpenAlone(path);
   if (library == nullptr) {
     const char* why = dlerror();
     return kp_raise("OSError", "kp_backend_load: '%s' cannot be loaded: %s", path, why ? why : "unknown reason");

@@ -11,12 +11,15 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include <kernpack/host/host.h>
 
+#include "base/fork.h"
 #include "base/leaked.h"
 #include "loader/digest.h"
 
@@ -92,30 +95,43 @@ class Folder {
   bool empty() const { return infos_.empty(); }
 
   // The metadata folder whose RECORD has a hash for the file `inside`, and that hash; empty where none has. Looks first where the
-  // distribution is called like the file's package.
-  std::string Find(const std::string& inside, std::string* hash) {
+  // distribution is called like the file's package. An installer that was interrupted may have left an older version's: of several,
+  // that with the hash `wanted` is it, else the one written last.
+  std::string Find(const std::string& inside, std::string_view wanted, std::string* hash) {
     const std::string likely = Normal(std::string_view(inside).substr(0, inside.find_first_of("/.")));
+    Listing best;
     for (const std::string& info : infos_) {
-      if (IsCalled(info, likely) && Lists(info, inside, hash)) return info;
+      if (IsCalled(info, likely)) Consider(info, inside, wanted, &best);
     }
-    if (!IsObject(inside)) {
-      for (const std::string& info : infos_) {
-        if (Lists(info, inside, hash)) return info;
+    if (best.info.empty() && !IsObject(inside)) {
+      for (const std::string& info : infos_) Consider(info, inside, wanted, &best);
+    } else if (best.info.empty()) {
+      // All the others are read once: what they say of shared objects is little.
+      if (objects_.empty()) ReadObjects();
+      for (size_t i = 0; i < infos_.size(); ++i) {
+        if (!HashInRecord(objects_[i], inside).empty()) Consider(infos_[i], inside, wanted, &best);
       }
-      return {};
     }
-    // All the others are read once: what they say of shared objects is little.
-    if (objects_.empty()) ReadObjects();
-    for (size_t i = 0; i < infos_.size(); ++i) {
-      if (!HashInRecord(objects_[i], inside).empty() && Lists(infos_[i], inside, hash)) return infos_[i];
-    }
-    return {};
+    *hash = best.hash;
+    return best.info;
   }
 
  private:
-  bool Lists(const std::string& info, const std::string& inside, std::string* hash) const {
-    *hash = HashInRecord(ReadAll(path_ + "/" + info + "/RECORD"), inside);
-    return !hash->empty() && !ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda");
+  struct Listing {
+    std::string info, hash;
+    timespec written{};
+  };
+
+  void Consider(const std::string& info, const std::string& inside, std::string_view wanted, Listing* best) const {
+    const std::string record = path_ + "/" + info + "/RECORD";
+    Listing found{info, HashInRecord(ReadAll(record), inside)};
+    if (found.hash.empty() || ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    struct stat state;
+    if (stat(record.c_str(), &state) == 0) found.written = state.st_mtim;
+    const auto rank = [wanted](const Listing& listing) {
+      return std::tuple(!listing.info.empty(), listing.hash == wanted, listing.written.tv_sec, listing.written.tv_nsec);
+    };
+    if (rank(*best) < rank(found)) *best = std::move(found);
   }
 
   void ReadObjects() {
@@ -137,12 +153,17 @@ class Folder {
   std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
 };
 
-// What is known of the folders that files were loaded from. Loads don't overlap.
+// What is known of the folders that files were loaded from.
+struct Folders {
+  ForkMutex mutex{LockRank::kNames};
+  std::unordered_map<std::string, Folder> by_path;
+};
+
+// With the lock held, as long as the folder is in use.
 Folder& FolderAt(const std::string& path, const struct stat& now) {
-  struct Folders : std::unordered_map<std::string, Folder> {};
   constexpr size_t kMost = 64;
   constexpr time_t kSettling = 2;
-  auto& folders = Leaked<Folders>();
+  auto& folders = Leaked<Folders>().by_path;
   if (const auto found = folders.find(path); found != folders.end()) {
     if (found->second.IsStill(now)) return found->second;
     folders.erase(found);
@@ -155,7 +176,7 @@ struct Distribution {
   std::string name, version, hash;
 };
 
-Distribution FindDistribution(const char* path) {
+Distribution FindDistribution(const char* path, std::string_view wanted) {
   // Folders may be links; a file that is a link is listed under its own name.
   const std::string asked(path);
   const size_t slash = asked.rfind('/');
@@ -164,12 +185,13 @@ Distribution FindDistribution(const char* path) {
   if (!real) return {};
   std::string place = real.get();
   std::string inside = asked.substr(slash + 1);
+  const std::lock_guard lock(Leaked<Folders>().mutex);
   for (int i = 0; i < kDeepest; ++i) {
     struct stat now;
     if (stat(place.c_str(), &now) != 0) return {};
     Folder& listed = FolderAt(place, now);
     Distribution found;
-    if (const std::string info = listed.Find(inside, &found.hash); !info.empty()) {
+    if (const std::string info = listed.Find(inside, wanted, &found.hash); !info.empty()) {
       const std::string named = info.substr(0, info.size() - kInfo.size());
       const size_t dash = named.find('-');
       if (dash != std::string::npos) {
@@ -198,15 +220,16 @@ int VerifyAgainstRecord(const char* path, const std::string& digest, std::string
   verified->clear();
   if (VerificationIsOff()) return 0;
   constexpr std::string_view kSha256 = "sha256=";
-  const Distribution found = FindDistribution(path);
+  const std::string is = std::string(kSha256) + DigestText(digest);
+  const Distribution found = FindDistribution(path, is);
   if (!found.hash.starts_with(kSha256)) return 0;
-  if (found.hash.substr(kSha256.size()) != DigestText(digest)) {
+  if (found.hash != is) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s' isn't the file that %s %s installed: its RECORD says %s, the file has "
-                    "sha256=%s; run `pip install --force-reinstall %s==%s`, or set KERNPACK_VERIFY=0 where files are "
+                    "%s; run `pip install --force-reinstall %s==%s`, or set KERNPACK_VERIFY=0 where files are "
                     "changed on purpose after they were installed",
-                    path, found.name.c_str(), found.version.c_str(), found.hash.c_str(), DigestText(digest).c_str(),
-                    found.name.c_str(), found.version.c_str());
+                    path, found.name.c_str(), found.version.c_str(), found.hash.c_str(), is.c_str(), found.name.c_str(),
+                    found.version.c_str());
   }
   *verified = found.name + " " + found.version;
   return 0;

@@ -26,7 +26,13 @@ namespace {
 // load merged.
 class KeyOwners {
  public:
-  void Add(const std::vector<Part>& parts, const std::string& distribution, const std::string& digest) {
+  struct Renamed {
+    const char* name;
+    std::string owner;
+  };
+
+  // Those of its modules whose values belong to another name.
+  std::vector<Renamed> Add(const std::vector<Part>& parts, const std::string& distribution, const std::string& digest) {
     const KpModule& table = *parts[0].table;
     const std::string of_distribution = std::string(table.name) + '\n' + table.version + '\n' + distribution;
     const std::string* owner = nullptr;
@@ -41,9 +47,13 @@ class KeyOwners {
                              : names_.insert(table.name).second ? table.name
                                                                 : std::string(table.name) + '@' + digest;
     if (!distribution.empty()) by_distribution_.emplace(of_distribution, mine);
+    std::vector<Renamed> renamed;
     for (const Part& part : parts) {
-      if (by_table_.emplace(part.table, mine).second && mine != part.table->name) KeepKeysUnder(part.table->name, mine);
+      if (by_table_.emplace(part.table, mine).second && mine != part.table->name) {
+        renamed.push_back({part.table->name, mine});
+      }
     }
+    return renamed;
   }
 
  private:
@@ -54,13 +64,13 @@ class KeyOwners {
 
 struct Registry {
   // Held through a whole load: one at a time in a process. Recursive, because start-up code may load other modules. No
-  // ForkMutex: that code may fork.
+  // ForkMutex: that code may fork. So it guards no data: a child gets what another thread's load has done so far.
   std::recursive_mutex loading;
-  std::unordered_map<const KpModule*, KpInstance*> instances;  // guarded by loading
-  KeyOwners owners;  // guarded by loading
 
-  ForkMutex mutex{LockRank::kModules};  // guards the map; never held while a module's code runs
+  ForkMutex mutex{LockRank::kModules};  // guards what follows; never held while a module's code runs
   std::unordered_map<std::string, std::unique_ptr<KpLoadedModule>> by_digest;
+  std::unordered_map<const KpModule*, KpInstance*> instances;
+  KeyOwners owners;
 
   // A load that another thread had begun is lost in a forked child, and must not hold up the child's own.
   Registry() {
@@ -83,6 +93,24 @@ struct Registry {
       ++count;
     }
     return count;
+  }
+  bool FindInstance(const KpModule* table, KpInstance** out) {
+    const std::lock_guard lock(mutex);
+    const auto found = instances.find(table);
+    if (found != instances.end()) *out = found->second;
+    return found != instances.end();
+  }
+  void AddInstance(const KpModule* table, KpInstance* instance) {
+    const std::lock_guard lock(mutex);
+    instances.emplace(table, instance);
+  }
+  void AddOwner(const KpLoadedModule& module, const std::string& distribution) {
+    std::vector<KeyOwners::Renamed> renamed;
+    {
+      const std::lock_guard lock(mutex);
+      renamed = owners.Add(module.parts, distribution, module.digest);
+    }
+    for (const auto& [name, owner] : renamed) KeepKeysUnder(name, owner);
   }
   const KpLoadedModule* Publish(std::unique_ptr<KpLoadedModule> module) {
     const std::lock_guard lock(mutex);
@@ -107,11 +135,8 @@ int RaiseWithContext(const char* where) {
 
 // This host's instance of the module; made once.
 int Instantiate(const KpModule* table, const char* where, KpInstance** out) {
-  auto& instances = Leaked<Registry>().instances;
-  if (const auto found = instances.find(table); found != instances.end()) {
-    *out = found->second;
-    return 0;
-  }
+  auto& registry = Leaked<Registry>();
+  if (registry.FindInstance(table, out)) return 0;
   KpInstance* instance = nullptr;
   if (table->create) {
     const KeepFloatEnvironment keep;
@@ -119,7 +144,7 @@ int Instantiate(const KpModule* table, const char* where, KpInstance** out) {
     if (Guard("KP_MODULE_INIT", [&] { return table->create(kp_host(), &instance); }) != 0)
       return RaiseWithContext(where);
   }
-  instances.emplace(table, instance);
+  registry.AddInstance(table, instance);
   *out = instance;
   return 0;
 }
@@ -132,7 +157,7 @@ int MakePart(const KpModule* table, const char* path, Part* out) {
 
 int Make(std::vector<Part> parts, bool known, const std::string& distribution, KpLoadedModule* out) {
   if (BuildModule(std::move(parts), known, out) != 0) return -1;
-  Leaked<Registry>().owners.Add(out->parts, distribution, out->digest);
+  Leaked<Registry>().AddOwner(*out, distribution);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "peer/library_file.h"
@@ -24,10 +26,15 @@ namespace {
 constexpr const char* kName = "libtvm_ffi.so";
 
 struct PeerState {
-  std::mutex mutex;
-  std::string path;  // as kp_peer_set_library gave it
-  bool ready = false;
+  ForkMutex mutex{LockRank::kNames};  // guards the path
+  std::string path;                   // as kp_peer_set_library gave it
+  std::atomic<bool> ready{false};
   PeerLibrary library{};
+
+  std::string Path() {
+    const std::lock_guard lock(mutex);
+    return path;
+  }
 };
 
 // The library installs handlers for fatal signals when it is loaded; the process's own come back.
@@ -62,6 +69,7 @@ void* Open(const std::string& path, std::string* why) {
   }
   if (CheckPeerFile(file.get()) != 0) return nullptr;
   const KeepSignalHandlers keep;
+  const NoFork no_fork;
   void* handle = dlopen(file.get(), RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
   if (!handle) *why = std::string(" (") + dlerror() + ")";
   return handle;
@@ -77,11 +85,10 @@ bool Find(void* handle, const char* name, F* out) {
 
 int PeerRequire(const char* path) {
   PeerState& state = Leaked<PeerState>();
-  const std::lock_guard lock(state.mutex);
-  if (state.ready) return 0;
+  if (state.ready.load(std::memory_order_acquire)) return 0;
   std::string why;
   kp_error_clear();
-  void* handle = Open(state.path, &why);
+  void* handle = Open(state.Path(), &why);
   if (!handle && kp_error_pending()) return -1;
   if (!handle) {
     return kp_raise(
@@ -99,7 +106,7 @@ int PeerRequire(const char* path) {
         "(TVMFFIGetVersion); run `pip install 'apache-tvm-ffi>=0.1.8,<0.2'`",
         path, kPeerRange, version.major, version.minor, version.patch);
   }
-  state.ready = true;
+  state.ready.store(true, std::memory_order_release);
   return 0;
 }
 

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/fork.h"
+
 namespace kernpack::host::profile {
 
 std::atomic<const NvtxRanges*> g_nvtx{nullptr};
@@ -54,6 +56,7 @@ const void* ExportTable(uint32_t id) {
 void Find() {
   const char* path = std::getenv("NVTX_INJECTION64_PATH");
   if (path == nullptr || *path == '\0') return;
+  const NoFork no_fork;
   void* library = dlopen(path, RTLD_LAZY | RTLD_NODELETE);
   if (library == nullptr) {
     std::fprintf(stderr, "kernpack: profile: NVTX_INJECTION64_PATH: %s; that profiler will not show calls as ranges\n",

@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t kMajor = 1;
 constexpr uint32_t kMinor = 1;
-constexpr uint64_t kReadOnly = 1;
 constexpr uint64_t kCopied = 2;
 
 template <class Managed>

@@ -100,6 +100,14 @@ int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void
   });
 }
 
+int kp_tensor_make_read_only(KpObject* tensor) {
+  if (tensor == nullptr || tensor->type_index != KP_TYPE_TENSOR || tensor->deleter != DeleteTensor) {
+    return kp_raise("TypeError", "kp_tensor_make_read_only: expected a Tensor that this library made");
+  }
+  reinterpret_cast<TensorBody*>(tensor)->flags |= kReadOnly;
+  return 0;
+}
+
 uint64_t kp_tensor_flags(const KpObject* tensor) {
   return tensor != nullptr && tensor->type_index == KP_TYPE_TENSOR ? TensorFlags(tensor) : 0;
 }

@@ -13,7 +13,7 @@ constexpr size_t kTensorAlignment = 256;
 
 struct TensorBody {
   KpTensorObject base;
-  uint64_t flags;  // DLPack's: bit 0 read-only
+  uint64_t flags;  // DLPack's
   void* context;
   void (*release)(void* context);  // nullable; the DLTensor's memory goes with it
 };
@@ -27,6 +27,8 @@ int ReadPrototype(const KpDLTensor* prototype, const char* who, KpDLTensor* out)
 TensorBody* NewTensor(const KpDLTensor& source);
 // As above with `bytes` of memory of its own, aligned, not zeroed.
 TensorBody* NewTensorWithData(const KpDLTensor& prototype, size_t bytes);
+
+inline constexpr uint64_t kReadOnly = 1;
 
 // The DLPack flags of a tensor; 0 when it is not one of ours.
 uint64_t TensorFlags(const KpObject* tensor) noexcept;

@@ -235,6 +235,18 @@ TEST(Check, WrittenTensorsMustNotOverlapOthers) {
   EXPECT_EQ(overlap(call.At(2), call.At(1), 0),
             "ValueError: f: y: expected memory of its own to write to, got a tensor that overlaps z: pass a copy");
   EXPECT_EQ(overlap(call.At(0), call.At(2), 0), "") << "two inputs may";
+  Call strided("(y!: f32[N, M] strided, z: f32[N, M] strided) -> ()");
+  strided.Tensor({3, 2}).Strides({4, 1}).Tensor({3, 2}).Strides({4, 1});
+  strided.At(1).data = static_cast<char*>(strided.At(0).data) + 8;
+  EXPECT_EQ(strided.Check(), "") << "columns beside each other";
+  strided.At(1).data = static_cast<char*>(strided.At(0).data) + 4;
+  EXPECT_EQ(strided.Check(),
+            "ValueError: f: y: expected memory of its own to write to, got a tensor that overlaps z: pass a copy");
+  Call window("(y!: f32[N, M] strided) -> ()");
+  window.Tensor({3, 2}).Strides({1, 1});
+  EXPECT_EQ(window.Check(),
+            "ValueError: f: y: expected each element to have memory of its own to write to, got shape [3, 2] with "
+            "strides [1, 1], where elements share it: pass a copy");
   Call itself("(y!: f32[N] strided) -> ()");
   itself.Tensor({4}).Strides({0});
   EXPECT_EQ(

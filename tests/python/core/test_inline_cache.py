@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import shutil
 import stat
@@ -260,13 +261,26 @@ def test_a_damaged_entry_is_made_again(maker, damage, suffix):
     assert maker.runs == 2
 
 
-def test_what_a_killed_build_left_is_not_taken(maker):
+def test_what_a_killed_build_left_is_removed(maker):
     source = 'extern "C" int answer() { return 41; }'
     half = maker.cache / ".build_killed"
     half.mkdir(parents=True)
     (half / "made.so").write_bytes(b"\x7fELF")
     (maker.cache / ".partial_killed").write_bytes(b"{")
     assert maker.answer(source) == 41
+    assert not list(maker.cache.glob(".*"))
+
+
+def test_a_build_in_progress_is_left_alone(maker):
+    theirs = maker.cache / ".build_theirs"
+    theirs.mkdir(parents=True)
+    handle = os.open(theirs, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        assert maker.answer('extern "C" int answer() { return 42; }') == 42
+        assert list(maker.cache.glob(".*")) == [theirs]
+    finally:
+        os.close(handle)
 
 
 def test_the_folder_is_its_users_alone(maker):

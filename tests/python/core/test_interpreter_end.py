@@ -152,3 +152,34 @@ assert importlib.reload(_core) is _core
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+# A first call of its kind, when the modules that it needs are gone already.
+LAST = """
+import builtins, sys
+import kernpack
+k = kernpack.load(sys.argv[1])
+
+class Last:
+    def __init__(self, x):
+        self.x = x
+    def __del__(self, k=k, print=print):
+        y = k.scale(self.x)
+        print(type(y).__name__, y.tolist() if hasattr(y, "tolist") else memoryview(y).tolist())
+
+{make}
+{keep} = Last(x)
+"""
+KINDS = {
+    "numpy": ("import numpy as np; x = np.ones(2, np.float32)", "ndarray"),
+    "torch": ("import torch; x = torch.ones(2)", "Tensor"),
+    "buffer": ("x = memoryview(bytearray(b'\\0\\0\\x80\\x3f' * 2)).cast('f')", "Tensor"),
+}
+
+
+@pytest.mark.parametrize(("kind", "keep"), [*((kind, "last") for kind in KINDS), ("numpy", "builtins.last")])
+def test_a_first_call_in_del_works_when_the_modules_are_gone(k: kernpack.Module, kind: str, keep: str) -> None:
+    make, result = KINDS[kind]
+    code = LAST.format(make=make, keep=keep)
+    ran = subprocess.run([sys.executable, "-c", code, k.path], capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stdout) == (0, f"{result} [2.0, 2.0]\n"), ran.stderr

@@ -7,6 +7,7 @@ be mended; 2 the command line is wrong; 3 a package that it needs isn't installe
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -25,6 +26,9 @@ SDK_LINE = "pip install kernpack-sdk"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):  # a path need not be UTF-8
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     parser = build_parser()
     try:
         if words and words[0] in OWN_COMMANDS:

@@ -111,6 +111,8 @@ KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
 KP_HOST_API int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void* context), KpAny* out);
 /* DLPack's flags of a TENSOR: bit 0 read-only. 0 if another library made it. */
 KP_HOST_API uint64_t kp_tensor_flags(const KpObject* tensor);
+/* Makes a TENSOR of this library read-only, for good: it sets bit 0. For who made it, before others see it. 0, or -1 raised. */
+KP_HOST_API int kp_tensor_make_read_only(KpObject* tensor);
 KP_HOST_API int kp_dtype_from_name(KpBytes name,
                                    KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
 KP_HOST_API const char* kp_dtype_name(KpDLDataType dtype); /* "f32"; interned */

@@ -3,7 +3,7 @@
 #ifndef KERNPACK_SIGNATURE_CHECK_H_
 #define KERNPACK_SIGNATURE_CHECK_H_
 
-#include <kernpack/signature/memory.h>
+#include <kernpack/signature/overlap.h>
 #include <kernpack/signature/reach.h>
 #include <kernpack/signature/result.h>
 
@@ -420,14 +420,16 @@ class Checker {
       const KpDLTensor* written = kp_any_tensor(ItemsOf(i).at);
       if (!written) continue;
       say_.who = i;
-      if (OverlapsItself(*written)) return SharesItsElements();
+      const Sharing itself = OverlapWithItself(*written);
+      if (KP_UNLIKELY(itself != Sharing::kNone)) return SharesItsElements(*written, itself);
       const Range range = RangeOf(*written);
       for (int j = 0; j < all; ++j) {
         if (j == i || !HoldsTensors(j)) continue;
         const Items items = ItemsOf(j);
         for (int64_t k = 0; k < items.count; ++k) {
           const KpDLTensor* other = kp_any_tensor(&items.at[k]);
-          if (other && KP_UNLIKELY(Overlaps(*written, range, *other))) return SharesMemory(j, -1);
+          const Sharing found = other ? Overlap(*written, range, *other) : Sharing::kNone;
+          if (KP_UNLIKELY(found != Sharing::kNone)) return SharesMemory(j, -1, found);
         }
       }
     }
@@ -457,36 +459,45 @@ class Checker {
         if (!t) continue;
         say_.who = i;
         say_.item = i < p_.NumParams() && (FlagsOf(p_.Param(i)) & KP_PARAM_LIST) ? k : -1;
-        if (written && OverlapsItself(*t)) return SharesItsElements();
-        reaches[count] = Reach{RangeOf(*t), t, say_.item, i, written};
+        const Sharing itself = written ? OverlapWithItself(*t) : Sharing::kNone;
+        if (itself != Sharing::kNone) return SharesItsElements(*t, itself);
+        reaches[count] = Reach{RangeOf(*t), t, say_.item, i, written, 0};
         if (reaches[count].range.begin != reaches[count].range.end) ++count;
       }
     }
     const Reach *written = nullptr, *other = nullptr;
-    if (!FindOverlap(reaches, count, &written, &other)) return 0;
+    const Sharing found = FindOverlap(reaches, count, &written, &other);
+    if (found == Sharing::kNone) return 0;
     say_.who = written->who;
     say_.item = written->item;
-    return SharesMemory(other->who, other->item);
+    return SharesMemory(other->who, other->item, found);
   }
 
   bool Written(int index) const { return index >= p_.NumParams() || (FlagsOf(p_.Param(index)) & KP_PARAM_MUTATED); }
   bool HoldsTensors(int index) const { return index >= p_.NumParams() || KindOf(p_.Param(index)) == KP_PARAM_TENSOR; }
 
-  KP_COLD int SharesItsElements() const {
-    return say_.Raise("ValueError",
-                      "%S: expected each element to have memory of its own to write to, got a tensor with elements "
-                      "that share it (a stride of 0): pass a copy");
+  KP_COLD int SharesItsElements(const KpDLTensor& t, Sharing found) const {
+    for (int32_t i = 0; i < t.ndim; ++i) {
+      if (t.strides[i] != 0 || t.shape[i] == 1) continue;
+      return say_.Raise("ValueError",
+                        "%S: expected each element to have memory of its own to write to, got a tensor with elements "
+                        "that share it (a stride of 0): pass a copy");
+    }
+    return say_.Raise(
+        "ValueError",
+        "%S: expected each element to have memory of its own to write to, got shape %l with strides %l, "
+        "where elements %s: pass a copy",
+        t.shape, t.ndim, t.strides, t.ndim,
+        found == Sharing::kSome ? "share it" : "may share it (the search for such elements was given up)");
   }
 
-  KP_COLD int SharesMemory(int other, int64_t item) const {
-    if (item < 0) {
-      return say_.Raise("ValueError",
-                        "%S: expected memory of its own to write to, got a tensor that overlaps %n: pass a copy",
-                        other);
-    }
+  KP_COLD int SharesMemory(int other, int64_t item, Sharing found) const {
+    Text place;  // in a list
+    if (item >= 0) place << '[' << item << ']';
     return say_.Raise("ValueError",
-                      "%S: expected memory of its own to write to, got a tensor that overlaps %n[%i]: pass a copy",
-                      other, item);
+                      "%S: expected memory of its own to write to, got a tensor that %s %n%s%s: pass a copy",
+                      found == Sharing::kSome ? "overlaps" : "may overlap", other, place.c_str(),
+                      found == Sharing::kSome ? kNoText : " (the search for an element of both was given up)");
   }
 
   const View p_;

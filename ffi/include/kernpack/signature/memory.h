@@ -66,24 +66,6 @@ inline bool DataIsHandle(int32_t device_type) {
          device_type == KP_DEVICE_WEBGPU || device_type > 0x1000;
 }
 
-// Whether two tensors may share a byte, `a` reaching `a_range`. Interleaved strided views count as overlapping.
-inline bool Overlaps(const KpDLTensor& a, const Range& a_range, const KpDLTensor& b) {
-  if (a.device.device_type != b.device.device_type || a.device.device_id != b.device.device_id) return false;
-  if (a.data != b.data && DataIsHandle(a.device.device_type)) return false;
-  const Range b_range = RangeOf(b);
-  return a_range.begin < b_range.end && b_range.begin < a_range.end && a_range.begin != a_range.end;
-}
-
-// A broadcast dim: several indices reach one element. A tensor without elements has none to share.
-inline bool OverlapsItself(const KpDLTensor& t) {
-  bool broadcast = false;
-  for (int32_t i = 0; i < t.ndim; ++i) {
-    if (t.shape[i] == 0) return false;
-    if (t.strides && t.strides[i] == 0 && t.shape[i] > 1) broadcast = true;
-  }
-  return broadcast;
-}
-
 }  // namespace signature
 KP_NAMESPACE_END
 

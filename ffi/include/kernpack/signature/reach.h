@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SIGNATURE_REACH_H_
 #define KERNPACK_SIGNATURE_REACH_H_
 
-#include <kernpack/signature/memory.h>
+#include <kernpack/signature/overlap.h>
 
 #include <stdlib.h>
 
@@ -16,6 +16,7 @@ struct Reach {
   int64_t item;  // its place in a list parameter; -1: no list
   int32_t who;   // the parameter, or number of parameters + the result
   bool written;
+  uint64_t farthest;  // the last byte of any tensor before it or itself, in the same memory
 };
 
 // Orders memories first: a device, and on devices whose data is a handle a buffer.
@@ -34,24 +35,26 @@ inline int CompareReaches(const void* left, const void* right) {
   return a.range.begin < b.range.begin ? -1 : a.range.begin > b.range.begin;
 }
 
-// Sorts `reaches`, none of which is empty. True if two overlap and the one in *written is written to.
-inline bool FindOverlap(Reach* reaches, size_t count, const Reach** written, const Reach** other) {
+// Sorts `reaches`, none of which is empty. Else than kNone: two overlap, or may do so, and the one in *written is written to.
+inline Sharing FindOverlap(Reach* reaches, size_t count, const Reach** written, const Reach** other) {
   qsort(reaches, count, sizeof(Reach), &CompareReaches);
-  const Reach* far = nullptr;          // of those before, what reaches farthest
-  const Reach* far_written = nullptr;  // of those that are written
   for (size_t i = 0; i < count; ++i) {
-    const Reach& now = reaches[i];
-    if (far && CompareMemories(*far->tensor, *now.tensor)) far = far_written = nullptr;
-    const Reach* before = now.written ? far : far_written;
-    if (before && now.range.begin < before->range.end) {
-      *written = now.written ? &now : before;
-      *other = now.written ? before : &now;
-      return true;
+    Reach& now = reaches[i];
+    now.farthest = now.range.end;
+    if (i == 0 || CompareMemories(*reaches[i - 1].tensor, *now.tensor)) continue;
+    // Those before begin before it: from the last on, until none reaches up to it.
+    for (size_t j = i; j-- > 0 && reaches[j].farthest > now.range.begin;) {
+      const Reach& before = reaches[j];
+      if (CompareMemories(*before.tensor, *now.tensor)) break;
+      if (!now.written && !before.written) continue;
+      *written = now.written ? &now : &before;
+      *other = now.written ? &before : &now;
+      const Sharing found = Overlap(*now.tensor, now.range, *before.tensor);
+      if (found != Sharing::kNone) return found;
     }
-    if (!far || now.range.end > far->range.end) far = &now;
-    if (now.written && (!far_written || now.range.end > far_written->range.end)) far_written = &now;
+    if (reaches[i - 1].farthest > now.farthest) now.farthest = reaches[i - 1].farthest;
   }
-  return false;
+  return Sharing::kNone;
 }
 
 }  // namespace signature

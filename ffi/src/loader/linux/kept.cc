@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -16,6 +18,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/fork.h"
 #include "base/leaked.h"
 #include "loader/digest.h"
 #include "loader/distribution.h"
@@ -87,11 +90,34 @@ void ForEachEntry(const std::string& folder, Visit&& visit) {
   DIR* open = opendir(folder.c_str());
   if (!open) return;
   while (const dirent* entry = readdir(open)) {
-    if (entry->d_name[0] != '.' || std::strncmp(entry->d_name, ".partial", 8) == 0) {
-      visit(folder + "/" + entry->d_name, entry->d_name);
-    }
+    if (entry->d_name[0] != '.') visit(folder + "/" + entry->d_name, entry->d_name);
   }
   closedir(open);
+}
+
+// Copies in progress. Each is locked while its writer lives, so that what killed ones left is told from the others'.
+std::string Unfinished(const std::string& root) { return root + "/unfinished"; }
+
+// A file of that kind, whose path goes to *path. -1 where none can be made.
+int NewUnfinished(const std::string& root, std::string* path) {
+  for (int i = 0; i < 8; ++i) {
+    *path = Unfinished(root) + "/XXXXXX";
+    const int fd = mkostemp(path->data(), O_CLOEXEC);
+    if (fd < 0) return -1;
+    struct stat found;
+    // Between the two steps another process may take it for a killed one's, and remove it.
+    const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && fstat(fd, &found) == 0 && found.st_nlink == 1) return fd;
+    close(fd);
+  }
+  return -1;
+}
+
+void DropUnfinished(const std::string& root) {
+  ForEachEntry(Unfinished(root), [](const std::string& path, const char*) {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.get() >= 0 && flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
+  });
 }
 
 // Once a day: drops what the index says, which is soon written again, and copies that nobody asked for in a month. What is loaded
@@ -149,17 +175,15 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
     utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // it is in use
     return copy;
   }
+  if (!MakeFolder(Unfinished(root))) return {};
+  DropUnfinished(root);
   // A name of its own for each writer; renaming is what other processes see.
-  std::string partial = root + "/" + digest + "/.partial_XXXXXX";
-  const int fd = mkostemp(partial.data(), O_CLOEXEC);
-  if (fd < 0) return {};
-  bool whole = false;
-  {
-    const Descriptor file(fd);
-    whole = WriteAll(fd, content) && fchmod(fd, 0500) == 0;
-  }
-  if (!whole || rename(partial.c_str(), copy.c_str()) != 0) {
-    unlink(partial.c_str());
+  std::string unfinished;
+  const Descriptor file(NewUnfinished(root, &unfinished));
+  if (file.get() < 0) return {};
+  if (!WriteAll(file.get(), content) || fchmod(file.get(), 0500) != 0 ||
+      rename(unfinished.c_str(), copy.c_str()) != 0) {
+    unlink(unfinished.c_str());
     return {};
   }
   DropOld(root);
@@ -173,6 +197,8 @@ bool Recall(const char* path, const std::string& state, Known* out, std::string*
   const std::string root = Root();
   const std::string link = root.empty() ? std::string() : IndexName(root, state);
   if (link.empty() || !IsOurFolder(root)) return false;
+  static constinit std::atomic<bool> dropped{false};
+  if (!dropped.exchange(true, std::memory_order_relaxed)) DropUnfinished(root);
   char text[PATH_MAX];
   const ssize_t size = readlink(link.c_str(), text, sizeof text);
   const std::string_view told(text, size > 0 ? static_cast<size_t>(size) : 0);
@@ -202,6 +228,7 @@ void Remember(const char* path, const std::string& state, const Known& known) {
 }
 
 void* OpenKept(const std::string& copy) {
+  const host::NoFork no_fork;
   void* handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle) (void)dlerror();
   return handle;

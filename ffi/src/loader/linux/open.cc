@@ -6,13 +6,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "kernpack/host/host.h"
+#include "base/fork.h"
 #include "base/intern.h"
 #include "base/leaked.h"
 #include "loader/linux/descriptor.h"
@@ -23,16 +26,27 @@
 namespace kernpack::platform {
 namespace {
 
-// glibc knows an object by its path string: under which string did which content go to dlopen? Loads are serialised by
-// the loader's lock. Leaked, as everything loaded is.
-std::map<std::string, std::string>& PathsInUse() {
-  struct Paths : std::map<std::string, std::string> {};
-  return host::Leaked<Paths>();
-}
+// glibc knows an object by its path string: under which string did which content go to dlopen? Leaked, as everything loaded is.
+struct Paths {
+  host::ForkMutex mutex{host::LockRank::kNames};
+  std::map<std::string, std::string> digests;
+
+  static bool IsTaken(const std::string& path, const std::string& digest) {
+    Paths& paths = host::Leaked<Paths>();
+    const std::lock_guard lock(paths.mutex);
+    const auto used = paths.digests.find(path);
+    return used != paths.digests.end() && used->second != digest;
+  }
+  static void Take(const std::string& path, const std::string& digest) {
+    Paths& paths = host::Leaked<Paths>();
+    const std::lock_guard lock(paths.mutex);
+    paths.digests.emplace(path, digest);
+  }
+};
 
 // A sealed memory file holding `content`, or -1 where the system does not allow one.
 int MakeSnapshot(const std::string& name, std::span<const char> content) {
-  constexpr unsigned kExecutable = 0x10;             // MFD_EXEC, Linux 6.3
+  constexpr unsigned kExecutable = 0x10;  // MFD_EXEC, Linux 6.3
   int fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING | kExecutable);
   if (fd < 0) fd = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   Descriptor file(fd);
@@ -45,7 +59,7 @@ int MakeSnapshot(const std::string& name, std::span<const char> content) {
 // descriptors come back: a count, written in steps that lead nowhere ("/." for 1, "/" for 0).
 std::string NameDescriptor(int fd) {
   struct Count {
-    unsigned value = 0;
+    std::atomic<unsigned> value = 0;
   };
   std::string path = "/proc/" + std::to_string(getpid());  // a debugger's "self" would be another process
   if (access(path.c_str(), X_OK) != 0) path = "/proc/self";
@@ -78,6 +92,7 @@ std::string RealPath(const char* path) {
 }
 
 void* Open(const std::string& name, std::string* error) {
+  const host::NoFork no_fork;
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle) return handle;
   const char* reason = dlerror();
@@ -123,8 +138,7 @@ int OpenLibrary(const char* path, std::span<const char> content, const std::stri
     if (!error.empty()) return RaiseRefused(path, error);
   }
   const std::string real = RealPath(path);
-  const auto used = PathsInUse().find(real);
-  const bool path_is_taken = used != PathsInUse().end() && used->second != digest;
+  const bool path_is_taken = Paths::IsTaken(real, digest);
   if (from == OpenFrom::kPath && path_is_taken) {
     *handle = OpenCopy(path, content, digest, &error);
     if (*handle) return 0;
@@ -137,7 +151,7 @@ int OpenLibrary(const char* path, std::span<const char> content, const std::stri
         "content from; restart the process to use it",
         path);
   }
-  PathsInUse().emplace(real, digest);
+  Paths::Take(real, digest);
   *handle = Open(real, &error);
   if (!*handle) return RaiseRefused(path, error);
   // A path may name an object that this process had before; a copy, under a name of its own, cannot.

@@ -57,7 +57,9 @@ def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: st
     _log.debug("cache: runs %s", " ".join(command))
     said = _run(command, verbose)
     if request.cuda:
-        listed.write_bytes(os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False)))
+        listed.write_bytes(
+            os.fsencode(_run([*request.compiler.words, *request.compile_flags, "-M", str(source)], False))
+        )
     content = made.read_bytes()
     result = kept.parent / f"{name}_{record.digest_of(content)}{request.kind}"
     headers = set(_files_of(os.fsdecode(listed.read_bytes())))
@@ -125,7 +127,7 @@ def _traced(said: str) -> set[str]:
 
 def _run(command: list[str], verbose: bool) -> str:
     if verbose:
-        print(" ".join(command))
+        print(" ".join(command).encode("utf-8", "backslashreplace").decode())
     run = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=True)
     if verbose and run.stderr:
         print(run.stderr, file=sys.stdout)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -46,11 +47,12 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, content: bytes) -> None:
     """Replaces it in one step: readers see the old file or the new one, whole."""
-    handle, partial = tempfile.mkstemp(prefix=".partial_", dir=path.parent)
+    handle, partial = _locked(lambda: tempfile.mkstemp(prefix=".partial_", dir=path.parent))
     try:
         with open(handle, "wb") as file:
             file.write(content)
-        put(Path(partial), path)
+            file.flush()
+            put(Path(partial), path)
     finally:
         Path(partial).unlink(missing_ok=True)
 
@@ -65,9 +67,49 @@ def put(made: Path, path: Path) -> None:
 
 @contextlib.contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
-    """A folder for one build, removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix=".build_", dir=parent) as name:
+    """A folder for one build, removed afterwards. Removes those of builds that were killed."""
+    _drop_killed(parent)
+    handle, name = _locked(lambda: _new_folder(parent))
+    try:
         yield Path(name)
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
+        os.close(handle)
+
+
+def _new_folder(parent: Path) -> tuple[int, str]:
+    name = tempfile.mkdtemp(prefix=".build_", dir=parent)
+    return os.open(name, os.O_RDONLY | os.O_CLOEXEC), name
+
+
+def _locked(make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
+    """What `make` made, locked as long as this process has it open: that tells it from what a killed one left."""
+    while True:
+        handle, name = make()
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # another process takes it for a killed one's, and removes it
+            os.close(handle)
+            continue
+        except OSError:  # a file system without locks
+            return handle, name
+        if os.path.lexists(name):
+            return handle, name
+        os.close(handle)
+
+
+def _drop_killed(parent: Path) -> None:
+    for left in [*parent.glob(".build_*"), *parent.glob(".partial_*")]:
+        with contextlib.suppress(OSError):
+            handle = os.open(left, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if stat.S_ISDIR(os.fstat(handle).st_mode):
+                    shutil.rmtree(left)
+                else:
+                    left.unlink()
+            finally:
+                os.close(handle)
 
 
 def _ours(state: os.stat_result) -> bool:
