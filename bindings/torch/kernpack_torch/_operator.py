@@ -92,7 +92,7 @@ def _fake_out(function: Function) -> Callable[..., None]:
 
 
 def _batching(function: Function) -> Callable[..., Any]:
-    def rule(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
+    def rule(info: Any, in_dims: Any, /, *args: Any, **kwargs: Any) -> Any:
         dims = list(in_dims) + [None] * (len(function.contract.parameters) - len(in_dims))
         values = _positions(function, args, kwargs)
         outputs, out_dims = _vmap.batched(function, function.run, info.batch_size, dims, values)
@@ -107,7 +107,7 @@ def _bumping(op: Any, mutated: list[str]) -> Any:
     """The kernel that tells autograd what is written to, then lets the operator go on."""
     positions = {name: i for i, name in enumerate(argument.name for argument in names.schema(op).arguments)}
 
-    def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+    def kernel(keyset: Any, /, *args: Any, **kwargs: Any) -> Any:
         for name in mutated:
             value = kwargs[name] if name in kwargs else args[positions[name]]
             if value is not None:
