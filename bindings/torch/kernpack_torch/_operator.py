@@ -39,6 +39,44 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
         mutated += [in_schema(result.name) for result in function.contract.results]
     if mutated:
         library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
+        for key, is_lazy, resolve in _LAZY:
+            library.impl(name, _resolving(op, mutated, is_lazy, resolve), key)
+
+
+# Tensors that torch negates or conjugates when their values are asked for. Its own way for operators that write returns nothing
+# where they do.
+_LAZY = (
+    ("Negative", torch.Tensor.is_neg, torch.Tensor.resolve_neg),
+    ("Conjugate", torch.Tensor.is_conj, torch.Tensor.resolve_conj),
+)
+
+
+def _resolving(
+    op: Any, mutated: list[str], is_lazy: Callable[[Any], bool], resolve: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """The kernel that calls the operator with tensors as memory holds them, and writes back to those that it changes."""
+    names_of = [argument.name for argument in names.schema(op).arguments]
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        written: list[tuple[Any, Any]] = []
+
+        def plain(name: str, value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [plain(name, item) for item in value]
+            if not isinstance(value, torch.Tensor) or not is_lazy(value):
+                return value
+            resolved = resolve(value)
+            if name in mutated:
+                written.append((value, resolved))
+            return resolved
+
+        given = [plain(name, value) for name, value in zip(names_of, args, strict=False)]
+        result = operators.dispatch(op)(*given, **{name: plain(name, value) for name, value in kwargs.items()})
+        for value, resolved in written:
+            value.copy_(resolved)
+        return result
+
+    return kernel
 
 
 def _is_the_same_call(function: Function) -> bool:
