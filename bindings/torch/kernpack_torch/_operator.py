@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from kernpack._contract import Parameter
 from kernpack._private.torch import names, operators
 from torch.autograd.graph import increment_version
 
@@ -84,10 +85,16 @@ def _is_the_same_call(function: Function) -> bool:
     contract = function.contract
     if any(in_schema(param.name) != param.name for param in contract.parameters):
         return False
+    if contract.results and not any(_is_always_tensor(param) for param in contract.parameters):
+        return False  # without a tensor, the direct call doesn't know whose results to give
     keywords = [argument.kwarg_only for argument in names.schema(function.op).arguments]
     return keywords == [param.keyword_only for param in contract.parameters] and not any(
         result.aux for result in contract.results
     )
+
+
+def _is_always_tensor(param: Parameter) -> bool:
+    return param.is_tensor and not (param.is_list or param.optional or param.scalar_ok)
 
 
 def _recording(function: Function) -> Callable[[tuple[Any, ...]], Any]:
