@@ -49,6 +49,7 @@ __all__ = [
     "is_private_allowed",
     "jax_kind",
     "load_installed_backends",
+    "not_a_tensor",
     "numpy_dtype",
     "numpy_empty",
     "numpy_facts",
@@ -118,6 +119,25 @@ def jax_kind(value: Any) -> int:
     if kind and "kernpack.jax" not in sys.modules and importlib.util.find_spec("kernpack.jax") is not None:
         importlib.import_module("kernpack.jax")
     return kind
+
+
+# What objects of other libraries that aren't tensors are made tensors by: the first that their class has.
+_CONVERSIONS = {
+    "to_numpy": "pass its values, x.to_numpy()",  # pandas, polars, pyarrow, xarray
+    "__cuda_array_interface__": "pass cupy.asarray(x)",  # numba
+    "__array__": "pass np.asarray(x)",
+    "__array_interface__": "pass np.asarray(x)",
+    "__arrow_c_array__": "pass pyarrow.array(x).to_numpy()",
+    "__arrow_c_stream__": "pass pyarrow.chunked_array(x).to_numpy()",
+    "__dataframe__": "pass the values of a column as an array",
+}
+
+
+def not_a_tensor(value: Any) -> str:
+    """What an error says was passed: the type's name, and how the object is made a tensor."""
+    kind = type(value)
+    advice = next((text for name, text in _CONVERSIONS.items() if hasattr(kind, name)), "")
+    return f"{kind.__name__}: {advice}" if advice else kind.__name__
 
 
 _SHOWN = 80  # characters of a value in a message

@@ -45,21 +45,43 @@ static int ConvertDestinations(KpyFunction* f, KpyTypedCall* t) {
   return KPY_OK;
 }
 
+/* The Python object behind a value, or behind the first such item of a list; NULL: there is none. */
+static PyObject* OpaqueIn(const KpAny* value, int depth) {
+  if (value->type_index == KP_TYPE_OPAQUE_PY_OBJECT)
+    return (PyObject*)((const KpOpaqueObject*)(const void*)value->v.v_obj)->handle;
+  if (value->type_index == KP_TYPE_ARRAY && depth == 0) {
+    const KpSequenceObject* list = (const KpSequenceObject*)(const void*)value->v.v_obj;
+    int64_t i;
+    for (i = 0; i < list->size; ++i) {
+      PyObject* found = OpaqueIn(&list->data[i], 1);
+      if (found != NULL) return found;
+    }
+  }
+  return NULL;
+}
+
 /* After a failed check: no parameter takes an opaque handle, and only here is the name of its type known. */
 static void NameOpaque(KpyFunction* f, KpyTypedCall* t) {
   static const char* const kExpected[] = {"a tensor", "int", "float", "bool", "dtype", "device", "str"};
   int32_t i;
   for (i = 0; i < f->num_params; ++i) {
-    PyObject* type;
-    if (t->values[i].type_index != KP_TYPE_OPAQUE_PY_OBJECT) continue;
-    type = PyType_GetName(Py_TYPE((PyObject*)((const KpOpaqueObject*)(const void*)t->values[i].v.v_obj)->handle));
+    const int tensor = f->params[i].kind == KP_PARAM_TENSOR;
+    const int list = (f->params[i].flags & KP_PARAM_LIST) != 0;
+    PyObject* object = OpaqueIn(&t->values[i], 0);
+    PyObject* got;
+    if (object == NULL) continue;
     PyErr_Clear();
     t->call.argument = f->params[i].c_name;
-    if (type != NULL) {
-      const char* list = f->params[i].flags & KP_PARAM_LIST ? "a list" : kExpected[f->params[i].kind];
-      (void)kpy_argument_error(&t->call, PyExc_TypeError, list, type);
+    got = tensor ? kpy_helper("not_a_tensor", "(O)", object) : PyType_GetName(Py_TYPE(object));
+    if (got != NULL) {
+      const int alone = t->values[i].type_index == KP_TYPE_OPAQUE_PY_OBJECT;
+      const char* expected = !list    ? kExpected[f->params[i].kind]
+                             : alone  ? "a list"
+                             : tensor ? "a list of tensors"
+                                      : "a list of its kind";
+      (void)kpy_argument_error(&t->call, PyExc_TypeError, expected, got);
     }
-    Py_XDECREF(type);
+    Py_XDECREF(got);
     return;
   }
 }

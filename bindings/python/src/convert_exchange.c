@@ -109,6 +109,8 @@ static int ConvertTorch(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
     rc = kpy_torch_guard(call, object, view);
     if (rc != KPY_OK) return rc;
   }
+  if (KPY_UNLIKELY(!kpy_torch_dtype_is_sure(view)) && kpy_torch_check_dtype(call, object, view) != KPY_OK)
+    return KPY_ERROR;
   if (KPY_UNLIKELY(call->flags & KP_PARAM_MUTATED) && kpy_torch_note_write(object) != 0) return KPY_ERROR;
   return Finish(call, slot, api, view, object, out);
 }

@@ -10,8 +10,9 @@
 #include "private_torch/watchers.h"
 #include "torch_symbols.h"
 
-static getter g_requires_grad;
-static void* g_requires_grad_closure;
+static getter g_requires_grad, g_dtype;
+static void *g_requires_grad_closure, *g_dtype_closure;
+static PyObject *g_int8, *g_uint8; /* torch.int8, torch.uint8 */
 static PyCFunction g_is_neg, g_is_conj;
 static PyObject *g_is_grad_enabled, *g_increment_version; /* torch's public functions */
 static _Bool (*g_grad_mode)(void); /* nullable: then g_is_grad_enabled is asked */
@@ -26,12 +27,16 @@ static PyCFunction MethodOf(PyTypeObject* type, const char* name) {
   return NULL;
 }
 
-static void FindRequiresGrad(PyTypeObject* base) {
+static void FindProperties(PyTypeObject* base) {
   PyGetSetDef* property = (PyGetSetDef*)PyType_GetSlot(base, Py_tp_getset);
   for (; property != NULL && property->name != NULL; ++property) {
-    if (strcmp(property->name, "requires_grad") != 0) continue;
-    g_requires_grad = property->get;
-    g_requires_grad_closure = property->closure;
+    if (strcmp(property->name, "requires_grad") == 0) {
+      g_requires_grad = property->get;
+      g_requires_grad_closure = property->closure;
+    } else if (strcmp(property->name, "dtype") == 0) {
+      g_dtype = property->get;
+      g_dtype_closure = property->closure;
+    }
   }
 }
 
@@ -63,11 +68,14 @@ int kpy_torch_init(PyObject* torch) {
   base =
       g_tensor == NULL ? NULL : (PyTypeObject*)PyType_GetSlot(g_tensor, Py_tp_base); /* written in C, as its methods */
   if (base != NULL) {
-    FindRequiresGrad(base);
+    FindProperties(base);
     g_is_neg = MethodOf(base, "is_neg");
     g_is_conj = MethodOf(base, "is_conj");
   }
-  if (!g_parameter || !g_increment_version || !g_is_grad_enabled || !g_requires_grad || !g_is_neg || !g_is_conj) {
+  g_int8 = PyObject_GetAttrString(torch, "int8");
+  g_uint8 = PyObject_GetAttrString(torch, "uint8");
+  if (!g_parameter || !g_increment_version || !g_is_grad_enabled || !g_requires_grad || !g_is_neg || !g_is_conj ||
+      !g_dtype || !g_int8 || !g_uint8) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
@@ -210,6 +218,20 @@ int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
     rc = Divert(call, "it has no memory of its own (a fake, meta or wrapper tensor); pass a real tensor");
   }
   return rc == KPY_OK ? CheckKeys(call, tensor, view) : rc;
+}
+
+int kpy_torch_check_dtype(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
+  PyObject* dtype = g_dtype(tensor, g_dtype_closure);
+  int known;
+  if (dtype == NULL) return KPY_ERROR;
+  known = view->dtype.lanes == 1 && (dtype == g_int8 || dtype == g_uint8);
+  if (!known) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s: %s: expected a dtype that contracts can name, got %S: pass its bytes, as by x.view(torch.uint8)",
+                 kpy_who(call), kpy_what(call), dtype);
+  }
+  Py_DECREF(dtype);
+  return known ? KPY_OK : KPY_ERROR;
 }
 
 int kpy_torch_note_write(PyObject* tensor) {

@@ -17,6 +17,12 @@ KPY_HIDDEN int kpy_torch_guard_call(KpyCall* call);
  * with the reason noted. */
 KPY_HIDDEN int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view);
 
+/* For what torch's exchange table may describe as another dtype: it says u8 of torch.uint4. KPY_OK, or KPY_ERROR with a TypeError. */
+KPY_HIDDEN int kpy_torch_check_dtype(KpyCall* call, PyObject* tensor, const KpDLTensor* view);
+static inline int kpy_torch_dtype_is_sure(const KpDLTensor* view) {
+  return (view->dtype.bits != 8 || view->dtype.code > KP_DTYPE_UINT) && view->dtype.lanes == 1;
+}
+
 /* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
 KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
 

@@ -17,29 +17,29 @@ from ._binder import define, in_schema
 # Below autograd, as if it weren't there.
 _GO_ON = """\
     try:
-        with _below_autograd():
-            return _redispatch(keys & _after_autograd, {given})
-    except RuntimeError as error:
-        _raise_as_kernel_did(error)
+        with KP_below_autograd():
+            return KP_redispatch(KP_keys & KP_after_autograd, {given})
+    except RuntimeError as KP_error:
+        KP_raise_as_kernel_did(KP_error)
         raise
 """
 
 _KERNEL = (
     """
-def kernel(keys, {parameters}):
-    if _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
-        return _with_tangents(({values}))
-    if _grad_mode() and ({wants}):
-        return _record(({values}))
+def KP_kernel(KP_keys, {parameters}):
+    if KP_any_tangent({tensors}) and KP_has_tangent(KP_spec, ({values})):
+        return KP_with_tangents(({values}))
+    if KP_grad_mode() and ({wants}):
+        return KP_record(({values}))
 """
     + _GO_ON
 )
 
 _OUT_KERNEL = (
     """
-def kernel(keys, {parameters}):
-    if _grad_mode() and ({wants}) or _any_tangent({tensors}) and _has_tangent(_spec, ({values})):
-        raise _no_destination(_spec.name)
+def KP_kernel(KP_keys, {parameters}):
+    if KP_grad_mode() and ({wants}) or KP_any_tangent({tensors}) and KP_has_tangent(KP_spec, ({values})):
+        raise KP_no_destination(KP_spec.name)
 """
     + _GO_ON
 )
@@ -52,7 +52,7 @@ def kernel(
     with_tangents: Callable[[tuple[Any, ...]], Any],
 ) -> Callable[..., Any]:
     """The kernel of `op`: record and with_tangents take one value per parameter, and give what the operator returns."""
-    return _define(contract, op, _KERNEL, _record=record, _with_tangents=with_tangents)
+    return _define(contract, op, _KERNEL, KP_record=record, KP_with_tangents=with_tangents)
 
 
 def out_kernel(contract: Contract, op: Any) -> Callable[..., Any]:
@@ -62,15 +62,16 @@ def out_kernel(contract: Contract, op: Any) -> Callable[..., Any]:
 
 def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[..., Any]:
     scope: dict[str, Any] = {
-        "_spec": contract,
-        "_any_tangent": _core.torch_any_tangent,
-        "_grad_mode": torch.is_grad_enabled,
-        "_has_tangent": _values.has_tangent,
-        "_no_destination": _refusals.no_destination,
-        "_raise_as_kernel_did": _refusals.raise_as_kernel_did,
-        "_redispatch": op.redispatch,
-        "_below_autograd": names.BelowAutograd,
-        "_after_autograd": names.after_autograd,
+        "KP_spec": contract,
+        "KP_any": any,
+        "KP_any_tangent": _core.torch_any_tangent,
+        "KP_grad_mode": torch.is_grad_enabled,
+        "KP_has_tangent": _values.has_tangent,
+        "KP_no_destination": _refusals.no_destination,
+        "KP_raise_as_kernel_did": _refusals.raise_as_kernel_did,
+        "KP_redispatch": op.redispatch,
+        "KP_below_autograd": names.BelowAutograd,
+        "KP_after_autograd": names.after_autograd,
         **more,
     }
     params = {in_schema(param.name): param for param in contract.parameters}
@@ -83,8 +84,8 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         declared = params.get(argument.name)
         # torch leaves out what its caller did, and what is the schema's default.
         if declared is not None and argument.has_default_value():
-            scope[f"_default_{argument.name}"] = declared.default
-            parameters.append(f"{argument.name}=_default_{argument.name}")
+            scope[f"KP_default_{argument.name}"] = declared.default
+            parameters.append(f"{argument.name}=KP_default_{argument.name}")
         else:
             parameters.append(argument.name)
         given.append(f"{argument.name}={argument.name}" if argument.kwarg_only else argument.name)
@@ -99,7 +100,7 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         wants=" or ".join(wants) or "False",
         given=", ".join(given),
     )
-    return define("kernel", body, scope)
+    return define("KP_kernel", body, scope)
 
 
 def tensors(contract: Contract) -> list[str]:
@@ -120,5 +121,5 @@ def requires_grad(param: Parameter) -> str:
     name = in_schema(param.name)
     one = f"{name}.requires_grad"
     if param.is_list:
-        one = f"any([_t.requires_grad for _t in {name}])"
+        one = f"KP_any([KP_item.requires_grad for KP_item in {name}])"
     return f"({name} is not None and {one})" if param.optional else one

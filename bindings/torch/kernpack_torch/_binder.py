@@ -1,5 +1,8 @@
 """Python functions with a signature's own parameters, written as text: calling one binds as Python binds, costs no loop over the
-parameters, and torch.compile can read it."""
+parameters, and torch.compile can read it.
+
+A parameter may have any name without capitals. So every name of our own in such a text has some: it begins with `KP_`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,30 @@ from typing import Any
 from kernpack._contract import Contract, Parameter
 
 # torch passes an operator's arguments by name to functions of its own, which have parameters of these names.
-_TAKEN = ("mode", "cls")
+_TAKEN = frozenset(
+    [
+        "_mutable_op",
+        "_only_clone_these_bases",
+        "_only_clone_these_tensors",
+        "cls",
+        "dispatch_key",
+        "interpreter",
+        "kernel",
+        "keyset",
+        "match",
+        "mode",
+        "node",
+        "op",
+        "requires_grad",
+        "vmap_function",
+    ]
+)
 
 
 def in_schema(name: str) -> str:
-    """What a parameter or result is called in torch's schema: ffi/src/torch/schema.cc writes it."""
-    return f"{name}_" if name in _TAKEN else name
+    """The name of a parameter or result in torch's schema, as ffi/src/torch/schema.cc writes it. `mode` becomes `mode_`, and `mode_`
+    becomes `mode__`, so that names stay different."""
+    return f"{name}_" if name.rstrip("_") in _TAKEN else name
 
 
 def bind(
@@ -31,23 +52,23 @@ def bind(
     shortcut: statements of the function that come first, and may return; they see the parameters, `out` and `names`.
     keywords: call(x, weight, eps=eps), as operators want it.
     """
-    scope: dict[str, Any] = {"_call": call, "_call_out": call_out, **names}
+    scope: dict[str, Any] = {"KP_call": call, "KP_call_out": call_out, **names}
     parameters: list[str] = []
     for i, param in enumerate(contract.parameters):
         if i == contract.num_positional:
             parameters.append("*")
         if param.has_default:
-            scope[f"_default_{i}"] = param.default
-            parameters.append(f"{param.name}=_default_{i}")
+            scope[f"KP_default_{i}"] = param.default
+            parameters.append(f"{param.name}=KP_default_{i}")
         else:
             parameters.append(param.name)
     given = ", ".join(param.name for param in contract.parameters)
     called = arguments(contract, [param.name for param in contract.parameters], in_schema) if keywords else given
     if not contract.takes_destinations:
-        return _named(contract.name, parameters, f"{shortcut}return _call({called})", scope)
+        return _named(contract.name, parameters, f"{shortcut}return KP_call({called})", scope)
     if contract.num_positional == len(contract.parameters):
         parameters.append("*")
-    body = f"{shortcut}return _call({called}) if out is None else _call_out(out, {given})"
+    body = f"{shortcut}return KP_call({called}) if out is None else KP_call_out(out, {given})"
     return _named(contract.name, [*parameters, "out=None"], body, scope)
 
 
@@ -57,7 +78,7 @@ def forward_to(contract: Contract, op: Any, with_results: bool = False) -> Calla
     results = [result.name for result in contract.results] if with_results else []
     parts = [arguments(contract, names, in_schema), *(f"{in_schema(name)}={name}" for name in results)]
     given = ", ".join(part for part in parts if part)  # there may be no parameters
-    return _named(contract.name, names + results, f"return _op({given})", {"_op": op})
+    return _named(contract.name, names + results, f"return KP_op({given})", {"KP_op": op})
 
 
 def arguments(contract: Contract, values: Iterable[str], called: Callable[[str], str] = str) -> str:
@@ -92,7 +113,7 @@ def wants_gradient(contract: Contract) -> str:
 
 def _named(name: str, parameters: list[str], body: str, scope: dict[str, Any]) -> Callable[..., Any]:
     """A function of that name, which may be a word that Python keeps for itself."""
-    function = define("_function", f"def _function({', '.join(parameters)}):\n{_indent(body)}\n", scope)
+    function = define("KP_function", f"def KP_function({', '.join(parameters)}):\n{_indent(body)}\n", scope)
     function.__name__ = function.__qualname__ = name
     return function
 

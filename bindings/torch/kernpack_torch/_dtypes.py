@@ -19,10 +19,20 @@ def of_name(name: str) -> torch.dtype:
     return found
 
 
+def of_tensor(where: str, dtype: torch.dtype) -> str:
+    """The contract's name of a tensor's dtype. A TypeError where it has none, in the words of the call core."""
+    name = _name(dtype)
+    if name is None:
+        raise TypeError(
+            f"{where}: expected a dtype that contracts can name, got {dtype}: pass its bytes, as by x.view(torch.uint8)"
+        )
+    return name
+
+
 @functools.cache
-def name_of(dtype: torch.dtype) -> str:
-    """The contract's name, or torch's where contracts have none."""
+def _name(dtype: torch.dtype) -> str | None:
     try:
-        return DType(dtype).name
-    except ValueError:
-        return str(dtype).removeprefix("torch.")
+        name = DType(dtype).name
+        return name if of_name(name) is dtype else None
+    except (TypeError, ValueError):
+        return None

@@ -16,13 +16,13 @@ from ._gradient import Gradient, below_autograd, refuse_later
 from ._tangent import Tangents
 
 _SHORTCUT = """
-if {no_destination}_only_gradients() and not _any_tangent({values}):
+if {no_destination}KP_only_gradients() and not KP_any_tangent({values}):
     try:
-        _live = {wants}
+        KP_live = {wants}
     except AttributeError:
-        _live = False
-    if _live is True:
-        return _apply({values})
+        KP_live = False
+    if KP_live is True:
+        return KP_apply({values})
 """
 
 
@@ -62,9 +62,9 @@ class Function:
                     wants=wants_gradient(self.contract),
                     values=", ".join(param.name for param in self.contract.parameters),
                 ),
-                _apply=node,
-                _only_gradients=_core.torch_only_gradients,
-                _any_tangent=_core.torch_any_tangent,
+                KP_apply=node,
+                KP_only_gradients=_core.torch_only_gradients,
+                KP_any_tangent=_core.torch_any_tangent,
             )
 
     # -------------------------------------------------------------- calls

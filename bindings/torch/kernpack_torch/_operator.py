@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from kernpack._contract import Parameter
 from kernpack._private.torch import names, operators
 from torch.autograd.graph import increment_version
 
@@ -39,6 +40,44 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
         mutated += [in_schema(result.name) for result in function.contract.results]
     if mutated:
         library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
+        for key, is_lazy, resolve in _LAZY:
+            library.impl(name, _resolving(op, mutated, is_lazy, resolve), key)
+
+
+# Tensors that torch negates or conjugates when their values are asked for. Its own way for operators that write returns nothing
+# where they do.
+_LAZY = (
+    ("Negative", torch.Tensor.is_neg, torch.Tensor.resolve_neg),
+    ("Conjugate", torch.Tensor.is_conj, torch.Tensor.resolve_conj),
+)
+
+
+def _resolving(
+    op: Any, mutated: list[str], is_lazy: Callable[[Any], bool], resolve: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """The kernel that calls the operator with tensors as memory holds them, and writes back to those that it changes."""
+    names_of = [argument.name for argument in names.schema(op).arguments]
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        written: list[tuple[Any, Any]] = []
+
+        def plain(name: str, value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [plain(name, item) for item in value]
+            if not isinstance(value, torch.Tensor) or not is_lazy(value):
+                return value
+            resolved = resolve(value)
+            if name in mutated:
+                written.append((value, resolved))
+            return resolved
+
+        given = [plain(name, value) for name, value in zip(names_of, args, strict=False)]
+        result = operators.dispatch(op)(*given, **{name: plain(name, value) for name, value in kwargs.items()})
+        for value, resolved in written:
+            value.copy_(resolved)
+        return result
+
+    return kernel
 
 
 def _is_the_same_call(function: Function) -> bool:
@@ -46,10 +85,16 @@ def _is_the_same_call(function: Function) -> bool:
     contract = function.contract
     if any(in_schema(param.name) != param.name for param in contract.parameters):
         return False
+    if contract.results and not any(_is_always_tensor(param) for param in contract.parameters):
+        return False  # without a tensor, the direct call doesn't know whose results to give
     keywords = [argument.kwarg_only for argument in names.schema(function.op).arguments]
     return keywords == [param.keyword_only for param in contract.parameters] and not any(
         result.aux for result in contract.results
     )
+
+
+def _is_always_tensor(param: Parameter) -> bool:
+    return param.is_tensor and not (param.is_list or param.optional or param.scalar_ok)
 
 
 def _recording(function: Function) -> Callable[[tuple[Any, ...]], Any]:
@@ -92,7 +137,7 @@ def _fake_out(function: Function) -> Callable[..., None]:
 
 
 def _batching(function: Function) -> Callable[..., Any]:
-    def rule(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
+    def rule(info: Any, in_dims: Any, /, *args: Any, **kwargs: Any) -> Any:
         dims = list(in_dims) + [None] * (len(function.contract.parameters) - len(in_dims))
         values = _positions(function, args, kwargs)
         outputs, out_dims = _vmap.batched(function, function.run, info.batch_size, dims, values)
@@ -107,7 +152,7 @@ def _bumping(op: Any, mutated: list[str]) -> Any:
     """The kernel that tells autograd what is written to, then lets the operator go on."""
     positions = {name: i for i, name in enumerate(argument.name for argument in names.schema(op).arguments)}
 
-    def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+    def kernel(keyset: Any, /, *args: Any, **kwargs: Any) -> Any:
         for name in mutated:
             value = kwargs[name] if name in kwargs else args[positions[name]]
             if value is not None:

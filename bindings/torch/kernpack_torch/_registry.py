@@ -55,11 +55,7 @@ class Operators:
         kernels = self._kernels
         overloads = (name, f"{name}.out") if self._contracts[name].results else (name,)
         for overload in overloads:
-
-            def kernel(keys: Any, *args: Any, _overload: str = overload, **kwargs: Any) -> Any:
-                return kernels[_overload](keys, *args, **kwargs)
-
-            self._library.impl(overload, kernel, "Autograd", with_keyset=True)
+            self._library.impl(overload, _first_kernel(kernels, overload), "Autograd", with_keyset=True)
 
     def is_derivative(self, name: str) -> bool:
         """Whether a KP_GRAD or KP_JVP names the function as what another's derivative is computed by."""
@@ -131,6 +127,13 @@ class _Kernels(dict[str, Callable[..., Any]]):
     def __missing__(self, overload: str) -> Callable[..., Any]:
         self._operators.function(overload.removesuffix(".out"))
         return self[overload]
+
+
+def _first_kernel(kernels: _Kernels, overload: str) -> Callable[..., Any]:
+    def kernel(keys: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return kernels[overload](keys, *args, **kwargs)
+
+    return kernel
 
 
 class _Contracts(dict[str, Any]):

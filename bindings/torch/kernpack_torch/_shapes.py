@@ -28,15 +28,19 @@ def results(contract: Contract, values: Sequence[Any]) -> list[torch.Tensor]:
 def check_destinations(contract: Contract, values: Sequence[Any], destinations: Sequence[torch.Tensor]) -> None:
     """That results may be written to these tensors."""
     solution, device = _solved(contract, values)
+    place = solution.device if device == "meta" else None
     for index, destination in enumerate(destinations):
-        solution.check_destination(index, _tensor(destination, False, solution.device if device == "meta" else None))
+        where = f"{contract.name}: {contract.results[index].name}"
+        solution.check_destination(index, _tensor(where, destination, False, place))
 
 
 def _solved(contract: Contract, values: Sequence[Any]) -> tuple[Solution, str]:
     """And where the results are. Tensors on "meta" stand for some where the function runs."""
     meta = any(map(_is_meta, values))
     place = (contract.on or "cpu") if meta else None
-    arguments = [_argument(each, value, place) for each, value in zip(contract.parameters, values, strict=True)]
+    arguments = [
+        _argument(contract.name, each, value, place) for each, value in zip(contract.parameters, values, strict=True)
+    ]
     solution = Solution(contract, arguments, SYMBOLS)
     return solution, "meta" if meta else solution.device or "cpu"
 
@@ -47,21 +51,22 @@ def _is_meta(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.device.type == "meta"
 
 
-def _argument(parameter: Parameter, value: Any, place: str | None) -> Any:
+def _argument(function: str, parameter: Parameter, value: Any, place: str | None) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_argument(parameter, item, place) for item in value]
+        return [_argument(function, parameter, item, place) for item in value]
     if isinstance(value, torch.Tensor):
-        return _tensor(value, parameter.strided, "cpu" if place and parameter.on_cpu else place)
+        where = f"{function}: {parameter.name}"
+        return _tensor(where, value, parameter.strided, "cpu" if place and parameter.on_cpu else place)
     if parameter.kind == "dtype" and value is not None:
         return DType(value)
     return Device(value) if isinstance(value, torch.device) else value
 
 
-def _tensor(tensor: torch.Tensor, strided: bool, place: str | None) -> Tensor:
+def _tensor(where: str, tensor: torch.Tensor, strided: bool, place: str | None) -> Tensor:
     device = tensor.device
     return Tensor(
         tuple(tensor.shape),
-        _dtypes.name_of(tensor.dtype),
+        _dtypes.of_tensor(where, tensor.dtype),
         place or ("cpu" if device.type == "cpu" else f"{device.type}:{device.index or 0}"),
         None if strided or tensor.is_contiguous() else tuple(tensor.stride()),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from kernpack import DType, _core
 from kernpack._contract import Contract, Parameter
+from kernpack._core_helpers import not_a_tensor
 from kernpack._torch_questions import torch_has_tangent
 
 from . import _dtypes
@@ -59,7 +60,7 @@ def _number(contract: Contract, param: Parameter, value: Any, values: Sequence[A
         or form.batch
         or not isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat))
     ):
-        raise TypeError(f"{contract.name}: {param.name}: expected a torch tensor, got {type(value).__name__}")
+        raise TypeError(f"{contract.name}: {param.name}: expected a torch tensor, got {not_a_tensor(value)}")
     others = [(p, v) for p, v in zip(contract.parameters, values, strict=True) if isinstance(v, torch.Tensor)]
     device = next((v.device for p, v in others if not p.on_cpu), torch.device("cpu"))
     if form.dtype[0] == "fixed":

@@ -2,6 +2,9 @@
 #ifndef KERNPACK_DTYPE_H_
 #define KERNPACK_DTYPE_H_
 
+#include <type_traits>
+#include <utility>
+
 #include <kernpack/config.h>
 #include <kernpack/dtype_table.h>
 #include <kernpack/text.h>
@@ -62,10 +65,26 @@ KP_COLD inline Text& operator<<(Text& text, DType d) {
 inline Text& operator<<(Text& text, KpDLDataType d) { return text << DType(d); }
 
 // dtype_of<T>: the dtype that a C++ element type stores. Storage types specialise it (half.h, float8.h).
+template <class T, class Enable = void>
+struct DTypeOf {
+  static_assert(
+      sizeof(T) == 0,
+      "T isn't the C++ type of a dtype: use a number's type (int32_t, float, ...), bool, kp::half, kp::bfloat16, "
+      "kp::float8_e4m3fn, std::complex<float> or the like; dtypes of less than a byte have none, so use data_ptr() "
+      "without a type");
+};
 template <class T>
-struct DTypeOf;  // no definition: T is not an element type
+struct DTypeOf<const T, void> : DTypeOf<T> {};
+// std::complex, thrust::complex and their like, known by their members: <complex> would cost every kernel a fifth of a second.
 template <class T>
-struct DTypeOf<const T> : DTypeOf<T> {};
+struct DTypeOf<T, std::enable_if_t<!std::is_const<T>::value && sizeof(T) == 2 * sizeof(typename T::value_type) &&
+                                   std::is_same<std::decay_t<decltype(std::declval<const T&>().imag())>,
+                                                typename T::value_type>::value>> {
+  static_assert(std::is_same<typename T::value_type, float>::value ||
+                    std::is_same<typename T::value_type, double>::value,
+                "complex numbers are of float (c64) or double (c128)");
+  static constexpr DType value{KP_DTYPE_COMPLEX, sizeof(T) * 8};
+};
 #define KP_DTYPE_OF_(type, constant)         \
   template <>                                \
   struct DTypeOf<type> {                     \

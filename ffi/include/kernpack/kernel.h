@@ -9,6 +9,7 @@
 #include <kernpack/dispatch.h>
 #include <kernpack/export.h>
 #include <kernpack/float8.h>
+#include <kernpack/float8_bits.h>
 #include <kernpack/function.h>
 #include <kernpack/half.h>
 #include <kernpack/log.h>

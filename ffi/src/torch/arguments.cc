@@ -72,7 +72,19 @@ Arguments::~Arguments() {
   }
 }
 
-int Arguments::View(Tensor tensor, bool mutated, KpAny* out) {
+const char* Arguments::NameAt(size_t place) const {
+  const uint32_t* program = op_.function->program;
+  if (place < op_.params.size()) {
+    KpSigParam param;
+    kp_sig_param(program, static_cast<int32_t>(place), &param);
+    return param.name;
+  }
+  KpSigResult result;
+  kp_sig_result(program, static_cast<int32_t>(place - op_.params.size()), &result);
+  return result.name;
+}
+
+int Arguments::View(Tensor tensor, size_t place, bool mutated, KpAny* out) {
   int64_t rank = 0;
   int64_t *sizes = nullptr, *strides = nullptr;
   int32_t dtype = 0, device_type = 0, device_index = 0;
@@ -89,9 +101,15 @@ int Arguments::View(Tensor tensor, bool mutated, KpAny* out) {
   if (rc != 0) return RaiseNotRead("reading a tensor (sparse, quantised and meta tensors have no memory to read)");
   const KpDLDataType type = DTypeFromTorch(dtype);
   const KpDLDevice device = DeviceFromTorch(device_type, device_index);
-  if (type.bits == 0 || device.device_type == 0) {
-    return kp_raise("TypeError", "%s: a tensor has torch's %s number %d, which kernels cannot take", op_.function->name,
-                    type.bits == 0 ? "dtype" : "device type", type.bits == 0 ? dtype : device_type);
+  if (type.bits == 0) {  // as kpy_torch_check_dtype of direct calls says it
+    return kp_raise(
+        "TypeError",
+        "%s: %s: expected a dtype that contracts can name, got torch.%s: pass its bytes, as by x.view(torch.uint8)",
+        op_.function->name, NameAt(place), ForeignDTypeName(dtype));
+  }
+  if (device.device_type == 0) {
+    return kp_raise("TypeError", "%s: %s: a tensor has torch's device type number %d, which kernels cannot take",
+                    op_.function->name, NameAt(place), device_type);
   }
   auto* view = arena_.Take<KpDLTensor>(1);
   *view = {data, device, static_cast<int32_t>(rank), type, sizes, strides, 0};
@@ -135,9 +153,10 @@ int Arguments::Scalar(uint32_t kind, Value value, KpAny* out) {
   }
 }
 
-int Arguments::One(const Op::Param& param, Value value, KpAny* out) {
+int Arguments::One(size_t index, Value value, KpAny* out) {
+  const Op::Param& param = op_.params[index];
   if (param.kind != KP_PARAM_TENSOR) return Scalar(param.kind, value, out);
-  return View(AsHandle<Tensor>(value), (param.flags & KP_PARAM_MUTATED) != 0, out);
+  return View(AsHandle<Tensor>(value), index, (param.flags & KP_PARAM_MUTATED) != 0, out);
 }
 
 int Arguments::Parameter(size_t index, KpAny* out) {
@@ -145,10 +164,10 @@ int Arguments::Parameter(size_t index, KpAny* out) {
   const Item& item = items_[index];
   *out = kp_none();
   if (!item.present) return 0;
-  if (!(param.flags & KP_PARAM_LIST)) return One(param, item.value, out);
+  if (!(param.flags & KP_PARAM_LIST)) return One(index, item.value, out);
   auto* values = arena_.Take<KpAny>(item.num_items);
   for (size_t i = 0; i < item.num_items; ++i) {
-    if (One(param, item.items[i], &values[i]) != 0) return -1;
+    if (One(index, item.items[i], &values[i]) != 0) return -1;
   }
   // An ARRAY that lives as long as this object. Its items are borrowed, as those that XLA's handler makes.
   auto* list = arena_.Take<KpSequenceObject>(1);
@@ -164,7 +183,8 @@ int Arguments::Parameter(size_t index, KpAny* out) {
 }
 
 int Arguments::Destination(size_t index, KpAny* out) {
-  return View(AsHandle<Tensor>(items_[op_.params.size() + index].value), true, out);
+  const size_t place = op_.params.size() + index;
+  return View(AsHandle<Tensor>(items_[place].value), place, true, out);
 }
 
 }  // namespace kernpack::torch

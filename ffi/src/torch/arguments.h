@@ -24,8 +24,9 @@ class Arguments {
   // Views a destination.
   int Destination(size_t index, KpAny* out);
 
-  // Views any tensor in memory that lives as long as this object.
-  int View(Tensor tensor, bool mutated, KpAny* out);
+  // Views any tensor in memory that lives as long as this object. place: the number of the parameter, or behind them of the
+  // result, for errors.
+  int View(Tensor tensor, size_t place, bool mutated, KpAny* out);
 
   Arena& arena() { return arena_; }
 
@@ -40,7 +41,8 @@ class Arguments {
   void TakeList(Item* item, uint32_t kind);
   void Release(Value value, uint32_t kind);
   int Scalar(uint32_t kind, Value value, KpAny* out);
-  int One(const Op::Param& param, Value value, KpAny* out);
+  int One(size_t index, Value value, KpAny* out);
+  const char* NameAt(size_t place) const;
   int RaiseNotRead(const char* doing) { return RaiseTorchError(shim_, op_.function->name, doing); }
 
   const Op& op_;

@@ -94,7 +94,7 @@ class Call {
     Tensor& made = call.made_[index];
     if (Allocate(call.shim_, call.name_, *prototype, &made) != 0) return -1;
     call.num_made_ = index + 1;
-    return call.arguments_.View(made, true, out);
+    return call.arguments_.View(made, call.op_.params.size() + static_cast<size_t>(index), true, out);
   }
 
   static int MakeWorkspace(void* self, const KpDLTensor* prototype, KpAny* out) {

@@ -44,6 +44,18 @@ constexpr KpDLDataType kDTypes[] = {
 constexpr int32_t kCount = static_cast<int32_t>(sizeof(kDTypes) / sizeof(kDTypes[0]));
 constexpr int32_t kE8M0 = 44;
 
+struct Foreign {
+  int32_t number;
+  const char* name;
+};
+constexpr Foreign kForeign[] = {
+    {12, "qint8"},   {13, "quint8"},  {14, "qint32"},  {16, "quint4x2"}, {17, "quint2x4"},
+    {18, "bits1x8"}, {19, "bits2x4"}, {20, "bits4x2"}, {21, "bits8"},    {22, "bits16"},
+    {30, "uint1"},   {31, "uint2"},   {32, "uint3"},   {33, "uint4"},    {34, "uint5"},
+    {35, "uint6"},   {36, "uint7"},   {37, "int1"},    {38, "int2"},     {39, "int3"},
+    {40, "int4"},    {41, "int5"},    {42, "int6"},    {43, "int7"},     {45, "float4_e2m1fn_x2"},
+};
+
 constexpr int32_t kTorchCpu = 0, kTorchCuda = 1;
 
 }  // namespace
@@ -51,6 +63,13 @@ constexpr int32_t kTorchCpu = 0, kTorchCuda = 1;
 KpDLDataType DTypeFromTorch(int32_t scalar_type) noexcept {
   if (scalar_type == kE8M0) return f8_e8m0fnu;
   return scalar_type >= 0 && scalar_type < kCount ? kDTypes[scalar_type] : KpDLDataType{};
+}
+
+const char* ForeignDTypeName(int32_t scalar_type) noexcept {
+  for (const Foreign& row : kForeign) {
+    if (row.number == scalar_type) return row.name;
+  }
+  return "a dtype newer than this kernpack";
 }
 
 int32_t DTypeToTorch(KpDLDataType dtype) noexcept {

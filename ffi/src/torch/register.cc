@@ -53,7 +53,8 @@ class Registration {
   int Run(const char* ns) {
     if (shim_.aoti_torch_library_init_fragment(ns, kSource, 0, &definitions_) != 0 ||
         shim_.aoti_torch_library_init_impl(ns, "CPU", kSource, 0, &cpu_) != 0 ||
-        shim_.aoti_torch_library_init_impl(ns, "CUDA", kSource, 0, &cuda_) != 0) {
+        shim_.aoti_torch_library_init_impl(ns, "CUDA", kSource, 0, &cuda_) != 0 ||
+        shim_.aoti_torch_library_init_impl(ns, "CompositeExplicitAutograd", kSource, 0, &any_) != 0) {
       return RaiseTorchError(shim_, ns, "opening the namespace");
     }
     for (int32_t i = 0; i < kp_module_function_count(module_); ++i) {
@@ -83,10 +84,19 @@ class Registration {
                        ? DefineTagged(op, schema)
                        : shim_.aoti_torch_library_def(definitions_, schema.c_str());
     if (rc != 0 || shim_.torch_library_impl(cpu_, name.c_str(), stub, kTargetVersion) != 0 ||
-        shim_.torch_library_impl(cuda_, name.c_str(), stub, kTargetVersion) != 0) {
+        shim_.torch_library_impl(cuda_, name.c_str(), stub, kTargetVersion) != 0 ||
+        (!HasTensor(op) && shim_.torch_library_impl(any_, name.c_str(), stub, kTargetVersion) != 0)) {
       return RaiseTorchError(shim_, op.function->name, ("registering the operator " + schema).c_str());
     }
     return 0;
+  }
+
+  // Whether each call has a tensor, whose device torch finds a kernel by. Without one it takes a kernel of no device.
+  static bool HasTensor(const Op& op) {
+    constexpr uint32_t kMayBeNone = KP_PARAM_LIST | KP_PARAM_OPTIONAL | KP_PARAM_SCALAR_OK;
+    return std::any_of(op.params.begin(), op.params.end(), [](const Op::Param& param) {
+      return param.kind == KP_PARAM_TENSOR && (param.flags & kMayBeNone) == 0;
+    });
   }
 
   int DefineTagged(const Op& op, const std::string& schema) {
@@ -105,7 +115,7 @@ class Registration {
 
   const Shim& shim_;
   const KpLoadedModule* module_;
-  Library definitions_ = nullptr, cpu_ = nullptr, cuda_ = nullptr;
+  Library definitions_ = nullptr, cpu_ = nullptr, cuda_ = nullptr, any_ = nullptr;
 };
 
 int Register(const KpLoadedModule* module, KpAny* out) {

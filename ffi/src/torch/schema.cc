@@ -35,10 +35,26 @@ std::string Quoted(const char* text) {
 }
 
 // torch passes an operator's arguments by name to functions of its own, which have parameters of these names (seen in 2.13:
-// redirect_to_mode, FallbackKernel.create). `in_schema` in kernpack_torch/_binder.py says the same.
+// redirect_to_mode, FallbackKernel.create, ...; tests/python/torch/test_torch_names.py looks for more). `in_schema` in
+// kernpack_torch/_binder.py says the same.
 std::string InSchema(const char* name) {
-  const std::string_view taken[] = {"mode", "cls"};
-  return std::string(name) + (std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ? "_" : "");
+  const std::string_view taken[] = {"_mutable_op",
+                                    "_only_clone_these_bases",
+                                    "_only_clone_these_tensors",
+                                    "cls",
+                                    "dispatch_key",
+                                    "interpreter",
+                                    "kernel",
+                                    "keyset",
+                                    "match",
+                                    "mode",
+                                    "node",
+                                    "op",
+                                    "requires_grad",
+                                    "vmap_function"};
+  const std::string_view whole = name;
+  const std::string_view stem = whole.substr(0, whole.find_last_not_of('_') + 1);  // "mode" and "mode_" stay different
+  return std::string(name) + (std::find(std::begin(taken), std::end(taken), stem) != std::end(taken) ? "_" : "");
 }
 
 // As torch's schema parser reads it; nothing for what it cannot read, which the callers then always give.
