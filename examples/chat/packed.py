@@ -11,7 +11,7 @@ import gguf
 import ml_dtypes
 import numpy as np
 from contents import MATRICES, NORMS
-from gguf_file import GgufFile, Sizes, Weights
+from gguf_file import GgufFile, ModelError, Sizes, Weights
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 ALIGNED = 64
@@ -24,7 +24,12 @@ def rope_frequencies(sizes: Sizes, file: GgufFile) -> np.ndarray:
     pairs = sizes.rope_width // 2
     frequencies = sizes.rope_base ** (-np.arange(pairs) / pairs) / sizes.rope_factor
     if file.has("rope_freqs.weight"):
-        frequencies = frequencies / file.vector("rope_freqs.weight", pairs)
+        factors = file.vector("rope_freqs.weight", pairs)
+        if not ((factors > 0) & np.isfinite(factors)).all():
+            raise ModelError(
+                f"{file.path}: rope_freqs.weight: expected factors above 0, which frequencies are divided by"
+            )
+        frequencies = frequencies / factors
     return frequencies
 
 

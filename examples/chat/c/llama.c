@@ -21,6 +21,12 @@ static int angles(const Gguf* file, Llama* model) {
   float* factors = has_factors ? gguf_vector(file, "rope_freqs.weight", pairs) : NULL;
   int64_t i, position;
   if (has_factors && !factors) return -1;
+  for (i = 0; factors && i < pairs; ++i) {
+    if (factors[i] > 0 && isfinite(factors[i])) continue;
+    fprintf(stderr, "%s: rope_freqs.weight: expected factors above 0, which frequencies are divided by\n", file->path);
+    free(factors);
+    return -1;
+  }
   model->cosines = numbers(model->capacity, pairs), model->sines = numbers(model->capacity, pairs);
   if (model->cosines && model->sines) {
     for (i = 0; i < pairs; ++i) {

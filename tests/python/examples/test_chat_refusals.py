@@ -71,6 +71,8 @@ REFUSED = [
         "llama.rope.scale_linear: expected 2",
     ),
     ({"tensors": {"rope_freqs.weight": vector(5)}}, "rope_freqs.weight: expected the shape "),
+    ({"tensors": {"rope_freqs.weight": 0 * vector(8)}}, "rope_freqs.weight: expected factors above 0"),
+    ({"tensors": {"rope_freqs.weight": np.inf * vector(8)}}, "rope_freqs.weight: expected factors above 0"),
     ({"tensors": {"blk.0.attn_q.bias": vector(63)}}, "blk.0.attn_q.bias: expected the shape "),
     ({"tensors": {"output.weight": np.ones((8, 64), np.float32)}}, "output.weight: expected the shape [262, 64], got "),
     ({"byte_order": gguf.GGUFEndian.BIG}, "is a big-endian file"),
