@@ -119,7 +119,7 @@ static const Number kNumbers[NUMBERS] = {{"block_count", 1, 1 << 12, -1, WHOLE, 
                                          {"rope.scale_linear", 0, 1e6, 0, ANY, 0},
                                          {"attention.scale", 0, 1e6, 0, ANY, 0}};
 
-/* Keys that are accepted with the values that change no result; from `other` on as `value`: two of them. */
+/* Keys that are accepted with one of two values, which change no result. */
 static const struct {
   const char* key;
   double value, other;
