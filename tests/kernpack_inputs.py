@@ -258,7 +258,8 @@ def packed_linear(rng):
 @arguments("packed_embedding")
 def packed_embedding(rng):
     rows, columns = pick(rng, 1, 40), 32 * pick(rng, 1, 3)
-    return packed(rng, rows, columns), rng.integers(0, rows, pick(rng, 1, 9)).astype(np.int32), columns
+    weight = kernels.pack_linear(normal(rng, rows, columns)) if pick(rng, 0, 1) else packed(rng, rows, columns)
+    return weight, rng.integers(0, rows, pick(rng, 1, 9)).astype(np.int32), columns
 
 
 @argument("sgd", "momentum")

@@ -9,6 +9,7 @@ from typing import Any
 
 import gguf
 import numpy as np
+from contents import ADVICE, key_problem, tensor_problem
 
 
 class ModelError(Exception):
@@ -30,19 +31,25 @@ class Sizes:
     eps: float
     rope_base: float
     rope_width: int
+    rope_factor: float  # positions are divided by it
 
 
 @dataclass(frozen=True)
 class Weights:
     """A matrix [rows, columns] as the file holds it: blocks of `form`, a row of bytes for each row; or numbers."""
 
+    name: str  # with the file's
     form: str
     data: np.ndarray
     columns: int
 
     def values(self) -> np.ndarray:
         """In f32."""
-        return np.asarray(gguf.quants.dequantize(self.data, gguf.GGMLQuantizationType[self.form]), np.float32)
+        try:
+            found = gguf.quants.dequantize(self.data, gguf.GGMLQuantizationType[self.form])
+        except NotImplementedError:
+            raise ModelError(f"{self.name}: the gguf package can't read values of the type {self.form}") from None
+        return np.asarray(found, np.float32)
 
 
 class _Reader(gguf.GGUFReader):
@@ -62,17 +69,27 @@ class GgufFile:
         self.path = Path(path)
         try:
             with self.path.open("rb") as file:
-                magic = file.read(4)
+                magic, version = file.read(4), file.read(4)
         except OSError as error:
             raise ModelError(f"{path}: {error.strerror or error}") from None
         if magic != b"GGUF":
             raise ModelError(f"{path}: not a GGUF file: it begins with {magic!r}, not with b'GGUF'")
+        self._check_version(version)
         try:
             self._reader = _Reader(self.path)
             self._fields = {name: field.contents() for name, field in self._reader.fields.items()}
             self._tensors = {tensor.name: tensor for tensor in self._reader.tensors}
         except Exception as error:  # the reader trusts the file: what it stumbles over can be anything
             raise ModelError(f"{path}: damaged or cut short: {type(error).__name__}: {error}") from None
+
+    def _check_version(self, version: bytes) -> None:
+        number = int.from_bytes(version, "little")
+        if len(version) == 4 and number & 0xFFFF == 0 and number:
+            raise ModelError(
+                f"{self.path}: is a big-endian file: expected a little-endian one; convert the model again"
+            )
+        if len(version) == 4 and number not in (2, 3):
+            raise ModelError(f"{self.path}: expected GGUF of version 2 or 3, got {number}: convert the model again")
 
     def field(self, name: str, kind: type, default: Any = None) -> Any:
         value = self._fields.get(name, default)
@@ -91,14 +108,12 @@ class GgufFile:
         return int(value)
 
     def sizes(self) -> Sizes:
+        self._check_whole()
         architecture = self.field("general.architecture", str)
         if architecture != "llama":
             raise ModelError(f"{self.path}: expected a model of the architecture 'llama', got {architecture!r}")
         if self._fields.get("llama.expert_count"):
             raise ModelError(f"{self.path}: is a mixture of experts, which this example doesn't run")
-        scaling = self._fields.get("llama.rope.scaling.type", "none")
-        if scaling != "none":
-            raise ModelError(f"{self.path}: llama.rope.scaling.type: expected none, got {scaling!r}")
         width = self._size("llama.embedding_length", 1 << 20)
         heads = self._size("llama.attention.head_count", 1 << 12)
         groups = self._size("llama.attention.head_count_kv", 1 << 12, heads)
@@ -111,19 +126,57 @@ class GgufFile:
                 f"{self.path}: sizes that don't fit: {heads} heads over {groups}, rope over {rope_width} of {head_width}, "
                 f"base {base}, epsilon {eps}"
             )
+        layers, context = self._size("llama.block_count", 1 << 12), self._size("llama.context_length", 1 << 30)
+        factor = self._rope_factor()
+        problem = key_problem(self._fields, head_width, context) or tensor_problem(self._tensors, layers)
+        if problem:
+            raise ModelError(f"{self.path}: {problem}")
         return Sizes(
-            layers=self._size("llama.block_count", 1 << 12),
+            layers=layers,
             width=width,
             hidden=self._size("llama.feed_forward_length", 1 << 24),
             heads=heads,
             groups=groups,
             head_width=head_width,
             vocabulary=len(self.tokens()),
-            context=self._size("llama.context_length", 1 << 30),
+            context=context,
             eps=eps,
             rope_base=base,
             rope_width=rope_width,
+            rope_factor=factor,
         )
+
+    def _check_whole(self) -> None:
+        parts = self._fields.get("split.count", 0)
+        if parts not in (0, 1):
+            raise ModelError(
+                f"{self.path}: is one of {parts!r:.20} parts of a model: merge them with `llama-gguf-split --merge` first"
+            )
+        kind = self._fields.get("general.type", "model")
+        if kind != "model":
+            raise ModelError(f"{self.path}: general.type: expected model, got {kind!r:.60}: name the model's own file")
+        version = self._fields.get("general.quantization_version", 2)
+        if version != 2:
+            raise ModelError(f"{self.path}: general.quantization_version: expected 2, got {version!r:.60}: {ADVICE}")
+
+    def _rope_factor(self) -> float:
+        """A factor without a type is linear, as in llama.cpp; scale_linear is its name in older files."""
+        scaling = self._fields.get("llama.rope.scaling.type", "linear")
+        if scaling not in ("none", "linear"):
+            raise ModelError(
+                f"{self.path}: llama.rope.scaling.type: expected none or linear, got {scaling!r:.60}: {ADVICE}"
+            )
+        found = []
+        for name in ("llama.rope.scaling.factor", "llama.rope.scale_linear"):
+            factor = self.field(name, float, 0.0)  # 0 stands for 1
+            if not (factor == 0 or 1e-6 <= factor <= 1e6):
+                raise ModelError(f"{self.path}: {name}: expected a factor from 1e-6 to 1e6, got {factor}")
+            found += [factor] if factor else []
+        if len(set(found)) > 1:
+            raise ModelError(
+                f"{self.path}: llama.rope.scale_linear: expected {found[0]}, as llama.rope.scaling.factor, got {found[1]}"
+            )
+        return float(found[0]) if found and scaling == "linear" else 1.0
 
     def tokens(self) -> list[str]:
         tokens = self.field("tokenizer.ggml.tokens", list)
@@ -136,11 +189,12 @@ class GgufFile:
 
     def matrix(self, name: str, rows: int, columns: int) -> Weights:
         tensor = self._tensor(name, (rows, columns))
-        return Weights(tensor.tensor_type.name, tensor.data, columns)
+        return Weights(f"{self.path}: {name}", tensor.tensor_type.name, tensor.data, columns)
 
     def vector(self, name: str, size: int) -> np.ndarray:
         tensor = self._tensor(name, (size,))
-        return np.array(Weights(tensor.tensor_type.name, tensor.data, size).values().reshape(size))
+        weights = Weights(f"{self.path}: {name}", tensor.tensor_type.name, tensor.data, size)
+        return np.array(weights.values().reshape(size))
 
     def _tensor(self, name: str, shape: tuple[int, ...]) -> Any:
         tensor = self._tensors.get(name)

@@ -8,8 +8,9 @@ from typing import Any
 import kernpack_kernels.torch
 import numpy as np
 import torch
+from contents import NORMS
 from gguf_file import GgufFile, ModelError, Sizes
-from packed import Progress, layer_shapes
+from packed import Progress, layer_biases, layer_shapes
 from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
 
 _NAMES = {
@@ -28,6 +29,7 @@ def build(file: GgufFile, progress: Progress = iter) -> LlamaForCausalLM:
     sizes = file.sizes()
     if file.has("rope_freqs.weight") or sizes.rope_width != sizes.head_width:
         raise ModelError(f"{file.path}: the host hf takes rope over whole heads, without rope_freqs: take another host")
+    found = {name for i in range(sizes.layers) for name in layer_biases(file, sizes, i)}
     config = LlamaConfig(
         vocab_size=sizes.vocabulary,
         hidden_size=sizes.width,
@@ -38,7 +40,9 @@ def build(file: GgufFile, progress: Progress = iter) -> LlamaForCausalLM:
         head_dim=sizes.head_width,
         max_position_embeddings=sizes.context,
         rms_norm_eps=sizes.eps,
-        rope_parameters={"rope_type": "default", "rope_theta": sizes.rope_base},
+        rope_parameters=_rope(sizes),
+        attention_bias=any(name.startswith("attn") for name in found),
+        mlp_bias=any(name.startswith("ffn") for name in found),
         tie_word_embeddings=not file.has("output.weight"),
         bos_token_id=None,
         eos_token_id=None,
@@ -55,6 +59,12 @@ def build(file: GgufFile, progress: Progress = iter) -> LlamaForCausalLM:
     return model
 
 
+def _rope(sizes: Sizes) -> dict[str, Any]:
+    if sizes.rope_factor == 1:
+        return {"rope_type": "default", "rope_theta": sizes.rope_base}
+    return {"rope_type": "linear", "rope_theta": sizes.rope_base, "factor": sizes.rope_factor}
+
+
 def _fill(model: LlamaForCausalLM, file: GgufFile, sizes: Sizes, progress: Progress) -> None:
     def matrix(name: str, rows: int, columns: int) -> torch.Tensor:
         return torch.from_numpy(np.array(file.matrix(f"{name}.weight", rows, columns).values()))
@@ -65,13 +75,18 @@ def _fill(model: LlamaForCausalLM, file: GgufFile, sizes: Sizes, progress: Progr
     model.model.norm.weight.copy_(torch.from_numpy(file.vector("output_norm.weight", sizes.width)))
     for i in progress(range(sizes.layers)):
         layer = model.model.layers[i]
+        biases = layer_biases(file, sizes, i)
         for name, shape in layer_shapes(sizes).items():
-            values = matrix(f"blk.{i}.{name}", *shape)
-            if name in ("attn_q", "attn_k"):  # the file pairs neighbours of a head, Hugging Face its halves
-                pairs = values.view(-1, sizes.head_width // 2, 2, sizes.width)
-                values = pairs.transpose(1, 2).reshape(shape)
-            layer.get_submodule(_NAMES[name]).weight.copy_(values)
-        for name, norm in (("attn_norm", layer.input_layernorm), ("ffn_norm", layer.post_attention_layernorm)):
+            linear = layer.get_submodule(_NAMES[name])
+            values = {"weight": matrix(f"blk.{i}.{name}", *shape)}
+            if linear.bias is not None:
+                values["bias"] = torch.from_numpy(biases.get(name, np.zeros(shape[0], np.float32)))
+            for kind, x in values.items():
+                if name in ("attn_q", "attn_k"):  # the file pairs neighbours of a head, Hugging Face its halves
+                    pairs = x.reshape(-1, sizes.head_width // 2, 2, *x.shape[1:])
+                    x = pairs.transpose(1, 2).reshape(x.shape)
+                getattr(linear, kind).copy_(x)
+        for name, norm in zip(NORMS, (layer.input_layernorm, layer.post_attention_layernorm), strict=True):
             norm.weight.copy_(torch.from_numpy(file.vector(f"blk.{i}.{name}.weight", sizes.width)))
 
 

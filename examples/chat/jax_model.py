@@ -35,10 +35,10 @@ def _layer(k: Any, sizes: Sizes, w: dict[str, Any], x, begin, angles, keys, valu
     keys = k.paged_store(keys, rotated[None, :, sizes.heads :], *page)
     values = k.paged_store(values, qkv[None, :, sizes.heads + sizes.groups :], *page)
     seen = k.paged_attention(rotated[None, :, : sizes.heads], keys, values, *page)
-    x = k.packed_linear(seen.reshape(len(x), -1), w["attn_output"], residual=x)
+    x = k.packed_linear(seen.reshape(len(x), -1), w["attn_output"], w["attn_output_bias"], residual=x)
     h = k.rms_norm(x, w["ffn_norm"], eps=sizes.eps)
     gate, up = jnp.split(beside(k, h, w["gate_up"], jnp.concatenate), 2, -1)
-    return k.packed_linear(k.swiglu(gate, up), w["ffn_down"], residual=x), keys, values
+    return k.packed_linear(k.swiglu(gate, up), w["ffn_down"], w["ffn_down_bias"], residual=x), keys, values
 
 
 class Model:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from gguf_file import GgufFile
-from packed import KEPT, PackedWeights, Progress, beside, pack_file
+from packed import KEPT, PackedWeights, Progress, beside, pack_file, precision
 from pages import Pages
 
 
@@ -51,24 +51,28 @@ class Model:
         """A cache for several answers, of so many tokens each."""
         return Pages(self._weights, needs)
 
-    def forward(self, tokens: Iterable[int], cache: Any, every: bool = False, **options: str) -> np.ndarray:
-        """The logits behind the last of the tokens, or behind each; the cache grows by them. Options are
-        packed_linear's."""
+    def forward(self, tokens: Iterable[int], cache: Any, every: bool = False, compute: str = "auto") -> np.ndarray:
+        """The logits behind the last of the tokens, or behind each; the cache grows by them. `compute` is
+        packed_linear's, for weights of integers."""
         k, w, sizes = self._k, self._weights, self.sizes
         ids = np.asarray(tokens, np.int32)
         cos, sin = cache.angles(len(ids))
         x = k.packed_embedding(w.embedding, ids, columns=sizes.width)
         for i, layer in enumerate(w.layers):
             h = k.rms_norm(x, layer["attn_norm"], eps=sizes.eps)
-            qkv = beside(k, h, layer["qkv"], np.concatenate, **options).reshape(len(ids), -1, sizes.head_width)
+            qkv = beside(k, h, layer["qkv"], np.concatenate, compute).reshape(len(ids), -1, sizes.head_width)
             rotated, values = qkv[:, : sizes.heads + sizes.groups], qkv[:, sizes.heads + sizes.groups :]
             k.apply_rope(rotated, cos, sin, interleaved=True)
             seen = cache.attend(k, i, rotated[:, : sizes.heads], rotated[:, sizes.heads :], values)
-            x = k.packed_linear(seen.reshape(len(ids), -1), layer["attn_output"], residual=x, **options)
+            x = self._linear(seen.reshape(len(ids), -1), layer, "attn_output", x, compute)
             h = k.rms_norm(x, layer["ffn_norm"], eps=sizes.eps)
-            gate_up = beside(k, h, layer["gate_up"], np.concatenate, **options)
+            gate_up = beside(k, h, layer["gate_up"], np.concatenate, compute)
             h = k.swiglu(gate_up[:, : sizes.hidden], gate_up[:, sizes.hidden :])
-            x = k.packed_linear(h, layer["ffn_down"], residual=x, **options)
+            x = self._linear(h, layer, "ffn_down", x, compute)
         cache.advance(len(ids))
         x = k.rms_norm(x if every else x[-1:], w.norm, eps=sizes.eps)
-        return k.packed_linear(x, w.head, **options)
+        return k.packed_linear(x, w.head, compute=precision(w.head, compute))
+
+    def _linear(self, x: np.ndarray, layer: dict[str, Any], name: str, residual: np.ndarray, compute: str) -> Any:
+        matrix, bias = layer[name], layer[f"{name}_bias"]
+        return self._k.packed_linear(x, matrix, bias, residual, compute=precision(matrix, compute))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from contents import NORMS
 from gguf_file import GgufFile
-from packed import layer_shapes, rope_frequencies
+from packed import layer_biases, layer_shapes, rope_frequencies
 
 
 def _norm(x, weight, eps):
@@ -35,9 +36,11 @@ class Reference:
         for i in range(sizes.layers):
             names = layer_shapes(sizes)
             w = {n: self._matrix(f"blk.{i}.{n}", *shape).astype(np.float64) for n, shape in names.items()}
-            for n in ("attn_norm", "ffn_norm"):
+            for n in NORMS:
                 w[n] = file.vector(f"blk.{i}.{n}.weight", sizes.width).astype(np.float64)
-            states = [self._layer(w, x, frequencies) for x in states]
+            biases = layer_biases(file, sizes, i)
+            b = {n: biases.get(n, np.zeros(shape[0])).astype(np.float64) for n, shape in names.items()}
+            states = [self._layer(w, b, x, frequencies) for x in states]
         norm = file.vector("output_norm.weight", sizes.width).astype(np.float64)
         head = self._embedding
         if file.has("output.weight"):
@@ -46,11 +49,15 @@ class Reference:
         found = np.concatenate(states) @ head.astype(np.float64).T
         return np.split(found, np.cumsum([len(x) for x in states])[:-1])
 
-    def _layer(self, w, x, frequencies):
+    def _layer(self, w, b, x, frequencies):
         sizes, count = self._sizes, len(x)
         angles = np.arange(count)[:, None] * frequencies
+
+        def linear(x, name):
+            return x @ w[name].T + b[name]
+
         h = _norm(x, w["attn_norm"], sizes.eps)
-        q, k, v = ((h @ w[f"attn_{n}"].T).reshape(count, -1, sizes.head_width) for n in "qkv")
+        q, k, v = (linear(h, f"attn_{n}").reshape(count, -1, sizes.head_width) for n in "qkv")
         q, k = _rope(q, angles), _rope(k, angles)
         shared = sizes.heads // sizes.groups
         k, v = np.repeat(k, shared, 1), np.repeat(v, shared, 1)
@@ -59,7 +66,7 @@ class Reference:
         scores[:, np.triu(np.ones((count, count), bool), 1)] = -np.inf
         p = np.exp(scores - scores.max(-1, keepdims=True))
         p /= p.sum(-1, keepdims=True)
-        x = x + (p @ v).swapaxes(0, 1).reshape(count, -1) @ w["attn_output"].T
+        x = x + linear((p @ v).swapaxes(0, 1).reshape(count, -1), "attn_output")
         h = _norm(x, w["ffn_norm"], sizes.eps)
-        gate = h @ w["ffn_gate"].T
-        return x + (gate / (1 + np.exp(-gate)) * (h @ w["ffn_up"].T)) @ w["ffn_down"].T
+        gate = linear(h, "ffn_gate")
+        return x + linear(gate / (1 + np.exp(-gate)) * linear(h, "ffn_up"), "ffn_down")

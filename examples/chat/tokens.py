@@ -7,10 +7,10 @@ from typing import Any
 
 import tokenizers
 from gguf_file import GgufFile, ModelError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
+from template import render
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 
-CONTROL = 3  # tokenizer.ggml.token_type
+UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4  # tokenizer.ggml.token_type
 _BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -20,13 +20,16 @@ def _split(pattern: str) -> Any:
     return pre_tokenizers.Split(Regex(pattern), "isolated")
 
 
+# In these, a word that is a token itself isn't merged of pieces, and texts begin with the first token unless the file says otherwise.
+_LLAMA3_NAMES = ("llama-bpe", "llama3", "llama-v3")
 # tokenizer.ggml.pre: how text is cut before its pieces are merged.
 CUTS = {
-    "default": [_split(_GPT2)],
+    "default": [_split(r"[\p{P}\$\+<=>\^~\|]+"), _split(_GPT2), _split(r"\p{N}+"), _split("[0-9][0-9][0-9]")],
     "gpt-2": [_split(_GPT2)],
     "smollm": [pre_tokenizers.Digits(individual_digits=True), _split(_GPT2)],
-    "llama-bpe": [_split(_LLAMA3)],
+    **{name: [_split(_LLAMA3)] for name in _LLAMA3_NAMES},
 }
+_SPECIAL = ("bos", "eos", "unknown", "padding")  # tokenizer.ggml.*_token_id
 
 
 class Tokens:
@@ -40,26 +43,56 @@ class Tokens:
             self._tokenizer = self._sentence_piece(file)
         else:
             raise ModelError(f"{file.path}: tokenizer.ggml.model: expected gpt2 or llama, got {kind!r}")
-        types = file.field("tokenizer.ggml.token_type", list, [])
-        control = [piece for piece, t in zip(self._pieces, types, strict=False) if t == CONTROL]
-        self._tokenizer.add_special_tokens(control)
-        if self._tokenizer.get_vocab_size() != len(self._pieces):
-            raise ModelError(f"{file.path}: tokenizer.ggml.tokens: some appear twice")
+        self._mark_whole(file)
+        self._path = file.path
         self._template = file.field("tokenizer.chat_template", str, "")
-        self._first = [file.field("tokenizer.ggml.bos_token_id", int)] if self._wants_first(file, kind) else []
-        self.end = {file.field("tokenizer.ggml.eos_token_id", int, -1)}
+        self._special = {name: self._id(file, name) for name in _SPECIAL}
+        self._first = self._first_of(file, kind)
+        if not self._template and file.field("tokenizer.ggml.add_eos_token", bool, False):
+            raise ModelError(
+                f"{file.path}: tokenizer.ggml.add_eos_token: expected false, or a chat template: a text that ends has no answer"
+            )
+        self.end = {i for i in (self._id(file, name) for name in ("eos", "eot", "eom")) if i is not None}
         self.end |= {self._ids[piece] for piece in ("<|im_end|>", "<|eot_id|>", "</s>") if piece in self._ids}
 
-    @staticmethod
-    def _wants_first(file: GgufFile, kind: str) -> bool:
-        return file.field("tokenizer.ggml.add_bos_token", bool, kind == "llama")
+    def _mark_whole(self, file: GgufFile) -> None:
+        """Pieces that a text is cut at before anything else, as llama.cpp does. Those of the user's own are text when decoded."""
+        types = file.field("tokenizer.ggml.token_type", list, [1] * len(self._pieces))
+        if len(types) != len(self._pieces):
+            raise ModelError(
+                f"{file.path}: tokenizer.ggml.token_type: expected {len(self._pieces)} types, one for each token, got {len(types)}"
+            )
+        pairs = [(piece, t) for piece, t in zip(self._pieces, types, strict=True) if piece]
+        special = [piece for piece, t in pairs if t in (UNKNOWN, CONTROL)]
+        own = [piece for piece, t in pairs if t == USER_DEFINED]
+        self._tokenizer.add_special_tokens([AddedToken(piece, normalized=False) for piece in special])
+        self._tokenizer.add_tokens([AddedToken(piece, normalized=False) for piece in own])
+        if self._tokenizer.get_vocab_size() != len(self._pieces):
+            raise ModelError(f"{file.path}: tokenizer.ggml.tokens: some appear twice")
+
+    def _id(self, file: GgufFile, name: str) -> int | None:
+        key = f"tokenizer.ggml.{name}_token_id"
+        found = file.field(key, int, -1)
+        if found in (-1, 0xFFFFFFFF):  # llama.cpp's for none
+            return None
+        if not 0 <= found < len(self._pieces):
+            raise ModelError(f"{file.path}: {key}: expected a number from 0 to {len(self._pieces) - 1}, got {found}")
+        return int(found)
+
+    def _first_of(self, file: GgufFile, kind: str) -> list[int]:
+        usual = kind == "llama" or file.field("tokenizer.ggml.pre", str, "default") in _LLAMA3_NAMES
+        if not file.field("tokenizer.ggml.add_bos_token", bool, usual):
+            return []
+        if self._special["bos"] is None:
+            raise ModelError(f"{file.path}: has no tokenizer.ggml.bos_token_id, but its texts begin with that token")
+        return [self._special["bos"]]
 
     def _byte_level(self, file: GgufFile) -> Any:
         cut = file.field("tokenizer.ggml.pre", str, "default")
         if cut not in CUTS:
             raise ModelError(f"{file.path}: tokenizer.ggml.pre: expected one of {', '.join(CUTS)}, got {cut!r}")
         pairs = [tuple(str(merge).split(" ", 1)) for merge in file.field("tokenizer.ggml.merges", list)]
-        tokenizer = self._merging(file, pairs)
+        tokenizer = self._merging(file, pairs, ignore_merges=cut in _LLAMA3_NAMES)
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*CUTS[cut], _BYTE_LEVEL])
         tokenizer.decoder = decoders.ByteLevel()
         return tokenizer
@@ -67,7 +100,11 @@ class Tokens:
     def _sentence_piece(self, file: GgufFile) -> Any:
         """SentencePiece's own merges: any two pieces whose join is one, that of the best score first."""
         scores = file.field("tokenizer.ggml.scores", list)
-        ranked = sorted(zip(self._pieces, scores, strict=False), key=lambda pair: -pair[1])
+        if len(scores) != len(self._pieces):
+            raise ModelError(
+                f"{file.path}: tokenizer.ggml.scores: expected {len(self._pieces)} scores, one for each token, got {len(scores)}"
+            )
+        ranked = sorted(zip(self._pieces, scores, strict=True), key=lambda pair: -pair[1])
         pairs = [
             (piece[:i], piece[i:])
             for piece, _ in ranked
@@ -95,12 +132,12 @@ class Tokens:
         """A conversation, by the file's own template, up to where the answer begins."""
         if not self._template:
             return self.encode("\n".join(message["content"] for message in messages))
-        first = self._pieces[self._first[0]] if self._first else ""
+        names = {"unknown": "unk", "padding": "pad"}
+        special = {f"{names.get(n, n)}_token": self._pieces[i] for n, i in self._special.items() if i is not None}
         try:
-            template = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True).from_string(self._template)
-            text = template.render(messages=messages, add_generation_prompt=True, bos_token=first, eos_token="")
+            text = render(self._template, messages, special)
         except Exception as error:  # what a template computes can fail in any way
-            raise ModelError(f"tokenizer.chat_template: {type(error).__name__}: {error}") from None
+            raise ModelError(f"{self._path}: tokenizer.chat_template: {type(error).__name__}: {error}") from None
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def decode(self, ids: list[int]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from gguf_file import GgufFile, Sizes
-from packed import KEPT, PackedWeights, Progress, beside, pack_file
+from packed import DENSE, KEPT, PackedWeights, Progress, beside, pack_file
 
 
 class Cache:
@@ -25,17 +25,28 @@ class Cache:
         self.capacity, self.length = capacity, 0
 
 
+def tensor_of(array: np.ndarray | None) -> torch.Tensor | None:
+    """torch.from_numpy knows no bf16."""
+    if array is None:
+        return None
+    if array.dtype == DENSE["BF16"]:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
 class Beside(torch.nn.Module):
     """Linear layers of one input, the results beside each other."""
 
-    def __init__(self, k: Any, matrices: list[np.ndarray]) -> None:
+    def __init__(self, k: Any, matrices: list[tuple[np.ndarray, np.ndarray | None]]) -> None:
         super().__init__()
-        self._k = k
-        for i, matrix in enumerate(matrices):
-            self.register_buffer(str(i), torch.from_numpy(matrix))
+        self._k, self._count = k, len(matrices)
+        for i, (matrix, bias) in enumerate(matrices):
+            self.register_buffer(f"matrix{i}", tensor_of(matrix))
+            self.register_buffer(f"bias{i}", tensor_of(bias))
 
     def forward(self, x):
-        return beside(self._k, x, self.buffers(), torch.cat)
+        matrices = [(getattr(self, f"matrix{i}"), getattr(self, f"bias{i}")) for i in range(self._count)]
+        return beside(self._k, x, matrices, torch.cat)
 
 
 class Layer(torch.nn.Module):
@@ -46,7 +57,7 @@ class Layer(torch.nn.Module):
             if isinstance(value, list):
                 self.add_module(name, Beside(k, value))
             else:
-                self.register_buffer(name, torch.from_numpy(value))
+                self.register_buffer(name, tensor_of(value))
 
     def forward(self, x, table, lengths, cos, sin, keys, values):
         k, sizes = self._k, self._sizes
@@ -56,10 +67,10 @@ class Layer(torch.nn.Module):
         k.paged_store(keys, rotated[None, :, sizes.heads :], table, lengths)
         k.paged_store(values, qkv[None, :, sizes.heads + sizes.groups :], table, lengths)
         seen = k.paged_attention(rotated[None, :, : sizes.heads], keys, values, table, lengths)
-        x = k.packed_linear(seen.flatten(2)[0], self.attn_output, residual=x)
+        x = k.packed_linear(seen.flatten(2)[0], self.attn_output, self.attn_output_bias, residual=x)
         h = k.rms_norm(x, self.ffn_norm, eps=sizes.eps)
         gate, up = self.gate_up(h).chunk(2, -1)
-        return k.packed_linear(k.swiglu(gate, up), self.ffn_down, residual=x)
+        return k.packed_linear(k.swiglu(gate, up), self.ffn_down, self.ffn_down_bias, residual=x)
 
 
 class Llama(torch.nn.Module):
@@ -68,9 +79,9 @@ class Llama(torch.nn.Module):
     def __init__(self, k: Any, weights: PackedWeights) -> None:
         super().__init__()
         self._k, self._sizes = k, weights.sizes
-        self.register_buffer("embedding", torch.from_numpy(weights.embedding))
-        self.register_buffer("norm", torch.from_numpy(weights.norm))
-        self.register_buffer("head", torch.from_numpy(weights.head))
+        self.register_buffer("embedding", tensor_of(weights.embedding))
+        self.register_buffer("norm", tensor_of(weights.norm))
+        self.register_buffer("head", tensor_of(weights.head))
         self.layers = torch.nn.ModuleList(Layer(k, weights.sizes, layer) for layer in weights.layers)
 
     def forward(self, ids, positions, cos, sin, layers, every: bool = False):

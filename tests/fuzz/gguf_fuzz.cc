@@ -41,14 +41,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Gguf model;
   if (gguf_open(path.c_str(), &model) == 0) {
     const Sizes& s = model.sizes;
-    if (s.layers < 1 || s.heads % s.groups != 0 || s.rope_width > s.head_width) std::abort();
+    if (s.layers < 1 || s.heads % s.groups != 0 || s.rope_width > s.head_width || !(s.rope_factor > 0)) std::abort();
     Tensor matrix;
-    if (gguf_matrix(&model, "token_embd.weight", s.vocabulary, s.width, 0, &matrix) == 0) {
+    if (gguf_matrix(&model, "token_embd.weight", s.vocabulary, s.width, &matrix) == 0) {
       const uint64_t bytes = gguf_row_bytes(matrix.format, matrix.shape[0]) * matrix.shape[1];
       volatile unsigned char last = bytes ? matrix.data[bytes - 1] : 0;
       static_cast<void>(last);
     }
-    std::free(gguf_vector(&model, "output_norm.weight", s.width, 0));
+    std::free(gguf_vector(&model, "output_norm.weight", s.width));
   }
   gguf_close(&model);
   return 0;

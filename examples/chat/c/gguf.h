@@ -8,10 +8,11 @@
 
 typedef struct Sizes {
   int64_t layers, width, hidden, heads, groups, head_width, vocabulary, context, rope_width;
-  double eps, rope_base;
+  double eps, rope_base, rope_factor; /* positions are divided by the factor */
 } Sizes;
 
-typedef enum Format { F32 = 0, Q4_0 = 2, Q4_1 = 3, Q8_0 = 8, Q4_K = 12, Q6_K = 14 } Format; /* ggml's numbers */
+/* ggml's numbers */
+typedef enum Format { F32 = 0, F16 = 1, Q4_0 = 2, Q4_1 = 3, Q8_0 = 8, Q4_K = 12, Q6_K = 14, BF16 = 30 } Format;
 
 typedef struct Tensor {
   const char* name; /* name_size bytes in the file, no NUL */
@@ -27,16 +28,18 @@ typedef struct Gguf {
   uint64_t size;
   uint64_t at; /* of the reader */
   Sizes sizes;
-  Tensor* tensors;
+  Tensor* tensors; /* by name */
   uint64_t tensor_count;
 } Gguf;
 
 int gguf_open(const char* path, Gguf* file);
 void gguf_close(Gguf* file);
-/* -1 without a word where `optional` and there is none of that name. */
-int gguf_matrix(const Gguf* file, const char* name, int64_t rows, int64_t columns, int optional, Tensor* out);
+int gguf_has(const Gguf* file, const char* name);
+int gguf_matrix(const Gguf* file, const char* name, int64_t rows, int64_t columns, Tensor* out);
 /* `count` numbers in f32, copied; NULL: said why. The caller frees them. */
-float* gguf_vector(const Gguf* file, const char* name, int64_t count, int optional);
+float* gguf_vector(const Gguf* file, const char* name, int64_t count);
+/* Whether a format is one number after the other, without blocks. */
+int gguf_is_dense(uint32_t format);
 /* Bytes of a row of `columns` values; 0 where the format isn't one of Format, or the columns aren't whole blocks. */
 uint64_t gguf_row_bytes(uint32_t format, uint64_t columns);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum {
+  PACK_LINEAR,
   PACK_Q4_0,
   PACK_Q4_1,
   PACK_Q8_0,
@@ -19,10 +20,9 @@ enum {
   ARGMAX,
   FUNCTIONS
 };
-static const char* const kNames[FUNCTIONS] = {"pack_q4_0",  "pack_q4_1",        "pack_q8_0",       "pack_q4_k",
-                                              "pack_q6_k",  "packed_embedding", "rms_norm",        "packed_linear",
-                                              "apply_rope", "paged_store",      "paged_attention", "swiglu",
-                                              "argmax"};
+static const char* const kNames[FUNCTIONS] = {
+    "pack_linear", "pack_q4_0",     "pack_q4_1",  "pack_q8_0",   "pack_q4_k",       "pack_q6_k", "packed_embedding",
+    "rms_norm",    "packed_linear", "apply_rope", "paged_store", "paged_attention", "swiglu",    "argmax"};
 static const KpLoadedFunction* functions[FUNCTIONS];
 
 static int report(const char* what) {
@@ -111,6 +111,10 @@ static int run(int function, Call* call, KpAny* result) {
 
 static int packer(uint32_t format) {
   switch (format) {
+    case F32:
+    case F16:
+    case BF16:
+      return PACK_LINEAR;
     case Q4_0:
       return PACK_Q4_0;
     case Q4_1:
@@ -124,12 +128,19 @@ static int packer(uint32_t format) {
   }
 }
 
-int pack(const Tensor* blocks, KpAny* out) {
+int pack(const Tensor* weight, KpAny* out) {
   Call call = {0};
+  const int dense = gguf_is_dense(weight->format);
   int64_t shape[2];
-  shape[0] = (int64_t)blocks->shape[1], shape[1] = (int64_t)gguf_row_bytes(blocks->format, blocks->shape[0]);
-  tensor(&call, blocks->data, KP_DTYPE_UINT, 8, 2, shape);
-  return run(packer(blocks->format), &call, out);
+  shape[0] = (int64_t)weight->shape[1];
+  shape[1] = (int64_t)(dense ? weight->shape[0] : gguf_row_bytes(weight->format, weight->shape[0]));
+  if (!dense) {
+    tensor(&call, weight->data, KP_DTYPE_UINT, 8, 2, shape);
+  } else {
+    tensor(&call, weight->data, weight->format == BF16 ? KP_DTYPE_BFLOAT : KP_DTYPE_FLOAT,
+           weight->format == F32 ? 32 : 16, 2, shape);
+  }
+  return run(packer(weight->format), &call, out);
 }
 
 int embed(const KpAny* weight, const int32_t* ids, int64_t count, int64_t columns, float* out) {
@@ -150,12 +161,16 @@ int rms_norm(const float* x, const float* weight, int64_t rows, int64_t columns,
   return run(RMS_NORM, &call, NULL);
 }
 
-int linear(const float* x, const KpAny* weight, int64_t rows, int64_t columns, int64_t n, const float* residual,
+int linear(const float* x, const Matrix* weight, int64_t rows, int64_t columns, int64_t n, const float* residual,
            float* out) {
   Call call = {0};
   floats(&call, x, 2, rows, columns, 0, 0);
-  packed(&call, weight);
-  none(&call); /* bias */
+  packed(&call, &weight->packed);
+  if (weight->bias) {
+    floats(&call, weight->bias, 1, n, 0, 0, 0);
+  } else {
+    none(&call);
+  }
   if (residual) {
     floats(&call, residual, 2, rows, n, 0, 0);
   } else {

@@ -7,13 +7,18 @@
 
 #include "gguf.h"
 
+typedef struct Matrix {
+  KpAny packed;
+  float* bias; /* NULL: none */
+} Matrix;
+
 int kernels_load(const char* path);
 /* *packed is a tensor to be released. */
-int pack(const Tensor* blocks, KpAny* packed);
+int pack(const Tensor* weight, KpAny* packed);
 int embed(const KpAny* weight, const int32_t* ids, int64_t count, int64_t columns, float* out);
 int rms_norm(const float* x, const float* weight, int64_t rows, int64_t columns, double eps, float* out);
-/* out[rows, n] = x[rows, columns] times the transpose of weight[n, columns], plus residual (NULL: none). */
-int linear(const float* x, const KpAny* weight, int64_t rows, int64_t columns, int64_t n, const float* residual,
+/* out[rows, n] = x[rows, columns] times the transpose of weight[n, columns], plus its bias and residual (NULL: none). */
+int linear(const float* x, const Matrix* weight, int64_t rows, int64_t columns, int64_t n, const float* residual,
            float* out);
 /* x[rows, heads, width], in place. */
 int rope(float* x, int64_t rows, int64_t heads, int64_t width, const float* cosines, const float* sines, int64_t pairs);

@@ -6,13 +6,13 @@
 
 typedef struct Layer {
   float *attn_norm, *ffn_norm;
-  KpAny q, k, v, output, gate, up, down;
+  Matrix q, k, v, output, gate, up, down;
   uint16_t *keys, *values; /* f16[capacity, groups, head_width] */
 } Layer;
 
 typedef struct Llama {
   Sizes sizes;
-  KpAny embedding, head; /* head is none where the embedding serves as such */
+  Matrix embedding, head; /* head is none where the embedding serves as such */
   float *norm, *cosines, *sines; /* the tables: [capacity, rope_width / 2] */
   Layer* layers;
   int64_t capacity, length;

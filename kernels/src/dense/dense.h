@@ -31,7 +31,7 @@ struct DenseWeight {
 };
 
 // Columns of a panel of packed weights: an even number, so that values of 16 bits pair up. The layout is in pack.cc.
-inline int64_t PackedColumns(int64_t columns) { return (columns + 1) / 2 * 2; }
+constexpr int64_t PackedColumns(int64_t columns) { return (columns + 1) / 2 * 2; }
 
 // a as the product reads it: rows of floats, or of bf16 pairs, `stride` values apart, an even number.
 struct DenseRows {

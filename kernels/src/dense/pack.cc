@@ -12,10 +12,7 @@ namespace {
 template <class T>
 void PackPanel(const T* weight, int64_t rows, int64_t columns, T* panel) {
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) {
-      const int64_t at = sizeof(T) == 4 ? c * kDenseRows + r : (c / 2 * kDenseRows + r) * 2 + c % 2;
-      panel[at] = weight[r * columns + c];
-    }
+    for (int64_t c = 0; c < columns; ++c) panel[PackedItem<T>(r, c, columns)] = weight[r * columns + c];
   }
 }
 

@@ -16,6 +16,13 @@ inline constexpr PackedFormat kDenseFormat<F16> = PackedFormat::kF16;
 template <>
 inline constexpr PackedFormat kDenseFormat<Bf16> = PackedFormat::kBf16;
 
+// The place of a value among the packed ones, behind the header; pack.cc describes the layout.
+template <class T>
+constexpr int64_t PackedItem(int64_t row, int64_t column, int64_t columns) {
+  const int64_t r = row % kDenseRows, panel = row / kDenseRows * kDenseRows * PackedColumns(columns);
+  return panel + (sizeof(T) == 4 ? column * kDenseRows + r : (column / 2 * kDenseRows + r) * 2 + column % 2);
+}
+
 // Throws where the tensor isn't one that was packed, or is cut.
 template <class T>
 DenseWeight<T> ReadPackedDense(kp::TensorView packed) {

@@ -8,6 +8,7 @@
   "compute: str in {\"auto\", \"i8\", \"i16\", \"bf16\", \"f32\"} = \"auto\", " KK_ACTIVATIONS \
   " = \"none\") -> (out: T[..., N]) "                                                          \
   "where T in {f32, f16, bf16}, W in {u8, f32, f16, bf16}, N > 0 with graph_safe, deterministic"
-#define KK_PACKED_EMBEDDING_CONTRACT                                                  \
-  "(weight: u8[V, P], indices: I[...], *, columns: int) -> (out: f32[..., columns]) " \
-  "where I in {i32, i64}, columns >= 0 with graph_safe, deterministic, invariant(batch)"
+#define KK_PACKED_EMBEDDING_CONTRACT                                                 \
+  "(weight: W[V, P], indices: I[...], *, columns: int) -> (out: f32[..., columns]) " \
+  "where W in {u8, f32, f16, bf16}, I in {i32, i64}, columns >= 0 "                  \
+  "with graph_safe, deterministic, invariant(batch)"

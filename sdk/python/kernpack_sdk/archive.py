@@ -41,9 +41,14 @@ def _look(wheel: Path, archive: zipfile.ZipFile) -> None:
             raise ValueError(
                 f"{wheel}: holds a symbolic link, '{entry.filename}', which wheels can't: don't install it"
             )
-    size, unpacked = wheel.stat().st_size, sum(entry.file_size for entry in archive.infolist())
     # zipfile never unpacks more of a file than the archive says that it has.
+    check_growth(wheel, sum(entry.file_size for entry in archive.infolist()))
+
+
+def check_growth(file: Path, unpacked: int) -> None:
+    """ValueError for an archive that so many bytes come out of, if no honest one has so many."""
+    size = file.stat().st_size
     if unpacked > _LARGE and unpacked > _RATIO * size:
         raise ValueError(
-            f"{wheel}: {size} bytes that unpack to {unpacked}, as in a decompression bomb: don't install it"
+            f"{file}: {size} bytes that unpack to {unpacked}, as in a decompression bomb: don't install it"
         )

@@ -6,7 +6,7 @@
 
 It writes `__init__.pyi` beside the modules of each package (and a small `__init__.py` where there is none), and tags the
 wheel `py3-none-manylinux_2_28_<arch>`, or with the newer tag that is true when the author's code needs one; and it refuses a wheel
-that is larger than the project allows. Everything else is scikit-build-core's, settings included.
+that is larger than the project allows, and anything that holds a private key. Everything else is scikit-build-core's, settings included.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from scikit_build_core import build as _backend
 from scikit_build_core.build import (  # noqa: F401  (the rest of the build interface)
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
@@ -25,6 +24,7 @@ from scikit_build_core.build import (  # noqa: F401  (the rest of the build inte
 )
 
 from kernpack_sdk import budget, editable, packs, wheel
+from kernpack_sdk.audit import private_keys
 
 _Settings = dict[str, Any] | None
 
@@ -45,7 +45,21 @@ def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadat
     if too_large := budget.excess(made, limit):
         made.unlink()
         raise SystemExit(f"kernpack: {too_large}")
+    _refuse_keys(made)
     return made.name
+
+
+def build_sdist(sdist_directory: str, config_settings: _Settings = None) -> str:
+    name = _backend.build_sdist(sdist_directory, config_settings)
+    _refuse_keys(Path(sdist_directory) / name)
+    return name
+
+
+def _refuse_keys(made: Path) -> None:
+    """A private key in what is published is everybody's."""
+    if found := private_keys.in_archive(made):
+        made.unlink()
+        raise SystemExit(f"kernpack: {made.name} would hold a private key, {found[0]}: move the key out of the project")
 
 
 def build_editable(

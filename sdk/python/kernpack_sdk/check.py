@@ -17,7 +17,7 @@ from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 
 from kernpack_sdk import abi, archive, elf, hosts
-from kernpack_sdk.audit import Finding, Image, binary, kernels, package, sbom, tables, torch_requirement
+from kernpack_sdk.audit import Finding, Image, binary, kernels, package, private_keys, sbom, tables, torch_requirement
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -172,7 +172,12 @@ def audit_wheel(wheel: Path) -> list[Finding]:
             about = package.Wheel(wheel, Path(folder))
         except (ValueError, OSError) as error:
             return [Finding(f"{wheel.name}: not a wheel: {error}")]
-        said = [*package.findings(about), *sbom.findings(about), *torch_requirement.findings(about)]
+        said = [
+            *_keys(private_keys.in_archive(wheel)),
+            *package.findings(about),
+            *sbom.findings(about),
+            *torch_requirement.findings(about),
+        ]
         found = [Finding(f"{wheel.name}: {each.text}", each.serious) for each in said]
         modules = {}
         for file in about.shared_objects():
@@ -187,6 +192,19 @@ def audit_wheel(wheel: Path) -> list[Finding]:
         if not any("RECORD" in each.text for each in found):  # auditwheel reads what it names
             found += [Finding(f"{wheel.name}: {text}") for text in _platform(about)]
     return found
+
+
+def _keys(names: list[str]) -> list[Finding]:
+    return [Finding(f"holds a private key, {name}: {private_keys.ADVICE}") for name in names]
+
+
+def audit_sources(path: Path) -> list[Finding]:
+    """What there is to say of a source distribution, or of a project's folder."""
+    try:
+        found = private_keys.in_project(path) if path.is_dir() else private_keys.in_archive(path)
+    except ValueError as error:
+        return [Finding(str(error).replace(str(path), path.name))]
+    return [Finding(f"{path.absolute().name}: {each.text}") for each in _keys(found)]
 
 
 def audit_foreign(path: Path) -> list[Finding]:
@@ -218,14 +236,16 @@ def covers(claimed: str, true: str) -> bool:
 
 
 def check(path: Path) -> list[str]:
-    """Problems of a wheel or a shared object."""
-    if not path.is_file():
+    """Problems of a wheel, a shared object, a source distribution or a project's folder."""
+    if not path.exists():
         return [f"{path}: no such file"]
     return [finding.text for finding in audit(path) if finding.serious]
 
 
 def audit(path: Path) -> list[Finding]:
-    """What there is to say of a wheel or a shared object: problems, and notes, which are true and may be meant."""
+    """What there is to say of a file or a project's folder: problems, and notes, which are true and may be meant."""
+    if path.is_dir() or private_keys.is_sdist(path):
+        return audit_sources(path)
     if path.suffix == ".whl":
         return audit_wheel(path)
     found = [Finding(f"{path.name}: {each.text}", each.serious) for each in audit_file(path)]
@@ -235,12 +255,16 @@ def audit(path: Path) -> list[Finding]:
 
 
 def describe(path: Path) -> str:
-    """One line on a file without problems."""
+    """One line on a file or a folder without problems."""
+    if path.is_dir():
+        return "ok, no private key in it"
     size = f"{path.stat().st_size / 1024:.0f} KB"
     if path.suffix == ".whl":
         return "; ".join(
             [f"ok, {size}{_runs_on(path)}", *(hosts_of_wheel(path) or ["no kernel module or backend in it"])]
         )
+    if private_keys.is_sdist(path):
+        return f"ok, {size}, no private key in it"
     so = elf.read(path)
     aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
     what = "a backend" if abi.is_backend(so.exports) else f"{aliases} functions"

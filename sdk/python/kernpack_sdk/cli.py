@@ -26,6 +26,7 @@ COMMANDS = {
     "config": "Print where the SDK is and what to compile with",
     "dev": "Build in place, and again whenever a source is saved",
     "inspect": "Show what a module, a wheel or an installed package contains",
+    "keygen": "Make an Ed25519 key for `kernpack sign`, outside of the project",
     "new": "Start a project: kernel, gradient, tests, packaging, CI",
     "publish": "Check everything, then print the commands that upload",
     "sign": "Sign wheels with an Ed25519 key",

@@ -24,7 +24,7 @@ INSTALL = "pip install kernpack-sdk[sign]"
 
 
 class SignatureError(Exception):
-    """`kind`: "no-key", "no-wheel", "unsigned", "signature", "tampered", "extra-file" or "missing-file"."""
+    """`kind`: "no-key", "no-wheel", "unsigned", "signature", "tampered", "extra-file", "missing-file" or "private-key"."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
@@ -42,9 +42,7 @@ def private_key(path: Path) -> Any:
     except ValueError:
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise SignatureError(
-            "no-key", f"{path}: expected a private Ed25519 key in PEM; `openssl genpkey -algorithm ed25519` makes one"
-        )
+        raise SignatureError("no-key", f"{path}: expected a private Ed25519 key in PEM; `kernpack keygen` makes one")
     return key
 
 

@@ -114,6 +114,8 @@ def refusals():
     x, weight = np.zeros((1, 64), np.float32), np.zeros((4, 64), np.float32)
     with pytest.raises(ValueError, match=r"weight: expected a weight of integers \(u8\) on a CUDA device"):
         K.packed_linear(to_device(x), to_device(K.pack_linear(weight)))
+    with pytest.raises(ValueError, match=r"weight: expected a weight of integers \(u8\) on a CUDA device"):
+        K.packed_embedding(to_device(K.pack_linear(weight)), to_device(np.zeros(1, np.int32)), columns=64)
     yield
 
 

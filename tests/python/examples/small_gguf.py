@@ -21,12 +21,17 @@ def write(
     head=False,
     forms=None,
     template="",
+    fields=None,
+    tensors=None,
+    tokens=None,
+    byte_order=gguf.GGUFEndian.LITTLE,
 ):
     """A small model of random weights whose tokens are the bytes and one merge. `forms`: of matrices whose name ends so, those that
-    aren't of `form`. A K format makes the model wide."""
-    writer = gguf.GGUFWriter(path, architecture)
+    aren't of `form`. A K format makes the model wide. `fields`, `tensors`: beside these, by their whole names. `tokens`: by number
+    their texts and types, in the place of the last ones."""
+    writer = gguf.GGUFWriter(path, architecture, endianess=byte_order)
     s, rng = WIDE if form.endswith("_K") else SIZES, np.random.default_rng(0)
-    fields = {
+    sizes = {
         "block_count": s["layers"],
         "context_length": 64,
         "embedding_length": s["width"],
@@ -34,14 +39,20 @@ def write(
         "attention.head_count": s["heads"],
         "attention.head_count_kv": s["groups"],
     }
-    for name, value in fields.items():
+    for name, value in sizes.items():
         writer.add_uint32(f"{architecture}.{name}", change(name, value))
+    for name, value in (fields or {}).items():
+        kind = {str: writer.add_string, bool: writer.add_bool, int: writer.add_uint32, float: writer.add_float32}
+        kind.get(type(value), writer.add_array)(name, value)
     writer.add_float32(f"{architecture}.attention.layer_norm_rms_epsilon", 1e-5)
     letters = byte_letters()
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("default")
-    writer.add_token_list([*letters, *(f"<|{i}|>" for i in range(s["pieces"] - len(letters)))])
-    writer.add_token_types([1] * len(letters) + [3] * (s["pieces"] - len(letters)))
+    pieces = [(letter, 1) for letter in letters] + [(f"<|{i}|>", 3) for i in range(s["pieces"] - len(letters))]
+    for i, piece in (tokens or {}).items():
+        pieces[i] = piece
+    writer.add_token_list([piece for piece, _ in pieces])
+    writer.add_token_types([kind for _, kind in pieces])
     writer.add_token_merges(["a b"])
     if template:
         writer.add_chat_template(template)
@@ -77,11 +88,29 @@ def write(
                 else gguf.quants.quantize(values, kind)
             )
             writer.add_tensor(f"{name}.weight", blocks, raw_dtype=kind)
+    for name, values in (tensors or {}).items():
+        writer.add_tensor(name, values)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+def biases(*names, layers=range(SIZES["layers"])):
+    """Random ones of these matrices, tensors of `write`."""
+    s, rng = SIZES, np.random.default_rng(7)
+    size = {
+        "attn_k": s["groups"] * s["head_width"],
+        "attn_v": s["groups"] * s["head_width"],
+        "ffn_gate": s["hidden"],
+        "ffn_up": s["hidden"],
+    }
+    return {
+        f"blk.{i}.{name}.bias": rng.normal(size=size.get(name, s["width"])).astype(np.float32)
+        for i in layers
+        for name in names
+    }
 
 
 def byte_letters():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_gguf import SIZES, write
+from small_gguf import SIZES, biases, write
 
 gguf = pytest.importorskip("gguf", reason="gguf is not installed")
 for _package in ("tokenizers", "jinja2", "tqdm"):
@@ -62,9 +62,7 @@ def test_one_question(shipped):
     assert "8 written, " in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("form", "head"), [("Q4_0", False), ("Q4_1", True), ("Q8_0", True), ("F32", False), ("F16", True)]
-)
+@pytest.mark.parametrize(("form", "head"), [("Q4_0", False), ("Q4_1", True), ("Q8_0", True), ("Q5_0", True)])
 def test_every_format_is_computed_with(k, tmp_path, form, head):
     from gguf_file import GgufFile
     from model import Model
@@ -72,7 +70,7 @@ def test_every_format_is_computed_with(k, tmp_path, form, head):
 
     file = GgufFile(write(tmp_path / "m.gguf", form=form, head=head))
     model = Model(k, file)
-    assert model.requantised == ([form] if form in ("F32", "F16") else [])
+    assert model.requantised == ([form] if form == "Q5_0" else [])
     tokens = np.random.default_rng(1).integers(0, SIZES["pieces"], 20).tolist()
     found = model.forward(tokens, model.cache(20), every=True)
     expected = Reference(file).logits([tokens])[0]
@@ -83,6 +81,70 @@ def test_every_format_is_computed_with(k, tmp_path, form, head):
     for token in tokens[7:]:
         last = model.forward([token], cache)
     assert np.abs(last[0] - expected[-1]).max() < room
+
+
+@pytest.mark.parametrize(("form", "head"), [("F32", False), ("F16", True), ("BF16", False)])
+def test_numbers_without_blocks_keep_their_values(k, tmp_path, form, head):
+    """What is left is the rounding of keys and values to f16. Rounded to Q8_0, the logits were 2e-2 off."""
+    from gguf_file import GgufFile
+    from model import Model
+    from reference import Reference
+
+    file = GgufFile(write(tmp_path / "m.gguf", form=form, head=head))
+    model = Model(k, file)
+    assert model.requantised == []
+    tokens = np.random.default_rng(1).integers(0, SIZES["pieces"], 20).tolist()
+    expected = Reference(file).logits([tokens])[0]
+    for compute in ("auto", "i16"):  # i16: several answers at once
+        found = model.forward(tokens, model.cache(20), every=True, compute=compute)
+        assert np.linalg.norm(found - expected) < 1e-3 * np.linalg.norm(expected)
+
+
+LINEAR = "llama.rope.scaling.type"
+FACTOR = "llama.rope.scaling.factor"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tensors": biases("attn_q", "attn_k", "attn_v")},
+        {"tensors": biases("attn_output", "ffn_down")},
+        {"tensors": biases("ffn_gate", "ffn_up"), "forms": {"ffn_up": "F32"}},
+        {"tensors": biases("attn_k", layers=(1,))},
+        {"fields": {LINEAR: "linear", FACTOR: 4.0}},
+        {"fields": {FACTOR: 4.0}},
+        {"fields": {"llama.rope.scale_linear": 4.0}},
+        {"fields": {FACTOR: 4.0}, "tensors": {"rope_freqs.weight": np.linspace(1, 8, 8, dtype=np.float32)}},
+    ],
+    ids=lambda options: " ".join(f"{name}" for part in options.values() for name in part),
+)
+def test_what_a_file_adds_is_computed_with(k, tmp_path, options):
+    """As near to the float64 reference as without it, which would be far away."""
+    from gguf_file import GgufFile
+    from model import Model
+    from reference import Reference
+
+    file, plain = (GgufFile(write(tmp_path / f"{i}.gguf", **{"form": "F32", **o})) for i, o in enumerate((options, {})))
+    model, tokens = Model(k, file), np.random.default_rng(1).integers(0, SIZES["pieces"], 20).tolist()
+    expected, without = Reference(file).logits([tokens])[0], Reference(plain).logits([tokens])[0]
+    found = model.forward(tokens, model.cache(20), every=True)
+    assert np.linalg.norm(found - expected) < 1e-3 * np.linalg.norm(expected)
+    assert np.linalg.norm(without - expected) > 1e-2 * np.linalg.norm(expected)
+
+
+def test_the_reference_scales_rope_and_adds_biases(tmp_path):
+    """A factor of 1, and biases of 0, change nothing; a factor of 2 moves a token as far as half as many tokens do."""
+    from gguf_file import GgufFile
+    from packed import rope_frequencies
+    from reference import Reference
+
+    zeros = {name: 0 * values for name, values in biases("attn_q", "ffn_down").items()}
+    plain, same, twice = (
+        GgufFile(write(tmp_path / f"{i}.gguf", form="F32", **options))
+        for i, options in enumerate(({}, {"tensors": zeros, "fields": {FACTOR: 1.0}}, {"fields": {FACTOR: 2.0}}))
+    )
+    np.testing.assert_array_equal(Reference(same).logits([[1, 2, 3]])[0], Reference(plain).logits([[1, 2, 3]])[0])
+    np.testing.assert_allclose(2 * rope_frequencies(twice.sizes(), twice), rope_frequencies(plain.sizes(), plain))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from small_gguf import SIZES, write
+from small_gguf import SIZES, biases, write
 from stranger import ROOT
 
 for _package in ("gguf", "tokenizers", "jinja2", "tqdm"):
@@ -48,6 +48,21 @@ def test_answers_are_those_of_one_by_one_and_their_bits_those_of_each_alone(mode
         assert tokens == expected_tokens
         np.testing.assert_allclose(logits, expected, rtol=0, atol=1e-3 * np.abs(expected).max())
         np.testing.assert_array_equal(logits, answers(model, [prompt], 12)[0][1])
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_answers_have_their_bits_also_where_weights_have_no_blocks(k, tmp_path):
+    """packed_linear rounds nothing of these, whatever is asked of it for integers."""
+    import check
+    from batch import answers
+    from gguf_file import GgufFile
+    from model import Model
+
+    options = {"form": "F16", "tensors": biases("attn_q", "attn_v", "ffn_down")}
+    model = Model(k, GgufFile(write(tmp_path / "m.gguf", **options)))
+    for prompt, (tokens, logits) in zip(prompts(), answers(model, prompts(), 6), strict=True):
+        assert tokens == check.greedy(model, prompt, 6)[0]
+        np.testing.assert_array_equal(logits, answers(model, [prompt], 6)[0][1])
 
 
 @pytest.mark.usefixtures("small_pages")

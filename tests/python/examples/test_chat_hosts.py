@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_gguf import SIZES, write
+from small_gguf import SIZES, biases, write
 
 for _package in ("tokenizers", "jinja2", "tqdm"):
     pytest.importorskip(_package, reason=f"{_package} is not installed")
@@ -70,8 +70,14 @@ def test_tokens_are_those_of_the_numpy_host(k, shipped, host):
         {"form": "Q8_0", "head": True},
         {"form": "Q4_K", "forms": {"attn_v": "Q6_K", "ffn_down": "Q6_K"}},
         {"form": "Q4_0", "forms": {"ffn_up": "Q8_0"}},
+        {
+            "form": "BF16",
+            "forms": {"attn_v": "F16", "ffn_up": "F32"},
+            "tensors": biases("attn_q", "attn_k", "attn_output", "ffn_up", "ffn_down"),
+            "fields": {"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 2.0},
+        },
     ],
-    ids=["one format", "a head of its own", "K formats", "formats beside each other"],
+    ids=["one format", "a head of its own", "K formats", "formats beside each other", "numbers, biases, linear rope"],
 )
 def test_logits_of_a_small_model(k, tmp_path, host, file):
     path = write(tmp_path / "m.gguf", **file)
@@ -197,7 +203,7 @@ def test_what_the_program_refuses(program, tmp_path, arguments, message):
     ("options", "message"),
     [
         ({"leave_out": ("blk.1.attn_k",)}, "has no tensor blk.1.attn_k.weight"),
-        ({"form": "F16"}, "takes matrices of Q4_0, Q4_1 and Q8_0 in whole blocks of 32 columns, and of Q4_K and Q6_K"),
+        ({"form": "Q5_0"}, "of Q4_0, Q4_1 and Q8_0 in whole blocks of 32 columns, and of Q4_K and Q6_K"),
         ({"change": lambda n, v: 3 if n == "attention.head_count_kv" else v}, "sizes that don't fit: 4 heads over 3"),
         (
             {"change": lambda n, v: (96, 32) if n == "blk.0.ffn_up" else v},

@@ -225,6 +225,16 @@ def test_a_packed_tensor_can_be_saved(k, tmp_path):
     assert k.pack_linear(half).dtype == half.dtype
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (20, 30), (131, 7), (64, 0)])
+def test_rows_of_a_packed_weight_are_those_of_the_weight(k, dtype, rows, columns):
+    w, w64 = make(np.random.default_rng(5).normal(size=(rows, columns)), dtype)
+    indices = np.arange(rows)[::-1].copy()
+    found = k.packed_embedding(k.pack_linear(w), indices, columns=columns)
+    assert str(found.dtype).endswith("float32")
+    np.testing.assert_array_equal(values_of(found), w64[indices])
+
+
 def damaged(packed, at, value):
     copy = packed.copy()
     copy.reshape(-1).view(np.uint8)[at : at + len(value)] = np.frombuffer(value, np.uint8)
@@ -251,6 +261,8 @@ def test_damaged_packed_weights_are_refused(k, change, message):
         packed = change(k.pack_linear(w))
     with pytest.raises(ValueError, match=message):
         k.packed_linear(x, packed)
+    with pytest.raises(ValueError, match=message):
+        k.packed_embedding(packed, np.zeros(1, np.int32), columns=30)
 
 
 def test_other_mistakes(k):

@@ -19,7 +19,8 @@ DONE, FAILED, USAGE, MISSING = range(4)
 
 # The SDK's commands, to say what is missing where it isn't installed; tests/python/cli compares the names.
 SDK_COMMANDS = (
-    *("bench", "build", "check", "completions", "config", "dev", "inspect", "new", "publish", "sign", "stubs", "test"),
+    *("bench", "build", "check", "completions", "config", "dev", "inspect", "keygen", "new", "publish", "sign"),
+    *("stubs", "test"),
 )
 SDK_LINE = "pip install kernpack-sdk"
 

@@ -20,12 +20,15 @@ constexpr kp::DeviceCode kEmbedding{
 
 PackedParams ParamsOf(kp::TensorView weight, int64_t columns) { return {weight.size(0), weight.nbytes(), columns}; }
 
+void CheckIntegers(kp::TensorView weight, const char* instead) {
+  KP_CHECK(weight.dtype() == kp::dtype_of<uint8_t>, ValueError)
+      << "weight: expected a weight of integers (u8) on a CUDA device, got one of pack_linear: " << instead;
+}
+
 void PackedLinear(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorView> bias,
                   std::optional<kp::TensorView> residual, kp::StringView /*compute*/, kp::StringView activation,
                   kp::MutTensorView out) {
-  KP_CHECK(weight.dtype() == kp::dtype_of<uint8_t>, ValueError)
-      << "weight: expected a weight of integers (u8) on a CUDA device, got one of pack_linear: multiply with the "
-         "weight itself, by the framework's own linear layer";
+  CheckIntegers(weight, "multiply with the weight itself, by the framework's own linear layer");
   if (out.numel() == 0) return;
   const int64_t rows = out.numel() / weight.size(0);
   const PackedLinearParams p = {ParamsOf(weight, x.size(-1)), rows, kk::ActivationOf(activation)};
@@ -42,6 +45,7 @@ void PackedLinear(kp::TensorView x, kp::TensorView weight, std::optional<kp::Ten
 }
 
 void PackedEmbedding(kp::TensorView weight, kp::TensorView indices, int64_t columns, kp::MutTensorView out) {
+  CheckIntegers(weight, "take rows of the weight itself, by embedding");
   const PackedEmbeddingParams p = {ParamsOf(weight, columns), indices.itemsize() == 8};
   kp::launch(weight.device(), kEmbedding, "packed_embedding", {BlockCount(indices.numel())}, {128}, weight, indices,
              out, p);

@@ -15,13 +15,14 @@ import click
 )
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
-    """Check wheels (.whl) of any project, or modules (.so), before publishing them. Doesn't load or run them. Exits with 1
+    """Check wheels (.whl) of any project, or modules (.so), before publishing them; and source distributions and projects' folders
+    for private keys. Doesn't load or run them. Exits with 1
     if there are problems. A note may be intended."""
     from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
 
     found = {}
     for file in files:
-        said = check.audit(file) if file.is_file() else [check.Finding(f"{file}: no such file")]
+        said = check.audit(file) if file.exists() else [check.Finding(f"{file}: no such file")]
         problems = [each.text for each in said if each.serious]
         notes = [each.text for each in said if not each.serious]
         found[str(file)] = {"problems": problems, "notes": notes, "is": None if problems else check.describe(file)}

@@ -20,8 +20,8 @@ from kernpack_sdk.cli import MISSING
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json: bool) -> None:
-    """Check the wheels (default: those in dist/) with twine, `kernpack check` and `kernpack test`; then print the commands that
-    upload them. Nothing is uploaded."""
+    """Check the wheels (default: those in dist/) with twine, `kernpack check` and `kernpack test`, and the project and its source
+    distributions for private keys; then print the commands that upload the wheels. Nothing is uploaded."""
     found = list(wheels) or sorted(Path("dist").glob("*.whl"))
     if not found:
         raise click.ClickException("kernpack publish: no wheels in dist/; kernpack build makes them")
@@ -31,7 +31,10 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json
     if importlib.util.find_spec("twine") is None:
         click.echo("kernpack publish: needs twine; install it: pip install twine", err=True)
         ctx.exit(MISSING)
+    from kernpack_sdk import check
+
     problems = {str(wheel): list(_problems(wheel, not no_test)) for wheel in found}
+    problems |= {str(path): lines for path in _sources(found) if (lines := check.check(path))}
     good = not any(problems.values())
     upload = f"{Path(sys.executable).name} -m twine upload {' '.join(map(str, found))}"
     commands = [upload.replace("upload", "upload --repository testpypi", 1), upload]
@@ -44,6 +47,17 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json
             "\nTo try the upload, then to publish:\n  " + "\n  ".join(commands) if good else "\nNot ready: see above."
         )
     ctx.exit(int(not good))
+
+
+def _sources(wheels: list[Path]) -> Iterator[Path]:
+    """Projects that the wheels lie in, and source distributions beside the wheels, which are uploaded as easily."""
+    from kernpack_sdk.audit import private_keys
+
+    folders = list(dict.fromkeys(wheel.absolute().parent for wheel in wheels))
+    projects = (private_keys.project_of(wheel.absolute()) for wheel in wheels)
+    yield from dict.fromkeys(project for project in projects if project)
+    for folder in folders:
+        yield from (path for path in sorted(folder.iterdir()) if path.is_file() and private_keys.is_sdist(path))
 
 
 def _problems(wheel: Path, tested: bool) -> Iterator[str]:

@@ -8,20 +8,29 @@ from pathlib import Path
 
 import click
 
-from kernpack_sdk import signature
+from kernpack_sdk import keys, signature
 from kernpack_sdk.cli import MISSING
 
 
 @click.command("sign")
 @click.argument("wheels", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="WHEEL...")
-@click.option("--key", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Private Ed25519 key, PEM.")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Private Ed25519 key, PEM (default: the one that `kernpack keygen` makes).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheels, with the digest of each once signed.")
 @click.pass_context
-def command(ctx: click.Context, wheels: tuple[Path, ...], key: Path, as_json: bool) -> None:
-    """Sign wheels with an Ed25519 key. `kernpack verify WHEEL --key PUBLIC` checks them."""
+def command(ctx: click.Context, wheels: tuple[Path, ...], key: Path | None, as_json: bool) -> None:
+    """Sign wheels with an Ed25519 key. `kernpack verify WHEEL --key PUBLIC` checks them. Refuses a key that lies in a project, and
+    wheels and projects that hold a private key."""
     try:
-        private = signature.private_key(key)
+        file = key or _default()
+        private = signature.private_key(file)
+        keys.check_place(file)
         for wheel in wheels:
+            keys.check_content(wheel)
             signature.sign(wheel, private)
             if not as_json:
                 click.echo(f"{wheel}: signed")
@@ -36,3 +45,12 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], key: Path, as_json: bo
         click.echo(
             json.dumps({str(wheel): hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}, indent=2)
         )
+
+
+def _default() -> Path:
+    made = keys.private_file()
+    if not made.exists():
+        raise signature.SignatureError(
+            "no-key", f"there is no key {made}: `kernpack keygen` makes it, or name one with --key"
+        )
+    return made
