@@ -211,14 +211,20 @@ def experts(
     gate_up: torch.Tensor,
     down: torch.Tensor,
     gate: Callable[[torch.Tensor], torch.Tensor],
+    gate_up_bias: torch.Tensor | None = None,
+    down_bias: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """A mixture of experts. x: [rows, width]; chosen, shares: [rows, k], which experts a row has, and what part of each; gate_up, down:
-    the experts' weights, [experts, out, in]; gate: of [n, out] to what `down` takes. The rows of each expert are multiplied together."""
+    the experts' weights, [experts, out, in]; gate: of [n, out] to what `down` takes; the biases: [experts, out]. The rows of each expert
+    are multiplied together."""
     rows, each = chosen.shape
     order, offsets = K.sort_into_groups(chosen.reshape(-1), count=len(gate_up))
-    hidden = gate(K.grouped_linear(x[order // each], gate_up, offsets))
+    experts_in_order = chosen.reshape(-1)[order]
+    hidden = K.grouped_linear(x[order // each], gate_up, offsets)
+    hidden = gate(hidden if gate_up_bias is None else hidden + gate_up_bias[experts_in_order])
     out = K.grouped_linear(hidden.contiguous(), down, offsets)
+    out = out if down_bias is None else out + down_bias[experts_in_order]
     out = out * shares.reshape(-1)[order, None]
     places = torch.arange(len(order), dtype=order.dtype, device=order.device)
     back = torch.empty_like(order).index_copy(0, order.long(), places)
-    return out[back].reshape(rows, each, -1).sum(1).to(x.dtype)
+    return out[back].reshape(rows, each, out.shape[-1]).sum(1).to(x.dtype)
