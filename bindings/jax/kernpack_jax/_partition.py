@@ -13,6 +13,7 @@ from kernpack._private.jax import devices
 
 from . import _sharding
 from ._arguments import Config
+from ._tiles import tiles_of
 
 _bind: Callable[..., list[Any]]
 
@@ -62,6 +63,7 @@ def partitioned(config: Config) -> Callable[..., list[Any]]:
     wrapped.def_partition(
         partition=functools.partial(_partition, config),
         infer_sharding_from_operands=functools.partial(_infer, config),
+        decode_shardings=False,  # tiles_of does it
         sharding_rule=functools.partial(_rule, config),
     )
 
@@ -76,9 +78,9 @@ def _split(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequenc
     return _sharding.choose(
         config,
         [a.shape for a in arguments],
-        [_sharding.spec_of(a.sharding, len(a.shape)) for a in arguments],
+        [tiles_of(a.sharding, len(a.shape), mesh) for a in arguments],
         [r.shape for r in results],
-        [_sharding.spec_of(getattr(r, "sharding", None), len(r.shape)) for r in results],
+        [tiles_of(getattr(r, "sharding", None), len(r.shape), mesh) for r in results],
         dict(mesh.shape),
     )
 

@@ -128,7 +128,9 @@ def test_count_beside_pages(k, cache, shape):
 
 def test_of_another_length_or_dtype_are_refused(k):
     given, _ = inputs((2, 5, 4, 9, 2, 20))
-    with pytest.raises(ValueError, match=r"attention: sinks: expected shape \[H\] with H = 4 \(bound by q\), got \[3\]"):
+    with pytest.raises(
+        ValueError, match=r"attention: sinks: expected shape \[H\] with H = 4 \(bound by q\), got \[3\]"
+    ):
         k.attention(*given, None, sinks_of(3))
     with pytest.raises(TypeError, match="attention: sinks: expected"):
         k.attention(*given, None, sinks_of(4).astype(np.float64))
