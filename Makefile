@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format clean
+.PHONY: quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -95,6 +95,9 @@ cases: ## what `kernpack test` finds in our own kernels, with SEEDS=100: nothing
 
 soak: ## the C++ and Python suites again and again, ROUNDS=10, then `make cases` with SEEDS=100
 	scripts/soak $(or $(ROUNDS),10) $(or $(SEEDS),100)
+
+zoo: ## 150 tiny models of transformers, patched and plain, in forward and backward passes, generation, compile, export; ONLY="llama t5"; needs what `make test` installed
+	JOBS=$(or $(JOBS),2) .venv/bin/python tests/python/zoo/zoo.py $(ONLY)
 
 lint: ## formatting, style and types
 	scripts/lint

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from kernpack._private.jax import devices
 
 from . import _sharding
 from ._arguments import Config
+from ._tiles import tiles_of
 
 _bind: Callable[..., list[Any]]
 
@@ -78,6 +78,7 @@ def partitioned(config: Config) -> Callable[..., list[Any]]:
     wrapped.def_partition(
         partition=functools.partial(_partition, config),
         infer_sharding_from_operands=functools.partial(_infer, config),
+        decode_shardings=False,  # tiles_of does it
         sharding_rule=functools.partial(_rule, config),
     )
 
@@ -92,9 +93,9 @@ def _split(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequenc
     return _sharding.choose(
         config,
         [a.shape for a in arguments],
-        [_sharding.spec_of(a.sharding, len(a.shape)) for a in arguments],
+        [tiles_of(a.sharding, len(a.shape), mesh) for a in arguments],
         [r.shape for r in results],
-        [_sharding.spec_of(getattr(r, "sharding", None), len(r.shape)) for r in results],
+        [tiles_of(getattr(r, "sharding", None), len(r.shape), mesh) for r in results],
         dict(mesh.shape),
     )
 
@@ -119,15 +120,19 @@ def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Seq
 
 def _warn_of_whole(config: Config, mesh: Any, arguments: Sequence[Any], split: _sharding.Split) -> None:
     """Names the dims that are sharded, and that the call needs whole."""
+    devices = mesh.size
     for parameter, array, spec in zip(config.operands, arguments, split.operands, strict=True):
-        given = _sharding.spec_of(array.sharding, len(array.shape))
+        rank = len(array.shape)
+        given = tiles_of(array.sharding, rank, mesh)
+        held = array.sharding.shard_shape((devices,) * rank)
         for dim, (axes, kept) in enumerate(zip(given, spec, strict=True)):
-            if math.prod(mesh.shape[axis] for axis in axes) > 1 and axes != kept:
+            if held[dim] < devices and (axes != kept or not axes):
+                over = f" over {', '.join(axes)}" if axes else ""
                 warn_of_gathering(
                     config.function.full_name,
-                    f"{parameter.name} is sharded over {', '.join(axes)} in dim {dim} ({array.shape[dim]} elements), which the "
-                    "contract or the size doesn't let the call split. Each device gathers that dim. Shard a dim that independent(...) "
-                    "names, or call the function inside jax.shard_map",
+                    f"{parameter.name} is sharded{over} in dim {dim} ({array.shape[dim]} elements), which the contract or the size "
+                    "doesn't let the call split. Each device gathers that dim. Shard a dim that independent(...) names, or call the "
+                    "function inside jax.shard_map",
                 )
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,24 +19,39 @@ from kernpack_kernels.torch import functional
 from kernpack_kernels.torch.rules import DTYPES, fits, runs_on
 
 Function = Callable[..., Any]
+Named = tuple[tuple[str, Any], ...]  # names in a module, and what they are to be
+_numbers = itertools.count()
 
 
-def patch(module: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[tuple[str, str, str]]:
-    """Rows of the table: what, by which kernel, a note."""
-    forward = type(module).forward
-    plain = inspect.unwrap(forward)
-    if not isinstance(plain, types.FunctionType):
-        return
-    ours = []
-    wrapped = "forward" in module.__dict__ or not _is_rebuilt(forward)
-    # A name in the code may be an attribute's.
-    for name in sorted(_KINDS.keys() & set(plain.__code__.co_names) & plain.__globals__.keys()):
-        why = "its forward is wrapped by other code" if wrapped else _differs(name, plain.__globals__[name])
+def plain(module: torch.nn.Module) -> types.FunctionType | None:
+    """The function that its forward is, without decorators; None where it isn't one."""
+    forward = inspect.unwrap(type(module).forward)
+    return forward if isinstance(forward, types.FunctionType) else None
+
+
+def names(module: torch.nn.Module, wanted: Iterable[str]) -> list[str]:
+    """Which of these its forward finds in its module. A name in the code may be an attribute's."""
+    forward = plain(module)
+    return [] if forward is None else sorted({*wanted} & {*forward.__code__.co_names} & forward.__globals__.keys())
+
+
+def refuses(module: torch.nn.Module) -> str:
+    """ "" where `rebuilt` can be set as its forward."""
+    wrapped = "forward" in module.__dict__ or not _is_rebuilt(type(module).forward)
+    return "its forward is wrapped by other code" if wrapped else ""
+
+
+def patch(module: torch.nn.Module, set_forward: Callable[..., None], more: Named = ()) -> Iterator[tuple[str, str, str]]:
+    """Rows of the table: what, by which kernel, a note. more: names and what they are to be, beside the functions here."""
+    ours = list(more)
+    for name in names(module, _KINDS):
+        theirs = plain(module).__globals__[name]
+        why = refuses(module) or _differs(name, theirs)
         yield f"{name} in {type(module).__name__}", "" if why else _KINDS[name].by, why
         if not why:
-            ours.append(name)
+            ours.append((name, _ours(name, theirs)))
     if ours:
-        set_forward(module, _with_ours(forward, tuple(ours)), None)
+        set_forward(module, rebuilt(type(module).forward, tuple(ours)), None)
 
 
 def _is_rebuilt(forward: Any) -> bool:
@@ -58,31 +74,34 @@ def _holds(cell: types.CellType, value: object) -> bool:
 
 
 @functools.cache
-def _with_ours(forward: types.FunctionType, names: tuple[str, ...]) -> types.FunctionType:
+def rebuilt(forward: types.FunctionType, ours: Named) -> types.FunctionType:
     """The same code and decorators, which find our functions under the names of theirs."""
     inner = getattr(forward, "__wrapped__", None)
     scope, cells = forward.__globals__, forward.__closure__
     if inner is None:
-        theirs = tuple(forward.__globals__[name] for name in names)
-        scope = _module_with_ours(forward.__module__, names, theirs).__dict__
+        scope = _module_with_ours(forward.__module__, ours).__dict__
     else:
-        new = types.CellType(_with_ours(inner, names))
+        new = types.CellType(rebuilt(inner, ours))
         cells = tuple(new if _holds(cell, inner) else cell for cell in cells or ())
-    ours = types.FunctionType(forward.__code__, scope, forward.__name__, forward.__defaults__, cells)
-    ours.__kwdefaults__ = forward.__kwdefaults__
-    ours.__qualname__ = forward.__qualname__
-    return ours
+    made = types.FunctionType(forward.__code__, scope, forward.__name__, forward.__defaults__, cells)
+    made.__kwdefaults__ = forward.__kwdefaults__
+    made.__qualname__ = forward.__qualname__
+    return made
 
 
 @functools.cache
-def _module_with_ours(name: str, names: tuple[str, ...], theirs: tuple[Function, ...]) -> types.ModuleType:
+def _module_with_ours(name: str, ours: Named) -> types.ModuleType:
     """A copy of the module. torch.compile looks globals up by the module's name."""
-    own = "_".join([f"{__name__}.{name.replace('.', '_')}", *names])
+    own = f"{__name__}.{name.replace('.', '_')}_{next(_numbers)}"
     module = types.ModuleType(own)
-    ours = {each: _KINDS[each].ours(other) for each, other in zip(names, theirs, strict=True)}
-    module.__dict__.update({**sys.modules[name].__dict__, **ours, "__name__": own})
+    module.__dict__.update({**sys.modules[name].__dict__, **dict(ours), "__name__": own})
     sys.modules[own] = module
     return module
+
+
+@functools.cache
+def _ours(name: str, theirs: Function) -> Function:
+    return _KINDS[name].ours(theirs)
 
 
 @functools.cache
@@ -90,7 +109,7 @@ def _differs(name: str, theirs: Function) -> str:
     """ "" where theirs computes what ours does; else what differs."""
     kind = _KINDS[name]
     try:
-        return "" if kind.agrees(theirs, kind.ours(theirs)) else kind.otherwise
+        return "" if kind.agrees(theirs, _ours(name, theirs)) else kind.otherwise
     except Exception as error:  # a function of another shape
         return f"can't be tried: {type(error).__name__}: {error}"
 

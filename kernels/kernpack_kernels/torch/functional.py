@@ -171,18 +171,21 @@ def attention(
     scale: float | None = None,
     soft_cap: float = 0.0,
     attn_mask: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Like scaled_dot_product_attention: query [B, H, S, D]; key and value [B, G, L, D], H a multiple of G; a mask that broadcasts to
     [B, H, S, L], bool or added to the scores. A query without keys gives zeros.
 
     With is_causal the last query sees all keys, as beside a KV cache (torch's sees the first ones). No matrix of all scores.
+    sinks [H], of any floating-point dtype: a score for each head that takes part in the softmax and has no value, as in gpt-oss.
     """
     q, k, v = (_rows(x.transpose(1, 2)) for x in (query, key, value))
     options = {"causal": is_causal, "scale": scale, "soft_cap": soft_cap}
+    sinks = None if sinks is None else sinks.float().contiguous()
     if attn_mask is None:
-        return K.attention(q, k, v, **options).transpose(1, 2)
+        return K.attention(q, k, v, None, sinks, **options).transpose(1, 2)
     mask = attn_mask[(None,) * (4 - attn_mask.ndim)].expand(-1, -1, -1, key.shape[2])
-    return K.masked_attention(q, k, v, mask, **options).transpose(1, 2)
+    return K.masked_attention(q, k, v, mask, sinks, **options).transpose(1, 2)
 
 
 def _rows(x: torch.Tensor) -> torch.Tensor:
@@ -208,14 +211,20 @@ def experts(
     gate_up: torch.Tensor,
     down: torch.Tensor,
     gate: Callable[[torch.Tensor], torch.Tensor],
+    gate_up_bias: torch.Tensor | None = None,
+    down_bias: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """A mixture of experts. x: [rows, width]; chosen, shares: [rows, k], which experts a row has, and what part of each; gate_up, down:
-    the experts' weights, [experts, out, in]; gate: of [n, out] to what `down` takes. The rows of each expert are multiplied together."""
+    the experts' weights, [experts, out, in]; gate: of [n, out] to what `down` takes; the biases: [experts, out]. The rows of each expert
+    are multiplied together."""
     rows, each = chosen.shape
     order, offsets = K.sort_into_groups(chosen.reshape(-1), count=len(gate_up))
-    hidden = gate(K.grouped_linear(x[order // each], gate_up, offsets))
+    experts_in_order = chosen.reshape(-1)[order]
+    hidden = K.grouped_linear(x[order // each], gate_up, offsets)
+    hidden = gate(hidden if gate_up_bias is None else hidden + gate_up_bias[experts_in_order])
     out = K.grouped_linear(hidden.contiguous(), down, offsets)
+    out = out if down_bias is None else out + down_bias[experts_in_order]
     out = out * shares.reshape(-1)[order, None]
     places = torch.arange(len(order), dtype=order.dtype, device=order.device)
     back = torch.empty_like(order).index_copy(0, order.long(), places)
-    return out[back].reshape(rows, each, -1).sum(1).to(x.dtype)
+    return out[back].reshape(rows, each, out.shape[-1]).sum(1).to(x.dtype)

@@ -1,4 +1,4 @@
-"""What of a Hugging Face model isn't a module: the attention function and the loss; and by called.py what layers call by name."""
+"""What of a Hugging Face model isn't a module: the attention function, the loss, and by called.py what layers call by name."""
 
 from __future__ import annotations
 
@@ -10,124 +10,120 @@ from typing import Any
 
 import torch
 
-from kernpack_kernels.torch import called, functional
+from kernpack_kernels.torch import attention, called, functional
 from kernpack_kernels.torch.rules import DTYPES, runs_on
+from kernpack_kernels.torch.trial import Trial, variant
 
-NAME = "kernpack"  # of our function in transformers' registry
-_BEFORE = "_kernpack_attention"  # on the model: its attention implementation before
-_LOSS_BEFORE = "_kernpack_loss"  # likewise the loss function that was set, or None
+_REGISTRY = "ALL_ATTENTION_FUNCTIONS"  # its name in the code of layers
+_EAGER = "eager_attention_forward"
+_LOSS_BEFORE = "_kernpack_loss"  # on a model: the loss function that was set, or None
 _SDPA_ELSE = "without dropout; else torch's"
+_EAGER_ELSE = "without dropout and output_attentions; else as before"
+Row = tuple[str, str, str]  # what, by which kernel, a note
 
 
 def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[tuple[str, str, str, int]]:
-    """Rows of the table: what, by which kernel, a note, how often."""
+    """Rows of the table, and how often. The model may contain Hugging Face's models, be one or be a part of one."""
     if "transformers" not in sys.modules:
         return
     from transformers import PreTrainedModel
 
-    if not isinstance(model, PreTrainedModel):
-        return
-    yield from _attention(model)
-    yield from _loss(model)
-    found = Counter(row for module in model.modules() for row in called.patch(module, set_forward))
+    found: Counter[Row] = Counter()
+    registries: dict[int, called.Named] = {}
+    for module, registry, row in _attentions(model):
+        found[row] += 1
+        if registry is not None:
+            registries[id(module)] = ((_REGISTRY, registry),)
+    for module in model.modules():
+        if isinstance(module, PreTrainedModel):
+            found.update(_loss(module))
+    for module in model.modules():
+        found.update(called.patch(module, set_forward, registries.get(id(module), ())))
     for row, count in found.items():
         yield (*row, count)
 
 
-def unpatch(model: Any) -> bool:
-    before = model.__dict__.pop(_BEFORE, None)
-    if before is not None:
-        model.set_attn_implementation(before)
-    has_loss = _LOSS_BEFORE in model.__dict__
-    if has_loss:
-        loss = model.__dict__.pop(_LOSS_BEFORE)
-        if loss is None:
-            del model._loss_function
-        else:
-            model._loss_function = loss
-    return before is not None or has_loss
+def unpatch(model: torch.nn.Module) -> bool:
+    undone = False
+    for module in model.modules():
+        if _LOSS_BEFORE in module.__dict__:
+            undone = True
+            module.__dict__.pop("_loss_function", None)
+            module.__dict__.update(module.__dict__.pop(_LOSS_BEFORE))
+    return undone
 
 
-def _attention(model: Any) -> Iterator[tuple[str, str, str, int]]:
-    count = sum(hasattr(module, "is_causal") and hasattr(module, "config") for module in model.modules())
+def _attentions(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, Any, Row]]:
+    """Modules that compute attention, the registry that their code is to find, or None, and their row."""
+    whys: dict[int, str] = {}
+    registries: dict[int, Any] = {}
+    modules = {id(module): module for module in model.modules()}
+    for key, module in modules.items():
+        if called.names(module, [_REGISTRY]):
+            why, eager = _refuses(module)
+            whys[key] = why
+            if not why:
+                registries[key] = attention.registry(called.plain(module).__globals__[_REGISTRY], eager)
+        elif _computes_attention(module):
+            whys[key] = f"{type(module).__name__} doesn't take its attention from transformers' registry"
+    if registries:
+        _try(model, modules, registries, whys)
+    for key, why in whys.items():
+        registry = None if why else registries[key]
+        note = why or (_SDPA_ELSE if registry.eager is None else _EAGER_ELSE)
+        yield modules[key], registry, ("attention", "" if why else "attention", note)
+
+
+def _try(model: torch.nn.Module, modules: dict[int, Any], registries: dict[int, Any], whys: dict[int, str]) -> None:
+    """Says why where the model's own code shows another result. Eager functions have to be seen to be equal there; sdpa's, which is
+    transformers' own, is known."""
+    forwards = {
+        key: called.rebuilt(type(modules[key]).forward, ((_REGISTRY, registry),)) for key, registry in registries.items()
+    }
+    trial = Trial(model, forwards)
+    weights = any(registry.eager is not None for registry in registries.values()) and trial.gives_weights()
+    for key, registry in registries.items():
+        why = trial.found.get(variant(modules[key]))
+        if registry.eager is not None:
+            if why is None:
+                why = f"its eager attention wasn't reached in a trial run of a model{trial.error and ': '}{trial.error}"
+            elif not why and not weights:
+                why = "its eager attention's weights are used, or can't be compared"
+        whys[key] = why or ""
+
+
+def _refuses(module: Any) -> tuple[str, Any]:
+    """"" and the eager function that is replaced, or None for sdpa's; or why it's left alone."""
+    scope = called.plain(module).__globals__
+    name = getattr(getattr(module, "config", None), "_attn_implementation", None)
     try:
-        from transformers import AttentionInterface, AttentionMaskInterface
-        from transformers.integrations.sdpa_attention import sdpa_attention_forward
-        from transformers.masking_utils import sdpa_mask
-    except ImportError as error:
-        yield "attention", "", f"this version of transformers has no registry for it: {error}", count
-        return
-    before = model.config._attn_implementation
-    if before not in ("sdpa", "eager"):
-        yield "attention", "", f"its implementation is {before!r}: only sdpa and eager are replaced", count
-        return
-    AttentionInterface.register(NAME, functools.partial(attention_forward, sdpa_attention_forward))
-    AttentionMaskInterface.register(NAME, sdpa_mask)
-    try:
-        model.set_attn_implementation(NAME)
-    except Exception as error:  # what a model without the registry raises is its own
-        yield "attention", "", f"transformers refuses another implementation: {error}", count
-        return
-    if model.config._attn_implementation != NAME:
-        yield "attention", "", "this model doesn't take its attention from transformers' registry", count
-        return
-    setattr(model, _BEFORE, before)
-    yield "attention", "attention", _SDPA_ELSE, count
+        theirs, sdpa = scope[_REGISTRY], attention.sdpa()
+        given = theirs.get_interface(name or "eager", scope.get(_EAGER))
+    except (ImportError, AttributeError, KeyError) as error:
+        return f"this version of transformers has no registry for it: {error}", None
+    if name not in ("sdpa", "eager", None):
+        return f"its implementation is {name!r}: only sdpa and eager are replaced", None
+    why = called.refuses(module)
+    if why or given is sdpa:
+        return why, None
+    if given is None or given is not scope.get(_EAGER):
+        return f"its implementation {name!r} isn't transformers' own", None
+    if "output_attentions" in called.plain(module).__code__.co_varnames:
+        return "its eager attention gives weights to layers, which the kernel doesn't have", None
+    return attention.not_attention(given), given
 
 
-# What sdpa_attention_forward takes and changes the result by: where one is given, it computes.
-_OTHER = ("cache", "s_aux")
-
-
-def attention_forward(otherwise, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
-    """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights."""
-    bias = kwargs.get("position_bias")
-    mask = attention_mask if bias is None else _biased(bias, attention_mask)
-    takes = (
-        not dropout
-        and all(kwargs.get(name) is None for name in _OTHER)
-        and runs_on("attention" if mask is None else "masked_attention", query.device)
-        and (query.device.type == "cpu" or query.shape[3] <= 256)
-        and query.dtype in DTYPES
-        and query.dtype != torch.float64
-        and query.dtype == key.dtype == value.dtype
-        and key.shape == value.shape
-        and query.shape[1] % key.shape[1] == 0
-        and (mask is None or _takes_mask(mask, query, key))
-    )
-    if not takes:
-        return otherwise(module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **kwargs)
-    causal = kwargs.get("is_causal")
-    causal = bool(getattr(module, "is_causal", True) if causal is None else causal) and query.shape[2] > 1
-    causal = causal and attention_mask is None  # else the mask says it
-    if (
-        causal and key.shape[2] > query.shape[2]
-    ):  # an empty static cache: only what the prompt wrote is seen, as with sdpa
-        key, value = key[:, :, : query.shape[2]], value[:, :, : query.shape[2]]
-        mask = None if mask is None else mask[..., : query.shape[2]]
-    soft_cap = kwargs.get("softcap") or 0.0
-    seen = functional.attention(query, key, value, causal, scaling, soft_cap, mask)
-    return seen.transpose(1, 2), None
-
-
-def _biased(bias: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-    """A learned bias, as T5's, and what the mask leaves out or adds."""
-    if mask is None:
-        return bias
-    return torch.where(mask, bias, -torch.inf) if mask.dtype == torch.bool else bias + mask
-
-
-def _takes_mask(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> bool:
-    sizes = (query.shape[0], query.shape[1], query.shape[2], key.shape[2])
+def _computes_attention(module: torch.nn.Module) -> bool:
+    forward = called.plain(module)
     return (
-        mask.ndim == 4
-        and (mask.dtype == torch.bool or (mask.dtype in DTYPES and mask.dtype != torch.float64))
-        and mask.shape[3] == key.shape[2]
-        and all(size in (1, whole) for size, whole in zip(mask.shape, sizes, strict=True))
+        forward is not None
+        and "Attention" in type(module).__name__
+        and type(module).__module__.startswith("transformers.")
+        and bool({"softmax", "scaled_dot_product_attention"} & {*forward.__code__.co_names})
     )
 
 
-def _loss(model: Any) -> Iterator[tuple[str, str, str, int]]:
+def _loss(model: Any) -> Iterator[Row]:
     try:
         from transformers.loss.loss_utils import ForCausalLMLoss
     except ImportError:
@@ -136,11 +132,11 @@ def _loss(model: Any) -> Iterator[tuple[str, str, str, int]]:
     if theirs is None:
         return
     if theirs is not ForCausalLMLoss or not isinstance(getattr(type(model), "loss_function", None), property):
-        yield "loss", "", "isn't transformers' ForCausalLMLoss", 1
+        yield "loss", "", "isn't transformers' ForCausalLMLoss"
         return
-    setattr(model, _LOSS_BEFORE, model.__dict__.get("_loss_function"))
+    setattr(model, _LOSS_BEFORE, {k: v for k, v in model.__dict__.items() if k == "_loss_function"})
     model.loss_function = functools.partial(causal_lm_loss, theirs)
-    yield "loss", "cross_entropy", "", 1
+    yield "loss", "cross_entropy", ""
 
 
 def causal_lm_loss(

@@ -11,9 +11,28 @@ from dataclasses import dataclass
 
 import torch
 
-from kernpack_kernels.torch import experts, huggingface, linears, rules
+from kernpack_kernels.torch import huggingface, linears
+from kernpack_kernels.torch.activations import gelu
+from kernpack_kernels.torch.experts import experts
+from kernpack_kernels.torch.gated import gated
+from kernpack_kernels.torch.norms import group_norm, norm
+from kernpack_kernels.torch.rules import OWN, Replacement, of_torch
 
-_OWN = "_kernpack_patch"  # on each module that computes otherwise since
+_RULES = (norm, group_norm, gated, experts, gelu, of_torch)
+_GUARD = "_kernpack_guard"  # on each module that computes otherwise
+
+
+class _Guard:
+    """A copy of a patched model is patched; what was pickled would find no code to compute with."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            "this model is patched, and a patched model can't be pickled: call kernpack_kernels.torch.unpatch(model) first and "
+            "patch it again after loading, or save model.state_dict()"
+        )
 
 
 @dataclass(frozen=True)
@@ -72,27 +91,29 @@ def _check(who: str, model: object) -> None:
         raise TypeError(f"{who}: model: expected a torch.nn.Module, got {type(model).__name__}")
 
 
-def _replace(module: torch.nn.Module, linear: str | None) -> rules.Replacement | None:
-    replacement = rules.find(module) or experts.rule(module)
+def _replace(module: torch.nn.Module, linear: str | None) -> Replacement | None:
+    replacement = next((found for rule in _RULES if (found := rule(module)) is not None), None)
     if replacement is None and linear is not None:
         replacement = linears.rule(module, linear)
     if replacement is not None and replacement.forward is not None:
         if "forward" in module.__dict__:
-            return rules.Replacement(None, "", "its forward was replaced by other code before")
+            return Replacement(None, "", "its forward was replaced by other code before")
         _set(module, replacement.forward, replacement.state)
     return replacement
 
 
 def _set(module: torch.nn.Module, forward, state) -> None:
     """A method of a function at module level, so that a deep copy of the model calls the copy."""
-    setattr(module, _OWN, state)
+    setattr(module, _GUARD, _Guard())
+    setattr(module, OWN, state)
     module.forward = forward.__get__(module)
 
 
 def _undo(model: torch.nn.Module) -> bool:
     undone = huggingface.unpatch(model)
     for module in model.modules():
-        if _OWN in module.__dict__:
-            del module.__dict__[_OWN], module.__dict__["forward"]
+        module.__dict__.pop(_GUARD, None)
+        if OWN in module.__dict__:
+            del module.__dict__[OWN], module.__dict__["forward"]
             undone = True
     return undone

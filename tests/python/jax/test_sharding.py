@@ -42,7 +42,9 @@ def expected_gradients(x=X):
 
 
 @SPLIT
-@pytest.mark.parametrize("spec", [P("data"), P("data", "model"), P(("data", "model")), P(None, "model")])
+@pytest.mark.parametrize(
+    "spec", [P("data"), P("data", "model"), P(("data", "model")), P(("model", "data")), P("model"), P(None, "model")]
+)
 def test_batch_dims_stay_sharded(g, spec):
     x = placed(X, spec, mesh())
     out = jax.jit(g.scale)(x, W)
@@ -172,6 +174,20 @@ def test_six_rows_on_four_devices(g):
 
 
 @SPLIT
+@pytest.mark.parametrize("inner", [2, 4, 16])
+def test_dims_that_a_part_of_an_axis_splits_are_gathered(g, inner):
+    """As heads of keys are, where there are fewer than devices: XLA splits what a reshape makes of 16 columns over 4 devices."""
+    x = placed(normal(3, 16), P(None, "data"), mesh())
+    w = normal(inner)
+
+    def scaled(x, by):
+        return by(x.reshape(3, 16 // inner, inner), w)
+
+    close(jax.jit(lambda x: scaled(x, g.scale))(x), scaled(np.asarray(x), np.multiply))
+    found = jax.jit(jax.grad(lambda x: jnp.sin(scaled(x, g.scale)).sum()))(x)
+    close(found, jax.grad(lambda x: jnp.sin(scaled(x, jnp.multiply)).sum())(x))
+
+
 def test_broadcast_operand(g):
     x, mask = placed(X, P("data"), mesh()), normal(1, 6, 4)
     call = lambda x, m: g.mixed(x, m, [W])  # noqa: E731

@@ -84,6 +84,7 @@ def test_the_kernel_is_called_where_the_table_says(ids, monkeypatch):
     ours = kt.functional.attention
     monkeypatch.setattr(kt.functional, "attention", lambda *a, **o: called.append(a[0].shape[2]) or ours(*a, **o))
     kt.patch(model)
+    called.clear()  # of the trial
     with torch.no_grad():
         model.generate(ids, max_new_tokens=2, do_sample=False)
     assert called == [7, 7, 1, 1]
@@ -207,7 +208,7 @@ def test_the_loss(ids):
 
 def test_a_transformers_without_the_registry(ids, monkeypatch):
     model = build()
-    monkeypatch.setitem(sys.modules, "transformers.masking_utils", None)
+    monkeypatch.setitem(sys.modules, "transformers.integrations.sdpa_attention", None)
     row = next(row for row in kt.patch(model).rows if row.what == "attention")
     assert row.by == ""
     assert "has no registry for it" in row.note
@@ -258,8 +259,24 @@ def test_experts_of_a_mixture_compiled(ids):
         torch.testing.assert_close(model(ids).logits, logits, atol=1e-5, rtol=1e-4)
 
 
-def test_experts_of_another_layout_stay(ids):
+def test_experts_with_biases_and_transposed_weights(ids):
     model = build("GptOss", num_local_experts=4, head_dim=16)
-    rows = {row.what: row for row in kt.patch(model).rows}
-    assert rows["GptOssExperts"].by == ""
-    assert "has_bias" in rows["GptOssExperts"].note
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.1)
+    logits, gradients = model(ids).logits, [p.grad.clone() for p in backward(model, ids)]
+    assert by(kt.patch(model))["GptOssExperts"] == "grouped_linear"
+    torch.testing.assert_close(model(ids).logits, logits, atol=1e-5, rtol=1e-4)
+    for mine, theirs in zip(backward(model, ids), gradients, strict=True):
+        torch.testing.assert_close(mine.grad, theirs, atol=1e-5, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("Mixtral", {}), ("GptOss", {"head_dim": 16})])
+def test_experts_without_rows(name, sizes):
+    """An expert layer that gets no token, as in a batch of padding alone."""
+    layer = build(name, num_local_experts=4, **sizes).model.layers[0].mlp.experts
+    assert by(kt.patch(layer))[f"{name}Experts"] == "grouped_linear"
+    empty = torch.zeros(0, 64, requires_grad=True)
+    found = layer(empty, torch.zeros(0, 2, dtype=torch.long), torch.zeros(0, 2))
+    assert found.shape == (0, 64)
+    found.sum().backward()
