@@ -102,6 +102,17 @@ def varlen_attention_backward(rng):
     return d_context, q, k, v, *ends, context, lse.reshape(len(q), -1), *SCORES
 
 
+@arguments("attention_sinks_backward")
+def attention_sinks_backward(rng):
+    d_context, q, _, _, context, lse, _ = attention_call(rng)
+    return d_context, context, lse, normal(rng, q.shape[2], dtype=np.float32)
+
+
+@argument("attention", "lengths")
+def lengths_of_keys(draw):
+    return draw.rng.integers(0, draw.dims["L"] + 1, draw.shape[0])
+
+
 @arguments("topk_backward")
 def topk_backward(rng):
     x = normal(rng, pick(rng, 1, 9), pick(rng, 1, 70))

@@ -375,6 +375,17 @@ GRADIENT_TOLERANCE = {"f32": 1e-5, "f16": 5e-3, "bf16": 4e-2}
 NOT_CAUSAL = ATTENTION | {"causal": False}
 
 
+SINKS = np.linspace(-2, 2, HEADS[0].shape[2])
+
+
+def _attention_sinks_backward(
+    d_context: np.ndarray, context: np.ndarray, sums: np.ndarray, sinks: np.ndarray
+) -> np.ndarray:
+    """Of a sink's weight; its value is zeros."""
+    along = np.einsum("bshd,bshd->bhs", d_context, context)
+    return -(np.exp(sinks[:, None] - sums) * along).sum((0, 2))
+
+
 def _masked_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
     shared = q.shape[2] // k.shape[2]
     scores = np.einsum("bshd,blhd->bhsl", q, np.repeat(k, shared, 2)) * q.shape[3] ** -0.5
@@ -393,6 +404,12 @@ CALLS |= {
         _attention_backward,
         GRADIENT_TOLERANCE,
         lambda f, d, q, k, v, context, sums, **options: f(d, q, k, v, context, sums, None, **options),
+    ),
+    "attention_sinks_backward": Call(
+        [CONTEXT[::-1], CONTEXT, SUMS.astype(np.float32), SINKS.astype(np.float32)],
+        {},
+        _attention_sinks_backward,
+        GRADIENT_TOLERANCE,
     ),
     "masked_attention_backward": Call(
         [MASKED[::-1], *HEADS, MASK_OF_KEYS, MASKED, MASKED_SUMS.astype(np.float32)],

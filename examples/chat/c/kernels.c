@@ -194,6 +194,7 @@ int attention(const float* q, const uint16_t* keys, const uint16_t* values, int6
   page(&call, &length);
   none(&call); /* k_scales */
   none(&call); /* v_scales */
+  none(&call); /* sinks */
   none(&call); /* scale */
   integer(&call, 0); /* window */
   number(&call, 0); /* soft_cap */

@@ -171,18 +171,21 @@ def attention(
     scale: float | None = None,
     soft_cap: float = 0.0,
     attn_mask: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Like scaled_dot_product_attention: query [B, H, S, D]; key and value [B, G, L, D], H a multiple of G; a mask that broadcasts to
     [B, H, S, L], bool or added to the scores. A query without keys gives zeros.
 
     With is_causal the last query sees all keys, as beside a KV cache (torch's sees the first ones). No matrix of all scores.
+    sinks [H], of any floating-point dtype: a score for each head that takes part in the softmax and has no value, as in gpt-oss.
     """
     q, k, v = (_rows(x.transpose(1, 2)) for x in (query, key, value))
     options = {"causal": is_causal, "scale": scale, "soft_cap": soft_cap}
+    sinks = None if sinks is None else sinks.float().contiguous()
     if attn_mask is None:
-        return K.attention(q, k, v, **options).transpose(1, 2)
+        return K.attention(q, k, v, None, sinks, **options).transpose(1, 2)
     mask = attn_mask[(None,) * (4 - attn_mask.ndim)].expand(-1, -1, -1, key.shape[2])
-    return K.masked_attention(q, k, v, mask, **options).transpose(1, 2)
+    return K.masked_attention(q, k, v, mask, sinks, **options).transpose(1, 2)
 
 
 def _rows(x: torch.Tensor) -> torch.Tensor:

@@ -48,6 +48,7 @@ struct AttentionArgs {
   int64_t window;  // how many keys a query sees at most, the last ones; 0: all
   const int32_t* lengths;  // [batch], how many keys there are; null: all
   AttentionMask mask = {};
+  const float* sinks = nullptr;  // [heads], a score without a value each; null: none
 
   int64_t shared() const { return heads / groups; }  // queries beside each other that share a key
 };

@@ -37,6 +37,22 @@ void AttentionMaskGradientRun(const AttentionGradientArgs<T>& args, const Attent
 }
 
 template <class Level, class T>
+float AttentionSinkGradient(const AttentionSinkArgs<T>& args, int64_t head) {
+  double sum = 0;
+  for (int64_t b = 0; b < args.batch; ++b) {
+    const float* lse = args.lse + (b * args.heads + head) * args.queries;
+    for (int64_t i = 0; i < args.queries; ++i) {
+      const int64_t at = ((b * args.queries + i) * args.heads + head) * args.width;
+      const T *d_out = args.d_out + at, *out = args.out + at;
+      const double delta =
+          RowSum<T>(args.width, [&](int64_t d, auto extent) { return Get(d_out + d, extent) * Get(out + d, extent); });
+      sum -= std::exp(static_cast<double>(args.sinks[head]) - lse[i]) * delta;
+    }
+  }
+  return static_cast<float>(sum);
+}
+
+template <class Level, class T>
 void AttentionGradientSum(const float* row, int64_t parts, int64_t stride, T* out, int64_t width) {
   ForRow<T>(width, [&](int64_t d, auto extent) {
     VF sum = {};
@@ -57,6 +73,9 @@ KK_ATTENTION_TYPES(KK_INSTANTIATE_GRADIENT)
   template void AttentionMaskGradientRun<KP_VARIANT, T>(const AttentionGradientArgs<T>&, const AttentionMaskTask&, \
                                                         float*, float*);
 KK_ATTENTION_TYPES(KK_INSTANTIATE_MASK)
+#define KK_INSTANTIATE_SINK(T) \
+  template float AttentionSinkGradient<KP_VARIANT, T>(const AttentionSinkArgs<T>&, int64_t);
+KK_ATTENTION_TYPES(KK_INSTANTIATE_SINK)
 #endif
 
 }  // namespace kk

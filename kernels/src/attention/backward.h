@@ -38,6 +38,18 @@ struct AttentionMaskTask {
   int64_t batch, batches, head, heads, block, blocks, key, count;
 };
 
+// The gradient of sinks needs no scores: a sink's weight follows from it and the logarithm of the sum.
+template <class T>
+struct AttentionSinkArgs {
+  const T *d_out, *out;  // [batch, queries, heads, width]
+  const float* lse;  // [batch, heads, queries]
+  const float* sinks;  // [heads]
+  int64_t batch, queries, heads, width;
+};
+
+template <class Level, class T>
+float AttentionSinkGradient(const AttentionSinkArgs<T>& args, int64_t head);
+
 // Writes d_q of the task's queries; d_k and d_v [keys, padded] get what these add to them. Levels: those of Bf16Level.
 template <class Level, class T>
 void AttentionGradientRun(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k,

@@ -12,7 +12,7 @@ void AttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::TensorVie
                        std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView d_q,
                        kp::MutTensorView d_k, kp::MutTensorView d_v) {
   const AttentionOptions options = {lengths, scale, causal, window, soft_cap};
-  CheckAttention(options);
+  CheckAttention(options, k);
   const CompactRows rows_q(q), rows_k(k), rows_v(v);
   if (q.numel() == 0 || k.numel() == 0) return Zeros(q, d_q), Zeros(k, d_k), Zeros(v, d_v);
   DispatchAttention(q, k, v, options, [&](auto args) {

@@ -1,10 +1,8 @@
 // What the calls of attention and of its gradient have in common.
 #pragma once
 
-#include <cmath>
-
 #include "../ops/common.h"
-#include "attention.h"
+#include "tasks.h"
 
 namespace kk {
 
@@ -17,6 +15,7 @@ struct AttentionOptions {
   bool causal;
   int64_t window;
   double soft_cap;
+  std::optional<kp::TensorView> sinks = {};
   std::optional<kp::TensorView> mask =
       {};  // [1 or batch, 1 or heads, 1 or queries, keys]; its last dimension isn't strided
 };
@@ -40,23 +39,26 @@ inline AttentionMask MaskOf(const std::optional<kp::TensorView>& mask, kp::Tenso
           MaskStride(*mask, 1, q.size(2), "heads"), MaskStride(*mask, 2, q.size(1), "queries")};
 }
 
-inline void CheckAttention(const AttentionOptions& options) {
-  KP_CHECK(options.soft_cap >= 0, ValueError)
-      << "soft_cap: expected a positive number, or 0 for none, got " << options.soft_cap;
+inline void CheckAttention(const AttentionOptions& options, kp::TensorView k) {
+  CheckSoftCap(options.soft_cap);
+  const auto* lengths = Data<int32_t>(options.lengths);
+  for (int64_t b = 0; lengths && b < options.lengths->size(0); ++b) {
+    KP_CHECK(lengths[b] >= 0 && lengths[b] <= k.size(1), ValueError)
+        << "lengths: expected 0 to " << k.size(1) << ", the number of keys, got " << lengths[b] << " for item " << b;
+  }
 }
 
 // f(arguments) in the type of q, k and v.
 template <class F>
 void DispatchAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, const AttentionOptions& options, F f) {
   const int64_t width = q.size(3);
-  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
   const AttentionMask mask = MaskOf(options.mask, q);
   kp::dispatch<float, kp::half, kp::bfloat16>(q.dtype(), [&](auto t) {
     using T = typename Storage<typename decltype(t)::type>::Type;
     f(AttentionArgs<T>{Data<T>(q), Data<T>(k), Data<T>(v), StridesOf(q), StridesOf(k), StridesOf(v), q.size(0),
-                       q.size(1), q.size(2), k.size(1), k.size(2), width, static_cast<float>(scale),
-                       static_cast<float>(options.soft_cap), options.causal, options.window,
-                       Data<int32_t>(options.lengths), mask});
+                       q.size(1), q.size(2), k.size(1), k.size(2), width, AttentionScale(options.scale, width),
+                       SoftCapOf(options.soft_cap), options.causal, options.window, Data<int32_t>(options.lengths),
+                       mask, Data<float>(options.sinks)});
   });
 }
 

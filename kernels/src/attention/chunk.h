@@ -48,6 +48,19 @@ void TransposeKeys(const T* k, int64_t stride, int64_t count, int64_t width, flo
   }
 }
 
+// A task's state before its first key. sinks: of all heads, null where there are none. A sink counts as a score of the first key's task
+// whose value is zeros.
+inline void BeginState(const AttentionTask& task, int64_t shared, int64_t width, const float* sinks,
+                       const AttentionState& state) {
+  const int64_t rows = task.count * shared;
+  std::fill(state.sums, state.sums + rows * PaddedWidth(width), 0.0f);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float sink = sinks && task.first_key == 0 ? sinks[task.group * shared + r / task.count] : -INFINITY;
+    state.largest[r] = sink;
+    state.total[r] = sink == -INFINITY ? 0.0f : 1.0f;
+  }
+}
+
 // Scores [first, last) become soft_cap tanh(score / soft_cap); 0: they stay.
 inline void CapRow(float* scores, int64_t first, int64_t last, float soft_cap) {
   if (soft_cap <= 0 || first >= last) return;

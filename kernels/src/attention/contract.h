@@ -1,15 +1,15 @@
-// The contracts of attention and masked_attention: one text for every device.
+// The contracts of attention, masked_attention and their gradients: one text for every device.
 #pragma once
 
-#define KK_ATTENTION_CONTRACT                                                                                   \
-  "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, *, " \
-  "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "                        \
-  "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, G > 0, H % G == 0, window "  \
+#define KK_ATTENTION_CONTRACT                                                                                      \
+  "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, lengths: i32[B]? = None, "       \
+  "sinks: f32[H]? = None, *, scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) " \
+  "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, G > 0, H % G == 0, window "     \
   ">= 0 with graph_safe, deterministic"
 
 #define KK_MASKED_ATTENTION_CONTRACT                                                                                  \
-  "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, *, "   \
-  "scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "                              \
+  "(q: T[B, S, H, D] strided, k: T[B, L, G, D] strided, v: T[B, L, G, D] strided, mask: M[X, Y, Z, L] strided, "      \
+  "sinks: f32[H]? = None, *, scale: float? = None, causal: bool = False, window: int = 0, soft_cap: float = 0.0) "    \
   "-> (context: T[B, S, H, D], lse: f32[B, H, S] aux) where T in {f32, f16, bf16}, M in {bool, f32, f16, bf16}, G > " \
   "0, H % G == 0, window >= 0 with graph_safe, deterministic, invariant(B)"
 
@@ -32,3 +32,7 @@
   "M in {bool, f32, f16, bf16}, " KK_MASKED_DIMS
 #define KK_MASKED_ATTENTION_MASK_BACKWARD_CONTRACT \
   KK_MASKED_BACKWARD "-> (d_mask: M[X, Y, Z, L]) where T in {f32, f16, bf16}, M in {f32, f16, bf16}, " KK_MASKED_DIMS
+
+#define KK_ATTENTION_SINKS_BACKWARD_CONTRACT                                                                   \
+  "(d_context: T[B, S, H, D], context: T[B, S, H, D], lse: f32[B, H, S], sinks: f32[H]) -> (d_sinks: f32[H]) " \
+  "where T in {f32, f16, bf16} with graph_safe, deterministic, nondiff(d_context, context, lse, sinks)"

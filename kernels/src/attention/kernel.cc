@@ -47,9 +47,7 @@ void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const Atten
 template <class Level, class T>
 void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* memory) {
   const int64_t rows = task.count * args.shared(), length = LengthOf(args, task.batch);
-  std::fill(state.sums, state.sums + rows * PaddedWidth(args.width), 0.0f);
-  std::fill(state.largest, state.largest + rows, -INFINITY);
-  std::fill(state.total, state.total + rows, 0.0f);
+  BeginState(task, args.shared(), args.width, args.sinks, state);
   const int64_t begin = std::max(task.first_key, SeenBy(args, length, task.query).first);
   const int64_t end = std::min(task.last_key, SeenBy(args, length, task.query + task.count - 1).last);
   // Of one query only: the gradient makes its scores by tiles, and their last bits should be those of this pass.

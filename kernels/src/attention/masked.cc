@@ -12,11 +12,11 @@ namespace {
 
 template <class Level>
 void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
-                     std::optional<double> scale, bool causal, int64_t window, double soft_cap,
-                     kp::MutTensorView context, kp::MutTensorView lse) {
+                     std::optional<kp::TensorView> sinks, std::optional<double> scale, bool causal, int64_t window,
+                     double soft_cap, kp::MutTensorView context, kp::MutTensorView lse) {
   const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
-  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, mask};
-  CheckAttention(options);
+  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, sinks, mask};
+  CheckAttention(options, k);
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;
     if (context.numel() == 0) {
@@ -36,8 +36,8 @@ void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
                              std::optional<double> scale, bool causal, int64_t window, double soft_cap,
                              kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) {
   const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
-  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, mask};
-  CheckAttention(options);
+  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, std::nullopt, mask};
+  CheckAttention(options, k);
   if (q.numel() == 0 || k.numel() == 0) return Zeros(q, d_q), Zeros(k, d_k), Zeros(v, d_v);
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;
@@ -70,8 +70,8 @@ void MaskedAttentionMaskBackward(kp::TensorView d_context, kp::TensorView q, kp:
                                  std::optional<double> scale, bool causal, int64_t window, double soft_cap,
                                  kp::MutTensorView d_mask) {
   const CompactRows rows_q(q), rows_k(k), rows_v(v), rows_mask(mask);
-  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, mask};
-  CheckAttention(options);
+  const AttentionOptions options = {std::nullopt, scale, causal, window, soft_cap, std::nullopt, mask};
+  CheckAttention(options, k);
   if (q.numel() == 0 || d_mask.numel() == 0) return Zeros(mask, d_mask);
   DispatchAttention(q, k, v, options, [&](auto args) {
     using T = std::decay_t<decltype(*args.q)>;

@@ -65,10 +65,10 @@ void Run(const AttentionArgs<T>& args, T* out, float* lse) {
 
 template <class Level>
 void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::optional<kp::TensorView> lengths,
-               std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView context,
-               kp::MutTensorView lse) {
-  const AttentionOptions options = {lengths, scale, causal, window, soft_cap};
-  CheckAttention(options);
+               std::optional<kp::TensorView> sinks, std::optional<double> scale, bool causal, int64_t window,
+               double soft_cap, kp::MutTensorView context, kp::MutTensorView lse) {
+  const AttentionOptions options = {lengths, scale, causal, window, soft_cap, sinks};
+  CheckAttention(options, k);
   const CompactRows rows_q(q), rows_k(k), rows_v(v);
   if (q.numel() == 0) {
     std::fill_n(Data<float>(lse), lse.numel(), 0.0f);
@@ -87,5 +87,7 @@ KP_DOC(attention,
        "softmax(scale q k^T) v for each head, without storing the matrix of scores. Each H / G consecutive "
        "heads of q share a head of k and v. causal: query i of S attends to the first L - S + i + 1 of L "
        "keys. window: only to the last `window` of these. soft_cap: a score becomes soft_cap * tanh(score "
-       "/ soft_cap). lengths: the number of keys of each batch item; the other keys aren't read.");
+       "/ soft_cap). lengths: the number of keys of each batch item; the other keys aren't read. sinks: a "
+       "score for each head that takes part in the softmax, and has no value. A query without keys gives "
+       "zeros.");
 KK_EXPORT_MATRIX(attention, kk::Attention, KK_ATTENTION_CONTRACT);

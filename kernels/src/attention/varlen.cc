@@ -32,7 +32,7 @@ struct VarlenCall {
   int64_t key(int64_t s) const { return Data<int32_t>(cu_keys)[s]; }
 
   void Check() const {
-    KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
+    CheckSoftCap(soft_cap);
     CheckEnds("cu_queries", Data<int32_t>(cu_queries), sequences() + 1, q.size(0));
     CheckEnds("cu_keys", Data<int32_t>(cu_keys), sequences() + 1, k.size(0));
   }
@@ -53,7 +53,7 @@ struct VarlenCall {
             k.size(1),
             width(),
             AttentionScale(scale, width()),
-            static_cast<float>(soft_cap),
+            SoftCapOf(soft_cap),
             causal,
             window,
             nullptr};

@@ -134,9 +134,7 @@ template <class Level, class T, class C>
 void PagedRun(const PagedArgs<C>& args, const PagedQueries<T>& queries, const AttentionTask& task,
               const AttentionState& state, float* memory) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared;
-  std::fill(state.sums, state.sums + rows * padded, 0.0f);
-  std::fill(state.largest, state.largest + rows, -INFINITY);
-  std::fill(state.total, state.total + rows, 0.0f);
+  BeginState(task, args.shared, args.width, args.sinks, state);
   const int64_t begin = std::max(task.first_key, SeenOf(args, task, task.query).first);
   const int64_t end = std::min(task.last_key, SeenOf(args, task, task.query + task.count - 1).last);
   if constexpr (std::is_same_v<T, C>) {

@@ -1,6 +1,7 @@
 // paged_attention.
 #include <cmath>
 
+#include "../attention/tasks.h"
 #include "cache.h"
 #include "contract.h"
 
@@ -65,11 +66,11 @@ void Run(const PagedArgs<C>& args, const Result& to) {
 template <class Level>
 void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_cache, kp::TensorView block_table,
                     kp::TensorView lengths, std::optional<kp::TensorView> k_scales,
-                    std::optional<kp::TensorView> v_scales, std::optional<double> scale, int64_t window,
-                    double soft_cap, kp::MutTensorView out) {
+                    std::optional<kp::TensorView> v_scales, std::optional<kp::TensorView> sinks,
+                    std::optional<double> scale, int64_t window, double soft_cap, kp::MutTensorView out) {
   CheckLastDim("k_cache", k_cache), CheckLastDim("v_cache", v_cache);
   const CompactRows rows_q(q);
-  KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
+  CheckSoftCap(soft_cap);
   CheckScales("k_scales", k_cache, k_scales.has_value()), CheckScales("v_scales", v_cache, v_scales.has_value());
   if (out.numel() == 0) return;
   CheckPages(k_cache, block_table, lengths, q.size(1));
@@ -86,7 +87,8 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
                                block_table.size(1),
                                Data<int32_t>(lengths),
                                window,
-                               static_cast<float>(soft_cap)};
+                               SoftCapOf(soft_cap),
+                               Data<float>(sinks)};
     const auto by = static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(args.width))));
     DispatchLinear(q.dtype(), [&](auto t) { Run<Level, typename decltype(t)::Type, C>(args, {q, out, by}); });
   });
@@ -95,9 +97,10 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
 }  // namespace
 }  // namespace kk
 
-KP_DOC(paged_attention,
-       "Attention of new queries, the last S of `lengths` tokens of each item, on a cache of pages: page i of item b "
-       "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
-       "limits that to the last ones. Heads, scale and soft_cap are those of attention. A cache of i8 has scales, "
-       "which paged_quantize writes.");
+KP_DOC(
+    paged_attention,
+    "Attention of new queries, the last S of `lengths` tokens of each item, on a cache of pages: page i of item b "
+    "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
+    "limits that to the last ones. Heads, scale, soft_cap and sinks are those of attention. A cache of i8 has scales, "
+    "which paged_quantize writes.");
 KK_EXPORT_MATRIX(paged_attention, kk::PagedAttention, KK_PAGED_ATTENTION_CONTRACT);

@@ -23,6 +23,7 @@ struct PagedArgs {
   const int32_t* lengths;  // [batch]: keys so far, those of the queries included
   int64_t window;  // how many keys a query sees at most, the last ones; 0: all
   float soft_cap;  // 0: none
+  const float* sinks;  // [heads of q], see AttentionArgs; null: none
 };
 
 // The level that computes queries of type T beside a cache of C.

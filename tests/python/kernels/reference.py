@@ -115,7 +115,7 @@ def l2_normalize_backward(d_out, x, eps=1e-12):
     return ((d_out - unit * along) / np.where(small, eps, length),)
 
 
-def attention(q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengths=None):
+def attention(q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengths=None, sinks=None):
     shared = q.shape[2] // k.shape[2]
     k, v = np.repeat(k, shared, 2), np.repeat(v, shared, 2)
     scores = np.einsum("bshd,blhd->bhsl", q, k) * (q.shape[3] ** -0.5 if scale is None else scale)
@@ -127,10 +127,18 @@ def attention(q, k, v, causal=False, window=0, scale=None, soft_cap=0.0, lengths
         key = np.arange(k.shape[1])[None]
         seen = (key <= at) & (key < n) & ((key > at - window) if window else True)
         scores[b][:, ~seen] = -np.inf
+    return attend(scores, v, sinks)
+
+
+def attend(scores, v, sinks=None):
+    """softmax(scores) v of scores [B, H, S, L] and v [B, L, H, D]; a row without a score gives zeros. A sink is one more score of its
+    head, whose value is zeros."""
+    of_heads = -np.inf if sinks is None else np.asarray(sinks, np.float64)[:, None, None]
+    scores = np.concatenate([scores, np.broadcast_to(of_heads, (*scores.shape[:3], 1))], -1)
     top = scores.max(-1, keepdims=True)
     p = np.exp(scores - np.where(np.isinf(top), 0, top))
     total = p.sum(-1, keepdims=True)
-    return np.einsum("bhsl,blhd->bshd", np.divide(p, total, out=np.zeros_like(p), where=total != 0), v)
+    return np.einsum("bhsl,blhd->bshd", np.divide(p, total, out=np.zeros_like(p), where=total != 0)[..., :-1], v)
 
 
 def rope(x, cos, sin, interleaved=False):

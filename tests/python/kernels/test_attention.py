@@ -62,7 +62,35 @@ def test_keys_beyond_a_length_are_not_read(k, causal):
     found = k.attention(*given, lengths, causal=causal)
     np.testing.assert_allclose(found, reference(*wide, causal=causal, lengths=lengths), atol=TOLERANCE["f32"])
     assert (found[2] == 0).all()  # no key
-    np.testing.assert_array_equal(k.attention(*given, np.array([900, 1, -4, 130], np.int32), causal=causal), found)
+
+
+@pytest.mark.parametrize(("number", "item"), [(601, 0), (-1, 1), (2**31 - 1, 1), (-(2**31), 0)])
+def test_lengths_that_there_can_not_be_are_refused(k, number, item):
+    given, _ = inputs((2, 3, 4, 600, 2, 16))
+    lengths = np.array([600, 600], np.int32)
+    lengths[item] = number
+    said = f"attention: lengths: expected 0 to 600, the number of keys, got {number} for item {item}"
+    with pytest.raises(ValueError, match=said):
+        k.attention(*given, lengths)
+    d_context, lse = np.zeros((2, 3, 4, 16), np.float32), np.zeros((2, 4, 3), np.float32)
+    options = {"scale": None, "causal": False, "window": 0, "soft_cap": 0.0}
+    with pytest.raises(ValueError, match=said.replace(": lengths", "_backward: lengths")):
+        k.attention_backward(d_context, *given, d_context, lse, lengths, **options)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("shape", [(1, 4, 2, 4, 2, 16), (1, 1, 4, 9, 2, 20)])  # as blocks, and as a few rows
+def test_a_soft_cap_that_changes_nothing_gives_what_none_gives(k, shape, dtype):
+    given, wide = inputs(shape, dtype)
+    for soft_cap in (1e4, 1e6, 1e9, 1e38, 1e300, np.inf):
+        found = values_of(k.attention(*given, soft_cap=soft_cap))
+        np.testing.assert_allclose(found, reference(*wide), rtol=0, atol=TOLERANCE[dtype], err_msg=str(soft_cap))
+    for soft_cap in (0.1, 1.0, 30.0, 50.0, 1e3):
+        found = values_of(k.attention(*given, soft_cap=soft_cap, scale=2.0))
+        expected = reference(*wide, soft_cap=soft_cap, scale=2.0)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2 * TOLERANCE[dtype], err_msg=str(soft_cap))
+    with pytest.raises(ValueError, match="soft_cap: expected a positive number, or 0 for none, got nan"):
+        k.attention(*given, soft_cap=np.nan)
 
 
 def test_a_query_without_keys_is_zeros(k):

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 from arrays import make, values_of
+from reference import attend
 from test_attention import SHAPES, TOLERANCE, inputs, reference
 
 
-def masked(q, k, v, mask, causal=False, soft_cap=0.0):
+def masked(q, k, v, mask, causal=False, soft_cap=0.0, sinks=None):
     shared = q.shape[2] // k.shape[2]
     k, v = np.repeat(k, shared, 2), np.repeat(v, shared, 2)
     scores = np.einsum("bshd,blhd->bhsl", q, k) * q.shape[3] ** -0.5
@@ -19,10 +20,7 @@ def masked(q, k, v, mask, causal=False, soft_cap=0.0):
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
         scores[..., np.arange(k.shape[1])[None] > np.arange(q.shape[1])[:, None] + k.shape[1] - q.shape[1]] = -np.inf
-    top = scores.max(-1, keepdims=True)
-    p = np.exp(scores - np.where(np.isinf(top), 0, top))
-    total = p.sum(-1, keepdims=True)
-    return np.einsum("bhsl,blhd->bshd", np.divide(p, total, out=np.zeros_like(p), where=total != 0), v)
+    return attend(scores, v, sinks)
 
 
 def mask_of(kind, shape, seed=3):

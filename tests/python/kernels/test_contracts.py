@@ -104,6 +104,7 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         "add_layer_norm_backward",
         "add_rms_norm_backward",
         "attention_backward",
+        "attention_sinks_backward",
         "causal_conv1d_backward",
         "cross_entropy_backward",
         "embedding_bag_backward",

@@ -54,7 +54,10 @@ SAMPLES = {
     "layer_norm_backward": Sample((_D, _X, _W), {"eps": 1e-5}, (0, 1)),
     "linear": Sample((_X, _normal(5, 8), _normal(5)), {"activation": "silu"}),
     "masked_attention": Sample(
-        (_QUERIES, _KEYS, _VALUES, _normal(1, 4, 3, 3).astype(np.float32)), {"causal": True}, (0, 1, 2), np.float32
+        (_QUERIES, _KEYS, _VALUES, _normal(1, 4, 3, 3).astype(np.float32), _normal(4).astype(np.float32)),
+        {"causal": True},
+        (0, 1, 2),
+        np.float32,
     ),
     "mean_pool": Sample((_X, _TOKENS), mapped=(0, 1)),
     "mean_pool_backward": Sample((_normal(2, 8), _TOKENS), mapped=(0, 1)),

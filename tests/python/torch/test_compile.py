@@ -185,7 +185,7 @@ def samples(kernels):
         "add_rms_norm": ((x, d, w), {"eps": 1e-5}),
         "add_layer_norm": ((x, d, w, b), {"eps": 1e-5}),
         "attention": (heads, {"causal": True}),
-        "masked_attention": ((*heads, torch.randn(1, 1, 3, 3)), {"causal": True}),
+        "masked_attention": ((*heads, torch.randn(1, 1, 3, 3), torch.randn(4)), {"causal": True}),
         "varlen_attention": ((*(h.flatten(0, 1) for h in heads), ends, ends), {"causal": True}),
         "cross_entropy": ((x, torch.tensor([1, 7, 0])), {"label_smoothing": 0.1}),
         "fused_linear_cross_entropy": ((x, torch.randn(5, 8), torch.tensor([1, 4, 0])), {}),

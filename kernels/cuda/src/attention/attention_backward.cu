@@ -43,6 +43,27 @@ __device__ void Deltas(const T* d_context, const T* context, float* delta, const
   if (threadIdx.x % 32 == 0) delta[(static_cast<long long>(batch) * heads + head) * p.queries + query] = sum;
 }
 
+// The gradient of a head's sink: a block per head, whose warps take rows by turns.
+template <class T>
+__device__ void OfSinks(const T* d_context, const T* context, const float* lse, const float* sinks, float* d_sinks,
+                        const SinkParams& p) {
+  __shared__ float of_warps[kWarps];
+  const int head = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float sum = 0;
+  for (long long row = warp; row < p.rows; row += kWarps) {
+    const long long at = (row * p.heads + head) * p.width;
+    float delta = 0;
+    for (int d = lane; d < p.width; d += 32) delta += ToFloat(d_context[at + d]) * ToFloat(context[at + d]);
+    const float of_row = lse[(row / p.queries * p.heads + head) * p.queries + row % p.queries];
+    sum -= Exp2((sinks[head] - of_row) * kLog2E) * WarpSum(delta);
+  }
+  if (lane == 0) of_warps[warp] = sum;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int w = 1; w < kWarps; ++w) sum += of_warps[w];
+  d_sinks[head] = sum;
+}
+
 // A query per warp, beside 32 keys at a time.
 template <int kWidth, class T>
 __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v, const int* lengths, const void* mask,
@@ -138,6 +159,11 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
   extern "C" __global__ void __launch_bounds__(128) attention_delta_##name(                                     \
       const T* d_context, const T* context, float* delta, const __grid_constant__ kk_cuda::AttentionParams p) { \
     kk_cuda::Deltas(d_context, context, delta, p);                                                              \
+  }                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(128)                                                             \
+      attention_d_sinks_##name(const T* d_context, const T* context, const float* lse, const float* sinks,      \
+                               float* d_sinks, const __grid_constant__ kk_cuda::SinkParams p) {                 \
+    kk_cuda::OfSinks(d_context, context, lse, sinks, d_sinks, p);                                               \
   }                                                                                                             \
   KK_BACKWARD(name, T, 64)                                                                                      \
   KK_BACKWARD(name, T, 128)                                                                                     \

@@ -61,7 +61,7 @@ struct AttentionCall {
            HasChunks(v, 16) && std::all_of(more.begin(), more.end(), [](kp::TensorView x) { return HasChunks(x, 16); });
   }
 
-  void Run(kp::MutTensorView out, kp::MutTensorView lse) const {
+  void Run(const std::optional<kp::TensorView>& sinks, kp::MutTensorView out, kp::MutTensorView lse) const {
     const AttentionParams p = Params();
     if (lse.numel() == 0) return;
     const int64_t rows = q.size(1) * p.shared;
@@ -76,7 +76,7 @@ struct AttentionCall {
                                     : "attention_rows_") +
                              std::string(NameOf(q.dtype())) + "_" + std::to_string(width);
     kp::launch(q.device(), mma ? kMmaCode : kRowsCode, name.c_str(), {BlockCount(blocks)}, {128}, q, k, v,
-               MemoryOf(lengths), MemoryOf(mask), out, lse, p, kp::LocalMemory{bytes});
+               MemoryOf(lengths), MemoryOf(mask), MemoryOf(sinks), out, lse, p, kp::LocalMemory{bytes});
   }
 };
 

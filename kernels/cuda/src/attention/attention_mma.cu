@@ -83,8 +83,8 @@ __device__ inline void Weigh(float (&scores)[kN][4], Row& row, const Rows& rows,
 }
 
 template <int kWidth, int kM, bool kPlain, class T>
-__device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse,
-                          const AttentionParams& p) {
+__device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* sinks,
+                          T* out, float* lse, const AttentionParams& p) {
   constexpr int kOwn = 16 * kM, kRows = kOwn * kMmaThreads / 32;  // of a warp, of a block
   constexpr int kKeys = kKeysOf<kWidth, kPlain>;
   extern __shared__ __align__(256) unsigned char memory[];
@@ -118,7 +118,10 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   const Rows places = {lengths, pair, first_row + warp * kOwn + lane / 4};
   Row row[kM][2];
 #pragma unroll
-  for (int i = 0; i < kM * 2; ++i) row[i / 2][i % 2] = {-kInfinity, 0};
+  for (int i = 0; i < kM * 2; ++i) {
+    const float sink = SinkOf(sinks, places.At(p, 8 * i).head);
+    row[i / 2][i % 2] = {sink, (lane & 3) == 0 && sink != -kInfinity ? 1.0f : 0.0f};
+  }
   float sums[kM][kWidth / 8][4] = {};
   for (int key = begin; key < end; key += kKeys) {
     if (kM * kWidth == 256) KeepAddressesOut(lane);
@@ -149,7 +152,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 #pragma unroll
   for (int i = 0; i < kM * 2; ++i) {
     const Row& of = row[i / 2][i % 2];
-    const float total = QuadSum(of.total), scale = total == 0 ? 0 : 1 / total;
+    const float total = TotalOf(p, lengths, batch, QuadSum(of.total)), scale = total == 0 ? 0 : 1 / total;
     const int r = warp * kOwn + i * 8 + lane / 4;
 #pragma unroll
     for (int n = 0; n < kWidth / 8; ++n) {
@@ -174,11 +177,11 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_ATTENTION(name, T, width, m, plain)                                                           \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kMmaThreads, 2)                                  \
-      name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse, \
-           const __grid_constant__ kk_cuda::AttentionParams p) {                                         \
-    kk_cuda::Attention<width, m, plain>(q, k, v, lengths, mask, out, lse, p);                            \
+#define KK_ATTENTION(name, T, width, m, plain)                                                                   \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kMmaThreads, 2)                                          \
+      name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* sinks, T* out, \
+           float* lse, const __grid_constant__ kk_cuda::AttentionParams p) {                                     \
+    kk_cuda::Attention<width, m, plain>(q, k, v, lengths, mask, sinks, out, lse, p);                             \
   }
 #define KK_ATTENTIONS(name, T, width)                          \
   KK_ATTENTION(attention_##name##_##width, T, width, 1, false) \

@@ -20,8 +20,8 @@ __device__ inline void LoadKeys(float* tile, const T* from, const Strides& strid
 
 // Widths up to 32 kColumns; kRows rows per warp.
 template <int kColumns, int kRows, class T>
-__device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse,
-                          const AttentionParams& p) {
+__device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* sinks,
+                          T* out, float* lse, const AttentionParams& p) {
   constexpr int kWidth = 32 * kColumns, kBlockRows = kWarps * kRows;
   __shared__ float queries[kBlockRows][kWidth], tile[kKeys * (kWidth + 1)];
   const int rows = p.queries * p.shared, tiles = (rows + kBlockRows - 1) / kBlockRows;
@@ -43,7 +43,8 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
     const T* const from = q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head;
     seen[r] = SeenBy(p, length, at.query);
     mask_row[r] = MaskRow(p, batch, at.head, at.query);
-    largest[r] = -kInfinity, total[r] = 0;
+    largest[r] = SinkOf(sinks, at.head);
+    total[r] = lane == 0 && largest[r] != -kInfinity ? 1 : 0;  // a part for each lane
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int d = c * 32 + lane;
@@ -98,7 +99,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = first_row + warp * kRows + r;
-    const float all = WarpSum(total[r]), scale = all == 0 ? 0 : 1 / all;
+    const float all = TotalOf(p, lengths, batch, WarpSum(total[r])), scale = all == 0 ? 0 : 1 / all;
     if (row >= rows) continue;
     const RowPlace at = PlaceOf(p, group, row);
 #pragma unroll
@@ -114,11 +115,11 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 }  // namespace kk_cuda
 
 // `width`: the largest one, a multiple of 32. attention_call.h has the same numbers of rows per block, 4 * rows.
-#define KK_ATTENTION(name, T, width, rows)                                                               \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 4)                                     \
-      name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, T* out, float* lse, \
-           const __grid_constant__ kk_cuda::AttentionParams p) {                                         \
-    kk_cuda::Attention<width / 32, rows>(q, k, v, lengths, mask, out, lse, p);                           \
+#define KK_ATTENTION(name, T, width, rows)                                                                       \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads, 4)                                             \
+      name(const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* sinks, T* out, \
+           float* lse, const __grid_constant__ kk_cuda::AttentionParams p) {                                     \
+    kk_cuda::Attention<width / 32, rows>(q, k, v, lengths, mask, sinks, out, lse, p);                            \
   }
 #define KK_ATTENTION_TYPES(width, rows)                         \
   KK_ATTENTION(attention_rows_f32_##width, float, width, rows)  \

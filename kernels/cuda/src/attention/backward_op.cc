@@ -111,6 +111,15 @@ void MaskedAttentionMaskBackward(kp::TensorView d_context, kp::TensorView q, kp:
   Gradients(call, d_context, context, lse).OfMask(d_mask);
 }
 
+void AttentionSinksBackward(kp::TensorView d_context, kp::TensorView context, kp::TensorView lse, kp::TensorView sinks,
+                            kp::MutTensorView d_sinks) {
+  if (d_sinks.numel() == 0) return;
+  const SinkParams p = {context.size(0) * context.size(1), ToInt("context", context.size(1)),
+                        ToInt("context", context.size(2)), ToInt("context", context.size(3))};
+  kp::launch(context.device(), kCode, ("attention_d_sinks_" + std::string(NameOf(context.dtype()))).c_str(),
+             {BlockCount(context.size(2))}, {128}, d_context, context, lse, sinks, d_sinks, p);
+}
+
 }  // namespace
 }  // namespace kk_cuda
 
@@ -119,3 +128,4 @@ KP_EXPORT_FOR("cuda", masked_attention_backward, kk_cuda::MaskedAttentionBackwar
               KK_MASKED_ATTENTION_BACKWARD_CONTRACT);
 KP_EXPORT_FOR("cuda", masked_attention_mask_backward, kk_cuda::MaskedAttentionMaskBackward,
               KK_MASKED_ATTENTION_MASK_BACKWARD_CONTRACT);
+KP_EXPORT_FOR("cuda", attention_sinks_backward, kk_cuda::AttentionSinksBackward, KK_ATTENTION_SINKS_BACKWARD_CONTRACT);

@@ -62,8 +62,10 @@ inline void SetScores(std::optional<double> scale, int64_t width, double soft_ca
   constexpr double kLog2E = 1.4426950408889634;
   KP_CHECK(soft_cap >= 0, ValueError) << "soft_cap: expected a positive number, or 0 for none, got " << soft_cap;
   const double by = scale.value_or(1 / std::sqrt(static_cast<double>(width)));
-  *factor = static_cast<float>(soft_cap > 0 ? by / soft_cap : by * kLog2E);
-  *cap = static_cast<float>(soft_cap * kLog2E);
+  const double at =
+      soft_cap > 0x1p100 ? 0 : soft_cap;  // so large it changes no score, and the quotient would lose digits
+  *factor = static_cast<float>(at > 0 ? by / at : by * kLog2E);
+  *cap = static_cast<float>(at * kLog2E);
 }
 
 }  // namespace kk_cuda

@@ -7,9 +7,10 @@ namespace kk_cuda {
 namespace {
 
 void MaskedAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, kp::TensorView mask,
-                     std::optional<double> scale, bool causal, int64_t window, double soft_cap,
-                     kp::MutTensorView context, kp::MutTensorView lse) {
-  AttentionCall{q, k, v, std::nullopt, mask, LayoutOfMask(q, mask), scale, causal, window, soft_cap}.Run(context, lse);
+                     std::optional<kp::TensorView> sinks, std::optional<double> scale, bool causal, int64_t window,
+                     double soft_cap, kp::MutTensorView context, kp::MutTensorView lse) {
+  AttentionCall{q, k, v, std::nullopt, mask, LayoutOfMask(q, mask), scale, causal, window, soft_cap}.Run(sinks, context,
+                                                                                                         lse);
 }
 
 }  // namespace

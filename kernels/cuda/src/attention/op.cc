@@ -7,9 +7,9 @@ namespace kk_cuda {
 namespace {
 
 void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::optional<kp::TensorView> lengths,
-               std::optional<double> scale, bool causal, int64_t window, double soft_cap, kp::MutTensorView context,
-               kp::MutTensorView lse) {
-  AttentionCall{q, k, v, lengths, std::nullopt, {}, scale, causal, window, soft_cap}.Run(context, lse);
+               std::optional<kp::TensorView> sinks, std::optional<double> scale, bool causal, int64_t window,
+               double soft_cap, kp::MutTensorView context, kp::MutTensorView lse) {
+  AttentionCall{q, k, v, lengths, std::nullopt, {}, scale, causal, window, soft_cap}.Run(sinks, context, lse);
 }
 
 }  // namespace

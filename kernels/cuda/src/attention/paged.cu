@@ -164,7 +164,8 @@ KK_PAGED_WIDTHS(i8, signed char)
 
 // A block for each row of the result: the parts put together, a part per thread at a time.
 extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
-    paged_join(float* partial, const int* lengths, void* out, const __grid_constant__ kk_cuda::PagedParams p) {
+    paged_join(float* partial, const int* lengths, const float* sinks, void* out,
+               const __grid_constant__ kk_cuda::PagedParams p) {
   using namespace kk_cuda;
   __shared__ float of_warps[kWarps], weights[kThreads];
   const long long row = blockIdx.x;
@@ -175,7 +176,9 @@ extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
   if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = now;
   __syncthreads();
   for (int w = 0; w < kWarps; ++w) now = fmaxf(now, of_warps[w]);
-  float total = 0, sums[256 / kThreads] = {};
+  const float sink = SinkOf(sinks, static_cast<int>(row % (p.groups * p.shared)));
+  now = fmaxf(now, sink);
+  float total = Exp2(sink - Origin(now)), sums[256 / kThreads] = {};
   for (int first = 0; first < parts; first += kThreads) {
     const int count = min(parts - first, kThreads);
     float weight = 0;

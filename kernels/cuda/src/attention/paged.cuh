@@ -7,7 +7,6 @@
 namespace kk_cuda {
 
 constexpr int kWarps = 4, kThreads = 32 * kWarps;
-constexpr float kNan = __builtin_nanf("");
 
 // What a block leaves in `partial`, per row and part: sums [width], the largest score, the total of the weights.
 __device__ inline float* PartialOf(float* partial, const PagedParams& p, long long row, int part) {

@@ -30,8 +30,8 @@ void CheckScales(const char* name, kp::TensorView cache, bool has_scales) {
 
 void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_cache, kp::TensorView block_table,
                     kp::TensorView lengths, std::optional<kp::TensorView> k_scales,
-                    std::optional<kp::TensorView> v_scales, std::optional<double> scale, int64_t window,
-                    double soft_cap, kp::MutTensorView out) {
+                    std::optional<kp::TensorView> v_scales, std::optional<kp::TensorView> sinks,
+                    std::optional<double> scale, int64_t window, double soft_cap, kp::MutTensorView out) {
   CheckScales("k_scales", k_cache, k_scales.has_value()), CheckScales("v_scales", v_cache, v_scales.has_value());
   PagedParams p{};
   p.q = StridesOf(q), p.k = StridesOf(k_cache), p.v = StridesOf(v_cache);
@@ -68,7 +68,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
     kp::launch(q.device(), kCode, name.c_str(), {BlockCount(blocks * p.parts)}, {128}, q, k_cache, v_cache, block_table,
                lengths, MemoryOf(k_scales), MemoryOf(v_scales), memory, p);
   }
-  kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, lengths, out, p);
+  kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, lengths, MemoryOf(sinks), out, p);
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ struct MaskGradientParams {
   ElementKind kind;
 };
 
+// Of the gradient of sinks: `rows` are the queries of all items.
+struct SinkParams {
+  long long rows;
+  int queries, heads, width;
+};
+
 // Items are cut after so many keys, whatever else is in the batch: so their results don't depend on it.
 constexpr int kPartKeys = 256;
 

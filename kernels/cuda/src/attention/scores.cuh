@@ -9,7 +9,7 @@
 namespace kk_cuda {
 
 constexpr float kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
-constexpr float kInfinity = __builtin_huge_valf();
+constexpr float kInfinity = __builtin_huge_valf(), kNan = __builtin_nanf("");
 
 // Within 2^-22 of the power, and 0 for -inf.
 __device__ inline float Exp2(float x) {
@@ -36,6 +36,14 @@ __device__ inline Seen SeenBy(const AttentionParams& p, int length, int query) {
 __device__ inline int LengthOf(const AttentionParams& p, const int* lengths, int batch) {
   return p.has_lengths ? min(max(lengths[batch], 0), p.keys) : p.keys;
 }
+
+// What a row's weights add up to; NaN where the item's length isn't one that there can be: the device alone knows lengths.
+__device__ inline float TotalOf(const AttentionParams& p, const int* lengths, int batch, float total) {
+  return p.has_lengths && (lengths[batch] < 0 || lengths[batch] > p.keys) ? kNan : total;
+}
+
+// The sink of a head as a score. A row begins with it, of weight 1, or, where there is none, with -inf and 0.
+__device__ inline float SinkOf(const float* sinks, int head) { return sinks ? sinks[head] * kLog2E : -kInfinity; }
 
 // A score with an element of a mask.
 __device__ inline float Masked(float score, unsigned char keep) { return keep ? score : -kInfinity; }
