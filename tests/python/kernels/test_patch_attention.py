@@ -57,12 +57,24 @@ def configs(model):
     return [copy.deepcopy(module.config.__dict__) for module in model.modules() if hasattr(module, "config")]
 
 
-def test_sinks_that_the_kernel_does_not_get():
-    """gpt-oss has its own attention in eager mode only, whose weights don't sum to 1."""
-    model = build("GptOss", num_local_experts=4)
+@pytest.mark.parametrize(("name", "more"), [("GptOss", {"num_local_experts": 4}), ("GraniteSWA", {"sliding_window": 6})])
+def test_sinks(name, more):
+    """Of eager attention, whose weights don't sum to 1: from the softmax's sum, or as a factor afterwards."""
+    model = build(name, **more)
     expected = run(model)
-    assert "sinks" in attentions(model)[""]
+    assert attentions(model).keys() == {"attention"}
     torch.testing.assert_close(run(model), expected, atol=1e-4, rtol=1e-4)
+    mine = sinks_gradients(model)
+    kt.unpatch(model)
+    torch.testing.assert_close(mine, sinks_gradients(model), atol=1e-5, rtol=1e-3)
+
+
+def sinks_gradients(model):
+    model.zero_grad()
+    model(torch.arange(3, 23)[None]).logits.square().sum().backward()
+    found = [parameter.grad.clone() for name, parameter in model.named_parameters() if name.endswith("sinks")]
+    assert found
+    return found
 
 
 @pytest.mark.parametrize(
@@ -208,8 +220,8 @@ def test_attention_under_autocast_has_their_dtype():
     assert (found - expected).abs().max() < 0.05 * expected.abs().max()
 
 
-@pytest.mark.parametrize("name", ["bert", "llama", "gemma2", "t5", "gpt_oss", "vjepa2"])
+@pytest.mark.parametrize("name", ["bert", "llama", "gemma2", "t5", "gpt_oss", "mimo_v2_flash", "granite_swa", "inkling2", "vjepa2"])
 def test_which_eager_functions_are_attention(name):
     module = __import__(f"transformers.models.{name}.modeling_{name}", fromlist=["x"])
     why = attention.not_attention(module.eager_attention_forward)
-    assert bool(why) == (name in ("gpt_oss", "vjepa2")), why
+    assert bool(why) == (name in ("inkling2", "vjepa2")), why
