@@ -27,8 +27,8 @@ class Registry:
 
     def __init__(self, theirs: Any, eager: Function | None) -> None:
         self._theirs, self._sdpa, self.eager = theirs, sdpa(), eager
-        self._ours = functools.partial(attention_forward, self._sdpa, False)
-        self._ours_eager = functools.partial(attention_forward, eager, True)
+        self._ours = functools.partial(attention_forward, self._sdpa, "sdpa")
+        self._ours_eager = functools.partial(attention_forward, eager, kind_of(eager))
 
     def _replaced(self, function: Function) -> Function:
         if function is self._sdpa:
@@ -64,21 +64,26 @@ def sdpa() -> Function:
     return sdpa_attention_forward
 
 
-# Arguments that change the result, but for those that attention_forward takes: where one is given, theirs computes.
-_OTHER = ("cache", "s_aux", "sinks")
+def kind_of(eager: Function | None) -> str:
+    """Eager functions take a module's sinks from the module."""
+    return "sinks" if eager is not None and "sinks" in eager.__code__.co_names else "eager"
 
 
-def attention_forward(
-    otherwise, is_eager, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs
-):
-    """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights."""
+# Arguments that could change the result, but for those that attention_forward takes: where one is given, theirs computes.
+_OTHER = ("cache", "s_aux")
+
+
+def attention_forward(otherwise, kind, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
+    """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights.
+    kind: what it computes as: "sdpa", "eager" or "sinks", which is eager with the module's sinks."""
     q, k, v = _cast(query, key, value)
+    is_eager, sinks = kind != "sdpa", module.sinks if kind == "sinks" else None
     bias, cap = kwargs.get("position_bias"), kwargs.get("softcap")
     mask = attention_mask if bias is None else _biased(bias, attention_mask)
     takes = (
         not dropout
         and (cap is None or is_eager)  # sdpa refuses it
-        and all(kwargs.get(name) is None for name in _OTHER)
+        and (kind == "sinks" or all(kwargs.get(name) is None for name in _OTHER))
         and runs_on("attention" if mask is None else "masked_attention", q.device)
         and (q.device.type == "cpu" or q.shape[3] <= 256)
         and q.dtype in DTYPES
@@ -100,7 +105,7 @@ def attention_forward(
     if causal and k.shape[2] > q.shape[2]:  # an empty static cache: only what the prompt wrote is seen, as with sdpa
         k, v = k[:, :, : q.shape[2]], v[:, :, : q.shape[2]]
         mask = None if mask is None else mask[..., : q.shape[2]]
-    seen = functional.attention(q, k, v, causal, scaling, cap or 0.0, mask)
+    seen = functional.attention(q, k, v, causal, scaling, cap or 0.0, mask, sinks)
     return seen.transpose(1, 2), None
 
 
@@ -151,7 +156,8 @@ _COLLECTS = "output_capturing_hook"  # of transformers.utils.output_capturing
 
 _NAMES = frozenset(
     "repeat_kv num_key_value_groups torch nn functional F matmul transpose softmax float32 float to type dtype dropout "
-    "contiguous size shape head_dim tanh getattr hasattr device training".split()
+    "contiguous size shape head_dim tanh getattr hasattr device training "
+    "sinks reshape view expand unsqueeze cat max values logsumexp sigmoid".split()
 )
 _PARAMETERS = ("module", "query", "key", "value", "attention_mask", "scaling", "dropout", "softcap", "position_bias")
 
@@ -176,6 +182,8 @@ def not_attention(eager: Function) -> str:
 
 def _agrees(eager: Function, named: tuple[str, ...], groups: int) -> bool:
     module = SimpleNamespace(num_key_value_groups=groups, head_dim=16, training=False)
+    if kind_of(eager) == "sinks":
+        module.sinks = rows(2 * groups, dtype=torch.float32)
     if groups > 1 and "num_key_value_groups" not in eager.__code__.co_names:
         return True
     heads, dtype = 2 * groups, torch.float32
@@ -188,7 +196,7 @@ def _agrees(eager: Function, named: tuple[str, ...], groups: int) -> bool:
             for more in _options(named, heads):
                 given = {"dropout": 0.0, "scaling": 0.3, **more}
                 before = eager(module, query, key, value, mask, **given)[0]
-                after = attention_forward(eager, True, module, query, key, value, mask, **given)[0]
+                after = attention_forward(eager, kind_of(eager), module, query, key, value, mask, **given)[0]
                 if before.shape != after.shape or not torch.allclose(before, after, atol=2e-5, rtol=1e-4):
                     return False
     return True

@@ -22,6 +22,15 @@ def foreign(forward: Any, owner: Any, allowed: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
+def numbers(forward: Any, owner: Any) -> list[float]:
+    """The numbers of `owner` that the code names, and those that stand in it."""
+    found = []
+    for code in _codes(forward, owner, set()):
+        named = (inspect.getattr_static(owner, name, None) for name in code.co_names)
+        found += [x for x in (*named, *code.co_consts) if isinstance(x, (int, float)) and not isinstance(x, bool)]
+    return found
+
+
 def _is_shown(name: str, owner: Any) -> bool:
     value = inspect.getattr_static(owner, name, None)
     return name != "training" and (isinstance(value, (bool, int, float, str)) or _function(value) is not None)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
+from kernpack_kernels.torch import code
 from kernpack_kernels.torch.activations import ACTIVATIONS, GATED, closest, numbers, replaced_by_others
 from kernpack_kernels.torch.code import foreign
 from kernpack_kernels.torch.rules import Replacement, differs, fits, misfit, uses
@@ -61,8 +63,9 @@ def gated(module: torch.nn.Module) -> Replacement | None:
         if kind is None:
             return Replacement(None, "", why)
         kinds.append(kind)
-    names = foreign(type(module).forward, module, {*_NAMES, *layout.linear(), *layout.act, layout.dropout})
-    if names:
+    forward = type(module).forward
+    names = foreign(forward, module, {*_NAMES, *layout.linear(), *layout.act, layout.dropout})
+    if names and not (names == ["clamp"] and all(map(math.isinf, code.numbers(forward, module)))):
         return Replacement(None, "", uses(names))
     weight = getattr(getattr(module, layout.gate), "weight", None)
     weight = weight if isinstance(weight, torch.Tensor) and weight.is_floating_point() else None
