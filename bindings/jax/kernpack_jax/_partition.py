@@ -120,13 +120,13 @@ def _partition(config: Config, mesh: Any, arguments: Sequence[Any], results: Seq
 
 def _warn_of_whole(config: Config, mesh: Any, arguments: Sequence[Any], split: _sharding.Split) -> None:
     """Names the dims that are sharded, and that the call needs whole."""
-    devices = mesh.size
+    count = mesh.size
     for parameter, array, spec in zip(config.operands, arguments, split.operands, strict=True):
         rank = len(array.shape)
         given = tiles_of(array.sharding, rank, mesh)
-        held = array.sharding.shard_shape((devices,) * rank)
+        held = array.sharding.shard_shape((count,) * rank)
         for dim, (axes, kept) in enumerate(zip(given, spec, strict=True)):
-            if held[dim] < devices and (axes != kept or not axes):
+            if held[dim] < count and (axes != kept or not axes):
                 over = f" over {', '.join(axes)}" if axes else ""
                 warn_of_gathering(
                     config.function.full_name,
