@@ -23,6 +23,7 @@ import build
 TOPICS = (
     "scalars",
     "arrays",
+    "elements",
     "torch_tensors",
     "torch_ops",
     "hooks",
