@@ -20,6 +20,8 @@ SIGNATURES = {
     "pick": '(x: f32[N], *, how: str in {"add", "it\'s, (so)"} = "add", to: dtype = f32, on: device? = None) -> (out: to[N])',
     "merge": "(xs: list[f32[N]], weights: list[float] = [1.0, inf], *, low: float = -inf, flag: bool = True) -> (out: f32[N])",
     "loss": "(x: f32[N]) -> (out: f32[] sum, saved: f32[N] aux) with deterministic, nondiff(x)",
+    "exp_backward": "(d_out: f32[N], out: f32[N]) -> (d_x: f32[N], more: f32[N] aux)",
+    "every": "(x: f32[N], stride: list[int] = [2]) -> (out: f32[N // stride[0]])",
 }
 FUNCTIONS = [
     *(Function(name, None, text, 'Doc with """ and \\.', None) for name, text in SIGNATURES.items()),
@@ -42,6 +44,9 @@ z = m.loss(x)
 z = m.loss(x, out=x)
 z, saved = m.loss(x, out=(None, x))
 values, indices = m.topk(x, k=2, out=(None, indices))
+z = m.exp_backward(x, out=x)
+z = m.exp_backward(x, x)
+z = m.every(x, [3], out=x)
 m.untyped(1, 2)
 """
 WRONG = {
@@ -51,6 +56,7 @@ WRONG = {
     "str_for_int": ('m.topk(x, k="2")', "arg-type"),
     "no_choice": ('m.pick(x, how="sub")', "arg-type"),
     "aux_without_a_place": ("a, b, c = m.loss(x, out=(x, x))", "misc"),
+    "out_is_a_parameter": ("m.exp_backward(x)", "call-arg"),
     "none_for_a_float": ("m.rms_norm(x, x, eps=None)", "arg-type"),
 }
 

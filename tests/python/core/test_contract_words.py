@@ -50,6 +50,7 @@ void take_aux(kp::TensorView x, kp::TensorView index, kp::MutTensorView out, kp:
 KP_GRAD(take, take_backward);
 KP_GRAD(take_aux, take_backward);
 KP_GRAD(exp_, exp_backward);
+KP_JVP(exp_, exp_jvp);
 KP_GRAD(exp_backward, exp_second);
 """
 FUNCTIONS = {
@@ -61,16 +62,18 @@ FUNCTIONS = {
     "exp_": "(x: f32[N]) -> (out: f32[N])",
     "exp_second": "(d_d_x: f32[N], d_out: f32[N], out: f32[N]) -> (d_d_out: f32[N], d_out_: f32[N])",
 }
-BACKWARD = {"times": ("exp_backward", "(d_out: f32[N], out: f32[N]) -> (d_x: f32[N])")}
+PRODUCTS = {
+    "exp_backward": "(d_out: f32[N], out: f32[N]) -> (d_x: f32[N])",
+    "exp_jvp": "(out: f32[N], t_x: f32[N]) -> (t_out: f32[N])",
+}
 
 
 @pytest.fixture(scope="module")
 def k() -> kernpack.Module:
-    source = (
-        SOURCE + "void exp_backward(kp::TensorView a, kp::TensorView b, kp::MutTensorView to) { times(a, b, to); }\n"
-    )
-    name, contract = BACKWARD["times"]
-    return kernpack.load_inline(f"#include <cmath>\n{source}", {**FUNCTIONS, name: contract}, name="contract_words")
+    source = SOURCE
+    for name in PRODUCTS:
+        source += f"void {name}(kp::TensorView a, kp::TensorView b, kp::MutTensorView to) {{ times(a, b, to); }}\n"
+    return kernpack.load_inline(f"#include <cmath>\n{source}", FUNCTIONS | PRODUCTS, name="contract_words")
 
 
 X = np.arange(35, dtype=np.float32).reshape(5, 7)
@@ -146,6 +149,10 @@ def test_a_backward_op_takes_the_result_called_out(k: kernpack.Module) -> None:
     gradient = jax.grad(lambda x: k.exp_(x).sum())
     np.testing.assert_allclose(jax.jit(gradient)(array), jnp.exp(array), rtol=1e-6)
     np.testing.assert_allclose(jax.grad(lambda x: gradient(x).sum())(array), jnp.exp(array), rtol=1e-6)
+    of_jax = jax.jvp(k.exp_, (array,), (array,))[1]
+    of_torch = torch.func.jvp(k.exp_, (x.detach(),), (x.detach(),))[1]
+    for tangent in (of_jax, of_torch):
+        np.testing.assert_allclose(tangent, array * jnp.exp(array), rtol=1e-6, atol=1e-7)
 
 
 INDEX = np.array([2, 0, 2], np.int32)

@@ -100,7 +100,7 @@ class Generator:
             elif parameter.kind == "bool" or parameter.choices:
                 for value in values.scalars(parameter):
                     yield Wish(f"{parameter.name} = {value}", scalars={parameter.name: value})
-            elif parameter.kind in ("int", "float") and not parameter.is_list:
+            elif item_names(contract, parameter.name) or (parameter.kind in ("int", "float") and not parameter.is_list):
                 yield Wish(f"other values of {parameter.name}", defaults=False)
         for _ in range(odd):
             yield Wish("odd sizes", profile="odd")
