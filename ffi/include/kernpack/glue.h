@@ -133,6 +133,12 @@ void load(T* out, const KpAny& a, const Names& names, size_t index, FilledStride
 
 // ---- the call ----
 
+// Whether an argument can become a T.
+template <class T, class = void>
+struct Crosses : std::false_type {};
+template <class T>
+struct Crosses<T, std::void_t<decltype(&Traits<T>::read)>> : std::true_type {};
+
 template <class Fn>
 struct FunctionType;
 
@@ -147,7 +153,7 @@ struct FunctionType<R (*)(A...)> {
   template <class T>
   static constexpr bool check_parameter() {
     static_assert(
-        sizeof(decltype(&Traits<T>::read)) > 0,
+        Crosses<T>::value,
         "KP_EXPORT: this parameter type cannot be passed from other languages; use kp::TensorView (kp::MutTensorView "
         "if the function writes it), an integer, a float, bool, kp::StringView, kp::DType, kp::Device, std::optional "
         "of one, kp::ListView, kp::Function, kp::AnyView");

@@ -22,8 +22,14 @@ _REASON = re.compile(r"Diagnose<(?:[\w:]*::)?Reason::(k\w+|\(\w[^)]*\)\d+), (\d+
 _PLACE = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? ", re.MULTILINE)
 _PARAMETER = re.compile(r"ParameterFits<(\d+), (\d+), (\d+), (.+)>[\u2019'` ]")
 _RESULT = re.compile(r"ResultFits<(\d+), (.+?)>[\u2019'` ]")
-_ASSERTION = re.compile(r"error: static assertion failed(?: due to requirement '.*?')?: (KP_EXPORT: .*|KP_\w+: .*)")
+_ASSERTION = re.compile(
+    r"error: static assertion failed(?: due to requirement '.*?')?: \"?([^\n\"].*?)\"?$", re.MULTILINE
+)
+_OURS = re.compile(r"KP_\w+: ")
+# These say that there is a mistake; others of the same compilation say which.
+_SAYS_NOTHING = re.compile(r" does not fit the signature of |^kernpack: this signature does not compile")
 _COUNT = re.compile(r"(?:the comparison reduces to|evaluates to) [\u2018']\(?(\d+) == (\d+)\)?[\u2019']")
+_CROSSING = re.compile(r"check_parameter(?:\(\) \[with T = ([^;\]]+)|<(.+?)>)")
 _GIVEN = "the C++ type given is"
 
 
@@ -33,21 +39,31 @@ def with_diagnosis(output: str) -> str:
     found: dict[str, None] = {}
     mistaken: set[str] = set()
     others: list[str] = []
-    for block in _blocks(output):
+    blocks = list(_blocks(output))
+    asserted = dict.fromkeys(filter(None, map(_asserted, blocks)))
+    for block in blocks:
         export = _export(block)
-        if text := _diagnosis(block, export):
+        if _asserted(block):
+            others.append(block)
+        elif text := _diagnosis(block, export):
             found[text] = None
             mistaken |= {export.where} if export else set()
         else:
             others.append(block)
-    if not found:
+    if not found and not asserted:
         return output
-    left = [block for block in others if any(sign in block for sign in _SIGNS) and not _follows(block, mistaken)]
+    left = [
+        block
+        for block in others
+        if any(sign in block for sign in _SIGNS) and (_asserted(block) or not _follows(block, mistaken))
+    ]
     lines = output.count("\n") - sum(block.count("\n") + 1 for block in left)
     note = f"({lines} lines of compiler output about the same mistake are left out; set {_ALL}=1 to keep them)"
+    if not found:  # nothing follows from what an author asserts: all is kept
+        left, note = [output], ""
     if os.environ.get(_ALL) == "1":
         left, note = [output], "What the compiler said:"
-    return "\n\n".join([*found, note, *left]) + "\n"
+    return "\n\n".join(filter(None, [*asserted, *found, note, *left])) + "\n"
 
 
 def lifted(output: str) -> str:
@@ -71,13 +87,21 @@ def _diagnosis(block: str, export: _Export | None) -> str:
         return _contract(export, reason[1], int(reason[2]))
     if spelled := _spelling(block):
         return _HEAD + spelled
+    if assertion := _ASSERTION.search(block):
+        return "" if _SAYS_NOTHING.search(assertion[1]) else _misfit(block, export, assertion[1])
     for pattern, text in _COMMON:
         if found := pattern.search(block):
             return _HEAD + _where(block) + text.format(*(_plain(part or "") for part in found.groups()))
+    return ""
+
+
+def _asserted(block: str) -> str:
+    """The text of a static_assert that isn't one of the SDK's about contracts: its author's own words, which go before ours."""
     assertion = _ASSERTION.search(block)
-    if assertion is None or " does not fit the signature of " in assertion[1]:
+    if assertion is None or _OURS.match(assertion[1]) or _SAYS_NOTHING.search(assertion[1]):
         return ""
-    return _misfit(block, export, assertion[1])
+    line = block[block.rfind("\n", 0, assertion.start()) + 1 : assertion.end()]
+    return f"{_HEAD}{_where(line) or _where(block)}{assertion[1]}"
 
 
 # KP_EXPORT lines that the preprocessor takes apart otherwise than meant.
@@ -328,7 +352,7 @@ _ELSEWHERE = {"integer": "int", "double": "f64", "half": "f16", "long": "i64", "
 
 def _misfit(block: str, export: _Export | None, said: str) -> str:
     said = said.removeprefix("KP_EXPORT: ")
-    where = f"{export.where}: '{export.name}': " if export else ""
+    where = f"{export.where}: '{export.name}': " if export else _where(block)
     if parameter := _PARAMETER.search(block):
         index, given = int(parameter[1]), _plain(parameter[4])
         name = export.parameter(index) if export else ""
@@ -336,6 +360,11 @@ def _misfit(block: str, export: _Export | None, said: str) -> str:
         return f"{_HEAD}{where}{number}: {said.removeprefix('this C++ parameter ')}; {_GIVEN} {given}"
     if result := _RESULT.search(block):
         return f"{_HEAD}{where}C++ parameter {int(result[1]) + 1}: {said}; {_GIVEN} {_plain(result[2])}"
+    if crossing := _CROSSING.search(block):
+        return f"{_HEAD}{where}{said}; {_GIVEN} {_plain(crossing[1] or crossing[2])}"
+    if numbered := re.match(r"C\+\+ parameter (\d+) ", said):
+        name = export.parameter(int(numbered[1]) - 1) if export else ""
+        return f"{_HEAD}{where}{numbered[0]}{f'({name}) ' if name else ''}{said[numbered.end() :]}"
     if "must have one parameter for each" in said and (count := _COUNT.search(block)):
         has, wants = count.groups()
         return f"{_HEAD}{where}the C++ function has {has} parameters, the contract needs {wants}: {said}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +93,7 @@ def _text(value: bytes | None) -> str | None:
 
 
 def _load(path: str) -> list[dict[str, str | None]]:
-    query = ctypes.CDLL(path).kp_module_v1
+    query = ctypes.CDLL(os.path.abspath(path)).kp_module_v1  # a name alone would be looked for on the path of libraries
     query.restype = ctypes.POINTER(_Module)
     module = query().contents
     begin = ctypes.cast(module.functions, ctypes.c_void_p).value or 0

@@ -161,6 +161,8 @@ SOURCES = [
     ("size without a dim", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.size(); (void)n; }"), "x.size() needs the number of a dim, as in x.size(0); all elements are x.numel()"),
     ("KP_CHECK without a kind", function("void f(kp::TensorView x, kp::MutTensorView out) { KP_CHECK(x.numel() > 0) << 1; }"), "KP_CHECK takes a condition and a kind, the text follows"),
     ("an input that is written", function("void f(kp::TensorView x, kp::MutTensorView out) { x.data_ptr<float>()[0] = 1; }"), "an input is read only: write to a result, or mark it written"),
+    ("a class of C++'s without a contract", f'{HEAD}struct Sizes {{}};\nint64_t f(Sizes) {{ return 0; }}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f);', "this parameter type cannot be passed from other languages; .*; the C++ type given is Sizes"),
+    ("a static_assert of one's own beside another mistake", f'{HEAD}template <class T> void f(kp::TensorView x, T by, kp::MutTensorView out) {{ static_assert(sizeof(T) == 4, "f: by: 4 bytes"); }}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f<int64_t>, "(x: f32[N], by: float) -> (out: f32[N])");', "f: by: 4 bytes"),
     ("a gradient that isn't exported", contract(CONTRACT) + "KP_GRAD(f, g);", "the module exports no function g with a signature; export it, or correct the name"),
 ]  # fmt: skip
 

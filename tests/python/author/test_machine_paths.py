@@ -123,3 +123,8 @@ def test_nvcc_hands_the_flags_on_whole(folder: Path) -> None:
     content = (folder / "names.o").read_bytes()
     assert str(folder).encode() not in content
     assert b"names.cu\0" in content
+
+
+def test_clang_takes_the_option_apart_at_the_first_equals_sign() -> None:
+    assert flags.prefix_maps(["/a=b", "/c/"], gnu=False) == ["-fmacro-prefix-map=/c/="]
+    assert flags.prefix_maps(["/a=b"]) == ["-fmacro-prefix-map=/a=b/="]

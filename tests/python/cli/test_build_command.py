@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -27,6 +28,15 @@ def test_a_path_with_spaces_and_other_letters(command, project: Path) -> None:
         module = archive.read("roomy/roomy.so")
     assert str(project).encode() not in module
     assert command("check", wheel, cwd=project).returncode == 0
+
+
+def test_a_path_that_is_not_utf8_is_refused_in_words(command, tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/latin1 \xfc"))
+    folder.mkdir()
+    assert command("new", "roomy", cwd=folder).returncode == 0
+    done = command("build", "roomy", cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "latin1 \\xfc/roomy: pip builds no wheel in a folder whose path isn't UTF-8; move the project" in done.stderr
 
 
 def test_a_wheel_larger_than_the_project_allows(command, project: Path) -> None:

@@ -97,8 +97,10 @@ def test_processes_of_multiprocessing(site: Path, tmp_path: Path, method: str) -
 
 def test_a_subinterpreter_is_refused_with_what_to_do_instead(site: Path, tmp_path: Path) -> None:
     name = "_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters"
-    create = "" if sys.version_info < (3, 13) else "'legacy'"
-    program = f"import {name} as all\nall.run_string(all.create({create}), 'import uses; uses.main()')"
+    shared = {(3, 11): "", (3, 12): "isolated=False"}.get(
+        sys.version_info[:2], "'legacy'"
+    )  # a GIL and modules of any kind
+    program = f"import {name} as all\nall.run_string(all.create({shared}), 'import uses; uses.main()')"
     done = deployed.run([PYTHON, "-c", program], environment(PYTHONPATH=str(site), HOME=str(tmp_path)))
     assert "expected the main interpreter, got subinterpreter" in done.stdout + done.stderr
     assert "or use processes" in done.stdout + done.stderr

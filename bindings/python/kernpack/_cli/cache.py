@@ -21,6 +21,7 @@ _PARTS = {
     "dev": "built by kernpack dev",
     "modules": "copies of loaded modules, under their own names for debuggers",
     "opencl": "device code built by OpenCL drivers",
+    "hooks": "for PyInstaller, one per installed kernel package",
 }
 
 

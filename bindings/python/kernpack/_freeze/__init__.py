@@ -22,7 +22,7 @@ def hook_dirs() -> list[str]:
 
 def _written() -> Path:
     """The folder with the packages' hooks. PyInstaller reads it after this process has ended, so it stays."""
-    folder = cache_dir() / "pyinstaller"
+    folder = cache_dir() / "hooks"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return _write(folder)

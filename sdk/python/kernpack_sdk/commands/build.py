@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import re
 import shutil
@@ -57,6 +58,7 @@ def command(
         raise click.ClickException(
             f"kernpack build: {folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME"
         )
+    _need_utf8(folder.absolute())
     output = output or folder / "dist"
     if target == platform.machine():
         target = None
@@ -91,6 +93,18 @@ def command(
     click.echo(f"{made}: {made.stat().st_size / 1000:.0f} KB, sha256 {digests[0]}")
     if reproducible:
         click.echo("built twice from clean: the same file")
+
+
+def _need_utf8(folder: Path) -> None:
+    """pip doesn't read other paths, and says so by a traceback."""
+    name = os.fsencode(folder)
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        shown = name.decode("utf-8", "backslashreplace")
+        raise click.ClickException(
+            f"kernpack build: {shown}: pip builds no wheel in a folder whose path isn't UTF-8; move the project"
+        ) from None
 
 
 def _copied(wheel: Path, to: Path) -> Path:
