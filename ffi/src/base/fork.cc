@@ -6,20 +6,10 @@
 namespace kernpack::host {
 namespace {
 
-// How many of NoFork live.
+// How many of NoFork live: guarded by the mutex, but for this thread's.
 constinit std::mutex g_held_mutex;
 constinit int g_held = 0;
 constinit thread_local int t_held = 0;  // on this thread
-
-void LockWhenNobodyElseHolds() {
-  constexpr int kLongest = 5000;
-  for (int milliseconds = 0;; ++milliseconds) {
-    g_held_mutex.lock();
-    if (g_held == t_held || milliseconds == kLongest) return;
-    g_held_mutex.unlock();
-    usleep(1000);
-  }
-}
 
 }  // namespace
 
@@ -31,14 +21,21 @@ struct ForkHandlers {
   inline static constinit Handler handlers[kMaxHandlers] = {};
 
   static void Prepare() {
-    LockWhenNobodyElseHolds();
-    list_mutex.lock();
-    for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.lock();
+    constexpr int kLongest = 5000;
+    for (int milliseconds = 0;; ++milliseconds) {
+      list_mutex.lock();
+      for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.lock();
+      // Last, because a thread that makes a NoFork may hold one of them.
+      g_held_mutex.lock();
+      if (g_held == t_held || milliseconds == kLongest) return;
+      Release();
+      usleep(1000);
+    }
   }
   static void Release() {
+    g_held_mutex.unlock();
     for (ForkMutex* m = list; m != nullptr; m = m->next_) m->mutex_.unlock();
     list_mutex.unlock();
-    g_held_mutex.unlock();
   }
   static void Child() {
     g_held = t_held;

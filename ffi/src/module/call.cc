@@ -1,4 +1,5 @@
 // kp_call: the checked call for C programs and other hosts.
+#include <algorithm>
 #include <string>
 
 #include <kernpack/call_device.h>
@@ -43,6 +44,36 @@ int CallUntyped(const KpLoadedFunction& function, const KpAny* args, int32_t num
   return rc;
 }
 
+bool IsReadOnly(const KpAny& value) {
+  return value.type_index == KP_TYPE_TENSOR && (kp_tensor_flags(value.v.v_obj) & 1) != 0;
+}
+
+bool HoldsReadOnly(const KpAny& value) {
+  if (value.type_index == KP_TYPE_TENSOR) return IsReadOnly(value);
+  if (value.type_index != KP_TYPE_ARRAY && value.type_index != KP_TYPE_LIST) return false;
+  const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
+  return std::any_of(list->data, list->data + list->size, IsReadOnly);
+}
+
+// Of a typed function what the contract says is written, of any other each argument.
+int RefuseReadOnly(const KpLoadedFunction& function, const KpAny* args, int32_t num_args) {
+  for (int32_t i = 0; i < num_args; ++i) {
+    if (!HoldsReadOnly(args[i])) continue;
+    std::string name = "argument " + std::to_string(i);
+    if (function.program) {
+      const signature::View program{function.program};
+      const bool is_param = i < program.NumParams();
+      if (is_param && !(signature::FlagsOf(program.Param(i)) & KP_PARAM_MUTATED)) continue;
+      if (!is_param && i - program.NumParams() >= program.NumResults()) continue;  // too many: refused later
+      name = is_param ? program.ParamName(i) : program.ResultName(i - program.NumParams());
+    }
+    return kp_raise("ValueError",
+                    "%s: %s: expected a writeable tensor (it may be written to; pass a copy), got a read-only one",
+                    function.name, name.c_str());
+  }
+  return 0;
+}
+
 int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, KpAny* result) {
   *result = kp_none();
   if (num_args < 0 || (num_args > 0 && !args)) {
@@ -53,6 +84,7 @@ int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, 
     const KpDLTensor* tensor = kp_any_tensor(&args[i]);
     if (tensor && kp_dltensor_validate(tensor, function.name) != 0) return -1;
   }
+  if (RefuseReadOnly(function, args, num_args) != 0) return -1;
   if (!function.program) return CallUntyped(function, args, num_args, result);
   const signature::InvokePolicy policy{const_cast<KpLoadedFunction*>(&function), &Raise, &Resolve, &Allocate,
                                        &Workspace};

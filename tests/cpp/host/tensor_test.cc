@@ -145,6 +145,18 @@ TEST_F(TensorTest, ReadOnlyIsCarriedAndTheOldProtocolRefused) {
   versioned->deleter(versioned);
 }
 
+TEST_F(TensorTest, ATensorCanBeMadeReadOnly) {
+  int64_t shape[] = {3};
+  const KpDLTensor prototype = Prototype(shape, 1);
+  Value tensor;
+  ASSERT_EQ(kp_tensor_new(&prototype, tensor.out()), 0);
+  EXPECT_EQ(kp_tensor_flags(tensor.object()), 0u);
+  ASSERT_EQ(kp_tensor_make_read_only(tensor.object()), 0);
+  EXPECT_EQ(kp_tensor_flags(tensor.object()), 1u);
+  EXPECT_EQ(kp_tensor_make_read_only(nullptr), -1);
+  EXPECT_EQ(TakeError(), "TypeError: kp_tensor_make_read_only: expected a Tensor that this library made");
+}
+
 TEST_F(TensorTest, ExportsKeepTheTensorAlive) {
   int64_t shape[] = {3};
   const KpDLTensor prototype = Prototype(shape, 1);

@@ -88,10 +88,9 @@ def test_sources_and_caches_may_lie_in_such_a_path(odd: Path) -> None:
     source.write_text(
         f'#include <kernpack/kernel.h>\n{SOURCE}\nKP_MODULE("odd", "1");\nKP_EXPORT(v, v);\n', encoding="utf-8"
     )
-    for log in ("debug", ""):
-        ran = _run(COMPILES, source, KERNPACK_CACHE_DIR=str(odd / "cache"), KERNPACK_LOG=log)
-        assert ran.returncode == 0, ran.stderr
-        assert ran.stdout.startswith("load_inline: "), ran.stdout
+    ran = _run(COMPILES, source, KERNPACK_CACHE_DIR=str(odd / "cache"), KERNPACK_LOG="debug")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("load_inline: "), ran.stdout
 
 
 def test_errors_show_such_a_path_and_can_be_printed(odd: Path) -> None:
