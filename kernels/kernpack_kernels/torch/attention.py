@@ -7,7 +7,6 @@ which implementation is set. Where a call has what the kernel doesn't compute, t
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 
 from kernpack_kernels.torch import functional
-from kernpack_kernels.torch.code import foreign
+from kernpack_kernels.torch.code import foreign, words
 from kernpack_kernels.torch.rules import DTYPES, rows, runs_on, uses
 from kernpack_kernels.torch.twins import undisturbed
 
@@ -27,8 +26,8 @@ class Registry:
 
     def __init__(self, theirs: Any, eager: Function | None) -> None:
         self._theirs, self._sdpa, self.eager = theirs, sdpa(), eager
-        self._ours = functools.partial(attention_forward, self._sdpa, False)
-        self._ours_eager = functools.partial(attention_forward, eager, True)
+        self._ours = functools.partial(attention_forward, self._sdpa, "sdpa")
+        self._ours_eager = functools.partial(attention_forward, eager, kind_of(eager))
 
     def _replaced(self, function: Function) -> Function:
         if function is self._sdpa:
@@ -51,7 +50,9 @@ class Registry:
         return getattr(self.__dict__["_theirs"], name)
 
 
-_registries: dict[tuple[int, Function | None], Registry] = {}  # one each, so that layers of a class share a rebuilt module
+_registries: dict[
+    tuple[int, Function | None], Registry
+] = {}  # one each, so that layers of a class share a rebuilt module
 
 
 def registry(theirs: Any, eager: Function | None) -> Registry:
@@ -64,21 +65,26 @@ def sdpa() -> Function:
     return sdpa_attention_forward
 
 
-# Arguments that change the result, but for those that attention_forward takes: where one is given, theirs computes.
-_OTHER = ("cache", "s_aux", "sinks")
+def kind_of(eager: Function | None) -> str:
+    """Eager functions take a module's sinks from the module."""
+    return "sinks" if eager is not None and "sinks" in eager.__code__.co_names else "eager"
 
 
-def attention_forward(
-    otherwise, is_eager, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs
-):
-    """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights."""
+# Arguments that could change the result, but for those that attention_forward takes: where one is given, theirs computes.
+_OTHER = ("cache", "s_aux")
+
+
+def attention_forward(otherwise, kind, module, query, key, value, attention_mask, dropout=0.0, scaling=None, **kwargs):
+    """With transformers' calling convention: query [B, H, S, D], key and value [B, G, L, D]; returns [B, S, H, D] and no weights.
+    kind: what it computes as: "sdpa", "eager" or "sinks", which is eager with the module's sinks."""
     q, k, v = _cast(query, key, value)
+    is_eager, sinks = kind != "sdpa", module.sinks if kind == "sinks" else None
     bias, cap = kwargs.get("position_bias"), kwargs.get("softcap")
     mask = attention_mask if bias is None else _biased(bias, attention_mask)
     takes = (
         not dropout
         and (cap is None or is_eager)  # sdpa refuses it
-        and all(kwargs.get(name) is None for name in _OTHER)
+        and (kind == "sinks" or all(kwargs.get(name) is None for name in _OTHER))
         and runs_on("attention" if mask is None else "masked_attention", q.device)
         and (q.device.type == "cpu" or q.shape[3] <= 256)
         and q.dtype in DTYPES
@@ -93,14 +99,14 @@ def attention_forward(
     )
     if not takes:
         return otherwise(module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **kwargs)
-    causal = False
+    causal: Any = False
     if not is_eager and attention_mask is None:  # else the mask says it
         causal = kwargs.get("is_causal")
         causal = bool(getattr(module, "is_causal", True) if causal is None else causal) and q.shape[2] > 1
     if causal and k.shape[2] > q.shape[2]:  # an empty static cache: only what the prompt wrote is seen, as with sdpa
         k, v = k[:, :, : q.shape[2]], v[:, :, : q.shape[2]]
         mask = None if mask is None else mask[..., : q.shape[2]]
-    seen = functional.attention(q, k, v, causal, scaling, cap or 0.0, mask)
+    seen = functional.attention(q, k, v, causal, scaling, cap or 0.0, mask, sinks)
     return seen.transpose(1, 2), None
 
 
@@ -149,9 +155,10 @@ _COLLECTS = "output_capturing_hook"  # of transformers.utils.output_capturing
 
 # --- whether an eager function is attention
 
-_NAMES = frozenset(
-    "repeat_kv num_key_value_groups torch nn functional F matmul transpose softmax float32 float to type dtype dropout "
-    "contiguous size shape head_dim tanh getattr hasattr device training".split()
+_NAMES = words(
+    "repeat_kv num_key_value_groups torch nn functional F matmul transpose softmax float32 float to type "
+    "dtype dropout contiguous size shape head_dim tanh getattr hasattr device training sinks reshape view "
+    "expand unsqueeze cat max values logsumexp sigmoid"
 )
 _PARAMETERS = ("module", "query", "key", "value", "attention_mask", "scaling", "dropout", "softcap", "position_bias")
 
@@ -176,19 +183,21 @@ def not_attention(eager: Function) -> str:
 
 def _agrees(eager: Function, named: tuple[str, ...], groups: int) -> bool:
     module = SimpleNamespace(num_key_value_groups=groups, head_dim=16, training=False)
+    if kind_of(eager) == "sinks":
+        module.sinks = rows(2 * groups, dtype=torch.float32)
     if groups > 1 and "num_key_value_groups" not in eager.__code__.co_names:
         return True
     heads, dtype = 2 * groups, torch.float32
     key, value = rows(2, 2, 7, 16, dtype=dtype), rows(2, 2, 16, 7, dtype=dtype).mT
     bias = rows(2, 1, 5, 7, dtype=dtype)
     hidden = torch.where(torch.ones(5, 7).tril(2) > 0, 0.0, torch.finfo(dtype).min)[None, None]
-    for scale in (1e-3, 1.0, 30.0):
+    for scale, module.training in ((1e-3, False), (1.0, True), (30.0, False)):
         query = rows(2, heads, 5, 16, dtype=dtype, scale=scale)
         for mask in (None, hidden, bias, hidden + bias):
             for more in _options(named, heads):
                 given = {"dropout": 0.0, "scaling": 0.3, **more}
                 before = eager(module, query, key, value, mask, **given)[0]
-                after = attention_forward(eager, True, module, query, key, value, mask, **given)[0]
+                after = attention_forward(eager, kind_of(eager), module, query, key, value, mask, **given)[0]
                 if before.shape != after.shape or not torch.allclose(before, after, atol=2e-5, rtol=1e-4):
                     return False
     return True

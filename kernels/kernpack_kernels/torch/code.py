@@ -11,6 +11,10 @@ from typing import Any
 _COMPARES_SIZE = {"<", ">", "<=", ">="}
 
 
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 def foreign(forward: Any, owner: Any, allowed: Iterable[str]) -> list[str]:
     """The names in the code of `forward`, and of the methods of `owner` that it calls, but for those in `allowed` and for numbers and
     strings that `owner` holds; "<" where it asks which of two is larger. Empty: a trial shows all that the code does."""
@@ -20,6 +24,15 @@ def foreign(forward: Any, owner: Any, allowed: Iterable[str]) -> list[str]:
         if any(step.opname == "COMPARE_OP" and step.argval in _COMPARES_SIZE for step in dis.get_instructions(code)):
             found.add("<")
     return sorted(found)
+
+
+def numbers(forward: Any, owner: Any) -> list[float]:
+    """The numbers of `owner` that the code names, and those that stand in it."""
+    found = []
+    for code in _codes(forward, owner, set()):
+        named = (inspect.getattr_static(owner, name, None) for name in code.co_names)
+        found += [x for x in (*named, *code.co_consts) if isinstance(x, (int, float)) and not isinstance(x, bool)]
+    return found
 
 
 def _is_shown(name: str, owner: Any) -> bool:
@@ -39,7 +52,8 @@ def _codes(value: Any, owner: Any, seen: set[types.CodeType]) -> Iterator[types.
     function = _function(value)
     if function is None or function.__code__ in seen:
         return
-    stack, names = [function.__code__], set()
+    stack: list[types.CodeType] = [function.__code__]
+    names: set[str] = set()
     while stack:
         code = stack.pop()
         seen.add(code)

@@ -41,8 +41,8 @@ class Trial:
                 self.error = f"{type(error).__name__}: {error}"
                 return
             pairs = zip(model.modules(), self.twin.modules(), strict=True)
-            self.ours = [(copied, forwards[id(own)]) for own, copied in pairs if id(own) in forwards]
-            self.wanted = {variant(copied) for copied, _ in self.ours}
+            self.ours = [(copied, forwards[id(own)], variant(own)) for own, copied in pairs if id(own) in forwards]
+            self.wanted = {key for *_, key in self.ours}
             for shortened in (True, False):
                 if self.wanted - self.found.keys():
                     self._run(shortened)
@@ -52,12 +52,12 @@ class Trial:
 
         if shortened:
             _shorten(self.twin)
-        for module, forward in self.ours:
-            module.__dict__["forward"] = functools.partial(self._watched, module, forward)
+        for module, forward, key in self.ours:
+            module.__dict__["forward"] = functools.partial(self._watched, key, module, forward)
         for model in self.twin.modules():
             if isinstance(model, PreTrainedModel) and self.wanted - self.found.keys():
                 self._calls(model)
-        for module, _ in self.ours:
+        for module, *_ in self.ours:
             del module.__dict__["forward"]
 
     def _calls(self, model: Any) -> None:
@@ -70,10 +70,9 @@ class Trial:
             except Exception as error:  # models of others raise what they like
                 self.error = f"{type(error).__name__}: {error}"
 
-    def _watched(self, module: Any, forward: Any, *given: Any, **options: Any) -> Any:
+    def _watched(self, key: Key, module: Any, forward: Any, *given: Any, **options: Any) -> Any:
         again = _own_caches(given), _own_caches(options)
         before = type(module).forward(module, *given, **options)
-        key = variant(module)
         if not self.found.get(key):
             try:
                 self.found[key] = _differs(before, forward(module, *again[0], **again[1]))
@@ -88,14 +87,14 @@ class Trial:
         """Whether output_attentions=True gives with our registry what it gives without."""
         from transformers import PreTrainedModel
 
-        model = next((each for each in self.twin.modules() if isinstance(each, PreTrainedModel)), None)
+        model: Any = next((each for each in self.twin.modules() if isinstance(each, PreTrainedModel)), None)
         call = next(calls(model), None) if model is not None else None
         if call is None or torch.nn.modules.module._has_any_global_hook():
             return False
         with undisturbed():
             try:
                 before = _tensors(model(**call, output_attentions=True))
-                for module, forward in self.ours:
+                for module, forward, _ in self.ours:
                     module.__dict__["forward"] = forward.__get__(module)
                 after = _tensors(model(**call, output_attentions=True))
             except Exception:  # models of others raise what they like
@@ -117,7 +116,7 @@ def calls(model: Any) -> Iterator[dict[str, Any]]:
     config, main = model.config, model.main_input_name
     takes = inspect.signature(model.forward).parameters
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    more = {"use_cache": False} if "use_cache" in takes else {}
+    more: dict[str, Any] = {"use_cache": False} if "use_cache" in takes else {}
     if main == "pixel_values" or ("pixel_values" in takes and "input_ids" not in takes):
         size = getattr(config, "image_size", None)
         size = size if isinstance(size, (list, tuple)) else (size, size)
