@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from kernpack_kernels.torch import functional
-from kernpack_kernels.torch.code import foreign
+from kernpack_kernels.torch.code import foreign, words
 from kernpack_kernels.torch.rules import OWN, Replacement, fits, uses
 from kernpack_kernels.torch.twins import twin, undisturbed
 
@@ -31,9 +31,9 @@ ACTIVATIONS: dict[str, Callable[..., torch.Tensor]] = {
     **{kind: GELUS[kind] for kind in ("gelu", "gelu_tanh")},
 }
 # What the code of an activation may use: a trial shows all that is computed of these.
-_NAMES = frozenset(
-    "torch nn functional F math Tensor act gelu silu tanh sigmoid erf erfc exp sqrt pow pi mul add precomputed_constant "
-    "approximate inplace dtype to float double type_as isinstance forward super".split()
+_NAMES = words(
+    "torch nn functional F math Tensor act gelu silu tanh sigmoid erf erfc exp sqrt pow pi mul add "
+    "precomputed_constant approximate inplace dtype to float double type_as isinstance forward super"
 )
 
 
@@ -41,7 +41,11 @@ def gelu(module: torch.nn.Module) -> Replacement | None:
     if "GELU" not in type(module).__name__.upper() or any(True for _ in module.parameters()):
         return None
     kind, why = closest(module, GELUS, "computes neither form of GELU, nor quick GELU")
-    return Replacement(_gelu, "silu" if kind == "quick_gelu" else "gelu", state=kind) if kind else Replacement(None, "", why)
+    return (
+        Replacement(_gelu, "silu" if kind == "quick_gelu" else "gelu", state=kind)
+        if kind
+        else Replacement(None, "", why)
+    )
 
 
 def _gelu(self, *given, **options):

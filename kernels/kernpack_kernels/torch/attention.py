@@ -7,7 +7,6 @@ which implementation is set. Where a call has what the kernel doesn't compute, t
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 
 from kernpack_kernels.torch import functional
-from kernpack_kernels.torch.code import foreign
+from kernpack_kernels.torch.code import foreign, words
 from kernpack_kernels.torch.rules import DTYPES, rows, runs_on, uses
 from kernpack_kernels.torch.twins import undisturbed
 
@@ -51,7 +50,9 @@ class Registry:
         return getattr(self.__dict__["_theirs"], name)
 
 
-_registries: dict[tuple[int, Function | None], Registry] = {}  # one each, so that layers of a class share a rebuilt module
+_registries: dict[
+    tuple[int, Function | None], Registry
+] = {}  # one each, so that layers of a class share a rebuilt module
 
 
 def registry(theirs: Any, eager: Function | None) -> Registry:
@@ -98,7 +99,7 @@ def attention_forward(otherwise, kind, module, query, key, value, attention_mask
     )
     if not takes:
         return otherwise(module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, **kwargs)
-    causal = False
+    causal: Any = False
     if not is_eager and attention_mask is None:  # else the mask says it
         causal = kwargs.get("is_causal")
         causal = bool(getattr(module, "is_causal", True) if causal is None else causal) and q.shape[2] > 1
@@ -154,10 +155,10 @@ _COLLECTS = "output_capturing_hook"  # of transformers.utils.output_capturing
 
 # --- whether an eager function is attention
 
-_NAMES = frozenset(
-    "repeat_kv num_key_value_groups torch nn functional F matmul transpose softmax float32 float to type dtype dropout "
-    "contiguous size shape head_dim tanh getattr hasattr device training "
-    "sinks reshape view expand unsqueeze cat max values logsumexp sigmoid".split()
+_NAMES = words(
+    "repeat_kv num_key_value_groups torch nn functional F matmul transpose softmax float32 float to type "
+    "dtype dropout contiguous size shape head_dim tanh getattr hasattr device training sinks reshape view "
+    "expand unsqueeze cat max values logsumexp sigmoid"
 )
 _PARAMETERS = ("module", "query", "key", "value", "attention_mask", "scaling", "dropout", "softcap", "position_bias")
 
@@ -190,7 +191,7 @@ def _agrees(eager: Function, named: tuple[str, ...], groups: int) -> bool:
     key, value = rows(2, 2, 7, 16, dtype=dtype), rows(2, 2, 16, 7, dtype=dtype).mT
     bias = rows(2, 1, 5, 7, dtype=dtype)
     hidden = torch.where(torch.ones(5, 7).tril(2) > 0, 0.0, torch.finfo(dtype).min)[None, None]
-    for scale in (1e-3, 1.0, 30.0):
+    for scale, module.training in ((1e-3, False), (1.0, True), (30.0, False)):
         query = rows(2, heads, 5, 16, dtype=dtype, scale=scale)
         for mask in (None, hidden, bias, hidden + bias):
             for more in _options(named, heads):

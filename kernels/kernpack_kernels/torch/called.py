@@ -23,7 +23,7 @@ Named = tuple[tuple[str, Any], ...]  # names in a module, and what they are to b
 _numbers = itertools.count()
 
 
-def plain(module: torch.nn.Module) -> types.FunctionType | None:
+def plain(module: torch.nn.Module) -> Any:
     """The function that its forward is, without decorators; None where it isn't one."""
     forward = inspect.unwrap(type(module).forward)
     return forward if isinstance(forward, types.FunctionType) else None
@@ -41,7 +41,9 @@ def refuses(module: torch.nn.Module) -> str:
     return "its forward is wrapped by other code" if wrapped else ""
 
 
-def patch(module: torch.nn.Module, set_forward: Callable[..., None], more: Named = ()) -> Iterator[tuple[str, str, str]]:
+def patch(
+    module: torch.nn.Module, set_forward: Callable[..., None], more: Named = ()
+) -> Iterator[tuple[str, str, str]]:
     """Rows of the table: what, by which kernel, a note. more: names and what they are to be, beside the functions here."""
     ours = list(more)
     for name in names(module, _KINDS):

@@ -11,6 +11,10 @@ from typing import Any
 _COMPARES_SIZE = {"<", ">", "<=", ">="}
 
 
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 def foreign(forward: Any, owner: Any, allowed: Iterable[str]) -> list[str]:
     """The names in the code of `forward`, and of the methods of `owner` that it calls, but for those in `allowed` and for numbers and
     strings that `owner` holds; "<" where it asks which of two is larger. Empty: a trial shows all that the code does."""
@@ -48,7 +52,8 @@ def _codes(value: Any, owner: Any, seen: set[types.CodeType]) -> Iterator[types.
     function = _function(value)
     if function is None or function.__code__ in seen:
         return
-    stack, names = [function.__code__], set()
+    stack: list[types.CodeType] = [function.__code__]
+    names: set[str] = set()
     while stack:
         code = stack.pop()
         seen.add(code)

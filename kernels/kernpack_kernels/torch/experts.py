@@ -28,7 +28,7 @@ class ExpertsState:
     act: Any  # what the trial was for: the module's own gate calls another one
 
 
-def experts(module: torch.nn.Module) -> Replacement | None:
+def experts(module: Any) -> Replacement | None:
     has_gate = bool(getattr(module, "has_gate", True))
     up = "gate_up_proj" if has_gate else "up_proj"
     weight, down = getattr(module, up, None), getattr(module, "down_proj", None)
@@ -39,7 +39,9 @@ def experts(module: torch.nn.Module) -> Replacement | None:
     if not hasattr(module, "_apply_gate") or not all(hasattr(module, name) for name in _LAYOUT[:3]):
         return Replacement(None, "", "isn't called as transformers' experts are")
     if not fits("grouped_linear", weight) or weight.dtype == torch.float64:
-        return Replacement(None, "", f"is on {weight.device}, of {weight.dtype}: grouped_linear takes f32, f16 and bf16 on the CPU")
+        return Replacement(
+            None, "", f"is on {weight.device}, of {weight.dtype}: grouped_linear takes f32, f16 and bf16 on the CPU"
+        )
     act = getattr(module, "act_fn", None)
     try:
         with undisturbed():
@@ -96,11 +98,15 @@ def _gate(kind: str, both: torch.Tensor) -> torch.Tensor:
     return GATED[kind](*both.chunk(2, dim=-1))
 
 
-def _compute(self: Any, state: ExpertsState, x: torch.Tensor, index: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-    act, kind = getattr(self, "act_fn", None), state.kind
-    if kind and (act is not state.act or (isinstance(act, torch.nn.Module) and (is_hooked(act) or replaced_by_others(act)))):
+def _compute(
+    self: Any, state: ExpertsState, x: torch.Tensor, index: torch.Tensor, shares: torch.Tensor
+) -> torch.Tensor:
+    kind, act = state.kind, getattr(self, "act_fn", None)
+    if kind and (
+        act is not state.act or (isinstance(act, torch.nn.Module) and (is_hooked(act) or replaced_by_others(act)))
+    ):
         kind = None
-    own = self._apply_gate if state.up == "gate_up_proj" else act
+    own: Any = self._apply_gate if state.up == "gate_up_proj" else act
     gate = functools.partial(_gate, kind) if kind else own
     weights = getattr(self, state.up), self.down_proj
     biases = (getattr(self, f"{state.up}_bias"), self.down_proj_bias) if state.has_bias else (None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 
 from kernpack_kernels.torch import code
 from kernpack_kernels.torch.activations import ACTIVATIONS, GATED, closest, numbers, replaced_by_others
-from kernpack_kernels.torch.code import foreign
+from kernpack_kernels.torch.code import foreign, words
 from kernpack_kernels.torch.rules import Replacement, differs, fits, misfit, uses
 from kernpack_kernels.torch.twins import is_hooked, twin, undisturbed
 
@@ -39,7 +40,7 @@ _LAYOUTS = (
     Layout("Wi", "", "Wo", ("act",), "drop"),
 )
 # What the code may use beside those: a trial shows all that is computed of these.
-_NAMES = frozenset("torch nn functional F Tensor silu gelu chunk isinstance weight dtype to float int8".split())
+_NAMES = words("torch nn functional F Tensor silu gelu chunk isinstance weight dtype to float int8")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _forward(self, *given, **options):
     return down(hidden)
 
 
-_PLAIN = {
+_PLAIN: dict[str, Callable[..., torch.Tensor]] = {
     "silu": torch.nn.functional.silu,
     "gelu": torch.nn.functional.gelu,
     "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
@@ -117,7 +118,8 @@ class _Part:
     """Stands for a linear layer or a dropout in a trial, so that the trial doesn't depend on weights, and calls no hooks."""
 
     def __init__(self, gives: torch.Tensor | int, weight: torch.Tensor) -> None:
-        self.gives, self.weight, self.took = gives, weight, []
+        self.gives, self.weight = gives, weight
+        self.took: list[Any] = []
 
     def __call__(self, x: Any) -> Any:
         self.took.append(x)
@@ -127,9 +129,11 @@ class _Part:
 class _Trial:
     """One run of the module's code, with what stands for its parts."""
 
-    def __init__(self, module: Any, state: GatedState, both: tuple[torch.Tensor, ...], training: bool, weight: Any) -> None:
+    def __init__(
+        self, module: Any, state: GatedState, both: tuple[torch.Tensor, ...], training: bool, weight: Any
+    ) -> None:
         layout = state.layout
-        own = {k: v for k, v in module.__dict__.items() if isinstance(v, (bool, int, float, str))}
+        own: dict[str, Any] = {k: v for k, v in module.__dict__.items() if isinstance(v, (bool, int, float, str))}
         self.module = object.__new__(type(module))
         parts = {layout.down: _Part(1, weight), layout.dropout: _Part(0, weight)}
         if layout.up:
@@ -170,7 +174,10 @@ def _tried(module: Any, state: GatedState, dtype: torch.dtype) -> tuple[GatedSta
                 distance = (run.hidden - mine).abs()
                 if (distance > room).any():
                     return state, f"computes something else: differs by {distance.max():.2g} of {mine.abs().max():.2g}"
-            cast = [_Trial(module, state, (gate, up), False, gate.to(kind)).hidden.dtype for kind in (torch.float64, torch.int8)]
+            cast = [
+                _Trial(module, state, (gate, up), False, gate.to(kind)).hidden.dtype
+                for kind in (torch.float64, torch.int8)
+            ]
             if cast[1] != gate.dtype:
                 return state, "casts to the type of another module's weight"
             state = replace(state, drops=run.drops, casts=cast[0] == torch.float64)

@@ -70,15 +70,16 @@ def _attentions(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, Any, 
         _try(model, modules, registries, whys)
     for key, why in whys.items():
         registry = None if why else registries[key]
-        note = why or (_SDPA_ELSE if registry.eager is None else _EAGER_ELSE)
+        note = why or (_SDPA_ELSE if registries[key].eager is None else _EAGER_ELSE)
         yield modules[key], registry, ("attention", "" if why else "attention", note)
 
 
 def _try(model: torch.nn.Module, modules: dict[int, Any], registries: dict[int, Any], whys: dict[int, str]) -> None:
     """Says why where the model's own code shows another result. Eager functions have to be seen to be equal there; sdpa's, which is
     transformers' own, is known."""
-    forwards = {
-        key: called.rebuilt(type(modules[key]).forward, ((_REGISTRY, registry),)) for key, registry in registries.items()
+    forwards: dict[int, Callable[..., Any]] = {
+        key: called.rebuilt(type(modules[key]).forward, ((_REGISTRY, registry),))
+        for key, registry in registries.items()
     }
     trial = Trial(model, forwards)
     weights = any(registry.eager is not None for registry in registries.values()) and trial.gives_weights()
@@ -93,7 +94,7 @@ def _try(model: torch.nn.Module, modules: dict[int, Any], registries: dict[int, 
 
 
 def _refuses(module: Any) -> tuple[str, Any]:
-    """"" and the eager function that is replaced, or None for sdpa's; or why it's left alone."""
+    """ "" and the eager function that is replaced, or None for sdpa's; or why it's left alone."""
     scope = called.plain(module).__globals__
     name = getattr(getattr(module, "config", None), "_attn_implementation", None)
     try:

@@ -10,16 +10,17 @@ from typing import Any
 import torch
 
 from kernpack_kernels.torch import functional
-from kernpack_kernels.torch.code import foreign
+from kernpack_kernels.torch.code import foreign, words
 from kernpack_kernels.torch.rules import OWN, SCALES, Replacement, differs, fits, misfit, rows, runs_on, uses
 from kernpack_kernels.torch.twins import twin, undisturbed
 
 # What the code of a norm may use: a trial shows all that is computed of these.
-_NAMES = frozenset(
-    "torch nn functional F Tensor weight bias gamma eps variance_epsilon normalized_shape ndim shape size dim len numel "
-    "to float double dtype type type_as float16 bfloat16 float32 float64 get_default_dtype is_floating_point "
-    "pow square sqrt rsqrt mean var sum mul div add reciprocal norm rms_norm layer_norm linalg vector_norm "
-    "permute contiguous view reshape super forward isinstance getattr hasattr device unsqueeze ones_like".split()
+_NAMES = words(
+    "torch nn functional F Tensor weight bias gamma eps variance_epsilon normalized_shape ndim shape size dim "
+    "len numel to float double dtype type type_as float16 bfloat16 float32 float64 get_default_dtype "
+    "is_floating_point pow square sqrt rsqrt mean var sum mul div add reciprocal norm rms_norm layer_norm "
+    "linalg vector_norm permute contiguous view reshape super forward isinstance getattr hasattr device "
+    "unsqueeze ones_like"
 )
 
 
@@ -84,7 +85,7 @@ class _Trial:
                     found = NormState(state.eps, state.offset, mixed)
                     if not self._compare(found, other):
                         return found, ""
-                except Exception:  # noqa: S112  (it doesn't take such an x, or gives a dtype that the kernel doesn't)
+                except Exception:
                     continue
         return state, ""
 
@@ -154,6 +155,10 @@ def group_norm(module: torch.nn.Module) -> Replacement | None:
 
 def _group_norm(self, x):
     weight = self.weight
-    if not runs_on("group_norm", x.device) or not fits("group_norm", x) or (weight is not None and weight.dtype != x.dtype):
+    if (
+        not runs_on("group_norm", x.device)
+        or not fits("group_norm", x)
+        or (weight is not None and weight.dtype != x.dtype)
+    ):
         return type(self).forward(self, x)
     return functional.group_norm(x, self.num_groups, weight, self.bias, self.eps)

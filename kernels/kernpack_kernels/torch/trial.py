@@ -87,7 +87,7 @@ class Trial:
         """Whether output_attentions=True gives with our registry what it gives without."""
         from transformers import PreTrainedModel
 
-        model = next((each for each in self.twin.modules() if isinstance(each, PreTrainedModel)), None)
+        model: Any = next((each for each in self.twin.modules() if isinstance(each, PreTrainedModel)), None)
         call = next(calls(model), None) if model is not None else None
         if call is None or torch.nn.modules.module._has_any_global_hook():
             return False
@@ -116,7 +116,7 @@ def calls(model: Any) -> Iterator[dict[str, Any]]:
     config, main = model.config, model.main_input_name
     takes = inspect.signature(model.forward).parameters
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    more = {"use_cache": False} if "use_cache" in takes else {}
+    more: dict[str, Any] = {"use_cache": False} if "use_cache" in takes else {}
     if main == "pixel_values" or ("pixel_values" in takes and "input_ids" not in takes):
         size = getattr(config, "image_size", None)
         size = size if isinstance(size, (list, tuple)) else (size, size)

@@ -65,7 +65,7 @@ def borders(dtype):
 
 
 def lengths(dtype):
-    """Keys beyond a length aren't read: they hold NaN here. Lengths out of range count as 0 or all."""
+    """Keys beyond a length aren't read: they hold NaN here. An item whose length there can't be is NaN, as the device alone knows it."""
     given, wide = inputs((4, 3, 4, 140, 2, 64), dtype)
     given[1][3, 130:] = float("nan")
     given[2][3, 130:] = float("nan")
@@ -74,11 +74,47 @@ def lengths(dtype):
         of_device = to_device(np.array(numbers, np.int32))
         for causal in (False, True):
             found = to_host(K.attention(*device, of_device, causal=causal))
-            seen = np.clip(numbers, 0, 140)
             wide[1:] = [np.nan_to_num(x) for x in wide[1:]]
-            check(f"{numbers} {causal}", found, attention(*wide, causal=causal, lengths=seen), dtype)
-            assert (found[2] == 0).all(), "an item without keys"
+            expected = attention(*wide, causal=causal, lengths=np.clip(numbers, 0, 140))
+            valid = [0 <= number <= 140 for number in numbers]
+            check(f"{numbers} {causal}", found[valid], expected[valid], dtype)
+            assert np.isnan(found[np.logical_not(valid)]).all(), "an item of a length that there can't be"
+            assert not valid[2] or (found[2] == 0).all(), "an item without keys"
             yield
+
+
+def sinks(dtype):
+    """A score of each head without a value: beside keys, a mask, pages, and without keys; -inf is none."""
+    for shape in (BORDERS[1], BORDERS[3], BORDERS[5], BORDERS[6], BORDERS[8], (1, 9, 2, 40, 1, 200)):
+        given, wide = inputs(shape, dtype)
+        device = [to_device(x) for x in given]
+        of_heads = np.random.default_rng(4).normal(size=shape[2]).astype(np.float32) * 3
+        of_heads[0] = -np.inf
+        for options in ({}, {"causal": True}, {"soft_cap": 2.0}):
+            found = to_host(K.attention(*device, None, to_device(of_heads), **options))
+            check(f"{shape} {options}", found, attention(*wide, sinks=of_heads, **options), dtype)
+            yield
+        mask, of_mask = mask_of("f32", (1, 1, shape[1], shape[3]))
+        found = to_host(K.masked_attention(*device, to_device(mask), to_device(of_heads)))
+        check(f"{shape} with a mask", found, masked(*wide, of_mask, sinks=of_heads), dtype)
+        yield
+    for shape in (PAGED[1], PAGED[2], PAGED[5]):
+        of = Cache(shape, dtype)
+        q, wide = make(np.random.default_rng(3).normal(size=(len(of.lengths), shape[0], shape[1], shape[3])), dtype)
+        of_heads = np.random.default_rng(4).normal(size=shape[1]).astype(np.float32) * 3
+        found = of(q, sinks=to_device(of_heads))
+        check(f"{shape} beside pages", found, of.expected(wide, sinks=of_heads), dtype)
+        yield
+
+
+def soft_caps(dtype):
+    """So large that they change nothing."""
+    given, wide = inputs(BORDERS[1], dtype)
+    device = [to_device(x) for x in given]
+    for soft_cap in (1e4, 1e9, 1e38, 1e300, np.inf):
+        found = to_host(K.attention(*device, soft_cap=soft_cap))
+        check(f"soft_cap {soft_cap}", found, attention(*wide), dtype)
+        yield
 
 
 def layouts(dtype):
@@ -139,7 +175,7 @@ def sums(dtype):
         tensors = [View(x, x.shape, x.strides, 0, str(x.dtype)) for x in (*map(to_device, given), context, found)]
         pointers = [host.Any(7, 0, ctypes.addressof(x.tensor)) for x in tensors]  # a DLTensor*
         none, causal, zero = host.Any(), host.Any(2, 0, 1), host.Any(3, 0, 0)
-        values = (*pointers[:3], none, none, causal, host.integer(0), zero, *pointers[3:])
+        values = (*pointers[:3], none, none, none, causal, host.integer(0), zero, *pointers[3:])
         array, result = (host.Any * len(values))(*values), host.Any()
         host.check(host.lib().kp_call(function, array, len(values), ctypes.byref(result)))
         scores = np.einsum("bshd,blhd->bhsl", q, np.repeat(k, heads // shape[4], 2)) * shape[5] ** -0.5

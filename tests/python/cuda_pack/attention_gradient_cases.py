@@ -109,6 +109,27 @@ def lengths(dtype):
         yield
 
 
+def sinks(dtype):
+    """The gradient of sinks, and those of the others, whose weights it makes smaller."""
+    for shape in (BORDERS[1], BORDERS[2], BORDERS[6]):
+        given, wide = inputs(shape, dtype)
+        of_heads = np.random.default_rng(4).normal(size=shape[2]).astype(np.float32)
+        sums = torch.tensor(of_heads, dtype=torch.float64, requires_grad=True)
+        d, q, k, v = (torch.tensor(x) for x in wide)
+        keys, values = (x.repeat_interleave(shape[2] // shape[4], 2) for x in (k, v))
+        scores = torch.einsum("bshd,blhd->bhsl", q, keys) * shape[5] ** -0.5
+        scores = torch.cat([scores, sums[None, :, None, None].expand(*scores.shape[:3], 1)], -1)
+        context = torch.einsum("bhsl,blhd->bshd", torch.softmax(scores, -1)[..., :-1], values)
+        context.backward(d)
+        saved = to_device(make(context.detach().numpy(), dtype)[0])
+        lse = to_device(torch.logsumexp(scores, -1).detach().numpy().astype(np.float32))
+        found = to_host(K.attention_sinks_backward(to_device(given[0]), saved, lse, to_device(of_heads)))
+        wanted = sums.grad.numpy()
+        tolerance = TOLERANCE[dtype] * max(1, np.abs(wanted).max())
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance, err_msg=f"d_sinks of {shape}")
+        yield
+
+
 def masks(dtype):
     given, wide = inputs((2, 9, 4, 40, 2, 64), dtype)
     given = [to_device(x) for x in given]

@@ -28,7 +28,7 @@ BORDERS = ("borders:f16", "borders:bf16")
                 "sums:bf16",
             ),
         ),
-        (2, ("masks:f32", "masks:f16", "masks:bf16")),
+        (2, ("masks:f32", "masks:f16", "masks:bf16", "sinks:f32", "sinks:f16", "sinks:bf16", "soft_caps:f32")),
     ],
 )
 def test_attention_agrees_with_the_reference_in_every_order_of_sums(

@@ -28,5 +28,5 @@ def test_a_row_or_class_that_does_not_exist_fails_by_name(cases: Callable[..., N
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_the_gradient_of_attention_agrees_with_the_reference(cases: Callable[..., None], dtype: str) -> None:
-    groups = [f"{group}:{dtype}" for group in ("borders", "lengths", "masks", "layouts")]
+    groups = [f"{group}:{dtype}" for group in ("borders", "lengths", "masks", "layouts", "sinks")]
     cases("attention_gradient_cases.py", *groups, *(("empty", "refusals") if dtype == "f32" else ()), seed=3)

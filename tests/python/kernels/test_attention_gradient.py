@@ -77,6 +77,15 @@ def test_scale_and_soft_cap_agree_with_the_reference(k, options):
     compare(k, given, d_out, **options)
 
 
+@pytest.mark.parametrize("soft_cap", [1e4, 1e9, 1e300])
+def test_a_soft_cap_that_changes_nothing_gives_the_gradients_of_none(k, soft_cap):
+    *given, d_out = inputs((1, 70, 9, 70, 3, 32))
+    found = gradients(k.attention, given, d_out, soft_cap=soft_cap)
+    expected = gradients(reference, [x.double() for x in given], d_out.double())
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.double(), b, rtol=0, atol=TOLERANCE[torch.float32] * b.abs().max().item())
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 def test_keys_beyond_a_length_are_not_read(k, options):
     *given, d_out = inputs((4, 3, 4, 250, 2, 16))

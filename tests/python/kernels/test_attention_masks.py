@@ -153,3 +153,15 @@ def test_a_nan_in_a_mask_is_no_hidden_key(k):
     found = k.masked_attention(*given, mask)
     assert np.isnan(found[0, 7]).all()
     assert (np.delete(found, 7, 1) == 0).all()
+
+
+@pytest.mark.parametrize("soft_cap", [1e4, 1e9, 1e300])
+def test_a_soft_cap_that_changes_nothing_gives_what_none_gives(k, soft_cap):
+    """Of masks, and of concatenated sequences."""
+    given, wide = inputs((1, 40, 4, 40, 2, 32))
+    mask, wide_mask = mask_of("f32", (1, 1, 40, 40))
+    found = k.masked_attention(*given, mask, soft_cap=soft_cap)
+    np.testing.assert_allclose(found, masked(*wide, wide_mask), rtol=0, atol=2 * TOLERANCE["f32"])
+    ends = np.array([0, 40], np.int32)
+    found = k.varlen_attention(*(x[0] for x in given), ends, ends, soft_cap=soft_cap)
+    np.testing.assert_allclose(found[None], reference(*wide), rtol=0, atol=TOLERANCE["f32"])

@@ -124,6 +124,14 @@ def test_contiguous_caches_are_one_page(k):
     assert (whole[[0, 3]] == 0).all()
 
 
+@pytest.mark.parametrize("shape", [SHAPES[2], SHAPES[5]])
+def test_a_soft_cap_that_changes_nothing_gives_what_none_gives(k, shape):
+    paged = Paged(k, shape, "f32")
+    for soft_cap in (1e4, 1e9, 1e300):
+        found = paged(soft_cap=soft_cap)
+        np.testing.assert_allclose(found, paged.expected(), rtol=0, atol=TOLERANCE["f32"], err_msg=str(soft_cap))
+
+
 def test_an_item_does_not_depend_on_the_batch(k):
     paged = Paged(k, (3, 1, 9, 3, 64, 16, (1300, 40, 600)), "bf16", "bf16")
     whole = paged()

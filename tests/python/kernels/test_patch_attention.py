@@ -18,15 +18,21 @@ SEQ2SEQ = {
     **IDS,
     "d_model": 32,
     "max_position_embeddings": 128,
-    **{f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in (("layers", 2), ("ffn_dim", 48), ("attention_heads", 2))},
+    **{
+        f"{side}_{name}": size
+        for side in ("encoder", "decoder")
+        for name, size in (("layers", 2), ("ffn_dim", 48), ("attention_heads", 2))
+    },
 }
 SPARSE = {
     **IDS,
-    **{name: 64 for name in ("hidden_size", "intermediate_size", "moe_intermediate_size")},
-    **{name: 32 for name in ("kv_lora_rank", "q_lora_rank")},
-    **{name: 16 for name in ("qk_rope_head_dim", "v_head_dim", "qk_nope_head_dim", "index_head_dim")},
-    **{name: 4 for name in ("num_attention_heads", "num_key_value_heads", "n_routed_experts", "index_topk", "index_n_heads")},
-    **{name: 1 for name in ("n_group", "topk_group", "first_k_dense_replace")},
+    **dict.fromkeys(("hidden_size", "intermediate_size", "moe_intermediate_size"), 64),
+    **dict.fromkeys(("kv_lora_rank", "q_lora_rank"), 32),
+    **dict.fromkeys(("qk_rope_head_dim", "v_head_dim", "qk_nope_head_dim", "index_head_dim"), 16),
+    **dict.fromkeys(
+        ("num_attention_heads", "num_key_value_heads", "n_routed_experts", "index_topk", "index_n_heads"), 4
+    ),
+    **dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1),
     "num_hidden_layers": 2,
     "num_experts_per_tok": 2,
 }
@@ -57,7 +63,9 @@ def configs(model):
     return [copy.deepcopy(module.config.__dict__) for module in model.modules() if hasattr(module, "config")]
 
 
-@pytest.mark.parametrize(("name", "more"), [("GptOss", {"num_local_experts": 4}), ("GraniteSWA", {"sliding_window": 6})])
+@pytest.mark.parametrize(
+    ("name", "more"), [("GptOss", {"num_local_experts": 4}), ("GraniteSWA", {"sliding_window": 6})]
+)
 def test_sinks(name, more):
     """Of eager attention, whose weights don't sum to 1: from the softmax's sum, or as a factor afterwards."""
     model = build(name, **more)
@@ -153,9 +161,18 @@ def test_a_part_then_the_whole_then_neither():
 
 
 def test_the_configs_inside_a_config_stay():
-    vision = {**HEADS, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "image_size": 16, "patch_size": 8}
+    vision = {
+        **HEADS,
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 1,
+        "image_size": 16,
+        "patch_size": 8,
+    }
     text = {**vision, **IDS}
-    model = transformers.CLIPModel(transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)).eval()
+    model = transformers.CLIPModel(
+        transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
+    ).eval()
     call = {"input_ids": torch.arange(3, 12)[None], "pixel_values": torch.randn(1, 3, 16, 16)}
     with torch.no_grad():
         expected, before = model(**call).logits_per_image, configs(model)
@@ -220,7 +237,9 @@ def test_attention_under_autocast_has_their_dtype():
     assert (found - expected).abs().max() < 0.05 * expected.abs().max()
 
 
-@pytest.mark.parametrize("name", ["bert", "llama", "gemma2", "t5", "gpt_oss", "mimo_v2_flash", "granite_swa", "inkling2", "vjepa2"])
+@pytest.mark.parametrize(
+    "name", ["bert", "llama", "gemma2", "t5", "gpt_oss", "mimo_v2_flash", "granite_swa", "inkling2", "vjepa2"]
+)
 def test_which_eager_functions_are_attention(name):
     module = __import__(f"transformers.models.{name}.modeling_{name}", fromlist=["x"])
     why = attention.not_attention(module.eager_attention_forward)

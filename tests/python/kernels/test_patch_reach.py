@@ -57,7 +57,9 @@ def test_other_layouts_of_gated_mlps(name):
     plain(x).sum().backward()
     for mine, theirs in zip(other.parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, theirs.grad, atol=1e-5, rtol=1e-3)
-    torch.testing.assert_close(torch.compile(module, fullgraph=True, backend="aot_eager")(x), expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        torch.compile(module, fullgraph=True, backend="aot_eager")(x), expected, atol=1e-5, rtol=1e-4
+    )
 
 
 def test_a_cast_before_the_last_layer_stays():
@@ -98,7 +100,10 @@ class Lora(torch.nn.Module):
     def __init__(self, base_layer):
         super().__init__()
         self.base_layer = base_layer
-        self.lora_a, self.lora_b = torch.nn.Linear(base_layer.in_features, 2), torch.nn.Linear(2, base_layer.out_features)
+        self.lora_a, self.lora_b = (
+            torch.nn.Linear(base_layer.in_features, 2),
+            torch.nn.Linear(2, base_layer.out_features),
+        )
         self.dropout = torch.nn.Dropout(0.5)
 
     @property
@@ -133,7 +138,13 @@ def test_models_inside_others(lora):
 
 
 def test_attention_that_the_registry_does_not_give_has_its_row():
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 64}
+    sizes = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "vocab_size": 64,
+    }
     model = transformers.DebertaModel(transformers.DebertaConfig(**sizes))
     notes = [row.note for row in kt.patch(model).rows if row.what == "attention" and not row.by]
     assert notes == ["DisentangledSelfAttention doesn't take its attention from transformers' registry"]

@@ -110,7 +110,9 @@ def test_swiglu_limits(limits):
 def test_the_limit_of_deepseek_v4s_shared_experts():
     from transformers.models.deepseek_v4.modeling_deepseek_v4 import DeepseekV4MLP
 
-    module = DeepseekV4MLP(transformers.DeepseekV4Config(hidden_size=64, intermediate_size=96, moe_intermediate_size=96))
+    module = DeepseekV4MLP(
+        transformers.DeepseekV4Config(hidden_size=64, intermediate_size=96, moe_intermediate_size=96)
+    )
     x = torch.randn(6, 64) * 1e3
     expected = module(x)
     assert "clamp" in row(module).note
@@ -225,7 +227,12 @@ def test_another_activation_put_in_afterwards_computes():
 
 def test_modes_random_numbers_and_buffers_stay():
     config = transformers.LlamaConfig(
-        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, vocab_size=64, attention_dropout=0.1
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        vocab_size=64,
+        attention_dropout=0.1,
     )
     model = transformers.LlamaForCausalLM(config).train()
     model.model.layers[0].eval()
