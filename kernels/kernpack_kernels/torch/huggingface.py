@@ -132,6 +132,10 @@ def _loss(model: Any) -> Iterator[Row]:
     theirs = getattr(model, "loss_function", None) if hasattr(model, "lm_head") else None
     if theirs is None:
         return
+    names = called.plain(model).__code__.co_names if called.plain(model) is not None else ()
+    if not {"loss_function", "super"} & {*names}:
+        yield "loss", "", f"{type(model).__name__} computes it in its own code"
+        return
     if theirs is not ForCausalLMLoss or not isinstance(getattr(type(model), "loss_function", None), property):
         yield "loss", "", "isn't transformers' ForCausalLMLoss"
         return

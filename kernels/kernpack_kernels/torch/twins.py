@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch.nn.modules import module as torch_module
 
+from kernpack_kernels.torch.rules import OWN
+
 _HOOKS = (
     "_forward_hooks",
     "_forward_pre_hooks",
@@ -32,8 +34,10 @@ def twin(module: torch.nn.Module) -> Any:
         memo.update((id(b), b.detach().clone()) for b in each._buffers.values() if b is not None)
         memo.update((id(each.__dict__[name]), OrderedDict()) for name in _HOOKS if name in each.__dict__)
     copied = copy.deepcopy(module, memo)
-    if torch_module._has_any_global_hook():
-        for each in copied.modules():
+    for each in copied.modules():
+        if "forward" in each.__dict__ and OWN not in each.__dict__:
+            del each.__dict__["forward"]  # other code's, which may be bound to the module that was copied
+        if torch_module._has_any_global_hook():
             each._compiled_call_impl = each.forward  # what __call__ calls in place of hooks and forward
     return copied
 

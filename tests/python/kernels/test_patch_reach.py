@@ -150,6 +150,22 @@ def test_attention_that_the_registry_does_not_give_has_its_row():
     assert notes == ["DisentangledSelfAttention doesn't take its attention from transformers' registry"]
 
 
+def test_a_loss_that_is_not_taken_from_transformers_has_its_row():
+    config = transformers.BartConfig(
+        vocab_size=64,
+        d_model=32,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=32,
+    )
+    notes = [row.note for row in kt.patch(transformers.BartForConditionalGeneration(config)).rows if row.what == "loss"]
+    assert notes == ["BartForConditionalGeneration computes it in its own code"]
+
+
 def test_pickling_a_patched_model_says_to_unpatch(tmp_path):
     model = Inside()
     kt.patch(model)

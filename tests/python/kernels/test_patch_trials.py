@@ -217,6 +217,21 @@ def test_no_hook_runs_in_a_trial():
         everywhere.remove()
 
 
+def test_a_forward_of_other_code_does_not_run_in_a_trial():
+    """As accelerate's, which holds the module that it was set on."""
+    config = transformers.LlamaConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=1, num_attention_heads=2, vocab_size=64
+    )
+    model, seen = transformers.LlamaForCausalLM(config), []
+    own = model.forward
+    model.forward = lambda *given, **options: (seen.append(1), own(*given, **options))[1]
+    patched = kt.patch(model)
+    assert seen == []
+    assert "attention" in {row.by for row in patched.rows}
+    model(torch.ones(1, 3, dtype=torch.long))
+    assert seen == [1]
+
+
 def test_another_activation_put_in_afterwards_computes():
     module, x = Gated(), torch.randn(3, 32)
     kt.patch(module)
