@@ -2,7 +2,7 @@
 #ifndef KERNPACK_SMALL_FLOAT_BITS_H_
 #define KERNPACK_SMALL_FLOAT_BITS_H_
 
-#include <kernpack/host_device.h>
+#include <kernpack/on_devices.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {

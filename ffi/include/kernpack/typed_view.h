@@ -2,7 +2,7 @@
 #ifndef KERNPACK_TYPED_VIEW_H_
 #define KERNPACK_TYPED_VIEW_H_
 
-#include <kernpack/host_device.h>
+#include <kernpack/on_devices.h>
 #include <kernpack/tensor_view.h>
 
 // The default of a template's parameter, so that the functions of both kinds of files have different names.

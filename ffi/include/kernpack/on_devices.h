@@ -1,7 +1,7 @@
 // For headers whose code runs on CUDA devices too, also where NVRTC compiles them, which has no C and C++ library: the namespace
 // macros, integer types, `detail::stdlib` for traits, and the mark of such functions.
-#ifndef KERNPACK_HOST_DEVICE_H_
-#define KERNPACK_HOST_DEVICE_H_
+#ifndef KERNPACK_ON_DEVICES_H_
+#define KERNPACK_ON_DEVICES_H_
 
 #include <kernpack/config.h>
 
@@ -31,4 +31,4 @@ namespace stdlib = ::std;
 }  // namespace detail
 KP_NAMESPACE_END
 
-#endif  // KERNPACK_HOST_DEVICE_H_
+#endif  // KERNPACK_ON_DEVICES_H_
