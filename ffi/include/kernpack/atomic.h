@@ -24,7 +24,15 @@ T atomic_update(T* to, F f) {
   return before;
 }
 
-// *to += value as one step; returns what was there before. Sums of floating-point numbers depend on the order in which threads come,
+namespace detail {
+
+template <class T>
+auto is_complex(const T* z) -> decltype(z->real(), std::true_type());
+std::false_type is_complex(const void*);
+
+}  // namespace detail
+
+// *to += value as one step; returns what was there before. The two parts of a std::complex are a step each. Sums of floating-point numbers depend on the order in which threads come,
 // so a kernel that uses it isn't `deterministic`.
 template <class T>
 T atomic_add(T* to, typename std::common_type<T>::type value) {
@@ -32,6 +40,10 @@ T atomic_add(T* to, typename std::common_type<T>::type value) {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
   } else if constexpr (std::is_floating_point<T>::value) {
     return atomic_update(to, [value](T before) { return before + value; });
+  } else if constexpr (decltype(detail::is_complex(to))::value) {
+    auto* parts = reinterpret_cast<typename T::value_type*>(to);  // [complex.numbers] lets one
+    const auto real = atomic_add(parts, value.real());
+    return T(real, atomic_add(parts + 1, value.imag()));
   } else {  // kp::half, kp::bfloat16 and smaller: they convert from and to float
     const float by = static_cast<float>(value);
     return atomic_update(to, [by](T before) { return T(static_cast<float>(before) + by); });

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <thread>
 #include <vector>
 
@@ -36,6 +37,19 @@ TYPED_TEST(Atomic, EveryAdditionCounts) {
   EXPECT_EQ(static_cast<double>(at[1]), stops ? 256 : static_cast<double>(static_cast<TypeParam>(kThreads * kTimes)));
   EXPECT_EQ(static_cast<float>(at[0]), 1);
   EXPECT_EQ(static_cast<float>(at[2]), 1);
+}
+
+template <class T>
+class AtomicComplex : public testing::Test {};
+
+using Complex = testing::Types<std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(AtomicComplex, Complex);
+
+TYPED_TEST(AtomicComplex, EveryAdditionCountsInBothParts) {
+  TypeParam sum(1, 2);
+  EXPECT_EQ(kernpack::atomic_add(&sum, TypeParam(1, -1)), TypeParam(1, 2));
+  OnThreads([&] { kernpack::atomic_add(&sum, TypeParam(1, -1)); });
+  EXPECT_EQ(sum, TypeParam(2 + kThreads * kTimes, 1 - kThreads * kTimes));
 }
 
 TEST(AtomicUpdate, GivesWhatWasThereBefore) {

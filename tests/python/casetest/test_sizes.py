@@ -23,6 +23,7 @@ SIGNATURES = {
     "packed": "(x: u8[N, K // 2], s: f32[N, ceildiv(K, 32)], y: f32[M, K]) -> (z: f32[M, N]) where K % 32 == 0",
     "conv": "(x: f32[C, H, W], w: f32[O, C, K, L], *, stride: int = 1) -> (y: f32[O, (H - K) // stride + 1, (W - L) // stride + 1]) "
     "where stride > 0, K <= H, L <= W, K % 2 == 1, L == K",
+    "items": "(x: f32[H, W], s: list[int]) -> (y: f32[(H - s[2]) // s[0] + 1]) where s[0] > 0, s[2] <= H, s[1] == 2 * W",
     "square": "(x: f32[N, M]) -> (y: f32[N]) where N == M * M, N > 3",
     "rope": "(x: f32[..., S, D], cos: f32[~..., S, D // 2]) -> (y: f32[..., S, D]) where D % 2 == 0",
     "scratch": "(x: f32[N], n: int) -> (y: f32[N]) where n >= 0 with workspace = 4 * N * n - 16",
@@ -40,13 +41,14 @@ def module() -> kernpack.Module:
 
 
 def _module() -> kernpack.Module:
-    parameters = {"tensor": "kp::TensorView", "int": "int64_t"}
+    parameters = {"tensor": "kp::TensorView", "int": "int64_t", "list": "kp::ListView<int64_t>"}
     types = {
         "topk": ("tensor", "int"),
         "groups": ("tensor", "int"),
         "heads": ("tensor",) * 2,
         "packed": ("tensor",) * 3,
         "conv": ("tensor", "tensor", "int"),
+        "items": ("tensor", "list"),
         "square": ("tensor",),
         "rope": ("tensor",) * 2,
         "scratch": ("tensor", "int"),
