@@ -27,6 +27,17 @@ class BuildError(RuntimeError):
     """The build failed; the text begins with what Kernpack has to say of it."""
 
 
+def unread_by_pip(folder: Path) -> str:
+    """What to do where pip doesn't read the path, which it says by a traceback; "" where it does."""
+    name = os.fsencode(folder)
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        shown = name.decode("utf-8", "backslashreplace")
+        return f"{shown}: pip builds and installs nothing in a folder whose path isn't UTF-8; move the project"
+    return ""
+
+
 @dataclass(frozen=True)
 class Project:
     root: Path

@@ -34,9 +34,10 @@ def test_a_path_that_is_not_utf8_is_refused_in_words(command, tmp_path: Path) ->
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/latin1 \xfc"))
     folder.mkdir()
     assert command("new", "roomy", cwd=folder).returncode == 0
-    done = command("build", "roomy", cwd=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "latin1 \\xfc/roomy: pip builds no wheel in a folder whose path isn't UTF-8; move the project" in done.stderr
+    for words in (("build", "roomy"), ("dev", "--once", "roomy")):
+        done = command(*words, cwd=folder)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "latin1 \\xfc/roomy: pip builds and installs nothing in a folder whose path isn't UTF-8" in done.stderr
 
 
 def test_a_wheel_larger_than_the_project_allows(command, project: Path) -> None:

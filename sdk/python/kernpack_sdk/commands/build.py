@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import re
 import shutil
@@ -16,7 +15,7 @@ import click
 
 from kernpack_sdk import build_failure, cmake_dir, pip_wheel, progress
 from kernpack_sdk.loading import refusal
-from kernpack_sdk.project import BuildError
+from kernpack_sdk.project import BuildError, unread_by_pip
 
 _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
 
@@ -58,7 +57,8 @@ def command(
         raise click.ClickException(
             f"kernpack build: {folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME"
         )
-    _need_utf8(folder.absolute())
+    if unread := unread_by_pip(folder.absolute()):
+        raise click.ClickException(f"kernpack build: {unread}")
     output = output or folder / "dist"
     if target == platform.machine():
         target = None
@@ -93,18 +93,6 @@ def command(
     click.echo(f"{made}: {made.stat().st_size / 1000:.0f} KB, sha256 {digests[0]}")
     if reproducible:
         click.echo("built twice from clean: the same file")
-
-
-def _need_utf8(folder: Path) -> None:
-    """pip doesn't read other paths, and says so by a traceback."""
-    name = os.fsencode(folder)
-    try:
-        name.decode("utf-8")
-    except UnicodeDecodeError:
-        shown = name.decode("utf-8", "backslashreplace")
-        raise click.ClickException(
-            f"kernpack build: {shown}: pip builds no wheel in a folder whose path isn't UTF-8; move the project"
-        ) from None
 
 
 def _copied(wheel: Path, to: Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from kernpack_sdk.loading import refusal
-from kernpack_sdk.project import BuildError, Project
+from kernpack_sdk.project import BuildError, Project, unread_by_pip
 
 _INTERVAL = 0.1  # seconds between looks at the sources
 _LEFT_OUT = ("build", "dist", "node_modules", "__pycache__")
@@ -32,6 +32,8 @@ def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_j
     functions taken out before keep the old code.
     """
     project = Project(folder.resolve())
+    if not no_install and (unread := unread_by_pip(project.root)):
+        raise click.ClickException(f"kernpack dev: {unread}, or use --no-install")
     good = _build(project, as_json)
     if good and not no_install:
         _install(project, quiet=as_json)
