@@ -92,6 +92,11 @@ REFUSED = {
         TypeError,
         "copy: target: expected a kernpack.Tensor, got int 2; kernpack.from_dlpack() makes one of any array",
     ),
+    "read_only_target": (
+        lambda: _core.fill(kernpack.from_dlpack(memoryview(b"12")), 1),
+        ValueError,
+        "fill: tensor: expected a writeable tensor, got a read-only one: write to a copy",
+    ),
     "no_int": (
         lambda: kernpack.set_num_threads(1.5),
         TypeError,

@@ -74,6 +74,8 @@ static PyObject* FromObject(const KpAny* value, const KpyFamily* family) {
     case KP_TYPE_SHAPE:
       return FromShape((const KpShapeObject*)(const void*)object);
     case KP_TYPE_TENSOR:
+      /* Only NumPy's arrays, and ours, know that they are read-only. */
+      if ((kp_tensor_flags(object) & 1) != 0 && family != kpy_numpy_family()) return kpy_tensor_from_object(object);
       return family != NULL && family->wrap != NULL ? family->wrap(family, object) : kpy_tensor_from_object(object);
     case KP_TYPE_ARRAY:
     case KP_TYPE_LIST:

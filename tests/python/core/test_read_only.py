@@ -114,6 +114,14 @@ def test_a_stored_array_is_as_it_was() -> None:
         storage.erase("read_only", "own")
 
 
+@pytest.mark.parametrize(("like", "result"), [(torch.ones(1), kernpack.Tensor), (np.ones(1), np.ndarray)])
+def test_a_read_only_result_becomes_an_array_that_knows(k: Any, like: Any, result: type) -> None:
+    kept = _frozen()
+    got = k.give(lambda: kernpack.from_dlpack(kept), like)
+    assert type(got) is result
+    assert memoryview(got).readonly
+
+
 def test_a_copy_is_writeable(k: Any) -> None:
     tensor = kernpack.from_dlpack(_frozen())
     copy = kernpack.empty((3,), "f32").copy_(tensor)

@@ -106,6 +106,8 @@ def _as_kind_of(like: Any, result: kernpack.Tensor) -> Any:
     if numpy is not None and isinstance(like, numpy.ndarray):
         return result.to("cpu").numpy()
     here = result.to("cpu") if result.device.type == "opencl" else result  # whose handles no other framework can read
+    if here.read_only:  # memory of an argument, which no other framework's arrays would know
+        here = kernpack.empty(here.shape, here.dtype, here.device).copy_(here)
     if jax is not None and isinstance(like, jax.Array):
         return jax.dlpack.from_dlpack(here)
     return hand_to_producer(type(like), here)
