@@ -51,7 +51,7 @@ int kernels_load(const char* path) {
 
 /* Arguments of one call, at most paged_attention's; views lend the caller's memory. */
 typedef struct Call {
-  KpAny args[11];
+  KpAny args[12];
   KpDLTensor views[6];
   int64_t shapes[6][4];
   int32_t count, tensors;
