@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -31,7 +32,7 @@ def patterns(name: str) -> np.ndarray:
     return np.arange(1 << bits, dtype=f"u{bits // 8}")
 
 
-def call(function, *sources: np.ndarray, shape: tuple[int, ...] | None = None, dtype: type) -> np.ndarray:
+def call(function: Any, *sources: np.ndarray, shape: tuple[int, ...] | None = None, dtype: Any) -> np.ndarray:
     """What it writes of n elements each."""
     out = np.empty(shape or sources[0].shape, dtype)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*sources, out)]

@@ -52,7 +52,7 @@ def test_nvrtc_compiles_them_without_a_warning(nvrtc: None) -> None:
     import kernpack_compiler as kc
 
     toolkit = importlib.util.find_spec("nvidia.cu13")
-    include = Path(next(iter(toolkit.submodule_search_locations))) / "include" if toolkit else Path()
+    include = Path(next(iter(toolkit.submodule_search_locations or [""]))) / "include" if toolkit else Path()
     if not (include / "cccl" / "cuda" / "std").is_dir():
         pytest.skip("no headers of CUDA's C++ library: pip install nvidia-cuda-cccl")
     library = ctypes.CDLL(str(kc._nvrtc.find()))
