@@ -49,6 +49,7 @@ HOOKS = {
         Hook("torch.versions", *TORCH_TESTED),
         Hook("torch.results", *TORCH_TESTED),
         Hook("torch.operators", *TORCH_TESTED),
+        Hook("torch.lowerings", *TORCH_TESTED),
         Hook("jax.devices", *JAX_TESTED),
         Hook("jax.shares", *JAX_TESTED),
     )
