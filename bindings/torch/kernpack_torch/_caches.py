@@ -12,6 +12,8 @@ import torch
 
 _contracts: dict[str, str] = {}  # by namespace: a hash of its contracts
 _ours = ""
+# How operators are put into programs; another text where that changes.
+_LOWERED = "inputs in buffers that are written to are copied"
 
 
 def key_by(namespace: str, contracts: Iterable[tuple[str, str]]) -> None:
@@ -22,7 +24,7 @@ def key_by(namespace: str, contracts: Iterable[tuple[str, str]]) -> None:
     for name, text in sorted(contracts):
         told.update(f"{name}\0{text}\0".encode())
     _contracts[namespace] = told.hexdigest()
-    all_of_them = hashlib.sha256("\0".join(f"{n}\0{d}" for n, d in sorted(_contracts.items())).encode())
+    all_of_them = hashlib.sha256("\0".join([_LOWERED, *(f"{n}\0{d}" for n, d in sorted(_contracts.items()))]).encode())
     users = config.cache_key_tag.removesuffix(_ours)
     _ours = f"kernpack:{all_of_them.hexdigest()[:16]}"
     config.cache_key_tag = users + _ours

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from kernpack import _core
 from kernpack._contract import Contract
 from kernpack._private.torch import operators as operators_of_torch
 
-from . import _refusals, _values
+from . import _refusals, _transposed, _values
 from ._binder import bind, forward_to, wants_gradient
 from ._gradient import Gradient, below_autograd, refuse_later
 from ._tangent import Tangents
@@ -48,6 +49,11 @@ class Function:
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)
         self.call: Callable[..., Any] = bind(self.contract, self._call, self._call_out)
+
+    @functools.cached_property
+    def transpose(self) -> Any:
+        """How its gradient with respect to the cotangents that it takes is computed; None: not at all."""
+        return _transposed.of(self)
 
     def shorten(self) -> None:
         """Takes the way from a plain autograd call to its node out of all loops. Needs the module's other functions."""

@@ -11,7 +11,7 @@ import torch
 from kernpack._contract import Contract
 from kernpack._private.torch import names
 
-from . import _node, _refusals, _values
+from . import _node, _refusals, _transposed, _values
 
 
 class Plan:
@@ -248,15 +248,29 @@ def _one_level() -> contextlib.AbstractContextManager[None]:
 
 
 def refuse_later(function: Any, values: Sequence[Any]) -> Sequence[torch.Tensor]:
-    """All results of a backward op without a gradient: an error for who differentiates them."""
-    outputs = list(function.below_autograd(*values))
-    whole = [i for i, output in enumerate(outputs) if output.dtype.is_floating_point or output.dtype.is_complex]
-    live = [tensor for _, tensor in _values.tensors(function.contract, values) if tensor.requires_grad]
+    """All results of a backward op without a gradient: an error for who differentiates them with respect to more than what the op is
+    linear in."""
+    transpose = function.transpose if _transposed.is_real(values) else None
+    linear = {place for place, _ in transpose.cotangents} if transpose is not None else set()
+    constants = [None if i in linear else value for i, value in enumerate(values)]
+    live = [tensor for _, tensor in _values.tensors(function.contract, constants) if tensor.requires_grad]
     with _one_level():
-        refused = _refuse(function.info, len(whole), *(outputs[i] for i in whole), *live)
+        outputs = list(function.below_autograd(*values)) if transpose is None else _transposed.record(transpose, values)
+        whole = [i for i, output in enumerate(outputs) if output.dtype.is_floating_point or output.dtype.is_complex]
+        if transpose is None:
+            refused = _refuse(function.info, len(whole), *(outputs[i] for i in whole), *live)
+        elif live:  # zeros that carry the error, so that a gradient that needs only the linear part doesn't meet it
+            zeros = _refuse(function.info, len(whole), *(_zeros(outputs[i]) for i in whole), *live)
+            refused = tuple(outputs[i] - zero for i, zero in zip(whole, zeros, strict=True))
+        else:
+            return outputs
     for i, output in zip(whole, refused, strict=True):
         outputs[i] = output
     return outputs
+
+
+def _zeros(like: torch.Tensor) -> torch.Tensor:
+    return torch.zeros((), dtype=like.dtype, device=like.device).expand(like.shape)
 
 
 class Gradient:
@@ -264,6 +278,11 @@ class Gradient:
 
     def __init__(self, function: Any, steps: Sequence[Any]) -> None:
         self._plan = Plan(function, steps)
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The backward ops."""
+        return self._plan.steps
 
     @property
     def saved_results(self) -> tuple[int, ...]:

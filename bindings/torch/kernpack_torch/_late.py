@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernpack._imports import when_imported
+from kernpack._private.torch.lowerings import INDUCTOR
 
 _COMPILER = "torch._dynamo"
 _SHARDING = "torch.distributed.tensor"
@@ -32,6 +33,7 @@ def add_function(function: Any) -> None:
 def watch() -> None:
     """Called once."""
     when_imported(_COMPILER, _compiler)
+    when_imported(INDUCTOR, _inductor)
     when_imported(_SHARDING, _sharding)
 
 
@@ -41,6 +43,14 @@ def _compiler() -> None:
     _for_modules.append(substitute)
     for operators in _modules:
         substitute(operators)
+
+
+def _inductor() -> None:
+    from ._operator import lower
+
+    _for_functions.append(lower)
+    for function in _functions:
+        lower(function)
 
 
 def _sharding() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from kernpack._contract import Parameter
-from kernpack._private.torch import names, operators
+from kernpack._private.torch import lowerings, names, operators
 from torch.autograd.graph import increment_version
 
 from . import _autograd, _shapes, _vmap
@@ -30,14 +30,25 @@ def register(
     return _autograd.kernel(function.contract, function.op, _recording(function), function.tangents.call), out
 
 
+def lower(function: Function) -> None:
+    """What inductor asks of an operator that writes."""
+    for op in (function.op, function.out):
+        if op is not None and (mutated := _mutated(function, op is function.out)):
+            lowerings.copy_what_is_written(op, mutated)
+
+
+def _mutated(function: Function, out: bool) -> list[str]:
+    """The names in the schema of all that is written to. out: by the overload with destinations."""
+    found = [in_schema(param.name) for param in function.contract.parameters if param.mutated]
+    return found + [in_schema(result.name) for result in function.contract.results] if out else found
+
+
 def _register_one(function: Function, overload: str, op: Any, library: torch.library.Library) -> None:
     op.tags.extend(tag for tag in _tags(function) if tag not in op.tags)
     name = function.name if overload == "default" else f"{function.name}.{overload}"
     fake = _fake_out(function) if overload == "out" else _fake(function)
     torch.library.register_fake(f"{function.operators.namespace}::{name}", fake, lib=library)
-    mutated = [in_schema(param.name) for param in function.contract.parameters if param.mutated]
-    if overload == "out":
-        mutated += [in_schema(result.name) for result in function.contract.results]
+    mutated = _mutated(function, overload == "out")
     if mutated:
         library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
         for key, is_lazy, resolve in _LAZY:

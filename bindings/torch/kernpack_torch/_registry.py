@@ -61,6 +61,10 @@ class Operators:
         """Whether a KP_GRAD or KP_JVP names the function as what another's derivative is computed by."""
         return name in self._derivatives
 
+    def differentiated_by(self, name: str) -> list[str]:
+        """The functions of which KP_GRAD says that this one computes their gradients."""
+        return [function for function, derivative in self._gradients if derivative == name]
+
     def has(self, name: str) -> bool:
         """Whether there is an operator of that name."""
         return name in self._functions or (

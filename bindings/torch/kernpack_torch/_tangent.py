@@ -20,6 +20,11 @@ class Tangents:
         self._function = function
         self._plan = plan
 
+    @property
+    def plan(self) -> Any:
+        """kernpack._gradients.Tangent, or None."""
+        return self._plan
+
     def call(self, values: Sequence[Any]) -> Any:
         """What the operator returns for arguments of which one carries a tangent, at the level that torch works at."""
         function = self._function
@@ -38,7 +43,7 @@ class Tangents:
         return function.returned(outputs)
 
     def derive(
-        self, primals: Sequence[Any], outputs: Sequence[Any], tangents: Mapping[int, Any]
+        self, primals: Sequence[Any], outputs: Sequence[Any] | Mapping[int, Any], tangents: Mapping[int, Any]
     ) -> list[torch.Tensor | None]:
         """The tangent of each result; None: it has none. tangents: by parameter."""
         plan = self._plan
@@ -53,7 +58,7 @@ class Tangents:
                 arguments.append(self._tangent(primals[index], tangents.get(index), index))
             else:
                 arguments.append(param.default)
-        found: list[torch.Tensor | None] = [None] * len(outputs)
+        found: list[torch.Tensor | None] = [None] * len(self._function.contract.results)
         for target, tangent in zip(plan.targets, derived.all_results(arguments), strict=True):
             found[target] = tangent
         return found
@@ -83,7 +88,7 @@ class Tangents:
     def _tangent(self, primal: Any, tangent: Any, index: int) -> Any:
         """A parameter's tangent as the tangent op takes it."""
         if primal is None:
-            return None
+            return None if tangent is None else tangent.contiguous()
         if tangent is None and index in self._plan.optional_tangents:
             return None
         if isinstance(primal, list):

@@ -26,7 +26,7 @@ def test_what_is_here_is_ok(command) -> None:
 @pytest.mark.skipif(SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
 def test_hooks_into_frameworks_are_looked_for(command, tmp_path: Path) -> None:
     found = _findings(command("doctor", "--json"))
-    assert found["hooks into torch"]["found"] == "5 found"
+    assert found["hooks into torch"]["found"] == "6 found"
     assert found["hooks into jax"]["found"] == "2 found"
     assert _findings(command("doctor", "--json", env={"KERNPACK_PRIVATE": "0"}))["hooks into torch"]["state"] == "ok"
 

@@ -152,7 +152,8 @@ for special in (torch.ones(3).to_sparse(), torch._efficientzerotensor(3), torch.
         pass
 print(sorted(name for name, state in kernpack.info()["private_hooks"].items() if state == "on" and name[0] == "t"))
 """
-TORCH_HOOKS = sorted(name for name in _private.HOOKS if name.startswith("torch."))
+# torch.lowerings waits for torch's compiler.
+TORCH_HOOKS = sorted(name for name in _private.HOOKS if name.startswith("torch.") and name != "torch.lowerings")
 
 
 def _run(code: str, setting: str, *arguments: str) -> tuple[str, list[str], list[str]]:
@@ -230,6 +231,15 @@ def test_a_torch_that_changed_turns_its_hooks_off_and_the_user_is_told(k, change
         assert line.startswith(f"torch 9.1.0 isn't as the hook {name} expects. Results are right, but ")
         assert "pip install -U kernpack" in line
         assert "KERNPACK_PRIVATE=0" in line
+
+
+@pytest.mark.skipif(_private.SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
+@pytest.mark.parametrize("name", ["fallback_handler", "register_lowering"])
+def test_a_compiler_that_changed_turns_its_hook_off_and_the_user_is_told(name: str) -> None:
+    code = f"import torch; from torch._inductor import lowering; del lowering.{name}; "
+    _, log, warned = _run(code + "from kernpack._private import look_for; look_for('torch')", "")
+    assert [line.partition(" ")[0] for line in log] == ["torch.lowerings"]
+    assert len(warned) == 1
 
 
 JAX = """

@@ -82,6 +82,8 @@ SINGLE = {
     "topk",
     "varlen_attention",
 }
+# Forward mode of their backward ops takes an argument that the second-order ops are not given.
+LESS_IS_GIVEN = {"embedding", "segment_sum", "softmax with bias"}
 OTHERS = [name for name in CASES if name.split()[0] not in FIRST_ORDER]
 
 
@@ -128,6 +130,36 @@ def test_second_order_where_declared(k):
 def test_second_order_of_every_op(kernels, name):
     function, inputs = CASES[name](kernels)
     assert gradgradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_products_by_differentiating_the_gradient_that_arrives(kernels, name):
+    """torch.autograd.functional.hvp and jvp differentiate a gradient with respect to the one that it is computed from."""
+    function, inputs = CASES[name](kernels)
+    vectors = tuple(torch.randn_like(x) for x in inputs)
+
+    def total(*given):
+        return torch.stack([result.sin().sum() for result in _all(function(*given))]).sum()
+
+    if name in LESS_IS_GIVEN:
+        with pytest.raises(RuntimeError, match="_backward_backward: its result was differentiated"):
+            torch.autograd.functional.hvp(total, inputs, vectors)
+        return
+    for create_graph in (False, True):
+        _, found = torch.autograd.functional.hvp(total, inputs, vectors, create_graph=create_graph)
+        _, wanted = torch.autograd.functional.vhp(total, inputs, vectors)
+        torch.testing.assert_close(found, wanted)
+    _, found = torch.autograd.functional.jvp(function, inputs, vectors)
+    _, wanted = torch.func.jvp(function, inputs, vectors)
+    torch.testing.assert_close(found, wanted)
+
+
+def test_what_a_second_order_op_is_not_linear_in_is_refused(kernels):
+    x = leaf(4)
+    first = torch.autograd.grad(kernels.gelu(x).sum(), x, create_graph=True)[0]
+    second = torch.autograd.grad(first.sum(), x, create_graph=True)[0]
+    with pytest.raises(RuntimeError, match="gelu_backward_backward: its result was differentiated"):
+        torch.autograd.grad(second.sum(), x)
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -39,6 +39,7 @@ HOOKS = {
         Hook("torch.versions", "calls that write to torch tensors take longer"),
         Hook("torch.results", "new torch tensors take longer"),
         Hook("torch.operators", "operators called as torch.ops.<name> take longer"),
+        Hook("torch.lowerings", "compiled programs may refuse to write to a copy that the compiler removed"),
         Hook(
             "jax.devices", "calls over several devices gather their arrays on each device, unless shard_map splits them"
         ),

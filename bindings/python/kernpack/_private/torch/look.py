@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 import kernpack
-from kernpack._private.torch import operators
+from kernpack._private.torch import lowerings, operators
 
 
 def look() -> None:
@@ -13,3 +13,4 @@ def look() -> None:
     library = torch.library.Library("kernpack_look", "FRAGMENT")
     library.define("look(int x) -> int")
     operators.dispatch(torch.ops.kernpack_look.look.default)
+    lowerings.is_found()
