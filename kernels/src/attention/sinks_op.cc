@@ -12,8 +12,8 @@ void AttentionSinksBackward(kp::TensorView d_context, kp::TensorView context, kp
   if (context.numel() == 0) return Zeros(sinks, d_sinks);
   DispatchLinear(context.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const AttentionSinkArgs<T> args = {Data<T>(d_context), Data<T>(context), Data<float>(lse),  Data<float>(sinks),
-                                       context.size(0),    context.size(1),  context.size(2), context.size(3)};
+    const AttentionSinkArgs<T> args = {Data<T>(d_context), Data<T>(context), Data<float>(lse), Data<float>(sinks),
+                                       context.size(0),    context.size(1),  context.size(2),  context.size(3)};
     float* const to = Data<float>(d_sinks);
     ForRows(args.heads, args.batch * args.queries * args.width, [&](int64_t begin, int64_t end) {
       for (int64_t head = begin; head < end; ++head) to[head] = AttentionSinkGradient<Level, T>(args, head);
