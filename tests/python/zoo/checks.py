@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,8 +26,7 @@ def _first(output: Any) -> torch.Tensor:
 
 
 def _options(of: Tiny) -> dict[str, Any]:
-    takes_cache = getattr(of.model.config, "use_cache", None) is not None
-    return {"use_cache": False} if takes_cache else {}
+    return {"use_cache": False} if "use_cache" in inspect.signature(of.model.forward).parameters else {}
 
 
 def forward(of: Tiny) -> Tensors:
