@@ -96,7 +96,7 @@ cases: ## what `kernpack test` finds in our own kernels, with SEEDS=100: nothing
 soak: ## the C++ and Python suites again and again, ROUNDS=10, then `make cases` with SEEDS=100
 	scripts/soak $(or $(ROUNDS),10) $(or $(SEEDS),100)
 
-zoo: ## 150 tiny models of transformers, patched and plain, in forward and backward passes, generation, compile, export; ONLY="llama t5"; needs what `make test` installed
+zoo: ## 149 tiny models of transformers, patched and plain, in forward and backward passes, generation, compile, export; ONLY="llama t5"; needs what `make test` installed
 	JOBS=$(or $(JOBS),2) .venv/bin/python tests/python/zoo/zoo.py $(ONLY)
 
 lint: ## formatting, style and types
