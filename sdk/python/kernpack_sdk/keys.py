@@ -61,7 +61,7 @@ def check_place(key: Path) -> None:
 
 
 def check_content(wheel: Path) -> None:
-    """Of a wheel, and of the project that it lies in. Signing says what is wrong with a file that is no wheel."""
+    """Of a wheel, and of the project that it lies in. Signing says what is wrong with a file that isn't a wheel."""
     try:
         found = private_keys.in_archive(wheel) if zipfile.is_zipfile(wheel) else []
     except ValueError as error:
