@@ -56,9 +56,10 @@ TEST_F(LlvmExport, HasAVariantForEachLevel) {
 
 TEST_F(LlvmExport, IsSmall) {
   ASSERT_EQ(Export(kSoftmax), "");
-  // Three levels. GNU's linker fills up to a page boundary what becomes read-only; LLVM's does not.
+  // Three levels. GNU's linker fills up to a page boundary what becomes read-only; LLVM's does not. 3.4 KB decide exactly whether
+  // tensors overlap, under any host.
   const bool fills = std::system("command -v ld.lld > /dev/null") != 0;
-  EXPECT_LE(fs::file_size(Path()), (fills ? 43u : 41u) * 1024);
+  EXPECT_LE(fs::file_size(Path()), (fills ? 46u : 44u) * 1024);
   ASSERT_EQ(Export(kSoftmax, "llvm -mcpu=x86-64-v3"), "");
   EXPECT_LE(fs::file_size(Path()), 40u * 1024);
 }
@@ -119,8 +120,8 @@ TEST_F(LlvmExport, ObjectsAreLinkedIntoAProgram) {
     sdk::Export(Parse(text), sdk::Target("llvm"), folder_.path() / (name + ".o"));
   }
   const std::string link = "cd '" + folder_.path().string() +
-                           "' && cc -Wall -Werror -I" FFI_INCLUDE " " EMBEDDING_PROGRAM
-                           " one.o two.o '" KERNPACK_LIBRARY
+                           "' && cc -Wall -Werror -I'" FFI_INCLUDE "' '" EMBEDDING_PROGRAM
+                           "' one.o two.o '" KERNPACK_LIBRARY
                            "' -o program && LD_LIBRARY_PATH=\"$(dirname '" KERNPACK_LIBRARY "')\" ./program";
   EXPECT_EQ(std::system(link.c_str()), 0);
 }

@@ -164,7 +164,7 @@ TEST(IrModuleC, SaysWhatItCannotBuild) {
   EXPECT_EQ(
       build("func f(self: f32[N]) -> () { }"),
       "ValueError: f: signature '(self: f32[N]) -> ()', position 1: this name is reserved (Python keywords, dtype "
-      "names, _, out, self, dtypes)");
+      "names, _, self, dtypes)");
   EXPECT_EQ(build("func f(x: f32[N]) -> () signature \"(x: f32[N]) ->\" { }"),
             "ValueError: f: signature '(x: f32[N]) ->', position 14: expected '('");
   EXPECT_EQ(build("func f(x!: f32[N]) -> () signature \"(x: f32[N]) -> ()\" { }"),

@@ -62,7 +62,7 @@ int main() {
     std::printf("%.*s ", static_cast<int>(name.size()), name.data());
   }
 })";
-    const std::string compile = "aarch64-linux-gnu-g++ -std=c++20 -static -I" FFI_SOURCES " -o '" + folder_ +
+    const std::string compile = "aarch64-linux-gnu-g++ -std=c++20 -static -I'" FFI_SOURCES "' -o '" + folder_ +
                                 "/print' '" + folder_ + "/print.cc'";
     ASSERT_EQ(std::system(compile.c_str()), 0) << compile;
   }

@@ -46,7 +46,7 @@ class Emulated {
     const fs::path file = folder_.path() / (linked ? "module.o" : "module.so"), program = folder_.path() / "run_module";
     kernpack::sdk::Export(module, kernpack::sdk::Target(kForeignTarget + options), file);
     std::string compile =
-        "aarch64-linux-gnu-gcc -Wall -Werror -I" FFI_INCLUDE " -o '" + program.string() + "' " RUN_MODULE;
+        "aarch64-linux-gnu-gcc -Wall -Werror -I'" FFI_INCLUDE "' -o '" + program.string() + "' '" RUN_MODULE "'";
     if (linked) compile += " -DLINKED=kp_module_v1_" + module.name + " '" + file.string() + "'";
     if (std::system(compile.c_str()) != 0) throw std::runtime_error("the compiler failed: " + compile);
     Start(program, linked ? "" : file.string());
