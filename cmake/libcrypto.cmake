@@ -9,6 +9,6 @@ if(NOT KERNPACK_LIBCRYPTO OR NOT KERNPACK_OPENSSL_INCLUDE OR NOT KERNPACK_OPENSS
 endif()
 add_library(kernpack_sha256 INTERFACE)
 target_include_directories(kernpack_sha256 INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/ffi)
-target_compile_options(kernpack_sha256 INTERFACE "SHELL:-idirafter ${KERNPACK_OPENSSL_INCLUDE}"
-                                                 "SHELL:-idirafter ${KERNPACK_OPENSSL_CONFIGURATION}")
+target_compile_options(kernpack_sha256 INTERFACE "SHELL:-idirafter \"${KERNPACK_OPENSSL_INCLUDE}\""
+                                                 "SHELL:-idirafter \"${KERNPACK_OPENSSL_CONFIGURATION}\"")
 target_link_libraries(kernpack_sha256 INTERFACE ${KERNPACK_LIBCRYPTO})

@@ -9,7 +9,7 @@ if(KERNPACK_LINK_WITH_ZIG)
                     OUTPUT_STRIP_TRAILING_WHITESPACE)
   endforeach()
   set(CMAKE_CXX_CREATE_SHARED_MODULE
-      "${KERNPACK_ZIG_DIR}/c++ -nostdlib++ -shared -s -o <TARGET> <LINK_FLAGS> <OBJECTS> -Wl,--start-group <LINK_LIBRARIES> \
+      "\"${KERNPACK_ZIG_DIR}/c++\" -nostdlib++ -shared -s -o <TARGET> <LINK_FLAGS> <OBJECTS> -Wl,--start-group <LINK_LIBRARIES> \
 ${libstdc++.a} -Wl,--end-group ${libgcc_s.so.1} -lm -lpthread")
   set(KERNPACK_OLD_GLIBC ${CMAKE_CURRENT_LIST_DIR}/old_glibc.c)
 endif()

@@ -17,7 +17,7 @@ if(NOT KERNPACK_ZIG_DIR)
   set(includes "-idirafter /usr/include")
   if(KERNPACK_SYSTEM_PROCESSOR)
     set(processor ${KERNPACK_SYSTEM_PROCESSOR})
-    set(includes "-idirafter ${KERNPACK_SYSROOT}/usr/include ${includes}")
+    set(includes "-idirafter '${KERNPACK_SYSROOT}/usr/include' ${includes}")
   endif()
   # CMake wants one program, not `zig c++ -target ...`.
   set(KERNPACK_ZIG_DIR ${CMAKE_BINARY_DIR}/zig)
