@@ -36,7 +36,7 @@ else()
     ERROR_QUIET)
   if(code EQUAL 0)
     include(CheckCXXSourceCompiles)
-    set(CMAKE_REQUIRED_FLAGS "-fPIC -idirafter ${KERNPACK_LIBBACKTRACE_INCLUDE}")
+    set(CMAKE_REQUIRED_FLAGS "-fPIC -idirafter \"${KERNPACK_LIBBACKTRACE_INCLUDE}\"")
     set(CMAKE_REQUIRED_LINK_OPTIONS -shared)
     set(CMAKE_REQUIRED_LIBRARIES ${KERNPACK_LIBBACKTRACE_COPY})
     check_cxx_source_compiles(
@@ -62,7 +62,7 @@ else()
   add_library(kernpack_backtrace INTERFACE)
   target_compile_definitions(kernpack_backtrace INTERFACE KERNPACK_HAS_LIBBACKTRACE)
   # -idirafter: the folder also holds gcc's own stddef.h, which another compiler must not read.
-  target_compile_options(kernpack_backtrace INTERFACE "SHELL:-idirafter ${KERNPACK_LIBBACKTRACE_INCLUDE}")
+  target_compile_options(kernpack_backtrace INTERFACE "SHELL:-idirafter \"${KERNPACK_LIBBACKTRACE_INCLUDE}\"")
   target_link_libraries(kernpack_backtrace INTERFACE ${KERNPACK_LIBBACKTRACE_COPY})
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     # Its atomic operations are calls of functions in gcc's own library, which other compilers don't link.
