@@ -42,7 +42,8 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
         )
     outputs = _op.call(function, args, kwargs)
     values = (*args, *kwargs.values())
-    if all(type(value) in _TOLD_APART for value in values):
+    kinds = {type(value) for value in values}
+    if _ARRAY in kinds and kinds <= _TOLD_APART:  # without an array, a call isn't always JAX's
         _remember(function, args, kwargs, values)
     return outputs
 

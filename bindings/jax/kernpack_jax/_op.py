@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import jax
 
-from . import _arguments, _gradient, _primitive
+from . import _aliases, _arguments, _gradient, _primitive
 from ._arguments import Config
 from ._errors import errors
 from ._function import Function
@@ -35,11 +35,13 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
     eager JAX array cannot change. Under jax.disable_jit nobody can tell which calls jax.jit encloses, so all may do it.
     """
     config, arrays = _arguments.split(function, function.info._bind(args, kwargs))
-    if any(isinstance(array, jax.core.Tracer) for array in arrays):
+    traced = any(isinstance(array, jax.core.Tracer) for array in arrays)
+    if not traced and function.mutates and not jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+        _refuse_mutation(config)
+    _aliases.refuse(config, arrays)
+    if traced:
         outputs = program(config)(*arrays)
     else:
-        if function.mutates and not jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-            _refuse_mutation(config)
         with errors():
             outputs = program(config)(*arrays)
             if waits():

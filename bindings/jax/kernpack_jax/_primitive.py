@@ -96,7 +96,7 @@ def _explicit(config: Config, avals: Sequence[Any], described: Sequence[Any]) ->
 
 def _lower(ctx: Any, *operands: Any, config: Config, local: bool, aux: bool) -> Any:
     del aux
-    if local or not _partition.is_needed(ctx, config):
+    if local or not operands or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
     results = mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)
     shares.share_alike(ctx, results)

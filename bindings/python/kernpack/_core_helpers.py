@@ -17,6 +17,7 @@ from kernpack._device_facts import (
     load_installed_backends,
     thread_dimensions,
 )
+from kernpack._jax_questions import watch_jax
 from kernpack._numpy import (
     describe_array,
     numpy_dtype,
@@ -70,6 +71,7 @@ __all__ = [
     "torch_samples",
     "torch_word_is",
     "unexpected_keyword",
+    "watch_jax",
 ]
 
 

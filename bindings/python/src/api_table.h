@@ -25,6 +25,8 @@
     "hook(function, args, kwargs, why) -> result", STR, framework, HOOK, hook) \
   X(2, jax_arrays, "jax_arrays", "the type of eager arrays; restored(exception) -> the exception to raise", \
     CLASS, array, CALLABLE, restored) \
+  X(1, jax_tracing, "jax_tracing", "asks() -> whether JAX traces in this thread; for calls without an array, which nothing " \
+    "else tells", CALLABLE, asks) \
   X(6, jax_remember, "jax_remember", "calls with values like these, each an array or int, bool, float, str, None, go to " \
     "program(*(values[i] for i in order)) from now on", \
     INFO, info, TUPLE, values, TUPLE, names, TUPLE, order, CALLABLE, program, BOOL, waits) \

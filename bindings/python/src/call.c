@@ -149,6 +149,8 @@ static PyObject* CallBound(KpyFunction* f, KpyTypedCall* t, PyObject* const* giv
     if (returned < 0) return NULL;
     rc = ConvertDestinations(f, t);
   }
+  /* No array says whose results are wanted. Where JAX is tracing, it's JAX's. */
+  if (KPY_UNLIKELY(t->call.family == NULL) && rc == KPY_OK && f->num_results > 0) rc = kpy_jax_guard_call(&t->call);
   if (KPY_UNLIKELY(rc != KPY_OK)) return NULL;
   if (KPY_UNLIKELY(f->takes_numbers) && GivesNumbers(f, t)) return CallThroughHost(f, t, out, returned);
   if (KPY_LIKELY(CheckAndAllocate(f, t, out != NULL) == 0)) {

@@ -1,5 +1,6 @@
 /* JAX's arrays, its tracers, and objects that give an array when asked (`__jax_array__`: flax.nnx.Param). JAX's own path knows
  * jit and functional updates; kernpack.jax registers it when first needed. */
+#include "api.h"
 #include "frame.h"
 #include "hooks.h"
 
@@ -58,4 +59,32 @@ int kpy_resolve_jax(PyObject* object, uint32_t kind, KpySlot* out) {
   out->convert = found == ARRAY ? ConvertArray : ConvertTracer;
   out->family = kpy_dlpack_family(Py_TYPE(object));
   return out->family == NULL ? -1 : 1;
+}
+
+/* ---- calls without an array ---- */
+
+static PyObject* g_traces; /* callable() -> whether JAX is tracing; NULL: JAX isn't imported */
+
+PyObject* kpy_api_jax_tracing(PyObject* asks) {
+  Py_INCREF(asks); /* kept until the process ends */
+  g_traces = asks;
+  return kpy_done(0);
+}
+
+int kpy_jax_guard_call(KpyCall* call) {
+  static int watching;
+  PyObject* answer;
+  int traces;
+  if (KPY_UNLIKELY(!watching)) {
+    watching = 1;
+    answer = kpy_helper("watch_jax", NULL); /* sets g_traces when JAX is imported */
+    if (answer == NULL) return KPY_ERROR;
+    Py_DECREF(answer);
+  }
+  if (KPY_LIKELY(g_traces == NULL) || kpy_python_ends()) return KPY_OK;
+  answer = PyObject_CallNoArgs(g_traces);
+  traces = answer == NULL ? -1 : PyObject_IsTrue(answer);
+  Py_XDECREF(answer);
+  if (traces < 0) return KPY_ERROR;
+  return traces ? kpy_divert(call, "jax", "JAX is tracing a program; this needs kernpack.jax") : KPY_OK;
 }

@@ -21,6 +21,8 @@ PyObject* kpy_loaded_module(const char* name) {
 /* Functions, not their module: Python empties modules that are still there when it ends. NULL: it isn't ending. */
 static PyObject* g_kept;
 
+int kpy_python_ends(void) { return g_kept != NULL; }
+
 static PyObject* Find(const char* name) {
   PyObject *module, *function;
   if (g_kept != NULL) {

@@ -1,0 +1,52 @@
+"""Whether JAX is tracing. The call core asks so for calls without an array; an array says it by itself."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from kernpack import _core
+from kernpack._imports import when_imported
+
+
+def watch_jax() -> None:
+    """Once JAX is imported, the call core asks."""
+    when_imported("jax", lambda: _core.jax_tracing(_asker()))
+
+
+def _asker() -> Callable[[], bool]:
+    state: Any = None
+    outside: Any = None
+
+    def is_tracing() -> bool:
+        nonlocal state, outside
+        jax: Any = sys.modules["jax"]
+        if state is None:
+            state = _state_of(jax)
+            outside = _in_new_thread(state)
+        # Under jax.disable_jit, nobody can tell which calls jax.jit encloses.
+        traces = bool(state(convention="flax") != outside) or jax.config.jax_disable_jit
+        if traces and "kernpack.jax" not in sys.modules:
+            importlib.import_module("kernpack.jax")  # registers JAX's path
+        return traces
+
+    return is_tracing
+
+
+def _state_of(jax: Any) -> Callable[..., Any]:
+    """The function that tells programs being traced apart, from where this JAX has it."""
+    extended = importlib.import_module("jax.extend.core")
+    found: Callable[..., Any] = getattr(extended, "get_opaque_trace_state", None) or jax.core.get_opaque_trace_state
+    return found
+
+
+def _in_new_thread(state: Callable[..., Any]) -> Any:
+    """The state where nothing is traced; in this thread, something may be."""
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(state(convention="flax")))
+    thread.start()
+    thread.join()
+    return found[0]
