@@ -82,6 +82,60 @@ def test_a_call_in_a_graph_gives_what_a_call_gives(results: dict[tuple[str, str]
     assert results["in_graphs", "graph"]["calls"] > 0
 
 
+@pytest.fixture(scope="module")
+def derivatives(emulator: None, compiled: Callable[[str], str]) -> dict[tuple[str, str], dict[str, Any]]:
+    pytest.importorskip("torch", reason="torch is not installed")
+    ops = [word for name in ("causal*", "square*", "neighbour*") for word in ("--op", name)]
+    words = [*ops, "--check", "calls", "--check", "gradients", "--check", "tangents"]
+    done = _run(compiled("on_device.cc"), "--emulate", "--json", *words)
+    assert done.returncode == command.FAILED, done.stderr
+    return {(each["op"], each["check"]): each for each in json.loads(done.stdout)["results"]}
+
+
+@pytest.mark.parametrize(
+    ("op", "check"),
+    [
+        ("causal", "gradients"),
+        ("causal", "tangents"),
+        ("neighbour", "gradients"),
+        ("square", "gradients"),
+        ("square_here", "gradients"),  # a backward op for devices only, of a forward op that the CPU has too
+        ("square_on_device", "gradients"),
+    ],
+)
+def test_nothing_is_found_in_right_derivatives(
+    derivatives: dict[tuple[str, str], dict[str, Any]], op: str, check: str
+) -> None:
+    assert derivatives[op, check]["status"] == "passed", derivatives[op, check]
+    assert derivatives[op, check]["calls"] > 20
+
+
+def test_a_backward_op_of_the_device_gets_the_positions_that_its_forward_op_took_there(
+    derivatives: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    assert derivatives["neighbour_backward", "calls"]["status"] == "passed"
+    assert derivatives["neighbour_backward", "calls"]["calls"] > 8
+
+
+@pytest.mark.parametrize(
+    ("op", "check", "text"),
+    [
+        ("causal_short", "gradients", "expected the declared gradient to match finite differences"),
+        ("causal_short", "tangents", "expected the declared tangent to match finite differences"),
+        (
+            "square_keeps_other",
+            "gradients",
+            "expected the gradient that the CPU computes, but for rounding, but that of x",
+        ),
+    ],
+)
+def test_a_wrong_derivative_on_the_device_is_found(
+    derivatives: dict[tuple[str, str], dict[str, Any]], op: str, check: str, text: str
+) -> None:
+    assert derivatives[op, check]["status"] == "failed", derivatives[op, check]
+    assert text in derivatives[op, check]["findings"][0]["text"]
+
+
 def test_what_is_left_out_has_its_reason(results: dict[tuple[str, str], dict[str, Any]]) -> None:
     assert results["on_both", "graph"]["reason"] == "the contract doesn't say graph_safe"
     assert results["on_the_cpu", "cuda"]["reason"] == "the function has no code for cuda"

@@ -66,7 +66,7 @@ class Bench:
         largest = 1 << (17 if self.options.full else 15)
         forward = forward_of(self.op) if self.inputs.arguments(self.op.name) is None else None
         if forward is not None:
-            return DerivedGenerator(self.op, *forward, self.options.seed, self.inputs, largest)
+            return DerivedGenerator(self.op, *forward, self.options.seed, self.inputs, largest, self._framework)
         return Generator(self.op, self.options.seed, self.inputs, largest)
 
     @functools.cached_property

@@ -5,7 +5,7 @@ Such an op trusts that an index, or the number of a list's item, is one that its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from kernpack import _contract, _gradients
 
 from kernpack_sdk.testing import compare, values
 from kernpack_sdk.testing.case import Call, Op
-from kernpack_sdk.testing.frameworks import NUMPY
+from kernpack_sdk.testing.frameworks import Framework
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
 
@@ -47,11 +47,48 @@ def _is_integer(op: Op, parameter: Any) -> bool:
     return any(each[0] in "iu" for each in names)
 
 
-class DerivedGenerator(Generator):
-    """Of a backward or tangent op, by calls of its forward op."""
+def arguments(
+    op: Op,
+    sources: Sources,
+    parameters: list[Any],
+    results: dict[int, Any],
+    item: int,
+    derivative: Callable[[str, int, bool], Any],
+) -> dict[str, Any]:
+    """Those of a call of a backward or tangent op. parameters, results: of the forward op's call; item: of the list whose gradient
+    is asked for; derivative: what arrives for a result or parameter ("cotangent" or "tangent", its number, may it be None)."""
+    assert op.contract is not None
+    filled = {}
+    for parameter, (source, i) in zip(op.contract.parameters, sources, strict=True):
+        if source == "result" and i not in results:
+            raise _aux(parameter.name)
+        if source == "default":
+            filled[parameter.name] = values.scalars(parameter)[0] if parameter.tensor is None else None
+        elif source == "param":
+            filled[parameter.name] = parameters[i]
+        elif source == "shape":
+            filled[parameter.name] = list(parameters[i].shape)
+        elif source in ("item", "index"):
+            filled[parameter.name] = parameters[i][item] if source == "item" else item
+        elif source == "result":
+            filled[parameter.name] = results[i]
+        else:
+            filled[parameter.name] = derivative(source, i, parameter.optional)
+    return filled
 
-    def __init__(self, op: Op, forward: str, sources: Sources, seed: int, inputs: Inputs, largest: int) -> None:
+
+def _aux(name: str) -> Unsolved:
+    return Unsolved(f"{name} is an aux result, which callers don't see")
+
+
+class DerivedGenerator(Generator):
+    """Of a backward or tangent op, by calls of its forward op, which are made at `place`."""
+
+    def __init__(
+        self, op: Op, forward: str, sources: Sources, seed: int, inputs: Inputs, largest: int, place: Framework
+    ) -> None:
         super().__init__(op, seed, inputs, largest)
+        self._place = place
         self._forward = Generator(Op.of(op.module, forward), seed, inputs, largest)
         self._sources = sources
         self._rng = np.random.default_rng((seed, 1))
@@ -64,32 +101,23 @@ class DerivedGenerator(Generator):
 
     def call(self, wish: Wish) -> Call:
         forward = self._forward.call(wish)
-        outcome = NUMPY.call(forward)
+        outcome = self._place.call(forward)
         if outcome.error is not None:
             raise Unsolved(f"{forward.op.name} refused its call: {outcome.refusal}")
         self._forward.learn()
-        assert forward.op.contract is not None
-        parameters = [forward.values[each.name] for each in forward.op.contract.parameters]
-        results = dict(zip(forward.op.contract.returned, outcome.arrays, strict=False))
+        contract = forward.op.contract
+        assert contract is not None
+        parameters = [forward.values[each.name] for each in contract.parameters]
+        results = dict(zip(contract.returned, outcome.arrays, strict=False))
+
+        def random(source: str, i: int, optional: bool) -> Any:
+            if source == "cotangent" and i not in results:
+                raise _aux(f"d_{contract.results[i].name}")
+            absent = optional and self._rng.random() < 0.2
+            return None if absent else self._random(results[i] if source == "cotangent" else parameters[i])
+
         item = self._item(parameters)
-        filled = {}
-        for parameter, (source, i) in zip(self.contract.parameters, self._sources, strict=True):
-            if source in ("result", "cotangent") and i not in results:
-                raise Unsolved(f"{parameter.name} is an aux result, which callers don't see")
-            if source == "default":
-                filled[parameter.name] = values.scalars(parameter)[0] if parameter.tensor is None else None
-            elif source == "param":
-                filled[parameter.name] = parameters[i]
-            elif source == "shape":
-                filled[parameter.name] = list(parameters[i].shape)
-            elif source in ("item", "index"):
-                filled[parameter.name] = parameters[i][item] if source == "item" else item
-            elif source == "result":
-                filled[parameter.name] = results[i]
-            else:
-                like = results[i] if source == "cotangent" else parameters[i]
-                absent = parameter.optional and self._rng.random() < 0.2
-                filled[parameter.name] = None if absent else self._random(like)
+        filled = arguments(self.op, self._sources, parameters, results, item, random)
         return Call(self.op, filled, wish.about, forward.dims, forward.batch)
 
     def _item(self, parameters: list[Any]) -> int:

@@ -87,8 +87,10 @@ def all_checks() -> tuple[Check, ...]:
         Check("graph", "a graph of a `graph_safe` call gives what calls give", graph.graph, arrays=True, device=True),
         Check("hosts", "apache-tvm-ffi runs it as Kernpack does", hosts.hosts, needs="tvm_ffi"),
         Check("torch", "torch gives what NumPy gives", frameworks.equal_in("torch"), needs="torch"),
-        Check("gradients", "declared gradients match finite differences", gradients.gradients, needs="torch"),
-        Check("tangents", "declared tangents match finite differences", gradients.tangents, needs="torch"),
+        Check(
+            "gradients", "declared gradients match finite differences", gradients.gradients, needs="torch", arrays=True
+        ),
+        Check("tangents", "declared tangents match finite differences", gradients.tangents, needs="torch", arrays=True),
         Check("opcheck", "torch.library.opcheck passes", torch_programs.opcheck, needs="torch"),
         Check("torch-vmap", "torch.vmap gives what a loop gives", torch_programs.vmap, needs="torch"),
         Check("torch-export", "torch.export gives what eager gives", torch_programs.export, needs="torch"),

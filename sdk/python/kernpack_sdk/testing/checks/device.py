@@ -10,8 +10,13 @@ from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding
 from kernpack_sdk.testing.checks.repeat import differs, how_equal
 
-_FACTOR = 4.0  # devices add in another order, and their functions are other approximations
+FACTOR = 4.0  # devices add in another order, and their functions are other approximations
 _OF_THE_BACKEND = re.compile(r"cuda:\d+: ")
+
+
+def of_the_backend(error: Exception) -> bool:
+    """Not the op's own refusal."""
+    return _OF_THE_BACKEND.match(str(error)) is not None
 
 
 def cuda(bench: Bench) -> Iterator[Finding]:
@@ -21,13 +26,13 @@ def cuda(bench: Bench) -> Iterator[Finding]:
     for call in bench.calls:
         bench.starts(call, " on the device")
         first = on.call(call)
-        if first.error is not None and not _OF_THE_BACKEND.match(str(first.error)):
+        if first.error is not None and not of_the_backend(first.error):
             refusals.append((call, first.refusal))
             continue
         if first.error is not None:
             yield Finding(f"expected the device to run the call, but {first.refusal}", call.text())
             return
-        found = differs(bench, call, bench.run(call), first, _FACTOR, exact=False) if bench.on_cpu else ""
+        found = differs(bench, call, bench.run(call), first, FACTOR, exact=False) if bench.on_cpu else ""
         if found:
             yield Finding(
                 f"expected the results of the CPU, but for rounding, but {found} (CPU, device)",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kernpack_sdk.testing import compare, values
+from kernpack_sdk.testing import compare, derivatives, device, values
 from kernpack_sdk.testing.bench import Bench
-from kernpack_sdk.testing.case import Call, Finding, Skipped
+from kernpack_sdk.testing.case import Call, Finding, Op, Skipped
 from kernpack_sdk.testing.checks import autodiff
+from kernpack_sdk.testing.checks.device import FACTOR, of_the_backend
+from kernpack_sdk.testing.checks.repeat import bound_of
+from kernpack_sdk.testing.frameworks import NUMPY, Framework
 from kernpack_sdk.testing.generate import Wish
 
 # By dtype: two steps, relative to an element's size, and what the declared gradient may be off, relative to the largest one.
@@ -27,36 +30,97 @@ class _Slope:
     doubt: float
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """Gradients or tangents. pairs: forward ops and those that compute them; given: what arrives for a call, None where it fails;
+    by_torch, direct: what is declared, as a framework gives it and by calls at a place; differs: from differences of results."""
+
+    what: str
+    macro: str
+    pairs: list[tuple[str, str]]
+    given: Callable[[Bench, Call], Any]
+    by_torch: Callable[[Call, Any], Any]
+    direct: Callable[[Call, Any, Framework], Any]
+    differs: Callable[[Bench, Call, Any, Any], tuple[str, int]]
+    advice: str
+
+
 def gradients(bench: Bench) -> Iterator[Finding]:
-    if bench.op.name not in {forward for forward, _ in bench.op.module._gradients}:
-        raise Skipped("the module declares no gradient of it (KP_GRAD)")
-    yield from _each_call(bench, "gradient", _gradient_differs)
+    advice = "look at the formula and at what is summed or left out at the sizes of this call"
+    functions = (_arriving, autodiff.gradients, derivatives.gradients, _gradient_differs)
+    yield from _compared(bench, _Kind("gradient", "KP_GRAD", bench.op.module._gradients, *functions, advice))
 
 
 def tangents(bench: Bench) -> Iterator[Finding]:
-    if bench.op.name not in {forward for forward, _ in bench.op.module._jvps}:
-        raise Skipped("the module declares no tangents of it (KP_JVP)")
-    yield from _each_call(bench, "tangent", _tangent_differs)
+    functions = (_directions, autodiff.tangents, derivatives.tangents, _tangent_differs)
+    advice = "look at the formula of the tangent op"
+    yield from _compared(bench, _Kind("tangent", "KP_JVP", bench.op.module._jvps, *functions, advice))
 
 
-def _each_call(bench: Bench, what: str, differ: Any) -> Iterator[Finding]:
-    assert bench.op.contract is not None
+def _compared(bench: Bench, kind: _Kind) -> Iterator[Finding]:
+    ops = [Op.of(bench.op.module, derived) for forward, derived in kind.pairs if forward == bench.op.name]
+    if not ops:
+        raise Skipped(f"the module declares no {kind.what}{'s' * (kind.what == 'tangent')} of it ({kind.macro})")
+    declare, beside = _places(bench, kind, ops)
     compared = 0
     for call in _smooth_calls(bench):
-        bench.starts(call, f", its {what}")
-        found, count = differ(bench, call)
+        bench.starts(call, f", its {kind.what}")
+        given = kind.given(bench, call)
+        if given is None:
+            continue
+        declared = declare(call, given)
+        found, count = (declared, 1) if isinstance(declared, str) else kind.differs(bench, call, declared, given)
         compared += count
         if found:
             yield Finding(
-                f"expected the declared {what} to match finite differences of the results, but {found} (declared, from differences)",
+                f"expected the declared {kind.what} to match finite differences of the results, but {found} (declared, from differences)",
                 call.text(),
-                "look at the formula and at what is summed or left out at the sizes of this call"
-                if what == "gradient"
-                else "look at the formula of the tangent op",
+                kind.advice,
+            )
+            return
+        found = _differs_beside(bench, kind, call, given, beside) if beside else ""
+        if found:
+            yield Finding(
+                f"expected the {kind.what} that the CPU computes, but for rounding, but {found} (CPU, device)",
+                call.text(),
+                "look at what the forward op saves on the device, results marked `aux` too, and at what the device's code makes of it",
             )
             return
     if not compared:
         raise Skipped("no gradient was large enough for finite differences")
+
+
+def _places(bench: Bench, kind: _Kind, ops: list[Op]) -> tuple[Callable[[Call, Any], Any], Framework | None]:
+    """How declared derivatives are computed: by torch, or by calls on the device of what runs there only. And the device that is to
+    compute the CPU's, where all have code for it."""
+    there = device.first_device() is not None
+    only = next((op for op in (bench.op, *ops) if op.contract is not None and op.contract.on == device.KIND), None)
+    if only is None:
+        beside = there and all(device.has_code(op) for op in (bench.op, *ops))
+        return kind.by_torch, device.OnDevice() if beside else None
+    if not there:
+        raise Skipped(f"{only.name} runs on {device.KIND} only, and there is no such device; --emulate emulates one")
+    on = device.OnDevice()
+
+    def by_calls(call: Call, given: Any) -> Any:
+        try:
+            return kind.direct(call, given, on)
+        except derivatives.Refused as refused:
+            return str(refused)
+
+    return by_calls, None
+
+
+def _differs_beside(bench: Bench, kind: _Kind, call: Call, given: Any, on: Framework) -> str:
+    """How the device's derivatives differ from the CPU's. A call that an op itself refuses on the device isn't wrong."""
+    bench.starts(call, f", its {kind.what} on the device")
+    try:
+        expected, found = kind.direct(call, given, NUMPY), kind.direct(call, given, on)
+    except derivatives.Refused as refused:
+        return str(refused) if of_the_backend(refused.error) else ""
+    names = [f"that of {name if isinstance(name, str) else bench.op.outcome_names[name]}" for name in expected]
+    bound = FACTOR * bound_of(call)
+    return compare.difference(names, list(expected.values()), list(found.values()), exact=False, bound=bound)
 
 
 def _smooth_calls(bench: Bench) -> Iterator[Call]:
@@ -89,19 +153,22 @@ def _smooth_calls(bench: Bench) -> Iterator[Call]:
             yield call
 
 
-def _gradient_differs(bench: Bench, call: Call) -> tuple[str, int]:
-    """How a gradient differs, and how many elements were compared."""
+def _arriving(bench: Bench, call: Call) -> list[np.ndarray] | None:
+    """The gradient of each array that the call gives."""
     rng = np.random.default_rng(7)
     base = bench.run(call)
-    if base.error is not None:
-        return "", 0
-    arriving = [_direction(rng, array) for array in base.arrays]
-    declared = autodiff.gradients(call, arriving)
-    if isinstance(declared, str):
-        return declared, 1
+    return None if base.error is not None else [_direction(rng, array) for array in base.arrays]
+
+
+def _gradient_differs(
+    bench: Bench, call: Call, declared: dict[str, np.ndarray], arriving: list[np.ndarray]
+) -> tuple[str, int]:
+    """How a gradient differs, and how many elements were compared."""
+    rng = np.random.default_rng(9)
     count = 0
-    for place, gradient in declared.items():
-        if gradient.dtype.name not in _STEPS:
+    for place in autodiff.places(call):
+        gradient = declared.get(place)
+        if gradient is None or gradient.dtype.name not in _STEPS:
             continue
         step, further, bound = _STEPS[_narrowest(call)]
         if not np.isfinite(gradient).all():
@@ -159,18 +226,18 @@ def _slope(
     return _Slope(found[0], abs(found[0] - found[1]))
 
 
-def _tangent_differs(bench: Bench, call: Call) -> tuple[str, int]:
+def _directions(bench: Bench, call: Call) -> dict[str, np.ndarray] | None:
+    """The tangent of each argument that has one."""
     rng = np.random.default_rng(8)
-    base = bench.run(call)
-    if base.error is not None:
+    arrays = {place: autodiff.at_place(call, place) for place in autodiff.places(call)}
+    return {place: rng.standard_normal(array.shape).astype(array.dtype) for place, array in arrays.items()}
+
+
+def _tangent_differs(
+    bench: Bench, call: Call, declared: dict[int, np.ndarray], directions: dict[str, np.ndarray]
+) -> tuple[str, int]:
+    if bench.run(call).error is not None:
         return "", 0
-    directions = {
-        place: rng.standard_normal(autodiff.at_place(call, place).shape).astype(autodiff.at_place(call, place).dtype)
-        for place in autodiff.places(call)
-    }
-    declared = autodiff.tangents(call, directions)
-    if isinstance(declared, str):
-        return declared, 1
     results = []
     steps = _STEPS[_narrowest(call)]
     for step in steps[:2]:
