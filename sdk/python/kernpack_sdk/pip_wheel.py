@@ -32,8 +32,11 @@ def build(
         if importlib.util.find_spec("pip") is None:
             raise BuildError("this environment has no pip; python -m ensurepip, then try again")
     with tempfile.TemporaryDirectory() as scratch:
-        pip += ["-C", f"build-dir={scratch}"]
-        pip += [word for name, value in defines.items() for word in ("-C", f"cmake.define.{name}={value}")]
+        # Debian 12's pip, 23.0, has no short form of this option.
+        pip += ["--config-settings", f"build-dir={scratch}"]
+        pip += [
+            word for name, value in defines.items() for word in ("--config-settings", f"cmake.define.{name}={value}")
+        ]
         code, said = _run([*pip, str(folder.absolute())], _environment(folder, scratch, isolated), line)
     if code != 0:
         raise BuildError(_failure(said))

@@ -111,7 +111,17 @@ def test_a_saved_source_reaches_a_running_python(stranger: Stranger) -> None:
 
 def test_editable_rebuild(stranger: Stranger) -> None:
     project = stranger.new("rebuilt")
-    pip = ("pip", "install", "-q", "--no-build-isolation", "--no-deps", "-C", "editable.rebuild=true", "-e", ".")
+    pip = (
+        "pip",
+        "install",
+        "-q",
+        "--no-build-isolation",
+        "--no-deps",
+        "--config-settings",
+        "editable.rebuild=true",
+        "-e",
+        ".",
+    )
     stranger.runs(*pip, cwd=project)
     called = ("python", "-c", "import numpy as np, rebuilt; print(rebuilt.swish(np.zeros(1))[0])")
     assert stranger.runs(*called) == "0.0\n"
