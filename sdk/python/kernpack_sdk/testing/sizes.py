@@ -96,6 +96,8 @@ class Sizes:
 
     def repaired(self, rng: random.Random, largest: int, fixed: frozenset[str] = frozenset()) -> bool:
         """Moves sizes until nothing is broken; False: none were found. fixed: names that stay."""
+        if self._is_hopeless(fixed):
+            return False
         pool = sorted({*_constants(self.contract), 0, 1, 2, 3, 4, 8, 16, 32, 64, 128})
         for _ in range(_STEPS):
             broken = self.broken(largest)
@@ -113,6 +115,16 @@ class Sizes:
                 continue
             self._set(*min(trials, key=lambda trial: self._score(trial[0], trial[1], largest)))
         return not self.broken(largest)
+
+    def _is_hopeless(self, fixed: frozenset[str]) -> bool:
+        """Whether a condition doesn't hold of which nothing can be moved."""
+        for condition in self.contract.where:
+            names = {name for operand in condition.operands for name in operand.names}
+            if not any(self._movable(name) and name not in fixed for name in names):
+                status, holds = condition.evaluate(self)
+                if status is not Value.UNBOUND and not holds:
+                    return True
+        return False
 
     def _movable(self, name: str) -> bool:
         return name in self.dims or name in self.ints

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from kernpack._contract import Parameter
 
-from kernpack_sdk.testing import compare, values
+from kernpack_sdk.testing import compare, ties, values
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
 from kernpack_sdk.testing.frameworks import names_of
@@ -26,7 +26,10 @@ def influence(bench: Bench) -> Iterator[Finding]:
         raise Skipped("the contract has no options")
     for parameter in offered:
         compared = 0
-        for call in _calls_with(bench, parameter):
+        tied = ties.is_tied(contract, parameter.name)
+        for call in _calls_with(bench, parameter, tied):
+            if tied and not ties.matters(call, parameter.name):
+                continue
             outcomes = [bench.run(call.replaced(**{parameter.name: value})) for value in _others(parameter, call)]
             known = [outcome for outcome in outcomes if outcome.error is None and any(a.size for a in outcome.arrays)]
             base = bench.run(call)
@@ -56,10 +59,12 @@ def _is_offered(bench: Bench, parameter: Parameter) -> bool:
     return _is_number(parameter) or bool(parameter.choices)
 
 
-def _calls_with(bench: Bench, parameter: Parameter) -> Iterator[Call]:
-    """The other options have their defaults, then one after the other doesn't: some do something beside another only."""
+def _calls_with(bench: Bench, parameter: Parameter, tied: bool) -> Iterator[Call]:
+    """The other options have their defaults, then one after the other doesn't: some do something beside another only. One that is tied
+    to sizes has values of its own too, beside which others fit the same sizes: a stride of 3 and of 4, but none beside 1."""
     defaults: list[dict[str, Any]] = [{}] * _CALLS
-    for numbers in defaults + _numbers_beside(bench, parameter):
+    own = [{parameter.name: value} for value in _but_default(parameter)] * _CALLS if tied else []
+    for numbers in defaults + _numbers_beside(bench, parameter) + own:
         for profile in ("small", "odd"):
             wish = Wish(f"with {parameter.name}", profile=profile, given={parameter.name: True}, scalars=numbers)
             call = bench.accepted(wish)
@@ -93,7 +98,9 @@ def _others(parameter: Parameter, call: Call) -> list[Any]:
     given = call.values[parameter.name]
     if isinstance(given, np.ndarray):
         return [None, _different(given)]
-    return [value for value in values.scalars(parameter) if value != given][:8] + ([None] if parameter.optional else [])
+    near = [given - 1, given + 1] if parameter.kind == "int" and given is not None else []
+    others = [value for value in dict.fromkeys([*values.scalars(parameter), *near]) if value != given]
+    return others + ([None] if parameter.optional else [])
 
 
 def _different(array: np.ndarray) -> np.ndarray:
