@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -22,6 +22,9 @@ bench-llm: ## tokens per second, single operations and a patched model beside th
 
 test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs
 	scripts/test
+
+elsewhere: ## `make test` as an ordinary user, in a folder whose path has a space and an umlaut, with a home elsewhere; needs root
+	scripts/elsewhere
 
 check: ## the daily loop on build/dev, minutes: lint, C++ and Python suites without the long ones; builds no wheel
 	scripts/check
