@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,10 +49,21 @@ def attributes(config: Config, *, exported: bool = False) -> dict[str, object]:
         if slot == _statics.NONE:
             absent.append(parameter.name)
         elif slot[0] == "tensors":
-            found[parameter.name] = np.int64(slot[1])
+            found[_passed_on(parameter.name)] = np.int64(slot[1])
         elif slot[0] != "tensor":
             name, value = _statics.attribute(parameter, slot)
-            found[name] = value
+            found[_passed_on(name)] = value
     if absent:
         found["kp.none"] = ",".join(absent)
     return found
+
+
+@functools.cache
+def taken_names() -> frozenset[str]:
+    """The parameters of JAX's functions that take attributes as keywords."""
+    functions = (jax.ffi.ffi_lowering("kernpack"), jax.ffi.ffi_call("kernpack", ()))
+    return frozenset(["ctx"]).union(*(inspect.signature(function).parameters for function in functions))
+
+
+def _passed_on(name: str) -> str:
+    return f"kp.arg.{name}" if name in taken_names() else name

@@ -10,7 +10,7 @@ from kernpack._contract import Parameter
 from kernpack._private.torch import lowerings, names, operators
 from torch.autograd.graph import increment_version
 
-from . import _autograd, _shapes, _vmap
+from . import _aliases, _autograd, _shapes, _vmap
 from ._binder import in_schema
 from ._function import Function
 
@@ -35,6 +35,7 @@ def lower(function: Function) -> None:
     for op in (function.op, function.out):
         if op is not None and (mutated := _mutated(function, op is function.out)):
             lowerings.copy_what_is_written(op, mutated)
+            lowerings.realize_inputs(_aliases.of(op))
 
 
 def _mutated(function: Function, out: bool) -> list[str]:
@@ -50,7 +51,9 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
     torch.library.register_fake(f"{function.operators.namespace}::{name}", fake, lib=library)
     mutated = _mutated(function, overload == "out")
     if mutated:
-        library.impl(name, _bumping(op, mutated), "ADInplaceOrView", with_keyset=True)
+        aliased = _aliases.define(library, op, overload, fake)
+        aliased.tags.extend(op.tags)
+        library.impl(name, _bumping(op, aliased, mutated), "ADInplaceOrView", with_keyset=True)
         for key, is_lazy, resolve in _LAZY:
             library.impl(name, _resolving(op, mutated, is_lazy, resolve), key)
 
@@ -159,7 +162,7 @@ def _batching(function: Function) -> Callable[..., Any]:
     return rule
 
 
-def _bumping(op: Any, mutated: list[str]) -> Any:
+def _bumping(op: Any, aliased: Any, mutated: list[str]) -> Any:
     """The kernel that tells autograd what is written to, then lets the operator go on."""
     positions = {name: i for i, name in enumerate(argument.name for argument in names.schema(op).arguments)}
 
@@ -169,6 +172,8 @@ def _bumping(op: Any, mutated: list[str]) -> Any:
             if value is not None:
                 increment_version(value)
         with names.BelowCounting():
+            if bases := _aliases.shared(positions, mutated, args, kwargs):
+                return aliased(bases, *args, **kwargs)
             return op.redispatch(keyset & names.after_counting, *args, **kwargs)
 
     return kernel

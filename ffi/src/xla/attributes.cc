@@ -131,6 +131,11 @@ int LoadText(uint32_t kind, const Span& span, KpAny* out) {
 AttributeReader::AttributeReader(const Attributes& attributes)
     : attributes_(attributes), read_(static_cast<size_t>(attributes.size), false) {}
 
+int64_t AttributeReader::FindParameter(const std::string& name) {
+  const int64_t i = Find(name);
+  return i >= 0 ? i : Find("kp.arg." + name);
+}
+
 int64_t AttributeReader::Find(std::string_view name) {
   for (int64_t i = 0; i < attributes_.size; ++i) {
     if (View(*attributes_.names[i]) != name) continue;
@@ -160,9 +165,9 @@ int AttributeReader::String(std::string_view name, bool required, std::string_vi
 }
 
 int AttributeReader::Value(const KpSigParam& parameter, KpAny* out) {
-  int64_t i = Find(parameter.name);
+  int64_t i = FindParameter(parameter.name);
   const bool bits = i < 0 && parameter.kind == KP_PARAM_FLOAT;
-  if (bits) i = Find(std::string(parameter.name) + ".bits");
+  if (bits) i = FindParameter(std::string(parameter.name) + ".bits");
   if (i < 0) return Missing(parameter.name);
   if (parameter.flags & KP_PARAM_LIST) return ListValue(parameter, i, bits, out);
   const AttributeType type = attributes_.types[i];
@@ -208,7 +213,7 @@ int AttributeReader::ListValue(const KpSigParam& parameter, int64_t index, bool 
 }
 
 int AttributeReader::ListSize(const KpSigParam& parameter, int64_t* out) {
-  const int64_t i = Find(parameter.name);
+  const int64_t i = FindParameter(parameter.name);
   if (i < 0) return Missing(parameter.name);
   if (attributes_.types[i] == AttributeType::kScalar) {
     const auto& scalar = *static_cast<const Scalar*>(attributes_.values[i]);

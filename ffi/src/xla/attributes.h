@@ -11,11 +11,14 @@
 //   list of tensors          integer scalar: how many buffers it takes
 //   tensor                   none: the next buffer
 //   any optional one, None   none; the name is listed in "kp.none", separated by commas
+//
+// "kp.arg." may stand before a parameter's name: JAX can't pass attributes on that are named as parameters of functions of its own.
 #ifndef KERNPACK_SRC_XLA_ATTRIBUTES_H_
 #define KERNPACK_SRC_XLA_ATTRIBUTES_H_
 
 #include <kernpack/host/signature.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +49,7 @@ class AttributeReader {
  private:
   // -1: absent. Marks the attribute as read.
   int64_t Find(std::string_view name);
+  int64_t FindParameter(const std::string& name);
   int Missing(std::string_view name);
   int Wrong(std::string_view name, const char* expected, AttributeType got);
   int ListValue(const KpSigParam& parameter, int64_t index, bool bits, KpAny* out);

@@ -44,6 +44,14 @@ def copy_what_is_written(op: Any, written: Sequence[str]) -> None:
     lowering.register_lowering(op, type_promotion_kind=None)(lower)
 
 
+def realize_inputs(op: Any) -> None:
+    """Has inductor compute the operator's inputs before it takes views of them."""
+    if is_found():
+        from torch._inductor import lowering
+
+        lowering.add_needs_realized_inputs(op)
+
+
 def _lowering(
     ir: Any, fallback: Callable[..., Any], names: Sequence[str], written: frozenset[str]
 ) -> Callable[..., Any]:

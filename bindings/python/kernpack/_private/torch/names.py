@@ -62,6 +62,17 @@ def schema(op: Any) -> Any:
     return op._schema
 
 
+def is_functional(tensor: torch.Tensor) -> bool:
+    """Whether it stands for a tensor of a program that is being made functional."""
+    return type(tensor).__module__ == "torch._subclasses.functional_tensor"
+
+
+def base(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor that this one is a view of, or itself."""
+    found: torch.Tensor | None = tensor._base
+    return tensor if found is None else found
+
+
 def apply(node: type[torch.autograd.Function]) -> Any:
     """The node's `apply` for one level of torch.func: kernels, and whoever has looked for transforms already."""
     return super(torch.autograd.Function, node).apply  # type: ignore[misc]
