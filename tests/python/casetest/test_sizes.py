@@ -9,8 +9,10 @@ import kernpack
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from kernpack._contract import Parameter
 from kernpack._domain import Tensor
 from kernpack._solve import Solution
+from kernpack_sdk.testing import values
 from kernpack_sdk.testing.case import Op
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
@@ -84,6 +86,11 @@ def test_calls_fit_their_contracts(name: str, profile: str, seed: int) -> None:
 def _seen(value: object) -> object:
     names = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "uint8": "u8", "int8": "i8"}
     return Tensor(value.shape, names[value.dtype.name]) if hasattr(value, "dtype") else value  # type: ignore[attr-defined]
+
+
+def test_the_default_of_a_list_gives_its_items() -> None:
+    axes = Parameter("axes", "int", None, False, True, False, False, False, False, False, True, [5, 6], ())
+    assert values.scalars(axes)[:3] == [5, 6, 1]
 
 
 def test_a_seed_always_gives_the_same_calls(module: kernpack.Module) -> None:

@@ -62,7 +62,9 @@ def arguments(
     for parameter, (source, i) in zip(op.contract.parameters, sources, strict=True):
         if source == "result" and i not in results:
             raise _aux(parameter.name)
-        if source == "default":
+        if source == "default" and parameter.is_list:
+            filled[parameter.name] = parameter.default
+        elif source == "default":
             filled[parameter.name] = values.scalars(parameter)[0] if parameter.tensor is None else None
         elif source == "param":
             filled[parameter.name] = parameters[i]

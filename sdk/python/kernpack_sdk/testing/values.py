@@ -123,10 +123,12 @@ INTS = (1, 2, 0, 3, 4, -1, 8)
 
 
 def scalars(parameter: Parameter) -> list[Any]:
-    """What a number, string, dtype or device may be, the likeliest first."""
+    """What a number, string, dtype or device may be, or an item of a list of these, the likeliest first."""
     import kernpack
 
     default = [parameter.default] if parameter.has_default and parameter.default is not None else []
+    if parameter.is_list and default:
+        default = list(parameter.default)
     found: list[Any] = []
     if parameter.kind == "float":
         found = [*default, *FLOATS]
