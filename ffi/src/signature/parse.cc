@@ -25,7 +25,7 @@ struct Interned {
 };
 
 constexpr const char* kSentences[] = {
-#define KP_SENTENCE_(name, sentence) sentence,
+#define KP_SENTENCE_(name, sentence) (sentence),
     KP_SIGNATURE_REASONS(KP_SENTENCE_)
 #undef KP_SENTENCE_
 };

@@ -43,9 +43,9 @@ inline Sharing FindOverlap(Reach* reaches, size_t count, const Reach** written, 
     now.farthest = now.range.end;
     if (i == 0 || CompareMemories(*reaches[i - 1].tensor, *now.tensor)) continue;
     // Those before begin before it: from the last on, until none reaches up to it.
-    for (size_t j = i; j-- > 0 && reaches[j].farthest > now.range.begin;) {
-      const Reach& before = reaches[j];
-      if (CompareMemories(*before.tensor, *now.tensor)) break;
+    for (size_t j = i; j > 0; --j) {
+      const Reach& before = reaches[j - 1];
+      if (before.farthest <= now.range.begin || CompareMemories(*before.tensor, *now.tensor)) break;
       if (!now.written && !before.written) continue;
       *written = now.written ? &now : &before;
       *other = now.written ? &before : &now;
