@@ -221,7 +221,8 @@ def paged_attention(rng):
     else:
         dtype = FLOATS[pick(rng, 0, 2)]
         caches, scales = [normal(rng, *pages.shape, dtype=dtype) for _ in "kv"], [None, None]
-    return q, *caches, pages.table, pages.lengths, *scales, None, pick(rng, 0, 3), float(pick(rng, 0, 1))
+    sinks = normal(rng, q.shape[2]) if pick(rng, 0, 1) else None
+    return q, *caches, pages.table, pages.lengths, *scales, sinks, None, pick(rng, 0, 3), float(pick(rng, 0, 1))
 
 
 @arguments("paged_store")

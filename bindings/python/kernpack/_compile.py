@@ -228,7 +228,7 @@ def _link(package: ModuleType, language: str, made: Options, compiles: bool) -> 
     """`compiles`: the command compiles the source too, at the level that its author asks for."""
     flags = list(package.flags.link_flags(compiles=compiles))
     if language == "cuda":
-        return [*_for_nvcc(flags), *made.ldflags, *_for_nvcc(_emulated.link_flags(made.who))]
+        return [*_for_nvcc(flags), *made.ldflags, *_emulated.link_flags(made.who)]
     return [*flags, *made.ldflags]
 
 

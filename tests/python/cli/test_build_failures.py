@@ -6,6 +6,7 @@ import errno
 import importlib.metadata
 import os
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -81,7 +82,7 @@ def test_no_nvcc(command, place: Path, tmp_path: Path) -> None:
 def test_a_file_that_can_not_grow(command, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As on a full disk, the compiler can't write what it made."""
     limited = tmp_path / "python"
-    limited.write_text(f'#!/bin/bash\nulimit -f 64\nexec {sys.executable} "$@"\n')
+    limited.write_text(f'#!/bin/bash\nulimit -f 64\nexec {shlex.quote(sys.executable)} "$@"\n')
     limited.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(limited))
     built = command("build", "-o", "small", cwd=project)

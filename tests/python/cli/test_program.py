@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,6 @@ def test_shell_completions_list_the_commands(command) -> None:
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
-    text = f"{sys.executable} -m kernpack info | true; exit ${{PIPESTATUS[0]}}"
+    text = f"{shlex.quote(sys.executable)} -m kernpack info | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -177,9 +177,9 @@ struct ComplainOf {
       }
       if (op == Op::kItem) {
         const int list = p.IntParam(operand & 0xff);
-        const KpAny* item = IsFirst(begin, code - 1) ? ItemAt(frame.args[list], operand >> 8) : nullptr;
-        if (!item || !extents.HasValue(*item)) continue;
-        text << before << p.ParamName(list) << '[' << int64_t{operand >> 8} << "] = " << item->v.v_int;
+        const KpAny* given = IsFirst(begin, code - 1) ? ItemAt(frame.args[list], operand >> 8) : nullptr;
+        if (!given || !extents.HasValue(*given)) continue;
+        text << before << p.ParamName(list) << '[' << int64_t{operand >> 8} << "] = " << given->v.v_int;
         before = ", ";
         continue;
       }
