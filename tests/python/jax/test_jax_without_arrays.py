@@ -61,7 +61,7 @@ def test_in_every_transformation(k):
 
 def test_over_many_devices(k, devices):
     mesh = jax.make_mesh((8,), ("data",))
-    split = jax.device_put(jnp.zeros(16), jax.NamedSharding(mesh, jax.P("data")))
+    split = jax.device_put(jnp.zeros(16), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data")))
     assert jax.jit(lambda x: x + k.count(16))(split).tolist() == list(range(16))
 
 
