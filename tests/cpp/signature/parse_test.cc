@@ -75,6 +75,7 @@ TEST(Parse, RefusesWithReasonAndPosition) {
       {"(xY: int) -> ()", 1, Reason::kNameMustBeLowerCase},
       {"(X: int) -> ()", 1, Reason::kNameMustBeLowerCase},
       {"(lambda: int) -> ()", 1, Reason::kReservedName},
+      {"(__debug__: int) -> ()", 1, Reason::kReservedName},  // Python refuses to assign to it
       {"(f32: int) -> ()", 1, Reason::kReservedName},
       {"(None: int) -> ()", 1, Reason::kNameMustBeLowerCase},
       {"(x: T[None]) -> ()", 6, Reason::kReservedName},

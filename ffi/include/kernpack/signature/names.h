@@ -8,11 +8,11 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
-inline constexpr char kReservedNames[][9] = {
+inline constexpr char kReservedNames[][10] = {
     "and",    "as",   "assert", "async",  "await",    "break", "class", "continue", "def",
     "del",    "elif", "else",   "except", "finally",  "for",   "from",  "global",   "if",
     "import", "in",   "is",     "lambda", "nonlocal", "not",   "or",    "pass",     "raise",
-    "return", "try",  "while",  "with",   "yield",    "_",     "self",  "dtypes",
+    "return", "try",  "while",  "with",   "yield",    "_",     "self",  "dtypes",   "__debug__",
 };
 inline constexpr char kReservedVars[][6] = {"True", "False", "None"};
 
