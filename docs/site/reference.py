@@ -20,7 +20,7 @@ INCLUDE = {"ffi": ROOT / "ffi/include/kernpack", "sdk": ROOT / "sdk/include/kern
 # Page, title, headers by the folder above. A name that ends in a slash: all of that folder.
 CXX = [
     ("cpp_values", "C++ for kernels: values", "ffi",
-     "tensor_view tensor span accessor contiguous shape string array map any function dtype half float8 format device"),
+     "tensor_view tensor span accessor contiguous shape string array map any function dtype half float8 float8_bits format device"),
     ("cpp_modules", "C++ for kernels: modules and services", "ffi",
      "export module class error log text dispatch parallel atomic random stream storage workspace device_kernel device_code cuda cuda_types"),
     ("cpp_torch", "C++ on libtorch", "ffi", "torch"),
@@ -36,7 +36,7 @@ CXX = [
 ]  # fmt: skip
 # What kernel authors and embedders don't call: parts of the headers above.
 BEHIND = {
-    "ffi": "alias call call_device compact config device_service fit fit_mark float_limits glibc_compat glue guard host_device instance kernel object service small_float small_float_bits typed_view value_names",
+    "ffi": "alias call call_device compact config device_service fit fit_mark float_limits glibc_compat glue guard instance kernel object on_devices service small_float small_float_bits typed_view value_names",
     "sdk": "",
 }
 PYTHON = [
