@@ -3,16 +3,10 @@
 #ifndef KERNPACK_RANDOM_H_
 #define KERNPACK_RANDOM_H_
 
-#include <kernpack/config.h>
+#include <kernpack/on_devices.h>
 
 #include <math.h>
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define KP_RANDOM_FN_ __host__ __device__ inline
-#else
-#define KP_RANDOM_FN_ inline
-#endif
 
 KP_NAMESPACE_BEGIN
 
@@ -25,8 +19,8 @@ struct Philox {
 
     // Number i, 0 to 3, as a float in [0, 1) with 24 random bits, or in (-inf, inf) normally distributed: 0 with 1, 2 with 3 by
     // Box and Muller.
-    KP_RANDOM_FN_ float uniform(int i) const { return static_cast<float>(at[i] >> 8) * 0x1p-24f; }
-    KP_RANDOM_FN_ float normal(int i) const {
+    KP_HOST_DEVICE_ float uniform(int i) const { return static_cast<float>(at[i] >> 8) * 0x1p-24f; }
+    KP_HOST_DEVICE_ float normal(int i) const {
       const int pair = i & ~1;
       const float radius = sqrtf(-2.0f * logf(static_cast<float>((at[pair] >> 8) + 1) * 0x1p-24f));
       const float angle = 6.283185307179586f * uniform(pair + 1);
@@ -37,7 +31,7 @@ struct Philox {
   uint32_t key[2];
 
   // The numbers at a place of the stream that the key names. `stream` tells apart what draws several numbers for one place.
-  KP_RANDOM_FN_ Block operator()(uint64_t place, uint64_t stream = 0) const {
+  KP_HOST_DEVICE_ Block operator()(uint64_t place, uint64_t stream = 0) const {
     Block x{{static_cast<uint32_t>(place), static_cast<uint32_t>(place >> 32), static_cast<uint32_t>(stream),
              static_cast<uint32_t>(stream >> 32)}};
     uint32_t a = key[0], b = key[1];
@@ -52,6 +46,5 @@ struct Philox {
 
 KP_NAMESPACE_END
 
-#undef KP_RANDOM_FN_
 
 #endif  // KERNPACK_RANDOM_H_
