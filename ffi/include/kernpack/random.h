@@ -46,5 +46,4 @@ struct Philox {
 
 KP_NAMESPACE_END
 
-
 #endif  // KERNPACK_RANDOM_H_
