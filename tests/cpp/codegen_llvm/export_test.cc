@@ -56,7 +56,7 @@ TEST_F(LlvmExport, HasAVariantForEachLevel) {
 
 TEST_F(LlvmExport, IsSmall) {
   ASSERT_EQ(Export(kSoftmax), "");
-  // Three levels. GNU's linker fills up to a page boundary what becomes read-only; LLVM's does not. 3.4 KB decide exactly whether
+  // Three levels. GNU's linker fills up to a page boundary what becomes read-only; LLVM's does not. 2.6 KB decide exactly whether
   // tensors overlap, under any host.
   const bool fills = std::system("command -v ld.lld > /dev/null") != 0;
   EXPECT_LE(fs::file_size(Path()), (fills ? 46u : 44u) * 1024);
