@@ -40,9 +40,6 @@ HOOKS = {
         Hook("torch.results", "new torch tensors take longer"),
         Hook("torch.operators", "operators called as torch.ops.<name> take longer"),
         Hook("torch.lowerings", "compiled programs may refuse to write to a copy that the compiler removed"),
-        Hook(
-            "jax.devices", "calls over several devices gather their arrays on each device, unless shard_map splits them"
-        ),
         Hook("jax.shares", "compiling calls for several devices takes longer"),
     )
 }
