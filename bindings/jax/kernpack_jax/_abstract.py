@@ -41,7 +41,12 @@ def _solved(
     config: Config, described: tuple[tuple[Shape, Any], ...], domain: Domain
 ) -> tuple[tuple[jax.ShapeDtypeStruct, ...], Any]:
     function = config.function
-    tensors = iter([Tensor(shape, _dtypes.of_jax(function.name, dtype)) for shape, dtype in described])
+    tensors = iter(
+        [
+            Tensor(shape, _dtypes.of_jax(f"{function.name}: {parameter.name}", dtype))
+            for parameter, (shape, dtype) in zip(config.operands, described, strict=True)
+        ]
+    )
     values: list[Any] = []
     for slot in config.slots:
         if slot[0] == "tensor":

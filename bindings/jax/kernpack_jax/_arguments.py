@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from kernpack._contract import Parameter, TensorType
-from kernpack._core_helpers import not_a_tensor
+from kernpack._core_helpers import not_jax
 
 from . import _dtypes, _statics
 from ._function import Function
@@ -117,7 +117,7 @@ def _array(function: Function, parameter: Parameter, given: object) -> object:
     if parameter.scalar_ok and isinstance(value, (bool, int, float)):
         return value
     raise TypeError(
-        f"{function.name}: {parameter.name}: expected a JAX array like the other arguments, got {not_a_tensor(given)}"
+        f"{function.name}: {parameter.name}: expected a JAX array like the other arguments, got {not_jax(given)}"
         + ("" if value is given else f", whose __jax_array__() gives {type(value).__name__}")
     )
 

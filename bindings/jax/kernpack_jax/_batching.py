@@ -17,8 +17,9 @@ def rule(bind: Bind) -> Callable[..., tuple[list[Any], list[int]]]:
     """The batching rule of the primitive that `bind` binds."""
 
     def batch(
-        arrays: Sequence[Any], dims: Sequence[Any], *, config: Config, local: bool, aux: bool
+        arrays: Sequence[Any], dims: Sequence[Any], *, config: Config, local: bool, aux: bool, needs: Any = None
     ) -> tuple[list[Any], list[int]]:
+        del needs  # `bind` adds it
         is_mapped = [dim is not None for dim in dims]
         size = next(array.shape[dim] for array, dim in zip(arrays, dims, strict=True) if dim is not None)
         front = [array if dim is None else jnp.moveaxis(array, dim, 0) for array, dim in zip(arrays, dims, strict=True)]

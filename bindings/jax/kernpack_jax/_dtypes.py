@@ -28,7 +28,9 @@ def of_jax(where: str, dtype: Any) -> str:
     """The contract's name of an array's dtype; a TypeError for JAX's keys and tokens."""
     name = to_name(dtype) if isinstance(dtype, np.dtype) else None
     if name is None:
-        raise TypeError(f"{where}: arrays of JAX dtype {dtype} cannot be given to a kernel")
+        is_key = jnp.issubdtype(dtype, jax.dtypes.prng_key)
+        advice = "pass jax.random.key_data(x)" if is_key else "convert it with .astype()"
+        raise TypeError(f"{where}: expected a dtype that contracts can name, got {dtype}: {advice}")
     return name
 
 

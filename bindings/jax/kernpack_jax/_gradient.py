@@ -13,22 +13,23 @@ import jax
 import jax.numpy as jnp
 from jax.interpreters import ad
 
-from . import _backwards, _forwards, _linear, _primitive
+from . import _backwards, _devices, _forwards, _linear, _primitive
 from ._arguments import Config
 from ._step import Source, Step
 
 
 def jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, local: bool, aux: bool
+    primals: Sequence[Any], tangents: Sequence[Any], *, config: Config, local: bool, aux: bool, needs: Any = None
 ) -> tuple[list[Any], list[Any]]:
     """JAX's rule of every function's primitive: the outputs, and how they move when the operands do."""
+    del needs  # the calls below have their own
     moved = tuple(index for index, tangent in enumerate(tangents) if _moves(tangent))
     for index in moved:
         _check_may_move(config, index)
     parts = _parts(config, moved, aux)
     read = {index for _, sources in parts for kind, index in sources if kind == "result"}
     aux = aux or any(config.function.results[index].aux for index in read)
-    outputs = _primitive.of(config.function).bind(*primals, config=config, local=local, aux=aux)
+    outputs = _primitive.of(config.function).bind(*primals, config=config, local=local, aux=aux, **_devices.needed())
     types = tuple(jax.typeof(output).to_tangent_aval() for output in outputs)
     found: list[Any] = [ad.Zero(kind) for kind in types]
     known = _known(config, primals, outputs)

@@ -14,7 +14,7 @@ import jax
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _backwards, _forwards, _partition, _run, _varying
+from . import _backwards, _devices, _forwards, _run, _varying
 from ._function import Function
 from ._step import Step
 
@@ -24,7 +24,7 @@ def of(function: Function) -> Primitive:
     """The step of each call of the function."""
     found = Primitive(f"{function.full_name}.tangent")
     found.multiple_results = True
-    found.def_abstract_eval(lambda *_, step: [step.types[result] for result in step.results])
+    found.def_abstract_eval(lambda *_, step, needs=None: [step.types[result] for result in step.results])
     found.def_impl(functools.partial(_run.compiled, found, f"{function.name}_tangent"))
     mlir.register_lowering(found, mlir.lower_fun(_forward, multiple_results=True))
     ad.primitive_jvps[found] = _jvp
@@ -35,23 +35,26 @@ def of(function: Function) -> Primitive:
 
 
 def bind(step: Step, arrays: Sequence[Any]) -> list[Any]:
-    primitive = of(step.config.function)
-    _partition.needs_devices(primitive)  # of the tangent function's call
-    return primitive.bind(*arrays, step=step)
+    return of(step.config.function).bind(*arrays, step=step, **_devices.needed())
 
 
-def _forward(*arrays: Any, step: Step) -> list[Any]:
+def _forward(*arrays: Any, step: Step, needs: Any = None) -> list[Any]:
+    del needs
     tangents = dict(zip(step.moved, arrays[step.num_kept :], strict=True))
     return _forwards.run(step, step.saved(arrays[: step.num_kept]), tangents)
 
 
-def _batch(arrays: Sequence[Any], dims: Sequence[Any], *, step: Step) -> tuple[list[Any], list[int]]:
+def _batch(arrays: Sequence[Any], dims: Sequence[Any], *, step: Step, needs: Any = None) -> tuple[list[Any], list[int]]:
+    del needs
     run = functools.partial(_forward, step=step)
     outputs = jax.vmap(run, in_axes=tuple(dims))(*arrays)
     return outputs, [0] * len(outputs)
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, step: Step) -> tuple[list[Any], list[Any]]:
+def _jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, step: Step, needs: Any = None
+) -> tuple[list[Any], list[Any]]:
+    del needs
     moving = [index for index, tangent in enumerate(tangents) if not isinstance(tangent, ad.Zero)]
     if all(index >= step.num_kept for index in moving):
         own = [ad.instantiate_zeros(tangent) for tangent in tangents[step.num_kept :]]
@@ -73,7 +76,8 @@ def _with_moving(
     return along
 
 
-def _transpose(cotangents: Sequence[Any], *arrays: Any, step: Step) -> list[Any]:
+def _transpose(cotangents: Sequence[Any], *arrays: Any, step: Step, needs: Any = None) -> list[Any]:
+    del needs
     saved = step.saved(arrays[: step.num_kept])
     asked = [
         operand

@@ -9,10 +9,9 @@ from typing import Any
 
 import jax
 from jax.experimental.custom_partitioning import custom_partitioning
-from jax.sharding import AxisType, NamedSharding
-from kernpack._private.jax import devices
+from jax.sharding import AbstractMesh, AxisType, NamedSharding
 
-from . import _sharding
+from . import _devices, _sharding
 from ._arguments import Config
 from ._tiles import tiles_of
 
@@ -23,12 +22,6 @@ def set_bind(bind: Callable[..., list[Any]]) -> None:
     """Names what emits a call; this module is below the primitive."""
     global _bind
     _bind = bind
-
-
-@functools.cache
-def needs_devices(primitive: Any) -> None:
-    """A call of the primitive may be split."""
-    devices.require(primitive)
 
 
 def is_needed(ctx: Any, config: Config) -> bool:
@@ -42,11 +35,12 @@ def is_needed(ctx: Any, config: Config) -> bool:
         return False
     if (getattr(axes, "num_devices", None) or 1) == 1:
         return False
-    if not devices.may_be_split():
+    if not _devices.are_known(axes):
         warn_of_gathering(
             config.function.full_name,
-            "without the hook jax.devices (docs/private.md), this call over several devices gathers its arrays, and each device "
-            "computes all of it. Call it inside jax.shard_map to split it",
+            f"jax {jax.__version__} doesn't say over which devices it splits the program, so this call gathers its arrays, and "
+            "each device computes all of it. Call it inside jax.shard_map to split it, or install the newest kernpack "
+            "(pip install -U kernpack)",
         )
         return False
     return True
@@ -137,11 +131,13 @@ def _warn_of_whole(config: Config, mesh: Any, arguments: Sequence[Any], split: _
 
 
 def _added_up(partial: Any, axes: _sharding.Axes) -> Any:
-    mesh = jax.sharding.get_abstract_mesh()
-    if jax.__version_info__ < (0, 10) and AxisType.Explicit in mesh.axis_types:
-        # There psum's addition says how it is sharded, and XLA knows no such reduction.
+    if AxisType.Explicit not in jax.sharding.get_abstract_mesh().axis_types:
+        return jax.lax.psum(partial, axes)
+    # In the program's mesh, psum's addition would say how it is sharded, and XLA knows no such reduction.
+    if not hasattr(jax.sharding, "use_abstract_mesh"):
         return jax.lax.all_gather(partial, axes).sum(0)
-    return jax.lax.psum(partial, axes)
+    with jax.sharding.use_abstract_mesh(AbstractMesh((), ())):
+        return jax.lax.psum(partial, axes)
 
 
 def _infer(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequence[Any]) -> list[NamedSharding]:

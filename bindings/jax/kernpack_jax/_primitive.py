@@ -1,7 +1,7 @@
-"""One JAX primitive a function, with its name: `of(function).bind(*arrays, config=..., local=..., aux=...)`.
+"""One JAX primitive a function, with its name: `of(function).bind(*arrays, config=..., local=..., aux=..., **_devices.needed())`.
 
 Its outputs are the parameters written in place, as new values, then all results, aux ones included. `local` means that the
-arrays are one device's share, so that nothing is left to partition; `aux` that somebody reads the aux results.
+arrays are one device's share, so that nothing is left to partition; `aux` that somebody reads the aux results; `needs` has JAX say for which devices it lowers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
 from kernpack._private.jax import shares
 
-from . import _abstract, _batching, _partition, _raw_call, _run, _sharding, _varying
+from . import _abstract, _batching, _devices, _partition, _raw_call, _run, _sharding, _varying
 from ._arguments import Config
 from ._function import Function
 
@@ -47,13 +47,11 @@ def bind(config: Config, arrays: Sequence[Any], *, local: bool = False, aux: boo
     """Emits the call where JAX is tracing, runs it where not."""
     if not config.outputs:
         return _raw_call.without_outputs(config, arrays)
-    primitive = of(config.function)
-    _partition.needs_devices(primitive)
-    return primitive.bind(*_varying.alike(arrays), config=config, local=local, aux=aux)
+    return of(config.function).bind(*_varying.alike(arrays), config=config, local=local, aux=aux, **_devices.needed())
 
 
-def _abstract_eval(*avals: Any, config: Config, local: bool, aux: bool) -> list[Any]:
-    del aux
+def _abstract_eval(*avals: Any, config: Config, local: bool, aux: bool, needs: Any = None) -> list[Any]:
+    del aux, needs
     results, _ = _abstract.results(config, avals)
     described = [avals[index] for index in config.mutated] + list(results)
     if not avals:
@@ -94,8 +92,8 @@ def _explicit(config: Config, avals: Sequence[Any], described: Sequence[Any]) ->
     return [NamedSharding(mesh, _sharding.partition_spec(spec)) for spec in split.outputs]
 
 
-def _lower(ctx: Any, *operands: Any, config: Config, local: bool, aux: bool) -> Any:
-    del aux
+def _lower(ctx: Any, *operands: Any, config: Config, local: bool, aux: bool, needs: Any = None) -> Any:
+    del aux, needs
     if local or not operands or not _partition.is_needed(ctx, config):
         return _raw_call.lower(ctx, operands, config)
     results = mlir.lower_fun(_partition.partitioned(config), multiple_results=True)(ctx, *operands)

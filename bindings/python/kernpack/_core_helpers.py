@@ -51,6 +51,7 @@ __all__ = [
     "jax_kind",
     "load_installed_backends",
     "not_a_tensor",
+    "not_jax",
     "numpy_dtype",
     "numpy_empty",
     "numpy_facts",
@@ -140,6 +141,12 @@ def not_a_tensor(value: Any) -> str:
     kind = type(value)
     advice = next((text for name, text in _CONVERSIONS.items() if hasattr(kind, name)), "")
     return f"{kind.__name__}: {advice}" if advice else kind.__name__
+
+
+def not_jax(value: Any) -> str:
+    """What an error says was passed beside JAX arrays, such as a torch tensor."""
+    kind = type(value)
+    return f"{kind.__name__}: pass jax.dlpack.from_dlpack(x)" if hasattr(kind, "__dlpack__") else not_a_tensor(value)
 
 
 _SHOWN = 80  # characters of a value in a message

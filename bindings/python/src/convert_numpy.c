@@ -13,12 +13,15 @@ static int Refuse(KpyCall* call, const char* expected, PyObject* object) {
   return KPY_ERROR;
 }
 
-static int RefuseDType(KpyCall* call, PyObject* object) {
+/* `bits`: of an element, or 0 if there is no contract's name for its dtype. */
+static int RefuseDType(KpyCall* call, PyObject* object, int bits) {
+  const char* const expected =
+      bits > 0 && bits < 8
+          ? "an array whose elements are whole bytes (convert it with .astype())"
+          : "an array of bools, ints, floats or complex numbers in native byte order (convert it with .astype())";
   PyObject* got = kpy_helper("describe_array", "(O)", object);
   if (got == NULL) return KPY_ERROR;
-  (void)kpy_argument_error(
-      call, PyExc_TypeError,
-      "an array of bools, ints, floats or complex numbers in native byte order (convert it with .astype())", got);
+  (void)kpy_argument_error(call, PyExc_TypeError, expected, got);
   Py_DECREF(got);
   return KPY_ERROR;
 }
@@ -46,8 +49,9 @@ static int ConvertNumpy(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
   KpDLTensor* view = kpy_call_tensor(call);
   int rc, read_only;
   if (KPY_UNLIKELY(view == NULL)) return KPY_ERROR;
+  view->dtype.bits = 0;
   rc = kpy_numpy_dtype(array->descr, &view->dtype);
-  if (KPY_UNLIKELY(rc <= 0)) return rc < 0 ? KPY_ERROR : RefuseDType(call, object);
+  if (KPY_UNLIKELY(rc <= 0)) return rc < 0 ? KPY_ERROR : RefuseDType(call, object, view->dtype.bits);
   view->data = array->data;
   view->device.device_type = KP_DEVICE_CPU;
   view->device.device_id = 0;

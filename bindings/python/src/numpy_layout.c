@@ -102,6 +102,10 @@ int kpy_numpy_dtype(const NpDescr* descr, KpDLDataType* out) {
   }
   if (descr->type_num < NP_FIRST_USER_TYPE) return 0; /* object, strings, datetimes, records */
   is = kpy_dtype_from((PyObject*)descr->scalar_type, out);
+  if (is < 0 && PyErr_ExceptionMatches(PyExc_ValueError)) {
+    PyErr_Clear(); /* a dtype that nobody knows, as ml_dtypes' int1: the caller's words for it name the argument */
+    return 0;
+  }
   /* ml_dtypes keeps one 4-bit value a byte, which is not how kernels count. */
   return is == 1 && out->bits < 8 ? 0 : is;
 }

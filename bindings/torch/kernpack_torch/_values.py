@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from kernpack import DType, _core
 from kernpack._contract import Contract, Parameter
-from kernpack._core_helpers import not_a_tensor
+from kernpack._core_helpers import jax_kind, not_a_tensor, not_jax
 from kernpack._torch_questions import torch_has_tangent
 
 from . import _dtypes
@@ -51,9 +52,9 @@ def _number(contract: Contract, param: Parameter, value: Any, values: Sequence[A
     form = param.tensor
     recorded = torch.is_grad_enabled() and any(getattr(v, "requires_grad", False) for v in values)
     if not recorded and not _core.use_torch_hook("torch.watchers", None) and _is_on_cpu(value):
-        return torch.from_dlpack(
-            value
-        )  # another framework's: where only some calls come here, the call core reads those itself
+        _refuse_jax(contract, value, values)
+        # Another framework's: where only some calls come here, the call core reads those itself.
+        return torch.from_dlpack(value)
     if (
         form is None
         or form.terms
@@ -69,6 +70,17 @@ def _number(contract: Contract, param: Parameter, value: Any, values: Sequence[A
         same = (v.dtype for p, v in others if p.tensor is not None and p.tensor.dtype == form.dtype)
         dtype = next(same, torch.tensor(value).dtype)
     return torch.scalar_tensor(value, dtype=dtype, device="cpu" if param.on_cpu else device)
+
+
+def _refuse_jax(contract: Contract, value: Any, values: Sequence[Any]) -> None:
+    """JAX's arrays and torch's tensors don't go together: the words of JAX's path, to which the call core hands such calls."""
+    if "jax" not in sys.modules or not jax_kind(value):
+        return
+    for param, other in zip(contract.parameters, values, strict=True):
+        if isinstance(other, torch.Tensor):
+            raise TypeError(
+                f"{contract.name}: {param.name}: expected a JAX array like the other arguments, got {not_jax(other)}"
+            )
 
 
 def _is_on_cpu(value: Any) -> bool:

@@ -274,7 +274,7 @@ from kernpack._private import look_for, private_states
 look_for("jax")
 print(sorted(n for n, state in private_states({"jax": jax.__version__, "torch": "not installed"}).items() if state == "on"))
 """
-JAX_HOOKS = ["jax.devices", "jax.shares"]
+JAX_HOOKS = ["jax.shares"]
 
 
 @pytest.mark.parametrize(("setting", "version", "on"), [("", "", True), ("0", "", False), ("", "9.1.0", True)])
@@ -289,8 +289,6 @@ def test_hooks_into_jax_are_used_on_any_version_unless_turned_off(setting: str, 
 @pytest.mark.parametrize(
     ("code", "lost"),
     [
-        ("from jax._src import dispatch; del dispatch.prim_requires_devices_during_lowering", "jax.devices"),
-        ("from jax._src import dispatch; dispatch.prim_requires_devices_during_lowering = {0}", "jax.devices"),
         (
             "from jax._src import custom_partitioning as c; c._custom_partitioning_partition = lambda a, b, c, d, e, f: 0",
             "jax.shares",

@@ -72,10 +72,12 @@ def test_function_without_signature(k):
 
 def test_another_frameworks_array(k):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    with pytest.raises(TypeError, match="add_bias: bias: expected a JAX array like the other arguments, got Tensor"):
+    with pytest.raises(
+        TypeError, match=r"add_bias: bias: expected a JAX array .*, got Tensor: pass jax\.dlpack\.from_dlpack\(x\)$"
+    ):
         k.add_bias(jnp.ones(2), torch.ones(2))
 
 
 def test_key_arrays_are_no_tensors(k):
-    with pytest.raises(TypeError, match="copy: arrays of JAX dtype key"):
+    with pytest.raises(TypeError, match=r"copy: x: expected a dtype .*, got key<fry>: pass jax\.random\.key_data\(x\)"):
         k.copy(jax.random.key(0))

@@ -10,15 +10,12 @@ import pytest
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 from kernpack._private import SETTING
-from kernpack.jax import _partition
+from kernpack.jax import _devices, _partition
 from meshes import shard_map, using
 from wide import close, normal
 
 pytestmark = pytest.mark.usefixtures("x64", "devices")
 X, W = normal(8, 6, 4), normal(4)
-SPLIT = pytest.mark.skipif(
-    SETTING == "0", reason="without hooks into JAX each device calls the kernel on the whole arrays"
-)
 
 
 def mesh(kind=AxisType.Auto):
@@ -41,7 +38,6 @@ def expected_gradients(x=X):
     return jax.grad(lambda x, w: jnp.sin(x * w).sum(), (0, 1))(x, W)
 
 
-@SPLIT
 @pytest.mark.parametrize(
     "spec", [P("data"), P("data", "model"), P(("data", "model")), P(("model", "data")), P("model"), P(None, "model")]
 )
@@ -55,31 +51,46 @@ def test_batch_dims_stay_sharded(g, spec):
     assert f"f64[{','.join(map(str, x.sharding.shard_shape(X.shape)))}]" in program
 
 
+@pytest.fixture(params=[True, False], ids=["shardy", "gspmd"])
+def partitioner(request):
+    before = jax.config.jax_use_shardy_partitioner
+    jax.config.update("jax_use_shardy_partitioner", request.param)
+    yield
+    jax.config.update("jax_use_shardy_partitioner", before)
+
+
+@pytest.mark.usefixtures("partitioner")
+def test_both_partitioners_split_calls_gradients_and_batches(g):
+    x = placed(X, P("data"), mesh())
+    value, gradients, batched = g.scale, jax.grad(loss(g), (0, 1)), jax.vmap(g.scale, (0, None))
+    for call in (value, gradients, batched):
+        program = compiled(call, x, W)
+        assert "all-gather" not in program
+        assert "f64[2,6,4]" in program
+        assert "f64[8,6,4]" not in program
+    for result in (jax.jit(value)(x, W), jax.jit(gradients)(x, W)[0], jax.jit(batched)(x, W)):
+        assert result.sharding.is_equivalent_to(NamedSharding(mesh(), P("data")), X.ndim)
+
+
 @pytest.fixture
 def told_anew():
     _partition.warn_of_gathering.cache_clear()
 
 
-def test_without_the_hook_a_call_that_gathers_is_a_warning(g, monkeypatch, told_anew):
-    jax.jit(g.scale)(placed(X, P("data"), mesh()), W)  # what is found once per process is found before the change
-    monkeypatch.setattr(_partition.devices, "may_be_split", lambda: False)
+def test_a_jax_that_does_not_say_its_devices_gathers_with_a_warning(g, monkeypatch, told_anew):
+    monkeypatch.setattr(_devices, "needed", dict)  # as if JAX didn't look for it
+    call = lambda x: g.square(x, factor=0.8125)[0]  # noqa: E731 - of a number that no other test has
     x = placed(X, P("data"), mesh())
-    with pytest.warns(RuntimeWarning, match=r"\.scale: .* gathers its arrays.*jax\.shard_map"):
-        out = jax.jit(lambda x: g.scale(x, W))(x)
-    close(out, X * W)
+    with pytest.warns(RuntimeWarning, match=r"\.square: jax .* gathers its arrays.*jax\.shard_map"):
+        out = jax.jit(call)(x)
+    close(out, call(X))
 
 
-@SPLIT
-@pytest.mark.parametrize("shardy", [True, False])
-def test_a_sharded_dim_that_the_call_needs_whole_is_a_warning(g, told_anew, shardy):
+@pytest.mark.usefixtures("told_anew", "partitioner")
+def test_a_sharded_dim_that_the_call_needs_whole_is_a_warning(g):
     x = placed(X, P(None, None, "data"), mesh())
-    before = jax.config.jax_use_shardy_partitioner
-    jax.config.update("jax_use_shardy_partitioner", shardy)
-    try:
-        with pytest.warns(RuntimeWarning, match=r"\.scale: x is sharded over data in dim 2"):
-            out = jax.jit(lambda x: g.scale(x, W) + 0)(x)
-    finally:
-        jax.config.update("jax_use_shardy_partitioner", before)
+    with pytest.warns(RuntimeWarning, match=r"\.scale: x is sharded over data in dim 2"):
+        out = jax.jit(lambda x: g.scale(x, W) + 0)(x)
     close(out, X * W)
 
 
@@ -91,7 +102,7 @@ def test_numbers_do_not_depend_on_the_split(g, spec):
         close(found, expected)
 
 
-@SPLIT
+@pytest.mark.skipif(SETTING == "0", reason="without the hook jax.shares JAX lowers each device's share of each call")
 def test_calls_alike_are_lowered_once(g, monkeypatch):
     """A program of many calls compiles in the time of few: XLA asks at each call what one device's share is."""
     from kernpack.jax import _sharding
@@ -116,7 +127,6 @@ def test_other_dims_are_made_whole(g):
     close(jax.jit(g.scale)(x, W), X * W)
 
 
-@SPLIT
 def test_gradients_add_up_over_devices(g):
     x = placed(X, P("data"), mesh())
     close(jax.jit(jax.grad(loss(g), (0, 1)))(x, W), expected_gradients())
@@ -125,7 +135,6 @@ def test_gradients_add_up_over_devices(g):
     assert "all-reduce" in program
 
 
-@SPLIT
 def test_results_that_reduce(g):
     x = placed(X, P("data"), mesh())
     close(jax.jit(g.row_sums)(x), X.sum((0, 1)))
@@ -134,7 +143,6 @@ def test_results_that_reduce(g):
     assert "all-gather" in compiled(g.whole_sums, x)
 
 
-@SPLIT
 def test_columns_of_a_table_stay_sharded():
     """Indices and columns are split over different axes: the table's gradient adds up over those of the indices only."""
     k = kernpack.load("kernpack_kernels")
@@ -156,7 +164,6 @@ def test_columns_of_a_table_stay_sharded():
     assert "all-gather" not in compiled(gradient, *split)
 
 
-@SPLIT
 def test_columns_of_a_mean_stay_sharded():
     k = kernpack.load("kernpack_kernels")
     x, tokens = placed(X, P("data", None, "model"), mesh()), jnp.ones((8, 6), bool)
@@ -173,7 +180,6 @@ def test_six_rows_on_four_devices(g):
     close(jax.jit(jax.grad(constrained, (0, 1)))(X[:6], W), expected_gradients(X[:6]))
 
 
-@SPLIT
 @pytest.mark.parametrize("inner", [2, 4, 16])
 def test_dims_that_a_part_of_an_axis_splits_are_gathered(g, inner):
     """As heads of keys are, where there are fewer than devices: XLA splits what a reshape makes of 16 columns over 4 devices."""
@@ -195,7 +201,6 @@ def test_broadcast_operand(g):
     assert "all-gather" not in compiled(call, x, mask)
 
 
-@SPLIT
 def test_vmap_of_a_sharded_batch(g):
     x = placed(X, P("data"), mesh())
     call = jax.vmap(g.scale, (0, None))
@@ -216,6 +221,8 @@ def test_explicit_axes(g, spec):
             got = wrap(jax.grad(loss(g), (0, 1)))(x, w)
             assert got[0].sharding.spec == P(*spec, *(None,) * (3 - len(spec)))
             close(tuple(np.asarray(value) for value in got), expected_gradients())
+        if hasattr(jax.sharding, "use_abstract_mesh") and len(spec) < 3:
+            assert "all-gather" not in compiled(jax.grad(loss(g), (0, 1)), x, w)
 
 
 @pytest.mark.parametrize("check_vma", [True, False])
@@ -261,7 +268,6 @@ def test_gradients_inside_shard_map(g, check_vma):
         close(inside(g.scale, 1, P()), expected_gradients()[1])
 
 
-@SPLIT
 def test_scan_over_a_sharded_carry(g):
     x = placed(X, P("data"), mesh())
     call = lambda x: jax.lax.scan(lambda c, _: (g.scale(c, W), None), x, length=3)[0]  # noqa: E731

@@ -17,7 +17,7 @@ from typing import Any
 from kernpack import _core
 
 # The versions that the tests have run with, for `kernpack info` alone: they decide nothing.
-TESTED = {"torch": "2.10 to 2.13", "jax": "0.6 to 0.10"}
+TESTED = {"torch": "2.10 to 2.13", "jax": "0.6 to 0.12"}
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,6 @@ HOOKS = {
         Hook("torch.results", "new torch tensors take longer"),
         Hook("torch.operators", "operators called as torch.ops.<name> take longer"),
         Hook("torch.lowerings", "compiled programs may refuse to write to a copy that the compiler removed"),
-        Hook(
-            "jax.devices", "calls over several devices gather their arrays on each device, unless shard_map splits them"
-        ),
         Hook("jax.shares", "compiling calls for several devices takes longer"),
     )
 }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kernpack._private.jax import devices, shares
+from kernpack._private.jax import shares
 
 
 def look() -> None:
-    devices.may_be_split()
     shares.is_registered()
