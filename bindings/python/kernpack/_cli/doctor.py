@@ -63,7 +63,9 @@ def examine() -> Iterator[Finding]:
 def _python() -> Finding:
     text = f"{platform.python_version()} at {sys.executable}"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return Finding("Python", BROKEN, f"{text}, free-threaded", "use a Python with the GIL: abi3 wheels need it")
+        from kernpack._info import gil
+
+        return Finding("Python", OK, f"{text}, free-threaded, with the GIL {gil()}")
     return Finding("Python", OK, text)
 
 
