@@ -75,7 +75,7 @@ def test_one_array_may_be_read_by_all(k):
 
 
 def test_a_function_is_made_once_whoever_asks_first():
-    names = [f"op{i}" for i in range(40)]
+    names = [f"op{i}" for i in range(16)]
     source = "\n".join(f"int {name}() {{ return 1; }}" for name in names)
     module = kernpack.load_inline(source, dict.fromkeys(names), name="asked_by_many")
     for name in names:
