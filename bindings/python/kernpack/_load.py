@@ -22,7 +22,7 @@ from kernpack._suggest import did_you_mean
 
 ENTRY_POINTS = "kernpack.modules"  # name: the module's; value: the Python package whose folder holds its shared objects
 _PROBE = 1
-_EXTENSION_MODULE = re.compile(r"\.(cpython-[^.]*|abi3)\.so$")
+_EXTENSION_MODULE = re.compile(r"\.(cpython-[^.]*|abi3t?)\.so$")
 
 
 def load(

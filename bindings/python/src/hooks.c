@@ -4,26 +4,33 @@
 #include "api.h"
 #include "frame.h"
 #include "hooks.h"
+#include "threads.h"
 
 static PyObject* g_hooks; /* dict: "torch", "jax" -> callable(function, args, kwargs, why) */
 
-PyObject* kpy_hook(const char* name) {
-  PyObject* hook = g_hooks == NULL ? NULL : PyDict_GetItemString(g_hooks, name);
-  return hook;
+int kpy_hooks_init(void) {
+  g_hooks = PyDict_New();
+  return g_hooks == NULL ? -1 : 0;
+}
+
+int kpy_has_hook(const char* name) {
+  PyObject* hook = kpy_dict_get_text(g_hooks, name);
+  Py_XDECREF(hook);
+  return hook != NULL;
 }
 
 PyObject* kpy_api_set_hook(KpBytes framework, PyObject* hook) {
   const char* name = framework.data;
-  if (g_hooks == NULL && (g_hooks = PyDict_New()) == NULL) return NULL;
   if (hook != NULL) return kpy_done(PyDict_SetItemString(g_hooks, name, hook));
-  return kpy_done(PyDict_GetItemString(g_hooks, name) == NULL ? 0 : PyDict_DelItemString(g_hooks, name));
+  return kpy_done(kpy_has_hook(name) ? PyDict_DelItemString(g_hooks, name) : 0);
 }
 
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   /* torch has no operator of what has no signature: then the reason itself says more than its path could. */
   const int helpless = strcmp(hook, "torch") == 0 && (call->function == NULL || call->function->program == NULL);
   call->divert = why;
-  call->divert_hook = helpless ? NULL : kpy_hook(hook);
+  call->divert_hook = helpless ? NULL : kpy_dict_get_text(g_hooks, hook);
+  if (call->divert_hook != NULL && kpy_call_keep_object(call, call->divert_hook) != 0) return KPY_ERROR;
   return KPY_DIVERT;
 }
 
@@ -51,7 +58,6 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
                  kpy_what(call), call->divert);
     return NULL;
   }
-  Py_INCREF(hook);
   if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
     PyObject* why = PyUnicode_FromString(call->divert);
     if (why != NULL) result = PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
@@ -59,6 +65,5 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
   }
   Py_XDECREF(tuple);
   Py_XDECREF(dict);
-  Py_DECREF(hook);
   return result;
 }

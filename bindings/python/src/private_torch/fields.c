@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "hooks.h"
+#include "threads.h"
 #include "torch_symbols.h"
 
 KpyTorchLayout kpy_torch_layout;
@@ -115,8 +116,12 @@ static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_by
   bytes = ReadableBytes(samples, count, found.autograd);
   found.tangent = Find(samples, count, 0, 8, bytes - 8, found.autograd, IsTangent);
   if (found.tangent < 0 || !TellsPlain(samples, count, &found)) return;
-  found.found = 1;
-  kpy_torch_layout = found;
+  kpy_lock();
+  if (!kpy_torch_layout.found) {
+    kpy_torch_layout = found; /* nobody reads it until the hook is on */
+    KPY_PUBLISH(kpy_torch_layout.found, 1);
+  }
+  kpy_unlock();
 }
 
 static int ReadSample(PyObject* row, Sample* out) {
@@ -155,13 +160,15 @@ void kpy_torch_layout_init(void) {
   /* One thread at a time: torch has one forward mode level per process, and a tangent ends with the level. Meanwhile other threads'
    * calls go through torch. */
   static int is_looking = 0;
-  if (kpy_torch_layout.found || attempts_left <= 0 || is_looking) return;
+  if (KPY_PUBLISHED(kpy_torch_layout.found) || KPY_PUBLISHED(attempts_left) <= 0) return;
   if (!kpy_torch_hook_allowed(KPY_TORCH_FIELDS)) {
-    attempts_left = 0;
+    KPY_PUBLISH(attempts_left, 0);
     return;
   }
-  is_looking = 1;
-  attempts_left = Look() ? 0 : attempts_left - 1; /* another look at this torch would give the same */
-  if (attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
-  is_looking = 0;
+  if (__atomic_exchange_n(&is_looking, 1, __ATOMIC_ACQ_REL)) return;
+  if (attempts_left > 0) { /* another thread may have been here since */
+    KPY_PUBLISH(attempts_left, Look() ? 0 : attempts_left - 1); /* another look at this torch would give the same */
+    if (attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
+  }
+  KPY_PUBLISH(is_looking, 0);
 }
