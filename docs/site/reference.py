@@ -24,6 +24,7 @@ CXX = [
     ("cpp_modules", "C++ for kernels: modules and services", "ffi",
      "export module class error log text dispatch parallel atomic random stream storage workspace device_kernel device_code cuda cuda_types"),
     ("cpp_torch", "C++ on libtorch", "ffi", "torch"),
+    ("cpp_dlpack", "DLPack's own header", "ffi", "dlpack"),
     ("c_host", "C API of the host", "ffi", "host/"),
     ("c_abi", "The ABI's header", "ffi", "abi dtype_table"),
     ("c_backend", "C API of device backends", "ffi", "device_api"),

@@ -1,5 +1,5 @@
 // Our declarations of DLPack's layouts against a real dlpack.h, with SAME_SIZE, SAME and SAME_VALUE as defined by the
-// including file.
+// including file. DLPack 0.6 has only a part of them.
 
 SAME_SIZE(KpDLTensor, DLTensor)
 SAME(KpDLTensor, data, DLTensor, data)
@@ -19,13 +19,6 @@ SAME_SIZE(KpDLManagedTensor, DLManagedTensor)
 SAME(KpDLManagedTensor, tensor, DLManagedTensor, dl_tensor)
 SAME(KpDLManagedTensor, manager, DLManagedTensor, manager_ctx)
 SAME(KpDLManagedTensor, deleter, DLManagedTensor, deleter)
-SAME_SIZE(KpDLManagedTensorVersioned, DLManagedTensorVersioned)
-SAME(KpDLManagedTensorVersioned, version, DLManagedTensorVersioned, version)
-SAME(KpDLManagedTensorVersioned, manager, DLManagedTensorVersioned, manager_ctx)
-SAME(KpDLManagedTensorVersioned, deleter, DLManagedTensorVersioned, deleter)
-SAME(KpDLManagedTensorVersioned, flags, DLManagedTensorVersioned, flags)
-SAME(KpDLManagedTensorVersioned, tensor, DLManagedTensorVersioned, dl_tensor)
-
 SAME_VALUE(KP_DEVICE_CPU, kDLCPU)
 SAME_VALUE(KP_DEVICE_CUDA, kDLCUDA)
 SAME_VALUE(KP_DEVICE_CUDA_HOST, kDLCUDAHost)
@@ -37,11 +30,6 @@ SAME_VALUE(KP_DEVICE_ROCM, kDLROCM)
 SAME_VALUE(KP_DEVICE_ROCM_HOST, kDLROCMHost)
 SAME_VALUE(KP_DEVICE_EXT, kDLExtDev)
 SAME_VALUE(KP_DEVICE_CUDA_MANAGED, kDLCUDAManaged)
-SAME_VALUE(KP_DEVICE_ONEAPI, kDLOneAPI)
-SAME_VALUE(KP_DEVICE_WEBGPU, kDLWebGPU)
-SAME_VALUE(KP_DEVICE_HEXAGON, kDLHexagon)
-SAME_VALUE(KP_DEVICE_MAIA, kDLMAIA)
-SAME_VALUE(KP_DEVICE_TRN, kDLTrn)
 
 SAME_VALUE(KP_DTYPE_INT, kDLInt)
 SAME_VALUE(KP_DTYPE_UINT, kDLUInt)
@@ -49,6 +37,22 @@ SAME_VALUE(KP_DTYPE_FLOAT, kDLFloat)
 SAME_VALUE(KP_DTYPE_OPAQUE, kDLOpaqueHandle)
 SAME_VALUE(KP_DTYPE_BFLOAT, kDLBfloat)
 SAME_VALUE(KP_DTYPE_COMPLEX, kDLComplex)
+
+#ifdef DLPACK_MAJOR_VERSION
+
+SAME_SIZE(KpDLManagedTensorVersioned, DLManagedTensorVersioned)
+SAME(KpDLManagedTensorVersioned, version, DLManagedTensorVersioned, version)
+SAME(KpDLManagedTensorVersioned, manager, DLManagedTensorVersioned, manager_ctx)
+SAME(KpDLManagedTensorVersioned, deleter, DLManagedTensorVersioned, deleter)
+SAME(KpDLManagedTensorVersioned, flags, DLManagedTensorVersioned, flags)
+SAME(KpDLManagedTensorVersioned, tensor, DLManagedTensorVersioned, dl_tensor)
+
+SAME_VALUE(KP_DEVICE_ONEAPI, kDLOneAPI)
+SAME_VALUE(KP_DEVICE_WEBGPU, kDLWebGPU)
+SAME_VALUE(KP_DEVICE_HEXAGON, kDLHexagon)
+SAME_VALUE(KP_DEVICE_MAIA, kDLMAIA)
+SAME_VALUE(KP_DEVICE_TRN, kDLTrn)
+
 SAME_VALUE(KP_DTYPE_BOOL, kDLBool)
 SAME_VALUE(KP_DTYPE_FLOAT8_E3M4, kDLFloat8_e3m4)
 SAME_VALUE(KP_DTYPE_FLOAT8_E4M3, kDLFloat8_e4m3)
@@ -61,3 +65,19 @@ SAME_VALUE(KP_DTYPE_FLOAT8_E8M0FNU, kDLFloat8_e8m0fnu)
 SAME_VALUE(KP_DTYPE_FLOAT6_E2M3FN, kDLFloat6_e2m3fn)
 SAME_VALUE(KP_DTYPE_FLOAT6_E3M2FN, kDLFloat6_e3m2fn)
 SAME_VALUE(KP_DTYPE_FLOAT4_E2M1FN, kDLFloat4_e2m1fn)
+
+SAME_VALUE(KP_DLPACK_READ_ONLY, DLPACK_FLAG_BITMASK_READ_ONLY)
+SAME_VALUE(KP_DLPACK_COPIED, DLPACK_FLAG_BITMASK_IS_COPIED)
+SAME_VALUE(KP_DLPACK_PADDED, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED)
+
+SAME_SIZE(KpyExchangeApi, DLPackExchangeAPI)
+SAME(KpyExchangeHeader, version, DLPackExchangeAPIHeader, version)
+SAME(KpyExchangeHeader, previous, DLPackExchangeAPIHeader, prev_api)
+SAME(KpyExchangeApi, header, DLPackExchangeAPI, header)
+SAME(KpyExchangeApi, allocate, DLPackExchangeAPI, managed_tensor_allocator)
+SAME(KpyExchangeApi, managed_from_object, DLPackExchangeAPI, managed_tensor_from_py_object_no_sync)
+SAME(KpyExchangeApi, managed_to_object, DLPackExchangeAPI, managed_tensor_to_py_object_no_sync)
+SAME(KpyExchangeApi, view_from_object, DLPackExchangeAPI, dltensor_from_py_object_no_sync)
+SAME(KpyExchangeApi, current_work_stream, DLPackExchangeAPI, current_work_stream)
+
+#endif

@@ -1,9 +1,8 @@
 // abi.h against the headers of the installed apache-tvm-ffi. Compile only.
-#include <dlpack/dlpack.h>
-#include <kernpack/abi.h>
-#include <kernpack/host/host.h>
+#include <kernpack/dlpack.h>
 #include <tvm/ffi/c_api.h>
 
+#include "../../bindings/python/src/exchange.h"
 #include "pin_macros.h"
 
 // The body behind an object's 24-byte header.

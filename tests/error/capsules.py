@@ -31,6 +31,7 @@ _name.restype = ctypes.c_char_p
 _name.argtypes = (ctypes.c_void_p,)
 
 READ_ONLY = 1
+PADDED = 4
 
 
 class Offer:

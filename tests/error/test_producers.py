@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import kernpack
 import numpy as np
 import pytest
-from capsules import READ_ONLY, Offer
+from capsules import PADDED, READ_ONLY, Offer
 from support.refusal import refused
 
 W = np.zeros(8, np.float32)
@@ -251,3 +252,15 @@ def test_a_later_minor_version_and_unknown_flags_are_legal(k) -> None:
     offer = Offer(minor=99, flags=1 << 40)
     k.bump(offer)
     assert offer.alive == 0
+
+
+def test_elements_below_a_byte_that_take_one_each_are_refused(k) -> None:
+    offer = Offer(code=17, bits=4, flags=PADDED)
+    message = (
+        "expected packed elements, got elements of 4 bits that take whole bytes each (DLPack says that they are padded); "
+        "ask the producer for packed ones"
+    )
+    refused(lambda: k.touch(offer), BufferError, f"touch: argument 0: {message}")
+    refused(lambda: kernpack.from_dlpack(offer), BufferError, f"kernpack: value: {message}")
+    assert offer.alive == 0
+    k.touch(Offer(flags=PADDED))  # an f32 fills its bytes: the flag says nothing about it

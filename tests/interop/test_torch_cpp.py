@@ -1,4 +1,4 @@
-"""examples/torch_cpp, compiled here, runs what AOTInductor made of our operators, without Python."""
+"""Packages that AOTInductor makes of our operators run without Python, in examples/torch_cpp, which is compiled here, and in Python."""
 
 from __future__ import annotations
 
@@ -35,6 +35,19 @@ print(*(f"{value:.4f}" for value in block(x).tolist()))
 print(k.path)
 """
 
+LOAD = """
+import sys
+import kernpack, torch
+
+try:
+    torch._inductor.aoti_load_package(sys.argv[1])
+except RuntimeError as error:
+    print("schema for kernpack_kernels" in str(error))  # a package names operators: their module is loaded first
+kernpack.load("kernpack_kernels")
+compiled = torch._inductor.aoti_load_package(sys.argv[1])
+print(*(f"{value:.4f}" for value in compiled(torch.arange(32.0).reshape(4, 8)).tolist()))
+"""
+
 
 def run(*command: str | Path, **environment: str) -> str:
     done = subprocess.run(
@@ -42,6 +55,10 @@ def run(*command: str | Path, **environment: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def python(code: str, *arguments: str | Path) -> str:
+    return run(sys.executable, "-c", code, *arguments, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +73,23 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def test_a_compiled_program_runs_without_python(program: Path, tmp_path: Path) -> None:
-    package = tmp_path / "block.pt2"
-    printed = run(sys.executable, "-c", PACKAGE, package, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
-    expected, module = printed.splitlines()
-    output = run(program, module, package)
-    assert [f"{float(text):.4f}" for text in output.splitlines()[:4]] == expected.split()
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], str]:
+    """What AOTInductor makes of kernels; the results that are expected; the path of the kernels."""
+    package = tmp_path_factory.mktemp("package") / "block.pt2"
+    expected, module = python(PACKAGE, package).splitlines()
+    return package, expected.split(), module
+
+
+def test_a_compiled_program_runs_without_python(program: Path, package: tuple[Path, list[str], str]) -> None:
+    file, expected, module = package
+    output = run(program, module, file)
+    assert [f"{float(text):.4f}" for text in output.splitlines()[:4]] == expected
+
+
+def test_a_compiled_program_runs_in_python(package: tuple[Path, list[str], str]) -> None:
+    file, expected, _ = package
+    assert python(LOAD, file).split() == ["True", *expected]
 
 
 def test_a_module_that_is_none_is_a_clear_error(program: Path, tmp_path: Path) -> None:

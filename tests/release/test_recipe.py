@@ -96,6 +96,18 @@ def test_only_the_jobs_that_sign_may_sign_and_none_has_a_password(jobs: dict[str
     ],
 )  # fmt: skip
 def test_a_tag_that_does_not_fit_is_refused(tmp_path: Path, tag: str, heading: str, said: str | None) -> None:
+    _said_of(tmp_path, tag, heading, "2026-11-20", said)
+
+
+@pytest.mark.parametrize("newest", ["2026-11-16", None])
+def test_a_release_needs_a_recent_result_of_make_newest(tmp_path: Path, newest: str | None) -> None:
+    wanted = "a result of make newest with Python 3.12, at most 14 days older than 2026-12-01"
+    said = f"release-tag: docs/versions.md: expected {wanted}, got {newest or 'none'}"
+    _said_of(tmp_path, "v0.1.0", "## 0.1.0 (2026-12-01)", newest, said)
+
+
+def _said_of(tmp_path: Path, tag: str, heading: str, newest: str | None, said: str | None) -> None:
+    """newest: the date of the row of Python 3.12; those of others are recent."""
     (tmp_path / "scripts").mkdir()
     for script in ("release-tag", "lib.sh"):
         shutil.copy(ROOT / "scripts" / script, tmp_path / "scripts")
@@ -103,6 +115,23 @@ def test_a_tag_that_does_not_fit_is_refused(tmp_path: Path, tag: str, heading: s
     header.parent.mkdir(parents=True)
     header.write_text('#define KP_SDK_VERSION "0.1.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n")
+    rows = [
+        f"| {date} | {python} | 2.14.1 |"
+        for python, date in (("3.11", "2026-11-30"), ("3.12", newest), ("3.13", "2026-11-17"))
+        if date
+    ]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/versions.md").write_text(
+        "\n".join(["<!-- newest: begin -->", "", *rows, "", "<!-- newest: end -->"]) + "\n"
+    )
     done = subprocess.run([tmp_path / "scripts/release-tag", tag], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == (said or "")
     assert done.returncode == (0 if said is None else 1)
+
+
+def test_the_newest_frameworks_are_tried_every_week() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/newest.yml").read_text())
+    (schedule,) = workflow[True]["schedule"]  # YAML takes the word "on" for true
+    assert re.fullmatch(r"\d+ \d+ \* \* [0-6]", schedule["cron"])
+    commands = [step["run"] for step in workflow["jobs"]["newest"]["steps"] if "run" in step]
+    assert commands.index("make wheels") < commands.index("make newest")

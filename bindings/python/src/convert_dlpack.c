@@ -23,6 +23,7 @@ static int TakeVersioned(KpyCall* call, PyObject* capsule, KpAny* out) {
     return KPY_ERROR;
   }
   if ((managed->flags & 1) != 0 && (call->flags & KP_PARAM_MUTATED)) return kpy_refuse_read_only(call);
+  if (kpy_refuse_padded(call, managed) != KPY_OK) return KPY_ERROR;
   if (kp_tensor_from_dlpack_versioned(managed, out) != 0) return HostError(call);
   (void)PyCapsule_SetName(capsule, "used_" VERSIONED);
   return KPY_OK;

@@ -55,6 +55,10 @@ static int ConvertOwned(KpyCall* call, const KpyExchangeApi* api, PyObject* obje
     if (managed->deleter != NULL) managed->deleter(managed);
     return kpy_refuse_read_only(call);
   }
+  if (kpy_refuse_padded(call, managed) != KPY_OK) {
+    if (managed->deleter != NULL) managed->deleter(managed);
+    return KPY_ERROR;
+  }
   if (kp_tensor_from_dlpack_versioned(managed, out) != 0) {
     if (managed->deleter != NULL) managed->deleter(managed);
     (void)kpy_raise_host(call->function ? call->function->name : NULL, -1);

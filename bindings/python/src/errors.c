@@ -280,3 +280,14 @@ int kpy_refuse_read_only(const KpyCall* call) {
                kpy_who(call), kpy_what(call));
   return KPY_ERROR;
 }
+
+int kpy_refuse_padded(const KpyCall* call, const KpDLManagedTensorVersioned* managed) {
+  const KpDLDataType dtype = managed->tensor.dtype;
+  if (KPY_LIKELY((managed->flags & 4) == 0) || (unsigned)dtype.bits * dtype.lanes % 8 == 0) return KPY_OK;
+  PyErr_Format(PyExc_BufferError,
+               "%s: %s: expected packed elements, got elements of %d bits that take whole bytes each (DLPack says that "
+               "they are padded); ask the producer for packed ones",
+               call != NULL ? kpy_who(call) : "kernpack.Tensor", call != NULL ? kpy_what(call) : "the tensor",
+               (int)dtype.bits);
+  return KPY_ERROR;
+}

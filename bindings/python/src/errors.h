@@ -16,5 +16,7 @@ KPY_HIDDEN int kpy_errors_init(void);
 
 /* KPY_ERROR, of an argument that may be written to. */
 KPY_HIDDEN int kpy_refuse_read_only(const KpyCall* call);
+/* KPY_ERROR if elements below one byte take a byte each, as DLPack's flag says: functions expect packed ones. Of no call, NULL. */
+KPY_HIDDEN int kpy_refuse_padded(const KpyCall* call, const KpDLManagedTensorVersioned* managed);
 
 #endif /* KERNPACK_PYTHON_ERRORS_H_ */

@@ -40,6 +40,10 @@ static int ManagedFromObject(void* object, KpDLManagedTensorVersioned** out) {
 
 static int ManagedToObject(KpDLManagedTensorVersioned* stolen, void** out_object) {
   KpAny tensor;
+  if (stolen->version.major == 1 && kpy_refuse_padded(NULL, stolen) != 0) {
+    if (stolen->deleter != NULL) stolen->deleter(stolen);
+    return -1;
+  }
   if (kp_tensor_from_dlpack_versioned(stolen, &tensor) != 0) {
     if (stolen->deleter != NULL) stolen->deleter(stolen);
     (void)kpy_raise_host("kernpack.Tensor", -1);

@@ -188,7 +188,7 @@ def below_autograd() -> Iterator[None]:
         yield
 
 
-class _Declared(torch.autograd.Function):
+class _Declared(names.Node):
     """The node of any function with a gradient."""
 
     @staticmethod
@@ -222,7 +222,7 @@ class _Both(_Declared):
         return tuple(call.tangents.derive(call.complete(row), outputs, by_parameter))
 
 
-class _Refused(torch.autograd.Function):
+class _Refused(names.Node):
     """Results whose own gradient is an error: it would be silently zero otherwise."""
 
     @staticmethod
@@ -236,10 +236,9 @@ class _Refused(torch.autograd.Function):
         raise _refusals.no_second_order(ctx.info)
 
 
-# torch's own apply, below the one that turns to torch.func's transforms: the dispatcher has done that.
-_record: Callable[..., Any] = names.apply(_Declared)
-_record_both: Callable[..., Any] = names.apply(_Both)
-_refuse: Callable[..., Any] = names.apply(_Refused)
+_record: Callable[..., Any] = _Declared.apply
+_record_both: Callable[..., Any] = _Both.apply
+_refuse: Callable[..., Any] = _Refused.apply
 
 
 def _one_level() -> contextlib.AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from kernpack._contract import Parameter
-from kernpack._private.torch.names import apply as apply_at_one_level
+from kernpack._private.torch.names import Node
 
 from ._binder import arguments, define, is_simple
 
@@ -84,8 +84,8 @@ def make(function: Any, steps: Sequence[Any], slow: Callable[..., Any]) -> Calla
         "forward": staticmethod(define("forward", forward, dict(scope))),
         "backward": staticmethod(define("backward", backward, dict(scope))),
     }
-    node = type(f"{contract.name}_gradient", (torch.autograd.Function,), members)
-    apply: Callable[..., Any] = apply_at_one_level(node)  # callers have looked for torch.func's transforms
+    node: Any = type(f"{contract.name}_gradient", (Node,), members)
+    apply: Callable[..., Any] = node.apply  # callers have looked for torch.func's transforms
     return apply
 
 

@@ -59,7 +59,7 @@ def _is_known(step: Any, plan: Any, kind: str, index: int) -> bool:
     return kind == "default" or (kind, index) in step.sources
 
 
-class _Linear(torch.autograd.Function):
+class _Linear(names.Node):
     """The derived op, as a function of its cotangents alone."""
 
     @staticmethod
@@ -84,7 +84,7 @@ class _Linear(torch.autograd.Function):
         return None, None, *(found[index] if is_needed else None for (_, index), is_needed in places)
 
 
-_linear: Callable[..., Any] = names.apply(_Linear)
+_linear: Callable[..., Any] = _Linear.apply
 
 
 def record(transpose: Transpose, values: Sequence[Any]) -> list[torch.Tensor]:

@@ -102,10 +102,11 @@ int Arguments::View(Tensor tensor, size_t place, bool mutated, KpAny* out) {
   const KpDLDataType type = DTypeFromTorch(dtype);
   const KpDLDevice device = DeviceFromTorch(device_type, device_index);
   if (type.bits == 0) {  // as kpy_torch_check_dtype of direct calls says it
+    const char* name = ForeignDTypeName(dtype);
     return kp_raise(
         "TypeError",
-        "%s: %s: expected a dtype that contracts can name, got torch.%s: pass its bytes, as by x.view(torch.uint8)",
-        op_.function->name, NameAt(place), ForeignDTypeName(dtype));
+        "%s: %s: expected a dtype that contracts can name, got %s%s: pass its bytes, as by x.view(torch.uint8)",
+        op_.function->name, NameAt(place), name ? "torch." : "", name ? name : "one that is newer than this kernpack");
   }
   if (device.device_type == 0) {
     return kp_raise("TypeError", "%s: %s: a tensor has torch's device type number %d, which kernels cannot take",

@@ -49,11 +49,12 @@ struct Foreign {
   const char* name;
 };
 constexpr Foreign kForeign[] = {
-    {12, "qint8"},   {13, "quint8"},  {14, "qint32"},  {16, "quint4x2"}, {17, "quint2x4"},
-    {18, "bits1x8"}, {19, "bits2x4"}, {20, "bits4x2"}, {21, "bits8"},    {22, "bits16"},
-    {30, "uint1"},   {31, "uint2"},   {32, "uint3"},   {33, "uint4"},    {34, "uint5"},
-    {35, "uint6"},   {36, "uint7"},   {37, "int1"},    {38, "int2"},     {39, "int3"},
-    {40, "int4"},    {41, "int5"},    {42, "int6"},    {43, "int7"},     {45, "float4_e2m1fn_x2"},
+    {12, "qint8"},      {13, "quint8"},  {14, "qint32"},  {16, "quint4x2"}, {17, "quint2x4"},
+    {18, "bits1x8"},    {19, "bits2x4"}, {20, "bits4x2"}, {21, "bits8"},    {22, "bits16"},
+    {30, "uint1"},      {31, "uint2"},   {32, "uint3"},   {33, "uint4"},    {34, "uint5"},
+    {35, "uint6"},      {36, "uint7"},   {37, "int1"},    {38, "int2"},     {39, "int3"},
+    {40, "int4"},       {41, "int5"},    {42, "int6"},    {43, "int7"},     {45, "float4_e2m1fn_x2"},
+    {46, "bcomplex32"},
 };
 
 constexpr int32_t kTorchCpu = 0, kTorchCuda = 1;
@@ -69,7 +70,7 @@ const char* ForeignDTypeName(int32_t scalar_type) noexcept {
   for (const Foreign& row : kForeign) {
     if (row.number == scalar_type) return row.name;
   }
-  return "a dtype newer than this kernpack";
+  return nullptr;
 }
 
 int32_t DTypeToTorch(KpDLDataType dtype) noexcept {

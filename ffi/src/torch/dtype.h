@@ -8,7 +8,7 @@ namespace kernpack::torch {
 
 // bits is 0 for a dtype that contracts cannot name: quantised ones, and ints of other than whole bytes.
 KpDLDataType DTypeFromTorch(int32_t scalar_type) noexcept;
-// Its name in torch, "uint4", where `DTypeFromTorch` has no answer.
+// Its name in torch, "uint4", where `DTypeFromTorch` has no answer; NULL for one that is newer than this library.
 const char* ForeignDTypeName(int32_t scalar_type) noexcept;
 // -1 where torch has no such dtype.
 int32_t DTypeToTorch(KpDLDataType dtype) noexcept;

@@ -73,3 +73,11 @@ def test_dates_are_months_and_have_a_source() -> None:
 def test_the_oldest_torch_is_the_one_that_the_code_asks_for() -> None:
     code = (ROOT / "bindings/torch/kernpack_torch/__init__.py").read_text(encoding="utf-8")
     assert re.findall(r"expected torch >= ([\d.]+)", code) == [_row("PyTorch")[0].removesuffix(" and newer")]
+
+
+def test_pages_agree_that_kernels_have_run_on_a_gpu() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    for page in pages:
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        said = re.findall(r"[^.|]*not (?:yet )?tested on a GPU[^.|]*", text)
+        assert not said, f"{page.name} contradicts docs/gpu.md: {said}"

@@ -10,6 +10,7 @@ import torch
 FOREIGN = [
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in range(1, 8)),
     *("bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "float4_e2m1fn_x2"),
+    *(name for name in ("bcomplex32",) if hasattr(torch, name)),  # as of 2.14
 ]
 COPY = "for (int64_t i = 0; i < x.nbytes(); ++i) ((uint8_t*)o.data_ptr())[i] = ((const uint8_t*)x.data_ptr())[i];"
 

@@ -18,7 +18,7 @@ from typing import Any
 from kernpack import _core
 
 # The versions that the tests have run with, for `kernpack info` alone: they decide nothing.
-TESTED = {"torch": "2.10 to 2.13", "jax": "0.6 to 0.12"}
+TESTED = {"torch": "2.10 to 2.14", "jax": "0.6 to 0.12"}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def find(root: Any, path: str) -> Any:
         if found is None:
             raise ImportError(
                 f"kernpack.torch: expected {root.__name__}.{path}, which operators are registered with, but torch {torch.__version__} "
-                "has none; install a newer kernpack, or a torch from 2.10 to 2.13"
+                "has none; install a newer kernpack, or an older torch"
             )
     return found
 
@@ -38,8 +38,17 @@ after_counting = _in_torch("_C._after_ADInplaceOrView_keyset")
 are_transforms_active = _in_torch("_C._are_functorch_transforms_active")
 # Nodes at one level of torch.func's transforms: for kernels, which the dispatcher calls once for each.
 single_level = find(_functorch, "enable_single_level_autograd_function")
+# The class of these nodes. The `apply` of torch.autograd.Function itself turns to torch.func's transforms, which the dispatcher has done.
+_SingleLevel = find(torch.autograd.function, "_SingleLevelFunction")
 # Forward mode on and off.
 set_forward_mode = find(forward_ad, "_set_fwd_grad_enabled")
+
+
+class Node(_SingleLevel):  # type: ignore[misc, valid-type]
+    """A node at one level of torch.func, of which compiled autograd asks what it asks of every torch.autograd.Function."""
+
+    _compiled_autograd_key = staticmethod(find(torch.autograd.Function, "_compiled_autograd_key"))
+
 
 _is_excluded = _in_torch("_C._dispatch_tls_is_dispatch_key_excluded")
 _AUTOGRAD = _in_torch("_C.DispatchKey.AutogradOther")
@@ -71,11 +80,6 @@ def base(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor that this one is a view of, or itself."""
     found: torch.Tensor | None = tensor._base
     return tensor if found is None else found
-
-
-def apply(node: type[torch.autograd.Function]) -> Any:
-    """The node's `apply` for one level of torch.func: kernels, and whoever has looked for transforms already."""
-    return super(torch.autograd.Function, node).apply  # type: ignore[misc]
 
 
 def sharding_strategies() -> dict[Any, Any]:
