@@ -22,7 +22,10 @@ BUDGETS = {
     "kernpack-cuda-emulator": 3 * MIB,
 }
 ENTRY_POINTS = {
-    "kernpack": {"console_scripts": {"kernpack": "kernpack._cli:main"}},
+    "kernpack": {
+        "console_scripts": {"kernpack": "kernpack._cli:main"},
+        "pyinstaller40": {"hook-dirs": "kernpack._freeze:hook_dirs"},
+    },
     "kernpack-sdk": {
         "console_scripts": {"kernpack-config": "kernpack_sdk.cli:config_main"},
         "cmake.root": {"kernpack": "kernpack_sdk"},

@@ -9,11 +9,13 @@ import hashlib
 from collections.abc import Iterable
 
 import torch
+from kernpack import _core
 
 _contracts: dict[str, str] = {}  # by namespace: a hash of its contracts
 _ours = ""
-# How operators are put into programs; another text where that changes.
-_LOWERED = "inputs in buffers that are written to are copied"
+# How operators are put into programs: a program that another version made may call an overload that is no longer so. Between versions,
+# another text where that changes.
+_LOWERED = f"{_core.version}: overloads for shared memory take what is shared as a list"
 
 
 def key_by(namespace: str, contracts: Iterable[tuple[str, str]]) -> None:

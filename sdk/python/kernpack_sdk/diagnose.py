@@ -136,8 +136,14 @@ def _spelling(block: str) -> str:
 
 
 def _where(block: str) -> str:
-    """The author's line that a block is about."""
-    places = [place for place in _PLACE.finditer(block) if "/include/kernpack/" not in place["file"]]
+    """The author's line that a block is about: that of the error itself; where the error is in a header, the first one named."""
+    errors = "\n".join(line for line in block.splitlines() if any(sign in line for sign in _SIGNS))
+    places = [
+        place
+        for text in (errors, block)
+        for place in _PLACE.finditer(text)
+        if "/include/kernpack/" not in place["file"]
+    ]
     return f"{places[0]['file']}:{places[0]['line']}: " if places else ""
 
 
@@ -247,7 +253,8 @@ _COMMON = [
             "x.size() needs the number of a dim, as in x.size(0); all elements are x.numel()",
         ),
         (
-            r"error: assignment of read-only location [^\n]*(?:TensorView|data_ptr)",
+            r"error: assignment of read-only location [^\n]*(?:TensorView|data_ptr|Span<|Accessor<)|"
+            r"error: cannot assign to return value because function [^\n]*returns a const value[^\0]*(?:span|accessor)\.h",
             "an input is read only: write to a result, or mark it written: `name!: ...` in the contract and kp::MutTensorView in "
             "C++",
         ),
@@ -267,6 +274,13 @@ _COMMON = [
         (
             r"error: [\u2018']?(\w+)[\u2019']? was not declared in this scope[^\n]*\n[^\n]*KP_EXPORT",
             "KP_EXPORT names the C++ function '{0}', which isn't declared above that line",
+        ),
+        (
+            r"no matching function for call to [\u2018'][^\n]*\b(Span|Accessor)<(\w+)[^\n>]*>::\w+\([^\n]*\bTensorView&?\)|"
+            r"no matching constructor for initialization of '[^\n]*?\b(Span|Accessor)<(\w+)[^\0]*?no known conversion from "
+            r"'[\w:]*\bTensorView' to 'View'",
+            "an input is read only: view it as kp::{0}{2}<const {1}{3}>, or mark it written: `name!: ...` in the contract and "
+            "kp::MutTensorView in C++",
         ),
         (
             r"invalid conversion from [^\n]*[\u2018']const (\w+)\*[\u2019'][^\n]*to [\u2018'](?:\w+)\*|"

@@ -78,6 +78,22 @@ def test_the_place_is_marked_and_nothing_else_is_said(text: str) -> None:
     assert not any(": error: " in line for line in lines)
 
 
+def test_two_mistakes_of_a_kind_have_a_line_each() -> None:
+    """The notes of the first one are long, and name headers."""
+    source = (
+        "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
+        "void f(kp::TensorView x) { kp::Span<float> in(x); (void)in; }\n"
+        "void g(kp::TensorView x) { kp::Span<const float> in(x); in[0] = 1; }\n"
+    )
+    with pytest.raises(RuntimeError) as caught:
+        kernpack.load_inline(source)
+    said = [line for line in str(caught.value).splitlines() if line.startswith("kernpack: ")]
+    assert [re.search(r"\.cc:(\d+): an input is read only: (view|write)", line).groups() for line in said] == [
+        ("3", "view"),
+        ("4", "write"),
+    ]
+
+
 def test_the_table() -> None:
     rows = [f"| {what} | {_message(source).replace('|', chr(92) + '|')} |" for what, source, _ in ROWS]
     rows += [f"| {what} | {_configured(line)} |" for what, line, _ in CMAKE]

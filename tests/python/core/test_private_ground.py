@@ -218,6 +218,30 @@ CHANGED_TORCH = {
 }
 
 
+# The first question is refused, as inside vmap, after another thread has called; the second one is answered.
+REFUSED_ONCE = (
+    _FACTS.format("torch_samples", "lambda: answers.pop()()")
+    + """
+import threading
+def refuse():
+    thread = threading.Thread(target=lambda: seen.append(k.scale(torch.ones(3))))
+    thread.start()
+    thread.join(60)
+    raise RuntimeError("not now")
+seen, answers = [], [own, refuse]
+"""
+)
+
+
+@pytest.mark.skipif(_private.SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
+def test_a_torch_that_cannot_be_asked_yet_is_asked_again_by_one_thread_at_a_time(k) -> None:
+    printed, _, warned = _run(
+        TORCH + "assert torch.equal(seen[0], torch.full((3,), 2.0)) and not answers", "", "", k.path, REFUSED_ONCE
+    )
+    assert printed == str(TORCH_HOOKS)
+    assert not warned
+
+
 @pytest.mark.skipif(_private.SETTING == "0", reason="KERNPACK_PRIVATE=0: no hook is looked for")
 @pytest.mark.parametrize("change", CHANGED_TORCH)
 def test_a_torch_that_changed_turns_its_hooks_off_and_the_user_is_told(k, change: str) -> None:

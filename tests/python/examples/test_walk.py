@@ -36,9 +36,9 @@ BREAKS = [
         r"'swish': C\+\+ parameter 2 \(beta\): .*its C\+\+ type must be (double) or float; the C\+\+ type given is (?:long|int64_t)",
     ),
     Break(
-        "const T* gradient = d_out",
-        "T* gradient = d_out",
-        r"an input is read only: hold its pointer as (const) float\*, or mark it written",
+        "kp::Span<const T> gradient(d_out)",
+        "kp::Span<T> gradient(d_out)",
+        r"an input is read only: view it as kp::Span<(const) (?:float|T)>, or mark it written",
     ),
     Break(
         "KP_DOC(swish,",

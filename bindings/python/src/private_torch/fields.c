@@ -133,35 +133,42 @@ static int ReadSample(PyObject* row, Sample* out) {
   return out->address == 0 ? -1 : 0;
 }
 
-void kpy_torch_layout_init(void) {
-  static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
+/* Looks for the fields once. 1: this torch has been asked; 0: it could not be asked here. */
+static int Look(void) {
   /* ([(tensor, address, keys, gradient, tangent, plain)], plain keys, keys of what is counted, bytes of the Python object) */
-  PyObject *answer, *rows;
+  PyObject *answer = kpy_helper("torch_samples", NULL), *rows;
   Sample samples[kMaxSamples];
   unsigned long long plain, counted;
-  Py_ssize_t i, count, object_bytes;
-  int good;
+  Py_ssize_t i, count = 0, object_bytes;
+  int good = answer != NULL && PyArg_ParseTuple(answer, "O!KKn", &PyList_Type, &rows, &plain, &counted, &object_bytes);
+  if (good) count = PyList_Size(rows);
+  good = count > 0 && count <= kMaxSamples;
+  for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
+  PyErr_Clear();
+  if (good) {
+    if (plain != 0) Search(samples, count, object_bytes, plain);
+    if (kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
+      kpy_torch_hook_found(KPY_TORCH_VERSIONS, FindBump(samples[0].tensor, counted));
+    PyErr_Clear();
+  }
+  Py_XDECREF(answer);
+  return good;
+}
+
+void kpy_torch_layout_init(void) {
+  static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
+  /* One thread at a time: torch has one forward mode level per process, and a tangent ends with the level. Meanwhile other threads'
+   * calls go through torch. */
+  static int is_looking = 0;
+  int left;
   if (KPY_PUBLISHED(kpy_torch_layout.found) || KPY_PUBLISHED(attempts_left) <= 0) return;
   if (!kpy_torch_hook_allowed(KPY_TORCH_FIELDS)) {
     KPY_PUBLISH(attempts_left, 0);
     return;
   }
-  (void)__atomic_sub_fetch(&attempts_left, 1, __ATOMIC_ACQ_REL);
-  answer = kpy_helper("torch_samples", NULL);
-  good = answer != NULL && PyArg_ParseTuple(answer, "O!KKn", &PyList_Type, &rows, &plain, &counted, &object_bytes);
-  count = good ? PyList_Size(rows) : 0;
-  good = count <= kMaxSamples;
-  for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
-  if (good) {
-    KPY_PUBLISH(attempts_left, 0); /* another look at this torch gives the same */
-    if (count > 0 && plain != 0) Search(samples, count, object_bytes, plain);
-  }
-  PyErr_Clear();
-  if (KPY_PUBLISHED(kpy_torch_layout.found) || KPY_PUBLISHED(attempts_left) == 0)
-    kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
-  /* Another thread may have found the fields meanwhile: without samples of its own, this one has nothing to try. */
-  if (good && KPY_PUBLISHED(kpy_torch_layout.found) && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
-    kpy_torch_hook_found(KPY_TORCH_VERSIONS, FindBump(samples[0].tensor, counted));
-  PyErr_Clear();
-  Py_XDECREF(answer);
+  if (__atomic_exchange_n(&is_looking, 1, __ATOMIC_ACQ_REL)) return;
+  left = Look() ? 0 : KPY_PUBLISHED(attempts_left) - 1; /* another look at this torch would give the same */
+  KPY_PUBLISH(attempts_left, left);
+  if (left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
+  KPY_PUBLISH(is_looking, 0);
 }
