@@ -28,7 +28,7 @@ HEADINGS = (
     "tests with hooks",
     "without",
     "hooks off",
-    *TIMES,
+    *(f"{name}, µs" for name in TIMES),
 )
 
 
