@@ -28,7 +28,7 @@ HEADINGS = (
     "tests with hooks",
     "without",
     "hooks off",
-    *TIMES,
+    *(f"{name}, µs" for name in TIMES),
 )
 
 
@@ -83,6 +83,8 @@ def main() -> int:
     for cells in rows:
         print(*(f"{name}: {cell}" for name, cell in zip(HEADINGS, cells, strict=True)), sep="\n", end="\n\n")
     bad = [cells[1] for cells in rows if "failed" in cells[6] + cells[7] or cells[8] != "none"]
+    if not rows:
+        print(f"newest: {folder} has no results: no environment could be made, or no times measured")
     if bad:
         print(f"newest: tests failed or hooks are off with Python {', '.join(bad)}; build/newest has pytest's reports")
     return 1 if bad or not rows else 0
