@@ -34,6 +34,7 @@ struct KpyCall {
   int32_t keeps_capacity;
   const char* divert; /* why the fast path must not take the call */
   PyObject* divert_hook; /* borrowed: who takes it; NULL: nobody */
+  int divert_as_given; /* divert_hook takes what the caller gave, not (function, args, kwargs, why) */
   void* results[KP_SIG_MAX_RESULTS]; /* the family's own */
   KpDLTensor tensors[KPY_INLINE_VALUES];
   KpyKeep keeps[KPY_INLINE_VALUES];

@@ -29,6 +29,7 @@ struct KpyFunction {
   void* cpu_self;
   KpyParam* params; /* length num_params */
   KpyMemo* memo; /* NULL: each call is checked */
+  PyObject* torch_call; /* takes calls that torch must see; strong; NULL: nobody has asked kernpack.torch yet */
   KpyJaxProgram* jax_programs; /* the newest first; NULL: no eager JAX call was made */
   KpySlots* slots; /* length num_params + num_results; of an untyped function KPY_INLINE_VALUES */
   int32_t num_params;

@@ -109,7 +109,8 @@ static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "tor
 
 /* Whether the call can become a step of what watches: a function without a signature isn't an operator. */
 static int CanBeSeen(const KpyCall* call) {
-  return call->function != NULL && call->function->program != NULL && kpy_hook("torch") != NULL;
+  return call->function != NULL && call->function->program != NULL &&
+         (call->function->torch_call != NULL || kpy_hook("torch") != NULL);
 }
 
 /* Nobody can tell who watches. An operator is seen by all of them; what isn't one is refused where torch records a program. */
@@ -145,19 +146,26 @@ int kpy_torch_guard_call(KpyCall* call) {
   return kpy_torch_hook_on[KPY_TORCH_WATCHERS] ? GuardWatched(call, &watchers) : GuardUnknown(call);
 }
 
+int kpy_torch_records(void) {
+  return KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(PyObject_CallNoArgs(g_is_grad_enabled)) != 0;
+}
+
 void kpy_torch_ask_autograd(KpyCall* call) {
-  call->torch_grad_mode =
-      KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(PyObject_CallNoArgs(g_is_grad_enabled)) != 0;
+  call->torch_grad_mode = (uint8_t)kpy_torch_records();
   call->torch_autograd_asked = 1;
+}
+
+int kpy_torch_requires_grad(PyObject* tensor) {
+  const int truth = Truth(g_requires_grad(tensor, g_requires_grad_closure));
+  if (truth < 0) PyErr_Clear(); /* taken for one that does */
+  return truth != 0;
 }
 
 int kpy_torch_only_gradients(void) {
   KpyTorchWatchers watchers;
-  KpyCall call;
   if (!g_ready || !kpy_torch_hook_on[KPY_TORCH_WATCHERS]) return 0;
   if (kpy_torch_watchers(&watchers) && (watchers.keys != 0 || watchers.function_modes != 0)) return 0;
-  kpy_torch_ask_autograd(&call);
-  return call.torch_grad_mode;
+  return kpy_torch_records();
 }
 
 int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {

@@ -19,11 +19,20 @@ PyObject* kpy_api_set_hook(KpBytes framework, PyObject* hook) {
   return kpy_done(PyDict_GetItemString(g_hooks, name) == NULL ? 0 : PyDict_DelItemString(g_hooks, name));
 }
 
+PyObject* kpy_api_torch_calls(KpyFunction* f, PyObject* call) {
+  PyObject* before = f->torch_call;
+  Py_INCREF(call);
+  f->torch_call = call;
+  Py_XDECREF(before);
+  return kpy_done(0);
+}
+
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   /* torch has no operator of what has no signature: then the reason itself says more than its path could. */
   const int helpless = strcmp(hook, "torch") == 0 && (call->function == NULL || call->function->program == NULL);
   call->divert = why;
-  call->divert_hook = helpless ? NULL : kpy_hook(hook);
+  call->divert_as_given = call->function != NULL && call->function->torch_call != NULL && strcmp(hook, "torch") == 0;
+  call->divert_hook = call->divert_as_given ? call->function->torch_call : helpless ? NULL : kpy_hook(hook);
   return KPY_DIVERT;
 }
 
@@ -53,7 +62,8 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
   }
   Py_INCREF(hook);
   if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
-    PyObject* why = PyUnicode_FromString(call->divert);
+    PyObject* why = call->divert_as_given ? NULL : PyUnicode_FromString(call->divert);
+    if (call->divert_as_given) result = PyObject_Call(hook, tuple, dict);
     if (why != NULL) result = PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
     Py_XDECREF(why);
   }
