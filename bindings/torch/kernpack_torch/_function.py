@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from kernpack import _core
 from kernpack._contract import Contract
+from kernpack._private.torch import names
 from kernpack._private.torch import operators as operators_of_torch
+from torch.autograd.graph import increment_version
 
 from . import _refusals, _transposed, _values, _way
 from ._binder import bind, forward_to
@@ -81,8 +83,8 @@ class Function:
         if _core.torch_way(*(tensor for _, tensor in tensors), *destinations) != _way.BELOW:
             self.run_out(*values, *destinations)
             return
-        with _way.guard(self.contract, destinations=True)():
-            _way.count_writes([*(tensor for param, tensor in tensors if param.mutated), *destinations])
+        with names.BelowCounting():
+            increment_version([*(tensor for param, tensor in tensors if param.mutated), *destinations])
             self.run_out(*values, *destinations)
 
     def all_results(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -93,8 +95,8 @@ class Function:
             return self.record(values)
         if way == _way.ASK:
             return self.outputs(self.run(*values))
-        with _way.guard(self.contract)():
-            _way.count_writes(tensor for param, tensor in given if param.mutated)
+        with names.BelowCounting():
+            increment_version([tensor for param, tensor in given if param.mutated])
             return self.outputs(self.run(*values))
 
     def record(self, values: Sequence[Any]) -> Sequence[Any]:

@@ -7,7 +7,7 @@ doesn't run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -25,15 +25,24 @@ from ._binder import arguments, in_schema, indent, is_simple
 # What _core.torch_way answers.
 ASK, BELOW, RECORD = range(3)
 
+# Below autograd and what counts writes, which is done here. Making a guard costs more than entering it, so they are used again: one that
+# is in use isn't in the list.
 _CALL = """\
 try:
-    with {guard}():{count}
+    KP_guard = KP_guards.pop()
+except IndexError:
+    KP_guard = KP_Below()
+try:
+    with KP_guard:{count}
         KP_got = {call}
 except RuntimeError as KP_error:
     KP_raise_as_kernel_did(KP_error)
     raise
+KP_guards.append(KP_guard)
 return {picked}
 """
+
+_guards: list[Any] = []
 
 _RECORD = """\
 if KP_way == 2{allowed}:
@@ -51,18 +60,6 @@ def _traces() -> bool:
     return torch.jit.is_tracing() or torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
-def guard(contract: Contract, destinations: bool = False) -> Any:
-    """Of calls below autograd: what is written to is counted by `count_writes`, so the kernel that does so is passed too."""
-    return names.BelowCounting if destinations or contract.mutates else names.BelowAutograd
-
-
-def count_writes(tensors: Iterable[Any]) -> None:
-    """Tells autograd that the call writes to these, tensors or None, as the operator's kernel for that does."""
-    for tensor in tensors:
-        if tensor is not None and not tensor.is_inference():
-            increment_version(tensor)
-
-
 def shortcut(function: Any, node: Callable[..., Any] | None) -> tuple[str, dict[str, Any]]:
     """Statements for `_binder.bind`, and the names in them; none for a function whose arguments must be changed for torch first. node:
     what records a call, if autograd is all that follows it."""
@@ -77,9 +74,9 @@ def shortcut(function: Any, node: Callable[..., Any] | None) -> tuple[str, dict[
             text += f"elif KP_ask({', '.join([*tensors, 'out'])}) == 1:\n{indent(_with_destination(contract))}\n"
     return text, {
         "KP_ask": _core.torch_way,
-        "KP_below": guard(contract),
-        "KP_below_counting": guard(contract, destinations=True),
-        "KP_count": count_writes,
+        "KP_Below": names.BelowCounting,
+        "KP_guards": _guards,
+        "KP_count": increment_version,
         "KP_op": function.dispatch,
         "KP_out": function.dispatch_out,
         "KP_raise_as_kernel_did": _refusals.raise_as_kernel_did,
@@ -90,7 +87,7 @@ def shortcut(function: Any, node: Callable[..., Any] | None) -> tuple[str, dict[
 def _without_destination(contract: Contract, tensors: Sequence[str], has_node: bool) -> str:
     values = [param.name for param in contract.parameters]
     call = f"KP_op({arguments(contract, values, in_schema)})"
-    below = _call("KP_below", _written(contract), call, _picked(contract))
+    below = _call(_written(contract), call, _picked(contract))
     text = f"KP_way = KP_ask({', '.join(tensors)})\nif KP_way == 1:\n{indent(below)}\n"
     if not has_node:
         return text
@@ -102,16 +99,21 @@ def _without_destination(contract: Contract, tensors: Sequence[str], has_node: b
 def _with_destination(contract: Contract) -> str:
     given = arguments(contract, [param.name for param in contract.parameters], in_schema)
     call = f"KP_out({given}, {in_schema(contract.results[0].name)}=out)"
-    return _call("KP_below_counting", [*_written(contract), "out"], call, "out")
+    return _call([*_written(contract), "out"], call, "out")
 
 
-def _call(guarded_by: str, written: Sequence[str], call: str, picked: str) -> str:
+def _call(written: Sequence[str], call: str, picked: str) -> str:
     count = f"\n        KP_count(({', '.join(written)},))" if written else ""
-    return _CALL.format(guard=guarded_by, count=count, call=call, picked=picked)
+    return _CALL.format(count=count, call=call, picked=picked)
 
 
 def _written(contract: Contract) -> list[str]:
-    return [param.name for param in contract.parameters if param.mutated]
+    """Items of a tuple: what the call writes to."""
+    return [
+        f"*(() if {param.name} is None else ({param.name},))" if param.optional else param.name
+        for param in contract.parameters
+        if param.mutated
+    ]
 
 
 def _picked(contract: Contract) -> str:

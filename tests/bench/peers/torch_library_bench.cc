@@ -25,14 +25,18 @@ at::Tensor Double(const at::Tensor& x) {
   return out;
 }
 
+void Increase(at::Tensor& x, const at::Tensor& y) { Run(x, y, 1.0, x); }
+
 }  // namespace
 
 TORCH_LIBRARY(bench_peer, m) {
   m.def("blend(Tensor x, Tensor y, *, float factor) -> Tensor", {at::Tag::pt2_compliant_tag});
+  m.def("increase(Tensor(a!) x, Tensor y) -> ()", {at::Tag::pt2_compliant_tag});
   m.def("twice(Tensor x) -> Tensor", {at::Tag::pt2_compliant_tag});
 }
 
 TORCH_LIBRARY_IMPL(bench_peer, CPU, m) {
   m.impl("blend", &Blend);
+  m.impl("increase", &Increase);
   m.impl("twice", &Double);
 }
