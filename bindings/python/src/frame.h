@@ -27,6 +27,7 @@ struct KpyCall {
   uint8_t torch_checked; /* the guards of the call as a whole ran */
   uint8_t torch_autograd_asked; /* the one below is known */
   uint8_t torch_grad_mode;
+  uint8_t torch_no_tangents; /* no level of forward mode is open; 0: not asked, or one is */
   int32_t has_stream;
   KpDLDevice device; /* of stream */
   void* stream;
@@ -52,6 +53,7 @@ static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->own_tensors = 0;
   call->torch_checked = 0;
   call->torch_autograd_asked = 0;
+  call->torch_no_tangents = 0;
   call->has_stream = 0;
   call->device.device_type = 0;
   call->device.device_id = 0;

@@ -9,6 +9,7 @@
 #include "hooks.h"
 #include "private_torch/watchers.h"
 #include "torch_symbols.h"
+#include "way_torch.h"
 
 static getter g_requires_grad, g_dtype;
 static void *g_requires_grad_closure, *g_dtype_closure;
@@ -183,6 +184,12 @@ static int CheckAutograd(KpyCall* call, PyObject* tensor) {
   if (rc < 0) return KPY_ERROR;
   if (rc > 0)
     return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
+  if (call->torch_no_tangents) return KPY_OK;
+  /* Without hooks, operators by name don't come here. */
+  if (!kpy_torch_hook_on[KPY_TORCH_WATCHERS]) {
+    call->torch_no_tangents = (uint8_t)kpy_torch_no_level_open(tensor);
+    if (call->torch_no_tangents) return KPY_OK;
+  }
   if (!kpy_torch_fields_known() || kpy_torch_may_have_tangent(tensor)) {
     PyObject* answer = kpy_helper("torch_has_tangent", "(O)", tensor);
     rc = Truth(answer);

@@ -32,9 +32,8 @@ static int IsNo(PyObject* answer) {
   return answer == Py_False;
 }
 
-/* No tensor has a tangent where no level is open. In one, each tensor would have to be asked: the operator's kernel does. */
-static int IsNoLevelOpen(PyObject* tensor) {
-  PyObject* pair = PyObject_CallFunctionObjArgs(g_unpack, tensor, NULL);
+int kpy_torch_no_level_open(PyObject* tensor) {
+  PyObject* pair = g_unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(g_unpack, tensor, NULL);
   const int closed = pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
   if (pair == NULL) PyErr_Clear();
   Py_XDECREF(pair);
@@ -44,7 +43,7 @@ static int IsNoLevelOpen(PyObject* tensor) {
 /* Without the hooks. The answers are those of torch's own tensors: for other classes the dispatcher is asked. */
 static KpyTorchWay WayByFunctions(PyObject* first, int is_recorded) {
   if (g_unpack == NULL || !IsNo(PyObject_CallFunctionObjArgs(g_takes_over, first, NULL)) ||
-      !IsNo(PyObject_CallNoArgs(g_transforms)) || !IsNoLevelOpen(first)) {
+      !IsNo(PyObject_CallNoArgs(g_transforms)) || !kpy_torch_no_level_open(first)) {
     return KPY_TORCH_ASK;
   }
   if (!is_recorded) return KPY_TORCH_BELOW;
