@@ -13,9 +13,9 @@ import kernpack
 import kernpack.torch
 import torch
 from harness import Snippet, Timing, interleave
+from topics.torch_ops import PEER, load_peers
 
 import build
-from topics.torch_ops import PEER, load_peers
 
 RECORDED = "torch.library.register_autograd"
 

@@ -66,7 +66,8 @@ PyMethodDef kpy_api_methods[] = {
      "torch_any_tangent($module, *objects)\n--\n\n-> whether one is a tensor that may carry a tangent; sure only when "
      "False"},
     {"torch_way", (PyCFunction)(void (*)(void))TorchWay, METH_FASTCALL,
-     "torch_way($module, *objects)\n--\n\n-> which way a call with these takes, tensors or None: 0: through torch's dispatcher; "
+     "torch_way($module, *objects)\n--\n\n-> which way a call with these takes, tensors or None: 0: through torch's "
+     "dispatcher; "
      "1: below autograd, which has nothing to record; 2: a gradient is recorded, and nothing else follows the call"},
     {NULL, NULL, 0, NULL}};
 

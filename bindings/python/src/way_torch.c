@@ -34,7 +34,8 @@ static int IsNo(PyObject* answer) {
 
 int kpy_torch_no_level_open(PyObject* tensor) {
   PyObject* pair = g_unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(g_unpack, tensor, NULL);
-  const int closed = pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
+  const int closed =
+      pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
   if (pair == NULL) PyErr_Clear();
   Py_XDECREF(pair);
   return closed;
@@ -59,7 +60,8 @@ KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
   if (base == NULL) return KPY_TORCH_ASK;
   for (i = 0; i < count; ++i) {
     if (objects[i] == Py_None) continue;
-    if (by_hooks ? !PyObject_TypeCheck(objects[i], base) : !kpy_torch_is_plain(Py_TYPE(objects[i]))) return KPY_TORCH_ASK;
+    if (by_hooks ? !PyObject_TypeCheck(objects[i], base) : !kpy_torch_is_plain(Py_TYPE(objects[i])))
+      return KPY_TORCH_ASK;
     if (first == NULL) first = objects[i];
     is_recorded |= kpy_torch_requires_grad(objects[i]);
   }

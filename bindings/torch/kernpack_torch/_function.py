@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
 from kernpack import _core
 from kernpack._contract import Contract
 from kernpack._private.torch import names
@@ -40,6 +39,7 @@ class Function:
         self.run_out = forward_to(self.contract, self.dispatch_out, with_results=True) if self.out else None
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)
+        self._node: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = bind(self.contract, self._call, self._call_out)
 
     @functools.cached_property
@@ -49,8 +49,8 @@ class Function:
 
     def shorten(self) -> None:
         """Takes the way of usual calls out of all loops. Needs the module's other functions."""
-        node = self.gradient.node() if self.has_gradient else None
-        text, scope = _way.shortcut(self, node)
+        self._node = self.gradient.node() if self.has_gradient else None
+        text, scope = _way.shortcut(self, self._node)
         if text:
             self.call = bind(self.contract, self._call, self._call_out, text, **scope)
 
@@ -104,6 +104,8 @@ class Function:
         for param, tensor in _values.tensors(self.contract, values):
             if param.name in self.contract.nondiff and tensor.requires_grad:
                 raise _refusals.nondiff(self.info, param.name)
+        if self._node is not None and not names.are_transforms_active():
+            return (self._node(*values),)
         if self.has_gradient:
             return self.gradient.record(values)
         if not self.is_derivative:

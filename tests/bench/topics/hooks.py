@@ -87,6 +87,8 @@ def _without_hooks(kit: Kit) -> list[Row]:
     command = [sys.executable, str(build.HERE / "public_way.py"), str(kit.repetitions)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return [
-        timed_row("hooks", f"no hooks: {title}", {name: Timing(each) for name, each in samples.items()}, goal, peer=peer)
+        timed_row(
+            "hooks", f"no hooks: {title}", {name: Timing(each) for name, each in samples.items()}, goal, peer=peer
+        )
         for title, peer, goal, samples in json.loads(done.stdout)
     ]

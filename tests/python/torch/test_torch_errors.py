@@ -130,7 +130,11 @@ def test_an_array_beside_a_tensor_that_torch_must_see(k, values):
     x, array = values
     call = lambda: k.scale_by(x, w=array)  # noqa: E731
     if SETTING == "0" and not x.requires_grad:
-        assert call().tolist() == [2, 2, 2]  # torch's operators take it, where no gradient is recorded (docs/private.md)
+        assert call().tolist() == [
+            2,
+            2,
+            2,
+        ]  # torch's operators take it, where no gradient is recorded (docs/private.md)
         return
     with Recorder(), pytest.raises(TypeError, match=r"^scale_by: w: expected a torch tensor, got ndarray"):
         call()
