@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -37,6 +37,9 @@ docs: ## the site, in build/docs/html, opened in headless Chromium; a page per o
 
 private: ## the suites that reach hooks into torch and JAX, without the hooks (docs/private.md); on build/dev
 	scripts/private --all
+
+freethreaded: ## the runtime's wheel for a free-threaded Python, the NumPy suites there with the GIL off, 1,000,000 calls from 8 threads; PARTS="tests tsan bench": also under ThreadSanitizer, and what calls cost. Builds CPython 3.13 unless KERNPACK_FREETHREADED_PYTHON is one
+	scripts/freethreaded $(PARTS)
 
 release-check: ## the wheels of dist/ in fresh environments, with pip and uv: installs, upgrades, contents; needs `make wheels`
 	KERNPACK_WHOLE_RELEASE=1 scripts/release-check

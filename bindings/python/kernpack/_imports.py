@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,19 +13,34 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 _waiting: dict[str, list[Callable[[], None]]] = {}
+_lock = _thread.allocate_lock()  # guards _waiting; nothing of others runs under it
 
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
     """Runs `action` now if the module `name` is imported completely, else, once, when its import ends."""
-    module = sys.modules.get(name)
-    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+    if _is_imported(name):
         action()
         return
-    if not _waiting:
-        sys.meta_path.insert(0, _Finder())
-    actions = _waiting.setdefault(name, [])
-    if action not in actions:
-        actions.append(action)
+    with _lock:
+        if not _waiting:
+            sys.meta_path.insert(0, _Finder())
+        actions = _waiting.setdefault(name, [])
+        if action not in actions:
+            actions.append(action)
+    if _is_imported(name):  # by another thread meanwhile, which may have run those that waited before
+        for waited in _taken(name):
+            waited()
+
+
+def _is_imported(name: str) -> bool:
+    module = sys.modules.get(name)
+    return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
+
+
+def _taken(name: str) -> list[Callable[[], None]]:
+    """Those that wait, for the one who runs them."""
+    with _lock:
+        return _waiting.pop(name, [])
 
 
 class _Finder:
@@ -60,7 +76,7 @@ class _Loader:
             spec.loader = self._loader  # what the module sees is its own loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        for action in _waiting.pop(module.__name__, ()):
+        for action in _taken(module.__name__):
             try:
                 action()
             except Exception as error:  # importing a framework does not fail because of a kernel module

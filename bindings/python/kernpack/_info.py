@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ def _how_verified(file: dict[str, str | None]) -> str:
     return f"verified, {file['verified']}" if file["verified"] else "unverified"
 
 
+def gil() -> str:
+    """ "on" or "off" now; an extension that needs the GIL switches it on when it is imported."""
+    return "on" if getattr(sys, "_is_gil_enabled", lambda: True)() else "off"
+
+
 def info() -> dict[str, Any]:
     """Versions, threads, devices, the cache folder, the installed kernel packages, and of each loaded file whether it was
     compared with the hash that pip wrote down. Imports no framework."""
@@ -50,6 +56,7 @@ def info() -> dict[str, Any]:
         "kernpack": _core.version,
         "path": str(Path(__file__).parent),
         "python": platform.python_version(),
+        "gil": gil(),
         "platform": platform.platform(),
         "threads": _core.get_num_threads(),
         "inline_cache": str(cache_dir()),

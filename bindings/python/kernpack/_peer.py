@@ -30,9 +30,9 @@ def announce_peer() -> None:
     global _announced
     if _announced:
         return
-    _announced = True
     file = peer_library()
     if file is not None and sys.platform == "linux":
         from kernpack import _core
 
         _core.set_peer_library(str(file))
+    _announced = True  # the last: another thread's load goes on from here

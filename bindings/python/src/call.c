@@ -4,6 +4,7 @@
 #include "errors.h"
 #include "frame.h"
 #include "hooks.h"
+#include "locals.h"
 
 static int ConvertArguments(KpyFunction* f, KpyTypedCall* t, PyObject* const* given) {
   KpyCall* call = &t->call;
@@ -19,7 +20,7 @@ static int ConvertArguments(KpyFunction* f, KpyTypedCall* t, PyObject* const* gi
     call->flags = param->flags;
     call->kind = param->kind;
     call->position = i;
-    rc = kpy_convert(call, &f->slots[i], given[i], &t->values[i]);
+    rc = kpy_convert(call, &t->local->slots[i], given[i], &t->values[i]);
     if (KPY_UNLIKELY(rc != KPY_OK)) return rc;
   }
   return KPY_OK;
@@ -38,7 +39,7 @@ static int ConvertDestinations(KpyFunction* f, KpyTypedCall* t) {
       *value = kp_none();
     } else {
       call->position = f->num_params + i;
-      rc = kpy_convert(call, &f->slots[f->num_params + i], t->destinations[i], value);
+      rc = kpy_convert(call, &t->local->slots[f->num_params + i], t->destinations[i], value);
     }
     if (rc != KPY_OK) return rc;
   }
@@ -89,7 +90,7 @@ static void NameOpaque(KpyFunction* f, KpyTypedCall* t) {
 /* Whether the call fits the signature, and memory for what it returns. */
 static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
   int32_t i;
-  if (f->memo == NULL || given_out || !kpy_memo_recall(f, t)) {
+  if (t->local->memo == NULL || given_out || !kpy_memo_recall(f, t)) {
     if (KPY_UNLIKELY(kp_sig_check(f->program, f->name, t->values, given_out ? &t->values[f->num_params] : NULL, 0,
                                   &t->frame) != 0)) {
       (void)kpy_raise_host(f->name, -1);
@@ -97,7 +98,7 @@ static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
       return -1;
     }
     t->device = t->frame.device;
-    if (kpy_runs_elsewhere(f, t->device)) {
+    if (kpy_target(f, t->device) == NULL) {
       /* No memory is asked for a call that nothing can run. kpy_invoke asks again; a memo's later calls only there. */
       KpSafeCall function;
       void* self;
@@ -105,7 +106,7 @@ static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
     }
     for (i = 0; !given_out && i < f->num_results; ++i) t->values[f->num_params + i] = kp_none();
     if (kpy_plan_results(f, t) != 0) return -1;
-    if (f->memo != NULL && !given_out) kpy_memo_note(f, t);
+    if (t->local->memo != NULL && !given_out) kpy_memo_note(f, t);
   }
   return f->num_results > 0 ? kpy_allocate_results(f, t, given_out) : 0;
 }
@@ -176,6 +177,8 @@ PyObject* kpy_call_typed(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs
   int32_t i;
   kpy_call_begin(&t.call, f);
   t.allocated = 0;
+  t.local = kpy_local(f);
+  if (KPY_UNLIKELY(t.local == NULL)) return NULL;
   if (KPY_UNLIKELY(kwnames != NULL || nargs != f->num_params || nargs != f->num_positional)) {
     if (kpy_bind(f, args, nargs, kwnames, bound, &out) != 0) return NULL;
     given = bound;

@@ -4,6 +4,7 @@
 
 #include "errors.h"
 #include "frame.h"
+#include "threads.h"
 
 /* Runs `function` in a context that tells the host of the call's stream and allocator. Returns what it returns. */
 KPY_HIDDEN int kpy_run_in_context(const KpyCall* call, KpSafeCall function, void* self, const KpAny* values,
@@ -25,9 +26,9 @@ static inline int kpy_run(const KpyFunction* f, KpSafeCall function, void* self,
   return rc;
 }
 
-/* Whether a call on `device` (device_type 0: CPU) takes another implementation than the one chosen at load. */
-static inline int kpy_runs_elsewhere(const KpyFunction* f, KpDLDevice device) {
-  return f->cpu_call == NULL || device.device_type > KP_DEVICE_CPU;
+/* Whom a call on `device` (device_type 0: CPU) goes to where that was chosen before; NULL: the host says. */
+static inline const KpyTarget* kpy_target(const KpyFunction* f, KpDLDevice device) {
+  return KPY_LIKELY(device.device_type <= KP_DEVICE_CPU) ? KPY_PUBLISHED(f->on_cpu) : NULL;
 }
 
 /* Runs the variant for `device` (device_type 0: CPU). 0, or -1 with a Python exception set. `allocates`: the kernel may ask
@@ -35,11 +36,15 @@ static inline int kpy_runs_elsewhere(const KpyFunction* f, KpDLDevice device) {
 static inline int kpy_invoke(KpyCall* call, KpDLDevice device, int allocates, const KpAny* values, int32_t count,
                              KpAny* result) {
   KpyFunction* f = call->function;
-  KpSafeCall function = f->cpu_call;
-  void* self = f->cpu_self;
+  const KpyTarget* target = kpy_target(f, device);
+  KpSafeCall function;
+  void* self;
   int rc;
-  if (KPY_UNLIKELY(kpy_runs_elsewhere(f, device))) {
-    if (kpy_resolve_device(f, device, &function, &self) != 0) return -1;
+  if (KPY_LIKELY(target != NULL)) {
+    function = target->call;
+    self = target->self;
+  } else if (kpy_resolve_device(f, device, &function, &self) != 0) {
+    return -1;
   }
   if (call->has_stream || (allocates && call->family != NULL && call->family->tensor_alloc != NULL)) {
     rc = kpy_run_in_context(call, function, self, values, count, result);

@@ -6,7 +6,7 @@
 
 /* What Python calls: `self` is the KpyFunction. */
 KPY_HIDDEN PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
-/* After a change of cpu_call or jax_programs. */
+/* After a change of on_cpu or has_jax_programs; the caller holds the lock of threads.h. */
 KPY_HIDDEN void kpy_choose_entry(KpyFunction* f);
 
 #endif /* KERNPACK_PYTHON_CALL_ENTRY_H_ */

@@ -31,9 +31,11 @@ static inline int kpy_number(PyObject* object, KpAny* out) {
 /* What a function returned, as a Python object that `family` (nullable) owns if it is a tensor; releases it. */
 KPY_HIDDEN PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const KpyFamily* family);
 
-static inline PyObject* kpy_call_numbers(const KpyFunction* f, const KpAny* values, int32_t count) {
+/* On the CPU, which has a target. */
+static inline PyObject* kpy_call_numbers(const KpyFunction* f, const KpyTarget* target, const KpAny* values,
+                                         int32_t count) {
   KpAny result = kp_none();
-  const int rc = kpy_run(f, f->cpu_call, f->cpu_self, values, count, &result);
+  const int rc = kpy_run(f, target->call, target->self, values, count, &result);
   if (KPY_UNLIKELY(rc != 0)) return kpy_raise_host(f->name, rc);
   if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;
   return kpy_take_result(f, &result, NULL);

@@ -7,6 +7,7 @@
 /* Everything one typed call works on. */
 typedef struct KpyTypedCall {
   KpyCall call;
+  KpyLocal* local;
   KpDLDevice device; /* where it runs; device_type 0: the CPU */
   uint32_t allocated; /* bit i: call.results[i] is ours */
   KpAny values[KPY_MAX_VALUES]; /* parameters, results, workspace */
@@ -29,10 +30,11 @@ KPY_HIDDEN void kpy_discard_results(KpyFunction* f, KpyTypedCall* t);
 
 /* memo.c: calls tend to repeat. The last one that passed its check is kept, and a call whose arguments look the same in
  * everything that the check reads passes too, without being checked again. */
-KPY_HIDDEN int kpy_memo_init(KpyFunction* f); /* nothing to do for functions that it does not suit */
+/* *out stays NULL for functions that it does not suit. 0 or -1. */
+KPY_HIDDEN int kpy_memo_init(const KpyFunction* f, KpyMemo** out);
 /* 1: as last time; device and prototypes are set. */
 KPY_HIDDEN int kpy_memo_recall(const KpyFunction* f, KpyTypedCall* t);
 /* After a check and a plan, before anything that may run Python. */
-KPY_HIDDEN void kpy_memo_note(KpyFunction* f, const KpyTypedCall* t);
+KPY_HIDDEN void kpy_memo_note(const KpyFunction* f, const KpyTypedCall* t);
 
 #endif /* KERNPACK_PYTHON_CALL_TYPED_H_ */

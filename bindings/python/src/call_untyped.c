@@ -5,9 +5,11 @@
 #include "errors.h"
 #include "frame.h"
 #include "hooks.h"
+#include "locals.h"
 #include "values.h"
 
-static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
+static int ConvertAll(KpyFunction* f, KpySlots* slots, KpyCall* call, PyObject* const* args, Py_ssize_t nargs,
+                      KpAny* values) {
   static const char* const kPositions[KPY_INLINE_VALUES + 1] = {
       "argument 0",  "argument 1",  "argument 2",  "argument 3",  "argument 4",          "argument 5",
       "argument 6",  "argument 7",  "argument 8",  "argument 9",  "argument 10",         "argument 11",
@@ -21,7 +23,7 @@ static int ConvertAll(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_s
     call->position = (int32_t)i;
     call->own_tensors = i >= 64 || (int)((f->owned_tensors >> i) & 1);
     if (i < KPY_INLINE_VALUES) {
-      rc = kpy_convert(call, &f->slots[i], args[i], &values[i]);
+      rc = kpy_convert(call, &slots[i], args[i], &values[i]);
     } else {
       KpySlot slot;
       if (kpy_resolve_type(args[i], KPY_KIND_ANY, &slot) < 0) return KPY_ERROR;
@@ -48,8 +50,10 @@ PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const KpyFamily* 
 }
 
 static PyObject* CallConverted(KpyFunction* f, KpyCall* call, PyObject* const* args, Py_ssize_t nargs, KpAny* values) {
+  const KpyLocal* local = kpy_local(f);
   KpAny result = kp_none();
-  if (KPY_UNLIKELY(ConvertAll(f, call, args, nargs, values) != KPY_OK)) return NULL;
+  if (KPY_UNLIKELY(local == NULL) || KPY_UNLIKELY(ConvertAll(f, local->slots, call, args, nargs, values) != KPY_OK))
+    return NULL;
   if (KPY_UNLIKELY(kpy_invoke(call, kp_call_device(values, nargs), 1, values, (int32_t)nargs, &result) != 0))
     return NULL;
   if (KPY_LIKELY(result.type_index == KP_TYPE_NONE)) Py_RETURN_NONE;

@@ -56,7 +56,7 @@ static int RunCallable(PyObject* callable, const KpAny* args, int32_t count, KpA
 typedef struct KpyCallback {
   PyObject_HEAD PyObject* callable; /* NULL: the collector took it */
   KpObject* function; /* borrowed: it holds this */
-  Py_ssize_t sharers; /* Python objects that hold the function */
+  Py_ssize_t sharers; /* atomic: Python objects that hold the function */
 } KpyCallback;
 
 typedef struct Invocation {
@@ -94,8 +94,9 @@ static PyTypeObject* g_type;
 
 /* Whether only Python objects that share this callback hold the function; then its reference to the callback is theirs. */
 static int OnlyShared(const KpyCallback* self) {
-  return self->sharers > 0 &&
-         (uint32_t)__atomic_load_n(&self->function->counts, __ATOMIC_RELAXED) == (uint64_t)self->sharers;
+  return __atomic_load_n(&self->sharers, __ATOMIC_RELAXED) > 0 &&
+         (uint32_t)__atomic_load_n(&self->function->counts, __ATOMIC_RELAXED) ==
+             (uint64_t)__atomic_load_n(&self->sharers, __ATOMIC_RELAXED);
 }
 
 static int Traverse(PyObject* object, visitproc visit, void* arg) {
@@ -131,13 +132,13 @@ int kpy_callback_init(void) {
 PyObject* kpy_callback_share(KpObject* function) {
   PyObject* callback = (PyObject*)kp_function_context(function, CallbackCall);
   if (callback == NULL) return NULL;
-  ++((KpyCallback*)callback)->sharers;
+  (void)__atomic_add_fetch(&((KpyCallback*)callback)->sharers, 1, __ATOMIC_RELAXED);
   Py_INCREF(callback);
   return callback;
 }
 
 void kpy_callback_let_go(PyObject* callback) {
-  --((KpyCallback*)callback)->sharers;
+  (void)__atomic_sub_fetch(&((KpyCallback*)callback)->sharers, 1, __ATOMIC_RELAXED);
   Py_DECREF(callback);
 }
 

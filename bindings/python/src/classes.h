@@ -23,5 +23,6 @@ KPY_HIDDEN int kpy_handle_init(PyObject* module);
 /* object_class.c: a capsule with a reference to the object; the object as its class has it, else as a kernpack.Object. */
 KPY_HIDDEN PyObject* kpy_object_capsule(KpObject* object);
 KPY_HIDDEN PyObject* kpy_object_wrap(KpObject* object);
+KPY_HIDDEN int kpy_object_class_init(void);
 
 #endif /* KERNPACK_PYTHON_CLASSES_H_ */

@@ -20,9 +20,9 @@ struct KpySlot {
 
 enum { KPY_SLOT_WAYS = 2, KPY_MAX_VALUES = KP_SIG_MAX_PARAMS + KP_SIG_MAX_RESULTS + 1, KPY_INLINE_VALUES = 16 };
 
-typedef struct KpySlots {
+struct KpySlots {
   KpySlot way[KPY_SLOT_WAYS];
-} KpySlots;
+};
 
 /* resolve.c */
 KPY_HIDDEN const KpySlot* kpy_resolve(KpyCall* call, KpySlots* slots, PyObject* object);

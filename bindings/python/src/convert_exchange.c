@@ -151,7 +151,9 @@ int kpy_resolve_exchange(PyObject* object, KpySlot* out) {
   is_torch = base == NULL ? 0 : PyObject_IsInstance(object, base);
   Py_XDECREF(base);
   if (base == NULL) PyErr_Clear();
-  if (is_torch < 0 || (is_torch && kpy_torch_init(torch) != 0)) return -1;
+  if (is_torch > 0 && kpy_torch_init(torch) != 0) is_torch = -1;
+  Py_XDECREF(torch);
+  if (is_torch < 0) return -1;
   out->family = is_torch ? kpy_exchange_family(api, kpy_torch_tensor_type(), "torch")
                          : kpy_exchange_family(api, type, "exchange");
   if (out->family == NULL) return -1;

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "frame.h"
 #include "hooks.h"
+#include "threads.h"
 
 enum { NOT_JAX, ARRAY, TRACER, GIVES_ARRAY }; /* what the helper jax_kind answers */
 
@@ -28,7 +29,7 @@ static int ConvertArray(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
         kpy_who(call), kpy_what(call));
     return KPY_ERROR;
   }
-  if (kpy_hook("jax") == NULL) return kpy_convert_dlpack(call, slot, object, out);
+  if (!kpy_has_hook("jax")) return kpy_convert_dlpack(call, slot, object, out);
   return kpy_divert(call, "jax", "a JAX array");
 }
 
@@ -45,7 +46,7 @@ static int ConvertGiver(KpyCall* call, const KpySlot* slot, PyObject* object, Kp
 int kpy_resolve_jax(PyObject* object, uint32_t kind, KpySlot* out) {
   PyObject* answer;
   long found;
-  if (PyType_Check(object) || kpy_loaded_module("jax") == NULL) return 0;
+  if (PyType_Check(object) || !kpy_is_loaded("jax")) return 0;
   answer = kpy_helper("jax_kind", "(O)", object); /* registers the hook */
   if (answer == NULL) return -1;
   found = PyLong_AsLong(answer);
@@ -67,22 +68,22 @@ static PyObject* g_traces; /* callable() -> whether JAX is tracing; NULL: JAX is
 
 PyObject* kpy_api_jax_tracing(PyObject* asks) {
   Py_INCREF(asks); /* kept until the process ends */
-  g_traces = asks;
+  KPY_PUBLISH(g_traces, asks);
   return kpy_done(0);
 }
 
 int kpy_jax_guard_call(KpyCall* call) {
   static int watching;
-  PyObject* answer;
+  PyObject *answer, *asks;
   int traces;
-  if (KPY_UNLIKELY(!watching)) {
-    watching = 1;
+  if (KPY_UNLIKELY(!KPY_PUBLISHED(watching)) && !__atomic_exchange_n(&watching, 1, __ATOMIC_ACQ_REL)) {
     answer = kpy_helper("watch_jax", NULL); /* sets g_traces when JAX is imported */
     if (answer == NULL) return KPY_ERROR;
     Py_DECREF(answer);
   }
-  if (KPY_LIKELY(g_traces == NULL) || kpy_python_ends()) return KPY_OK;
-  answer = PyObject_CallNoArgs(g_traces);
+  asks = KPY_PUBLISHED(g_traces);
+  if (KPY_LIKELY(asks == NULL) || kpy_python_ends()) return KPY_OK;
+  answer = PyObject_CallNoArgs(asks);
   traces = answer == NULL ? -1 : PyObject_IsTrue(answer);
   Py_XDECREF(answer);
   if (traces < 0) return KPY_ERROR;

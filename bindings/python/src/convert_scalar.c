@@ -101,16 +101,14 @@ static int ResolveNumpyScalar(PyObject* object, uint32_t kind, KpySlot* out) {
                 {"floating", ConvertFloat, ConvertFloat}};
   PyObject* numpy = kpy_loaded_module("numpy");
   size_t i;
+  int is = 0;
   if (numpy == NULL) return 0;
-  for (i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
-    int is = IsInstanceOf(object, numpy, kKinds[i].name);
-    if (is < 0) return -1;
-    if (is) {
-      out->convert = kind == KP_PARAM_FLOAT ? kKinds[i].to_float : kKinds[i].convert;
-      return 1;
-    }
+  for (i = 0; is == 0 && i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
+    is = IsInstanceOf(object, numpy, kKinds[i].name);
+    if (is > 0) out->convert = kind == KP_PARAM_FLOAT ? kKinds[i].to_float : kKinds[i].convert;
   }
-  return 0;
+  Py_DECREF(numpy);
+  return is;
 }
 
 /* ml_dtypes' scalars (bfloat16, float8_*) are numbers without being numpy.floating: read through __float__. */

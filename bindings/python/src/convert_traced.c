@@ -23,7 +23,7 @@ static int ConvertTorchSymbol(KpyCall* call, const KpySlot* slot, PyObject* obje
 int kpy_resolve_torch_symbol(PyObject* object, KpySlot* out) {
   PyObject* answer;
   /* Theirs are classes written in Python; numbers, text and NumPy's arrays are not. */
-  if (!(PyType_GetFlags(Py_TYPE(object)) & Py_TPFLAGS_HEAPTYPE) || kpy_loaded_module("torch") == NULL) return 0;
+  if (!(PyType_GetFlags(Py_TYPE(object)) & Py_TPFLAGS_HEAPTYPE) || !kpy_is_loaded("torch")) return 0;
   answer = kpy_helper("torch_is_symbol", "(O)", (PyObject*)Py_TYPE(object));
   if (answer == NULL) return -1;
   Py_DECREF(answer);

@@ -6,24 +6,56 @@
 #include "errors.h"
 #include "frame.h"
 #include "hooks.h"
+#include "threads.h"
 #include "values.h"
 
 static PyObject* g_kinds; /* dict: kind -> exception class; "" is the class of unknown kinds */
 static PyObject *g_kind_name, *g_backtrace_name; /* attributes of exceptions, interned */
 
-/* The kind asked for last: kernels that raise tend to raise the same one again. */
-static struct {
-  char kind[32];
-  size_t size; /* 0: none */
-  PyObject* type; /* borrowed from g_kinds */
-} g_last;
-
-/* The backtrace told last, and as a str: they tend to raise at the same place, too. */
-static struct {
+/* Kernels that raise tend to raise an error of the same kind again, at the same place. The lock guards both. */
+typedef struct Last {
   char text[256];
   size_t size; /* 0: none */
-  PyObject* decoded;
-} g_last_backtrace;
+  PyObject* object; /* strong */
+} Last;
+
+static Last g_last; /* the kind asked for last, and its class */
+static Last g_last_backtrace; /* the backtrace told last, as a str */
+static uint64_t g_registered; /* how many classes were registered; the lock guards it */
+
+/* The object of the text, a new reference; NULL: it isn't the last. */
+static PyObject* Recalled(const Last* last, KpBytes text) {
+  PyObject* object = NULL;
+  kpy_lock();
+  if (text.size > 0 && text.size == last->size && memcmp(text.data, last->text, text.size) == 0) object = last->object;
+  Py_XINCREF(object);
+  kpy_unlock();
+  return object;
+}
+
+/* Keeps it, unless it is too long or a class was registered since there were `registered`. */
+static void Note(Last* last, KpBytes text, PyObject* object, uint64_t registered) {
+  PyObject* before = NULL;
+  if (text.size > sizeof last->text) return;
+  kpy_lock();
+  if (registered == g_registered) {
+    before = last->object;
+    Py_INCREF(object);
+    last->object = object;
+    last->size = text.size;
+    memcpy(last->text, text.data, text.size);
+  }
+  kpy_unlock();
+  Py_XDECREF(before);
+}
+
+static uint64_t Registered(void) {
+  uint64_t count;
+  kpy_lock();
+  count = g_registered;
+  kpy_unlock();
+  return count;
+}
 
 int kpy_errors_init(void) {
   static const char* const kBuiltin[] = {
@@ -59,32 +91,33 @@ int kpy_error_register(KpBytes kind, PyObject* type) {
   PyObject* name = Decoded(kind);
   const int rc = name == NULL ? -1 : PyDict_SetItem(g_kinds, name, type);
   Py_XDECREF(name);
+  kpy_lock();
+  ++g_registered;
   g_last.size = 0;
+  kpy_unlock();
   return rc;
 }
 
 PyObject* kpy_error_class(KpBytes kind) {
-  PyObject *name = Decoded(kind), *type = name == NULL ? NULL : PyDict_GetItemWithError(g_kinds, name);
+  PyObject *name = Decoded(kind), *type = name == NULL ? NULL : kpy_dict_get(g_kinds, name);
   Py_XDECREF(name);
-  if (type == NULL && PyErr_Occurred()) return NULL;
-  if (type == NULL) type = Py_None;
-  Py_INCREF(type);
-  return type;
+  if (type != NULL || PyErr_Occurred()) return type;
+  Py_INCREF(Py_None);
+  return Py_None;
 }
 
-/* The class of a kind, borrowed; NULL when it is not known, with no error set. */
+/* The class of a kind, a new reference; NULL when it is not known, with no error set. */
 static PyObject* FindClass(KpBytes kind) {
-  PyObject *name, *type;
-  if (kind.size == g_last.size && memcmp(kind.data, g_last.kind, kind.size) == 0 && kind.size > 0) return g_last.type;
+  const uint64_t registered = Registered();
+  PyObject *name, *type = Recalled(&g_last, kind);
+  if (type != NULL) return type;
   name = Decoded(kind);
-  type = name == NULL ? NULL : PyDict_GetItemWithError(g_kinds, name);
+  type = name == NULL ? NULL : kpy_dict_get(g_kinds, name);
   Py_XDECREF(name);
   if (type == NULL) {
     PyErr_Clear();
-  } else if (kind.size <= sizeof(g_last.kind)) {
-    memcpy(g_last.kind, kind.data, kind.size);
-    g_last.size = kind.size;
-    g_last.type = type;
+  } else {
+    Note(&g_last, kind, type, registered);
   }
   return type;
 }
@@ -103,21 +136,10 @@ static void SetText(PyObject* exception, PyObject* name, PyObject* text) {
 }
 
 static void SetBacktrace(PyObject* exception, KpBytes text) {
-  PyObject* decoded;
-  if (text.size == g_last_backtrace.size && memcmp(text.data, g_last_backtrace.text, text.size) == 0) {
-    SetText(exception, g_backtrace_name, g_last_backtrace.decoded);
-    return;
-  }
-  decoded = Decoded(text);
+  PyObject* decoded = Recalled(&g_last_backtrace, text);
+  if (decoded == NULL && (decoded = Decoded(text)) != NULL) Note(&g_last_backtrace, text, decoded, Registered());
   SetText(exception, g_backtrace_name, decoded);
-  if (decoded == NULL || text.size > sizeof(g_last_backtrace.text)) {
-    Py_XDECREF(decoded);
-    return;
-  }
-  Py_XDECREF(g_last_backtrace.decoded);
-  memcpy(g_last_backtrace.text, text.data, text.size);
-  g_last_backtrace.size = text.size;
-  g_last_backtrace.decoded = decoded;
+  Py_XDECREF(decoded);
 }
 
 /* Raises an instance, with a kind or backtrace attribute where the class alone does not tell. */
@@ -172,13 +194,13 @@ static PyObject* RaiseAs(const char* who, KpAny* owned_error) {
   message = Spoken(error->message, who);
   if (message != NULL) {
     const int known = (type = FindClass(error->kind)) != NULL;
-    if (!known) type = PyDict_GetItemString(g_kinds, "");
-    if (type == NULL) type = PyExc_RuntimeError;
+    PyObject* raised = known ? type : (type = kpy_dict_get_text(g_kinds, "")) != NULL ? type : PyExc_RuntimeError;
     if (known && error->backtrace.size == 0) {
-      PyErr_SetObject(type, message);
+      PyErr_SetObject(raised, message);
     } else {
-      RaiseDetailed(type, message, error, !known);
+      RaiseDetailed(raised, message, error, !known);
     }
+    Py_XDECREF(type);
     Py_DECREF(message);
   }
   kp_any_release(owned_error);

@@ -2,6 +2,7 @@
 #include "classes.h"
 #include "frame.h"
 #include "hooks.h"
+#include "threads.h"
 
 static PyObject* ShapeTuple(const KpDLTensor* tensor) {
   PyObject* shape = PyTuple_New(tensor->ndim);
@@ -61,14 +62,25 @@ static PyObject* Wrap(const KpyFamily* family, KpObject* tensor) {
   return own == NULL ? NULL : ToProducer(family, own);
 }
 
-const KpyFamily* kpy_dlpack_family(PyTypeObject* type) {
-  static KpyFamily* families[16];
-  static int count;
-  KpyFamily* family;
+static KpyFamily* g_families[16]; /* the lock guards both */
+static int g_count;
+
+/* The lock is held. */
+static const KpyFamily* Known(const PyTypeObject* type) {
   int i;
-  for (i = 0; i < count; ++i) {
-    if (families[i]->type == type) return families[i];
+  for (i = 0; i < g_count; ++i) {
+    if (g_families[i]->type == type) return g_families[i];
   }
+  return NULL;
+}
+
+const KpyFamily* kpy_dlpack_family(PyTypeObject* type) {
+  const KpyFamily* known;
+  KpyFamily* family;
+  kpy_lock();
+  known = Known(type);
+  kpy_unlock();
+  if (known != NULL) return known;
   family = (KpyFamily*)PyMem_Calloc(1, sizeof(KpyFamily));
   if (family == NULL) {
     PyErr_NoMemory();
@@ -81,6 +93,9 @@ const KpyFamily* kpy_dlpack_family(PyTypeObject* type) {
   family->finish = Finish;
   family->discard = Discard;
   family->wrap = Wrap;
-  if (count < 16) families[count++] = family;
-  return family;
+  kpy_lock();
+  known = Known(type); /* another thread may have made one meanwhile: a leak of one record */
+  if (known == NULL && g_count < (int)(sizeof g_families / sizeof *g_families)) g_families[g_count++] = family;
+  kpy_unlock();
+  return known != NULL ? known : family;
 }

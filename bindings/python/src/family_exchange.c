@@ -1,11 +1,12 @@
 /* Results for frameworks with an exchange table. */
 #include "errors.h"
 #include "frame.h"
+#include "threads.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static KpyFamily* g_families[16];
+static KpyFamily* g_families[16]; /* the lock guards both */
 static int g_count;
 
 typedef struct AllocError {
@@ -68,12 +69,22 @@ static int TensorAlloc(void* context, const KpDLTensor* prototype, KpAny* out) {
   return kp_tensor_from_dlpack_versioned(managed, out);
 }
 
-const KpyFamily* kpy_exchange_family(const KpyExchangeApi* api, PyTypeObject* type, const char* name) {
-  KpyFamily* family;
+/* The lock is held. */
+static const KpyFamily* Known(const KpyExchangeApi* api) {
   int i;
   for (i = 0; i < g_count; ++i) {
     if (g_families[i]->api == api) return g_families[i];
   }
+  return NULL;
+}
+
+const KpyFamily* kpy_exchange_family(const KpyExchangeApi* api, PyTypeObject* type, const char* name) {
+  const KpyFamily* known;
+  KpyFamily* family;
+  kpy_lock();
+  known = Known(api);
+  kpy_unlock();
+  if (known != NULL) return known;
   family = (KpyFamily*)PyMem_Calloc(1, sizeof(KpyFamily));
   if (family == NULL) {
     PyErr_NoMemory();
@@ -97,7 +108,10 @@ const KpyFamily* kpy_exchange_family(const KpyExchangeApi* api, PyTypeObject* ty
     family->discard = own->discard;
     family->wrap = own->wrap;
   }
-  /* Beyond the table a family is simply made again: a leak of one record a type, once. */
-  if (g_count < (int)(sizeof(g_families) / sizeof(g_families[0]))) g_families[g_count++] = family;
-  return family;
+  /* Beyond the table, or where another thread was quicker, a family is simply made again: a leak of one record a type, once. */
+  kpy_lock();
+  known = Known(api);
+  if (known == NULL && g_count < (int)(sizeof(g_families) / sizeof(g_families[0]))) g_families[g_count++] = family;
+  kpy_unlock();
+  return known != NULL ? known : family;
 }

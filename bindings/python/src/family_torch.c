@@ -2,6 +2,7 @@
 #include "errors.h"
 #include "frame.h"
 #include "private_torch/results.h"
+#include "threads.h"
 #include "torch_symbols.h"
 
 #include <kernpack/dtype_table.h>
@@ -46,7 +47,7 @@ static PyObject* NewByShim(const KpDLTensor* prototype, void** data) {
   const int32_t dtype = DTypeNumber(prototype->dtype), device = DeviceNumber(prototype->device);
   Handle* handle;
   PyObject* tensor;
-  if (dtype < 0 || device < 0 || !kpy_torch_hook_on[KPY_TORCH_RESULTS]) return NULL;
+  if (dtype < 0 || device < 0 || !KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_RESULTS])) return NULL;
   if (g_empty_strided(prototype->ndim, prototype->shape, prototype->strides, dtype, device, prototype->device.device_id,
                       &handle) != 0) {
     return NULL; /* the other way says why */

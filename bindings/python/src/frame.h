@@ -34,7 +34,7 @@ struct KpyCall {
   KpyKeep* keeps_more; /* heap, when the inline ones ran out; capacity keeps_capacity */
   int32_t keeps_capacity;
   const char* divert; /* why the fast path must not take the call */
-  PyObject* divert_hook; /* borrowed: who takes it; NULL: nobody */
+  PyObject* divert_hook; /* who takes it, held until the call ends; NULL: nobody */
   int divert_as_given; /* divert_hook takes what the caller gave, not (function, args, kwargs, why) */
   void* results[KP_SIG_MAX_RESULTS]; /* the family's own */
   KpDLTensor tensors[KPY_INLINE_VALUES];

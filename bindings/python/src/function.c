@@ -6,6 +6,8 @@
 #include "call_typed.h"
 #include "errors.h"
 #include "function.h"
+#include "locals.h"
+#include "threads.h"
 
 static int ListDefault(const KpSigParam* param, KpAny* out) {
   if (kp_array_new(param->list_default_items, (size_t)param->list_default_size, out) == 0) return 0;
@@ -120,17 +122,39 @@ static int MakeCallable(KpyFunction* f) {
   return f->callable == NULL ? -1 : 0;
 }
 
+/* What the lock guards. */
 static KpyFunction* g_made; /* the newest; none is ever freed */
+static PyObject* g_interned; /* dict: address of the loaded function -> FunctionInfo */
 
-/* With or without checks, with or without a profile. The GIL is held here, and where these fields are read. */
+/* Calls may be on their way to any that there was, so a target is never changed. NULL: no memory. */
+static const KpyTarget* TargetOf(KpyFunction* f, KpSafeCall call, void* self) {
+  const KpyTarget* known;
+  KpyTarget* made;
+  for (known = f->targets; known != NULL; known = known->made_before) {
+    if (known->call == call && known->self == self) return known;
+  }
+  made = (KpyTarget*)PyMem_Calloc(1, sizeof(KpyTarget));
+  if (made == NULL) return NULL;
+  made->call = call;
+  made->self = self;
+  made->made_before = f->targets;
+  f->targets = made;
+  return made;
+}
+
+/* With or without checks, with or without a profile. A call that has begun goes where it was going. */
 static void Follow(KpyFunction* f, int checking) {
   static const KpDLDevice kCpu = {KP_DEVICE_CPU, 0};
-  f->cpu_call = checking ? NULL : f->loaded->cpu_call;
-  f->cpu_self = f->loaded->cpu_self;
-  if (f->cpu_call != NULL && __atomic_load_n(kp_profiling(), __ATOMIC_RELAXED) != 0 &&
-      kp_function_resolve(f->loaded, kCpu, &f->cpu_call, &f->cpu_self) != 0) {
-    kp_error_clear(); /* no memory for it: its calls aren't recorded */
+  KpSafeCall call = f->loaded->cpu_call;
+  void* self = f->loaded->cpu_self;
+  const KpyTarget* target = NULL;
+  if (call != NULL && !checking) {
+    if (__atomic_load_n(kp_profiling(), __ATOMIC_RELAXED) != 0 &&
+        kp_function_resolve(f->loaded, kCpu, &call, &self) != 0)
+      kp_error_clear(); /* no memory for it: its calls aren't recorded */
+    target = TargetOf(f, call, self);
   }
+  KPY_PUBLISH(f->on_cpu, target);
   kpy_choose_entry(f);
 }
 
@@ -138,13 +162,15 @@ static void Follow(KpyFunction* f, int checking) {
 static int IsChecking(void) { return __atomic_load_n(kp_checking(), __ATOMIC_RELAXED) % KP_CHECKING_CALL != 0; }
 
 KPY_HIDDEN void kpy_follow_watchers(void) {
-  const int checking = IsChecking();
   KpyFunction* f;
+  int checking;
+  kpy_lock();
+  checking = IsChecking();
   for (f = g_made; f != NULL; f = f->made_before) Follow(f, checking);
+  kpy_unlock();
 }
 
 static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
-  int32_t slots = KPY_INLINE_VALUES;
   f->loaded = loaded;
   f->name = loaded->name;
   f->program = loaded->program;
@@ -154,23 +180,43 @@ static int Fill(KpyFunction* f, const KpLoadedFunction* loaded) {
     f->has_workspace = (props & KP_PROP_WORKSPACE) != 0;
     if (ReadParams(f) != 0 || ReadResults(f) != 0) return -1;
     f->numbers_only = TakesNumbersOnly(f);
-    if (!f->numbers_only && kpy_memo_init(f) != 0) return -1;
-    slots = f->num_params + f->num_results;
+    f->num_slots = f->num_params + f->num_results;
   } else {
+    f->num_slots = KPY_INLINE_VALUES;
     f->owned_tensors = OwnedTensors(loaded->cxx_types);
     f->of_peer = strcmp(kp_module_sdk_version(loaded->module), "apache-tvm-ffi") == 0;
   }
-  f->slots = (KpySlots*)PyMem_Calloc((size_t)slots + 1, sizeof(KpySlots));
-  if (f->slots == NULL) {
-    PyErr_NoMemory();
-    return -1;
+  return kpy_locals_init(f) != 0 ? -1 : MakeCallable(f);
+}
+
+/* The interned one: `made`, or that of another thread that was quicker; a new reference for `made`'s. */
+static PyObject* Intern(PyObject* key, PyObject* made) {
+  KpyFunction* f = (KpyFunction*)made;
+  PyObject* found;
+  kpy_lock();
+  found = kpy_dict_get(g_interned, key);
+  if (found == NULL && !PyErr_Occurred() && PyDict_SetItem(g_interned, key, made) == 0) {
+    found = made;
+    Py_INCREF(found);
+#ifdef Py_GIL_DISABLED
+    f->number = g_made == NULL ? 0 : g_made->number + 1;
+#endif
+    Follow(f, IsChecking());
+    f->made_before = g_made;
+    g_made = f;
   }
-  return MakeCallable(f);
+  kpy_unlock();
+  Py_DECREF(made);
+  return found;
+}
+
+int kpy_functions_init(void) {
+  g_interned = PyDict_New();
+  return g_interned == NULL ? -1 : kpy_locals_start();
 }
 
 /* _core.function(module capsule, name, class) -> the interned FunctionInfo; KeyError when there is none. */
 PyObject* kpy_api_function(const KpLoadedModule* module, KpBytes name, PyTypeObject* type) {
-  static PyObject* interned; /* dict: address of the loaded function -> FunctionInfo */
   const KpLoadedFunction* loaded;
   PyObject *key, *found;
   kp_error_clear();
@@ -179,23 +225,12 @@ PyObject* kpy_api_function(const KpLoadedModule* module, KpBytes name, PyTypeObj
   if (loaded == NULL) return PyErr_Format(PyExc_KeyError, "%s", name.data);
   if (!PyType_IsSubtype(type, kpy_function_type()))
     return PyErr_Format(PyExc_TypeError, "function: expected a subclass of FunctionBase");
-  if (interned == NULL && (interned = PyDict_New()) == NULL) return NULL;
   key = PyLong_FromVoidPtr((void*)(uintptr_t)loaded);
-  found = key == NULL ? NULL : PyDict_GetItemWithError(interned, key);
-  if (found != NULL || PyErr_Occurred()) {
-    Py_XINCREF(found);
-  } else {
+  found = key == NULL ? NULL : kpy_dict_get(g_interned, key);
+  if (found == NULL && !PyErr_Occurred()) {
     found = PyType_GenericAlloc(type, 0);
-    if (found != NULL && (Fill((KpyFunction*)found, loaded) != 0 || PyDict_SetItem(interned, key, found) != 0)) {
-      Py_DECREF(found);
-      found = NULL;
-    }
-    if (found != NULL) {
-      KpyFunction* f = (KpyFunction*)found;
-      Follow(f, IsChecking());
-      f->made_before = g_made;
-      g_made = f;
-    }
+    if (found != NULL && Fill((KpyFunction*)found, loaded) != 0) Py_CLEAR(found);
+    if (found != NULL) found = Intern(key, found);
   }
   Py_XDECREF(key);
   return found;

@@ -17,21 +17,39 @@ typedef struct KpyParam {
 /* A call, by positional and then keyword arguments, as in CPython's vectorcall. */
 typedef PyObject* (*KpyEnter)(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
+/* What calls of the function teach (locals.h). */
+struct KpyLocal {
+  KpySlots* slots; /* length num_slots */
+  KpyMemo* memo; /* NULL: each call is checked */
+  KpyJaxProgram* jax_programs; /* the newest first; NULL: no eager JAX call was made */
+};
+
+/* Whom calls on the CPU go to. Never changed once published, nor freed. */
+typedef struct KpyTarget {
+  KpSafeCall call;
+  void* self;
+  const struct KpyTarget* made_before; /* of the same function */
+} KpyTarget;
+
 /* One kernel function; what Python sees as FunctionInfo. Immortal: interned by the loaded function. */
 struct KpyFunction {
   PyObject_HEAD const KpLoadedFunction* loaded;
-  KpyEnter enter; /* call_entry.c chooses */
+  KpyEnter enter; /* published, as the two below; call_entry.c chooses */
   KpyEnter enter_without_jax;
+  const KpyTarget*
+      on_cpu; /* the loaded function's, or what records its calls; NULL while calls are checked: each asks the host whom to
+                              call */
   const uint32_t* program; /* NULL: untyped */
   const char* name;
-  KpSafeCall
-      cpu_call; /* the loaded function's, or what records its calls; NULL while calls are checked: each asks the host whom to call */
-  void* cpu_self;
   KpyParam* params; /* length num_params */
-  KpyMemo* memo; /* NULL: each call is checked */
-  PyObject* torch_call; /* takes calls that torch must see; strong; NULL: nobody has asked kernpack.torch yet */
-  KpyJaxProgram* jax_programs; /* the newest first; NULL: no eager JAX call was made */
-  KpySlots* slots; /* length num_params + num_results; of an untyped function KPY_INLINE_VALUES */
+  PyObject* torch_call; /* published; takes calls that torch must see; NULL: nobody has asked kernpack.torch yet */
+#ifdef Py_GIL_DISABLED
+  uint32_t number; /* from 0, by age */
+#else
+  KpyLocal local;
+#endif
+  int32_t num_slots; /* num_params + num_results; of an untyped function KPY_INLINE_VALUES */
+  int32_t has_jax_programs; /* one of the locals has */
   int32_t num_params;
   int32_t num_positional;
   int32_t num_results;
@@ -46,10 +64,12 @@ struct KpyFunction {
   PyMethodDef method;
   char* doc;
   PyObject* callable; /* the builtin closure; strong */
+  const KpyTarget* targets; /* that were ever on_cpu */
   KpyFunction* made_before; /* the list of all of them */
 };
 
 /* function.c */
+KPY_HIDDEN int kpy_functions_init(void);
 KPY_HIDDEN int kpy_function_init(PyObject* module);
 KPY_HIDDEN PyTypeObject* kpy_function_type(void);
 

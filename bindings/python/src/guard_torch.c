@@ -8,17 +8,24 @@
 #include "frame.h"
 #include "hooks.h"
 #include "private_torch/watchers.h"
+#include "threads.h"
 #include "torch_symbols.h"
 #include "way_torch.h"
 
-static getter g_requires_grad, g_dtype;
-static void *g_requires_grad_closure, *g_dtype_closure;
-static PyObject *g_int8, *g_uint8; /* torch.int8, torch.uint8 */
-static PyCFunction g_is_neg, g_is_conj;
-static PyObject *g_is_grad_enabled, *g_increment_version; /* torch's public functions */
-static _Bool (*g_grad_mode)(void); /* nullable: then g_is_grad_enabled is asked */
-static PyTypeObject *g_tensor, *g_parameter;
-static int g_ready;
+typedef struct Torch {
+  getter requires_grad, dtype;
+  void *requires_grad_closure, *dtype_closure;
+  PyObject *int8, *uint8; /* torch.int8, torch.uint8 */
+  PyCFunction is_neg, is_conj;
+  PyObject *is_grad_enabled, *increment_version; /* torch's public functions */
+  _Bool (*grad_mode)(void); /* nullable: then is_grad_enabled is asked */
+  PyTypeObject *tensor, *parameter;
+} Torch;
+
+static const Torch* g_torch; /* published; NULL: not found. Of threads that look at once, the first one's stays */
+static int g_ready; /* published: the hooks were looked for, too */
+
+static inline const Torch* Found(void) { return KPY_PUBLISHED(g_torch); }
 
 static PyCFunction MethodOf(PyTypeObject* type, const char* name) {
   PyMethodDef* method = (PyMethodDef*)PyType_GetSlot(type, Py_tp_methods);
@@ -28,15 +35,15 @@ static PyCFunction MethodOf(PyTypeObject* type, const char* name) {
   return NULL;
 }
 
-static void FindProperties(PyTypeObject* base) {
+static void FindProperties(PyTypeObject* base, Torch* found) {
   PyGetSetDef* property = (PyGetSetDef*)PyType_GetSlot(base, Py_tp_getset);
   for (; property != NULL && property->name != NULL; ++property) {
     if (strcmp(property->name, "requires_grad") == 0) {
-      g_requires_grad = property->get;
-      g_requires_grad_closure = property->closure;
+      found->requires_grad = property->get;
+      found->requires_grad_closure = property->closure;
     } else if (strcmp(property->name, "dtype") == 0) {
-      g_dtype = property->get;
-      g_dtype_closure = property->closure;
+      found->dtype = property->get;
+      found->dtype_closure = property->closure;
     }
   }
 }
@@ -49,10 +56,39 @@ static PyObject* Attribute(PyObject* torch, const char* first, const char* secon
   return found;
 }
 
-int kpy_torch_init(PyObject* torch) {
+/* Everything or an error. What was found stays, since what is kept of a torch is kept until the process ends. */
+static int Find(PyObject* torch, Torch* found) {
   PyObject* autograd;
   PyTypeObject* base;
-  if (g_ready) {
+  found->tensor = (PyTypeObject*)PyObject_GetAttrString(torch, "Tensor");
+  found->parameter = (PyTypeObject*)Attribute(torch, "nn", "Parameter");
+  autograd = PyObject_GetAttrString(torch, "autograd");
+  found->increment_version = autograd == NULL ? NULL : Attribute(autograd, "graph", "increment_version");
+  Py_XDECREF(autograd);
+  found->is_grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
+  base = found->tensor == NULL
+             ? NULL
+             : (PyTypeObject*)PyType_GetSlot(found->tensor, Py_tp_base); /* written in C, as its methods */
+  if (base != NULL) {
+    FindProperties(base, found);
+    found->is_neg = MethodOf(base, "is_neg");
+    found->is_conj = MethodOf(base, "is_conj");
+  }
+  found->int8 = PyObject_GetAttrString(torch, "int8");
+  found->uint8 = PyObject_GetAttrString(torch, "uint8");
+  if (!found->parameter || !found->increment_version || !found->is_grad_enabled || !found->requires_grad ||
+      !found->is_neg || !found->is_conj || !found->dtype || !found->int8 || !found->uint8) {
+    PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
+    return -1;
+  }
+  found->grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
+  return 0;
+}
+
+int kpy_torch_init(PyObject* torch) {
+  static Torch kept;
+  Torch found = {0};
+  if (KPY_PUBLISHED(g_ready)) {
     kpy_torch_layout_init();
     return 0;
   }
@@ -60,35 +96,21 @@ int kpy_torch_init(PyObject* torch) {
     PyErr_SetString(PyExc_ImportError, "kernpack: torch is gone, as Python is ending");
     return -1;
   }
-  g_tensor = (PyTypeObject*)PyObject_GetAttrString(torch, "Tensor");
-  g_parameter = (PyTypeObject*)Attribute(torch, "nn", "Parameter");
-  autograd = PyObject_GetAttrString(torch, "autograd");
-  g_increment_version = autograd == NULL ? NULL : Attribute(autograd, "graph", "increment_version");
-  Py_XDECREF(autograd);
-  g_is_grad_enabled = PyObject_GetAttrString(torch, "is_grad_enabled");
-  base =
-      g_tensor == NULL ? NULL : (PyTypeObject*)PyType_GetSlot(g_tensor, Py_tp_base); /* written in C, as its methods */
-  if (base != NULL) {
-    FindProperties(base);
-    g_is_neg = MethodOf(base, "is_neg");
-    g_is_conj = MethodOf(base, "is_conj");
+  if (Find(torch, &found) != 0) return -1;
+  kpy_lock();
+  if (g_torch == NULL) {
+    kept = found;
+    KPY_PUBLISH(g_torch, &kept);
   }
-  g_int8 = PyObject_GetAttrString(torch, "int8");
-  g_uint8 = PyObject_GetAttrString(torch, "uint8");
-  if (!g_parameter || !g_increment_version || !g_is_grad_enabled || !g_requires_grad || !g_is_neg || !g_is_conj ||
-      !g_dtype || !g_int8 || !g_uint8) {
-    PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
-    return -1;
-  }
-  g_grad_mode = (_Bool(*)(void))kpy_torch_symbol("aoti_torch_grad_mode_is_enabled");
+  kpy_unlock();
   kpy_torch_watchers_init();
   kpy_torch_layout_init();
-  g_ready = 1;
+  KPY_PUBLISH(g_ready, 1);
   return 0;
 }
 
-PyTypeObject* kpy_torch_tensor_type(void) { return g_tensor; }
-int kpy_torch_is_plain(PyTypeObject* type) { return type == g_tensor || type == g_parameter; }
+PyTypeObject* kpy_torch_tensor_type(void) { return Found() == NULL ? NULL : Found()->tensor; }
+int kpy_torch_is_plain(PyTypeObject* type) { return type == Found()->tensor || type == Found()->parameter; }
 
 /* The truth of a bool or int that one of the functions gave; -1 on error. */
 static int Truth(PyObject* answer) {
@@ -111,7 +133,7 @@ static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "tor
 /* Whether the call can become a step of what watches: a function without a signature isn't an operator. */
 static int CanBeSeen(const KpyCall* call) {
   return call->function != NULL && call->function->program != NULL &&
-         (call->function->torch_call != NULL || kpy_hook("torch") != NULL);
+         (KPY_PUBLISHED(call->function->torch_call) != NULL || kpy_has_hook("torch"));
 }
 
 /* Nobody can tell who watches. An operator is seen by all of them; what isn't one is refused where torch records a program. */
@@ -132,7 +154,7 @@ static int GuardWatched(KpyCall* call, const KpyTorchWatchers* watchers) {
   if (keys & kpy_torch_mode_keys())
     return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
-  if (watchers->function_modes > 0 && kpy_hook("torch") != NULL)
+  if (watchers->function_modes > 0 && kpy_has_hook("torch"))
     return Divert(call, "a torch function mode is active; leave it first");
   if (!CanBeSeen(call)) keys &= ~kpy_torch_transform_keys(); /* their own tensors have no memory */
   if (keys != 0) return Divert(call, kTraced);
@@ -144,11 +166,12 @@ int kpy_torch_guard_call(KpyCall* call) {
   KpyTorchWatchers watchers;
   call->torch_checked = 1;
   if (KPY_LIKELY(!kpy_torch_watchers(&watchers))) return KPY_OK;
-  return kpy_torch_hook_on[KPY_TORCH_WATCHERS] ? GuardWatched(call, &watchers) : GuardUnknown(call);
+  return KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS]) ? GuardWatched(call, &watchers) : GuardUnknown(call);
 }
 
 int kpy_torch_records(void) {
-  return KPY_LIKELY(g_grad_mode != NULL) ? g_grad_mode() : Truth(PyObject_CallNoArgs(g_is_grad_enabled)) != 0;
+  return KPY_LIKELY(Found()->grad_mode != NULL) ? Found()->grad_mode()
+                                                : Truth(PyObject_CallNoArgs(Found()->is_grad_enabled)) != 0;
 }
 
 void kpy_torch_ask_autograd(KpyCall* call) {
@@ -157,36 +180,37 @@ void kpy_torch_ask_autograd(KpyCall* call) {
 }
 
 int kpy_torch_requires_grad(PyObject* tensor) {
-  const int truth = Truth(g_requires_grad(tensor, g_requires_grad_closure));
+  const int truth = Truth(Found()->requires_grad(tensor, Found()->requires_grad_closure));
   if (truth < 0) PyErr_Clear(); /* taken for one that does */
   return truth != 0;
 }
 
 int kpy_torch_only_gradients(void) {
   KpyTorchWatchers watchers;
-  if (!g_ready || !kpy_torch_hook_on[KPY_TORCH_WATCHERS]) return 0;
+  if (!KPY_PUBLISHED(g_ready) || !KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) return 0;
   if (kpy_torch_watchers(&watchers) && (watchers.keys != 0 || watchers.function_modes != 0)) return 0;
   return kpy_torch_records();
 }
 
 int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {
+  PyTypeObject* tensor = kpy_torch_tensor_type();
   Py_ssize_t i;
   for (i = 0; i < count; ++i) {
-    if (g_tensor != NULL && !PyObject_TypeCheck(objects[i], g_tensor)) continue;
-    if (g_tensor == NULL || !kpy_torch_fields_known() || kpy_torch_may_have_tangent(objects[i])) return 1;
+    if (tensor != NULL && !PyObject_TypeCheck(objects[i], tensor)) continue;
+    if (tensor == NULL || !kpy_torch_fields_known() || kpy_torch_may_have_tangent(objects[i])) return 1;
   }
   return 0;
 }
 
 /* Gradients and tangents would be lost. */
 static int CheckAutograd(KpyCall* call, PyObject* tensor) {
-  int rc = kpy_torch_grad_mode(call) ? Truth(g_requires_grad(tensor, g_requires_grad_closure)) : 0;
+  int rc = kpy_torch_grad_mode(call) ? Truth(Found()->requires_grad(tensor, Found()->requires_grad_closure)) : 0;
   if (rc < 0) return KPY_ERROR;
   if (rc > 0)
     return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
   if (call->torch_no_tangents) return KPY_OK;
   /* Without hooks, operators by name don't come here. */
-  if (!kpy_torch_hook_on[KPY_TORCH_WATCHERS]) {
+  if (!KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) {
     call->torch_no_tangents = (uint8_t)kpy_torch_no_level_open(tensor);
     if (call->torch_no_tangents) return KPY_OK;
   }
@@ -203,10 +227,10 @@ static int CheckAutograd(KpyCall* call, PyObject* tensor) {
 static int CheckBits(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
   int bit = 0;
   if (view->dtype.code == KP_DTYPE_COMPLEX) {
-    bit = Truth(g_is_conj(tensor, NULL));
+    bit = Truth(Found()->is_conj(tensor, NULL));
     if (bit > 0) return Divert(call, "it is lazily conjugated; pass x.resolve_conj()");
   }
-  if (bit == 0) bit = Truth(g_is_neg(tensor, NULL));
+  if (bit == 0) bit = Truth(Found()->is_neg(tensor, NULL));
   if (bit < 0) return KPY_ERROR;
   return bit ? Divert(call, "it is lazily negated; pass x.resolve_neg()") : KPY_OK;
 }
@@ -236,10 +260,10 @@ int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
 }
 
 int kpy_torch_check_dtype(KpyCall* call, PyObject* tensor, const KpDLTensor* view) {
-  PyObject* dtype = g_dtype(tensor, g_dtype_closure);
+  PyObject* dtype = Found()->dtype(tensor, Found()->dtype_closure);
   int known;
   if (dtype == NULL) return KPY_ERROR;
-  known = view->dtype.lanes == 1 && (dtype == g_int8 || dtype == g_uint8);
+  known = view->dtype.lanes == 1 && (dtype == Found()->int8 || dtype == Found()->uint8);
   if (!known) {
     PyErr_Format(PyExc_TypeError,
                  "%s: %s: expected a dtype that contracts can name, got %S: pass its bytes, as by x.view(torch.uint8)",
@@ -252,7 +276,7 @@ int kpy_torch_check_dtype(KpyCall* call, PyObject* tensor, const KpDLTensor* vie
 int kpy_torch_note_write(PyObject* tensor) {
   PyObject* answer;
   if (KPY_LIKELY(kpy_torch_bump(tensor))) return 0;
-  answer = PyObject_CallFunctionObjArgs(g_increment_version, tensor, NULL);
+  answer = PyObject_CallFunctionObjArgs(Found()->increment_version, tensor, NULL);
   Py_XDECREF(answer);
   return answer == NULL ? -1 : 0;
 }

@@ -4,31 +4,46 @@
 #include "guard_torch.h"
 #include "hooks.h"
 #include "numpy_layout.h"
+#include "threads.h"
+
+/* sys.modules, borrowed: the first dict that was found is kept. */
+static PyObject* Modules(void) {
+  static PyObject* kept;
+  PyObject *sys, *modules = KPY_PUBLISHED(kept);
+  if (KPY_LIKELY(modules != NULL)) return modules;
+  sys = PyImport_ImportModule("sys");
+  modules = sys == NULL ? NULL : PyObject_GetAttrString(sys, "modules");
+  Py_XDECREF(sys);
+  PyErr_Clear();
+  kpy_lock();
+  if (kept == NULL) KPY_PUBLISH(kept, modules); /* of several threads that looked, all found this one */
+  kpy_unlock();
+  return modules;
+}
 
 PyObject* kpy_loaded_module(const char* name) {
-  static PyObject* modules; /* sys.modules, strong */
-  PyObject* module;
-  if (modules == NULL) {
-    PyObject* sys = PyImport_ImportModule("sys");
-    if (sys != NULL) modules = PyObject_GetAttrString(sys, "modules");
-    Py_XDECREF(sys);
-    PyErr_Clear();
-  }
-  module = modules == NULL ? NULL : PyDict_GetItemString(modules, name);
-  return module == Py_None ? NULL : module; /* None stands for those that are gone when Python ends */
+  PyObject *modules = Modules(), *module = modules == NULL ? NULL : kpy_dict_get_text(modules, name);
+  if (module != Py_None) return module;
+  Py_DECREF(module); /* None stands for those that are gone when Python ends */
+  return NULL;
+}
+
+int kpy_is_loaded(const char* name) {
+  PyObject* module = kpy_loaded_module(name);
+  Py_XDECREF(module);
+  return module != NULL;
 }
 
 /* Functions, not their module: Python empties modules that are still there when it ends. NULL: it isn't ending. */
 static PyObject* g_kept;
 
-int kpy_python_ends(void) { return g_kept != NULL; }
+int kpy_python_ends(void) { return KPY_PUBLISHED(g_kept) != NULL; }
 
 static PyObject* Find(const char* name) {
   PyObject *module, *function;
-  if (g_kept != NULL) {
-    function = PyDict_GetItemString(g_kept, name);
+  if (kpy_python_ends()) {
+    function = kpy_dict_get_text(g_kept, name);
     if (function == NULL) PyErr_Format(PyExc_RuntimeError, "kernpack: Python is ending: %s is gone", name);
-    Py_XINCREF(function);
     return function;
   }
   module = PyImport_ImportModule("kernpack._core_helpers");
@@ -44,8 +59,9 @@ void kpy_helpers_end(void) {
   PyObject* torch = kpy_loaded_module("torch");
   (void)kpy_numpy_ready();
   if (torch != NULL && kpy_torch_tensor_type() == NULL) (void)kpy_torch_init(torch);
-  if (all != NULL) g_kept = PyDict_Copy(all);
+  if (all != NULL) KPY_PUBLISH(g_kept, PyDict_Copy(all));
   Py_XDECREF(module);
+  Py_XDECREF(torch);
   PyErr_Clear();
 }
 

@@ -4,35 +4,46 @@
 #include "api.h"
 #include "frame.h"
 #include "hooks.h"
+#include "threads.h"
 
 static PyObject* g_hooks; /* dict: "torch", "jax" -> callable(function, args, kwargs, why) */
 
-PyObject* kpy_hook(const char* name) {
-  PyObject* hook = g_hooks == NULL ? NULL : PyDict_GetItemString(g_hooks, name);
-  return hook;
+int kpy_hooks_init(void) {
+  g_hooks = PyDict_New();
+  return g_hooks == NULL ? -1 : 0;
+}
+
+int kpy_has_hook(const char* name) {
+  PyObject* hook = kpy_dict_get_text(g_hooks, name);
+  Py_XDECREF(hook);
+  return hook != NULL;
 }
 
 PyObject* kpy_api_set_hook(KpBytes framework, PyObject* hook) {
   const char* name = framework.data;
-  if (g_hooks == NULL && (g_hooks = PyDict_New()) == NULL) return NULL;
   if (hook != NULL) return kpy_done(PyDict_SetItemString(g_hooks, name, hook));
-  return kpy_done(PyDict_GetItemString(g_hooks, name) == NULL ? 0 : PyDict_DelItemString(g_hooks, name));
+  return kpy_done(kpy_has_hook(name) ? PyDict_DelItemString(g_hooks, name) : 0);
 }
 
 PyObject* kpy_api_torch_calls(KpyFunction* f, PyObject* call) {
-  PyObject* before = f->torch_call;
-  Py_INCREF(call);
-  f->torch_call = call;
-  Py_XDECREF(before);
+  Py_INCREF(call); /* until the process ends, as the function: other threads may be about to use one that is replaced */
+  KPY_PUBLISH(f->torch_call, call);
   return kpy_done(0);
 }
 
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   /* torch has no operator of what has no signature: then the reason itself says more than its path could. */
   const int helpless = strcmp(hook, "torch") == 0 && (call->function == NULL || call->function->program == NULL);
+  PyObject* direct;
   call->divert = why;
-  call->divert_as_given = call->function != NULL && call->function->torch_call != NULL && strcmp(hook, "torch") == 0;
-  call->divert_hook = call->divert_as_given ? call->function->torch_call : helpless ? NULL : kpy_hook(hook);
+  direct = strcmp(hook, "torch") == 0 && call->function != NULL ? KPY_PUBLISHED(call->function->torch_call) : NULL;
+  call->divert_as_given = direct != NULL;
+  if (direct != NULL) {
+    call->divert_hook = direct; /* kept until the process ends */
+    return KPY_DIVERT;
+  }
+  call->divert_hook = helpless ? NULL : kpy_dict_get_text(g_hooks, hook);
+  if (call->divert_hook != NULL && kpy_call_keep_object(call, call->divert_hook) != 0) return KPY_ERROR;
   return KPY_DIVERT;
 }
 
@@ -60,7 +71,6 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
                  kpy_what(call), call->divert);
     return NULL;
   }
-  Py_INCREF(hook);
   if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
     PyObject* why = call->divert_as_given ? NULL : PyUnicode_FromString(call->divert);
     if (call->divert_as_given) result = PyObject_Call(hook, tuple, dict);
@@ -69,6 +79,5 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
   }
   Py_XDECREF(tuple);
   Py_XDECREF(dict);
-  Py_DECREF(hook);
   return result;
 }

@@ -6,6 +6,8 @@
 #include "call_entry.h"
 #include "function.h"
 #include "jax_programs.h"
+#include "locals.h"
+#include "threads.h"
 
 enum { MOST_PROGRAMS = 16 }; /* of one function; beyond, the oldest goes */
 
@@ -23,6 +25,13 @@ struct KpyJaxProgram {
 
 static PyTypeObject* g_array; /* of JAX's eager arrays; NULL: kernpack.jax is not loaded */
 static PyObject* g_restored; /* callable(exception) -> the one to raise */
+
+static PyObject* g_block_until_ready; /* the method's name, interned */
+
+int kpy_jax_init(void) {
+  g_block_until_ready = PyUnicode_InternFromString("block_until_ready");
+  return g_block_until_ready == NULL ? -1 : 0;
+}
 
 static void Free(KpyJaxProgram* p) {
   Py_ssize_t i;
@@ -68,19 +77,17 @@ static int Fits(const KpyJaxProgram* p, PyObject* const* args, Py_ssize_t nargs,
   if (p->nargs != nargs || (p->kwnames == NULL) != (kwnames == NULL)) return 0;
   if (kwnames != NULL && p->count != nargs + PyTuple_Size(kwnames)) return 0;
   for (i = 0; i < p->count; ++i) {
-    if (p->values[i] == NULL ? Py_TYPE(args[i]) != g_array : !Same(p->values[i], args[i])) return 0;
+    if (p->values[i] == NULL ? Py_TYPE(args[i]) != KPY_PUBLISHED(g_array) : !Same(p->values[i], args[i])) return 0;
   }
   return SameNames(p->kwnames, kwnames);
 }
 
 static PyObject* Wait(PyObject* outputs) {
-  static PyObject* name;
   Py_ssize_t i, count = PyTuple_Size(outputs);
-  if (name == NULL && (name = PyUnicode_InternFromString("block_until_ready")) == NULL) return NULL;
   for (i = 0; i < count; ++i) {
     PyObject *output = PyTuple_GetItem(outputs, i), *ready;
-    if (Py_TYPE(output) != g_array) continue; /* a constant of what is being traced never is */
-    ready = PyObject_CallMethodObjArgs(output, name, NULL);
+    if (Py_TYPE(output) != KPY_PUBLISHED(g_array)) continue; /* a constant of what is being traced never is */
+    ready = PyObject_CallMethodObjArgs(output, g_block_until_ready, NULL);
     if (ready == NULL) return NULL;
     Py_DECREF(ready);
   }
@@ -102,7 +109,7 @@ static void RestoreError(void) {
   PyObject *type, *value, *trace, *restored;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
-  restored = PyObject_CallFunctionObjArgs(g_restored, value, NULL);
+  restored = PyObject_CallFunctionObjArgs(KPY_PUBLISHED(g_restored), value, NULL);
   if (restored == NULL || restored == value) {
     PyErr_Clear();
     PyErr_Restore(type, value, trace);
@@ -139,8 +146,13 @@ static PyObject* Run(const KpyJaxProgram* p, PyObject* const* args) {
 }
 
 int kpy_jax_call(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** answer) {
+  const KpyLocal* local = kpy_local(f);
   const KpyJaxProgram* p;
-  for (p = f->jax_programs; p != NULL; p = p->next) {
+  if (local == NULL) {
+    *answer = NULL;
+    return 1;
+  }
+  for (p = local->jax_programs; p != NULL; p = p->next) {
     if (!Fits(p, args, nargs, kwnames)) continue;
     *answer = Run(p, args);
     return 1;
@@ -167,7 +179,7 @@ static KpyJaxProgram* New(PyObject* program, PyObject* values, PyObject* kwnames
   }
   for (i = 0; i < p->count; ++i) {
     PyObject* value = PyTuple_GetItem(values, i);
-    if (Py_TYPE(value) == g_array) continue;
+    if (Py_TYPE(value) == KPY_PUBLISHED(g_array)) continue;
     Py_INCREF(value);
     p->values[i] = value;
   }
@@ -184,31 +196,36 @@ static KpyJaxProgram* New(PyObject* program, PyObject* values, PyObject* kwnames
 static int IsSound(PyObject* values, PyObject* kwnames, PyObject* order) {
   const Py_ssize_t count = PyTuple_Size(values);
   Py_ssize_t i;
-  if (g_array == NULL || PyTuple_Size(kwnames) > count) return 0;
+  if (KPY_PUBLISHED(g_array) == NULL || PyTuple_Size(kwnames) > count) return 0;
   for (i = 0; i < PyTuple_Size(order); ++i) {
     const long at = PyLong_AsLong(PyTuple_GetItem(order, i));
     if (at < 0 || at >= count) return 0;
   }
   for (i = 0; i < count; ++i) {
     PyObject* value = PyTuple_GetItem(values, i);
-    if (Py_TYPE(value) != g_array && !IsStatic(value)) return 0;
+    if (Py_TYPE(value) != KPY_PUBLISHED(g_array) && !IsStatic(value)) return 0;
   }
   return 1;
 }
 
 PyObject* kpy_api_jax_remember(KpyFunction* f, PyObject* values, PyObject* kwnames, PyObject* order, PyObject* program,
                                int waits) {
+  KpyLocal* local = kpy_local(f);
   KpyJaxProgram *p, **link;
   int length = 0;
+  if (local == NULL) return NULL;
   if (!IsSound(values, kwnames, order)) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "jax_remember: the arguments do not fit each other");
     return NULL;
   }
   p = New(program, values, kwnames, order, waits);
   if (p == NULL) return PyErr_NoMemory();
-  p->next = f->jax_programs;
-  f->jax_programs = p;
+  p->next = local->jax_programs;
+  local->jax_programs = p;
+  kpy_lock();
+  f->has_jax_programs = 1;
   kpy_choose_entry(f);
+  kpy_unlock();
   for (link = &p->next; *link != NULL; link = &(*link)->next) {
     if (++length < MOST_PROGRAMS) continue;
     p = *link;
@@ -222,7 +239,7 @@ PyObject* kpy_api_jax_remember(KpyFunction* f, PyObject* values, PyObject* kwnam
 PyObject* kpy_api_jax_arrays(PyTypeObject* array, PyObject* restored) {
   Py_INCREF((PyObject*)array); /* kept, as are the programs, until the process ends */
   Py_INCREF(restored);
-  g_array = array;
-  g_restored = restored;
+  KPY_PUBLISH(g_restored, restored);
+  KPY_PUBLISH(g_array, array); /* the last: programs are kept where it's there */
   return kpy_done(0);
 }

@@ -8,4 +8,6 @@
 KPY_HIDDEN int kpy_jax_call(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames,
                             PyObject** answer);
 
+KPY_HIDDEN int kpy_jax_init(void);
+
 #endif /* KERNPACK_PYTHON_JAX_PROGRAMS_H_ */

@@ -1,6 +1,7 @@
 /* The memo of a function's last good call. It holds whatever kp_sig_check reads of the arguments, apart from addresses, which
  * are looked at each time, with the bytes around them where arguments are written (they must overlap nothing). It suits functions
- * that take neither lists nor strings nor a workspace. Read and written with the GIL held. */
+ * that take neither lists nor strings nor a workspace. With a GIL, it is held
+ * where the memo is read and written; without one, each thread has a memo of its own. */
 #include <string.h>
 
 #include "call_typed.h"
@@ -30,19 +31,20 @@ struct KpyMemo {
   int64_t result_dims[KP_SIG_MAX_RESULTS][2 * kMaxDims];
 };
 
-int kpy_memo_init(KpyFunction* f) {
+int kpy_memo_init(const KpyFunction* f, KpyMemo** out) {
+  KpyMemo* memo;
   int32_t i;
-  if (f->num_params > kMaxParams || f->has_workspace) return 0;
+  if (f->program == NULL || f->numbers_only || f->num_params > kMaxParams || f->has_workspace) return 0;
   for (i = 0; i < f->num_params; ++i) {
     if (f->params[i].kind == KP_PARAM_STR || (f->params[i].flags & KP_PARAM_LIST)) return 0;
   }
-  f->memo = (KpyMemo*)PyMem_Calloc(1, sizeof(KpyMemo));
-  if (f->memo == NULL) {
+  *out = memo = (KpyMemo*)PyMem_Calloc(1, sizeof(KpyMemo));
+  if (memo == NULL) {
     PyErr_NoMemory();
     return -1;
   }
   for (i = 0; i < f->num_params; ++i) {
-    if (f->params[i].flags & KP_PARAM_MUTATED) f->memo->written[f->memo->num_written++] = i;
+    if (f->params[i].flags & KP_PARAM_MUTATED) memo->written[memo->num_written++] = i;
   }
   return 0;
 }
@@ -65,7 +67,7 @@ static inline uintptr_t AddressOf(const KpDLTensor* tensor) { return (uintptr_t)
 
 /* Whether what is written may share a byte with another argument. Every tensor is as the memo knows it. */
 static inline int MayOverlap(const KpyFunction* f, const KpyTypedCall* t) {
-  const KpyMemo* memo = f->memo;
+  const KpyMemo* memo = t->local->memo;
   int32_t w, j;
   for (w = 0; w < memo->num_written; ++w) {
     const int32_t i = memo->written[w];
@@ -86,7 +88,7 @@ static inline int MayOverlap(const KpyFunction* f, const KpyTypedCall* t) {
 }
 
 int kpy_memo_recall(const KpyFunction* f, KpyTypedCall* t) {
-  const KpyMemo* memo = f->memo;
+  const KpyMemo* memo = t->local->memo;
   int32_t i;
   if (!memo->filled) return 0;
   for (i = 0; i < f->num_params; ++i) {
@@ -166,8 +168,8 @@ static int HasAddresses(KpDLDevice device) {
   return device.device_type == KP_DEVICE_CPU || device.device_type == KP_DEVICE_CUDA;
 }
 
-void kpy_memo_note(KpyFunction* f, const KpyTypedCall* t) {
-  KpyMemo* memo = f->memo;
+void kpy_memo_note(const KpyFunction* f, const KpyTypedCall* t) {
+  KpyMemo* memo = t->local->memo;
   int32_t i;
   memo->filled = 0;
   for (i = 0; i < f->num_params; ++i) {

@@ -5,6 +5,8 @@
 #include "classes.h"
 #include "errors.h"
 #include "function.h"
+#include "hooks.h"
+#include "jax_programs.h"
 #include "with_python.h"
 
 #include <string.h>
@@ -24,8 +26,9 @@ static PyObject* g_module; /* strong */
 static int Fill(PyObject* module) {
   return kpy_errors_init() != 0 || kpy_device_init(module) != 0 || kpy_dtype_init(module) != 0 ||
                  kpy_tensor_init(module) != 0 || kpy_callback_init() != 0 || kpy_handle_init(module) != 0 ||
-                 kpy_function_init(module) != 0 || kpy_with_python_init() != 0 || AddHost(module) != 0 ||
-                 PyModule_AddStringConstant(module, "version", kp_version()) != 0 ||
+                 kpy_hooks_init() != 0 || kpy_jax_init() != 0 || kpy_object_class_init() != 0 ||
+                 kpy_function_init(module) != 0 || kpy_functions_init() != 0 || kpy_with_python_init() != 0 ||
+                 AddHost(module) != 0 || PyModule_AddStringConstant(module, "version", kp_version()) != 0 ||
                  PyModule_AddIntConstant(module, "abi_major", KP_ABI_MAJOR) != 0
              ? -1
              : 0;
@@ -66,7 +69,11 @@ static PyObject* Create(PyObject* spec, PyModuleDef* def) {
 }
 
 PyMODINIT_FUNC PyInit__core(void) {
-  static PyModuleDef_Slot slots[] = {{Py_mod_create, (void*)Create}, {0, NULL}};
+  static PyModuleDef_Slot slots[] = {{Py_mod_create, (void*)Create},
+#ifdef Py_GIL_DISABLED
+                                     {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* importing it doesn't switch the GIL on */
+#endif
+                                     {0, NULL}};
   static struct PyModuleDef def = {
       PyModuleDef_HEAD_INIT, "kernpack._core", "The call core.", 0, NULL, slots, NULL, NULL, NULL};
   return PyModuleDef_Init(&def);

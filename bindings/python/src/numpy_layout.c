@@ -2,12 +2,17 @@
 #include "numpy_layout.h"
 #include "classes.h"
 #include "hooks.h"
+#include "threads.h"
 
 #include <string.h>
 
-static int g_state; /* 0: not looked; 1: good; -1: another layout */
-static PyTypeObject* g_array_type;
-static void** g_api;
+typedef struct Layout {
+  int state; /* 1: good; -1: another layout */
+  PyTypeObject* array_type;
+  void** api;
+} Layout;
+
+static const Layout* g_layout; /* published; NULL: not looked. Of threads that look at once, the first one's stays */
 
 /* Compares the fields of one array with what its own attributes say. */
 static int LayoutHolds(PyObject* array) {
@@ -35,7 +40,7 @@ static int LayoutHolds(PyObject* array) {
   return good;
 }
 
-static int Verify(void) {
+static int Verify(Layout* out) {
   PyObject* samples = kpy_helper("numpy_samples", NULL); /* (ndarray type, [arrays], capsule of the C API or None) */
   PyObject *type, *arrays, *capsule;
   Py_ssize_t i;
@@ -49,24 +54,41 @@ static int Verify(void) {
   for (i = 0; good && i < PyList_Size(arrays); ++i) good = LayoutHolds(PyList_GetItem(arrays, i));
   if (good) {
     Py_INCREF(type);
-    g_array_type = (PyTypeObject*)type;
-    if (PyCapsule_CheckExact(capsule)) g_api = (void**)PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
+    out->array_type = (PyTypeObject*)type;
+    if (PyCapsule_CheckExact(capsule)) out->api = (void**)PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
     PyErr_Clear();
   }
   Py_DECREF(samples);
   return good ? 1 : -1;
 }
 
-int kpy_numpy_ready(void) {
-  if (KPY_LIKELY(g_state != 0)) return g_state == 1;
-  if (kpy_loaded_module("numpy") == NULL) return 0;
-  g_state = Verify();
-  return g_state == 1;
+/* NULL: NumPy isn't loaded. */
+static const Layout* Look(void) {
+  static Layout kept;
+  Layout found = {0, NULL, NULL};
+  if (!kpy_is_loaded("numpy")) return NULL;
+  found.state = Verify(&found);
+  kpy_lock();
+  if (g_layout == NULL) {
+    kept = found;
+    KPY_PUBLISH(g_layout, &kept);
+  }
+  kpy_unlock();
+  return &kept;
 }
 
-PyTypeObject* kpy_numpy_array_type(void) { return g_array_type; }
+int kpy_numpy_ready(void) {
+  const Layout* layout = KPY_PUBLISHED(g_layout);
+  if (KPY_UNLIKELY(layout == NULL)) layout = Look();
+  return layout != NULL && layout->state == 1;
+}
 
-void* kpy_numpy_api(int index) { return g_api == NULL ? NULL : g_api[index]; }
+PyTypeObject* kpy_numpy_array_type(void) { return KPY_PUBLISHED(g_layout)->array_type; }
+
+void* kpy_numpy_api(int index) {
+  const Layout* layout = KPY_PUBLISHED(g_layout);
+  return layout == NULL || layout->api == NULL ? NULL : layout->api[index];
+}
 
 #define INT_OF(type) {KP_DTYPE_INT, 8 * sizeof(type), 1}
 #define UINT_OF(type) {KP_DTYPE_UINT, 8 * sizeof(type), 1}

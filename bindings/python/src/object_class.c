@@ -4,8 +4,14 @@
 #include "classes.h"
 #include "errors.h"
 #include "frame.h"
+#include "threads.h"
 
 static PyObject* g_classes; /* type index -> callable(kernpack.Object) */
+
+int kpy_object_class_init(void) {
+  g_classes = PyDict_New();
+  return g_classes == NULL ? -1 : 0;
+}
 
 static void ReleaseCapsule(PyObject* capsule) {
   kp_release((KpObject*)PyCapsule_GetPointer(capsule, KPY_OBJECT_CAPSULE));
@@ -43,7 +49,6 @@ PyObject* kpy_api_object_class(KpBytes type_key, PyObject* callable) {
   int32_t type_index;
   int rc;
   if (kp_host()->type_index(kp_host(), type_key, &type_index) != 0) return NULL;
-  if (g_classes == NULL && (g_classes = PyDict_New()) == NULL) return NULL;
   index = PyLong_FromLong(type_index);
   rc = index == NULL ? -1 : PyDict_SetItem(g_classes, index, callable);
   Py_XDECREF(index);
@@ -52,8 +57,8 @@ PyObject* kpy_api_object_class(KpBytes type_key, PyObject* callable) {
 
 PyObject* kpy_object_wrap(KpObject* object) {
   PyObject* handle = kpy_handle_new(object);
-  PyObject* index = handle == NULL || g_classes == NULL ? NULL : PyLong_FromLong(object->type_index);
-  PyObject* callable = index == NULL ? NULL : PyDict_GetItemWithError(g_classes, index);
+  PyObject* index = handle == NULL ? NULL : PyLong_FromLong(object->type_index);
+  PyObject* callable = index == NULL ? NULL : kpy_dict_get(g_classes, index);
   PyObject* made;
   Py_XDECREF(index);
   if (callable == NULL) {
@@ -62,6 +67,7 @@ PyObject* kpy_object_wrap(KpObject* object) {
     return NULL;
   }
   made = PyObject_CallFunctionObjArgs(callable, handle, NULL);
+  Py_DECREF(callable);
   Py_DECREF(handle);
   return made;
 }

@@ -30,11 +30,16 @@ int kpy_resolve_type(PyObject* object, uint32_t kind, KpySlot* out) {
 }
 
 const KpySlot* kpy_resolve(KpyCall* call, KpySlots* slots, PyObject* object) {
+  PyTypeObject* oldest;
   KpySlot found;
   if (kpy_resolve_type(object, call->kind, &found) < 0) return NULL;
   /* The older way goes; a site that alternates between two types keeps both. Types are never freed while cached. */
   Py_INCREF((PyObject*)found.type);
-  Py_XDECREF((PyObject*)slots->way[1].type);
+  while ((oldest = slots->way[1].type) !=
+         NULL) { /* its end may run Python, which may call this function and fill it again */
+    slots->way[1].type = NULL;
+    Py_DECREF((PyObject*)oldest);
+  }
   slots->way[1] = slots->way[0];
   slots->way[0] = found;
   return &slots->way[0];

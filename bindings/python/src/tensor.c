@@ -7,7 +7,10 @@
 #include "errors.h"
 #include "frame.h"
 #include "hooks.h"
+#include "threads.h"
 #include "with_python.h"
+
+enum { kExpired = -1 };
 
 static PyTypeObject* g_type;
 static const KpyFamily g_family;
@@ -49,27 +52,40 @@ PyObject* kpy_tensor_new_borrowed(const KpDLTensor* view) {
 
 int kpy_tensor_expire(PyObject* tensor) {
   KpyTensor* self = (KpyTensor*)tensor;
+  Py_ssize_t none = 0;
   if (Py_TYPE(tensor) != g_type || !self->borrowed) return 0;
-  if (self->exports > 0) {
-    PyErr_SetString(PyExc_BufferError,
-                    "a callback kept a view of a tensor that was lent to it for the call; keep a copy");
-    return -1;
-  }
-  kp_release(&self->tensor->header);
-  self->tensor = NULL;
-  return 0;
+  if (__atomic_compare_exchange_n(&self->exports, &none, kExpired, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return 0;
+  PyErr_SetString(PyExc_BufferError,
+                  "a callback kept a view of a tensor that was lent to it for the call; keep a copy");
+  return -1;
+}
+
+static int IsExpired(const KpyTensor* tensor) { return KPY_PUBLISHED(tensor->exports) == kExpired; }
+
+static void RaiseExpired(void) {
+  PyErr_SetString(PyExc_ValueError, "this tensor was lent to a callback that has returned; keep a copy instead");
 }
 
 const KpDLTensor* kpy_tensor_view(PyObject* self) {
   KpyTensor* tensor = (KpyTensor*)self;
-  if (KPY_LIKELY(tensor->tensor != NULL)) return &tensor->tensor->tensor;
-  PyErr_SetString(PyExc_ValueError, "this tensor was lent to a callback that has returned; keep a copy instead");
+  if (KPY_LIKELY(!IsExpired(tensor))) return &tensor->tensor->tensor;
+  RaiseExpired();
   return NULL;
+}
+
+int kpy_tensor_lend(KpyTensor* tensor) {
+  Py_ssize_t exports = KPY_PUBLISHED(tensor->exports);
+  while (exports != kExpired) {
+    if (__atomic_compare_exchange_n(&tensor->exports, &exports, exports + 1, 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return 0;
+  }
+  RaiseExpired();
+  return -1;
 }
 
 /* The consumer of a lent tensor is done with it. On any thread. */
 static void EndLoanWithPython(void* lent) {
-  --((KpyTensor*)lent)->exports;
+  kpy_tensor_return((KpyTensor*)lent);
   Py_DECREF((PyObject*)lent);
 }
 static void EndLoan(void* lent) { (void)kpy_with_python(EndLoanWithPython, lent); }
@@ -79,11 +95,12 @@ int kpy_tensor_export(PyObject* tensor, KpAny* out) {
   KpObject* object = kpy_tensor_object(tensor);
   if (object == NULL) return -1;
   if (self->borrowed) {
+    if (kpy_tensor_lend(self) != 0) return -1;
     if (kp_tensor_wrap(&self->tensor->tensor, tensor, EndLoan, out) != 0) {
+      kpy_tensor_return(self);
       (void)kpy_raise_host("kernpack.Tensor", -1);
       return -1;
     }
-    ++self->exports;
     Py_INCREF(tensor);
     return 0;
   }
@@ -116,15 +133,23 @@ KpObject* kpy_tensor_object(PyObject* tensor) {
 
 /* ---- as an argument: shape and strides of a TENSOR never change, so the view is the tensor's own ---- */
 
+static void EndLoanToCall(void* tensor) { kpy_tensor_return((KpyTensor*)tensor); }
+
+/* The callback may return, on another thread, before the call does. */
+static int LendToCall(KpyCall* call, KpyTensor* tensor) {
+  if (call->own_tensors) {
+    PyErr_SetString(PyExc_ValueError, "a tensor lent to a callback cannot be kept; pass a copy");
+    return -1;
+  }
+  return kpy_tensor_lend(tensor) != 0 ? -1 : kpy_call_keep(call, tensor, EndLoanToCall);
+}
+
 static int ConvertTensor(KpyCall* call, const KpySlot* slot, PyObject* object, KpAny* out) {
   KpyTensor* self = (KpyTensor*)object;
   if (KPY_UNLIKELY(kpy_tensor_view(object) == NULL)) return KPY_ERROR;
   if (KPY_UNLIKELY(self->read_only) && (call->flags & KP_PARAM_MUTATED)) return kpy_refuse_read_only(call);
   if (call->family == NULL) call->family = slot->family;
-  if (KPY_UNLIKELY(self->borrowed && call->own_tensors)) {
-    PyErr_SetString(PyExc_ValueError, "a tensor lent to a callback cannot be kept; pass a copy");
-    return KPY_ERROR;
-  }
+  if (KPY_UNLIKELY(self->borrowed) && LendToCall(call, self) != 0) return KPY_ERROR;
   out->small_len = 0;
   if (call->own_tensors) {
     out->type_index = KP_TYPE_TENSOR;
@@ -257,7 +282,7 @@ static PyObject* Numpy(PyObject* self, PyObject* unused) {
 }
 
 static PyObject* Repr(PyObject* self) {
-  if (((KpyTensor*)self)->tensor == NULL) return PyUnicode_FromString("<kernpack.Tensor, expired>");
+  if (IsExpired((KpyTensor*)self)) return PyUnicode_FromString("<kernpack.Tensor, expired>");
   return kpy_helper("tensor_repr", "(O)", self);
 }
 

@@ -5,13 +5,18 @@
 #include "base.h"
 
 typedef struct KpyTensor {
-  PyObject_HEAD KpTensorObject* tensor; /* owned; NULL once a borrowed tensor has expired */
-  Py_ssize_t exports;     /* buffers and capsules in use */
+  PyObject_HEAD KpTensorObject* tensor; /* owned; of a borrowed tensor without its memory */
+  Py_ssize_t exports;     /* atomic: buffers, capsules and calls that use it; -1 once a borrowed tensor has expired */
   int borrowed;           /* memory belongs to a caller who takes it back when a callback returns */
   int read_only;          /* as the TENSOR's flags say */
 } KpyTensor;
 
 KPY_HIDDEN PyTypeObject* kpy_tensor_type(void);
+/* Keeps a borrowed tensor from expiring until it is returned. 0, or -1 with an error: it has expired. */
+KPY_HIDDEN int kpy_tensor_lend(KpyTensor* tensor);
+static inline void kpy_tensor_return(KpyTensor* tensor) {
+  (void)__atomic_sub_fetch(&tensor->exports, 1, __ATOMIC_ACQ_REL);
+}
 /* The view, or NULL with an error when expired. */
 KPY_HIDDEN const KpDLTensor* kpy_tensor_view(PyObject* self);
 /* An owned TENSOR to hand to another library: the tensor itself, or, of a borrowed one, a stand-in that counts as an export

@@ -200,11 +200,14 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   if (((KpyTensor*)self)->read_only && (flags & PyBUF_WRITABLE))
     return BufferError("kernpack.Tensor: read-only; write to a copy");
   if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");
+  if (kpy_tensor_lend((KpyTensor*)self) != 0) return -1;
   shape = (BufferShape*)PyMem_Malloc(sizeof(BufferShape));
+  if (shape == NULL) kpy_tensor_return((KpyTensor*)self);
   if (shape == NULL) return BufferError("kernpack.Tensor: out of memory");
   compact = FillShape(view, view->dtype.bits / 8, shape);
   if (!compact && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
     PyMem_Free(shape);
+    kpy_tensor_return((KpyTensor*)self);
     return BufferError("kernpack.Tensor: not contiguous; ask for strides");
   }
   for (i = 0; i < view->ndim; ++i) count *= shape->shape[i];
@@ -220,11 +223,10 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   buffer->internal = shape;
   buffer->obj = self;
   Py_INCREF(self);
-  ++((KpyTensor*)self)->exports;
   return 0;
 }
 
 void kpy_tensor_release_buffer(PyObject* self, Py_buffer* buffer) {
   PyMem_Free(buffer->internal);
-  --((KpyTensor*)self)->exports;
+  kpy_tensor_return((KpyTensor*)self);
 }

@@ -1,6 +1,8 @@
 /* Finds entries of torch's libraries. Nothing is loaded that is not there already. */
 #include "torch_symbols.h"
 
+#include "threads.h"
+
 #include <dlfcn.h>
 
 void* kpy_torch_symbol(const char* name) {
@@ -8,9 +10,12 @@ void* kpy_torch_symbol(const char* name) {
   static void* handles[sizeof(kLibraries) / sizeof(kLibraries[0])];
   size_t i;
   for (i = 0; i < sizeof(kLibraries) / sizeof(kLibraries[0]); ++i) {
-    void* found;
-    if (handles[i] == NULL) handles[i] = dlopen(kLibraries[i], RTLD_LAZY | RTLD_NOLOAD);
-    found = handles[i] == NULL ? NULL : dlsym(handles[i], name);
+    void *found, *handle = KPY_PUBLISHED(handles[i]);
+    if (handle == NULL) {
+      handle = dlopen(kLibraries[i], RTLD_LAZY | RTLD_NOLOAD);
+      KPY_PUBLISH(handles[i], handle);
+    }
+    found = handle == NULL ? NULL : dlsym(handle, name);
     if (found != NULL) return found;
   }
   return NULL;

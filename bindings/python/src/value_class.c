@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "hooks.h"
+#include "threads.h"
 
 int kpy_value_class_init(KpyValueClass* of, PyObject* module, const char* name, PyType_Slot* slots) {
   PyType_Spec spec = {name, (int)(sizeof(PyObject) + of->size), 0, Py_TPFLAGS_DEFAULT, slots};
   of->type = (PyTypeObject*)PyType_FromSpec(&spec);
-  return of->type == NULL ? -1 : PyModule_AddObjectRef(module, strrchr(name, '.') + 1, (PyObject*)of->type);
+  of->known = PyDict_New();
+  return of->type == NULL || of->known == NULL
+             ? -1
+             : PyModule_AddObjectRef(module, strrchr(name, '.') + 1, (PyObject*)of->type);
 }
 
 PyObject* kpy_value_new(const KpyValueClass* of, const void* value) {
@@ -20,10 +24,10 @@ PyObject* kpy_value_new(const KpyValueClass* of, const void* value) {
 static int FromForeign(KpyValueClass* of, PyObject* object, void* out) {
   PyObject *name, *ours;
   int is = 0;
-  if (of->known == NULL && (of->known = PyDict_New()) == NULL) return -1;
-  ours = PyDict_GetItemWithError(of->known, object);
+  ours = kpy_dict_get(of->known, object);
   if (ours != NULL) {
     memcpy(out, kpy_value_of(ours), of->size);
+    Py_DECREF(ours);
     return 1;
   }
   PyErr_Clear(); /* unhashable: the helper still looks */

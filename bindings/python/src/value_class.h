@@ -11,7 +11,7 @@ typedef struct KpyValueClass {
                     void* out); /* nullable: what else stands for a value; 1, 0: not this object, -1 */
   const char* helper; /* of kernpack._core_helpers: what a framework's object is called, or None */
   PyTypeObject* type; /* from kpy_value_class_init */
-  PyObject* known; /* frameworks' objects that were met, and ours: {theirs: ours}, made on first use */
+  PyObject* known; /* frameworks' objects that were met, and ours: {theirs: ours} */
 } KpyValueClass;
 
 typedef struct KpyValue {

@@ -6,12 +6,13 @@
 #include "api.h"
 #include "guard_torch.h"
 #include "private_torch/switch.h"
+#include "threads.h"
 
-/* torch's functions; NULL until kernpack.torch is imported. */
+/* torch's functions; NULL until kernpack.torch is imported. The last is published after the others. */
 static PyObject* g_takes_over; /* (tensor) -> whether a function mode is active */
 static PyObject* g_transforms; /* () -> whether the thread is inside torch.func's transforms */
-static PyObject* g_unpack; /* (tensor) -> (primal, tangent); the tensor itself where no level of forward mode is open */
 static PyObject* g_traces; /* () -> whether torch.jit.trace records, or autocast is on */
+static PyObject* g_unpack; /* (tensor) -> (primal, tangent); the tensor itself where no level of forward mode is open */
 
 PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObject* unpack, PyObject* traces) {
   Py_INCREF(takes_over); /* kept until the process ends */
@@ -21,7 +22,7 @@ PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObj
   g_takes_over = takes_over;
   g_transforms = transforms;
   g_traces = traces;
-  g_unpack = unpack;
+  KPY_PUBLISH(g_unpack, unpack);
   return kpy_done(0);
 }
 
@@ -33,7 +34,8 @@ static int IsNo(PyObject* answer) {
 }
 
 int kpy_torch_no_level_open(PyObject* tensor) {
-  PyObject* pair = g_unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(g_unpack, tensor, NULL);
+  PyObject* unpack = KPY_PUBLISHED(g_unpack);
+  PyObject* pair = unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(unpack, tensor, NULL);
   const int closed =
       pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
   if (pair == NULL) PyErr_Clear();
@@ -43,7 +45,7 @@ int kpy_torch_no_level_open(PyObject* tensor) {
 
 /* Without the hooks. The answers are those of torch's own tensors: for other classes the dispatcher is asked. */
 static KpyTorchWay WayByFunctions(PyObject* first, int is_recorded) {
-  if (g_unpack == NULL || !IsNo(PyObject_CallFunctionObjArgs(g_takes_over, first, NULL)) ||
+  if (KPY_PUBLISHED(g_unpack) == NULL || !IsNo(PyObject_CallFunctionObjArgs(g_takes_over, first, NULL)) ||
       !IsNo(PyObject_CallNoArgs(g_transforms)) || !kpy_torch_no_level_open(first)) {
     return KPY_TORCH_ASK;
   }
@@ -52,7 +54,7 @@ static KpyTorchWay WayByFunctions(PyObject* first, int is_recorded) {
 }
 
 KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
-  const int by_hooks = kpy_torch_hook_on[KPY_TORCH_WATCHERS];
+  const int by_hooks = KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS]);
   PyTypeObject* base = kpy_torch_tensor_type();
   PyObject* first = NULL;
   int is_recorded = 0;

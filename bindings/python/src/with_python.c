@@ -4,6 +4,7 @@
 #include "with_python.h"
 
 #include "hooks.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -13,7 +14,7 @@ enum { kPatience = 1 }; /* seconds for callbacks that run while the interpreter 
 
 static int g_closed; /* atomic */
 static int g_entering; /* atomic: threads between the gate and the GIL */
-static int g_inside; /* bodies that run; read and written with the GIL held */
+static int g_inside; /* atomic: bodies that run */
 static __thread int t_inside; /* of them, this thread's */
 static pthread_t g_ending; /* who closed the gate; the only one that the end does not overtake */
 
@@ -35,12 +36,12 @@ int kpy_with_python(void (*body)(void* argument), void* argument) {
   if (!MayEnter()) return 0;
   pthread_cleanup_push(SleepForever, NULL);
   state = PyGILState_Ensure();
+  (void)__atomic_add_fetch(&g_inside, 1, __ATOMIC_SEQ_CST); /* first, so that Close misses nobody */
   __atomic_sub_fetch(&g_entering, 1, __ATOMIC_SEQ_CST);
-  ++g_inside;
   ++t_inside;
   body(argument);
   --t_inside;
-  --g_inside;
+  (void)__atomic_sub_fetch(&g_inside, 1, __ATOMIC_SEQ_CST);
   PyGILState_Release(state);
   pthread_cleanup_pop(0);
   return 1;
@@ -67,7 +68,7 @@ static PyObject* Close(PyObject* self, PyObject* unused) {
   g_ending = pthread_self();
   __atomic_store_n(&g_closed, 1, __ATOMIC_SEQ_CST);
   do {
-    inside = g_inside;
+    inside = __atomic_load_n(&g_inside, __ATOMIC_SEQ_CST);
     if (inside == t_inside && __atomic_load_n(&g_entering, __ATOMIC_SEQ_CST) == 0) break;
     Py_BEGIN_ALLOW_THREADS;
     Nap();
@@ -80,6 +81,7 @@ static PyObject* Close(PyObject* self, PyObject* unused) {
 static void ForgetThreads(void) {
   g_entering = 0;
   g_inside = t_inside;
+  kpy_lock_forget();
 }
 
 int kpy_with_python_init(void) {

@@ -63,7 +63,9 @@ def examine() -> Iterator[Finding]:
 def _python() -> Finding:
     text = f"{platform.python_version()} at {sys.executable}"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return Finding("Python", BROKEN, f"{text}, free-threaded", "use a Python with the GIL: abi3 wheels need it")
+        from kernpack._info import gil
+
+        return Finding("Python", OK, f"{text}, free-threaded, with the GIL {gil()}")
     return Finding("Python", OK, text)
 
 
@@ -139,11 +141,15 @@ def _hooks(framework: str) -> Finding:
         said = done.stderr.strip().rpartition("\n")[2]
         return Finding(what, BROKEN, f"can't be looked for: {said}", f"pip install -U kernpack {framework}")
     states = {name: state for name, state in json.loads(done.stdout).items() if name.startswith(framework)}
+    unwanted = {state.removeprefix("off: ") for state in states.values()} & {
+        "KERNPACK_PRIVATE=0",
+        "free-threaded Python",
+    }
+    if unwanted:
+        return Finding(what, OK, f"not used: {unwanted.pop()}")
     off = [f"{name} {state}" for name, state in states.items() if state != "on"]
     if not off:
         return Finding(what, OK, f"{len(states)} found")
-    if os.environ.get("KERNPACK_PRIVATE") == "0":
-        return Finding(what, OK, "turned off by KERNPACK_PRIVATE=0")
     return Finding(what, BROKEN, "; ".join(off), "pip install -U kernpack (calls are right, but slow; docs/private.md)")
 
 

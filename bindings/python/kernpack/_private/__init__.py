@@ -10,6 +10,7 @@ import functools
 import importlib
 import os
 import sys
+import sysconfig
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -58,9 +59,20 @@ _missed: set[str] = set()
 @functools.cache
 def is_private_allowed(name: str) -> bool:
     """Whether to look for the hook. The log has a line, once, where not."""
+    why = _unwanted(name)
+    if why:
+        _core.log_debug(f"private hook {name} is off: {why}")
+    return not why
+
+
+def _unwanted(name: str) -> str:
+    """Why the hook isn't looked for; empty where it is. A check can't see what other threads do to torch's fields, and no torch without
+    a GIL was ever tried."""
     if SETTING == "0":
-        _core.log_debug(f"private hook {name} is off: KERNPACK_PRIVATE=0")
-    return SETTING != "0"
+        return "KERNPACK_PRIVATE=0"
+    if name.startswith("torch.") and sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "free-threaded Python"
+    return ""
 
 
 def private_found(name: str) -> None:
@@ -98,8 +110,9 @@ def _state(name: str, version: str) -> str:
     framework = HOOKS[name].framework
     if version == "not installed":
         return version
-    if SETTING == "0":
-        return "off: KERNPACK_PRIVATE=0"
+    why = _unwanted(name)
+    if why:
+        return f"off: {why}"
     if name in _missed:
         return f"off: {framework} {version} isn't as expected"
     return "on" if name in _found else f"not looked for yet (tested with {framework} {TESTED[framework]})"

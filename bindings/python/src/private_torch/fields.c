@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "hooks.h"
+#include "threads.h"
 #include "torch_symbols.h"
 
 KpyTorchLayout kpy_torch_layout;
@@ -115,8 +116,12 @@ static void Search(const Sample* samples, Py_ssize_t count, Py_ssize_t object_by
   bytes = ReadableBytes(samples, count, found.autograd);
   found.tangent = Find(samples, count, 0, 8, bytes - 8, found.autograd, IsTangent);
   if (found.tangent < 0 || !TellsPlain(samples, count, &found)) return;
-  found.found = 1;
-  kpy_torch_layout = found;
+  kpy_lock();
+  if (!kpy_torch_layout.found) {
+    kpy_torch_layout = found; /* nobody reads it until the hook is on */
+    KPY_PUBLISH(kpy_torch_layout.found, 1);
+  }
+  kpy_unlock();
 }
 
 static int ReadSample(PyObject* row, Sample* out) {
@@ -136,25 +141,26 @@ void kpy_torch_layout_init(void) {
   unsigned long long plain, counted;
   Py_ssize_t i, count, object_bytes;
   int good;
-  if (kpy_torch_layout.found || attempts_left <= 0) return;
+  if (KPY_PUBLISHED(kpy_torch_layout.found) || KPY_PUBLISHED(attempts_left) <= 0) return;
   if (!kpy_torch_hook_allowed(KPY_TORCH_FIELDS)) {
-    attempts_left = 0;
+    KPY_PUBLISH(attempts_left, 0);
     return;
   }
-  --attempts_left;
+  (void)__atomic_sub_fetch(&attempts_left, 1, __ATOMIC_ACQ_REL);
   answer = kpy_helper("torch_samples", NULL);
   good = answer != NULL && PyArg_ParseTuple(answer, "O!KKn", &PyList_Type, &rows, &plain, &counted, &object_bytes);
   count = good ? PyList_Size(rows) : 0;
   good = count <= kMaxSamples;
   for (i = 0; good && i < count; ++i) good = ReadSample(PyList_GetItem(rows, i), &samples[i]) == 0;
   if (good) {
-    attempts_left = 0; /* another look at this torch gives the same */
+    KPY_PUBLISH(attempts_left, 0); /* another look at this torch gives the same */
     if (count > 0 && plain != 0) Search(samples, count, object_bytes, plain);
   }
   PyErr_Clear();
-  if (kpy_torch_layout.found || attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
+  if (KPY_PUBLISHED(kpy_torch_layout.found) || KPY_PUBLISHED(attempts_left) == 0)
+    kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
   /* Another thread may have found the fields meanwhile: without samples of its own, this one has nothing to try. */
-  if (good && kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
+  if (good && KPY_PUBLISHED(kpy_torch_layout.found) && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
     kpy_torch_hook_found(KPY_TORCH_VERSIONS, FindBump(samples[0].tensor, counted));
   PyErr_Clear();
   Py_XDECREF(answer);

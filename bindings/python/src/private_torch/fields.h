@@ -5,6 +5,7 @@
 #define KERNPACK_PYTHON_PRIVATE_TORCH_FIELDS_H_
 
 #include "private_torch/switch.h"
+#include "threads.h"
 
 typedef struct KpyTorchLayout {
   int found; /* the offsets are sure */
@@ -23,7 +24,7 @@ KPY_HIDDEN extern KpyTorchLayout kpy_torch_layout;
 KPY_HIDDEN void kpy_torch_layout_init(void);
 
 /* Everything below but kpy_torch_bump needs this to be true. */
-static inline int kpy_torch_fields_known(void) { return kpy_torch_hook_on[KPY_TORCH_FIELDS]; }
+static inline int kpy_torch_fields_known(void) { return KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_FIELDS]); }
 
 static inline const char* kpy_torch_impl(PyObject* tensor) {
   return *(const char* const*)(const void*)((const char*)tensor + kpy_torch_layout.impl);
@@ -36,7 +37,7 @@ static inline int kpy_torch_has_plain_keys(PyObject* tensor) {
 }
 /* Counts a write to the tensor in its version counter: 1; 0: not this way. */
 static inline int kpy_torch_bump(PyObject* tensor) {
-  if (!kpy_torch_hook_on[KPY_TORCH_VERSIONS] || !kpy_torch_layout.found) return 0;
+  if (!KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_VERSIONS]) || !kpy_torch_layout.found) return 0;
   if ((kpy_torch_keys(tensor) & kpy_torch_layout.counted) == 0) return 0;
   kpy_torch_layout.bump((const char*)tensor + kpy_torch_layout.impl); /* an at::Tensor is that one pointer */
   return 1;

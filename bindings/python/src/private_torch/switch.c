@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include "hooks.h"
+#include "threads.h"
 
 #include <string.h>
 
@@ -21,7 +22,8 @@ int kpy_torch_hook_allowed(KpyTorchHook hook) {
 }
 
 void kpy_torch_hook_found(KpyTorchHook hook, int found) {
-  kpy_torch_hook_on[hook] = g_found[hook] = found != 0;
+  KPY_PUBLISH(g_found[hook], found != 0);
+  KPY_PUBLISH(kpy_torch_hook_on[hook], found != 0);
   Py_XDECREF(kpy_helper(found ? "private_found" : "private_not_found", "(s)", kNames[hook]));
   PyErr_Clear();
 }
@@ -29,9 +31,9 @@ void kpy_torch_hook_found(KpyTorchHook hook, int found) {
 PyObject* kpy_api_use_torch_hook(KpBytes name, PyObject* on) {
   int i;
   for (i = 0; i < KPY_TORCH_HOOKS; ++i) {
-    const int before = kpy_torch_hook_on[i];
+    const int before = KPY_PUBLISHED(kpy_torch_hook_on[i]);
     if (strcmp(kNames[i], name.data) != 0) continue;
-    if (on != Py_None) kpy_torch_hook_on[i] = g_found[i] && on == Py_True;
+    if (on != Py_None) KPY_PUBLISH(kpy_torch_hook_on[i], KPY_PUBLISHED(g_found[i]) && on == Py_True);
     return PyBool_FromLong(before);
   }
   PyErr_Format(PyExc_ValueError,

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include "hooks.h"
+#include "threads.h"
 #include "torch_symbols.h"
 
 /* What __tls_get_addr takes on every architecture that has it. */
@@ -85,7 +86,7 @@ void kpy_torch_watchers_init(void) {
 }
 
 int kpy_torch_watchers(KpyTorchWatchers* out) {
-  if (KPY_UNLIKELY(!kpy_torch_hook_on[KPY_TORCH_WATCHERS])) return 1;
+  if (KPY_UNLIKELY(!KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS]))) return 1;
   out->keys = ReadWord();
   out->function_modes = g_function_modes();
   out->profiled = g_profiled();
