@@ -1,6 +1,6 @@
 """The shortest way of a call that torch must see: a few statements before all that a function's usual call does.
 
-`_core.torch_way` says which way that is. BELOW needs no private interface of torch's (docs/private.md): the operator is called as any
+`_core.torch_way` says which way that is. BELOW is for calls without hooks (docs/private.md): the operator is called as any
 other, below autograd, so that everything that watches operators sees it, and the kernel at the Autograd key, which is written in Python,
 doesn't run.
 """

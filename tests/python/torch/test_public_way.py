@@ -178,7 +178,7 @@ def test_autocast_that_a_user_registers_is_followed_by_gradients(k):
         assert x.grad.dtype == torch.float32
 
 
-def test_threads_and_calls_inside_calls_have_guards_of_their_own(k):
+def test_threads_have_guards_of_their_own(k):
     failed: list[BaseException] = []
 
     def work() -> None:
