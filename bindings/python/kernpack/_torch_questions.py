@@ -16,7 +16,12 @@ def torch_has_tangent(tensor: Any) -> bool:
         return False  # nothing follows tensors there, though torch may still tell of their tangents
     if tensor.layout is not torch.strided:
         return False  # torch can't be asked, and no kernel takes it
-    return torch.autograd.forward_ad.unpack_dual(tensor, level=0).tangent is not None
+    unpack = torch.autograd.forward_ad.unpack_dual
+    proxies = sys.modules.get("torch.fx.experimental.proxy_tensor")
+    if proxies is None or proxies.get_proxy_mode() is None:
+        return unpack(tensor, level=0).tangent is not None
+    with proxies.disable_proxy_modes_tracing():  # the question isn't part of the program that is recorded
+        return unpack(tensor, level=0).tangent is not None
 
 
 def torch_is_traced() -> bool:

@@ -3,6 +3,7 @@
 
 #include "errors.h"
 #include "guard_torch.h"
+#include "way_torch.h"
 
 /* ---- a row's function: reads the arguments, calls, and raises what the host has to say ---- */
 
@@ -37,6 +38,11 @@ static PyObject* TorchAnyTangent(PyObject* module, PyObject* const* objects, Py_
   return PyBool_FromLong(kpy_torch_any_tangent(objects, count));
 }
 
+static PyObject* TorchWay(PyObject* module, PyObject* const* objects, Py_ssize_t count) {
+  (void)module;
+  return PyLong_FromLong(kpy_torch_way(objects, count));
+}
+
 /* What inspect.signature() and help() read. A kind with a default shows it. */
 #define SECOND(first, second, ...) second
 #define DEFAULT_OF(probe) SECOND(probe, "", "")
@@ -55,10 +61,14 @@ static PyObject* TorchAnyTangent(PyObject* module, PyObject* const* objects, Py_
 
 PyMethodDef kpy_api_methods[] = {
     KPY_API(METHOD)
-    /* Not in the table: it takes any number of objects, and is asked in every call that autograd records. */
+    /* Not in the table: these take any number of objects, and are asked in calls that torch must see. */
     {"torch_any_tangent", (PyCFunction)(void (*)(void))TorchAnyTangent, METH_FASTCALL,
      "torch_any_tangent($module, *objects)\n--\n\n-> whether one is a tensor that may carry a tangent; sure only when "
      "False"},
+    {"torch_way", (PyCFunction)(void (*)(void))TorchWay, METH_FASTCALL,
+     "torch_way($module, *objects)\n--\n\n-> which way a call with these takes, tensors or None: 0: through torch's "
+     "dispatcher; "
+     "1: below autograd, which has nothing to record; 2: a gradient is recorded, and nothing else follows the call"},
     {NULL, NULL, 0, NULL}};
 
 /* ---- errors, checks, threads ---- */
@@ -91,5 +101,3 @@ PyObject* kpy_api_get_num_threads(void) {
 }
 
 PyObject* kpy_api_live_objects(void) { return PyLong_FromLongLong(kp_live_objects()); }
-
-PyObject* kpy_api_torch_only_gradients(void) { return PyBool_FromLong(kpy_torch_only_gradients()); }

@@ -20,7 +20,7 @@
   X(2, module_has, "module_has", "-> bool", MODULE, module, STR, name) \
   X(1, torch_register, "torch_register", "-> the namespace of the module's torch operators", MODULE, module) \
   X(3, function, "function", "-> FunctionInfo", MODULE, module, STR, name, CLASS, cls) \
-  /* frameworks: hooks.c, jax_programs.c, private_torch/switch.c */ \
+  /* frameworks: hooks.c, way_torch.c, jax_programs.c, private_torch/switch.c */ \
   X(2, set_hook, "set_hook", "of \"torch\", \"jax\" or \"program\": takes calls that the fast path must not; " \
     "hook(function, args, kwargs, why) -> result", STR, framework, HOOK, hook) \
   X(2, jax_arrays, "jax_arrays", "the type of eager arrays; restored(exception) -> the exception to raise", \
@@ -30,8 +30,11 @@
   X(6, jax_remember, "jax_remember", "calls with values like these, each an array or int, bool, float, str, None, go to " \
     "program(*(values[i] for i in order)) from now on", \
     INFO, info, TUPLE, values, TUPLE, names, TUPLE, order, CALLABLE, program, BOOL, waits) \
-  X(0, torch_only_gradients, "torch_only_gradients", \
-    "-> whether grad mode is on in this thread and nothing else of torch's looks at calls") \
+  X(4, torch_ask_by, "torch_ask_by", "torch's functions by which torch_way finds out, without the hooks: takes_over(tensor), " \
+    "transforms(), unpack(tensor), traces()", \
+    CALLABLE, takes_over, CALLABLE, transforms, CALLABLE, unpack, CALLABLE, traces) \
+  X(2, torch_calls, "torch_calls", "calls of the function that torch must see go to call(*args, **kwargs)", INFO, info, \
+    CALLABLE, call) \
   X(2, use_torch_hook, "use_torch_hook", "True, False or None: leave it -> whether the hook into torch was in use; " \
     "docs/private.md names them", STR, name, ANY, on) \
   /* errors, checks, threads: api.c */ \

@@ -27,6 +27,7 @@ struct KpyCall {
   uint8_t torch_checked; /* the guards of the call as a whole ran */
   uint8_t torch_autograd_asked; /* the one below is known */
   uint8_t torch_grad_mode;
+  uint8_t torch_no_tangents; /* no level of forward mode is open; 0: not asked, or one is */
   int32_t has_stream;
   KpDLDevice device; /* of stream */
   void* stream;
@@ -34,6 +35,7 @@ struct KpyCall {
   int32_t keeps_capacity;
   const char* divert; /* why the fast path must not take the call */
   PyObject* divert_hook; /* who takes it, held until the call ends; NULL: nobody */
+  int divert_as_given; /* divert_hook takes what the caller gave, not (function, args, kwargs, why) */
   void* results[KP_SIG_MAX_RESULTS]; /* the family's own */
   KpDLTensor tensors[KPY_INLINE_VALUES];
   KpyKeep keeps[KPY_INLINE_VALUES];
@@ -51,6 +53,7 @@ static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->own_tensors = 0;
   call->torch_checked = 0;
   call->torch_autograd_asked = 0;
+  call->torch_no_tangents = 0;
   call->has_stream = 0;
   call->device.device_type = 0;
   call->device.device_id = 0;

@@ -42,6 +42,7 @@ struct KpyFunction {
   const uint32_t* program; /* NULL: untyped */
   const char* name;
   KpyParam* params; /* length num_params */
+  PyObject* torch_call; /* published; takes calls that torch must see; NULL: nobody has asked kernpack.torch yet */
 #ifdef Py_GIL_DISABLED
   uint32_t number; /* from 0, by age */
 #else

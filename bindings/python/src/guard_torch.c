@@ -10,6 +10,7 @@
 #include "private_torch/watchers.h"
 #include "threads.h"
 #include "torch_symbols.h"
+#include "way_torch.h"
 
 typedef struct Torch {
   getter requires_grad, dtype;
@@ -131,7 +132,8 @@ static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "tor
 
 /* Whether the call can become a step of what watches: a function without a signature isn't an operator. */
 static int CanBeSeen(const KpyCall* call) {
-  return call->function != NULL && call->function->program != NULL && kpy_has_hook("torch");
+  return call->function != NULL && call->function->program != NULL &&
+         (KPY_PUBLISHED(call->function->torch_call) != NULL || kpy_has_hook("torch"));
 }
 
 /* Nobody can tell who watches. An operator is seen by all of them; what isn't one is refused where torch records a program. */
@@ -167,20 +169,27 @@ int kpy_torch_guard_call(KpyCall* call) {
   return KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS]) ? GuardWatched(call, &watchers) : GuardUnknown(call);
 }
 
+int kpy_torch_records(void) {
+  return KPY_LIKELY(Found()->grad_mode != NULL) ? Found()->grad_mode()
+                                                : Truth(PyObject_CallNoArgs(Found()->is_grad_enabled)) != 0;
+}
+
 void kpy_torch_ask_autograd(KpyCall* call) {
-  call->torch_grad_mode = KPY_LIKELY(Found()->grad_mode != NULL)
-                              ? Found()->grad_mode()
-                              : Truth(PyObject_CallNoArgs(Found()->is_grad_enabled)) != 0;
+  call->torch_grad_mode = (uint8_t)kpy_torch_records();
   call->torch_autograd_asked = 1;
+}
+
+int kpy_torch_requires_grad(PyObject* tensor) {
+  const int truth = Truth(Found()->requires_grad(tensor, Found()->requires_grad_closure));
+  if (truth < 0) PyErr_Clear(); /* taken for one that does */
+  return truth != 0;
 }
 
 int kpy_torch_only_gradients(void) {
   KpyTorchWatchers watchers;
-  KpyCall call;
   if (!KPY_PUBLISHED(g_ready) || !KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) return 0;
   if (kpy_torch_watchers(&watchers) && (watchers.keys != 0 || watchers.function_modes != 0)) return 0;
-  kpy_torch_ask_autograd(&call);
-  return call.torch_grad_mode;
+  return kpy_torch_records();
 }
 
 int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {
@@ -199,6 +208,12 @@ static int CheckAutograd(KpyCall* call, PyObject* tensor) {
   if (rc < 0) return KPY_ERROR;
   if (rc > 0)
     return Divert(call, "it requires a gradient while grad mode is on; pass x.detach() or use torch.no_grad()");
+  if (call->torch_no_tangents) return KPY_OK;
+  /* Without hooks, operators by name don't come here. */
+  if (!KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) {
+    call->torch_no_tangents = (uint8_t)kpy_torch_no_level_open(tensor);
+    if (call->torch_no_tangents) return KPY_OK;
+  }
   if (!kpy_torch_fields_known() || kpy_torch_may_have_tangent(tensor)) {
     PyObject* answer = kpy_helper("torch_has_tangent", "(O)", tensor);
     rc = Truth(answer);

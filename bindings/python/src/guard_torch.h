@@ -26,8 +26,11 @@ static inline int kpy_torch_dtype_is_sure(const KpDLTensor* view) {
 /* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
 KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
 
-/* Whether gradients are recorded in this thread, and nothing else looks at calls: no mode, transform or trace. */
+/* Whether gradients are recorded in this thread, and nothing else looks at calls: no mode, transform or trace. Sure only when it says 1. */
 KPY_HIDDEN int kpy_torch_only_gradients(void);
+/* Whether grad mode is on in this thread; whether a tensor requires a gradient. */
+KPY_HIDDEN int kpy_torch_records(void);
+KPY_HIDDEN int kpy_torch_requires_grad(PyObject* tensor);
 /* Whether one of the tensors may carry a tangent; sure only when it says 0. Other objects have none. */
 KPY_HIDDEN int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count);
 

@@ -25,10 +25,23 @@ PyObject* kpy_api_set_hook(KpBytes framework, PyObject* hook) {
   return kpy_done(kpy_has_hook(name) ? PyDict_DelItemString(g_hooks, name) : 0);
 }
 
+PyObject* kpy_api_torch_calls(KpyFunction* f, PyObject* call) {
+  Py_INCREF(call); /* until the process ends, as the function: other threads may be about to use one that is replaced */
+  KPY_PUBLISH(f->torch_call, call);
+  return kpy_done(0);
+}
+
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   /* torch has no operator of what has no signature: then the reason itself says more than its path could. */
   const int helpless = strcmp(hook, "torch") == 0 && (call->function == NULL || call->function->program == NULL);
+  PyObject* direct;
   call->divert = why;
+  direct = strcmp(hook, "torch") == 0 && call->function != NULL ? KPY_PUBLISHED(call->function->torch_call) : NULL;
+  call->divert_as_given = direct != NULL;
+  if (direct != NULL) {
+    call->divert_hook = direct; /* kept until the process ends */
+    return KPY_DIVERT;
+  }
   call->divert_hook = helpless ? NULL : kpy_dict_get_text(g_hooks, hook);
   if (call->divert_hook != NULL && kpy_call_keep_object(call, call->divert_hook) != 0) return KPY_ERROR;
   return KPY_DIVERT;
@@ -59,7 +72,8 @@ PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, P
     return NULL;
   }
   if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
-    PyObject* why = PyUnicode_FromString(call->divert);
+    PyObject* why = call->divert_as_given ? NULL : PyUnicode_FromString(call->divert);
+    if (call->divert_as_given) result = PyObject_Call(hook, tuple, dict);
     if (why != NULL) result = PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
     Py_XDECREF(why);
   }

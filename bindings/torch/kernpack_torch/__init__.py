@@ -15,8 +15,8 @@ from kernpack import _core
 if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 10):
     raise ImportError(f"kernpack.torch: expected torch >= 2.10, got {torch.__version__}; run `pip install -U torch`")
 
-from . import _late
-from ._registry import Operators, by_callable, of, operators
+from . import _late, _way
+from ._registry import Operators, of, operators
 
 __all__ = ["Operators", "ops"]
 
@@ -30,11 +30,12 @@ def ops(module: Any) -> Operators:
 
 
 def _hook(callable_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
-    """What the call core hands over when it meets a tensor that it must not read directly."""
+    """What the call core hands over when it meets a tensor that it must not read directly. The next such call of the function goes to
+    its `call` at once."""
     del why
-    function = by_callable.get(callable_) or of(callable_)
-    return function.call(*args, **kwargs)
+    return of(callable_).call(*args, **kwargs)
 
 
 _core.set_hook("torch", _hook)
+_way.look()
 _late.watch()

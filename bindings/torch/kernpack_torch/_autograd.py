@@ -92,7 +92,7 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         if declared is None:
             wants.append(f"{argument.name}.requires_grad")
         elif declared.is_tensor:
-            wants.append(requires_grad(declared))
+            wants.append(requires_grad(declared, argument.name))
     body = text.format(
         parameters=", ".join(parameters),
         tensors=", ".join(tensors(contract)),
@@ -116,9 +116,8 @@ def tensors(contract: Contract) -> list[str]:
     ]
 
 
-def requires_grad(param: Parameter) -> str:
-    """An expression: whether what is given for a tensor parameter requires a gradient."""
-    name = in_schema(param.name)
+def requires_grad(param: Parameter, name: str) -> str:
+    """An expression: whether what `name` stands for, given for a tensor parameter, requires a gradient."""
     one = f"{name}.requires_grad"
     if param.is_list:
         one = f"KP_any([KP_item.requires_grad for KP_item in {name}])"

@@ -98,22 +98,9 @@ def _is_simple(param: Parameter) -> bool:
     return not param.is_list and bool(param.tensor.terms or param.tensor.batch)  # of rank 0 it may be a number
 
 
-def wants_gradient(contract: Contract) -> str:
-    """An expression for functions that are simple: whether a tensor that a gradient can flow to requires one, and none that it
-    cannot. All are asked: AttributeError where one isn't a tensor."""
-    flows, stops = [], []
-    for param in contract.parameters:
-        if param.is_tensor:
-            one = f"{param.name}.requires_grad"
-            asked = stops if param.name in contract.nondiff else flows
-            asked.append(f"({param.name} is not None and {one})" if param.optional else one)
-    wanted = " | ".join(flows) or "False"
-    return f"({wanted}) & (not ({' | '.join(stops)}))" if stops else wanted
-
-
 def _named(name: str, parameters: list[str], body: str, scope: dict[str, Any]) -> Callable[..., Any]:
     """A function of that name, which may be a word that Python keeps for itself."""
-    function = define("KP_function", f"def KP_function({', '.join(parameters)}):\n{_indent(body)}\n", scope)
+    function = define("KP_function", f"def KP_function({', '.join(parameters)}):\n{indent(body)}\n", scope)
     function.__name__ = function.__qualname__ = name
     return function
 
@@ -124,5 +111,5 @@ def define(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
     return function
 
 
-def _indent(text: str) -> str:
+def indent(text: str) -> str:
     return "\n".join("    " + line for line in text.splitlines())

@@ -6,25 +6,16 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
 from kernpack import _core
 from kernpack._contract import Contract
+from kernpack._private.torch import names
 from kernpack._private.torch import operators as operators_of_torch
+from torch.autograd.graph import increment_version
 
-from . import _refusals, _transposed, _values
-from ._binder import bind, forward_to, wants_gradient
+from . import _refusals, _transposed, _values, _way
+from ._binder import bind, forward_to
 from ._gradient import Gradient, below_autograd, refuse_later
 from ._tangent import Tangents
-
-_SHORTCUT = """
-if {no_destination}KP_only_gradients() and not KP_any_tangent({values}):
-    try:
-        KP_live = {wants}
-    except AttributeError:
-        KP_live = False
-    if KP_live is True:
-        return KP_apply({values})
-"""
 
 
 class Function:
@@ -42,12 +33,13 @@ class Function:
         self.out = packet.out if self.contract.results else None
         self.has_gradient = bool(steps)
         self.is_derivative = operators.is_derivative(self.name)
-        self.run = forward_to(self.contract, operators_of_torch.dispatch(self.op))
-        self.run_out = (
-            forward_to(self.contract, operators_of_torch.dispatch(self.out), with_results=True) if self.out else None
-        )
+        self.dispatch = operators_of_torch.dispatch(self.op)  # before the operator may be made to call this function
+        self.run = forward_to(self.contract, self.dispatch)
+        self.dispatch_out = operators_of_torch.dispatch(self.out) if self.out else None
+        self.run_out = forward_to(self.contract, self.dispatch_out, with_results=True) if self.out else None
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)
+        self._node: Callable[..., Any] | None = None
         self.call: Callable[..., Any] = bind(self.contract, self._call, self._call_out)
 
     @functools.cached_property
@@ -56,22 +48,11 @@ class Function:
         return _transposed.of(self)
 
     def shorten(self) -> None:
-        """Takes the way from a plain autograd call to its node out of all loops. Needs the module's other functions."""
-        node = self.gradient.node() if self.has_gradient else None
-        if node is not None:
-            self.call = bind(
-                self.contract,
-                self._call,
-                self._call_out,
-                _SHORTCUT.format(
-                    no_destination="out is None and " if self.contract.takes_destinations else "",
-                    wants=wants_gradient(self.contract),
-                    values=", ".join(param.name for param in self.contract.parameters),
-                ),
-                KP_apply=node,
-                KP_only_gradients=_core.torch_only_gradients,
-                KP_any_tangent=_core.torch_any_tangent,
-            )
+        """Takes the way of usual calls out of all loops. Needs the module's other functions."""
+        self._node = self.gradient.node() if self.has_gradient else None
+        text, scope = _way.shortcut(self, self._node)
+        if text:
+            self.call = bind(self.contract, self._call, self._call_out, text, **scope)
 
     # -------------------------------------------------------------- calls
 
@@ -91,26 +72,40 @@ class Function:
         if len(given) != len(self.contract.results):
             raise TypeError(f"{self.name}: out: expected {len(self.contract.results)} tensors, got {len(given)}")
         try:
-            self.run_out(*values, *given)
+            self._run_out(values, given)
         except RuntimeError as error:
             _refusals.raise_as_kernel_did(error)
             raise
         return self.pick(given)
 
+    def _run_out(self, values: Sequence[Any], destinations: Sequence[Any]) -> None:
+        tensors = list(_values.tensors(self.contract, values))
+        if _core.torch_way(*(tensor for _, tensor in tensors), *destinations) != _way.BELOW:
+            self.run_out(*values, *destinations)
+            return
+        with names.BelowCounting():
+            increment_version([*(tensor for param, tensor in tensors if param.mutated), *destinations])
+            self.run_out(*values, *destinations)
+
     def all_results(self, values: Sequence[Any]) -> Sequence[Any]:
         """Every result of a call that torch may differentiate further."""
-        if _core.torch_only_gradients():
-            given = [tensor for _, tensor in _values.tensors(self.contract, values)]
-            symbolic = not all(isinstance(tensor, torch.Tensor) for tensor in given)  # torch.fx.Proxy
-            if not symbolic and any(tensor.requires_grad for tensor in given) and not _core.torch_any_tangent(*given):
-                return self.record(values)
-        return self.outputs(self.run(*values))
+        given = list(_values.tensors(self.contract, values))
+        way = _core.torch_way(*(tensor for _, tensor in given))
+        if way == _way.RECORD:
+            return self.record(values)
+        if way == _way.ASK:
+            return self.outputs(self.run(*values))
+        with names.BelowCounting():
+            increment_version([tensor for param, tensor in given if param.mutated])
+            return self.outputs(self.run(*values))
 
     def record(self, values: Sequence[Any]) -> Sequence[Any]:
         """Every result of a call with arguments that require a gradient, at the level that torch works at; or why not."""
         for param, tensor in _values.tensors(self.contract, values):
             if param.name in self.contract.nondiff and tensor.requires_grad:
                 raise _refusals.nondiff(self.info, param.name)
+        if self._node is not None and not names.are_transforms_active():
+            return (self._node(*values),)
         if self.has_gradient:
             return self.gradient.record(values)
         if not self.is_derivative:

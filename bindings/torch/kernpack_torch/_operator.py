@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from kernpack import _core
 from kernpack._contract import Parameter
 from kernpack._private.torch import lowerings, names, operators
 from torch.autograd.graph import increment_version
@@ -24,7 +25,8 @@ def register(
             _register_one(function, overload, op, library)
     qualified = f"{function.operators.namespace}::{function.name}"
     torch.library.register_vmap(qualified, _batching(function), lib=library)
-    if _is_the_same_call(function):
+    # Without watchers, the direct call would not be told of levels of forward mode that compiled programs open.
+    if _is_the_same_call(function) and _core.use_torch_hook("torch.watchers", None):
         operators.shorten(function.op, function.info.callable)
     out = _autograd.out_kernel(function.contract, function.out) if function.out is not None else None
     return _autograd.kernel(function.contract, function.op, _recording(function), function.tangents.call), out

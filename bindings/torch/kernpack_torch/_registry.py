@@ -16,7 +16,6 @@ from . import _caches, _late, _operator
 from ._function import Function
 
 _by_digest: dict[str, Operators] = {}
-by_callable: dict[Any, Function] = {}
 _building = threading.RLock()
 
 
@@ -104,7 +103,7 @@ class Operators:
             _late.add_function(function)
         finally:
             del self._unfinished[name]
-        by_callable[function.info.callable] = function
+        _core.torch_calls(function.info, function.call)
         self._functions[name] = function  # from here on other threads take it without the lock
         return function
 

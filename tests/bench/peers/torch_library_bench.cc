@@ -2,6 +2,8 @@
 #include <torch/library.h>
 
 #include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/VariableTypeUtils.h>
 
 namespace {
 
@@ -25,14 +27,32 @@ at::Tensor Double(const at::Tensor& x) {
   return out;
 }
 
+void Increase(at::Tensor& x, const at::Tensor& y) { Run(x, y, 1.0, x); }
+
+// As torch's own operators do: autograd learns of the write.
+void IncreaseCounted(c10::DispatchKeySet keys, at::Tensor& x, const at::Tensor& y) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("bench_peer::increase", "")
+                             .typed<void(at::Tensor&, const at::Tensor&)>();
+  {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    op.redispatch(keys & c10::after_ADInplaceOrView_keyset, x, y);
+  }
+  torch::autograd::increment_version(x);
+}
+
 }  // namespace
 
 TORCH_LIBRARY(bench_peer, m) {
   m.def("blend(Tensor x, Tensor y, *, float factor) -> Tensor", {at::Tag::pt2_compliant_tag});
+  m.def("increase(Tensor(a!) x, Tensor y) -> ()", {at::Tag::pt2_compliant_tag});
   m.def("twice(Tensor x) -> Tensor", {at::Tag::pt2_compliant_tag});
 }
 
 TORCH_LIBRARY_IMPL(bench_peer, CPU, m) {
   m.impl("blend", &Blend);
+  m.impl("increase", &Increase);
   m.impl("twice", &Double);
 }
+
+TORCH_LIBRARY_IMPL(bench_peer, ADInplaceOrView, m) { m.impl("increase", &IncreaseCounted); }

@@ -1,7 +1,9 @@
-"""What each hook into torch's and JAX's insides saves: rows of other topics with the hook, against the same without it."""
+"""What each hook into torch's and JAX's insides saves: rows of other topics with the hook, against the same without it. And calls
+without any hook, against torch's own operators."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -36,7 +38,7 @@ def measure(kit: Kit) -> list[Row]:
         ("torch.results", "torch in, new torch result out"): lambda: kit.ours.new_like(a),
     }
     found = [_toggled(kit, hook, title, call) for (hook, title), call in rows.items()]
-    return [*found, _operators(kit, k), _shares(kit)]
+    return [*found, _operators(kit, k), _shares(kit), *_without_hooks(kit)]
 
 
 def _row(hook: str, title: str, timings: dict[str, Timing]) -> Row:
@@ -78,3 +80,15 @@ def _shares(kit: Kit) -> Row:
         seconds[name] = float(done.stdout.split()[0])
     title = "jax.shares: trace, lower and compile 100 ops on 4 devices"
     return Row("hooks", title, seconds["ours"], seconds["theirs"], unit="s", peer="ours, without the hook")
+
+
+def _without_hooks(kit: Kit) -> list[Row]:
+    environment = os.environ | {"KERNPACK_PRIVATE": "0"}
+    command = [sys.executable, str(build.HERE / "public_way.py"), str(kit.repetitions)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return [
+        timed_row(
+            "hooks", f"no hooks: {title}", {name: Timing(each) for name, each in samples.items()}, goal, peer=peer
+        )
+        for title, peer, goal, samples in json.loads(done.stdout)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import kernpack
 import kernpack.torch
@@ -19,10 +20,16 @@ CUSTOM = "torch.library.custom_op"
 
 def measure(kit: Kit) -> list[Row]:
     k = kernpack.load(build.shared_object(build.HERE / "ours/torch_bench.cc", "torch_bench", build.our_flags()))
-    torch.ops.load_library(build.shared_object(build.HERE / "peers/torch_library_bench.cc", "peer", _torch_flags()))
+    load_peers()
     for name in ("blend", "twice"):
         torch.library.register_fake(f"bench_peer::{name}", lambda x, *args, **kwargs: torch.empty_like(x))
     return [*_eager(kit, k), _autograd(kit, k), _compiled(kit, k), _compile_time(k)]
+
+
+def load_peers() -> Any:
+    """Hand-written operators with our kernels' names and arguments."""
+    torch.ops.load_library(build.shared_object(build.HERE / "peers/torch_library_bench.cc", "peer", _torch_flags()))
+    return torch.ops.bench_peer
 
 
 def _torch_flags() -> tuple[list[str], list[str]]:

@@ -6,7 +6,6 @@ import kernpack
 import kernpack.torch
 import pytest
 import torch
-from kernpack._private import SETTING
 from torch.fx.experimental.proxy_tensor import make_fx
 
 SCALE = "kernpack_torch_tests.scale.default"
@@ -126,4 +125,4 @@ def test_a_mode_in_another_thread_changes_nothing_here(k):
     k.scale(x)
     done.set()
     thread.join()
-    assert [name for name in here.seen if SETTING != "0" or name != "aten.alias.default"] == [SCALE]
+    assert here.seen == [SCALE]
