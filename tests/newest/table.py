@@ -1,6 +1,6 @@
 """The table of docs/versions.md that `make newest` writes, from what scripts/newest left in build/newest.
 
-    python tests/newest/table.py build/newest
+    python tests/newest/table.py build/newest [--print: writes nothing]
 
 pinned.json and <python>.json are of figures.py, <python>-on.xml and <python>-off.xml pytest's, with hooks and without.
 Exits with 1 if a test failed, or a hook is off.
@@ -79,7 +79,8 @@ def main() -> int:
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     pythons = sorted((file.stem for file in folder.glob("3.*.json")), key=_number)
     rows = [row(folder, python, date) for python in pythons]
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+    if "--print" not in sys.argv:
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
     for cells in rows:
         print(*(f"{name}: {cell}" for name, cell in zip(HEADINGS, cells, strict=True)), sep="\n", end="\n\n")
     bad = [cells[1] for cells in rows if "failed" in cells[6] + cells[7] or cells[8] != "none"]
