@@ -129,9 +129,13 @@ def _said_of(tmp_path: Path, tag: str, heading: str, newest: str | None, said: s
     assert done.returncode == (0 if said is None else 1)
 
 
-def test_the_newest_frameworks_are_tried_every_week() -> None:
-    workflow = yaml.safe_load((ROOT / ".github/workflows/newest.yml").read_text())
+@pytest.mark.parametrize(
+    ("name", "expected"), [("newest", ["make wheels", "make newest"]), ("elsewhere", ["make elsewhere"])]
+)
+def test_other_versions_and_places_are_tried_every_week(name: str, expected: list[str]) -> None:
+    """The newest frameworks, and `make test` as another user in a folder with an odd name."""
+    workflow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text())
     (schedule,) = workflow[True]["schedule"]  # YAML takes the word "on" for true
     assert re.fullmatch(r"\d+ \d+ \* \* [0-6]", schedule["cron"])
-    commands = [step["run"] for step in workflow["jobs"]["newest"]["steps"] if "run" in step]
-    assert commands.index("make wheels") < commands.index("make newest")
+    commands = [step["run"] for step in workflow["jobs"][name]["steps"] if "run" in step]
+    assert [command for command in commands if command.startswith("make ")] == expected
