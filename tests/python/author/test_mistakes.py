@@ -84,6 +84,7 @@ def test_two_mistakes_of_a_kind_have_a_line_each() -> None:
         "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
         "void f(kp::TensorView x) { kp::Span<float> in(x); (void)in; }\n"
         "void g(kp::TensorView x) { kp::Span<const float> in(x); in[0] = 1; }\n"
+        "// KP_EXPORT\n"
     )
     with pytest.raises(RuntimeError) as caught:
         kernpack.load_inline(source)

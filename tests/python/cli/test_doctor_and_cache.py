@@ -27,18 +27,18 @@ def test_what_is_here_is_ok(command) -> None:
 def test_hooks_into_frameworks_are_looked_for(command, tmp_path: Path) -> None:
     found = _findings(command("doctor", "--json"))
     assert found["hooks into torch"]["found"] == "6 found"
-    assert found["hooks into jax"]["found"] == "2 found"
+    assert found["hooks into jax"]["found"] == "1 found"
     assert _findings(command("doctor", "--json", env={"KERNPACK_PRIVATE": "0"}))["hooks into torch"]["state"] == "ok"
 
     (tmp_path / "sitecustomize.py").write_text(
-        "from jax._src import custom_partitioning, dispatch\ndispatch.prim_requires_devices_during_lowering = None\n"
+        "from jax._src import custom_partitioning\ndel custom_partitioning._sharding_callbacks\n"
     )
     paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = command("doctor", "--json", env={"PYTHONPATH": paths})
     changed = _findings(done)["hooks into jax"]
     assert done.returncode == 1
     assert changed["state"] == "broken"
-    assert re.fullmatch(r"jax\.devices off: jax \S+ isn't as expected", changed["found"])
+    assert re.fullmatch(r"jax\.shares off: jax \S+ isn't as expected", changed["found"])
     assert "pip install -U kernpack" in changed["mend"]
 
 
