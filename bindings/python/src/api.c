@@ -67,8 +67,8 @@ PyMethodDef kpy_api_methods[] = {
      "False"},
     {"torch_way", (PyCFunction)(void (*)(void))TorchWay, METH_FASTCALL,
      "torch_way($module, *objects)\n--\n\n-> which way a call with these takes, tensors or None: 0: through torch's "
-     "dispatcher; "
-     "1: below autograd, which has nothing to record; 2: a gradient is recorded, and nothing else follows the call"},
+     "dispatcher; 1: below autograd, which has nothing to record; 2: a gradient is recorded, and nothing else follows "
+     "the call"},
     {NULL, NULL, 0, NULL}};
 
 /* ---- errors, checks, threads ---- */

@@ -33,10 +33,10 @@ PyObject* kpy_api_torch_calls(KpyFunction* f, PyObject* call) {
 
 int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   /* torch has no operator of what has no signature: then the reason itself says more than its path could. */
-  const int helpless = strcmp(hook, "torch") == 0 && (call->function == NULL || call->function->program == NULL);
-  PyObject* direct;
+  const int to_torch = strcmp(hook, "torch") == 0;
+  const int helpless = to_torch && (call->function == NULL || call->function->program == NULL);
+  PyObject* direct = to_torch && call->function != NULL ? KPY_PUBLISHED(call->function->torch_call) : NULL;
   call->divert = why;
-  direct = strcmp(hook, "torch") == 0 && call->function != NULL ? KPY_PUBLISHED(call->function->torch_call) : NULL;
   call->divert_as_given = direct != NULL;
   if (direct != NULL) {
     call->divert_hook = direct; /* kept until the process ends */

@@ -28,7 +28,7 @@ typedef struct Left {
 static Left* g_left;
 static pthread_key_t g_ends; /* its destructor runs when a thread ends that has locals */
 
-/* A thread that ends is no thread of Python's any more, which alone could free what the locals hold. */
+/* A thread that ends doesn't belong to Python any more, which alone could free what the locals hold. */
 static void Leave(void* left) {
   const KpyLocals none = {NULL, 0};
   ((Left*)left)->locals = kpy_locals;

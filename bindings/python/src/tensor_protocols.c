@@ -202,8 +202,10 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");
   if (kpy_tensor_lend((KpyTensor*)self) != 0) return -1;
   shape = (BufferShape*)PyMem_Malloc(sizeof(BufferShape));
-  if (shape == NULL) kpy_tensor_return((KpyTensor*)self);
-  if (shape == NULL) return BufferError("kernpack.Tensor: out of memory");
+  if (shape == NULL) {
+    kpy_tensor_return((KpyTensor*)self);
+    return BufferError("kernpack.Tensor: out of memory");
+  }
   compact = FillShape(view, view->dtype.bits / 8, shape);
   if (!compact && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
     PyMem_Free(shape);

@@ -13,8 +13,8 @@ from kernpack import _core
 
 _contracts: dict[str, str] = {}  # by namespace: a hash of its contracts
 _ours = ""
-# How operators are put into programs: a program that another version made may call an overload that is no longer so. Between versions,
-# another text where that changes.
+# How operators are put into programs: a program that another version made may call an overload whose schema has changed
+# since. Between versions, another text where that changes.
 _LOWERED = f"{_core.version}: overloads for shared memory take what is shared as a list"
 
 
