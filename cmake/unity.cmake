@@ -1,5 +1,5 @@
-# kernpack_unit_of_each_folder(<target> [<folder>]): with KERNPACK_UNITY the target's files in one folder, of those right below
-# <folder> (or this one), are compiled as one. So which files share a unit does not change when another folder gets a file. CMake
+# kernpack_unit_of_each_folder(<target> [<folder>]): with KERNPACK_UNITY the target's files in one folder below <folder> (or this one)
+# are compiled as one. So which files share a unit does not change when another folder gets a file. CMake
 # leaves apart the files that have definitions or options of their own.
 function(kernpack_unit_of_each_folder target)
   set(bases ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
@@ -9,8 +9,8 @@ function(kernpack_unit_of_each_folder target)
     get_filename_component(source ${source} ABSOLUTE)
     file(RELATIVE_PATH path ${base} ${source})
     set(folder files)
-    if(path MATCHES "^([^./][^/]*)/")
-      set(folder ${CMAKE_MATCH_1})
+    if(path MATCHES "^([^.].*)/")
+      string(MAKE_C_IDENTIFIER ${CMAKE_MATCH_1} folder)
     endif()
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()

@@ -1,7 +1,6 @@
 # kernpack::sdk: targets, virtual devices, the IR with its passes and generators. A static library over libkernpack's C table.
 file(GLOB_RECURSE KERNPACK_SDK_SOURCES CONFIGURE_DEPENDS src/*.cc)
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/host_linked\\.cc$")
-list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/device/") # plugins of their own
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/codegen/without_llvm\\.cc$")
 list(FILTER KERNPACK_SDK_SOURCES EXCLUDE REGEX "/src/(codegen/llvm|codegen/frame|export)/") # codegen/llvm/CMakeLists.txt has them
 # Objects, for who brings a host of its own (the Python extension); with the linked host they make the library. Those of code, from

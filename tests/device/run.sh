@@ -166,7 +166,7 @@ if [ "${KERNPACK_DEVICE_BUILT:-no}" != yes ]; then
   configure
 fi
 
-export KERNPACK_BACKENDS=$build/sdk/src/device/cuda/libkernpack_cuda.so
+export KERNPACK_BACKENDS=$build/ffi/backends/cuda/libkernpack_cuda.so
 if wants backend; then
   for backend in cuda cuda_host cuda_managed; do
     try "conformance of $backend" conformance

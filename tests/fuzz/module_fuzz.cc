@@ -7,7 +7,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "../../ffi/src/loader/image.h"
+#include "base/loader/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   kernpack::host::Image image;

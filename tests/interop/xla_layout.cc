@@ -1,6 +1,6 @@
 // Our declarations of XLA's structs against the header that jaxlib ships. Compiled, never run.
 #include "xla/ffi/api/c_api.h"
-#include "xla/xla_ffi_abi.h"
+#include "guests/xla/xla_ffi_abi.h"
 
 namespace ours = kernpack::xla;
 

@@ -103,7 +103,7 @@ def _device_name(where: str, value: object) -> str:
 
 
 def attribute(parameter: Parameter, static: Key) -> tuple[str, object]:
-    """The name and value of XLA's attribute, as ffi_call takes it (ffi/src/xla/attributes.h lists the encodings)."""
+    """The name and value of XLA's attribute, as ffi_call takes it (ffi/src/guests/xla/attributes.h lists the encodings)."""
     name = parameter.name
     tag, value = static
     if tag != "list":

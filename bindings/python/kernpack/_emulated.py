@@ -9,7 +9,7 @@ _NAME = "libkernpack_cuda_emulator.so"
 
 
 def library(who: str) -> Path | None:
-    """None where no device is emulated. The same file that the CUDA backend opens (DriverPath in sdk/src/device/cuda/driver.cc)."""
+    """None where no device is emulated. The same file that the CUDA backend opens (DriverPath in ffi/backends/cuda/driver.cc)."""
     if not os.environ.get("KERNPACK_EMULATOR"):
         return None
     given, here = os.environ.get("KERNPACK_CUDA_DRIVER"), Path(__file__).parent

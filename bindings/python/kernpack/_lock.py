@@ -1,6 +1,6 @@
 """Lock files: which kernel wheels an environment has, down to the digest of each file. With the standard library alone.
 
-The loader reads a lock too, where KERNPACK_REQUIRE_LOCK is set: ffi/src/loader/lock.cc. docs/lock.md describes the format.
+The loader reads a lock too, where KERNPACK_REQUIRE_LOCK is set: ffi/src/base/loader/lock.cc. docs/lock.md describes the format.
 """
 
 from __future__ import annotations

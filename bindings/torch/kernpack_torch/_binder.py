@@ -33,7 +33,7 @@ _TAKEN = frozenset(
 
 
 def in_schema(name: str) -> str:
-    """The name of a parameter or result in torch's schema, as ffi/src/torch/schema.cc writes it. `mode` becomes `mode_`, and `mode_`
+    """The name of a parameter or result in torch's schema, as ffi/src/guests/torch/schema.cc writes it. `mode` becomes `mode_`, and `mode_`
     becomes `mode__`, so that names stay different."""
     return f"{name}_" if name.rstrip("_") in _TAKEN else name
 

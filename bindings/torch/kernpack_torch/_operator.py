@@ -118,7 +118,7 @@ def _recording(function: Function) -> Callable[[tuple[Any, ...]], Any]:
 
 
 def _tags(function: Function) -> list[Any]:
-    """What ffi/src/torch/register.cc says where torch's C functions can say it: from 2.12."""
+    """What ffi/src/guests/torch/register.cc says where torch's C functions can say it: from 2.12."""
     return [
         torch.Tag.pt2_compliant_tag,
         torch.Tag.needs_exact_strides,

@@ -62,7 +62,7 @@ def hidden_tangent(info: Any, result: str) -> RuntimeError:
 
 def raise_as_kernel_did(error: RuntimeError) -> None:
     """torch has no stable API for a C kernel to raise other types than ValueError and RuntimeError, so that any other kind begins the text
-    (ffi/src/torch/stubs.cc): raises what the kernel meant. Returns where the error is not a kernel's."""
+    (ffi/src/guests/torch/stubs.cc): raises what the kernel meant. Returns where the error is not a kernel's."""
     if type(error) is RuntimeError:
         kind, colon, text = str(error).partition(": ")
         raised = _core.error_class(kind) if colon else None

@@ -237,7 +237,7 @@ typedef struct KpSequenceObject { /* ARRAY (immutable) and LIST (mutable) */
   void (*data_deleter)(void* data); /* NULL: the items follow the body in the same memory */
 } KpSequenceObject;
 
-typedef struct KpMapObject { /* MAP; layout of the items is described in ffi/src/object/map.h */
+typedef struct KpMapObject { /* MAP; layout of the items is described in ffi/src/values/object/map.h */
   KpObject header;
   void* data;
   uint64_t size;

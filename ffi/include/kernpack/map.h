@@ -13,7 +13,7 @@ struct MapPair {
   KpAny key;
   KpAny value;
 };
-// A map of more than four pairs: blocks of 16 tags and 16 items, linked in insertion order (ffi/src/object/map_layout.h).
+// A map of more than four pairs: blocks of 16 tags and 16 items, linked in insertion order (ffi/src/values/object/map_layout.h).
 struct MapItem {
   MapPair pair;
   uint64_t previous;

@@ -2,11 +2,11 @@
 #include <kernpack/host/host.h>
 
 #include "base/guard.h"
-#include "device/pool.h"
-#include "parallel/pool.h"
-#include "registry/registry.h"
-#include "storage/table.h"
-#include "workspace/workspace.h"
+#include "devices/pool.h"
+#include "devices/parallel/pool.h"
+#include "modules/registry.h"
+#include "devices/storage/table.h"
+#include "devices/workspace/workspace.h"
 
 using namespace kernpack::host;
 

@@ -1,7 +1,7 @@
 // The process's host table.
 #include <kernpack/host/host.h>
 
-#include "host/services.h"
+#include "base/services.h"
 
 namespace {
 

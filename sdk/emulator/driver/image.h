@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "device/cuda/driver_types.h"
+#include "backends/cuda/driver_types.h"
 
 namespace kernpack::cuda {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/driver_entries.h"
-#include "device/cuda/driver_types.h"
+#include "backends/cuda/driver_entries.h"
+#include "backends/cuda/driver_types.h"
 #include "exec/address_space.h"
 #include "program/program.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "device/cuda/driver_types.h"
+#include "backends/cuda/driver_types.h"
 
 namespace kernpack::cuda {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "device/cuda/driver_entries.h"
+#include "backends/cuda/driver_entries.h"
 
 #define KP_RUNTIME_API extern "C" __attribute__((visibility("default")))
 

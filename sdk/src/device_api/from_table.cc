@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "device_api/devices.h"
-#include "device/service_table.h"
+#include "backends/service_table.h"
 #include "target/host.h"
 
 namespace kernpack::sdk {

@@ -11,7 +11,7 @@
 
 #include "codegen/packed.h"
 #include "device_api/devices.h"
-#include "device/service_table.h"
+#include "backends/service_table.h"
 #include "target/host.h"
 
 namespace kernpack::sdk {

@@ -51,7 +51,8 @@ def _version(s: _Sources, major: int, minor: int) -> None:
 
 def _without_plugins(s: _Sources) -> None:
     """The drivers of real devices are not rehearsed: a small backend is."""
-    s.sub("sdk/CMakeLists.txt", r"^if\(TARGET kernpack\)\n  add_subdirectory\(src/device/cuda\).*?^endif\(\)\n", "")
+    s.sub("ffi/CMakeLists.txt", r"^add_subdirectory\(backends/cuda\)\nadd_subdirectory\(backends/opencl\)\n", "")
+    s.sub("sdk/CMakeLists.txt", r"^if\(TARGET kernpack\)\n  option\(KERNPACK_BUILD_EMULATOR .*?^endif\(\)\n", "")
 
 
 def _fields_at_the_end(s: _Sources) -> None:
@@ -60,7 +61,7 @@ def _fields_at_the_end(s: _Sources) -> None:
             s.sub(file, rf"^\}} {struct};", f"  const char* rehearsal; /* since 1.1; nullable */\n}} {struct};")
     # The host reads one of them, so that a host that reads past the end of an older table is seen.
     s.sub(
-        "ffi/src/module/check.cc",
+        "ffi/src/modules/check.cc",
         r"^  if \(module->reserved != 0\)",
         """  const char* rehearsal = KP_FIELD_OR(KpModule, module, rehearsal, nullptr);
   if (rehearsal && !*rehearsal)
@@ -92,7 +93,7 @@ def _host_service(s: _Sources) -> None:
     s.sub(_ABI, r"(  X\(0, get_extension, [^\n]*?\)\)) *\n", rf"\1 \\\n  X(1, rehearse, {row})\n")
     s.add(
         "ffi/src/host/rehearse.cc",
-        '#include "host/services.h"\n\nnamespace kernpack::host::service {\n'
+        '#include "base/services.h"\n\nnamespace kernpack::host::service {\n'
         "int rehearse(const KpHost*, int64_t value, int64_t* out) noexcept {\n"
         "  *out = value + 1;\n  return 0;\n}\n}  // namespace kernpack::host::service\n",
     )
@@ -106,7 +107,7 @@ def _device_service(s: _Sources) -> None:
         rf"\1 \\\n  X(1, KP_DEVICE_OPTIONAL, rehearse, {row})\n",
     )
     s.sub(
-        "ffi/src/device/fallback.cc",
+        "ffi/src/devices/fallback.cc",
         r"^(int trim\([^\n]*\n)",
         r"\1int rehearse(const KpDeviceApi*, KpDLDevice, int64_t value, int64_t* out) noexcept {"
         "\n  *out = -value;\n  return 0;\n}\n",

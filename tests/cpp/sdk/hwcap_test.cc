@@ -1,5 +1,5 @@
 // Features of aarch64 processors from the words that Linux gives: given ones, and those of emulated processors.
-#include "target/hwcap_arm.h"
+#include "devices/target/hwcap_arm.h"
 
 #include <kernpack/sdk/target.h>
 
@@ -56,7 +56,7 @@ class EmulatedArm : public testing::Test {
     std::filesystem::create_directories(folder_);
     std::ofstream(folder_ + "/print.cc") << R"(#include <sys/auxv.h>
 #include <cstdio>
-#include "target/hwcap_arm.h"
+#include "devices/target/hwcap_arm.h"
 int main() {
   for (const auto name : kernpack::host::ArmFeatures(getauxval(AT_HWCAP), getauxval(AT_HWCAP2))) {
     std::printf("%.*s ", static_cast<int>(name.size()), name.data());

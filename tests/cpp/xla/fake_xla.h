@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "xla/xla_ffi_abi.h"
+#include "guests/xla/xla_ffi_abi.h"
 
 namespace kernpack::xla {
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "codegen/cuda/nvrtc.h"
-#include "device/cuda/image.h"
+#include "backends/cuda/image.h"
 #include "ir/compiled.h"
 #include "on_device.h"
 

@@ -1,7 +1,7 @@
 // Images: what they are for, read before the driver sees them; logs of those it refuses; kernels by name.
 #include <cstring>
 
-#include "device/cuda/image.h"
+#include "backends/cuda/image.h"
 #include <dlfcn.h>
 
 #include "support.h"

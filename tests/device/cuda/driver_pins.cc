@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "device/cuda/driver_entries.h"
-#include "device/cuda/driver_types.h"
+#include "backends/cuda/driver_entries.h"
+#include "backends/cuda/driver_types.h"
 
 namespace kernpack::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // The device fails: sticky errors are named as such, and what is freed after them is neither a crash nor an error.
-#include "device/cuda/error.h"
+#include "backends/cuda/error.h"
 #include "support.h"
 
 namespace kernpack::cuda {

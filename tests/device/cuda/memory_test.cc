@@ -1,7 +1,7 @@
 // Memory: scopes, out of memory, what is freed wrongly, the pool.
 #include <cstring>
 
-#include "device/cuda/memory.h"
+#include "backends/cuda/memory.h"
 #include "support.h"
 
 namespace kernpack::cuda {

@@ -1,7 +1,7 @@
 // Opening the driver: every way in which there is none is a reason, never an error.
 #include <cstdlib>
 
-#include "device/cuda/driver.h"
+#include "backends/cuda/driver.h"
 #include "support.h"
 
 namespace kernpack::cuda {

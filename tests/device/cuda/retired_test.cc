@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/cuda/memory.h"
+#include "backends/cuda/memory.h"
 #include "kernels_ptx.h"
 #include "support.h"
 

@@ -7,7 +7,7 @@
 #include <regex>
 #include <stdexcept>
 
-#include "device/cuda/driver_types.h"
+#include "backends/cuda/driver_types.h"
 
 namespace kernpack::emulator {
 namespace {

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/call.md").read_text(encoding="utf-8")
 # Where the page's short names of files are looked for.
-FOLDERS = ("", "bindings/python/src", "ffi/include", "ffi/include/kernpack/signature", "ffi/src/xla")
+FOLDERS = ("", "bindings/python/src", "ffi/include", "ffi/include/kernpack/signature", "ffi/src/guests/xla")
 HOPS = [
     (cells[1].strip(), cells[2], cells[3])
     for line in PAGE.partition("## The same steps")[0].splitlines()

@@ -26,7 +26,7 @@ _FOLDERS = ("ffi", "sdk", "bindings", "kernels", "examples")
 _INCLUDE = {
     "ffi/src": ("ffi/src",),
     "sdk/src": ("sdk/src",),
-    "sdk/emulator": ("sdk/emulator", "sdk/src"),
+    "sdk/emulator": ("sdk/emulator",),
     "bindings/compiler/src": ("bindings/compiler/src", "sdk/src"),
     "kernels/src": ("kernels/src",),
 }

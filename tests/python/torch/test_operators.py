@@ -97,7 +97,7 @@ def test_version_counter(k, ops):
 
 
 def test_every_dtype_number(k):
-    """The table in ffi/src/torch/dtype.cc against the torch at hand."""
+    """The table in ffi/src/guests/torch/dtype.cc against the torch at hand."""
     source = "void same(kp::TensorView x, kp::MutTensorView out) {}"
     names = [
         "bool",

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* ---- backends (ffi/src/device) ---- */
+/* ---- backends (ffi/src/devices) ---- */
 /* Registers a backend without opening its driver. `backend` must live until the process ends. ValueError if it is invalid, or
  * another backend has its name or device type. Registering the same backend again has no effect. */
 KP_HOST_API int kp_backend_register(const KpBackend* backend);
@@ -60,7 +60,7 @@ KP_HOST_API int kp_copy(const KpDLTensor* from, const KpDLTensor* to);
 /* Sets all bytes of a compact tensor, queued on the device's current stream. */
 KP_HOST_API int kp_fill(const KpDLTensor* to, int32_t value);
 
-/* ---- workspaces: temporary memory, pooled by device and stream (ffi/src/device/pool) ---- */
+/* ---- workspaces: temporary memory, pooled by device and stream (ffi/src/devices/pool) ---- */
 /* At least `bytes` (0 is allowed), 64-byte aligned, for work on `stream`. Once freed, later work on that stream may reuse it
  * without waiting. Freeing in reverse order is fastest. Any thread may free. */
 KP_HOST_API int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out);

@@ -28,7 +28,7 @@ KP_HOST_API int kp_host_shutdown(void);
 /* The number of live objects that this library made; for leak tests. */
 KP_HOST_API int64_t kp_live_objects(void);
 
-/* ---- errors (kernpack/host: ffi/src/error) ---- */
+/* ---- errors (kernpack/host: ffi/src/values/error) ---- */
 /* Moves this thread's error out: the last one raised through Kernpack or a loaded libtvm_ffi; clears both. *out is an
  * ERROR. If there is none, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
 KP_HOST_API void kp_error_take(const char* who, int rc, KpAny* out);
@@ -39,7 +39,7 @@ KP_HOST_API void kp_error_clear(void);
 /* Raises; always returns -1. `format` is printf-like. */
 KP_HOST_API int kp_raise(const char* kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- objects (ffi/src/object) ---- */
+/* ---- objects (ffi/src/values/object) ---- */
 KP_HOST_API int kp_string_new(KpBytes text, KpAny* out); /* SMALL_STR up to 7 bytes, else STR */
 KP_HOST_API int kp_bytes_new(KpBytes data, KpAny* out); /* SMALL_BYTES up to 7 bytes, else BYTES */
 KP_HOST_API int kp_shape_new(const int64_t* items, size_t count, KpAny* out); /* copies items; NULL when count is 0 */
@@ -74,7 +74,7 @@ KP_HOST_API int kp_any_own(const KpAny* borrowed, KpAny* out);
 /* "Tensor", "str", "my_pkg.Plan", ...; static or interned; never NULL. */
 KP_HOST_API const char* kp_type_name(int32_t type_index);
 
-/* ---- tensors and DLPack (ffi/src/tensor) ---- */
+/* ---- tensors and DLPack (ffi/src/values/tensor) ---- */
 typedef struct KpDLPackVersion {
   uint32_t major;
   uint32_t minor;
@@ -119,7 +119,7 @@ KP_HOST_API const char* kp_dtype_name(KpDLDataType dtype); /* "f32"; interned */
 KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out); /* "cpu", "cuda:1" */
 KP_HOST_API const char* kp_device_type_name(int32_t device_type); /* "cuda"; "device_type(99)" when unknown; interned */
 
-/* ---- the context of one call (ffi/src/call) ---- */
+/* ---- the context of one call (ffi/src/devices/call) ---- */
 /* What a binding tells the host about the call in progress on this thread. Zero-initialise it; it may live on the caller's stack. */
 typedef struct KpCallContext {
   KpDLDevice device; /* device_type 0: none */
@@ -141,7 +141,7 @@ KP_HOST_API void kp_call_leave(KpCallContext* context);
 /* The default for calls whose context has no check_interrupts. NULL: no check. */
 KP_HOST_API void kp_set_interrupt_check(int (*check)(void));
 
-/* ---- signatures (ffi/src/signature; kernpack/signature/ *.h) ---- */
+/* ---- signatures (ffi/src/values/signature; kernpack/signature/ *.h) ---- */
 /* A compiled contract. Immortal and interned by text. */
 typedef struct KpSignature KpSignature;
 /* Compiles text. On failure a ValueError naming position and reason. `name` (nullable): what the text's optional name must be. */
@@ -153,7 +153,7 @@ KP_HOST_API const char* kp_signature_text(const KpSignature* signature);
 /* The compiled form, for kp_sig_* (kernpack/host/signature.h); lives as long as the signature. */
 KP_HOST_API const uint32_t* kp_signature_program(const KpSignature* signature);
 
-/* ---- modules (ffi/src/module, ffi/src/loader) ---- */
+/* ---- modules (ffi/src/modules, ffi/src/base/loader) ---- */
 typedef struct KpLoadedModule KpLoadedModule;
 typedef struct KpLoadedFunction { /* read-only; immortal */
   const char* name;
@@ -215,7 +215,7 @@ KP_HOST_API int kp_module_jvps(const KpLoadedModule* module, KpAny* out);
  * allocated and returned: one TENSOR, or an ARRAY of them. */
 KP_HOST_API int kp_call(const KpLoadedFunction* function, const KpAny* args, int32_t num_args, KpAny* result);
 
-/* ---- checking mode (ffi/src/check; docs/debugging.md) ---- */
+/* ---- checking mode (ffi/src/observe/check; docs/debugging.md) ---- */
 /* Calls are checked while the word at this address isn't zero (read it relaxed): process-wide, with KERNPACK_CHECK=1 or between
  * enter and leave. A binding that caches a KpLoadedFunction's cpu_call must call kp_function_resolve meanwhile, which returns a
  * function that checks. An error that a check finds is raised as a CheckError. */
@@ -226,7 +226,7 @@ enum KpCheckingFlags { KP_CHECKING_TRACE = 1 /* one line per call on stderr, bef
 KP_HOST_API void kp_checking_enter(uint32_t flags);
 KP_HOST_API void kp_checking_leave(uint32_t flags); /* the flags that were entered with */
 
-/* ---- profiles (ffi/src/profile; docs/profiling.md) ---- */
+/* ---- profiles (ffi/src/observe/profile; docs/profiling.md) ---- */
 /* Calls are recorded while the word at this address isn't zero: KERNPACK_PROFILE, or between begin and end. As with kp_checking, a
  * binding that caches cpu_call must call kp_function_resolve meanwhile, once: its result stays valid until the process ends. */
 KP_HOST_API const int32_t* kp_profiling(void);

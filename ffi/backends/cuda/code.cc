@@ -1,0 +1,178 @@
+#include "backends/cuda/code.h"
+
+#include <algorithm>
+#include <array>
+
+#include "backends/cuda/capture.h"
+#include "backends/cuda/image.h"
+#include "backends/cuda/text.h"
+
+namespace kernpack::cuda {
+namespace {
+
+// "a, b and 3 more"; names beyond the first dozen are counted.
+template <class List, class Print>
+std::string Listed(const List& list, Print print) {
+  std::string text;
+  size_t shown = 0;
+  for (const auto& item : list) {
+    if (shown == 12) return text + Format(" and %zu more", list.size() - shown);
+    if (shown++ != 0) text += ", ";
+    text += print(item);
+  }
+  return text;
+}
+
+int CheckArch(const Device& device, const Image& image) {
+  const Limits& limits = device.limits;
+  const auto runs = [&](const Arch& arch) { return arch.RunsOn(limits.major * 10 + limits.minor); };
+  if (image.archs.empty() || std::any_of(image.archs.begin(), image.archs.end(), runs)) return 0;
+  return Raise(device.host(), "RuntimeError",
+               Format("%s: the code is for %s, and the device is %s; build it with -arch=%s, or add PTX for an older "
+                      "architecture, which the driver compiles",
+                      device.name().c_str(), Listed(image.archs, [](const Arch& a) { return a.text(); }).c_str(),
+                      device.arch().c_str(), device.arch().c_str()));
+}
+
+// The log of the driver's compiler and linker, without the blank end.
+std::string Trimmed(const char* log) {
+  std::string text = log;
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+// The first CUDA whose drivers take PTX of that version: "12.8".
+std::string CudaOfPtx(int version) {
+  constexpr int kMinors[] = {0, 1, 2, 3, 4, 5, 7, 8, 9};  // of CUDA 12, by 8.0 to 8.8
+  if (version >= 80 && version <= 88) return Format("12.%d", kMinors[version - 80]);
+  return version >= 90 ? Format("%d.%d", version / 10 + 4, version % 10) : "11 or older";
+}
+
+int Load(const Device& device, const Image& read, const void* image, ModuleHandle* out) {
+  std::array<char, 8192> errors{};
+  std::array<char, 2048> info{};
+  std::array<JitOption, 4> options{kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes, kJitInfoLogBuffer,
+                                   kJitInfoLogBufferSizeBytes};
+  std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size() - 1), info.data(),
+                              reinterpret_cast<void*>(info.size() - 1)};
+  const RelaxedCapture relaxed(device.driver());
+  const Result result = device.driver().cuModuleLoadDataEx(out, image, static_cast<unsigned>(options.size()),
+                                                           options.data(), values.data());
+  if (result == kSuccess) return 0;
+  std::string doing = "loading code";
+  if (result == kUnsupportedPtxVersion && read.ptx_version != 0) {
+    const int driver = device.driver().version;
+    doing = Format("loading PTX of version %d.%d, which drivers of CUDA %s and newer take; this one's is CUDA %d.%d",
+                   read.ptx_version / 10, read.ptx_version % 10, CudaOfPtx(read.ptx_version).c_str(), driver / 1000,
+                   driver % 1000 / 10);
+  }
+  if (const std::string log = Trimmed(errors.data()); !log.empty()) doing += "; its log:\n" + log + "\n";
+  return Fail(device, result, "cuModuleLoadDataEx", doing);
+}
+
+int Attribute(const Kernel& kernel, FunctionAttribute attribute, int* out) {
+  KP_CUDA_TRY(*kernel.device, cuFuncGetAttribute, (out, attribute, kernel.function),
+              "asking about the kernel " + kernel.name);
+  return 0;
+}
+
+// How many parameters the kernel has, and of what size: cuLaunchKernelEx reads what it expects, given or not.
+void ReadParameters(const Driver& driver, Kernel* kernel) {
+  if (driver.cuFuncGetParamInfo == nullptr) return;
+  size_t offset = 0;
+  size_t bytes = 0;
+  while (driver.cuFuncGetParamInfo(kernel->function, kernel->parameters.size(), &offset, &bytes) == kSuccess) {
+    kernel->parameters.push_back(bytes);
+  }
+  kernel->knows_parameters = true;
+}
+
+// Asking also makes the driver load a kernel that it loads lazily, which a capture would not allow later.
+int Describe(Kernel* kernel) {
+  int needs_cluster = 0;
+  if (Attribute(*kernel, kFuncMaxThreadsPerBlock, &kernel->max_threads) != 0 ||
+      Attribute(*kernel, kFuncSharedSizeBytes, &kernel->static_shared) != 0 ||
+      Attribute(*kernel, kFuncClusterSizeMustBeSet, &needs_cluster) != 0) {
+    return -1;
+  }
+  kernel->needs_cluster = needs_cluster != 0;
+  kernel->dynamic_limit = std::max(kernel->device->limits.max_shared - kernel->static_shared, 0);
+  ReadParameters(kernel->device->driver(), kernel);
+  return 0;
+}
+
+int CheckCode(const Device& device, const Code* code) {
+  if (code != nullptr && code->device == &device) return 0;
+  if (code == nullptr) return Raise(device.host(), "ValueError", device.name() + ": expected loaded code, got NULL");
+  return Raise(device.host(), "ValueError",
+               Format("%s: the code was loaded on %s; load it on each device that runs it", device.name().c_str(),
+                      code->device->name().c_str()));
+}
+
+}  // namespace
+
+int LoadCode(const Device& device, std::string_view image, std::string_view format, std::string_view options,
+             Code** out) {
+  if (!options.empty()) {
+    return Raise(device.host(), "ValueError",
+                 Format("%s: expected no options, got '%.*s'; options are for the compiler that makes the cubin or PTX",
+                        device.name().c_str(), static_cast<int>(std::min<size_t>(options.size(), 80)), options.data()));
+  }
+  Image read;
+  std::string why;
+  if (!ReadImage(image, format, &read, &why)) {
+    return Raise(device.host(), "ValueError", device.name() + ": unrecognised device code: " + why);
+  }
+  if (CheckArch(device, read) != 0) return -1;
+  const ActiveContext active(device);
+  if (active.failed()) return -1;
+  const std::string terminated = read.kind == Image::Kind::kPtx ? std::string(image) : std::string();
+  auto code = std::make_unique<Code>();
+  code->device = &device;
+  const void* data = terminated.empty() ? static_cast<const void*>(image.data()) : terminated.c_str();
+  if (Load(device, read, data, &code->module) != 0) return -1;
+  code->names = std::move(read.kernels);
+  *out = code.release();
+  return 0;
+}
+
+int UnloadCode(const Device& device, Code* code) {
+  if (code == nullptr) return 0;
+  if (CheckCode(device, code) != 0) return -1;
+  const ActiveContext active(device);
+  if (active.failed()) return -1;
+  const RelaxedCapture relaxed(device.driver());
+  const Result result = device.driver().cuModuleUnload(code->module);
+  if (result != kSuccess && FailToFree(device, result, "cuModuleUnload", "unloading code") != 0) return -1;
+  delete code;
+  return 0;
+}
+
+int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out) {
+  if (CheckCode(device, code) != 0) return -1;
+  const std::lock_guard lock(code->mutex);
+  if (const auto found = code->kernels.find(name); found != code->kernels.end()) {
+    *out = found->second.get();
+    return 0;
+  }
+  const ActiveContext active(device);
+  if (active.failed()) return -1;
+  const RelaxedCapture relaxed(device.driver());
+  auto kernel = std::make_unique<Kernel>();
+  kernel->device = &device;
+  kernel->name = name;
+  const Result result = device.driver().cuModuleGetFunction(&kernel->function, code->module, kernel->name.c_str());
+  if (result == kNotFound) {
+    const std::string known = Listed(code->names, [](const std::string& n) { return n; });
+    return Raise(device.host(), "AttributeError",
+                 Format("%s: the code has no kernel '%s'%s; C++ kernels keep their name when declared extern \"C\"",
+                        device.name().c_str(), kernel->name.c_str(), known.empty() ? "" : (", only " + known).c_str()));
+  }
+  if (result != kSuccess) return Fail(device, result, "cuModuleGetFunction", "looking for the kernel " + kernel->name);
+  if (Describe(kernel.get()) != 0) return -1;
+  *out = kernel.get();
+  code->kernels.emplace(kernel->name, std::move(kernel));
+  return 0;
+}
+
+}  // namespace kernpack::cuda

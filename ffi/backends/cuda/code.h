@@ -1,0 +1,47 @@
+// Code on a device and its kernels.
+#ifndef KERNPACK_BACKENDS_CUDA_CODE_H_
+#define KERNPACK_BACKENDS_CUDA_CODE_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/cuda/backend.h"
+
+namespace kernpack::cuda {
+
+struct Kernel {
+  const Device* device = nullptr;
+  FunctionHandle function = nullptr;
+  std::string name;
+  int max_threads = 0;         // of a block
+  int static_shared = 0;       // bytes
+  bool needs_cluster = false;  // compiled to be launched with a cluster size
+  bool knows_parameters = false;
+  std::vector<size_t> parameters;  // bytes of each, where the driver tells (12.4 and newer)
+  // What was set on the function so far.
+  std::atomic<int> dynamic_limit{0};
+  std::atomic<bool> large_clusters{false};
+};
+
+struct Code {
+  const Device* device = nullptr;
+  ModuleHandle module = nullptr;
+  std::vector<std::string> names;  // of kernels, as far as the image told
+  std::mutex mutex;                // guards `kernels`
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
+};
+
+// Each returns 0, or -1 with an error raised.
+int LoadCode(const Device& device, std::string_view image, std::string_view format, std::string_view options,
+             Code** out);
+int UnloadCode(const Device& device, Code* code);
+int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out);
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_BACKENDS_CUDA_CODE_H_

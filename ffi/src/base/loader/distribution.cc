@@ -1,0 +1,238 @@
+#include "base/loader/distribution.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include <kernpack/host/host.h>
+
+#include "base/fork.h"
+#include "base/leaked.h"
+#include "base/loader/digest.h"
+
+namespace kernpack::host {
+namespace {
+
+constexpr std::string_view kInfo = ".dist-info";
+constexpr int kDeepest = 5;  // folders between a file and the one that its distribution was installed into
+
+// Empty where there is no such file.
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content;
+  for (size_t size = 0; file;) {  // in pieces: what a size says need not be true
+    content.resize(size + (1 << 16));
+    file.read(&content[size], 1 << 16);
+    content.resize(size += static_cast<size_t>(file.gcount()));
+  }
+  return content;
+}
+
+// A path as a field of RECORD, which is a file of comma-separated values.
+std::string AsField(const std::string& path) {
+  if (path.find_first_of(",\"\n") == std::string::npos) return path;
+  std::string field = "\"";
+  for (const char c : path) field.append(c == '"' ? 2 : 1, c);
+  return field + '"';
+}
+
+// The hash that lines of RECORD give for the path: "sha256=..."; empty where they give none.
+std::string HashInRecord(std::string_view record, const std::string& path) {
+  const std::string begin = AsField(path) + ",";
+  const std::boyer_moore_horspool_searcher search(begin.begin(), begin.end());
+  for (auto at = record.begin(); (at = std::search(at, record.end(), search)) != record.end(); ++at) {
+    if (at != record.begin() && at[-1] != '\n') continue;
+    const auto from = static_cast<size_t>(at - record.begin()) + begin.size();
+    return std::string(record.substr(from, std::min(record.find(',', from), record.size()) - from));
+  }
+  return {};
+}
+
+std::string Normal(std::string_view name) {
+  std::string text(name);
+  for (char& c : text) c = c == '-' || c == '.' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool IsCalled(const std::string& info, const std::string& normal_name) {
+  return Normal(std::string_view(info).substr(0, info.find('-'))) == normal_name;
+}
+
+bool IsObject(std::string_view line) { return line.find(".so") != std::string_view::npos; }
+
+// The metadata folders in a folder, as long as the folder's times stay: installers replace such a folder as a whole.
+class Folder {
+ public:
+  // Of a folder in this state; `settled`: its times tell every later change.
+  Folder(std::string path, const struct stat& state, bool settled) : path_(std::move(path)), state_(state) {
+    settled_ = settled;
+    DIR* open = opendir(path_.c_str());
+    if (!open) return;
+    while (const dirent* entry = readdir(open)) {
+      if (std::string_view(entry->d_name).ends_with(kInfo)) infos_.emplace_back(entry->d_name);
+    }
+    closedir(open);
+  }
+
+  bool IsStill(const struct stat& now) const {
+    return settled_ && now.st_dev == state_.st_dev && now.st_ino == state_.st_ino &&
+           now.st_mtim.tv_sec == state_.st_mtim.tv_sec && now.st_mtim.tv_nsec == state_.st_mtim.tv_nsec;
+  }
+
+  bool empty() const { return infos_.empty(); }
+
+  // The metadata folder whose RECORD has a hash for the file `inside`, and that hash; empty where none has. Looks first where the
+  // distribution is called like the file's package. An installer that was interrupted may have left an older version's: of several,
+  // that with the hash `wanted` is it, else the one written last.
+  std::string Find(const std::string& inside, std::string_view wanted, std::string* hash) {
+    const std::string likely = Normal(std::string_view(inside).substr(0, inside.find_first_of("/.")));
+    Listing best;
+    for (const std::string& info : infos_) {
+      if (IsCalled(info, likely)) Consider(info, inside, wanted, &best);
+    }
+    if (best.info.empty() && !IsObject(inside)) {
+      for (const std::string& info : infos_) Consider(info, inside, wanted, &best);
+    } else if (best.info.empty()) {
+      // All the others are read once: what they say of shared objects is little.
+      if (objects_.empty()) ReadObjects();
+      for (size_t i = 0; i < infos_.size(); ++i) {
+        if (!HashInRecord(objects_[i], inside).empty()) Consider(infos_[i], inside, wanted, &best);
+      }
+    }
+    *hash = best.hash;
+    return best.info;
+  }
+
+ private:
+  struct Listing {
+    std::string info, hash;
+    timespec written{};
+  };
+
+  void Consider(const std::string& info, const std::string& inside, std::string_view wanted, Listing* best) const {
+    const std::string record = path_ + "/" + info + "/RECORD";
+    Listing found{info, HashInRecord(ReadAll(record), inside)};
+    if (found.hash.empty() || ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    struct stat state;
+    if (stat(record.c_str(), &state) == 0) found.written = state.st_mtim;
+    const auto rank = [wanted](const Listing& listing) {
+      return std::tuple(!listing.info.empty(), listing.hash == wanted, listing.written.tv_sec, listing.written.tv_nsec);
+    };
+    if (rank(*best) < rank(found)) *best = std::move(found);
+  }
+
+  void ReadObjects() {
+    for (const std::string& info : infos_) {
+      const std::string record = ReadAll(path_ + "/" + info + "/RECORD");
+      std::string& kept = objects_.emplace_back();
+      for (std::string_view rest = record; !rest.empty();) {
+        const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+        if (IsObject(line)) kept += line;
+        rest.remove_prefix(line.size());
+      }
+    }
+  }
+
+  std::string path_;
+  struct stat state_;
+  bool settled_;
+  std::vector<std::string> infos_;
+  std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
+};
+
+// What is known of the folders that files were loaded from.
+struct Folders {
+  ForkMutex mutex{LockRank::kNames};
+  std::unordered_map<std::string, Folder> by_path;
+};
+
+// With the lock held, as long as the folder is in use.
+Folder& FolderAt(const std::string& path, const struct stat& now) {
+  constexpr size_t kMost = 64;
+  constexpr time_t kSettling = 2;
+  auto& folders = Leaked<Folders>().by_path;
+  if (const auto found = folders.find(path); found != folders.end()) {
+    if (found->second.IsStill(now)) return found->second;
+    folders.erase(found);
+  }
+  if (folders.size() >= kMost) folders.clear();
+  return folders.emplace(path, Folder(path, now, time(nullptr) - now.st_mtim.tv_sec > kSettling)).first->second;
+}
+
+struct Distribution {
+  std::string name, version, hash;
+};
+
+Distribution FindDistribution(const char* path, std::string_view wanted) {
+  // Folders may be links; a file that is a link is listed under its own name.
+  const std::string asked(path);
+  const size_t slash = asked.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : asked.substr(0, std::max<size_t>(slash, 1));
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(folder.c_str(), nullptr), &std::free);
+  if (!real) return {};
+  std::string place = real.get();
+  std::string inside = asked.substr(slash + 1);
+  const std::lock_guard lock(Leaked<Folders>().mutex);
+  for (int i = 0; i < kDeepest; ++i) {
+    struct stat now;
+    if (stat(place.c_str(), &now) != 0) return {};
+    Folder& listed = FolderAt(place, now);
+    Distribution found;
+    if (const std::string info = listed.Find(inside, wanted, &found.hash); !info.empty()) {
+      const std::string named = info.substr(0, info.size() - kInfo.size());
+      const size_t dash = named.find('-');
+      if (dash != std::string::npos) {
+        found.name = named.substr(0, dash);
+        std::replace(found.name.begin(), found.name.end(), '_', '-');
+        found.version = named.substr(dash + 1);
+        return found;
+      }
+    }
+    if (!listed.empty() || place == "/") break;  // this is where distributions were installed
+    const size_t last = place.rfind('/');
+    inside.insert(0, place.substr(last + 1).append("/"));
+    place.resize(std::max<size_t>(last, 1));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool VerificationIsOff() {
+  const char* wanted = std::getenv("KERNPACK_VERIFY");
+  return wanted != nullptr && std::strcmp(wanted, "0") == 0;
+}
+
+int VerifyAgainstRecord(const char* path, const std::string& digest, std::string* verified) {
+  verified->clear();
+  if (VerificationIsOff()) return 0;
+  constexpr std::string_view kSha256 = "sha256=";
+  const std::string is = std::string(kSha256) + DigestText(digest);
+  const Distribution found = FindDistribution(path, is);
+  if (!found.hash.starts_with(kSha256)) return 0;
+  if (found.hash != is) {
+    return kp_raise("ImportError",
+                    "kernpack.load: '%s' isn't the file that %s %s installed: its RECORD says %s, the file has "
+                    "%s; run `pip install --force-reinstall %s==%s`, or set KERNPACK_VERIFY=0 where files are "
+                    "changed on purpose after they were installed",
+                    path, found.name.c_str(), found.version.c_str(), found.hash.c_str(), is.c_str(), found.name.c_str(),
+                    found.version.c_str());
+  }
+  *verified = found.name + " " + found.version;
+  return 0;
+}
+
+}  // namespace kernpack::host

@@ -1,0 +1,96 @@
+#include "guests/peer/peer_module.h"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/loader/platform.h"
+#include "guests/peer/peer.h"
+#include "guests/peer/peer_call.h"
+#include "guests/peer/type_schema.h"
+
+namespace kernpack::host {
+namespace {
+
+constexpr std::string_view kMetadata = "_metadata_";
+constexpr std::string_view kDoc = "_doc_";
+
+// "/a/libkernels.so.1" -> "kernels"
+std::string NameFromPath(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (const size_t dot = name.find('.'); dot != std::string::npos) name.resize(dot);
+  if (name.starts_with("lib") && name.size() > 3) name.erase(0, 3);
+  return name;
+}
+
+KpSafeCall Symbol(const Library& library, const std::string& alias) {
+  return reinterpret_cast<KpSafeCall>(platform::LibrarySymbol(library.handle, (KP_ALIAS_PREFIX + alias).c_str()));
+}
+
+// What a `__tvm_ffi__metadata_` or `__tvm_ffi__doc_` function returns; empty when it fails or the result isn't a string.
+std::string Text(KpSafeCall describe) {
+  KpAny value = kp_none();
+  KpBytes text{nullptr, 0};
+  std::string copy;
+  if (describe(nullptr, nullptr, 0, &value) != 0) {
+    KpAny error = kp_none();
+    kp_error_take(nullptr, -1, &error);
+    kp_any_release(&error);
+  } else if (kp_any_str(&value, &text)) {
+    copy.assign(text.data, text.size);
+  }
+  kp_any_release(&value);
+  return copy;
+}
+
+bool IsFunction(std::string_view alias) { return !alias.starts_with(kMetadata) && !alias.starts_with(kDoc); }
+
+}  // namespace
+
+int BuildPeerModule(const Library& library, KpLoadedModule* out) {
+  out->name = NameFromPath(library.path);
+  out->sdk_version = "apache-tvm-ffi";
+  out->path = library.path;
+  out->any_device = true;
+  out->made_table = std::make_unique<MadeTable>();
+  MadeTable& table = *out->made_table;
+  const std::vector<std::string>& aliases = library.symbols.aliases;
+  const size_t most = aliases.size() + library.symbols.globals.size();
+  table.functions.reserve(most);
+  table.infos.reserve(most);
+  std::unordered_map<std::string_view, size_t> places;
+  const auto add = [&](const std::string& name, KpSafeCall call, void* self) {
+    places.emplace(name, places.size());
+    table.infos.push_back(kPlainFunction);
+    table.infos.back().context = self;
+    table.functions.push_back(KpFunctionDef{name.c_str(), call, &table.infos.back()});
+  };
+  for (const std::string& alias : aliases) {
+    const KpSafeCall symbol = Symbol(library, alias);
+    if (!IsFunction(alias) || !symbol || places.contains(alias)) continue;
+    auto* self = new PeerFunction{symbol, alias.c_str()};  // until the process ends, as the module
+    add(alias, library.symbols.peer_environment ? &PeerCall : &PeerCallPlain, self);
+  }
+  for (const std::string& name : library.symbols.globals) {
+    KpAny function = kp_none();  // kept until the process ends, as the module is
+    if (PeerGlobal(KpBytes{name.data(), name.size()}, &function) != 0) return -1;
+    if (function.type_index != KP_TYPE_FUNCTION || places.contains(name)) continue;
+    add(name, &PeerCallObject, function.v.v_obj);
+  }
+  for (const std::string& alias : aliases) {
+    const bool metadata = alias.starts_with(kMetadata);
+    if (!metadata && !alias.starts_with(kDoc)) continue;
+    const auto found = places.find(std::string_view(alias).substr(metadata ? kMetadata.size() : kDoc.size()));
+    const KpSafeCall describe = Symbol(library, alias);
+    if (found == places.end() || !describe) continue;
+    const std::string text = metadata ? DescribeTypeSchema(Text(describe)) : Text(describe);
+    if (text.empty()) continue;
+    table.strings.push_back(text);
+    KpFunctionInfo& info = table.infos[found->second];
+    (metadata ? info.cxx_types : info.doc) = table.strings.back().c_str();
+  }
+  out->parts = {Part{nullptr, nullptr, library.path.c_str(), table.functions}};
+  return 0;
+}
+
+}  // namespace kernpack::host

@@ -1,0 +1,57 @@
+// The arguments of one operator call, from torch's stack to our values.
+#ifndef KERNPACK_SRC_GUESTS_TORCH_ARGUMENTS_H_
+#define KERNPACK_SRC_GUESTS_TORCH_ARGUMENTS_H_
+
+#include "guests/torch/arena.h"
+#include "guests/torch/op.h"
+
+namespace kernpack::torch {
+
+class Arguments {
+ public:
+  Arguments(const Op& op, const Shim& shim) : op_(op), shim_(shim) {}
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  // Releases everything that Take took.
+  ~Arguments();
+
+  // Owns the first num_inputs values of the stack from now on: the parameters, then num_inputs - params destinations. Nothing
+  // here can fail in a way that would leave one of them behind.
+  void Take(const Value* stack, size_t num_inputs);
+
+  // Views parameter `index` as a value, borrowed from this object. 0, or -1 with an error raised.
+  int Parameter(size_t index, KpAny* out);
+  // Views a destination.
+  int Destination(size_t index, KpAny* out);
+
+  // Views any tensor in memory that lives as long as this object. place: the number of the parameter, or behind them of the
+  // result, for errors.
+  int View(Tensor tensor, size_t place, bool mutated, KpAny* out);
+
+  Arena& arena() { return arena_; }
+
+ private:
+  struct Item {
+    Value value;
+    bool present;  // false: an optional that is None
+    Value* items;  // of a list: what torch_list_get_item gave
+    size_t num_items;
+  };
+
+  void TakeList(Item* item, uint32_t kind);
+  void Release(Value value, uint32_t kind);
+  int Scalar(uint32_t kind, Value value, KpAny* out);
+  int One(size_t index, Value value, KpAny* out);
+  const char* NameAt(size_t place) const;
+  int RaiseNotRead(const char* doing) { return RaiseTorchError(shim_, op_.function->name, doing); }
+
+  const Op& op_;
+  const Shim& shim_;
+  Item* items_ = nullptr;
+  size_t count_ = 0;
+  Arena arena_;
+};
+
+}  // namespace kernpack::torch
+
+#endif  // KERNPACK_SRC_GUESTS_TORCH_ARGUMENTS_H_

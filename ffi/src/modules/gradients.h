@@ -1,0 +1,23 @@
+// Whether the ops that a module declares to compute gradients (KP_GRAD) and tangents (KP_JVP) fit the forward op.
+#ifndef KERNPACK_SRC_MODULES_GRADIENTS_H_
+#define KERNPACK_SRC_MODULES_GRADIENTS_H_
+
+#include <vector>
+
+#include "modules/contracts.h"
+
+namespace kernpack::host {
+
+// Arguments meet by name: a backward op takes parameters and results of the forward op, each under its own name and of a kind and
+// shape that fits it, and gradients of results as d_<result>; it gives d_<parameter>. Each differentiable parameter gets its
+// gradient from one backward op, or is declared nondiff. 0, or -1 with a ValueError raised.
+int CheckGradient(const Contract& forward, const std::vector<Contract>& backwards);
+
+// Likewise: a tangent op takes parameters and results of the forward op, each under its own name, and tangents of parameters as
+// t_<parameter>; it gives t_<result>. It takes the tangent of each differentiable parameter that isn't declared nondiff, and
+// gives that of each differentiable result that callers see. 0, or -1 with a ValueError raised.
+int CheckTangents(const Contract& forward, const Contract& tangent);
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_MODULES_GRADIENTS_H_

@@ -1,0 +1,41 @@
+// Shared objects in this process, one for each content.
+#ifndef KERNPACK_SRC_MODULES_LIBRARY_H_
+#define KERNPACK_SRC_MODULES_LIBRARY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/loader/image.h"
+
+namespace kernpack::host {
+
+// Immortal.
+struct Library {
+  std::string path;  // it was first loaded from
+  std::string digest;
+  std::string verified;  // see distribution.h; of the file that it was first loaded from
+  void* handle;
+  ImageSymbols symbols;
+};
+
+// A file that was asked for.
+struct LoadedFile {
+  const Library* library = nullptr;
+  std::string state;  // see platform.h; empty where nothing is to be remembered of it
+  std::string verified;
+  bool known = false;  // a module was made of it alone before
+};
+
+// Reads, checks and loads the file, or finds the library of the same content. `flags` are KpLoadFlags. Calls must not
+// overlap. Returns 0, or -1 raised.
+int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out);
+
+// Lets later loads of the file find it again unread, now that a module was made of it: alone, or together with others.
+void RememberFile(const char* path, const LoadedFile& file, bool alone);
+
+// All that were loaded, in the order of their paths: [{"path", "digest", "verified": "name version" or null}].
+std::string DescribeLibraries();
+
+}  // namespace kernpack::host
+
+#endif  // KERNPACK_SRC_MODULES_LIBRARY_H_

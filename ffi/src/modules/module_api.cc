@@ -1,0 +1,129 @@
+// The C API's view of a loaded module.
+#include <nlohmann/json.hpp>
+
+#include "shared/bytes.h"
+#include "base/guard.h"
+#include "modules/library.h"
+#include "modules/function_index.h"
+#include "modules/registry.h"
+
+using namespace kernpack::host;
+
+namespace {
+
+// NULL with an error raised beyond the last, or where something is wrong with the module's tables.
+const char* NameInOrder(const KpLoadedModule& module, const char* who, int32_t at) {
+  const FunctionIndex* index = IndexOf(module);
+  if (index == nullptr) return nullptr;
+  if (at >= 0 && static_cast<size_t>(at) < index->count()) return index->NameInOrder(static_cast<size_t>(at));
+  kp_raise("IndexError", "%s: expected an index below the module's %zu functions, got %d", who, index->count(), at);
+  return nullptr;
+}
+
+int Find(std::string_view qualified, const KpLoadedFunction** out) {
+  const size_t slash = qualified.rfind('/');
+  const size_t at = qualified.rfind('@', slash);
+  if (slash == std::string_view::npos || at == std::string_view::npos) {
+    return kp_raise("ValueError", "kp_function_find: expected '<module>@<digest>/<function>', got '%.*s'",
+                    PrintLength(qualified), qualified.data());
+  }
+  const std::string name(qualified.substr(0, at));
+  const std::string digest(qualified.substr(at + 1, slash - at - 1));
+  const std::string function(qualified.substr(slash + 1));
+  const KpLoadedModule* module = FindModule(name, digest);
+  if (digest.starts_with('v') && CountModulesOfMajor(name, std::string_view(digest).substr(1), &module) > 1) {
+    return kp_raise(
+        "ImportError",
+        "%.200s of module %.200s, any version %.64s, is needed, and several such versions are loaded in this "
+        "process; load only one of them",
+        function.c_str(), name.c_str(), digest.c_str() + 1);
+  }
+  if (!module) {
+    return kp_raise(
+        "ImportError",
+        "%.200s of module %.200s with %s %.64s is needed, and that module is not loaded in this process; call "
+        "kernpack.load(\"%.200s\") first, with the same version installed",
+        function.c_str(), name.c_str(), digest.starts_with('v') ? "version" : "digest", digest.c_str(), name.c_str());
+  }
+  kp_error_clear();
+  if ((*out = kp_module_function(module, Bytes(function)))) return 0;
+  if (kp_error_pending()) return -1;
+  return kp_raise("AttributeError", "module %s has no function %.200s", module->name.c_str(), function.c_str());
+}
+
+int LinksOf(const KpLoadedModule& module, std::vector<FunctionIndex::Link> FunctionIndex::* which, KpAny* out) {
+  const FunctionIndex* index = IndexOf(module);
+  if (index == nullptr) return -1;
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [forward, derived] : index->*which) list.push_back({forward, derived});
+  return kp_string_new(Bytes(list.dump()), out);
+}
+
+// What a C function that gives a number or pointer gives: `none` where `body` throws.
+template <class Result, class Body>
+Result Guarded(const char* who, Result none, Body&& body) {
+  Guard(who, [&] {
+    none = body();
+    return 0;
+  });
+  return none;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* kp_module_name(const KpLoadedModule* module) { return module->name.c_str(); }
+const char* kp_module_version(const KpLoadedModule* module) { return module->version.c_str(); }
+const char* kp_module_sdk_version(const KpLoadedModule* module) { return module->sdk_version.c_str(); }
+const char* kp_module_path(const KpLoadedModule* module) { return module->path.c_str(); }
+const char* kp_module_digest(const KpLoadedModule* module) { return module->digest.c_str(); }
+int32_t kp_module_function_count(const KpLoadedModule* module) {
+  return Guarded("kp_module_function_count", int32_t{0}, [&] {
+    const FunctionIndex* index = IndexOf(*module);
+    return index ? static_cast<int32_t>(index->count()) : 0;
+  });
+}
+
+int32_t kp_module_signature_count(const KpLoadedModule* module) {
+  return Guarded("kp_module_signature_count", int32_t{0}, [&] {
+    const FunctionIndex* index = IndexOf(*module);
+    return index ? static_cast<int32_t>(index->CountSignatures()) : 0;
+  });
+}
+
+const char* kp_module_function_name(const KpLoadedModule* module, int32_t index) {
+  return Guarded<const char*>("kp_module_function_name", nullptr,
+                              [&] { return NameInOrder(*module, "kp_module_function_name", index); });
+}
+
+const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index) {
+  return Guarded<const KpLoadedFunction*>("kp_module_function_at", nullptr, [&]() -> const KpLoadedFunction* {
+    const char* name = NameInOrder(*module, "kp_module_function_at", index);
+    return name ? FindFunction(*module, name) : nullptr;
+  });
+}
+
+const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name) {
+  return Guarded<const KpLoadedFunction*>("kp_module_function", nullptr,
+                                          [&] { return FindFunction(*module, View(name)); });
+}
+
+int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out) {
+  *out = nullptr;
+  return Guard("kp_function_find", [&] { return Find(View(qualified_name), out); });
+}
+
+int kp_module_gradients(const KpLoadedModule* module, KpAny* out) {
+  return Guard("kp_module_gradients", [&] { return LinksOf(*module, &FunctionIndex::gradients, out); });
+}
+
+int kp_module_files(KpAny* out) {
+  return Guard("kp_module_files", [&] { return kp_string_new(Bytes(DescribeLibraries()), out); });
+}
+
+int kp_module_jvps(const KpLoadedModule* module, KpAny* out) {
+  return Guard("kp_module_jvps", [&] { return LinksOf(*module, &FunctionIndex::jvps, out); });
+}
+
+}  // extern "C"
