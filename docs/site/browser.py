@@ -1,4 +1,7 @@
-"""Opens every page of the built site in headless Chromium: `browser.py <folder> [--screenshots <folder>]`.
+"""Opens every page of the built site in headless Chromium: `browser.py <folder> [--screenshots <folder>] [--few]`.
+
+--few opens the pages that people write, and of the generated ones (ops, reference) a fifth, another one each day. `make test` does that;
+`make docs` and `make release-check` open all pages.
 
 Each page has to fit a desktop and a phone without horizontal scrolling, to pass axe-core's rules of WCAG 2.1 AA (contrast, texts in
 place of pictures, names of controls, order of headings) in light and in dark mode, and to raise no error on its console. The search
@@ -7,6 +10,7 @@ has to find SEARCHES. audit.py, which needs no browser, follows the links."""
 from __future__ import annotations
 
 import argparse
+import datetime
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -29,6 +33,7 @@ _RULES = {
 }
 _PATIENCE = 180_000  # ms; a machine may be busy with other things
 _LISTED = 5  # how many findings of one rule are printed in full
+_DAYS = 5  # until --few has looked at every page
 _SHOWN = 5  # a result below these isn't found by a reader
 
 # What readers look for, and the page that answers it; it has to be among the first results.
@@ -181,6 +186,13 @@ def unfound(page: Page, address: str, searches: dict[str, str]) -> list[str]:
     return found
 
 
+def chosen(files: list[Path], site: Path, day: int) -> list[Path]:
+    """The pages that people write, and the day's fifth of the generated ones, which stand in folders of their own."""
+    generated = [file for file in files if file.parent != site]
+    left_out = {file for index, file in enumerate(generated) if index % _DAYS != day % _DAYS}
+    return [file for file in files if file not in left_out]
+
+
 def _searched(site: Path) -> list[str]:
     with served(site) as address, browser() as chromium:
         return unfound(chromium.new_page(), address, SEARCHES)
@@ -190,11 +202,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
     parser.add_argument("--screenshots", type=Path, help="also write a picture of each page, width and mode here")
+    parser.add_argument("--few", action="store_true", help="a fifth of the generated pages, by the day")
     options = parser.parse_args()
     files = sorted(options.site.rglob("*.html"))
     if not files:
         print(f"{options.site} has no page")
         return 1
+    if options.few:
+        files = chosen(files, options.site, datetime.datetime.now(datetime.UTC).date().toordinal())
     if options.screenshots:
         options.screenshots.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(2) as pool:

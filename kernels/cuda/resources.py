@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+KERNELS = Path(__file__).resolve().parents[1]  # where the families include each other from
 FLAGS = ("-std=c++17", "-O3", "-cubin", "-Xptxas", "-v", "-o", "/dev/null")
 MOST_REGISTERS = 255  # of a thread
 MOST_SPILLED = 200  # bytes, stored and loaded: about 25 registers, once
@@ -34,7 +35,7 @@ class Kernel:
 
 def report(source: Path, arch: str) -> list[Kernel]:
     """Of each entry of a file."""
-    command = ["nvcc", *FLAGS, f"-gencode=arch=compute_{arch},code=sm_{arch}", str(source)]
+    command = ["nvcc", *FLAGS, f"-I{KERNELS}", f"-gencode=arch=compute_{arch},code=sm_{arch}", str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)

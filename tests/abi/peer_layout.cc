@@ -2,7 +2,7 @@
 #include <kernpack/dlpack.h>
 #include <tvm/ffi/c_api.h>
 
-#include "../../bindings/python/src/exchange.h"
+#include "../../bindings/python/src/values/exchange.h"
 #include "pin_macros.h"
 
 // The body behind an object's 24-byte header.

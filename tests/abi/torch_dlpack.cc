@@ -2,7 +2,7 @@
 #include <ATen/dlpack.h>
 #include <kernpack/dlpack.h>
 
-#include "../../bindings/python/src/exchange.h"
+#include "../../bindings/python/src/values/exchange.h"
 #include "pin_macros.h"
 
 #include "dlpack_pins.h"

@@ -81,7 +81,7 @@ NAMES = {
 
 def _measure(interpreter: str) -> dict[str, dict[str, float]]:
     python, _, path = interpreter.rpartition(":")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([path, str(ROOT / "sdk/python")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([path, str(ROOT / "sdk/author/python")])}
     done = subprocess.run([python, "-c", CHILD], env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{python}: {done.stderr}")

@@ -67,7 +67,7 @@ build_kernels() {
   done
 }
 
-export PYTHONPATH=$site:$root/sdk/python:$root/tests:$root/tests/python/kernels${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
+export PYTHONPATH=$site:$root/sdk/author/python:$root/tests:$root/tests/python/kernels${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1
 [ -e "$site/kernpack_kernels/kernpack_kernels_cuda.so" ] || build_kernels
 files=$site/kernpack_kernels/kernpack_kernels.so:$site/kernpack_kernels/kernpack_kernels_cuda.so
 cases=$root/tests/python/cuda_pack

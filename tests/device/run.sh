@@ -124,7 +124,7 @@ kernels_of_the_emulator() {
 }
 kernels_by_nvcc() {
   local scripts=$root/tests/python/emulator arch wrong=0
-  local -x PYTHONPATH=$build/python:$root/sdk/python:$root/tests
+  local -x PYTHONPATH=$build/python:$root/sdk/author/python:$root/tests
   "$python" "$scripts/call_clusters.py" right || wrong=1
   for arch in 80 90; do "$python" "$scripts/call_barriers.py" "$arch" || wrong=1; done
   "$python" "$scripts/call_cub.py" || wrong=1
@@ -132,7 +132,7 @@ kernels_by_nvcc() {
 }
 
 tensors() {
-  PYTHONPATH=$build/python:$root/sdk/python "$python" "$root/tests/device/cuda/gpu/tensors.py"
+  PYTHONPATH=$build/python:$root/sdk/author/python "$python" "$root/tests/device/cuda/gpu/tensors.py"
 }
 
 part=${1:-all}

@@ -1,4 +1,4 @@
-"""The core's own functions read their arguments by one table (bindings/python/src/api_table.h), and refuse them in one way: the
+"""The core's own functions read their arguments by one table (bindings/python/src/api/api_table.h), and refuse them in one way: the
 function, the argument, what was expected, what came."""
 
 from __future__ import annotations

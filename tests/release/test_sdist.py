@@ -32,7 +32,7 @@ def _run(*command: str | Path, folder: Path, **environment: str) -> str:
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sdist")
     build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--skip-dependency-check", "--outdir", folder]
-    _run(*build, ROOT, folder=folder, PYTHONPATH=str(ROOT / "sdk/python"))
+    _run(*build, ROOT, folder=folder, PYTHONPATH=str(ROOT / "sdk/author/python"))
     (archive,) = folder.glob("*.tar.gz")
     _run(sys.executable, "-m", "twine", "check", "--strict", archive, folder=folder)
     with tarfile.open(archive) as opened:
@@ -47,7 +47,7 @@ def _names(wheel: Path) -> list[str]:
 
 
 def test_it_has_the_sources_of_all_wheels(sources: Path) -> None:
-    for project in (".", "sdk", "kernels", "bindings/compiler"):
+    for project in (".", "sdk/author", "kernels", "bindings/compiler"):
         assert (sources / project / "pyproject.toml").is_file()
         assert (sources / project / "LICENSE").is_file()
     assert (sources / "PKG-INFO").is_file()
@@ -62,7 +62,7 @@ def test_sdk_and_kernels_build_from_it_alone(sources: Path, built: dict[str, Pat
     """As a packager does, who has the runtime already: it and the compiler build the same way, and take minutes."""
     shutil.copy(built["kernpack"], tmp_path)
     uv = [sys.executable, "-m", "uv", "build", "--wheel", "--out-dir", tmp_path, "--python", sys.executable]
-    for project in ("sdk", "kernels"):
+    for project in ("sdk/author", "kernels"):
         _run(*uv, sources / project, folder=tmp_path, UV_FIND_LINKS=str(tmp_path), UV_NO_CACHE="1")
     for name in ("kernpack-sdk", "kernpack-kernels"):
         (wheel,) = tmp_path.glob(f"{name.replace('-', '_')}-*.whl")

@@ -72,3 +72,11 @@ def test_a_word_that_the_search_does_not_find_is_named(chromium: Browser) -> Non
         (wrong,) = browser.unfound(page, address, {"tutorial": "abi"})
     assert wrong.startswith("search: 'tutorial' finds tutorial")
     page.close()
+
+
+def test_few_pages_are_all_that_people_write_and_each_generated_one_within_five_days(tmp_path: Path) -> None:
+    written = [tmp_path / f"{name}.html" for name in ("index", "torch")]
+    generated = [tmp_path / "ops" / f"{number}.html" for number in range(12)]
+    by_day = [browser.chosen(written + generated, tmp_path, day) for day in range(738_000, 738_005)]
+    assert all(files[:2] == written for files in by_day)
+    assert sorted(file for files in by_day for file in files[2:]) == sorted(generated)

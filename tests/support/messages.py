@@ -137,7 +137,7 @@ def texts(path: Path) -> list[tuple[int, str]]:
 
 
 # Tables of processors and of products, whose rows aren't sentences.
-LEFT_OUT = ("ffi/shared/target/cpu_table_", "sdk/src/target/cpu_table_", "sdk/src/target/tags_")
+LEFT_OUT = ("ffi/shared/target/cpu_table_", "sdk/compiler/target/cpu_table_", "sdk/compiler/target/tags_")
 
 
 def files() -> list[Path]:

@@ -1,13 +1,13 @@
 /* kernpack._core: the extension module. One per process; it holds C state that is never torn down. */
-#include "api.h"
-#include "call_context.h"
-#include "callback.h"
-#include "classes.h"
-#include "errors.h"
-#include "function.h"
-#include "hooks.h"
-#include "jax_programs.h"
-#include "with_python.h"
+#include "api/api.h"
+#include "call/call_context.h"
+#include "values/callback.h"
+#include "values/classes.h"
+#include "python/errors.h"
+#include "call/function.h"
+#include "python/hooks.h"
+#include "call/jax_programs.h"
+#include "python/with_python.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 HEADER = "ffi/include/kernpack/module.h"
 (VERSION,) = re.findall(r'^#define KP_SDK_VERSION "([^"]+)"$', (ROOT / HEADER).read_text(), re.MULTILINE)
 
-PROJECTS = ("pyproject.toml", "sdk/pyproject.toml", "bindings/compiler/pyproject.toml", "kernels/pyproject.toml")
+PROJECTS = ("pyproject.toml", "sdk/author/pyproject.toml", "bindings/compiler/pyproject.toml", "kernels/pyproject.toml")
 
 
 @pytest.mark.parametrize("place", PROJECTS)

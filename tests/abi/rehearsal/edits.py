@@ -52,7 +52,6 @@ def _version(s: _Sources, major: int, minor: int) -> None:
 def _without_plugins(s: _Sources) -> None:
     """The drivers of real devices are not rehearsed: a small backend is."""
     s.sub("ffi/CMakeLists.txt", r"^add_subdirectory\(backends/cuda\)\nadd_subdirectory\(backends/opencl\)\n", "")
-    s.sub("sdk/CMakeLists.txt", r"^if\(TARGET kernpack\)\n  option\(KERNPACK_BUILD_EMULATOR .*?^endif\(\)\n", "")
 
 
 def _fields_at_the_end(s: _Sources) -> None:
@@ -85,7 +84,7 @@ def _spare_claimed(s: _Sources) -> None:
         r"^#define KP_SDK_VERSION",
         "#ifndef KP_REHEARSAL_CLAIM\n#define KP_REHEARSAL_CLAIM nullptr\n#endif\n#define KP_SDK_VERSION",
     )
-    s.sub("sdk/python/kernpack_sdk/hosts.py", r"^(_MODULE = .*?80: )None", r"\1(1, 1)")
+    s.sub("sdk/author/python/kernpack_sdk/hosts.py", r"^(_MODULE = .*?80: )None", r"\1(1, 1)")
 
 
 def _host_service(s: _Sources) -> None:

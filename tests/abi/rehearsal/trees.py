@@ -83,10 +83,10 @@ def _edit(version: str, source: Path) -> None:
 def _install_sdk(tree: Tree, build: Path) -> None:
     """What the wheel kernpack-sdk holds: it is compiled from nothing."""
     package = tree.site / "kernpack_sdk"
-    run(["cmake", "-S", tree.source / "sdk", "-B", build, "-G", "Ninja"])
+    run(["cmake", "-S", tree.source / "sdk/author", "-B", build, "-G", "Ninja"])
     run(["cmake", "--install", build, "--prefix", package])
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(tree.source / "sdk" / "python" / "kernpack_sdk", package, dirs_exist_ok=True, ignore=ignored)
+    shutil.copytree(tree.source / "sdk/author/python" / "kernpack_sdk", package, dirs_exist_ok=True, ignore=ignored)
 
 
 def build_host(tree: Tree, folder: Path, jobs: int = 2) -> Path:

@@ -15,7 +15,7 @@ PROJECTS = {
     "kernpack-compiler": ROOT / "bindings/compiler",
     "kernpack-cuda-emulator": ROOT / "bindings/emulator",
     "kernpack-kernels": ROOT / "kernels",
-    "kernpack-sdk": ROOT / "sdk",
+    "kernpack-sdk": ROOT / "sdk/author",
 }
 
 

@@ -20,10 +20,10 @@ def test_holds_every_header(sdk: Path) -> None:
 
 def test_holds_the_cmake_package(sdk: Path) -> None:
     folder = sdk / "kernpack_sdk/lib/cmake/kernpack"
-    sources = [path for path in (ROOT / "sdk/cmake").rglob("*") if path.is_file()]
+    sources = [path for path in (ROOT / "sdk/author/cmake").rglob("*") if path.is_file()]
     assert sources
     for path in sources:
-        assert (folder / path.relative_to(ROOT / "sdk/cmake")).read_bytes() == path.read_bytes()
+        assert (folder / path.relative_to(ROOT / "sdk/author/cmake")).read_bytes() == path.read_bytes()
     assert (folder / "kernpackConfigVersion.cmake").is_file()
 
 

@@ -18,7 +18,7 @@ from harness import Timing
 from kit import Kit
 from report import Row, timed_row
 
-sys.path.insert(0, str(build.ROOT / "sdk" / "python"))
+sys.path.insert(0, str(build.ROOT / "sdk/author/python"))
 from kernpack_sdk import flags, support  # noqa: E402: the path above makes it importable
 
 OURS = {

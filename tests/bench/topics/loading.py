@@ -29,7 +29,7 @@ from report import Row, timed_row
 
 import build
 
-sys.path.insert(0, str(build.ROOT / "sdk" / "python"))
+sys.path.insert(0, str(build.ROOT / "sdk/author/python"))
 from kernpack import _lock
 from kernpack_sdk import flags, support
 

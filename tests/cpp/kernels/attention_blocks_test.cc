@@ -1,6 +1,6 @@
 // Attention of many rows, of floats, of bf16 pairs and by matrix tiles: packing, chunks, borders and masks. What stands in for
 // instructions of bf16 and for AMX's tiles runs on any processor.
-#include "attention/blocks.h"
+#include "attention/cpu/blocks.h"
 
 #include "attention_case.h"
 

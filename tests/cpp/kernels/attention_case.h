@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/attention.h"
+#include "attention/cpu/attention.h"
 
 namespace kk {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/backward_block.h"
+#include "attention/cpu/backward_block.h"
 #include "attention_case.h"
 
 namespace kk {

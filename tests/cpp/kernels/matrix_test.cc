@@ -1,5 +1,5 @@
 // Products by matrix tiles: the loops, borders and accumulation, by the tiles that stand in for AMX's on any processor.
-#include "tiles/matrix.h"
+#include "common/cpu/matrix.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@ TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|R\"\w*\(.*?\)\w*\"|\"(?:\\.|[^\"\\\n])*
 # What kernel authors write themselves may be named: kp::zeroed, std::exception.
 CPP = re.compile(r"\b(?!kp::|std::)\w+::\w|\bnullptr\b")
 # Text that is a program, not a message.
-PROGRAMS = re.compile(r"sdk/src/(codegen/(c|c_family|cuda|opencl|device|frame|llvm)/|execute/source)")
-FOLDERS = ("sdk/src", "bindings/compiler/src", "ffi/src", "bindings/python/src")
+PROGRAMS = re.compile(r"sdk/(compiler/codegen/(c|c_family|cuda|opencl|device|frame|llvm)/|programs/execute/source)")
+FOLDERS = ("sdk/compiler", "sdk/programs", "bindings/compiler/src", "ffi/src", "ffi/backends", "bindings/python/src")
 
 CALLS = {
     "load_backend": (lambda: kernpack.load_backend("/nowhere.so"), "load_backend: '/nowhere.so' cannot be loaded: "),

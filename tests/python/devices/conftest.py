@@ -27,7 +27,7 @@ def _built(name: str) -> Path | None:
 def emulator() -> Path:
     """The emulated CUDA device of sdk/emulator. It links nothing of Kernpack's, so that of any build serves."""
     builds = (Path(kernpack.__file__).parent.parent.parent, ROOT / "build" / "dev")
-    places = [build / "sdk" / "src" / "device" / "cuda" / "libkernpack_cuda_emulator.so" for build in builds]
+    places = [build / "ffi/backends/cuda/libkernpack_cuda_emulator.so" for build in builds]
     for place in places:
         if place.is_file():
             return place

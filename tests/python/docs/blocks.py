@@ -57,5 +57,7 @@ def blocks_of(page: Path) -> list[Block]:
 def all_blocks() -> list[Block]:
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
     pages += sorted((ROOT / "examples").glob("*/README.md"))
-    pages += [ROOT / project / "README.md" for project in ("bindings/python", "bindings/compiler", "kernels", "sdk")]
+    pages += [
+        ROOT / project / "README.md" for project in ("bindings/python", "bindings/compiler", "kernels", "sdk/author")
+    ]
     return [block for page in pages for block in blocks_of(page)]

@@ -44,7 +44,7 @@ def test_the_oldest_supported_is_tested(what: str, file: str, package: str) -> N
     assert _row(what)[0] == f"{_pin(file, package)} and newer"
 
 
-@pytest.mark.parametrize("folder", [".", "sdk", "kernels", "bindings/compiler"])
+@pytest.mark.parametrize("folder", [".", "sdk/author", "kernels", "bindings/compiler"])
 def test_python_is_what_the_wheels_ask_for(folder: str) -> None:
     project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = project["requires-python"].removeprefix(">=")

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 # Where each Python package stands once installed.
 PACKAGES = {
-    "sdk/python/kernpack_sdk": "kernpack_sdk",
+    "sdk/author/python/kernpack_sdk": "kernpack_sdk",
     "bindings/python/kernpack": "kernpack",
     "bindings/torch/kernpack_torch": "kernpack.torch",
     "bindings/jax/kernpack_jax": "kernpack.jax",
@@ -25,10 +25,12 @@ _FOLDERS = ("ffi", "sdk", "bindings", "kernels", "examples")
 # What the build files put on the include path, for files under the key and for all others.
 _INCLUDE = {
     "ffi/src": ("ffi/src",),
-    "sdk/src": ("sdk/src",),
+    "sdk/compiler": ("sdk/compiler",),
+    "sdk/programs": ("sdk/programs", "sdk/compiler"),
     "sdk/emulator": ("sdk/emulator",),
-    "bindings/compiler/src": ("bindings/compiler/src", "sdk/src"),
-    "kernels/src": ("kernels/src",),
+    "bindings/compiler/src": ("bindings/compiler/src", "sdk/compiler", "sdk/programs"),
+    "kernels": ("kernels",),
+    "bindings/python/src": ("bindings/python/src",),
 }
 _INCLUDE_ALL = ("ffi/include", "sdk/include", "ffi")
 _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^">]+)[">]', re.MULTILINE)

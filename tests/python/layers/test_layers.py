@@ -85,11 +85,13 @@ def test_no_header_includes_itself_by_way_of_others(found: list[Edge]) -> None:
 
 
 def test_a_use_that_the_drawing_forbids_is_named() -> None:
-    drawing = {"ffi/include": {}, "sdk/src": {"ffi/include": False, "bindings": True}, "bindings": {}}
-    backwards = _violations([Edge("ffi/include/a.h", "sdk/src/b.h")], drawing)
-    assert backwards == ["ffi/include/a.h uses sdk/src/b.h, but the drawing doesn't let ffi/include use sdk/src"]
-    assert "only when called" in _violations([Edge("sdk/src/a.py", "bindings/b.py")], drawing)[0]
-    assert _violations([Edge("sdk/src/a.py", "bindings/b.py", late=True)], drawing) == []
+    drawing = {"ffi/include": {}, "sdk/compiler": {"ffi/include": False, "bindings": True}, "bindings": {}}
+    backwards = _violations([Edge("ffi/include/a.h", "sdk/compiler/b.h")], drawing)
+    assert backwards == [
+        "ffi/include/a.h uses sdk/compiler/b.h, but the drawing doesn't let ffi/include use sdk/compiler"
+    ]
+    assert "only when called" in _violations([Edge("sdk/compiler/a.py", "bindings/b.py")], drawing)[0]
+    assert _violations([Edge("sdk/compiler/a.py", "bindings/b.py", late=True)], drawing) == []
 
 
 def test_circles_are_found() -> None:

@@ -3,9 +3,9 @@
 
 #include <malloc.h>
 
-#include "hooks.h"
-#include "threads.h"
-#include "torch_symbols.h"
+#include "python/hooks.h"
+#include "python/threads.h"
+#include "torch/torch_symbols.h"
 
 KpyTorchLayout kpy_torch_layout;
 

@@ -5,7 +5,7 @@
 #define KERNPACK_PYTHON_PRIVATE_TORCH_FIELDS_H_
 
 #include "private_torch/switch.h"
-#include "threads.h"
+#include "python/threads.h"
 
 typedef struct KpyTorchLayout {
   int found; /* the offsets are sure */

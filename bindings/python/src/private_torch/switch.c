@@ -1,9 +1,9 @@
 /* Which hooks are in use. kernpack._private lists them, with those of the other frameworks. */
 #include "private_torch/switch.h"
 
-#include "api.h"
-#include "hooks.h"
-#include "threads.h"
+#include "api/api.h"
+#include "python/hooks.h"
+#include "python/threads.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef KERNPACK_PYTHON_PRIVATE_TORCH_SWITCH_H_
 #define KERNPACK_PYTHON_PRIVATE_TORCH_SWITCH_H_
 
-#include "base.h"
+#include "python/base.h"
 
 typedef enum KpyTorchHook {
   KPY_TORCH_FIELDS, /* fields of tensors (fields.h); else: torch's public functions are asked of each tensor */

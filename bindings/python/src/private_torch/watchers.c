@@ -8,9 +8,9 @@
 
 #include <dlfcn.h>
 
-#include "hooks.h"
-#include "threads.h"
-#include "torch_symbols.h"
+#include "python/hooks.h"
+#include "python/threads.h"
+#include "torch/torch_symbols.h"
 
 /* What __tls_get_addr takes on every architecture that has it. */
 typedef struct TlsIndex {

@@ -15,7 +15,7 @@ struct KpAlias {
   const KpFunctionDef* on_cpu;  // the variant that the first call on the CPU chose
 };
 
-// Defined by the library that kernpack_add_module() links (sdk/cmake/support).
+// Defined by the library that kernpack_add_module() links (sdk/author/cmake/support).
 KP_HIDDEN int kp_alias_call_signed(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result);
 KP_HIDDEN int kp_alias_call_untyped(KpAlias* alias, const KpAny* args, int32_t n, KpAny* result);
 KP_HIDDEN int kp_alias_workspace(void* self, KpDLDevice device, uint64_t bytes, void** out_data);

@@ -1,5 +1,5 @@
 // What a check computes with. In a call of values everything is known; before a program runs, some extents are symbols and some
-// arguments have a type only. sdk/src/program/symbolic_extents.h has the same functions for those, so that one check serves both.
+// arguments have a type only. sdk/programs/program/symbolic_extents.h has the same functions for those, so that one check serves both.
 #ifndef KERNPACK_SIGNATURE_EXTENTS_H_
 #define KERNPACK_SIGNATURE_EXTENTS_H_
 

@@ -1,0 +1,42 @@
+/* What lets threads share the call core where Python has no GIL. Where there is one, it guards the same things, and the lock is nothing.
+ *
+ * A call takes no lock: what it learns is its thread's own (locals.h), and what all threads read is found once and published. The
+ * lock guards what changes rarely: tables of frameworks, the list of functions, the error raised last. */
+#ifndef KERNPACK_PYTHON_PYTHON_THREADS_H_
+#define KERNPACK_PYTHON_PYTHON_THREADS_H_
+
+#include "base.h"
+
+/* Whoever sees the value also sees what was written before it was published. */
+#define KPY_PUBLISH(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
+#define KPY_PUBLISHED(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
+
+#ifdef Py_GIL_DISABLED
+/* No Python code may run between the two, so no reference that may be the last one is given up there. */
+KPY_HIDDEN void kpy_lock(void);
+KPY_HIDDEN void kpy_unlock(void);
+/* In a forked child. Python forks when no other thread is inside. */
+KPY_HIDDEN void kpy_lock_forget(void);
+#else
+static inline void kpy_lock(void) {}
+static inline void kpy_unlock(void) {}
+static inline void kpy_lock_forget(void) {}
+#endif
+
+/* dict[key]: a new reference, since another thread may replace it; NULL without an error: it isn't there. */
+static inline PyObject* kpy_dict_get(PyObject* dict, PyObject* key) {
+#ifdef Py_GIL_DISABLED
+  PyObject* found;
+  (void)PyDict_GetItemRef(dict, key, &found);
+  return found;
+#else
+  PyObject* found = PyDict_GetItemWithError(dict, key);
+  Py_XINCREF(found);
+  return found;
+#endif
+}
+
+/* As kpy_dict_get; errors are cleared. */
+KPY_HIDDEN PyObject* kpy_dict_get_text(PyObject* dict, const char* key);
+
+#endif /* KERNPACK_PYTHON_PYTHON_THREADS_H_ */

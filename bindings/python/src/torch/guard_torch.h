@@ -1,0 +1,51 @@
+/* What a torch tensor must not be to be read directly. */
+#ifndef KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_
+#define KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_
+
+#include "call/frame.h"
+#include "private_torch/fields.h"
+
+/* Looks up torch's own C functions, once. 0, or -1 with an error: this torch lacks one of them. */
+KPY_HIDDEN int kpy_torch_init(PyObject* torch);
+/* torch.Tensor, borrowed; after kpy_torch_init. */
+KPY_HIDDEN PyTypeObject* kpy_torch_tensor_type(void);
+/* 1 when type is exactly torch.Tensor or torch.nn.Parameter. */
+KPY_HIDDEN int kpy_torch_is_plain(PyTypeObject* type);
+/* The guards of the call as a whole. KPY_OK, or KPY_DIVERT with the reason noted. */
+KPY_HIDDEN int kpy_torch_guard_call(KpyCall* call);
+/* The guards of one tensor, all asked of torch. `view` is what the exchange table said of `tensor`. KPY_OK, or KPY_DIVERT
+ * with the reason noted. */
+KPY_HIDDEN int kpy_torch_guard(KpyCall* call, PyObject* tensor, const KpDLTensor* view);
+
+/* For what torch's exchange table may describe as another dtype: it says u8 of torch.uint4. KPY_OK, or KPY_ERROR with a TypeError. */
+KPY_HIDDEN int kpy_torch_check_dtype(KpyCall* call, PyObject* tensor, const KpDLTensor* view);
+static inline int kpy_torch_dtype_is_sure(const KpDLTensor* view) {
+  return (view->dtype.bits != 8 || view->dtype.code > KP_DTYPE_UINT) && view->dtype.lanes == 1;
+}
+
+/* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
+KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
+
+/* Whether gradients are recorded in this thread, and nothing else looks at calls: no mode, transform or trace. Sure only when it says 1. */
+KPY_HIDDEN int kpy_torch_only_gradients(void);
+/* Whether grad mode is on in this thread; whether a tensor requires a gradient. */
+KPY_HIDDEN int kpy_torch_records(void);
+KPY_HIDDEN int kpy_torch_requires_grad(PyObject* tensor);
+/* Whether one of the tensors may carry a tangent; sure only when it says 0. Other objects have none. */
+KPY_HIDDEN int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count);
+
+/* Whether grad mode is on; torch is asked once per call. */
+KPY_HIDDEN void kpy_torch_ask_autograd(KpyCall* call);
+static inline int kpy_torch_grad_mode(KpyCall* call) {
+  if (!call->torch_autograd_asked) kpy_torch_ask_autograd(call);
+  return call->torch_grad_mode;
+}
+
+/* 1: surely plain, for a few loads and compares; 0: ask kpy_torch_guard. Memory is still to be checked. */
+static inline int kpy_torch_looks_plain(KpyCall* call, PyObject* tensor) {
+  if (KPY_UNLIKELY(!kpy_torch_fields_known()) || KPY_UNLIKELY(!kpy_torch_has_plain_keys(tensor))) return 0;
+  if (KPY_LIKELY(!kpy_torch_has_autograd(tensor))) return 1;
+  return !kpy_torch_may_have_tangent(tensor) && !kpy_torch_grad_mode(call);
+}
+
+#endif /* KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_ */

@@ -1,0 +1,76 @@
+/* Which way a call takes that torch must see. The hooks tell by fields and thread-local words; without them torch's own functions
+ * do, which kernpack.torch hands over. Each question is asked once per call, not once per tensor: what autograd doesn't follow then
+ * goes past the operator's kernel at the Autograd key, which is written in Python. */
+#include "way_torch.h"
+
+#include "api/api.h"
+#include "guard_torch.h"
+#include "private_torch/switch.h"
+#include "python/threads.h"
+
+/* torch's functions; NULL until kernpack.torch is imported. The last is published after the others. */
+static PyObject* g_takes_over; /* (tensor) -> whether a function mode is active */
+static PyObject* g_transforms; /* () -> whether the thread is inside torch.func's transforms */
+static PyObject* g_traces; /* () -> whether torch.jit.trace records, or autocast is on */
+static PyObject* g_unpack; /* (tensor) -> (primal, tangent); the tensor itself where no level of forward mode is open */
+
+PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObject* unpack, PyObject* traces) {
+  Py_INCREF(takes_over); /* kept until the process ends */
+  Py_INCREF(transforms);
+  Py_INCREF(unpack);
+  Py_INCREF(traces);
+  g_takes_over = takes_over;
+  g_transforms = transforms;
+  g_traces = traces;
+  KPY_PUBLISH(g_unpack, unpack);
+  return kpy_done(0);
+}
+
+/* Whether the answer is False; takes the reference. */
+static int IsNo(PyObject* answer) {
+  if (answer == NULL) PyErr_Clear();
+  Py_XDECREF(answer);
+  return answer == Py_False;
+}
+
+int kpy_torch_no_level_open(PyObject* tensor) {
+  PyObject* unpack = KPY_PUBLISHED(g_unpack);
+  PyObject* pair = unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(unpack, tensor, NULL);
+  const int closed =
+      pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
+  if (pair == NULL) PyErr_Clear();
+  Py_XDECREF(pair);
+  return closed;
+}
+
+/* Without the hooks. The answers are those of torch's own tensors: for other classes the dispatcher is asked. */
+static KpyTorchWay WayByFunctions(PyObject* first, int is_recorded) {
+  if (KPY_PUBLISHED(g_unpack) == NULL || !IsNo(PyObject_CallFunctionObjArgs(g_takes_over, first, NULL)) ||
+      !IsNo(PyObject_CallNoArgs(g_transforms)) || !kpy_torch_no_level_open(first)) {
+    return KPY_TORCH_ASK;
+  }
+  if (!is_recorded) return KPY_TORCH_BELOW;
+  return IsNo(PyObject_CallNoArgs(g_traces)) ? KPY_TORCH_RECORD : KPY_TORCH_ASK;
+}
+
+KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
+  const int by_hooks = KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS]);
+  PyTypeObject* base = kpy_torch_tensor_type();
+  PyObject* first = NULL;
+  int is_recorded = 0;
+  Py_ssize_t i;
+  if (base == NULL) return KPY_TORCH_ASK;
+  for (i = 0; i < count; ++i) {
+    if (objects[i] == Py_None) continue;
+    if (by_hooks ? !PyObject_TypeCheck(objects[i], base) : !kpy_torch_is_plain(Py_TYPE(objects[i])))
+      return KPY_TORCH_ASK;
+    if (first == NULL) first = objects[i];
+    is_recorded |= kpy_torch_requires_grad(objects[i]);
+  }
+  if (first == NULL) return KPY_TORCH_ASK;
+  if (by_hooks) {
+    const int alone = is_recorded && kpy_torch_only_gradients() && !kpy_torch_any_tangent(objects, count);
+    return alone ? KPY_TORCH_RECORD : KPY_TORCH_ASK;
+  }
+  return WayByFunctions(first, is_recorded && kpy_torch_records());
+}

@@ -1,0 +1,20 @@
+/* Which way a call takes that torch must see. */
+#ifndef KERNPACK_PYTHON_TORCH_WAY_TORCH_H_
+#define KERNPACK_PYTHON_TORCH_WAY_TORCH_H_
+
+#include "python/base.h"
+
+typedef enum KpyTorchWay {
+  KPY_TORCH_ASK, /* the whole dispatcher: something may follow the call that only torch knows */
+  KPY_TORCH_BELOW, /* the dispatcher below autograd, which has nothing to record */
+  KPY_TORCH_RECORD /* a gradient is recorded, and nothing else follows the call */
+} KpyTorchWay;
+
+/* 1: no level of forward mode is open, so that no tensor has a tangent: asked of torch's function by any tensor. Compiled programs open
+ * levels behind its back, and call operators by name in them: it doesn't answer for such calls. */
+KPY_HIDDEN int kpy_torch_no_level_open(PyObject* tensor);
+
+/* Of a call with these objects where tensors are expected. Never fails: where torch raises, the dispatcher is asked. */
+KPY_HIDDEN KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count);
+
+#endif /* KERNPACK_PYTHON_TORCH_WAY_TORCH_H_ */

@@ -1,0 +1,30 @@
+// What the host passes to the kernels of packed weights by value: read by nvcc and by the host's compiler.
+#pragma once
+
+#include "common/everywhere.h"
+#include "linear/activation.h"
+
+namespace kk_cuda {
+
+constexpr int kLinearThreads = 256;
+constexpr int kLinearRows = 4;  // of x, at most, that a block multiplies without tensor cores
+
+// Groups of 16 rows of the weight that a block multiplies with up to `rows` rows of x by tensor cores: more of them read x less often.
+KK_EVERYWHERE constexpr int LinearGroups(int rows) { return rows <= 16 ? 1 : 2; }
+
+struct PackedParams {
+  long long weight_rows, weight_bytes, columns;
+};
+
+struct PackedLinearParams {
+  PackedParams weight;
+  long long rows;
+  kk::Activation activation;
+};
+
+struct PackedEmbeddingParams {
+  PackedParams weight;
+  int wide;  // indices are i64
+};
+
+}  // namespace kk_cuda

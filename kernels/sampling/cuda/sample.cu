@@ -1,0 +1,93 @@
+// argmax and sample: a block per row.
+#include "sampling/philox.h"
+#include "select.cuh"
+
+namespace kk_cuda {
+namespace {
+
+using Weight = unsigned long long;
+
+template <class T>
+__device__ void Argmax(const T* x, int* index, int width) {
+  const Place first = FirstOf(x + static_cast<long long>(blockIdx.x) * width, width);
+  if (threadIdx.x == 0) index[blockIdx.x] = IndexOf(first);
+}
+
+// Probabilities are integers, parts of 2^-40 of the largest: so their sums are exact, and no order of threads changes a choice.
+template <class T>
+struct Probabilities {
+  const T* row;
+  float largest, scale, least;
+  Place last;  // the elements up to it are left
+
+  __device__ Weight operator()(int i) const {
+    const float x = Number(row[i]);
+    if (!(x >= least) || PlaceOf(x, i) < last) return 0;
+    return __float2ull_rn(expf((x - largest) * scale) * 0x1p40f);
+  }
+  __device__ Weight Sum(const Elements& elements) const {
+    Weight sum = 0;
+    elements.ForEach([&](int i) { sum += (*this)(i); });
+    return LogitBlock::Sum(sum);
+  }
+};
+
+template <class T>
+__device__ Place Choose(const T* row, Place first, const SampleParams& p) {
+  __shared__ union {
+    Selection<unsigned> counts;
+    Selection<Weight> sums;
+  } shared;
+  __shared__ ShortList short_list;
+  Elements elements = {nullptr, p.width};
+  const float largest = ValueOf(first);
+  if (p.scale == 0 || !isfinite(largest)) return first;
+  Probabilities<T> of{row, largest, p.scale, static_cast<float>(largest + p.least), 0};
+  const auto place = [&](int i) { return PlaceOf(Number(row[i]), i); };
+  const bool some = p.top_k > 0 && p.top_k < p.width;
+  if (some) {
+    of.last =
+        Select(shared.counts, elements, kPlaceBits, static_cast<unsigned>(p.top_k), place, [](int) { return 1u; });
+    if (p.top_k <= kShortList) elements = short_list.Of(elements, [&](int i) { return place(i) >= of.last; });
+  }
+  Weight total = of.Sum(elements);
+  if (p.top_p < 1) {
+    const auto kept = static_cast<Weight>(ceil(p.top_p * static_cast<double>(total)));
+    of.last = max(of.last, Select(shared.sums, elements, kPlaceBits, max(kept, Weight{1}), place, of));
+    total = of.Sum(elements);
+  }
+  const double u = kk::UniformOf(
+      kk::Philox(static_cast<unsigned long long>(p.seed), blockIdx.x, static_cast<unsigned long long>(p.step)));
+  const Weight target = min(static_cast<Weight>(u * static_cast<double>(total)) + 1, total);
+  if (some || p.top_p < 1 || p.least > -INFINITY) {
+    return Select(shared.sums, elements, kPlaceBits, target, place, of);
+  }
+  // All are left: as they lie, which takes fewer digits.
+  const int last = p.width - 1;
+  const Place chosen = Select(
+      shared.sums, elements, max(32 - __clz(last), 1), target, [&](int i) { return static_cast<Place>(last - i); }, of);
+  return PlaceOf(0, last - static_cast<int>(chosen));
+}
+
+template <class T>
+__device__ void Sample(const T* logits, int* token, const SampleParams& p) {
+  const T* const row = logits + static_cast<long long>(blockIdx.x) * p.width;
+  const Place chosen = Choose(row, FirstOf(row, p.width), p);
+  if (threadIdx.x == 0) token[blockIdx.x] = IndexOf(chosen);
+}
+
+}  // namespace
+}  // namespace kk_cuda
+
+#define KK_SAMPLE(name, T)                                                  \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kLogitThreads)      \
+      argmax_##name(const T* x, int* index, int width) {                    \
+    kk_cuda::Argmax(x, index, width);                                       \
+  }                                                                         \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kLogitThreads)      \
+      sample_##name(const T* logits, int* token, kk_cuda::SampleParams p) { \
+    kk_cuda::Sample(logits, token, p);                                      \
+  }
+KK_SAMPLE(f32, float)
+KK_SAMPLE(f16, __half)
+KK_SAMPLE(bf16, __nv_bfloat16)

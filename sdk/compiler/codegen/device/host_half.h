@@ -1,0 +1,41 @@
+// A generator for devices: what is the kind's own, and who makes the host's half.
+#ifndef KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_HOST_HALF_H_
+#define KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_HOST_HALF_H_
+
+#include <kernpack/sdk/codegen/generator.h>
+
+#include "codegen/device/module.h"
+
+namespace kernpack::sdk {
+namespace ir {
+
+// A module whose code is made. At least one function is not private.
+struct CompiledDevice {
+  const char* kind;
+  int32_t device_type;
+  const DeviceModule& module;
+  std::vector<DeviceImage> images;
+};
+
+}  // namespace ir
+
+// Makes the functions that hosts call, which launch the code that is in the module with them. The processor is that of the
+// target's host.
+struct HostHalf {
+  Generated (*build)(const ir::CompiledDevice& code, const Target& target);
+  void (*export_library)(const ir::CompiledDevice& code, const Target& target, const std::string& path);
+};
+
+struct DeviceKind {
+  const char* name;
+  const ir::KernelDialect& (*dialect)(const Target& target);
+  // The program, compiled where this machine does it.
+  std::vector<ir::DeviceImage> (*images)(const ir::DeviceModule& module, const Target& target);
+};
+
+// Registers target.build, target.export and target.source of the kind. `kind` and `host` have static storage.
+void RegisterDeviceGenerator(const DeviceKind& kind, const HostHalf& host);
+
+}  // namespace kernpack::sdk
+
+#endif  // KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_HOST_HALF_H_

@@ -1,0 +1,69 @@
+// One launch as a kernel.
+#ifndef KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_KERNEL_H_
+#define KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_KERNEL_H_
+
+#include <unordered_set>
+
+#include "codegen/c_family/body.h"
+#include "codegen/device/kernel_dialect.h"
+
+namespace kernpack::sdk::ir {
+
+// What the host passes, in the order of the kernel's parameters.
+struct KernelArgument {
+  enum Kind {
+    kScalar,
+    kMemory,
+    kScratch,  // memory for every thread of the launch, one behind the other
+    kBlock,    // memory of the block, which the launch asks for; no parameter
+    kAsserts,  // the word that an assert which fails writes to; the last one, where the kernel has asserts
+  };
+  Kind kind;
+  Var var;
+  Buffer buffer;
+  int64_t bytes = 0;  // kBlock's
+};
+
+// A kernel as who launches it knows it.
+struct Kernel {
+  std::string name;
+  std::vector<KernelArgument> arguments;
+  std::vector<const StmtNode*> asserts;  // of the module; assert i writes i + 1
+};
+
+class KernelText : public CBody {
+ public:
+  // `helpers` are of a KernelDialect and outlive it; `ranges`: what is known of what the host passes. `checked`: the module's.
+  KernelText(const FuncNode& f, Helpers* helpers, const KernelDialect& dialect, const Ranges& ranges, bool checked);
+  // The kernel's definition. NotImplementedError for what device code cannot do.
+  std::string Write(const StmtNode& launch, const std::string& name);
+  const std::vector<KernelArgument>& arguments() const { return arguments_; }
+  const std::vector<const StmtNode*>& asserts() const { return asserts_; }
+
+ protected:
+  void Special(const StmtNode& s) override;
+  void Mention(const Var& var) override;
+  void Mention(const Buffer& buffer) override;
+  void Introduce(const void* node) override { known_.insert(node); }
+
+ private:
+  const KernelDialect& kernels_;
+  const bool checked_;
+  bool waits_ = false;  // it has barriers
+  std::vector<const StmtNode*> asserts_;
+  std::vector<KernelArgument> arguments_;
+  std::unordered_set<const void*> known_;  // defined inside, or an argument already
+  std::vector<std::pair<Buffer, std::string>> shared_;  // memory of the block, and its names
+
+  void Assert(const StmtNode& s);
+  void Scratch(const Buffer& buffer);
+  // The declarations of memory of the block, which stand at the outermost level.
+  std::string SharedLines();
+  // The extents come from the host; else a refusal.
+  void NeedHostExtents(const Buffer& buffer) const;
+  void AddParameter(const KernelArgument& argument, std::string* parameters, std::string* bindings);
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_KERNEL_H_

@@ -1,0 +1,46 @@
+// The device's half of a module: its program, and what each launch hands to it.
+#ifndef KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_MODULE_H_
+#define KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_MODULE_H_
+
+#include <unordered_map>
+
+#include "codegen/device/kernel.h"
+
+namespace kernpack::sdk::ir {
+
+// The device's code, compiled or to be compiled by the driver.
+struct DeviceImage {
+  std::string target;  // that runs it: "opencl", "cuda -arch=sm_90"
+  std::string format;  // "cl", "cubin", "ptx"
+  std::string data;
+
+  // Of the data: DeviceCodeDigest().
+  uint64_t digest() const;
+  // The digest as text: what loaded code is kept under.
+  std::string name() const;
+};
+
+class DeviceModule {
+ public:
+  // Runs Lower(). Errors: what it finds; NotImplementedError for what device code cannot do.
+  // `width`: threads of a block of a parallel loop.
+  DeviceModule(const IRModule& module, const KernelDialect& dialect, int64_t width);
+
+  // What the host runs: lowered, and all that touches memory is in launches.
+  const IRModule& module() const { return module_; }
+  // The device's program, in the dialect's language.
+  const std::string& program() const { return program_; }
+  // Whether a kernel of it has asserts.
+  bool has_asserts() const;
+  // What a launch of module() launches.
+  const Kernel& KernelOf(const StmtNode& launch) const { return kernels_.at(&launch); }
+
+ private:
+  IRModule module_;
+  std::unordered_map<const StmtNode*, Kernel> kernels_;
+  std::string program_;
+};
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_MODULE_H_

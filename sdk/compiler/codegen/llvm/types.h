@@ -1,0 +1,20 @@
+// LLVM's types of the IR's types, and of C structs.
+#ifndef KERNPACK_SDK_COMPILER_CODEGEN_LLVM_TYPES_H_
+#define KERNPACK_SDK_COMPILER_CODEGEN_LLVM_TYPES_H_
+
+#include <kernpack/sdk/ir/type.h>
+#include <llvm/IR/IRBuilder.h>
+
+namespace kernpack::sdk::ir {
+
+// Of a value with its lanes. bool is i1; f16, bf16 and the f8 types, which are moved and cast only, are integers.
+llvm::Type* ValueType(llvm::LLVMContext& context, Type t);
+// As it lies in memory: bool is a byte.
+llvm::Type* MemoryType(llvm::LLVMContext& context, Type t);
+// KpFrameCall and KpKernelArg of C.
+llvm::StructType* FrameCallType(llvm::IRBuilder<>& b);
+llvm::StructType* KernelArgType(llvm::IRBuilder<>& b);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_CODEGEN_LLVM_TYPES_H_

@@ -1,0 +1,20 @@
+// What makes the built-in generators known, each in the register.cc of its kind's folder.
+#ifndef KERNPACK_SDK_COMPILER_CODEGEN_REGISTER_H_
+#define KERNPACK_SDK_COMPILER_CODEGEN_REGISTER_H_
+
+#include "codegen/device/host_half.h"
+
+namespace kernpack::sdk {
+
+void RegisterC();
+
+// The generators of kind `llvm` and of devices. Where the SDK is built without LLVM (without_llvm.cc), those of devices alone,
+// whose host's half the machine's C compiler makes.
+void RegisterLlvm();
+
+void RegisterCuda(const HostHalf& host);
+void RegisterOpenCl(const HostHalf& host);
+
+}  // namespace kernpack::sdk
+
+#endif  // KERNPACK_SDK_COMPILER_CODEGEN_REGISTER_H_

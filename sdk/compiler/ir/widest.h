@@ -1,0 +1,17 @@
+// The widest elements that code computes with, by which its vectors are sized.
+#ifndef KERNPACK_SDK_COMPILER_IR_WIDEST_H_
+#define KERNPACK_SDK_COMPILER_IR_WIDEST_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+
+namespace kernpack::sdk::ir {
+
+// Bits of the widest element that is loaded, stored or computed; what only indexes memory, i64 and bools do not count.
+int WidestBits(const Block& block);
+
+// Lanes of such elements in vectors of `bytes`; 2 at least.
+int LanesOf(const Block& block, int bytes);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_IR_WIDEST_H_

@@ -1,0 +1,23 @@
+// Arguments of primitives, as text.
+#ifndef KERNPACK_SDK_COMPILER_SCHEDULE_ARGUMENTS_H_
+#define KERNPACK_SDK_COMPILER_SCHEDULE_ARGUMENTS_H_
+
+#include "schedule/state.h"
+
+namespace kernpack::sdk::ir {
+
+// ValueError unless there are `least` to `most`; `wanted` says what they are.
+void CheckCount(const std::string& primitive, const Args& args, size_t least, size_t most, const char* wanted);
+// ValueError, beginning with `what`, for what isn't an integer.
+int64_t IntegerOf(const std::string& what, const std::string& text);
+// "peeled" or "masked" at place `at`; peeled when it is absent.
+Tail TailOf(const std::string& place, const Args& args, size_t at);
+// "block.x" is 0 ... "thread.z" is 5.
+int LaunchIndexOf(const std::string& place, const std::string& text);
+const char* LaunchIndexName(int index);
+// "parallel", "vectorized", "bound to thread.x", ...
+std::string MarkName(const Mark& mark);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_SCHEDULE_ARGUMENTS_H_

@@ -1,0 +1,35 @@
+// Default schedules of one nest of loops.
+#ifndef KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_NESTS_H_
+#define KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_NESTS_H_
+
+#include "ir/polynomial.h"
+#include "schedule/default/lift.h"
+#include "schedule/default/matmul.h"
+#include "schedule/default/processor.h"
+
+namespace kernpack::sdk::ir {
+
+// For CPUs. Nothing where the nest has no schedule of its own and loops are to be annotated as they are.
+std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Processor& machine);
+// For GPUs: a launch. Of products, where the last two dimensions are all there are.
+std::optional<Block> ScheduleMatmulForGpu(const Matmul& matmul, const Processor& machine);
+Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine);
+
+// The body of a function for a CPU. Loops of nests without a schedule of their own become parallel (the outermost) and
+// vectorized (the innermost) where their iterations are provably independent.
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine);
+
+// The same for a GPU: nests become launches, and other loops parallel where their iterations are independent.
+Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine);
+
+// What of a device's function would run on the host becomes launches: parallel loops of `threads` items a block, each
+// an iteration; the rest of one item.
+PrimFunc LaunchItems(const FuncNode& f, int64_t threads);
+
+// The block for one of `count` items of a launch: its parallel loops are serial, and its workspaces are part `index` of
+// larger ones, whose allocation is appended to `before`.
+Block WorkspacesByItem(const Block& block, const Expr& index, const Expr& count, Block* before);
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_NESTS_H_

@@ -1,0 +1,28 @@
+// What default schedules ask of a Target.
+#ifndef KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_PROCESSOR_H_
+#define KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_PROCESSOR_H_
+
+#include <kernpack/sdk/ir/stmt.h>
+#include <kernpack/sdk/target.h>
+
+namespace kernpack::sdk::ir {
+
+struct Processor {
+  // kItems: OpenCL where a work item is a core (PoCL on a CPU); kGpu: where many of them run in lock step.
+  enum Kind { kCpu, kItems, kGpu, kOther } kind = kOther;
+  int64_t vector_bytes = 16;
+  Tail tail = Tail::kPeeled;  // of vectorized loops
+  int64_t threads = 256;  // a block
+  int64_t shared_bytes = 16384;
+
+  // Elements of this size in a vector.
+  int Lanes(int bits) const;
+};
+Processor ProcessorOf(const Target& target);
+
+// Fewest elements that a thread should be given.
+inline constexpr int64_t kGrain = 16384;
+
+}  // namespace kernpack::sdk::ir
+
+#endif  // KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_PROCESSOR_H_

@@ -1,0 +1,37 @@
+// What steps do to their arguments: which they write, which they want on the host.
+#ifndef KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_
+#define KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_
+
+#include <kernpack/sdk/program/function_table.h>
+#include <kernpack/sdk/program/program.h>
+
+#include "program/call_order.h"
+
+namespace kernpack::sdk::program {
+
+// Of argument i of a call: `cache!` and `x: ... @cpu` in the signature.
+bool CallWrites(const Function& function, size_t arg);
+bool CallWantsHost(const Function& function, size_t arg);
+// "" where any memory will do.
+const std::string& CallWantsScope(const Function& function, size_t arg);
+
+// Writes in place, the programs that steps invoke included.
+class Writes {
+ public:
+  Writes(const ProgramModule& module, const FunctionTable& functions);
+
+  // Whether a step writes its argument i.
+  bool ByStep(const Step& step, size_t arg) const;
+  // Whether some step of that program writes the value, itself or as what `get` took from a tuple.
+  bool Written(size_t program, ValueId value) const { return written_[program][value]; }
+
+ private:
+  const ProgramModule& module_;
+  const FunctionTable& functions_;
+  ProgramIndex index_;
+  std::vector<std::vector<bool>> written_;
+};
+
+}  // namespace kernpack::sdk::program
+
+#endif  // KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_

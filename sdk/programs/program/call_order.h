@@ -1,0 +1,24 @@
+// In which order programs can be looked at, such that those that a program invokes come first.
+#ifndef KERNPACK_SDK_PROGRAMS_PROGRAM_CALL_ORDER_H_
+#define KERNPACK_SDK_PROGRAMS_PROGRAM_CALL_ORDER_H_
+
+#include <kernpack/sdk/program/program.h>
+
+#include <unordered_map>
+
+namespace kernpack::sdk::program {
+
+// Programs by name. Keys point into the module.
+using ProgramIndex = std::unordered_map<std::string_view, size_t>;
+ProgramIndex IndexOf(const ProgramModule& module);
+
+// The programs that a step names: none, one, or the two of an `if`.
+std::vector<std::string_view> ProgramsOf(const Step& step);
+
+// Indices of programs. ValueError that spells out the cycle where a program invokes itself, and where more run at once than
+// ir::kMostNestedCalls. Names without a program are passed over.
+std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex& index);
+
+}  // namespace kernpack::sdk::program
+
+#endif  // KERNPACK_SDK_PROGRAMS_PROGRAM_CALL_ORDER_H_
