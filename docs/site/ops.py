@@ -383,7 +383,7 @@ def write(folder: Path) -> list[str]:
     import op_facts
 
     module = kernpack.load("kernpack_kernels")
-    docs = {name: getattr(module, name).__doc__ for name in dir(module) if not name.startswith("_")}
+    docs = {name: getattr(module, name).__doc__ for name in module.functions if not name.startswith("_")}
     folder.mkdir(parents=True)
     found = names(docs)
     for name in found:

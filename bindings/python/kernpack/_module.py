@@ -140,6 +140,11 @@ class Module:
         """(forward, tangent) names."""
         return [(forward, tangent) for forward, tangent in json.loads(_core.module_jvps(self._loaded))]
 
+    @functools.cached_property
+    def _derivatives(self) -> frozenset[str]:
+        """The functions that KP_GRAD or KP_JVP names as what another's derivative is computed by."""
+        return frozenset(derivative for _, derivative in (*self._gradients, *self._jvps))
+
     def _take_over(self, fresh: Module) -> None:
         """Becomes what another load of it gave; nothing that is known of the old code stays."""
         stays = {name: fresh.__dict__[name] for name in ("_loaded", "_capsule", "_source", "_by_path", "_rebuild")}
@@ -174,8 +179,13 @@ class Module:
         return f"module '{self.name}' has no function '{name}'{did_you_mean(name, self._names())}"
 
     def __dir__(self) -> list[str]:
-        """The functions, without those whose names begin with an underscore."""
-        return [] if self._capsule is None else sorted(name for name in self._names() if not name.startswith("_"))
+        """The operations: the functions without derivatives of others, and without names that begin with an underscore.
+
+        Frameworks call derivatives, people rarely do, and an operation may have several. `functions` has them, too.
+        """
+        if self._capsule is None:
+            return []
+        return sorted(name for name in self._names() if not name.startswith("_") and name not in self._derivatives)
 
     def close(self) -> None:
         """Forgets the functions; calling through functions that were taken out before still works."""

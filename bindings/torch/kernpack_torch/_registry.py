@@ -34,7 +34,7 @@ class Operators:
         self._module = module._handle()  # its functions stay, whether or not the module is closed
         self._gradients = module._gradients
         self._jvps = module._jvps
-        self._derivatives = {derivative for _, derivative in [*self._gradients, *self._jvps]}
+        self._derivatives = module._derivatives
         self._contracts = _Contracts(self._module)
         self._functions: dict[str, Function] = {}
         self._unfinished: dict[str, Function] = {}

@@ -28,6 +28,40 @@ def test_help_and_signature(k):
     assert "add(int, int) -> int" in pydoc.render_doc(k.add, renderer=pydoc.plaintext)
 
 
+LINKED = """
+void cube(kp::TensorView, kp::MutTensorView) {}
+void slope(kp::TensorView, kp::TensorView, kp::MutTensorView) {}
+void along(kp::TensorView, kp::TensorView, kp::MutTensorView) {}
+void bend(kp::TensorView, kp::TensorView, kp::TensorView, kp::MutTensorView, kp::MutTensorView) {}
+void cube_backward(kp::TensorView, kp::MutTensorView) {}
+void _hidden(kp::TensorView, kp::MutTensorView) {}
+KP_GRAD(cube, slope);
+KP_JVP(cube, along);
+KP_GRAD(slope, bend);
+"""
+LINKED_CONTRACTS = {
+    "cube": "(x: f32[N]) -> (out: f32[N])",
+    "slope": "(d_out: f32[N], x: f32[N]) -> (d_x: f32[N])",
+    "along": "(x: f32[N], t_x: f32[N]) -> (t_out: f32[N])",
+    "bend": "(d_d_x: f32[N], d_out: f32[N], x: f32[N]) -> (d_d_out: f32[N], d_x: f32[N])",
+    "cube_backward": "(x: f32[N]) -> (out: f32[N])",
+    "_hidden": "(x: f32[N]) -> (out: f32[N])",
+}
+
+
+def test_completion_offers_operations_and_no_derivatives():
+    """A derivative is what KP_GRAD or KP_JVP names as one, whatever it's called."""
+    module = kernpack.load_inline(LINKED, LINKED_CONTRACTS, name="linked_functions")
+    assert dir(module) == ["cube", "cube_backward"]
+    assert set(module.functions) == set(LINKED_CONTRACTS)
+    for name in ("slope", "along", "bend", "_hidden"):
+        assert getattr(module, name) is module.functions[name].callable
+    with pytest.raises(AttributeError, match="did you mean 'slope'"):
+        module.slop  # noqa: B018
+    module.close()
+    assert dir(module) == []
+
+
 def test_function_info(k):
     info = k.functions["scale"]
     assert info is k.scale.__self__

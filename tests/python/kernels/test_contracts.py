@@ -3,6 +3,7 @@ every run; and that it's so."""
 
 import re
 
+import kernpack_kernels
 import numpy as np
 import pytest
 import torch
@@ -86,11 +87,18 @@ def test_every_op_has_first_and_second_order_in_both_modes(k):
     gradients, tangents = dict(k._gradients), {forward for forward, _ in k._jvps}
     for op in OPS:
         assert {op, gradients[op]} <= gradients.keys() & tangents
-    derived = {backward for _, backward in k._gradients} | {tangent for _, tangent in k._jvps}
     assert gradients.keys() >= FIRST_ORDER
-    assert set(k.functions) == {*OPS, *FIRST_ORDER, *derived, *INFERENCE}
+    assert set(k.functions) == {*OPS, *FIRST_ORDER, *k._derivatives, *INFERENCE}
     assert not INFERENCE.keys() & gradients.keys()
     assert {b for f, b in k._gradients if f in OPS} <= {f for f, _ in k._gradients}
+
+
+def test_completion_offers_the_operations(k):
+    """No operation of the wheel is another's derivative, too; what is left out is called by its name."""
+    assert dir(k) == sorted({*OPS, *FIRST_ORDER, *INFERENCE})
+    public = {name for name in dir(kernpack_kernels) if not name.startswith("_")}
+    assert public - {"torch", "jax"} == set(dir(k))  # the submodules, where something imported them
+    assert kernpack_kernels.softmax_backward is k.softmax_backward is k.functions["softmax_backward"].callable
 
 
 def test_nothing_is_declared_to_have_no_gradient(k):

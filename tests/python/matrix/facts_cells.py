@@ -119,9 +119,15 @@ _ONCE = {
 }
 
 
+def _processors(targets: list[str | None]) -> list[str]:
+    """What targets for CPUs say of the processor. Others, such as those of kernpack-kernels-cuda, may be installed or not."""
+    on_cpu = [target for target in targets if target and target.partition(" ")[0] in ("llvm", "c")]
+    return [target.partition("-mcpu=")[2].replace(" -mattr=", "").replace(",", "") for target in on_cpu]
+
+
 def levels(op: Callable[..., Any], sample: Sample) -> str:
     info = _info(op)
-    more = [target.partition("-mcpu=")[2].replace(" -mattr=", "").replace(",", "") for target in info.targets if target]
+    more = _processors(info.targets)
     said = sorted(["x86-64-v2", *more])
     if not more:
         reason = _ONCE[info.name if info.name in _ONCE else info.name.partition("_")[0]]

@@ -51,9 +51,8 @@ def influence(bench: Bench) -> Iterator[Finding]:
 def _is_offered(bench: Bench, parameter: Parameter) -> bool:
     if parameter.mutated or parameter.is_list or _is_the_authors(bench, parameter):
         return False
-    derived = {name for _, name in (*bench.op.module._gradients, *bench.op.module._jvps)}
-    if bench.op.name in derived:  # what arrives there may have no derivative: that of an index, or of a shape
-        return False
+    if bench.op.name in bench.op.module._derivatives:
+        return False  # what arrives there may have no derivative: that of an index, or of a shape
     if parameter.is_tensor:
         return parameter.optional
     return _is_number(parameter) or bool(parameter.choices)
