@@ -13,7 +13,7 @@ from pathlib import Path
 
 import kernpack
 import pytest
-from kernpack_sdk.cache import Compiler, Request, build, compiled, machine, private
+from kernpack_sdk.cache import Compiler, Request, build, compiled, lookups, machine, private
 
 INCLUDES = '#include "answer.h"\nextern "C" int answer() { return ANSWER; }\n'
 INCBIN = r"""asm(".pushsection .rodata\ndata_of_answer: .incbin \"@\"\n.popsection");
@@ -130,6 +130,47 @@ extern "C" int answer() {{ return 41; }}
     assert maker.answer(source, f"-I{tmp_path}") == 43
 
 
+def test_a_header_that_was_only_asked_about_and_goes_is_noticed(maker, tmp_path):
+    source = """
+#if __has_include("extra.h")
+extern "C" int answer() { return 41; }
+#else
+extern "C" int answer() { return 43; }
+#endif
+"""
+    header = write(tmp_path / "extra.h", 0)
+    assert maker.answer(source, f"-I{tmp_path}") == 41
+    header.unlink()
+    assert maker.answer(source, f"-I{tmp_path}") == 43
+
+
+def test_a_name_that_a_macro_computes_costs_no_compiler_and_is_noticed(maker, tmp_path, monkeypatch):
+    asked = []
+    real = lookups.preprocess
+    monkeypatch.setattr(lookups, "preprocess", lambda *arguments: asked.append(1) or real(*arguments))
+    (tmp_path / "first").mkdir()
+    write(tmp_path / "second" / "answer.h", 41)
+    source = INCLUDES.replace('"answer.h"', "NAME")
+    flags = ["-DNAME=<answer.h>", f"-I{tmp_path / 'first'}", f"-I{tmp_path / 'second'}"]
+    assert [maker.answer(source, *flags) for _ in range(2)] == [41, 41]
+    assert [maker.runs, len(asked)] == [1, 1]
+    write(tmp_path / "first" / "answer.h", 43)
+    assert maker.answer(source, *flags) == 43
+
+
+def test_a_header_is_looked_for_beside_the_file_whatever_a_line_directive_says(maker, tmp_path):
+    (tmp_path / "first").mkdir()
+    write(tmp_path / "second" / "answer.h", 41)
+    (tmp_path / "first" / "made.h").write_text(
+        '#line 7 "elsewhere/grammar.y"\n#include <limits.h>\n#include "answer.h"\n'
+    )
+    flags = [f"-I{tmp_path / 'second'}"]
+    source = INCLUDES.replace("answer.h", f"{tmp_path}/first/made.h")
+    assert maker.answer(source, *flags) == 41
+    write(tmp_path / "first" / "answer.h", 43)
+    assert maker.answer(source, *flags) == 43
+
+
 @pytest.mark.parametrize("spelled", ["absolute", "on the path", "by a macro", "by the assembler's .include"])
 def test_data_that_only_the_assembler_reads_counts(maker, tmp_path, spelled):
     folder = tmp_path / "my data"
@@ -149,12 +190,43 @@ def test_data_that_only_the_assembler_reads_counts(maker, tmp_path, spelled):
     assert [maker.answer(text, *flags), maker.answer(text, *flags), maker.runs] == [43, 43, 2]
 
 
-def test_data_of_an_assembler_that_lists_nothing_is_read_each_time(maker, tmp_path):
+def test_data_that_appears_earlier_on_the_path_is_found(maker, tmp_path):
+    for folder, number in (("second", 41), ("first", 43)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "answer.bin").write_bytes(bytes([number]))
+        flags = [f"-I{tmp_path / name}" for name in ("first", "second")]
+        assert maker.answer(INCBIN.replace("@", "answer.bin"), *flags) == number
+
+
+CLANG = pytest.param(
+    "clang++-19", "-O1", marks=pytest.mark.skipif(shutil.which("clang++-19") is None, reason="needs clang++-19")
+)
+
+
+@pytest.mark.parametrize("spelled", ["whole", "in two strings", "by a macro"])
+@pytest.mark.parametrize(("compiler", "flag"), [("g++", "-flto"), CLANG])
+def test_data_of_an_assembler_that_lists_nothing_is_read_each_time(maker, tmp_path, compiler, flag, spelled):
+    maker.compiler = [compiler]
     data = tmp_path / "answer.bin"
+    text = INCBIN.replace("@", str(data))
+    if spelled == "in two strings":
+        text = text.replace(".incbin", '.inc"\n\n"bin')
+    elif spelled == "by a macro":
+        text = '#define NAMED(text) ".inc" #text\n' + text.replace(".incbin", '" NAMED(bin) "')
     for number, answer in enumerate((41, 43, 43), 1):
         data.write_bytes(bytes([answer]))
-        assert maker.answer(INCBIN.replace("@", str(data)), "-flto") == answer
+        assert maker.answer(text, flag) == answer
         assert maker.runs == number
+
+
+def test_data_that_is_read_when_an_object_is_linked_is_read_each_time(maker, tmp_path):
+    data = tmp_path / "answer.bin"
+    for answer in (41, 43):
+        data.write_bytes(bytes([answer]))
+        text, flags = INCBIN.replace("@", str(data)), ["-fPIC", "-flto", "-frandom-seed=1"]
+        part = compiled(Request(text, Compiler(["g++"]), flags, kind=".o"), maker.cache, "part")
+        whole = compiled(Request("", Compiler(["g++"]), [*flags, "-shared"], (), [part]), maker.cache, "whole")
+        assert ctypes.CDLL(str(whole)).answer() == answer
 
 
 @pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
@@ -196,7 +268,15 @@ def test_another_processor_compiles_again(maker, monkeypatch):
     assert maker.runs == 2
 
 
-def test_a_library_that_changes_or_appears_first_is_linked_again(maker, tmp_path):
+# A linker as it was before it could list what it reads.
+OLD_LINKER = """
+case "$*" in *--help*) echo 'Usage: ld [options] file...'; exit 0;; *--dependency-file*) exit 1;; esac
+exec ld "$@"
+"""
+
+
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld", "mold", "that lists nothing"])
+def test_a_library_that_changes_or_appears_first_is_linked_again(maker, tmp_path, linker):
     source = 'extern "C" int number(); extern "C" int answer() { return number(); }'
 
     def library(folder: str, number: int) -> None:
@@ -207,14 +287,31 @@ def test_a_library_that_changes_or_appears_first_is_linked_again(maker, tmp_path
         subprocess.run(["gcc", "-fPIC", "-c", "number.c", "-o", "number.o"], cwd=tmp_path, check=True)
         subprocess.run(["ar", "rcs", str(path), "number.o"], cwd=tmp_path, check=True)
 
-    link = (f"-L{tmp_path / 'first'}", f"-L{tmp_path / 'second'}", "-lnumber")
-    library("second", 41)
+    if linker == "that lists nothing":
+        (tmp_path / "old").mkdir()
+        script(tmp_path / "old" / "ld", OLD_LINKER)
+        chosen = f"-B{tmp_path / 'old'}"
+    elif shutil.which(f"ld.{linker}"):
+        chosen = f"-fuse-ld={linker}"
+    else:
+        pytest.skip(f"ld.{linker} isn't installed")
+    link = (f"-L{tmp_path / 'the first'}", f"-L{tmp_path / 'the second'}", "-lnumber", chosen)
+    library("the second", 41)
     assert [maker.answer(source, link=link) for _ in range(2)] == [41, 41]
     assert maker.runs == 1
-    library("second", 43)
+    library("the second", 43)
     assert maker.answer(source, link=link) == 43
-    library("first", 44)
+    library("the first", 44)
     assert maker.answer(source, link=link) == 44
+
+
+def test_an_object_in_a_linker_script_counts(maker, tmp_path):
+    source = 'extern "C" int number(); extern "C" int answer() { return number(); }'
+    (tmp_path / "libnumber.so").write_text(f"INPUT({tmp_path / 'number.o'})\n")
+    for answer in (41, 43):
+        (tmp_path / "number.c").write_text(f"int number(void) {{ return {answer}; }}\n")
+        subprocess.run(["gcc", "-fPIC", "-c", "number.c", "-o", "number.o"], cwd=tmp_path, check=True)
+        assert maker.answer(source, link=(f"-L{tmp_path}", "-lnumber")) == answer
 
 
 def test_a_header_that_changes_while_it_is_compiled_is_compiled_again(maker, tmp_path):
@@ -313,6 +410,7 @@ def test_files_of_another_user_are_not_taken(maker, monkeypatch):
 # What nvcc takes, on g++: there is no nvcc on most machines.
 NVCC = """
 [ "$1" = --version ] && exec g++ --version
+case " $* " in *" -E "*) set -- -D__CUDA_ARCH__=750 "$@" ;; esac
 n=$#
 while [ $n -gt 0 ]; do
   a=$1 && shift && n=$((n - 1))
@@ -344,6 +442,19 @@ def test_cuda_sources_are_kept_and_notice_as_well(maker, tmp_path):
     assert answer() == 43
     write(tmp_path / "first" / "answer.h", 44)
     assert answer() == 44
+
+
+def test_a_header_that_one_pass_of_nvcc_reads_counts(maker, tmp_path):
+    maker.compiler = script(tmp_path / "nvcc", NVCC)
+    (tmp_path / "first").mkdir()
+    source = '#ifdef __CUDA_ARCH__\n#include "answer.h"\n#endif\nextern "C" int answer() { return 41; }\n'
+    flags = ["-shared", "-Xcompiler", "-fPIC", f"-I{tmp_path / 'first'}", f"-I{tmp_path / 'second'}"]
+    request = Request(source, Compiler(maker.compiler), flags, suffix=".cu")
+    for runs, folder, number in ((1, "second", 41), (2, "second", 43), (3, "first", 44)):
+        write(tmp_path / folder / "answer.h", number)
+        for _ in range(2):
+            compiled(request, maker.cache, "m")
+        assert maker.runs == runs
 
 
 @pytest.mark.skipif(shutil.which("clang++-19") is None, reason="needs clang++-19")

@@ -1,8 +1,9 @@
 """What was compiled, kept on disk until anything that it was made of changes.
 
 An entry is found by its request (request.py): source, command, environment, compiler, machine. It holds while every file
-that was read has the same content and none has appeared where one was looked for (record.py, lookups.py). So nothing that
-determines the content is left out of the key, and looking costs milliseconds.
+that was read has the same content and none has appeared where one was looked for (record.py). The tools list what they
+read (rules.py, assembler.py, linker.py), the preprocessor what it looks for (lookups.py). So nothing that determines the
+content is left out of the key, and looking costs milliseconds.
 """
 
 from kernpack_sdk.cache.build import compiled

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from kernpack_sdk.cache import rules
 from kernpack_sdk.cache.request import Request
 
-_READS = re.compile(rb"incbin|\.include\b")
+_READS = (b"incbin", b".include ", b".include\t", b".include\\")  # a name stands between quotes, which C++ escapes
 
 
 def options(request: Request, listed: Path) -> list[str]:
-    """Has GCC's assembler write a rule for make. clang has no such option; nvcc, and a linker that optimizes (-flto), run the assembler
-    several times, each run over the file of the one before."""
+    """Has GNU as write a rule for make. clang's own assembler has no such option; nvcc, and a linker that optimizes (-flto), run the
+    assembler several times, each run over the file of the one before."""
     if request.cuda or not request.compiler.is_gnu or any(word.startswith("-flto") for word in request.words()):
         return []
     return ["-Xassembler", "--MD", "-Xassembler", str(listed)]
 
 
-def files(listed: Path, sources: Iterable[str]) -> set[str] | None:
-    """What the assembler read besides the compiler's output. None where it wasn't asked, or ccache spared the run, and one of the
-    sources has it read files: the result then depends on what nobody knows."""
+def files(listed: Path, preprocessed: bytes) -> set[str] | None:
+    """What the assembler read besides the compiler's output. None where it wasn't asked, or ccache spared the run, and the code has it
+    read files: the result then depends on what nobody knows."""
     if listed.is_file():
-        read = files_of(os.fsdecode(listed.read_bytes()))
-        return set(filter(os.path.isfile, read))  # not the compiler's output, which is gone, and names that #line gave
-    return None if any(_READS.search(_content(source)) for source in sources) else set()
+        # Not the compiler's output, which is gone, and names that #line gave.
+        return set(filter(os.path.isfile, rules.of_compiler(listed)))
+    # Strings side by side are one, also across line markers: ".inc" "bin".
+    code = b"".join(line for line in preprocessed.splitlines() if not line.startswith(b"#"))
+    text = b"".join(part for part in code.split(b'"') if not part.isspace())
+    return None if any(word in text for word in _READS) else set()
 
 
-def files_of(rule: str) -> list[str]:
-    """The files that a rule for make names behind its colon."""
-    words = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(": ")[2].strip())
-    return [os.path.abspath(re.sub(r"\\([ #\\])", r"\1", word).replace("$$", "$")) for word in words if word]
-
-
-def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError:
-        return b".incbin"
+def places(data: Iterable[str], folders: Iterable[str]) -> set[str]:
+    """Where such files were looked for: in the working folder, then in those of -I."""
+    all_folders = [os.getcwd(), *folders]
+    names = {path.removeprefix(f"{folder}/") for path in data for folder in all_folders}
+    return {os.path.join(folder, name) for folder in all_folders for name in names}

@@ -14,7 +14,7 @@ from kernpack_sdk.cache import machine
 from kernpack_sdk.cache.compiler import Compiler, identity
 
 # A new number when what keys or records hold changes.
-_FORMAT = "kernpack.compiled.2"
+_FORMAT = "kernpack.compiled.3"
 
 # Variables that gcc, clang, nvcc, their linkers and the usual wrappers read.
 VARIABLES = (
