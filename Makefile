@@ -111,7 +111,7 @@ soak: ## the C++ and Python suites again and again, ROUNDS=10, then `make cases`
 zoo: ## 149 tiny models of transformers, patched and plain, in forward and backward passes, generation, compile, export; ONLY="llama t5"; needs what `make test` installed
 	JOBS=$(or $(JOBS),2) .venv/bin/python tests/python/zoo/zoo.py $(ONLY)
 
-lint: ## formatting, style and types
+lint: ## formatting, style and types; warns where a subsystem has grown
 	scripts/lint
 
 format: ## rewrite to the house style

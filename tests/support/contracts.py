@@ -99,7 +99,6 @@ class Draw(random.Random):
         scalars = [f"k: int{self.choice(('', '', ' = 2'))}", "j: int", *self._other_scalars()]
         scalars = scalars[: self.choice((0, 1, 2, 2, 3, 4))]
         self._list = any(scalar.startswith("l:") for scalar in scalars)
-        self._ints = [scalar[0] for scalar in scalars if scalar[1:].startswith(": int") and "?" not in scalar]
         parts = params + (["*", *scalars] if scalars else [])
         results = [self._result(name) for name in "abc"[: self.randint(0, 3)]]
         text = f"({', '.join(parts)}) -> ({', '.join(results)})"

@@ -165,8 +165,3 @@ def call(callee: LoadedFunction, *args: Any) -> Any:
 
 def integer(value: int) -> Any:
     return Any(1, 0, value & 0xFFFFFFFFFFFFFFFF)
-
-
-def raw_string(text: bytes) -> Any:
-    """Borrows `text`, which must outlive the value."""
-    return Any(8, 0, ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value)

@@ -17,10 +17,6 @@ from kernpack._module import Module
 LANGUAGES = {".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".c": "c", ".cu": "cuda"}
 
 
-def is_source(path: str) -> bool:
-    return Path(path).suffix in LANGUAGES
-
-
 def load_sources(files: Sequence[str], *, probe: bool = False, with_cuda: bool | None = None, **options: Any) -> Module:
     """One module of these files; see kernpack.load."""
     made = _compile.options("kernpack.load", **options)

@@ -60,12 +60,6 @@ const StageState* ScheduleState::Named(const std::string& stage) const {
   return found == stages.end() ? nullptr : &*found;
 }
 
-const StageState* ScheduleState::StageOf(const BufferNode* buffer) const {
-  const auto found =
-      std::find_if(stages.begin(), stages.end(), [&](const StageState& s) { return s.stage.buffer.get() == buffer; });
-  return found == stages.end() ? nullptr : &*found;
-}
-
 size_t FindAxis(const std::string& primitive, const StageState& s, const std::string& axis) {
   std::string names;
   for (const size_t leaf : s.leaves) {

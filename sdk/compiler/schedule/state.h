@@ -59,7 +59,6 @@ struct ScheduleState {
 
   // ValueError naming what there is when there is none of the name; `primitive` begins the message.
   StageState& FindStage(const std::string& primitive, const std::string& stage);
-  const StageState* StageOf(const BufferNode* buffer) const;
   const StageState* Named(const std::string& stage) const;
 };
 

@@ -155,7 +155,6 @@ struct Program {
   std::vector<SpecialSlot> specials;
   uint32_t register_bytes = 0;  // of a warp
   uint32_t shared_bytes = 0;  // static ones
-  uint32_t shared_align = 16;
   uint32_t local_bytes = 0;  // of a thread
   uint32_t parameter_bytes = 0;
   struct Parameter {

@@ -111,10 +111,14 @@ def test_rows_without_a_subsystem_are_told_and_those_without_a_row(budgets, proj
     ]
 
 
-def test_a_path_that_isnt_there_is_named(budgets: ModuleType, project: Path) -> None:
-    gone = budgets.Subsystem("Gone", "", "", ["c/d"], ["test/in"])
-    with pytest.raises(SystemExit, match="'Gone' names c/d, where git has no source file"):
+def test_paths_that_arent_there_are_named(budgets: ModuleType, project: Path) -> None:
+    gone = budgets.Subsystem("Gone", "", "", ["c/d"], ["test/in", "test/i"])
+    with pytest.raises(SystemExit) as refused:
         budgets.main([], project, (gone,))
+    assert str(refused.value) == (
+        "budgets: 'Gone' names c/d, where git has no source file; correct scripts/budgets.toml\n"
+        "budgets: 'Gone' names test/i, where git has no source file; correct scripts/budgets.toml"
+    )
 
 
 def test_a_path_of_two_subsystems_is_named(budgets: ModuleType) -> None:

@@ -50,13 +50,3 @@ PyObject* kpy_api_device_property(KpDLDevice device, KpBytes name) {
 }
 
 PyObject* kpy_api_device_reset(KpDLDevice device) { return kpy_done(kp_device_reset(device)); }
-
-PyObject* kpy_api_workspace_stats(void) {
-  KpAny text;
-  return kpy_given(kp_workspace_stats(&text), &text);
-}
-
-PyObject* kpy_api_workspace_trim(KpDLDevice device) {
-  uint64_t bytes;
-  return kp_workspace_trim(device, &bytes) == 0 ? PyLong_FromUnsignedLongLong(bytes) : NULL;
-}

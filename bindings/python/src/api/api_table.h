@@ -87,8 +87,6 @@
   X(1, device_facts, "kernpack.device", "-> (flags, max_alignment, [scope], [property])", DEVICE, device) \
   X(2, device_property, "get_property", "-> value or None", DEVICE, device, STR, name) \
   X(1, device_reset, "reset", "", DEVICE, device) \
-  X(0, workspace_stats, "workspace_stats", "-> JSON text") \
-  X(1, workspace_trim, "workspace_trim", "-> bytes", DEVICE, device) \
   /* streams, whose handles are ints: api_stream.c */ \
   X(2, stream_new, "Stream", "-> handle", DEVICE, device, INT, priority) \
   X(2, stream_free, "Stream", "", DEVICE, device, ADDRESS, stream) \

@@ -207,8 +207,6 @@ static PyObject* RaiseAs(const char* who, KpAny* owned_error) {
   return NULL;
 }
 
-PyObject* kpy_raise_any(KpAny* owned_error) { return RaiseAs(NULL, owned_error); }
-
 PyObject* kpy_raise_host(const char* who, int rc) {
   KpAny error;
   kp_error_take(who, rc, &error);

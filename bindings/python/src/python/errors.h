@@ -6,7 +6,6 @@
 
 /* errors.c */
 KPY_HIDDEN PyObject* kpy_raise_host(const char* who, int rc); /* the host's pending error as a Python one; NULL */
-KPY_HIDDEN PyObject* kpy_raise_any(KpAny* owned_error); /* consumes; NULL */
 KPY_HIDDEN int kpy_raise_from_python(void); /* the Python exception in flight as the host's error; -1 */
 KPY_HIDDEN int kpy_argument_error(KpyCall* call, PyObject* type, const char* expected, PyObject* got);
 KPY_HIDDEN int kpy_name_argument(KpyCall* call); /* puts function and argument before the error in flight; KPY_ERROR */

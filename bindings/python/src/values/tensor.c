@@ -15,7 +15,6 @@ enum { kExpired = -1 };
 static PyTypeObject* g_type;
 static const KpyFamily g_family;
 
-PyTypeObject* kpy_tensor_type(void) { return g_type; }
 const KpyFamily* kpy_own_family(void) { return &g_family; }
 
 /* Takes over the reference. */

@@ -11,7 +11,6 @@ typedef struct KpyTensor {
   int read_only;          /* as the TENSOR's flags say */
 } KpyTensor;
 
-KPY_HIDDEN PyTypeObject* kpy_tensor_type(void);
 /* Keeps a borrowed tensor from expiring until it is returned. 0, or -1 with an error: it has expired. */
 KPY_HIDDEN int kpy_tensor_lend(KpyTensor* tensor);
 static inline void kpy_tensor_return(KpyTensor* tensor) {

@@ -156,11 +156,6 @@ def _platform_tag(wheel: Path, changed: int) -> str:
     return json.loads(found.stdout)["overall_tag"]
 
 
-def check_wheel(wheel: Path) -> list[str]:
-    """Problems of a wheel and of every shared object in it."""
-    return [finding.text for finding in audit_wheel(wheel) if finding.serious]
-
-
 def audit_wheel(wheel: Path) -> list[Finding]:
     """What there is to say of a wheel, anybody's; the texts name the file."""
     with tempfile.TemporaryDirectory() as folder:

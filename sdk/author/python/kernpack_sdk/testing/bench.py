@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,11 +150,3 @@ class Bench:
     def starts(self, call: Call, how: str = "") -> None:
         self.made += 1
         self.announce(f"{call.text()}{how}")
-
-    def for_seconds(self, seconds: float, least: int = 1) -> Iterator[int]:
-        """0, 1, 2, ... until the time is over, but so many at least."""
-        end = time.monotonic() + seconds * (3 if self.options.full else 1)
-        count = 0
-        while count < least or time.monotonic() < end:
-            yield count
-            count += 1
