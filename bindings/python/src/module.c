@@ -7,7 +7,7 @@
 #include "call/function.h"
 #include "python/hooks.h"
 #include "call/jax_programs.h"
-#include "python/with_python.h"
+#include "python/threads.h"
 
 #include <string.h>
 

@@ -2,6 +2,9 @@
 #ifndef KERNPACK_SRC_BASE_DESCRIPTOR_H_
 #define KERNPACK_SRC_BASE_DESCRIPTOR_H_
 
+#include <cerrno>
+#include <span>
+
 #include <unistd.h>
 
 namespace kernpack::platform {
@@ -24,6 +27,17 @@ class Descriptor {
  private:
   int fd_;
 };
+
+// Writing all of some bytes to a descriptor.
+inline bool WriteAll(int fd, std::span<const char> content) {
+  while (!content.empty()) {
+    const ssize_t written = write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    content = content.subspan(static_cast<size_t>(written));
+  }
+  return true;
+}
 
 }  // namespace kernpack::platform
 

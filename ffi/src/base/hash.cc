@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "base/intern.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -2,6 +2,8 @@
 #ifndef KERNPACK_SRC_BASE_LOADED_H_
 #define KERNPACK_SRC_BASE_LOADED_H_
 
+#include <atomic>
+#include <new>
 #include <string_view>
 
 namespace kernpack::host {
@@ -12,6 +14,35 @@ unsigned long long LoadCount() noexcept;
 // A handle on the first loaded object whose file name begins with `prefix` ("libgomp" finds "libgomp-24e2ab19.so.1.0.0"),
 // kept in memory from now on; NULL when there is none. Loads nothing.
 void* FindLoaded(std::string_view prefix) noexcept;
+
+// What is found in a library that other people load, now or later.
+// A T (functions of such a library) that is searched for until it is there, and again only when something was loaded since.
+// Made at compile time (constinit); any thread, without a lock.
+template <class T>
+class LookedUp {
+ public:
+  // bool search(T*) fills it in; false when it is not there. NULL until then, or where there is no memory.
+  template <class Search>
+  const T* Get(Search search) noexcept {
+    if (const T* found = found_.load(std::memory_order_acquire)) return found;
+    const unsigned long long loads = LoadCount();
+    if (absent_at_.load(std::memory_order_relaxed) == loads) return nullptr;
+    T made{};
+    if (!search(&made)) {
+      absent_at_.store(loads, std::memory_order_relaxed);
+      return nullptr;
+    }
+    const T* first = nullptr;
+    const T* kept = new (std::nothrow) T(made);  // until the process ends; threads that race here agree on the first
+    if (kept == nullptr || found_.compare_exchange_strong(first, kept, std::memory_order_acq_rel)) return kept;
+    delete kept;
+    return first;
+  }
+
+ private:
+  std::atomic<const T*> found_{nullptr};
+  std::atomic<unsigned long long> absent_at_{0};
+};
 
 }  // namespace kernpack::host
 

@@ -7,7 +7,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/version_text.h"
+#include "base/python_text.h"
 
 namespace kernpack::host {
 

@@ -1,4 +1,4 @@
-#include "devices/active.h"
+#include "devices/registry.h"
 
 namespace kernpack::host {
 namespace {

@@ -1,8 +1,7 @@
-#include "devices/fallback.h"
 
 #include <kernpack/host/device.h>
 
-#include "devices/active.h"
+#include "devices/registry.h"
 #include "devices/forward.h"
 
 namespace kernpack::host::fallback {

@@ -7,7 +7,6 @@
 
 #include "shared/bytes.h"
 #include "base/guard.h"
-#include "devices/fallback.h"
 #include "devices/forward.h"
 #include "values/object/object.h"
 

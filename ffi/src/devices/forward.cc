@@ -7,7 +7,6 @@
 
 #include "base/fork.h"
 #include "base/guard.h"
-#include "devices/fallback.h"
 #include "devices/streams.h"
 
 namespace kernpack::host {

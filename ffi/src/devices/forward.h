@@ -22,7 +22,7 @@ inline const ForwardingApi& Forwarding(const KpDeviceApi* table) {
 }
 
 // Fills in `api`, whose backend, type, number and count are set, over a checked table. Services that it has not are taken
-// from fallback.h.
+// from the fallbacks below.
 void MakeForwarding(const KpDeviceApi* inner, ForwardingApi* api);
 
 // Returns 0, or -1 with a ValueError raised that names what is missing from a backend's table.
@@ -35,5 +35,15 @@ int OwnText(KpAny* value);
 bool MayEnter(const ForwardingApi& api);
 
 }  // namespace kernpack::host
+
+namespace kernpack::host::fallback {
+
+// What the host does where a backend leaves a service out: makes it from what the backend has, or refuses.
+// Each is given the host's table, whose other services are complete.
+#define KP_DECLARE_FALLBACK(minor, needs, name, parameters) int name parameters noexcept;
+KP_DEVICE_SERVICES(KP_DECLARE_FALLBACK)
+#undef KP_DECLARE_FALLBACK
+
+}  // namespace kernpack::host::fallback
 
 #endif  // KERNPACK_SRC_DEVICES_FORWARD_H_

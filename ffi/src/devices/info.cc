@@ -8,7 +8,6 @@
 #include "base/guard.h"
 #include "devices/registry.h"
 #include "values/object/object.h"
-#include "values/object/registry.h"
 
 namespace kernpack::host {
 namespace {

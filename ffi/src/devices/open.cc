@@ -11,7 +11,6 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "devices/active.h"
 #include "devices/registry.h"
 #include "values/object/object.h"
 

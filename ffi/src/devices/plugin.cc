@@ -19,7 +19,6 @@
 #include "devices/registry.h"
 #include "base/loader/digest.h"
 #include "base/loader/image.h"
-#include "base/loader/lock.h"
 #include "base/loader/platform.h"
 #include "base/log.h"
 #include "values/object/object.h"

@@ -10,7 +10,6 @@
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "base/other_major.h"
-#include "devices/active.h"
 #include "devices/cpu/cpu.h"
 #include "devices/names.h"
 #include "base/services.h"

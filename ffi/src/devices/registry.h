@@ -3,6 +3,7 @@
 #define KERNPACK_SRC_DEVICES_REGISTRY_H_
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,13 @@ int OpenBackend(Backend* backend);
 
 // The host's table of a device type, opened. NULL with an error raised when it has no devices.
 const KpDeviceApi* DeviceApi(int32_t device_type);
+
+// The active device of this thread by type, for backends that keep no such record themselves.
+constexpr int kMaxBackends = 64;
+
+// `backend` is its place in the registry. 0 until set.
+int32_t ActiveDevice(int backend) noexcept;
+void SetActiveDevice(int backend, int32_t id) noexcept;
 
 }  // namespace kernpack::host
 

@@ -6,7 +6,6 @@
 
 #include "base/guard.h"
 #include "devices/call/context.h"
-#include "devices/call/thread_stream.h"
 #include "devices/pool.h"
 #include "devices/storage/table.h"
 

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "modules/loaded_module.h"
 #include "values/signature/signature.h"
-#include "devices/target/device_arch.h"
 #include "devices/target/match_device.h"
 
 namespace kernpack::host {

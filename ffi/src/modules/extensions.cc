@@ -11,7 +11,7 @@
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "devices/names.h"
-#include "values/error/extension.h"
+#include "values/error/backtrace.h"
 #include "base/services.h"
 #include "devices/target/target_api.h"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "modules/check.h"
-#include "modules/links.h"
+#include "modules/gradients.h"
 
 namespace kernpack::host {
 

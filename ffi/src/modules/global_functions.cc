@@ -16,7 +16,6 @@
 #include "values/object/object.h"
 #include "values/guests.h"
 #include "modules/registry.h"
-#include "values/object/registry.h"
 
 namespace kernpack::host {
 namespace {

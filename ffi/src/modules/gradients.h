@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "modules/contracts.h"
+#include "modules/function_index.h"
 
 namespace kernpack::host {
 
@@ -17,6 +18,11 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
 // t_<parameter>; it gives t_<result>. It takes the tangent of each differentiable parameter that isn't declared nondiff, and
 // gives that of each differentiable result that callers see. 0, or -1 with a ValueError raised.
 int CheckTangents(const Contract& forward, const Contract& tangent);
+
+// What a module's entries that link two functions (KP_GRAD, KP_JVP) say, compared with the functions' contracts.
+// Each returns 0, or -1 with a ValueError raised. `where`: the module's file, for the message.
+int CheckGradients(const FunctionIndex& index, const char* where);
+int CheckJvps(const FunctionIndex& index, const char* where);
 
 }  // namespace kernpack::host
 

@@ -1,4 +1,3 @@
-#include "modules/links.h"
 
 #include <map>
 #include <string_view>

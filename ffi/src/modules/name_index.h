@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/hash.h"
+#include "base/intern.h"
 
 namespace kernpack::host {
 

@@ -16,7 +16,7 @@
 #include "base/loader/platform.h"
 #include "modules/check.h"
 #include "values/guests.h"
-#include "devices/storage/owner.h"
+#include "devices/storage/table.h"
 #include "devices/target/cpu_machine.h"
 
 namespace kernpack::host {
@@ -218,7 +218,8 @@ int MakeModule(const std::vector<AskedFile>& files, const std::string& digest, c
   module->digest = digest;
   if (MachineCpu(&module->cpu) != 0) return -1;
   const bool peer = files.size() == 1 && !files[0].library->symbols.has_query;
-  if ((peer ? kGuests.build_module(*files[0].library, module.get()) : MakeOwnModule(files, module.get())) != 0) return -1;
+  if ((peer ? kGuests.build_module(*files[0].library, module.get()) : MakeOwnModule(files, module.get())) != 0)
+    return -1;
   *out = Leaked<Registry>().Publish(std::move(module));
   return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "common/cpu/ops.h"
 #include "cross_entropy.h"
-#include "cross_entropy/options.h"
+#include "cross_entropy/contract.h"
 
 namespace kk {
 

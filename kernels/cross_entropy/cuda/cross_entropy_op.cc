@@ -1,6 +1,5 @@
 // cross_entropy and its gradient on CUDA devices.
 #include "cross_entropy/contract.h"
-#include "cross_entropy/options.h"
 #include "common/cuda/call.h"
 #include "cross_entropy.fatbin.h"
 

@@ -1,6 +1,5 @@
 // fused_linear_cross_entropy and its gradient on CUDA devices.
 #include "cross_entropy/contract.h"
-#include "cross_entropy/options.h"
 #include "common/cuda/call.h"
 #include "fused_any.fatbin.h"
 #include "fused_losses.fatbin.h"

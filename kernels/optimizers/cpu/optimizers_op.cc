@@ -7,7 +7,6 @@
 
 #include "common/cpu/ops.h"
 #include "optimizers/contract.h"
-#include "optimizers/options.h"
 
 namespace kk {
 namespace {

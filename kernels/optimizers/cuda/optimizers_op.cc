@@ -1,7 +1,6 @@
 // adamw, lion, sgd and clip_grad_norm on CUDA devices.
 #include "common/cuda/call.h"
 #include "optimizers/contract.h"
-#include "optimizers/options.h"
 #include "lists.h"
 #include "norm.fatbin.h"
 #include "steps.fatbin.h"

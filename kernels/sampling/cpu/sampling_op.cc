@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "sampling/contract.h"
-#include "sampling/options.h"
 #include "sampling/philox.h"
 #include "row.h"
 

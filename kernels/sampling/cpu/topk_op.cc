@@ -1,7 +1,6 @@
 // topk and its gradient; apply_repetition_penalty.
 #include "common/cpu/values.h"
 #include "sampling/contract.h"
-#include "sampling/options.h"
 #include "row.h"
 
 namespace kk {

@@ -1,6 +1,5 @@
 // argmax, sample, topk and its gradient, and apply_repetition_penalty on CUDA devices.
 #include "sampling/contract.h"
-#include "sampling/options.h"
 #include "common/cuda/call.h"
 #include "params.h"
 #include "sample.fatbin.h"

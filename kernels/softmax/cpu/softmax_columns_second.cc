@@ -1,5 +1,4 @@
 // Forward mode and second order of softmax_columns' gradient: each column as softmax's rows are.
-#include "softmax_formulas.h"
 #include "softmax_second.h"
 
 namespace kk {

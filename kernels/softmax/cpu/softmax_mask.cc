@@ -1,5 +1,4 @@
 // The gradient of an additive mask of softmax: that of x, summed over what the mask was broadcast to.
-#include "softmax_formulas.h"
 
 #include "mask_groups.h"
 #include "softmax/contract.h"

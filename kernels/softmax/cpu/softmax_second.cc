@@ -1,7 +1,6 @@
 // Forward mode of softmax, and forward mode and second order of its gradients.
 #include "softmax_second.h"
 
-#include "softmax_formulas.h"
 #include "mask_groups.h"
 #include "mask_rows.h"
 

@@ -1,4 +1,3 @@
-#include "codegen/builtin.h"
 
 #include <kernpack/sdk/codegen/generator.h>
 

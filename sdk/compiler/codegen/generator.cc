@@ -9,7 +9,7 @@
 #include <map>
 #include <mutex>
 
-#include "codegen/builtin.h"
+#include "codegen/register.h"
 #include "codegen/packed.h"
 #include "ir/launch_limits.h"
 #include "target/host.h"

@@ -15,6 +15,10 @@ void RegisterLlvm();
 void RegisterCuda(const HostHalf& host);
 void RegisterOpenCl(const HostHalf& host);
 
+// The generators that come with this build of the SDK.
+// Registers them, or why they are not there; the first call does it.
+void RegisterBuiltinGenerators();
+
 }  // namespace kernpack::sdk
 
 #endif  // KERNPACK_SDK_COMPILER_CODEGEN_REGISTER_H_

@@ -2,11 +2,25 @@
 #ifndef KERNPACK_SDK_COMPILER_IR_LAUNCH_LIMITS_H_
 #define KERNPACK_SDK_COMPILER_IR_LAUNCH_LIMITS_H_
 
+#include <kernpack/sdk/target.h>
 #include <kernpack/sdk/ir/stmt.h>
 
-#include "ir/target_limits.h"
-
 namespace kernpack::sdk::ir {
+
+// What code for a target may ask of its device.
+struct TargetLimits {
+  std::string kind;        // "" when there is no target
+  std::string text;        // canonical
+  bool is_device = false;  // memory is not the host's
+  // 0: not known before the device is.
+  int64_t threads = 0;  // a block
+  int64_t block[3] = {0, 0, 0};
+  int64_t grid[3] = {0, 0, 0};
+  int64_t shared_bytes = 0;  // a block
+};
+TargetLimits LimitsOf(const Target& target);
+// Of a function's or module's own target; one that this SDK does not know is some device's.
+TargetLimits LimitsOf(const std::string& target);
 
 // ValueError naming function, launch, limit and target, where extents and sizes are constants; backends check the others when
 // they launch.

@@ -1,4 +1,4 @@
-#include "ir/target_limits.h"
+#include "ir/launch_limits.h"
 
 #include <kernpack/error.h>
 #include "shared/cuda_arch.h"

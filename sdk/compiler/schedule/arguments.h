@@ -2,6 +2,8 @@
 #ifndef KERNPACK_SDK_COMPILER_SCHEDULE_ARGUMENTS_H_
 #define KERNPACK_SDK_COMPILER_SCHEDULE_ARGUMENTS_H_
 
+#include <cstdint>
+
 #include "schedule/state.h"
 
 namespace kernpack::sdk::ir {
@@ -17,6 +19,9 @@ int LaunchIndexOf(const std::string& place, const std::string& text);
 const char* LaunchIndexName(int index);
 // "parallel", "vectorized", "bound to thread.x", ...
 std::string MarkName(const Mark& mark);
+
+// Bounds on what schedules may ask for.
+inline constexpr int64_t kMaxUnrolled = 64;  // iterations
 
 }  // namespace kernpack::sdk::ir
 

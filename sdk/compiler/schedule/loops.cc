@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "schedule/arithmetic.h"
-#include "schedule/limits.h"
+#include "schedule/arguments.h"
 
 namespace kernpack::sdk::ir {
 namespace {

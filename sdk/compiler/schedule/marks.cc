@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "schedule/arguments.h"
-#include "schedule/limits.h"
 
 namespace kernpack::sdk::ir {
 namespace {

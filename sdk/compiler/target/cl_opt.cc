@@ -1,4 +1,4 @@
-#include "target/cl_opt.h"
+#include "target/builtin.h"
 
 #include <charconv>
 

@@ -2,9 +2,7 @@
 #include <kernpack/sdk/target_kind.h>
 #include "shared/target_kinds.h"
 
-#include "target/cl_opt.h"
 #include "target/builtin.h"
-#include "target/processor.h"
 
 namespace kernpack::sdk {
 namespace {

@@ -1,4 +1,4 @@
-#include "target/processor.h"
+#include "target/builtin.h"
 
 #include <kernpack/error.h>
 

@@ -7,7 +7,7 @@
 
 #include "driver/counting.h"
 #include "driver/machine.h"
-#include "driver/surveying.h"
+#include "driver/image.h"
 #include "ops/table.h"
 
 using namespace kernpack::cuda;

@@ -3,8 +3,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "driver/unpack.h"
-
 namespace kernpack::cuda {
 namespace {
 

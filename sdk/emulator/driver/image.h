@@ -2,7 +2,9 @@
 #ifndef KERNPACK_SDK_EMULATOR_DRIVER_IMAGE_H_
 #define KERNPACK_SDK_EMULATOR_DRIVER_IMAGE_H_
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "backends/cuda/driver_types.h"
 
@@ -14,6 +16,16 @@ Result PtxOf(const void* image, int arch, std::string* ptx, std::string* log);
 
 // Whether a driver of that version, as CUDA counts them, takes PTX of this one (83 is 8.3).
 bool TakesPtx(int driver_version, int ptx_version);
+
+// Code that nvcc compressed, unpacked by the system's libzstd or liblz4, which are opened when they are first needed.
+enum class Packing : uint8_t { kNone, kLz4, kZstd };
+
+// False with *why.
+bool Unpack(Packing packing, std::string_view packed, uint64_t bytes, std::string* out, std::string* why);
+
+// What an image has, as JSON, for people who want to know whether the emulated device runs it.
+// As control.h's kernpack_emulator_survey says.
+std::string SurveyText(const void* image, long arch);
 
 }  // namespace kernpack::cuda
 

@@ -1,4 +1,4 @@
-#include "driver/keeping.h"
+#include "driver/module.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "driver/keeping.h"
 #include "driver/image.h"
 #include "ops/table.h"
 #include "ptx/syntax.h"

@@ -12,6 +12,10 @@ namespace kernpack::cuda {
 Result LoadModule(Context context, const std::string& ptx, ModuleHandle* out, std::string* log);
 void FreeModule(ModuleHandle module);
 
+// The PTX of modules, kept where KERNPACK_EMULATOR_PTX says, for people who want to see what a compiler made.
+// Writes the text to a file of that folder, which its contents name. That it can't is said on stderr, once.
+void KeepPtx(const std::string& ptx);
+
 }  // namespace kernpack::cuda
 
 #endif  // KERNPACK_SDK_EMULATOR_DRIVER_MODULE_H_

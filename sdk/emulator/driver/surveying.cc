@@ -1,4 +1,3 @@
-#include "driver/surveying.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "driver/unpack.h"
+#include "driver/image.h"
 
 #include <dlfcn.h>
 

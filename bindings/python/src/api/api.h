@@ -3,6 +3,8 @@
 #ifndef KERNPACK_PYTHON_API_API_H_
 #define KERNPACK_PYTHON_API_API_H_
 
+#include <kernpack/host/device.h>
+
 #include "api_arguments.h"
 #include "api_table.h"
 #include "values/values.h"
@@ -42,5 +44,11 @@ static inline PyObject* kpy_given(int rc, KpAny* answer) {
 
 /* function.c: after the checking mode went on or off, or a profile. */
 KPY_HIDDEN void kpy_follow_watchers(void);
+
+/* The backend of a device's type; NULL with an error in the host. */
+static inline const KpDeviceApi* kpy_device_api(KpDLDevice device) {
+  const KpDeviceApi* api = NULL;
+  return kp_device_api(device.device_type, &api) == 0 ? api : NULL;
+}
 
 #endif /* KERNPACK_PYTHON_API_API_H_ */

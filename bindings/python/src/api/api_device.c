@@ -1,5 +1,4 @@
 /* Devices from Python: what there is. */
-#include "api_device.h"
 
 #include "api.h"
 

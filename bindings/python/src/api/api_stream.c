@@ -1,6 +1,5 @@
 /* Streams: a device, and a handle that is an int in Python. */
 #include "api.h"
-#include "api_device.h"
 
 PyObject* kpy_api_stream_new(KpDLDevice device, int32_t priority) {
   const KpDeviceApi* api = kpy_device_api(device);

@@ -1,6 +1,5 @@
 /* Tensors from Python: made, viewed, copied. */
 #include "api.h"
-#include "api_device.h"
 #include "values/classes.h"
 #include "python/errors.h"
 

@@ -3,7 +3,7 @@
 
 #include "python/errors.h"
 #include "frame.h"
-#include "python/with_python.h"
+#include "python/threads.h"
 
 /* The exception travels like any other. */
 static void CheckSignals(void* rc) {

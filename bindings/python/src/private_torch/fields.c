@@ -5,7 +5,7 @@
 
 #include "python/hooks.h"
 #include "python/threads.h"
-#include "torch/torch_symbols.h"
+#include "torch/guard_torch.h"
 
 KpyTorchLayout kpy_torch_layout;
 

@@ -10,7 +10,7 @@
 
 #include "python/hooks.h"
 #include "python/threads.h"
-#include "torch/torch_symbols.h"
+#include "torch/guard_torch.h"
 
 /* What __tls_get_addr takes on every architecture that has it. */
 typedef struct TlsIndex {

@@ -1,7 +1,6 @@
 /* CPython before 3.14 ends a thread that asks for the GIL too late by pthread_exit, which unwinds the kernel's C++ frames and so
  * ends the process; a thread that it does not know yet finds its interpreter gone. So a function registered with atexit closes
  * a gate, waits until those who are past it hold the GIL, and whoever is overtaken later sleeps instead of unwinding. */
-#include "with_python.h"
 
 #include "hooks.h"
 #include "threads.h"

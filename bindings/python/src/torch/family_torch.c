@@ -3,7 +3,7 @@
 #include "call/frame.h"
 #include "private_torch/results.h"
 #include "python/threads.h"
-#include "torch_symbols.h"
+#include "guard_torch.h"
 
 #include <kernpack/dtype_table.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "python/hooks.h"
 #include "private_torch/watchers.h"
 #include "python/threads.h"
-#include "torch_symbols.h"
 #include "way_torch.h"
 
 typedef struct Torch {

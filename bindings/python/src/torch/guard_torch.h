@@ -2,8 +2,14 @@
 #ifndef KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_
 #define KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_
 
+#include "python/base.h"
 #include "call/frame.h"
 #include "private_torch/fields.h"
+
+/* What the call core takes from a loaded torch without Python: entries of its libraries, found by name. Each is optional. torch promises
+ * only those of its C shim, aoti_*; names of C++ are looked for in private_torch/ only. */
+/* NULL when no library of torch's that is loaded has it. */
+KPY_HIDDEN void* kpy_torch_symbol(const char* name);
 
 /* Looks up torch's own C functions, once. 0, or -1 with an error: this torch lacks one of them. */
 KPY_HIDDEN int kpy_torch_init(PyObject* torch);

@@ -1,5 +1,5 @@
 /* Finds entries of torch's libraries. Nothing is loaded that is not there already. */
-#include "torch_symbols.h"
+#include "guard_torch.h"
 
 #include "python/threads.h"
 

@@ -5,7 +5,7 @@
 #include "convert.h"
 #include "python/errors.h"
 #include "values.h"
-#include "python/with_python.h"
+#include "python/threads.h"
 
 /* A tensor argument is borrowed for the callback's duration only; its Python object is made unusable afterwards. */
 static PyObject* ArgumentToPython(const KpAny* value) {

@@ -2,7 +2,7 @@
 #include "python/errors.h"
 #include "call/frame.h"
 #include "values.h"
-#include "python/with_python.h"
+#include "python/threads.h"
 
 /* When Python ends, the object's memory goes with it. */
 void kpy_release_object_any_thread(void* object) { (void)kpy_with_python(kpy_release_object, object); }

@@ -8,7 +8,6 @@
 #include "call/frame.h"
 #include "python/hooks.h"
 #include "python/threads.h"
-#include "python/with_python.h"
 
 enum { kExpired = -1 };
 

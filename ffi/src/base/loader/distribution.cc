@@ -1,4 +1,3 @@
-#include "base/loader/distribution.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,4 +1,3 @@
-#include "base/loader/lock.h"
 
 #include <cstdlib>
 #include <cstring>

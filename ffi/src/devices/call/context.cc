@@ -1,7 +1,5 @@
 #include "devices/call/context.h"
 
-#include "devices/call/thread_stream.h"
-
 namespace kernpack::host {
 namespace {
 

@@ -2,11 +2,20 @@
 #ifndef KERNPACK_SRC_DEVICES_CALL_CONTEXT_H_
 #define KERNPACK_SRC_DEVICES_CALL_CONTEXT_H_
 
+#include <kernpack/abi.h>
 #include <kernpack/host/host.h>
 
-#include "devices/call/thread_stream.h"
-
 namespace kernpack::host {
+
+// The stream of each device that this thread has made current.
+inline bool SameDevice(KpDLDevice a, KpDLDevice b) {
+  return a.device_type == b.device_type && a.device_id == b.device_id;
+}
+
+// NULL: the device's default stream.
+void* ThreadStream(KpDLDevice device) noexcept;
+// Gives the previous one. Throws std::bad_alloc.
+void* SetThreadStream(KpDLDevice device, void* stream);
 
 // The innermost context; NULL outside any.
 KpCallContext* CurrentCall() noexcept;

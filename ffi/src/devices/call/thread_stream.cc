@@ -1,4 +1,4 @@
-#include "devices/call/thread_stream.h"
+#include "devices/call/context.h"
 
 #include <pthread.h>
 

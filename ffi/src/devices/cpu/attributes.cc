@@ -11,7 +11,7 @@
 #include "shared/bytes.h"
 #include "base/guard.h"
 #include "devices/cpu/cpu.h"
-#include "devices/parallel/width.h"
+#include "devices/parallel/pool.h"
 
 namespace kernpack::host::cpu {
 namespace {

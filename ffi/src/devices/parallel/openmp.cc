@@ -4,7 +4,6 @@
 
 #include "base/fork.h"
 #include "base/loaded.h"
-#include "base/looked_up.h"
 
 namespace kernpack::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "devices/parallel/openmp_team.h"
+#include "devices/parallel/openmp.h"
 
 #include <atomic>
 #include <thread>

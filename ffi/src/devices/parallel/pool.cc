@@ -19,7 +19,6 @@
 #include "base/log.h"
 #include "devices/parallel/crowding.h"
 #include "devices/parallel/spin.h"
-#include "devices/parallel/width.h"
 #include "devices/parallel/worker.h"
 
 namespace kernpack::host {

@@ -9,6 +9,12 @@
 
 namespace kernpack::host {
 
+// How many threads our own pool may use.
+// CPUs this process may run on (sched_getaffinity); at least 1.
+int32_t AvailableCpus() noexcept;
+// KERNPACK_NUM_THREADS or what kp_set_num_threads set; 0 when neither did. A bad value is logged once and ignored.
+int32_t RequestedThreads() noexcept;
+
 // How many threads RunOnPool would use: the request, else one a CPU this process may run on.
 int32_t PoolWidth() noexcept;
 // Runs the job on this thread and up to width - 1 workers; returns when all came back.

@@ -11,9 +11,7 @@
 #include "devices/parallel/crowding.h"
 #include "devices/parallel/job.h"
 #include "devices/parallel/openmp.h"
-#include "devices/parallel/openmp_team.h"
 #include "devices/parallel/pool.h"
-#include "devices/parallel/width.h"
 
 namespace kernpack::host {
 namespace {

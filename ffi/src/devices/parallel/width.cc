@@ -1,4 +1,4 @@
-#include "devices/parallel/width.h"
+#include "devices/parallel/pool.h"
 
 #include <sched.h>
 

@@ -3,7 +3,7 @@
 #include <kernpack/host/host.h>
 
 #include "shared/bytes.h"
-#include "devices/storage/owner.h"
+#include "devices/storage/table.h"
 
 namespace kernpack::host {
 

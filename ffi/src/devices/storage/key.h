@@ -8,7 +8,7 @@
 
 #include <kernpack/abi.h>
 
-#include "base/hash.h"
+#include "base/intern.h"
 
 namespace kernpack::host {
 

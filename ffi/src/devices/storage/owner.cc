@@ -1,4 +1,4 @@
-#include "devices/storage/owner.h"
+#include "devices/storage/table.h"
 
 #include <array>
 #include <atomic>

@@ -10,7 +10,6 @@
 #include "base/guard.h"
 #include "devices/call/context.h"
 #include "devices/storage/table.h"
-#include "values/tensor/device_text.h"
 #include "values/tensor/dltensor.h"
 #include "devices/workspace/workspace.h"
 

@@ -3,12 +3,40 @@
 #define KERNPACK_SRC_DEVICES_STORAGE_TABLE_H_
 
 #include <functional>
+#include <mutex>
+#include <string_view>
 #include <unordered_map>
 
+#include <kernpack/abi.h>
+
+#include "base/fork.h"
+#include "base/thread_index.h"
 #include "devices/storage/key.h"
-#include "devices/storage/read_lock.h"
 
 namespace kernpack::host {
+
+// A lock whose readers do not meet: each thread locks a mutex of its own, a writer locks them all. Reads are many and from
+// every thread, writes are one a key.
+class ReadLock {
+ public:
+  // Held for reading. The critical section must not allocate, release objects or call out.
+  std::unique_lock<ForkMutex> Read() { return std::unique_lock(slots_[ThreadIndex() % kSlots].mutex); }
+
+  // Held for writing.
+  void lock() {
+    for (Slot& slot : slots_) slot.mutex.lock();
+  }
+  void unlock() {
+    for (Slot& slot : slots_) slot.mutex.unlock();
+  }
+
+ private:
+  static constexpr unsigned kSlots = 32;
+  struct alignas(64) Slot {
+    ForkMutex mutex{LockRank::kStorage};
+  };
+  Slot slots_[kSlots];
+};
 
 class StorageTable {
  public:
@@ -29,6 +57,14 @@ class StorageTable {
   ReadLock lock_;
   std::unordered_map<StoredKey, KpAny, KeyHash, KeyEqual> values_;
 };
+
+// Whose keys are whose, where different modules have one name.
+// From now on, keys of the module whose table has its name at this address are kept under `owner`. A module's name says who asks
+// for a key; the same text in two modules doesn't make them share.
+void KeepKeysUnder(const char* name, std::string_view owner);
+
+// What the keys of the module are kept under: its name, as long as it is the first of that name. Any thread; takes no lock.
+std::string_view OwnerOfKeys(KpBytes module) noexcept;
 
 }  // namespace kernpack::host
 

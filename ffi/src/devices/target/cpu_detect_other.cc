@@ -6,7 +6,7 @@
 
 #include "base/read_once.h"
 #include "shared/target/cpu_table.h"
-#include "devices/target/cpu_detect.h"
+#include "devices/target/cpu_machine.h"
 #include "devices/target/hwcap_arm.h"
 
 namespace kernpack::host {

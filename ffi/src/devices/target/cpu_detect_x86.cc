@@ -7,7 +7,7 @@
 
 #include "base/read_once.h"
 #include "shared/target/cpu_table.h"
-#include "devices/target/cpu_detect.h"
+#include "devices/target/cpu_machine.h"
 
 namespace kernpack::host {
 namespace {

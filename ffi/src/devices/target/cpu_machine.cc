@@ -8,7 +8,6 @@
 #include "shared/target_kinds.h"
 
 #include "shared/target/cpu_table.h"
-#include "devices/target/cpu_detect.h"
 
 namespace kernpack::host {
 namespace {

@@ -8,6 +8,17 @@
 
 namespace kernpack::host {
 
+// What this processor can do.
+// Read once. With what the operating system saves counted in. Matrix tiles (amx) are among it, though a process has to ask for them.
+const CpuSpec& DetectedCpu();
+
+// A processor of this architecture, or one that isn't known, without matrix tiles and what needs them.
+CpuSpec WithoutTiles(CpuSpec cpu);
+
+// Whether Linux gives this process matrix tiles, if it hasn't yet. It refuses where a thread's stack for signals is too small for them,
+// and refuses such stacks afterwards: hence only where code that uses tiles would run. Linux's Documentation/arch/x86/xstate.rst.
+bool AskForTiles();
+
 // This processor, without what KERNPACK_TARGET ("llvm -mcpu=x86-64-v2") does not name: it takes away and never adds. Returns
 // 0, or -1 with ValueError raised where that isn't a target for a processor of this architecture.
 int MachineCpu(CpuSpec* out);

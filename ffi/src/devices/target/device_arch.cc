@@ -1,4 +1,4 @@
-#include "devices/target/device_arch.h"
+#include "devices/target/match_device.h"
 
 #include <kernpack/host/device.h>
 

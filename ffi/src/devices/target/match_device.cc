@@ -5,7 +5,7 @@
 #include "shared/target_text.h"
 
 #include "shared/bytes.h"
-#include "devices/target/cpu_detect.h"
+#include "devices/target/cpu_machine.h"
 
 namespace kernpack::host {
 

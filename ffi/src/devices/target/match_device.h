@@ -3,7 +3,12 @@
 #ifndef KERNPACK_SRC_DEVICES_TARGET_MATCH_DEVICE_H_
 #define KERNPACK_SRC_DEVICES_TARGET_MATCH_DEVICE_H_
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include <kernpack/abi.h>
+
 #include "shared/target/target_match.h"
 
 namespace kernpack::host {
@@ -13,6 +18,21 @@ TargetMatch MatchCpu(std::string_view code, const CpuSpec& machine);
 
 // Not a CPU. `device_arch`: as its backend names it ("sm_90"); NULL when no backend for it is loaded.
 TargetMatch MatchDevice(std::string_view code, KpDLDevice device, const char* device_arch);
+
+// What a device that is no CPU can run, as its backend tells. An embedder without a backend provides the architecture as the
+// extension "kernpack.device_arch" (kp_extension_register), version 1, a KpDeviceArchExtension.
+struct KpDeviceArchExtension {
+  uint32_t struct_size;
+  // Writes the NUL-terminated name ("sm_90"). Returns 0, or -1 when the device is not this backend's.
+  int (*name)(KpDLDevice device, char* out, size_t size);
+};
+
+// Empty when neither an extension nor a backend knows the device. May open the backend's driver: hold no lock.
+std::optional<std::string> DeviceArch(KpDLDevice device);
+
+// What the device's own backend says about a target; empty where it leaves that to the architecture, or where there is no
+// such backend or device. Hold no lock.
+std::optional<TargetMatch> AskBackend(std::string_view target, KpDLDevice device);
 
 }  // namespace kernpack::host
 

@@ -6,7 +6,6 @@
 
 #include "shared/bytes.h"
 #include "base/guard.h"
-#include "devices/target/cpu_detect.h"
 #include "devices/target/cpu_machine.h"
 
 namespace kernpack::host {

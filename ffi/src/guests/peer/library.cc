@@ -17,7 +17,6 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "guests/peer/library_file.h"
 #include "guests/peer/version.h"
 
 namespace kernpack::host {

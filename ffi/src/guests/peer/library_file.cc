@@ -1,4 +1,4 @@
-#include "guests/peer/library_file.h"
+#include "guests/peer/library.h"
 
 #include <array>
 #include <string_view>

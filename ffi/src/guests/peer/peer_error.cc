@@ -5,7 +5,6 @@
 
 #include "shared/bytes.h"
 #include "base/loaded.h"
-#include "base/looked_up.h"
 #include "values/object/object.h"
 #include "guests/peer/peer.h"
 #include "guests/peer/version.h"

@@ -5,7 +5,6 @@
 
 #include "base/guard.h"
 #include "base/loaded.h"
-#include "base/looked_up.h"
 #include "values/object/object.h"
 #include "guests/peer/library.h"
 #include "guests/peer/peer.h"

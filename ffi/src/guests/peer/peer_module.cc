@@ -7,7 +7,6 @@
 #include "base/loader/platform.h"
 #include "guests/peer/peer.h"
 #include "guests/peer/peer_call.h"
-#include "guests/peer/type_schema.h"
 
 namespace kernpack::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "guests/peer/type_schema.h"
+#include "guests/peer/peer_module.h"
 
 #include <nlohmann/json.hpp>
 

@@ -14,7 +14,7 @@
 #include "values/error/slot.h"
 #include "base/log.h"
 #include "values/object/object.h"
-#include "values/tensor/device_text.h"
+#include "values/tensor/dltensor.h"
 #include "values/tensor/tensor_object.h"
 
 namespace kernpack::host::check {

@@ -5,7 +5,7 @@
 #include <kernpack/signature/program.h>
 
 #include "base/python_text.h"
-#include "values/tensor/device_text.h"
+#include "values/tensor/dltensor.h"
 
 namespace kernpack::host::check {
 namespace {

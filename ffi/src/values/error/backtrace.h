@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <kernpack/abi.h>
+
 namespace kernpack::host {
 
 constexpr int kMaxFrames = 64;
@@ -15,6 +17,10 @@ bool BacktraceWanted() noexcept;
 int CaptureFrames(void** frames, const void* caller) noexcept;
 // One line per function: source file and line, else object file and offset. Inlined functions have their own.
 std::string RenderFrames(void* const* frames, int count);
+
+// What get_extension answers for KP_BACKTRACE_EXTENSION.
+// NULL unless KERNPACK_BACKTRACE asks for backtraces.
+const KpBacktrace* BacktraceExtension() noexcept;
 
 }  // namespace kernpack::host
 

@@ -1,4 +1,3 @@
-#include "values/error/extension.h"
 
 #include <algorithm>
 

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <kernpack/abi.h>
 
@@ -61,6 +63,13 @@ class OwnedAny {
  private:
   KpAny value_;
 };
+
+// What the registries share with the rest of the host.
+// The interned key of a type index that this host allotted; NULL for any other.
+const char* RegisteredTypeName(int32_t type_index) noexcept;
+
+// *out is an ARRAY of strings. Returns 0, or -1 with an error raised.
+int NewStringArray(const std::vector<std::string>& texts, KpAny* out);
 
 }  // namespace kernpack::host
 

@@ -2,7 +2,6 @@
 
 #include "shared/bytes.h"
 #include "values/object/object.h"
-#include "values/object/registry.h"
 
 namespace kernpack::host {
 

@@ -12,7 +12,7 @@
 #include "base/intern.h"
 #include "base/leaked.h"
 #include "base/services.h"
-#include "values/object/registry.h"
+#include "values/object/object.h"
 
 namespace kernpack::host {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/guard.h"
 #include "values/guests.h"
-#include "values/object/registry.h"
+#include "values/object/object.h"
 
 using namespace kernpack::host;
 

@@ -3,8 +3,10 @@
 #define KERNPACK_SRC_VALUES_TENSOR_DLTENSOR_H_
 
 #include <cstdint>
+#include <string>
 
 #include <kernpack/signature/memory.h>
+#include <kernpack/host/host.h>
 
 namespace kernpack::host {
 
@@ -24,6 +26,11 @@ using signature::IsCompact;
 
 // Device types that DLPack defines, or that this host allotted.
 bool IsKnownDeviceType(int32_t device_type) noexcept;
+
+// A device as people write it: "cuda:0".
+inline std::string DeviceText(KpDLDevice device) {
+  return std::string(kp_device_type_name(device.device_type)) + ":" + std::to_string(device.device_id);
+}
 
 }  // namespace kernpack::host
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/target_limits.h"
+#include "ir/launch_limits.h"
 
 namespace kernpack::sdk {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <kernpack/error.h>
 
-#include "codegen/llvm/jit.h"
-
 namespace kernpack::sdk::ir {
 
 Generated BuildInProcess(const IRModule& module, const LlvmMachine& machine, const ModuleOptions& options,

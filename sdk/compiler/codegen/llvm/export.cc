@@ -9,9 +9,9 @@
 #include <llvm/Support/SHA256.h>
 
 #include "codegen/frame_code.h"
-#include "codegen/llvm/fast_math.h"
+#include "codegen/llvm/types.h"
 #include "codegen/llvm/module.h"
-#include "codegen/llvm/undefined.h"
+#include "codegen/llvm/build.h"
 #include "export/linker.h"
 
 namespace kernpack::sdk::ir {

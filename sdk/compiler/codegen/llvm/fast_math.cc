@@ -1,4 +1,4 @@
-#include "codegen/llvm/fast_math.h"
+#include "codegen/llvm/types.h"
 
 namespace kernpack::sdk::ir {
 

@@ -4,7 +4,7 @@
 
 #include "codegen/llvm/build.h"
 #include "codegen/llvm/export.h"
-#include "codegen/llvm/fast_math.h"
+#include "codegen/llvm/types.h"
 
 namespace kernpack::sdk {
 namespace {

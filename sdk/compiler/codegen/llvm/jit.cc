@@ -1,4 +1,4 @@
-#include "codegen/llvm/jit.h"
+#include "codegen/llvm/build.h"
 
 #include <dlfcn.h>
 #include <kernpack/error.h>
@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "codegen/frame/launch.h"
-#include "codegen/llvm/undefined.h"
 
 namespace kernpack::sdk::ir {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "codegen/llvm/build.h"
 #include "codegen/llvm/export.h"
-#include "codegen/llvm/fast_math.h"
+#include "codegen/llvm/types.h"
 #include "codegen/llvm/host.h"
 #include "codegen/register.h"
 

@@ -4,6 +4,8 @@
 
 #include <kernpack/sdk/ir/type.h>
 #include <llvm/IR/IRBuilder.h>
+#include <kernpack/sdk/target.h>
+#include <llvm/IR/FMF.h>
 
 namespace kernpack::sdk::ir {
 
@@ -14,6 +16,11 @@ llvm::Type* MemoryType(llvm::LLVMContext& context, Type t);
 // KpFrameCall and KpKernelArg of C.
 llvm::StructType* FrameCallType(llvm::IRBuilder<>& b);
 llvm::StructType* KernelArgType(llvm::IRBuilder<>& b);
+
+// What a target lets LLVM do with floats.
+// Contraction unless the target forbids it, which the IR's semantics allow; all else only where the target asks for it, by
+// fast-math or the single option. A single option wins over fast-math.
+llvm::FastMathFlags FastMathOf(const Target& target);
 
 }  // namespace kernpack::sdk::ir
 

@@ -1,4 +1,4 @@
-#include "codegen/llvm/undefined.h"
+#include "codegen/llvm/build.h"
 
 #include <kernpack/error.h>
 #include <llvm/Object/ObjectFile.h>

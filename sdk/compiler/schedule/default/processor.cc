@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ir/target_limits.h"
+#include "ir/launch_limits.h"
 
 namespace kernpack::sdk::ir {
 

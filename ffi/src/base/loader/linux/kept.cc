@@ -21,9 +21,7 @@
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
-#include "base/loader/distribution.h"
 #include "base/descriptor.h"
-#include "base/loader/linux/write_all.h"
 
 namespace kernpack::platform {
 namespace {

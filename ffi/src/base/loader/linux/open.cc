@@ -20,7 +20,6 @@
 #include "base/leaked.h"
 #include "base/descriptor.h"
 #include "base/loader/linux/kept.h"
-#include "base/loader/linux/write_all.h"
 #include "base/loader/platform.h"
 
 namespace kernpack::platform {
