@@ -1,3 +1,17 @@
+// Extents of allocated buffers become variables, so that each is computed once.
+// Before:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     alloc t: f32[N * 2] local
+//     t[N] = x[0]
+//     o[0] = t[N]
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     let t_extent: i64 = N * 2
+//     alloc t: f32[t_extent] local
+//     t[N] = x[0]
+//     o[0] = t[N]
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include "pass/each.h"

@@ -1,3 +1,15 @@
+// Accesses that are not provably in range are checked first. One that fails uses no memory.
+// Before:
+//   func f(x: f32[N], at: i64[M]) -> (o: f32[1]) {
+//     o[0] = x[at[0]]
+//   }
+// After:
+//   func f(x: f32[N], at: i64[M]) -> (o: f32[1]) {
+//     assert 0 >= 0 & 0 < M, IndexError "f: at[0]: index {} is out of range for axis 0 of extent {}", 0, M
+//     let at_1: i64 = load_if(at[0], 0 >= 0 & 0 < M, 0)
+//     assert at_1 >= 0 & at_1 < N, IndexError "f: x[at[0]]: index {} is out of range for axis 0 of extent {}", at_1, N
+//     o[0] = load_if(x[at_1], at_1 >= 0 & at_1 < N, 0.0)
+//   }
 #include <kernpack/sdk/ir/pass.h>
 #include <kernpack/sdk/ir/visitor.h>
 

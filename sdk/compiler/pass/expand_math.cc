@@ -1,3 +1,19 @@
+// Math functions of f32 and f64 become arithmetic.
+// Before:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     o[0] = tanh(x[0])
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     let x_1: f32 = x[0]
+//     let x_2: f32 = strict(minimum(9.375, maximum(-9.375, x_1)))
+//     let z: f32 = strict(x_2 * x_2)
+//     let n: f32 = strict(x_2 * ((0.00010171861 * z + 0.026686257) * z + 0.8975968))
+//     let d: f32 = strict(((2.1711264e-06 * z + 0.0021579) * z + 0.20297189) * z + 1.7951936)
+//     let y: f32 = strict((n + n) * d / (n * n + d * d))
+//     let tanh_1: f32 = strict(minimum(1.0, maximum(-1.0, y)))
+//     o[0] = tanh_1
+//   }
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/pass.h>
 

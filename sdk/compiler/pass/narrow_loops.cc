@@ -1,3 +1,16 @@
+// The lanes of `vectorized` loops are reduced to those that fit into registers of so many bytes. Here of 16:
+// Before:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     vectorized(16) i in 0..N {
+//       o[i] = x[i] * 2.0
+//     }
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     vectorized(4) i in 0..N {
+//       o[i] = x[i] * 2.0
+//     }
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include <algorithm>

@@ -1,3 +1,21 @@
+// `reduce` becomes a loop. With order `any n` the loop keeps n partial results, which are combined behind it.
+// Before:
+//   func f(x: f32[N]) -> (o: f32[1]) {
+//     o[0] = reduce(+, i in 0..N, sequential, x[i])
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[1]) {
+//     alloc partial: f32[1] local
+//     for slot in 0..1 {
+//       partial[slot] = 0.0
+//     }
+//     for i in 0..N {
+//       let slot_1: i64 = 0
+//       partial[slot_1] = partial[slot_1] + x[i]
+//     }
+//     let reduced: f32 = partial[0]
+//     o[0] = reduced
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include <numeric>

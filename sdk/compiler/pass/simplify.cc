@@ -1,3 +1,17 @@
+// Constants are folded, and code without effect is removed.
+// Before:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     let k: i64 = 2 * 3 + 1
+//     if k > 9 {
+//       o[0] = x[0]
+//     } else {
+//       o[k] = x[k] * 1.0
+//     }
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     o[7] = x[7]
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include <unordered_set>

@@ -1,3 +1,19 @@
+// Local buffers that are only used as vectors at constant places become one buffer per place.
+// Before:
+//   func f(x: f32[8]) -> (o: f32[4]) {
+//     alloc t: f32[8] local
+//     t[ramp(0, 1, 4)] = x[ramp(0, 1, 4)]
+//     t[ramp(4, 1, 4)] = x[ramp(4, 1, 4)]
+//     o[ramp(0, 1, 4)] = t[ramp(0, 1, 4)] + t[ramp(4, 1, 4)]
+//   }
+// After:
+//   func f(x: f32[8]) -> (o: f32[4]) {
+//     alloc t_0: f32[4] local
+//     alloc t_4: f32[4] local
+//     t_0[ramp(0, 1, 4)] = x[ramp(0, 1, 4)]
+//     t_4[ramp(0, 1, 4)] = x[ramp(4, 1, 4)]
+//     o[ramp(0, 1, 4)] = t_0[ramp(0, 1, 4)] + t_4[ramp(0, 1, 4)]
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include <optional>

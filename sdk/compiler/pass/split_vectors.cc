@@ -1,3 +1,15 @@
+// Vectors are split into parts that fit into registers of so many bytes. Here of 16:
+// Before:
+//   func f(x: f32[8]) -> (o: f32[8]) {
+//     o[ramp(0, 1, 8)] = x[ramp(0, 1, 8)] * broadcast(2.0, 8)
+//   }
+// After:
+//   func f(x: f32[8]) -> (o: f32[8]) {
+//     let part: f32x4 = x[ramp(0, 1, 4)] * broadcast(2.0, 4)
+//     let part_1: f32x4 = x[ramp(4, 1, 4)] * broadcast(2.0, 4)
+//     o[ramp(0, 1, 4)] = part
+//     o[ramp(4, 1, 4)] = part_1
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// Loops marked `unrolled` become their iterations, or serial loops where there would be too many or their number is not
+// a constant.
+// Before:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     unrolled i in 0..2 {
+//       o[i] = x[i] * 2.0
+//     }
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     o[0] = x[0] * 2.0
+//     o[1] = x[1] * 2.0
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include "pass/each.h"

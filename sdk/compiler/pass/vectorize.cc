@@ -1,3 +1,23 @@
+// Loops marked `vectorized` become vector code and a scalar loop for what is left, or one masked step where the loop
+// says `masked`.
+// Before:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     vectorized(8, masked) i in 0..N {
+//       o[i] = x[i] * 2.0
+//     }
+//   }
+// After:
+//   func f(x: f32[N]) -> (o: f32[N]) {
+//     let steps: i64 = (max(N, 0) - 0) / 8
+//     let rest: i64 = 0 + steps * 8
+//     for i_step in 0..steps {
+//       o[ramp(0 + i_step * 8, 1, 8)] = x[ramp(0 + i_step * 8, 1, 8)] * broadcast(2.0, 8)
+//     }
+//     if rest < N {
+//       let mask: boolx8 = ramp(0i32, 1i32, 8) < broadcast(i32(N - rest), 8)
+//       o[ramp(rest, 1, 8)] = load_if(x[ramp(rest, 1, 8)], mask, broadcast(0.0, 8)) * broadcast(2.0, 8) where mask
+//     }
+//   }
 #include <kernpack/sdk/ir/pass.h>
 
 #include "pass/each.h"
