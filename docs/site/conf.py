@@ -2,7 +2,11 @@
 
 import inspect
 import re
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import reference
 
 project = "Kernpack"
 author = "the Kernpack authors"
@@ -61,5 +65,13 @@ def _plain_text(app, what, name, obj, options, lines):
     lines[:] = shown
 
 
+def _spell_includes(app):
+    for file in Path(breathe_projects["kernpack"]).glob("*.xml"):
+        text = file.read_text(encoding="utf-8")
+        if "<includes" in text:
+            file.write_text(reference.spell_includes(text), encoding="utf-8")
+
+
 def setup(app):
+    app.connect("builder-inited", _spell_includes)
     app.connect("autodoc-process-docstring", _plain_text)

@@ -83,6 +83,11 @@ def _flat(file: Path) -> str:
     return _include(file).replace("/", ".")
 
 
+def spell_includes(xml: str) -> str:
+    """Doxygen's description of a class, with the header's name as one includes it: kernpack/host/target.h."""
+    return re.sub(r"(<includes\b[^>]*>)([\w.]+)\.h<", lambda found: f"{found[1]}{found[2].replace('.', '/')}.h<", xml)
+
+
 def _plain(line: str) -> str:
     """A line of a comment as Markdown shows it as it is: only what stands in backticks is markup."""
     parts = re.split(r"(`[^`]*`)", line)

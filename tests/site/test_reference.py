@@ -50,3 +50,9 @@ def test_what_a_header_says_of_itself() -> None:
 def test_every_public_header_is_on_a_page() -> None:
     assert reference.missing() == []
     assert all(file.is_file() for _, _, side, names in reference.CXX for file in reference.headers(side, names))
+
+
+def test_a_class_names_its_header_as_one_includes_it() -> None:
+    said = '<includes refid="a" local="no">kernpack.host.target.h</includes><name>kernpack.x</name>'
+    spelled = '<includes refid="a" local="no">kernpack/host/target.h</includes><name>kernpack.x</name>'
+    assert reference.spell_includes(said) == reference.spell_includes(spelled) == spelled

@@ -182,7 +182,7 @@ def module_files(folder: Path) -> list[Path]:
 
 def package_files(name: str) -> list[Path]:
     """The shared objects of an installed kernel package."""
-    package = _entry_points().get(name, name)
+    package = _entry_points().get(name, name.replace("-", "_"))  # pip's name of a package has hyphens, Python's has not
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError) as error:

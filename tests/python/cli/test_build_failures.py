@@ -112,3 +112,10 @@ def test_what_compilers_say_of_a_full_disk() -> None:
 def test_other_errors_of_files_stay_what_they_are() -> None:
     with pytest.raises(PermissionError):
         build_failure.full_disk(PermissionError(errno.EACCES, "Permission denied"))
+
+
+@pytest.mark.parametrize("words", [(), ("--once",), ("--no-install",)])
+def test_dev_outside_a_project_ends(command, tmp_path: Path, words: tuple[str, ...]) -> None:
+    ended = command("dev", *words, cwd=tmp_path)
+    text = f"{tmp_path}: no pyproject.toml here; run this in a project's folder, or start one: kernpack new NAME"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"Error: kernpack dev: {text}\n")

@@ -69,3 +69,4 @@ def test_a_package_whose_init_raises(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (package / "ops.so").write_bytes(Path(made.path).read_bytes())
     monkeypatch.syspath_prepend(str(tmp_path))
     assert kernpack.load("raises_at_import").answer() == 42
+    assert kernpack.load("raises-at-import").answer() == 42  # as pip spells it

@@ -54,7 +54,8 @@ def _modules(source: Path, folder: Path) -> list[Path]:
 
 def _package(name: str) -> tuple[Path, list[Path]]:
     try:
-        spec = importlib.util.find_spec(name) if re.fullmatch(r"[A-Za-z_][\w.]*", name) else None
+        is_name = re.fullmatch(r"[A-Za-z_][\w.-]*", name) is not None
+        spec = importlib.util.find_spec(name.replace("-", "_")) if is_name else None  # pip's name of it has hyphens
     except ImportError:
         spec = None
     places = list(spec.submodule_search_locations or []) if spec else []

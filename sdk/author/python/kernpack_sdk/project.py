@@ -51,14 +51,18 @@ class Project:
         """The folder for Python's path."""
         return self.build / "site"
 
+    def is_there(self) -> bool:
+        return (self.root / "pyproject.toml").exists()
+
+    def missing(self) -> str:
+        return f"{self.root}: no pyproject.toml here; run this in a project's folder, or start one: kernpack new NAME"
+
     def settings(self) -> dict[str, Any]:
         file = self.root / "pyproject.toml"
         try:
             return tomllib.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise BuildError(
-                f"{self.root}: no pyproject.toml here; run this in a project's folder, or start one: kernpack new NAME"
-            ) from None
+            raise BuildError(self.missing()) from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise BuildError(f"{file}: {error}") from None
 

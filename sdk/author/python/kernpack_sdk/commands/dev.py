@@ -32,6 +32,8 @@ def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_j
     functions taken out before keep the old code.
     """
     project = Project(folder.resolve())
+    if not project.is_there():
+        raise click.ClickException(f"kernpack dev: {project.missing()}")
     if not no_install and (unread := unread_by_pip(project.root)):
         raise click.ClickException(f"kernpack dev: {unread}, or use --no-install")
     good = _build(project, as_json)
