@@ -37,7 +37,8 @@ int current_stream(const KpHost*, KpDLDevice device, void** out) noexcept {
 int tensor_alloc(const KpHost*, const KpDLTensor* prototype, KpAny* out) noexcept {
   *out = kp_none();
   bool served = false;
-  if (check::Checking() && Guard("tensor_alloc", [&] { return kObservers.tensor_alloc(prototype, out, &served); }) != 0) {
+  if (check::Checking() &&
+      Guard("tensor_alloc", [&] { return kObservers.tensor_alloc(prototype, out, &served); }) != 0) {
     return -1;
   }
   if (served) return 0;
