@@ -17,7 +17,10 @@
 #define KK_FUSED_LINEAR_CROSS_ENTROPY_BACKWARD_CONTRACT                                                       \
   "(d_loss: f32[...], x: T[..., D], weight: T[V, D], targets: I[...], lse: f32[...], *, ignore_index: int, "  \
   "label_smoothing: float, z_loss: float) -> (d_x: T[..., D], d_weight: T[V, D] sum) " KK_CROSS_ENTROPY_WHERE \
-  ", nondiff(d_loss, x, weight, lse)" namespace kk {
+  ", nondiff(d_loss, x, weight, lse)"
+
+namespace kk {
+
 // What the options of cross-entropy may be, on every device.
 inline void CheckCrossEntropyOptions(double label_smoothing, double z_loss) {
   KP_CHECK(label_smoothing >= 0 && label_smoothing <= 1, ValueError)

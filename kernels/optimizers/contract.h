@@ -14,8 +14,10 @@
 #define KK_SGD_CONTRACT                                                                                    \
   "(params!: list[T[_]], grads: list[T[_]], momenta!: list[f32[_]], lr: f32[], *, momentum: float = 0.0, " \
   "weight_decay: float = 0.0, nesterov: bool = False) -> ()" KK_OPTIMIZER_TYPES_TEXT
-#define KK_CLIP_GRAD_NORM_CONTRACT \
-  "(grads!: list[T[_]], *, max_norm: float) -> (norm: f32[])" KK_OPTIMIZER_TYPES_TEXTnamespace kk {
+#define KK_CLIP_GRAD_NORM_CONTRACT "(grads!: list[T[_]], *, max_norm: float) -> (norm: f32[])" KK_OPTIMIZER_TYPES_TEXT
+
+namespace kk {
+
 // What lists and options of the optimizers may be, on every device.
 namespace kp = kernpack;
 

@@ -19,7 +19,10 @@
   "where T in {f32, f16, bf16}, K == k, 0 < k <= N with graph_safe, deterministic, nondiff(d_values, x)"
 #define KK_REPETITION_PENALTY_CONTRACT                                                                             \
   "(logits!: T[..., N], tokens: I[..., M], *, penalty: float) -> () where T in {f32, f16, bf16}, I in {i32, i64} " \
-  "with graph_safe, deterministic, invariant(batch)" namespace kk {
+  "with graph_safe, deterministic, invariant(batch)"
+
+namespace kk {
+
 // What the options of sampling may be, on every device.
 inline void CheckSampleOptions(double temperature, double top_p, double min_p) {
   KP_CHECK(temperature >= 0 && std::isfinite(temperature), ValueError)
