@@ -11,9 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("support.refusal")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Workers share the processors: a process that starts a team of threads, or torch's pool of compiling processes, only makes the others
-# wait. Tests about threads say how many they want.
+# Workers share the processors: torch's pool of compiling processes, one pool for each worker, only makes the others wait.
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COMPONENTS = tomllib.loads((ROOT / "LICENSES/components.toml").read_text(encoding="utf-8"))
 WHEELS = {
     "kernpack": "runtime",
-    "kernpack-sdk": "sdk/author",
+    "kernpack-sdk": "sdk",
     "kernpack-kernels": "kernels",
     "kernpack-compiler": "compiler",
     "kernpack-cuda-emulator": "emulator",

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
 
 import kernpack
 import pytest
 from planted import BUGS, C_BUGS, Bug
-
-
-@pytest.fixture(autouse=True)
-def _two_threads() -> Iterator[None]:
-    """For the bugs of parallel_for's threads: where torch has brought OpenMP, that gives each worker of the tests one (tests/conftest.py)."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def find(module: kernpack.Module, bug: Bug) -> None:
