@@ -1,4 +1,4 @@
-// The contracts of cross entropies and their gradients: one text for every device.
+// The contracts of cross entropies and their gradients, and checks of their options: one text for every device.
 #pragma once
 
 #include <kernpack/kernel.h>

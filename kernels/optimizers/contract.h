@@ -1,4 +1,4 @@
-// The contracts of adamw, lion, sgd and clip_grad_norm: one text for every device.
+// The contracts of adamw, lion, sgd and clip_grad_norm, and checks of their options: one text for every device.
 #pragma once
 
 #include <kernpack/kernel.h>

@@ -1,4 +1,4 @@
-// The contracts of sampling: one text for every device.
+// The contracts of sampling, and checks of their options: one text for every device.
 #pragma once
 
 #include <cmath>

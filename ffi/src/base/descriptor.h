@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// File descriptors: one that closes itself, and writing all of some bytes to one.
 #ifndef KERNPACK_SRC_BASE_DESCRIPTOR_H_
 #define KERNPACK_SRC_BASE_DESCRIPTOR_H_
 

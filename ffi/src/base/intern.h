@@ -1,4 +1,4 @@
-// Strings that live as long as the process.
+// Strings that live as long as the process, and the hash of the tables that look them up.
 #ifndef KERNPACK_SRC_BASE_INTERN_H_
 #define KERNPACK_SRC_BASE_INTERN_H_
 

@@ -1,4 +1,4 @@
-// Libraries that other people loaded into this process.
+// Libraries that other people loaded into this process, and what is found in them.
 #ifndef KERNPACK_SRC_BASE_LOADED_H_
 #define KERNPACK_SRC_BASE_LOADED_H_
 

@@ -1,4 +1,4 @@
-// None, bools, ints and floats as Python writes them.
+// Values as people read them: None, bools, ints and floats as Python writes them, and versions of an ABI.
 #ifndef KERNPACK_SRC_BASE_PYTHON_TEXT_H_
 #define KERNPACK_SRC_BASE_PYTHON_TEXT_H_
 

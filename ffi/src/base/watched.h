@@ -1,5 +1,6 @@
 // Whether calls are checked (KERNPACK_CHECK=1, or while somebody is inside kp_checking_enter) or profiled (KERNPACK_PROFILE, or while
-// a profile runs). One word of the process for each, which every call reads; a call on a function pointer that was fetched before goes through kp_function_resolve again when it is set.
+// a profile runs). One word of the process for each, which every call reads; a call on a function pointer that was fetched before goes
+// through kp_function_resolve again when one is set.
 #ifndef KERNPACK_SRC_BASE_WATCHED_H_
 #define KERNPACK_SRC_BASE_WATCHED_H_
 

@@ -1,4 +1,4 @@
-// Launches that no device of a target runs.
+// What code for a target may ask of its device, and launches that no such device runs.
 #ifndef KERNPACK_SDK_COMPILER_IR_LAUNCH_LIMITS_H_
 #define KERNPACK_SDK_COMPILER_IR_LAUNCH_LIMITS_H_
 

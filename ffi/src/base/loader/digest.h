@@ -1,4 +1,5 @@
-// The digest that names a shared object's content: SHA-256, 64 lower-case hexadecimal digits.
+// The digest that names a shared object's content: SHA-256, 64 lower-case hexadecimal digits. And what it is compared with before a file
+// is loaded: the RECORD of its distribution, and a lock.
 #ifndef KERNPACK_SRC_BASE_LOADER_DIGEST_H_
 #define KERNPACK_SRC_BASE_LOADER_DIGEST_H_
 
