@@ -1,7 +1,8 @@
-// What the text form calls the kinds of types other than tensors.
-#ifndef KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_NAMES_H_
-#define KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_NAMES_H_
+// How the text form writes types: the names of their kinds, and the type of a step's result that it leaves out.
+#ifndef KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_TEXT_H_
+#define KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_TEXT_H_
 
+#include <kernpack/sdk/program/program.h>
 #include <kernpack/sdk/program/type.h>
 
 namespace kernpack::sdk::program {
@@ -18,6 +19,10 @@ inline constexpr TypeKindRow kTypeKinds[] = {
 
 const char* TypeKindName(TypeKind kind);
 
+// The type that a step gives its result when nobody says another: what the text form leaves out.
+// From the types of its arguments, which `program` has. Unknown for calls and for `if` and `invoke`.
+Type DefaultType(const Program& program, const Step& step);
+
 }  // namespace kernpack::sdk::program
 
-#endif  // KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_NAMES_H_
+#endif  // KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_TEXT_H_
