@@ -1,6 +1,8 @@
-// What generated C files begin with, before and behind the frame's part (frame_text.h).
+// What generated C files begin with: the frame's part that is plain C, and what comes before and behind it.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
+
+#include <string>
 
 namespace kernpack::sdk::ir {
 
@@ -93,6 +95,10 @@ static int kp_create(const KpHost* host, KpInstance** out) {
 
 static void kp_destroy(KpInstance* instance) { free(instance); }
 )";
+
+// The frame's part that is plain C (codegen/frame/arguments.h), as text that stands in a generated file.
+// Without include guards; it includes headers of kernpack and of the C library alone.
+std::string FrameText();
 
 }  // namespace kernpack::sdk::ir
 
