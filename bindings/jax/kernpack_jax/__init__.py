@@ -1,7 +1,7 @@
 """Kernpack functions in JAX programs: ``k.rms_norm(x, w)`` on JAX arrays, eagerly and under ``jax.jit``.
 
-Importing this package is not needed: the first JAX array given to a function does it. ``ops(k)`` gives the same functions
-explicitly.
+You don't need to import this package: it is imported when a function is first called with a JAX array. ``ops(k)`` returns
+the functions of a module explicitly.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ _HEAD = """\
 # Typical mistakes and their messages
 
 Written by `tests/python/author/test_mistakes.py`, which makes each mistake. `kernpack dev`, `pip install`,
-`kernpack.load` and `load_inline` print the same messages; for a mistake in a contract, also its text and the position in it.
+`kernpack.load` and `load_inline` print the same messages. For contract errors, the message also shows the contract and marks the
+position.
 
 | the mistake | the message |
 | -- | -- |

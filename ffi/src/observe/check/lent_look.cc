@@ -61,7 +61,7 @@ void Lent::LookAtInput(const std::string& who, Findings* findings) const {
   const std::string now = ElementText(given_.dtype, ElementAt(InBlock(), changed));
   const std::string values = before.empty() ? "" : " (from " + before + " to " + now + ")";
   findings->push_back(who + ElementName(given_, changed) + " was written" + values +
-                      ", though the signature lets it be read only; write to a copy or a result, or mark it `" +
+                      ", although the signature makes it read-only; write to a copy or a result, or mark it `" +
                       parameter_ + "!: ...`");
 }
 

@@ -63,7 +63,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--emulate",
         action="store_true",
-        help="run code for CUDA on an emulated device; KERNPACK_EMULATOR names others than sm_90 and sm_80",
+        help="run CUDA code on an emulated GPU (default sm_90,sm_80; KERNPACK_EMULATOR selects others)",
     )
     made.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     made.add_argument("--html", type=Path, metavar="FILE", help="write an HTML report")
