@@ -18,14 +18,14 @@ std::string DigestText(std::string_view digest);
 // And back; false where the text isn't a digest.
 bool ReadDigestText(std::string_view text, std::string* digest);
 
-// What pip wrote down of a file when it installed the file's distribution.
+// The digests that pip recorded when it installed a file's distribution.
 // Compares a file's digest (SHA-256, hexadecimal) with the one in the RECORD of the distribution that brought it. Returns 0 and
 // leaves in *verified "<name> <version>" of that distribution, or nothing where no hash is found: a file that no distribution
 // lists, or lists without one, or one of conda's, which rewrites what it installs. -1 with ImportError raised when they differ.
 // KERNPACK_VERIFY=0: nothing is looked at.
 int VerifyAgainstRecord(const char* path, const std::string& digest, std::string* verified);
 
-// Whether KERNPACK_VERIFY=0 is set.
+// True if KERNPACK_VERIFY=0 is set.
 bool VerificationIsOff();
 
 // KERNPACK_REQUIRE_LOCK: only files that a lock file lists may be loaded. `kernpack lock` writes it (bindings/python/kernpack/_lock.py).

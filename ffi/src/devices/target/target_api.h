@@ -1,4 +1,4 @@
-// What get_extension answers for "kernpack.target".
+// The table that get_extension returns for "kernpack.target".
 #ifndef KERNPACK_SRC_DEVICES_TARGET_TARGET_API_H_
 #define KERNPACK_SRC_DEVICES_TARGET_TARGET_API_H_
 

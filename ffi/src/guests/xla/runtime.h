@@ -1,4 +1,4 @@
-// What the handlers ask of the XLA runtime, with the differences between its API minors hidden.
+// Calls of the handlers into the XLA runtime. Hides the differences between minor versions of its API.
 #ifndef KERNPACK_SRC_GUESTS_XLA_RUNTIME_H_
 #define KERNPACK_SRC_GUESTS_XLA_RUNTIME_H_
 

@@ -39,7 +39,7 @@ struct Slice {
 
 }  // namespace kernpack::host::profile
 
-// What was recorded between begin and end.
+// The record between begin and end.
 struct KpProfile {
   uint64_t begin = 0, end = 0;  // end 0: it runs
   uint64_t max_events = 0;
@@ -61,7 +61,7 @@ struct Recorder {
   // All under the lock.
   void Begin(KpProfile* profile);
   void End(KpProfile* profile);
-  // What its threads have added meanwhile.
+  // Adds the records that threads have made meanwhile.
   void CatchUp(KpProfile* profile);
   // The same of one log, before it gets another chunk or goes.
   void CatchUp(const ThreadLog* log);
