@@ -48,7 +48,7 @@ def ops(module: Any) -> Ops:
 
 
 def _hook(callable_: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object], why: str) -> object:
-    """What the call core hands over when it meets a JAX array."""
+    """The call core calls this function when it meets a JAX array."""
     del why
     return _eager.call(_function.of(callable_), args, kwargs)
 

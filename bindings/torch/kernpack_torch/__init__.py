@@ -30,8 +30,8 @@ def ops(module: Any) -> Operators:
 
 
 def _hook(callable_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
-    """What the call core hands over when it meets a tensor that it must not read directly. The next such call of the function goes to
-    its `call` at once."""
+    """The call core calls this function when it meets a tensor that it must not read directly. The next such call of the function goes
+    directly to its `call`."""
     del why
     return of(callable_).call(*args, **kwargs)
 

@@ -65,7 +65,7 @@ class Operators:
         return [function for function, derivative in self._gradients if derivative == name]
 
     def has(self, name: str) -> bool:
-        """Whether there is an operator of that name."""
+        """True if there is an operator of this name."""
         return name in self._functions or (
             _core.module_has(self._module, name) and _info(self._module, name).text is not None
         )

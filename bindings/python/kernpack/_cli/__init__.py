@@ -92,7 +92,7 @@ def _version() -> str:
 
 
 def _beyond(parser: argparse.ArgumentParser, words: list[str]) -> int:
-    """Runs a command of the SDK, or reports a mistake: the runtime doesn't have this command."""
+    """What isn't the runtime's: the SDK's, or a mistake."""
     try:
         from kernpack_sdk.cli import main as sdk_main
     except ImportError as error:

@@ -105,7 +105,7 @@ def verify(wheel: Path, key: Any) -> int:
 
 
 def verify_all(wheels: list[Path], key: Path, *, as_json: bool) -> int:
-    """What `kernpack verify WHEEL... --key KEY` does; its exit code."""
+    """Runs `kernpack verify WHEEL... --key KEY`; returns the exit code."""
     found: dict[str, dict[str, str] | None] = {}
     try:
         public = public_key(key)

@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _source(module: str | None, stack: ExitStack) -> str | list[str]:
-    """What kernpack.load takes: a wheel is unpacked for as long as it is tested."""
+    """The argument of kernpack.load: a wheel is unpacked for as long as it is tested."""
     from kernpack_sdk.testing.runner import CannotTest
 
     if module is None:
