@@ -1,4 +1,4 @@
-// What a block uses and does not define itself.
+// Finds the names that a block uses and doesn't define.
 #ifndef KERNPACK_SDK_COMPILER_IR_FREE_H_
 #define KERNPACK_SDK_COMPILER_IR_FREE_H_
 

@@ -1,4 +1,4 @@
-// Whether the iterations of a loop are provably independent.
+// Proves that the iterations of a loop are independent.
 #ifndef KERNPACK_SDK_COMPILER_IR_RACE_H_
 #define KERNPACK_SDK_COMPILER_IR_RACE_H_
 

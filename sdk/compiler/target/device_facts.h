@@ -1,4 +1,4 @@
-// What a device says about itself, for Target::FromDevice; nothing else of the target language asks devices.
+// Properties of a device, for Target::FromDevice; no other code of the target language asks devices.
 #ifndef KERNPACK_SDK_COMPILER_TARGET_DEVICE_FACTS_H_
 #define KERNPACK_SDK_COMPILER_TARGET_DEVICE_FACTS_H_
 

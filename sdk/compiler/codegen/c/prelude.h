@@ -1,10 +1,10 @@
-// What generated C files begin with, before and behind the frame's part (frame_text.h).
+// The beginning of generated C files, before and after the part of the frame (frame_text.h).
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
 
 namespace kernpack::sdk::ir {
 
-// What makes the compiler compute as the file says.
+// Directives that make the compiler compute as the file says.
 inline constexpr char kCHead[] = R"(#include <kernpack/abi.h>
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// What tells changed device code from what was built.
+// A digest that shows if device code has changed since it was built.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_DIGEST_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_DIGEST_H_
 
