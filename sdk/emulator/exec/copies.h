@@ -1,4 +1,4 @@
-// cp.async. A copy arrives as late as it may: when its thread waits for it. Until then nobody may touch where it goes.
+// cp.async. A copy arrives at the latest possible moment: when its thread waits for it. Until then no thread may touch its destination.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_COPIES_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_COPIES_H_
 

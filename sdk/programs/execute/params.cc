@@ -1,4 +1,4 @@
-// What a program is given: like the last time, or looked at as its types say.
+// Arguments of a program: they equal the last ones in type, or are checked against the program's types.
 #include <kernpack/error.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void CheckTensor(const Param& param, const std::vector<int64_t>& dims, std::vect
 
 }  // namespace
 
-// Whether the arguments differ from those of the last run in what they point to only.
+// True if the arguments differ from the arguments of the last run only in their addresses.
 bool Runner::LikeLast(const Frame& frame, const KpAny* params) const {
   const Program& program = *frame.program->program;
   for (size_t i = 0; i < program.params.size(); ++i) {

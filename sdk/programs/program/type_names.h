@@ -1,4 +1,4 @@
-// What the text form calls the kinds of types other than tensors.
+// The names of the kinds of types other than tensors in the text form.
 #ifndef KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_NAMES_H_
 #define KERNPACK_SDK_PROGRAMS_PROGRAM_TYPE_NAMES_H_
 
