@@ -100,7 +100,7 @@ def _number(count: int, what: str) -> str:
 
 
 def _survey(file: str, found: list[Code], every: bool) -> bool:
-    """Whether the emulated device runs all that is in the file."""
+    """True if the emulated device runs all code in the file."""
     unread = [code.error for code in found if code.error]
     refused = [refusal for code in found for refusal in code.refused]
     instructions: Counter[str] = sum((code.instructions for code in found), Counter())

@@ -1,4 +1,4 @@
-// What is known of the driver's devices, once it is open.
+// The driver's devices, once the driver is open.
 #ifndef KERNPACK_BACKENDS_CUDA_BACKEND_H_
 #define KERNPACK_BACKENDS_CUDA_BACKEND_H_
 

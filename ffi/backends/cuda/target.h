@@ -1,4 +1,4 @@
-// Whether code built for a target runs on a device.
+// Decides if code that was built for a target runs on a device.
 #ifndef KERNPACK_BACKENDS_CUDA_TARGET_H_
 #define KERNPACK_BACKENDS_CUDA_TARGET_H_
 
