@@ -69,7 +69,7 @@ def solved(contract: Contract, values: list[Any], *, traced: bool, domain: Domai
 
 
 def is_limit(verdict: str) -> bool:
-    """Whether a number itself is refused, which a symbol never is."""
+    """True if a number itself is refused, which a symbol never is."""
     return "64 bits" in verdict or "negative size" in verdict or "at least 0 bytes" in verdict
 
 

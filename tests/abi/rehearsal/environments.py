@@ -27,7 +27,7 @@ _PROJECTS = {"kernpack-kernels": "kernels", "kernpack-compiler": "bindings/compi
 
 
 def allowed_by_pip(distribution: str, host: str) -> bool:
-    """Whether today's distribution may be installed beside the kernpack of a version of the ABI."""
+    """True if today's distribution may be installed beside the kernpack of a version of the ABI."""
     pyproject = tomllib.loads((ROOT / _PROJECTS[distribution] / "pyproject.toml").read_text())
     stated = pyproject["project"].get("dependencies")
     if stated is None:  # made with its own version

@@ -28,7 +28,7 @@ def oldest_host(sdk: str, module: Module) -> str | None:
 
 
 def calls_news(module: Module) -> bool:
-    """Whether the module calls a service of 1.1, which a host of 1.0 lacks."""
+    """True if the module calls a service of 1.1, which a host of 1.0 lacks."""
     return module.news == "NEWS" and module.language in ("c", "cxx")
 
 

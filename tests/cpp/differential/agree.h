@@ -1,4 +1,4 @@
-// Whether a generator agrees with the interpreter on many random functions; for tests of any generator.
+// Compares a generator with the interpreter on many random functions; for tests of any generator.
 //
 // KERNPACK_DIFFERENTIAL_ROUNDS=20 runs twenty times as many functions; KERNPACK_DIFFERENTIAL_SEED=5000 begins elsewhere;
 // KERNPACK_DIFFERENTIAL_ONLY=5017 runs that one function, as the message of a failure says.

@@ -139,7 +139,7 @@ class FeatureFinder : public Visitor {
     Add(Feature::kShared, b.scope == Scope::kShared);
   }
 
-  // Whether some operation of an expression is one that `is` says.
+  // True if some operation of an expression is one that `is` says.
   template <class Is>
   static bool Any(const Expr& e, const Is& is) {
     struct Finder : Visitor {

@@ -167,7 +167,7 @@ void AddsToResult(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 1; i < x.numel(); i += 2) out.data_ptr<int8_t>()[i] = 1;
 }
 
-// Whether a number is "unset" is asked of memory that nothing has set.
+// Reads unset memory to find out if a number is "unset".
 void TrustsHeap(kp::TensorView x, kp::MutTensorView out) {
   int64_t* scratch = static_cast<int64_t*>(std::malloc(4096));
   const bool flag = (scratch[300] & 0xff) == 0xaa;

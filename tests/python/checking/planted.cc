@@ -508,7 +508,7 @@ int64_t FineTicksAround(kp::Function callback) {
   callback();
   return *w.data_as<int64_t>();
 }
-// Whether a workspace is the same one when it is asked for again.
+// True if a workspace is the same one when it is asked for again.
 bool FineAgain(kp::Function callback) {
   kp::Workspace first(kp::Device::cpu(), "again", 64, kp::zeroed);
   callback();
