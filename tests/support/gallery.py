@@ -1,4 +1,4 @@
-"""What docs/gallery.md says that examples print, and what they print."""
+"""The output of examples in docs/gallery.md, and their actual output."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from rehearsal.cells import run_child
 from rehearsal.trees import ROOT, Tree
 
-# What the edits call the distributions of a version of the ABI.
+# The names of the distributions of a version of the ABI in the edits.
 RELEASES = {
     "1.0": kernpack_sdk.__version__,
     "1.1": "1.1.0",

@@ -17,7 +17,7 @@ def _major(version: str) -> str:
 
 
 def oldest_host(sdk: str, module: Module) -> str | None:
-    """What `kernpack check` of an SDK tells of a module: "1.0", the oldest host; "" where only a newer SDK knows; None where the
+    """The oldest host of a module by `kernpack check` of an SDK: "1.0"; "" if only a newer SDK knows; None if the
     module is of another major."""
     if _major(sdk) != _major(module.version):
         return None

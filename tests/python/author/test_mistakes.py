@@ -50,7 +50,7 @@ def test_the_message_says_what_to_do(what: str, source: str, said: str) -> None:
 
 @functools.cache
 def _configured(line: str) -> str:
-    """What CMake says of a project with that line."""
+    """CMake's error about a project with that line."""
     start = "cmake_minimum_required(VERSION 3.22)\nproject(m LANGUAGES CXX)\nfind_package(kernpack REQUIRED)\n"
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "m.cc").write_text("")

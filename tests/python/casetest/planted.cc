@@ -39,7 +39,7 @@ void ForgetsTail(kp::TensorView x, kp::MutTensorView out) {
   }
 }
 
-// What is behind the last full vector lacks the bias.
+// The elements after the last full vector lack the bias.
 void WrongTail(kp::TensorView x, kp::TensorView bias, kp::MutTensorView out) {
   const int64_t n = x.numel(), full = n - n % 8;
   for (int64_t i = 0; i < full; ++i) Out(out)[i] = In(x)[i] + In(bias)[i];
