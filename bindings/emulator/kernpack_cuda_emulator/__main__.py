@@ -1,4 +1,4 @@
-"""What kernels did on the emulated device, and which kernels it runs."""
+"""Prints counts of kernels on the emulated device, and lists the instructions that it can't run."""
 
 from __future__ import annotations
 
